@@ -1,0 +1,138 @@
+//! Congestion control: how much may be in flight, and how fast it may leave.
+//!
+//! A controller is told what happened and answers with a window (and, if it paces, a rate). It never sees the
+//! scoreboard: which packets are lost and what is resent is for [`crate::tcp::recovery`] to decide.
+
+mod composed;
+pub mod registry;
+mod reno;
+pub mod slow_start;
+
+pub use composed::{Avoidance, Composed, Window};
+pub use registry::{ControllerSpec, Param, RegistryError, build, controllers};
+
+use airtcp_wire::{Dur, Rate, Time};
+
+/// A congestion controller. All windows are in bytes.
+pub trait CongestionControl: Send {
+    fn cwnd(&self) -> u64;
+
+    /// `u64::MAX` before the first loss, and where the controller has no such thing.
+    fn ssthresh(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// An acceptable ACK has arrived and the scoreboard has been updated. Called for every ACK, duplicate or not,
+    /// in recovery or not.
+    fn on_ack(&mut self, ack: &Ack);
+
+    /// A loss has been found (once a recovery episode), ECN-Echo has been seen (once a window), or the timer has
+    /// expired. The controller may decline to reduce.
+    fn on_congestion(&mut self, event: &Congestion);
+
+    /// Loss recovery is over: everything outstanding when it began has been acknowledged.
+    fn on_recovery_exit(&mut self, _now: Time) {}
+
+    /// The last reduction proved spurious: continue with these (RFC 4015 §3.2 step 5 computes them).
+    fn on_spurious(&mut self, now: Time, cwnd: u64, ssthresh: u64);
+
+    /// `bytes` of data have been sent; `in_flight` includes them.
+    fn on_sent(&mut self, _now: Time, _bytes: u64, _in_flight: u64) {}
+
+    /// `None`: the sender is clocked by ACKs alone.
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+}
+
+/// What an ACK says.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack {
+    pub now: Time,
+    /// Bytes newly acknowledged cumulatively: SND.UNA moved by this.
+    pub acked: u64,
+    /// Bytes newly known to have arrived, cumulatively or by SACK.
+    pub delivered: u64,
+    /// No new data acknowledged while data is outstanding (RFC 5681 §2).
+    pub is_duplicate: bool,
+    /// The RTT measured with this ACK. Never from an ambiguous one (Karn).
+    pub rtt: Option<Dur>,
+    /// SRTT after this ACK; zero before the first sample.
+    pub srtt: Dur,
+    /// The smallest RTT of the connection; [`Dur::MAX`] before the first sample.
+    pub min_rtt: Dur,
+    /// Bytes in flight just before this ACK.
+    pub prior_in_flight: u64,
+    /// Bytes in flight now.
+    pub in_flight: u64,
+    /// In loss recovery (fast recovery, or repairing after a timeout): no growth for most controllers.
+    pub in_recovery: bool,
+    /// The window, not the application or the receiver, is what limited the sender.
+    pub is_cwnd_limited: bool,
+    /// The ACK carries ECN-Echo.
+    pub ece: bool,
+    /// Stream offsets SND.UNA and SND.NXT.
+    pub una: u64,
+    pub nxt: u64,
+    pub rate: RateSample,
+}
+
+/// Delivery rate over about one round trip (draft-ietf-ccwg-bbr, "Delivery rate sampling").
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RateSample {
+    /// `C.delivered`: bytes delivered over the connection's life.
+    pub total_delivered: u64,
+    /// `C.delivered` when the most recently sent of the acknowledged packets was sent.
+    pub prior_delivered: u64,
+    /// Bytes delivered over `interval`; the sample is void if `interval` is zero.
+    pub delivered: u64,
+    pub interval: Dur,
+    pub is_app_limited: bool,
+    /// Bytes newly marked lost with this ACK.
+    pub newly_lost: u64,
+    /// Bytes in flight when the most recently sent of the acknowledged packets was sent.
+    pub tx_in_flight: u64,
+    /// Bytes marked lost between that sending and now.
+    pub lost_since: u64,
+}
+
+/// Why a controller is asked to slow down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// Duplicate ACKs, SACK or RACK say that a packet is lost.
+    Loss,
+    /// ECN-Echo.
+    Ecn,
+    /// The retransmission timer has expired.
+    Timeout,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Congestion {
+    pub now: Time,
+    pub cause: Cause,
+    /// The timer has expired again on a packet resent by the last expiry: ssthresh stays (RFC 5681 §3.1 (4)).
+    pub is_repeated_timeout: bool,
+    /// FlightSize: outstanding, not yet cumulatively acknowledged.
+    pub flight_size: u64,
+    /// Bytes in flight by the scoreboard's account.
+    pub in_flight: u64,
+    pub srtt: Dur,
+    pub min_rtt: Dur,
+    pub una: u64,
+    pub nxt: u64,
+}
+
+/// What a controller is built from.
+#[derive(Clone, Copy, Debug)]
+pub struct Build {
+    /// Sender maximum segment size: payload bytes of a full segment.
+    pub mss: u64,
+    /// Initial window in bytes.
+    pub initial_window: u64,
+    /// Initial ssthresh in bytes; `u64::MAX` for none.
+    pub initial_ssthresh: u64,
+    pub slow_start: slow_start::SlowStartKind,
+    /// Seeds the stream of controllers that draw (BBR's probing phase).
+    pub seed: u64,
+}

@@ -1,0 +1,11 @@
+//! L1: the protocol machines. See [`machine`] for the one contract that all of them keep.
+
+pub mod cc;
+pub mod machine;
+pub mod middlebox;
+pub mod path;
+pub mod queue;
+pub mod rng;
+pub mod tcp;
+
+pub use rng::{Stream, Streams};

@@ -1,0 +1,22 @@
+//! Path models: what a link does to packets. [`Link`] puts them together.
+
+use airtcp_wire::{Dur, Time};
+
+/// When a packet that starts to be sent is through the transmitter.
+pub trait Transmitter: Send {
+    /// The transmitter is free and starts on `bytes` at `start`: when is the last bit out? Calls come in order of
+    /// `start`, each not before the last answer. [`Time::NEVER`] if the link never serves again.
+    fn departure(&mut self, start: Time, bytes: u32) -> Time;
+}
+
+/// Whether a packet that crossed the link is readable at its other end.
+pub trait LossModel: Send {
+    /// Called once for each packet that crosses, in order of departure.
+    fn is_lost(&mut self, now: Time, bytes: u32) -> bool;
+}
+
+/// Variable delay on top of the propagation delay.
+pub trait DelayModel: Send {
+    /// Extra delay for the packet that leaves the transmitter at `now`.
+    fn extra_delay(&mut self, now: Time) -> Dur;
+}

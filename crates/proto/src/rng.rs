@@ -1,0 +1,100 @@
+//! Named, seeded random streams. Every component draws from a stream of its own, so that adding a component
+//! does not shift what the others see.
+
+use rand_chacha::ChaCha8Rng;
+use rand_core::{Rng, SeedableRng};
+
+/// The source of all streams of one run.
+#[derive(Clone, Copy, Debug)]
+pub struct Streams {
+    seed: u64,
+}
+
+impl Streams {
+    pub fn new(seed: u64) -> Streams {
+        Streams { seed }
+    }
+
+    /// The stream called `name`, e.g. `"link.wireless.forward.loss"`: the same for the same seed and name,
+    /// independent of any other.
+    pub fn stream(&self, name: &str) -> Stream {
+        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
+        rng.set_stream(fnv1a(name.as_bytes()));
+        Stream(rng)
+    }
+}
+
+/// One component's random numbers.
+#[derive(Clone, Debug)]
+pub struct Stream(ChaCha8Rng);
+
+impl Stream {
+    #[inline]
+    pub fn u64(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
+    #[inline]
+    pub fn u32(&mut self) -> u32 {
+        self.0.next_u32()
+    }
+
+    /// Uniform in `[0, 1)`, 53 bits.
+    #[inline]
+    pub fn f64(&mut self) -> f64 {
+        (self.u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    }
+
+    /// Uniform in `[low, high)`; `low` if the range is empty.
+    pub fn range_f64(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low).max(0.0) * self.f64()
+    }
+
+    /// True with `probability`.
+    #[inline]
+    pub fn chance(&mut self, probability: f64) -> bool {
+        probability > 0.0 && self.f64() < probability
+    }
+
+    /// Exponential with the given mean. `libm` and not the platform's logarithm, so that it is the same everywhere.
+    pub fn exponential(&mut self, mean: f64) -> f64 {
+        -mean * libm::log(1.0 - self.f64())
+    }
+
+    /// Standard normal (Box–Muller, one of the pair).
+    pub fn normal(&mut self) -> f64 {
+        let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.f64()));
+        radius * libm::cos(std::f64::consts::TAU * self.f64())
+    }
+}
+
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_repeat_and_differ() {
+        let first = |seed, name| Streams::new(seed).stream(name).u64();
+        assert_eq!(first(7, "a"), first(7, "a"));
+        assert_ne!(first(7, "a"), first(7, "b"));
+        assert_ne!(first(7, "a"), first(8, "a"));
+    }
+
+    #[test]
+    fn moments_are_right() {
+        let mut stream = Streams::new(1).stream("moments");
+        let n = 200_000;
+        let normals: Vec<f64> = (0..n).map(|_| stream.normal()).collect();
+        let mean = normals.iter().sum::<f64>() / f64::from(n);
+        let variance = normals.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / f64::from(n);
+        assert!(mean.abs() < 0.01 && (variance - 1.0).abs() < 0.02, "{mean} {variance}");
+        let exponential = (0..n).map(|_| stream.exponential(3.0)).sum::<f64>() / f64::from(n);
+        assert!((exponential - 3.0).abs() < 0.05, "{exponential}");
+    }
+}

@@ -1,0 +1,146 @@
+//! Every constant and choice of a TCP stack as a parameter.
+
+use crate::cc::slow_start::SlowStartKind;
+use airtcp_wire::{Bytes, Dur};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One TCP endpoint's rules. A scenario starts from a profile and changes single keys.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TcpConfig {
+    /// Congestion control by name, see `airtcp schemes`.
+    pub congestion_control: String,
+    /// Parameters of the congestion control.
+    pub cc: BTreeMap<String, f64>,
+    pub slow_start: SlowStartKind,
+    /// Pace at 2·cwnd/SRTT in slow start and 1.2·cwnd/SRTT after it, also where the controller does not ask for it.
+    pub pacing: bool,
+
+    /// Length in bytes of the IP packet that carries a full segment, headers and options included.
+    pub packet_size: u32,
+    /// Initial congestion window in segments (RFC 5681 §3.1, RFC 6928).
+    pub initial_window: u32,
+    /// Initial ssthresh in segments; absent: arbitrarily high (RFC 5681 §3.1).
+    pub initial_ssthresh: Option<u32>,
+    /// Receive buffer: the largest window that is advertised.
+    pub receive_window: Bytes,
+    /// Window scaling (RFC 7323 §2).
+    pub window_scaling: bool,
+    /// Timestamps (RFC 7323 §3).
+    pub timestamps: bool,
+    /// Selective acknowledgments (RFC 2018).
+    pub sack: bool,
+    /// Duplicate SACK blocks (RFC 2883).
+    pub dsack: bool,
+    /// Explicit congestion notification (RFC 3168).
+    pub ecn: bool,
+    /// Nagle's algorithm (RFC 9293 §3.7.4).
+    pub nagle: bool,
+
+    /// Acknowledge at the latest every so many full segments: 1 = each at once, 2 = delayed ACKs (RFC 5681 §4.2).
+    pub ack_every: u32,
+    /// Longest time that an ACK is held back.
+    pub delayed_ack: Dur,
+    /// Delayed ACKs leave when the stack's clock ticks (BSD's 200 ms timer); zero: exactly `delayed_ack` later.
+    pub delayed_ack_tick: Dur,
+    /// Acknowledge this many first segments at once (Linux's quick ACKs).
+    pub quick_acks: u32,
+
+    /// How losses are found and repaired.
+    pub recovery: Recovery,
+    /// What is resent when the timer expires.
+    pub timeout_policy: TimeoutPolicy,
+    /// Duplicate ACKs that mean a loss (RFC 5681 §3.2).
+    pub dupack_threshold: u32,
+    /// Send new data on the first two duplicate ACKs (RFC 3042).
+    pub limited_transmit: bool,
+    /// Proportional rate reduction in SACK and RACK recovery (RFC 6937) instead of cutting at once.
+    pub prr: bool,
+    /// Eifel detection of spurious retransmissions by timestamps (RFC 3522), with RFC 4015's response.
+    pub eifel: bool,
+    /// F-RTO detection of spurious timeouts (RFC 5682), with RFC 4015's response.
+    pub f_rto: bool,
+    pub rto: RtoConfig,
+
+    /// How long TIME-WAIT lasts: 2·MSL (RFC 9293 §3.6.1).
+    pub time_wait: Dur,
+    /// Attempts before a connection is given up: retransmissions of one segment in a row.
+    pub max_retries: u32,
+}
+
+/// The retransmission timer (RFC 6298): RTO = SRTT + max(G, m·RTTVAR), at least `min`, at most `max`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RtoConfig {
+    /// Gain of SRTT.
+    pub alpha: f64,
+    /// Gain of RTTVAR.
+    pub beta: f64,
+    /// The factor m (K in RFC 6298 §2).
+    pub factor: f64,
+    /// RTO before the first sample.
+    pub initial: Dur,
+    pub min: Dur,
+    pub max: Dur,
+    /// Clock granularity G of RFC 6298 §2.
+    pub granularity: Dur,
+    /// Double the RTO on each expiry (RFC 6298 §5.5).
+    pub backoff: bool,
+    /// RTTs are measured in whole ticks; zero: exactly.
+    pub measure_tick: Dur,
+    /// The timer expires only when the stack's clock ticks; zero: exactly.
+    pub expire_tick: Dur,
+    pub timing: RttTiming,
+    /// `min` bounds m·RTTVAR instead of the RTO, and RTTVAR falls no faster than once a round trip: Linux.
+    pub min_on_variance: bool,
+}
+
+/// Which segments are timed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RttTiming {
+    /// One at a time, never a retransmitted one (Karn).
+    OneAtATime,
+    /// Each ACK of new data, by timestamps where they are in use, else by the newest segment that was never resent.
+    EveryAck,
+}
+
+/// Loss recovery policies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Recovery {
+    /// Fast retransmit, then slow start from one segment.
+    Tahoe,
+    /// Fast recovery with window inflation, left at the first new ACK (RFC 2581).
+    Reno,
+    /// Partial ACKs keep recovery going (RFC 6582).
+    Newreno,
+    /// Scoreboard and pipe (RFC 6675). Falls back to NewReno when the peer has no SACK.
+    Sack,
+    /// Time-based detection with tail loss probes (RFC 8985). Falls back to NewReno when the peer has no SACK.
+    RackTlp,
+}
+
+/// What a timeout declares lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimeoutPolicy {
+    /// Everything outstanding and not SACKed: all of it is resent, from the first on.
+    GoBackN,
+    /// The first unacknowledged segment only.
+    SelectiveRepeat,
+}
+
+impl TcpConfig {
+    /// Bytes of TCP options on every segment but a SYN.
+    pub fn option_bytes(&self) -> u32 {
+        if self.timestamps { 12 } else { 0 }
+    }
+
+    /// Payload bytes of a full segment over IPv4: the effective MSS (RFC 6691).
+    pub fn segment_payload(&self) -> u32 {
+        self.packet_size.saturating_sub(40 + self.option_bytes()).max(1)
+    }
+}

@@ -1,0 +1,3 @@
+//! L2: the lab. Virtual time around the protocol machines: a scenario goes in, records come out.
+
+pub mod scenario;

@@ -1,0 +1,13 @@
+//! L0: units, sequence numbers, and headers on the wire.
+//!
+//! Everything here is plain data: no clock, no state, no I/O.
+
+pub mod human;
+pub mod segment;
+pub mod seq;
+pub mod units;
+
+pub use human::Bytes;
+pub use segment::{Ecn, Flags, SackBlocks, Segment, SynOptions, Timestamps};
+pub use seq::Seq;
+pub use units::{Dur, Rate, Time};

@@ -1,0 +1,139 @@
+//! A TCP segment as structured data: what the machines exchange, and what the codec reads and writes.
+
+use crate::seq::Seq;
+
+/// The control bits of a TCP header (RFC 9293 §3.1, RFC 3168 §6.1).
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct Flags(pub u8);
+
+impl Flags {
+    pub const FIN: Flags = Flags(0x01);
+    pub const SYN: Flags = Flags(0x02);
+    pub const RST: Flags = Flags(0x04);
+    pub const PSH: Flags = Flags(0x08);
+    pub const ACK: Flags = Flags(0x10);
+    pub const URG: Flags = Flags(0x20);
+    pub const ECE: Flags = Flags(0x40);
+    pub const CWR: Flags = Flags(0x80);
+
+    #[inline]
+    pub fn contains(self, other: Flags) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    #[inline]
+    pub fn set(&mut self, other: Flags) {
+        self.0 |= other.0;
+    }
+}
+
+impl std::ops::BitOr for Flags {
+    type Output = Flags;
+    fn bitor(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+}
+
+impl std::fmt::Debug for Flags {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = ["FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR"];
+        let set: Vec<_> = (0..8).filter(|bit| self.0 >> bit & 1 == 1).map(|bit| names[bit]).collect();
+        f.write_str(&set.join("|"))
+    }
+}
+
+/// The ECN field of an IP header (RFC 3168 §5).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u8)]
+pub enum Ecn {
+    #[default]
+    NotEct = 0,
+    Ect1 = 1,
+    Ect0 = 2,
+    Ce = 3,
+}
+
+impl Ecn {
+    /// May a queue mark this packet instead of dropping it?
+    #[inline]
+    pub fn is_capable(self) -> bool {
+        self != Ecn::NotEct
+    }
+}
+
+/// The timestamps option (RFC 7323 §3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Timestamps {
+    pub value: u32,
+    pub echo: u32,
+}
+
+/// Up to four SACK blocks, left edge inclusive, right edge exclusive (RFC 2018 §3). The first one holds the
+/// most recently received segment, or a duplicate (RFC 2883).
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct SackBlocks {
+    len: u8,
+    blocks: [(Seq, Seq); 4],
+}
+
+impl SackBlocks {
+    /// Adds a block; one more than fits is ignored.
+    #[inline]
+    pub fn push(&mut self, left: Seq, right: Seq) {
+        if let Some(slot) = self.blocks.get_mut(usize::from(self.len)) {
+            *slot = (left, right);
+            self.len += 1;
+        }
+    }
+
+    #[inline]
+    pub fn as_slice(&self) -> &[(Seq, Seq)] {
+        &self.blocks[..usize::from(self.len)]
+    }
+
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl std::fmt::Debug for SackBlocks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.as_slice().iter().map(|(l, r)| format!("{}..{}", l.0, r.0))).finish()
+    }
+}
+
+/// Options that stand on a SYN only.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SynOptions {
+    /// Largest segment that the sender of this SYN can receive (RFC 9293 §3.7.1).
+    pub mss: Option<u16>,
+    /// Window scale shift count (RFC 7323 §2).
+    pub window_scale: Option<u8>,
+    /// SACK-permitted (RFC 2018 §2).
+    pub sack_permitted: bool,
+}
+
+/// One TCP segment without its payload's bytes: those stay with the driver, which knows them by stream offset.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Segment {
+    pub seq: Seq,
+    /// Meaningful with [`Flags::ACK`].
+    pub ack: Seq,
+    pub flags: Flags,
+    /// As in the header, before scaling.
+    pub window: u16,
+    /// Payload length in bytes.
+    pub len: u32,
+    pub timestamps: Option<Timestamps>,
+    pub sack: SackBlocks,
+    pub syn: SynOptions,
+}
+
+impl Segment {
+    /// Sequence space that the segment occupies: its payload, plus one for SYN and one for FIN.
+    #[inline]
+    pub fn seq_len(&self) -> u32 {
+        self.len + u32::from(self.flags.0 & 1) + u32::from(self.flags.0 >> 1 & 1)
+    }
+}
