@@ -5,6 +5,7 @@
 
 pub mod config;
 pub mod connection;
+pub mod pacer;
 pub mod profile;
 
 pub use config::{Recovery, RtoConfig, RttTiming, TcpConfig, TimeoutPolicy};
