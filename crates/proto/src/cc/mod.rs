@@ -39,9 +39,15 @@ pub trait CongestionControl: Send {
     /// `bytes` of data have been sent; `in_flight` includes them.
     fn on_sent(&mut self, _now: Time, _bytes: u64, _in_flight: u64) {}
 
-    /// `None`: the sender is clocked by ACKs alone.
+    /// Counts the bytes that `on_sent` counts: payload. `None`: the sender is clocked by ACKs alone.
     fn pacing_rate(&self) -> Option<Rate> {
         None
+    }
+
+    /// The controller's cwnd is what it wants in recovery and after a timeout too: the sender neither inflates it,
+    /// nor applies proportional rate reduction, nor sets a loss window of its own.
+    fn governs_recovery(&self) -> bool {
+        false
     }
 }
 
