@@ -4,6 +4,9 @@ use super::slow_start::SlowStart;
 use super::{Ack, Build, Cause, Congestion, CongestionControl};
 use airtcp_wire::{Rate, Time};
 
+/// No cwnd is larger, in bytes: 1024 times the largest window that TCP can advertise (RFC 7323 §2.3).
+const MAX_WINDOW: u64 = 1 << 40;
+
 /// The congestion window, shared by slow start and avoidance. Bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
@@ -17,7 +20,7 @@ pub struct Window {
 impl Window {
     pub fn new(build: &Build) -> Window {
         Window {
-            cwnd: build.initial_window,
+            cwnd: build.initial_window.clamp(build.mss, MAX_WINDOW),
             ssthresh: build.initial_ssthresh,
             mss: build.mss,
             remainder: 0.0,
@@ -27,10 +30,22 @@ impl Window {
     /// Grows by a fractional number of bytes; whole bytes are credited when they have come together.
     #[inline]
     pub fn grow(&mut self, bytes: f64) {
-        let total = self.remainder + bytes.max(0.0);
+        let total = self.remainder + bytes.clamp(0.0, MAX_WINDOW as f64);
         let whole = total as u64;
         self.remainder = total - whole as f64;
-        self.cwnd = self.cwnd.saturating_add(whole);
+        self.cwnd = (self.cwnd + whole).min(MAX_WINDOW);
+    }
+
+    /// Additive increase: `segments` a window's worth of acknowledged bytes (RFC 5681 §3.1; eq. (3) where an ACK
+    /// counts for one segment).
+    #[inline]
+    pub fn grow_additively(&mut self, acked: u64, segments: f64) {
+        self.grow(segments * acked as f64 * self.mss as f64 / self.cwnd as f64);
+    }
+
+    /// The nearest permissible ssthresh to `bytes`: never under two segments (RFC 5681 §3.1 eq. (4)).
+    pub fn ssthresh_for(&self, bytes: f64) -> u64 {
+        (bytes as u64).max(2 * self.mss)
     }
 
     #[inline]
@@ -48,13 +63,16 @@ impl Window {
 /// How a loss-based controller behaves outside slow start. Implement `increase` and `reduce`; the rest has defaults.
 pub trait Avoidance: Send + Clone {
     /// New data acknowledged in congestion avoidance, outside recovery, while the window is what limits: grow.
-    fn increase(&mut self, ack: &Ack, window: &mut Window);
+    /// `acked`: the bytes that count, which is less than `ack.acked` where byte counting is limited or slow start has
+    /// used some.
+    fn increase(&mut self, ack: &Ack, acked: u64, window: &mut Window);
 
     /// Something was lost or marked, or the timer expired: the new ssthresh in bytes, or `None` to leave the window
-    /// as it is. On a timeout cwnd falls to one segment whatever is returned.
+    /// as it is. On a timeout cwnd falls to one segment whatever is returned. Not called for a repeated timeout.
     fn reduce(&mut self, event: &Congestion, window: &Window) -> Option<u64>;
 
-    /// Every ACK, before growth: filters and RTT bookkeeping. May lower `ssthresh` to leave slow start.
+    /// Every ACK, before growth, also in recovery: filters and RTT bookkeeping. May lower `ssthresh` to leave slow
+    /// start, and set `cwnd` where the controller answers to more than losses.
     fn observe(&mut self, _ack: &Ack, _window: &mut Window) {}
 
     /// Factor on slow start's growth (Hybla's 2^ρ − 1, Vegas's every other round trip).
@@ -77,7 +95,11 @@ pub struct Composed<A> {
     window: Window,
     slow_start: SlowStart,
     avoidance: A,
-    /// The avoidance as it was before the last reduction, to be put back if that was spurious.
+    /// Bytes that one ACK may count for.
+    byte_counting_limit: u64,
+    /// Restart window after idleness: the initial one (RFC 5681 §4.1).
+    restart_window: u64,
+    /// The avoidance as it was before the last congestion, if that reduced the window: put back if it was spurious.
     before_reduction: Option<A>,
 }
 
@@ -85,9 +107,21 @@ impl<A: Avoidance> Composed<A> {
     pub fn new(build: &Build, avoidance: A) -> Composed<A> {
         Composed {
             window: Window::new(build),
-            slow_start: SlowStart::new(build.slow_start),
+            slow_start: SlowStart::new(build),
             avoidance,
+            byte_counting_limit: build.byte_counting_bytes(),
+            restart_window: build.initial_window,
             before_reduction: None,
+        }
+    }
+
+    fn reduce(&mut self, event: &Congestion) {
+        let before = self.avoidance.clone();
+        let ssthresh = self.avoidance.reduce(event, &self.window);
+        self.before_reduction = (ssthresh.is_some() || event.cause == Cause::Timeout).then_some(before);
+        if let Some(ssthresh) = ssthresh {
+            self.window.ssthresh = ssthresh;
+            self.window.cwnd = self.avoidance.window_after_loss(&self.window, ssthresh).max(self.window.mss);
         }
     }
 }
@@ -106,43 +140,42 @@ impl<A: Avoidance> CongestionControl for Composed<A> {
     fn on_ack(&mut self, ack: &Ack) {
         self.avoidance.observe(ack, &mut self.window);
         self.slow_start.observe(ack, &mut self.window);
-        if ack.acked == 0 || ack.in_recovery || !ack.is_cwnd_limited {
+        if ack.in_recovery || !ack.is_cwnd_limited {
             return;
         }
-        if self.window.in_slow_start() {
-            self.slow_start.increase(ack, &mut self.window, self.avoidance.slow_start_gain());
-        } else {
-            self.avoidance.increase(ack, &mut self.window);
+        // What SACK has reported before has left the network before: it does not count again when the hole closes.
+        let mut acked = ack.acked.min(ack.delivered);
+        if acked > 0 && self.window.in_slow_start() {
+            let gain = self.avoidance.slow_start_gain();
+            acked = self.slow_start.increase(acked, &mut self.window, gain);
+        }
+        if acked > 0 {
+            self.avoidance.increase(ack, acked.min(self.byte_counting_limit), &mut self.window);
         }
     }
 
     fn on_congestion(&mut self, event: &Congestion) {
-        self.before_reduction = Some(self.avoidance.clone());
-        let ssthresh = self.avoidance.reduce(event, &self.window);
-        if let Some(ssthresh) = ssthresh.filter(|_| !event.is_repeated_timeout) {
-            self.window.ssthresh = ssthresh;
+        // RFC 5681 §3.1: ssthresh is held constant when the timer expires again on the same segment.
+        if !event.is_repeated_timeout {
+            self.reduce(event);
         }
-        match event.cause {
+        let is_timeout = event.cause == Cause::Timeout;
+        if is_timeout {
             // RFC 5681 §3.1: the loss window is one full-sized segment.
-            Cause::Timeout => {
-                self.window.cwnd = self.window.mss;
-                self.slow_start.on_timeout();
-            }
-            Cause::Loss | Cause::Ecn => {
-                if let Some(ssthresh) = ssthresh {
-                    self.window.cwnd =
-                        self.avoidance.window_after_loss(&self.window, ssthresh).max(self.window.mss);
-                }
-            }
+            self.window.cwnd = self.window.mss;
         }
+        self.slow_start.on_congestion(is_timeout);
     }
 
     fn on_spurious(&mut self, _now: Time, cwnd: u64, ssthresh: u64) {
-        if let Some(avoidance) = self.before_reduction.take() {
-            self.avoidance = avoidance;
-        }
-        self.window.cwnd = cwnd;
+        let Some(avoidance) = self.before_reduction.take() else { return };
+        self.avoidance = avoidance;
+        self.window.cwnd = cwnd.max(self.window.mss);
         self.window.ssthresh = ssthresh;
+    }
+
+    fn on_restart(&mut self, _now: Time) {
+        self.window.cwnd = self.window.cwnd.min(self.restart_window);
     }
 
     fn pacing_rate(&self) -> Option<Rate> {

@@ -27,14 +27,17 @@ pub trait CongestionControl: Send {
     fn on_ack(&mut self, ack: &Ack);
 
     /// A loss has been found (once a recovery episode), ECN-Echo has been seen (once a window), or the timer has
-    /// expired. The controller may decline to reduce.
+    /// expired. The controller may decline to reduce: then cwnd and ssthresh are what they were.
     fn on_congestion(&mut self, event: &Congestion);
 
     /// Loss recovery is over: everything outstanding when it began has been acknowledged.
     fn on_recovery_exit(&mut self, _now: Time) {}
 
-    /// The last reduction proved spurious: continue with these (RFC 4015 §3.2 step 5 computes them).
+    /// The last loss or timeout proved spurious: continue with these (RFC 4015 §3.2 step 5 computes them).
     fn on_spurious(&mut self, now: Time, cwnd: u64, ssthresh: u64);
+
+    /// Data is about to be sent after nothing was for longer than the RTO (RFC 5681 §4.1).
+    fn on_restart(&mut self, _now: Time) {}
 
     /// `bytes` of data have been sent; `in_flight` includes them.
     fn on_sent(&mut self, _now: Time, _bytes: u64, _in_flight: u64) {}
@@ -71,7 +74,8 @@ pub struct Ack {
     pub prior_in_flight: u64,
     /// Bytes in flight now.
     pub in_flight: u64,
-    /// In loss recovery (fast recovery, or repairing after a timeout): no growth for most controllers.
+    /// In fast recovery (Reno, NewReno, SACK, RACK) when this ACK arrived, the one that ends it included: no growth for
+    /// most controllers. Not while repairing after a timeout, where slow start runs (RFC 5681 §3.1).
     pub in_recovery: bool,
     /// The window, not the application or the receiver, is what limited the sender.
     pub is_cwnd_limited: bool,
@@ -139,6 +143,18 @@ pub struct Build {
     /// Initial ssthresh in bytes; `u64::MAX` for none.
     pub initial_ssthresh: u64,
     pub slow_start: slow_start::SlowStartKind,
+    /// Segments that one ACK may count for when the window grows; `None` for any number.
+    /// See [`crate::tcp::TcpConfig::byte_counting_limit`].
+    pub byte_counting_limit: Option<u32>,
+    /// The sender paces whatever the controller says.
+    pub is_paced: bool,
     /// Seeds the stream of controllers that draw (BBR's probing phase).
     pub seed: u64,
+}
+
+impl Build {
+    /// Bytes that one ACK may count for when the window grows; `u64::MAX` for any number.
+    pub fn byte_counting_bytes(&self) -> u64 {
+        self.byte_counting_limit.map_or(u64::MAX, |segments| u64::from(segments) * self.mss)
+    }
 }

@@ -19,13 +19,12 @@ fn build(build: &Build, _values: &Values) -> Box<dyn CongestionControl> {
 pub struct Reno;
 
 impl Avoidance for Reno {
-    fn increase(&mut self, _ack: &Ack, window: &mut Window) {
-        // RFC 5681 §3.1 eq. (3): SMSS·SMSS/cwnd per ACK that acknowledges new data.
-        window.grow((window.mss * window.mss) as f64 / window.cwnd as f64);
+    #[inline]
+    fn increase(&mut self, _ack: &Ack, acked: u64, window: &mut Window) {
+        window.grow_additively(acked, 1.0);
     }
 
     fn reduce(&mut self, event: &Congestion, window: &Window) -> Option<u64> {
-        // RFC 5681 §3.1 eq. (4).
-        Some((event.flight_size / 2).max(2 * window.mss))
+        Some(window.ssthresh_for(0.5 * event.flight_size as f64))
     }
 }

@@ -15,6 +15,9 @@ pub struct TcpConfig {
     /// Parameters of the congestion control.
     pub cc: BTreeMap<String, f64>,
     pub slow_start: SlowStartKind,
+    /// For how many segments one ACK counts at most when the window grows (L of RFC 3465). 1 counts ACKs and not bytes, as
+    /// RFC 2581 did; absent: for all that it acknowledges, as in Linux.
+    pub byte_counting_limit: Option<u32>,
     /// Pace at 2·cwnd/SRTT in slow start and 1.2·cwnd/SRTT after it, also where the controller does not ask for it.
     pub pacing: bool,
 

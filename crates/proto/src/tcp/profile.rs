@@ -56,6 +56,8 @@ pub fn rfc() -> TcpConfig {
         congestion_control: "reno".to_owned(),
         cc: BTreeMap::new(),
         slow_start: SlowStartKind::Classic,
+        // RFC 3465 §2.3.
+        byte_counting_limit: Some(2),
         pacing: false,
         packet_size: 1500,
         // RFC 6928 §2.
@@ -103,6 +105,7 @@ pub fn linux() -> TcpConfig {
     let rfc = rfc();
     TcpConfig {
         congestion_control: "cubic".to_owned(),
+        byte_counting_limit: None,
         dsack: true,
         delayed_ack: Dur::from_millis(40),
         quick_acks: 16,
@@ -123,6 +126,7 @@ pub fn linux() -> TcpConfig {
 pub fn bsd_1998() -> TcpConfig {
     let rfc = rfc();
     TcpConfig {
+        byte_counting_limit: Some(1),
         initial_window: 1,
         receive_window: Bytes(65_535),
         window_scaling: false,
@@ -149,6 +153,7 @@ pub fn bsd_1998() -> TcpConfig {
 fn ns2(packet_size: u32) -> TcpConfig {
     let rfc = rfc();
     TcpConfig {
+        byte_counting_limit: Some(1),
         packet_size,
         receive_window: Bytes(20 * u64::from(packet_size - 40)),
         window_scaling: false,
