@@ -1,5 +1,14 @@
 //! Path models: what a link does to packets. [`Link`] puts them together.
 
+mod link;
+mod pipe;
+mod stats;
+mod transmit;
+
+pub use link::{Fate, Link, Output, QueueView};
+pub use stats::LinkStats;
+pub use transmit::FixedRate;
+
 use airtcp_wire::{Dur, Time};
 
 /// When a packet that starts to be sent is through the transmitter.

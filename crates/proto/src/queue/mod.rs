@@ -1,5 +1,9 @@
 //! Queues in front of a transmitter: who is kept, who is dropped, who is marked, who goes next.
 
+mod drop_tail;
+
+pub use drop_tail::{DropTail, Limit};
+
 use airtcp_wire::{Ecn, Time};
 
 /// A packet as a queue and a link see it. The packet itself stays with the driver, which knows it by `id`.
@@ -40,6 +44,8 @@ pub type Drops = Vec<(Item, DropCause)>;
 /// A queueing discipline.
 ///
 /// `now` never goes back between calls. What is enqueued leaves exactly once: from `dequeue`, or through `drops`.
+/// The transmitter asks with `dequeue` each time it becomes free, once more than there are packets: the answer `None`
+/// is how a queue learns that its link has gone idle.
 pub trait Queue: Send {
     fn enqueue(&mut self, now: Time, item: Item, drops: &mut Drops);
 
@@ -55,6 +61,11 @@ pub trait Queue: Send {
 
     /// Bytes waiting.
     fn bytes(&self) -> u64;
+
+    /// Packets marked so far.
+    fn marked(&self) -> u64 {
+        0
+    }
 
     /// RED's average queue, in the unit it counts in; `None` where there is no such thing.
     fn average(&self) -> Option<f64> {

@@ -1,0 +1,91 @@
+//! What has left the transmitter's hands, or is in them, and has not yet come out of the link.
+
+use super::link::Output;
+use airtcp_wire::Time;
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BinaryHeap, VecDeque};
+
+/// Packets under way, each with the time at which it comes out.
+#[derive(Clone, Debug)]
+pub(super) enum Pipe {
+    /// In order of departure; one that would overtake waits for the one before it.
+    Fifo(VecDeque<Output>),
+    /// The earliest first; ties in order of departure.
+    Overtaking { flights: BinaryHeap<Reverse<Flight>>, pushed: u64 },
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Flight {
+    output: Output,
+    number: u64,
+}
+
+impl Flight {
+    fn key(&self) -> (Time, u64) {
+        (self.output.at, self.number)
+    }
+}
+
+impl PartialEq for Flight {
+    fn eq(&self, other: &Flight) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Flight {}
+
+impl PartialOrd for Flight {
+    fn partial_cmp(&self, other: &Flight) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Flight {
+    fn cmp(&self, other: &Flight) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+impl Pipe {
+    pub fn new(overtaking: bool) -> Pipe {
+        match overtaking {
+            true => Pipe::Overtaking { flights: BinaryHeap::new(), pushed: 0 },
+            false => Pipe::Fifo(VecDeque::new()),
+        }
+    }
+
+    #[inline]
+    pub fn push(&mut self, mut output: Output) {
+        match self {
+            Pipe::Fifo(flights) => {
+                if let Some(last) = flights.back() {
+                    output.at = output.at.max(last.at);
+                }
+                flights.push_back(output);
+            }
+            Pipe::Overtaking { flights, pushed } => {
+                flights.push(Reverse(Flight { output, number: *pushed }));
+                *pushed += 1;
+            }
+        }
+    }
+
+    /// When the next packet comes out; never if none is under way.
+    #[inline]
+    pub fn next_at(&self) -> Time {
+        match self {
+            Pipe::Fifo(flights) => flights.front().map_or(Time::NEVER, |output| output.at),
+            Pipe::Overtaking { flights, .. } => {
+                flights.peek().map_or(Time::NEVER, |Reverse(flight)| flight.output.at)
+            }
+        }
+    }
+
+    #[inline]
+    pub fn pop(&mut self) -> Option<Output> {
+        match self {
+            Pipe::Fifo(flights) => flights.pop_front(),
+            Pipe::Overtaking { flights, .. } => flights.pop().map(|Reverse(flight)| flight.output),
+        }
+    }
+}
