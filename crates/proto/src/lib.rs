@@ -6,6 +6,7 @@ pub mod middlebox;
 pub mod path;
 pub mod queue;
 pub mod rng;
+pub mod scheme;
 pub mod tcp;
 
 pub use rng::{Stream, Streams};
