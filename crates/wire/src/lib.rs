@@ -2,9 +2,14 @@
 //!
 //! Everything here is plain data: no clock, no state, no I/O.
 
+pub mod checksum;
 pub mod human;
+pub mod ip;
+pub mod packet;
 pub mod segment;
 pub mod seq;
+pub mod tcp;
+pub mod udp;
 pub mod units;
 
 pub use human::Bytes;

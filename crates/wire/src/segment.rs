@@ -54,6 +54,17 @@ pub enum Ecn {
 }
 
 impl Ecn {
+    /// The two low bits of the byte that follows the IP version.
+    #[inline]
+    pub fn from_bits(bits: u8) -> Ecn {
+        match bits & 3 {
+            0 => Ecn::NotEct,
+            1 => Ecn::Ect1,
+            2 => Ecn::Ect0,
+            _ => Ecn::Ce,
+        }
+    }
+
     /// May a queue mark this packet instead of dropping it?
     #[inline]
     pub fn is_capable(self) -> bool {

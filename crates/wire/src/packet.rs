@@ -1,0 +1,150 @@
+//! Whole packets: an IP header, a transport header and a payload.
+
+use crate::checksum::Sum;
+use crate::ip::{Addresses, IpError, IpHeader, TCP, UDP};
+use crate::segment::{Ecn, Segment};
+use crate::tcp::{self, Ports, TcpError};
+use crate::udp;
+use std::net::SocketAddr;
+use std::ops::Range;
+
+/// Length in bytes of the largest headers that are written: IPv6 without extensions, TCP with 40 bytes of options.
+pub const MAX_HEADERS_LEN: usize = crate::ip::IPV6_HEADER_LEN + tcp::MAX_HEADER_LEN;
+
+const HOP_LIMIT: u8 = 64;
+
+/// Who talks to whom.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
+pub struct Endpoints {
+    pub addresses: Addresses,
+    pub ports: Ports,
+}
+
+impl Endpoints {
+    /// `None` when one is IPv4 and the other IPv6.
+    pub fn new(source: SocketAddr, destination: SocketAddr) -> Option<Endpoints> {
+        Some(Endpoints {
+            addresses: Addresses::new(source.ip(), destination.ip())?,
+            ports: Ports { source: source.port(), destination: destination.port() },
+        })
+    }
+
+    /// Those of the way back.
+    #[must_use]
+    pub fn reversed(self) -> Endpoints {
+        Endpoints { addresses: self.addresses.reversed(), ports: self.ports.reversed() }
+    }
+}
+
+/// A TCP packet that was read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TcpPacket {
+    pub endpoints: Endpoints,
+    pub ecn: Ecn,
+    pub segment: Segment,
+    /// Where in the packet the payload stands; as long as the segment says.
+    pub payload: Range<usize>,
+}
+
+/// Why a packet cannot be read or written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PacketError {
+    #[error(transparent)]
+    Ip(#[from] IpError),
+    #[error(transparent)]
+    Tcp(#[from] TcpError),
+    #[error("transport protocol {0} is not TCP")]
+    NotTcp(u8),
+    #[error("the segment says {segment} bytes of payload, {given} are given")]
+    Payload { segment: u32, given: usize },
+    #[error("{need} bytes of packet do not fit a buffer of {room}")]
+    Buffer { need: usize, room: usize },
+}
+
+/// Writes the packet that carries `segment` with `payload`, and answers its length in bytes.
+///
+/// # Errors
+/// When `buffer` is too small, the packet too long for IP, or `payload` not as long as the segment says.
+pub fn encode_tcp(
+    endpoints: &Endpoints,
+    ecn: Ecn,
+    segment: &Segment,
+    payload: &[u8],
+    buffer: &mut [u8],
+) -> Result<usize, PacketError> {
+    if payload.len() != segment.len as usize {
+        return Err(PacketError::Payload { segment: segment.len, given: payload.len() });
+    }
+    let room = buffer.len();
+    let headers = encode_tcp_headers(endpoints, ecn, segment, Sum::of(payload), buffer)?;
+    let need = headers + payload.len();
+    buffer.get_mut(headers..need).ok_or(PacketError::Buffer { need, room })?.copy_from_slice(payload);
+    Ok(need)
+}
+
+/// Writes the headers alone of the packet that carries `segment`, and answers their length in bytes. `payload` is the
+/// sum over the payload: `Sum::default()` for one of zeros.
+///
+/// # Errors
+/// When `buffer` is too small or the packet too long for IP.
+pub fn encode_tcp_headers(
+    endpoints: &Endpoints,
+    ecn: Ecn,
+    segment: &Segment,
+    payload: Sum,
+    buffer: &mut [u8],
+) -> Result<usize, PacketError> {
+    let transport_len = tcp::header_len(segment) + segment.len as usize;
+    let at = encode_ip(endpoints, ecn, TCP, transport_len, buffer)?;
+    let pseudo = Sum::pseudo_header(&endpoints.addresses, TCP, transport_len as u32);
+    Ok(at + tcp::encode(segment, endpoints.ports, pseudo + payload, &mut buffer[at..])?)
+}
+
+/// Writes the headers alone of a UDP packet, and answers their length in bytes. `payload` as in
+/// [`encode_tcp_headers`].
+///
+/// # Errors
+/// When `buffer` is too small or the packet too long for IP.
+pub fn encode_udp_headers(
+    endpoints: &Endpoints,
+    ecn: Ecn,
+    payload_len: usize,
+    payload: Sum,
+    buffer: &mut [u8],
+) -> Result<usize, PacketError> {
+    let transport_len = udp::HEADER_LEN + payload_len;
+    let at = encode_ip(endpoints, ecn, UDP, transport_len, buffer)?;
+    let pseudo = Sum::pseudo_header(&endpoints.addresses, UDP, transport_len as u32);
+    let header = udp::encode(endpoints.ports, payload_len, pseudo + payload)
+        .ok_or(PacketError::Ip(IpError::TooLong(transport_len)))?;
+    let (need, room) = (at + header.len(), buffer.len());
+    buffer.get_mut(at..need).ok_or(PacketError::Buffer { need, room })?.copy_from_slice(&header);
+    Ok(need)
+}
+
+fn encode_ip(
+    endpoints: &Endpoints,
+    ecn: Ecn,
+    protocol: u8,
+    payload_len: usize,
+    buffer: &mut [u8],
+) -> Result<usize, IpError> {
+    let addresses = endpoints.addresses;
+    IpHeader { addresses, protocol, dscp: 0, ecn, hop_limit: HOP_LIMIT, payload_len }.encode(buffer)
+}
+
+/// Reads the TCP packet that begins at `bytes[0]`; never panics, whatever the bytes.
+///
+/// # Errors
+/// Whatever keeps it from being a whole TCP packet with right checksums; see [`PacketError`].
+pub fn decode_tcp(bytes: &[u8]) -> Result<TcpPacket, PacketError> {
+    let (ip, at) = IpHeader::decode(bytes)?;
+    if ip.protocol != TCP {
+        return Err(PacketError::NotTcp(ip.protocol));
+    }
+    let end = at + ip.payload_len;
+    let pseudo = Sum::pseudo_header(&ip.addresses, TCP, ip.payload_len as u32);
+    let (ports, segment, header_len) = tcp::decode(&bytes[at..end], pseudo)?;
+    let endpoints = Endpoints { addresses: ip.addresses, ports };
+    Ok(TcpPacket { endpoints, ecn: ip.ecn, segment, payload: at + header_len..end })
+}

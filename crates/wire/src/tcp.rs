@@ -1,0 +1,219 @@
+//! TCP headers and options (RFC 9293 §3.1, RFC 2018, RFC 7323).
+
+use crate::checksum::Sum;
+use crate::segment::{Flags, SackBlocks, Segment, SynOptions, Timestamps};
+use crate::seq::Seq;
+
+pub const MIN_HEADER_LEN: usize = 20;
+pub const MAX_HEADER_LEN: usize = 60;
+const MAX_OPTIONS_LEN: usize = MAX_HEADER_LEN - MIN_HEADER_LEN;
+
+const END_OF_LIST: u8 = 0;
+const NOP: u8 = 1;
+const MSS: u8 = 2;
+const WINDOW_SCALE: u8 = 3;
+const SACK_PERMITTED: u8 = 4;
+const SACK: u8 = 5;
+const TIMESTAMPS: u8 = 8;
+
+/// RFC 7323 §2.3: a larger shift count is taken for this one.
+const MAX_WINDOW_SHIFT: u8 = 14;
+
+/// Source and destination port.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
+pub struct Ports {
+    pub source: u16,
+    pub destination: u16,
+}
+
+impl Ports {
+    /// Those of the way back.
+    #[must_use]
+    pub fn reversed(self) -> Ports {
+        Ports { source: self.destination, destination: self.source }
+    }
+}
+
+/// Why a TCP segment cannot be read or written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TcpError {
+    #[error("TCP segment cut short: {0} bytes")]
+    Truncated(usize),
+    #[error("TCP data offset of {0} bytes is below 20 or beyond the segment")]
+    DataOffset(usize),
+    #[error("wrong TCP checksum")]
+    Checksum,
+    #[error("TCP option {kind} has an illegal length")]
+    OptionLength { kind: u8 },
+    #[error("{need} bytes of header do not fit a buffer of {room}")]
+    Buffer { need: usize, room: usize },
+}
+
+/// Length in bytes of the header with the options that [`encode`] writes for `segment`.
+pub fn header_len(segment: &Segment) -> usize {
+    MIN_HEADER_LEN + Options::of(segment).as_slice().len()
+}
+
+/// Writes the header of `segment` and answers its length in bytes. `sum` is the sum over pseudo header and payload.
+///
+/// Options that stand on a SYN only are written on a SYN only. Of the SACK blocks those are written that fit beside
+/// the other options: three with timestamps.
+///
+/// # Errors
+/// When `buffer` has no room for the header.
+pub fn encode(segment: &Segment, ports: Ports, sum: Sum, buffer: &mut [u8]) -> Result<usize, TcpError> {
+    let options = Options::of(segment);
+    let (need, room) = (MIN_HEADER_LEN + options.as_slice().len(), buffer.len());
+    let header = buffer.get_mut(..need).ok_or(TcpError::Buffer { need, room })?;
+    header[..2].copy_from_slice(&ports.source.to_be_bytes());
+    header[2..4].copy_from_slice(&ports.destination.to_be_bytes());
+    header[4..8].copy_from_slice(&segment.seq.0.to_be_bytes());
+    header[8..12].copy_from_slice(&segment.ack.0.to_be_bytes());
+    header[12] = (need as u8 / 4) << 4;
+    header[13] = segment.flags.0;
+    header[14..16].copy_from_slice(&segment.window.to_be_bytes());
+    header[16..20].fill(0);
+    header[20..].copy_from_slice(options.as_slice());
+    let checksum = (sum + Sum::of(header)).checksum();
+    header[16..18].copy_from_slice(&checksum.to_be_bytes());
+    Ok(need)
+}
+
+/// Reads the segment that fills `bytes`, and answers its ports and how many bytes to skip to its payload. `pseudo` is
+/// the sum over the pseudo header.
+///
+/// Options that are not known here are skipped, and so are those of a SYN where there is no SYN.
+///
+/// # Errors
+/// Whatever is wrong with the segment; see [`TcpError`].
+pub fn decode(bytes: &[u8], pseudo: Sum) -> Result<(Ports, Segment, usize), TcpError> {
+    let fixed = bytes.first_chunk::<MIN_HEADER_LEN>().ok_or(TcpError::Truncated(bytes.len()))?;
+    let header_len = usize::from(fixed[12] >> 4) * 4;
+    let options = bytes.get(MIN_HEADER_LEN..header_len).ok_or(TcpError::DataOffset(header_len))?;
+    if !(pseudo + Sum::of(bytes)).is_good() {
+        return Err(TcpError::Checksum);
+    }
+    let be16 = |at: usize| u16::from_be_bytes([fixed[at], fixed[at + 1]]);
+    let mut segment = Segment {
+        seq: Seq(be32(fixed, 4)),
+        ack: Seq(be32(fixed, 8)),
+        flags: Flags(fixed[13]),
+        window: be16(14),
+        len: (bytes.len() - header_len) as u32,
+        ..Segment::default()
+    };
+    decode_options(options, &mut segment)?;
+    if !segment.flags.contains(Flags::SYN) {
+        segment.syn = SynOptions::default();
+    }
+    Ok((Ports { source: be16(0), destination: be16(2) }, segment, header_len))
+}
+
+/// The big-endian 32-bit word at `at`.
+fn be32(bytes: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+/// The options of a segment as they stand on the wire, aligned to 32 bits with NOPs in front (RFC 7323 appendix A).
+struct Options {
+    len: usize,
+    bytes: [u8; MAX_OPTIONS_LEN],
+}
+
+impl Options {
+    fn of(segment: &Segment) -> Options {
+        let mut options = Options { len: 0, bytes: [0; MAX_OPTIONS_LEN] };
+        let syn = if segment.flags.contains(Flags::SYN) { segment.syn } else { SynOptions::default() };
+        if let Some(mss) = syn.mss {
+            options.push(&[MSS, 4]);
+            options.push(&mss.to_be_bytes());
+        }
+        // SACK-permitted takes the place of the two NOPs before the timestamps.
+        match (syn.sack_permitted, segment.timestamps) {
+            (true, _) => options.push(&[SACK_PERMITTED, 2]),
+            (false, Some(_)) => options.push(&[NOP, NOP]),
+            (false, None) => {}
+        }
+        match segment.timestamps {
+            Some(timestamps) => options.push_timestamps(timestamps),
+            None if syn.sack_permitted => options.push(&[NOP, NOP]),
+            None => {}
+        }
+        if let Some(shift) = syn.window_scale {
+            options.push(&[NOP, WINDOW_SCALE, 3, shift]);
+        }
+        options.push_sack(&segment.sack);
+        options
+    }
+
+    fn as_slice(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        self.bytes[self.len..self.len + bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len();
+    }
+
+    fn push_timestamps(&mut self, timestamps: Timestamps) {
+        self.push(&[TIMESTAMPS, 10]);
+        self.push(&timestamps.value.to_be_bytes());
+        self.push(&timestamps.echo.to_be_bytes());
+    }
+
+    fn push_sack(&mut self, blocks: &SackBlocks) {
+        let room = (MAX_OPTIONS_LEN - self.len).saturating_sub(4) / 8;
+        let blocks = &blocks.as_slice()[..room.min(blocks.as_slice().len())];
+        if blocks.is_empty() {
+            return;
+        }
+        self.push(&[NOP, NOP, SACK, 2 + 8 * blocks.len() as u8]);
+        for (left, right) in blocks {
+            self.push(&left.0.to_be_bytes());
+            self.push(&right.0.to_be_bytes());
+        }
+    }
+}
+
+fn decode_options(mut options: &[u8], segment: &mut Segment) -> Result<(), TcpError> {
+    while let Some((&kind, rest)) = options.split_first() {
+        match kind {
+            END_OF_LIST => break,
+            NOP => options = rest,
+            _ => {
+                let illegal = TcpError::OptionLength { kind };
+                let len = usize::from(*rest.first().ok_or(illegal)?);
+                // RFC 9293 §3.1, MUST-7: be prepared for an illegal option length.
+                let value = options.get(2..len).ok_or(illegal)?;
+                decode_option(kind, value, segment).ok_or(illegal)?;
+                options = &options[len..];
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `None` when an option that is known has another length than it must.
+fn decode_option(kind: u8, value: &[u8], segment: &mut Segment) -> Option<()> {
+    match kind {
+        MSS => segment.syn.mss = Some(u16::from_be_bytes(value.try_into().ok()?)),
+        WINDOW_SCALE => {
+            let [shift] = value.try_into().ok()?;
+            segment.syn.window_scale = Some(MAX_WINDOW_SHIFT.min(shift));
+        }
+        SACK_PERMITTED if value.is_empty() => segment.syn.sack_permitted = true,
+        SACK_PERMITTED => return None,
+        SACK => {
+            let (blocks, []) = value.as_chunks::<8>() else { return None };
+            for block in blocks {
+                segment.sack.push(Seq(be32(block, 0)), Seq(be32(block, 4)));
+            }
+        }
+        TIMESTAMPS => {
+            let value: &[u8; 8] = value.try_into().ok()?;
+            segment.timestamps = Some(Timestamps { value: be32(value, 0), echo: be32(value, 4) });
+        }
+        _ => {}
+    }
+    Some(())
+}

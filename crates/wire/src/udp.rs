@@ -1,0 +1,23 @@
+//! UDP headers (RFC 768).
+
+use crate::checksum::Sum;
+use crate::tcp::Ports;
+
+pub const HEADER_LEN: usize = 8;
+
+/// The header in front of `payload_len` bytes. `sum` is the sum over pseudo header and payload. `None` when the
+/// length does not fit 16 bits.
+pub fn encode(ports: Ports, payload_len: usize, sum: Sum) -> Option<[u8; HEADER_LEN]> {
+    let len = u16::try_from(HEADER_LEN + payload_len).ok()?;
+    let mut header = [0; HEADER_LEN];
+    header[..2].copy_from_slice(&ports.source.to_be_bytes());
+    header[2..4].copy_from_slice(&ports.destination.to_be_bytes());
+    header[4..6].copy_from_slice(&len.to_be_bytes());
+    let checksum = match (sum + Sum::of(&header)).checksum() {
+        // Zero on the wire says that there is no checksum.
+        0 => 0xffff,
+        checksum => checksum,
+    };
+    header[6..].copy_from_slice(&checksum.to_be_bytes());
+    Some(header)
+}
