@@ -1,12 +1,18 @@
 //! Path models: what a link does to packets. [`Link`] puts them together.
 
+mod delay;
 mod link;
+mod log;
 mod pipe;
 mod stats;
+mod trace;
 mod transmit;
 
+pub use delay::{SeriesError, parse_series};
 pub use link::{Fate, Link, Output, QueueView};
+pub use log::{LogDriven, LogError, LogLatency, LogStep, RateLog};
 pub use stats::LinkStats;
+pub use trace::{Trace, TraceDriven, TraceError};
 pub use transmit::FixedRate;
 
 use airtcp_wire::{Dur, Time};
@@ -28,4 +34,12 @@ pub trait LossModel: Send {
 pub trait DelayModel: Send {
     /// Extra delay for the packet that leaves the transmitter at `now`.
     fn extra_delay(&mut self, now: Time) -> Dur;
+}
+
+/// The lines of a data file that hold something, trimmed and numbered from 1. What follows a `#` is a comment.
+fn data_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    (1..)
+        .zip(text.lines())
+        .map(|(number, line)| (number, line.split('#').next().unwrap_or_default().trim()))
+        .filter(|(_, line)| !line.is_empty())
 }
