@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Installs Debian packages for commands that are missing.
+# usage: install-tools.sh COMMAND=PACKAGE ...
+# Where it cannot (not root, no apt-get, no network), it says what is then left out, and succeeds.
+set -euo pipefail
+
+missing=()
+for pair in "$@"; do
+    PATH=$PATH:/usr/sbin:/sbin command -v "${pair%%=*}" >/dev/null || missing+=("${pair#*=}")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
+    echo "not installed, what needs it is skipped: ${missing[*]} (on Debian: apt-get install ${missing[*]})"
+    exit 0
+fi
+export DEBIAN_FRONTEND=noninteractive
+install() { apt-get install -y -q --no-install-recommends "${missing[@]}" </dev/null >/dev/null; }
+echo "installing ${missing[*]}"
+install 2>/dev/null || { apt-get update -q >/dev/null && install; } \
+    || echo "could not be installed, what needs it is skipped: ${missing[*]}"
