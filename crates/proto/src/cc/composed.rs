@@ -67,8 +67,8 @@ pub trait Avoidance: Send + Clone {
     /// used some.
     fn increase(&mut self, ack: &Ack, acked: u64, window: &mut Window);
 
-    /// Something was lost or marked, or the timer expired: the new ssthresh in bytes, or `None` to leave the window
-    /// as it is. On a timeout cwnd falls to one segment whatever is returned. Not called for a repeated timeout.
+    /// Something was lost or marked, or the timer expired: the new ssthresh in bytes, to which cwnd falls if it is above, or
+    /// `None` to leave both as they are. On a timeout cwnd falls to one segment whatever is returned. Not called for a repeated timeout.
     fn reduce(&mut self, event: &Congestion, window: &Window) -> Option<u64>;
 
     /// Every ACK, before growth, also in recovery: filters and RTT bookkeeping. May lower `ssthresh` to leave slow
@@ -78,11 +78,6 @@ pub trait Avoidance: Send + Clone {
     /// Factor on slow start's growth (Hybla's 2^ρ − 1, Vegas's every other round trip).
     fn slow_start_gain(&self) -> f64 {
         1.0
-    }
-
-    /// cwnd after a loss that is not a timeout, given the new ssthresh.
-    fn window_after_loss(&self, _window: &Window, ssthresh: u64) -> u64 {
-        ssthresh
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
@@ -121,7 +116,7 @@ impl<A: Avoidance> Composed<A> {
         self.before_reduction = (ssthresh.is_some() || event.cause == Cause::Timeout).then_some(before);
         if let Some(ssthresh) = ssthresh {
             self.window.ssthresh = ssthresh;
-            self.window.cwnd = self.avoidance.window_after_loss(&self.window, ssthresh).max(self.window.mss);
+            self.window.cwnd = self.window.cwnd.min(ssthresh);
         }
     }
 }

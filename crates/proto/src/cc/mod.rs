@@ -4,9 +4,15 @@
 //! scoreboard: which packets are lost and what is resent is for [`crate::tcp::recovery`] to decide.
 
 mod composed;
+mod cubic;
+mod hybla;
 pub mod registry;
 mod reno;
+mod round;
 pub mod slow_start;
+mod vegas;
+mod veno;
+mod westwood;
 
 pub use composed::{Avoidance, Composed, Window};
 pub use registry::{ControllerSpec, Param, RegistryError, build, controllers};
@@ -123,7 +129,8 @@ pub struct Congestion {
     pub cause: Cause,
     /// The timer has expired again on a packet resent by the last expiry: ssthresh stays (RFC 5681 §3.1 (4)).
     pub is_repeated_timeout: bool,
-    /// FlightSize: outstanding, not yet cumulatively acknowledged.
+    /// FlightSize: outstanding, not yet cumulatively acknowledged, without what limited transmit has sent
+    /// (RFC 5681 §3.2 step 2).
     pub flight_size: u64,
     /// Bytes in flight by the scoreboard's account.
     pub in_flight: u64,

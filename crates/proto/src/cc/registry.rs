@@ -1,7 +1,7 @@
 //! The controllers by name. A new controller is one file and one line here; the command line, the documentation,
 //! the conformance tests and the fuzzer find it in this list.
 
-use super::{Build, CongestionControl, reno};
+use super::{Build, CongestionControl, cubic, hybla, reno, vegas, veno, westwood};
 use std::collections::BTreeMap;
 
 /// A numeric parameter of a controller.
@@ -29,7 +29,16 @@ pub struct ControllerSpec {
 
 /// Every controller, in the order in which they are listed to people.
 pub fn controllers() -> &'static [&'static ControllerSpec] {
-    &[&reno::SPEC]
+    &[
+        &reno::SPEC,
+        &cubic::SPEC,
+        &vegas::SPEC,
+        &veno::SPEC,
+        &westwood::original::SPEC,
+        &westwood::nr::SPEC,
+        &westwood::plus::SPEC,
+        &hybla::SPEC,
+    ]
 }
 
 /// Checked parameter values: every parameter of the controller is present.

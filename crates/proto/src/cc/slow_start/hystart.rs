@@ -1,6 +1,7 @@
 //! HyStart++ (RFC 9406): leaves slow start when the RTT grows, by way of a conservative slow start in which the
 //! decision may be taken back.
 
+use crate::cc::round::Round;
 use crate::cc::{Ack, Build};
 use airtcp_wire::Dur;
 
@@ -17,8 +18,7 @@ const LIMIT_UNPACED_SEGMENTS: u64 = 8;
 #[derive(Clone, Debug)]
 pub(super) struct HystartPlusPlus {
     limit: u64,
-    /// Stream offset whose acknowledgment ends the round; `None` before the first ACK.
-    window_end: Option<u64>,
+    round: Round,
     last_round_min_rtt: Dur,
     current_round_min_rtt: Dur,
     rtt_sample_count: u32,
@@ -36,7 +36,7 @@ impl HystartPlusPlus {
     pub fn new(build: &Build) -> HystartPlusPlus {
         HystartPlusPlus {
             limit: if build.is_paced { u64::MAX } else { LIMIT_UNPACED_SEGMENTS * build.mss },
-            window_end: None,
+            round: Round::default(),
             last_round_min_rtt: Dur::MAX,
             current_round_min_rtt: Dur::MAX,
             rtt_sample_count: 0,
@@ -59,8 +59,8 @@ impl HystartPlusPlus {
     }
 
     pub fn observe(&mut self, ack: &Ack) {
-        if self.window_end.is_none_or(|end| ack.una >= end) {
-            self.start_round(ack.nxt);
+        if self.round.begins(ack) {
+            self.start_round();
         }
         if let Some(rtt) = ack.rtt {
             self.current_round_min_rtt = self.current_round_min_rtt.min(rtt);
@@ -70,8 +70,7 @@ impl HystartPlusPlus {
     }
 
     /// RFC 9406 §4.2. A round in whose middle conservative slow start began counts towards its limit.
-    fn start_round(&mut self, nxt: u64) {
-        self.window_end = Some(nxt);
+    fn start_round(&mut self) {
         self.last_round_min_rtt = self.current_round_min_rtt;
         self.current_round_min_rtt = Dur::MAX;
         self.rtt_sample_count = 0;

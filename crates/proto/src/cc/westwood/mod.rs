@@ -1,0 +1,129 @@
+//! The Westwood family: after a loss the window is what the path has been seen to carry, B·RTTmin.
+//!
+//! The members differ in how they estimate B from the ACKs.
+
+pub mod nr;
+pub mod original;
+pub mod plus;
+
+use super::{Ack, Avoidance, Congestion, Window};
+use airtcp_wire::{Dur, Time};
+
+/// How a member estimates the available bandwidth.
+pub trait Estimator: Send + Clone {
+    /// `acked`: bytes that [`AckedCount`] makes of this ACK.
+    fn sample(&mut self, ack: &Ack, acked: u64, mss: u64);
+
+    /// Bytes per second; zero before the first sample.
+    fn bandwidth(&self) -> f64;
+
+    /// What B·RTTmin is divided by for ssthresh.
+    fn divisor(&mut self, _event: &Congestion, _window: &Window) -> f64 {
+        1.0
+    }
+}
+
+/// Reno's growth with the estimate in place of half the window. A loss never makes the window larger, even where B·RTTmin
+/// is.
+#[derive(Clone, Debug)]
+pub struct Westwood<E> {
+    count: AckedCount,
+    estimator: E,
+    /// [`Dur::MAX`] while it is unknown.
+    min_rtt: Dur,
+}
+
+impl<E: Estimator> Westwood<E> {
+    /// `min_rtt`: RTTmin before the first measurement; [`Dur::MAX`] for none.
+    pub fn new(estimator: E, min_rtt: Dur) -> Westwood<E> {
+        Westwood { count: AckedCount::default(), estimator, min_rtt }
+    }
+
+    /// B·RTTmin in bytes; zero while either is unknown.
+    fn pipe(&self) -> f64 {
+        if self.min_rtt == Dur::MAX { 0.0 } else { self.estimator.bandwidth() * self.min_rtt.as_secs_f64() }
+    }
+}
+
+impl<E: Estimator> Avoidance for Westwood<E> {
+    fn observe(&mut self, ack: &Ack, window: &mut Window) {
+        self.min_rtt = self.min_rtt.min(ack.min_rtt);
+        let acked = self.count.count(ack, window.mss);
+        self.estimator.sample(ack, acked, window.mss);
+    }
+
+    fn increase(&mut self, _ack: &Ack, acked: u64, window: &mut Window) {
+        window.grow_additively(acked, 1.0);
+    }
+
+    fn reduce(&mut self, event: &Congestion, window: &Window) -> Option<u64> {
+        let divisor = self.estimator.divisor(event, window);
+        Some(window.ssthresh_for(self.pipe() / divisor))
+    }
+}
+
+/// What has been acknowledged since the last sample.
+#[derive(Clone, Debug, Default)]
+struct Interval {
+    start: Option<Time>,
+    bytes: u64,
+}
+
+impl Interval {
+    /// Adds `acked` bytes; answers bytes and seconds, and begins anew, if `at_least` has passed and anything has arrived. The
+    /// first ACK only starts the clock.
+    fn close(&mut self, now: Time, acked: u64, at_least: Dur) -> Option<(f64, f64)> {
+        let Some(start) = self.start else {
+            self.start = Some(now);
+            return None;
+        };
+        self.bytes += acked;
+        let length = now.since(start);
+        if length == Dur::ZERO || length < at_least || self.bytes == 0 {
+            return None;
+        }
+        self.start = Some(now);
+        Some((std::mem::take(&mut self.bytes) as f64, length.as_secs_f64()))
+    }
+}
+
+/// First-order low-pass filter in Tustin's approximation.
+#[derive(Clone, Debug, Default)]
+struct LowPass {
+    output: f64,
+    last_sample: f64,
+}
+
+impl LowPass {
+    /// `ratio`: τ/Δ, the time constant over the time since the last sample. MobiCom 2001 §2.2:
+    /// b̂ₖ = ((2τ − Δ)·b̂ₖ₋₁ + Δ·(bₖ + bₖ₋₁))/(2τ + Δ).
+    fn filter(&mut self, sample: f64, ratio: f64) {
+        self.output = ((2.0 * ratio - 1.0) * self.output + sample + self.last_sample) / (2.0 * ratio + 1.0);
+        self.last_sample = sample;
+    }
+}
+
+/// How much of what an ACK acknowledges has arrived since the ACK before (Mascolo et al. 2001, §2.3, procedure
+/// AckedCount): a duplicate ACK stands for one segment, which the cumulative ACK that follows does not count again.
+#[derive(Clone, Debug, Default)]
+pub struct AckedCount {
+    accounted_for: u64,
+}
+
+impl AckedCount {
+    /// Bytes.
+    pub fn count(&mut self, ack: &Ack, mss: u64) -> u64 {
+        if ack.is_duplicate {
+            self.accounted_for += mss;
+            return mss;
+        }
+        if ack.acked <= mss {
+            return ack.acked;
+        }
+        if self.accounted_for >= ack.acked {
+            self.accounted_for -= ack.acked;
+            return mss;
+        }
+        ack.acked - std::mem::take(&mut self.accounted_for)
+    }
+}

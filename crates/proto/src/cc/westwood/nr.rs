@@ -1,0 +1,98 @@
+//! WestwoodNR: the authors' ns-2 code on NewReno, with a filter of constant coefficients.
+
+use super::{Estimator, Interval, LowPass, Westwood};
+use crate::cc::registry::{ControllerSpec, Param, Values};
+use crate::cc::{Ack, Build, Cause, Composed, Congestion, CongestionControl, Window};
+use airtcp_wire::Dur;
+
+pub const SPEC: ControllerSpec = ControllerSpec {
+    name: "westwood-nr",
+    summary: "Westwood as its authors ran it in ns-2, on NewReno: the baseline of WestwoodVT",
+    source: "M. Valla, tcp-westwood-nr.cc for ns-2, 2001, filter type 1",
+    params: &[
+        Param {
+            name: "filter_ratio",
+            default: 10.0,
+            min: 0.5,
+            max: 1000.0,
+            doc: "τ/Δ of the filter, of which the coefficients are (2r−1)/(2r+1) and 1/(2r+1): 10 gives 19/21 and 1/21 (the \
+                  code's 0.9047 and 0.0476), 15 its filter type 2.",
+        },
+        Param {
+            name: "acked_max",
+            default: 2.0,
+            min: 1.0,
+            max: 1000.0,
+            doc: "Segments that one ACK may stand for.",
+        },
+        Param {
+            name: "rtt_min_initial_s",
+            default: 5.0,
+            min: 0.0,
+            max: 100.0,
+            doc: "RTTmin before the first measurement, in s.",
+        },
+        Param {
+            name: "timeout_step",
+            default: 0.25,
+            min: 0.0,
+            max: 4.0,
+            doc: "A timeout in slow start adds this to the factor by which its ssthresh is divided; one in congestion \
+                  avoidance sets the factor to 1.",
+        },
+        Param { name: "timeout_max", default: 4.0, min: 1.0, max: 100.0, doc: "Bound on that factor." },
+    ],
+    build,
+};
+
+fn build(build: &Build, values: &Values) -> Box<dyn CongestionControl> {
+    let estimator = EveryAckAlike {
+        ratio: values.get("filter_ratio"),
+        acked_max: values.get("acked_max"),
+        timeout_step: values.get("timeout_step"),
+        timeout_max: values.get("timeout_max"),
+        timeout_factor: 1.0,
+        interval: Interval::default(),
+        filter: LowPass::default(),
+    };
+    let min_rtt = Dur::from_secs_f64(values.get("rtt_min_initial_s"));
+    Box::new(Composed::new(build, Westwood::new(estimator, min_rtt)))
+}
+
+/// Every ACK's sample has the same weight, however long it took to come.
+#[derive(Clone, Debug)]
+struct EveryAckAlike {
+    ratio: f64,
+    /// Segments.
+    acked_max: f64,
+    timeout_step: f64,
+    timeout_max: f64,
+    timeout_factor: f64,
+    interval: Interval,
+    filter: LowPass,
+}
+
+impl Estimator for EveryAckAlike {
+    fn sample(&mut self, ack: &Ack, acked: u64, mss: u64) {
+        if let Some((bytes, length)) = self.interval.close(ack.now, acked, Dur::ZERO) {
+            let counted = bytes.min(self.acked_max * mss as f64);
+            self.filter.filter(counted / length, self.ratio);
+        }
+    }
+
+    fn bandwidth(&self) -> f64 {
+        self.filter.output
+    }
+
+    fn divisor(&mut self, event: &Congestion, window: &Window) -> f64 {
+        if event.cause != Cause::Timeout {
+            return 1.0;
+        }
+        self.timeout_factor = if window.in_slow_start() {
+            (self.timeout_factor + self.timeout_step).min(self.timeout_max)
+        } else {
+            1.0
+        };
+        self.timeout_factor
+    }
+}
