@@ -1,4 +1,5 @@
-//! Captures of simulated links, for Wireshark, tshark and tcptrace.
+//! Captures of simulated links, for Wireshark, tshark, tcpdump and tcptrace. Of pcapng files, tcptrace reads those
+//! with one interface.
 //!
 //! Packets have no payload in the lab: what is written is real headers with right checksums over a payload of zeros.
 //! Flow f is 10.0.x.y:p → 10.1.x.y:9 on its forward way, with x.y the low 16 bits of f + 1 and p = 32768 + f / 2¹⁶.
@@ -18,8 +19,10 @@ use std::path::Path;
 /// RFC 863's discard service, which is what becomes of the payload.
 const DISCARD: u16 = 9;
 
-/// The link type of packets that begin with their IP header: LINKTYPE_RAW.
+/// Packets that begin with their IP header. The one that tcptrace knows.
 const LINKTYPE_RAW: u16 = 101;
+/// The same for IPv4 only. libpcap refuses files with several interfaces of [`LINKTYPE_RAW`], but not of this.
+const LINKTYPE_IPV4: u16 = 228;
 
 /// Which file format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -27,7 +30,7 @@ pub enum Format {
     /// draft-ietf-opsawg-pcapng: nanoseconds, interfaces, comments.
     #[default]
     Pcapng,
-    /// The older format, with microseconds, which tcptrace reads: without interfaces, directions or drop causes.
+    /// The older format: microseconds, without interfaces, directions or drop causes.
     Pcap,
 }
 
@@ -111,7 +114,8 @@ impl<W: Write> PcapWriter<W> {
         match options.format {
             Format::Pcapng => {
                 pcap.write_section_header()?;
-                interfaces.iter().try_for_each(|name| pcap.write_interface(name))?;
+                let link_type = if interfaces.len() == 1 { LINKTYPE_RAW } else { LINKTYPE_IPV4 };
+                interfaces.iter().try_for_each(|name| pcap.write_interface(name, link_type))?;
             }
             Format::Pcap => pcap.write_pcap_header()?,
         }
@@ -179,9 +183,9 @@ impl<W: Write> PcapWriter<W> {
         self.write_block(0x0a0d_0d0a, &body)
     }
 
-    fn write_interface(&mut self, name: &str) -> io::Result<()> {
+    fn write_interface(&mut self, name: &str, link_type: u16) -> io::Result<()> {
         let mut body = Vec::new();
-        body.extend_from_slice(&LINKTYPE_RAW.to_le_bytes());
+        body.extend_from_slice(&link_type.to_le_bytes());
         body.extend_from_slice(&0u16.to_le_bytes());
         body.extend_from_slice(&self.options.snaplen.to_le_bytes());
         push_option(&mut body, 2, name.as_bytes());

@@ -62,13 +62,17 @@ fn conversation() -> Vec<(Frame, Segment)> {
 
 /// Writes the conversation and ten datagrams of 1000 bytes to a file with this name.
 fn capture(name: &str, options: Options) -> PathBuf {
+    capture_on(&["hop1", "hop2"], name, options)
+}
+
+fn capture_on(interfaces: &[&str], name: &str, options: Options) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let mut pcap = PcapWriter::with_options(Vec::new(), &["hop1", "hop2"], options).unwrap();
+    let mut pcap = PcapWriter::with_options(Vec::new(), interfaces, options).unwrap();
     for (frame, segment) in conversation() {
         pcap.write_tcp(&frame, &segment).unwrap();
     }
     for n in 0..10 {
-        let frame = Frame { interface: 1, ..frame(100 + n, n as u32, Forward) };
+        let frame = Frame { interface: interfaces.len() as u32 - 1, ..frame(100 + n, n as u32, Forward) };
         pcap.write_udp(&frame, 1000).unwrap();
     }
     std::fs::write(&path, pcap.finish().unwrap()).unwrap();
@@ -163,16 +167,28 @@ fn a_short_capture_keeps_the_original_length() {
 }
 
 #[test]
-fn tcptrace_reads_pcap_and_counts_what_was_sent() {
-    let file = capture("trace.pcap", Options { format: Format::Pcap, ..Options::default() });
-    let Some(text) = output("tcptrace", &["-l", "-n"], &file) else { return };
-    assert!(text.contains("1 TCP connection traced"), "{text}");
-    let sent = |what: &str| {
-        let line = text.lines().find(|line| line.trim_start().starts_with(what)).expect(what);
-        line.split_whitespace().nth(what.split(' ').count()).unwrap().to_owned()
-    };
-    assert_eq!(sent("actual data bytes:"), (5 * MSS).to_string(), "{text}");
-    assert_eq!(sent("unique bytes sent:"), (4 * MSS).to_string());
-    assert_eq!(sent("rexmt data pkts:"), "1");
-    assert_eq!(sent("sacks sent:"), "0");
+fn tcpdump_reads_one_interface_and_several() {
+    for interfaces in [&["hop1"][..], &["hop1", "hop2"]] {
+        let file = capture_on(interfaces, &format!("{}.pcapng", interfaces.len()), Options::default());
+        let Some(text) = output("tcpdump", &["-n", "-r"], &file) else { return };
+        assert_eq!(text.lines().count(), 24);
+    }
+}
+
+#[test]
+fn tcptrace_counts_what_was_sent() {
+    for format in [Format::Pcap, Format::Pcapng] {
+        let file =
+            capture_on(&["hop"], &format!("trace.{format:?}"), Options { format, ..Options::default() });
+        let Some(text) = output("tcptrace", &["-l", "-n"], &file) else { return };
+        assert!(text.contains("1 TCP connection traced"), "{text}");
+        let sent = |what: &str| {
+            let line = text.lines().find(|line| line.trim_start().starts_with(what)).expect(what);
+            line.split_whitespace().nth(what.split(' ').count()).unwrap().to_owned()
+        };
+        assert_eq!(sent("actual data bytes:"), (5 * MSS).to_string(), "{text}");
+        assert_eq!(sent("unique bytes sent:"), (4 * MSS).to_string());
+        assert_eq!(sent("rexmt data pkts:"), "1");
+        assert_eq!(sent("sacks sent:"), "0");
+    }
 }
