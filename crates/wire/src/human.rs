@@ -20,8 +20,8 @@ pub enum QuantityError {
     NotANumber(String, &'static str),
     #[error("`{text}` has no unit; write for example \"{example}\" (units: {units})")]
     NoUnit { text: String, example: &'static str, units: String },
-    #[error("unknown unit `{unit}` in `{text}`; units: {units}")]
-    UnknownUnit { text: String, unit: String, units: String },
+    #[error("unknown unit `{unit}` in `{text}`{}; units: {units}", hint(.nearest))]
+    UnknownUnit { text: String, unit: String, nearest: Option<&'static str>, units: String },
     #[error("`{0}` is negative or too large")]
     OutOfRange(String),
 }
@@ -106,6 +106,7 @@ pub fn parse<Q: Quantity>(text: &str) -> Result<Q, QuantityError> {
             return Err(QuantityError::UnknownUnit {
                 text: text.to_owned(),
                 unit: unit.to_owned(),
+                nearest: nearest_unit::<Q>(unit),
                 units: unit_list::<Q>(),
             });
         }
@@ -119,6 +120,36 @@ pub fn parse<Q: Quantity>(text: &str) -> Result<Q, QuantityError> {
 
 fn unit_list<Q: Quantity>() -> String {
     Q::UNITS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+}
+
+fn hint(nearest: &Option<&str>) -> String {
+    nearest.map(|unit| format!("; did you mean `{unit}`?")).unwrap_or_default()
+}
+
+/// The unit spelled most like `unit`, whatever the case of its letters.
+fn nearest_unit<Q: Quantity>(unit: &str) -> Option<&'static str> {
+    let distance = |name: &str| strsim::damerau_levenshtein(&unit.to_lowercase(), &name.to_lowercase());
+    Q::UNITS
+        .iter()
+        .map(|(name, _)| (distance(name), *name))
+        .min_by_key(|(distance, _)| *distance)
+        .filter(|(distance, name)| *distance <= name.len() / 3)
+        .map(|(_, name)| name)
+}
+
+/// What the JSON Schema says of a quantity; the pattern is looser than [`parse`] in the number only.
+fn schema_of<Q: Quantity>() -> schemars::Schema {
+    let units = Q::UNITS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join("|");
+    schemars::json_schema!({
+        "description": format!(
+            "{} with its unit, for example \"{}\". Units: {}.", Q::WHAT, Q::EXAMPLE, unit_list::<Q>()
+        ),
+        "examples": [Q::EXAMPLE],
+        "anyOf": [
+            { "type": "string", "pattern": format!("^\\s*([+]?[0-9.]+([eE][+-]?[0-9]+)?\\s*({units})|0)\\s*$") },
+            { "const": 0 },
+        ],
+    })
 }
 
 /// Length of the leading decimal number, with a sign, a point and an exponent. An `e` counts only with digits behind it.
@@ -193,14 +224,7 @@ macro_rules! human {
             }
 
             fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!({
-                    "type": "string",
-                    "description": format!(
-                        "{} with its unit, for example \"{}\". Units: {}.",
-                        <$type as Quantity>::WHAT, <$type as Quantity>::EXAMPLE, unit_list::<$type>()
-                    ),
-                    "examples": [<$type as Quantity>::EXAMPLE],
-                })
+                schema_of::<$type>()
             }
         }
     };
@@ -240,6 +264,8 @@ mod tests {
     fn says_what_is_wrong() {
         assert!(parse::<Dur>("10").unwrap_err().to_string().contains("no unit"));
         assert!(parse::<Dur>("10xs").unwrap_err().to_string().contains("unknown unit `xs`"));
+        assert!(parse::<Rate>("5mbit/s").unwrap_err().to_string().contains("did you mean `Mbit/s`?"));
+        assert!(parse::<Dur>("5parsec").unwrap_err().to_string().contains("`5parsec`; units: ns"));
         assert!(parse::<Rate>("fast").unwrap_err().to_string().contains("does not start with a number"));
         assert!(matches!(parse::<Dur>("-1s"), Err(QuantityError::OutOfRange(_))));
         assert!(matches!(parse::<Dur>("1e40s"), Err(QuantityError::OutOfRange(_))));
