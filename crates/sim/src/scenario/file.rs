@@ -1,5 +1,6 @@
 //! The scenario as written. Field names are the keys of the TOML file; doc comments become the JSON Schema's.
 
+use super::quantity::{Positive, Probability};
 use airtcp_wire::{Bytes, Dur, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,104 +8,143 @@ use std::path::PathBuf;
 
 /// A path, the flows that share it, and the schemes to compare on it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Scenario {
-    #[serde(default)]
-    pub name: String,
-    #[serde(default)]
+#[serde(deny_unknown_fields, default)]
+pub struct ScenarioFile {
+    /// A short name for tables and figures. Absent: the file's name without its ending.
+    pub name: Option<String>,
+    /// What the scenario shows, in a sentence or two.
     pub description: String,
     /// Simulated time of each run.
-    #[serde(default = "defaults::duration")]
     pub duration: Dur,
-    /// Time at the start that is left out of rates, delays and shares.
-    #[serde(default)]
+    /// Time at the start that is left out of rates, delays and shares. Less than `duration`.
     pub warmup: Dur,
-    /// Runs per scheme, each with its own seed.
-    #[serde(default = "defaults::seeds")]
+    /// Runs per scheme, each with its own seed; at least 1.
     pub seeds: u32,
     /// The first seed; the others follow it.
-    #[serde(default = "defaults::seed")]
     pub seed: u64,
-    /// Schemes to compare: a name, or a name with changes, e.g. "reno:recovery=newreno:rto.min=1s".
-    #[serde(default = "defaults::schemes")]
+    /// Schemes to compare: a name, or a name with changes, e.g. "reno:recovery=newreno:rto.min=1s". The first one is
+    /// what the others are compared with.
     pub schemes: Vec<String>,
-    /// Profile of every scheme that does not name one: see `airtcp schemes`.
-    #[serde(default = "defaults::profile")]
+    /// Profile of every scheme that does not name one: what an era's stack did. `airtcp schemes` lists them.
     pub profile: String,
-    /// The links in path order, from the sender to the receiver.
-    #[serde(rename = "link", default = "defaults::links")]
-    pub links: Vec<Link>,
-    /// The flows. Without any: one unlimited transfer from end to end.
-    #[serde(rename = "flow", default = "defaults::flows")]
-    pub flows: Vec<Flow>,
+    /// The links in path order, from the sender to the receiver; at least one.
+    pub link: Vec<Link>,
+    /// The flows. Absent: one unlimited transfer, called `main`, from end to end.
+    pub flow: Vec<Flow>,
 }
 
-/// One hop of the path, both directions.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Link {
-    /// Used in results and in `--set link.NAME.key=value`.
-    #[serde(default)]
-    pub name: String,
-    #[serde(flatten)]
-    pub forward: LinkSide,
-    /// What differs on the way back. Keys that are absent are as on the way there, but for loss, which is absent
-    /// unless it is given.
-    #[serde(default)]
-    pub reverse: Option<LinkSide>,
+impl Default for ScenarioFile {
+    fn default() -> ScenarioFile {
+        ScenarioFile {
+            name: None,
+            description: String::new(),
+            duration: Dur::from_secs(60),
+            warmup: Dur::ZERO,
+            seeds: 5,
+            seed: 1,
+            schemes: ["reno", "cubic", "vegas", "westwood", "veno", "hybla", "bbr"]
+                .map(str::to_owned)
+                .to_vec(),
+            profile: "linux".to_owned(),
+            link: Vec::new(),
+            flow: Vec::new(),
+        }
+    }
 }
 
-/// One direction of a link.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LinkSide {
-    /// Fixed rate. Give this, `trace` or `log`.
-    pub rate: Option<Rate>,
-    /// Capacity trace in mahimahi's format: each line the time in ms at which one 1500-byte packet may cross.
-    pub trace: Option<PathBuf>,
-    /// Bandwidth log: a JSON list of {duration_ms, bandwidth_kbps, latency_ms}.
-    pub log: Option<PathBuf>,
-    /// Propagation delay, one way.
-    pub delay: Option<Dur>,
-    pub jitter: Option<Jitter>,
-    /// Sudden extra delay.
-    pub spikes: Option<Spikes>,
-    /// Times at which nothing crosses.
-    pub outages: Option<Outages>,
-    pub loss: Option<Loss>,
-    pub queue: Option<Queue>,
+/// The keys of which a link has exactly one.
+pub(super) const CAPACITY_KEYS: [&str; 3] = ["rate", "trace", "log"];
+
+/// Declares the keys of one direction once, for the link itself and for its `reverse` table: serde's `flatten` would
+/// lose the places of mistakes.
+macro_rules! one_direction {
+    ($($(#[$attribute:meta])* $key:ident: $type:ty,)*) => {
+        /// One hop of the path, both directions. The keys are those of the way there; the way back is alike but for
+        /// what `reverse` says.
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct Link {
+            /// Used in results and in `--set link.NAME.key=value`. Absent: `link` and its number, from `link0`.
+            pub name: Option<String>,
+            $($(#[$attribute])* pub $key: Option<$type>,)*
+            /// Times at which nothing crosses in either direction. Absent: none.
+            pub outages: Option<Outages>,
+            /// What differs on the way back. Keys that are absent, here or altogether, are as on the way there, loss
+            /// included, as the two directions of a wireless link share the medium; only lost packets given by number
+            /// or time are not. A table that is given replaces the whole table of the way there.
+            pub reverse: Option<Way>,
+        }
+
+        /// One direction of a link.
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct Way {
+            $($(#[$attribute])* pub $key: Option<$type>,)*
+        }
+
+        impl Link {
+            /// The way there.
+            pub fn forward(&self) -> Way {
+                Way { $($key: self.$key.clone(),)* }
+            }
+        }
+    };
+}
+
+one_direction! {
+    /// Fixed rate, above zero. Give exactly one of `rate`, `trace` and `log`. Absent: as the other two say.
+    rate: Rate,
+    /// Capacity trace in mahimahi's format, relative to the scenario's folder: each line the time in ms at which one
+    /// 1500-byte packet may cross. Absent: `rate` or `log` is given.
+    trace: PathBuf,
+    /// Bandwidth log, relative to the scenario's folder: a JSON list of {duration_ms, bandwidth_kbps, latency_ms}.
+    /// Absent: `rate` or `trace` is given.
+    log: PathBuf,
+    /// Propagation delay, one way. Absent: zero, or with `log` half of its latency_ms, which is a round trip.
+    delay: Dur,
+    /// Delay that varies from packet to packet, added to the propagation delay. Absent: none.
+    jitter: Jitter,
+    /// Sudden extra delay. Absent: none.
+    spikes: Spikes,
+    /// Packets that the link loses. Absent: none.
+    loss: Loss,
+    /// The queue in front of the link. Absent: DropTail with its default room.
+    queue: Queue,
 }
 
 /// Delay that varies from packet to packet, added to the propagation delay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Jitter {
-    pub distribution: Distribution,
-    /// Of `constant`, `normal` (which is cut off at zero).
+    pub distribution: DistributionKind,
+    /// Of `constant` and `normal`, which is cut off at zero. Absent: an error for these, as it is for all keys that
+    /// follow up to `file`.
     pub mean: Option<Dur>,
-    /// Standard deviation of `normal`.
+    /// Of `normal`: standard deviation. Absent: an error for it.
     pub deviation: Option<Dur>,
-    /// Of `uniform`.
+    /// Of `uniform`: the least delay. Absent: zero.
     pub low: Option<Dur>,
+    /// Of `uniform`: the greatest delay. Absent: an error for it.
     pub high: Option<Dur>,
-    /// Of `table`: ranges with their probabilities, uniform inside each.
-    #[serde(default)]
-    pub ranges: Vec<DelayRange>,
-    /// Of `series`: a file with one RTT in ms a line, half of which is this direction's delay.
+    /// Of `table`: ranges with their probabilities, which sum to 1, uniform inside each. Absent: an error for it.
+    pub ranges: Option<Vec<DelayRange>>,
+    /// Of `series`: a file with one RTT in ms a line, half of which is this direction's delay; relative to the
+    /// scenario's folder. Absent: an error for it.
     pub file: Option<PathBuf>,
-    /// Time between two values of a `series`; absent: one value a packet.
+    /// Of `series`: time between two values. Absent: one value a packet.
     pub interval: Option<Dur>,
     /// May a packet overtake the one before it? Otherwise it waits for it.
-    #[serde(default = "defaults::yes")]
+    #[serde(default = "yes")]
     pub overtaking: bool,
     /// When variation begins.
     #[serde(default)]
     pub start: Dur,
 }
 
+/// How delay varies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Distribution {
+pub enum DistributionKind {
     Constant,
     Uniform,
     Normal,
@@ -112,52 +152,63 @@ pub enum Distribution {
     Series,
 }
 
+/// Uniform from `low` to `high`, with a probability.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DelayRange {
-    pub probability: f64,
+    pub probability: Probability,
     pub low: Dur,
     pub high: Dur,
 }
 
-/// Delay spikes: every packet that leaves during one has `extra` more delay.
+/// Delay spikes: every packet that leaves during one has `extra` more delay. Give `at`, `every` or `period`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spikes {
     /// Given start times.
     #[serde(default)]
     pub at: Vec<Dur>,
-    /// Random spikes: mean time between two (exponential).
+    /// Random spikes: mean time from the end of one to the start of the next (exponential). Absent: none at random.
     pub every: Option<Dur>,
+    /// Regular spikes: time from the start of one to the start of the next; the first is one period after the
+    /// beginning. Absent: none.
+    pub period: Option<Dur>,
     /// How long a spike lasts.
     pub length: Dur,
+    /// Delay that it adds.
     pub extra: Dur,
 }
 
-/// Outages and hand-offs.
+/// Outages and hand-offs. Give `at`, `every` or `period`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Outages {
+    /// Given start times.
     #[serde(default)]
     pub at: Vec<Dur>,
-    /// Random outages: mean time from the end of one to the start of the next (exponential).
+    /// Random outages: mean time from the end of one to the start of the next (exponential). Absent: none at random.
     pub every: Option<Dur>,
+    /// Regular outages: time from the start of one to the start of the next; the first is one period after the
+    /// beginning. Absent: none.
+    pub period: Option<Dur>,
+    /// How long an outage lasts.
     pub length: Dur,
     /// A hand-off: what waits in the queue and is on its way when it begins is lost. Otherwise it waits.
     #[serde(default)]
     pub handoff: bool,
 }
 
-/// Loss models; those that are given all apply.
+/// Loss models; those that are given all apply. Probabilities may be written as percentages: "1%".
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Loss {
     /// Bit error rate: a packet of n bytes is lost with 1 − (1 − ber)^(8n).
-    pub ber: f64,
+    pub ber: Probability,
     /// Use the first-order form min(1, ber·8n) instead.
     pub first_order: bool,
     /// Probability that a packet is lost, whatever its size.
-    pub packet: f64,
+    pub packet: Probability,
+    /// Losses in bursts. Absent: none.
     pub burst: Option<GilbertElliott>,
     /// These packets are lost, counted from 1 in order of departure.
     pub packets: Vec<u64>,
@@ -172,59 +223,68 @@ pub struct Loss {
 #[serde(deny_unknown_fields)]
 pub struct GilbertElliott {
     /// Probability of going from good to bad, a packet.
-    pub to_bad: f64,
+    pub to_bad: Probability,
     /// Probability of going from bad to good, a packet: 1/mean burst length.
-    pub to_good: f64,
+    pub to_good: Probability,
     /// Loss probability in the good state.
     #[serde(default)]
-    pub good_loss: f64,
+    pub good_loss: Probability,
     /// Loss probability in the bad state.
-    #[serde(default = "defaults::one")]
-    pub bad_loss: f64,
+    #[serde(default = "certain")]
+    pub bad_loss: Probability,
 }
 
-/// The queue in front of the link.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// The queue in front of the link. Keys that belong to another discipline are errors.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Queue {
-    pub discipline: Discipline,
-    /// Room in packets.
+    pub discipline: DisciplineKind,
+    /// Room in packets. Absent, and `bytes` too: for DropTail and RED one bandwidth-delay product of the whole path at
+    /// this link's (mean) rate in 1500-byte packets, but at least 50; for CoDel 1000; for FQ-CoDel 10240.
     pub packets: Option<u32>,
-    /// Room in bytes.
+    /// Room in bytes. Absent: only `packets` counts.
     pub bytes: Option<Bytes>,
-    /// Mark ECN-capable packets instead of dropping them (RED, CoDel, FQ-CoDel).
+    /// RED, CoDel, FQ-CoDel: mark ECN-capable packets instead of dropping them.
     pub ecn: bool,
-    /// RED: thresholds in packets, or in mean packets when it counts bytes.
-    pub min_threshold: f64,
-    pub max_threshold: f64,
-    /// RED: drop probability at the maximum threshold.
-    pub max_probability: f64,
-    /// RED: weight of the average.
-    pub weight: f64,
-    /// RED: probability rises from max_probability to 1 between the maximum threshold and twice that.
-    pub gentle: bool,
-    /// RED: space the drops evenly.
-    pub wait: bool,
-    /// RED: count bytes instead of packets.
-    pub count_bytes: bool,
-    /// RED: mean packet size, for idle time and for counting bytes.
-    pub mean_packet: Bytes,
-    /// CoDel, FQ-CoDel: acceptable standing delay (RFC 8289 §4.4).
-    pub target: Dur,
-    /// CoDel, FQ-CoDel: sliding window (RFC 8289 §4.3).
-    pub interval: Dur,
-    /// FQ-CoDel: number of flow queues (RFC 8290 §4.2).
-    pub flows: u32,
-    /// FQ-CoDel: bytes a flow may send in one turn.
-    pub quantum: Bytes,
+    /// RED: threshold at which drops begin, in packets, or in mean packets when it counts bytes. Default: 5.
+    pub min_threshold: Option<Positive>,
+    /// RED: threshold at which the drop probability is `max_probability`. Default: 15.
+    pub max_threshold: Option<Positive>,
+    /// RED: drop probability at the maximum threshold. Default: 0.1.
+    pub max_probability: Option<Probability>,
+    /// RED: weight of the average. Default: 0.002.
+    pub weight: Option<Probability>,
+    /// RED: the probability rises from max_probability to 1 between the maximum threshold and twice that, instead of
+    /// jumping to 1. Default: true.
+    pub gentle: Option<bool>,
+    /// RED: space the drops evenly. Default: true.
+    pub wait: Option<bool>,
+    /// RED: count bytes instead of packets. Default: false.
+    pub count_bytes: Option<bool>,
+    /// RED: mean packet size, for idle time and for counting bytes. Default: 1000B.
+    pub mean_packet: Option<Bytes>,
+    /// CoDel, FQ-CoDel: acceptable standing delay (RFC 8289 §4.4). Default: 5ms.
+    pub target: Option<Dur>,
+    /// CoDel, FQ-CoDel: sliding window (RFC 8289 §4.3). Default: 100ms.
+    pub interval: Option<Dur>,
+    /// FQ-CoDel: number of flow queues (RFC 8290 §5.2.2). Default: 1024.
+    pub flows: Option<u32>,
+    /// FQ-CoDel: bytes that a flow may send in one turn (RFC 8290 §5.2.1). Default: 1514B.
+    pub quantum: Option<Bytes>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// Who is dropped or marked when, and who goes next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Discipline {
+pub enum DisciplineKind {
+    /// First in, first out; who finds no room is dropped.
+    #[default]
     Droptail,
+    /// Random early detection (Floyd and Jacobson 1993).
     Red,
+    /// RFC 8289.
     Codel,
+    /// RFC 8290.
     FqCodel,
 }
 
@@ -232,27 +292,49 @@ pub enum Discipline {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Flow {
-    pub name: String,
-    /// How many flows like this.
+    /// Used in results and in `--set flow.NAME.key=value`. Absent: `flow` and its number, from `flow0`.
+    pub name: Option<String>,
+    /// How many flows like this; at least 1.
     pub count: u32,
-    /// Always this scheme, e.g. for cross traffic; absent: the scheme that is compared.
+    /// Always this scheme, e.g. for cross traffic. Absent: the scheme that is compared.
     pub scheme: Option<String>,
+    /// What the application sends.
     pub traffic: Traffic,
+    /// When it begins.
     pub start: Dur,
     /// Starts are spread evenly over this time when `count` is more than 1.
     pub stagger: Dur,
-    /// The application stops writing.
+    /// The application stops writing. Absent: never.
     pub stop: Option<Dur>,
-    /// Which way the data goes.
+    /// Which way the data goes: along the path or back.
     pub direction: FlowDirection,
-    /// Name of the first link it crosses; absent: the path's first. In path order also for `reverse`.
+    /// Name of the first link that it crosses, in path order also for `reverse`. Absent: the path's first.
     pub enter: Option<String>,
-    /// Name of the last link it crosses; absent: the path's last.
+    /// Name of the last link that it crosses, in path order also for `reverse`. Absent: the path's last.
     pub leave: Option<String>,
-    /// Does it count in the results' table? Cross traffic usually does not.
-    pub measure: bool,
+    /// Does it count in the results' table? Absent: yes, but for `udp`, which is there to be in the way.
+    pub measure: Option<bool>,
 }
 
+impl Default for Flow {
+    fn default() -> Flow {
+        Flow {
+            name: None,
+            count: 1,
+            scheme: None,
+            traffic: Traffic::default(),
+            start: Dur::ZERO,
+            stagger: Dur::ZERO,
+            stop: None,
+            direction: FlowDirection::Forward,
+            enter: None,
+            leave: None,
+            measure: None,
+        }
+    }
+}
+
+/// Which way the data goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowDirection {
@@ -261,26 +343,28 @@ pub enum FlowDirection {
     Reverse,
 }
 
-/// What the application sends.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// What the application sends. Keys that belong to another kind are errors.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Traffic {
     pub kind: TrafficKind,
-    /// Of `bytes`: the whole transfer. Of `poisson`: the mean transfer.
+    /// Of `bytes`: the whole transfer. Of `poisson`: the mean transfer. Absent: an error for these.
     pub size: Option<Bytes>,
-    /// Of `poisson`: are sizes exponential, or all the same?
-    pub exponential: bool,
-    /// Of `poisson`: mean time between two arrivals.
+    /// Of `poisson`: are sizes exponential, or all the same? Default: true.
+    pub exponential: Option<bool>,
+    /// Of `poisson`: mean time between two arrivals. Absent: an error for it.
     pub interval: Option<Dur>,
-    /// Of `on-off`: mean lengths (exponential) of the times in which it sends and is silent.
+    /// Of `on-off`: mean length (exponential) of the times in which it sends. Absent: an error for it.
     pub on: Option<Dur>,
+    /// Of `on-off`: mean length (exponential) of the times in which it is silent. Absent: an error for it.
     pub off: Option<Dur>,
-    /// Of `udp`: rate on the wire; of `on-off`: rate while on (absent: as fast as it can).
+    /// Of `udp`: rate of the IP packets; absent: an error for it. Of `on-off`: rate while on; absent: as fast as it can.
     pub rate: Option<Rate>,
-    /// Of `udp`: length of the IP packet.
-    pub packet: Bytes,
+    /// Of `udp`: length of the IP packet. Default: 1000B.
+    pub packet: Option<Bytes>,
 }
 
+/// Kinds of application.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrafficKind {
@@ -297,90 +381,10 @@ pub enum TrafficKind {
     Udp,
 }
 
-mod defaults {
-    use super::*;
-
-    pub fn duration() -> Dur {
-        Dur::from_secs(60)
-    }
-    pub fn seeds() -> u32 {
-        5
-    }
-    pub fn seed() -> u64 {
-        1
-    }
-    pub fn schemes() -> Vec<String> {
-        ["reno", "cubic", "vegas", "westwood", "veno", "hybla", "bbr"].map(str::to_owned).to_vec()
-    }
-    pub fn profile() -> String {
-        "linux".to_owned()
-    }
-    pub fn links() -> Vec<Link> {
-        Vec::new()
-    }
-    pub fn flows() -> Vec<Flow> {
-        vec![Flow::default()]
-    }
-    pub fn yes() -> bool {
-        true
-    }
-    pub fn one() -> f64 {
-        1.0
-    }
+fn yes() -> bool {
+    true
 }
 
-impl Default for Queue {
-    fn default() -> Queue {
-        Queue {
-            discipline: Discipline::Droptail,
-            packets: None,
-            bytes: None,
-            ecn: false,
-            min_threshold: 5.0,
-            max_threshold: 15.0,
-            max_probability: 0.1,
-            weight: 0.002,
-            gentle: true,
-            wait: true,
-            count_bytes: false,
-            mean_packet: Bytes(1000),
-            target: Dur::from_millis(5),
-            interval: Dur::from_millis(100),
-            flows: 1024,
-            quantum: Bytes(1514),
-        }
-    }
-}
-
-impl Default for Flow {
-    fn default() -> Flow {
-        Flow {
-            name: String::new(),
-            count: 1,
-            scheme: None,
-            traffic: Traffic::default(),
-            start: Dur::ZERO,
-            stagger: Dur::ZERO,
-            stop: None,
-            direction: FlowDirection::Forward,
-            enter: None,
-            leave: None,
-            measure: true,
-        }
-    }
-}
-
-impl Default for Traffic {
-    fn default() -> Traffic {
-        Traffic {
-            kind: TrafficKind::Unlimited,
-            size: None,
-            exponential: true,
-            interval: None,
-            on: None,
-            off: None,
-            rate: None,
-            packet: Bytes(1000),
-        }
-    }
+fn certain() -> Probability {
+    Probability::ONE
 }

@@ -1,6 +1,7 @@
 //! What runs: the scenario after defaults are filled in, names are resolved and files are read. The engine builds
 //! its parts from this and from nothing else; it opens no file.
 
+use airtcp_proto::path::{RateLog, Trace};
 use airtcp_wire::{Bytes, Dur, Rate};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -56,22 +57,17 @@ pub struct Side {
 pub enum Capacity {
     /// Above zero.
     Fixed(Rate),
-    /// Mahimahi's format: each line a time in ms at which one 1500-byte packet may cross.
-    Trace(Contents),
-    /// A JSON list of {duration_ms, bandwidth_kbps, latency_ms}.
+    Trace {
+        /// As written in the scenario, here and below.
+        path: PathBuf,
+        trace: Trace,
+    },
     Log {
-        file: Contents,
-        /// Half of each interval's latency_ms, which is a round trip, adds to this direction's `delay`.
+        path: PathBuf,
+        log: RateLog,
+        /// Half of the log's latency at the time, which is a round trip, adds to this direction's `delay`.
         latency: bool,
     },
-}
-
-/// A file that was read and found sound when the scenario was loaded.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Contents {
-    /// As written in the scenario.
-    pub path: PathBuf,
-    pub text: Arc<str>,
 }
 
 /// Delay that varies from packet to packet, added to the propagation delay.
@@ -99,9 +95,11 @@ pub enum Distribution {
     },
     /// Probabilities sum to 1.
     Table(Vec<DelayRange>),
-    /// One RTT in ms a line, half of which is this direction's delay.
+    /// Values of one after the other, repeated.
     Series {
-        file: Contents,
+        path: PathBuf,
+        /// Of this direction: half of the round trips in the file. At least one.
+        delays: Arc<[Dur]>,
         /// Time between two values; absent: one value a packet.
         interval: Option<Dur>,
     },

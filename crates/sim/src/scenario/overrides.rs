@@ -1,0 +1,130 @@
+//! `--set key=value`, applied to the document before it is typed, so that it is exactly like editing the file.
+
+use super::document::{Entry, Node, Place, Table, Value};
+use super::error::{Problems, hint_and_list, unknown};
+use super::file::CAPACITY_KEYS;
+use toml::de::DeValue;
+
+/// Applies override number `index`.
+///
+/// A key is a dotted path, in which a link or a flow is called by its name or its number from 0: `duration`,
+/// `link.wireless.loss.ber`, `link.0.rate`, `flow[1].count`. A path whose first word is a link's name is short for
+/// that link: `wireless.loss.ber`. A value is read as TOML; what is no TOML is text, so quotes can be left out.
+/// Giving one of a link's `rate`, `trace` and `log` takes the others away.
+pub(super) fn apply(root: &mut Node, index: usize, key: &str, value: &str, problems: &mut Problems) {
+    let result = steps(root, key).and_then(|steps| {
+        let node = parse_value(value, index);
+        insert(root, &steps, node, index)
+    });
+    if let Err(message) = result {
+        problems.push(Place::Set(index), &[], message);
+    }
+}
+
+fn parse_value(text: &str, index: usize) -> Node {
+    match DeValue::parse(text) {
+        Ok(value) => Node::from_override(&value, index),
+        Err(_) => Node { place: Place::Set(index), value: Value::Text(text.to_owned()) },
+    }
+}
+
+/// The path's words, with `link.` put before a link's name and `flow[1]` split.
+fn steps(root: &Node, key: &str) -> Result<Vec<String>, String> {
+    let mut steps: Vec<String> = Vec::new();
+    for word in key.split('.') {
+        let (word, indices) = word.split_once('[').unwrap_or((word, ""));
+        steps.push(word.trim().to_owned());
+        for index in indices.split_terminator('[') {
+            steps.push(index.strip_suffix(']').ok_or_else(|| format!("`[{index}` has no `]`"))?.to_owned());
+        }
+    }
+    if steps.iter().any(String::is_empty) {
+        return Err("a word of the key is empty; write for example `link.0.rate`".to_owned());
+    }
+    if steps.len() > 1 && steps[0] != "link" && steps[0] != "flow" {
+        let links = link_names(root);
+        if !links.contains(&steps[0]) {
+            let known = ["link", "flow"].into_iter().chain(links.iter().map(String::as_str));
+            return Err(unknown("link", &steps[0], known));
+        }
+        steps.insert(0, "link".to_owned());
+    }
+    Ok(steps)
+}
+
+fn link_names(root: &Node) -> Vec<String> {
+    match root.get("link").map(|node| &node.value) {
+        Some(Value::List(list)) => names("link", list),
+        _ => Vec::new(),
+    }
+}
+
+/// What the elements of the list `key` are called: by their `name`, else by key and number.
+pub(super) fn names(key: &str, list: &[Node]) -> Vec<String> {
+    let name = |(index, node): (usize, &Node)| {
+        let given = node.get("name").and_then(|name| name.value.as_text()).filter(|name| !name.is_empty());
+        given.map_or_else(|| format!("{key}{index}"), str::to_owned)
+    };
+    list.iter().enumerate().map(name).collect()
+}
+
+/// Walks down `steps`, making tables that are missing, and puts `node` there.
+fn insert(root: &mut Node, steps: &[String], node: Node, index: usize) -> Result<(), String> {
+    let (last, parents) = steps.split_last().ok_or("the key is empty")?;
+    let mut at = root;
+    let mut key = "";
+    for step in parents {
+        at = descend(at, key, step, index)?;
+        key = step;
+    }
+    match &mut at.value {
+        Value::Table(table) => {
+            if CAPACITY_KEYS.contains(&last.as_str()) && parents.first().is_some_and(|first| first == "link")
+            {
+                table.retain(|key, _| !CAPACITY_KEYS.contains(&key.as_str()));
+            }
+            table.insert(last.clone(), Entry { key_place: Place::Set(index), node });
+        }
+        Value::List(list) => {
+            let element = find(list, key, last)?;
+            list[element] = node;
+        }
+        other => return Err(format!("`{key}` is {}, not a table", other.describe())),
+    }
+    Ok(())
+}
+
+fn descend<'a>(node: &'a mut Node, key: &str, step: &str, index: usize) -> Result<&'a mut Node, String> {
+    match &mut node.value {
+        Value::Table(table) => {
+            let new = || Entry { key_place: Place::Set(index), node: Node::table(Place::Set(index)) };
+            Ok(&mut table.entry(step.to_owned()).or_insert_with(new).node)
+        }
+        Value::List(list) => {
+            let element = find(list, key, step)?;
+            Ok(&mut list[element])
+        }
+        other => Err(format!("`{key}` is {}, not a table", other.describe())),
+    }
+}
+
+/// The element of the list `key` that is called `word`.
+fn find(list: &[Node], key: &str, word: &str) -> Result<usize, String> {
+    let names = names(key, list);
+    let by_number = || word.parse().ok().filter(|&index: &usize| index < list.len());
+    names.iter().position(|name| name == word).or_else(by_number).ok_or_else(|| {
+        let known = names.iter().map(String::as_str);
+        format!("no {key} called `{word}`{}", hint_and_list(word, known))
+    })
+}
+
+/// A document without flows has one, which overrides may change: `flow.main`.
+pub(super) fn imply_flow(root: &mut Node) {
+    let implied = |value| Node { place: Place::Implied, value };
+    let name = Entry { key_place: Place::Implied, node: implied(Value::Text("main".to_owned())) };
+    let flow = implied(Value::Table(Table::from([("name".to_owned(), name)])));
+    if let Some(table) = root.as_table_mut() {
+        let list = || Entry { key_place: Place::Implied, node: implied(Value::List(vec![flow])) };
+        table.entry("flow".to_owned()).or_insert_with(list);
+    }
+}
