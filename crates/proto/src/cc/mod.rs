@@ -3,6 +3,7 @@
 //! A controller is told what happened and answers with a window (and, if it paces, a rate). It never sees the
 //! scoreboard: which packets are lost and what is resent is for [`crate::tcp::recovery`] to decide.
 
+mod bbr;
 mod composed;
 mod cubic;
 mod hybla;

@@ -1,7 +1,7 @@
 //! The controllers by name. A new controller is one file and one line here; the command line, the documentation,
 //! the conformance tests and the fuzzer find it in this list.
 
-use super::{Build, CongestionControl, cubic, hybla, reno, vegas, veno, westwood};
+use super::{Build, CongestionControl, bbr, cubic, hybla, reno, vegas, veno, westwood};
 use std::collections::BTreeMap;
 
 /// A numeric parameter of a controller.
@@ -38,6 +38,7 @@ pub fn controllers() -> &'static [&'static ControllerSpec] {
         &westwood::nr::SPEC,
         &westwood::plus::SPEC,
         &hybla::SPEC,
+        &bbr::v1::SPEC,
     ]
 }
 

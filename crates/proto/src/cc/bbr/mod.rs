@@ -1,0 +1,24 @@
+//! BBR: a model of the path — the highest recent delivery rate, the lowest recent RTT — sets the pacing rate and the
+//! window, instead of losses.
+//!
+//! [`v1`] is BBR as it is in Linux. "draft §" cites draft-ietf-ccwg-bbr-06, which describes version 3; what both
+//! versions share is in [`model`] and [`control`].
+//!
+//! # What is used of the interface
+//! - `on_ack`: everything is decided there, from the ACK's [`RateSample`](super::RateSample), RTT and bytes in flight.
+//!   A sample whose interval is zero is void and leaves the model alone.
+//! - `on_congestion(Loss)` and `(Timeout)` begin a loss episode, which ends when what was outstanding then has been
+//!   acknowledged, or at `on_recovery_exit`. `in_flight` is taken to be counted after the losses were marked.
+//! - `on_sent` with nothing else in flight is a restart from idle.
+//! - `on_spurious` goes back to the window and the bounds of before the episode; the window that the sender offers
+//!   (RFC 4015) is not used.
+//! - `governs_recovery`: neither PRR nor window inflation may be laid over these windows.
+//!
+//! The connection is not told when packets should count as application-limited (draft §5.3.4.3,
+//! MarkConnectionAppLimited); [`model::LowRateSpan`] does that bookkeeping here.
+
+mod control;
+mod model;
+#[cfg(test)]
+mod pipe;
+pub mod v1;

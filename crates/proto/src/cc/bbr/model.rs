@@ -1,0 +1,257 @@
+//! What both versions estimate of the path.
+
+use crate::cc::RateSample;
+use airtcp_wire::{Rate, Time};
+
+/// The delivery rate of a sample, if it is a valid one.
+#[inline]
+pub fn delivery_rate(sample: &RateSample) -> Option<Rate> {
+    (sample.interval.0 > 0).then(|| Rate::of(sample.delivered, sample.interval))
+}
+
+/// Maximum over the last `N` ticks of a virtual clock (rounds, or probing cycles). It ages only when it is updated.
+#[derive(Clone, Copy, Debug)]
+pub struct WindowedMax<const N: usize> {
+    by_tick: [u64; N],
+    latest: u64,
+    max: u64,
+}
+
+impl<const N: usize> Default for WindowedMax<N> {
+    fn default() -> Self {
+        WindowedMax { by_tick: [0; N], latest: 0, max: 0 }
+    }
+}
+
+impl<const N: usize> WindowedMax<N> {
+    #[inline]
+    pub fn get(&self) -> u64 {
+        self.max
+    }
+
+    #[inline]
+    pub fn update(&mut self, tick: u64, value: u64) {
+        if tick > self.latest {
+            self.advance(tick);
+        }
+        let slot = &mut self.by_tick[tick as usize % N];
+        *slot = value.max(*slot);
+        self.max = self.max.max(value);
+    }
+
+    fn advance(&mut self, tick: u64) {
+        for stale in (self.latest + 1..=tick).rev().take(N) {
+            self.by_tick[stale as usize % N] = 0;
+        }
+        self.latest = tick;
+        self.max = self.by_tick.iter().copied().max().unwrap_or(0);
+    }
+}
+
+/// Packet-timed round trips (draft §5.5.1): one ends when a packet is acknowledged that was sent after it began.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rounds {
+    /// Bytes delivered over the connection's life when this round began.
+    begun_at: u64,
+    pub count: u64,
+    /// The ACK at hand is the first of a round.
+    pub is_start: bool,
+}
+
+impl Rounds {
+    #[inline]
+    pub fn update(&mut self, sample: &RateSample) {
+        self.is_start = sample.prior_delivered >= self.begun_at;
+        if self.is_start {
+            self.count += 1;
+            self.restart(sample.total_delivered);
+        }
+    }
+
+    /// A new round begins now, when `total_delivered` bytes have been.
+    #[inline]
+    pub fn restart(&mut self, total_delivered: u64) {
+        self.begun_at = total_delivered;
+    }
+}
+
+/// Has sending faster stopped to bring more? (draft §5.3.1.2)
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FullPipe {
+    baseline: Rate,
+    rounds_without_growth: u32,
+    pub is_full: bool,
+}
+
+impl FullPipe {
+    const GROWTH: f64 = 1.25;
+    const ROUNDS: u32 = 3;
+
+    /// Starts looking again, taking `baseline` for the rate that has to be outgrown.
+    pub fn restart(&mut self, baseline: Rate) {
+        *self = FullPipe { baseline, ..FullPipe::default() };
+    }
+
+    /// Once a round that was not limited by the application.
+    pub fn observe(&mut self, bw: Rate) {
+        if self.is_full {
+            return;
+        }
+        if bw >= self.baseline.mul_f64(Self::GROWTH) {
+            self.restart(bw);
+            return;
+        }
+        self.rounds_without_growth += 1;
+        self.is_full = self.rounds_without_growth >= Self::ROUNDS;
+    }
+}
+
+/// How much more than expected is acknowledged at once: Wi-Fi and cellular links hold ACKs back and release them in
+/// bunches (draft §5.5.9).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AckAggregation {
+    epoch_start: Time,
+    epoch_acked: u64,
+    extra: WindowedMax<10>,
+}
+
+impl AckAggregation {
+    #[inline]
+    pub fn restart(&mut self, now: Time) {
+        self.epoch_start = now;
+        self.epoch_acked = 0;
+    }
+
+    /// `bw` is the rate at which ACKs are expected. Remembers one round in Startup (`!is_pipe_full`), ten afterwards.
+    pub fn update(
+        &mut self,
+        now: Time,
+        acked: u64,
+        bw: Rate,
+        cwnd: u64,
+        rounds: &Rounds,
+        is_pipe_full: bool,
+    ) {
+        if rounds.is_start && !is_pipe_full {
+            self.extra = WindowedMax::default();
+        }
+        let mut expected = bw.bytes_in(now.since(self.epoch_start));
+        if self.epoch_acked <= expected {
+            self.restart(now);
+            expected = 0;
+        }
+        self.epoch_acked += acked;
+        self.extra.update(rounds.count, (self.epoch_acked - expected).min(cwnd));
+    }
+
+    #[inline]
+    pub fn extra(&self) -> u64 {
+        self.extra.get()
+    }
+}
+
+/// Packets sent while we held the rate down ourselves: their samples say nothing about the path and count as
+/// application-limited. A span of the delivered count, as the connection would keep it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LowRateSpan {
+    from: u64,
+    until: u64,
+}
+
+impl LowRateSpan {
+    /// What is sent from now until all in flight now is delivered is within.
+    pub fn extend(&mut self, total_delivered: u64, in_flight: u64) {
+        if total_delivered >= self.until {
+            self.from = total_delivered;
+        }
+        self.until = total_delivered + in_flight + 1;
+    }
+
+    #[inline]
+    pub fn covers(&self, sample: &RateSample) -> bool {
+        (self.from..self.until).contains(&sample.prior_delivered)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use airtcp_wire::Dur;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Agrees with the maximum over the samples of the last N ticks, for any gaps between updates.
+        #[test]
+        fn windowed_max_is_the_maximum(steps in prop::collection::vec((0u64..14, 0u64..1000), 1..200)) {
+            let (mut filter, mut tick, mut seen) = (WindowedMax::<10>::default(), 0, Vec::new());
+            for (step, value) in steps {
+                tick += step;
+                seen.push((tick, value));
+                filter.update(tick, value);
+                let expected = seen.iter().filter(|(at, _)| at + 10 > tick).map(|(_, v)| *v).max();
+                prop_assert_eq!(Some(filter.get()), expected);
+            }
+        }
+    }
+
+    fn sample(prior_delivered: u64, total_delivered: u64) -> RateSample {
+        RateSample { prior_delivered, total_delivered, ..RateSample::default() }
+    }
+
+    #[test]
+    fn a_round_ends_with_a_packet_sent_after_it_began() {
+        let mut rounds = Rounds::default();
+        let starts: Vec<bool> = [(0, 10), (0, 20), (9, 30), (10, 40), (20, 50), (39, 60), (40, 70)]
+            .map(|(prior, total)| {
+                rounds.update(&sample(prior, total));
+                rounds.is_start
+            })
+            .to_vec();
+        assert_eq!(starts, [true, false, false, true, false, false, true]);
+        assert_eq!(rounds.count, 3);
+    }
+
+    #[test]
+    fn the_pipe_is_full_after_three_rounds_without_a_quarter_of_growth() {
+        let mut pipe = FullPipe::default();
+        for mbps in [1, 2, 4, 8, 9, 9] {
+            pipe.observe(Rate(mbps * 1_000_000));
+            assert!(!pipe.is_full);
+        }
+        pipe.observe(Rate(9_900_000));
+        assert!(pipe.is_full);
+    }
+
+    #[test]
+    fn slow_growth_over_several_rounds_is_still_growth() {
+        let mut pipe = FullPipe::default();
+        for mbps in [100, 115, 130, 145, 165, 190, 210] {
+            pipe.observe(Rate(mbps * 1_000_000));
+        }
+        assert!(!pipe.is_full);
+    }
+
+    #[test]
+    fn bunched_acks_are_extra_and_steady_ones_are_not() {
+        let (bw, rounds) = (Rate(8_000_000), Rounds::default());
+        let at = |ms: u64| Time::ZERO + Dur::from_millis(ms);
+        let mut steady = AckAggregation::default();
+        (1..100).for_each(|ms| steady.update(at(ms), 1000, bw, 100_000, &rounds, true));
+        assert_eq!(steady.extra(), 1000, "one ACK's worth");
+
+        let mut bunched = AckAggregation::default();
+        (1..20)
+            .for_each(|n| (0..10).for_each(|_| bunched.update(at(10 * n), 1000, bw, 100_000, &rounds, true)));
+        assert_eq!(bunched.extra(), 10_000, "ten at once");
+    }
+
+    #[test]
+    fn packets_sent_in_a_low_rate_span_are_covered_and_others_are_not() {
+        let mut span = LowRateSpan::default();
+        assert!(!span.covers(&sample(0, 0)));
+        span.extend(1000, 4000);
+        span.extend(2000, 4000);
+        let covered = |prior| span.covers(&sample(prior, 9000));
+        assert_eq!([999, 1000, 6000, 6001].map(covered), [false, true, true, false]);
+    }
+}

@@ -1,0 +1,206 @@
+//! BBR version 1, as deployed in Linux (draft-cardwell-iccrg-bbr-congestion-control-00, and what Linux has added:
+//! compensation for ACK aggregation).
+//!
+//! Losses do not enter the model: the window keeps to what is delivered for the first round of a recovery, after a
+//! timeout it starts over from one segment, and when the episode is over it is what it was. ECN is not looked at.
+//!
+//! Left out: the long-term rate that Linux uses when it believes to see a traffic policer; the allowance for packets
+//! that the pacer has yet to release, as there are none in flight here; and the flag that an ACK was delayed, which
+//! keeps Linux from taking its RTT for a new minimum.
+
+mod probe_bw;
+mod probe_rtt;
+mod window;
+
+use super::control::{Episode, Pacing};
+use super::model::{AckAggregation, FullPipe, LowRateSpan, Rounds, WindowedMax, delivery_rate};
+use crate::cc::registry::{ControllerSpec, Values};
+use crate::cc::{Ack, Build, Cause, Congestion, CongestionControl};
+use crate::rng::{Stream, Streams};
+use airtcp_wire::{Rate, Time};
+use probe_bw::Cycle;
+use probe_rtt::{MinRtt, ProbeRtt};
+
+pub const SPEC: ControllerSpec = ControllerSpec {
+    name: "bbr",
+    summary: "BBR version 1 as in Linux: paced at the highest recent delivery rate, deaf to random loss",
+    source: "draft-cardwell-iccrg-bbr-congestion-control-00",
+    params: &[],
+    build,
+};
+
+fn build(build: &Build, _values: &Values) -> Box<dyn CongestionControl> {
+    Box::new(Bbr1::new(build))
+}
+
+/// 2/ln 2: the least gain that doubles the sending rate each round trip.
+const STARTUP_GAIN: f64 = 2.0 / std::f64::consts::LN_2;
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Phase {
+    Startup,
+    Drain,
+    ProbeBw(Cycle),
+    ProbeRtt(ProbeRtt),
+}
+
+struct Bbr1 {
+    mss: u64,
+    initial_window: u64,
+    cwnd: u64,
+    phase: Phase,
+    stream: Stream,
+    /// Delivery rates in bits per second, by rounds.
+    max_bw: WindowedMax<10>,
+    min_rtt: MinRtt,
+    rounds: Rounds,
+    full_pipe: FullPipe,
+    aggregation: AckAggregation,
+    low_rate: LowRateSpan,
+    pacing: Pacing,
+    episode: Episode,
+    /// The first round of a recovery: cwnd follows what is in flight.
+    is_conserving: bool,
+    is_idle_restart: bool,
+    total_delivered: u64,
+}
+
+impl Bbr1 {
+    fn new(build: &Build) -> Bbr1 {
+        Bbr1 {
+            mss: build.mss,
+            initial_window: build.initial_window,
+            cwnd: build.initial_window,
+            phase: Phase::Startup,
+            stream: Streams::new(build.seed).stream("bbr"),
+            max_bw: WindowedMax::default(),
+            min_rtt: MinRtt::default(),
+            rounds: Rounds::default(),
+            full_pipe: FullPipe::default(),
+            aggregation: AckAggregation::default(),
+            low_rate: LowRateSpan::default(),
+            pacing: Pacing::new(build, STARTUP_GAIN),
+            episode: Episode::default(),
+            is_conserving: false,
+            is_idle_restart: false,
+            total_delivered: 0,
+        }
+    }
+
+    fn bw(&self) -> Rate {
+        Rate(self.max_bw.get())
+    }
+
+    fn pacing_gain(&self) -> f64 {
+        match self.phase {
+            Phase::Startup => STARTUP_GAIN,
+            Phase::Drain => 1.0 / STARTUP_GAIN,
+            Phase::ProbeBw(cycle) => cycle.pacing_gain(),
+            Phase::ProbeRtt(_) => 1.0,
+        }
+    }
+
+    fn update_model(&mut self, ack: &Ack) {
+        self.rounds.is_start = false;
+        if let Some(rate) = delivery_rate(&ack.rate) {
+            self.rounds.update(&ack.rate);
+            self.is_conserving &= !self.rounds.is_start;
+            let is_limited = self.is_limited(ack);
+            if !is_limited || rate >= self.bw() {
+                self.max_bw.update(self.rounds.count, rate.0);
+            }
+            let (bw, is_full) = (self.bw(), self.full_pipe.is_full);
+            self.aggregation.update(ack.now, ack.delivered, bw, self.cwnd, &self.rounds, is_full);
+            self.advance_cycle(ack);
+            if self.rounds.is_start && !is_limited {
+                self.full_pipe.observe(bw);
+            }
+        }
+        self.check_drain(ack);
+        self.update_min_rtt(ack);
+    }
+
+    fn is_limited(&self, ack: &Ack) -> bool {
+        ack.rate.is_app_limited || self.low_rate.covers(&ack.rate)
+    }
+
+    fn check_drain(&mut self, ack: &Ack) {
+        if self.phase == Phase::Startup && self.full_pipe.is_full {
+            self.phase = Phase::Drain;
+        }
+        if self.phase == Phase::Drain && ack.in_flight <= self.inflight(1.0) {
+            self.enter_probe_bw(ack.now);
+        }
+    }
+
+    fn look_again_for_full_pipe(&mut self) {
+        if !self.full_pipe.is_full {
+            self.full_pipe.restart(Rate(0));
+        }
+    }
+
+    fn restore_window(&mut self) {
+        self.is_conserving = false;
+        self.cwnd = self.cwnd.max(self.episode.good_cwnd());
+    }
+}
+
+impl CongestionControl for Bbr1 {
+    #[inline]
+    fn cwnd(&self) -> u64 {
+        self.cwnd
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        self.total_delivered = ack.rate.total_delivered;
+        self.pacing.observe_rtt(ack.srtt);
+        self.update_model(ack);
+        self.pacing.set(self.bw(), self.pacing_gain(), self.full_pipe.is_full);
+        self.update_window(ack);
+    }
+
+    fn on_congestion(&mut self, event: &Congestion) {
+        if event.cause == Cause::Ecn {
+            return;
+        }
+        self.episode.save(self.cwnd, matches!(self.phase, Phase::ProbeRtt(_)));
+        self.episode.begin(event);
+        self.is_conserving = event.cause == Cause::Loss;
+        if self.is_conserving {
+            self.rounds.restart(self.total_delivered);
+        } else {
+            self.look_again_for_full_pipe();
+        }
+        // Room for the retransmission at hand; ACKs open it from there.
+        self.cwnd = event.in_flight + self.mss;
+    }
+
+    fn on_recovery_exit(&mut self, _now: Time) {
+        if self.episode.finish() {
+            self.restore_window();
+        }
+    }
+
+    fn on_spurious(&mut self, _now: Time, _cwnd: u64, _ssthresh: u64) {
+        self.look_again_for_full_pipe();
+        self.episode.finish();
+        self.restore_window();
+    }
+
+    fn on_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {
+        if in_flight == bytes && self.total_delivered > 0 && !self.episode.is_active() {
+            self.restart_from_idle(now);
+        }
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        Some(self.pacing.rate())
+    }
+
+    fn governs_recovery(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,85 @@
+//! The window: a multiple of the estimated bandwidth-delay product, and what replaces it during recovery
+//! (draft-cardwell-iccrg-bbr-congestion-control-00 §4.2.3).
+
+use super::{Bbr1, Phase, STARTUP_GAIN};
+use crate::cc::Ack;
+use crate::cc::bbr::control::MIN_WINDOW_SEGMENTS;
+use airtcp_wire::{Dur, Rate};
+
+/// ACKs that are held back and bunched are provided for up to this much time's worth of data.
+const MAX_AGGREGATION: Dur = Dur::from_millis(100);
+
+/// Below this rate segments are handed over one by one.
+const SINGLE_SEGMENT_RATE: Rate = Rate(1_200_000);
+
+impl Bbr1 {
+    pub(super) fn update_window(&mut self, ack: &Ack) {
+        if ack.delivered > 0 {
+            self.cwnd = self.cwnd.saturating_sub(ack.rate.newly_lost).max(self.mss);
+            if self.episode.ends_with(ack) {
+                self.restore_window();
+            }
+            if self.is_conserving {
+                // Packet conservation: one leaves, one enters.
+                self.cwnd = self.cwnd.max(ack.in_flight + ack.delivered);
+            } else {
+                self.approach_target(ack);
+            }
+        }
+        if matches!(self.phase, Phase::ProbeRtt(_)) {
+            self.cwnd = self.cwnd.min(self.probe_rtt_window());
+        }
+    }
+
+    fn approach_target(&mut self, ack: &Ack) {
+        let target = self.quantized(self.bdp(self.cwnd_gain()) + self.aggregation_allowance());
+        if self.full_pipe.is_full {
+            self.cwnd = (self.cwnd + ack.delivered).min(target);
+        } else if self.cwnd < target || ack.rate.total_delivered < self.initial_window {
+            self.cwnd += ack.delivered;
+        }
+        self.cwnd = self.cwnd.max(MIN_WINDOW_SEGMENTS * self.mss);
+    }
+
+    fn cwnd_gain(&self) -> f64 {
+        match self.phase {
+            Phase::Startup | Phase::Drain => STARTUP_GAIN,
+            // Twice the product: room for delayed and bunched ACKs.
+            Phase::ProbeBw(_) => 2.0,
+            Phase::ProbeRtt(_) => 1.0,
+        }
+    }
+
+    /// Bytes in flight that fill the path `gain` times.
+    pub(super) fn inflight(&self, gain: f64) -> u64 {
+        self.quantized(self.bdp(gain))
+    }
+
+    fn bdp(&self, gain: f64) -> u64 {
+        match self.min_rtt.value() {
+            Dur::MAX => self.initial_window,
+            min_rtt => (self.bw().bytes_in(min_rtt) as f64 * gain) as u64,
+        }
+    }
+
+    pub(super) fn quantum(&self) -> u64 {
+        let least = if self.pacing.rate() < SINGLE_SEGMENT_RATE { 1 } else { 2 };
+        self.pacing.quantum(least * self.mss)
+    }
+
+    /// Three quanta more — one leaving, one on the wire, one waiting for its ACK — in pairs of segments, for receivers
+    /// that acknowledge every other one; and a pair to probe with, which counts where windows are small.
+    fn quantized(&self, bytes: u64) -> u64 {
+        let pair = 2 * self.mss;
+        let pairs = (bytes + 3 * self.quantum()).div_ceil(pair);
+        let is_probing = matches!(self.phase, Phase::ProbeBw(cycle) if cycle.is_probing());
+        (pairs + u64::from(is_probing)) * pair
+    }
+
+    fn aggregation_allowance(&self) -> u64 {
+        if !self.full_pipe.is_full {
+            return 0;
+        }
+        self.aggregation.extra().min(self.bw().bytes_in(MAX_AGGREGATION))
+    }
+}
