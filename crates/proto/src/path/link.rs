@@ -8,7 +8,7 @@
 
 use super::pipe::Pipe;
 use super::stats::{Counters, LinkStats};
-use super::{DelayModel, LossModel, Transmitter};
+use super::{DelayModel, Episodes, Interrupted, LossModel, Transmitter};
 use crate::queue::{DropCause, Drops, Item, Queue};
 use airtcp_wire::{Dur, Time};
 use std::collections::VecDeque;
@@ -54,6 +54,9 @@ pub struct Link {
     free_at: Time,
     /// The transmitter is free and nothing waits.
     idle: bool,
+    handoffs: Option<Episodes>,
+    /// When the next hand-off begins.
+    handoff_at: Time,
     counters: Counters,
 }
 
@@ -72,6 +75,8 @@ impl Link {
             scratch: Drops::new(),
             free_at: Time::ZERO,
             idle: true,
+            handoffs: None,
+            handoff_at: Time::NEVER,
             counters: Counters::default(),
         }
     }
@@ -83,6 +88,15 @@ impl Link {
     /// Adds variable delay. A packet that would overtake the one before it does so, or comes out together with it.
     pub fn with_delay(self, delay: Box<dyn DelayModel>, overtaking: bool) -> Link {
         Link { delay: Some(delay), overtaking, pipe: Pipe::new(overtaking), ..self }
+    }
+
+    /// Nothing is sent during `outages`. As hand-offs, they also lose what waits and what is under way when they begin;
+    /// the transmitter still spends its time on the packet that it held.
+    pub fn with_outages(self, outages: Episodes, handoff: bool) -> Link {
+        let transmitter = Box::new(Interrupted::new(self.transmitter, outages.clone()));
+        let handoffs = handoff.then_some(outages);
+        let handoff_at = handoffs.as_ref().map_or(Time::NEVER, |handoffs| handoffs.current().start);
+        Link { transmitter, handoffs, handoff_at, ..self }
     }
 
     /// A packet arrives at the near end.
@@ -115,12 +129,16 @@ impl Link {
 
     /// When to call [`poll_delivery`](Link::poll_delivery) next: nothing comes out before.
     pub fn poll_timeout(&self) -> Time {
-        let next = self.next_drop_at().min(self.pipe.next_at());
-        if self.overtaking && !self.idle {
-            // What is taken up next may overtake everything in the pipe, but not its own propagation.
-            return next.min(self.free_at + self.propagation);
+        let pipe_at = self.pipe.next_at();
+        let mut next = self.next_drop_at().min(pipe_at);
+        if !self.idle && self.overtaking {
+            // What is taken up next may overtake all that is in the pipe, but not its own propagation.
+            next = next.min(self.free_at + self.propagation);
+        } else if !self.idle && pipe_at.is_never() {
+            // A hand-off took even the packet in the transmitter.
+            next = next.min(self.free_at);
         }
-        next
+        if next.is_never() { next } else { next.min(self.handoff_at) }
     }
 
     /// The queue as it is at `now`, for time series.
@@ -145,12 +163,36 @@ impl Link {
         self.dropped.front().map_or(Time::NEVER, |output| output.at)
     }
 
-    /// Lets the transmitter take up all that it could until `now`.
+    /// Does all that has come about until `now`.
     #[inline]
     fn catch_up(&mut self, now: Time) {
-        while !self.idle && self.free_at <= now {
-            self.take_up(self.free_at);
+        loop {
+            let until = now.min(self.handoff_at);
+            while !self.idle && self.free_at <= until {
+                self.take_up(self.free_at);
+            }
+            if now < self.handoff_at {
+                return;
+            }
+            self.hand_off(self.handoff_at);
         }
+    }
+
+    /// Loses what is under way and what waits.
+    #[cold]
+    fn hand_off(&mut self, at: Time) {
+        let lost = |item| Output { item, at, fate: Fate::Lost(DropCause::Outage) };
+        self.dropped.extend(self.pipe.take_later_than(at).into_iter().map(|output| lost(output.item)));
+        while let Some(item) = self.queue.dequeue(at, &mut self.scratch) {
+            self.settle_drops(at);
+            self.counters.on_leave_queue(at);
+            self.dropped.push_back(lost(item));
+        }
+        self.settle_drops(at);
+        self.handoff_at = self.handoffs.as_mut().map_or(Time::NEVER, |handoffs| {
+            handoffs.advance();
+            handoffs.current().start
+        });
     }
 
     /// The transmitter is free at `start` and takes the next packet, if one waits.

@@ -1,16 +1,25 @@
 //! Path models: what a link does to packets. [`Link`] puts them together.
 
 mod delay;
+mod episodes;
 mod link;
 mod log;
+mod loss;
+mod outage;
 mod pipe;
 mod stats;
 mod trace;
 mod transmit;
 
-pub use delay::{SeriesError, parse_series};
+pub use delay::{DelayRange, Jitter, SeriesError, Spikes, SumOfDelays, Variation, parse_series};
+pub use episodes::{Episode, Episodes, Starts};
 pub use link::{Fate, Link, Output, QueueView};
 pub use log::{LogDriven, LogError, LogLatency, LogStep, RateLog};
+pub use loss::{
+    AnyLoss, BerForm, BitErrors, GilbertElliott, GilbertElliottConfig, LossFrom, NumberedLoss, PacketLoss,
+    TimedLoss,
+};
+pub use outage::Interrupted;
 pub use stats::LinkStats;
 pub use trace::{Trace, TraceDriven, TraceError};
 pub use transmit::FixedRate;

@@ -88,4 +88,20 @@ impl Pipe {
             Pipe::Overtaking { flights, .. } => flights.pop().map(|Reverse(flight)| flight.output),
         }
     }
+
+    /// Removes all that would come out after `at`, in order.
+    pub fn take_later_than(&mut self, at: Time) -> Vec<Output> {
+        match self {
+            Pipe::Fifo(flights) => {
+                let kept = flights.partition_point(|output| output.at <= at);
+                flights.drain(kept..).collect()
+            }
+            Pipe::Overtaking { flights, .. } => {
+                let (kept, later) = flights.drain().partition(|Reverse(flight)| flight.output.at <= at);
+                *flights = kept;
+                let mut later: BinaryHeap<_> = later;
+                std::iter::from_fn(|| later.pop()).map(|Reverse(flight)| flight.output).collect()
+            }
+        }
+    }
 }

@@ -1,0 +1,299 @@
+//! Loss models: which packets arrive unreadable.
+
+use super::LossModel;
+use crate::rng::Stream;
+use airtcp_wire::Time;
+
+/// A probability as a threshold: an event happens when a random number falls below it. Off by less than 2⁻⁵³.
+#[derive(Clone, Copy, Debug)]
+struct Threshold(u64);
+
+impl Threshold {
+    fn new(probability: f64) -> Threshold {
+        Threshold((probability * 2.0 * (1u64 << 63) as f64) as u64)
+    }
+
+    /// Draws only where chance decides.
+    #[inline]
+    fn happens(self, stream: &mut Stream) -> bool {
+        match self.0 {
+            0 => false,
+            u64::MAX => true,
+            threshold => stream.u64() < threshold,
+        }
+    }
+}
+
+/// How a bit error rate becomes a packet's probability of loss.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BerForm {
+    /// 1 − (1 − BER)^bits: every bit must survive, independently of the others.
+    Exact,
+    /// min(1, BER · bits), as papers often have it.
+    FirstOrder,
+}
+
+impl BerForm {
+    /// Probability that a packet of `bytes` is lost.
+    pub fn packet_loss(self, ber: f64, bytes: u32) -> f64 {
+        let bits = f64::from(bytes) * 8.0;
+        match self {
+            BerForm::Exact => -libm::expm1(bits * libm::log1p(-ber)),
+            BerForm::FirstOrder => (ber * bits).min(1.0),
+        }
+    }
+}
+
+const REMEMBERED_SIZES: usize = 8;
+
+/// Bit errors: the larger a packet, the likelier it is lost.
+#[derive(Clone, Debug)]
+pub struct BitErrors {
+    ber: f64,
+    form: BerForm,
+    stream: Stream,
+    /// The thresholds of the sizes seen last. A sender uses few: full segments, ACKs with up to four SACK blocks, each
+    /// of which adds 8 bytes and so has a place of its own.
+    memo: [(u32, Threshold); REMEMBERED_SIZES],
+}
+
+impl BitErrors {
+    pub fn new(ber: f64, form: BerForm, stream: Stream) -> BitErrors {
+        BitErrors { ber, form, stream, memo: [(0, Threshold(0)); REMEMBERED_SIZES] }
+    }
+}
+
+impl LossModel for BitErrors {
+    #[inline]
+    fn is_lost(&mut self, _now: Time, bytes: u32) -> bool {
+        let memo = &mut self.memo[bytes as usize / 8 % REMEMBERED_SIZES];
+        if memo.0 != bytes {
+            *memo = (bytes, Threshold::new(self.form.packet_loss(self.ber, bytes)));
+        }
+        memo.1.happens(&mut self.stream)
+    }
+}
+
+/// Every packet is lost with the same probability, whatever its size.
+#[derive(Clone, Debug)]
+pub struct PacketLoss {
+    threshold: Threshold,
+    stream: Stream,
+}
+
+impl PacketLoss {
+    pub fn new(probability: f64, stream: Stream) -> PacketLoss {
+        PacketLoss { threshold: Threshold::new(probability), stream }
+    }
+}
+
+impl LossModel for PacketLoss {
+    fn is_lost(&mut self, _now: Time, _bytes: u32) -> bool {
+        self.threshold.happens(&mut self.stream)
+    }
+}
+
+/// Probabilities of a [`GilbertElliott`] channel, each a packet.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct GilbertElliottConfig {
+    pub to_bad: f64,
+    /// The mean stay in the bad state is 1/`to_good` packets.
+    pub to_good: f64,
+    pub good_loss: f64,
+    pub bad_loss: f64,
+}
+
+impl GilbertElliottConfig {
+    /// The share of packets that are lost in the long run.
+    pub fn mean_loss(&self) -> f64 {
+        let bad = if self.to_bad > 0.0 { self.to_bad / (self.to_bad + self.to_good) } else { 0.0 };
+        bad * self.bad_loss + (1.0 - bad) * self.good_loss
+    }
+}
+
+/// A channel with a good and a bad state (Gilbert 1960, Elliott 1963). It starts in the good one; each packet meets
+/// the state it finds, and then the state may change.
+#[derive(Clone, Debug)]
+pub struct GilbertElliott {
+    /// Loss in the good state and in the bad one.
+    loss: [Threshold; 2],
+    /// Leaving the good state and the bad one.
+    leave: [Threshold; 2],
+    bad: bool,
+    stream: Stream,
+}
+
+impl GilbertElliott {
+    pub fn new(config: GilbertElliottConfig, stream: Stream) -> GilbertElliott {
+        GilbertElliott {
+            loss: [config.good_loss, config.bad_loss].map(Threshold::new),
+            leave: [config.to_bad, config.to_good].map(Threshold::new),
+            bad: false,
+            stream,
+        }
+    }
+}
+
+impl LossModel for GilbertElliott {
+    fn is_lost(&mut self, _now: Time, _bytes: u32) -> bool {
+        let state = usize::from(self.bad);
+        let lost = self.loss[state].happens(&mut self.stream);
+        self.bad ^= self.leave[state].happens(&mut self.stream);
+        lost
+    }
+}
+
+/// Loses the packets with the given numbers, counted from 1 in order of departure.
+#[derive(Clone, Debug)]
+pub struct NumberedLoss {
+    /// Ascending.
+    numbers: Vec<u64>,
+    done: usize,
+    departed: u64,
+}
+
+impl NumberedLoss {
+    pub fn new(mut numbers: Vec<u64>) -> NumberedLoss {
+        numbers.sort_unstable();
+        numbers.dedup();
+        NumberedLoss { numbers, done: 0, departed: 0 }
+    }
+}
+
+impl LossModel for NumberedLoss {
+    fn is_lost(&mut self, _now: Time, _bytes: u32) -> bool {
+        self.departed += 1;
+        let lost = self.numbers.get(self.done) == Some(&self.departed);
+        self.done += usize::from(lost);
+        lost
+    }
+}
+
+/// Loses, for each of the given times, the first packet that departs then or later.
+#[derive(Clone, Debug)]
+pub struct TimedLoss {
+    /// Ascending.
+    times: Vec<Time>,
+    done: usize,
+}
+
+impl TimedLoss {
+    pub fn new(mut times: Vec<Time>) -> TimedLoss {
+        times.sort_unstable();
+        TimedLoss { times, done: 0 }
+    }
+}
+
+impl LossModel for TimedLoss {
+    fn is_lost(&mut self, now: Time, _bytes: u32) -> bool {
+        let before = self.done;
+        while self.times.get(self.done).is_some_and(|&time| time <= now) {
+            self.done += 1;
+        }
+        self.done > before
+    }
+}
+
+/// No loss before `start`; from then on as the model inside has it.
+pub struct LossFrom {
+    pub start: Time,
+    pub model: Box<dyn LossModel>,
+}
+
+impl LossModel for LossFrom {
+    fn is_lost(&mut self, now: Time, bytes: u32) -> bool {
+        now >= self.start && self.model.is_lost(now, bytes)
+    }
+}
+
+/// A packet is lost if any of the models loses it. Each of them sees every packet.
+pub struct AnyLoss(pub Vec<Box<dyn LossModel>>);
+
+impl LossModel for AnyLoss {
+    fn is_lost(&mut self, now: Time, bytes: u32) -> bool {
+        self.0.iter_mut().fold(false, |lost, model| model.is_lost(now, bytes) | lost)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Streams;
+
+    fn stream(name: &str) -> Stream {
+        Streams::new(1).stream(name)
+    }
+
+    fn share_lost(model: &mut dyn LossModel, bytes: u32, packets: u32) -> f64 {
+        let lost = (0..packets).filter(|_| model.is_lost(Time::ZERO, bytes)).count();
+        lost as f64 / f64::from(packets)
+    }
+
+    /// Which of the packets, one a millisecond from 1 ms on, are lost.
+    fn lost_of(model: &mut dyn LossModel, packets: u64) -> Vec<u64> {
+        (1..=packets).filter(|&ms| model.is_lost(Time(ms * 1_000_000), 100)).collect()
+    }
+
+    #[test]
+    fn bit_errors_spare_small_packets_where_large_ones_are_lost() {
+        // BER 1e-4: 1 − 0.9999^12000 = 0.6988, 1 − 0.9999^416 = 0.0407.
+        let mut model = BitErrors::new(1e-4, BerForm::Exact, stream("ber"));
+        let n = 100_000;
+        for (bytes, expected) in [(1500, 0.698_8), (52, 0.040_75)] {
+            let share = share_lost(&mut model, bytes, n);
+            // Five standard deviations of a binomial share.
+            let bound = 5.0 * f64::sqrt(expected * (1.0 - expected) / f64::from(n));
+            assert!((share - expected).abs() < bound, "{bytes} bytes: {share} is not {expected} ± {bound}");
+        }
+    }
+
+    #[test]
+    fn first_order_overshoots_at_high_ber() {
+        // The figures that ns-2's users met: 1.2e-4 × 1040 bytes.
+        assert!((BerForm::FirstOrder.packet_loss(1.2e-4, 1040) - 0.998_4).abs() < 1e-9);
+        assert!((BerForm::Exact.packet_loss(1.2e-4, 1040) - 0.631_5).abs() < 1e-3);
+        assert_eq!(BerForm::FirstOrder.packet_loss(1e-3, 1500), 1.0);
+        assert_eq!(BerForm::Exact.packet_loss(0.0, 1500), 0.0);
+        assert_eq!(BerForm::Exact.packet_loss(1.0, 1), 1.0);
+    }
+
+    #[test]
+    fn certainty_is_certain() {
+        assert_eq!(share_lost(&mut PacketLoss::new(0.0, stream("a")), 1, 1000), 0.0);
+        assert_eq!(share_lost(&mut PacketLoss::new(1.0, stream("a")), 1, 1000), 1.0);
+        let third = share_lost(&mut PacketLoss::new(1.0 / 3.0, stream("a")), 1, 100_000);
+        assert!((third - 1.0 / 3.0).abs() < 5.0 * 0.0015, "{third}");
+    }
+
+    #[test]
+    fn gilbert_elliott_has_its_loss_rate_and_burst_length() {
+        let config = GilbertElliottConfig { to_bad: 0.01, to_good: 0.2, good_loss: 0.0, bad_loss: 1.0 };
+        let mut model = GilbertElliott::new(config, stream("ge"));
+        let n = 1_000_000;
+        let (mut lost, mut bursts, mut in_burst) = (0, 0, false);
+        for _ in 0..n {
+            let now_lost = model.is_lost(Time::ZERO, 1500);
+            bursts += u32::from(now_lost && !in_burst);
+            lost += u32::from(now_lost);
+            in_burst = now_lost;
+        }
+        let (rate, length) = (f64::from(lost) / f64::from(n), f64::from(lost) / f64::from(bursts));
+        // Some 9 500 bursts of 5 ± 4.5: the mean is good to 1 %, the rate to 1.5 %; three times that is allowed.
+        assert!((rate / config.mean_loss() - 1.0).abs() < 0.045, "{rate}");
+        assert!((length / 5.0 - 1.0).abs() < 0.03, "{length}");
+    }
+
+    #[test]
+    fn given_packets_and_times_are_lost() {
+        assert_eq!(lost_of(&mut NumberedLoss::new(vec![7, 2, 3, 2]), 10), [2, 3, 7]);
+        let times = [0, 4_500_000, 4_600_000, 6_000_000].map(Time).to_vec();
+        assert_eq!(lost_of(&mut TimedLoss::new(times), 10), [1, 5, 6]);
+    }
+
+    #[test]
+    fn models_combine_and_start_late() {
+        let late = LossFrom { start: Time(8_000_000), model: Box::new(PacketLoss::new(1.0, stream("a"))) };
+        let mut any = AnyLoss(vec![Box::new(late), Box::new(NumberedLoss::new(vec![1, 9]))]);
+        assert_eq!(lost_of(&mut any, 10), [1, 8, 9, 10]);
+    }
+}

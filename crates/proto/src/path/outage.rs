@@ -1,0 +1,81 @@
+//! Outages: times at which nothing is sent.
+
+use super::{Episodes, Transmitter};
+use airtcp_wire::{Dur, Time};
+
+/// A transmitter that stands still during outages: a packet that is being sent when one begins goes on after it, and
+/// so does the trace or log that the transmitter follows.
+pub struct Interrupted {
+    transmitter: Box<dyn Transmitter>,
+    outages: Episodes,
+    /// Length of all outages that are over. The transmitter's own clock is behind by it.
+    paused: Dur,
+}
+
+impl Interrupted {
+    pub fn new(transmitter: Box<dyn Transmitter>, outages: Episodes) -> Interrupted {
+        Interrupted { transmitter, outages, paused: Dur::ZERO }
+    }
+
+    /// Puts the outage that comes next behind us; answers its length and end.
+    fn pass_outage(&mut self) -> (Dur, Time) {
+        let outage = self.outages.current();
+        let length = outage.end.since(outage.start);
+        self.paused += length;
+        self.outages.advance();
+        (length, outage.end)
+    }
+}
+
+impl Transmitter for Interrupted {
+    fn departure(&mut self, mut start: Time, bytes: u32) -> Time {
+        while self.outages.current().start <= start {
+            start = start.max(self.pass_outage().1);
+        }
+        let mut departure = self.transmitter.departure(start - self.paused, bytes) + self.paused;
+        while self.outages.current().start < departure {
+            departure += self.pass_outage().0;
+        }
+        departure
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{FixedRate, Starts, Trace, TraceDriven};
+    use super::*;
+    use crate::rng::Streams;
+    use airtcp_wire::Rate;
+
+    fn ms(ms: u64) -> Time {
+        Time(ms * 1_000_000)
+    }
+
+    /// Outages of 10 ms at these times.
+    fn interrupted(transmitter: impl Transmitter + 'static, at_ms: &[u64]) -> Interrupted {
+        let starts = Starts { at: at_ms.iter().copied().map(ms).collect(), ..Starts::default() };
+        let outages = Episodes::new(Dur::from_millis(10), starts, Streams::new(1).stream("outage"));
+        Interrupted::new(Box::new(transmitter), outages)
+    }
+
+    #[test]
+    fn sending_stops_during_an_outage_and_goes_on_after_it() {
+        // 1 000 bytes take 4 ms.
+        let mut link = interrupted(FixedRate::new(Rate(2_000_000)), &[10, 30, 40]);
+        assert_eq!(link.departure(ms(5), 1000), ms(9));
+        assert_eq!(link.departure(ms(9), 1000), ms(23), "1 ms of it before the outage");
+        assert_eq!(link.departure(ms(26), 1000), ms(30), "done as the next one begins");
+        assert_eq!(link.departure(ms(31), 1000), ms(54), "two in a row");
+    }
+
+    #[test]
+    fn a_trace_stands_still_with_its_transmitter() {
+        let mut link = interrupted(TraceDriven::new(Trace::parse("4\n8\n").unwrap()), &[6]);
+        let mut free_at = Time::ZERO;
+        let departures = [(); 4].map(|()| {
+            free_at = link.departure(free_at, 1500);
+            free_at.0 / 1_000_000
+        });
+        assert_eq!(departures, [4, 18, 22, 26]);
+    }
+}
