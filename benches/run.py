@@ -1,7 +1,8 @@
 """What a delivered data packet costs: CPU time and instructions, airtcp beside ns-2 on the same work.
 
-Each workload runs twice, for a short and for a long simulated time; the difference of both in CPU time (user + system)
-and instructions, divided by the difference in delivered packets, leaves set-up and slow start out. Standard library only.
+Each workload runs twice, for a short and for a long simulated time; the difference of both in CPU time
+(user + system) and instructions, divided by the difference in delivered packets, leaves set-up and slow start
+out. Standard library only.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ NO_REP = "glibc.cpu.x86_rep_stosb_threshold=1000000000:glibc.cpu.x86_rep_movsb_t
 
 @dataclass(frozen=True)
 class Workload:
-    """NewReno flows over one drop-tail link; 1040-byte packets, every one acknowledged, a queue of one BDP."""
+    """NewReno flows over one drop-tail link; 1040-byte packets, each one acknowledged, a queue of one BDP."""
 
     name: str
     flows: int
@@ -73,7 +74,7 @@ class Finished:
     counters: dict[str, int]
 
 
-def run(command: list[str]) -> Finished:
+def run_once(command: list[str]) -> Finished:
     """Runs a bulk program and reads the `name=value` pairs that it prints."""
     started = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -88,14 +89,19 @@ def run(command: list[str]) -> Finished:
     return Finished(usage.ru_utime + usage.ru_stime, wall_s, counters)
 
 
+def run(command: list[str]) -> Finished:
+    """The run that took the least of a few: what else the machine does only ever adds."""
+    return min((run_once(command) for _ in range(REPEATS)), key=lambda done: done.cpu_s)
+
+
 def instructions(command: list[str]) -> int:
     """Instructions that a command executes in user space, counted by valgrind."""
     tool = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
     environment = os.environ | {"GLIBC_TUNABLES": NO_REP}
-    output = subprocess.run([*tool, *command], capture_output=True, text=True, check=True, env=environment).stderr
-    match = re.search(r"I +refs: +([\d,]+)", output)
+    done = subprocess.run([*tool, *command], capture_output=True, text=True, check=True, env=environment)
+    match = re.search(r"I +refs: +([\d,]+)", done.stderr)
     if not match:
-        sys.exit(f"no instruction count in valgrind's output:\n{output}")
+        sys.exit(f"no instruction count in valgrind's output:\n{done.stderr}")
     return int(match[1].replace(",", ""))
 
 
@@ -111,16 +117,12 @@ class Cost:
 def cost(program: list[str], workload: Workload, *, timed: bool = True, counted: bool = True) -> Cost:
     ns = per_packet = delivered = None
     if timed:
-        # The least of a few runs: what else the machine does only ever adds.
-        short, long = (
-            min((run([*program, *workload.arguments(s)]) for _ in range(REPEATS)), key=lambda done: done.cpu_s)
-            for s in workload.timed_s
-        )
+        short, long = (run([*program, *workload.arguments(s)]) for s in workload.timed_s)
         delivered = long.counters["delivered"] - short.counters["delivered"]
         ns = 1e9 * (long.cpu_s - short.cpu_s) / delivered
     if counted:
         commands = [[*program, *workload.arguments(s)] for s in workload.counted_s]
-        few, many = (run(command).counters["delivered"] for command in commands)
+        few, many = (run_once(command).counters["delivered"] for command in commands)
         less, more = (instructions(command) for command in commands)
         per_packet = (more - less) / (many - few)
     return Cost(ns, per_packet, delivered)
@@ -157,24 +159,25 @@ def compare(has_valgrind: bool, has_ns2: bool) -> list[dict[str, object]]:
 
 def memory() -> dict[str, int]:
     """Peak resident memory after 10 s and after 100 s of simulated time."""
-    peaks = {f"{s}": run([str(PROGRAM), *CLEAN.arguments(s)]).counters["peak_kib"] for s in (10, 100)}
-    print(f"\nPeak memory, {CLEAN.name}: {peaks['10']} KiB after 10 s, {peaks['100']} KiB after 100 s simulated")
-    return peaks
+    short, long = (run_once([str(PROGRAM), *CLEAN.arguments(s)]).counters["peak_kib"] for s in (10, 100))
+    print(f"\nPeak memory, {CLEAN.name}: {short} KiB after 10 s, {long} KiB after 100 s simulated")
+    return {"after_10_s": short, "after_100_s": long}
 
 
 def parallel() -> dict[str, float]:
     """Wall time of two independent runs in one process, one after the other and on two threads."""
-    arguments = CLEAN.arguments(60)
+    command = [str(PROGRAM), *CLEAN.arguments(60), "2"]
     serial, threaded = (
-        min(run([str(PROGRAM), *arguments, "2", threads]).wall_s for _ in range(REPEATS)) for threads in ("1", "2")
+        min(run_once([*command, threads]).wall_s for _ in range(REPEATS)) for threads in ("1", "2")
     )
-    print(f"Two runs: {serial:.2f} s on one thread, {threaded:.2f} s on two ({serial / threaded:.2f} times as fast)")
-    return {"serial_s": serial, "threaded_s": threaded, "speedup": serial / threaded}
+    speedup = serial / threaded
+    print(f"Two runs: {serial:.2f} s on one thread, {threaded:.2f} s on two ({speedup:.2f} times as fast)")
+    return {"serial_s": serial, "threaded_s": threaded, "speedup": speedup}
 
 
 def smoke(program: str) -> None:
     """One short run: the program works and delivers."""
-    delivered = run([program, *LOSSY.arguments(1)]).counters["delivered"]
+    delivered = run_once([program, *LOSSY.arguments(1)]).counters["delivered"]
     if not delivered:
         sys.exit("the benchmark delivered nothing")
     print(f"bench-smoke: {delivered} packets delivered")
