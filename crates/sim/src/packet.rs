@@ -1,0 +1,90 @@
+//! Packets on their way, in a slab: queues and links know them by number.
+
+use airtcp_proto::middlebox::Direction;
+use airtcp_wire::{Ecn, Segment};
+
+/// What a packet carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Load {
+    /// A TCP segment for this endpoint.
+    Tcp { endpoint: u32 },
+    /// A datagram of this flow.
+    Udp { flow: u32 },
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Packet {
+    pub segment: Segment,
+    /// Stream position of the first payload byte.
+    pub offset: u64,
+    pub load: Load,
+    /// Length of the IP packet.
+    pub bytes: u32,
+    /// Which copy of its bytes this is: see [`crate::truth`].
+    pub order: u32,
+    /// Node at which it leaves the path.
+    pub exit: u16,
+    pub direction: Direction,
+    pub ecn: Ecn,
+}
+
+impl Packet {
+    /// Does it carry bytes of an application? Otherwise it is an acknowledgment, or opens or closes a connection.
+    #[inline]
+    pub fn is_data(&self) -> bool {
+        self.segment.len > 0 || matches!(self.load, Load::Udp { .. })
+    }
+}
+
+/// The packets under way.
+#[derive(Default)]
+pub struct Packets {
+    slots: Vec<Packet>,
+    free: Vec<u32>,
+}
+
+impl Packets {
+    #[inline]
+    pub fn insert(&mut self, packet: Packet) -> u32 {
+        match self.free.pop() {
+            Some(id) => {
+                self.slots[id as usize] = packet;
+                id
+            }
+            None => {
+                self.slots.push(packet);
+                (self.slots.len() - 1) as u32
+            }
+        }
+    }
+
+    #[inline]
+    pub fn get(&self, id: u32) -> &Packet {
+        &self.slots[id as usize]
+    }
+
+    #[inline]
+    pub fn get_mut(&mut self, id: u32) -> &mut Packet {
+        &mut self.slots[id as usize]
+    }
+
+    #[inline]
+    pub fn remove(&mut self, id: u32) {
+        self.free.push(id);
+    }
+
+    /// The packets that are still under way.
+    pub fn iter(&self) -> impl Iterator<Item = &Packet> {
+        let mut is_free = vec![false; self.slots.len()];
+        self.free.iter().for_each(|&id| is_free[id as usize] = true);
+        self.slots.iter().zip(is_free).filter(|(_, is_free)| !is_free).map(|(packet, _)| packet)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_packet_is_two_cache_lines() {
+        assert!(size_of::<super::Packet>() <= 128, "{}", size_of::<super::Packet>());
+    }
+}

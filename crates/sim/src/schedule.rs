@@ -1,0 +1,130 @@
+//! Timers of everything that is not a link.
+//!
+//! A TCP restarts its timers with every ACK, almost always to a later time. So an entry that has been pushed stays
+//! where it is; when it comes up too early, its owner is asked for the true deadline and pushed anew. A timer that is
+//! restarted a thousand times between two expiries costs one push.
+
+use airtcp_wire::Time;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Who owns a timer, at most 2²⁴.
+pub type TimerId = u32;
+
+/// The two earliest entries of one owner that are still in the heap. The second lets a sender that paces keep its
+/// retransmission timer's entry while the pacing entries come and go.
+#[derive(Clone, Copy)]
+struct Pushed {
+    first: Time,
+    second: Time,
+}
+
+const NONE: Pushed = Pushed { first: Time::NEVER, second: Time::NEVER };
+
+/// The earliest deadline first; ties in the order in which they were pushed.
+#[derive(Default)]
+pub struct Timers {
+    heap: BinaryHeap<Reverse<(Time, u64)>>,
+    pushed: Vec<Pushed>,
+    pushes: u64,
+}
+
+const ID_BITS: u32 = 24;
+
+impl Timers {
+    /// The owner wants to be woken at `deadline`, and no longer at any other time.
+    #[inline]
+    pub fn set(&mut self, id: TimerId, deadline: Time) {
+        if let Some(pushed) = self.pushed.get(id as usize)
+            && deadline >= pushed.first
+        {
+            return;
+        }
+        self.push(id, deadline);
+    }
+
+    fn push(&mut self, id: TimerId, deadline: Time) {
+        if self.pushed.len() <= id as usize {
+            self.pushed.resize(id as usize + 1, NONE);
+        }
+        let pushed = &mut self.pushed[id as usize];
+        if deadline < pushed.first {
+            *pushed = Pushed { first: deadline, second: pushed.first };
+            self.heap.push(Reverse((deadline, self.pushes << ID_BITS | u64::from(id))));
+            self.pushes += 1;
+        }
+    }
+
+    /// When [`pop`](Timers::pop) wants to be called.
+    #[inline]
+    pub fn next(&self) -> Time {
+        self.heap.peek().map_or(Time::NEVER, |Reverse((at, _))| *at)
+    }
+
+    /// Takes the earliest entry off. Answers its owner, who compares its true deadline with the time and calls
+    /// [`set`](Timers::set) again; `None` for an entry that was superseded.
+    pub fn pop(&mut self) -> Option<TimerId> {
+        let Reverse((at, key)) = self.heap.pop()?;
+        let id = (key & ((1 << ID_BITS) - 1)) as TimerId;
+        let pushed = &mut self.pushed[id as usize];
+        if pushed.first != at {
+            return None;
+        }
+        *pushed = Pushed { first: pushed.second, second: Time::NEVER };
+        Some(id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_timer_restarted_later_costs_one_entry() {
+        let mut timers = Timers::default();
+        (100..200).for_each(|at| timers.set(0, Time(at)));
+        assert_eq!(timers.heap.len(), 1);
+    }
+
+    #[test]
+    fn a_pacing_timer_leaves_the_retransmission_timer_where_it_is() {
+        let mut timers = Timers::default();
+        timers.set(0, Time(1000));
+        for at in 0..100 {
+            timers.set(0, Time(at));
+            assert_eq!(timers.pop(), Some(0));
+            timers.set(0, Time(1000 + at));
+        }
+        assert_eq!(timers.heap.len(), 1);
+    }
+
+    proptest! {
+        /// Whatever is set in whatever order, each owner is woken at its last deadline, in order of time.
+        #[test]
+        fn every_owner_is_woken_at_its_deadline(sets in prop::collection::vec((0u32..5, 1u64..50), 1..200)) {
+            let mut timers = Timers::default();
+            let mut deadlines = [Time::NEVER; 5];
+            let mut now = Time::ZERO;
+            let mut fired = |timers: &mut Timers, deadlines: &mut [Time; 5], until: Time| {
+                while timers.next() <= until {
+                    now = timers.next();
+                    let Some(id) = timers.pop() else { continue };
+                    if deadlines[id as usize] <= now {
+                        assert_eq!(deadlines[id as usize], now, "late");
+                        deadlines[id as usize] = Time::NEVER;
+                    }
+                    timers.set(id, deadlines[id as usize]);
+                }
+            };
+            for (step, (id, ahead)) in sets.into_iter().enumerate() {
+                let at = Time(step as u64 * 3);
+                fired(&mut timers, &mut deadlines, at);
+                deadlines[id as usize] = Time(at.0 + ahead);
+                timers.set(id, deadlines[id as usize]);
+            }
+            fired(&mut timers, &mut deadlines, Time(1_000_000));
+            prop_assert_eq!(deadlines, [Time::NEVER; 5]);
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! What was spurious, by the truth that only the simulator knows.
+//!
+//! A retransmission is spurious if the receiver gets all its bytes from earlier copies: it has them already, or they
+//! are under way and arrive. It was needed if, for some of its bytes, all earlier copies are lost. Until the fate of
+//! the earlier copies is known, the retransmission is undecided.
+//!
+//! Only ranges that were lost or resent are remembered, and only until they are cumulatively acknowledged: packets
+//! that arrive at the first attempt cost nothing here. The first copy of a range has order 0, retransmissions count up.
+
+use airtcp_proto::tcp::Reason;
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// Retransmissions found spurious, by what they were.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Spurious {
+    pub retransmissions: u64,
+    /// Those that a timeout sent.
+    pub timeouts: u64,
+    /// Those that began a fast retransmit.
+    pub fast_retransmits: u64,
+}
+
+impl Spurious {
+    fn count(&mut self, reason: Reason) {
+        self.retransmissions += 1;
+        self.timeouts += u64::from(reason == Reason::Timeout);
+        self.fast_retransmits += u64::from(reason == Reason::FastRetransmit);
+    }
+}
+
+/// A range of stream bytes that share their history.
+#[derive(Clone, Debug)]
+struct Piece {
+    range: Range<u64>,
+    /// Orders of the copies that are not known to be lost.
+    copies: SmallVec<[u32; 4]>,
+}
+
+/// A retransmission whose earlier copies are still under way.
+#[derive(Clone, Debug)]
+struct Undecided {
+    order: u32,
+    reason: Reason,
+    /// Bytes that no earlier copy has brought yet.
+    missing: SmallVec<[Range<u64>; 2]>,
+}
+
+/// The history of one connection's data.
+#[derive(Clone, Debug, Default)]
+pub struct Truth {
+    /// Disjoint, in order.
+    pieces: Vec<Piece>,
+    undecided: Vec<Undecided>,
+    resent: u32,
+    pub spurious: Spurious,
+}
+
+impl Truth {
+    /// Is there anything that [`acknowledged`](Truth::acknowledged) could forget?
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// Does [`delivered`](Truth::delivered) want to be told?
+    #[inline]
+    pub fn is_undecided(&self) -> bool {
+        !self.undecided.is_empty()
+    }
+
+    /// `range` is sent again. `has_received` answers whether the receiver has a range. Returns the copy's order.
+    pub fn resent(
+        &mut self,
+        range: Range<u64>,
+        reason: Reason,
+        has_received: impl Fn(&Range<u64>) -> bool,
+    ) -> u32 {
+        self.resent += 1;
+        let order = self.resent;
+        let mut missing = SmallVec::new();
+        let mut needed = false;
+        self.cover(&range);
+        for piece in self.within(&range).filter(|piece| !has_received(&piece.range)) {
+            needed |= piece.copies.is_empty();
+            missing.push(piece.range.clone());
+            piece.copies.push(order);
+        }
+        if needed {
+            return order;
+        }
+        match missing.is_empty() {
+            true => self.spurious.count(reason),
+            false => self.undecided.push(Undecided { order, reason, missing }),
+        }
+        order
+    }
+
+    /// A copy was lost; `una` is what the sender knows to be acknowledged.
+    pub fn lost(&mut self, range: Range<u64>, order: u32, una: u64) {
+        if range.end <= una {
+            return;
+        }
+        match order {
+            0 => self.cover(&range),
+            _ => {
+                self.split(range.start);
+                self.split(range.end);
+            }
+        }
+        self.within(&range).for_each(|piece| piece.copies.retain(|copy| *copy != order));
+        let Truth { pieces, undecided, .. } = self;
+        undecided.retain(|retry| {
+            let hopeless = |piece: &Piece| {
+                piece.copies.iter().all(|&copy| copy >= retry.order)
+                    && retry.missing.iter().any(|missing| overlap(missing, &piece.range))
+            };
+            !pieces.iter().any(hopeless)
+        });
+    }
+
+    /// A copy has arrived at the receiver.
+    pub fn delivered(&mut self, range: Range<u64>, order: u32) {
+        let spurious = &mut self.spurious;
+        self.undecided.retain_mut(|retry| {
+            if retry.order > order {
+                retry.missing = retry.missing.iter().flat_map(|missing| without(missing, &range)).collect();
+            }
+            let decided = retry.missing.is_empty();
+            if decided {
+                spurious.count(retry.reason);
+            }
+            !decided
+        });
+    }
+
+    /// Everything below `una` is acknowledged.
+    pub fn acknowledged(&mut self, una: u64) {
+        let done = self.pieces.iter().take_while(|piece| piece.range.end <= una).count();
+        let waits = |piece: &Piece| {
+            let missing = self.undecided.iter().flat_map(|retry| &retry.missing);
+            missing.into_iter().any(|missing| overlap(missing, &piece.range))
+        };
+        let keep = self.pieces[..done].iter().position(waits).unwrap_or(done);
+        self.pieces.drain(..keep);
+    }
+
+    /// Retransmissions that are still undecided no longer count, whatever they turn out to be.
+    pub fn begin_measurement(&mut self) {
+        self.undecided.clear();
+        self.spurious = Spurious::default();
+    }
+
+    /// Index of the first piece that ends after `position`.
+    fn find(&self, position: u64) -> usize {
+        self.pieces.partition_point(|piece| piece.range.end <= position)
+    }
+
+    /// Cuts the piece that has `position` inside it in two.
+    fn split(&mut self, position: u64) {
+        let index = self.find(position);
+        if let Some(piece) = self.pieces.get_mut(index)
+            && piece.range.start < position
+        {
+            let mut upper = piece.clone();
+            upper.range.start = position;
+            piece.range.end = position;
+            self.pieces.insert(index + 1, upper);
+        }
+    }
+
+    /// Makes pieces that cover `range` exactly; what had none was sent once.
+    fn cover(&mut self, range: &Range<u64>) {
+        self.split(range.start);
+        self.split(range.end);
+        let mut at = range.start;
+        let mut index = self.find(range.start);
+        while at < range.end {
+            let next = self.pieces.get(index).map_or(range.end, |piece| piece.range.start.min(range.end));
+            if at < next {
+                self.pieces.insert(index, Piece { range: at..next, copies: SmallVec::from_slice(&[0]) });
+            }
+            at = self.pieces[index].range.end;
+            index += 1;
+        }
+    }
+
+    fn within(&mut self, range: &Range<u64>) -> impl Iterator<Item = &mut Piece> {
+        let (start, end) = (self.find(range.start), range.end);
+        self.pieces[start..].iter_mut().take_while(move |piece| piece.range.start < end)
+    }
+}
+
+fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
+    a.start < b.end && b.start < a.end
+}
+
+/// What is left of `range` below and above `hole`.
+fn without(range: &Range<u64>, hole: &Range<u64>) -> impl Iterator<Item = Range<u64>> + use<> {
+    let below = range.start..range.end.min(hole.start);
+    let above = range.start.max(hole.end)..range.end;
+    [below, above].into_iter().filter(|part| part.start < part.end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const NOTHING: fn(&Range<u64>) -> bool = |_| false;
+    const ALL: fn(&Range<u64>) -> bool = |_| true;
+
+    fn counts(truth: &Truth) -> (u64, u64, u64) {
+        (truth.spurious.retransmissions, truth.spurious.timeouts, truth.spurious.fast_retransmits)
+    }
+
+    #[test]
+    fn what_the_receiver_has_is_spurious_at_once() {
+        let mut truth = Truth::default();
+        truth.resent(0..100, Reason::FastRetransmit, ALL);
+        assert_eq!(counts(&truth), (1, 0, 1));
+        assert!(!truth.is_undecided());
+    }
+
+    #[test]
+    fn what_was_lost_is_needed() {
+        let mut truth = Truth::default();
+        truth.lost(0..100, 0, 0);
+        truth.resent(0..100, Reason::Timeout, NOTHING);
+        assert!(!truth.is_undecided());
+        truth.acknowledged(100);
+        assert_eq!(counts(&truth), (0, 0, 0));
+        assert!(truth.is_empty());
+    }
+
+    #[test]
+    fn a_late_original_decides() {
+        for arrives in [false, true] {
+            let mut truth = Truth::default();
+            let order = truth.resent(0..100, Reason::Timeout, NOTHING);
+            assert!(truth.is_undecided());
+            // The copy overtakes its original: that says nothing about the original.
+            truth.delivered(0..100, order);
+            truth.acknowledged(100);
+            assert!(truth.is_undecided());
+            match arrives {
+                true => truth.delivered(0..100, 0),
+                false => truth.lost(0..100, 0, 50),
+            }
+            assert!(!truth.is_undecided());
+            assert_eq!(counts(&truth), if arrives { (1, 1, 0) } else { (0, 0, 0) });
+        }
+    }
+
+    #[test]
+    fn a_retransmission_of_two_segments_is_needed_if_one_was_lost() {
+        let mut truth = Truth::default();
+        truth.lost(100..150, 0, 0);
+        truth.resent(50..200, Reason::Retransmit, |range| range.end <= 100);
+        truth.delivered(150..200, 0);
+        assert_eq!(counts(&truth), (0, 0, 0));
+        assert!(!truth.is_undecided());
+    }
+
+    #[test]
+    fn a_lost_retransmission_makes_the_next_one_needed_only_if_nothing_else_is_under_way() {
+        let mut truth = Truth::default();
+        let first = truth.resent(0..100, Reason::Timeout, NOTHING);
+        truth.lost(0..100, first, 0);
+        truth.resent(0..100, Reason::Timeout, NOTHING);
+        truth.delivered(0..100, 0);
+        assert_eq!(counts(&truth), (2, 2, 0));
+    }
+
+    /// Segments of one size on a path that loses, delays and overtakes: verdicts agree with looking back at the end.
+    fn play(script: Vec<(u64, bool, bool)>) {
+        let mut truth = Truth::default();
+        // Per segment: has the receiver got it, and the copies (order, fate so far).
+        let mut received = [false; 4];
+        let mut copies: Vec<(u64, u32, Option<bool>)> = (0..4).map(|segment| (segment, 0, None)).collect();
+        let mut verdict_inputs = Vec::new();
+        let range = |segment: u64| segment * 10..segment * 10 + 10;
+        for (pick, resend, arrives) in script {
+            if resend {
+                let segment = pick % 4;
+                let order = truth.resent(range(segment), Reason::Retransmit, |_| received[segment as usize]);
+                copies.push((segment, order, None));
+                verdict_inputs.push((segment, order));
+                continue;
+            }
+            let open: Vec<usize> = (0..copies.len()).filter(|&i| copies[i].2.is_none()).collect();
+            if open.is_empty() {
+                continue;
+            }
+            let chosen = &mut copies[open[pick as usize % open.len()]];
+            chosen.2 = Some(arrives);
+            match arrives {
+                true => {
+                    received[chosen.0 as usize] = true;
+                    truth.delivered(range(chosen.0), chosen.1);
+                }
+                false => truth.lost(range(chosen.0), chosen.1, 0),
+            }
+        }
+        let spurious = verdict_inputs.iter().filter(|(segment, order)| {
+            copies.iter().any(|copy| copy.0 == *segment && copy.1 < *order && copy.2 == Some(true))
+        });
+        assert_eq!(truth.spurious.retransmissions, spurious.count() as u64);
+        if copies.iter().all(|copy| copy.2.is_some()) {
+            assert!(!truth.is_undecided());
+        }
+        truth.undecided.clear();
+        truth.acknowledged(40);
+        assert!(truth.is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn verdicts_agree_with_hindsight(
+            script in prop::collection::vec((0u64..100, any::<bool>(), any::<bool>()), 0..40)
+        ) {
+            play(script);
+        }
+    }
+}
