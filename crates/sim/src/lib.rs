@@ -1,8 +1,22 @@
 //! L2: the lab. Virtual time around the protocol machines: a scenario goes in, records come out.
 
+pub mod bound;
+mod engine;
+mod flow;
 mod histogram;
+mod links;
 mod packet;
 pub mod pcap;
+pub mod record;
+pub mod run;
 pub mod scenario;
 mod schedule;
-mod truth;
+pub mod series;
+mod tap;
+mod topology;
+mod traffic;
+pub mod truth;
+
+pub use record::RunRecord;
+pub use run::{Capture, Outcome, RunError, RunOptions, run};
+pub use scenario::Scenario;

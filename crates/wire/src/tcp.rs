@@ -50,8 +50,24 @@ pub enum TcpError {
 }
 
 /// Length in bytes of the header with the options that [`encode`] writes for `segment`.
+#[inline]
 pub fn header_len(segment: &Segment) -> usize {
-    MIN_HEADER_LEN + Options::of(segment).as_slice().len()
+    let mut options = if segment.timestamps.is_some() { 12 } else { 0 };
+    if segment.flags.contains(Flags::SYN) {
+        options += syn_options_len(segment);
+    }
+    let room = (MAX_OPTIONS_LEN - options).saturating_sub(4) / 8;
+    match segment.sack.as_slice().len().min(room) {
+        0 => MIN_HEADER_LEN + options,
+        blocks => MIN_HEADER_LEN + options + 4 + 8 * blocks,
+    }
+}
+
+/// What a SYN has beside its timestamps. SACK-permitted stands where the timestamps have their padding.
+fn syn_options_len(segment: &Segment) -> usize {
+    let syn = &segment.syn;
+    let alone = syn.sack_permitted && segment.timestamps.is_none();
+    4 * (usize::from(syn.mss.is_some()) + usize::from(alone) + usize::from(syn.window_scale.is_some()))
 }
 
 /// Writes the header of `segment` and answers its length in bytes. `sum` is the sum over pseudo header and payload.
@@ -64,6 +80,7 @@ pub fn header_len(segment: &Segment) -> usize {
 pub fn encode(segment: &Segment, ports: Ports, sum: Sum, buffer: &mut [u8]) -> Result<usize, TcpError> {
     let options = Options::of(segment);
     let (need, room) = (MIN_HEADER_LEN + options.as_slice().len(), buffer.len());
+    debug_assert_eq!(need, header_len(segment));
     let header = buffer.get_mut(..need).ok_or(TcpError::Buffer { need, room })?;
     header[..2].copy_from_slice(&ports.source.to_be_bytes());
     header[2..4].copy_from_slice(&ports.destination.to_be_bytes());

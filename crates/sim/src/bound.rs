@@ -1,0 +1,78 @@
+//! What a flow could get at best: (1 − PER)·rate of the tightest link.
+
+use crate::scenario::model::{self, Capacity, Direction, Loss, Side};
+use airtcp_proto::path::{BerForm, GilbertElliottConfig};
+use airtcp_proto::tcp::TcpConfig;
+use airtcp_wire::{Dur, Time};
+
+/// Application bits per second that could arrive at best, if the flow were alone: over each link its mean rate, less
+/// what is lost on it and on the links behind it, as far as loss models lose at random. Outages do not count.
+pub fn goodput_bound_bps(scenario: &model::Scenario, flow: &model::Flow, config: &TcpConfig) -> f64 {
+    let crossed = &scenario.links[flow.enter..=flow.leave];
+    let sides: Vec<&Side> = match flow.direction {
+        Direction::Forward => crossed.iter().map(|link| &link.forward).collect(),
+        Direction::Reverse => crossed.iter().rev().map(|link| &link.reverse).collect(),
+    };
+    let packet = config.packet_size;
+    let arriving = sides.into_iter().fold(f64::INFINITY, |arriving, side| {
+        arriving.min(mean_rate_bps(side, scenario.warmup, scenario.duration))
+            * (1.0 - packet_loss(&side.loss, packet))
+    });
+    arriving * f64::from(config.segment_payload()) / f64::from(packet)
+}
+
+fn mean_rate_bps(side: &Side, from: Dur, until: Dur) -> f64 {
+    let (from, until) = (Time::ZERO + from, Time::ZERO + until);
+    let mean = |capacity: &dyn Fn(Time) -> u64| {
+        let bytes = capacity(until) - capacity(from);
+        bytes as f64 * 8.0 / until.since(from).as_secs_f64()
+    };
+    match &side.capacity {
+        Capacity::Fixed(rate) => rate.0 as f64,
+        Capacity::Trace { trace, .. } => mean(&|at| trace.capacity_bytes(at)),
+        Capacity::Log { log, .. } => mean(&|at| log.capacity_bytes(at)),
+    }
+}
+
+/// Mean probability that a packet of `bytes` is lost to bit errors, at random or in bursts.
+pub fn packet_loss(loss: &Loss, bytes: u32) -> f64 {
+    let form = if loss.first_order { BerForm::FirstOrder } else { BerForm::Exact };
+    let burst = loss.burst.map_or(0.0, |burst| {
+        let model::GilbertElliott { to_bad, to_good, good_loss, bad_loss } = burst;
+        GilbertElliottConfig { to_bad, to_good, good_loss, bad_loss }.mean_loss()
+    });
+    1.0 - (1.0 - form.packet_loss(loss.ber, bytes)) * (1.0 - loss.packet) * (1.0 - burst)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::model::{Flow, Link, Scenario};
+    use airtcp_proto::tcp::profile;
+    use airtcp_wire::Rate;
+
+    #[test]
+    fn loss_behind_the_bottleneck_costs_and_loss_before_it_does_not() {
+        let fast = Link::symmetric("fast", Side::plain(Rate(100_000_000), Dur::ZERO, 50));
+        let slow = Link::symmetric("slow", Side::plain(Rate(10_000_000), Dur::ZERO, 50));
+        let mut lossy = fast.clone();
+        lossy.forward.loss.packet = 0.1;
+        let bound = |links: Vec<Link>| {
+            let flow = Flow::unlimited("f", 0, links.len() - 1);
+            let scenario = Scenario::over(links, Dur::from_secs(1));
+            goodput_bound_bps(&scenario, &flow, &profile::linux())
+        };
+        let payload = 1448.0 / 1500.0;
+        assert_eq!(bound(vec![lossy.clone(), slow.clone()]), 1e7 * payload);
+        assert_eq!(bound(vec![slow, lossy]), 1e7 * 0.9 * payload);
+    }
+
+    #[test]
+    fn loss_models_combine() {
+        // Paper 000 §4.4: PER = BER·PS·8, here 0.024; the exact form is a little less.
+        let loss = Loss { ber: 2e-6, first_order: true, packet: 0.5, ..Loss::default() };
+        assert!((packet_loss(&loss, 1500) - (1.0 - 0.976 * 0.5)).abs() < 1e-12);
+        let loss = Loss { ber: 2e-6, ..Loss::default() };
+        assert!((packet_loss(&loss, 1500) - 0.023_714).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,627 @@
+//! The engine: what happens at each event. See [`crate::run`] for the loop around it.
+
+use crate::flow::{Flow, Phase, RECEIVER, SENDER, Totals, Transfer, is_retransmission};
+use crate::packet::{Load, Packet, Packets};
+use crate::schedule::{TimerId, Timers};
+use crate::series::Recorder;
+use crate::tap::Tap;
+use crate::topology::{Side, Topology};
+use crate::traffic::Action;
+use airtcp_proto::middlebox::{Direction, TcpPacket};
+use airtcp_proto::path::{Fate, Output};
+use airtcp_proto::queue::{DropCause, Item};
+use airtcp_proto::tcp::{Connection, Event, Transmit};
+use airtcp_wire::{Dur, Ecn, Segment, Seq, Time, tcp};
+use std::collections::VecDeque;
+
+const IP_HEADER_BYTES: u32 = 20;
+const UDP_HEADERS_BYTES: u32 = IP_HEADER_BYTES + 8;
+
+/// The order of a packet that a middlebox made: it tells nothing about the sender's copies.
+const INJECTED: u32 = u32::MAX;
+
+pub struct Engine {
+    pub now: Time,
+    pub topology: Topology,
+    pub timers: Timers,
+    pub packets: Packets,
+    pub flows: Vec<Flow>,
+    pub transfers: Vec<Transfer>,
+    free_transfers: Vec<u32>,
+    connections_opened: u32,
+    pub recorder: Option<Recorder>,
+    pub taps: Vec<Tap>,
+    /// Packets that a middlebox sent to an endpoint at its own node.
+    arrivals: VecDeque<u32>,
+    scratch: Vec<TcpPacket>,
+    pub packets_delivered: u64,
+}
+
+/// What a timer is for. Those whose number is fixed come first.
+enum Timer {
+    WarmUp,
+    Sample,
+    Source(usize),
+    Node(usize),
+    Endpoint(u32),
+}
+
+impl Engine {
+    pub fn new(topology: Topology, flows: Vec<Flow>, recorder: Option<Recorder>, taps: Vec<Tap>) -> Engine {
+        let mut engine = Engine {
+            now: Time::ZERO,
+            topology,
+            timers: Timers::default(),
+            packets: Packets::default(),
+            flows,
+            transfers: Vec::new(),
+            free_transfers: Vec::new(),
+            connections_opened: 0,
+            recorder,
+            taps,
+            arrivals: VecDeque::new(),
+            scratch: Vec::new(),
+            packets_delivered: 0,
+        };
+        engine.schedule_all();
+        engine
+    }
+
+    fn schedule_all(&mut self) {
+        for flow in 0..self.flows.len() {
+            self.timers.set(self.source_timer(flow), self.flows[flow].source.poll_timeout());
+        }
+        for node in 0..self.topology.nodes.len() {
+            self.schedule_node(node);
+        }
+        if let Some(recorder) = &self.recorder
+            && recorder.interval > Dur::ZERO
+        {
+            self.timers.set(1, Time::ZERO + recorder.interval);
+        }
+    }
+
+    pub fn schedule_warm_up(&mut self, end: Time) {
+        self.timers.set(0, end);
+    }
+
+    fn source_timer(&self, flow: usize) -> TimerId {
+        2 + flow as TimerId
+    }
+
+    fn node_timer(&self, node: usize) -> TimerId {
+        self.source_timer(self.flows.len()) + node as TimerId
+    }
+
+    #[inline]
+    fn endpoint_timer(&self, endpoint: u32) -> TimerId {
+        2 + (self.flows.len() + self.topology.nodes.len()) as TimerId + endpoint
+    }
+
+    fn timer(&self, id: TimerId) -> Timer {
+        let (flows, nodes) = (self.flows.len(), self.topology.nodes.len());
+        match id as usize {
+            0 => Timer::WarmUp,
+            1 => Timer::Sample,
+            id if id < 2 + flows => Timer::Source(id - 2),
+            id if id < 2 + flows + nodes => Timer::Node(id - 2 - flows),
+            id => Timer::Endpoint((id - 2 - flows - nodes) as u32),
+        }
+    }
+
+    /// When the next event is.
+    #[inline]
+    pub fn next(&self) -> Time {
+        self.topology.next().0.min(self.timers.next())
+    }
+
+    /// Handles the next event. Links go before timers of the same instant.
+    #[inline]
+    pub fn step(&mut self) {
+        let (at, side) = self.topology.next();
+        let timer_at = self.timers.next();
+        if at <= timer_at {
+            self.now = at;
+            self.on_link(side);
+        } else {
+            self.now = timer_at;
+            if let Some(id) = self.timers.pop() {
+                self.on_timer(id);
+            }
+        }
+        while let Some(id) = self.arrivals.pop_front() {
+            self.deliver(id);
+        }
+    }
+
+    fn on_link(&mut self, side: Side) {
+        while let Some(Output { item, at, fate }) = self.topology.poll(self.now, side) {
+            self.sample_queue(side);
+            match fate {
+                Fate::Delivered => {
+                    self.packets.get_mut(item.id).ecn = item.ecn;
+                    if !self.taps.is_empty() {
+                        self.tap(side, Direction::Reverse, item.id);
+                    }
+                    self.arrive(item.id, side.far_node());
+                }
+                Fate::Lost(cause) => self.lose(item.id, cause, at),
+            }
+        }
+    }
+
+    fn on_timer(&mut self, id: TimerId) {
+        match self.timer(id) {
+            Timer::WarmUp => self.begin_measurement(),
+            Timer::Sample => self.sample(),
+            Timer::Source(flow) => self.on_source(flow),
+            Timer::Node(node) => self.on_node(node),
+            Timer::Endpoint(endpoint) => self.on_endpoint(endpoint),
+        }
+    }
+
+    /// A timer of a connection may be due. If it is not, the connection is asked what it wants.
+    fn on_endpoint(&mut self, endpoint: u32) {
+        let transfer = &mut self.transfers[(endpoint >> 1) as usize];
+        if transfer.phase == Phase::Retired {
+            return;
+        }
+        let end = &mut transfer.ends[(endpoint & 1) as usize];
+        let deadline = end.poll_timeout();
+        if deadline > self.now {
+            self.timers.set(self.endpoint_timer(endpoint), deadline);
+            return;
+        }
+        end.handle_timeout(self.now);
+        self.service(endpoint);
+    }
+
+    /// A packet is at a node.
+    #[inline]
+    fn arrive(&mut self, id: u32, node: u16) {
+        if self.topology.nodes[usize::from(node)].is_some() {
+            return self.through_middlebox(id, node);
+        }
+        match self.packets.get(id).exit == node {
+            true => self.deliver(id),
+            false => self.forward(id, node),
+        }
+    }
+
+    /// A packet leaves a node for the next link.
+    #[inline]
+    fn forward(&mut self, id: u32, node: u16) {
+        let packet = self.packets.get(id);
+        let side = Side::out_of(node, packet.direction);
+        let flow = match packet.load {
+            Load::Tcp { endpoint } => endpoint,
+            Load::Udp { flow } => u32::MAX - flow,
+        };
+        let item = Item { id, bytes: packet.bytes, flow, ecn: packet.ecn };
+        if !self.taps.is_empty() {
+            self.tap(side, Direction::Forward, id);
+        }
+        self.topology.send(self.now, side, item);
+        self.sample_queue(side);
+    }
+
+    /// A packet is where it goes.
+    fn deliver(&mut self, id: u32) {
+        let packet = self.packets.get(id);
+        let endpoint = match packet.load {
+            Load::Tcp { endpoint } => endpoint,
+            Load::Udp { flow } => return self.deliver_datagram(id, flow),
+        };
+        let end = (endpoint & 1) as usize;
+        let transfer = &mut self.transfers[(endpoint >> 1) as usize];
+        let flow = &mut self.flows[transfer.flow as usize];
+        transfer.under_way -= 1;
+        transfer.ends[end].handle_segment(self.now, &packet.segment, packet.ecn);
+        if end == SENDER {
+            if let Some(rtt) = transfer.ends[SENDER].last_rtt() {
+                flow.rtt.add(rtt);
+            }
+            if !transfer.truth.is_empty() {
+                transfer.truth.acknowledged(transfer.ends[SENDER].acknowledged());
+            }
+        } else if packet.is_data() {
+            flow.counts.on_delivered(packet.bytes);
+            self.packets_delivered += 1;
+            if transfer.truth.is_undecided() {
+                let range = packet.offset..packet.offset + u64::from(packet.segment.len);
+                transfer.truth.delivered(range, packet.order);
+            }
+        }
+        self.packets.remove(id);
+        self.service(endpoint);
+        if end == SENDER && self.recorder.is_some() {
+            self.sample_flow_at_ack(endpoint >> 1);
+        }
+    }
+
+    fn deliver_datagram(&mut self, id: u32, flow: u32) {
+        let bytes = self.packets.get(id).bytes;
+        let counts = &mut self.flows[flow as usize].counts;
+        counts.on_delivered(bytes);
+        counts.datagram_bytes += u64::from(bytes.saturating_sub(UDP_HEADERS_BYTES));
+        self.packets_delivered += 1;
+        self.packets.remove(id);
+    }
+
+    #[cold]
+    fn lose(&mut self, id: u32, cause: DropCause, at: Time) {
+        let packet = *self.packets.get(id);
+        self.packets.remove(id);
+        let flow = match packet.load {
+            Load::Tcp { endpoint } => self.lose_segment(endpoint, &packet),
+            Load::Udp { flow } => flow,
+        };
+        let counts = &mut self.flows[flow as usize].counts;
+        match packet.is_data() {
+            true => counts.losses[cause as usize] += 1,
+            false => counts.acks_lost += 1,
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.on_loss(at, flow, cause, packet.is_data(), packet.offset);
+        }
+    }
+
+    fn lose_segment(&mut self, endpoint: u32, packet: &Packet) -> u32 {
+        let transfer = &mut self.transfers[(endpoint >> 1) as usize];
+        transfer.under_way -= 1;
+        if packet.is_data() {
+            let range = packet.offset..packet.offset + u64::from(packet.segment.len);
+            let una = transfer.ends[SENDER].acknowledged();
+            transfer.truth.lost(range, packet.order, una);
+        }
+        let flow = transfer.flow;
+        self.retire_if_over(endpoint >> 1);
+        flow
+    }
+
+    /// Steps 2 and 3 of the loop contract for one end of a connection, with the application's part.
+    fn service(&mut self, endpoint: u32) {
+        let (index, end) = ((endpoint >> 1) as usize, (endpoint & 1) as usize);
+        while let Some(event) = self.transfers[index].ends[end].poll_event() {
+            self.on_event(index, end, event);
+        }
+        let connection = &mut self.transfers[index].ends[end];
+        let readable = connection.readable();
+        if readable > 0 {
+            connection.read(readable);
+        }
+        while let Some(transmit) = self.transfers[index].ends[end].poll_transmit(self.now) {
+            self.transmit(endpoint, &transmit);
+        }
+        let transfer = &self.transfers[index];
+        let (deadline, phase) = (transfer.ends[end].poll_timeout(), transfer.phase);
+        self.timers.set(self.endpoint_timer(endpoint), deadline);
+        if phase != Phase::Running {
+            self.retire_if_over(endpoint >> 1);
+        }
+    }
+
+    fn on_event(&mut self, index: usize, end: usize, event: Event) {
+        let transfer = &mut self.transfers[index];
+        let flow = &mut self.flows[transfer.flow as usize];
+        match event {
+            Event::PeerFinished if end == RECEIVER => {
+                flow.completions.push(self.now.since(transfer.started));
+                if flow.connection == Some(index as u32) {
+                    flow.completed = Some(self.now);
+                }
+                transfer.phase = Phase::Completed;
+                transfer.ends[RECEIVER].close();
+            }
+            Event::Reset => {
+                flow.counts.resets += 1;
+                transfer.phase = Phase::Failed;
+            }
+            _ => {}
+        }
+    }
+
+    /// One end of a connection sends.
+    fn transmit(&mut self, endpoint: u32, transmit: &Transmit) {
+        let end = (endpoint & 1) as usize;
+        let transfer = &mut self.transfers[(endpoint >> 1) as usize];
+        transfer.under_way += 1;
+        let flow = &mut self.flows[transfer.flow as usize];
+        let order = match transmit.segment.len {
+            0 => 0,
+            _ => {
+                flow.counts.on_sent(transmit.reason);
+                account(transfer, transmit, self.now, self.recorder.as_mut())
+            }
+        };
+        let packet = Packet {
+            segment: transmit.segment,
+            offset: transmit.offset,
+            load: Load::Tcp { endpoint: endpoint ^ 1 },
+            bytes: IP_HEADER_BYTES + tcp::header_len(&transmit.segment) as u32 + transmit.segment.len,
+            order,
+            exit: flow.nodes[end ^ 1],
+            direction: if end == SENDER { flow.direction } else { opposite(flow.direction) },
+            ecn: transmit.ecn,
+        };
+        let node = flow.nodes[end];
+        let id = self.packets.insert(packet);
+        self.arrive(id, node);
+    }
+
+    fn on_source(&mut self, index: usize) {
+        let source = &mut self.flows[index].source;
+        if source.poll_timeout() <= self.now {
+            let action = source.handle_timeout(self.now);
+            self.act(index, action);
+        }
+        self.timers.set(self.source_timer(index), self.flows[index].source.poll_timeout());
+    }
+
+    fn act(&mut self, flow: usize, action: Action) {
+        match action {
+            Action::Open => {
+                let transfer = self.open(flow);
+                self.flows[flow].connection = Some(transfer);
+                self.service(transfer << 1);
+            }
+            Action::Transfer(bytes) => {
+                let transfer = self.open(flow);
+                self.transfers[transfer as usize].write(bytes);
+                self.transfers[transfer as usize].close();
+                self.service(transfer << 1);
+            }
+            Action::Write(bytes) => self.with_connection(flow, |transfer| transfer.write(bytes)),
+            Action::Greedy(greedy) => self.with_connection(flow, |transfer| transfer.set_greedy(greedy)),
+            Action::Close => self.with_connection(flow, Transfer::close),
+            Action::Datagram(bytes) => self.send_datagram(flow, bytes),
+            Action::Nothing => {}
+        }
+    }
+
+    /// The application does something with the flow's connection, if that is still there.
+    fn with_connection(&mut self, flow: usize, act: impl FnOnce(&mut Transfer)) {
+        let Some(index) = self.flows[flow].connection else { return };
+        let transfer = &mut self.transfers[index as usize];
+        if transfer.flow as usize == flow && transfer.phase == Phase::Running {
+            act(transfer);
+            self.service(index << 1);
+        }
+    }
+
+    /// Opens a connection; the sender's end has its SYN ready.
+    fn open(&mut self, index: usize) -> u32 {
+        let flow = &mut self.flows[index];
+        flow.counts.transfers_started += 1;
+        let config = &flow.scheme.config;
+        let mut draw = || (Seq(flow.stream.u32()), flow.stream.u64());
+        let ((sender_iss, sender_seed), (receiver_iss, receiver_seed)) = (draw(), draw());
+        let ends = [
+            Connection::connect(config, sender_iss, sender_seed, self.now),
+            Connection::listen(config, receiver_iss, receiver_seed),
+        ];
+        let ends = ends.map(|end| end.expect("schemes are checked before the run"));
+        self.connections_opened += 1;
+        let transfer = Transfer::new(index as u32, self.connections_opened - 1, ends, self.now);
+        match self.free_transfers.pop() {
+            Some(id) => {
+                self.transfers[id as usize] = transfer;
+                id
+            }
+            None => {
+                self.transfers.push(transfer);
+                (self.transfers.len() - 1) as u32
+            }
+        }
+    }
+
+    #[inline]
+    fn retire_if_over(&mut self, id: u32) {
+        let transfer = &mut self.transfers[id as usize];
+        if transfer.phase != Phase::Running && transfer.is_over() {
+            let totals = Totals::of(transfer);
+            transfer.phase = Phase::Retired;
+            self.flows[transfer.flow as usize].retired.add(&totals);
+            self.free_transfers.push(id);
+        }
+    }
+
+    fn send_datagram(&mut self, index: usize, bytes: u32) {
+        let flow = &mut self.flows[index];
+        flow.counts.data_packets_sent += 1;
+        let packet = Packet {
+            segment: Segment::default(),
+            offset: 0,
+            load: Load::Udp { flow: index as u32 },
+            bytes,
+            order: 0,
+            exit: flow.nodes[RECEIVER],
+            direction: flow.direction,
+            ecn: Ecn::NotEct,
+        };
+        let (id, node) = (self.packets.insert(packet), flow.nodes[SENDER]);
+        self.forward(id, node);
+    }
+
+    /// What each flow's connections have come to, ended ones included.
+    pub fn totals(&self) -> Vec<Totals> {
+        let mut totals: Vec<Totals> = self.flows.iter().map(|flow| flow.retired).collect();
+        for transfer in self.transfers.iter().filter(|transfer| transfer.phase != Phase::Retired) {
+            totals[transfer.flow as usize].add(&Totals::of(transfer));
+        }
+        totals
+    }
+
+    /// The warm-up is over: everything is counted anew.
+    fn begin_measurement(&mut self) {
+        self.transfers.iter_mut().for_each(|transfer| transfer.truth.begin_measurement());
+        self.flows.iter_mut().for_each(|flow| flow.retired = Totals::default());
+        let totals = self.totals();
+        for (flow, baseline) in self.flows.iter_mut().zip(totals) {
+            flow.baseline = baseline;
+            flow.counts = Default::default();
+            flow.rtt = Default::default();
+            flow.completions.clear();
+        }
+        for side in self.topology.sides() {
+            self.topology.side_mut(side).reset_stats(self.now);
+        }
+    }
+}
+
+/// Middleboxes.
+impl Engine {
+    fn on_node(&mut self, node: usize) {
+        let Some(middlebox) = &mut self.topology.nodes[node] else { return };
+        if middlebox.poll_timeout() <= self.now {
+            let mut out = std::mem::take(&mut self.scratch);
+            middlebox.handle_timeout(self.now, &mut out);
+            self.leave_middlebox(None, node as u16, out);
+        }
+        self.schedule_node(node);
+    }
+
+    fn schedule_node(&mut self, node: usize) {
+        if let Some(middlebox) = &self.topology.nodes[node] {
+            self.timers.set(self.node_timer(node), middlebox.poll_timeout());
+        }
+    }
+
+    fn through_middlebox(&mut self, id: u32, node: u16) {
+        let packet = *self.packets.get(id);
+        let (Load::Tcp { endpoint }, Some(middlebox)) =
+            (packet.load, &mut self.topology.nodes[usize::from(node)])
+        else {
+            return self.leave_node(id, node);
+        };
+        let seen = TcpPacket {
+            flow: endpoint >> 1,
+            direction: packet.direction,
+            ecn: packet.ecn,
+            bytes: packet.bytes,
+            segment: packet.segment,
+        };
+        let mut out = std::mem::take(&mut self.scratch);
+        middlebox.handle_packet(self.now, seen, &mut out);
+        self.packets.remove(id);
+        self.transfers[seen.flow as usize].under_way -= 1;
+        self.leave_middlebox(Some(packet), node, out);
+        self.schedule_node(usize::from(node));
+        self.retire_if_over(seen.flow);
+    }
+
+    /// Sends on what a middlebox put out, when `original` reached it.
+    fn leave_middlebox(&mut self, original: Option<Packet>, node: u16, mut out: Vec<TcpPacket>) {
+        for packet in out.drain(..) {
+            let transfer = &mut self.transfers[packet.flow as usize];
+            if transfer.phase == Phase::Retired {
+                continue;
+            }
+            transfer.under_way += 1;
+            let flow = &self.flows[transfer.flow as usize];
+            let end = if packet.direction == flow.direction { RECEIVER } else { SENDER };
+            let endpoint = packet.flow << 1 | end as u32;
+            let is_same = |original: &Packet| {
+                original.load == Load::Tcp { endpoint }
+                    && (original.segment.seq, original.segment.len)
+                        == (packet.segment.seq, packet.segment.len)
+            };
+            let (offset, order) =
+                original.filter(is_same).map_or((0, INJECTED), |original| (original.offset, original.order));
+            let id = self.packets.insert(Packet {
+                segment: packet.segment,
+                offset,
+                load: Load::Tcp { endpoint },
+                bytes: packet.bytes,
+                order,
+                exit: flow.nodes[end],
+                direction: packet.direction,
+                ecn: packet.ecn,
+            });
+            self.leave_node(id, node);
+        }
+        self.scratch = out;
+    }
+
+    fn leave_node(&mut self, id: u32, node: u16) {
+        match self.packets.get(id).exit == node {
+            true => self.arrivals.push_back(id),
+            false => self.forward(id, node),
+        }
+    }
+}
+
+/// Recording.
+impl Engine {
+    fn sample(&mut self) {
+        let Some(recorder) = &mut self.recorder else { return };
+        for transfer in self.transfers.iter().filter(|transfer| transfer.phase != Phase::Retired) {
+            if self.flows[transfer.flow as usize].is_measured {
+                let view = transfer.ends[SENDER].sender_view();
+                recorder.on_flow(self.now, transfer.flow, &view, transfer.ends[RECEIVER].received());
+            }
+        }
+        for side in self.topology.sides() {
+            recorder.on_queue(self.now, side.0, &self.topology.side_mut(side).queue_view(self.now));
+        }
+        let next = self.now + recorder.interval;
+        self.timers.set(1, next);
+    }
+
+    fn sample_flow_at_ack(&mut self, index: u32) {
+        let Some(recorder) = self.recorder.as_mut().filter(|recorder| recorder.interval == Dur::ZERO) else {
+            return;
+        };
+        let transfer = &self.transfers[index as usize];
+        if self.flows[transfer.flow as usize].is_measured {
+            let view = transfer.ends[SENDER].sender_view();
+            recorder.on_flow(self.now, transfer.flow, &view, transfer.ends[RECEIVER].received());
+        }
+    }
+
+    #[inline]
+    fn sample_queue(&mut self, side: Side) {
+        if let Some(recorder) = &mut self.recorder
+            && recorder.interval == Dur::ZERO
+        {
+            recorder.on_queue(self.now, side.0, &self.topology.side_mut(side).queue_view(self.now));
+        }
+    }
+
+    /// Captures a packet at a link's near node: what leaves for the link and what comes from it.
+    #[cold]
+    fn tap(&mut self, side: Side, direction: Direction, id: u32) {
+        if side.direction() != direction {
+            return;
+        }
+        let packet = self.packets.get(id);
+        for tap in self.taps.iter_mut().filter(|tap| tap.link == side.link()) {
+            let number = match packet.load {
+                Load::Tcp { endpoint } => self.transfers[(endpoint >> 1) as usize].number,
+                Load::Udp { flow } => u32::MAX - flow,
+            };
+            tap.write(self.now, number, packet);
+        }
+    }
+}
+
+/// Books data that is sent, and answers which copy of its bytes it is.
+fn account(transfer: &mut Transfer, transmit: &Transmit, now: Time, recorder: Option<&mut Recorder>) -> u32 {
+    let range = transmit.offset..transmit.offset + u64::from(transmit.segment.len);
+    if !is_retransmission(transmit.reason) {
+        transfer.on_sent(range.end);
+        return 0;
+    }
+    if let Some(recorder) = recorder {
+        recorder.on_resent(now, transfer.flow, transmit.reason, transmit.offset);
+    }
+    let Transfer { truth, ends, .. } = transfer;
+    truth.resent(range, transmit.reason, |range| ends[RECEIVER].has_received(range.start, range.end))
+}
+
+pub fn opposite(direction: Direction) -> Direction {
+    match direction {
+        Direction::Forward => Direction::Reverse,
+        Direction::Reverse => Direction::Forward,
+    }
+}

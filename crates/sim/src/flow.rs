@@ -1,0 +1,208 @@
+//! Flows and their connections.
+
+use crate::histogram::Histogram;
+use crate::traffic::Source;
+use crate::truth::{Spurious, Truth};
+use airtcp_proto::Stream;
+use airtcp_proto::middlebox::Direction;
+use airtcp_proto::queue::DropCause;
+use airtcp_proto::scheme::Scheme;
+use airtcp_proto::tcp::{Connection, Reason, State};
+use airtcp_wire::{Dur, Time};
+use std::sync::Arc;
+
+/// The sender of a flow's data and its receiver, as indices into [`Transfer::ends`].
+pub const SENDER: usize = 0;
+pub const RECEIVER: usize = 1;
+
+/// One flow of the scenario: one of `count`.
+pub struct Flow {
+    /// Index into the scenario's flows, and which of the `count` like it.
+    pub spec: usize,
+    pub instance: u32,
+    pub scheme: Arc<Scheme>,
+    pub is_measured: bool,
+    pub direction: Direction,
+    /// Nodes at which the sender and the receiver stand.
+    pub nodes: [u16; 2],
+    pub start: Time,
+    pub source: Source,
+    /// Initial sequence numbers and controllers' seeds.
+    pub stream: Stream,
+    /// The connection that the application writes to; none before it opens and for flows of transfers and datagrams.
+    pub connection: Option<u32>,
+    pub counts: Counts,
+    pub rtt: Histogram,
+    /// What ended connections have come to, and what the others had at the end of the warm-up.
+    pub retired: Totals,
+    pub baseline: Totals,
+    pub completions: Vec<Dur>,
+    /// When the receiver had everything that the application wrote before it closed.
+    pub completed: Option<Time>,
+}
+
+/// What the engine counts of a flow, packet by packet, since the warm-up.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counts {
+    pub data_packets_sent: u64,
+    pub data_packets_delivered: u64,
+    /// On the wire, headers included.
+    pub data_bytes_delivered: u64,
+    pub retransmissions: u64,
+    /// Data packets lost, in the order of [`DropCause`].
+    pub losses: [u64; 4],
+    /// Packets without data that were lost, both ways.
+    pub acks_lost: u64,
+    pub transfers_started: u64,
+    pub resets: u64,
+    /// Payload of datagrams that arrived.
+    pub datagram_bytes: u64,
+}
+
+impl Counts {
+    #[inline]
+    pub fn on_sent(&mut self, reason: Reason) {
+        self.data_packets_sent += 1;
+        self.retransmissions += u64::from(is_retransmission(reason));
+    }
+
+    #[inline]
+    pub fn on_delivered(&mut self, bytes: u32) {
+        self.data_packets_delivered += 1;
+        self.data_bytes_delivered += u64::from(bytes);
+    }
+
+    pub fn losses(&self, cause: DropCause) -> u64 {
+        self.losses[cause as usize]
+    }
+}
+
+/// Does a segment sent for this reason carry bytes that were sent before?
+#[inline]
+pub fn is_retransmission(reason: Reason) -> bool {
+    matches!(reason, Reason::FastRetransmit | Reason::Retransmit | Reason::Timeout | Reason::TailLossProbe)
+}
+
+/// What a connection has come to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Totals {
+    /// Application bytes received in order.
+    pub received: u64,
+    pub timeouts: u64,
+    pub fast_retransmits: u64,
+    pub cwnd_reductions: u64,
+    pub spurious: Spurious,
+}
+
+impl Totals {
+    pub fn of(transfer: &Transfer) -> Totals {
+        let stats = transfer.ends[SENDER].stats();
+        Totals {
+            received: transfer.ends[RECEIVER].received(),
+            timeouts: stats.timeouts,
+            fast_retransmits: stats.fast_retransmits,
+            cwnd_reductions: stats.cwnd_reductions,
+            spurious: transfer.truth.spurious,
+        }
+    }
+
+    pub fn add(&mut self, other: &Totals) {
+        self.received += other.received;
+        self.timeouts += other.timeouts;
+        self.fast_retransmits += other.fast_retransmits;
+        self.cwnd_reductions += other.cwnd_reductions;
+        self.spurious.retransmissions += other.spurious.retransmissions;
+        self.spurious.timeouts += other.spurious.timeouts;
+        self.spurious.fast_retransmits += other.spurious.fast_retransmits;
+    }
+}
+
+/// How far ahead of what is sent an application with always more to send writes, in bytes. It is what still goes out
+/// after it stops.
+const AHEAD: u64 = 32 << 10;
+
+/// One connection of a flow.
+pub struct Transfer {
+    pub flow: u32,
+    /// Connections are numbered in the order in which they open.
+    pub number: u32,
+    pub ends: [Connection; 2],
+    pub truth: Truth,
+    pub started: Time,
+    /// Packets of this connection that are under way.
+    pub under_way: u32,
+    /// Bytes that the application has written.
+    written: u64,
+    /// Sending beyond this stream position calls for more to be written.
+    refill_at: u64,
+    pub phase: Phase,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    Running,
+    /// The receiver has everything.
+    Completed,
+    /// One end was reset or gave up.
+    Failed,
+    /// Over and forgotten: the place is free.
+    Retired,
+}
+
+impl Transfer {
+    pub fn new(flow: u32, number: u32, ends: [Connection; 2], started: Time) -> Transfer {
+        Transfer {
+            flow,
+            number,
+            ends,
+            truth: Truth::default(),
+            started,
+            under_way: 0,
+            written: 0,
+            refill_at: u64::MAX,
+            phase: Phase::Running,
+        }
+    }
+
+    pub fn write(&mut self, bytes: u64) {
+        self.written += bytes;
+        self.ends[SENDER].write(bytes);
+    }
+
+    pub fn close(&mut self) {
+        self.refill_at = u64::MAX;
+        self.ends[SENDER].close();
+    }
+
+    pub fn set_greedy(&mut self, greedy: bool) {
+        self.refill_at = u64::MAX;
+        if greedy {
+            self.refill();
+        }
+    }
+
+    /// The sender has sent up to `position`.
+    #[inline]
+    pub fn on_sent(&mut self, position: u64) {
+        if position > self.refill_at {
+            self.refill();
+        }
+    }
+
+    #[cold]
+    fn refill(&mut self) {
+        self.write(2 * AHEAD);
+        self.refill_at = self.written - AHEAD;
+    }
+
+    /// Nothing that matters can happen any more. TIME-WAIT guards against packets that are not there.
+    pub fn is_over(&self) -> bool {
+        let is_closed = |end: &Connection| matches!(end.state(), State::Closed | State::TimeWait);
+        self.under_way == 0
+            && match self.phase {
+                Phase::Running | Phase::Retired => false,
+                Phase::Completed => self.ends.iter().all(is_closed),
+                Phase::Failed => true,
+            }
+    }
+}

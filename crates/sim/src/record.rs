@@ -1,0 +1,193 @@
+//! What a run found out. Names are stable and end in their unit; rates, counts and delays exclude the warm-up.
+
+use crate::flow::{Flow, Totals};
+use airtcp_proto::path::LinkStats;
+use airtcp_proto::queue::DropCause;
+use airtcp_wire::{Dur, Time};
+use serde::Serialize;
+
+/// One run: a scenario, a scheme, a seed.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunRecord {
+    pub scheme: String,
+    pub seed: u64,
+    /// Simulated time, and how much of it is warm-up.
+    pub duration_s: f64,
+    pub warmup_s: f64,
+    /// Goodput of the measured flows together.
+    pub goodput_bps: f64,
+    /// Jain's index over the goodputs of the measured flows: 1 when they are equal, 1/n when one has everything.
+    /// Absent when nothing was received.
+    pub jain_index: Option<f64>,
+    /// What could arrive at best over the links that the first measured flow crosses: see [`crate::bound`].
+    pub bound_bps: f64,
+    pub flows: Vec<FlowRecord>,
+    /// Each link's way there and way back, in path order.
+    pub links: Vec<LinkRecord>,
+    /// Events that the engine handled, and data packets that reached their receiver, warm-up included.
+    pub events: u64,
+    pub packets_delivered: u64,
+}
+
+/// One flow.
+#[derive(Clone, Debug, Serialize)]
+pub struct FlowRecord {
+    pub name: String,
+    /// Which of the flows of this name, from 0.
+    pub index: u32,
+    pub scheme: String,
+    pub measured: bool,
+    /// Application bytes that arrived in order, over the time from the later of start and warm-up until the transfer
+    /// was complete or the run over.
+    pub goodput_bps: f64,
+    /// All data packets that arrived, headers and duplicates included, over the same time.
+    pub throughput_bps: f64,
+    pub bytes_received: u64,
+    pub data_packets_sent: u64,
+    pub data_packets_delivered: u64,
+    /// Data packets under way when the run ended.
+    pub data_packets_under_way: u64,
+    pub retransmissions: u64,
+    /// Of these, those whose bytes had arrived or were about to: see [`crate::truth`].
+    pub retransmissions_spurious: u64,
+    pub timeouts: u64,
+    /// Timeouts whose retransmission was spurious.
+    pub timeouts_spurious: u64,
+    pub fast_retransmits: u64,
+    pub fast_retransmits_spurious: u64,
+    pub cwnd_reductions: u64,
+    /// Data packets lost to bit errors or a loss model.
+    pub losses_corruption: u64,
+    /// Data packets that a queue dropped.
+    pub losses_congestion: u64,
+    /// Data packets lost in outages and hand-offs.
+    pub losses_outage: u64,
+    /// Packets without data that were lost, in both directions.
+    pub acks_lost: u64,
+    /// RTT as the sender measures it. Percentiles within 0.4 %. Absent without samples.
+    pub rtt_samples: u64,
+    pub rtt_min_ms: Option<f64>,
+    pub rtt_mean_ms: Option<f64>,
+    pub rtt_p50_ms: Option<f64>,
+    pub rtt_p95_ms: Option<f64>,
+    pub rtt_p99_ms: Option<f64>,
+    pub transfers_started: u64,
+    /// Connections given up or reset.
+    pub resets: u64,
+    /// From opening the connection until the receiver had everything, for each transfer that was completed.
+    pub completion_times_s: Vec<f64>,
+}
+
+/// One direction of one link.
+#[derive(Clone, Debug, Serialize)]
+pub struct LinkRecord {
+    pub name: String,
+    /// "forward" or "reverse".
+    pub direction: &'static str,
+    /// Share of the time in which it was sending.
+    pub utilisation: f64,
+    pub packets_arrived: u64,
+    pub packets_sent: u64,
+    pub bytes_sent: u64,
+    /// Packets waiting, without the one that is being sent.
+    pub queue_mean_packets: f64,
+    pub queue_max_packets: u32,
+    pub drops_overflow: u64,
+    pub drops_aqm: u64,
+    pub drops_corruption: u64,
+    pub drops_outage: u64,
+    pub marks: u64,
+}
+
+impl FlowRecord {
+    /// `totals` are the flow's connections', less what they had at the end of the warm-up.
+    pub(crate) fn new(
+        name: &str,
+        flow: &Flow,
+        totals: &Totals,
+        under_way: u64,
+        period: (Time, Time),
+    ) -> FlowRecord {
+        let since = flow.start.max(period.0);
+        let seconds = flow.completed.unwrap_or(period.1).since(since).as_secs_f64();
+        let rate = |bytes: u64| if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 };
+        let counts = &flow.counts;
+        let bytes_received = totals.received - flow.baseline.received + counts.datagram_bytes;
+        let millis = |rtt: Option<Dur>| rtt.map(|rtt| rtt.as_secs_f64() * 1e3);
+        FlowRecord {
+            name: name.to_owned(),
+            index: flow.instance,
+            scheme: flow.scheme.label.clone(),
+            measured: flow.is_measured,
+            goodput_bps: rate(bytes_received),
+            throughput_bps: rate(counts.data_bytes_delivered),
+            bytes_received,
+            data_packets_sent: counts.data_packets_sent,
+            data_packets_delivered: counts.data_packets_delivered,
+            data_packets_under_way: under_way,
+            retransmissions: counts.retransmissions,
+            retransmissions_spurious: totals.spurious.retransmissions,
+            timeouts: totals.timeouts - flow.baseline.timeouts,
+            timeouts_spurious: totals.spurious.timeouts,
+            fast_retransmits: totals.fast_retransmits - flow.baseline.fast_retransmits,
+            fast_retransmits_spurious: totals.spurious.fast_retransmits,
+            cwnd_reductions: totals.cwnd_reductions - flow.baseline.cwnd_reductions,
+            losses_corruption: counts.losses(DropCause::Corruption),
+            losses_congestion: counts.losses(DropCause::Overflow) + counts.losses(DropCause::Aqm),
+            losses_outage: counts.losses(DropCause::Outage),
+            acks_lost: counts.acks_lost,
+            rtt_samples: flow.rtt.samples(),
+            rtt_min_ms: millis(flow.rtt.min()),
+            rtt_mean_ms: millis(flow.rtt.mean()),
+            rtt_p50_ms: millis(flow.rtt.quantile(0.5)),
+            rtt_p95_ms: millis(flow.rtt.quantile(0.95)),
+            rtt_p99_ms: millis(flow.rtt.quantile(0.99)),
+            transfers_started: counts.transfers_started,
+            resets: counts.resets,
+            completion_times_s: flow.completions.iter().map(|time| time.as_secs_f64()).collect(),
+        }
+    }
+}
+
+impl LinkRecord {
+    pub(crate) fn new(name: &str, direction: &'static str, stats: &LinkStats, period: Dur) -> LinkRecord {
+        LinkRecord {
+            name: name.to_owned(),
+            direction,
+            utilisation: stats.busy.as_secs_f64() / period.as_secs_f64().max(1e-9),
+            packets_arrived: stats.arrived_packets,
+            packets_sent: stats.sent_packets,
+            bytes_sent: stats.sent_bytes,
+            queue_mean_packets: stats.mean_queue_packets,
+            queue_max_packets: stats.max_queue_packets,
+            drops_overflow: stats.dropped(DropCause::Overflow),
+            drops_aqm: stats.dropped(DropCause::Aqm),
+            drops_corruption: stats.dropped(DropCause::Corruption),
+            drops_outage: stats.dropped(DropCause::Outage),
+            marks: stats.marked_packets,
+        }
+    }
+}
+
+/// Jain's fairness index of some rates; `None` if they are all zero.
+pub fn jain_index(rates: impl Iterator<Item = f64>) -> Option<f64> {
+    let (mut n, mut sum, mut squares) = (0.0, 0.0, 0.0);
+    for rate in rates {
+        n += 1.0;
+        sum += rate;
+        squares += rate * rate;
+    }
+    (squares > 0.0).then(|| sum * sum / (n * squares))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jain_is_one_for_equals_and_1_over_n_for_a_monopoly() {
+        assert_eq!(jain_index([5.0, 5.0, 5.0].into_iter()), Some(1.0));
+        assert_eq!(jain_index([8.0, 0.0, 0.0, 0.0].into_iter()), Some(0.25));
+        assert_eq!(jain_index([0.0].into_iter()), None);
+    }
+}

@@ -1,0 +1,230 @@
+//! One run: a scenario, a scheme and a seed go in, a record comes out.
+
+use crate::bound::goodput_bound_bps;
+use crate::engine::Engine;
+use crate::flow::Flow;
+use crate::links;
+use crate::packet::Load;
+use crate::record::{FlowRecord, LinkRecord, RunRecord, jain_index};
+use crate::scenario::{Scenario, model};
+use crate::series::{Recorder, Series};
+pub use crate::tap::Capture;
+use crate::tap::Tap;
+use crate::topology::Topology;
+use crate::traffic::Source;
+use airtcp_proto::Streams;
+use airtcp_proto::middlebox::{Direction, Middlebox};
+use airtcp_proto::scheme::{Scheme, SchemeError};
+use airtcp_wire::{Dur, Time};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// What a run does beside counting.
+#[derive(Default)]
+pub struct RunOptions<'a> {
+    /// Record time series: every so often, or at each ACK if this is zero.
+    pub series: Option<Dur>,
+    pub captures: Vec<Capture>,
+    /// Nodes that hold a middlebox. Node 0 stands before the first link, node n behind the n-th.
+    pub middleboxes: Vec<(usize, Box<dyn Middlebox>)>,
+    /// Set from outside, it ends the run.
+    pub cancel: Option<Arc<AtomicBool>>,
+    /// Receives the virtual nanoseconds that are done.
+    pub progress: Option<&'a AtomicU64>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error("cancelled")]
+    Cancelled,
+    #[error(transparent)]
+    Scheme(#[from] SchemeError),
+    #[error("no link is called `{name}`; the links are: {known}")]
+    UnknownLink { name: String, known: String },
+    #[error("the path has no node {node}; its nodes are 0 to {last}")]
+    UnknownNode { node: usize, last: usize },
+    #[error("capture: {0}")]
+    Capture(#[from] io::Error),
+}
+
+/// What a run answers.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    pub record: RunRecord,
+    /// If they were asked for.
+    pub series: Option<Series>,
+}
+
+/// Runs `scenario` with `scheme` on every flow that names none of its own. The same arguments give the same record,
+/// to the byte, on any machine.
+///
+/// # Errors
+/// A flow's own scheme that does not resolve, an option that names a link or node that is not there, a capture that
+/// cannot be written, or cancellation.
+pub fn run(
+    scenario: &Scenario,
+    scheme: &Scheme,
+    seed: u64,
+    options: RunOptions<'_>,
+) -> Result<Outcome, RunError> {
+    let RunOptions { series, captures, middleboxes, cancel, progress } = options;
+    let streams = Streams::new(seed);
+    let flows = flows(scenario, scheme, &streams)?;
+    let mut topology = Topology::new(scenario.links.iter().map(|link| links::build(link, &streams)));
+    place(middleboxes, &mut topology)?;
+    let taps = captures.into_iter().map(|capture| tap(scenario, capture)).collect::<Result<Vec<_>, _>>()?;
+    let recorder = series.map(|interval| Recorder::new(interval, flows.len()));
+
+    let mut engine = Engine::new(topology, flows, recorder, taps);
+    if scenario.warmup > Dur::ZERO {
+        engine.schedule_warm_up(Time::ZERO + scenario.warmup);
+    }
+    let events = drive(&mut engine, Time::ZERO + scenario.duration, cancel.as_deref(), progress)?;
+    let record = record(scenario, scheme, seed, &mut engine, events);
+    std::mem::take(&mut engine.taps).into_iter().try_for_each(Tap::finish)?;
+    Ok(Outcome { record, series: engine.recorder.map(Recorder::finish) })
+}
+
+/// Events between two looks at the outside world.
+const EVENTS_PER_LOOK: u64 = 1 << 12;
+
+/// The loop: the earliest event, until the end. Answers how many there were.
+fn drive(
+    engine: &mut Engine,
+    end: Time,
+    cancel: Option<&AtomicBool>,
+    progress: Option<&AtomicU64>,
+) -> Result<u64, RunError> {
+    let mut events = 0;
+    while engine.next() <= end {
+        if events % EVENTS_PER_LOOK == 0 {
+            if cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+                return Err(RunError::Cancelled);
+            }
+            if let Some(progress) = progress {
+                progress.store(engine.now.0, Ordering::Relaxed);
+            }
+        }
+        engine.step();
+        events += 1;
+    }
+    engine.now = end;
+    if let Some(progress) = progress {
+        progress.store(end.0, Ordering::Relaxed);
+    }
+    Ok(events)
+}
+
+fn flows(scenario: &Scenario, scheme: &Scheme, streams: &Streams) -> Result<Vec<Flow>, RunError> {
+    let compared = Arc::new(scheme.clone());
+    let mut flows = Vec::new();
+    for (spec, flow) in scenario.flows.iter().enumerate() {
+        let scheme = match &flow.scheme {
+            Some(own) => Arc::new(Scheme::parse(own, &scenario.profile)?),
+            None => compared.clone(),
+        };
+        flows.extend((0..flow.count).map(|instance| one_flow(flow, spec, instance, scheme.clone(), streams)));
+    }
+    Ok(flows)
+}
+
+fn one_flow(spec: &model::Flow, index: usize, instance: u32, scheme: Arc<Scheme>, streams: &Streams) -> Flow {
+    let name = format!("flow.{}.{instance}", spec.name);
+    let start = Time::ZERO + spec.start + spec.stagger * u64::from(instance) / u64::from(spec.count);
+    let (direction, nodes) = match spec.direction {
+        model::Direction::Forward => (Direction::Forward, [spec.enter, spec.leave + 1]),
+        model::Direction::Reverse => (Direction::Reverse, [spec.leave + 1, spec.enter]),
+    };
+    let traffic = streams.stream(&format!("{name}.traffic"));
+    Flow {
+        spec: index,
+        instance,
+        is_measured: spec.measure,
+        direction,
+        nodes: nodes.map(|node| node as u16),
+        start,
+        source: Source::new(spec, start, scheme.config.segment_payload(), traffic),
+        stream: streams.stream(&format!("{name}.connections")),
+        scheme,
+        connection: None,
+        counts: Default::default(),
+        rtt: Default::default(),
+        retired: Default::default(),
+        baseline: Default::default(),
+        completions: Vec::new(),
+        completed: None,
+    }
+}
+
+fn place(middleboxes: Vec<(usize, Box<dyn Middlebox>)>, topology: &mut Topology) -> Result<(), RunError> {
+    let last = topology.nodes.len() - 1;
+    for (node, middlebox) in middleboxes {
+        *topology.nodes.get_mut(node).ok_or(RunError::UnknownNode { node, last })? = Some(middlebox);
+    }
+    Ok(())
+}
+
+fn tap(scenario: &Scenario, capture: Capture) -> Result<Tap, RunError> {
+    let names = || scenario.links.iter().map(|link| link.name.as_str());
+    let link = names().position(|name| name == capture.link).ok_or_else(|| RunError::UnknownLink {
+        name: capture.link.clone(),
+        known: names().collect::<Vec<_>>().join(", "),
+    })?;
+    Ok(Tap::new(link, capture)?)
+}
+
+fn record(scenario: &Scenario, scheme: &Scheme, seed: u64, engine: &mut Engine, events: u64) -> RunRecord {
+    let flows = flow_records(scenario, engine);
+    let measured = || flows.iter().filter(|flow| flow.measured).map(|flow| flow.goodput_bps);
+    let first = engine.flows.iter().find(|flow| flow.is_measured).or(engine.flows.first());
+    RunRecord {
+        scheme: scheme.label.clone(),
+        seed,
+        duration_s: scenario.duration.as_secs_f64(),
+        warmup_s: scenario.warmup.as_secs_f64(),
+        goodput_bps: measured().sum(),
+        jain_index: jain_index(measured()),
+        bound_bps: first
+            .map_or(0.0, |flow| goodput_bound_bps(scenario, &scenario.flows[flow.spec], &flow.scheme.config)),
+        links: link_records(scenario, engine),
+        events,
+        packets_delivered: engine.packets_delivered,
+        flows,
+    }
+}
+
+fn flow_records(scenario: &Scenario, engine: &Engine) -> Vec<FlowRecord> {
+    let mut under_way = vec![0; engine.flows.len()];
+    for packet in engine.packets.iter().filter(|packet| packet.is_data()) {
+        let flow = match packet.load {
+            Load::Tcp { endpoint } => engine.transfers[(endpoint >> 1) as usize].flow,
+            Load::Udp { flow } => flow,
+        };
+        under_way[flow as usize] += 1;
+    }
+    let period = (Time::ZERO + scenario.warmup, engine.now);
+    let totals = engine.totals();
+    let flows = engine.flows.iter().zip(&totals).zip(under_way);
+    flows
+        .map(|((flow, totals), under_way)| {
+            FlowRecord::new(&scenario.flows[flow.spec].name, flow, totals, under_way, period)
+        })
+        .collect()
+}
+
+fn link_records(scenario: &Scenario, engine: &mut Engine) -> Vec<LinkRecord> {
+    let period = scenario.duration.saturating_sub(scenario.warmup);
+    let (now, topology) = (engine.now, &mut engine.topology);
+    topology
+        .sides()
+        .map(|side| {
+            let direction = match side.direction() {
+                Direction::Forward => "forward",
+                Direction::Reverse => "reverse",
+            };
+            let stats = topology.side_mut(side).stats(now);
+            LinkRecord::new(&scenario.links[side.link()].name, direction, &stats, period)
+        })
+        .collect()
+}

@@ -1,0 +1,185 @@
+//! Time series in columns, ready for Arrow. Recording is optional; off, it costs one branch an event.
+
+use airtcp_proto::path::QueueView;
+use airtcp_proto::queue::DropCause;
+use airtcp_proto::tcp::{Reason, SenderView};
+use airtcp_wire::{Dur, Time};
+
+/// One column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Column {
+    U64(Vec<u64>),
+    F64(Vec<f64>),
+    Text(Vec<&'static str>),
+}
+
+impl Column {
+    pub fn len(&self) -> usize {
+        match self {
+            Column::U64(values) => values.len(),
+            Column::F64(values) => values.len(),
+            Column::Text(values) => values.len(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Columns of equal length, by name.
+pub type Columns = Vec<(&'static str, Column)>;
+
+macro_rules! table {
+    ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $column:ident: $kind:ident($type:ty),)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct $name { $($(#[$field_doc])* pub $column: Vec<$type>,)* }
+
+        impl $name {
+            #[allow(clippy::too_many_arguments, reason = "one argument a column")]
+            fn push(&mut self, $($column: $type),*) {
+                $(self.$column.push($column);)*
+            }
+
+            pub fn into_columns(self) -> Columns {
+                vec![$((stringify!($column), Column::$kind(self.$column))),*]
+            }
+        }
+    };
+}
+
+table! {
+    /// The sender's state of each measured flow.
+    FlowSeries {
+        time_ns: U64(u64),
+        /// Index into [`RunRecord::flows`](crate::record::RunRecord::flows).
+        flow: U64(u64),
+        cwnd_bytes: F64(f64),
+        /// Not a number before the first loss.
+        ssthresh_bytes: F64(f64),
+        srtt_ns: U64(u64),
+        rto_ns: U64(u64),
+        in_flight_bytes: U64(u64),
+        /// SND.UNA and SND.NXT as stream positions.
+        una_bytes: U64(u64),
+        nxt_bytes: U64(u64),
+        /// Received in order so far.
+        received_bytes: U64(u64),
+        /// The rate at which it grew, over the last whole 100 ms or sampling interval.
+        delivered_bps: F64(f64),
+    }
+}
+
+table! {
+    /// Each link's queue.
+    QueueSeries {
+        time_ns: U64(u64),
+        /// Index into [`RunRecord::links`](crate::record::RunRecord::links).
+        link: U64(u64),
+        packets: U64(u64),
+        bytes: U64(u64),
+        /// RED's average in the unit it counts in; not a number for other disciplines.
+        average: F64(f64),
+    }
+}
+
+table! {
+    /// Losses, retransmissions and timeouts of all flows.
+    EventSeries {
+        time_ns: U64(u64),
+        flow: U64(u64),
+        /// "loss", "ack-loss", "retransmit", "fast-retransmit", "timeout" or "probe".
+        kind: Text(&'static str),
+        /// Of a loss: "overflow", "aqm", "corruption" or "outage"; else empty.
+        cause: Text(&'static str),
+        /// Stream position of the packet's first byte.
+        offset_bytes: U64(u64),
+    }
+}
+
+/// Everything recorded in a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Series {
+    pub flows: FlowSeries,
+    pub queues: QueueSeries,
+    pub events: EventSeries,
+}
+
+/// Shortest time over which a delivery rate is taken.
+const RATE_WINDOW: Dur = Dur::from_millis(100);
+
+/// What is remembered of a flow to know the rate at which it receives.
+#[derive(Clone, Copy, Debug, Default)]
+struct RateMark {
+    since: Time,
+    received: u64,
+    rate_bps: f64,
+}
+
+/// Records while a run goes on.
+pub struct Recorder {
+    pub interval: Dur,
+    marks: Vec<RateMark>,
+    series: Series,
+}
+
+impl Recorder {
+    /// `interval` zero: sample at each ACK and each change of a queue.
+    pub fn new(interval: Dur, flows: usize) -> Recorder {
+        Recorder { interval, marks: vec![RateMark::default(); flows], series: Series::default() }
+    }
+
+    pub fn finish(self) -> Series {
+        self.series
+    }
+
+    pub fn on_flow(&mut self, now: Time, flow: u32, view: &SenderView, received: u64) {
+        let mark = &mut self.marks[flow as usize];
+        let elapsed = now.since(mark.since);
+        if elapsed >= RATE_WINDOW {
+            let bits = received.saturating_sub(mark.received) as f64 * 8.0;
+            *mark = RateMark { since: now, received, rate_bps: bits / elapsed.as_secs_f64() };
+        }
+        let ssthresh = if view.ssthresh == u64::MAX { f64::NAN } else { view.ssthresh as f64 };
+        self.series.flows.push(
+            now.0,
+            u64::from(flow),
+            view.cwnd as f64,
+            ssthresh,
+            view.srtt.0,
+            view.rto.0,
+            view.in_flight,
+            view.una,
+            view.nxt,
+            received,
+            mark.rate_bps,
+        );
+    }
+
+    pub fn on_queue(&mut self, now: Time, side: u16, view: &QueueView) {
+        let average = view.average.unwrap_or(f64::NAN);
+        self.series.queues.push(now.0, u64::from(side), view.packets as u64, view.bytes, average);
+    }
+
+    pub fn on_resent(&mut self, now: Time, flow: u32, reason: Reason, offset: u64) {
+        let kind = match reason {
+            Reason::FastRetransmit => "fast-retransmit",
+            Reason::Timeout => "timeout",
+            Reason::TailLossProbe => "probe",
+            _ => "retransmit",
+        };
+        self.series.events.push(now.0, u64::from(flow), kind, "", offset);
+    }
+
+    pub fn on_loss(&mut self, at: Time, flow: u32, cause: DropCause, is_data: bool, offset: u64) {
+        let cause = match cause {
+            DropCause::Overflow => "overflow",
+            DropCause::Aqm => "aqm",
+            DropCause::Corruption => "corruption",
+            DropCause::Outage => "outage",
+        };
+        let kind = if is_data { "loss" } else { "ack-loss" };
+        self.series.events.push(at.0, u64::from(flow), kind, cause, offset);
+    }
+}

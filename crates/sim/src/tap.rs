@@ -1,0 +1,48 @@
+//! Captures of a link as its near node sees them.
+
+use crate::packet::{Load, Packet};
+use crate::pcap::{Format, Frame, Options, PcapWriter};
+use airtcp_wire::Time;
+use std::io::{self, Write};
+
+/// A capture that is wanted: what leaves for the link forward, and what comes back from it.
+pub struct Capture {
+    /// The link's name.
+    pub link: String,
+    pub format: Format,
+    /// Buffered.
+    pub writer: Box<dyn Write + Send>,
+}
+
+pub struct Tap {
+    pub link: usize,
+    writer: PcapWriter<Box<dyn Write + Send>>,
+    /// The first error, kept until the run is over.
+    error: Option<io::Error>,
+}
+
+impl Tap {
+    pub fn new(link: usize, capture: Capture) -> io::Result<Tap> {
+        let options = Options { format: capture.format, ..Options::default() };
+        let writer = PcapWriter::with_options(capture.writer, &[&capture.link], options)?;
+        Ok(Tap { link, writer, error: None })
+    }
+
+    /// `flow` stands for the addresses and ports.
+    pub fn write(&mut self, now: Time, flow: u32, packet: &Packet) {
+        if self.error.is_some() {
+            return;
+        }
+        let Packet { direction, ecn, .. } = *packet;
+        let frame = Frame { now, interface: 0, flow, direction, ecn, dropped: None };
+        let written = match packet.load {
+            Load::Tcp { .. } => self.writer.write_tcp(&frame, &packet.segment),
+            Load::Udp { .. } => self.writer.write_udp(&frame, packet.bytes),
+        };
+        self.error = written.err();
+    }
+
+    pub fn finish(self) -> io::Result<()> {
+        self.error.map_or_else(|| self.writer.finish().map(drop), Err)
+    }
+}

@@ -1,0 +1,161 @@
+//! The path: links in a row, with a node at either end of each. Node 0 stands before the first link.
+
+use airtcp_proto::middlebox::{Direction, Middlebox};
+use airtcp_proto::path::{Link, Output};
+use airtcp_proto::queue::Item;
+use airtcp_wire::Time;
+
+/// One direction of one link: twice the link's index, plus one for the way back.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Side(pub u16);
+
+impl Side {
+    /// The way out of `node` in `direction`.
+    #[inline]
+    pub fn out_of(node: u16, direction: Direction) -> Side {
+        match direction {
+            Direction::Forward => Side(2 * node),
+            Direction::Reverse => Side(2 * node - 1),
+        }
+    }
+
+    pub fn of(link: usize, direction: Direction) -> Side {
+        Side(2 * link as u16 + u16::from(direction == Direction::Reverse))
+    }
+
+    #[inline]
+    pub fn direction(self) -> Direction {
+        if self.0 & 1 == 0 { Direction::Forward } else { Direction::Reverse }
+    }
+
+    #[inline]
+    pub fn link(self) -> usize {
+        usize::from(self.0 / 2)
+    }
+
+    /// The node that it leads to.
+    #[inline]
+    pub fn far_node(self) -> u16 {
+        self.0 / 2 + u16::from(self.0 & 1 == 0)
+    }
+}
+
+pub struct Topology {
+    sides: Vec<Link>,
+    /// When each side wants to be polled.
+    wakes: Vec<Time>,
+    /// The earliest of those; of several, the first.
+    next: (Time, Side),
+    pub nodes: Vec<Option<Box<dyn Middlebox>>>,
+}
+
+impl Topology {
+    /// Links in path order, each with its way there and its way back.
+    pub fn new(links: impl IntoIterator<Item = (Link, Link)>) -> Topology {
+        let sides: Vec<Link> = links.into_iter().flat_map(|(forward, reverse)| [forward, reverse]).collect();
+        let mut topology = Topology {
+            wakes: sides.iter().map(Link::poll_timeout).collect(),
+            nodes: (0..=sides.len() / 2).map(|_| None).collect(),
+            next: (Time::NEVER, Side(0)),
+            sides,
+        };
+        topology.find_next();
+        topology
+    }
+
+    pub fn sides(&self) -> impl Iterator<Item = Side> + use<> {
+        (0..self.sides.len() as u16).map(Side)
+    }
+
+    pub fn side_mut(&mut self, side: Side) -> &mut Link {
+        &mut self.sides[usize::from(side.0)]
+    }
+
+    /// The side that wants to be polled next, and when.
+    #[inline]
+    pub fn next(&self) -> (Time, Side) {
+        self.next
+    }
+
+    #[inline]
+    pub fn send(&mut self, now: Time, side: Side, item: Item) {
+        self.sides[usize::from(side.0)].handle_packet(now, item);
+        self.settle(side);
+    }
+
+    #[inline]
+    pub fn poll(&mut self, now: Time, side: Side) -> Option<Output> {
+        let output = self.sides[usize::from(side.0)].poll_delivery(now);
+        self.settle(side);
+        output
+    }
+
+    /// A side was called: its wake-up may have moved.
+    #[inline]
+    fn settle(&mut self, side: Side) {
+        let at = self.sides[usize::from(side.0)].poll_timeout();
+        let wake = &mut self.wakes[usize::from(side.0)];
+        if *wake == at {
+            return;
+        }
+        *wake = at;
+        if (at, side) < self.next {
+            self.next = (at, side);
+        } else if side == self.next.1 {
+            self.find_next();
+        }
+    }
+
+    /// Paths have few links: looking at all of them beats keeping them in order.
+    fn find_next(&mut self) {
+        let mut next = (Time::NEVER, Side(0));
+        for (index, &at) in self.wakes.iter().enumerate() {
+            if at < next.0 {
+                next = (at, Side(index as u16));
+            }
+        }
+        self.next = next;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use airtcp_proto::path::FixedRate;
+    use airtcp_proto::queue::{DropTail, Limit};
+    use airtcp_wire::{Dur, Rate};
+    use proptest::prelude::*;
+
+    #[test]
+    fn sides_lead_where_they_should() {
+        let there = Side::of(3, Direction::Forward);
+        assert_eq!((there.far_node(), there.link(), there.direction()), (4, 3, Direction::Forward));
+        let back = Side::of(3, Direction::Reverse);
+        assert_eq!((back.far_node(), back.link(), back.direction()), (3, 3, Direction::Reverse));
+        assert_eq!((Side::out_of(3, Direction::Forward), Side::out_of(4, Direction::Reverse)), (there, back));
+    }
+
+    fn link(delay_ms: u64) -> Link {
+        let queue = Box::new(DropTail::new(Limit::packets(3)));
+        Link::new(queue, Box::new(FixedRate::new(Rate(8_000_000))), Dur::from_millis(delay_ms))
+    }
+
+    proptest! {
+        /// The side named is always the one with the earliest wake-up, whatever is sent and polled.
+        #[test]
+        fn the_next_side_is_the_earliest(steps in prop::collection::vec((0u16..4, any::<bool>()), 1..100)) {
+            let mut topology = Topology::new([(link(10), link(1)), (link(3), link(30))]);
+            let mut now = Time::ZERO;
+            for (side, send) in steps {
+                if send {
+                    topology.send(now, Side(side), Item { bytes: 500, ..Item::default() });
+                } else if topology.next().0 != Time::NEVER {
+                    now = topology.next().0;
+                    while topology.poll(now, topology.next().1).is_some() && topology.next().0 <= now {}
+                }
+                let earliest = topology.sides.iter().map(Link::poll_timeout).min().unwrap();
+                prop_assert_eq!(topology.next().0, earliest);
+            }
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! What applications do, and when.
+
+use crate::scenario::model;
+use airtcp_proto::Stream;
+use airtcp_wire::{Dur, Rate, Time};
+
+/// What the application of a flow does now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// Opens the flow's connection.
+    Open,
+    /// Opens a connection of its own for a transfer of this many bytes.
+    Transfer(u64),
+    /// Writes this many bytes.
+    Write(u64),
+    /// From now on there is always more to send, or no longer.
+    Greedy(bool),
+    /// Has written all that it will.
+    Close,
+    /// Sends a datagram in an IP packet of this many bytes.
+    Datagram(u32),
+    Nothing,
+}
+
+/// The application of one flow. A machine: see [`airtcp_proto::machine`].
+pub struct Source {
+    traffic: Kind,
+    stream: Stream,
+    /// When it acts next.
+    next: Time,
+    stop: Time,
+    state: State,
+}
+
+enum Kind {
+    Unlimited,
+    Bytes(u64),
+    OnOff { on: Dur, off: Dur, write: Option<Periodic> },
+    Poisson { interval: Dur, size: u64, exponential: bool },
+    Udp(Periodic),
+}
+
+/// So many bytes every so often.
+#[derive(Clone, Copy)]
+struct Periodic {
+    bytes: u32,
+    every: Dur,
+}
+
+impl Periodic {
+    fn new(bytes: u32, rate: Rate) -> Periodic {
+        Periodic { bytes, every: rate.time_for(u64::from(bytes)).max(Dur(1)) }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Start,
+    /// The connection is open, the first bytes are yet to be written.
+    Opened,
+    /// Sending until this time.
+    On(Time),
+    Off,
+    Done,
+}
+
+impl Source {
+    /// The application of a flow that starts at `start`. `payload` is what one of its packets carries.
+    pub fn new(flow: &model::Flow, start: Time, payload: u32, stream: Stream) -> Source {
+        let traffic = match &flow.traffic {
+            model::Traffic::Unlimited => Kind::Unlimited,
+            model::Traffic::Bytes(size) => Kind::Bytes(size.0),
+            model::Traffic::OnOff { on, off, rate } => {
+                Kind::OnOff { on: *on, off: *off, write: rate.map(|rate| Periodic::new(payload, rate)) }
+            }
+            model::Traffic::Poisson { interval, size, exponential } => {
+                Kind::Poisson { interval: *interval, size: size.0, exponential: *exponential }
+            }
+            model::Traffic::Udp { rate, packet } => Kind::Udp(Periodic::new(packet.0 as u32, *rate)),
+        };
+        let stop = flow.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
+        let mut source = Source { traffic, stream, next: start, stop, state: State::Start };
+        if let Kind::Poisson { interval, .. } = source.traffic {
+            source.next = start + source.drawn(interval);
+        }
+        source
+    }
+
+    pub fn poll_timeout(&self) -> Time {
+        match self.state {
+            State::Done => Time::NEVER,
+            _ => self.next.min(self.stop),
+        }
+    }
+
+    /// The time named by [`poll_timeout`](Source::poll_timeout) has come. It may name the same time again.
+    pub fn handle_timeout(&mut self, now: Time) -> Action {
+        if now >= self.stop {
+            return self.stop();
+        }
+        match self.traffic {
+            Kind::Unlimited | Kind::Bytes(_) | Kind::OnOff { .. } if self.state == State::Start => {
+                self.state = State::Opened;
+                Action::Open
+            }
+            Kind::Unlimited => {
+                self.next = Time::NEVER;
+                Action::Greedy(true)
+            }
+            Kind::Bytes(size) => {
+                // Everything is in the connection's hands: there is nothing left to stop.
+                (self.stop, self.next) = (Time::NEVER, now);
+                match self.state {
+                    State::Opened => {
+                        self.state = State::Off;
+                        Action::Write(size)
+                    }
+                    _ => {
+                        self.state = State::Done;
+                        Action::Close
+                    }
+                }
+            }
+            Kind::OnOff { on, off, write } => self.on_off(now, on, off, write),
+            Kind::Poisson { interval, size, exponential } => {
+                self.next = now + self.drawn(interval);
+                let drawn = if exponential { self.stream.exponential(size as f64) as u64 } else { size };
+                Action::Transfer(drawn.max(1))
+            }
+            Kind::Udp(Periodic { bytes, every }) => {
+                self.next = now + every;
+                Action::Datagram(bytes)
+            }
+        }
+    }
+
+    fn stop(&mut self) -> Action {
+        let was_open = !matches!(self.state, State::Start | State::Done);
+        self.state = State::Done;
+        if was_open { Action::Close } else { Action::Nothing }
+    }
+
+    fn on_off(&mut self, now: Time, on: Dur, off: Dur, write: Option<Periodic>) -> Action {
+        match self.state {
+            State::On(until) if now >= until => {
+                self.state = State::Off;
+                self.next = now + self.drawn(off);
+                Action::Greedy(false)
+            }
+            State::On(until) => self.write(now, until, write),
+            _ => {
+                let until = now + self.drawn(on);
+                self.state = State::On(until);
+                self.write(now, until, write)
+            }
+        }
+    }
+
+    fn write(&mut self, now: Time, until: Time, write: Option<Periodic>) -> Action {
+        self.next = write.map_or(until, |periodic| until.min(now + periodic.every));
+        write.map_or(Action::Greedy(true), |periodic| Action::Write(u64::from(periodic.bytes)))
+    }
+
+    fn drawn(&mut self, mean: Dur) -> Dur {
+        Dur::from_secs_f64(self.stream.exponential(mean.as_secs_f64())).max(Dur(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use airtcp_proto::Streams;
+    use airtcp_wire::Bytes;
+
+    fn actions(traffic: model::Traffic, stop: Option<Dur>, until: Time) -> Vec<(Time, Action)> {
+        let flow = model::Flow { traffic, stop, ..model::Flow::unlimited("f", 0, 0) };
+        let mut source = Source::new(&flow, Time(100), 1000, Streams::new(1).stream("f"));
+        let mut actions = Vec::new();
+        while source.poll_timeout() < until {
+            let now = source.poll_timeout();
+            actions.push((now, source.handle_timeout(now)));
+        }
+        actions
+    }
+
+    #[test]
+    fn a_transfer_opens_writes_and_closes_at_once() {
+        let expected =
+            [(Time(100), Action::Open), (Time(100), Action::Write(5000)), (Time(100), Action::Close)];
+        assert_eq!(actions(model::Traffic::Bytes(Bytes(5000)), None, Time::NEVER), expected);
+    }
+
+    #[test]
+    fn an_unlimited_one_is_greedy_until_it_stops() {
+        let expected =
+            [(Time(100), Action::Open), (Time(100), Action::Greedy(true)), (Time(500), Action::Close)];
+        assert_eq!(actions(model::Traffic::Unlimited, Some(Dur(500)), Time::NEVER), expected);
+    }
+
+    #[test]
+    fn datagrams_are_evenly_spaced() {
+        let udp = model::Traffic::Udp { rate: Rate(8_000_000), packet: Bytes(1000) };
+        let expected = [100, 1_000_100, 2_000_100].map(|at| (Time(at), Action::Datagram(1000)));
+        assert_eq!(actions(udp, None, Time(3_000_000)), expected);
+    }
+
+    #[test]
+    fn arrivals_have_their_rate_and_sizes_their_mean() {
+        let poisson = model::Traffic::Poisson {
+            interval: Dur::from_millis(10),
+            size: Bytes(20_000),
+            exponential: true,
+        };
+        let actions = actions(poisson, None, Time::ZERO + Dur::from_secs(100));
+        let bytes: u64 = actions
+            .iter()
+            .map(|(_, action)| if let Action::Transfer(bytes) = action { *bytes } else { unreachable!() })
+            .sum();
+        let count = actions.len() as f64;
+        // Five standard deviations of 10 000 arrivals.
+        assert!((count - 10_000.0).abs() < 500.0, "{count}");
+        assert!((bytes as f64 / count - 20_000.0).abs() < 1000.0);
+    }
+
+    #[test]
+    fn bursts_alternate_and_writes_keep_their_rate() {
+        let (on, off) = (Dur::from_millis(500), Dur::from_millis(500));
+        let rate = Some(Rate(8_000_000));
+        let actions =
+            actions(model::Traffic::OnOff { on, off, rate }, None, Time::ZERO + Dur::from_secs(200));
+        assert_eq!(actions[0].1, Action::Open);
+        let writes = actions.iter().filter(|(_, action)| *action == Action::Write(1000)).count() as f64;
+        // Half the time at 1 000 writes a second; 200 bursts of exponential length.
+        assert!((writes / 200_000.0 - 0.5).abs() < 0.15, "{writes}");
+    }
+}
