@@ -39,6 +39,7 @@ pub fn controllers() -> &'static [&'static ControllerSpec] {
         &westwood::plus::SPEC,
         &hybla::SPEC,
         &bbr::v1::SPEC,
+        &bbr::v3::SPEC,
     ]
 }
 

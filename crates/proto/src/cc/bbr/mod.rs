@@ -1,8 +1,8 @@
 //! BBR: a model of the path — the highest recent delivery rate, the lowest recent RTT — sets the pacing rate and the
 //! window, instead of losses.
 //!
-//! [`v1`] is BBR as it is in Linux. "draft §" cites draft-ietf-ccwg-bbr-06, which describes version 3; what both
-//! versions share is in [`model`] and [`control`].
+//! Two versions, [`v1`] as it is in Linux and [`v3`] by draft-ietf-ccwg-bbr-06 (the code cites its sections as
+//! "draft §"), share their estimators, in [`model`], and their controls, in [`control`].
 //!
 //! # What is used of the interface
 //! - `on_ack`: everything is decided there, from the ACK's [`RateSample`](super::RateSample), RTT and bytes in flight.
@@ -22,3 +22,4 @@ mod model;
 #[cfg(test)]
 mod pipe;
 pub mod v1;
+pub mod v3;

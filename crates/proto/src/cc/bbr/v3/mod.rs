@@ -1,0 +1,309 @@
+//! BBR version 3 (draft-ietf-ccwg-bbr-06).
+//!
+//! Version 1's model, and bounds on it that losses draw: a long-term bound on what may be in flight, learnt when a
+//! probe for bandwidth loses more than 2 % in a round trip, and short-term bounds on rate and flight that hold until
+//! the next probe. So it keeps its rate up to about 1 % of random loss and gives way beyond.
+//!
+//! Where the interface says less than the draft asks for:
+//! - Losses are judged once an ACK, by the in-flight and loss counts of the newest packet that the ACK acknowledges
+//!   (§5.5.10.2 judges each lost packet by its own); so the excess in one ACK counts as one step.
+//! - A discontiguous lost range (§5.3.1.3) is an ACK that marks losses.
+//! - SACK is assumed: the exception for connections without (§5.3.1.3, §5.5.10.2) is not made.
+//! - No flow is taken for application-limited on restart from idle (§5.4.1): nothing in flight is enough.
+//!
+//! ECN, which the draft leaves open (§3.7) save that a mark must count as congestion, counts as a loss: it draws the
+//! short-term bounds in, and it ends a probe.
+
+mod loss;
+mod min_rtt;
+mod probe_bw;
+mod startup;
+mod window;
+
+use super::control::{Episode, LowFlight, Pacing};
+use super::model::{AckAggregation, FullPipe, LowRateSpan, Rounds, WindowedMax, delivery_rate};
+use crate::cc::registry::{ControllerSpec, Param, Values};
+use crate::cc::{Ack, Build, Cause, Congestion, CongestionControl};
+use crate::rng::{Stream, Streams};
+use airtcp_wire::{Rate, Time};
+use loss::{LatestRound, ShortTerm, Undo};
+use min_rtt::MinRtt;
+use probe_bw::Probe;
+use window::WindowLimit;
+
+pub const SPEC: ControllerSpec = ControllerSpec {
+    name: "bbr3",
+    summary: "BBR version 3: as version 1, but bounded where probing loses more than 2 % in a round trip",
+    source: "draft-ietf-ccwg-bbr-06",
+    params: &[
+        Param {
+            name: "loss_threshold",
+            default: 0.02,
+            min: 0.0,
+            max: 1.0,
+            doc: "Loss rate that a probe may cause within a round trip (LossThresh, draft §2.8)",
+        },
+        Param {
+            name: "beta",
+            default: 0.7,
+            min: 0.0,
+            max: 1.0,
+            doc: "A bound falls to no less than this share of itself in a round trip (Beta, draft §2.8)",
+        },
+        Param {
+            name: "headroom",
+            default: 0.15,
+            min: 0.0,
+            max: 1.0,
+            doc: "Share of the long-term bound that is left to others while cruising (Headroom, draft §2.8)",
+        },
+    ],
+    build,
+};
+
+fn build(build: &Build, values: &Values) -> Box<dyn CongestionControl> {
+    let rules = Rules {
+        loss_threshold: values.get("loss_threshold"),
+        beta: values.get("beta"),
+        headroom: values.get("headroom"),
+    };
+    Box::new(Bbr3::new(build, rules))
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Rules {
+    loss_threshold: f64,
+    beta: f64,
+    headroom: f64,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum State {
+    Startup,
+    Drain { since_round: u64 },
+    Down,
+    Cruise,
+    Refill,
+    Up,
+    ProbeRtt(LowFlight),
+}
+
+/// 4·ln 2: the least pacing gain that doubles the sending rate each round (draft §2.5).
+const STARTUP_GAIN: f64 = 4.0 * std::f64::consts::LN_2;
+
+impl State {
+    /// Draft §5.6.1.
+    fn pacing_gain(self) -> f64 {
+        match self {
+            State::Startup => STARTUP_GAIN,
+            State::Drain { .. } => 0.5,
+            State::Down => 0.9,
+            State::Up => 1.25,
+            State::Cruise | State::Refill | State::ProbeRtt(_) => 1.0,
+        }
+    }
+
+    /// Draft §5.6.1.
+    fn cwnd_gain(self) -> f64 {
+        match self {
+            State::Up => 2.25,
+            State::ProbeRtt(_) => 0.5,
+            _ => 2.0,
+        }
+    }
+
+    fn is_probe_bw(self) -> bool {
+        matches!(self, State::Down | State::Cruise | State::Refill | State::Up)
+    }
+
+    /// Sending more to see whether it fits: losses are then not taken for less bandwidth (draft §5.3.3.9).
+    fn is_accelerating(self) -> bool {
+        matches!(self, State::Startup | State::Refill | State::Up)
+    }
+
+    fn is_probe_rtt(self) -> bool {
+        matches!(self, State::ProbeRtt(_))
+    }
+}
+
+struct Bbr3 {
+    mss: u64,
+    initial_window: u64,
+    rules: Rules,
+    cwnd: u64,
+    state: State,
+    stream: Stream,
+    rounds: Rounds,
+    /// Delivery rates in bits per second, by probing cycles: this one and the one before.
+    max_bw: WindowedMax<2>,
+    cycles: u64,
+    /// Bytes in flight that a probe has found to be too many; `u64::MAX` if none has.
+    long_term_inflight: u64,
+    short_term: ShortTerm,
+    latest: LatestRound,
+    undo: Undo,
+    probe: Probe,
+    min_rtt: MinRtt,
+    /// Is the current acceleration over?
+    full_pipe: FullPipe,
+    /// Has the pipe ever been full?
+    is_pipe_known: bool,
+    aggregation: AckAggregation,
+    low_rate: LowRateSpan,
+    window_limit: WindowLimit,
+    pacing: Pacing,
+    episode: Episode,
+    is_idle_restart: bool,
+    total_delivered: u64,
+}
+
+impl Bbr3 {
+    fn new(build: &Build, rules: Rules) -> Bbr3 {
+        Bbr3 {
+            mss: build.mss,
+            initial_window: build.initial_window,
+            rules,
+            cwnd: build.initial_window,
+            state: State::Startup,
+            stream: Streams::new(build.seed).stream("bbr3"),
+            rounds: Rounds::default(),
+            max_bw: WindowedMax::default(),
+            cycles: 0,
+            long_term_inflight: u64::MAX,
+            short_term: ShortTerm::NONE,
+            latest: LatestRound::default(),
+            undo: Undo::default(),
+            probe: Probe::default(),
+            min_rtt: MinRtt::default(),
+            full_pipe: FullPipe::default(),
+            is_pipe_known: false,
+            aggregation: AckAggregation::default(),
+            low_rate: LowRateSpan::default(),
+            window_limit: WindowLimit::default(),
+            pacing: Pacing::new(build, STARTUP_GAIN),
+            episode: Episode::default(),
+            is_idle_restart: false,
+            total_delivered: 0,
+        }
+    }
+
+    fn max_bw(&self) -> Rate {
+        Rate(self.max_bw.get())
+    }
+
+    fn bw(&self) -> Rate {
+        self.max_bw().min(self.short_term.bw)
+    }
+
+    fn is_limited(&self, ack: &Ack) -> bool {
+        ack.rate.is_app_limited || self.low_rate.covers(&ack.rate)
+    }
+
+    /// Draft §5.2.3, for a valid rate sample.
+    fn update_model(&mut self, ack: &Ack, rate: Rate) {
+        self.latest.observe(ack, rate);
+        self.update_max_bw(ack, rate);
+        if self.latest.is_round_start {
+            self.tighten_short_term();
+        }
+        let (bw, is_known) = (self.bw(), self.is_pipe_known);
+        self.aggregation.update(ack.now, ack.delivered, bw, self.cwnd, &self.rounds, is_known);
+        self.look_for_full_pipe(ack, rate);
+        self.check_startup(ack);
+        self.check_drain(ack);
+        self.advance_probe_bw(ack, rate);
+        self.latest.advance(ack, rate);
+    }
+
+    /// Draft §5.5.5.
+    fn update_max_bw(&mut self, ack: &Ack, rate: Rate) {
+        self.rounds.update(&ack.rate);
+        if self.rounds.is_start {
+            self.probe.rounds_since_up += 1;
+            self.window_limit.begin_round();
+        }
+        if rate >= self.max_bw() || !self.is_limited(ack) {
+            self.max_bw.update(self.cycles, rate.0);
+        }
+    }
+
+    fn restart_from_idle(&mut self, now: Time) {
+        self.is_idle_restart = true;
+        self.aggregation.restart(now);
+        match self.state {
+            State::ProbeRtt(probe) if probe.is_past(now) => self.leave_probe_rtt(now),
+            state if state.is_probe_bw() => self.pacing.set(self.bw(), 1.0, self.is_pipe_known),
+            _ => {}
+        }
+    }
+
+    fn restore_window(&mut self) {
+        self.cwnd = self.cwnd.max(self.episode.good_cwnd());
+    }
+}
+
+impl CongestionControl for Bbr3 {
+    #[inline]
+    fn cwnd(&self) -> u64 {
+        self.cwnd
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        self.total_delivered = ack.rate.total_delivered;
+        self.pacing.observe_rtt(ack.srtt);
+        self.rounds.is_start = false;
+        self.judge_losses(ack);
+        if let Some(rate) = delivery_rate(&ack.rate) {
+            self.update_model(ack, rate);
+        }
+        self.update_min_rtt(ack);
+        self.pacing.set(self.bw(), self.state.pacing_gain(), self.is_pipe_known);
+        if self.episode.ends_with(ack) {
+            self.restore_window();
+        }
+        self.update_window(ack);
+    }
+
+    fn on_congestion(&mut self, event: &Congestion) {
+        self.note_loss();
+        match event.cause {
+            Cause::Ecn => self.judge_mark(event.now, event.in_flight),
+            Cause::Loss => self.episode.begin(event),
+            Cause::Timeout => {
+                self.episode.begin(event);
+                // Draft §5.6.4.4.
+                self.cwnd = event.in_flight + self.mss;
+            }
+        }
+    }
+
+    fn on_recovery_exit(&mut self, _now: Time) {
+        if self.episode.finish() {
+            self.restore_window();
+        }
+    }
+
+    fn on_spurious(&mut self, _now: Time, _cwnd: u64, _ssthresh: u64) {
+        self.episode.finish();
+        self.restore_window();
+        self.undo_losses();
+    }
+
+    fn on_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {
+        self.window_limit.observe(in_flight + self.mss > self.cwnd);
+        if in_flight == bytes && self.total_delivered > 0 && !self.episode.is_active() {
+            self.restart_from_idle(now);
+        }
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        Some(self.pacing.rate())
+    }
+
+    fn governs_recovery(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests;
