@@ -168,11 +168,12 @@ impl CongestionControl for Bbr1 {
         self.is_conserving = event.cause == Cause::Loss;
         if self.is_conserving {
             self.rounds.restart(self.total_delivered);
+            // Room for the retransmission at hand; ACKs open it from there.
+            self.cwnd = event.in_flight + self.mss;
         } else {
             self.look_again_for_full_pipe();
+            self.cwnd = self.mss;
         }
-        // Room for the retransmission at hand; ACKs open it from there.
-        self.cwnd = event.in_flight + self.mss;
     }
 
     fn on_recovery_exit(&mut self, _now: Time) {

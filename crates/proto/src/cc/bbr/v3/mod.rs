@@ -271,8 +271,8 @@ impl CongestionControl for Bbr3 {
             Cause::Loss => self.episode.begin(event),
             Cause::Timeout => {
                 self.episode.begin(event);
-                // Draft §5.6.4.4.
-                self.cwnd = event.in_flight + self.mss;
+                // Draft §5.6.4.4: what is in flight, which is now deemed lost, and one segment.
+                self.cwnd = self.mss;
             }
         }
     }
