@@ -1,0 +1,346 @@
+//! Random early detection: Floyd and Jacobson, IEEE/ACM Transactions on Networking 1(4), 1993, with the rules that
+//! ns-2 added to it.
+
+use super::{DropCause, Drops, Item, Limit, Queue};
+use crate::rng::Stream;
+use airtcp_wire::{Dur, Ecn, Time};
+use std::collections::VecDeque;
+
+/// RED's parameters.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RedConfig {
+    pub limit: Limit,
+    /// In packets, also where bytes are counted: then in mean packets.
+    pub min_threshold: f64,
+    pub max_threshold: f64,
+    /// Drop probability when the average reaches the maximum threshold.
+    pub max_probability: f64,
+    /// Weight of the present queue in the average.
+    pub weight: f64,
+    /// The probability rises from `max_probability` to 1 between the maximum threshold and twice that; otherwise it
+    /// jumps to 1.
+    pub gentle: bool,
+    /// After a drop, none until the expected number of packets has come; drops are then spread more evenly.
+    pub wait: bool,
+    /// The queue is counted in bytes, and large packets are dropped more often than small ones.
+    pub count_bytes: bool,
+    pub mean_packet_bytes: u32,
+    /// Time that a mean packet takes to send: how many could have been sent while the link was idle.
+    pub mean_packet_time: Dur,
+    pub ecn: RedEcn,
+}
+
+/// What happens to ECN-capable packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RedEcn {
+    /// Dropped like all others.
+    Off,
+    /// Marked while the average is below the maximum threshold, dropped above it (RFC 3168 §7).
+    MarkBelowMax,
+    /// Marked wherever others are dropped early.
+    Mark,
+}
+
+/// What RED thinks of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Verdict {
+    Keep,
+    /// Chosen by chance while the average was below the maximum threshold.
+    ChosenBelowMax,
+    /// Chosen, by chance or not, above it.
+    ChosenAboveMax,
+}
+
+#[derive(Clone, Debug)]
+pub struct Red {
+    config: RedConfig,
+    stream: Stream,
+    waiting: VecDeque<Item>,
+    bytes: u64,
+    /// In packets, or in bytes.
+    average: f64,
+    /// Was the average below the minimum threshold at the last arrival?
+    below_min: bool,
+    /// Packets and bytes that arrived since the last one that was chosen, or since the average rose above the minimum.
+    count: u32,
+    count_bytes: u64,
+    idle_since: Option<Time>,
+    marked: u64,
+}
+
+impl Red {
+    pub fn new(config: RedConfig, stream: Stream) -> Red {
+        Red {
+            config,
+            stream,
+            waiting: VecDeque::new(),
+            bytes: 0,
+            average: 0.0,
+            below_min: true,
+            count: 0,
+            count_bytes: 0,
+            idle_since: Some(Time::ZERO),
+            marked: 0,
+        }
+    }
+
+    /// Thresholds in the unit that is counted.
+    fn threshold(&self, packets: f64) -> f64 {
+        if self.config.count_bytes { packets * f64::from(self.config.mean_packet_bytes) } else { packets }
+    }
+
+    /// The moving average over arrivals. An idle link counts as if mean packets had found it empty all the while.
+    fn update_average(&mut self, now: Time) {
+        if let Some(since) = self.idle_since.take() {
+            let missed = now.since(since).0 / self.config.mean_packet_time.0.max(1);
+            self.average *= libm::pow(1.0 - self.config.weight, missed as f64);
+        }
+        let queue = if self.config.count_bytes { self.bytes as f64 } else { self.waiting.len() as f64 };
+        self.average += self.config.weight * (queue - self.average);
+    }
+
+    fn judge(&mut self, bytes: u32) -> Verdict {
+        self.count += 1;
+        self.count_bytes += u64::from(bytes);
+        let max = self.threshold(self.config.max_threshold);
+        let certain = if self.config.gentle { 2.0 * max } else { max };
+        // ns-2: while no more than one packet waits, none is dropped early.
+        if self.average < self.threshold(self.config.min_threshold) || self.waiting.len() <= 1 {
+            self.below_min = true;
+            Verdict::Keep
+        } else if self.average >= certain {
+            Verdict::ChosenAboveMax
+        } else if self.below_min {
+            self.below_min = false;
+            (self.count, self.count_bytes) = (1, u64::from(bytes));
+            Verdict::Keep
+        } else {
+            self.draw(bytes, max)
+        }
+    }
+
+    fn draw(&mut self, bytes: u32, max: f64) -> Verdict {
+        let probability = self.spread(self.base_probability(max), bytes);
+        if !self.stream.chance(probability) {
+            return Verdict::Keep;
+        }
+        (self.count, self.count_bytes) = (0, 0);
+        if self.average < max { Verdict::ChosenBelowMax } else { Verdict::ChosenAboveMax }
+    }
+
+    /// p_b: how probable it would be, were all packets alike and drops independent.
+    fn base_probability(&self, max: f64) -> f64 {
+        let (top, min) = (self.config.max_probability, self.threshold(self.config.min_threshold));
+        if self.average < max {
+            top * (self.average - min) / (max - min)
+        } else {
+            top + (1.0 - top) * (self.average - max) / max
+        }
+    }
+
+    /// p_a: from p_b, such that the gaps between drops are uniform instead of geometric.
+    fn spread(&self, base: f64, bytes: u32) -> f64 {
+        let mean = f64::from(self.config.mean_packet_bytes);
+        let count =
+            if self.config.count_bytes { self.count_bytes as f64 / mean } else { f64::from(self.count) };
+        let expected = count * base;
+        let spread = match self.config.wait {
+            true if expected < 1.0 => 0.0,
+            true if expected < 2.0 => base / (2.0 - expected),
+            false if expected < 1.0 => base / (1.0 - expected),
+            _ => 1.0,
+        };
+        if self.config.count_bytes { spread * f64::from(bytes) / mean } else { spread }
+    }
+
+    fn marks(&self, verdict: Verdict, ecn: Ecn) -> bool {
+        ecn.is_capable()
+            && match self.config.ecn {
+                RedEcn::Off => false,
+                RedEcn::MarkBelowMax => verdict == Verdict::ChosenBelowMax,
+                RedEcn::Mark => true,
+            }
+    }
+}
+
+impl Queue for Red {
+    fn enqueue(&mut self, now: Time, mut item: Item, drops: &mut Drops) {
+        self.update_average(now);
+        let verdict = self.judge(item.bytes);
+        if !self.config.limit.admits(self.waiting.len(), self.bytes, item.bytes) {
+            drops.push((item, DropCause::Overflow));
+            return;
+        }
+        if verdict != Verdict::Keep {
+            if !self.marks(verdict, item.ecn) {
+                drops.push((item, DropCause::Aqm));
+                return;
+            }
+            item.ecn = Ecn::Ce;
+            self.marked += 1;
+        }
+        self.bytes += u64::from(item.bytes);
+        self.waiting.push_back(item);
+    }
+
+    fn dequeue(&mut self, now: Time, _drops: &mut Drops) -> Option<Item> {
+        let Some(item) = self.waiting.pop_front() else {
+            self.idle_since = Some(now);
+            return None;
+        };
+        self.bytes -= u64::from(item.bytes);
+        Some(item)
+    }
+
+    fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn marked(&self) -> u64 {
+        self.marked
+    }
+
+    fn average(&self) -> Option<f64> {
+        Some(self.average)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Streams;
+
+    fn config() -> RedConfig {
+        RedConfig {
+            limit: Limit::packets(1000),
+            min_threshold: 5.0,
+            max_threshold: 15.0,
+            max_probability: 0.1,
+            weight: 0.002,
+            gentle: false,
+            wait: false,
+            count_bytes: false,
+            mean_packet_bytes: 1000,
+            mean_packet_time: Dur::from_millis(1),
+            ecn: RedEcn::Off,
+        }
+    }
+
+    fn red(config: RedConfig) -> Red {
+        Red::new(config, Streams::new(1).stream("queue"))
+    }
+
+    fn packet(bytes: u32) -> Item {
+        Item { bytes, ecn: Ecn::Ect0, ..Item::default() }
+    }
+
+    /// Holds the queue at `length` packets, with the average settled there, for so many arrivals; answers which of
+    /// them were dropped or marked.
+    fn chosen_at(config: RedConfig, length: usize, bytes: u32, arrivals: usize) -> (Vec<usize>, Drops) {
+        let mut queue = red(config);
+        let mut drops = Drops::new();
+        queue.waiting.extend(std::iter::repeat_n(packet(bytes), length));
+        queue.bytes = length as u64 * u64::from(bytes);
+        queue.average = if config.count_bytes { queue.bytes as f64 } else { length as f64 };
+        queue.idle_since = None;
+        let mut chosen = Vec::new();
+        for arrival in 0..arrivals {
+            let before = queue.marked as usize + drops.len();
+            queue.enqueue(Time::ZERO, packet(bytes), &mut drops);
+            if queue.marked as usize + drops.len() > before {
+                chosen.push(arrival);
+            }
+            while queue.len() > length {
+                queue.dequeue(Time::ZERO, &mut Drops::new());
+            }
+        }
+        (chosen, drops)
+    }
+
+    fn share(config: RedConfig, length: usize, bytes: u32) -> f64 {
+        chosen_at(config, length, bytes, 200_000).0.len() as f64 / 200_000.0
+    }
+
+    #[test]
+    fn the_average_follows_its_closed_form() {
+        let mut queue = red(RedConfig { min_threshold: 900.0, max_threshold: 950.0, ..config() });
+        let mut drops = Drops::new();
+        for n in 0..50 {
+            queue.enqueue(Time::ZERO, packet(1000), &mut drops);
+            let q = |i: i32| f64::from(i);
+            // The queue grows by one with each arrival: Σ w·i·(1 − w)^(n−i) (Floyd & Jacobson, § 6).
+            let expected: f64 = (0..=n).map(|i| 0.002 * q(i) * 0.998f64.powi(n - i)).sum();
+            assert!((queue.average - expected).abs() < 1e-12, "{n}: {} {expected}", queue.average);
+        }
+    }
+
+    #[test]
+    fn an_idle_link_ages_the_average_by_the_packets_that_it_could_have_sent() {
+        let mut queue = red(config());
+        queue.average = 8.0;
+        assert_eq!(queue.dequeue(Time(5_000_000), &mut Drops::new()), None);
+        queue.enqueue(Time(105_900_000), packet(1000), &mut Drops::new());
+        // 100 whole packets in 100.9 ms, and the arrival itself.
+        assert!((queue.average - 8.0 * 0.998f64.powi(101)).abs() < 1e-12, "{}", queue.average);
+    }
+
+    #[test]
+    fn gaps_between_drops_are_uniform_and_have_their_mean() {
+        // Half-way, p_b = 0.05. The first packet after a drop has count 1, so the gap is uniform on 1..1/p_b.
+        let (chosen, _) = chosen_at(config(), 10, 1000, 200_000);
+        let gaps: Vec<_> = chosen.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(gaps.iter().all(|gap| (1..20).contains(gap)), "{:?}", gaps.iter().max());
+        let mean = gaps.iter().sum::<usize>() as f64 / gaps.len() as f64;
+        assert!((mean - 10.0).abs() < 0.2, "{mean}");
+        // With wait it is uniform on 1/p_b..2/p_b.
+        let (chosen, _) = chosen_at(RedConfig { wait: true, ..config() }, 10, 1000, 200_000);
+        let gaps: Vec<_> = chosen.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(gaps.iter().all(|gap| (20..40).contains(gap)), "{:?}", gaps.iter().min());
+        let mean = gaps.iter().sum::<usize>() as f64 / gaps.len() as f64;
+        assert!((mean - 29.5).abs() < 0.3, "{mean}");
+    }
+
+    #[test]
+    fn nothing_is_dropped_below_the_minimum_and_all_above_the_maximum() {
+        assert_eq!(share(config(), 4, 1000), 0.0);
+        assert_eq!(share(config(), 15, 1000), 1.0);
+    }
+
+    #[test]
+    fn gentle_rises_to_one_at_twice_the_maximum() {
+        let gentle = RedConfig { gentle: true, ..config() };
+        // p_b at 1.5 times the maximum is 0.1 + 0.9/2 = 0.55: without wait certain at the second packet.
+        let below = share(gentle, 14, 1000);
+        let above = share(gentle, 22, 1000);
+        assert!(below < 0.2 && above > 0.5 && above < 1.0, "{below} {above}");
+        assert_eq!(share(gentle, 30, 1000), 1.0);
+    }
+
+    #[test]
+    fn counting_bytes_small_packets_count_and_suffer_less() {
+        let bytes = RedConfig { count_bytes: true, ..config() };
+        assert_eq!(share(bytes, 40, 100), 0.0, "40 · 100 bytes are 4 mean packets");
+        let (large, small) = (share(bytes, 10, 1000), share(bytes, 100, 100));
+        assert!((large / small / 10.0 - 1.0).abs() < 0.15, "{large} {small}");
+    }
+
+    #[test]
+    fn ecn_marks_below_the_maximum_and_drops_above_unless_told_otherwise() {
+        let drops = |ecn, length| chosen_at(RedConfig { ecn, ..config() }, length, 1000, 1000).1.len();
+        assert_eq!(drops(RedEcn::MarkBelowMax, 10), 0);
+        assert_eq!(drops(RedEcn::MarkBelowMax, 15), 1000);
+        assert_eq!(drops(RedEcn::Mark, 15), 0);
+        assert!(drops(RedEcn::Off, 10) > 50);
+    }
+
+    #[test]
+    fn no_early_drop_while_at_most_one_waits() {
+        let eager = RedConfig { min_threshold: 0.0, max_threshold: 0.5, ..config() };
+        assert_eq!(share(eager, 1, 1000), 0.0);
+        assert_eq!(share(eager, 2, 1000), 1.0);
+    }
+}
