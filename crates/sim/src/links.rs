@@ -1,21 +1,308 @@
-//! Links from their description.
+//! A scenario's link as the machines that carry packets over it.
 
-use crate::scenario::model::{self, Capacity, Discipline};
-use airtcp_proto::Streams;
-use airtcp_proto::path::{FixedRate, Link, PacketLoss};
-use airtcp_proto::queue::{DropTail, Limit};
+use crate::scenario::model;
+use airtcp_proto::path::{self, DelayModel, LossModel, Transmitter};
+use airtcp_proto::queue::{self, Queue};
+use airtcp_proto::{Stream, Streams};
+use airtcp_wire::{Bytes, Dur, Rate, Time};
 
-/// The way there and the way back. Random streams are named after the link.
-pub fn build(link: &model::Link, streams: &Streams) -> (Link, Link) {
-    let stream = |direction: &str| streams.stream(&format!("link.{}.{direction}.loss", link.name));
-    (side(&link.forward, stream("forward")), side(&link.reverse, stream("reverse")))
+/// Both directions of a link, forward first. Each part of each direction draws from a stream of its own, whose name
+/// begins with `link.NAME.`; outages are the same in both directions.
+pub fn build(link: &model::Link, streams: &Streams) -> (path::Link, path::Link) {
+    let parts = Parts { streams, prefix: format!("link.{}", link.name) };
+    let with_outages = |side: path::Link| match &link.outages {
+        Some(outages) => side.with_outages(parts.episodes(&outages.when, "outage"), outages.handoff),
+        None => side,
+    };
+    let side = |side, direction| with_outages(parts.within(direction).side(side));
+    (side(&link.forward, "forward"), side(&link.reverse, "reverse"))
 }
 
-fn side(side: &model::Side, stream: airtcp_proto::Stream) -> Link {
-    let (Capacity::Fixed(rate), Discipline::DropTail) = (&side.capacity, &side.queue.discipline) else {
-        todo!("the other models")
-    };
-    let queue = DropTail::new(Limit::packets(side.queue.limit.packets.unwrap_or(100)));
-    let link = Link::new(Box::new(queue), Box::new(FixedRate::new(*rate)), side.delay);
-    link.with_loss(Box::new(PacketLoss::new(side.loss.packet, stream)))
+/// The rate of a link, averaged over its trace or log.
+fn mean_rate(capacity: &model::Capacity) -> Rate {
+    match capacity {
+        model::Capacity::Fixed(rate) => *rate,
+        model::Capacity::Trace { trace, .. } => trace.mean_rate(),
+        model::Capacity::Log { log, .. } => log.mean_rate(),
+    }
+}
+
+/// Makes the parts of one link or one direction, and knows how their random streams are called.
+struct Parts<'a> {
+    streams: &'a Streams,
+    prefix: String,
+}
+
+impl Parts<'_> {
+    fn within(&self, name: &str) -> Parts<'_> {
+        Parts { streams: self.streams, prefix: format!("{}.{name}", self.prefix) }
+    }
+
+    fn stream(&self, name: &str) -> Stream {
+        self.streams.stream(&format!("{}.{name}", self.prefix))
+    }
+
+    fn side(&self, side: &model::Side) -> path::Link {
+        let queue = self.queue(&side.queue, mean_rate(&side.capacity));
+        let mut link = path::Link::new(queue, transmitter(&side.capacity), side.delay);
+        if let Some(loss) = self.loss(&side.loss) {
+            link = link.with_loss(loss);
+        }
+        if let Some(delay) = self.delay(side) {
+            // Only jitter lets packets overtake; a spike, or a change of the log's latency, holds up what follows it.
+            let overtaking = side.jitter.as_ref().is_some_and(|jitter| jitter.overtaking);
+            link = link.with_delay(delay, overtaking);
+        }
+        link
+    }
+
+    fn delay(&self, side: &model::Side) -> Option<Box<dyn DelayModel>> {
+        let mut delays: Vec<Box<dyn DelayModel>> = Vec::new();
+        if let model::Capacity::Log { log, latency: true, .. } = &side.capacity {
+            delays.push(Box::new(path::LogLatency::new(log.clone())));
+        }
+        if let Some(jitter) = &side.jitter {
+            let variation = variation(&jitter.distribution);
+            let start = Time::ZERO + jitter.start;
+            delays.push(Box::new(path::Jitter::new(variation, start, self.stream("delay"))));
+        }
+        if let Some(spikes) = &side.spikes {
+            let when = self.episodes(&spikes.when, "spikes");
+            delays.push(Box::new(path::Spikes { when, extra: spikes.extra }));
+        }
+        one_or_all(delays, |delays| Box::new(path::SumOfDelays(delays)))
+    }
+
+    fn loss(&self, loss: &model::Loss) -> Option<Box<dyn LossModel>> {
+        let mut models: Vec<Box<dyn LossModel>> = Vec::new();
+        if let Some(random) = one_or_all(self.random_loss(loss), |models| Box::new(path::AnyLoss(models))) {
+            models.push(match loss.start {
+                Dur::ZERO => random,
+                start => Box::new(path::LossFrom { start: Time::ZERO + start, model: random }),
+            });
+        }
+        if !loss.packets.is_empty() {
+            models.push(Box::new(path::NumberedLoss::new(loss.packets.clone())));
+        }
+        if !loss.at.is_empty() {
+            models.push(Box::new(path::TimedLoss::new(times(&loss.at))));
+        }
+        one_or_all(models, |models| Box::new(path::AnyLoss(models)))
+    }
+
+    fn random_loss(&self, loss: &model::Loss) -> Vec<Box<dyn LossModel>> {
+        let mut models: Vec<Box<dyn LossModel>> = Vec::new();
+        if loss.ber > 0.0 {
+            let form = if loss.first_order { path::BerForm::FirstOrder } else { path::BerForm::Exact };
+            models.push(Box::new(path::BitErrors::new(loss.ber, form, self.stream("loss.ber"))));
+        }
+        if loss.packet > 0.0 {
+            models.push(Box::new(path::PacketLoss::new(loss.packet, self.stream("loss.packet"))));
+        }
+        if let Some(model::GilbertElliott { to_bad, to_good, good_loss, bad_loss }) = loss.burst {
+            let config = path::GilbertElliottConfig { to_bad, to_good, good_loss, bad_loss };
+            models.push(Box::new(path::GilbertElliott::new(config, self.stream("loss.burst"))));
+        }
+        models
+    }
+
+    fn queue(&self, queue: &model::Queue, rate: Rate) -> Box<dyn Queue> {
+        let limit = limit(queue.limit);
+        match queue.discipline {
+            model::Discipline::DropTail => Box::new(queue::DropTail::new(limit)),
+            model::Discipline::Codel(codel) => {
+                Box::new(queue::Codel::new(codel_config(codel, queue.ecn), limit))
+            }
+            model::Discipline::FqCodel { codel, flows, quantum } => {
+                let codel = codel_config(codel, queue.ecn);
+                let config = queue::FqCodelConfig { codel, limit, flows, quantum_bytes: clamped(quantum) };
+                Box::new(queue::FqCodel::new(config, self.stream("queue").u64()))
+            }
+            model::Discipline::Red {
+                min_threshold,
+                max_threshold,
+                max_probability,
+                weight,
+                gentle,
+                wait,
+                count_bytes,
+                mean_packet,
+            } => {
+                let config = queue::RedConfig {
+                    limit,
+                    min_threshold,
+                    max_threshold,
+                    max_probability,
+                    weight,
+                    gentle,
+                    wait,
+                    count_bytes,
+                    mean_packet_bytes: clamped(mean_packet),
+                    mean_packet_time: rate.time_for(mean_packet.0),
+                    ecn: if queue.ecn { queue::RedEcn::MarkBelowMax } else { queue::RedEcn::Off },
+                };
+                Box::new(queue::Red::new(config, self.stream("queue")))
+            }
+        }
+    }
+
+    fn episodes(&self, when: &model::Episodes, name: &str) -> path::Episodes {
+        let starts = path::Starts { at: times(&when.at), every: when.every, period: when.period };
+        path::Episodes::new(when.length, starts, self.stream(name))
+    }
+}
+
+fn one_or_all<T>(mut parts: Vec<T>, all: impl FnOnce(Vec<T>) -> T) -> Option<T> {
+    match parts.len() {
+        0 | 1 => parts.pop(),
+        _ => Some(all(parts)),
+    }
+}
+
+fn transmitter(capacity: &model::Capacity) -> Box<dyn Transmitter> {
+    match capacity {
+        model::Capacity::Fixed(rate) => Box::new(path::FixedRate::new(*rate)),
+        model::Capacity::Trace { trace, .. } => Box::new(path::TraceDriven::new(trace.clone())),
+        model::Capacity::Log { log, .. } => Box::new(path::LogDriven::new(log.clone())),
+    }
+}
+
+fn variation(distribution: &model::Distribution) -> path::Variation {
+    match distribution {
+        model::Distribution::Constant(delay) => path::Variation::Constant(*delay),
+        model::Distribution::Uniform { low, high } => path::Variation::Uniform { low: *low, high: *high },
+        model::Distribution::Normal { mean, deviation } => {
+            path::Variation::Normal { mean: *mean, deviation: *deviation }
+        }
+        model::Distribution::Table(ranges) => path::Variation::Table(
+            ranges
+                .iter()
+                .map(|&model::DelayRange { probability, low, high }| path::DelayRange {
+                    probability,
+                    low,
+                    high,
+                })
+                .collect(),
+        ),
+        model::Distribution::Series { delays, interval, .. } => {
+            path::Variation::Series { values: delays.clone(), interval: *interval }
+        }
+    }
+}
+
+fn limit(limit: model::Limit) -> queue::Limit {
+    queue::Limit {
+        packets: limit.packets.unwrap_or(u32::MAX),
+        bytes: limit.bytes.map_or(u64::MAX, |bytes| bytes.0),
+    }
+}
+
+fn codel_config(codel: model::Codel, ecn: bool) -> queue::CodelConfig {
+    queue::CodelConfig { target: codel.target, interval: codel.interval, ecn }
+}
+
+fn clamped(bytes: Bytes) -> u32 {
+    bytes.0.min(u64::from(u32::MAX)) as u32
+}
+
+fn times(offsets: &[Dur]) -> Vec<Time> {
+    offsets.iter().map(|&offset| Time::ZERO + offset).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use airtcp_proto::path::{Fate, Trace};
+    use airtcp_proto::queue::{DropCause, Item};
+    use model::{Capacity, Distribution, GilbertElliott, Jitter, Loss};
+
+    fn side(capacity: Capacity) -> model::Side {
+        model::Side { capacity, ..model::Side::plain(Rate(1), Dur::from_millis(10), 1000) }
+    }
+
+    fn link(forward: model::Side, outages: Option<model::Outages>) -> model::Link {
+        model::Link {
+            name: "air".to_owned(),
+            forward,
+            reverse: side(Capacity::Fixed(Rate(12_000_000))),
+            outages,
+        }
+    }
+
+    fn built(forward: model::Side) -> path::Link {
+        build(&link(forward, None), &Streams::new(1)).0
+    }
+
+    /// One packet of 1 500 bytes a millisecond; answers (number, at in ms, fate) in order.
+    fn carried(mut link: path::Link, packets: u32) -> Vec<(u32, u64, Fate)> {
+        let mut out = Vec::new();
+        for id in 1..=packets {
+            link.handle_packet(Time(u64::from(id) * 1_000_000), Item { id, bytes: 1500, ..Item::default() });
+        }
+        while !link.poll_timeout().is_never() {
+            let now = link.poll_timeout();
+            while let Some(output) = link.poll_delivery(now) {
+                out.push((output.item.id, output.at.0 / 1_000_000, output.fate));
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn a_trace_and_a_constant_delay() {
+        let trace = Trace::parse("5\n10\n").unwrap();
+        let out = carried(built(side(Capacity::Trace { path: "t".into(), trace })), 3);
+        assert_eq!(out, [(1, 15, Fate::Delivered), (2, 20, Fate::Delivered), (3, 25, Fate::Delivered)]);
+    }
+
+    #[test]
+    fn all_loss_models_together_with_their_start() {
+        let burst = GilbertElliott { to_bad: 1.0, to_good: 0.0, good_loss: 0.0, bad_loss: 1.0 };
+        let loss = Loss {
+            packets: vec![2],
+            at: vec![Dur::from_millis(4)],
+            burst: Some(burst),
+            ber: 1.0,
+            start: Dur::from_micros(7_500),
+            ..Loss::default()
+        };
+        let forward = model::Side { loss, ..side(Capacity::Fixed(Rate(120_000_000))) };
+        let lost = |&(id, _, fate): &(u32, u64, Fate)| (fate != Fate::Delivered).then_some(id);
+        assert_eq!(carried(built(forward), 10).iter().filter_map(lost).collect::<Vec<_>>(), [2, 4, 8, 9, 10]);
+    }
+
+    #[test]
+    fn jitter_lets_packets_overtake_only_if_it_may() {
+        let order = |overtaking| {
+            let jitter = Jitter {
+                distribution: Distribution::Uniform { low: Dur::ZERO, high: Dur::from_millis(50) },
+                overtaking,
+                start: Dur::ZERO,
+            };
+            let forward = model::Side { jitter: Some(jitter), ..side(Capacity::Fixed(Rate(120_000_000))) };
+            carried(built(forward), 100).iter().map(|&(id, ..)| id).collect::<Vec<_>>()
+        };
+        assert!(order(false).is_sorted());
+        let mut overtaken = order(true);
+        assert!(!overtaken.is_sorted());
+        overtaken.sort_unstable();
+        assert_eq!(overtaken, (1..=100).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_handoff_loses_what_waits_and_is_under_way_in_both_directions_at_once() {
+        let when = model::Episodes {
+            at: vec![],
+            every: Some(Dur::from_millis(20)),
+            period: None,
+            length: Dur::from_millis(5),
+        };
+        let outages = Some(model::Outages { when, handoff: true });
+        let (forward, reverse) =
+            build(&link(side(Capacity::Fixed(Rate(12_000_000))), outages), &Streams::new(1));
+        let forward = carried(forward, 100);
+        assert_eq!(forward, carried(reverse, 100));
+        assert!(forward.iter().any(|&(.., fate)| fate == Fate::Lost(DropCause::Outage)));
+        assert!(forward.iter().any(|&(.., fate)| fate == Fate::Delivered));
+    }
 }

@@ -104,7 +104,7 @@ impl DelayModel for Jitter {
 /// From `low` up to, but without, `high`.
 fn uniform(low: Dur, high: Dur, stream: &mut Stream) -> Dur {
     let width = high.saturating_sub(low).0;
-    low + Dur((u128::from(stream.u64()) * u128::from(width) >> 64) as u64)
+    low + Dur(((u128::from(stream.u64()) * u128::from(width)) >> 64) as u64)
 }
 
 /// The range that `point` in [0, 1) falls into; the last one takes what rounding leaves over.
