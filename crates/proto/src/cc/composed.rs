@@ -75,6 +75,9 @@ pub trait Avoidance: Send + Clone {
     /// start, and set `cwnd` where the controller answers to more than losses.
     fn observe(&mut self, _ack: &Ack, _window: &mut Window) {}
 
+    /// Sending begins again after idleness, with cwnd reduced to the restart window.
+    fn restart(&mut self) {}
+
     /// Factor on slow start's growth (Hybla's 2^ρ − 1, Vegas's every other round trip).
     fn slow_start_gain(&self) -> f64 {
         1.0
@@ -135,7 +138,8 @@ impl<A: Avoidance> CongestionControl for Composed<A> {
     fn on_ack(&mut self, ack: &Ack) {
         self.avoidance.observe(ack, &mut self.window);
         self.slow_start.observe(ack, &mut self.window);
-        if ack.in_recovery || !ack.is_cwnd_limited {
+        // RFC 3168 §6.1.2: no growth on an ACK with ECN-Echo.
+        if ack.in_recovery || ack.ece || !ack.is_cwnd_limited {
             return;
         }
         // What SACK has reported before has left the network before: it does not count again when the hole closes.
@@ -145,7 +149,9 @@ impl<A: Avoidance> CongestionControl for Composed<A> {
             acked = self.slow_start.increase(acked, &mut self.window, gain);
         }
         if acked > 0 {
-            self.avoidance.increase(ack, acked.min(self.byte_counting_limit), &mut self.window);
+            // One ACK of all that was in flight before a reduction is not worth several windows.
+            let counted = acked.min(self.byte_counting_limit).min(self.window.cwnd);
+            self.avoidance.increase(ack, counted, &mut self.window);
         }
     }
 
@@ -171,6 +177,7 @@ impl<A: Avoidance> CongestionControl for Composed<A> {
 
     fn on_restart(&mut self, _now: Time) {
         self.window.cwnd = self.window.cwnd.min(self.restart_window);
+        self.avoidance.restart();
     }
 
     fn pacing_rate(&self) -> Option<Rate> {

@@ -100,7 +100,10 @@ impl Cubic {
 }
 
 impl Avoidance for Cubic {
-    fn observe(&mut self, ack: &Ack, _window: &mut Window) {
+    fn observe(&mut self, ack: &Ack, window: &mut Window) {
+        if window.in_slow_start() {
+            self.epoch = None;
+        }
         let gap = ack.now.since(self.last_ack);
         if let Some(epoch) = &mut self.epoch {
             // RFC 9438 §4.2, §5.8: time in which the application limits does not count. A sender that has
@@ -148,5 +151,10 @@ impl Avoidance for Cubic {
         self.epoch = None;
         // RFC 9438 §4.6.
         Some(window.ssthresh_for(self.beta * event.flight_size as f64))
+    }
+
+    fn restart(&mut self) {
+        // The window is no longer the one that the stage describes.
+        self.epoch = None;
     }
 }

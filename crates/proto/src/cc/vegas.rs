@@ -123,15 +123,14 @@ impl Avoidance for Vegas {
     fn observe(&mut self, ack: &Ack, window: &mut Window) {
         if ack.in_recovery {
             // What is measured while segments are missing says nothing of a full window.
-            self.round = Round::default();
-            self.forget_round();
+            self.restart();
             return;
         }
         if let Some(rtt) = ack.rtt {
             self.min_rtt = self.min_rtt.min(rtt);
             self.samples += 1;
         }
-        if self.round.begins(ack) {
+        if !ack.is_duplicate && self.round.begins(ack) {
             self.end_round(ack, window);
         }
     }
@@ -148,5 +147,10 @@ impl Avoidance for Vegas {
 
     fn slow_start_gain(&self) -> f64 {
         if self.is_round_skipped { 0.0 } else { 1.0 }
+    }
+
+    fn restart(&mut self) {
+        self.round = Round::default();
+        self.forget_round();
     }
 }
