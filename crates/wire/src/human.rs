@@ -208,7 +208,7 @@ macro_rules! human {
 
         impl<'de> Deserialize<'de> for $type {
             fn deserialize<D: Deserializer<'de>>(from: D) -> Result<$type, D::Error> {
-                from.deserialize_any(QuantityVisitor(PhantomData)).map_err(D::Error::custom)
+                from.deserialize_any(QuantityVisitor(PhantomData))
             }
         }
 

@@ -100,26 +100,23 @@ impl Node {
         self.as_table()?.get(key).map(|entry| &entry.node)
     }
 
-    /// Where the last step of `path` that exists was written: the key, or the list's element.
-    pub fn locate(&self, path: &[Step]) -> Place {
-        let (mut node, mut place) = (self, self.place);
-        for step in path {
-            let next = match (step, &node.value) {
-                (Step::Key(key), Value::Table(table)) => {
-                    table.get(key).map(|entry| (entry.key_place, &entry.node))
-                }
-                (Step::Index(index), Value::List(list)) => list.get(*index).map(|node| (node.place, node)),
-                _ => None,
-            };
-            let Some(next) = next else { break };
-            (place, node) = next;
+    /// One step deeper, if that exists.
+    pub fn step(&self, step: &Step) -> Option<&Node> {
+        match (step, &self.value) {
+            (Step::Key(key), Value::Table(table)) => table.get(key).map(|entry| &entry.node),
+            (Step::Index(index), Value::List(list)) => list.get(*index),
+            _ => None,
         }
-        place
     }
 
-    /// From a span of the file's text.
-    pub fn from_file(value: &Spanned<DeValue<'_>>) -> Node {
-        Node::convert(value, &|span| Place::File(span.start))
+    /// Where the last step of `path` that exists was written.
+    pub fn locate(&self, path: &[Step]) -> Place {
+        let mut node = self;
+        for step in path {
+            let Some(next) = node.step(step) else { break };
+            node = next;
+        }
+        node.place
     }
 
     /// The whole file.

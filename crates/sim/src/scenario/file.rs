@@ -42,9 +42,7 @@ impl Default for ScenarioFile {
             warmup: Dur::ZERO,
             seeds: 5,
             seed: 1,
-            schemes: ["reno", "cubic", "vegas", "westwood", "veno", "hybla", "bbr"]
-                .map(str::to_owned)
-                .to_vec(),
+            schemes: ["reno", "cubic", "vegas", "westwood", "veno", "hybla", "bbr"].map(str::to_owned).to_vec(),
             profile: "linux".to_owned(),
             link: Vec::new(),
             flow: Vec::new(),
@@ -69,9 +67,10 @@ macro_rules! one_direction {
             $($(#[$attribute])* pub $key: Option<$type>,)*
             /// Times at which nothing crosses in either direction. Absent: none.
             pub outages: Option<Outages>,
-            /// What differs on the way back. Keys that are absent, here or altogether, are as on the way there, loss
-            /// included, as the two directions of a wireless link share the medium; only lost packets given by number
-            /// or time are not. A table that is given replaces the whole table of the way there.
+            /// What differs on the way back. Absent, as a whole or key by key: as on the way there, loss included, for
+            /// the two directions of a wireless link share the medium. A table that is given replaces the whole table
+            /// of the way there: `loss = {}` is no loss. Only `spikes` and packets lost by number or time stay where
+            /// they are written.
             pub reverse: Option<Way>,
         }
 
@@ -104,7 +103,7 @@ one_direction! {
     delay: Dur,
     /// Delay that varies from packet to packet, added to the propagation delay. Absent: none.
     jitter: Jitter,
-    /// Sudden extra delay. Absent: none.
+    /// Sudden extra delay in this direction. Absent: none.
     spikes: Spikes,
     /// Packets that the link loses. Absent: none.
     loss: Loss,

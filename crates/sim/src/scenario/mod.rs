@@ -1,13 +1,23 @@
 //! The scenario: a path, its flows, the schemes to compare, duration and seeds.
 //!
-//! [`file`] is what people write, [`model`] what runs.
+//! [`file`] is what people write, [`model`] what runs; [`Scenario::load`] leads from one to the other and
+//! [`Scenario::to_toml`] back. [`schema`] describes the file to editors.
 
 mod document;
 mod error;
 pub mod file;
+mod load;
 pub mod model;
 mod overrides;
 pub mod quantity;
 mod reader;
+mod resolve;
+mod schema;
+#[cfg(test)]
+mod tests;
+mod write;
 
+pub use error::{Problem, ScenarioError, Source};
+pub use load::DEFAULT;
 pub use model::Scenario;
+pub use schema::schema;

@@ -3,6 +3,7 @@
 
 use airtcp_proto::path::{RateLog, Trace};
 use airtcp_wire::{Bytes, Dur, Rate};
+use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -71,8 +72,9 @@ pub enum Capacity {
 }
 
 /// Delay that varies from packet to packet, added to the propagation delay.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Jitter {
+    #[serde(flatten)]
     pub distribution: Distribution,
     /// May a packet overtake the one before it? Otherwise it waits for it.
     pub overtaking: bool,
@@ -80,9 +82,12 @@ pub struct Jitter {
     pub start: Dur,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "distribution", rename_all = "kebab-case")]
 pub enum Distribution {
-    Constant(Dur),
+    Constant {
+        mean: Dur,
+    },
     /// `low` ≤ `high`.
     Uniform {
         low: Dur,
@@ -94,11 +99,15 @@ pub enum Distribution {
         deviation: Dur,
     },
     /// Probabilities sum to 1.
-    Table(Vec<DelayRange>),
+    Table {
+        ranges: Vec<DelayRange>,
+    },
     /// Values of one after the other, repeated.
     Series {
+        #[serde(rename = "file")]
         path: PathBuf,
         /// Of this direction: half of the round trips in the file. At least one.
+        #[serde(skip)]
         delays: Arc<[Dur]>,
         /// Time between two values; absent: one value a packet.
         interval: Option<Dur>,
@@ -106,7 +115,7 @@ pub enum Distribution {
 }
 
 /// Uniform from `low` to `high`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct DelayRange {
     pub probability: f64,
     pub low: Dur,
@@ -114,7 +123,7 @@ pub struct DelayRange {
 }
 
 /// When something that lasts `length` happens. Both kinds of times may be given.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Episodes {
     /// Given start times, in order.
     pub at: Vec<Dur>,
@@ -126,22 +135,24 @@ pub struct Episodes {
 }
 
 /// Delay spikes: every packet that leaves during one has `extra` more delay.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Spikes {
+    #[serde(flatten)]
     pub when: Episodes,
     pub extra: Dur,
 }
 
 /// Times at which nothing crosses.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outages {
+    #[serde(flatten)]
     pub when: Episodes,
     /// What waits in the queue and is on its way when it begins is lost. Otherwise it waits.
     pub handoff: bool,
 }
 
 /// Loss models; those that are not zero or empty all apply.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Loss {
     /// Bit error rate: a packet of n bytes is lost with 1 − (1 − ber)^(8n).
     pub ber: f64,
@@ -159,7 +170,7 @@ pub struct Loss {
 }
 
 /// Gilbert–Elliott: two states, changed from packet to packet.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct GilbertElliott {
     /// Probability of going from good to bad, a packet.
     pub to_bad: f64,
@@ -172,24 +183,28 @@ pub struct GilbertElliott {
 }
 
 /// The queue in front of a link.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Queue {
+    #[serde(flatten)]
     pub limit: Limit,
     /// Mark ECN-capable packets instead of dropping them; never set for DropTail.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ecn: bool,
+    #[serde(flatten)]
     pub discipline: Discipline,
 }
 
 /// Room in a queue; where both are given, both hold. At least one is.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Limit {
     pub packets: Option<u32>,
     pub bytes: Option<Bytes>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "discipline", rename_all = "kebab-case")]
 pub enum Discipline {
-    DropTail,
+    Droptail,
     Red {
         /// In packets, or in mean packets when bytes are counted.
         min_threshold: f64,
@@ -204,6 +219,7 @@ pub enum Discipline {
     },
     Codel(Codel),
     FqCodel {
+        #[serde(flatten)]
         codel: Codel,
         /// Number of flow queues.
         flows: u32,
@@ -211,7 +227,7 @@ pub enum Discipline {
     },
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Codel {
     pub target: Dur,
     pub interval: Dur,
@@ -242,19 +258,21 @@ pub struct Flow {
 }
 
 /// Which way the data goes: with the path order or against it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Direction {
     Forward,
     Reverse,
 }
 
 /// What the application sends.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Traffic {
     /// Always more to send.
     Unlimited,
     /// One transfer.
-    Bytes(Bytes),
+    Bytes { size: Bytes },
     /// Bursts and silence of exponential length.
     OnOff {
         on: Dur,
@@ -280,6 +298,17 @@ pub enum Traffic {
     },
 }
 
+impl Capacity {
+    /// Averaged over the whole trace or log.
+    pub fn mean_rate(&self) -> Rate {
+        match self {
+            Capacity::Fixed(rate) => *rate,
+            Capacity::Trace { trace, .. } => trace.mean_rate(),
+            Capacity::Log { log, .. } => log.mean_rate(),
+        }
+    }
+}
+
 impl Side {
     /// A fixed rate and delay, no loss, a DropTail queue of `packets`.
     pub fn plain(rate: Rate, delay: Dur, packets: u32) -> Side {
@@ -292,7 +321,7 @@ impl Side {
             queue: Queue {
                 limit: Limit { packets: Some(packets), bytes: None },
                 ecn: false,
-                discipline: Discipline::DropTail,
+                discipline: Discipline::Droptail,
             },
         }
     }

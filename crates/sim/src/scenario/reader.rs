@@ -1,7 +1,7 @@
 //! Types the document: a serde deserializer over [`Node`]s that knows, for every mistake, the place, the key path and
 //! what is allowed. serde's own answer stops at the first mistake and knows no places once `flatten` is used.
 
-use super::document::{Entry, Node, Place, Step, Value};
+use super::document::{Entry, Node, Place, Step, Value, show_path};
 use super::error::{Problems, hint_and_list};
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, Expected, IntoDeserializer, Unexpected, Visitor};
@@ -192,7 +192,11 @@ impl<'de, 'a> Deserializer<'de> for Reader<'a> {
                 let elements = list.iter().enumerate();
                 self.settle(visitor.visit_seq(Elements { reader: self, elements }))
             }
-            Value::Table(_) => self.expected("a list (of tables: write the header in double brackets)"),
+            Value::Table(_) => {
+                let key = self.context.path.borrow().last().map(|step| show_path(std::slice::from_ref(step)));
+                let message = format!("is a list of tables; write [[{}]]", key.unwrap_or_default());
+                Err(self.note(self.node.place, message))
+            }
             _ => self.expected("a list in brackets"),
         }
     }

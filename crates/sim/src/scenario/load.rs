@@ -1,0 +1,78 @@
+//! A scenario file's way to what runs: text → document → overrides → typed → resolved.
+
+use super::document::{Node, Place};
+use super::error::{Origin, Problems, ScenarioError};
+use super::file::ScenarioFile;
+use super::model::Scenario;
+use super::{overrides, reader, resolve};
+use std::path::Path;
+use toml::de::DeTable;
+
+/// The scenario that runs where none is named: a lossy wireless link.
+pub const DEFAULT: &str = include_str!("../../../../scenarios/default.toml");
+
+impl Scenario {
+    /// Reads a scenario.
+    ///
+    /// `file_name` is what errors call the text. Paths in it are relative to `folder`, the one that the file lies in;
+    /// paths in overrides are relative to the current folder. Each of the `overrides` is a key and a value as in
+    /// `--set key=value`: they are applied in their order, as if the file had been edited. A key is a dotted path in
+    /// which a link or a flow is called by its name or its number from 0, and `link.` may be left out before a name:
+    /// `duration`, `wireless.loss.ber`, `link.0.rate`, `flow.main.count`. A value is read as TOML, or else is text.
+    ///
+    /// # Errors
+    /// [`ScenarioError`] with all that is wrong, as far as one mistake does not hide another. Its `Display` has a line
+    /// for each: `lossy.toml:7:1: link[0].rat: unknown key; did you mean `rate`? allowed: …`
+    pub fn load(
+        text: &str,
+        file_name: &str,
+        folder: &Path,
+        overrides: &[(String, String)],
+    ) -> Result<Scenario, ScenarioError> {
+        let mut problems = Problems::default();
+        let scenario = read(text, file_name, folder, overrides, &mut problems);
+        problems.into_result(&Origin { file_name, text, overrides })?;
+        Ok(scenario.expect("what cannot be read is a problem"))
+    }
+
+    /// The built-in scenario, [`DEFAULT`], with `overrides`.
+    ///
+    /// # Errors
+    /// [`ScenarioError`] if the overrides are wrong.
+    pub fn built_in(overrides: &[(String, String)]) -> Result<Scenario, ScenarioError> {
+        Scenario::load(DEFAULT, "default.toml", Path::new(""), overrides)
+    }
+}
+
+fn read(
+    text: &str,
+    file_name: &str,
+    folder: &Path,
+    overrides: &[(String, String)],
+    problems: &mut Problems,
+) -> Option<Scenario> {
+    let (document, errors) = DeTable::parse_recoverable(text);
+    // What follows a mistake on its line is mostly its consequence.
+    let line = |error: &toml::de::Error| error.span().map(|span| text[..span.start].matches('\n').count());
+    let mut last_line = None;
+    for error in errors {
+        if last_line == Some(line(&error)) {
+            continue;
+        }
+        last_line = Some(line(&error));
+        let offset = error.span().map_or(0, |span| span.start);
+        problems.push(Place::File(offset), &[], format!("not TOML: {}", error.message()));
+    }
+    let mut root = Node::from_document(&document);
+    overrides::imply_flow(&mut root);
+    for (index, (key, value)) in overrides.iter().enumerate() {
+        overrides::apply(&mut root, index, key, value, problems);
+    }
+    if !problems.is_empty() {
+        return None;
+    }
+    let written: ScenarioFile = reader::read(&root, overrides, problems)?;
+    let default_name =
+        Path::new(file_name).file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
+    resolve::resolve(&written, &root, folder, &default_name, problems)
+}

@@ -1,0 +1,90 @@
+//! Walks the document beside its typed form, so that a mistake in meaning has its place, too.
+
+use crate::scenario::document::{Node, Place, Step};
+use crate::scenario::error::{Problems, list};
+use airtcp_wire::Dur;
+
+/// Where in the document the checks are, and what they found.
+pub(crate) struct Check<'a> {
+    root: &'a Node,
+    path: Vec<Step>,
+    problems: &'a mut Problems,
+}
+
+impl From<&str> for Step {
+    fn from(key: &str) -> Step {
+        Step::Key(key.to_owned())
+    }
+}
+
+impl From<usize> for Step {
+    fn from(index: usize) -> Step {
+        Step::Index(index)
+    }
+}
+
+impl<'a> Check<'a> {
+    pub fn new(root: &'a Node, problems: &'a mut Problems) -> Check<'a> {
+        Check { root, path: Vec::new(), problems }
+    }
+
+    /// Does `work` one step deeper in the document.
+    pub fn inside<T>(&mut self, step: impl Into<Step>, work: impl FnOnce(&mut Check<'a>) -> T) -> T {
+        self.path.push(step.into());
+        let result = work(self);
+        self.path.pop();
+        result
+    }
+
+    /// The table or value at hand is wrong.
+    pub fn refuse(&mut self, message: impl Into<String>) {
+        self.problems.push_at(self.root, &self.path, message);
+    }
+
+    /// What stands at `key` is wrong.
+    pub fn refuse_key(&mut self, key: &str, message: impl Into<String>) {
+        self.inside(key, |check| check.refuse(message));
+    }
+
+    /// `wrong` says why not what stands at `key`.
+    pub fn refuse_if(&mut self, wrong: bool, key: &str, message: &str) {
+        if wrong {
+            self.refuse_key(key, message);
+        }
+    }
+
+    pub fn above_zero(&mut self, key: &str, value: Dur) {
+        self.refuse_if(value == Dur::ZERO, key, "must be above zero");
+    }
+
+    /// `value`, or `None` and a complaint: `key` is needed in the choice `owner`.
+    pub fn required<T>(&mut self, key: &str, value: Option<T>, owner: &str) -> Option<T> {
+        if value.is_none() {
+            self.refuse(format!("`{key}` is missing: `{owner}` needs it"));
+        }
+        value
+    }
+
+    /// Complains of keys that were written though they do not belong to the choice `owner`.
+    pub fn only(&mut self, owner: &str, allowed: &[&str]) {
+        let written = self.find().and_then(Node::as_table);
+        let foreign: Vec<_> = written
+            .into_iter()
+            .flat_map(|table| table.keys())
+            .filter(|key| !allowed.contains(&key.as_str()))
+            .collect();
+        for key in foreign {
+            let message = format!("does not belong to `{owner}`; allowed: {}", list(allowed.iter().copied()));
+            self.refuse_key(key, message);
+        }
+    }
+
+    /// Was what is at hand given by an override?
+    pub fn is_override(&self) -> bool {
+        matches!(self.root.locate(&self.path), Place::Set(_))
+    }
+
+    fn find(&self) -> Option<&'a Node> {
+        self.path.iter().try_fold(self.root, |node, step| node.step(step))
+    }
+}

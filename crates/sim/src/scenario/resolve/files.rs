@@ -1,0 +1,113 @@
+//! Reads the files that a scenario names.
+
+use super::check::Check;
+use airtcp_proto::cc::registry::nearest;
+use airtcp_proto::path::{LogStep, RateLog, Trace, parse_series};
+use airtcp_wire::{Dur, Rate};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Finds files and reads each of them once.
+pub(crate) struct Files<'a> {
+    /// The scenario's folder. Paths in overrides are relative to the current one.
+    folder: &'a Path,
+    traces: BTreeMap<PathBuf, Trace>,
+}
+
+/// One entry of a bandwidth log.
+#[derive(Deserialize)]
+struct LogEntry {
+    duration_ms: f64,
+    bandwidth_kbps: f64,
+    #[serde(default)]
+    latency_ms: Option<f64>,
+}
+
+impl<'a> Files<'a> {
+    pub fn new(folder: &'a Path) -> Files<'a> {
+        Files { folder, traces: BTreeMap::new() }
+    }
+
+    pub fn trace(&mut self, check: &mut Check<'_>, path: &Path) -> Option<Trace> {
+        let place = self.locate(check, path);
+        if let Some(trace) = self.traces.get(&place) {
+            return Some(trace.clone());
+        }
+        let text = read(check, path, &place)?;
+        let trace = parse(check, path, text, |text| Trace::parse(text))?;
+        self.traces.insert(place, trace.clone());
+        Some(trace)
+    }
+
+    pub fn log(&self, check: &mut Check<'_>, path: &Path) -> Option<RateLog> {
+        let text = read(check, path, &self.locate(check, path))?;
+        let entries: Vec<LogEntry> = parse(check, path, text, |text| serde_json::from_str(text))?;
+        parse(check, path, entries, |entries| RateLog::new(entries.iter().map(LogEntry::step)))
+    }
+
+    /// Half of the round trips in the file.
+    pub fn one_way_delays(&self, check: &mut Check<'_>, path: &Path) -> Option<Arc<[Dur]>> {
+        let text = read(check, path, &self.locate(check, path))?;
+        let round_trips = parse(check, path, text, |text| parse_series(text))?;
+        Some(round_trips.into_iter().map(|round_trip| round_trip / 2).collect())
+    }
+
+    fn locate(&self, check: &Check<'_>, path: &Path) -> PathBuf {
+        if check.is_override() { path.to_owned() } else { self.folder.join(path) }
+    }
+}
+
+impl LogEntry {
+    fn step(&self) -> LogStep {
+        let duration = |ms: f64| Dur::from_secs_f64(ms / 1e3);
+        LogStep {
+            length: duration(self.duration_ms),
+            rate: Rate((self.bandwidth_kbps * 1e3 + 0.5) as u64),
+            latency: self.latency_ms.map(duration),
+        }
+    }
+}
+
+fn parse<In, Out, Wrong: Display>(
+    check: &mut Check<'_>,
+    path: &Path,
+    input: In,
+    parse: impl FnOnce(&In) -> Result<Out, Wrong>,
+) -> Option<Out> {
+    parse(&input).map_err(|wrong| check.refuse(format!("{}: {wrong}", path.display()))).ok()
+}
+
+fn read(check: &mut Check<'_>, path: &Path, place: &Path) -> Option<String> {
+    match std::fs::read_to_string(place) {
+        Ok(text) => Some(text),
+        Err(error) => {
+            let from = if check.is_override() { "the current folder" } else { "the scenario's folder" };
+            let relative = if path.is_relative() { format!(" (relative to {from})") } else { String::new() };
+            let place_shown = format!("`{}`{relative}", place.display());
+            check.refuse(match error.kind() {
+                io::ErrorKind::NotFound => format!("there is no file {place_shown}{}", hint(place)),
+                io::ErrorKind::InvalidData => format!("{place_shown} is not text in UTF-8"),
+                _ => format!("cannot read {place_shown}: {error}"),
+            });
+            None
+        }
+    }
+}
+
+/// What the folder has instead, if something there is spelled alike.
+fn hint(place: &Path) -> String {
+    let folder = place.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return format!("; there is no folder `{}` either", folder.display());
+    };
+    let mut names: Vec<_> =
+        entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    let wanted = place.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let nearest = nearest(&wanted, names.iter().map(String::as_str));
+    nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
+}

@@ -1,0 +1,136 @@
+//! Flows: where they enter and leave, and what they carry.
+
+use super::check::Check;
+use crate::scenario::error::hint_and_list;
+use crate::scenario::file::{self, FlowDirection, ScenarioFile, TrafficKind};
+use crate::scenario::model::{Direction, Flow, Traffic};
+use airtcp_wire::{Bytes, Dur, Rate};
+
+/// IPv4's longest packet, and the shortest with UDP in it.
+const UDP_PACKET_BYTES: std::ops::RangeInclusive<u64> = 28..=65535;
+
+pub(super) fn flows(
+    written: &ScenarioFile,
+    names: Vec<String>,
+    links: &[String],
+    check: &mut Check<'_>,
+) -> Option<Vec<Flow>> {
+    check.refuse_if(written.flow.is_empty(), "flow", "is empty; leave it out for one unlimited transfer");
+    let flows: Vec<_> = check.inside("flow", |check| {
+        let one = |((index, flow), name): ((usize, &file::Flow), String)| {
+            check.inside(index, |check| self::flow(flow, name, links, written.duration, check))
+        };
+        written.flow.iter().enumerate().zip(names).map(one).collect()
+    });
+    let flows: Vec<Flow> = flows.into_iter().collect::<Option<_>>()?;
+    let measured = flows.is_empty() || flows.iter().any(|flow| flow.measure);
+    check.refuse_if(!measured, "flow", "no flow is measured; results need one with measure = true");
+    Some(flows)
+}
+
+fn flow(
+    written: &file::Flow,
+    name: String,
+    links: &[String],
+    duration: Dur,
+    check: &mut Check<'_>,
+) -> Option<Flow> {
+    check.refuse_if(written.count == 0, "count", "must be at least 1");
+    check.refuse_if(
+        written.start + written.stagger > duration,
+        "start",
+        &format!(
+            "the last one starts at {}, after the end of the run at {duration}",
+            written.start + written.stagger
+        ),
+    );
+    check.refuse_if(written.stop.is_some_and(|stop| stop <= written.start), "stop", "must be after `start`");
+    let is_udp = written.traffic.kind == TrafficKind::Udp;
+    check.refuse_if(
+        is_udp && written.scheme.is_some(),
+        "scheme",
+        "`udp` has no congestion control, so no scheme",
+    );
+    let traffic = check.inside("traffic", |check| traffic(&written.traffic, check));
+    let enter = link_index("enter", written.enter.as_deref(), 0, links, check);
+    let leave = link_index("leave", written.leave.as_deref(), links.len().saturating_sub(1), links, check);
+    let (enter, leave) = (enter?, leave?);
+    if enter > leave {
+        let culprit = if written.leave.is_some() { "leave" } else { "enter" };
+        let message = format!(
+            "`{}` comes before `{}`, where the flow enters; name the links in path order",
+            links[leave], links[enter]
+        );
+        check.refuse_key(culprit, message);
+    }
+    Some(Flow {
+        name,
+        count: written.count,
+        scheme: written.scheme.clone(),
+        traffic: traffic?,
+        start: written.start,
+        stagger: written.stagger,
+        stop: written.stop,
+        direction: match written.direction {
+            FlowDirection::Forward => Direction::Forward,
+            FlowDirection::Reverse => Direction::Reverse,
+        },
+        enter,
+        leave,
+        measure: written.measure.unwrap_or(!is_udp),
+    })
+}
+
+fn link_index(
+    key: &str,
+    name: Option<&str>,
+    default: usize,
+    links: &[String],
+    check: &mut Check<'_>,
+) -> Option<usize> {
+    let Some(name) = name else { return Some(default) };
+    let found = links.iter().position(|link| link == name);
+    if found.is_none() {
+        let message =
+            format!("no link called `{name}`{}", hint_and_list(name, links.iter().map(String::as_str)));
+        check.refuse_key(key, message);
+    }
+    found
+}
+
+fn traffic(written: &file::Traffic, check: &mut Check<'_>) -> Option<Traffic> {
+    let (owner, own): (_, &[&str]) = match written.kind {
+        TrafficKind::Unlimited => ("unlimited", &[]),
+        TrafficKind::Bytes => ("bytes", &["size"]),
+        TrafficKind::OnOff => ("on-off", &["on", "off", "rate"]),
+        TrafficKind::Poisson => ("poisson", &["interval", "size", "exponential"]),
+        TrafficKind::Udp => ("udp", &["rate", "packet"]),
+    };
+    check.only(owner, &[&["kind"], own].concat());
+    let is_zero = |size: Option<Bytes>| size == Some(Bytes(0));
+    check.refuse_if(is_zero(written.size), "size", "must be above zero");
+    check.refuse_if(written.rate == Some(Rate(0)), "rate", "must be above zero");
+    for (key, value) in [("interval", written.interval), ("on", written.on), ("off", written.off)] {
+        check.refuse_if(value == Some(Dur::ZERO), key, "must be above zero");
+    }
+    match written.kind {
+        TrafficKind::Unlimited => Some(Traffic::Unlimited),
+        TrafficKind::Bytes => Some(Traffic::Bytes { size: check.required("size", written.size, owner)? }),
+        TrafficKind::OnOff => {
+            let on = check.required("on", written.on, owner);
+            let off = check.required("off", written.off, owner);
+            Some(Traffic::OnOff { on: on?, off: off?, rate: written.rate })
+        }
+        TrafficKind::Poisson => {
+            let interval = check.required("interval", written.interval, owner);
+            let size = check.required("size", written.size, owner);
+            let exponential = written.exponential.unwrap_or(true);
+            Some(Traffic::Poisson { interval: interval?, size: size?, exponential })
+        }
+        TrafficKind::Udp => {
+            let packet = written.packet.unwrap_or(Bytes(1000));
+            check.refuse_if(!UDP_PACKET_BYTES.contains(&packet.0), "packet", "must be 28B to 65535B");
+            Some(Traffic::Udp { rate: check.required("rate", written.rate, owner)?, packet })
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! Links: both directions, where the way back is as the way there but for what it says.
+
+use super::check::Check;
+use super::files::Files;
+use super::queue::{self, Path};
+use crate::scenario::file::{self, CAPACITY_KEYS, DistributionKind, ScenarioFile, Way};
+use crate::scenario::model::{
+    Capacity, DelayRange, Distribution, Episodes, GilbertElliott, Jitter, Link, Loss, Outages, Queue, Side,
+    Spikes,
+};
+use airtcp_wire::{Dur, Rate};
+
+/// What a direction is made of before its queue, whose default room depends on the whole path.
+struct Medium {
+    capacity: Capacity,
+    /// If it was given.
+    delay: Option<Dur>,
+    jitter: Option<Jitter>,
+    spikes: Option<Spikes>,
+    loss: Loss,
+}
+
+pub(super) fn links(
+    written: &ScenarioFile,
+    names: &[String],
+    files: &mut Files<'_>,
+    check: &mut Check<'_>,
+) -> Option<Vec<Link>> {
+    check.refuse_if(written.link.is_empty(), "link", "the path has no link; begin one with [[link]]");
+    let media: Vec<_> = check.inside("link", |check| {
+        let both =
+            |(index, link): (usize, &file::Link)| check.inside(index, |check| media(link, files, check));
+        written.link.iter().enumerate().map(both).collect()
+    });
+    let media: Vec<(Medium, Medium)> = media.into_iter().collect::<Option<_>>()?;
+    let delays = media.iter().flat_map(|(forward, reverse)| [forward.delay, reverse.delay]);
+    let rtt = delays.flatten().fold(Dur::ZERO, |sum, delay| sum + delay);
+    check.inside("link", |check| {
+        let mut links = Vec::new();
+        for (index, (link, (forward, reverse))) in written.link.iter().zip(media).enumerate() {
+            links
+                .push(check.inside(index, |check| finish(link, &names[index], forward, reverse, rtt, check)));
+        }
+        links.into_iter().collect()
+    })
+}
+
+fn media(link: &file::Link, files: &mut Files<'_>, check: &mut Check<'_>) -> Option<(Medium, Medium)> {
+    let forward = medium(&link.forward(), None, files, check);
+    let way_back = link.reverse.clone().unwrap_or_default();
+    let forward = forward?;
+    let reverse = check.inside("reverse", |check| medium(&way_back, Some(&forward), files, check));
+    Some((forward, reverse?))
+}
+
+fn finish(
+    link: &file::Link,
+    name: &str,
+    forward: Medium,
+    reverse: Medium,
+    rtt: Dur,
+    check: &mut Check<'_>,
+) -> Option<Link> {
+    let outages =
+        link.outages.as_ref().map(|outages| check.inside("outages", |check| self::outages(outages, check)));
+    let path = |medium: &Medium| Path { rate: medium.capacity.mean_rate(), rtt };
+    let there = link.queue.clone().unwrap_or_default();
+    let back = link.reverse.as_ref().and_then(|way| way.queue.as_ref());
+    let forward_queue = check.inside("queue", |check| queue::queue(&there, path(&forward), check));
+    let reverse_queue = match back {
+        Some(back) => check.inside("reverse", |check| {
+            check.inside("queue", |check| queue::queue(back, path(&reverse), check))
+        }),
+        None => Queue { limit: queue::limit(&there, path(&reverse)), ..forward_queue.clone() },
+    };
+    Some(Link {
+        name: name.to_owned(),
+        forward: forward.with(forward_queue),
+        reverse: reverse.with(reverse_queue),
+        outages: match outages {
+            Some(outages) => Some(outages?),
+            None => None,
+        },
+    })
+}
+
+impl Medium {
+    fn with(self, queue: Queue) -> Side {
+        let Medium { capacity, delay, jitter, spikes, loss } = self;
+        Side { capacity, delay: delay.unwrap_or_default(), jitter, spikes, loss, queue }
+    }
+}
+
+/// One direction; `base` is the way there, which the way back inherits from.
+fn medium(way: &Way, base: Option<&Medium>, files: &mut Files<'_>, check: &mut Check<'_>) -> Option<Medium> {
+    let delay = way.delay.or(base.and_then(|base| base.delay));
+    let capacity = capacity(way, base, files, check);
+    let capacity = capacity.map(|capacity| match capacity {
+        Capacity::Log { path, log, .. } => Capacity::Log { path, log, latency: delay.is_none() },
+        other => other,
+    });
+    let jitter = match (&way.jitter, base) {
+        (Some(jitter), _) => check.inside("jitter", |check| self::jitter(jitter, files, check)).map(Some),
+        (None, base) => Some(base.and_then(|base| base.jitter.clone())),
+    };
+    let spikes = match &way.spikes {
+        Some(spikes) => check.inside("spikes", |check| self::spikes(spikes, check)).map(Some),
+        None => Some(None),
+    };
+    let loss = match (&way.loss, base) {
+        (Some(loss), _) => check.inside("loss", |check| self::loss(loss, check)),
+        (None, Some(base)) => Some(Loss { packets: Vec::new(), at: Vec::new(), ..base.loss.clone() }),
+        (None, None) => Some(Loss::default()),
+    };
+    Some(Medium { capacity: capacity?, delay, jitter: jitter?, spikes: spikes?, loss: loss? })
+}
+
+fn capacity(
+    way: &Way,
+    base: Option<&Medium>,
+    files: &mut Files<'_>,
+    check: &mut Check<'_>,
+) -> Option<Capacity> {
+    let given = [way.rate.is_some(), way.trace.is_some(), way.log.is_some()];
+    let mut keys = CAPACITY_KEYS.into_iter().zip(given).filter_map(|(key, given)| given.then_some(key));
+    if let (Some(first), Some(second)) = (keys.next(), keys.next()) {
+        check.refuse_key(
+            second,
+            format!("`{first}` is given, too; a link has exactly one of rate, trace, log"),
+        );
+        return None;
+    }
+    if let Some(rate) = way.rate {
+        check.refuse_if(rate == Rate(0), "rate", "must be above zero");
+        return (rate > Rate(0)).then_some(Capacity::Fixed(rate));
+    }
+    if let Some(path) = &way.trace {
+        let trace = check.inside("trace", |check| files.trace(check, path))?;
+        return Some(Capacity::Trace { path: path.clone(), trace });
+    }
+    if let Some(path) = &way.log {
+        let log = check.inside("log", |check| files.log(check, path))?;
+        return Some(Capacity::Log { path: path.clone(), log, latency: true });
+    }
+    match base {
+        Some(base) => Some(base.capacity.clone()),
+        None => {
+            check.refuse("the link has no capacity; give exactly one of rate, trace, log");
+            None
+        }
+    }
+}
+
+fn jitter(jitter: &file::Jitter, files: &Files<'_>, check: &mut Check<'_>) -> Option<Jitter> {
+    let distribution = distribution(jitter, files, check)?;
+    Some(Jitter { distribution, overtaking: jitter.overtaking, start: jitter.start })
+}
+
+fn distribution(jitter: &file::Jitter, files: &Files<'_>, check: &mut Check<'_>) -> Option<Distribution> {
+    let (owner, own): (_, &[&str]) = match jitter.distribution {
+        DistributionKind::Constant => ("constant", &["mean"]),
+        DistributionKind::Uniform => ("uniform", &["low", "high"]),
+        DistributionKind::Normal => ("normal", &["mean", "deviation"]),
+        DistributionKind::Table => ("table", &["ranges"]),
+        DistributionKind::Series => ("series", &["file", "interval"]),
+    };
+    check.only(owner, &[&["distribution"], own, &["overtaking", "start"]].concat());
+    match jitter.distribution {
+        DistributionKind::Constant => {
+            Some(Distribution::Constant { mean: check.required("mean", jitter.mean, owner)? })
+        }
+        DistributionKind::Uniform => {
+            let (low, high) = (jitter.low.unwrap_or_default(), check.required("high", jitter.high, owner)?);
+            check.refuse_if(low > high, "low", "must not be above `high`");
+            Some(Distribution::Uniform { low, high })
+        }
+        DistributionKind::Normal => {
+            let mean = check.required("mean", jitter.mean, owner);
+            let deviation = check.required("deviation", jitter.deviation, owner);
+            Some(Distribution::Normal { mean: mean?, deviation: deviation? })
+        }
+        DistributionKind::Table => {
+            let ranges = check.required("ranges", jitter.ranges.as_deref(), owner)?;
+            Some(Distribution::Table { ranges: check.inside("ranges", |check| table(ranges, check)) })
+        }
+        DistributionKind::Series => {
+            let path = check.required("file", jitter.file.as_ref(), owner)?;
+            if let Some(interval) = jitter.interval {
+                check.above_zero("interval", interval);
+            }
+            let delays = check.inside("file", |check| files.one_way_delays(check, path))?;
+            Some(Distribution::Series { path: path.clone(), delays, interval: jitter.interval })
+        }
+    }
+}
+
+/// How far from 1 the written probabilities of a table may sum up.
+const ROUNDING: f64 = 1e-6;
+
+fn table(ranges: &[file::DelayRange], check: &mut Check<'_>) -> Vec<DelayRange> {
+    for (index, range) in ranges.iter().enumerate() {
+        check.inside(index, |check| {
+            check.refuse_if(range.low > range.high, "low", "must not be above `high`")
+        });
+    }
+    let sum: f64 = ranges.iter().map(|range| range.probability.get()).sum();
+    if (sum - 1.0).abs() > ROUNDING {
+        check.refuse(format!("the probabilities sum to {sum}, not to 1"));
+    }
+    let range = |range: &file::DelayRange| DelayRange {
+        probability: range.probability.get(),
+        low: range.low,
+        high: range.high,
+    };
+    ranges.iter().map(range).collect()
+}
+
+fn spikes(spikes: &file::Spikes, check: &mut Check<'_>) -> Option<Spikes> {
+    let when = episodes(&spikes.at, spikes.every, spikes.period, spikes.length, check)?;
+    check.above_zero("extra", spikes.extra);
+    Some(Spikes { when, extra: spikes.extra })
+}
+
+fn outages(outages: &file::Outages, check: &mut Check<'_>) -> Option<Outages> {
+    let when = episodes(&outages.at, outages.every, outages.period, outages.length, check)?;
+    Some(Outages { when, handoff: outages.handoff })
+}
+
+fn episodes(
+    at: &[Dur],
+    every: Option<Dur>,
+    period: Option<Dur>,
+    length: Dur,
+    check: &mut Check<'_>,
+) -> Option<Episodes> {
+    check.above_zero("length", length);
+    if let Some(every) = every {
+        check.above_zero("every", every);
+    }
+    if let Some(period) = period {
+        check.refuse_if(
+            period <= length,
+            "period",
+            &format!("must be longer than `length`, which is {length}"),
+        );
+    }
+    if at.is_empty() && every.is_none() && period.is_none() {
+        check.refuse("never happens; give `at`, `every` or `period`");
+        return None;
+    }
+    Some(Episodes { at: sorted(at), every, period, length })
+}
+
+fn loss(loss: &file::Loss, check: &mut Check<'_>) -> Option<Loss> {
+    check.refuse_if(loss.packets.contains(&0), "packets", "packets are counted from 1");
+    check.refuse_if(
+        loss.first_order && loss.ber.get() == 0.0,
+        "first_order",
+        "says how `ber` is used, which is not given",
+    );
+    let burst = loss.burst.map(|burst| GilbertElliott {
+        to_bad: burst.to_bad.get(),
+        to_good: burst.to_good.get(),
+        good_loss: burst.good_loss.get(),
+        bad_loss: burst.bad_loss.get(),
+    });
+    Some(Loss {
+        ber: loss.ber.get(),
+        first_order: loss.first_order,
+        packet: loss.packet.get(),
+        burst,
+        packets: sorted(&loss.packets),
+        at: sorted(&loss.at),
+        start: loss.start,
+    })
+}
+
+fn sorted<T: Ord + Clone>(values: &[T]) -> Vec<T> {
+    let mut values = values.to_vec();
+    values.sort();
+    values
+}

@@ -1,0 +1,115 @@
+//! From what was written to what runs: defaults are filled in, names become numbers, files are read, and what makes no
+//! sense is refused.
+//!
+//! Functions answer `None` after they have noted why; what they can check beside that, they still do.
+
+mod check;
+mod files;
+mod flow;
+mod link;
+mod queue;
+
+use super::document::Node;
+use super::error::Problems;
+use super::file::ScenarioFile;
+use super::model::Scenario;
+use super::overrides::names;
+use airtcp_proto::scheme::Scheme;
+use airtcp_proto::tcp::profile;
+use airtcp_wire::Dur;
+use check::Check;
+use files::Files;
+use std::path::Path;
+
+/// `root` is the document that `written` was read from, `folder` where its relative paths start.
+pub(super) fn resolve(
+    written: &ScenarioFile,
+    root: &Node,
+    folder: &Path,
+    default_name: &str,
+    problems: &mut Problems,
+) -> Option<Scenario> {
+    let mut check = Check::new(root, problems);
+    run(written, &mut check);
+    schemes(written, &mut check);
+    let link_names = unique_names("link", root, &mut check);
+    let flow_names = unique_names("flow", root, &mut check);
+    let links = link::links(written, &link_names, &mut Files::new(folder), &mut check);
+    let flows = flow::flows(written, flow_names, &link_names, &mut check);
+    let (links, flows) = (links?, flows?);
+    Some(Scenario {
+        name: written.name.clone().unwrap_or_else(|| default_name.to_owned()),
+        description: written.description.clone(),
+        duration: written.duration,
+        warmup: written.warmup,
+        seeds: written.seeds,
+        seed: written.seed,
+        schemes: written.schemes.clone(),
+        profile: written.profile.clone(),
+        links,
+        flows,
+    })
+}
+
+fn run(written: &ScenarioFile, check: &mut Check<'_>) {
+    check.above_zero("duration", written.duration);
+    check.refuse_if(
+        written.warmup >= written.duration && written.duration > Dur::ZERO,
+        "warmup",
+        &format!("must be less than the duration, which is {}", written.duration),
+    );
+    check.refuse_if(written.seeds == 0, "seeds", "must be at least 1");
+}
+
+fn schemes(written: &ScenarioFile, check: &mut Check<'_>) {
+    check.refuse_if(written.schemes.is_empty(), "schemes", "is empty; name at least one scheme");
+    if profile::find(&written.profile).is_none() {
+        let known = profile::PROFILES.iter().map(|profile| profile.name);
+        let message = super::error::unknown("profile", &written.profile, known);
+        return check.refuse_key("profile", message);
+    }
+    check.inside("schemes", |check| {
+        for (index, text) in written.schemes.iter().enumerate() {
+            check.inside(index, |check| scheme(text, &written.profile, check));
+        }
+    });
+    check.inside("flow", |check| {
+        for (index, flow) in written.flow.iter().enumerate() {
+            if let Some(text) = &flow.scheme {
+                check.inside(index, |check| {
+                    check.inside("scheme", |check| scheme(text, &written.profile, check))
+                });
+            }
+        }
+    });
+}
+
+fn scheme(text: &str, profile: &str, check: &mut Check<'_>) {
+    if let Err(error) = Scheme::parse(text, profile) {
+        check.refuse(error.to_string());
+    }
+}
+
+/// What the links or flows are called. Names stand in result files and in `--set`, so they must be unique and plain.
+fn unique_names(key: &str, root: &Node, check: &mut Check<'_>) -> Vec<String> {
+    let Some(super::document::Value::List(list)) = root.get(key).map(|node| &node.value) else {
+        return Vec::new();
+    };
+    let names = names(key, list);
+    for (index, name) in names.iter().enumerate() {
+        let refuse = |check: &mut Check<'_>, message: String| {
+            check.inside(key, |check| check.inside(index, |check| check.refuse_key("name", message)));
+        };
+        if let Some(first) = names[..index].iter().position(|other| other == name) {
+            refuse(check, format!("`{name}` is the name of {key}[{first}], too; names must differ"));
+        }
+        if !name.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_') || name.parse::<usize>().is_ok()
+        {
+            refuse(
+                check,
+                format!("`{name}` is no name: write letters, digits, `-` and `_`, not a number alone"),
+            );
+        }
+    }
+    names
+}

@@ -1,0 +1,126 @@
+//! The scenario in full, as a file that can be read again.
+
+use super::file::CAPACITY_KEYS;
+use super::model::{
+    Capacity, Direction, Flow, Jitter, Link, Loss, Outages, Queue, Scenario, Side, Spikes, Traffic,
+};
+use airtcp_wire::Dur;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+impl Scenario {
+    /// The scenario as TOML with every default written out. Reading it back gives the same scenario, provided that it
+    /// was read from a file and that the files which it names are found from the same folder.
+    pub fn to_toml(&self) -> String {
+        let keys = ScenarioKeys {
+            name: &self.name,
+            description: &self.description,
+            duration: self.duration,
+            warmup: self.warmup,
+            seeds: self.seeds,
+            seed: self.seed,
+            schemes: &self.schemes,
+            profile: &self.profile,
+            link: self.links.iter().map(link_keys).collect(),
+            flow: self.flows.iter().map(|flow| self.flow_keys(flow)).collect(),
+        };
+        toml::to_string_pretty(&keys).expect("a scenario has nothing that TOML lacks")
+    }
+
+    fn flow_keys<'a>(&'a self, flow: &'a Flow) -> FlowKeys<'a> {
+        FlowKeys {
+            name: &flow.name,
+            count: flow.count,
+            scheme: flow.scheme.as_deref(),
+            start: flow.start,
+            stagger: flow.stagger,
+            stop: flow.stop,
+            direction: flow.direction,
+            enter: &self.links[flow.enter].name,
+            leave: &self.links[flow.leave].name,
+            measure: flow.measure,
+            traffic: &flow.traffic,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ScenarioKeys<'a> {
+    name: &'a str,
+    description: &'a str,
+    duration: Dur,
+    warmup: Dur,
+    seeds: u32,
+    seed: u64,
+    schemes: &'a [String],
+    profile: &'a str,
+    link: Vec<LinkKeys<'a>>,
+    flow: Vec<FlowKeys<'a>>,
+}
+
+#[derive(Serialize)]
+struct LinkKeys<'a> {
+    name: &'a str,
+    #[serde(flatten)]
+    forward: WayKeys<'a>,
+    outages: Option<&'a Outages>,
+    reverse: WayKeys<'a>,
+}
+
+#[derive(Serialize)]
+struct WayKeys<'a> {
+    #[serde(flatten)]
+    capacity: BTreeMap<&'static str, String>,
+    delay: Option<Dur>,
+    jitter: Option<&'a Jitter>,
+    spikes: Option<&'a Spikes>,
+    loss: &'a Loss,
+    queue: &'a Queue,
+}
+
+#[derive(Serialize)]
+struct FlowKeys<'a> {
+    name: &'a str,
+    count: u32,
+    scheme: Option<&'a str>,
+    start: Dur,
+    stagger: Dur,
+    stop: Option<Dur>,
+    direction: Direction,
+    enter: &'a str,
+    leave: &'a str,
+    measure: bool,
+    traffic: &'a Traffic,
+}
+
+/// With a log whose latency counts, no `delay` was given, neither there nor where it would be inherited from.
+fn link_keys(link: &Link) -> LinkKeys<'_> {
+    let uses_latency = |side: &Side| matches!(side.capacity, Capacity::Log { latency: true, .. });
+    let back_only = uses_latency(&link.reverse);
+    LinkKeys {
+        name: &link.name,
+        forward: way_keys(&link.forward, !uses_latency(&link.forward) && !back_only),
+        outages: link.outages.as_ref(),
+        reverse: way_keys(&link.reverse, !back_only),
+    }
+}
+
+fn way_keys(side: &Side, with_delay: bool) -> WayKeys<'_> {
+    WayKeys {
+        capacity: BTreeMap::from([capacity_key(&side.capacity)]),
+        delay: with_delay.then_some(side.delay),
+        jitter: side.jitter.as_ref(),
+        spikes: side.spikes.as_ref(),
+        loss: &side.loss,
+        queue: &side.queue,
+    }
+}
+
+fn capacity_key(capacity: &Capacity) -> (&'static str, String) {
+    let [rate_key, trace_key, log_key] = CAPACITY_KEYS;
+    match capacity {
+        Capacity::Fixed(rate) => (rate_key, rate.to_string()),
+        Capacity::Trace { path, .. } => (trace_key, path.display().to_string()),
+        Capacity::Log { path, .. } => (log_key, path.display().to_string()),
+    }
+}
