@@ -69,7 +69,7 @@ impl Source {
     pub fn new(flow: &model::Flow, start: Time, payload: u32, stream: Stream) -> Source {
         let traffic = match &flow.traffic {
             model::Traffic::Unlimited => Kind::Unlimited,
-            model::Traffic::Bytes(size) => Kind::Bytes(size.0),
+            model::Traffic::Bytes { size } => Kind::Bytes(size.0),
             model::Traffic::OnOff { on, off, rate } => {
                 Kind::OnOff { on: *on, off: *off, write: rate.map(|rate| Periodic::new(payload, rate)) }
             }
@@ -187,7 +187,7 @@ mod tests {
     fn a_transfer_opens_writes_and_closes_at_once() {
         let expected =
             [(Time(100), Action::Open), (Time(100), Action::Write(5000)), (Time(100), Action::Close)];
-        assert_eq!(actions(model::Traffic::Bytes(Bytes(5000)), None, Time::NEVER), expected);
+        assert_eq!(actions(model::Traffic::Bytes { size: Bytes(5000) }, None, Time::NEVER), expected);
     }
 
     #[test]

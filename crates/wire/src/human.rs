@@ -3,7 +3,7 @@
 //! One number, one unit, optional blanks between. A missing or unknown unit is an error that lists the units.
 
 use crate::units::{Dur, Rate};
-use serde::de::{Error as _, Visitor};
+use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::marker::PhantomData;

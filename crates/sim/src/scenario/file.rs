@@ -42,7 +42,9 @@ impl Default for ScenarioFile {
             warmup: Dur::ZERO,
             seeds: 5,
             seed: 1,
-            schemes: ["reno", "cubic", "vegas", "westwood", "veno", "hybla", "bbr"].map(str::to_owned).to_vec(),
+            schemes: ["reno", "cubic", "vegas", "westwood", "veno", "hybla", "bbr"]
+                .map(str::to_owned)
+                .to_vec(),
             profile: "linux".to_owned(),
             link: Vec::new(),
             flow: Vec::new(),

@@ -204,7 +204,8 @@ pub struct Limit {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "discipline", rename_all = "kebab-case")]
 pub enum Discipline {
-    Droptail,
+    #[serde(rename = "droptail")]
+    DropTail,
     Red {
         /// In packets, or in mean packets when bytes are counted.
         min_threshold: f64,
@@ -321,7 +322,7 @@ impl Side {
             queue: Queue {
                 limit: Limit { packets: Some(packets), bytes: None },
                 ecn: false,
-                discipline: Discipline::Droptail,
+                discipline: Discipline::DropTail,
             },
         }
     }

@@ -54,7 +54,7 @@ pub(super) fn queue(written: &file::Queue, path: Path, check: &mut Check<'_>) ->
     check.refuse_if(written.packets == Some(0), "packets", "must be at least 1");
     check.refuse_if(written.bytes == Some(Bytes(0)), "bytes", "must be above zero");
     let discipline = match written.discipline {
-        DisciplineKind::Droptail => Discipline::Droptail,
+        DisciplineKind::Droptail => Discipline::DropTail,
         DisciplineKind::Red => red(written, check),
         DisciplineKind::Codel => Discipline::Codel(codel(written, check)),
         DisciplineKind::FqCodel => fq_codel(written, check),
