@@ -169,12 +169,12 @@ fn transmitter(capacity: &model::Capacity) -> Box<dyn Transmitter> {
 
 fn variation(distribution: &model::Distribution) -> path::Variation {
     match distribution {
-        model::Distribution::Constant(delay) => path::Variation::Constant(*delay),
+        model::Distribution::Constant { mean } => path::Variation::Constant(*mean),
         model::Distribution::Uniform { low, high } => path::Variation::Uniform { low: *low, high: *high },
         model::Distribution::Normal { mean, deviation } => {
             path::Variation::Normal { mean: *mean, deviation: *deviation }
         }
-        model::Distribution::Table(ranges) => path::Variation::Table(
+        model::Distribution::Table { ranges } => path::Variation::Table(
             ranges
                 .iter()
                 .map(|&model::DelayRange { probability, low, high }| path::DelayRange {
