@@ -1,0 +1,94 @@
+//! Delivery rate sampling (draft-ietf-ccwg-bbr, "Delivery Rate Samples").
+
+use super::scoreboard::Sent;
+use crate::cc::RateSample;
+use airtcp_wire::{Dur, Time};
+
+/// `C.*` of the draft.
+#[derive(Clone, Debug, Default)]
+pub struct RateSampler {
+    pub delivered: u64,
+    delivered_at: Time,
+    first_sent_at: Time,
+    /// Bytes ever marked lost.
+    pub lost: u64,
+    /// Until `delivered` passes this, samples are limited by the application. 0: not.
+    app_limited_until: u64,
+}
+
+/// `RS.*` of the draft, collected over the segments that one ACK acknowledges.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Newest {
+    sent: Option<(Time, u64)>,
+    prior_delivered: u64,
+    prior_delivered_at: Time,
+    send_elapsed: Dur,
+    is_app_limited: bool,
+    lost: u64,
+    in_flight: u64,
+}
+
+impl RateSampler {
+    /// Stamps a segment that is about to be sent.
+    #[inline]
+    pub fn on_send(&mut self, now: Time, in_flight_before: u64, sent: &mut Sent) {
+        if in_flight_before == 0 {
+            self.first_sent_at = now;
+            self.delivered_at = now;
+        }
+        sent.sent_at = now;
+        sent.first_sent_at = self.first_sent_at;
+        sent.delivered = self.delivered;
+        sent.delivered_at = self.delivered_at;
+        sent.is_app_limited = self.app_limited_until != 0;
+        sent.lost = self.lost;
+        sent.in_flight = in_flight_before + sent.bytes();
+    }
+
+    /// `sent` has just been found delivered.
+    #[inline]
+    pub fn on_delivered(&mut self, now: Time, sent: &Sent, newest: &mut Newest) {
+        self.delivered += sent.bytes();
+        self.delivered_at = now;
+        if newest.sent.is_none_or(|newest| newest <= (sent.sent_at, sent.end)) {
+            *newest = Newest {
+                sent: Some((sent.sent_at, sent.end)),
+                prior_delivered: sent.delivered,
+                prior_delivered_at: sent.delivered_at,
+                send_elapsed: sent.sent_at.since(sent.first_sent_at),
+                is_app_limited: sent.is_app_limited,
+                lost: sent.lost,
+                in_flight: sent.in_flight,
+            };
+            self.first_sent_at = sent.sent_at;
+        }
+    }
+
+    /// The sample of an ACK after all its segments went through `on_delivered`.
+    #[inline]
+    pub fn sample(&mut self, now: Time, newest: &Newest, min_rtt: Dur, newly_lost: u64) -> RateSample {
+        if self.app_limited_until != 0 && self.delivered > self.app_limited_until {
+            self.app_limited_until = 0;
+        }
+        let mut sample = RateSample { total_delivered: self.delivered, newly_lost, ..RateSample::default() };
+        if newest.sent.is_none() {
+            return sample;
+        }
+        sample.prior_delivered = newest.prior_delivered;
+        sample.is_app_limited = newest.is_app_limited;
+        sample.tx_in_flight = newest.in_flight;
+        sample.lost_since = self.lost - newest.lost;
+        let interval = newest.send_elapsed.max(now.since(newest.prior_delivered_at));
+        // A shorter interval than any RTT is compression, not capacity.
+        if interval >= min_rtt || min_rtt == Dur::MAX {
+            sample.interval = interval;
+            sample.delivered = self.delivered - newest.prior_delivered;
+        }
+        sample
+    }
+
+    /// The application, not the window, is what keeps the sender silent.
+    pub fn on_app_limited(&mut self, in_flight: u64) {
+        self.app_limited_until = (self.delivered + in_flight).max(1);
+    }
+}

@@ -1,0 +1,254 @@
+//! The receiving half: RCV.NXT, the window, when to acknowledge, what to echo.
+
+use super::ack_policy::AckPolicy;
+use super::config::TcpConfig;
+use super::reassembly::Reassembly;
+use airtcp_wire::{Ecn, SackBlocks, Segment, Seq, Time};
+
+/// The receiving half of a connection.
+#[derive(Debug)]
+pub struct Receiver {
+    irs: Seq,
+    pub reassembly: Reassembly,
+    /// Position up to which the application has read.
+    read: u64,
+    /// Position of the peer's FIN, once it is known.
+    fin: Option<u64>,
+    buffer: u64,
+    segment_size: u64,
+    /// Right edge of the window that was advertised last.
+    advertised: u64,
+    window_shift: u8,
+    pub acks: AckPolicy,
+    sends_sack: bool,
+    sends_dsack: bool,
+    /// A duplicate to report in the next ACK (RFC 2883).
+    duplicate: Option<(u64, u64)>,
+    ts_recent: u32,
+    last_ack_sent: u64,
+    /// Congestion Experienced was seen and CWR not yet (RFC 3168 §6.1.3).
+    echo_congestion: bool,
+}
+
+/// What an arriving segment was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Arrival {
+    New,
+    Duplicate,
+    /// Nothing of it lies in the window.
+    Unacceptable,
+}
+
+impl Receiver {
+    pub fn new(config: &TcpConfig) -> Receiver {
+        Receiver {
+            irs: Seq(0),
+            reassembly: Reassembly::default(),
+            read: 1,
+            fin: None,
+            buffer: config.receive_window.0,
+            segment_size: u64::from(config.segment_payload()),
+            advertised: 0,
+            window_shift: if config.window_scaling { scale_for(config.receive_window.0) } else { 0 },
+            acks: AckPolicy::new(config),
+            sends_sack: false,
+            sends_dsack: false,
+            duplicate: None,
+            ts_recent: 0,
+            last_ack_sent: 0,
+            echo_congestion: false,
+        }
+    }
+
+    /// The peer's SYN has been accepted.
+    pub fn on_syn(&mut self, segment: &Segment, config: &TcpConfig) {
+        self.irs = segment.seq;
+        self.reassembly.insert(0, 1);
+        self.advertised = 1 + self.buffer;
+        self.ts_recent = segment.timestamps.map_or(0, |ts| ts.value);
+        self.sends_sack = config.sack && segment.syn.sack_permitted;
+        self.sends_dsack = self.sends_sack && config.dsack;
+        if segment.syn.window_scale.is_none() {
+            self.window_shift = 0;
+        }
+    }
+
+    pub fn window_shift(&self) -> u8 {
+        self.window_shift
+    }
+
+    /// Position in the peer's stream of a segment's first sequence number.
+    #[inline]
+    pub fn position(&self, segment: &Segment) -> Option<u64> {
+        segment.seq.offset(self.irs, self.reassembly.next())
+    }
+
+    /// Is the segment's timestamp older than the last one accepted (RFC 7323 §5: PAWS)?
+    #[inline]
+    pub fn is_old_timestamp(&self, segment: &Segment) -> bool {
+        segment.timestamps.is_some_and(|ts| (ts.value.wrapping_sub(self.ts_recent) as i32) < 0)
+    }
+
+    /// Takes a segment of an established connection: its data, FIN, timestamp and ECN marks.
+    pub fn handle(&mut self, now: Time, segment: &Segment, ecn: Ecn) -> Arrival {
+        let length = u64::from(segment.seq_len());
+        let Some(start) = self.position(segment).filter(|&start| self.is_acceptable(start, length)) else {
+            self.acks.demand();
+            return Arrival::Unacceptable;
+        };
+        self.note_timestamp(segment, start);
+        if length == 0 {
+            return Arrival::New;
+        }
+        self.note_congestion(segment, ecn);
+        if segment.flags.contains(airtcp_wire::Flags::FIN) {
+            self.fin = Some(start + length - 1);
+        }
+        // What lies beyond the window is not kept.
+        let end = (start + length).min(self.advertised.max(self.reassembly.next()));
+        self.insert(now, start, end)
+    }
+
+    /// RFC 9293 §3.4: does any of the segment lie in the window?
+    fn is_acceptable(&self, start: u64, length: u64) -> bool {
+        let (next, right) = (self.reassembly.next(), self.advertised.max(self.reassembly.next()));
+        match (length, right - next) {
+            (0, 0) => start == next,
+            (0, _) => next <= start && start < right,
+            (_, 0) => start + length <= next && start < next,
+            (_, _) => start < right && (start + length > next || start < next),
+        }
+    }
+
+    fn insert(&mut self, now: Time, start: u64, end: u64) -> Arrival {
+        let had_gap = self.reassembly.has_gap();
+        if !self.reassembly.insert(start, end) {
+            // RFC 5681 §4.2 and RFC 2883 §4: a duplicate is acknowledged at once, and reported.
+            self.duplicate = self.sends_dsack.then_some((start, end));
+            self.acks.demand();
+            return Arrival::Duplicate;
+        }
+        if had_gap || self.reassembly.has_gap() || self.has_finished() {
+            // RFC 5681 §4.2: out of order, or filling a gap: at once.
+            self.acks.demand();
+        } else {
+            self.acks.on_data(now, end - start);
+        }
+        Arrival::New
+    }
+
+    #[inline]
+    fn note_timestamp(&mut self, segment: &Segment, start: u64) {
+        // RFC 7323 §4.3 (2).
+        if let Some(ts) = segment.timestamps
+            && start <= self.last_ack_sent
+            && (ts.value.wrapping_sub(self.ts_recent) as i32) >= 0
+        {
+            self.ts_recent = ts.value;
+        }
+    }
+
+    #[inline]
+    fn note_congestion(&mut self, segment: &Segment, ecn: Ecn) {
+        // RFC 3168 §6.1.3: CWR ends the echo, CE (again) starts it.
+        if segment.flags.contains(airtcp_wire::Flags::CWR) {
+            self.echo_congestion = false;
+        }
+        if ecn == Ecn::Ce {
+            self.echo_congestion = true;
+        }
+    }
+
+    /// All data and the FIN have arrived.
+    pub fn has_finished(&self) -> bool {
+        self.fin.is_some_and(|fin| self.reassembly.next() > fin)
+    }
+
+    /// Position after the last readable byte: RCV.NXT without the FIN.
+    #[inline]
+    fn readable_end(&self) -> u64 {
+        self.reassembly.next() - u64::from(self.has_finished())
+    }
+
+    pub fn readable(&self) -> u64 {
+        self.readable_end().saturating_sub(self.read)
+    }
+
+    /// Bytes received in order over the connection's life.
+    pub fn received(&self) -> u64 {
+        self.readable_end().saturating_sub(1)
+    }
+
+    /// The application has taken `bytes`.
+    pub fn read(&mut self, bytes: u64) {
+        self.read += bytes.min(self.readable());
+        // A window that was nearly closed has opened: tell (RFC 9293 §3.8.6.2.2).
+        let (open, known) = (self.right_edge(), self.advertised);
+        let room_known = known.saturating_sub(self.reassembly.next());
+        if room_known < self.buffer / 2 && open >= known + (self.buffer / 2).min(self.segment_size) {
+            self.acks.demand();
+        }
+    }
+
+    /// Stream offset beyond which nothing is accepted.
+    pub fn limit(&self) -> u64 {
+        self.advertised.max(self.reassembly.next()).saturating_sub(1)
+    }
+
+    /// RFC 9293 §3.8.6.2.2: the right edge moves by at least a segment or half the buffer, or stays.
+    fn right_edge(&self) -> u64 {
+        let open = self.read + self.buffer;
+        if open >= self.advertised + self.segment_size.min(self.buffer / 2) { open } else { self.advertised }
+    }
+
+    /// Fills the acknowledgment's part of a segment that leaves now: ACK, window, timestamps' echo, SACK.
+    #[inline]
+    pub fn acknowledge(&mut self, segment: &mut Segment) {
+        let next = self.reassembly.next();
+        segment.ack = self.irs.at(next);
+        self.advertised = self.right_edge().max(self.advertised);
+        // Rounded up: a right edge, once advertised, does not move back (RFC 9293 §3.8.6).
+        let window = self.advertised.saturating_sub(next).div_ceil(1 << self.window_shift).min(0xffff);
+        segment.window = window as u16;
+        self.advertised = next + (window << self.window_shift);
+        self.last_ack_sent = next;
+        if let Some(ts) = &mut segment.timestamps {
+            ts.echo = self.ts_recent;
+        }
+        if self.sends_sack && (self.reassembly.has_gap() || self.duplicate.is_some()) {
+            self.fill_sack(segment);
+        }
+        self.acks.on_ack_sent();
+    }
+
+    fn fill_sack(&mut self, segment: &mut Segment) {
+        let limit = if segment.timestamps.is_some() { 3 } else { 4 };
+        let mut blocks = SackBlocks::default();
+        let mut push = |left: u64, right: u64| {
+            if blocks.as_slice().len() < limit {
+                blocks.push(self.irs.at(left), self.irs.at(right));
+            }
+        };
+        if let Some((start, end)) = self.duplicate {
+            push(start, end);
+            // RFC 2883 §4: the block that the duplicate lies in comes second.
+            if let Some((left, right)) = self.reassembly.block_at(start) {
+                push(left, right);
+            }
+        }
+        let second = self.duplicate.and_then(|(start, _)| self.reassembly.block_at(start));
+        self.reassembly.blocks().filter(|block| Some(*block) != second).for_each(|(left, right)| push(left, right));
+        self.duplicate = None;
+        segment.sack = blocks;
+    }
+
+    #[inline]
+    pub fn echoes_congestion(&self) -> bool {
+        self.echo_congestion
+    }
+}
+
+/// The smallest shift with which the whole buffer can be advertised (RFC 7323 §2.3: at most 14).
+fn scale_for(buffer: u64) -> u8 {
+    (0..14).find(|shift| buffer >> shift <= 0xffff).unwrap_or(14)
+}

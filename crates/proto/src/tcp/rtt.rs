@@ -1,0 +1,222 @@
+//! SRTT, RTTVAR and the RTO (RFC 6298).
+
+use super::config::RtoConfig;
+use airtcp_wire::{Dur, Time};
+
+/// The RTT estimator and the retransmission timeout that follows from it.
+#[derive(Clone, Debug)]
+pub struct RttEstimator {
+    config: RtoConfig,
+    srtt: Dur,
+    rttvar: Dur,
+    has_sample: bool,
+    /// SRTT + m·RTTVAR within its bounds, before back-off.
+    base: Dur,
+    /// Expiries in a row.
+    backoff: u32,
+    /// The smallest sample of the connection.
+    min: Dur,
+    slow_decay: SlowDecay,
+}
+
+/// Linux: RTTVAR rises at once and falls once a round trip.
+#[derive(Clone, Copy, Debug, Default)]
+struct SlowDecay {
+    deviation: Dur,
+    largest: Dur,
+    round_end: u64,
+}
+
+impl RttEstimator {
+    pub fn new(config: &RtoConfig) -> RttEstimator {
+        RttEstimator {
+            config: config.clone(),
+            srtt: Dur::ZERO,
+            rttvar: Dur::ZERO,
+            has_sample: false,
+            // RFC 6298 §2 (2.1).
+            base: config.initial.min(config.max),
+            backoff: 0,
+            min: Dur::MAX,
+            slow_decay: SlowDecay::default(),
+        }
+    }
+
+    /// A round trip took `rtt`; SND.UNA and SND.NXT now tell Linux's variance when a round trip is over.
+    pub fn on_sample(&mut self, rtt: Dur, una: u64, nxt: u64) {
+        self.min = self.min.min(rtt);
+        let rtt = in_ticks(rtt, self.config.measure_tick);
+        // RFC 6298 §5.7 and Karn: an unambiguous sample ends the back-off.
+        self.backoff = 0;
+        if !self.has_sample {
+            // RFC 6298 §2 (2.2).
+            self.has_sample = true;
+            self.srtt = rtt;
+            self.rttvar = rtt / 2;
+            self.slow_decay = SlowDecay { deviation: self.rttvar, largest: self.rttvar, round_end: nxt };
+        } else {
+            // RFC 6298 §2 (2.3): RTTVAR first, from the old SRTT.
+            let error = Dur(self.srtt.0.abs_diff(rtt.0));
+            if self.config.min_on_variance {
+                self.rttvar = self.slow_decay(rtt, error, una, nxt);
+            } else {
+                self.rttvar = smooth(self.rttvar, error, self.config.beta);
+            }
+            self.srtt = smooth(self.srtt, rtt, self.config.alpha);
+        }
+        self.recompute();
+    }
+
+    fn slow_decay(&mut self, rtt: Dur, error: Dur, una: u64, nxt: u64) -> Dur {
+        let beta = self.config.beta;
+        let state = &mut self.slow_decay;
+        // A sudden fall of the RTT is not jitter: it counts an eighth.
+        let gain = if rtt < self.srtt && error > state.deviation { beta / 8.0 } else { beta };
+        state.deviation = smooth(state.deviation, error, gain);
+        state.largest = state.largest.max(state.deviation);
+        let mut rttvar = self.rttvar.max(state.largest);
+        if una > state.round_end {
+            if state.largest < rttvar {
+                rttvar = smooth(rttvar, state.largest, beta);
+            }
+            state.round_end = nxt;
+            state.largest = Dur::ZERO;
+        }
+        rttvar
+    }
+
+    fn recompute(&mut self) {
+        let RtoConfig { factor, granularity, min, max, min_on_variance, .. } = self.config;
+        // RFC 6298 §2 (2.3): RTO = SRTT + max(G, K·RTTVAR).
+        let spread = self.rttvar.mul_f64(factor).max(granularity);
+        let rto = if min_on_variance { self.srtt + spread.max(min) } else { (self.srtt + spread).max(min) };
+        self.base = rto.min(max);
+    }
+
+    /// The current RTO with back-off.
+    #[inline]
+    pub fn rto(&self) -> Dur {
+        if self.backoff == 0 {
+            return self.base;
+        }
+        Dur(self.base.0.saturating_mul(1 << self.backoff.min(30))).min(self.config.max)
+    }
+
+    /// When a timer of one RTO started at `now` expires.
+    #[inline]
+    pub fn deadline(&self, now: Time) -> Time {
+        let tick = self.config.expire_tick;
+        if tick == Dur::ZERO {
+            return now + self.rto();
+        }
+        // A ticking clock counts whole ticks down: the first one may be short.
+        Time(now.0 / tick.0 * tick.0) + Dur(self.rto().0.div_ceil(tick.0) * tick.0)
+    }
+
+    /// The timer has expired (RFC 6298 §5.5).
+    pub fn on_expiry(&mut self) {
+        if self.config.backoff {
+            self.backoff += 1;
+        }
+    }
+
+    /// A spurious timeout has been found: keep RTO above the delay that caused it (RFC 4015 §3.2 step 9).
+    pub fn on_spurious(&mut self, before: (Dur, Dur), sample: Option<Dur>) {
+        let (srtt, rttvar) = before;
+        self.backoff = 0;
+        self.srtt = srtt.max(sample.unwrap_or(Dur::ZERO));
+        self.rttvar = rttvar.max(sample.unwrap_or(Dur::ZERO) / 2);
+        self.recompute();
+    }
+
+    /// SRTT + 2·G and RTTVAR, as RFC 4015 §3.2 step 0 saves them.
+    pub fn saved(&self) -> (Dur, Dur) {
+        (self.srtt + self.config.granularity * 2, self.rttvar)
+    }
+
+    #[inline]
+    pub fn srtt(&self) -> Dur {
+        self.srtt
+    }
+
+    pub fn rttvar(&self) -> Dur {
+        self.rttvar
+    }
+
+    /// [`Dur::MAX`] before the first sample.
+    #[inline]
+    pub fn min(&self) -> Dur {
+        self.min
+    }
+}
+
+#[inline]
+fn smooth(old: Dur, sample: Dur, gain: f64) -> Dur {
+    Dur((old.0 as f64 + gain * (sample.0 as f64 - old.0 as f64) + 0.5) as u64)
+}
+
+/// `rtt` in whole ticks, at least one, as a clock of that granularity measures it.
+fn in_ticks(rtt: Dur, tick: Dur) -> Dur {
+    if tick.0 == 0 { rtt } else { tick * ((rtt.0 + tick.0 / 2) / tick.0).max(1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::profile;
+    use proptest::prelude::*;
+
+    fn rfc() -> RttEstimator {
+        RttEstimator::new(&profile::rfc().rto)
+    }
+
+    #[test]
+    fn first_and_second_sample_follow_rfc6298_2() {
+        let mut rtt = RttEstimator::new(&RtoConfig { min: Dur::ZERO, ..profile::rfc().rto });
+        assert_eq!(rtt.rto(), Dur::from_secs(1));
+        rtt.on_sample(Dur::from_millis(800), 0, 0);
+        assert_eq!((rtt.srtt(), rtt.rttvar()), (Dur::from_millis(800), Dur::from_millis(400)));
+        assert_eq!(rtt.rto(), Dur::from_millis(2400));
+        rtt.on_sample(Dur::from_millis(400), 0, 0);
+        assert_eq!((rtt.srtt(), rtt.rttvar()), (Dur::from_millis(750), Dur::from_millis(400)));
+        assert_eq!(rtt.rto(), Dur::from_millis(2350));
+    }
+
+    #[test]
+    fn backoff_doubles_up_to_the_ceiling_and_ends_with_a_sample_rfc6298_5_5() {
+        let mut rtt = rfc();
+        let rtos: Vec<_> = (0..8).map(|_| { rtt.on_expiry(); rtt.rto().as_millis() / 1000 }).collect();
+        assert_eq!(rtos, [2, 4, 8, 16, 32, 60, 60, 60]);
+        rtt.on_sample(Dur::from_millis(100), 0, 0);
+        assert_eq!(rtt.rto(), Dur::from_secs(1));
+    }
+
+    #[test]
+    fn a_ticking_clock_expires_on_its_ticks() {
+        let mut rtt = RttEstimator::new(&profile::bsd_1998().rto);
+        rtt.on_sample(Dur::from_millis(10), 0, 0);
+        assert_eq!(rtt.srtt(), Dur::from_millis(500));
+        assert_eq!(rtt.deadline(Time(700_000_000)).0 % 500_000_000, 0);
+    }
+
+    #[test]
+    fn linux_keeps_200_ms_above_srtt() {
+        let mut rtt = RttEstimator::new(&profile::linux().rto);
+        for _ in 0..100 {
+            rtt.on_sample(Dur::from_millis(50), 0, 0);
+        }
+        assert_eq!(rtt.rto(), Dur::from_millis(250));
+    }
+
+    proptest! {
+        #[test]
+        fn rto_stays_within_its_bounds(samples in prop::collection::vec(0u64..200_000_000_000, 1..60), profile in 0usize..6) {
+            let config = (profile::PROFILES[profile].config)().rto;
+            let mut rtt = RttEstimator::new(&config);
+            for (i, &sample) in samples.iter().enumerate() {
+                if sample % 3 == 0 { rtt.on_expiry() } else { rtt.on_sample(Dur(sample), i as u64, i as u64 + 10) }
+                prop_assert!(rtt.rto() >= config.min.min(config.initial) && rtt.rto() <= config.max);
+            }
+        }
+    }
+}

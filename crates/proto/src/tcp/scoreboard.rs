@@ -1,0 +1,319 @@
+//! What has been sent and not yet cumulatively acknowledged, segment by segment.
+//!
+//! Positions are 64-bit: the SYN stands at 0, the first byte of data at 1, the FIN after the last byte.
+
+use airtcp_wire::Time;
+use std::collections::VecDeque;
+
+/// What the sender believes of a segment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// On its way; counts in the pipe.
+    InFlight,
+    /// Deemed lost, waiting to be resent.
+    Lost,
+    /// Arrived, by SACK.
+    Sacked,
+}
+
+/// One outstanding segment.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    pub start: u64,
+    pub end: u64,
+    pub fate: Fate,
+    pub is_app_limited: bool,
+    /// 1 for the original.
+    pub transmissions: u32,
+    /// Last transmission.
+    pub sent_at: Time,
+    /// For delivery rate samples: the connection's state when it was last sent.
+    pub first_sent_at: Time,
+    pub delivered: u64,
+    pub delivered_at: Time,
+    pub lost: u64,
+    pub in_flight: u64,
+}
+
+impl Sent {
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.end - self.start
+    }
+
+    #[inline]
+    pub fn is_resent(&self) -> bool {
+        self.transmissions > 1
+    }
+}
+
+/// The outstanding segments in sequence order, with totals that are always up to date.
+#[derive(Debug, Default)]
+pub struct Scoreboard {
+    segments: VecDeque<Sent>,
+    in_flight: u64,
+    lost: u64,
+    sacked: u64,
+    sacked_segments: u32,
+    /// End of the highest SACKed segment.
+    high_sacked: u64,
+    /// No lost segment starts below.
+    next_lost: u64,
+    /// Blocks of the last ACK: what they cover is already marked.
+    seen: [(u64, u64); 4],
+}
+
+impl Scoreboard {
+    #[inline]
+    pub fn push(&mut self, sent: Sent) {
+        debug_assert!(self.segments.back().is_none_or(|last| last.end == sent.start));
+        self.in_flight += sent.bytes();
+        self.segments.push_back(sent);
+    }
+
+    /// Takes what is below `ack` off the board, segment by segment, telling `each`. A segment that is only partly
+    /// acknowledged stays with its rest.
+    #[inline]
+    pub fn acknowledge(&mut self, ack: u64, mut each: impl FnMut(&Sent)) {
+        while let Some(first) = self.segments.front_mut() {
+            if first.end <= ack {
+                each(first);
+                let (fate, bytes) = (first.fate, first.bytes());
+                self.segments.pop_front();
+                self.discount(fate, bytes);
+                self.sacked_segments -= u32::from(fate == Fate::Sacked);
+            } else {
+                if first.start < ack {
+                    let (fate, bytes) = (first.fate, ack - first.start);
+                    first.start = ack;
+                    self.discount(fate, bytes);
+                }
+                break;
+            }
+        }
+    }
+
+    #[inline]
+    fn discount(&mut self, fate: Fate, bytes: u64) {
+        match fate {
+            Fate::InFlight => self.in_flight -= bytes,
+            Fate::Lost => self.lost -= bytes,
+            Fate::Sacked => self.sacked -= bytes,
+        }
+    }
+
+    /// Marks what `blocks` cover as SACKed, telling `each` of every segment for which that is new.
+    pub fn sack(&mut self, blocks: &[(u64, u64)], mut each: impl FnMut(&Sent)) {
+        let seen = self.seen;
+        for (slot, &(left, right)) in self.seen.iter_mut().zip(blocks) {
+            *slot = (left, right);
+        }
+        for &(left, right) in blocks {
+            let known = seen.iter().find(|(l, r)| (*l..=*r).contains(&left)).map_or(left, |(_, r)| *r);
+            if known < right {
+                self.sack_range(known, (left, right), &mut each);
+            }
+        }
+    }
+
+    /// Marks the segments that lie within the block and end beyond `from`.
+    fn sack_range(&mut self, from: u64, (left, right): (u64, u64), each: &mut impl FnMut(&Sent)) {
+        let mut index = self.segments.partition_point(|sent| sent.end <= from);
+        while let Some(sent) = self.segments.get_mut(index).filter(|sent| sent.end <= right) {
+            index += 1;
+            if sent.fate == Fate::Sacked || sent.start < left {
+                continue;
+            }
+            each(sent);
+            let (fate, bytes, end) = (sent.fate, sent.bytes(), sent.end);
+            sent.fate = Fate::Sacked;
+            self.discount(fate, bytes);
+            self.sacked += bytes;
+            self.sacked_segments += 1;
+            self.high_sacked = self.high_sacked.max(end);
+        }
+    }
+
+    /// Index of the segment that starts at or after `position`.
+    #[inline]
+    pub fn index_at(&self, position: u64) -> usize {
+        self.segments.partition_point(|sent| sent.start < position)
+    }
+
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<&Sent> {
+        self.segments.get(index)
+    }
+
+    pub fn first(&self) -> Option<&Sent> {
+        self.segments.front()
+    }
+
+    pub fn last(&self) -> Option<&Sent> {
+        self.segments.back()
+    }
+
+    /// Deems a segment in flight lost; others are left alone. Answers its bytes, 0 if it was not in flight.
+    pub fn mark_lost(&mut self, index: usize) -> u64 {
+        let Some(sent) = self.segments.get_mut(index).filter(|sent| sent.fate == Fate::InFlight) else { return 0 };
+        sent.fate = Fate::Lost;
+        let bytes = sent.bytes();
+        self.next_lost = if self.lost == 0 { sent.start } else { self.next_lost.min(sent.start) };
+        self.in_flight -= bytes;
+        self.lost += bytes;
+        bytes
+    }
+
+    /// Deems everything in flight lost; answers how many bytes that were.
+    pub fn mark_all_lost(&mut self) -> u64 {
+        (0..self.segments.len()).map(|index| self.mark_lost(index)).sum()
+    }
+
+    /// Takes back every verdict of loss that has not led to a retransmission.
+    pub fn unmark_lost(&mut self) {
+        for sent in self.segments.iter_mut().filter(|sent| sent.fate == Fate::Lost) {
+            sent.fate = Fate::InFlight;
+        }
+        self.in_flight += self.lost;
+        self.lost = 0;
+    }
+
+    /// The first lost segment: what is resent next.
+    pub fn first_lost(&mut self) -> Option<usize> {
+        if self.lost == 0 {
+            return None;
+        }
+        let mut index = self.index_at(self.next_lost);
+        // A partly acknowledged segment starts later than it did when it was marked.
+        while self.segments.get(index)?.fate != Fate::Lost {
+            index += 1;
+        }
+        self.next_lost = self.segments[index].start;
+        Some(index)
+    }
+
+    /// The segment at `index` is resent: it is in flight again. `sent` gets the new transmission's particulars.
+    pub fn resend(&mut self, index: usize, update: impl FnOnce(&mut Sent)) {
+        let sent = &mut self.segments[index];
+        let (fate, bytes) = (sent.fate, sent.bytes());
+        sent.fate = Fate::InFlight;
+        sent.transmissions += 1;
+        update(sent);
+        self.discount(fate, bytes);
+        self.in_flight += bytes;
+    }
+
+    /// Bytes in flight: RFC 6675's pipe.
+    #[inline]
+    pub fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    #[inline]
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    #[inline]
+    pub fn sacked(&self) -> u64 {
+        self.sacked
+    }
+
+    pub fn sacked_segments(&self) -> u32 {
+        self.sacked_segments
+    }
+
+    pub fn high_sacked(&self) -> u64 {
+        self.high_sacked
+    }
+
+    pub fn len(&self) -> usize {
+        self.segments.len()
+    }
+
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    #[cfg(test)]
+    fn check(&self) {
+        let sum = |fate| self.segments.iter().filter(|sent| sent.fate == fate).map(Sent::bytes).sum::<u64>();
+        assert_eq!((sum(Fate::InFlight), sum(Fate::Lost), sum(Fate::Sacked)), (self.in_flight, self.lost, self.sacked));
+        let sacked = self.segments.iter().filter(|sent| sent.fate == Fate::Sacked).count();
+        assert_eq!(sacked as u32, self.sacked_segments);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn sent(start: u64, end: u64) -> Sent {
+        Sent {
+            start,
+            end,
+            fate: Fate::InFlight,
+            is_app_limited: false,
+            transmissions: 1,
+            sent_at: Time::ZERO,
+            first_sent_at: Time::ZERO,
+            delivered: 0,
+            delivered_at: Time::ZERO,
+            lost: 0,
+            in_flight: 0,
+        }
+    }
+
+    #[derive(Clone, Debug)]
+    enum Op {
+        Send(u64),
+        Ack(u64),
+        Sack(u64, u64),
+        Lose(u64),
+        Resend,
+        LoseAll,
+        Unmark,
+    }
+
+    fn op() -> impl Strategy<Value = Op> {
+        prop_oneof![
+            3 => (1u64..4).prop_map(Op::Send),
+            2 => (0u64..6).prop_map(Op::Ack),
+            3 => (0u64..20, 1u64..8).prop_map(|(l, n)| Op::Sack(l, n)),
+            2 => (0u64..20).prop_map(Op::Lose),
+            2 => Just(Op::Resend),
+            1 => Just(Op::LoseAll),
+            1 => Just(Op::Unmark),
+        ]
+    }
+
+    proptest! {
+        /// Totals agree with the segments after any sequence of operations, and what is SACKed is never resent.
+        #[test]
+        fn totals_agree(ops in prop::collection::vec(op(), 1..120)) {
+            let mut board = Scoreboard::default();
+            let (mut una, mut nxt) = (0, 0);
+            for op in ops {
+                match op {
+                    Op::Send(n) => { board.push(sent(nxt, nxt + n)); nxt += n; }
+                    Op::Ack(n) => { una = (una + n).min(nxt); board.acknowledge(una, |_| ()); }
+                    Op::Sack(l, n) => {
+                        let (left, right) = ((una + l).min(nxt), (una + l + n).min(nxt));
+                        board.sack(&[(left, right)], |sent| assert_ne!(sent.fate, Fate::Sacked));
+                    }
+                    Op::Lose(at) => { board.mark_lost(at as usize); }
+                    Op::Resend => if let Some(index) = board.first_lost() {
+                        prop_assert!((0..index).all(|i| board.get(i).unwrap().fate != Fate::Lost));
+                        board.resend(index, |_| ());
+                    },
+                    Op::LoseAll => { board.mark_all_lost(); prop_assert_eq!(board.in_flight(), 0); }
+                    Op::Unmark => board.unmark_lost(),
+                }
+                board.check();
+                prop_assert_eq!(board.in_flight() + board.lost() + board.sacked(), nxt - una);
+            }
+        }
+    }
+}
