@@ -19,7 +19,8 @@ impl AckPolicy {
     pub fn new(config: &TcpConfig) -> AckPolicy {
         AckPolicy {
             // A segment counts as full although the peer's may be a little smaller.
-            every_bytes: u64::from(config.ack_every.saturating_sub(1)) * u64::from(config.segment_payload()) + 1,
+            every_bytes: u64::from(config.ack_every.saturating_sub(1)) * u64::from(config.segment_payload())
+                + 1,
             delay: config.delayed_ack,
             tick: config.delayed_ack_tick,
             quick_left: config.quick_acks,
@@ -37,7 +38,8 @@ impl AckPolicy {
             self.quick_left = self.quick_left.saturating_sub(1);
             self.is_due = true;
         } else if self.deadline.is_never() {
-            self.deadline = if self.tick == Dur::ZERO { now + self.delay } else { Time(now.0 + 1).round_up(self.tick) };
+            self.deadline =
+                if self.tick == Dur::ZERO { now + self.delay } else { Time(now.0 + 1).round_up(self.tick) };
         }
     }
 

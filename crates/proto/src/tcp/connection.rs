@@ -1,8 +1,13 @@
 //! One TCP connection, from the handshake to TIME-WAIT.
 
 use super::config::TcpConfig;
+use super::core::Phase;
+use super::handshake::{ControllerFactory, Negotiated, negotiate, offer};
+use super::receiver::{Arrival, Receiver};
+use super::sender::{AckIn, Outgoing, Sender};
+use super::spurious::timestamp;
 use crate::cc::RegistryError;
-use airtcp_wire::{Dur, Ecn, Segment, Seq, Time};
+use airtcp_wire::{Dur, Ecn, Flags, Segment, Seq, Time, Timestamps};
 
 /// Connection states (RFC 9293 §3.3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,6 +69,11 @@ pub enum Event {
     Closed,
 }
 
+impl Event {
+    const ALL: [Event; 5] =
+        [Event::Connected, Event::PeerFinished, Event::AllAcknowledged, Event::Reset, Event::Closed];
+}
+
 /// The sender's state for time series. Windows in bytes, positions as stream offsets of the application's bytes.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct SenderView {
@@ -104,7 +114,17 @@ pub struct Stats {
 
 /// A TCP endpoint. See [`crate::machine`] for how it is driven.
 pub struct Connection {
-    _private: (),
+    config: Box<TcpConfig>,
+    factory: ControllerFactory,
+    state: State,
+    iss: Seq,
+    negotiated: Negotiated,
+    sender: Sender,
+    receiver: Receiver,
+    time_wait_deadline: Time,
+    reset_due: Option<Segment>,
+    events: u8,
+    clock: Time,
 }
 
 impl Connection {
@@ -112,101 +132,509 @@ impl Connection {
     ///
     /// # Errors
     /// If the congestion control or one of its parameters is unknown.
-    pub fn connect(
-        _config: &TcpConfig,
-        _iss: Seq,
-        _seed: u64,
-        _now: Time,
-    ) -> Result<Connection, RegistryError> {
-        todo!()
+    pub fn connect(config: &TcpConfig, iss: Seq, seed: u64, now: Time) -> Result<Connection, RegistryError> {
+        let mut connection = Connection::new(config, iss, seed, State::SynSent)?;
+        connection.clock = now;
+        Ok(connection)
     }
 
     /// A passive open: waits for a SYN.
     ///
     /// # Errors
     /// As [`Connection::connect`].
-    pub fn listen(_config: &TcpConfig, _iss: Seq, _seed: u64) -> Result<Connection, RegistryError> {
-        todo!()
+    pub fn listen(config: &TcpConfig, iss: Seq, seed: u64) -> Result<Connection, RegistryError> {
+        Connection::new(config, iss, seed, State::Listen)
     }
 
-    /// A segment has arrived; `ecn` is its IP header's ECN field. Answers where its payload belongs.
-    pub fn handle_segment(&mut self, _now: Time, _segment: &Segment, _ecn: Ecn) {
-        todo!()
+    fn new(config: &TcpConfig, iss: Seq, seed: u64, state: State) -> Result<Connection, RegistryError> {
+        let factory = ControllerFactory::new(config, seed)?;
+        let mss = u64::from(config.segment_payload());
+        let cc = factory.build(config, mss, config.initial_window);
+        Ok(Connection {
+            config: Box::new(config.clone()),
+            factory,
+            state,
+            iss,
+            negotiated: Negotiated { mss, ..Negotiated::default() },
+            sender: Sender::new(config, cc, mss, false),
+            receiver: Receiver::new(config),
+            time_wait_deadline: Time::NEVER,
+            reset_due: None,
+            events: 0,
+            clock: Time::ZERO,
+        })
+    }
+
+    /// A segment has arrived; `ecn` is its IP header's ECN field.
+    pub fn handle_segment(&mut self, now: Time, segment: &Segment, ecn: Ecn) {
+        self.clock = now;
+        self.sender.core.stats.segments_received += 1;
+        self.sender.last_rtt = None;
+        match self.state {
+            State::Closed => {}
+            State::Listen => self.handle_in_listen(segment),
+            State::SynSent => self.handle_in_syn_sent(now, segment),
+            _ => self.handle_synchronized(now, segment, ecn),
+        }
+    }
+
+    /// RFC 9293 §3.10.7.2.
+    fn handle_in_listen(&mut self, segment: &Segment) {
+        if segment.flags.contains(Flags::RST) || !segment.flags.contains(Flags::SYN) {
+            return;
+        }
+        if segment.flags.contains(Flags::ACK) {
+            self.reset_due = Some(Segment { seq: segment.ack, flags: Flags::RST, ..Segment::default() });
+            return;
+        }
+        self.accept_syn(segment);
+        self.state = State::SynReceived;
+    }
+
+    /// RFC 9293 §3.10.7.3.
+    fn handle_in_syn_sent(&mut self, now: Time, segment: &Segment) {
+        let flags = segment.flags;
+        let acks_syn = flags.contains(Flags::ACK) && segment.ack == self.iss.at(1);
+        if flags.contains(Flags::ACK) && !acks_syn {
+            if !flags.contains(Flags::RST) {
+                self.reset_due = Some(Segment { seq: segment.ack, flags: Flags::RST, ..Segment::default() });
+            }
+            return;
+        }
+        if flags.contains(Flags::RST) {
+            if acks_syn {
+                self.reset_by_peer();
+            }
+            return;
+        }
+        if !flags.contains(Flags::SYN) {
+            return;
+        }
+        self.accept_syn(segment);
+        if acks_syn {
+            self.take_ack(now, segment);
+            self.establish();
+            self.receiver.acks.demand();
+        } else {
+            // Simultaneous open: our SYN goes out again, now with an ACK.
+            self.state = State::SynReceived;
+            self.sender.core.mark_first_lost();
+        }
+    }
+
+    fn accept_syn(&mut self, segment: &Segment) {
+        self.negotiated = negotiate(&self.config, segment);
+        self.receiver.on_syn(segment, &self.config);
+        self.sender.on_initial_window(u64::from(segment.window));
+    }
+
+    fn establish(&mut self) {
+        self.state = State::Established;
+        // RFC 5681 §3.1: after a lost SYN the initial window is one segment.
+        let syn_was_lost = self.sender.core.stats.retransmissions > 0;
+        let initial_window = if syn_was_lost { 1 } else { self.config.initial_window };
+        let Negotiated { mss, sack, .. } = self.negotiated;
+        let cc = self.factory.build(&self.config, mss, initial_window);
+        self.sender.establish(&self.config, cc, mss, sack);
+        self.notify(Event::Connected);
+    }
+
+    /// RFC 9293 §3.10.7.4.
+    fn handle_synchronized(&mut self, now: Time, segment: &Segment, ecn: Ecn) {
+        let flags = segment.flags;
+        if flags.contains(Flags::RST) {
+            return self.handle_reset(segment);
+        }
+        // RFC 7323 §3.2: once negotiated, a timestamp is on every segment; §5.3 R1: an old one is not acceptable.
+        if self.negotiated.timestamps {
+            if segment.timestamps.is_none() {
+                return;
+            }
+            if self.receiver.is_old_timestamp(segment) {
+                return self.receiver.acks.demand();
+            }
+        }
+        if flags.contains(Flags::SYN) {
+            return self.handle_stray_syn(segment);
+        }
+        if !flags.contains(Flags::ACK) {
+            return;
+        }
+        if self.state == State::SynReceived {
+            if segment.ack != self.iss.at(1) && self.ack_position(segment).is_none_or(|ack| ack < 1) {
+                self.reset_due = Some(Segment { seq: segment.ack, flags: Flags::RST, ..Segment::default() });
+                return;
+            }
+            self.take_ack(now, segment);
+            self.establish();
+        } else if self.receiver.position(segment).is_some() {
+            self.take_ack(now, segment);
+        }
+        self.take_text(now, segment, ecn);
+        self.advance_state(now);
+    }
+
+    /// RFC 5961 §3.2: only a reset with exactly the next sequence number is obeyed; others in the window are challenged.
+    fn handle_reset(&mut self, segment: &Segment) {
+        match self.receiver.position(segment) {
+            Some(position) if position == self.receiver.reassembly.next() => self.reset_by_peer(),
+            Some(position)
+                if position > self.receiver.reassembly.next() && position <= self.receiver.limit() =>
+            {
+                self.receiver.acks.demand();
+            }
+            _ => {}
+        }
+    }
+
+    /// A SYN again: our SYN-ACK or its ACK was lost; or a stray one, which is challenged (RFC 5961 §4.2).
+    fn handle_stray_syn(&mut self, segment: &Segment) {
+        let is_repeated = self.receiver.position(segment) == Some(0);
+        if self.state == State::SynReceived && is_repeated && !segment.flags.contains(Flags::ACK) {
+            self.sender.core.mark_first_lost();
+        } else {
+            self.receiver.acks.demand();
+        }
+    }
+
+    fn ack_position(&self, segment: &Segment) -> Option<u64> {
+        segment.ack.offset(self.iss, self.sender.core.una)
+    }
+
+    #[inline]
+    fn take_ack(&mut self, now: Time, segment: &Segment) {
+        let Some(ack) = self.ack_position(segment) else { return };
+        let mut blocks = [(0, 0); 4];
+        let (mut count, mut has_dsack) = (0, false);
+        if !segment.sack.is_empty() && self.negotiated.sack {
+            (count, has_dsack) = self.sack_blocks(segment, ack, &mut blocks);
+        }
+        let shift = if segment.flags.contains(Flags::SYN) { 0 } else { self.negotiated.peer_window_shift };
+        self.sender.handle_ack(
+            now,
+            &AckIn {
+                ack,
+                blocks: &blocks[..count],
+                has_dsack,
+                window: u64::from(segment.window) << shift,
+                has_payload: segment.seq_len() > 0,
+                ece: self.negotiated.ecn
+                    && segment.flags.contains(Flags::ECE)
+                    && !segment.flags.contains(Flags::SYN),
+                echo: segment.timestamps.filter(|_| self.negotiated.timestamps).map(|ts| ts.echo),
+            },
+        );
+    }
+
+    /// The blocks above SND.UNA as positions; and whether the first one reports a duplicate (RFC 2883 §4: it lies below
+    /// the ACK or inside the second block).
+    fn sack_blocks(&self, segment: &Segment, ack: u64, blocks: &mut [(u64, u64); 4]) -> (usize, bool) {
+        let core = &self.sender.core;
+        let ranges = segment.sack.as_slice();
+        let (mut count, mut has_dsack) = (0, false);
+        for (index, &(left, right)) in ranges.iter().enumerate() {
+            let (Some(left), Some(right)) = (left.offset(self.iss, ack), right.offset(self.iss, ack)) else {
+                continue;
+            };
+            let is_inside_next = || {
+                let (l, r) = *ranges.get(index + 1)?;
+                Some(l.offset(self.iss, ack)? <= left && right <= r.offset(self.iss, ack)?)
+            };
+            if index == 0 && (right <= ack || is_inside_next().unwrap_or(false)) {
+                has_dsack = true;
+            } else if left < right && left >= ack && right <= core.nxt {
+                blocks[count] = (left, right);
+                count += 1;
+            }
+        }
+        (count, has_dsack)
+    }
+
+    #[inline]
+    fn take_text(&mut self, now: Time, segment: &Segment, ecn: Ecn) {
+        let ecn = if self.negotiated.ecn { ecn } else { Ecn::NotEct };
+        if self.receiver.handle(now, segment, ecn) == Arrival::Duplicate {
+            self.sender.core.stats.duplicate_segments_received += 1;
+        }
+    }
+
+    /// FINs sent, acknowledged and received (RFC 9293 §3.10.7.4, fifth and eighth).
+    #[inline]
+    fn advance_state(&mut self, now: Time) {
+        let acked = self.sender.is_finished();
+        let finished = self.receiver.has_finished();
+        if !acked && !finished {
+            return;
+        }
+        if finished
+            && !matches!(self.state, State::CloseWait | State::LastAck | State::Closing | State::TimeWait)
+        {
+            self.notify(Event::PeerFinished);
+        }
+        if acked && matches!(self.state, State::FinWait1 | State::Closing | State::LastAck) {
+            self.notify(Event::AllAcknowledged);
+        }
+        self.state = match self.state {
+            State::Established if finished => State::CloseWait,
+            State::FinWait1 if acked && finished => State::TimeWait,
+            State::FinWait1 if acked => State::FinWait2,
+            State::FinWait1 if finished => State::Closing,
+            State::FinWait2 if finished => State::TimeWait,
+            State::Closing if acked => State::TimeWait,
+            State::LastAck if acked => State::Closed,
+            other => other,
+        };
+        match self.state {
+            // A FIN that comes again restarts the wait.
+            State::TimeWait => self.time_wait_deadline = now + self.config.time_wait,
+            State::Closed => self.notify(Event::Closed),
+            _ => {}
+        }
+    }
+
+    fn reset_by_peer(&mut self) {
+        self.state = State::Closed;
+        self.notify(Event::Reset);
+        self.notify(Event::Closed);
     }
 
     /// A timer may have expired.
-    pub fn handle_timeout(&mut self, _now: Time) {
-        todo!()
+    pub fn handle_timeout(&mut self, now: Time) {
+        self.clock = now;
+        self.receiver.acks.handle_timeout(now);
+        if self.time_wait_deadline <= now {
+            self.time_wait_deadline = Time::NEVER;
+            self.state = State::Closed;
+            self.notify(Event::Closed);
+        }
+        if !matches!(self.state, State::Closed | State::Listen) {
+            self.sender.handle_timeout(now);
+            if self.sender.retries > self.config.max_retries {
+                // RFC 9293 §3.8.3 (R2).
+                self.reset_by_peer();
+            }
+        }
     }
 
     /// The next segment to send, if any may be sent now.
-    pub fn poll_transmit(&mut self, _now: Time) -> Option<Transmit> {
-        todo!()
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
+        self.clock = now;
+        if let Some(segment) = self.reset_due.take() {
+            return Some(Transmit { segment, ecn: Ecn::NotEct, reason: Reason::Ack, offset: 0 });
+        }
+        let outgoing = match self.state {
+            State::Closed | State::Listen => return None,
+            State::SynSent | State::SynReceived => return self.poll_syn(now),
+            State::TimeWait => None,
+            _ => self.sender.poll(now),
+        };
+        match outgoing {
+            Some(outgoing) => Some(self.data_segment(now, &outgoing)),
+            None if self.receiver.acks.is_due() => Some(self.pure_ack(now)),
+            None => None,
+        }
+    }
+
+    fn poll_syn(&mut self, now: Time) -> Option<Transmit> {
+        let outgoing = self.sender.poll_syn(now)?;
+        let mut segment = Segment {
+            seq: self.iss,
+            flags: Flags::SYN,
+            syn: offer(&self.config, self.receiver.window_shift()),
+            timestamps: self.config.timestamps.then(|| Timestamps { value: timestamp(now), echo: 0 }),
+            window: self.config.receive_window.0.min(0xffff) as u16,
+            ..Segment::default()
+        };
+        if self.state == State::SynReceived {
+            segment.flags.set(Flags::ACK);
+            segment.timestamps = segment.timestamps.filter(|_| self.negotiated.timestamps);
+            segment.syn.sack_permitted = self.negotiated.sack;
+            self.receiver.acknowledge_syn(&mut segment);
+            if self.negotiated.ecn {
+                segment.flags.set(Flags::ECE);
+            }
+        } else if self.config.ecn {
+            segment.flags.set(Flags::ECE | Flags::CWR);
+        }
+        Some(Transmit { segment, ecn: Ecn::NotEct, reason: outgoing.reason, offset: 0 })
+    }
+
+    /// A segment with everything but its sequence space.
+    #[inline]
+    fn header(&mut self, now: Time, position: u64) -> Segment {
+        let mut segment = Segment { seq: self.iss.at(position), flags: Flags::ACK, ..Segment::default() };
+        if self.negotiated.timestamps {
+            segment.timestamps = Some(Timestamps { value: timestamp(now), echo: 0 });
+        }
+        if self.receiver.echoes_congestion() {
+            segment.flags.set(Flags::ECE);
+        }
+        self.receiver.acknowledge(&mut segment);
+        segment
+    }
+
+    fn pure_ack(&mut self, now: Time) -> Transmit {
+        self.sender.core.stats.acks_sent += 1;
+        let segment = self.header(now, self.sender.core.nxt);
+        Transmit { segment, ecn: Ecn::NotEct, reason: Reason::Ack, offset: 0 }
+    }
+
+    #[inline]
+    fn data_segment(&mut self, now: Time, outgoing: &Outgoing) -> Transmit {
+        let mut segment = self.header(now, outgoing.start);
+        let mut length = outgoing.end - outgoing.start;
+        if self.sender.is_fin(outgoing.end) {
+            segment.flags.set(Flags::FIN);
+            length -= 1;
+            self.on_fin_sent(outgoing.reason);
+        }
+        segment.len = length as u32;
+        if length > 0 && self.sender.unsent() == 0 {
+            segment.flags.set(Flags::PSH);
+        }
+        let mut ecn = Ecn::NotEct;
+        // RFC 3168 §6.1.5 and §6.1.6: neither retransmissions nor window probes are ECN-capable.
+        if self.negotiated.ecn && outgoing.reason == Reason::New && length > 0 {
+            ecn = Ecn::Ect0;
+            if std::mem::take(&mut self.sender.core.owes_cwr) {
+                segment.flags.set(Flags::CWR);
+            }
+        }
+        Transmit { segment, ecn, reason: outgoing.reason, offset: outgoing.start - 1 }
+    }
+
+    fn on_fin_sent(&mut self, reason: Reason) {
+        self.state = match self.state {
+            State::Established if reason != Reason::WindowProbe => State::FinWait1,
+            State::CloseWait if reason != Reason::WindowProbe => State::LastAck,
+            other => other,
+        };
     }
 
     /// When `handle_timeout` is wanted.
+    #[inline]
     pub fn poll_timeout(&self) -> Time {
-        todo!()
+        if matches!(self.state, State::Closed | State::Listen) {
+            return Time::NEVER;
+        }
+        self.sender.deadline(self.clock).min(self.receiver.acks.deadline()).min(self.time_wait_deadline)
     }
 
+    #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
-        todo!()
+        if self.events == 0 {
+            return None;
+        }
+        let event = Event::ALL[self.events.trailing_zeros() as usize];
+        self.events &= self.events - 1;
+        Some(event)
+    }
+
+    fn notify(&mut self, event: Event) {
+        self.events |= 1 << event as u8;
     }
 
     /// The application has `bytes` more to send.
-    pub fn write(&mut self, _bytes: u64) {
-        todo!()
+    ///
+    /// # Panics
+    /// After [`close`](Connection::close), in debug builds.
+    pub fn write(&mut self, bytes: u64) {
+        self.sender.write(bytes);
     }
 
     /// The application has written all it will: FIN follows the last byte.
     pub fn close(&mut self) {
-        todo!()
+        match self.state {
+            State::Closed => {}
+            State::Listen => self.state = State::Closed,
+            _ => self.sender.close(),
+        }
     }
 
     /// Sends RST and forgets the connection.
     pub fn abort(&mut self) {
-        todo!()
+        if !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::TimeWait) {
+            let mut reset = Segment {
+                seq: self.iss.at(self.sender.core.nxt),
+                flags: Flags::RST | Flags::ACK,
+                ..Segment::default()
+            };
+            self.receiver.acknowledge(&mut reset);
+            self.reset_due = Some(reset);
+        }
+        self.state = State::Closed;
+        self.notify(Event::Closed);
     }
 
     /// Bytes received in order and not yet read.
+    #[inline]
     pub fn readable(&self) -> u64 {
-        todo!()
+        self.receiver.readable()
     }
 
     /// The application takes `bytes`, at most what is readable; the window opens by as much.
-    pub fn read(&mut self, _bytes: u64) {
-        todo!()
+    #[inline]
+    pub fn read(&mut self, bytes: u64) {
+        self.receiver.read(bytes);
     }
 
     /// Has every byte of the peer's stream in `start..end` arrived?
-    pub fn has_received(&self, _start: u64, _end: u64) -> bool {
-        todo!()
+    pub fn has_received(&self, start: u64, end: u64) -> bool {
+        self.receiver.reassembly.contains(start + 1, end + 1)
     }
 
     /// Bytes of the peer's stream received in order.
     pub fn received(&self) -> u64 {
-        todo!()
+        self.receiver.received()
+    }
+
+    /// Stream offset of the first payload byte of a segment that is about to be handled; `None` if it is no part of the
+    /// stream.
+    pub fn payload_offset(&self, segment: &Segment) -> Option<u64> {
+        let skipped = u64::from(segment.flags.contains(Flags::SYN));
+        (self.receiver.position(segment)? + skipped).checked_sub(1)
+    }
+
+    /// Stream offset at which the receive window ends: what lies beyond is not kept.
+    pub fn receive_limit(&self) -> u64 {
+        self.receiver.limit()
     }
 
     /// Bytes of our stream acknowledged.
     pub fn acknowledged(&self) -> u64 {
-        todo!()
+        let core = &self.sender.core;
+        core.una.saturating_sub(1 + u64::from(self.sender.is_finished()))
     }
 
     /// The RTT sample that the last `handle_segment` took.
+    #[inline]
     pub fn last_rtt(&self) -> Option<Dur> {
-        todo!()
+        self.sender.last_rtt
     }
 
+    #[inline]
     pub fn state(&self) -> State {
-        todo!()
+        self.state
     }
 
     pub fn sender_view(&self) -> SenderView {
-        todo!()
+        let core = &self.sender.core;
+        SenderView {
+            cwnd: core.window(),
+            ssthresh: core.cc.ssthresh(),
+            srtt: core.rtt.srtt(),
+            rttvar: core.rtt.rttvar(),
+            rto: core.rtt.rto(),
+            in_flight: core.board.in_flight(),
+            una: core.una.saturating_sub(1),
+            nxt: core.nxt.saturating_sub(1),
+            peer_window: self.sender.peer_window(),
+            in_recovery: core.phase != Phase::Open,
+        }
     }
 
+    #[inline]
     pub fn stats(&self) -> &Stats {
-        todo!()
+        &self.sender.core.stats
     }
 }

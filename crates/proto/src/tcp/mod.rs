@@ -1,12 +1,24 @@
 //! TCP, sans-IO: segments in, segments out.
 //!
-//! [`Connection`] joins a sender and a receiver. What an era's stack did is a [`TcpConfig`], usually one of
-//! [`profile`]'s with a few keys changed.
+//! [`Connection`] joins a [`sender`](sender::Sender) and a [`receiver`](receiver::Receiver). What an era's stack did is
+//! a [`TcpConfig`], usually one of [`profile`]'s with a few keys changed.
 
+mod ack_policy;
 pub mod config;
 pub mod connection;
+mod core;
+mod handshake;
 pub mod pacer;
 pub mod profile;
+mod prr;
+mod rate;
+mod reassembly;
+mod receiver;
+pub mod recovery;
+mod rtt;
+mod scoreboard;
+mod sender;
+mod spurious;
 
 pub use config::{Recovery, RtoConfig, RttTiming, TcpConfig, TimeoutPolicy};
 pub use connection::{Connection, Event, Reason, SenderView, State, Stats, Transmit};

@@ -22,14 +22,11 @@ impl Reassembly {
         !self.ranges.is_empty()
     }
 
-    /// Bytes waiting above a gap.
-    pub fn held(&self) -> u64 {
-        self.ranges.iter().map(|(left, right)| right - left).sum()
-    }
-
     pub fn contains(&self, start: u64, end: u64) -> bool {
         end <= self.next
-            || self.range_at(start).is_some_and(|index| self.ranges[index].0 <= start && end <= self.ranges[index].1)
+            || self
+                .range_at(start)
+                .is_some_and(|index| self.ranges[index].0 <= start && end <= self.ranges[index].1)
     }
 
     /// `start..end` has arrived. Answers whether any of it is new.
@@ -88,7 +85,9 @@ impl Reassembly {
     pub fn blocks(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let index = move |slot: usize| self.range_at(self.recent[slot]);
         (0..4)
-            .filter(move |&slot| index(slot).is_some() && (0..slot).all(|earlier| index(earlier) != index(slot)))
+            .filter(move |&slot| {
+                index(slot).is_some() && (0..slot).all(|earlier| index(earlier) != index(slot))
+            })
             .filter_map(move |slot| Some(self.ranges[index(slot)?]))
     }
 }
@@ -100,6 +99,10 @@ mod tests {
 
     fn blocks(reassembly: &Reassembly) -> Vec<(u64, u64)> {
         reassembly.blocks().collect()
+    }
+
+    fn held(reassembly: &Reassembly) -> u64 {
+        reassembly.ranges.iter().map(|(left, right)| right - left).sum()
     }
 
     #[test]
@@ -129,7 +132,7 @@ mod tests {
                 prop_assert_eq!(reassembly.insert(start, end), is_new);
                 let next = bytes.iter().position(|&byte| !byte).unwrap_or(80) as u64;
                 prop_assert_eq!(reassembly.next(), next);
-                prop_assert_eq!(reassembly.held(), bytes[next as usize..].iter().filter(|&&byte| byte).count() as u64);
+                prop_assert_eq!(held(&reassembly), bytes[next as usize..].iter().filter(|&&byte| byte).count() as u64);
                 let blocks = blocks(&reassembly);
                 if is_new && start > next {
                     prop_assert!(blocks[0].0 <= start && end <= blocks[0].1);

@@ -221,6 +221,16 @@ impl Receiver {
         self.acks.on_ack_sent();
     }
 
+    /// As [`acknowledge`](Receiver::acknowledge) on a SYN-ACK, whose window is not scaled (RFC 7323 §2.2).
+    pub fn acknowledge_syn(&mut self, segment: &mut Segment) {
+        segment.ack = self.irs.at(1);
+        segment.window = self.buffer.min(0xffff) as u16;
+        self.last_ack_sent = 1;
+        if let Some(ts) = &mut segment.timestamps {
+            ts.echo = self.ts_recent;
+        }
+    }
+
     fn fill_sack(&mut self, segment: &mut Segment) {
         let limit = if segment.timestamps.is_some() { 3 } else { 4 };
         let mut blocks = SackBlocks::default();
@@ -237,7 +247,10 @@ impl Receiver {
             }
         }
         let second = self.duplicate.and_then(|(start, _)| self.reassembly.block_at(start));
-        self.reassembly.blocks().filter(|block| Some(*block) != second).for_each(|(left, right)| push(left, right));
+        self.reassembly
+            .blocks()
+            .filter(|block| Some(*block) != second)
+            .for_each(|(left, right)| push(left, right));
         self.duplicate = None;
         segment.sack = blocks;
     }

@@ -157,7 +157,10 @@ fn smooth(old: Dur, sample: Dur, gain: f64) -> Dur {
 
 /// `rtt` in whole ticks, at least one, as a clock of that granularity measures it.
 fn in_ticks(rtt: Dur, tick: Dur) -> Dur {
-    if tick.0 == 0 { rtt } else { tick * ((rtt.0 + tick.0 / 2) / tick.0).max(1) }
+    match (rtt.0 + tick.0 / 2).checked_div(tick.0) {
+        Some(ticks) => tick * ticks.max(1),
+        None => rtt,
+    }
 }
 
 #[cfg(test)]
@@ -185,7 +188,12 @@ mod tests {
     #[test]
     fn backoff_doubles_up_to_the_ceiling_and_ends_with_a_sample_rfc6298_5_5() {
         let mut rtt = rfc();
-        let rtos: Vec<_> = (0..8).map(|_| { rtt.on_expiry(); rtt.rto().as_millis() / 1000 }).collect();
+        let rtos: Vec<_> = (0..8)
+            .map(|_| {
+                rtt.on_expiry();
+                rtt.rto().as_millis() / 1000
+            })
+            .collect();
         assert_eq!(rtos, [2, 4, 8, 16, 32, 60, 60, 60]);
         rtt.on_sample(Dur::from_millis(100), 0, 0);
         assert_eq!(rtt.rto(), Dur::from_secs(1));

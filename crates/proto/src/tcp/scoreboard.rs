@@ -155,7 +155,9 @@ impl Scoreboard {
 
     /// Deems a segment in flight lost; others are left alone. Answers its bytes, 0 if it was not in flight.
     pub fn mark_lost(&mut self, index: usize) -> u64 {
-        let Some(sent) = self.segments.get_mut(index).filter(|sent| sent.fate == Fate::InFlight) else { return 0 };
+        let Some(sent) = self.segments.get_mut(index).filter(|sent| sent.fate == Fate::InFlight) else {
+            return 0;
+        };
         sent.fate = Fate::Lost;
         let bytes = sent.bytes();
         self.next_lost = if self.lost == 0 { sent.start } else { self.next_lost.min(sent.start) };
@@ -164,9 +166,9 @@ impl Scoreboard {
         bytes
     }
 
-    /// Deems everything in flight lost; answers how many bytes that were.
-    pub fn mark_all_lost(&mut self) -> u64 {
-        (0..self.segments.len()).map(|index| self.mark_lost(index)).sum()
+    /// Deems everything in flight below `position` lost; answers how many bytes that were.
+    pub fn mark_lost_below(&mut self, position: u64) -> u64 {
+        (0..self.index_at(position)).map(|index| self.mark_lost(index)).sum()
     }
 
     /// Takes back every verdict of loss that has not led to a retransmission.
@@ -239,7 +241,10 @@ impl Scoreboard {
     #[cfg(test)]
     fn check(&self) {
         let sum = |fate| self.segments.iter().filter(|sent| sent.fate == fate).map(Sent::bytes).sum::<u64>();
-        assert_eq!((sum(Fate::InFlight), sum(Fate::Lost), sum(Fate::Sacked)), (self.in_flight, self.lost, self.sacked));
+        assert_eq!(
+            (sum(Fate::InFlight), sum(Fate::Lost), sum(Fate::Sacked)),
+            (self.in_flight, self.lost, self.sacked)
+        );
         let sacked = self.segments.iter().filter(|sent| sent.fate == Fate::Sacked).count();
         assert_eq!(sacked as u32, self.sacked_segments);
     }
@@ -308,7 +313,7 @@ mod tests {
                         prop_assert!((0..index).all(|i| board.get(i).unwrap().fate != Fate::Lost));
                         board.resend(index, |_| ());
                     },
-                    Op::LoseAll => { board.mark_all_lost(); prop_assert_eq!(board.in_flight(), 0); }
+                    Op::LoseAll => { board.mark_lost_below(nxt); prop_assert_eq!(board.in_flight(), 0); }
                     Op::Unmark => board.unmark_lost(),
                 }
                 board.check();

@@ -1,0 +1,251 @@
+//! What the sender knows, and the steps that recovery policies are made of.
+
+use super::config::TcpConfig;
+use super::connection::{Reason, Stats};
+use super::prr::Prr;
+use super::rate::RateSampler;
+use super::rtt::RttEstimator;
+use super::scoreboard::Scoreboard;
+use super::spurious::{Spurious, Trigger};
+use crate::cc::{Cause, Congestion, CongestionControl};
+use airtcp_wire::{Dur, Time};
+
+/// Where the sender stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    Open,
+    /// Fast recovery: from the first sign of loss until `recover` is acknowledged.
+    Recovery,
+    /// Repairing after a timeout, until `recover` is acknowledged.
+    Loss,
+}
+
+/// The sender's state, shared by the parts that act on it. Positions as in [`super::scoreboard`].
+pub struct Core {
+    /// SND.UNA
+    pub una: u64,
+    /// SND.NXT. Never moves back: what is to be resent is marked on the scoreboard.
+    pub nxt: u64,
+    pub board: Scoreboard,
+    pub cc: Box<dyn CongestionControl>,
+    pub rtt: RttEstimator,
+    pub sampler: RateSampler,
+    pub stats: Stats,
+    /// Sender maximum segment size: payload bytes of a full segment.
+    pub mss: u64,
+    pub initial_window: u64,
+    pub phase: Phase,
+    /// The highest position sent when the last episode of loss began (RFC 6582 §3.2 "recover").
+    pub recover: u64,
+    pub dupacks: u32,
+    pub dupack_threshold: u32,
+    pub has_limited_transmit: bool,
+    pub has_sack: bool,
+    /// Artificial window for what duplicate ACKs say has left the network (RFC 5681 §3.2 steps 3 and 4).
+    pub inflation: i64,
+    pub prr: Option<Prr>,
+    pub uses_prr: bool,
+    /// The next retransmission leaves whatever the window says, for this reason.
+    pub forced: Option<Reason>,
+    /// New segments that may leave beyond the window (F-RTO's two, a tail loss probe).
+    pub extra_segments: u32,
+    /// A tail loss probe is to leave now.
+    pub is_probe_due: bool,
+    pub spurious: Spurious,
+    /// No reduction for ECN-Echo before this is acknowledged (RFC 3168 §6.1.2: once a window).
+    ecn_recover: u64,
+    pub owes_cwr: bool,
+}
+
+/// What an ACK changed on the scoreboard.
+#[derive(Clone, Copy, Debug)]
+pub struct AckSummary {
+    pub now: Time,
+    pub prior_una: u64,
+    /// SND.UNA moved by this.
+    pub acked: u64,
+    /// Bytes newly delivered.
+    pub delivered: u64,
+    /// Of those, by SACK.
+    pub sacked: u64,
+    pub is_duplicate: bool,
+    /// The ACK reports a segment that arrived twice (RFC 2883).
+    pub has_dsack: bool,
+    /// The echoed timestamp.
+    pub echo: Option<u32>,
+    pub ece: bool,
+    /// Data that was outstanding when the timer last expired, and never resent, has arrived.
+    pub original_delivered: bool,
+}
+
+impl Core {
+    pub fn new(config: &TcpConfig, cc: Box<dyn CongestionControl>, mss: u64, has_sack: bool) -> Core {
+        Core {
+            una: 0,
+            nxt: 0,
+            board: Scoreboard::default(),
+            cc,
+            rtt: RttEstimator::new(&config.rto),
+            sampler: RateSampler::default(),
+            stats: Stats::default(),
+            mss,
+            initial_window: mss * u64::from(config.initial_window),
+            phase: Phase::Open,
+            recover: 0,
+            dupacks: 0,
+            dupack_threshold: config.dupack_threshold,
+            has_limited_transmit: config.limited_transmit,
+            has_sack,
+            inflation: 0,
+            prr: None,
+            uses_prr: config.prr && has_sack,
+            forced: None,
+            extra_segments: 0,
+            is_probe_due: false,
+            spurious: Spurious::new(config),
+            ecn_recover: 0,
+            owes_cwr: false,
+        }
+    }
+
+    /// What may be in flight.
+    #[inline]
+    pub fn window(&self) -> u64 {
+        let cwnd = self.prr.as_ref().map_or_else(|| self.cc.cwnd(), |prr| prr.window);
+        cwnd.saturating_add_signed(self.inflation)
+    }
+
+    /// FlightSize (RFC 5681 §2): sent and not cumulatively acknowledged.
+    #[inline]
+    pub fn flight_size(&self) -> u64 {
+        self.nxt - self.una
+    }
+
+    /// Deems the segment at `index` lost.
+    pub fn mark_lost(&mut self, index: usize) {
+        self.sampler.lost += self.board.mark_lost(index);
+    }
+
+    /// Deems lost the first segment that is not yet acknowledged.
+    pub fn mark_first_lost(&mut self) {
+        self.mark_lost(0);
+    }
+
+    /// Deems everything lost that was sent before the episode began and has not been SACKed.
+    pub fn mark_all_lost(&mut self) {
+        self.sampler.lost += self.board.mark_lost_below(self.recover);
+    }
+
+    /// A loss has been found: reduce, and resend the first lost segment at once.
+    pub fn enter_recovery(&mut self, now: Time) {
+        self.begin_episode(now, Trigger::Loss);
+        self.phase = Phase::Recovery;
+        self.stats.fast_retransmits += 1;
+        let prior_cwnd = self.cc.cwnd();
+        let flight_size = self.flight_size();
+        self.congestion(now, Cause::Loss, false);
+        if self.uses_prr && !self.cc.governs_recovery() && self.cc.cwnd() < prior_cwnd {
+            self.prr = Some(Prr::new(flight_size, self.cc.cwnd(), self.mss));
+        }
+        self.forced = Some(Reason::FastRetransmit);
+    }
+
+    /// Tahoe: as after a timeout, but for the timer.
+    pub fn enter_slow_start(&mut self, now: Time) {
+        self.begin_episode(now, Trigger::Loss);
+        self.phase = Phase::Loss;
+        self.stats.fast_retransmits += 1;
+        self.congestion(now, Cause::Timeout, false);
+        self.mark_all_lost();
+        self.forced = Some(Reason::FastRetransmit);
+    }
+
+    /// The retransmission timer has expired; which segments that declares lost is the caller's to say.
+    pub fn enter_loss(&mut self, now: Time) {
+        let is_repeated =
+            self.phase == Phase::Loss && self.board.first().is_some_and(|first| first.is_resent());
+        if !is_repeated {
+            self.begin_episode(now, Trigger::Timeout);
+        }
+        self.recover = self.nxt;
+        self.phase = Phase::Loss;
+        self.inflation = 0;
+        self.prr = None;
+        self.dupacks = 0;
+        self.extra_segments = 0;
+        self.stats.timeouts += 1;
+        self.congestion(now, Cause::Timeout, is_repeated);
+        self.forced = Some(Reason::Timeout);
+    }
+
+    fn begin_episode(&mut self, now: Time, trigger: Trigger) {
+        let pipe_prev = self.flight_size().max(self.cc.ssthresh());
+        self.spurious.save(now, trigger, pipe_prev, self.rtt.saved(), self.nxt);
+        self.recover = self.nxt;
+    }
+
+    /// Everything that was outstanding when the episode began has been acknowledged.
+    pub fn leave_episode(&mut self, now: Time) {
+        self.phase = Phase::Open;
+        self.inflation = 0;
+        self.prr = None;
+        self.forced = None;
+        self.cc.on_recovery_exit(now);
+    }
+
+    /// ECN-Echo: reduce once a window (RFC 3168 §6.1.2).
+    pub fn handle_ecn_echo(&mut self, now: Time) {
+        self.stats.ecn_echoes_received += 1;
+        if self.una >= self.ecn_recover && self.phase == Phase::Open && self.nxt > 0 {
+            self.ecn_recover = self.nxt;
+            self.congestion(now, Cause::Ecn, false);
+            self.owes_cwr = true;
+        }
+    }
+
+    /// Tells the controller.
+    pub fn congestion(&mut self, now: Time, cause: Cause, is_repeated_timeout: bool) {
+        let prior_cwnd = self.cc.cwnd();
+        self.cc.on_congestion(&Congestion {
+            now,
+            cause,
+            is_repeated_timeout,
+            flight_size: self.flight_size(),
+            in_flight: self.board.in_flight(),
+            srtt: self.rtt.srtt(),
+            min_rtt: self.rtt.min(),
+            una: self.una,
+            nxt: self.nxt,
+        });
+        self.stats.cwnd_reductions += u64::from(self.cc.cwnd() < prior_cwnd);
+        // One reduction a window, whatever asks for it.
+        self.ecn_recover = self.nxt;
+        self.owes_cwr |= cause != Cause::Ecn;
+    }
+
+    /// The last episode proved spurious: restore (RFC 4015 §3.2).
+    pub fn undo(&mut self, now: Time, acked: u64, ece: bool) {
+        let Some(saved) = self.spurious.take() else { return };
+        self.stats.spurious_detected += 1;
+        self.board.unmark_lost();
+        self.leave_episode(now);
+        self.dupacks = 0;
+        if !ece {
+            // Step 5.
+            let cwnd = self.flight_size() + acked.min(self.initial_window);
+            self.cc.on_spurious(now, cwnd, saved.pipe_prev);
+        }
+        if saved.trigger == Trigger::Timeout {
+            self.rtt.on_spurious(saved.rtt, None);
+            self.spurious.rtt_to_restore = Some(saved.rtt);
+        }
+    }
+
+    /// An unambiguous round trip time.
+    pub fn handle_rtt(&mut self, sample: Dur) {
+        match self.spurious.rtt_to_restore.take() {
+            Some(saved) => self.rtt.on_spurious(saved, Some(sample)),
+            None => self.rtt.on_sample(sample, self.una, self.nxt),
+        }
+    }
+}

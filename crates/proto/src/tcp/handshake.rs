@@ -1,0 +1,74 @@
+//! What the two SYNs agree on.
+
+use super::config::TcpConfig;
+use crate::cc::registry::{ControllerSpec, RegistryError, Values, find, values};
+use crate::cc::{Build, CongestionControl};
+use airtcp_wire::{Flags, Segment, SynOptions};
+
+/// Options in force on a connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Negotiated {
+    pub timestamps: bool,
+    pub sack: bool,
+    pub ecn: bool,
+    /// Shift of the windows that the peer advertises (RFC 7323 §2.3).
+    pub peer_window_shift: u8,
+    /// Payload bytes of a full segment (RFC 6691: the MSS less the options on each segment).
+    pub mss: u64,
+}
+
+/// The options of our SYN.
+pub fn offer(config: &TcpConfig, window_shift: u8) -> SynOptions {
+    SynOptions {
+        mss: Some((config.packet_size.saturating_sub(40)).clamp(1, 0xffff) as u16),
+        window_scale: config.window_scaling.then_some(window_shift),
+        sack_permitted: config.sack,
+    }
+}
+
+/// What holds after the peer's SYN or SYN-ACK.
+pub fn negotiate(config: &TcpConfig, syn: &Segment) -> Negotiated {
+    let timestamps = config.timestamps && syn.timestamps.is_some();
+    // RFC 9293 §3.7.1: 536 where the peer does not say.
+    let peer_mss = u64::from(syn.syn.mss.unwrap_or(536));
+    let own_mss = u64::from(config.packet_size.saturating_sub(40));
+    let is_ack = syn.flags.contains(Flags::ACK);
+    // RFC 3168 §6.1.1: a SYN asks with ECE and CWR, a SYN-ACK agrees with ECE alone.
+    let asks_ecn = syn.flags.contains(Flags::ECE) && syn.flags.contains(Flags::CWR) != is_ack;
+    Negotiated {
+        timestamps,
+        sack: config.sack && syn.syn.sack_permitted,
+        ecn: config.ecn && asks_ecn,
+        // RFC 7323 §2.3: more than 14 is 14.
+        peer_window_shift: syn.syn.window_scale.filter(|_| config.window_scaling).unwrap_or(0).min(14),
+        mss: own_mss.min(peer_mss).saturating_sub(if timestamps { 12 } else { 0 }).max(1),
+    }
+}
+
+/// Builds a connection's controller, before and after the handshake.
+pub struct ControllerFactory {
+    spec: &'static ControllerSpec,
+    values: Values,
+    seed: u64,
+}
+
+impl ControllerFactory {
+    /// # Errors
+    /// If `config` names an unknown controller or parameter.
+    pub fn new(config: &TcpConfig, seed: u64) -> Result<ControllerFactory, RegistryError> {
+        let spec = find(&config.congestion_control)?;
+        Ok(ControllerFactory { spec, values: values(spec, &config.cc)?, seed })
+    }
+
+    /// A controller for segments of `mss` bytes that starts with `initial_window` segments.
+    pub fn build(&self, config: &TcpConfig, mss: u64, initial_window: u32) -> Box<dyn CongestionControl> {
+        let build = Build {
+            mss,
+            initial_window: mss * u64::from(initial_window.max(1)),
+            initial_ssthresh: config.initial_ssthresh.map_or(u64::MAX, |segments| mss * u64::from(segments)),
+            slow_start: config.slow_start,
+            seed: self.seed,
+        };
+        (self.spec.build)(&build, &self.values)
+    }
+}

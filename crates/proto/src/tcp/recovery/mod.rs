@@ -1,0 +1,72 @@
+//! Loss recovery policies: when a segment is deemed lost, and when the episode is over.
+//!
+//! A policy reads an ACK's effect on the scoreboard and marks segments lost; the sender resends what is marked as the
+//! window allows, before any new data.
+
+mod newreno;
+mod rack;
+mod reno;
+mod sack;
+mod tahoe;
+
+use super::config::{Recovery, TcpConfig};
+use super::core::{AckSummary, Core};
+use super::scoreboard::Sent;
+use airtcp_wire::Time;
+
+/// One way to find and repair losses.
+pub trait LossRecovery: Send {
+    /// The scoreboard has taken an ACK in. `core.dupacks` counts it already.
+    fn on_ack(&mut self, core: &mut Core, ack: &AckSummary);
+
+    /// A segment has been found delivered.
+    fn on_delivered(&mut self, _now: Time, _sent: &Sent, _echo: Option<u32>) {}
+
+    /// A segment has been sent.
+    fn on_sent(&mut self, _core: &Core, _now: Time, _sent: &Sent) {}
+
+    /// In recovery the window has room, but nothing is marked lost and there is no new data: a segment may be marked
+    /// on suspicion.
+    fn speculate(&mut self, _core: &mut Core) {}
+
+    /// The retransmission timer has expired.
+    fn on_timeout(&mut self) {}
+
+    /// The episode was spurious: verdicts of loss have been taken back.
+    fn on_undo(&mut self, _core: &Core) {}
+
+    /// The policy's own timer.
+    fn deadline(&self) -> Time {
+        Time::NEVER
+    }
+
+    fn handle_timeout(&mut self, _core: &mut Core, _now: Time) {}
+}
+
+/// The policy that `config` names, or NewReno where it needs SACK and the peer has none.
+pub fn build(config: &TcpConfig, has_sack: bool) -> Box<dyn LossRecovery> {
+    match config.recovery {
+        Recovery::Tahoe => Box::new(tahoe::Tahoe),
+        Recovery::Reno => Box::new(reno::Reno),
+        Recovery::Sack if has_sack => Box::new(sack::Sack::default()),
+        Recovery::RackTlp if has_sack => Box::new(rack::Rack::new(config)),
+        Recovery::Newreno | Recovery::Sack | Recovery::RackTlp => Box::new(newreno::NewReno),
+    }
+}
+
+/// Is this the ACK on which duplicate ACKs mean a loss, and has what they speak of not been repaired already
+/// (RFC 6582 §3.2 step 2: the ACK must cover more than "recover")?
+fn is_loss_by_duplicates(core: &Core, ack: &AckSummary) -> bool {
+    ack.is_duplicate && core.dupacks == core.dupack_threshold && is_beyond_recover(core)
+}
+
+fn is_beyond_recover(core: &Core) -> bool {
+    core.una > core.recover
+}
+
+/// RFC 3042 §2: on each of the first two duplicate ACKs one new segment may leave, beyond cwnd.
+fn limited_transmit(core: &mut Core) {
+    if core.has_limited_transmit {
+        core.inflation = i64::from(core.dupacks.min(2)) * core.mss as i64;
+    }
+}

@@ -1,0 +1,242 @@
+//! RACK-TLP (RFC 8985): a segment is lost when one sent sufficiently later has arrived; a probe finds losses at the
+//! tail.
+
+use super::LossRecovery;
+use crate::tcp::config::TcpConfig;
+use crate::tcp::core::{AckSummary, Core, Phase};
+use crate::tcp::scoreboard::{Fate, Sent};
+use crate::tcp::spurious::timestamp;
+use airtcp_wire::{Dur, Time};
+use std::collections::VecDeque;
+
+/// Worst-case delayed ACK (RFC 8985 §7.2 WCDelAckT).
+const DELAYED_ACK: Dur = Dur::from_millis(200);
+
+pub struct Rack {
+    dupack_threshold: u32,
+    /// Send time and end of the most recently sent segment that has arrived (RACK.xmit_ts, RACK.end_seq).
+    newest: (Time, u64),
+    /// RACK.rtt
+    rtt: Dur,
+    min_rtt: Dur,
+    /// RACK.fack
+    highest_delivered: u64,
+    has_reordering: bool,
+    window: ReorderWindow,
+    /// Originals below have been judged: arrived, or marked lost.
+    judged: u64,
+    /// Retransmissions in the order in which they left: send time and start.
+    resent: VecDeque<(Time, u64)>,
+    reorder_deadline: Time,
+    probe: Probe,
+}
+
+/// RACK.reo_wnd's adaptation to DSACKs (RFC 8985 §6.2 step 4).
+struct ReorderWindow {
+    multiplier: u32,
+    persist: u32,
+    round_end: u64,
+}
+
+/// Tail loss probe (RFC 8985 §7).
+#[derive(Default)]
+struct Probe {
+    deadline: Option<Time>,
+    /// TLP.end_seq and TLP.is_retrans of the probe that is out.
+    out: Option<(u64, bool)>,
+    is_being_sent: bool,
+}
+
+impl Rack {
+    pub fn new(config: &TcpConfig) -> Rack {
+        Rack {
+            dupack_threshold: config.dupack_threshold,
+            newest: (Time::ZERO, 0),
+            rtt: Dur::ZERO,
+            min_rtt: Dur::MAX,
+            highest_delivered: 0,
+            has_reordering: false,
+            window: ReorderWindow { multiplier: 1, persist: 16, round_end: 0 },
+            judged: 0,
+            resent: VecDeque::new(),
+            reorder_deadline: Time::NEVER,
+            probe: Probe::default(),
+        }
+    }
+
+    /// RFC 8985 §6.2 step 4: none while duplicates alone show a loss, else a quarter of the minimum RTT, more if DSACKs
+    /// tell of spurious retransmissions.
+    fn reorder_window(&self, core: &Core) -> Dur {
+        let shows_loss = core.phase != Phase::Open || core.board.sacked_segments() >= self.dupack_threshold;
+        if !self.has_reordering && shows_loss {
+            return Dur::ZERO;
+        }
+        (core.rtt.min() / 4 * u64::from(self.window.multiplier)).min(core.rtt.srtt())
+    }
+
+    fn adapt(&mut self, core: &Core, ack: &AckSummary) {
+        if ack.has_dsack && core.una >= self.window.round_end {
+            self.window =
+                ReorderWindow { multiplier: self.window.multiplier + 1, persist: 16, round_end: core.nxt };
+        }
+    }
+
+    fn on_recovery_exit(&mut self) {
+        self.window.persist = self.window.persist.saturating_sub(1);
+        if self.window.persist == 0 {
+            self.window.multiplier = 1;
+        }
+    }
+
+    /// RFC 8985 §6.2 step 5. Originals leave in sequence order and retransmissions in the order of `resent`, so each
+    /// list is judged from its oldest on, up to the first segment that still has time.
+    fn detect(&mut self, core: &mut Core, now: Time) -> bool {
+        let patience = self.rtt + self.reorder_window(core);
+        let lost_before = core.sampler.lost;
+        let originals = self.detect_originals(core, now, patience);
+        let resent = self.detect_resent(core, now, patience);
+        self.reorder_deadline = originals.min(resent);
+        core.sampler.lost > lost_before
+    }
+
+    fn detect_originals(&mut self, core: &mut Core, now: Time, patience: Dur) -> Time {
+        let mut index = core.board.index_at(self.judged);
+        while let Some(sent) = core.board.get(index) {
+            if sent.fate == Fate::InFlight && !sent.is_resent() {
+                if (sent.sent_at, sent.end) >= self.newest {
+                    break;
+                }
+                if sent.sent_at + patience > now {
+                    return sent.sent_at + patience;
+                }
+                core.mark_lost(index);
+            }
+            self.judged = core.board.get(index).map_or(self.judged, |sent| sent.end);
+            index += 1;
+        }
+        Time::NEVER
+    }
+
+    fn detect_resent(&mut self, core: &mut Core, now: Time, patience: Dur) -> Time {
+        while let Some(&(sent_at, start)) = self.resent.front() {
+            let index = core.board.index_at(start);
+            let outstanding =
+                core.board.get(index).filter(|sent| sent.sent_at == sent_at && sent.fate == Fate::InFlight);
+            if let Some(sent) = outstanding {
+                if (sent_at, sent.end) >= self.newest {
+                    break;
+                }
+                if sent_at + patience > now {
+                    return sent_at + patience;
+                }
+                core.mark_lost(index);
+            }
+            self.resent.pop_front();
+        }
+        Time::NEVER
+    }
+
+    /// RFC 8985 §7.4: a probe that resent the tail and was acknowledged without a DSACK has repaired a loss.
+    fn judge_probe(&mut self, core: &mut Core, ack: &AckSummary) {
+        let Some((end, is_retransmission)) = self.probe.out.filter(|(end, _)| core.una >= *end) else {
+            return;
+        };
+        let is_over =
+            !is_retransmission || ack.has_dsack || core.una > end || (ack.is_duplicate && ack.sacked == 0);
+        if is_over {
+            self.probe.out = None;
+            if is_retransmission && !ack.has_dsack && core.una > end && core.phase == Phase::Open {
+                core.congestion(ack.now, crate::cc::Cause::Loss, false);
+            }
+        }
+    }
+
+    /// RFC 8985 §7.2.
+    fn schedule_probe(&mut self, core: &Core, now: Time) {
+        let is_wanted = core.phase == Phase::Open
+            && core.board.in_flight() > 0
+            && core.board.sacked() == 0
+            && core.board.lost() == 0
+            && self.probe.out.is_none();
+        self.probe.deadline = is_wanted.then(|| {
+            let srtt = core.rtt.srtt();
+            let patience = if srtt == Dur::ZERO { Dur::from_secs(1) } else { srtt * 2 };
+            now + patience + if core.board.len() == 1 { DELAYED_ACK } else { Dur::ZERO }
+        });
+    }
+}
+
+impl LossRecovery for Rack {
+    #[inline]
+    fn on_delivered(&mut self, now: Time, sent: &Sent, echo: Option<u32>) {
+        let rtt = now.since(sent.sent_at);
+        if sent.is_resent() {
+            // RFC 8985 §6.2 step 2: an ACK that comes too soon, or echoes an older timestamp, is the original's.
+            let is_originals =
+                echo.is_some_and(|echo| (echo.wrapping_sub(timestamp(sent.sent_at)) as i32) < 0);
+            if is_originals || rtt < self.min_rtt {
+                return;
+            }
+        }
+        self.rtt = rtt;
+        self.newest = self.newest.max((sent.sent_at, sent.end));
+        // Step 3.
+        if sent.end > self.highest_delivered {
+            self.highest_delivered = sent.end;
+        } else if !sent.is_resent() {
+            self.has_reordering = true;
+        }
+    }
+
+    fn on_ack(&mut self, core: &mut Core, ack: &AckSummary) {
+        self.min_rtt = core.rtt.min();
+        if core.phase != Phase::Open && core.una >= core.recover {
+            core.leave_episode(ack.now);
+            self.on_recovery_exit();
+        }
+        self.adapt(core, ack);
+        self.judge_probe(core, ack);
+        if self.detect(core, ack.now) && core.phase == Phase::Open {
+            core.enter_recovery(ack.now);
+        }
+        if ack.acked > 0 || ack.sacked > 0 {
+            self.schedule_probe(core, ack.now);
+        }
+    }
+
+    fn on_sent(&mut self, core: &Core, now: Time, sent: &Sent) {
+        if sent.is_resent() {
+            self.resent.push_back((now, sent.start));
+        }
+        if self.probe.is_being_sent {
+            self.probe.is_being_sent = false;
+            self.probe.out = Some((core.nxt, sent.is_resent()));
+        }
+        self.schedule_probe(core, now);
+    }
+
+    fn on_timeout(&mut self) {
+        self.reorder_deadline = Time::NEVER;
+        self.probe = Probe::default();
+    }
+
+    fn on_undo(&mut self, core: &Core) {
+        self.judged = core.una;
+    }
+
+    fn deadline(&self) -> Time {
+        self.reorder_deadline.min(self.probe.deadline.unwrap_or(Time::NEVER))
+    }
+
+    fn handle_timeout(&mut self, core: &mut Core, now: Time) {
+        if self.reorder_deadline <= now && self.detect(core, now) && core.phase == Phase::Open {
+            core.enter_recovery(now);
+            self.probe.deadline = None;
+        }
+        if self.probe.deadline.is_some_and(|deadline| deadline <= now) {
+            self.probe.deadline = None;
+            self.probe.is_being_sent = true;
+            core.is_probe_due = true;
+        }
+    }
+}

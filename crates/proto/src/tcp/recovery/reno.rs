@@ -1,0 +1,34 @@
+//! Reno: fast retransmit and fast recovery with an inflated window, over at the first ACK of new data
+//! (RFC 5681 §3.2 without RFC 6582).
+
+use super::{LossRecovery, is_loss_by_duplicates, limited_transmit};
+use crate::tcp::core::{AckSummary, Core, Phase};
+
+pub struct Reno;
+
+impl LossRecovery for Reno {
+    fn on_ack(&mut self, core: &mut Core, ack: &AckSummary) {
+        match core.phase {
+            // RFC 5681 §3.2 step 6: deflate.
+            Phase::Recovery if ack.acked > 0 => core.leave_episode(ack.now),
+            Phase::Recovery if ack.is_duplicate => inflate(core),
+            Phase::Loss if core.una >= core.recover => core.leave_episode(ack.now),
+            Phase::Open if ack.acked > 0 => core.inflation = 0,
+            Phase::Open if is_loss_by_duplicates(core, ack) => fast_retransmit(core, ack),
+            Phase::Open if ack.is_duplicate => limited_transmit(core),
+            _ => {}
+        }
+    }
+}
+
+/// RFC 5681 §3.2 steps 2 and 3.
+pub fn fast_retransmit(core: &mut Core, ack: &AckSummary) {
+    core.mark_first_lost();
+    core.enter_recovery(ack.now);
+    core.inflation = i64::from(core.dupack_threshold) * core.mss as i64;
+}
+
+/// RFC 5681 §3.2 step 4.
+pub fn inflate(core: &mut Core) {
+    core.inflation += core.mss as i64;
+}

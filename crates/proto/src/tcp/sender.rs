@@ -1,0 +1,605 @@
+//! The sending half: acknowledgments in, the next segment's range out.
+
+use super::config::{RttTiming, TcpConfig, TimeoutPolicy};
+use super::connection::Reason;
+use super::core::{AckSummary, Core, Phase};
+use super::pacer::Pacer;
+use super::rate::Newest;
+use super::recovery::{self, LossRecovery};
+use super::scoreboard::{Fate, Sent};
+use super::spurious::{Verdict, timestamp};
+use crate::cc::{Ack, CongestionControl};
+use airtcp_wire::{Dur, Rate, Time};
+
+/// An acknowledgment in the sender's terms: positions, bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct AckIn<'a> {
+    pub ack: u64,
+    /// SACK blocks above SND.UNA.
+    pub blocks: &'a [(u64, u64)],
+    pub has_dsack: bool,
+    /// The advertised window in bytes.
+    pub window: u64,
+    /// The segment has sequence space of its own, so it is no duplicate ACK.
+    pub has_payload: bool,
+    pub ece: bool,
+    /// Echoed timestamp.
+    pub echo: Option<u32>,
+}
+
+/// A range of the stream to put into a segment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Outgoing {
+    pub start: u64,
+    pub end: u64,
+    pub reason: Reason,
+}
+
+/// The sending half of a connection.
+pub struct Sender {
+    pub core: Core,
+    policy: Box<dyn LossRecovery>,
+    timeout_policy: TimeoutPolicy,
+    has_nagle: bool,
+    timing: RttTiming,
+    /// End and send time of the one segment that is timed (Karn).
+    timed: Option<(u64, Time)>,
+    pacer: Option<Pacer>,
+    paces_always: bool,
+    /// Position after the last byte written; the FIN, if any, stands there.
+    write_end: u64,
+    is_closing: bool,
+    /// Right edge of the peer's window, and the largest window it ever offered.
+    peer_edge: u64,
+    peer_window_max: u64,
+    last_window: u64,
+    /// SND.NXT when cwnd last kept the sender from sending.
+    limited_at: u64,
+    rto_deadline: Time,
+    /// Zero-window probing: the next probe, and how often it has been put off.
+    persist_deadline: Time,
+    persist_backoff: u32,
+    is_probe_due: bool,
+    pub retries: u32,
+    pub last_rtt: Option<Dur>,
+}
+
+impl Sender {
+    pub fn new(config: &TcpConfig, cc: Box<dyn CongestionControl>, mss: u64, has_sack: bool) -> Sender {
+        Sender {
+            core: Core::new(config, cc, mss, has_sack),
+            policy: recovery::build(config, has_sack),
+            timeout_policy: config.timeout_policy,
+            has_nagle: config.nagle,
+            timing: config.rto.timing,
+            timed: None,
+            pacer: None,
+            paces_always: config.pacing,
+            write_end: 1,
+            is_closing: false,
+            peer_edge: 1,
+            peer_window_max: 0,
+            last_window: 0,
+            limited_at: 0,
+            rto_deadline: Time::NEVER,
+            persist_deadline: Time::NEVER,
+            persist_backoff: 0,
+            is_probe_due: false,
+            retries: 0,
+            last_rtt: None,
+        }
+    }
+
+    /// The handshake is over: what was negotiated replaces what was assumed for the SYN.
+    pub fn establish(
+        &mut self,
+        config: &TcpConfig,
+        cc: Box<dyn CongestionControl>,
+        mss: u64,
+        has_sack: bool,
+    ) {
+        self.core.cc = cc;
+        self.core.mss = mss;
+        self.core.initial_window = mss * u64::from(config.initial_window);
+        self.core.has_sack = has_sack;
+        self.core.uses_prr = config.prr && has_sack;
+        self.policy = recovery::build(config, has_sack);
+        self.update_pacer();
+    }
+
+    pub fn write(&mut self, bytes: u64) {
+        self.write_end = self.write_end.saturating_add(bytes);
+    }
+
+    pub fn close(&mut self) {
+        self.is_closing = true;
+    }
+
+    /// The window on a SYN or SYN-ACK, never scaled.
+    pub fn on_initial_window(&mut self, window: u64) {
+        self.peer_edge = self.core.una.max(1) + window;
+        self.peer_window_max = window;
+        self.last_window = window;
+    }
+
+    #[inline]
+    fn data_end(&self) -> u64 {
+        self.write_end + u64::from(self.is_closing)
+    }
+
+    pub fn is_fin(&self, end: u64) -> bool {
+        self.is_closing && end == self.write_end + 1
+    }
+
+    /// All that was written and the FIN have been acknowledged.
+    pub fn is_finished(&self) -> bool {
+        self.is_closing && self.core.una == self.write_end + 1
+    }
+
+    /// Bytes from SND.UNA to the right edge of the peer's window.
+    pub fn peer_window(&self) -> u64 {
+        self.peer_edge.saturating_sub(self.core.una)
+    }
+
+    pub fn unsent(&self) -> u64 {
+        self.data_end() - self.core.nxt
+    }
+
+    /// Takes an acceptable ACK in.
+    pub fn handle_ack(&mut self, now: Time, ack: &AckIn<'_>) {
+        self.last_rtt = None;
+        self.accept_probed_octet(ack.ack);
+        if ack.ack < self.core.una || ack.ack > self.core.nxt {
+            return;
+        }
+        let prior_in_flight = self.core.board.in_flight();
+        let prior_phase = self.core.phase;
+        let prior_lost = self.core.sampler.lost;
+        let (summary, newest, timed_at) = self.update_scoreboard(now, ack);
+        self.update_window(ack);
+        if summary.acked > 0 {
+            self.retries = 0;
+        }
+        self.sample_rtt(now, &summary, timed_at);
+        self.recover(&summary, ack);
+        let newly_lost = self.core.sampler.lost - prior_lost;
+        let rate = self.core.sampler.sample(now, &newest, self.core.rtt.min(), newly_lost);
+        self.tell_controller(now, ack, &summary, prior_in_flight, prior_phase, rate);
+        self.restart_timer(now, summary.acked > 0);
+    }
+
+    /// A zero-window probe's octet that the peer had room for after all.
+    fn accept_probed_octet(&mut self, ack: u64) {
+        if self.persist_backoff > 0
+            && ack == self.core.nxt + 1
+            && self.core.board.is_empty()
+            && ack <= self.data_end()
+        {
+            self.core.nxt = ack;
+            self.core.una = ack;
+        }
+    }
+
+    #[inline]
+    fn update_scoreboard(&mut self, now: Time, ack: &AckIn<'_>) -> (AckSummary, Newest, Option<Time>) {
+        let Core { board, sampler, una, nxt, recover, .. } = &mut self.core;
+        let policy = &mut self.policy;
+        let delivered_before = sampler.delivered;
+        let mut newest = Newest::default();
+        let mut timed_at = None;
+        let mut original_delivered = false;
+        let mut deliver = |sent: &Sent| {
+            sampler.on_delivered(now, sent, &mut newest);
+            policy.on_delivered(now, sent, ack.echo);
+            if !sent.is_resent() {
+                timed_at = Some(sent.sent_at);
+                original_delivered |= sent.end <= *recover;
+            }
+        };
+        board.acknowledge(ack.ack, |sent| {
+            if sent.fate != Fate::Sacked {
+                deliver(sent);
+            }
+        });
+        let sacked_before = board.sacked();
+        if !ack.blocks.is_empty() {
+            board.sack(ack.blocks, &mut deliver);
+        }
+        let sacked = board.sacked() - sacked_before;
+        let delivered = sampler.delivered - delivered_before;
+        let acked = ack.ack - *una;
+        let is_duplicate = acked == 0 && *nxt > *una && !ack.has_payload && ack.window == self.last_window;
+        let summary = AckSummary {
+            now,
+            prior_una: *una,
+            acked,
+            delivered,
+            sacked,
+            // RFC 6675 §2: with SACK, a duplicate is what tells something new, whatever the window does.
+            is_duplicate: is_duplicate || (acked == 0 && sacked > 0),
+            has_dsack: ack.has_dsack,
+            echo: ack.echo,
+            ece: ack.ece,
+            original_delivered,
+        };
+        self.core.una = ack.ack;
+        (summary, newest, timed_at)
+    }
+
+    fn update_window(&mut self, ack: &AckIn<'_>) {
+        self.last_window = ack.window;
+        self.peer_window_max = self.peer_window_max.max(ack.window);
+        self.peer_edge = self.peer_edge.max(ack.ack + ack.window);
+        // RFC 9293 §3.8.6: an edge that moves back is believed too, once nothing lies beyond it.
+        if ack.window == 0 && self.core.board.is_empty() {
+            self.peer_edge = ack.ack;
+        }
+        if self.peer_edge > self.core.nxt {
+            self.persist_deadline = Time::NEVER;
+            self.persist_backoff = 0;
+        }
+    }
+
+    #[inline]
+    fn sample_rtt(&mut self, now: Time, summary: &AckSummary, newest_original: Option<Time>) {
+        let sample = match self.timing {
+            RttTiming::OneAtATime => {
+                let timed = self.timed.filter(|(end, _)| summary.prior_una + summary.acked >= *end);
+                if timed.is_some() {
+                    self.timed = None;
+                }
+                timed.map(|(_, sent_at)| now.since(sent_at))
+            }
+            RttTiming::EveryAck => newest_original.map(|sent_at| now.since(sent_at)).or_else(|| {
+                // Karn: a resent segment's RTT is known only by the timestamp that its ACK echoes (RFC 7323 §4).
+                let echo = summary.echo.filter(|_| summary.acked > 0)?;
+                Some(Dur::from_millis(u64::from(timestamp(now).wrapping_sub(echo))))
+            }),
+        };
+        if let Some(sample) = sample {
+            self.last_rtt = Some(sample);
+            self.core.handle_rtt(sample);
+        }
+    }
+
+    fn recover(&mut self, summary: &AckSummary, ack: &AckIn<'_>) {
+        let now = summary.now;
+        if summary.acked > 0 {
+            self.core.dupacks = 0;
+        } else if summary.is_duplicate {
+            self.core.dupacks += 1;
+            self.core.stats.duplicate_acks_received += 1;
+        }
+        if self.core.phase != Phase::Open {
+            self.judge_spurious(summary, ack);
+        }
+        self.policy.on_ack(&mut self.core, summary);
+        if let Some(prr) = &mut self.core.prr {
+            prr.on_ack(summary.delivered, self.core.board.in_flight());
+        }
+        if ack.ece {
+            self.core.handle_ecn_echo(now);
+        }
+    }
+
+    fn judge_spurious(&mut self, summary: &AckSummary, ack: &AckIn<'_>) {
+        if self.core.spurious.eifel_says_spurious(summary) {
+            self.core.undo(summary.now, summary.acked, ack.ece);
+            self.policy.on_undo(&self.core);
+            return;
+        }
+        let has_new_data = self.unsent() > 0 && self.peer_edge > self.core.nxt;
+        match self.core.spurious.handle_f_rto(summary, self.core.una, has_new_data) {
+            Verdict::Nothing => {}
+            Verdict::SendNew => self.core.extra_segments = 2,
+            Verdict::Genuine => self.mark_timed_out(),
+            Verdict::Spurious => {
+                self.core.undo(summary.now, summary.acked, ack.ece);
+                self.policy.on_undo(&self.core);
+            }
+        }
+        self.core.spurious.close_eifel(summary);
+    }
+
+    #[inline]
+    fn tell_controller(
+        &mut self,
+        now: Time,
+        ack: &AckIn<'_>,
+        summary: &AckSummary,
+        prior_in_flight: u64,
+        prior_phase: Phase,
+        rate: crate::cc::RateSample,
+    ) {
+        let core = &mut self.core;
+        core.cc.on_ack(&Ack {
+            now,
+            acked: summary.acked,
+            delivered: summary.delivered,
+            is_duplicate: summary.is_duplicate,
+            rtt: self.last_rtt,
+            srtt: core.rtt.srtt(),
+            min_rtt: core.rtt.min(),
+            prior_in_flight,
+            in_flight: core.board.in_flight(),
+            in_recovery: prior_phase == Phase::Recovery || core.phase == Phase::Recovery,
+            is_cwnd_limited: self.limited_at > summary.prior_una,
+            ece: ack.ece,
+            una: core.una,
+            nxt: core.nxt,
+            rate,
+        });
+        self.update_pacer();
+    }
+
+    fn update_pacer(&mut self) {
+        if self.pacer.is_none() && (self.paces_always || self.core.cc.pacing_rate().is_some()) {
+            self.pacer = Some(Pacer::new(2 * self.core.mss));
+        }
+    }
+
+    /// The controller's rate, or Linux's rule for controllers that have none: twice cwnd a round trip in slow start,
+    /// 1.2 times it afterwards. Zero: not paced.
+    fn pacing_rate(&self) -> Rate {
+        let cc = &self.core.cc;
+        cc.pacing_rate().unwrap_or_else(|| match self.core.rtt.srtt() {
+            srtt if srtt == Dur::ZERO || !self.paces_always => Rate(0),
+            srtt => Rate::of(cc.cwnd(), srtt).mul_f64(if cc.cwnd() < cc.ssthresh() / 2 { 2.0 } else { 1.2 }),
+        })
+    }
+
+    /// RFC 6298 §5: (5.2) all acknowledged: off; (5.3) new data acknowledged: restart.
+    #[inline]
+    fn restart_timer(&mut self, now: Time, has_progress: bool) {
+        if self.core.board.is_empty() {
+            self.rto_deadline = Time::NEVER;
+        } else if has_progress || self.rto_deadline.is_never() {
+            self.rto_deadline = self.core.rtt.deadline(now);
+        }
+    }
+
+    /// The earliest of the sender's timers.
+    #[inline]
+    pub fn deadline(&self, now: Time) -> Time {
+        let pacing = match &self.pacer {
+            Some(pacer) if pacer.next_departure() > now && self.has_something_to_send() => {
+                pacer.next_departure()
+            }
+            _ => Time::NEVER,
+        };
+        self.rto_deadline.min(self.persist_deadline).min(self.policy.deadline()).min(pacing)
+    }
+
+    fn has_something_to_send(&self) -> bool {
+        (self.core.board.lost() > 0 || self.unsent() > 0) && self.core.board.in_flight() < self.core.window()
+    }
+
+    pub fn handle_timeout(&mut self, now: Time) {
+        if self.policy.deadline() <= now {
+            self.policy.handle_timeout(&mut self.core, now);
+        }
+        if self.persist_deadline <= now {
+            self.persist_deadline = Time::NEVER;
+            self.is_probe_due = true;
+        }
+        if self.rto_deadline <= now {
+            self.handle_rto(now);
+        }
+    }
+
+    /// RFC 6298 §5.4 to 5.6.
+    fn handle_rto(&mut self, now: Time) {
+        self.rto_deadline = Time::NEVER;
+        self.retries += 1;
+        self.timed = None;
+        self.core.rtt.on_expiry();
+        if self.core.una == 0 {
+            // A SYN was lost: no window to reduce (RFC 5681 §3.1 sees to the initial window).
+            self.core.stats.timeouts += 1;
+            self.core.forced = Some(Reason::Timeout);
+            self.core.mark_first_lost();
+            return;
+        }
+        let was_open = self.core.phase == Phase::Open;
+        self.core.enter_loss(now);
+        self.policy.on_timeout();
+        if was_open && self.core.spurious.start_f_rto() {
+            self.core.mark_first_lost();
+        } else {
+            self.core.spurious.stop_f_rto();
+            self.mark_timed_out();
+        }
+    }
+
+    fn mark_timed_out(&mut self) {
+        match self.timeout_policy {
+            TimeoutPolicy::GoBackN => self.core.mark_all_lost(),
+            TimeoutPolicy::SelectiveRepeat => self.core.mark_first_lost(),
+        }
+    }
+
+    /// The next range to send, if one may leave now.
+    pub fn poll(&mut self, now: Time) -> Option<Outgoing> {
+        if self.is_probe_due {
+            return self.window_probe(now);
+        }
+        if self.core.is_probe_due {
+            return self.tail_loss_probe(now);
+        }
+        if self.core.forced.is_none() && self.pacer.as_ref().is_some_and(|pacer| pacer.next_departure() > now)
+        {
+            return None;
+        }
+        if let Some(index) = self.core.board.first_lost() {
+            return self.poll_lost(now, index);
+        }
+        self.core.forced = None;
+        self.poll_new(now)
+    }
+
+    fn poll_lost(&mut self, now: Time, index: usize) -> Option<Outgoing> {
+        let bytes = self.core.board.get(index)?.bytes();
+        let reason = match self.core.forced.take() {
+            Some(reason) => reason,
+            None if self.core.board.in_flight() + bytes <= self.core.window() => Reason::Retransmit,
+            None => {
+                self.limited_at = self.core.nxt;
+                // F-RTO (RFC 5682 §2.1 step 2b): new segments go before retransmissions.
+                return if self.core.extra_segments > 0 { self.poll_new(now) } else { None };
+            }
+        };
+        Some(self.resend(now, index, reason))
+    }
+
+    fn resend(&mut self, now: Time, index: usize, reason: Reason) -> Outgoing {
+        let core = &mut self.core;
+        let in_flight = core.board.in_flight();
+        let sampler = &mut core.sampler;
+        core.board.resend(index, |sent| sampler.on_send(now, in_flight, sent));
+        let sent = *core.board.get(index).expect("just resent");
+        core.stats.retransmissions += 1;
+        core.stats.retransmitted_bytes += sent.bytes();
+        // Karn: no sample from a segment whose range has been resent.
+        self.timed = self.timed.filter(|(end, _)| *end <= sent.start);
+        self.after_send(now, &sent);
+        Outgoing { start: sent.start, end: sent.end, reason }
+    }
+
+    fn poll_new(&mut self, now: Time) -> Option<Outgoing> {
+        let core = &self.core;
+        let unsent = self.unsent();
+        if unsent == 0 {
+            return self.poll_without_data(now);
+        }
+        let in_flight = core.board.in_flight();
+        let room = self.peer_edge.saturating_sub(core.nxt);
+        let length = unsent.min(core.mss).min(room);
+        if length == 0 || self.must_wait_for_more(length, unsent) {
+            self.watch_window(now);
+            return None;
+        }
+        if in_flight + length > core.window() && !self.takes_extra() {
+            self.limited_at = self.core.nxt;
+            return None;
+        }
+        Some(self.send_new(now, length))
+    }
+
+    /// Consumes one of the segments that may leave beyond the window, if there is one.
+    fn takes_extra(&mut self) -> bool {
+        let has_extra = self.core.extra_segments > 0;
+        self.core.extra_segments = self.core.extra_segments.saturating_sub(1);
+        has_extra
+    }
+
+    fn poll_without_data(&mut self, now: Time) -> Option<Outgoing> {
+        let core = &mut self.core;
+        if core.board.in_flight() < core.window() {
+            core.sampler.on_app_limited(core.board.in_flight());
+            if core.phase == Phase::Recovery && core.board.in_flight() + core.mss <= core.window() {
+                self.policy.speculate(core);
+                let index = core.board.first_lost()?;
+                return Some(self.resend(now, index, Reason::Retransmit));
+            }
+        }
+        None
+    }
+
+    /// Nagle (RFC 9293 §3.7.4) and the sender's side of silly window avoidance (§3.8.6.2.1).
+    fn must_wait_for_more(&self, length: u64, unsent: u64) -> bool {
+        let core = &self.core;
+        if length >= core.mss || (length < unsent && length * 2 >= self.peer_window_max.max(1)) {
+            return false;
+        }
+        let is_last = length == unsent;
+        !is_last || (self.has_nagle && !self.is_closing && !core.board.is_empty())
+    }
+
+    fn send_new(&mut self, now: Time, length: u64) -> Outgoing {
+        let core = &mut self.core;
+        let mut sent = Sent {
+            start: core.nxt,
+            end: core.nxt + length,
+            fate: Fate::InFlight,
+            is_app_limited: false,
+            transmissions: 1,
+            sent_at: now,
+            first_sent_at: now,
+            delivered: 0,
+            delivered_at: now,
+            lost: 0,
+            in_flight: 0,
+        };
+        core.sampler.on_send(now, core.board.in_flight(), &mut sent);
+        core.board.push(sent);
+        core.nxt = sent.end;
+        core.stats.data_segments_sent += 1;
+        core.stats.data_bytes_sent += length;
+        if self.timed.is_none() {
+            self.timed = Some((sent.end, now));
+        }
+        self.after_send(now, &sent);
+        Outgoing { start: sent.start, end: sent.end, reason: Reason::New }
+    }
+
+    fn after_send(&mut self, now: Time, sent: &Sent) {
+        let in_flight = self.core.board.in_flight();
+        self.core.cc.on_sent(now, sent.bytes(), in_flight);
+        if let Some(prr) = &mut self.core.prr {
+            prr.on_sent(sent.bytes());
+        }
+        self.policy.on_sent(&self.core, now, sent);
+        let rate = self.pacing_rate();
+        if let Some(pacer) = &mut self.pacer {
+            pacer.on_sent(now, sent.bytes(), rate);
+        }
+        // RFC 6298 §5.1.
+        if self.rto_deadline.is_never() {
+            self.rto_deadline = self.core.rtt.deadline(now);
+        }
+    }
+
+    /// RFC 8985 §7.3: new data if the window lets it, else the last segment again.
+    fn tail_loss_probe(&mut self, now: Time) -> Option<Outgoing> {
+        self.core.is_probe_due = false;
+        self.core.stats.tail_loss_probes += 1;
+        let length = self.unsent().min(self.core.mss).min(self.peer_edge.saturating_sub(self.core.nxt));
+        let last = self.core.board.len().checked_sub(1)?;
+        self.rto_deadline = Time::NEVER;
+        Some(match length {
+            0 => self.resend(now, last, Reason::TailLossProbe),
+            _ => self.send_new(now, length),
+        })
+    }
+
+    /// The peer's window is what keeps us from sending, and nothing is out whose ACK could open it: probe after an RTO
+    /// (RFC 9293 §3.8.6.1).
+    fn watch_window(&mut self, now: Time) {
+        if self.core.board.is_empty() && self.persist_deadline.is_never() {
+            let backoff = 1 << self.persist_backoff.min(10);
+            self.persist_deadline = now + (self.core.rtt.rto() * backoff).min(Dur::from_secs(60));
+        }
+    }
+
+    /// One octet beyond the window. It is not entered on the scoreboard: the peer most likely drops it.
+    fn window_probe(&mut self, now: Time) -> Option<Outgoing> {
+        self.is_probe_due = false;
+        self.persist_backoff += 1;
+        if self.unsent() == 0 || !self.core.board.is_empty() {
+            return None;
+        }
+        self.watch_window(now);
+        let start = self.core.nxt;
+        Some(Outgoing { start, end: start + 1, reason: Reason::WindowProbe })
+    }
+
+    /// The SYN: for the first time, or again when the timer has expired.
+    pub fn poll_syn(&mut self, now: Time) -> Option<Outgoing> {
+        if self.core.nxt == 0 {
+            return Some(self.send_new(now, 1));
+        }
+        let index = self.core.board.first_lost()?;
+        let reason = self.core.forced.take().unwrap_or(Reason::Retransmit);
+        Some(self.resend(now, index, reason))
+    }
+}

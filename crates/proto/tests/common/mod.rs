@@ -1,0 +1,160 @@
+//! Two connections and a path between them that loses, delays and duplicates as a script or a random stream says.
+
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use airtcp_proto::tcp::{Connection, Event, Reason, TcpConfig, Transmit};
+use airtcp_proto::{Stream, Streams};
+use airtcp_wire::{Dur, Ecn, Segment, Seq, Time};
+use std::collections::BTreeMap;
+
+pub const fn ms(n: u64) -> Dur {
+    Dur::from_millis(n)
+}
+
+/// What the path does to packets, each way.
+#[derive(Clone, Debug)]
+pub struct Weather {
+    pub loss: f64,
+    pub duplication: f64,
+    /// One way.
+    pub delay: Dur,
+    /// Up to this much more, drawn for each packet: packets overtake each other.
+    pub jitter: Dur,
+}
+
+impl Weather {
+    pub fn clear(delay: Dur) -> Weather {
+        Weather { loss: 0.0, duplication: 0.0, delay, jitter: Dur::ZERO }
+    }
+}
+
+/// A segment that was put on the path.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    pub at: Time,
+    pub by: usize,
+    pub transmit: Transmit,
+    pub was_lost: bool,
+}
+
+/// A client (0) and a server (1).
+pub struct Pair {
+    pub now: Time,
+    pub ends: [Connection; 2],
+    pub weather: Weather,
+    pub log: Vec<Sent>,
+    pub events: [Vec<Event>; 2],
+    /// Decides over packets before the weather does: `true` loses this one.
+    pub lose: Box<dyn FnMut(usize, &Transmit) -> bool>,
+    /// Does the application take what arrives?
+    pub reads: [bool; 2],
+    /// Does the application close as soon as it is connected?
+    pub closes: [bool; 2],
+    path: BTreeMap<(Time, u64), (usize, Segment, Ecn)>,
+    next_id: u64,
+    rng: Stream,
+}
+
+impl Pair {
+    pub fn new(client: &TcpConfig, server: &TcpConfig, iss: [u32; 2], weather: Weather, seed: u64) -> Pair {
+        Pair {
+            now: Time::ZERO,
+            ends: [
+                Connection::connect(client, Seq(iss[0]), seed, Time::ZERO).unwrap(),
+                Connection::listen(server, Seq(iss[1]), seed).unwrap(),
+            ],
+            weather,
+            log: Vec::new(),
+            events: [Vec::new(), Vec::new()],
+            lose: Box::new(|_, _| false),
+            reads: [true, true],
+            closes: [false, false],
+            path: BTreeMap::new(),
+            next_id: 0,
+            rng: Streams::new(seed).stream("weather"),
+        }
+    }
+
+    /// Runs until nothing is left to do or `until` has come.
+    pub fn run(&mut self, until: Time) {
+        self.flush();
+        while self.step(until) {}
+    }
+
+    /// The next arrival or timer; `false` if there is none before `until`.
+    pub fn step(&mut self, until: Time) -> bool {
+        let arrival = self.path.keys().next().map_or(Time::NEVER, |key| key.0);
+        let timer = self.ends[0].poll_timeout().min(self.ends[1].poll_timeout());
+        let next = arrival.min(timer);
+        if next > until || next.is_never() {
+            return false;
+        }
+        self.now = self.now.max(next);
+        if arrival <= timer {
+            let (_, (to, segment, ecn)) = self.path.pop_first().unwrap();
+            self.ends[to].handle_segment(self.now, &segment, ecn);
+        } else {
+            for end in &mut self.ends {
+                if end.poll_timeout() <= self.now {
+                    end.handle_timeout(self.now);
+                }
+            }
+        }
+        self.flush();
+        true
+    }
+
+    /// Drains both ends.
+    pub fn flush(&mut self) {
+        for by in [0, 1] {
+            if self.reads[by] {
+                let readable = self.ends[by].readable();
+                self.ends[by].read(readable);
+            }
+            while let Some(event) = self.ends[by].poll_event() {
+                self.events[by].push(event);
+                if event == Event::Connected && self.closes[by] {
+                    self.ends[by].close();
+                }
+            }
+            while let Some(transmit) = self.ends[by].poll_transmit(self.now) {
+                self.put(by, transmit);
+            }
+        }
+    }
+
+    fn put(&mut self, by: usize, transmit: Transmit) {
+        self.check(by, &transmit);
+        let was_lost = (self.lose)(by, &transmit) || self.rng.chance(self.weather.loss);
+        self.log.push(Sent { at: self.now, by, transmit, was_lost });
+        let copies = if was_lost { 0 } else { 1 + u32::from(self.rng.chance(self.weather.duplication)) };
+        for _ in 0..copies {
+            let jitter = Dur((self.weather.jitter.0 as f64 * self.rng.f64()) as u64);
+            let key = (self.now + self.weather.delay + jitter, self.next_id);
+            self.next_id += 1;
+            self.path.insert(key, (1 - by, transmit.segment, transmit.ecn));
+        }
+    }
+
+    /// RFC 5681 §3.1: what is sent for the first time fits into both windows.
+    fn check(&self, by: usize, transmit: &Transmit) {
+        let view = self.ends[by].sender_view();
+        if transmit.reason == Reason::New && transmit.segment.len > 0 {
+            let end = transmit.offset + u64::from(transmit.segment.len);
+            assert!(
+                end <= view.una + view.peer_window + 1,
+                "beyond the peer's window: {transmit:?} {view:?}"
+            );
+        }
+        assert!(transmit.segment.len <= 1460);
+    }
+
+    /// Data segments that end `by` sent: time in ms, first byte in units of `unit`, reason.
+    pub fn data_sent(&self, by: usize, unit: u64) -> Vec<(u64, u64, Reason)> {
+        self.log
+            .iter()
+            .filter(|sent| sent.by == by && sent.transmit.segment.len > 0)
+            .map(|sent| (sent.at.0 / 1_000_000, sent.transmit.offset / unit, sent.transmit.reason))
+            .collect()
+    }
+}

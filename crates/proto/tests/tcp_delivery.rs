@@ -1,0 +1,93 @@
+//! Whatever the path does: every byte arrives once and in order, and nothing grows without bound.
+
+mod common;
+
+use airtcp_proto::tcp::profile::PROFILES;
+use airtcp_proto::tcp::{Event, Recovery, State, TcpConfig, TimeoutPolicy};
+use airtcp_wire::{Bytes, Dur, Time};
+use common::{Pair, Weather, ms};
+use proptest::prelude::*;
+
+#[test]
+fn a_transfer_on_a_clear_path_takes_no_retransmission() {
+    for profile in PROFILES {
+        let config = (profile.config)();
+        let mut pair = Pair::new(&config, &config, [u32::MAX - 5000, 7], Weather::clear(ms(10)), 1);
+        pair.ends[0].write(1_000_000);
+        pair.closes = [true, true];
+        pair.run(Time::ZERO + Dur::from_secs(200));
+        assert_eq!(pair.ends[1].received(), 1_000_000, "{}", profile.name);
+        assert_eq!(pair.ends[0].acknowledged(), 1_000_000, "{}", profile.name);
+        assert_eq!(pair.ends[0].stats().retransmissions, 0, "{}", profile.name);
+        for end in 0..2 {
+            assert!(
+                pair.events[end].contains(&Event::AllAcknowledged),
+                "{}: {:?}",
+                profile.name,
+                pair.events
+            );
+            assert_eq!(pair.ends[end].state(), State::Closed, "{}", profile.name);
+        }
+    }
+}
+
+fn config() -> impl Strategy<Value = TcpConfig> {
+    let recovery = prop_oneof![
+        Just(Recovery::Tahoe),
+        Just(Recovery::Reno),
+        Just(Recovery::Newreno),
+        Just(Recovery::Sack),
+        Just(Recovery::RackTlp)
+    ];
+    let policy = prop_oneof![Just(TimeoutPolicy::GoBackN), Just(TimeoutPolicy::SelectiveRepeat)];
+    (0usize..PROFILES.len(), recovery, policy, any::<[bool; 8]>(), 1u32..3, 3_000u64..200_000).prop_map(
+        |(profile, recovery, timeout_policy, bits, ack_every, window)| {
+            let [sack, timestamps, window_scaling, eifel, f_rto, prr, nagle, ecn] = bits;
+            TcpConfig {
+                sack,
+                timestamps,
+                window_scaling,
+                eifel,
+                f_rto,
+                prr,
+                nagle,
+                ecn,
+                recovery,
+                timeout_policy,
+                ack_every,
+                dsack: sack,
+                receive_window: Bytes(window),
+                max_retries: 1000,
+                packet_size: 1500,
+                time_wait: Dur::from_secs(1),
+                ..(PROFILES[profile].config)()
+            }
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_byte_arrives_in_any_weather(
+        client in config(),
+        server in config(),
+        iss: [u32; 2],
+        (loss, duplication, jitter) in (0.0..0.3, 0.0..0.2, 0u64..200),
+        (up, down) in (0u64..150_000, 0u64..150_000),
+        seed: u64,
+    ) {
+        let weather = Weather { loss, duplication, delay: ms(20), jitter: ms(jitter) };
+        let mut pair = Pair::new(&client, &server, iss, weather, seed);
+        pair.ends[0].write(up);
+        pair.ends[1].write(down);
+        pair.closes = [true, true];
+        pair.run(Time::ZERO + Dur::from_secs(100_000));
+        prop_assert_eq!(pair.ends[1].received(), up);
+        prop_assert_eq!(pair.ends[0].received(), down);
+        // The last ACK of a closing handshake may be lost for good once the other end is gone (RFC 9293 §3.6.1), but
+        // never data.
+        prop_assert!(pair.events.iter().all(|events| events.contains(&Event::PeerFinished)));
+    }
+}
