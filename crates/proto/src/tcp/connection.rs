@@ -251,7 +251,11 @@ impl Connection {
                 return;
             }
             if self.receiver.is_old_timestamp(segment) {
-                return self.receiver.acks.demand();
+                // Not for a late ACK without data, as in `Receiver::handle`.
+                if segment.seq_len() > 0 {
+                    self.receiver.acks.demand();
+                }
+                return;
             }
         }
         if flags.contains(Flags::SYN) {

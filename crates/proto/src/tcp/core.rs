@@ -43,6 +43,8 @@ pub struct Core {
     pub has_sack: bool,
     /// Artificial window for what duplicate ACKs say has left the network (RFC 5681 §3.2 steps 3 and 4).
     pub inflation: i64,
+    /// Bytes that limited transmit has sent; no part of FlightSize (RFC 5681 §3.2 step 2).
+    pub limited_sent: u64,
     pub prr: Option<Prr>,
     pub uses_prr: bool,
     /// The next retransmission leaves whatever the window says, for this reason.
@@ -97,6 +99,7 @@ impl Core {
             has_limited_transmit: config.limited_transmit,
             has_sack,
             inflation: 0,
+            limited_sent: 0,
             prr: None,
             uses_prr: config.prr && has_sack,
             forced: None,
@@ -210,7 +213,7 @@ impl Core {
             now,
             cause,
             is_repeated_timeout,
-            flight_size: self.flight_size(),
+            flight_size: self.flight_size().saturating_sub(self.limited_sent),
             in_flight: self.board.in_flight(),
             srtt: self.rtt.srtt(),
             min_rtt: self.rtt.min(),

@@ -67,6 +67,8 @@ impl ControllerFactory {
             initial_window: mss * u64::from(initial_window.max(1)),
             initial_ssthresh: config.initial_ssthresh.map_or(u64::MAX, |segments| mss * u64::from(segments)),
             slow_start: config.slow_start,
+            byte_counting_limit: config.byte_counting_limit,
+            is_paced: config.pacing,
             seed: self.seed,
         };
         (self.spec.build)(&build, &self.values)

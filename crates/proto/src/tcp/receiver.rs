@@ -64,13 +64,14 @@ impl Receiver {
     pub fn on_syn(&mut self, segment: &Segment, config: &TcpConfig) {
         self.irs = segment.seq;
         self.reassembly.insert(0, 1);
-        self.advertised = 1 + self.buffer;
         self.ts_recent = segment.timestamps.map_or(0, |ts| ts.value);
         self.sends_sack = config.sack && segment.syn.sack_permitted;
         self.sends_dsack = self.sends_sack && config.dsack;
         if segment.syn.window_scale.is_none() {
             self.window_shift = 0;
         }
+        self.buffer = self.buffer.min(0xffff << self.window_shift);
+        self.advertised = 1 + self.buffer.min(0xffff);
     }
 
     pub fn window_shift(&self) -> u8 {
@@ -92,10 +93,15 @@ impl Receiver {
     /// Takes a segment of an established connection: its data, FIN, timestamp and ECN marks.
     pub fn handle(&mut self, now: Time, segment: &Segment, ecn: Ecn) -> Arrival {
         let length = u64::from(segment.seq_len());
-        let Some(start) = self.position(segment).filter(|&start| self.is_acceptable(start, length)) else {
-            self.acks.demand();
+        let Some(start) = self.position(segment) else { return Arrival::Unacceptable };
+        if !self.is_acceptable(start, length) {
+            // RFC 9293 §3.10.7.4 has every unacceptable segment acknowledged. An ACK without data is answered only if it
+            // is a probe (one below RCV.NXT, as keep-alives are): two ends could answer each other for ever.
+            if length > 0 || start + 1 == self.reassembly.next() {
+                self.acks.demand();
+            }
             return Arrival::Unacceptable;
-        };
+        }
         self.note_timestamp(segment, start);
         if length == 0 {
             return Arrival::New;
@@ -113,8 +119,8 @@ impl Receiver {
     fn is_acceptable(&self, start: u64, length: u64) -> bool {
         let (next, right) = (self.reassembly.next(), self.advertised.max(self.reassembly.next()));
         match (length, right - next) {
-            (0, 0) => start == next,
-            (0, _) => next <= start && start < right,
+            // A sender that has filled the window acknowledges from its very edge.
+            (0, _) => next <= start && start <= right,
             (_, 0) => start + length <= next && start < next,
             (_, _) => start < right && (start + length > next || start < next),
         }

@@ -55,10 +55,13 @@ pub struct Sender {
     last_window: u64,
     /// SND.NXT when cwnd last kept the sender from sending.
     limited_at: u64,
+    last_sent_at: Time,
     rto_deadline: Time,
     /// Zero-window probing: the next probe, and how often it has been put off.
     persist_deadline: Time,
     persist_backoff: u32,
+    /// Position after the octet that the last zero-window probe carried.
+    probed_end: u64,
     is_probe_due: bool,
     pub retries: u32,
     pub last_rtt: Option<Dur>,
@@ -81,9 +84,11 @@ impl Sender {
             peer_window_max: 0,
             last_window: 0,
             limited_at: 0,
+            last_sent_at: Time::ZERO,
             rto_deadline: Time::NEVER,
             persist_deadline: Time::NEVER,
             persist_backoff: 0,
+            probed_end: 0,
             is_probe_due: false,
             retries: 0,
             last_rtt: None,
@@ -159,6 +164,7 @@ impl Sender {
         self.update_window(ack);
         if summary.acked > 0 {
             self.retries = 0;
+            self.core.limited_sent = 0;
         }
         self.sample_rtt(now, &summary, timed_at);
         self.recover(&summary, ack);
@@ -517,6 +523,12 @@ impl Sender {
 
     fn send_new(&mut self, now: Time, length: u64) -> Outgoing {
         let core = &mut self.core;
+        if core.board.is_empty() && now.since(self.last_sent_at) > core.rtt.rto() {
+            core.cc.on_restart(now);
+        }
+        if core.phase == Phase::Open && core.inflation > 0 {
+            core.limited_sent += length;
+        }
         let mut sent = Sent {
             start: core.nxt,
             end: core.nxt + length,
@@ -543,6 +555,7 @@ impl Sender {
     }
 
     fn after_send(&mut self, now: Time, sent: &Sent) {
+        self.last_sent_at = now;
         let in_flight = self.core.board.in_flight();
         self.core.cc.on_sent(now, sent.bytes(), in_flight);
         if let Some(prr) = &mut self.core.prr {
@@ -590,6 +603,7 @@ impl Sender {
         }
         self.watch_window(now);
         let start = self.core.nxt;
+        self.probed_end = start + 1;
         Some(Outgoing { start, end: start + 1, reason: Reason::WindowProbe })
     }
 

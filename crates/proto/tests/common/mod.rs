@@ -11,6 +11,9 @@ pub const fn ms(n: u64) -> Dur {
     Dur::from_millis(n)
 }
 
+/// More than any of these transfers needs.
+const MAX_STEPS: u32 = 300_000;
+
 /// What the path does to packets, each way.
 #[derive(Clone, Debug)]
 pub struct Weather {
@@ -37,6 +40,9 @@ pub struct Sent {
     pub was_lost: bool,
 }
 
+/// Is this segment, sent by that end, lost?
+pub type Lose = Box<dyn FnMut(usize, &Transmit) -> bool>;
+
 /// A client (0) and a server (1).
 pub struct Pair {
     pub now: Time,
@@ -45,7 +51,7 @@ pub struct Pair {
     pub log: Vec<Sent>,
     pub events: [Vec<Event>; 2],
     /// Decides over packets before the weather does: `true` loses this one.
-    pub lose: Box<dyn FnMut(usize, &Transmit) -> bool>,
+    pub lose: Lose,
     /// Does the application take what arrives?
     pub reads: [bool; 2],
     /// Does the application close as soon as it is connected?
@@ -78,7 +84,12 @@ impl Pair {
     /// Runs until nothing is left to do or `until` has come.
     pub fn run(&mut self, until: Time) {
         self.flush();
-        while self.step(until) {}
+        for _ in 0..MAX_STEPS {
+            if !self.step(until) {
+                return;
+            }
+        }
+        panic!("no end: {} {:?} {:?}", self.now, self.ends[0].sender_view(), self.ends[1].sender_view());
     }
 
     /// The next arrival or timer; `false` if there is none before `until`.
