@@ -68,7 +68,8 @@ pub trait Avoidance: Send + Clone {
     fn increase(&mut self, ack: &Ack, acked: u64, window: &mut Window);
 
     /// Something was lost or marked, or the timer expired: the new ssthresh in bytes, to which cwnd falls if it is above, or
-    /// `None` to leave both as they are. On a timeout cwnd falls to one segment whatever is returned. Not called for a repeated timeout.
+    /// `None` to leave both as they are. On a timeout cwnd falls to one segment whatever is returned. `event.flight_size` is at most
+    /// cwnd at the loss. Not called for a repeated timeout.
     fn reduce(&mut self, event: &Congestion, window: &Window) -> Option<u64>;
 
     /// Every ACK, before growth, also in recovery: filters and RTT bookkeeping. May lower `ssthresh` to leave slow
@@ -97,6 +98,8 @@ pub struct Composed<A> {
     byte_counting_limit: u64,
     /// Restart window after idleness: the initial one (RFC 5681 §4.1).
     restart_window: u64,
+    /// cwnd when the losses that are being recovered from happened.
+    lossy_window: Option<u64>,
     /// The avoidance as it was before the last congestion, if that reduced the window: put back if it was spurious.
     before_reduction: Option<A>,
 }
@@ -109,13 +112,18 @@ impl<A: Avoidance> Composed<A> {
             avoidance,
             byte_counting_limit: build.byte_counting_bytes(),
             restart_window: build.initial_window,
+            lossy_window: None,
             before_reduction: None,
         }
     }
 
     fn reduce(&mut self, event: &Congestion) {
         let before = self.avoidance.clone();
-        let ssthresh = self.avoidance.reduce(event, &self.window);
+        // Behind a hole that stays open SACK lets FlightSize grow without bound, and limited transmit adds to it (RFC 5681
+        // §3.2): what counts is the window in which the loss happened, also for a timeout in recovery.
+        let lossy_window = *self.lossy_window.get_or_insert(self.window.cwnd);
+        let event = Congestion { flight_size: event.flight_size.min(lossy_window), ..*event };
+        let ssthresh = self.avoidance.reduce(&event, &self.window);
         self.before_reduction = (ssthresh.is_some() || event.cause == Cause::Timeout).then_some(before);
         if let Some(ssthresh) = ssthresh {
             self.window.ssthresh = ssthresh;
@@ -160,12 +168,19 @@ impl<A: Avoidance> CongestionControl for Composed<A> {
         if !event.is_repeated_timeout {
             self.reduce(event);
         }
+        if event.cause != Cause::Loss {
+            self.lossy_window = None;
+        }
         let is_timeout = event.cause == Cause::Timeout;
         if is_timeout {
             // RFC 5681 §3.1: the loss window is one full-sized segment.
             self.window.cwnd = self.window.mss;
         }
         self.slow_start.on_congestion(is_timeout);
+    }
+
+    fn on_recovery_exit(&mut self, _now: Time) {
+        self.lossy_window = None;
     }
 
     fn on_spurious(&mut self, _now: Time, cwnd: u64, ssthresh: u64) {

@@ -37,7 +37,8 @@ pub trait CongestionControl: Send {
     /// expired. The controller may decline to reduce: then cwnd and ssthresh are what they were.
     fn on_congestion(&mut self, event: &Congestion);
 
-    /// Loss recovery is over: everything outstanding when it began has been acknowledged.
+    /// Loss recovery is over: everything outstanding when it began has been acknowledged. Not called when a timeout
+    /// ends it.
     fn on_recovery_exit(&mut self, _now: Time) {}
 
     /// The last loss or timeout proved spurious: continue with these (RFC 4015 §3.2 step 5 computes them).
@@ -130,8 +131,7 @@ pub struct Congestion {
     pub cause: Cause,
     /// The timer has expired again on a packet resent by the last expiry: ssthresh stays (RFC 5681 §3.1 (4)).
     pub is_repeated_timeout: bool,
-    /// FlightSize: outstanding, not yet cumulatively acknowledged, without what limited transmit has sent
-    /// (RFC 5681 §3.2 step 2).
+    /// FlightSize: outstanding, not yet cumulatively acknowledged.
     pub flight_size: u64,
     /// Bytes in flight by the scoreboard's account.
     pub in_flight: u64,

@@ -43,6 +43,8 @@ pub struct Sender {
     in_flight: u64,
     /// Segments that have arrived above a hole.
     above_hole: usize,
+    /// Segments that are lost and not yet resent.
+    to_resend: usize,
     delivered: u64,
     lost: u64,
     /// Recovery lasts until this is acknowledged.
@@ -85,6 +87,7 @@ impl Sender {
             segments: VecDeque::new(),
             in_flight: 0,
             above_hole: 0,
+            to_resend: 0,
             delivered: 0,
             lost: 0,
             recover: 0,
@@ -141,9 +144,15 @@ impl Sender {
         if !self.has_room() {
             return None;
         }
-        let lost = self.segments.iter().position(|segment| segment.state == State::Lost);
+        let lost = match self.to_resend {
+            0 => None,
+            _ => self.segments.iter().position(|segment| segment.state == State::Lost),
+        };
         let at = match lost {
-            Some(at) => at,
+            Some(at) => {
+                self.to_resend -= 1;
+                at
+            }
             None if self.nxt - self.una + self.mss > self.receive_window => return None,
             None => self.append(),
         };
@@ -253,6 +262,7 @@ impl Sender {
                 State::Arrived => above += 1,
                 State::Flying if above >= DUP_THRESH && !segment.is_resent => {
                     segment.state = State::Lost;
+                    self.to_resend += 1;
                     newly_lost += segment.size;
                 }
                 _ => {}
@@ -305,14 +315,12 @@ impl Sender {
         for segment in &mut self.segments {
             if segment.state == State::Flying {
                 segment.state = State::Lost;
+                self.to_resend += 1;
                 self.lost += segment.size;
             }
         }
         self.in_flight = 0;
-        if self.in_recovery {
-            self.in_recovery = false;
-            self.cc.on_recovery_exit(self.now);
-        }
+        self.in_recovery = false;
         if self.timed_out_at != Some(self.una) {
             self.before = Some((self.cc.cwnd(), self.cc.ssthresh()));
         }

@@ -16,21 +16,21 @@ pub const SPEC: ControllerSpec = ControllerSpec {
             min: 0.5,
             max: 1000.0,
             doc: "τ/Δ of the filter, of which the coefficients are (2r−1)/(2r+1) and 1/(2r+1): 10 gives 19/21 and 1/21 (the \
-                  code's 0.9047 and 0.0476), 15 its filter type 2.",
+                  code's 0.9047 and 0.0476), 15 its filter type 2",
         },
         Param {
             name: "acked_max",
             default: 2.0,
             min: 1.0,
             max: 1000.0,
-            doc: "Segments that one ACK may stand for.",
+            doc: "Segments that one ACK may stand for",
         },
         Param {
             name: "rtt_min_initial_s",
             default: 5.0,
             min: 0.0,
             max: 100.0,
-            doc: "RTTmin before the first measurement, in s.",
+            doc: "RTTmin before the first measurement, in s",
         },
         Param {
             name: "timeout_step",
@@ -38,7 +38,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
             min: 0.0,
             max: 4.0,
             doc: "A timeout in slow start adds this to the factor by which its ssthresh is divided; one in congestion \
-                  avoidance sets the factor to 1.",
+                  avoidance sets the factor to 1",
         },
         Param { name: "timeout_max", default: 4.0, min: 1.0, max: 100.0, doc: "Bound on that factor." },
     ],

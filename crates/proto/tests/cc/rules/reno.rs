@@ -67,6 +67,23 @@ fn loss_halves_flight_size() {
     assert_eq!(sender.cc.cwnd(), 10_000);
 }
 
+/// RFC 5681 §3.2 step 2: what is sent beyond the window while the hole is open does not count, and a timeout in recovery
+/// counts the window of the loss.
+#[test]
+fn flight_behind_an_open_hole_does_not_count() {
+    let mut sender = avoider("reno", 20);
+    sender.lose(RTT);
+    let hole = sender.send().expect("the retransmission");
+    for _ in 0..200 {
+        sender.fill();
+        let above: Vec<u64> = sender.flying().filter(|&offset| offset != hole).take(1).collect();
+        sender.arrive(&above, false);
+    }
+    assert!(sender.nxt - sender.una > 100_000);
+    sender.timeout();
+    assert_eq!(sender.cc.ssthresh(), 10_000);
+}
+
 /// RFC 5681 §3.1 eq. (4): never below two segments; and the loss window is one.
 #[test]
 fn timeout_leaves_one_segment_and_two_of_ssthresh() {
