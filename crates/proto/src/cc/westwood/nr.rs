@@ -40,7 +40,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
             doc: "A timeout in slow start adds this to the factor by which its ssthresh is divided; one in congestion \
                   avoidance sets the factor to 1",
         },
-        Param { name: "timeout_max", default: 4.0, min: 1.0, max: 100.0, doc: "Bound on that factor." },
+        Param { name: "timeout_max", default: 4.0, min: 1.0, max: 100.0, doc: "Bound on that factor" },
     ],
     build,
 };
