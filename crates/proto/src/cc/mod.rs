@@ -106,7 +106,7 @@ pub struct RateSample {
     pub delivered: u64,
     pub interval: Dur,
     pub is_app_limited: bool,
-    /// Bytes newly marked lost with this ACK.
+    /// Bytes marked lost with this ACK, or by a timer since the one before.
     pub newly_lost: u64,
     /// Bytes in flight when the most recently sent of the acknowledged packets was sent.
     pub tx_in_flight: u64,

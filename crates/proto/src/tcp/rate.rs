@@ -12,6 +12,8 @@ pub struct RateSampler {
     first_sent_at: Time,
     /// Bytes ever marked lost.
     pub lost: u64,
+    /// Of those, told by the last sample.
+    lost_told: u64,
     /// Until `delivered` passes this, samples are limited by the application. 0: not.
     app_limited_until: u64,
 }
@@ -66,10 +68,12 @@ impl RateSampler {
 
     /// The sample of an ACK after all its segments went through `on_delivered`.
     #[inline]
-    pub fn sample(&mut self, now: Time, newest: &Newest, min_rtt: Dur, newly_lost: u64) -> RateSample {
+    pub fn sample(&mut self, now: Time, newest: &Newest, min_rtt: Dur) -> RateSample {
         if self.app_limited_until != 0 && self.delivered > self.app_limited_until {
             self.app_limited_until = 0;
         }
+        let newly_lost = self.lost - self.lost_told;
+        self.lost_told = self.lost;
         let mut sample = RateSample { total_delivered: self.delivered, newly_lost, ..RateSample::default() };
         if newest.sent.is_none() {
             return sample;

@@ -159,7 +159,6 @@ impl Sender {
         }
         let prior_in_flight = self.core.board.in_flight();
         let prior_phase = self.core.phase;
-        let prior_lost = self.core.sampler.lost;
         let (summary, newest, timed_at) = self.update_scoreboard(now, ack);
         self.update_window(ack);
         if summary.acked > 0 {
@@ -168,8 +167,7 @@ impl Sender {
         }
         self.sample_rtt(now, &summary, timed_at);
         self.recover(&summary, ack);
-        let newly_lost = self.core.sampler.lost - prior_lost;
-        let rate = self.core.sampler.sample(now, &newest, self.core.rtt.min(), newly_lost);
+        let rate = self.core.sampler.sample(now, &newest, self.core.rtt.min());
         self.tell_controller(now, ack, &summary, prior_in_flight, prior_phase, rate);
         self.restart_timer(now, summary.acked > 0);
     }
