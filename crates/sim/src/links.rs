@@ -18,15 +18,6 @@ pub fn build(link: &model::Link, streams: &Streams) -> (path::Link, path::Link) 
     (side(&link.forward, "forward"), side(&link.reverse, "reverse"))
 }
 
-/// The rate of a link, averaged over its trace or log.
-fn mean_rate(capacity: &model::Capacity) -> Rate {
-    match capacity {
-        model::Capacity::Fixed(rate) => *rate,
-        model::Capacity::Trace { trace, .. } => trace.mean_rate(),
-        model::Capacity::Log { log, .. } => log.mean_rate(),
-    }
-}
-
 /// Makes the parts of one link or one direction, and knows how their random streams are called.
 struct Parts<'a> {
     streams: &'a Streams,
@@ -43,7 +34,7 @@ impl Parts<'_> {
     }
 
     fn side(&self, side: &model::Side) -> path::Link {
-        let queue = self.queue(&side.queue, mean_rate(&side.capacity));
+        let queue = self.queue(&side.queue, side.capacity.mean_rate());
         let mut link = path::Link::new(queue, transmitter(&side.capacity), side.delay);
         if let Some(loss) = self.loss(&side.loss) {
             link = link.with_loss(loss);

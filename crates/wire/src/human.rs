@@ -20,7 +20,7 @@ pub enum QuantityError {
     NotANumber(String, &'static str),
     #[error("`{text}` has no unit; write for example \"{example}\" (units: {units})")]
     NoUnit { text: String, example: &'static str, units: String },
-    #[error("unknown unit `{unit}` in `{text}`{}; units: {units}", hint(.nearest))]
+    #[error("unknown unit `{unit}` in `{text}`;{} units: {units}", hint(.nearest))]
     UnknownUnit { text: String, unit: String, nearest: Option<&'static str>, units: String },
     #[error("`{0}` is negative or too large")]
     OutOfRange(String),
@@ -123,7 +123,7 @@ fn unit_list<Q: Quantity>() -> String {
 }
 
 fn hint(nearest: &Option<&str>) -> String {
-    nearest.map(|unit| format!("; did you mean `{unit}`?")).unwrap_or_default()
+    nearest.map(|unit| format!(" did you mean `{unit}`?")).unwrap_or_default()
 }
 
 /// The unit spelled most like `unit`, whatever the case of its letters.

@@ -72,6 +72,10 @@ fn read(
         return None;
     }
     let written: ScenarioFile = reader::read(&root, overrides, problems)?;
+    if !problems.is_empty() {
+        // What a misspelt key was meant to say would be missed.
+        return None;
+    }
     let default_name =
         Path::new(file_name).file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
     resolve::resolve(&written, &root, folder, &default_name, problems)

@@ -57,8 +57,8 @@ impl de::Error for Stop {
         Stop::Message(message.to_string())
     }
 
-    fn invalid_type(_: Unexpected<'_>, expected: &dyn Expected) -> Stop {
-        Stop::Message(format!("expected {expected}"))
+    fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Stop {
+        Stop::Message(format!("expected {expected}, found {found}"))
     }
 
     fn missing_field(field: &'static str) -> Stop {
@@ -211,6 +211,9 @@ impl<'de, 'a> Deserializer<'de> for Reader<'a> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Stop> {
+        if self.node.as_table().is_none() {
+            return self.expected(&format!("a table of {}", fields.join(", ")));
+        }
         let misspelt = self.note_unknown_keys(fields);
         let result = self.deserialize_entries(visitor, |key| fields.contains(&key));
         match result {

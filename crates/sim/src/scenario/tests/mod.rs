@@ -1,21 +1,43 @@
-use super::*;
-use std::path::Path;
+//! The tests read `scenarios/` and, where it is there, the shared traces.
 
-#[test]
-fn try_out() {
-    for text in [
-        "duration = 10\nlinks = 1\n[[link]]\nrat = \"10Mbit/s\"\n[link.queue]\ndiscipline = \"codl\"\n",
-        "[[link]]\nrate = \"10Mbt/s\"\nloss = { ber = 2 }\n",
-        "[[link]]\nrate = \"10Mbit/s\"\nloss.ber = \"2e-6\"\n[link.queue]\nweight=0.1\n[[flow]]\nenter='link'\nleave='x'\n",
-        "[[link]]\nrate = \"0Mbit/s\"\ntrace='x'\nname='a'\n[[link]]\nname='a'\n[[link]]\nrate='1Mbit/s'\njitter={distribution='normal', low='1s'}\nspikes = {length=''}",
-        "[link]\nrate = \"0Mbit/s\"\n",
-        "a = = 3\nb = \"",
-        "[[link]]\ntrace = \"moda.rs\"\n",
-        "",
-    ] {
-        println!("--\n{text}=>");
-        println!("{}", Scenario::load(text, "lossy.toml", Path::new("src/scenario"), &[]).unwrap_err());
-    }
-    println!("{}", Scenario::built_in(&[]).unwrap().to_toml());
-    println!("{:#}", schema());
+mod loading;
+mod messages;
+mod properties;
+mod shipped;
+
+use super::{Scenario, ScenarioError};
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/scenario/tests/fixtures")
+}
+
+fn pairs(overrides: &[(&str, &str)]) -> Vec<(String, String)> {
+    overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+}
+
+fn load(text: &str, overrides: &[(&str, &str)]) -> Result<Scenario, ScenarioError> {
+    Scenario::load(text, "test.toml", &fixtures(), &pairs(overrides))
+}
+
+#[track_caller]
+fn good(text: &str) -> Scenario {
+    load(text, &[]).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The texts of the scenarios that are shipped, with their names.
+fn shipped_texts() -> Vec<(String, String)> {
+    let folder = root().join("scenarios");
+    let mut names: Vec<_> = std::fs::read_dir(&folder)
+        .expect("the folder of scenarios")
+        .map(|entry| entry.expect("its entry").file_name().into_string().expect("a plain name"))
+        .filter(|name| name.ends_with(".toml"))
+        .collect();
+    names.sort();
+    let text = |name: &String| std::fs::read_to_string(folder.join(name)).expect("a scenario");
+    names.iter().map(|name| (name.clone(), text(name))).collect()
 }

@@ -1,0 +1,177 @@
+//! Defaults, inheritance, and overrides.
+
+use super::{good, load, pairs};
+use crate::scenario::file::ScenarioFile;
+use crate::scenario::model::{Capacity, Discipline, Distribution, Episodes, Limit, Loss, Traffic};
+use crate::scenario::{Scenario, schema};
+use airtcp_wire::{Bytes, Dur, Rate};
+use serde_json::Value;
+use std::path::Path;
+
+const LINK: &str = "[[link]]\nname = \"wireless\"\nrate = \"10Mbit/s\"\ndelay = \"25ms\"\n";
+
+#[test]
+fn a_link_is_all_that_a_scenario_needs() {
+    let scenario = good("[[link]]\nrate = \"10Mbit/s\"\n");
+    let defaults = ScenarioFile::default();
+    assert_eq!((scenario.duration, scenario.seeds), (defaults.duration, defaults.seeds));
+    assert_eq!(scenario.name, "test");
+    assert_eq!(scenario.links[0].name, "link0");
+    assert_eq!(scenario.flows.len(), 1);
+    assert_eq!((scenario.flows[0].name.as_str(), &scenario.flows[0].traffic), ("main", &Traffic::Unlimited));
+}
+
+#[test]
+fn the_default_queue_holds_one_bandwidth_delay_product_but_at_least_50_packets() {
+    let room = |text: &str| {
+        let link = good(text).links.remove(0);
+        (link.forward.queue.limit.packets, link.reverse.queue.limit.packets)
+    };
+    assert_eq!(room("[[link]]\nrate = \"10Mbit/s\"\ndelay = \"5ms\""), (Some(50), Some(50)));
+    // 20 Mbit/s · 520 ms = 1.3 MB, and a tenth of it back.
+    let satellite = "[[link]]\nrate = \"20Mbit/s\"\ndelay = \"260ms\"\nreverse.rate = \"2Mbit/s\"";
+    assert_eq!(room(satellite), (Some(867), Some(87)));
+    // The delay of the whole path counts.
+    let two = format!("{satellite}\n[[link]]\nrate = \"1Gbit/s\"\ndelay = \"40ms\"");
+    assert_eq!(room(&two), (Some(1000), Some(100)));
+    assert_eq!(room(&format!("{satellite}\nqueue.bytes = \"90kB\"")), (None, None));
+}
+
+#[test]
+fn each_discipline_has_its_own_defaults() {
+    let queue = |keys: &str| good(&format!("{LINK}queue = {{ {keys} }}")).links.remove(0).forward.queue;
+    let codel = queue("discipline = \"codel\", ecn = true");
+    assert!(codel.ecn && codel.limit == Limit { packets: Some(1000), bytes: None });
+    let Discipline::FqCodel { flows, quantum, codel } = queue("discipline = \"fq-codel\"").discipline else {
+        panic!()
+    };
+    assert_eq!((flows, quantum), (1024, Bytes(1514)));
+    assert_eq!((codel.target, codel.interval), (Dur::from_millis(5), Dur::from_millis(100)));
+    let red = queue("discipline = \"red\", min_threshold = 7, max_threshold = 21");
+    let Discipline::Red { min_threshold, max_threshold, gentle, .. } = red.discipline else { panic!() };
+    assert_eq!((min_threshold, max_threshold, gentle), (7.0, 21.0, true));
+}
+
+#[test]
+fn the_way_back_is_as_the_way_there_but_for_what_it_says() {
+    let forward = "loss = { ber = \"2e-6\", packets = [3, 1], at = [\"1s\"] }\n\
+        jitter = { distribution = \"constant\", mean = \"1ms\" }\n\
+        spikes = { at = [\"5s\"], length = \"1s\", extra = \"6s\" }\n";
+    let link = good(&format!("{LINK}{forward}")).links.remove(0);
+    assert_eq!(link.forward.loss.packets, [1, 3]);
+    // Bit errors strike both ways, but packets are lost by number and spikes happen only where they are written.
+    assert_eq!(link.reverse.loss, Loss { ber: 2e-6, ..Loss::default() });
+    assert_eq!(
+        (&link.reverse.jitter, &link.reverse.capacity),
+        (&link.forward.jitter, &link.forward.capacity)
+    );
+    assert_eq!((link.forward.spikes.is_some(), link.reverse.spikes), (true, None));
+
+    let way_back = "reverse = { loss = {}, rate = \"1Mbit/s\", delay = \"1ms\", queue.packets = 7 }\n";
+    let link = good(&format!("{LINK}{forward}{way_back}")).links.remove(0);
+    assert_eq!(link.reverse.loss, Loss::default());
+    assert_eq!(link.reverse.capacity, Capacity::Fixed(Rate(1_000_000)));
+    assert_eq!((link.reverse.delay, link.reverse.queue.limit.packets), (Dur::from_millis(1), Some(7)));
+}
+
+#[test]
+fn a_logs_latency_counts_where_no_delay_is_given() {
+    let latency = |text: &str| {
+        let link = good(text).links.remove(0);
+        [link.forward, link.reverse].map(|side| match side.capacity {
+            Capacity::Log { latency, .. } => Some(latency),
+            _ => None,
+        })
+    };
+    assert_eq!(latency("[[link]]\nlog = \"log.json\""), [Some(true), Some(true)]);
+    assert_eq!(latency("[[link]]\nlog = \"log.json\"\ndelay = \"5ms\""), [Some(false), Some(false)]);
+    assert_eq!(latency("[[link]]\nlog = \"log.json\"\nreverse.delay = \"5ms\""), [Some(true), Some(false)]);
+    assert_eq!(latency("[[link]]\nlog = \"log.json\"\nreverse.rate = \"1Mbit/s\""), [Some(true), None]);
+}
+
+#[test]
+fn a_series_of_round_trips_is_halved() {
+    let link =
+        good(&format!("{LINK}jitter = {{ distribution = \"series\", file = \"ping.txt\" }}")).links.remove(0);
+    let Some(Distribution::Series { delays, .. }) = link.forward.jitter.map(|jitter| jitter.distribution)
+    else {
+        panic!()
+    };
+    assert_eq!(*delays, [Dur::from_millis(40), Dur::from_micros(60_250)]);
+}
+
+#[test]
+fn regular_and_given_times_may_be_mixed() {
+    let link =
+        good(&format!("{LINK}outages = {{ at = [\"7s\", \"2s\"], period = \"15s\", length = \"30ms\" }}"))
+            .links
+            .remove(0);
+    let when = link.outages.expect("given").when;
+    let at = vec![Dur::from_secs(2), Dur::from_secs(7)];
+    assert_eq!(
+        when,
+        Episodes { at, every: None, period: Some(Dur::from_secs(15)), length: Dur::from_millis(30) }
+    );
+}
+
+#[test]
+fn flows_enter_and_leave_by_name_and_udp_is_not_measured() {
+    let scenario = good(
+        "[[link]]\nname = \"a\"\nrate = \"1Mbit/s\"\n[[link]]\nname = \"b\"\nrate = \"1Mbit/s\"\n\
+         [[flow]]\nenter = \"b\"\n[[flow]]\nleave = \"a\"\ntraffic = { kind = \"udp\", rate = \"1kbit/s\" }\n",
+    );
+    let [first, second] = &scenario.flows[..] else { panic!() };
+    assert_eq!((first.enter, first.leave, first.measure), (1, 1, true));
+    assert_eq!((second.enter, second.leave, second.measure), (0, 0, false));
+}
+
+/// Each pair: overrides, and the file as somebody would have edited it.
+#[test]
+fn overrides_are_like_editing_the_file() {
+    let cases: &[(&[(&str, &str)], &str)] = &[
+        (&[("duration", "10s")], &format!("duration = \"10s\"\n{LINK}")),
+        (&[("link.wireless.loss.ber", "1e-6")], &format!("{LINK}loss = {{ ber = 1e-6 }}")),
+        (&[("wireless.loss.ber", "1e-6")], &format!("{LINK}loss = {{ ber = 1e-6 }}")),
+        (&[("wireless.loss", "{ber = 1e-6}")], &format!("{LINK}loss = {{ ber = 1e-6 }}")),
+        (&[("wireless.loss.packet", "1%")], &format!("{LINK}loss = {{ packet = 0.01 }}")),
+        (&[("link.0.rate", "5Mbit/s")], &LINK.replace("10Mbit", "5Mbit")),
+        (&[("link[0].rate", " 5 Mbit/s")], &LINK.replace("10Mbit", "5Mbit")),
+        (
+            &[("wireless.trace", "src/scenario/tests/fixtures/steady.trace")],
+            "[[link]]\nname = \"wireless\"\n\
+          trace = \"src/scenario/tests/fixtures/steady.trace\"\ndelay = \"25ms\"",
+        ),
+        (&[("flow.main.count", "3")], &format!("{LINK}[[flow]]\nname = \"main\"\ncount = 3")),
+        (&[("flow.0.name", "7up")], &format!("{LINK}[[flow]]\nname = \"7up\"")),
+        (
+            &[("schemes", "[\"reno\"]"), ("name", "2e3")],
+            &format!("schemes = [\"reno\"]\nname = \"2e3\"\n{LINK}"),
+        ),
+        (&[("seeds", "9"), ("seeds", "2")], &format!("seeds = 2\n{LINK}")),
+    ];
+    for (overrides, edited) in cases {
+        let overridden = load(LINK, overrides).unwrap_or_else(|error| panic!("{error}"));
+        // Files in overrides are looked for in the current folder.
+        let edited = Scenario::load(edited, "test.toml", Path::new(""), &pairs(&[]));
+        assert_eq!(overridden, edited.unwrap_or_else(|error| panic!("{error}")), "{overrides:?}");
+    }
+}
+
+/// Every key in the schema is explained, and is required, has a default, or says what its absence means.
+#[test]
+fn every_key_is_documented_with_its_default() {
+    let schema = schema();
+    let tables = schema["$defs"].as_object().expect("definitions").values().chain([&schema]);
+    for table in tables {
+        let required = table["required"].as_array().cloned().unwrap_or_default();
+        for (key, property) in table["properties"].as_object().into_iter().flatten() {
+            let says = |word: &str| property["description"].as_str().is_some_and(|text| text.contains(word));
+            let defaults = property.get("default").is_some() || says("Default:") || says("bsent");
+            assert!(defaults || required.contains(&Value::from(key.as_str())), "{key} has no default");
+            assert!(
+                property.get("description").is_some() || property.get("$ref").is_some(),
+                "{key} has no description"
+            );
+        }
+    }
+}
