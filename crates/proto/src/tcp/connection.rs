@@ -259,7 +259,7 @@ impl Connection {
             }
         }
         if flags.contains(Flags::SYN) {
-            return self.handle_stray_syn(segment);
+            return self.handle_stray_syn(now, segment);
         }
         if !flags.contains(Flags::ACK) {
             return;
@@ -291,13 +291,17 @@ impl Connection {
         }
     }
 
-    /// A SYN again: our SYN-ACK or its ACK was lost; or a stray one, which is challenged (RFC 5961 §4.2).
-    fn handle_stray_syn(&mut self, segment: &Segment) {
-        let is_repeated = self.receiver.position(segment) == Some(0);
-        if self.state == State::SynReceived && is_repeated && !segment.flags.contains(Flags::ACK) {
-            self.sender.core.mark_first_lost();
-        } else {
+    /// A SYN again: our SYN-ACK or its ACK was lost; the answer to ours, when both ends open at once (RFC 9293 §3.5,
+    /// figure 7); or a stray one, which is challenged (RFC 5961 §4.2).
+    fn handle_stray_syn(&mut self, now: Time, segment: &Segment) {
+        let is_repeated = self.state == State::SynReceived && self.receiver.position(segment) == Some(0);
+        if !is_repeated {
             self.receiver.acks.demand();
+        } else if !segment.flags.contains(Flags::ACK) {
+            self.sender.core.mark_first_lost();
+        } else if segment.ack == self.iss.at(1) {
+            self.take_ack(now, segment);
+            self.establish();
         }
     }
 

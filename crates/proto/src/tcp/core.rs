@@ -142,6 +142,7 @@ impl Core {
     /// A loss has been found: reduce, and resend the first lost segment at once.
     pub fn enter_recovery(&mut self, now: Time) {
         self.begin_episode(now, Trigger::Loss);
+        self.inflation = 0;
         self.phase = Phase::Recovery;
         self.stats.fast_retransmits += 1;
         let prior_cwnd = self.cc.cwnd();
@@ -199,7 +200,7 @@ impl Core {
     /// ECN-Echo: reduce once a window (RFC 3168 §6.1.2).
     pub fn handle_ecn_echo(&mut self, now: Time) {
         self.stats.ecn_echoes_received += 1;
-        if self.una >= self.ecn_recover && self.phase == Phase::Open && self.nxt > 0 {
+        if self.una > self.ecn_recover && self.phase == Phase::Open && self.nxt > 0 {
             self.ecn_recover = self.nxt;
             self.congestion(now, Cause::Ecn, false);
             self.owes_cwr = true;

@@ -64,6 +64,12 @@ fn is_beyond_recover(core: &Core) -> bool {
     core.una > core.recover
 }
 
+/// With SACK, what has left the network makes room for new segments by itself (RFC 6675 §5 step 3). Without limited
+/// transmit it does not, until recovery begins.
+fn hold_back(core: &mut Core) {
+    core.inflation = if core.has_limited_transmit { 0 } else { -(core.board.sacked() as i64) };
+}
+
 /// RFC 3042 §2: on each of the first two duplicate ACKs one new segment may leave, beyond cwnd.
 fn limited_transmit(core: &mut Core) {
     if core.has_limited_transmit {

@@ -1,7 +1,7 @@
 //! RACK-TLP (RFC 8985): a segment is lost when one sent sufficiently later has arrived; a probe finds losses at the
 //! tail.
 
-use super::LossRecovery;
+use super::{LossRecovery, hold_back};
 use crate::tcp::config::TcpConfig;
 use crate::tcp::core::{AckSummary, Core, Phase};
 use crate::tcp::scoreboard::{Fate, Sent};
@@ -196,6 +196,9 @@ impl LossRecovery for Rack {
         }
         self.adapt(core, ack);
         self.judge_probe(core, ack);
+        if core.phase == Phase::Open {
+            hold_back(core);
+        }
         if self.detect(core, ack.now) && core.phase == Phase::Open {
             core.enter_recovery(ack.now);
         }

@@ -1,6 +1,6 @@
 //! SACK-based recovery (RFC 6675).
 
-use super::{LossRecovery, is_beyond_recover, limited_transmit};
+use super::{LossRecovery, hold_back, is_beyond_recover, limited_transmit};
 use crate::tcp::core::{AckSummary, Core, Phase};
 use crate::tcp::scoreboard::Fate;
 
@@ -45,9 +45,7 @@ impl LossRecovery for Sack {
 impl Sack {
     /// RFC 6675 §5: enter on DupThresh duplicates, or as soon as the first segment is lost by IsLost.
     fn watch(&mut self, core: &mut Core, ack: &AckSummary) {
-        if ack.acked > 0 {
-            core.inflation = 0;
-        }
+        hold_back(core);
         if core.board.sacked() == 0 && !ack.is_duplicate {
             return;
         }
@@ -60,7 +58,6 @@ impl Sack {
             }
             return;
         }
-        core.inflation = 0;
         self.judged = core.una;
         self.has_rescued = false;
         core.mark_first_lost();

@@ -1,0 +1,9 @@
+//! The RFCs' rules as packet timelines. Each test names the clause that it proves.
+
+mod acknowledging;
+mod handshake;
+mod loss_recovery;
+mod script;
+mod spurious;
+mod timer;
+mod window;
