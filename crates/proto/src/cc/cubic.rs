@@ -21,7 +21,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
             default: 0.4,
             min: 0.001,
             max: 100.0,
-            doc: "C, segments per s³: how fast the window grows back (RFC 9438 §5.1)",
+            doc: "C, segments per s³: how fast the window grows back (RFC 9438 §5)",
         },
         Param {
             name: "fast_convergence",

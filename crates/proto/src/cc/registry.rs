@@ -128,3 +128,31 @@ pub fn build(
     let spec = find(name)?;
     Ok((spec.build)(build, &values(spec, given)?))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(name: &str, value: f64) -> BTreeMap<String, f64> {
+        BTreeMap::from([(name.to_owned(), value)])
+    }
+
+    #[test]
+    fn wrong_names_get_the_nearest_one() {
+        let message = |name| find(name).map(|spec| spec.name).unwrap_err().to_string();
+        assert!(message("cubik").contains("did you mean `cubic`?"));
+        assert!(message("westwood-plus").contains("known: "));
+        let error = values(find("cubic").unwrap(), &given("betta", 0.5)).unwrap_err();
+        assert!(error.to_string().contains("did you mean `beta`?"), "{error}");
+    }
+
+    #[test]
+    fn values_are_checked_and_defaults_filled_in() {
+        let cubic = find("cubic").unwrap();
+        let values_of = |value| values(cubic, &given("beta", value));
+        assert!(matches!(values_of(1.5), Err(RegistryError::OutOfRange { name: "beta", .. })));
+        assert!(matches!(values_of(f64::NAN), Err(RegistryError::OutOfRange { .. })));
+        let values = values_of(0.5).unwrap();
+        assert_eq!((values.get("beta"), values.get("c")), (0.5, 0.4));
+    }
+}

@@ -2,10 +2,11 @@
 
 use super::Ack;
 
-/// A round trip ends when what was SND.NXT at its beginning is acknowledged.
+/// A round trip begins with the first ACK of something that was sent after the last one began: with the first of a window's
+/// train of ACKs, not with the last of the train before.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Round {
-    /// `None` before the first ACK.
+    /// SND.NXT when the round began; `None` before the first ACK.
     end: Option<u64>,
 }
 
@@ -13,7 +14,7 @@ impl Round {
     /// Does a round begin with this ACK? The first one does.
     #[inline]
     pub fn begins(&mut self, ack: &Ack) -> bool {
-        let begins = self.end.is_none_or(|end| ack.una >= end);
+        let begins = self.end.is_none_or(|end| ack.una > end);
         if begins {
             self.end = Some(ack.nxt);
         }

@@ -50,7 +50,11 @@ fn a_build() -> impl Strategy<Value = Build> {
         prop_oneof![Just(64u64), Just(512), Just(1448), Just(8948)],
         1..20u64,
         prop_oneof![Just(u64::MAX), 2..50u64],
-        prop_oneof![Just(SlowStartKind::Classic), Just(SlowStartKind::HystartPlusPlus)],
+        prop_oneof![
+            Just(SlowStartKind::Classic),
+            Just(SlowStartKind::Hystart),
+            Just(SlowStartKind::HystartPlusPlus)
+        ],
         prop_oneof![Just(None), (1..4u32).prop_map(Some)],
         any::<bool>(),
     )

@@ -4,6 +4,7 @@
 //! change `UPDATE_CURVES=1 cargo test -p airtcp-proto --test cc` writes the files anew; read their difference.
 
 use crate::model::{Sender, plain};
+use airtcp_proto::cc::slow_start::SlowStartKind;
 use airtcp_proto::cc::{Build, controllers};
 use airtcp_wire::{Dur, Rate, Time};
 use std::collections::VecDeque;
@@ -137,8 +138,9 @@ fn curves_are_as_pinned() {
 }
 
 #[test]
-fn hystart_curve_is_as_pinned() {
-    use airtcp_proto::cc::slow_start::SlowStartKind;
-    let build = Build { slow_start: SlowStartKind::HystartPlusPlus, ..plain() };
-    check("reno-hystart++.txt", &curve("reno", &build));
+fn slow_start_curves_are_as_pinned() {
+    for (kind, name) in [(SlowStartKind::Hystart, "hystart"), (SlowStartKind::HystartPlusPlus, "hystart++")] {
+        let build = Build { slow_start: kind, ..plain() };
+        check(&format!("cubic-{name}.txt"), &curve("cubic", &build));
+    }
 }

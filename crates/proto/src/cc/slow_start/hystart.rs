@@ -1,103 +1,69 @@
-//! HyStart++ (RFC 9406): leaves slow start when the RTT grows, by way of a conservative slow start in which the
-//! decision may be taken back.
+//! HyStart (Ha, Rhee, Computer Networks 55(9), 2011), with the constants of Linux's CUBIC: slow start ends when a train of
+//! closely spaced ACKs is half an RTT long, or when the RTT has grown.
 
 use crate::cc::round::Round;
-use crate::cc::{Ack, Build};
-use airtcp_wire::Dur;
+use crate::cc::{Ack, Window};
+use airtcp_wire::{Dur, Time};
 
-// RFC 9406 §4.3.
-const MIN_RTT_THRESH: Dur = Dur::from_millis(4);
-const MAX_RTT_THRESH: Dur = Dur::from_millis(16);
-const MIN_RTT_DIVISOR: u64 = 8;
-const N_RTT_SAMPLE: u32 = 8;
-const CSS_GROWTH_DIVISOR: f64 = 4.0;
-const CSS_ROUNDS: u32 = 5;
-/// L of a sender that does not pace; infinity for one that does.
-const LIMIT_UNPACED_SEGMENTS: u64 = 8;
+/// Below this window, in segments, slow start goes on in any case.
+const LOW_WINDOW: f64 = 16.0;
+/// ACKs at most this far apart are one train.
+const ACK_DELTA: Dur = Dur::from_millis(2);
+/// RTT samples at the beginning of a round that are looked at.
+const MIN_SAMPLES: u32 = 8;
+const DELAY_MIN: Dur = Dur::from_millis(4);
+const DELAY_MAX: Dur = Dur::from_millis(16);
 
 #[derive(Clone, Debug)]
-pub(super) struct HystartPlusPlus {
-    limit: u64,
+pub(super) struct Hystart {
+    is_paced: bool,
     round: Round,
-    last_round_min_rtt: Dur,
-    current_round_min_rtt: Dur,
-    rtt_sample_count: u32,
-    conservative: Option<Conservative>,
+    round_start: Time,
+    last_ack: Time,
+    round_min_rtt: Dur,
+    samples: u32,
 }
 
-/// Conservative slow start.
-#[derive(Clone, Copy, Debug)]
-struct Conservative {
-    baseline_min_rtt: Dur,
-    rounds_ended: u32,
-}
-
-impl HystartPlusPlus {
-    pub fn new(build: &Build) -> HystartPlusPlus {
-        HystartPlusPlus {
-            limit: if build.is_paced { u64::MAX } else { LIMIT_UNPACED_SEGMENTS * build.mss },
+impl Hystart {
+    pub fn new(is_paced: bool) -> Hystart {
+        Hystart {
+            is_paced,
             round: Round::default(),
-            last_round_min_rtt: Dur::MAX,
-            current_round_min_rtt: Dur::MAX,
-            rtt_sample_count: 0,
-            conservative: None,
+            round_start: Time::ZERO,
+            last_ack: Time::ZERO,
+            round_min_rtt: Dur::MAX,
+            samples: 0,
         }
     }
 
-    /// Bytes that one ACK may count for.
-    pub fn limit(&self) -> u64 {
-        self.limit
-    }
-
-    pub fn growth_divisor(&self) -> f64 {
-        if self.conservative.is_some() { CSS_GROWTH_DIVISOR } else { 1.0 }
-    }
-
-    /// Conservative slow start has lasted its rounds: congestion avoidance follows.
-    pub fn is_over(&self) -> bool {
-        self.conservative.is_some_and(|css| css.rounds_ended >= CSS_ROUNDS)
-    }
-
-    pub fn observe(&mut self, ack: &Ack) {
+    /// Has the window reached what the path holds?
+    pub fn finds_exit(&mut self, ack: &Ack, window: &Window) -> bool {
         if self.round.begins(ack) {
-            self.start_round();
+            (self.round_start, self.last_ack) = (ack.now, ack.now);
+            (self.round_min_rtt, self.samples) = (Dur::MAX, 0);
         }
-        if let Some(rtt) = ack.rtt {
-            self.current_round_min_rtt = self.current_round_min_rtt.min(rtt);
-            self.rtt_sample_count += 1;
-            self.judge();
+        let Some(rtt) = ack.rtt else { return false };
+        if self.samples < MIN_SAMPLES {
+            self.round_min_rtt = self.round_min_rtt.min(rtt);
+            self.samples += 1;
         }
+        let is_train_long = self.is_train_long(ack);
+        window.segments() >= LOW_WINDOW && (is_train_long || self.has_delay_grown(ack.min_rtt))
     }
 
-    /// RFC 9406 §4.2. A round in whose middle conservative slow start began counts towards its limit.
-    fn start_round(&mut self) {
-        self.last_round_min_rtt = self.current_round_min_rtt;
-        self.current_round_min_rtt = Dur::MAX;
-        self.rtt_sample_count = 0;
-        if let Some(css) = &mut self.conservative {
-            css.rounds_ended += 1;
-        }
-    }
-
-    fn judge(&mut self) {
-        if self.rtt_sample_count < N_RTT_SAMPLE {
-            return;
-        }
-        match self.conservative {
-            None if self.has_delay_grown() => {
-                self.conservative =
-                    Some(Conservative { baseline_min_rtt: self.current_round_min_rtt, rounds_ended: 0 });
-            }
-            Some(css) if self.current_round_min_rtt < css.baseline_min_rtt => self.conservative = None,
-            _ => {}
-        }
-    }
-
-    fn has_delay_grown(&self) -> bool {
-        if self.last_round_min_rtt == Dur::MAX {
+    /// A train as long as half an RTT took as many bottleneck times as the path holds one way. A paced sender spreads its
+    /// segments itself, so that only a whole RTT says anything (Linux).
+    fn is_train_long(&mut self, ack: &Ack) -> bool {
+        if ack.now.since(self.last_ack) > ACK_DELTA {
             return false;
         }
-        let threshold = (self.last_round_min_rtt / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH);
-        self.current_round_min_rtt >= self.last_round_min_rtt + threshold
+        self.last_ack = ack.now;
+        let threshold = if self.is_paced { ack.min_rtt } else { ack.min_rtt / 2 };
+        ack.now.since(self.round_start) > threshold
+    }
+
+    fn has_delay_grown(&self, min_rtt: Dur) -> bool {
+        self.samples >= MIN_SAMPLES
+            && self.round_min_rtt > min_rtt + (min_rtt / 8).clamp(DELAY_MIN, DELAY_MAX)
     }
 }

@@ -1,9 +1,11 @@
 //! Slow start, which composes with any avoidance.
 
 mod hystart;
+mod hystart_plus_plus;
 
 use super::{Ack, Build, Window};
-use hystart::HystartPlusPlus;
+use hystart::Hystart;
+use hystart_plus_plus::HystartPlusPlus;
 
 /// Which slow start a connection uses.
 #[derive(
@@ -14,6 +16,8 @@ pub enum SlowStartKind {
     /// RFC 5681 §3.1, counting bytes as `byte_counting_limit` says.
     #[default]
     Classic,
+    /// HyStart (Ha and Rhee 2011) as in Linux's CUBIC: leaves on a long train of ACKs or a longer RTT.
+    Hystart,
     /// HyStart++ (RFC 9406), until the first loss or the end of the first slow start; classic after that.
     #[serde(rename = "hystart++")]
     HystartPlusPlus,
@@ -24,29 +28,48 @@ pub enum SlowStartKind {
 pub struct SlowStart {
     /// Bytes that one ACK may count for: L·SMSS of RFC 3465 §2.2; `u64::MAX` for any number.
     limit: u64,
-    hystart: Option<HystartPlusPlus>,
+    exit: Exit,
+    kind: SlowStartKind,
+    is_paced: bool,
     mss: u64,
+}
+
+/// What ends slow start before a loss does.
+#[derive(Clone, Debug)]
+enum Exit {
+    None,
+    Hystart(Hystart),
+    PlusPlus(HystartPlusPlus),
 }
 
 impl SlowStart {
     pub fn new(build: &Build) -> SlowStart {
-        let hystart = match build.slow_start {
-            SlowStartKind::Classic => None,
-            SlowStartKind::HystartPlusPlus => Some(HystartPlusPlus::new(build)),
+        let exit = match build.slow_start {
+            SlowStartKind::Classic => Exit::None,
+            SlowStartKind::Hystart => Exit::Hystart(Hystart::new(build.is_paced)),
+            SlowStartKind::HystartPlusPlus => Exit::PlusPlus(HystartPlusPlus::new(build)),
         };
-        SlowStart { limit: build.byte_counting_bytes(), hystart, mss: build.mss }
+        SlowStart {
+            limit: build.byte_counting_bytes(),
+            exit,
+            kind: build.slow_start,
+            is_paced: build.is_paced,
+            mss: build.mss,
+        }
     }
 
-    /// Every ACK, before growth.
+    /// Every ACK, before growth. Duplicate ones announce a loss and say nothing of a queue.
     #[inline]
     pub fn observe(&mut self, ack: &Ack, window: &mut Window) {
-        if let Some(hystart) = self.hystart.as_mut().filter(|_| window.in_slow_start()) {
-            hystart.observe(ack);
-            if hystart.is_over() {
-                // RFC 9406 §4.2: congestion avoidance begins where conservative slow start ended.
-                window.ssthresh = window.cwnd;
-                self.hystart = None;
-            }
+        let is_over = match &mut self.exit {
+            Exit::None => return,
+            _ if ack.is_duplicate || !window.in_slow_start() => return,
+            Exit::Hystart(hystart) => hystart.finds_exit(ack, window),
+            Exit::PlusPlus(hystart) => hystart.is_over(ack),
+        };
+        if is_over {
+            window.ssthresh = window.cwnd;
+            self.exit = Exit::None;
         }
     }
 
@@ -54,9 +77,9 @@ impl SlowStart {
     /// count in congestion avoidance.
     #[inline]
     pub fn increase(&mut self, acked: u64, window: &mut Window, gain: f64) -> u64 {
-        let (limit, divisor) = match &self.hystart {
-            None => (self.limit, 1.0),
-            Some(hystart) => (hystart.limit(), hystart.growth_divisor()),
+        let (limit, divisor) = match &self.exit {
+            Exit::PlusPlus(hystart) => (hystart.limit(), hystart.growth_divisor()),
+            _ => (self.limit, 1.0),
         };
         let counted = acked.min(limit);
         let bytes_per_byte = gain / divisor;
@@ -72,8 +95,12 @@ impl SlowStart {
 
     /// Loss, timeout or ECN-Echo.
     pub fn on_congestion(&mut self, is_timeout: bool) {
-        // RFC 9406 §4.3: HyStart++ is for the initial slow start only.
-        self.hystart = None;
+        self.exit = match self.kind {
+            // Linux looks for the exit again after each timeout, and only then.
+            SlowStartKind::Hystart if is_timeout => Exit::Hystart(Hystart::new(self.is_paced)),
+            // RFC 9406 §4.3: HyStart++ is for the initial slow start only.
+            _ => Exit::None,
+        };
         if is_timeout {
             // RFC 3465 §2.3: after a timeout L = 1, as the ACK of a repaired hole covers what left the network long ago.
             // Without any limit (Linux) the caller's count of delivered bytes sees to that.
