@@ -134,19 +134,19 @@ impl Engine {
         }
     }
 
+    /// A link has something to give. If it has more at this instant, that is another event.
     fn on_link(&mut self, side: Side) {
-        while let Some(Output { item, at, fate }) = self.topology.poll(self.now, side) {
-            self.sample_queue(side);
-            match fate {
-                Fate::Delivered => {
-                    self.packets.get_mut(item.id).ecn = item.ecn;
-                    if !self.taps.is_empty() {
-                        self.tap(side, Direction::Reverse, item.id);
-                    }
-                    self.arrive(item.id, side.far_node());
+        let Some(Output { item, at, fate }) = self.topology.poll(self.now, side) else { return };
+        self.sample_queue(side);
+        match fate {
+            Fate::Delivered => {
+                self.packets.get_mut(item.id).ecn = item.ecn;
+                if !self.taps.is_empty() {
+                    self.tap(side, Direction::Reverse, item.id);
                 }
-                Fate::Lost(cause) => self.lose(item.id, cause, at),
+                self.arrive(item.id, side.far_node());
             }
+            Fate::Lost(cause) => self.lose(item.id, cause, at),
         }
     }
 

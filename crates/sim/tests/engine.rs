@@ -1,0 +1,269 @@
+//! The engine: same in, same out; nothing vanishes; what it says about a run is true.
+
+mod common;
+
+use airtcp_proto::middlebox::{Direction, Middlebox, TcpPacket};
+use airtcp_sim::scenario::model::{self, Episodes, Flow, Spikes, Traffic};
+use airtcp_sim::{RunError, RunOptions, Scenario, run};
+use airtcp_wire::{Bytes, Dur, Rate, Time};
+use common::{MBIT, assert_conserved, go, link, ms, one_link, scheme, unlimited};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Three links, traffic of every kind entering and leaving at every hop, both ways, with loss and overtaking.
+fn parking_lot() -> Scenario {
+    let mut links: Vec<model::Link> =
+        [("a", 10), ("b", 6), ("c", 8)].map(|(name, mbit)| link(name, mbit * MBIT, ms(20), 30)).to_vec();
+    links[1].forward.loss.packet = 0.01;
+    links[1].reverse.loss.ber = 1e-6;
+    links[2].forward.jitter = Some(model::Jitter {
+        distribution: model::Distribution::Uniform { low: Dur::ZERO, high: ms(15) },
+        overtaking: true,
+        start: Dur::ZERO,
+    });
+    let mut scenario = Scenario::over(links, Dur::from_secs(20));
+    let (on, off) = (ms(300), ms(500));
+    let poisson = Traffic::Poisson { interval: ms(100), size: Bytes(30_000), exponential: true };
+    let udp = Traffic::Udp { rate: Rate(MBIT), packet: Bytes(500) };
+    scenario.flows = vec![
+        Flow { count: 3, stagger: ms(900), ..unlimited("long", 0, 2) },
+        Flow { traffic: poisson, ..unlimited("short", 0, 0) },
+        Flow { traffic: Traffic::OnOff { on, off, rate: Some(Rate(MBIT)) }, ..unlimited("bursty", 1, 2) },
+        Flow { traffic: Traffic::OnOff { on, off, rate: None }, ..unlimited("greedy bursts", 1, 1) },
+        Flow { traffic: udp, measure: false, ..unlimited("datagrams", 1, 1) },
+        Flow { direction: model::Direction::Reverse, stop: Some(ms(10_000)), ..unlimited("back", 0, 1) },
+        Flow {
+            traffic: Traffic::Bytes { size: Bytes(1_000_000) },
+            start: ms(500),
+            ..unlimited("transfer", 2, 2)
+        },
+    ];
+    scenario
+}
+
+#[test]
+fn same_scenario_and_seed_give_the_same_bytes() {
+    let json = |seed| serde_json::to_string(&go(&parking_lot(), "cubic", seed)).unwrap();
+    assert_eq!(json(3), json(3));
+    assert_ne!(json(3), json(4));
+}
+
+#[test]
+fn recording_changes_nothing() {
+    let (scenario, scheme) = (parking_lot(), scheme("reno"));
+    let plain = run(&scenario, &scheme, 1, RunOptions::default()).unwrap().record;
+    for interval in [Dur::ZERO, ms(100)] {
+        let options = RunOptions { series: Some(interval), ..RunOptions::default() };
+        let outcome = run(&scenario, &scheme, 1, options).unwrap();
+        let flows = |record: &airtcp_sim::RunRecord| serde_json::to_string(&record.flows).unwrap();
+        assert_eq!(flows(&outcome.record), flows(&plain));
+        let series = outcome.series.unwrap();
+        for columns in
+            [series.flows.into_columns(), series.queues.into_columns(), series.events.into_columns()]
+        {
+            assert!(
+                columns.iter().all(|(_, column)| !column.is_empty() && column.len() == columns[0].1.len())
+            );
+        }
+    }
+}
+
+#[test]
+fn sampled_series_have_a_row_a_flow_and_interval() {
+    let options = RunOptions { series: Some(ms(100)), ..RunOptions::default() };
+    let outcome = run(&one_link(MBIT, ms(50), 20, 10), &scheme("reno"), 1, options).unwrap();
+    let flows = outcome.series.unwrap().flows;
+    assert_eq!(flows.time_ns, (1..=100).map(|i| i * 100_000_000).collect::<Vec<u64>>());
+    assert!(flows.una_bytes.is_sorted());
+    let rate = flows.delivered_bps[99];
+    assert!((rate / (1e6 * 1448.0 / 1500.0) - 1.0).abs() < 0.15, "{rate}");
+}
+
+/// A flow on links of its own draws from streams of its own: the others do not notice.
+#[test]
+fn a_flow_elsewhere_shifts_nobodys_random_numbers() {
+    let mut scenario = parking_lot();
+    scenario.flows = vec![
+        Flow { traffic: scenario.flows[1].traffic.clone(), ..unlimited("short", 0, 1) },
+        Flow { direction: model::Direction::Reverse, ..unlimited("back", 1, 1) },
+    ];
+    let before = go(&scenario, "reno", 5);
+    scenario.flows.insert(0, Flow { traffic: scenario.flows[0].traffic.clone(), ..unlimited("new", 2, 2) });
+    let after = go(&scenario, "reno", 5);
+    let json = |flows: &[airtcp_sim::record::FlowRecord]| serde_json::to_string(flows).unwrap();
+    assert_eq!(json(&before.flows), json(&after.flows[1..]));
+    assert!(after.flows[0].transfers_started > 100);
+}
+
+#[test]
+fn every_packet_is_accounted_for() {
+    for (seed, text) in [(1, "reno"), (2, "cubic"), (3, "reno:profile=bsd-1998"), (4, "newreno:profile=rfc")]
+    {
+        let record = go(&parking_lot(), text, seed);
+        record.flows.iter().for_each(assert_conserved);
+        for link in &record.links {
+            // What arrived was dropped by the queue, sent, or is in the queue, which holds at most 30.
+            let dropped = link.drops_overflow + link.drops_aqm + link.drops_outage;
+            let waiting = link.packets_arrived.checked_sub(link.packets_sent + dropped).unwrap();
+            assert!(waiting <= 30, "{link:?}");
+        }
+        let congestion: u64 = record.flows.iter().map(|flow| flow.losses_congestion).sum();
+        let overflows: u64 = record.links.iter().map(|link| link.drops_overflow).sum();
+        assert!(congestion > 0 && congestion <= overflows);
+        let transfer = &record.flows[8];
+        assert_eq!((transfer.name.as_str(), transfer.bytes_received), ("transfer", 1_000_000));
+        let short = &record.flows[3];
+        assert!(short.completion_times_s.len() as u64 + 10 > short.transfers_started, "{short:#?}");
+    }
+}
+
+#[test]
+fn a_clean_link_is_filled() {
+    for text in ["reno", "cubic", "newreno", "reno:profile=rfc", "sack:timestamps=false"] {
+        let mut scenario = one_link(10 * MBIT, ms(40), 50, 30);
+        scenario.warmup = Dur::from_secs(10);
+        let record = go(&scenario, text, 1);
+        let share = record.goodput_bps / record.bound_bps;
+        assert!((0.97..=1.001).contains(&share), "{text}: {share}");
+        let sending = record.links[0].utilisation;
+        assert!((0.97..=1.0).contains(&sending), "{text}: {sending}");
+    }
+}
+
+#[test]
+fn rtt_percentiles_lie_between_propagation_and_a_full_queue() {
+    let flow = &go(&one_link(10 * MBIT, ms(40), 50, 30), "reno", 1).flows[0];
+    let full_ms = 40.0 + 52.0 * 1.2 + 1.0;
+    let rtts = [flow.rtt_min_ms, flow.rtt_p50_ms, flow.rtt_p95_ms, flow.rtt_p99_ms].map(Option::unwrap);
+    assert!(rtts.is_sorted() && rtts[0] >= 40.0 && rtts[3] <= full_ms, "{rtts:?}");
+}
+
+#[test]
+fn the_warm_up_does_not_count() {
+    let mut scenario = one_link(10 * MBIT, ms(40), 50, 20);
+    // Only the start is lossy.
+    scenario.links[0].forward.loss.packets = (10..100).step_by(10).collect();
+    let whole = go(&scenario, "sack", 1);
+    assert_eq!(whole.flows[0].losses_corruption, 9);
+    scenario.warmup = Dur::from_secs(10);
+    let rest = go(&scenario, "sack", 1);
+    assert_eq!((rest.flows[0].losses_corruption, rest.flows[0].timeouts), (0, 0));
+    assert_eq!(rest.links[0].drops_corruption, 0);
+    assert!(rest.flows[0].data_packets_sent < whole.flows[0].data_packets_sent);
+    assert!(rest.goodput_bps > whole.goodput_bps);
+}
+
+/// Drops each `every`-th data packet that goes forward, and counts what it sees.
+struct DropsSome {
+    every: u64,
+    seen: Arc<[AtomicU64; 2]>,
+}
+
+impl Middlebox for DropsSome {
+    fn handle_packet(&mut self, _now: Time, packet: TcpPacket, out: &mut Vec<TcpPacket>) {
+        let seen = self.seen[packet.direction as usize].fetch_add(1, Ordering::Relaxed) + 1;
+        let is_data = packet.direction == Direction::Forward && packet.segment.len > 0;
+        if !is_data || !seen.is_multiple_of(self.every) {
+            out.push(packet);
+        }
+    }
+}
+
+#[test]
+fn a_middlebox_sees_both_directions_and_decides_at_any_node() {
+    let links = vec![link("a", 10 * MBIT, ms(20), 50), link("b", 10 * MBIT, ms(20), 50)];
+    let scenario = Scenario::over(links, Dur::from_secs(20));
+    let untouched = go(&scenario, "reno", 1).goodput_bps;
+    for node in 0..=2 {
+        let seen = Arc::new([AtomicU64::new(0), AtomicU64::new(0)]);
+        let middlebox = DropsSome { every: 100, seen: seen.clone() };
+        let options = RunOptions { middleboxes: vec![(node, Box::new(middlebox))], ..RunOptions::default() };
+        let record = run(&scenario, &scheme("reno"), 1, options).unwrap().record;
+        let [forward, reverse] = [0, 1].map(|direction| seen[direction].load(Ordering::Relaxed));
+        assert!(reverse > forward / 3 && reverse < forward, "node {node}: {forward}, {reverse}");
+        assert!(record.goodput_bps < untouched / 1.5, "node {node}: {} of {untouched}", record.goodput_bps);
+        assert!(record.flows[0].retransmissions >= forward / 100 - 1);
+        assert!(record.flows[0].bytes_received > 0);
+    }
+}
+
+#[test]
+fn a_node_beyond_the_path_is_an_error() {
+    let seen = Arc::new([AtomicU64::new(0), AtomicU64::new(0)]);
+    let middlebox = Box::new(DropsSome { every: 1, seen });
+    let options = RunOptions { middleboxes: vec![(2, middlebox)], ..RunOptions::default() };
+    let error = run(&one_link(MBIT, ms(10), 10, 1), &scheme("reno"), 1, options).unwrap_err();
+    assert!(matches!(error, RunError::UnknownNode { node: 2, last: 1 }));
+}
+
+/// Nothing is ever lost; for 2 s every packet takes 3 s longer. Whatever is resent was on its way.
+#[test]
+fn a_delay_spike_makes_every_retransmission_spurious() {
+    let mut scenario = one_link(10 * MBIT, ms(100), 1000, 30);
+    let when = Episodes { at: vec![ms(10_000)], every: None, period: None, length: ms(2_000) };
+    scenario.links[0].forward.spikes = Some(Spikes { when, extra: ms(3_000) });
+    for text in ["newreno:receive_window=100kB", "reno:receive_window=100kB:f_rto=false:eifel=false"] {
+        let flow = &go(&scenario, text, 1).flows[0];
+        assert_eq!(flow.losses_congestion + flow.losses_corruption + flow.losses_outage, 0);
+        assert!(flow.timeouts >= 1, "{flow:#?}");
+        assert_eq!(flow.timeouts_spurious, flow.timeouts, "{text}");
+        assert_eq!(flow.retransmissions_spurious, flow.retransmissions, "{text}");
+        assert_conserved(flow);
+    }
+}
+
+/// With random loss and order kept, a retransmission for lost data is never spurious.
+#[test]
+fn what_sack_resends_on_a_link_that_keeps_order_was_lost() {
+    let mut scenario = one_link(10 * MBIT, ms(50), 1000, 60);
+    scenario.links[0].forward.loss.packet = 0.01;
+    let flow = &go(&scenario, "sack:rto.min=1s", 1).flows[0];
+    assert!(flow.losses_corruption > 100);
+    assert!(flow.fast_retransmits > 50);
+    assert_eq!((flow.fast_retransmits_spurious, flow.losses_congestion), (0, 0));
+    assert!(flow.retransmissions >= flow.losses_corruption - flow.data_packets_under_way);
+    assert!(flow.retransmissions_spurious * 50 <= flow.retransmissions, "{flow:#?}");
+}
+
+/// Slow start from an initial window of 10 with every packet acknowledged: 10, 20, 40 … segments a round trip. The
+/// last byte is there half a round trip after it left, and the handshake takes one.
+#[test]
+fn short_transfers_take_their_rounds() {
+    let (rtt, rate, mss) = (100.0, 1_000 * MBIT, 1448);
+    for (segments, rounds) in [(1, 1), (10, 1), (11, 2), (30, 2), (31, 3), (70, 3), (71, 4), (150, 4)] {
+        let mut scenario = one_link(rate, ms(100), 1000, 10);
+        // FIN takes the place of a byte.
+        scenario.flows[0].traffic = Traffic::Bytes { size: Bytes(segments * mss - 1) };
+        let flow = &go(&scenario, "reno:profile=rfc:ack_every=1", 1).flows[0];
+        let serialisation = 1e3 * (segments * 1500 * 8) as f64 / rate as f64;
+        let expected = rtt * (0.5 + rounds as f64);
+        let took = flow.completion_times_s[0] * 1e3;
+        assert!(took >= expected && took <= expected + serialisation + 0.1, "{segments}: {took} {expected}");
+        let goodput = flow.bytes_received as f64 * 8.0 / (took / 1e3);
+        assert!((flow.goodput_bps / goodput - 1.0).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn datagrams_that_fit_all_arrive_at_their_rate() {
+    let mut scenario = one_link(2 * MBIT, ms(30), 10, 10);
+    scenario.flows[0].traffic = Traffic::Udp { rate: Rate(MBIT), packet: Bytes(1000) };
+    let flow = &go(&scenario, "reno", 1).flows[0];
+    assert_conserved(flow);
+    // 125 a second for 10 s, less those that arrive after the end: 4 ms to send, 15 ms to travel.
+    assert_eq!((flow.data_packets_sent, flow.data_packets_delivered), (1251, 1248));
+    assert_eq!(flow.bytes_received, 1248 * 972);
+}
+
+#[test]
+fn a_run_can_be_cancelled_and_tells_how_far_it_is() {
+    let (progress, cancel) = (AtomicU64::new(0), Arc::new(AtomicBool::new(false)));
+    let scenario = one_link(10 * MBIT, ms(10), 50, 5);
+    let options =
+        RunOptions { progress: Some(&progress), cancel: Some(cancel.clone()), ..RunOptions::default() };
+    run(&scenario, &scheme("reno"), 1, options).unwrap();
+    assert_eq!(progress.load(Ordering::Relaxed), 5_000_000_000);
+    cancel.store(true, Ordering::Relaxed);
+    let options = RunOptions { cancel: Some(cancel), ..RunOptions::default() };
+    assert!(matches!(run(&scenario, &scheme("reno"), 1, options), Err(RunError::Cancelled)));
+}
