@@ -34,8 +34,11 @@ impl Parts<'_> {
     }
 
     fn side(&self, side: &model::Side) -> path::Link {
-        let queue = self.queue(&side.queue, side.capacity.mean_rate());
-        let mut link = path::Link::new(queue, transmitter(&side.capacity), side.delay);
+        let transmitter = transmitter(&side.capacity);
+        let mut link = match self.queue(&side.queue, side.capacity.mean_rate()) {
+            Some(queue) => path::Link::new(queue, transmitter, side.delay),
+            None => path::Link::drop_tail(limit(side.queue.limit), transmitter, side.delay),
+        };
         if let Some(loss) = self.loss(&side.loss) {
             link = link.with_loss(loss);
         }
@@ -97,10 +100,11 @@ impl Parts<'_> {
         models
     }
 
-    fn queue(&self, queue: &model::Queue, rate: Rate) -> Box<dyn Queue> {
+    /// `None` for DropTail.
+    fn queue(&self, queue: &model::Queue, rate: Rate) -> Option<Box<dyn Queue>> {
         let limit = limit(queue.limit);
-        match queue.discipline {
-            model::Discipline::DropTail => Box::new(queue::DropTail::new(limit)),
+        Some(match queue.discipline {
+            model::Discipline::DropTail => return None,
             model::Discipline::Codel(codel) => {
                 Box::new(queue::Codel::new(codel_config(codel, queue.ecn), limit))
             }
@@ -134,7 +138,7 @@ impl Parts<'_> {
                 };
                 Box::new(queue::Red::new(config, self.stream("queue")))
             }
-        }
+        })
     }
 
     fn episodes(&self, when: &model::Episodes, name: &str) -> path::Episodes {

@@ -2,6 +2,8 @@
 
 mod delay;
 mod episodes;
+mod front;
+mod line;
 mod link;
 mod log;
 mod loss;

@@ -8,8 +8,8 @@ use std::collections::{BinaryHeap, VecDeque};
 /// Packets under way, each with the time at which it comes out.
 #[derive(Clone, Debug)]
 pub(super) enum Pipe {
-    /// In order of departure; one that would overtake waits for the one before it.
-    Fifo(VecDeque<Output>),
+    /// In order of departure; one that would overtake comes out with the one before it.
+    Fifo { flights: VecDeque<Output>, last_at: Time },
     /// The earliest first; ties in order of departure.
     Overtaking { flights: BinaryHeap<Reverse<Flight>>, pushed: u64 },
 }
@@ -50,17 +50,17 @@ impl Pipe {
     pub fn new(overtaking: bool) -> Pipe {
         match overtaking {
             true => Pipe::Overtaking { flights: BinaryHeap::new(), pushed: 0 },
-            false => Pipe::Fifo(VecDeque::new()),
+            false => Pipe::Fifo { flights: VecDeque::new(), last_at: Time::ZERO },
         }
     }
 
+    /// Answers when the packet comes out.
     #[inline]
-    pub fn push(&mut self, mut output: Output) {
+    pub fn push(&mut self, mut output: Output) -> Time {
         match self {
-            Pipe::Fifo(flights) => {
-                if let Some(last) = flights.back() {
-                    output.at = output.at.max(last.at);
-                }
+            Pipe::Fifo { flights, last_at } => {
+                output.at = output.at.max(*last_at);
+                *last_at = output.at;
                 flights.push_back(output);
             }
             Pipe::Overtaking { flights, pushed } => {
@@ -68,13 +68,14 @@ impl Pipe {
                 *pushed += 1;
             }
         }
+        output.at
     }
 
     /// When the next packet comes out; never if none is under way.
     #[inline]
     pub fn next_at(&self) -> Time {
         match self {
-            Pipe::Fifo(flights) => flights.front().map_or(Time::NEVER, |output| output.at),
+            Pipe::Fifo { flights, .. } => flights.front().map_or(Time::NEVER, |output| output.at),
             Pipe::Overtaking { flights, .. } => {
                 flights.peek().map_or(Time::NEVER, |Reverse(flight)| flight.output.at)
             }
@@ -84,7 +85,7 @@ impl Pipe {
     #[inline]
     pub fn pop(&mut self) -> Option<Output> {
         match self {
-            Pipe::Fifo(flights) => flights.pop_front(),
+            Pipe::Fifo { flights, .. } => flights.pop_front(),
             Pipe::Overtaking { flights, .. } => flights.pop().map(|Reverse(flight)| flight.output),
         }
     }
@@ -92,7 +93,8 @@ impl Pipe {
     /// Removes all that would come out after `at`, in order.
     pub fn take_later_than(&mut self, at: Time) -> Vec<Output> {
         match self {
-            Pipe::Fifo(flights) => {
+            Pipe::Fifo { flights, last_at } => {
+                *last_at = at.min(*last_at);
                 let kept = flights.partition_point(|output| output.at <= at);
                 flights.drain(kept..).collect()
             }

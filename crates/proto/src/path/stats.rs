@@ -29,6 +29,20 @@ impl LinkStats {
     }
 }
 
+/// What the running counts hold that lies after the present, and is no part of what has been done.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Ahead {
+    pub sent_packets: u64,
+    pub sent_bytes: u64,
+    pub busy: Dur,
+    /// Modulo 2⁶⁴.
+    pub wait_ns: u64,
+    /// Packets waiting now.
+    pub waiting: u64,
+    /// Packets that the queue has marked ever.
+    pub marked: u64,
+}
+
 /// The running counts behind [`LinkStats`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counters {
@@ -36,35 +50,42 @@ pub(super) struct Counters {
     arrived_packets: u64,
     sent_packets: u64,
     sent_bytes: u64,
-    /// Includes what is still to come of the packet in the transmitter.
     busy: Dur,
-    waiting: u32,
-    max_waiting: u32,
-    /// The sum of the times at which packets left the queue less the sum of those at which they joined it. With
-    /// `waiting · now` added, this is the integral of the queue's length in packet-nanoseconds, modulo 2⁶⁴.
-    area: u64,
+    /// The sum of the times for which packets wait: the integral of the queue's length. Modulo 2⁶⁴, and without
+    /// `waiting · now` while packets that joined have not left.
+    wait_ns: u64,
+    max_waiting: u64,
     marked_before: u64,
     dropped: [u64; 4],
 }
 
 impl Counters {
     #[inline]
-    pub fn on_arrival(&mut self, now: Time) {
+    pub fn on_arrival(&mut self) {
         self.arrived_packets += 1;
-        self.waiting += 1;
-        self.area = self.area.wrapping_sub(now.0);
+    }
+
+    /// A packet joins the queue, for nobody knows how long.
+    #[inline]
+    pub fn on_join(&mut self, now: Time) {
+        self.wait_ns = self.wait_ns.wrapping_sub(now.0);
+    }
+
+    /// A packet that joined the queue leaves it.
+    #[inline]
+    pub fn on_leave(&mut self, at: Time) {
+        self.wait_ns = self.wait_ns.wrapping_add(at.0);
+    }
+
+    /// A packet joins the queue for so long.
+    #[inline]
+    pub fn on_wait(&mut self, wait: Dur) {
+        self.wait_ns = self.wait_ns.wrapping_add(wait.0);
     }
 
     #[inline]
-    pub fn on_leave_queue(&mut self, at: Time) {
-        self.waiting -= 1;
-        self.area = self.area.wrapping_add(at.0);
-    }
-
-    /// The queue has changed; packets that were dropped or went straight to the transmitter do not count.
-    #[inline]
-    pub fn note_length(&mut self) {
-        self.max_waiting = self.max_waiting.max(self.waiting);
+    pub fn on_queue_length(&mut self, packets: usize) {
+        self.max_waiting = self.max_waiting.max(packets as u64);
     }
 
     #[inline]
@@ -74,33 +95,33 @@ impl Counters {
         self.busy += held;
     }
 
-    pub fn on_drop(&mut self, cause: DropCause) {
+    pub fn on_lost(&mut self, cause: DropCause) {
         self.dropped[cause as usize] += 1;
     }
 
-    pub fn reset(&mut self, now: Time, free_at: Time, marked: u64) {
+    pub fn reset(&mut self, now: Time, ahead: Ahead) {
         *self = Counters {
             since: now,
-            busy: free_at.since(now),
-            waiting: self.waiting,
-            max_waiting: self.waiting,
-            area: now.0.wrapping_mul(u64::from(self.waiting)).wrapping_neg(),
-            marked_before: marked,
+            sent_packets: ahead.sent_packets,
+            sent_bytes: ahead.sent_bytes,
+            busy: ahead.busy,
+            wait_ns: ahead.wait_ns,
+            max_waiting: ahead.waiting,
+            marked_before: ahead.marked,
             ..Counters::default()
         };
     }
 
-    pub fn read(&self, now: Time, free_at: Time, marked: u64) -> LinkStats {
-        let area = self.area.wrapping_add(now.0.wrapping_mul(u64::from(self.waiting)));
+    pub fn read(&self, now: Time, ahead: &Ahead) -> LinkStats {
         let elapsed = now.since(self.since).0.max(1);
         LinkStats {
             arrived_packets: self.arrived_packets,
-            sent_packets: self.sent_packets,
-            sent_bytes: self.sent_bytes,
-            busy: self.busy.saturating_sub(free_at.since(now)),
-            mean_queue_packets: area as f64 / elapsed as f64,
-            max_queue_packets: self.max_waiting,
-            marked_packets: marked - self.marked_before,
+            sent_packets: self.sent_packets - ahead.sent_packets,
+            sent_bytes: self.sent_bytes - ahead.sent_bytes,
+            busy: self.busy - ahead.busy,
+            mean_queue_packets: self.wait_ns.wrapping_sub(ahead.wait_ns) as f64 / elapsed as f64,
+            max_queue_packets: self.max_waiting.min(u64::from(u32::MAX)) as u32,
+            marked_packets: ahead.marked - self.marked_before,
             dropped: self.dropped,
         }
     }

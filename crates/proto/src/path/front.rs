@@ -1,0 +1,195 @@
+//! What stands before the line: who waits, and who is sent next.
+
+use super::Episodes;
+use super::line::Line;
+use super::link::QueueView;
+use super::stats::Ahead;
+use crate::queue::{DropCause, Drops, Item, Limit, Queue};
+use airtcp_wire::Time;
+use std::collections::VecDeque;
+
+pub(super) enum Front {
+    Foreseen(Foreseen),
+    Asked(Asked),
+}
+
+impl Front {
+    /// What the counters hold that lies after `now`.
+    pub fn ahead(&mut self, now: Time, line: &mut Line) -> Ahead {
+        let ahead = match self {
+            Front::Foreseen(foreseen) => foreseen.ahead(now),
+            Front::Asked(asked) => {
+                asked.catch_up(now, line);
+                asked.ahead(now)
+            }
+        };
+        Ahead { busy: line.free_at().since(now), ..ahead }
+    }
+}
+
+/// A DropTail queue. Nothing that comes later can change when a packet is taken up, so it goes to the line as it
+/// arrives, and of those that wait only this time and their size are kept.
+pub(super) struct Foreseen {
+    limit: Limit,
+    waiting: VecDeque<(Time, u32)>,
+    bytes: u64,
+}
+
+impl Foreseen {
+    pub fn new(limit: Limit) -> Foreseen {
+        Foreseen { limit, waiting: VecDeque::new(), bytes: 0 }
+    }
+
+    pub fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    #[inline]
+    pub fn handle_packet(&mut self, now: Time, item: Item, line: &mut Line) {
+        line.counters.on_arrival();
+        self.forget_started(now);
+        if !self.limit.admits(self.waiting.len(), self.bytes, item.bytes) {
+            line.drop(now, item, DropCause::Overflow);
+            return;
+        }
+        let start = line.free_at().max(now);
+        if start > now {
+            self.waiting.push_back((start, item.bytes));
+            self.bytes += u64::from(item.bytes);
+            line.counters.on_wait(start.since(now));
+            line.counters.on_queue_length(self.waiting.len());
+        }
+        line.send(start, item);
+    }
+
+    pub fn view(&mut self, now: Time) -> QueueView {
+        self.forget_started(now);
+        QueueView { packets: self.waiting.len(), bytes: self.bytes, average: None }
+    }
+
+    fn ahead(&mut self, now: Time) -> Ahead {
+        self.forget_started(now);
+        let wait_ns =
+            self.waiting.iter().fold(0, |sum: u64, (start, _)| sum.wrapping_add(start.since(now).0));
+        let waiting = self.waiting.len() as u64;
+        Ahead { sent_packets: waiting, sent_bytes: self.bytes, wait_ns, waiting, ..Ahead::default() }
+    }
+
+    #[inline]
+    fn forget_started(&mut self, now: Time) {
+        while let Some(&(start, bytes)) = self.waiting.front() {
+            if start > now {
+                break;
+            }
+            self.waiting.pop_front();
+            self.bytes -= u64::from(bytes);
+        }
+    }
+}
+
+/// A queue that is asked for a packet each time the transmitter is free.
+pub(super) struct Asked {
+    queue: Box<dyn Queue>,
+    /// Handed to the queue to put its drops in; empty between calls.
+    drops: Drops,
+    /// The transmitter is free and nothing waits.
+    idle: bool,
+    handoffs: Option<Episodes>,
+    /// When the next hand-off begins.
+    handoff_at: Time,
+}
+
+impl Asked {
+    pub fn new(queue: Box<dyn Queue>) -> Asked {
+        Asked { queue, drops: Drops::new(), idle: true, handoffs: None, handoff_at: Time::NEVER }
+    }
+
+    pub fn with_handoffs(self, handoffs: Episodes) -> Asked {
+        Asked { handoff_at: handoffs.current().start, handoffs: Some(handoffs), ..self }
+    }
+
+    pub fn handle_packet(&mut self, now: Time, item: Item, line: &mut Line) {
+        self.catch_up(now, line);
+        line.counters.on_arrival();
+        line.counters.on_join(now);
+        self.queue.enqueue(now, item, &mut self.drops);
+        self.settle_drops(now, line);
+        if self.idle {
+            self.take_up(now, line);
+        }
+        line.counters.on_queue_length(self.queue.len());
+    }
+
+    /// Does all that has come about until `now`.
+    #[inline]
+    pub fn catch_up(&mut self, now: Time, line: &mut Line) {
+        loop {
+            let until = now.min(self.handoff_at);
+            while !self.idle && line.free_at() <= until {
+                self.take_up(line.free_at(), line);
+            }
+            if now < self.handoff_at {
+                return;
+            }
+            self.hand_off(self.handoff_at, line);
+        }
+    }
+
+    pub fn next_wake(&self, line: &Line) -> Time {
+        let mut next = line.next_out();
+        if !self.idle {
+            next = next.min(line.next_overtaking());
+        }
+        if !self.idle && next.is_never() {
+            // A hand-off took even the packet in the transmitter.
+            next = line.free_at();
+        }
+        if next.is_never() { next } else { next.min(self.handoff_at) }
+    }
+
+    pub fn view(&self) -> QueueView {
+        QueueView { packets: self.queue.len(), bytes: self.queue.bytes(), average: self.queue.average() }
+    }
+
+    fn ahead(&self, now: Time) -> Ahead {
+        let waiting = self.queue.len() as u64;
+        let wait_ns = waiting.wrapping_mul(now.0).wrapping_neg();
+        Ahead { wait_ns, waiting, marked: self.queue.marked(), ..Ahead::default() }
+    }
+
+    /// The transmitter is free at `start` and takes the next packet, if one waits.
+    fn take_up(&mut self, start: Time, line: &mut Line) {
+        let next = self.queue.dequeue(start, &mut self.drops);
+        self.settle_drops(start, line);
+        self.idle = next.is_none();
+        if let Some(item) = next {
+            line.counters.on_leave(start);
+            line.send(start, item);
+        }
+    }
+
+    /// Loses what is under way and what waits.
+    #[cold]
+    fn hand_off(&mut self, at: Time, line: &mut Line) {
+        line.drop_later_than(at, DropCause::Outage);
+        while let Some(item) = self.queue.dequeue(at, &mut self.drops) {
+            self.settle_drops(at, line);
+            line.counters.on_leave(at);
+            line.drop(at, item, DropCause::Outage);
+        }
+        self.settle_drops(at, line);
+        self.handoff_at = self.handoffs.as_mut().map_or(Time::NEVER, |handoffs| {
+            handoffs.advance();
+            handoffs.current().start
+        });
+    }
+
+    #[inline]
+    fn settle_drops(&mut self, at: Time, line: &mut Line) {
+        for &(item, cause) in &self.drops {
+            line.counters.on_leave(at);
+            line.drop(at, item, cause);
+        }
+        self.drops.clear();
+    }
+}

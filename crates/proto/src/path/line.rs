@@ -1,0 +1,147 @@
+//! The line from the transmitter to the far end.
+
+use super::link::{Fate, Output};
+use super::pipe::Pipe;
+use super::stats::Counters;
+use super::{DelayModel, LossModel, Transmitter};
+use crate::queue::{DropCause, Item};
+use airtcp_wire::{Dur, Time};
+use std::collections::VecDeque;
+
+pub(super) struct Line {
+    transmitter: Box<dyn Transmitter>,
+    propagation: Dur,
+    delay: Option<Box<dyn DelayModel>>,
+    loss: Option<Box<dyn LossModel>>,
+    overtaking: bool,
+    pipe: Pipe,
+    /// Drops that the driver has not fetched, in order of time.
+    dropped: VecDeque<Output>,
+    /// When the first of what is in the pipe and in `dropped` comes out.
+    next_out: Time,
+    /// When the transmitter is through with all that it was given.
+    free_at: Time,
+    pub counters: Counters,
+}
+
+impl Line {
+    pub fn new(transmitter: Box<dyn Transmitter>, propagation: Dur) -> Line {
+        Line {
+            transmitter,
+            propagation,
+            delay: None,
+            loss: None,
+            overtaking: false,
+            pipe: Pipe::new(false),
+            dropped: VecDeque::new(),
+            next_out: Time::NEVER,
+            free_at: Time::ZERO,
+            counters: Counters::default(),
+        }
+    }
+
+    pub fn set_loss(&mut self, loss: Box<dyn LossModel>) {
+        self.loss = Some(loss);
+    }
+
+    pub fn set_delay(&mut self, delay: Box<dyn DelayModel>, overtaking: bool) {
+        self.delay = Some(delay);
+        self.overtaking = overtaking;
+        self.pipe = Pipe::new(overtaking);
+    }
+
+    pub fn wrap_transmitter(&mut self, wrap: impl FnOnce(Box<dyn Transmitter>) -> Box<dyn Transmitter>) {
+        /// Holds the place while the true one is being wrapped.
+        struct Nothing;
+        impl Transmitter for Nothing {
+            fn departure(&mut self, _start: Time, _bytes: u32) -> Time {
+                Time::NEVER
+            }
+        }
+        self.transmitter = wrap(std::mem::replace(&mut self.transmitter, Box::new(Nothing)));
+    }
+
+    #[inline]
+    pub fn free_at(&self) -> Time {
+        self.free_at
+    }
+
+    #[inline]
+    pub fn next_out(&self) -> Time {
+        self.next_out
+    }
+
+    /// The earliest at which a packet that is taken up next may come out before all that is in the pipe: it cannot
+    /// overtake its own propagation.
+    #[inline]
+    pub fn next_overtaking(&self) -> Time {
+        if self.overtaking { self.free_at + self.propagation } else { Time::NEVER }
+    }
+
+    /// The transmitter takes up a packet at `start`, not before it is free.
+    #[inline(always)]
+    pub fn send(&mut self, start: Time, item: Item) {
+        let departure = self.transmitter.departure(start, item.bytes);
+        self.free_at = departure;
+        self.counters.on_send(item.bytes, departure.since(start));
+        let lost = self.loss.as_mut().is_some_and(|loss| loss.is_lost(departure, item.bytes));
+        let extra = self.delay.as_mut().map_or(Dur::ZERO, |delay| delay.extra_delay(departure));
+        let out_at = self.pipe.push(Output {
+            item,
+            at: departure + self.propagation + extra,
+            fate: if lost { Fate::Lost(DropCause::Corruption) } else { Fate::Delivered },
+        });
+        self.next_out = self.next_out.min(out_at);
+    }
+
+    /// A packet is lost without having come to the far end. Calls come in order of time.
+    #[cold]
+    pub fn drop(&mut self, at: Time, item: Item, cause: DropCause) {
+        self.dropped.push_back(Output { item, at, fate: Fate::Lost(cause) });
+        self.next_out = self.next_out.min(at);
+    }
+
+    /// Loses all that would come out after `at`.
+    pub fn drop_later_than(&mut self, at: Time, cause: DropCause) {
+        for output in self.pipe.take_later_than(at) {
+            self.drop(at, output.item, cause);
+        }
+        self.find_next_out();
+    }
+
+    /// The next packet that is out by `now`, in order of time.
+    #[inline]
+    pub fn pop(&mut self, now: Time) -> Option<Output> {
+        if self.next_out > now {
+            return None;
+        }
+        if !self.dropped.is_empty() {
+            return self.pop_among_drops();
+        }
+        let output = self.pipe.pop()?;
+        self.next_out = self.pipe.next_at();
+        if output.fate != Fate::Delivered {
+            self.counters.on_lost(DropCause::Corruption);
+        }
+        Some(output)
+    }
+
+    #[cold]
+    fn pop_among_drops(&mut self) -> Option<Output> {
+        let in_pipe = self.pipe.next_at() < self.next_drop_at();
+        let output = if in_pipe { self.pipe.pop() } else { self.dropped.pop_front() }?;
+        self.find_next_out();
+        if let Fate::Lost(cause) = output.fate {
+            self.counters.on_lost(cause);
+        }
+        Some(output)
+    }
+
+    fn find_next_out(&mut self) {
+        self.next_out = self.next_drop_at().min(self.pipe.next_at());
+    }
+
+    fn next_drop_at(&self) -> Time {
+        self.dropped.front().map_or(Time::NEVER, |output| output.at)
+    }
+}

@@ -1,0 +1,325 @@
+//! What holds for every link, whatever it is made of.
+
+use airtcp_proto::path::{
+    BerForm, BitErrors, Episodes, Fate, FixedRate, Jitter, Link, LogDriven, LogStep, Output, RateLog, Starts,
+    Trace, TraceDriven, Transmitter, Variation,
+};
+use airtcp_proto::queue::{
+    Codel, CodelConfig, DropCause, DropTail, FqCodel, FqCodelConfig, Item, Limit, Queue, Red, RedConfig,
+    RedEcn,
+};
+use airtcp_proto::{Stream, Streams};
+use airtcp_wire::{Dur, Ecn, Rate, Time};
+use proptest::prelude::*;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum QueueKind {
+    /// The link's own, whose packets are scheduled as they arrive.
+    DropTail,
+    /// The same discipline, asked for each packet.
+    AskedDropTail,
+    Red,
+    Codel,
+    FqCodel,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Sender {
+    Fixed,
+    Trace,
+    Log,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Setup {
+    queue: QueueKind,
+    sender: Sender,
+    limit: u32,
+    delay: Dur,
+    ber: f64,
+    /// Largest jitter, and whether packets may overtake.
+    jitter: Option<(Dur, bool)>,
+    /// Outages of 20 ms, and whether they are hand-offs.
+    outages: Option<bool>,
+}
+
+const RATE: Rate = Rate(10_000_000);
+
+fn stream(name: &str) -> Stream {
+    Streams::new(1).stream(name)
+}
+
+fn queue(kind: QueueKind, limit: Limit) -> Box<dyn Queue> {
+    let codel = CodelConfig { target: Dur::from_millis(2), interval: Dur::from_millis(20), ecn: false };
+    match kind {
+        QueueKind::DropTail | QueueKind::AskedDropTail => Box::new(DropTail::new(limit)),
+        QueueKind::Codel => Box::new(Codel::new(codel, limit)),
+        QueueKind::FqCodel => {
+            Box::new(FqCodel::new(FqCodelConfig { codel, limit, flows: 8, quantum_bytes: 1514 }, 1))
+        }
+        QueueKind::Red => {
+            let config = RedConfig {
+                limit,
+                min_threshold: 2.0,
+                max_threshold: 6.0,
+                max_probability: 0.1,
+                weight: 0.1,
+                gentle: true,
+                wait: true,
+                count_bytes: false,
+                mean_packet_bytes: 1000,
+                mean_packet_time: RATE.time_for(1000),
+                ecn: RedEcn::MarkBelowMax,
+            };
+            Box::new(Red::new(config, stream("queue")))
+        }
+    }
+}
+
+fn trace() -> Trace {
+    Trace::parse("1\n2\n2\n2\n5\n9\n9\n30\n").unwrap()
+}
+
+fn log() -> RateLog {
+    let steps = [(10, 8_000_000), (5, 0), (7, 30_000_000)];
+    RateLog::new(steps.map(|(ms, rate)| LogStep {
+        length: Dur::from_millis(ms),
+        rate: Rate(rate),
+        latency: None,
+    }))
+    .unwrap()
+}
+
+fn link(setup: Setup) -> Link {
+    let transmitter: Box<dyn Transmitter> = match setup.sender {
+        Sender::Fixed => Box::new(FixedRate::new(RATE)),
+        Sender::Trace => Box::new(TraceDriven::new(trace())),
+        Sender::Log => Box::new(LogDriven::new(log())),
+    };
+    let limit = Limit::packets(setup.limit);
+    let mut link = match setup.queue {
+        QueueKind::DropTail => Link::drop_tail(limit, transmitter, setup.delay),
+        kind => Link::new(queue(kind, limit), transmitter, setup.delay),
+    };
+    if setup.ber > 0.0 {
+        link = link.with_loss(Box::new(BitErrors::new(setup.ber, BerForm::Exact, stream("loss"))));
+    }
+    if let Some((high, overtaking)) = setup.jitter {
+        let variation = Variation::Uniform { low: Dur::ZERO, high };
+        link = link.with_delay(Box::new(Jitter::new(variation, Time::ZERO, stream("delay"))), overtaking);
+    }
+    if let Some(handoff) = setup.outages {
+        let starts = Starts { every: Some(Dur::from_millis(50)), ..Starts::default() };
+        link = link.with_outages(Episodes::new(Dur::from_millis(20), starts, stream("outage")), handoff);
+    }
+    link
+}
+
+/// Packets by time of arrival.
+type Arrivals = Vec<(Time, Item)>;
+
+/// Runs a link, waking it only when it asks for it, until all has come out.
+fn run(link: &mut Link, arrivals: &Arrivals) -> Vec<Output> {
+    run_until(link, arrivals, Time(u64::MAX - 1))
+}
+
+fn run_until(link: &mut Link, arrivals: &Arrivals, until: Time) -> Vec<Output> {
+    let mut out = Vec::new();
+    let mut next = arrivals.iter().peekable();
+    loop {
+        let wake = link.poll_timeout();
+        match next.peek() {
+            Some(&&(at, item)) if at < wake => {
+                link.handle_packet(at, item);
+                next.next();
+            }
+            _ if wake > until => return out,
+            _ => out.extend(std::iter::from_fn(|| link.poll_delivery(wake))),
+        }
+    }
+}
+
+/// Runs a link, polling it at every multiple of `step` and at every arrival. Panics if anything comes out before the
+/// link said it would, or later than it should. Only what a queue drops as it is asked may be seen sooner.
+fn run_polling(link: &mut Link, arrivals: &Arrivals, step: Dur) -> Vec<Output> {
+    let mut out = Vec::new();
+    let mut next = arrivals.iter().peekable();
+    let (mut last_poll, mut tick) = (None, Time::ZERO);
+    while next.peek().is_some() || !link.poll_timeout().is_never() {
+        let now = next.peek().map_or(tick, |&&(at, _)| at.min(tick));
+        let promised = link.poll_timeout();
+        let before = out.len();
+        out.extend(std::iter::from_fn(|| link.poll_delivery(now)));
+        for output in &out[before..] {
+            let at_departure = output.fate == Fate::Lost(DropCause::Aqm);
+            assert!(promised <= now || at_departure, "{output:?} came at {now}, promised for {promised}");
+            assert!(
+                output.at <= now && last_poll < Some(output.at),
+                "{output:?} at {now} after {last_poll:?}"
+            );
+        }
+        while let Some(&(at, item)) = next.next_if(|&&(at, _)| at == now) {
+            link.handle_packet(at, item);
+            out.extend(std::iter::from_fn(|| link.poll_delivery(now)));
+        }
+        last_poll = Some(now);
+        tick += if tick <= now { step } else { Dur::ZERO };
+    }
+    out
+}
+
+fn arrivals() -> impl Strategy<Value = Arrivals> {
+    // Bursts and pauses: gaps of up to 0.1 ms, 2 ms or 60 ms.
+    let gap = prop_oneof![4 => 0..100_000u64, 3 => 0..2_000_000u64, 1 => 0..60_000_000u64];
+    let packet = (gap, prop_oneof![Just(1500u32), Just(52), 40..1500u32], 0..3u32);
+    prop::collection::vec(packet, 1..200).prop_map(|packets| {
+        let mut at = Time::ZERO;
+        (0..)
+            .zip(packets)
+            .map(|(id, (gap, bytes, flow))| {
+                at += Dur(gap);
+                (at, Item { id, bytes, flow, ecn: Ecn::NotEct })
+            })
+            .collect()
+    })
+}
+
+fn setups() -> impl Strategy<Value = Setup> {
+    use QueueKind::*;
+    let queue = prop_oneof![Just(DropTail), Just(AskedDropTail), Just(Red), Just(Codel), Just(FqCodel)];
+    let sender = prop_oneof![Just(Sender::Fixed), Just(Sender::Trace), Just(Sender::Log)];
+    let jitter = prop::option::of((0..20_000_000u64, any::<bool>()));
+    (
+        queue,
+        sender,
+        1..50u32,
+        0..30_000_000u64,
+        prop_oneof![Just(0.0), Just(1e-5)],
+        jitter,
+        any::<Option<bool>>(),
+    )
+        .prop_map(|(queue, sender, limit, delay, ber, jitter, outages)| {
+            let jitter = jitter.map(|(high, overtaking)| (Dur(high), overtaking));
+            Setup { queue, sender, limit, delay: Dur(delay), ber, jitter, outages }
+        })
+}
+
+proptest! {
+    #[test]
+    fn every_packet_comes_out_once_and_in_order_of_time(setup in setups(), arrivals in arrivals()) {
+        let out = run(&mut link(setup), &arrivals);
+        prop_assert!(out.is_sorted_by_key(|output| output.at));
+        let mut ids: Vec<_> = out.iter().map(|output| output.item.id).collect();
+        ids.sort_unstable();
+        prop_assert_eq!(ids, (0..arrivals.len() as u32).collect::<Vec<_>>());
+        for output in out.iter().filter(|output| output.fate == Fate::Delivered) {
+            prop_assert!(output.at >= arrivals[output.item.id as usize].0 + setup.delay);
+        }
+    }
+
+    #[test]
+    fn waking_when_asked_misses_nothing_that_constant_polling_sees(
+        setup in setups(), arrivals in arrivals(), step in 10_000..5_000_000u64,
+    ) {
+        let mut woken = run(&mut link(setup), &arrivals);
+        let mut polled = run_polling(&mut link(setup), &arrivals, Dur(step));
+        // Which of a drop and a delivery at the same instant is seen first depends on who looks.
+        for out in [&mut woken, &mut polled] {
+            out.sort_by_key(|output| (output.at, output.item.id));
+        }
+        prop_assert_eq!(woken, polled);
+    }
+
+    #[test]
+    fn order_is_kept_where_overtaking_is_not_allowed(setup in setups(), arrivals in arrivals()) {
+        let setup = Setup { jitter: setup.jitter.map(|(high, _)| (high, false)), ..setup };
+        let out = run(&mut link(setup), &arrivals);
+        for flow in 0..3 {
+            let delivered = out.iter().filter(|output| output.fate == Fate::Delivered);
+            // Fair queueing keeps the order within a flow, all others that of all packets.
+            let seen = delivered.filter(|output| setup.queue != QueueKind::FqCodel || output.item.flow == flow);
+            prop_assert!(seen.is_sorted_by_key(|output| output.item.id));
+        }
+    }
+
+    #[test]
+    fn what_is_foreseen_is_what_asking_finds(setup in setups(), arrivals in arrivals(), reset_at in 0..100_000_000u64) {
+        let [foreseen, asked] = [QueueKind::DropTail, QueueKind::AskedDropTail].map(|queue| {
+            let mut link = link(Setup { queue, outages: setup.outages.and(Some(false)), ..setup });
+            let (before, after) = arrivals.iter().copied().partition(|&(at, _)| at <= Time(reset_at));
+            let mut out = run_until(&mut link, &before, Time(reset_at));
+            link.reset_stats(Time(reset_at));
+            let middle = (link.stats(Time(reset_at + 5_000_000)), link.queue_view(Time(reset_at + 5_000_000)));
+            out.extend(run(&mut link, &after.into_iter().filter(|&(at, _)| at >= Time(reset_at + 5_000_000)).collect()));
+            (out, middle, link.stats(Time(u64::MAX / 2)))
+        });
+        prop_assert_eq!(foreseen, asked);
+    }
+
+    #[test]
+    fn the_transmitter_conserves_work_and_never_exceeds_its_rate(
+        arrivals in arrivals(), asked: bool, delay in 0..30_000_000u64,
+    ) {
+        let queue = if asked { QueueKind::AskedDropTail } else { QueueKind::DropTail };
+        let (limit, sender, delay) = (u32::MAX, Sender::Fixed, Dur(delay));
+        let setup = Setup { queue, sender, limit, delay, ber: 0.0, jitter: None, outages: None };
+        let mut free_at = Time::ZERO;
+        for (output, &(arrived, item)) in run(&mut link(setup), &arrivals).iter().zip(&arrivals) {
+            free_at = free_at.max(arrived) + RATE.time_for(u64::from(item.bytes));
+            prop_assert_eq!((output.item.id, output.at), (item.id, free_at + delay));
+        }
+    }
+
+    #[test]
+    fn traces_and_logs_carry_no_more_than_their_capacity(arrivals in arrivals(), by_trace: bool) {
+        let (queue, sender) = (QueueKind::DropTail, if by_trace { Sender::Trace } else { Sender::Log });
+        let setup =
+            Setup { queue, sender, limit: u32::MAX, delay: Dur::ZERO, ber: 0.0, jitter: None, outages: None };
+        let mut sent = 0;
+        for output in run(&mut link(setup), &arrivals) {
+            sent += u64::from(output.item.bytes);
+            let after = output.at + Dur(1);
+            let capacity = if by_trace { trace().capacity_bytes(after) } else { log().capacity_bytes(after) + 1 };
+            prop_assert!(sent <= capacity, "{sent} > {capacity} at {}", output.at);
+        }
+    }
+}
+
+/// M/D/1: with Poisson arrivals and load ρ, ρ²/(2(1 − ρ)) packets wait on average (Pollaczek–Khinchine).
+#[test]
+fn the_mean_queue_is_that_of_m_d_1() {
+    for (load, tolerance) in [(0.5, 0.02), (0.8, 0.04)] {
+        let mut link = Link::drop_tail(Limit::NONE, Box::new(FixedRate::new(RATE)), Dur::from_millis(10));
+        let service = RATE.time_for(1000);
+        let (mut gaps, mut at) = (stream("arrivals"), Time::ZERO);
+        for id in 0..400_000 {
+            at += Dur::from_secs_f64(gaps.exponential(service.as_secs_f64() / load));
+            link.handle_packet(at, Item { id, bytes: 1000, ..Item::default() });
+            while link.poll_delivery(at).is_some() {}
+        }
+        let stats = link.stats(at);
+        let expected = load * load / (2.0 * (1.0 - load));
+        let ratio = stats.mean_queue_packets / expected;
+        assert!(
+            (ratio - 1.0).abs() < tolerance,
+            "load {load}: {} is not {expected}",
+            stats.mean_queue_packets
+        );
+        let used = stats.busy.as_secs_f64() / at.as_secs_f64();
+        assert!((used / load - 1.0).abs() < 0.01, "{used}");
+    }
+}
+
+/// At 1e-4, 30 % of the full-sized packets survive and 96 % of the ACKs, but all of them use the link.
+#[test]
+fn corrupted_packets_use_the_link_and_count_as_corrupted() {
+    let mut link = Link::drop_tail(Limit::NONE, Box::new(FixedRate::new(RATE)), Dur::ZERO)
+        .with_loss(Box::new(BitErrors::new(1e-4, BerForm::Exact, stream("loss"))));
+    let arrivals = (0..2000).map(|id| (Time::ZERO, Item { id, bytes: 1500, ..Item::default() })).collect();
+    let out = run(&mut link, &arrivals);
+    let lost = out.iter().filter(|output| output.fate == Fate::Lost(DropCause::Corruption)).count();
+    assert!((1300..1500).contains(&lost), "{lost}");
+    let stats = link.stats(out[1999].at);
+    assert_eq!(stats.busy, RATE.time_for(1500) * 2000);
+    assert_eq!((stats.sent_packets, stats.dropped(DropCause::Corruption)), (2000, lost as u64));
+}
