@@ -186,7 +186,7 @@ impl Sender {
 
     #[inline]
     fn update_scoreboard(&mut self, now: Time, ack: &AckIn<'_>) -> (AckSummary, Newest, Option<Time>) {
-        let Core { board, sampler, una, nxt, recover, .. } = &mut self.core;
+        let Core { board, sampler, una, nxt, recover, has_sack, mss, .. } = &mut self.core;
         let policy = &mut self.policy;
         let delivered_before = sampler.delivered;
         let mut newest = Newest::default();
@@ -213,6 +213,11 @@ impl Sender {
         let delivered = sampler.delivered - delivered_before;
         let acked = ack.ack - *una;
         let is_duplicate = acked == 0 && *nxt > *una && !ack.has_payload && ack.window == self.last_window;
+        if is_duplicate && !*has_sack {
+            sampler.on_duplicate(now, *mss);
+        } else if acked > 0 {
+            sampler.on_hole_filled(acked, *mss);
+        }
         let summary = AckSummary {
             now,
             prior_una: *una,
