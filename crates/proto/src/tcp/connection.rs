@@ -281,7 +281,11 @@ impl Connection {
     /// RFC 5961 §3.2: only a reset with exactly the next sequence number is obeyed; others in the window are challenged.
     fn handle_reset(&mut self, segment: &Segment) {
         match self.receiver.position(segment) {
-            Some(position) if position == self.receiver.reassembly.next() => self.reset_by_peer(),
+            Some(position) if position == self.receiver.reassembly.next() => match self.state {
+                // RFC 9293 §3.10.7.4, second: both sides have finished, so that nobody is told of a reset.
+                State::Closing | State::LastAck | State::TimeWait => self.finish(),
+                _ => self.reset_by_peer(),
+            },
             Some(position)
                 if position > self.receiver.reassembly.next() && position <= self.receiver.limit() =>
             {
@@ -404,8 +408,12 @@ impl Connection {
     }
 
     fn reset_by_peer(&mut self) {
-        self.state = State::Closed;
         self.notify(Event::Reset);
+        self.finish();
+    }
+
+    fn finish(&mut self) {
+        self.state = State::Closed;
         self.notify(Event::Closed);
     }
 
@@ -415,8 +423,7 @@ impl Connection {
         self.receiver.acks.handle_timeout(now);
         if self.time_wait_deadline <= now {
             self.time_wait_deadline = Time::NEVER;
-            self.state = State::Closed;
-            self.notify(Event::Closed);
+            self.finish();
         }
         if !matches!(self.state, State::Closed | State::Listen) {
             self.sender.handle_timeout(now);

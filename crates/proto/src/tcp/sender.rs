@@ -10,6 +10,7 @@ use super::scoreboard::{Fate, Sent};
 use super::spurious::{Verdict, timestamp};
 use crate::cc::{Ack, CongestionControl};
 use airtcp_wire::{Dur, Rate, Time};
+use std::cell::Cell;
 
 /// An acknowledgment in the sender's terms: positions, bytes.
 #[derive(Clone, Copy, Debug)]
@@ -136,6 +137,11 @@ impl Sender {
         self.is_closing && end == self.write_end + 1
     }
 
+    /// Bytes of a segment that are neither SYN nor FIN.
+    fn payload(&self, sent: &Sent) -> u64 {
+        sent.bytes() - u64::from(sent.start == 0) - u64::from(self.is_fin(sent.end))
+    }
+
     /// All that was written and the FIN have been acknowledged.
     pub fn is_finished(&self) -> bool {
         self.is_closing && self.core.una == self.write_end + 1
@@ -190,21 +196,27 @@ impl Sender {
         let policy = &mut self.policy;
         let delivered_before = sampler.delivered;
         let mut newest = Newest::default();
-        let mut timed_at = None;
+        let timed_at = Cell::new(None);
+        let mut fills_hole = false;
         let mut original_delivered = false;
         let mut deliver = |sent: &Sent| {
             sampler.on_delivered(now, sent, &mut newest);
             policy.on_delivered(now, sent, ack.echo);
             if !sent.is_resent() {
-                timed_at = Some(sent.sent_at);
+                timed_at.set(Some(sent.sent_at));
                 original_delivered |= sent.end <= *recover;
             }
         };
         board.acknowledge(ack.ack, |sent| {
+            fills_hole |= sent.is_resent();
             if sent.fate != Fate::Sacked {
                 deliver(sent);
             }
         });
+        if fills_hole {
+            // Karn: what lay behind a hole may have arrived long before this ACK.
+            timed_at.set(None);
+        }
         let sacked_before = board.sacked();
         if !ack.blocks.is_empty() {
             board.sack(ack.blocks, &mut deliver);
@@ -232,7 +244,7 @@ impl Sender {
             original_delivered,
         };
         self.core.una = ack.ack;
-        (summary, newest, timed_at)
+        (summary, newest, timed_at.get())
     }
 
     fn update_window(&mut self, ack: &AckIn<'_>) {
@@ -467,7 +479,7 @@ impl Sender {
         core.board.resend(index, |sent| sampler.on_send(now, in_flight, sent));
         let sent = *core.board.get(index).expect("just resent");
         core.stats.retransmissions += 1;
-        core.stats.retransmitted_bytes += sent.bytes();
+        self.core.stats.retransmitted_bytes += self.payload(&sent);
         // Karn: no sample from a segment whose range has been resent.
         self.timed = self.timed.filter(|(end, _)| *end <= sent.start);
         self.after_send(now, &sent);
@@ -548,8 +560,9 @@ impl Sender {
         core.sampler.on_send(now, core.board.in_flight(), &mut sent);
         core.board.push(sent);
         core.nxt = sent.end;
-        core.stats.data_segments_sent += 1;
-        core.stats.data_bytes_sent += length;
+        let payload = self.payload(&sent);
+        self.core.stats.data_segments_sent += u64::from(payload > 0);
+        self.core.stats.data_bytes_sent += payload;
         if self.timed.is_none() {
             self.timed = Some((sent.end, now));
         }
