@@ -31,6 +31,13 @@ impl Addresses {
         }
     }
 
+    pub fn source(&self) -> IpAddr {
+        match *self {
+            Addresses::V4 { source, .. } => source.into(),
+            Addresses::V6 { source, .. } => source.into(),
+        }
+    }
+
     /// Those of the way back.
     #[must_use]
     pub fn reversed(self) -> Addresses {

@@ -29,6 +29,10 @@ impl Endpoints {
         })
     }
 
+    pub fn source(&self) -> SocketAddr {
+        SocketAddr::new(self.addresses.source(), self.ports.source)
+    }
+
     /// Those of the way back.
     #[must_use]
     pub fn reversed(self) -> Endpoints {

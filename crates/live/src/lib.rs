@@ -1,0 +1,10 @@
+//! L3: the field. The protocol machines on real packets: one clock read and one poll(2) per turn of the loop.
+
+pub mod driver;
+pub mod ring;
+pub mod stream;
+pub mod tun;
+
+pub use driver::{Application, Driver, DriverError, Opening};
+pub use stream::Stream;
+pub use tun::{PacketDevice, Tun};

@@ -1,0 +1,66 @@
+//! Devices that give and take whole IP packets.
+
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::{AsFd, BorrowedFd};
+use tun_rs::{DeviceBuilder, SyncDevice};
+
+/// What the driver sends to and receives from. Neither call blocks; the descriptor is readable when a packet waits.
+pub trait PacketDevice: AsFd {
+    /// The length of the packet that was put into `buffer`; `None` when none waits.
+    ///
+    /// # Errors
+    /// The device's.
+    fn recv(&self, buffer: &mut [u8]) -> io::Result<Option<usize>>;
+
+    /// Sends a packet, or loses it when the device has no room, as any link may.
+    ///
+    /// # Errors
+    /// The device's.
+    fn send(&self, packet: &[u8]) -> io::Result<()>;
+}
+
+/// A Linux TUN device, which lives as long as this value.
+pub struct Tun(SyncDevice);
+
+impl Tun {
+    /// Creates the device `name` in this thread's network namespace and gives the kernel's side `address`. Addresses
+    /// in the same prefix are then reached through the device. `mtu` in bytes.
+    ///
+    /// # Errors
+    /// The kernel's: without CAP_NET_ADMIN, permission denied.
+    pub fn open(name: &str, address: IpAddr, prefix: u8, mtu: u16) -> io::Result<Tun> {
+        let builder = DeviceBuilder::new().name(name).mtu(mtu);
+        let builder = match address {
+            IpAddr::V4(address) => builder.ipv4(address, prefix, None),
+            IpAddr::V6(address) => builder.ipv6(address, prefix),
+        };
+        let device = builder.build_sync()?;
+        device.set_nonblocking(true)?;
+        Ok(Tun(device))
+    }
+}
+
+impl AsFd for Tun {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+impl PacketDevice for Tun {
+    fn recv(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        unless_blocked(self.0.recv(buffer))
+    }
+
+    fn send(&self, packet: &[u8]) -> io::Result<()> {
+        unless_blocked(self.0.send(packet)).map(|_| ())
+    }
+}
+
+fn unless_blocked<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+        Err(error) => Err(error),
+    }
+}

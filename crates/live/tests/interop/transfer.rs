@@ -1,0 +1,131 @@
+//! 10 MB out, 10 MB in, and their hashes.
+
+use airtcp_live::{Application, Stream};
+use airtcp_proto::tcp::Event;
+use std::ops::ControlFlow;
+
+pub const BYTES: usize = 10_000_000;
+
+/// A reproducible stream of [`BYTES`] bytes, in pieces.
+pub struct Pattern {
+    state: u64,
+    left: usize,
+}
+
+impl Pattern {
+    pub fn new(seed: u64) -> Pattern {
+        Pattern { state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1, left: BYTES }
+    }
+
+    /// Fills the front of `buffer` and answers how much of it; zero at the end.
+    pub fn fill(&mut self, buffer: &mut [u8]) -> usize {
+        let len = buffer.len().min(self.left);
+        self.left -= len;
+        for byte in &mut buffer[..len] {
+            self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            *byte = (self.state >> 56) as u8;
+        }
+        len
+    }
+}
+
+/// FNV-1a over a stream, with its length.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Hash {
+    hash: u64,
+    pub len: usize,
+}
+
+impl Hash {
+    pub fn new() -> Hash {
+        Hash { hash: 0xcbf2_9ce4_8422_2325, len: 0 }
+    }
+
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.len += bytes.len();
+        for &byte in bytes {
+            self.hash = (self.hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    }
+}
+
+/// The hash of the whole [`Pattern`] of `seed`.
+pub fn pattern_hash(seed: u64) -> Hash {
+    let (mut pattern, mut hash, mut buffer) = (Pattern::new(seed), Hash::new(), [0; 4096]);
+    loop {
+        match pattern.fill(&mut buffer) {
+            0 => return hash,
+            len => hash.update(&buffer[..len]),
+        }
+    }
+}
+
+/// Sends a pattern and receives whatever comes.
+pub struct Transfer {
+    pattern: Pattern,
+    received: Hash,
+    buffer: Vec<u8>,
+    may_send: bool,
+    peer_finished: bool,
+    all_acknowledged: bool,
+}
+
+impl Transfer {
+    /// With `sends_first` false nothing is sent before the peer has finished.
+    pub fn new(seed: u64, sends_first: bool) -> Transfer {
+        Transfer {
+            pattern: Pattern::new(seed),
+            received: Hash::new(),
+            buffer: vec![0; 1 << 16],
+            may_send: sends_first,
+            peer_finished: false,
+            all_acknowledged: false,
+        }
+    }
+
+    pub fn received_hash(&self) -> Hash {
+        self.received
+    }
+
+    fn handle_events(&mut self, stream: &mut Stream) {
+        while let Some(event) = stream.poll_event() {
+            match event {
+                Event::PeerFinished => (self.peer_finished, self.may_send) = (true, true),
+                Event::AllAcknowledged => self.all_acknowledged = true,
+                Event::Reset => panic!("reset in state {:?}: {:?}", stream.state(), stream.stats()),
+                Event::Connected | Event::Closed => {}
+            }
+        }
+    }
+
+    fn send(&mut self, stream: &mut Stream) {
+        while stream.writable() > 0 {
+            let room = stream.writable().min(self.buffer.len());
+            let len = self.pattern.fill(&mut self.buffer[..room]);
+            if len == 0 {
+                return stream.close();
+            }
+            assert_eq!(stream.write(&self.buffer[..len]), len);
+        }
+    }
+}
+
+impl Application for Transfer {
+    fn on_turn(&mut self, stream: &mut Stream) -> ControlFlow<()> {
+        self.handle_events(stream);
+        loop {
+            match stream.read(&mut self.buffer) {
+                0 => break,
+                len => self.received.update(&self.buffer[..len]),
+            }
+        }
+        if self.may_send {
+            self.send(stream);
+        }
+        if self.peer_finished && self.all_acknowledged {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The connection machine against the Linux kernel's TCP: 10 MB each way through a TUN device, with packets lost and
+//! options off. Each case has a network namespace of its own, which goes with the threads that live in it.
+
+#[path = "interop/kernel.rs"]
+mod kernel;
+#[path = "interop/lossy.rs"]
+mod lossy;
+#[path = "interop/transfer.rs"]
+mod transfer;
+
+use airtcp_live::{Driver, Opening, Tun};
+use airtcp_proto::Streams;
+use airtcp_proto::tcp::{TcpConfig, profile};
+use airtcp_wire::{Dur, Seq};
+use lossy::Lossy;
+use nix::sched::{CloneFlags, unshare};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+use transfer::Transfer;
+
+/// Longest that a case may take before it counts as stuck.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Who opens the connection actively, and so sends first: the other sends once the first has closed its direction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Opener {
+    Machine,
+    Kernel,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Family {
+    V4,
+    V6,
+}
+
+/// The options that are in use. They are switched off at whichever end opens the connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct TcpOptions {
+    sack: bool,
+    timestamps: bool,
+    window_scaling: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    family: Family,
+    opener: Opener,
+    options: TcpOptions,
+    /// Probability of a packet's loss, each way.
+    loss: f64,
+    seed: u64,
+}
+
+const ALL: TcpOptions = TcpOptions { sack: true, timestamps: true, window_scaling: true };
+
+const OPTION_SETS: [TcpOptions; 5] = [
+    ALL,
+    TcpOptions { sack: false, ..ALL },
+    TcpOptions { timestamps: false, ..ALL },
+    TcpOptions { window_scaling: false, ..ALL },
+    TcpOptions { sack: false, timestamps: false, window_scaling: false },
+];
+
+impl Case {
+    /// The machine's address, then the kernel's.
+    fn addresses(&self) -> [SocketAddr; 2] {
+        let hosts = match self.family {
+            Family::V4 => ["10.9.0.2:4000", "10.9.0.1:5000"],
+            Family::V6 => ["[fd00:9::2]:4000", "[fd00:9::1]:5000"],
+        };
+        hosts.map(|host| host.parse().unwrap())
+    }
+
+    fn config(&self) -> TcpConfig {
+        let mut config = profile::linux();
+        if self.opener == Opener::Machine {
+            config.sack = self.options.sack;
+            config.timestamps = self.options.timestamps;
+            config.window_scaling = self.options.window_scaling;
+        }
+        // The path takes microseconds: a floor of 200 ms would be all that the test waits for.
+        config.rto.min = Dur::from_millis(10);
+        config
+    }
+
+    /// Runs in a namespace that this thread makes for itself.
+    fn run(self) {
+        unshare(CloneFlags::CLONE_NEWNET).expect("permitted a moment ago");
+        if self.opener == Opener::Kernel {
+            kernel::switch_options(self.options.sack, self.options.timestamps, self.options.window_scaling);
+        }
+        kernel::shorten_rto();
+        let [machine, kernel] = self.addresses();
+        let prefix = if machine.is_ipv4() { 24 } else { 64 };
+        let tun = Tun::open("airtcp0", kernel.ip(), prefix, 1500).expect("a TUN device");
+        kernel::await_address(kernel.ip());
+        let streams = Streams::new(self.seed);
+        let device = Lossy::new(tun, self.loss, streams.stream("in"), streams.stream("out"));
+        // Sequence numbers wrap in the middle of the transfer.
+        let iss = Seq(u32::MAX - 5_000_000);
+        let opening = Opening { config: self.config(), iss, seed: self.seed, send_capacity: 1 << 20 };
+        let (peer, mut driver) = match self.opener {
+            Opener::Machine => {
+                let peer = kernel::accept(kernel, self.seed);
+                (peer, Driver::connect(device, machine, kernel, &opening).unwrap())
+            }
+            Opener::Kernel => {
+                let driver = Driver::listen(device, machine, &opening).unwrap();
+                (kernel::connect(machine, self.seed), driver)
+            }
+        };
+        let mut transfer = Transfer::new(self.seed ^ 1, self.opener == Opener::Machine);
+        driver.run(&mut transfer).unwrap();
+        let sent_by_kernel = transfer::pattern_hash(self.seed);
+        let sent_by_machine = transfer::pattern_hash(self.seed ^ 1);
+        assert_eq!(transfer.received_hash(), sent_by_kernel, "what the machine received");
+        assert_eq!(peer.join().expect("the kernel's side"), sent_by_machine, "what the kernel received");
+    }
+}
+
+/// Runs the cases one after another, and names the one that fails or gets stuck.
+fn run_all(cases: impl IntoIterator<Item = Case>) {
+    if !is_permitted() {
+        return;
+    }
+    for case in cases {
+        let (done, wait) = mpsc::channel();
+        let thread = thread::spawn(move || {
+            case.run();
+            done.send(())
+        });
+        match wait.recv_timeout(PATIENCE) {
+            Ok(()) => {}
+            Err(mpsc::RecvTimeoutError::Timeout) => panic!("stuck: {case:?}"),
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                assert!(thread.join().is_ok(), "failed: {case:?}");
+            }
+        }
+    }
+}
+
+/// May this process make network namespaces and TUN devices?
+fn is_permitted() -> bool {
+    let attempt = thread::spawn(|| {
+        unshare(CloneFlags::CLONE_NEWNET)?;
+        Tun::open("airtcp0", IpAddr::from([10, 9, 0, 1]), 24, 1500).map(|_| ())
+    });
+    match attempt.join().expect("nothing there panics") {
+        Ok(()) => true,
+        Err(error) => {
+            eprintln!("SKIPPED: no network namespace with a TUN device here (needs root): {error}");
+            false
+        }
+    }
+}
+
+fn matrix(loss: f64) -> impl Iterator<Item = Case> {
+    OPTION_SETS.into_iter().zip(1..).flat_map(move |(options, seed)| {
+        [Opener::Machine, Opener::Kernel].map(|opener| Case {
+            family: Family::V4,
+            opener,
+            options,
+            loss,
+            seed,
+        })
+    })
+}
+
+#[test]
+fn without_loss() {
+    run_all(matrix(0.0));
+}
+
+#[test]
+fn one_percent_lost_each_way() {
+    run_all(matrix(0.01));
+}
+
+#[test]
+fn five_percent_lost_each_way() {
+    run_all(matrix(0.05));
+}
+
+#[test]
+fn ipv6_with_one_percent_lost_each_way() {
+    let case = |opener| Case { family: Family::V6, opener, options: ALL, loss: 0.01, seed: 7 };
+    run_all([Opener::Machine, Opener::Kernel].map(case));
+}
