@@ -94,7 +94,7 @@ pub(super) struct Asked {
     drops: Drops,
     /// The transmitter is free and nothing waits.
     idle: bool,
-    handoffs: Option<Episodes>,
+    handoffs: Option<Box<Episodes>>,
     /// When the next hand-off begins.
     handoff_at: Time,
 }
@@ -105,7 +105,7 @@ impl Asked {
     }
 
     pub fn with_handoffs(self, handoffs: Episodes) -> Asked {
-        Asked { handoff_at: handoffs.current().start, handoffs: Some(handoffs), ..self }
+        Asked { handoff_at: handoffs.current().start, handoffs: Some(Box::new(handoffs)), ..self }
     }
 
     pub fn handle_packet(&mut self, now: Time, item: Item, line: &mut Line) {
