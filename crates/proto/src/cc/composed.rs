@@ -100,7 +100,7 @@ pub struct Composed<A> {
     restart_window: u64,
     /// cwnd when the losses that are being recovered from happened.
     lossy_window: Option<u64>,
-    /// The avoidance as it was before the last congestion, if that reduced the window: put back if it was spurious.
+    /// The avoidance as it was before the last loss or timeout, if that reduced the window: put back if it was spurious.
     before_reduction: Option<A>,
 }
 
@@ -124,7 +124,11 @@ impl<A: Avoidance> Composed<A> {
         let lossy_window = *self.lossy_window.get_or_insert(self.window.cwnd);
         let event = Congestion { flight_size: event.flight_size.min(lossy_window), ..*event };
         let ssthresh = self.avoidance.reduce(&event, &self.window);
-        self.before_reduction = (ssthresh.is_some() || event.cause == Cause::Timeout).then_some(before);
+        let has_reduced = ssthresh.is_some() || event.cause == Cause::Timeout;
+        // ECN-Echo is never spurious; it leaves standing what an earlier loss saved.
+        if event.cause != Cause::Ecn {
+            self.before_reduction = has_reduced.then_some(before);
+        }
         if let Some(ssthresh) = ssthresh {
             self.window.ssthresh = ssthresh;
             self.window.cwnd = self.window.cwnd.min(ssthresh);

@@ -134,7 +134,8 @@ impl Avoidance for Cubic {
             let target = self.w_cubic(&epoch, t + ack.srtt).clamp(cwnd, 1.5 * cwnd);
             (target - cwnd) / cwnd * segments_acked
         };
-        window.grow(growth * window.mss as f64);
+        // A window that was put back smaller than the stage left it catches up no faster than in slow start.
+        window.grow(growth.min(segments_acked) * window.mss as f64);
     }
 
     fn reduce(&mut self, event: &Congestion, window: &Window) -> Option<u64> {

@@ -5,6 +5,7 @@ use airtcp_proto::cc::slow_start::SlowStartKind;
 use airtcp_proto::cc::{Build, ControllerSpec, controllers};
 use airtcp_wire::{Dur, Rate};
 use proptest::prelude::*;
+use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 
 /// Bytes outstanding at most, as the receiver's window has it.
 const RECEIVE_WINDOW_SEGMENTS: u64 = 300;
@@ -148,8 +149,8 @@ fn check_step(sender: &Sender, op: Op, before: Seen, was: &Was) {
         Op::Arrive { ece: false, .. } if !was.is_in_recovery && !sender.in_recovery => {
             let acked = sender.una - was.una;
             assert!(cwnd >= before.0 || was.is_delay_based, "cwnd {} to {cwnd} on a plain ACK", before.0);
-            // And a segment or so a window in congestion avoidance: at most CUBIC's α for its least β.
-            let bound = before.0 as f64 + was.gain(sender) * acked as f64 + 2.5 * sender.mss as f64;
+            // Vegas takes its step, a segment, on one ACK of the round trip.
+            let bound = before.0 as f64 + was.gain(sender) * acked as f64 + sender.mss as f64;
             assert!(cwnd as f64 <= bound, "cwnd {} to {cwnd} for {acked} bytes", before.0);
         }
         Op::Send(_) | Op::Fill | Op::Wait { .. } => assert_eq!(before, seen(sender)),
@@ -206,8 +207,10 @@ fn run(name: &'static str, params: &[(&str, f64)], build: &Build, ops: &[Op]) ->
 fn every_controller_keeps_the_invariants() {
     for spec in controllers() {
         let lives = (a_build(), params(spec), prop::collection::vec(op(), 1..400));
-        let config = ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() };
-        let outcome = proptest::test_runner::TestRunner::new(config).run(&lives, |(build, params, ops)| {
+        let config = ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() };
+        // The same lives on each run: chance elsewhere must not fail a change that has nothing to do with it.
+        let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+        let outcome = TestRunner::new_with_rng(config, rng).run(&lives, |(build, params, ops)| {
             let first = run(spec.name, &params, &build, &ops);
             let second = run(spec.name, &params, &build, &ops);
             prop_assert_eq!(first, second);

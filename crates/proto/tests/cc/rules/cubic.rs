@@ -150,3 +150,21 @@ fn spurious_loss_is_forgotten() {
     run_until(&mut disturbed, began + Dur::from_secs(2), RTT);
     assert_near(disturbed.cwnd(), undisturbed.cwnd(), 3.0);
 }
+
+/// RFC 9438 §4.2, §5.8: nor does time in which a little is sent, but not a window's worth.
+#[test]
+fn time_limited_by_the_application_does_not_count() {
+    let (mut busy, began) = after_loss(1000, RTT, &[]);
+    run_until(&mut busy, began + Dur::from_secs(3), RTT);
+    let (mut slack, began) = after_loss(1000, RTT, &[]);
+    run_until(&mut slack, began + Dur::from_secs(1), RTT);
+    for _ in 0..200 {
+        let window: Vec<u64> = slack.flying().collect();
+        slack.wait(RTT);
+        slack.send();
+        window.iter().for_each(|&offset| slack.arrive(&[offset], false));
+    }
+    let until = slack.now + Dur::from_secs(2);
+    run_until(&mut slack, until, RTT);
+    assert_near(slack.cwnd(), busy.cwnd(), 5.0);
+}
