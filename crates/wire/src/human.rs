@@ -192,6 +192,10 @@ impl<Q: Quantity> Visitor<'_> for QuantityVisitor<Q> {
         parse(&number.to_string()).map_err(E::custom)
     }
 
+    fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Q, E> {
+        parse(&number.to_string()).map_err(E::custom)
+    }
+
     fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Q, E> {
         parse(&number.to_string()).map_err(E::custom)
     }
