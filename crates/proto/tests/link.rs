@@ -271,6 +271,21 @@ proptest! {
     }
 
     #[test]
+    fn no_queue_lets_the_transmitter_rest_while_packets_wait(setup in setups(), arrivals in arrivals()) {
+        let setup = Setup { sender: Sender::Fixed, jitter: None, outages: None, ..setup };
+        let mut free_at = Time::ZERO;
+        for output in run(&mut link(setup), &arrivals) {
+            if matches!(output.fate, Fate::Lost(DropCause::Overflow | DropCause::Aqm)) {
+                continue;
+            }
+            let start = output.at - setup.delay - RATE.time_for(u64::from(output.item.bytes));
+            let arrived = arrivals[output.item.id as usize].0;
+            prop_assert!(start == free_at.max(arrived), "{output:?} came at {arrived}, free since {free_at}");
+            free_at = output.at - setup.delay;
+        }
+    }
+
+    #[test]
     fn traces_and_logs_carry_no_more_than_their_capacity(arrivals in arrivals(), by_trace: bool) {
         let (queue, sender) = (QueueKind::DropTail, if by_trace { Sender::Trace } else { Sender::Log });
         let setup =
@@ -283,6 +298,29 @@ proptest! {
             prop_assert!(sent <= capacity, "{sent} > {capacity} at {}", output.at);
         }
     }
+}
+
+/// 1 000 bytes take 0.8 ms; what is neither out at 50 ms nor arrives later is lost then.
+#[test]
+fn a_handoff_loses_what_waits_and_what_is_under_way() {
+    let starts = Starts { at: vec![Time(50_000_000)], ..Starts::default() };
+    let handoff = Episodes::new(Dur::from_millis(20), starts, stream("outage"));
+    let mut link = Link::drop_tail(Limit::packets(100), Box::new(FixedRate::new(RATE)), Dur::from_millis(10))
+        .with_outages(handoff, true);
+    let at_ms = [30, 39, 40, 49, 49, 49, 49, 60, 60];
+    let arrivals: Vec<_> = (0..)
+        .zip(at_ms)
+        .map(|(id, ms)| (Time(ms * 1_000_000), Item { id, bytes: 1000, ..Item::default() }))
+        .collect();
+    let out = run(&mut link, &arrivals);
+    let delivered = |output: &&Output| output.fate == Fate::Delivered;
+    let times: Vec<_> =
+        out.iter().filter(delivered).map(|output| (output.item.id, output.at.0 / 100_000)).collect();
+    // The packet that was being sent at 50 ms still costs the transmitter the rest of its time, 0.6 ms of 0.8 ms.
+    assert_eq!(times, [(0, 408), (1, 498), (7, 814), (8, 822)]);
+    let lost = out.iter().filter(|output| output.fate == Fate::Lost(DropCause::Outage));
+    assert!(lost.clone().all(|output| output.at == Time(50_000_000)));
+    assert_eq!(lost.map(|output| output.item.id).collect::<Vec<_>>(), [2, 3, 4, 5, 6]);
 }
 
 /// M/D/1: with Poisson arrivals and load ρ, ρ²/(2(1 − ρ)) packets wait on average (Pollaczek–Khinchine).

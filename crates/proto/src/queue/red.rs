@@ -109,6 +109,7 @@ impl Red {
             self.below_min = true;
             Verdict::Keep
         } else if self.average >= certain {
+            (self.count, self.count_bytes) = (0, 0);
             Verdict::ChosenAboveMax
         } else if self.below_min {
             self.below_min = false;
