@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -44,9 +45,18 @@ class Workload:
 
     def arguments(self, duration_s: float) -> list[str]:
         """The command line that both bulk programs take."""
-        bdp_packets = round(self.rate_mbps * 1e6 * self.rtt_ms / 1e3 / 8 / 1040)
-        values = (self.flows, self.rate_mbps, self.rtt_ms, self.loss, bdp_packets, self.stagger_s, duration_s)
+        bdp = self.bdp_packets
+        values = (self.flows, self.rate_mbps, self.rtt_ms, self.loss, bdp, self.stagger_s, duration_s)
         return [str(value) for value in values]
+
+    @property
+    def bdp_packets(self) -> int:
+        return round(self.rate_mbps * 1e6 * self.rtt_ms / 1e3 / 8 / 1040)
+
+    def scheme(self) -> str:
+        """What ns-2's NewReno does. Slow start ends at a flow's share, so that the steady state comes soon."""
+        stack = "newreno:profile=ns2-2.35:receive_window=1GB:window_scaling=true"
+        return f"{stack}:initial_ssthresh={max(2, self.bdp_packets // self.flows)}"
 
 
 def shared(flows: int, timed_s: tuple[float, float], counted_s: tuple[float, float]) -> Workload:
@@ -114,14 +124,24 @@ class Cost:
     delivered: int | None
 
 
-def cost(program: list[str], workload: Workload, *, timed: bool = True, counted: bool = True) -> Cost:
+def airtcp(workload: Workload, duration_s: float) -> list[str]:
+    return [str(PROGRAM), *workload.arguments(duration_s), workload.scheme()]
+
+
+def ns2(workload: Workload, duration_s: float) -> list[str]:
+    return ["ns", str(NS2_SCRIPT), *workload.arguments(duration_s)]
+
+
+def cost(
+    command: Callable[[Workload, float], list[str]], workload: Workload, *, timed: bool, counted: bool
+) -> Cost:
     ns = per_packet = delivered = None
     if timed:
-        short, long = (run([*program, *workload.arguments(s)]) for s in workload.timed_s)
+        short, long = (run(command(workload, s)) for s in workload.timed_s)
         delivered = long.counters["delivered"] - short.counters["delivered"]
         ns = 1e9 * (long.cpu_s - short.cpu_s) / delivered
     if counted:
-        commands = [[*program, *workload.arguments(s)] for s in workload.counted_s]
+        commands = [command(workload, s) for s in workload.counted_s]
         few, many = (run_once(command).counters["delivered"] for command in commands)
         less, more = (instructions(command) for command in commands)
         per_packet = (more - less) / (many - few)
@@ -143,9 +163,9 @@ def compare(has_valgrind: bool, has_ns2: bool) -> list[dict[str, object]]:
     print("Per delivered data packet:", layout.format(*header), sep="\n", flush=True)
     rows: list[dict[str, object]] = []
     for workload in [LOSSY, CLEAN, *SHARED]:
-        ours = cost([str(PROGRAM)], workload, counted=has_valgrind)
+        ours = cost(airtcp, workload, timed=True, counted=has_valgrind)
         theirs = cost(
-            ["ns", str(NS2_SCRIPT)],
+            ns2,
             workload,
             timed=has_ns2 and workload.flows <= NS2_LARGEST_TIMED,
             counted=has_ns2 and has_valgrind and workload.flows <= NS2_LARGEST_COUNTED,
@@ -159,14 +179,14 @@ def compare(has_valgrind: bool, has_ns2: bool) -> list[dict[str, object]]:
 
 def memory() -> dict[str, int]:
     """Peak resident memory after 10 s and after 100 s of simulated time."""
-    short, long = (run_once([str(PROGRAM), *CLEAN.arguments(s)]).counters["peak_kib"] for s in (10, 100))
+    short, long = (run_once(airtcp(CLEAN, s)).counters["peak_kib"] for s in (10, 100))
     print(f"\nPeak memory, {CLEAN.name}: {short} KiB after 10 s, {long} KiB after 100 s simulated")
     return {"after_10_s": short, "after_100_s": long}
 
 
 def parallel() -> dict[str, float]:
     """Wall time of two independent runs in one process, one after the other and on two threads."""
-    command = [str(PROGRAM), *CLEAN.arguments(60), "2"]
+    command = [*airtcp(CLEAN, 60), "2"]
     serial, threaded = (
         min(run_once([*command, threads]).wall_s for _ in range(REPEATS)) for threads in ("1", "2")
     )
