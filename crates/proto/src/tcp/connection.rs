@@ -316,19 +316,23 @@ impl Connection {
     #[inline]
     fn take_ack(&mut self, now: Time, segment: &Segment) {
         let Some(ack) = self.ack_position(segment) else { return };
+        let shift = if segment.flags.contains(Flags::SYN) { 0 } else { self.negotiated.peer_window_shift };
+        let window = u64::from(segment.window) << shift;
+        if self.sender.is_idle_at(ack) {
+            return self.sender.update_window(ack, window);
+        }
         let mut blocks = [(0, 0); 4];
         let (mut count, mut has_dsack) = (0, false);
         if !segment.sack.is_empty() && self.negotiated.sack {
             (count, has_dsack) = self.sack_blocks(segment, ack, &mut blocks);
         }
-        let shift = if segment.flags.contains(Flags::SYN) { 0 } else { self.negotiated.peer_window_shift };
         self.sender.handle_ack(
             now,
             &AckIn {
                 ack,
                 blocks: &blocks[..count],
                 has_dsack,
-                window: u64::from(segment.window) << shift,
+                window,
                 has_payload: segment.seq_len() > 0,
                 ece: self.negotiated.ecn
                     && segment.flags.contains(Flags::ECE)

@@ -110,7 +110,10 @@ impl Sender {
         self.core.has_sack = has_sack;
         self.core.uses_prr = config.prr && has_sack;
         self.policy = recovery::build(config, has_sack);
-        self.update_pacer();
+        // A controller that paces does so from the start.
+        if self.paces_always || self.core.cc.pacing_rate().is_some() {
+            self.pacer = Some(Pacer::new(2 * mss));
+        }
     }
 
     pub fn write(&mut self, bytes: u64) {
@@ -156,6 +159,12 @@ impl Sender {
         self.data_end() - self.core.nxt
     }
 
+    /// Nothing is outstanding, so an ACK of `ack` can tell of nothing but the peer's window.
+    #[inline]
+    pub fn is_idle_at(&self, ack: u64) -> bool {
+        self.core.board.is_empty() && ack == self.core.una
+    }
+
     /// Takes an acceptable ACK in.
     pub fn handle_ack(&mut self, now: Time, ack: &AckIn<'_>) {
         self.last_rtt = None;
@@ -166,7 +175,7 @@ impl Sender {
         let prior_in_flight = self.core.board.in_flight();
         let prior_phase = self.core.phase;
         let (summary, newest, timed_at) = self.update_scoreboard(now, ack);
-        self.update_window(ack);
+        self.update_window(ack.ack, ack.window);
         if summary.acked > 0 {
             self.retries = 0;
             self.core.limited_sent = 0;
@@ -247,13 +256,15 @@ impl Sender {
         (summary, newest, timed_at.get())
     }
 
-    fn update_window(&mut self, ack: &AckIn<'_>) {
-        self.last_window = ack.window;
-        self.peer_window_max = self.peer_window_max.max(ack.window);
-        self.peer_edge = self.peer_edge.max(ack.ack + ack.window);
+    /// The peer's window of `window` bytes beyond `ack`.
+    #[inline]
+    pub fn update_window(&mut self, ack: u64, window: u64) {
+        self.last_window = window;
+        self.peer_window_max = self.peer_window_max.max(window);
+        self.peer_edge = self.peer_edge.max(ack + window);
         // RFC 9293 §3.8.6: an edge that moves back is believed too, once nothing lies beyond it.
-        if ack.window == 0 && self.core.board.is_empty() {
-            self.peer_edge = ack.ack;
+        if window == 0 && self.core.board.is_empty() {
+            self.peer_edge = ack;
         }
         if self.peer_edge > self.core.nxt {
             self.persist_deadline = Time::NEVER;
@@ -350,13 +361,6 @@ impl Sender {
             nxt: core.nxt,
             rate,
         });
-        self.update_pacer();
-    }
-
-    fn update_pacer(&mut self) {
-        if self.pacer.is_none() && (self.paces_always || self.core.cc.pacing_rate().is_some()) {
-            self.pacer = Some(Pacer::new(2 * self.core.mss));
-        }
     }
 
     /// The controller's rate, or Linux's rule for controllers that have none: twice cwnd a round trip in slow start,
@@ -440,7 +444,15 @@ impl Sender {
     }
 
     /// The next range to send, if one may leave now.
+    #[inline]
     pub fn poll(&mut self, now: Time) -> Option<Outgoing> {
+        if self.unsent() == 0 && self.core.board.is_empty() {
+            return None;
+        }
+        self.poll_outstanding(now)
+    }
+
+    fn poll_outstanding(&mut self, now: Time) -> Option<Outgoing> {
         if self.is_probe_due {
             return self.window_probe(now);
         }
@@ -538,8 +550,11 @@ impl Sender {
 
     fn send_new(&mut self, now: Time, length: u64) -> Outgoing {
         let core = &mut self.core;
-        if core.board.is_empty() && now.since(self.last_sent_at) > core.rtt.rto() {
-            core.cc.on_restart(now);
+        if core.board.is_empty() && core.nxt > 0 {
+            core.sampler.on_app_limited(0);
+            if now.since(self.last_sent_at) > core.rtt.rto() {
+                core.cc.on_restart(now);
+            }
         }
         if core.phase == Phase::Open && core.inflation > 0 {
             core.limited_sent += length;
@@ -578,9 +593,9 @@ impl Sender {
             prr.on_sent(sent.bytes());
         }
         self.policy.on_sent(&self.core, now, sent);
-        let rate = self.pacing_rate();
-        if let Some(pacer) = &mut self.pacer {
-            pacer.on_sent(now, sent.bytes(), rate);
+        if let Some(mut pacer) = self.pacer {
+            pacer.on_sent(now, sent.bytes(), self.pacing_rate());
+            self.pacer = Some(pacer);
         }
         // RFC 6298 §5.1.
         if self.rto_deadline.is_never() {
