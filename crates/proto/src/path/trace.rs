@@ -2,7 +2,8 @@
 //!
 //! Each line names a time in ms since the start at which 1 500 bytes may cross; a time that is repeated allows as many
 //! times more. When the trace ends it begins again. A packet may span several opportunities, and several small ones
-//! share one; what is left of an opportunity when the queue runs empty is lost.
+//! share one; what is left of an opportunity when the queue runs empty is lost. A packet that waits for its opportunity
+//! stands in the transmitter, and neither counts as queued nor is seen by the queue any more.
 
 use super::Transmitter;
 use airtcp_wire::{Rate, Time};
