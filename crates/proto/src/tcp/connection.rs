@@ -655,6 +655,11 @@ impl Connection {
         }
     }
 
+    /// Segments and ranges that are kept: what the connection's memory grows with. Bounded by the two windows.
+    pub fn kept(&self) -> usize {
+        self.sender.kept() + self.receiver.reassembly.kept()
+    }
+
     #[inline]
     pub fn stats(&self) -> &Stats {
         &self.sender.core.stats

@@ -194,6 +194,7 @@ impl Core {
         self.inflation = 0;
         self.prr = None;
         self.forced = None;
+        self.extra_segments = 0;
         self.cc.on_recovery_exit(now);
     }
 

@@ -22,6 +22,11 @@ impl Reassembly {
         !self.ranges.is_empty()
     }
 
+    /// Ranges that are remembered.
+    pub fn kept(&self) -> usize {
+        self.ranges.len()
+    }
+
     pub fn contains(&self, start: u64, end: u64) -> bool {
         end <= self.next
             || self

@@ -150,6 +150,11 @@ impl Sender {
         self.is_closing && self.core.una == self.write_end + 1
     }
 
+    /// Segments that are remembered.
+    pub fn kept(&self) -> usize {
+        self.core.board.len() + self.policy.kept()
+    }
+
     /// Bytes from SND.UNA to the right edge of the peer's window.
     pub fn peer_window(&self) -> u64 {
         self.peer_edge.saturating_sub(self.core.una)

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use airtcp_proto::tcp::{Connection, Event, Reason, TcpConfig, Transmit};
+use airtcp_proto::tcp::{Connection, Event, Reason, Recovery, TcpConfig, Transmit};
 use airtcp_proto::{Stream, Streams};
 use airtcp_wire::{Dur, Ecn, Segment, Seq, Time};
 use std::collections::BTreeMap;
@@ -48,6 +48,7 @@ pub struct Pair {
     pub now: Time,
     pub ends: [Connection; 2],
     pub weather: Weather,
+    configs: [TcpConfig; 2],
     pub log: Vec<Sent>,
     pub events: [Vec<Event>; 2],
     /// Decides over packets before the weather does: `true` loses this one.
@@ -70,6 +71,7 @@ impl Pair {
                 Connection::listen(server, Seq(iss[1]), seed).unwrap(),
             ],
             weather,
+            configs: [client.clone(), server.clone()],
             log: Vec::new(),
             events: [Vec::new(), Vec::new()],
             lose: Box::new(|_, _| false),
@@ -147,17 +149,26 @@ impl Pair {
         }
     }
 
-    /// RFC 5681 §3.1: what is sent for the first time fits into both windows.
+    /// What must hold whenever something is sent.
     fn check(&self, by: usize, transmit: &Transmit) {
-        let view = self.ends[by].sender_view();
+        let (view, config) = (self.ends[by].sender_view(), &self.configs[by]);
+        assert!(view.rto >= config.rto.min.min(config.rto.initial) && view.rto <= config.rto.max, "{view:?}");
+        assert!(transmit.segment.len <= config.packet_size - 40);
+        // One entry a segment out, one a retransmission under way, one a gap.
+        let windows: u64 = self.configs.iter().map(|config| config.receive_window.0).sum();
+        assert!(self.ends[by].kept() as u64 <= 8 + windows / 64, "{} kept", self.ends[by].kept());
         if transmit.reason == Reason::New && transmit.segment.len > 0 {
             let end = transmit.offset + u64::from(transmit.segment.len);
             assert!(
                 end <= view.una + view.peer_window + 1,
                 "beyond the peer's window: {transmit:?} {view:?}"
             );
+            // F-RTO's two segments leave with everything else still counted as in flight (RFC 5682 §2.1 step 2b); a tail
+            // loss probe goes one beyond (RFC 8985 §7.3).
+            let is_f_rto = config.f_rto && view.in_recovery;
+            let probe = u64::from(config.recovery == Recovery::RackTlp) * 1460;
+            assert!(is_f_rto || view.in_flight <= view.cwnd + probe, "beyond cwnd: {transmit:?} {view:?}");
         }
-        assert!(transmit.segment.len <= 1460);
     }
 
     /// Data segments that end `by` sent: time in ms, first byte in units of `unit`, reason.

@@ -35,6 +35,11 @@ pub trait LossRecovery: Send {
     /// The episode was spurious: verdicts of loss have been taken back.
     fn on_undo(&mut self, _core: &Core) {}
 
+    /// Segments that the policy remembers.
+    fn kept(&self) -> usize {
+        0
+    }
+
     /// The policy's own timer.
     fn deadline(&self) -> Time {
         Time::NEVER

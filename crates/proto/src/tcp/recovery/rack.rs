@@ -227,6 +227,10 @@ impl LossRecovery for Rack {
         self.judged = core.una;
     }
 
+    fn kept(&self) -> usize {
+        self.resent.len()
+    }
+
     fn deadline(&self) -> Time {
         self.reorder_deadline.min(self.probe.deadline.unwrap_or(Time::NEVER))
     }
