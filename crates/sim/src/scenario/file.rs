@@ -219,7 +219,8 @@ pub struct Loss {
     pub start: Dur,
 }
 
-/// Gilbert–Elliott: two states, changed from packet to packet.
+/// Gilbert–Elliott: two states, changed from packet to packet. Time alone does not end a bad state: a sender that waits
+/// for its timer and then sends one packet finds the link as it left it. Losses that pass with time are `outages`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GilbertElliott {
