@@ -209,11 +209,11 @@ proptest! {
     fn every_packet_comes_out_once_and_in_order_of_time(setup in setups(), arrivals in arrivals()) {
         let out = run(&mut link(setup), &arrivals);
         prop_assert!(out.is_sorted_by_key(|output| output.at));
-        let mut ids: Vec<_> = out.iter().map(|output| output.item.id).collect();
+        let mut ids: Vec<_> = out.iter().map(|output| output.id).collect();
         ids.sort_unstable();
         prop_assert_eq!(ids, (0..arrivals.len() as u32).collect::<Vec<_>>());
         for output in out.iter().filter(|output| output.fate == Fate::Delivered) {
-            prop_assert!(output.at >= arrivals[output.item.id as usize].0 + setup.delay);
+            prop_assert!(output.at >= arrivals[output.id as usize].0 + setup.delay);
         }
     }
 
@@ -225,7 +225,7 @@ proptest! {
         let mut polled = run_polling(&mut link(setup), &arrivals, Dur(step));
         // Which of a drop and a delivery at the same instant is seen first depends on who looks.
         for out in [&mut woken, &mut polled] {
-            out.sort_by_key(|output| (output.at, output.item.id));
+            out.sort_by_key(|output| (output.at, output.id));
         }
         prop_assert_eq!(woken, polled);
     }
@@ -237,8 +237,8 @@ proptest! {
         for flow in 0..3 {
             let delivered = out.iter().filter(|output| output.fate == Fate::Delivered);
             // Fair queueing keeps the order within a flow, all others that of all packets.
-            let seen = delivered.filter(|output| setup.queue != QueueKind::FqCodel || output.item.flow == flow);
-            prop_assert!(seen.is_sorted_by_key(|output| output.item.id));
+            let seen = delivered.filter(|output| setup.queue != QueueKind::FqCodel || arrivals[output.id as usize].1.flow == flow);
+            prop_assert!(seen.is_sorted_by_key(|output| output.id));
         }
     }
 
@@ -266,7 +266,7 @@ proptest! {
         let mut free_at = Time::ZERO;
         for (output, &(arrived, item)) in run(&mut link(setup), &arrivals).iter().zip(&arrivals) {
             free_at = free_at.max(arrived) + RATE.time_for(u64::from(item.bytes));
-            prop_assert_eq!((output.item.id, output.at), (item.id, free_at + delay));
+            prop_assert_eq!((output.id, output.at), (item.id, free_at + delay));
         }
     }
 
@@ -292,7 +292,7 @@ proptest! {
             Setup { queue, sender, limit: u32::MAX, delay: Dur::ZERO, ber: 0.0, jitter: None, outages: None };
         let mut sent = 0;
         for output in run(&mut link(setup), &arrivals) {
-            sent += u64::from(output.item.bytes);
+            sent += u64::from(arrivals[output.id as usize].1.bytes);
             let after = output.at + Dur(1);
             let capacity = if by_trace { trace().capacity_bytes(after) } else { log().capacity_bytes(after) + 1 };
             prop_assert!(sent <= capacity, "{sent} > {capacity} at {}", output.at);

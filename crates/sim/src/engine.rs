@@ -1,7 +1,7 @@
 //! The engine: what happens at each event. See [`crate::run`] for the loop around it.
 
 use crate::flow::{Flow, Phase, RECEIVER, SENDER, Totals, Transfer, is_retransmission};
-use crate::packet::{Load, Packet, Packets};
+use crate::packet::{Load, Packet, Packets, range};
 use crate::schedule::{TimerId, Timers};
 use crate::series::Recorder;
 use crate::tap::Tap;
@@ -10,7 +10,7 @@ use crate::traffic::Action;
 use airtcp_proto::middlebox::{Direction, TcpPacket};
 use airtcp_proto::path::{Fate, Output};
 use airtcp_proto::queue::{DropCause, Item};
-use airtcp_proto::tcp::{Connection, Event, Transmit};
+use airtcp_proto::tcp::{Connection, Event, Reason, Transmit};
 use airtcp_wire::{Dur, Ecn, Segment, Seq, Time, tcp};
 use std::collections::VecDeque;
 
@@ -31,6 +31,8 @@ pub struct Engine {
     connections_opened: u32,
     pub recorder: Option<Recorder>,
     pub taps: Vec<Tap>,
+    /// There is a recorder or a tap.
+    is_watched: bool,
     /// Packets that a middlebox sent to an endpoint at its own node.
     arrivals: VecDeque<u32>,
     scratch: Vec<TcpPacket>,
@@ -57,6 +59,7 @@ impl Engine {
             transfers: Vec::new(),
             free_transfers: Vec::new(),
             connections_opened: 0,
+            is_watched: recorder.is_some() || !taps.is_empty(),
             recorder,
             taps,
             arrivals: VecDeque::new(),
@@ -109,17 +112,14 @@ impl Engine {
         }
     }
 
-    /// When the next event is.
+    /// Handles the next event unless it comes after `end`. Links go before timers of the same instant.
     #[inline]
-    pub fn next(&self) -> Time {
-        self.topology.next().0.min(self.timers.next())
-    }
-
-    /// Handles the next event. Links go before timers of the same instant.
-    #[inline]
-    pub fn step(&mut self) {
+    pub fn step(&mut self, end: Time) -> bool {
         let (at, side) = self.topology.next();
         let timer_at = self.timers.next();
+        if at.min(timer_at) > end {
+            return false;
+        }
         if at <= timer_at {
             self.now = at;
             self.on_link(side);
@@ -129,24 +129,32 @@ impl Engine {
                 self.on_timer(id);
             }
         }
+        if !self.arrivals.is_empty() {
+            self.deliver_arrivals();
+        }
+        true
+    }
+
+    #[cold]
+    fn deliver_arrivals(&mut self) {
         while let Some(id) = self.arrivals.pop_front() {
             self.deliver(id);
         }
     }
 
     /// A link has something to give. If it has more at this instant, that is another event.
+    #[inline]
     fn on_link(&mut self, side: Side) {
-        let Some(Output { item, at, fate }) = self.topology.poll(self.now, side) else { return };
-        self.sample_queue(side);
+        let Some(Output { id, ecn, at, fate }) = self.topology.poll(self.now, side) else { return };
+        if self.is_watched {
+            self.watch(side, Direction::Reverse, id, fate);
+        }
         match fate {
             Fate::Delivered => {
-                self.packets.get_mut(item.id).ecn = item.ecn;
-                if !self.taps.is_empty() {
-                    self.tap(side, Direction::Reverse, item.id);
-                }
-                self.arrive(item.id, side.far_node());
+                self.packets.get_mut(id).transmit.ecn = ecn;
+                self.arrive(id, side.far_node());
             }
-            Fate::Lost(cause) => self.lose(item.id, cause, at),
+            Fate::Lost(cause) => self.lose(id, cause, at),
         }
     }
 
@@ -176,8 +184,8 @@ impl Engine {
         self.service(endpoint);
     }
 
-    /// A packet is at a node.
-    #[inline]
+    /// A packet has come to a node.
+    #[inline(always)]
     fn arrive(&mut self, id: u32, node: u16) {
         if self.topology.nodes[usize::from(node)].is_some() {
             return self.through_middlebox(id, node);
@@ -197,12 +205,11 @@ impl Engine {
             Load::Tcp { endpoint } => endpoint,
             Load::Udp { flow } => u32::MAX - flow,
         };
-        let item = Item { id, bytes: packet.bytes, flow, ecn: packet.ecn };
-        if !self.taps.is_empty() {
-            self.tap(side, Direction::Forward, id);
-        }
+        let item = Item { id, bytes: packet.bytes, flow, ecn: packet.transmit.ecn };
         self.topology.send(self.now, side, item);
-        self.sample_queue(side);
+        if self.is_watched {
+            self.watch(side, Direction::Forward, id, Fate::Delivered);
+        }
     }
 
     /// A packet is where it goes.
@@ -216,7 +223,7 @@ impl Engine {
         let transfer = &mut self.transfers[(endpoint >> 1) as usize];
         let flow = &mut self.flows[transfer.flow as usize];
         transfer.under_way -= 1;
-        transfer.ends[end].handle_segment(self.now, &packet.segment, packet.ecn);
+        transfer.ends[end].handle_segment(self.now, &packet.transmit.segment, packet.transmit.ecn);
         if end == SENDER {
             if let Some(rtt) = transfer.ends[SENDER].last_rtt() {
                 flow.rtt.add(rtt);
@@ -228,8 +235,7 @@ impl Engine {
             flow.counts.on_delivered(packet.bytes);
             self.packets_delivered += 1;
             if transfer.truth.is_undecided() {
-                let range = packet.offset..packet.offset + u64::from(packet.segment.len);
-                transfer.truth.delivered(range, packet.order);
+                transfer.truth.delivered(packet.range(), packet.order);
             }
         }
         self.packets.remove(id);
@@ -262,7 +268,7 @@ impl Engine {
             false => counts.acks_lost += 1,
         }
         if let Some(recorder) = &mut self.recorder {
-            recorder.on_loss(at, flow, cause, packet.is_data(), packet.offset);
+            recorder.on_loss(at, flow, cause, packet.is_data(), packet.transmit.offset);
         }
     }
 
@@ -270,9 +276,8 @@ impl Engine {
         let transfer = &mut self.transfers[(endpoint >> 1) as usize];
         transfer.under_way -= 1;
         if packet.is_data() {
-            let range = packet.offset..packet.offset + u64::from(packet.segment.len);
             let una = transfer.ends[SENDER].acknowledged();
-            transfer.truth.lost(range, packet.order, una);
+            transfer.truth.lost(packet.range(), packet.order, una);
         }
         let flow = transfer.flow;
         self.retire_if_over(endpoint >> 1);
@@ -335,18 +340,19 @@ impl Engine {
             }
         };
         let packet = Packet {
-            segment: transmit.segment,
-            offset: transmit.offset,
+            transmit: *transmit,
             load: Load::Tcp { endpoint: endpoint ^ 1 },
             bytes: IP_HEADER_BYTES + tcp::header_len(&transmit.segment) as u32 + transmit.segment.len,
             order,
             exit: flow.nodes[end ^ 1],
             direction: if end == SENDER { flow.direction } else { opposite(flow.direction) },
-            ecn: transmit.ecn,
         };
         let node = flow.nodes[end];
         let id = self.packets.insert(packet);
-        self.arrive(id, node);
+        match &self.topology.nodes[usize::from(node)] {
+            None => self.forward(id, node),
+            Some(_) => self.through_middlebox(id, node),
+        }
     }
 
     fn on_source(&mut self, index: usize) {
@@ -430,14 +436,12 @@ impl Engine {
         let flow = &mut self.flows[index];
         flow.counts.data_packets_sent += 1;
         let packet = Packet {
-            segment: Segment::default(),
-            offset: 0,
+            transmit: untracked(Segment::default(), Ecn::NotEct),
             load: Load::Udp { flow: index as u32 },
             bytes,
             order: 0,
             exit: flow.nodes[RECEIVER],
             direction: flow.direction,
-            ecn: Ecn::NotEct,
         };
         let (id, node) = (self.packets.insert(packet), flow.nodes[SENDER]);
         self.forward(id, node);
@@ -497,9 +501,9 @@ impl Engine {
         let seen = TcpPacket {
             flow: endpoint >> 1,
             direction: packet.direction,
-            ecn: packet.ecn,
+            ecn: packet.transmit.ecn,
             bytes: packet.bytes,
-            segment: packet.segment,
+            segment: packet.transmit.segment,
         };
         let mut out = std::mem::take(&mut self.scratch);
         middlebox.handle_packet(self.now, seen, &mut out);
@@ -521,22 +525,25 @@ impl Engine {
             let flow = &self.flows[transfer.flow as usize];
             let end = if packet.direction == flow.direction { RECEIVER } else { SENDER };
             let endpoint = packet.flow << 1 | end as u32;
+            let segment = packet.segment;
             let is_same = |original: &Packet| {
+                let before = &original.transmit.segment;
                 original.load == Load::Tcp { endpoint }
-                    && (original.segment.seq, original.segment.len)
-                        == (packet.segment.seq, packet.segment.len)
+                    && (before.seq, before.len) == (segment.seq, segment.len)
             };
-            let (offset, order) =
-                original.filter(is_same).map_or((0, INJECTED), |original| (original.offset, original.order));
+            let (transmit, order) = match original.filter(is_same) {
+                Some(original) => {
+                    (Transmit { segment, ecn: packet.ecn, ..original.transmit }, original.order)
+                }
+                None => (untracked(segment, packet.ecn), INJECTED),
+            };
             let id = self.packets.insert(Packet {
-                segment: packet.segment,
-                offset,
+                transmit,
                 load: Load::Tcp { endpoint },
                 bytes: packet.bytes,
                 order,
                 exit: flow.nodes[end],
                 direction: packet.direction,
-                ecn: packet.ecn,
             });
             self.leave_node(id, node);
         }
@@ -579,19 +586,14 @@ impl Engine {
         }
     }
 
-    #[inline]
-    fn sample_queue(&mut self, side: Side) {
-        if let Some(recorder) = &mut self.recorder
-            && recorder.interval == Dur::ZERO
-        {
+    /// A packet goes onto a link or has come off it: samples the queue, and captures what the link's near node sees,
+    /// which is what leaves forward and what arrives on the way back.
+    #[cold]
+    fn watch(&mut self, side: Side, captured: Direction, id: u32, fate: Fate) {
+        if let Some(recorder) = self.recorder.as_mut().filter(|recorder| recorder.interval == Dur::ZERO) {
             recorder.on_queue(self.now, side.0, &self.topology.side_mut(side).queue_view(self.now));
         }
-    }
-
-    /// Captures a packet at a link's near node: what leaves for the link and what comes from it.
-    #[cold]
-    fn tap(&mut self, side: Side, direction: Direction, id: u32) {
-        if side.direction() != direction {
+        if side.direction() != captured || fate != Fate::Delivered {
             return;
         }
         let packet = self.packets.get(id);
@@ -607,7 +609,7 @@ impl Engine {
 
 /// Books data that is sent, and answers which copy of its bytes it is.
 fn account(transfer: &mut Transfer, transmit: &Transmit, now: Time, recorder: Option<&mut Recorder>) -> u32 {
-    let range = transmit.offset..transmit.offset + u64::from(transmit.segment.len);
+    let range = range(transmit);
     if !is_retransmission(transmit.reason) {
         transfer.on_sent(range.end);
         return 0;
@@ -617,6 +619,11 @@ fn account(transfer: &mut Transfer, transmit: &Transmit, now: Time, recorder: Op
     }
     let Transfer { truth, ends, .. } = transfer;
     truth.resent(range, transmit.reason, |range| ends[RECEIVER].has_received(range.start, range.end))
+}
+
+/// A packet that no connection sent.
+fn untracked(segment: Segment, ecn: Ecn) -> Transmit {
+    Transmit { segment, ecn, reason: Reason::New, offset: 0 }
 }
 
 pub fn opposite(direction: Direction) -> Direction {

@@ -237,7 +237,7 @@ mod tests {
         while !link.poll_timeout().is_never() {
             let now = link.poll_timeout();
             while let Some(output) = link.poll_delivery(now) {
-                out.push((output.item.id, output.at.0 / 1_000_000, output.fate));
+                out.push((output.id, output.at.0 / 1_000_000, output.fate));
             }
         }
         out

@@ -1,7 +1,8 @@
 //! Packets on their way, in a slab: queues and links know them by number.
 
 use airtcp_proto::middlebox::Direction;
-use airtcp_wire::{Ecn, Segment};
+use airtcp_proto::tcp::Transmit;
+use std::ops::Range;
 
 /// What a packet carries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,9 +15,8 @@ pub enum Load {
 
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
-    pub segment: Segment,
-    /// Stream position of the first payload byte.
-    pub offset: u64,
+    /// As it was sent; the ECN field as it is now.
+    pub transmit: Transmit,
     pub load: Load,
     /// Length of the IP packet.
     pub bytes: u32,
@@ -25,15 +25,26 @@ pub struct Packet {
     /// Node at which it leaves the path.
     pub exit: u16,
     pub direction: Direction,
-    pub ecn: Ecn,
 }
 
 impl Packet {
     /// Does it carry bytes of an application? Otherwise it is an acknowledgment, or opens or closes a connection.
     #[inline]
     pub fn is_data(&self) -> bool {
-        self.segment.len > 0 || matches!(self.load, Load::Udp { .. })
+        self.transmit.segment.len > 0 || matches!(self.load, Load::Udp { .. })
     }
+
+    /// The stream positions of its payload.
+    #[inline]
+    pub fn range(&self) -> Range<u64> {
+        range(&self.transmit)
+    }
+}
+
+/// The stream positions of a segment's payload.
+#[inline]
+pub fn range(transmit: &Transmit) -> Range<u64> {
+    transmit.offset..transmit.offset + u64::from(transmit.segment.len)
 }
 
 /// The packets under way.

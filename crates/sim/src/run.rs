@@ -97,7 +97,7 @@ fn drive(
     progress: Option<&AtomicU64>,
 ) -> Result<u64, RunError> {
     let mut events = 0;
-    while engine.next() <= end {
+    loop {
         if events % EVENTS_PER_LOOK == 0 {
             if cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
                 return Err(RunError::Cancelled);
@@ -106,7 +106,9 @@ fn drive(
                 progress.store(engine.now.0, Ordering::Relaxed);
             }
         }
-        engine.step();
+        if !engine.step(end) {
+            break;
+        }
         events += 1;
     }
     engine.now = end;

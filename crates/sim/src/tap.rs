@@ -33,10 +33,11 @@ impl Tap {
         if self.error.is_some() {
             return;
         }
-        let Packet { direction, ecn, .. } = *packet;
-        let frame = Frame { now, interface: 0, flow, direction, ecn, dropped: None };
+        let Packet { direction, transmit, .. } = packet;
+        let frame =
+            Frame { now, interface: 0, flow, direction: *direction, ecn: transmit.ecn, dropped: None };
         let written = match packet.load {
-            Load::Tcp { .. } => self.writer.write_tcp(&frame, &packet.segment),
+            Load::Tcp { .. } => self.writer.write_tcp(&frame, &transmit.segment),
             Load::Udp { .. } => self.writer.write_udp(&frame, packet.bytes),
         };
         self.error = written.err();

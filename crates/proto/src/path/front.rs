@@ -49,7 +49,7 @@ impl Foreseen {
         line.counters.on_arrival();
         self.forget_started(now);
         if !self.limit.admits(self.waiting.len(), self.bytes, item.bytes) {
-            line.drop(now, item, DropCause::Overflow);
+            line.drop(now, item.id, DropCause::Overflow);
             return;
         }
         let start = line.free_at().max(now);
@@ -175,7 +175,7 @@ impl Asked {
         while let Some(item) = self.queue.dequeue(at, &mut self.drops) {
             self.settle_drops(at, line);
             line.counters.on_leave(at);
-            line.drop(at, item, DropCause::Outage);
+            line.drop(at, item.id, DropCause::Outage);
         }
         self.settle_drops(at, line);
         self.handoff_at = self.handoffs.as_mut().map_or(Time::NEVER, |handoffs| {
@@ -188,7 +188,7 @@ impl Asked {
     fn settle_drops(&mut self, at: Time, line: &mut Line) {
         for &(item, cause) in &self.drops {
             line.counters.on_leave(at);
-            line.drop(at, item, cause);
+            line.drop(at, item.id, cause);
         }
         self.drops.clear();
     }

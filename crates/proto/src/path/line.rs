@@ -5,7 +5,7 @@ use super::pipe::Pipe;
 use super::stats::Counters;
 use super::{DelayModel, LossModel, Transmitter};
 use crate::queue::{DropCause, Item};
-use airtcp_wire::{Dur, Time};
+use airtcp_wire::{Dur, Ecn, Time};
 use std::collections::VecDeque;
 
 pub(super) struct Line {
@@ -87,7 +87,8 @@ impl Line {
         let lost = self.loss.as_mut().is_some_and(|loss| loss.is_lost(departure, item.bytes));
         let extra = self.delay.as_mut().map_or(Dur::ZERO, |delay| delay.extra_delay(departure));
         let out_at = self.pipe.push(Output {
-            item,
+            id: item.id,
+            ecn: item.ecn,
             at: departure + self.propagation + extra,
             fate: if lost { Fate::Lost(DropCause::Corruption) } else { Fate::Delivered },
         });
@@ -96,15 +97,15 @@ impl Line {
 
     /// A packet is lost without having come to the far end. Calls come in order of time.
     #[cold]
-    pub fn drop(&mut self, at: Time, item: Item, cause: DropCause) {
-        self.dropped.push_back(Output { item, at, fate: Fate::Lost(cause) });
+    pub fn drop(&mut self, at: Time, id: u32, cause: DropCause) {
+        self.dropped.push_back(Output { id, ecn: Ecn::NotEct, at, fate: Fate::Lost(cause) });
         self.next_out = self.next_out.min(at);
     }
 
     /// Loses all that would come out after `at`.
     pub fn drop_later_than(&mut self, at: Time, cause: DropCause) {
         for output in self.pipe.take_later_than(at) {
-            self.drop(at, output.item, cause);
+            self.drop(at, output.id, cause);
         }
         self.find_next_out();
     }

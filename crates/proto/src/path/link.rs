@@ -12,7 +12,7 @@ use super::line::Line;
 use super::stats::LinkStats;
 use super::{DelayModel, Episodes, Interrupted, LossModel, Transmitter};
 use crate::queue::{DropCause, DropTail, Item, Limit, Queue};
-use airtcp_wire::{Dur, Time};
+use airtcp_wire::{Dur, Ecn, Time};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
@@ -23,7 +23,9 @@ pub enum Fate {
 /// A packet that is no longer in the link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Output {
-    pub item: Item,
+    /// The packet, as the driver knows it, and its ECN field, which a queue may have marked.
+    pub id: u32,
+    pub ecn: Ecn,
     /// When it came out at the far end; when it would have, for one that was corrupted; when it was dropped.
     pub at: Time,
     pub fate: Fate,
@@ -83,6 +85,7 @@ impl Link {
     }
 
     /// A packet arrives at the near end.
+    #[inline]
     pub fn handle_packet(&mut self, now: Time, item: Item) {
         match &mut self.front {
             Front::Foreseen(foreseen) => foreseen.handle_packet(now, item, &mut self.line),
@@ -92,6 +95,7 @@ impl Link {
 
     /// The next packet that is out of the link by `now`, in order of time. What the queue drops while the transmitter
     /// runs is seen at the next wake-up, with the true time of its drop.
+    #[inline]
     pub fn poll_delivery(&mut self, now: Time) -> Option<Output> {
         if let Front::Asked(asked) = &mut self.front {
             asked.catch_up(now, &mut self.line);
@@ -154,7 +158,7 @@ mod tests {
         while !link.poll_timeout().is_never() {
             let now = link.poll_timeout();
             while let Some(output) = link.poll_delivery(now) {
-                out.push((output.item.id, output.at.0 / 1_000_000, output.fate));
+                out.push((output.id, output.at.0 / 1_000_000, output.fate));
             }
         }
         out
