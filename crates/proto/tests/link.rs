@@ -278,8 +278,8 @@ proptest! {
             if matches!(output.fate, Fate::Lost(DropCause::Overflow | DropCause::Aqm)) {
                 continue;
             }
-            let start = output.at - setup.delay - RATE.time_for(u64::from(output.item.bytes));
-            let arrived = arrivals[output.item.id as usize].0;
+            let start = output.at - setup.delay - RATE.time_for(u64::from(arrivals[output.id as usize].1.bytes));
+            let arrived = arrivals[output.id as usize].0;
             prop_assert!(start == free_at.max(arrived), "{output:?} came at {arrived}, free since {free_at}");
             free_at = output.at - setup.delay;
         }
@@ -315,12 +315,12 @@ fn a_handoff_loses_what_waits_and_what_is_under_way() {
     let out = run(&mut link, &arrivals);
     let delivered = |output: &&Output| output.fate == Fate::Delivered;
     let times: Vec<_> =
-        out.iter().filter(delivered).map(|output| (output.item.id, output.at.0 / 100_000)).collect();
+        out.iter().filter(delivered).map(|output| (output.id, output.at.0 / 100_000)).collect();
     // The packet that was being sent at 50 ms still costs the transmitter the rest of its time, 0.6 ms of 0.8 ms.
     assert_eq!(times, [(0, 408), (1, 498), (7, 814), (8, 822)]);
     let lost = out.iter().filter(|output| output.fate == Fate::Lost(DropCause::Outage));
     assert!(lost.clone().all(|output| output.at == Time(50_000_000)));
-    assert_eq!(lost.map(|output| output.item.id).collect::<Vec<_>>(), [2, 3, 4, 5, 6]);
+    assert_eq!(lost.map(|output| output.id).collect::<Vec<_>>(), [2, 3, 4, 5, 6]);
 }
 
 /// M/D/1: with Poisson arrivals and load ρ, ρ²/(2(1 − ρ)) packets wait on average (Pollaczek–Khinchine).
