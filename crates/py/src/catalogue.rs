@@ -1,0 +1,87 @@
+//! What there is to choose from.
+
+use airtcp_proto::cc::registry::{self, Param};
+use airtcp_proto::scheme;
+use airtcp_proto::tcp::profile::PROFILES;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+#[pyfunction]
+pub fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+#[pyfunction]
+pub fn schemes(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let controllers = registry::controllers()
+        .iter()
+        .map(|spec| scheme_dict(py, [spec.name, spec.summary, spec.source], spec.params, &[]));
+    let combinations = scheme::COMBINATIONS
+        .iter()
+        .map(|spec| scheme_dict(py, [spec.name, spec.summary, spec.source], &[], spec.changes));
+    controllers.chain(combinations).collect()
+}
+
+fn scheme_dict<'py>(
+    py: Python<'py>,
+    [name, summary, source]: [&str; 3],
+    params: &[Param],
+    changes: &[(&str, &str)],
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("name", name)?;
+    dict.set_item("summary", summary)?;
+    dict.set_item("source", source)?;
+    let params = params.iter().map(|param| param_dict(py, param)).collect::<PyResult<Vec<_>>>()?;
+    dict.set_item("params", params)?;
+    let changed = PyDict::new(py);
+    for (key, value) in changes {
+        changed.set_item(key, value)?;
+    }
+    dict.set_item("changes", changed)?;
+    Ok(dict)
+}
+
+fn param_dict<'py>(py: Python<'py>, param: &Param) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("name", param.name)?;
+    dict.set_item("default", param.default)?;
+    dict.set_item("min", param.min)?;
+    dict.set_item("max", param.max)?;
+    dict.set_item("doc", param.doc)?;
+    Ok(dict)
+}
+
+#[pyfunction]
+pub fn scheme_keys(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    scheme::keys()
+        .into_iter()
+        .map(|key| {
+            let dict = PyDict::new(py);
+            dict.set_item("name", key.name)?;
+            dict.set_item("doc", key.doc)?;
+            dict.set_item("allowed", key.allowed)?;
+            dict.set_item("example", key.example)?;
+            Ok(dict)
+        })
+        .collect()
+}
+
+#[pyfunction]
+pub fn profiles(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    PROFILES
+        .iter()
+        .map(|profile| {
+            let dict = PyDict::new(py);
+            dict.set_item("name", profile.name)?;
+            dict.set_item("summary", profile.summary)?;
+            Ok(dict)
+        })
+        .collect()
+}
+
+/// JSON Schema of the scenario file.
+#[pyfunction]
+pub fn schema() -> String {
+    airtcp_sim::scenario::schema().to_string()
+}

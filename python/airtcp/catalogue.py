@@ -1,0 +1,41 @@
+"""What there is to choose from, as the engine tells it."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+
+class Param(TypedDict):
+    """A numeric parameter of a scheme; `min` and `max` are allowed themselves."""
+
+    name: str
+    default: float
+    min: float
+    max: float
+    doc: str
+
+
+class SchemeInfo(TypedDict):
+    """A named way to carry data. `changes` are the keys of the stack that the name stands for."""
+
+    name: str
+    summary: str
+    source: str
+    params: list[Param]
+    changes: dict[str, str]
+
+
+class KeyInfo(TypedDict):
+    """A key of the stack that a scheme may change; `allowed` is empty unless only some words are."""
+
+    name: str
+    doc: str
+    allowed: list[str]
+    example: str | None
+
+
+class ProfileInfo(TypedDict):
+    """What an era's stack did."""
+
+    name: str
+    summary: str
