@@ -1,0 +1,141 @@
+"""Runs schemes × seeds on all cores. The engine holds no GIL while it runs, so threads are enough."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import TypeVar
+
+from airtcp._engine import CancelToken, Scenario
+from airtcp.records import Run
+from airtcp.series import Series, series_of
+
+J = TypeVar("J")
+T = TypeVar("T")
+
+SERIES_POINTS = 1500
+"""Points of the time series that are drawn: finer than a printed figure can show."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a comparison has found, ordered by scheme and seed."""
+
+    scenario: Scenario
+    runs: list[Run]
+    series: dict[str, Series]
+    """Of each scheme, the time series of its first seed."""
+    interrupted: bool
+    """Was it stopped before the end?"""
+
+
+@dataclass(frozen=True)
+class _Job:
+    scheme: str
+    seed: int
+    series: bool
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    run: Run
+    series: Series | None
+
+
+def compare(
+    scenario: Scenario,
+    *,
+    jobs: int | None = None,
+    series: bool = True,
+    on_done: Callable[[Run], object] = lambda _: None,
+) -> Comparison:
+    """Runs every scheme of the scenario with every seed; what it answers does not depend on `jobs`.
+
+    With `series`, the first seed of each scheme also leaves its time series. `on_done` is called after each
+    run, on this thread. On KeyboardInterrupt the runs under way are stopped, and the finished ones returned.
+    """
+    cancel = CancelToken()
+    seeds = seeds_of(scenario)
+    # Seeds outside, schemes inside: what is finished when it is interrupted can still be compared.
+    todo = [_Job(scheme, seed, series and seed == seeds[0]) for seed in seeds for scheme in scenario.schemes]
+    outcomes: list[_Outcome] = []
+
+    def keep(outcome: _Outcome) -> None:
+        outcomes.append(outcome)
+        on_done(outcome.run)
+
+    interrupted = False
+    try:
+        _run_all(lambda job: _run(scenario, job, cancel), todo, jobs or os.cpu_count() or 1, cancel, keep)
+    except KeyboardInterrupt:
+        interrupted = True
+    return _collect(scenario, outcomes, interrupted)
+
+
+def interruptible(work: Callable[[CancelToken], T]) -> T:
+    """Does `work` on another thread, so that KeyboardInterrupt stops it at once."""
+    cancel = CancelToken()
+    results: list[T] = []
+    _run_all(work, [cancel], 1, cancel, results.append)
+    return results[0]
+
+
+def seeds_of(scenario: Scenario) -> list[int]:
+    return list(range(scenario.seed, scenario.seed + scenario.seeds))
+
+
+def _run(scenario: Scenario, job: _Job, cancel: CancelToken) -> _Outcome:
+    interval = scenario.duration_s / SERIES_POINTS if job.series else None
+    record = scenario.run(job.scheme, job.seed, series_interval_s=interval, cancel=cancel)
+    run: Run = json.loads(record.to_json())
+    return _Outcome(run, series_of(record, run) if job.series else None)
+
+
+def _run_all(
+    work: Callable[[J], T],
+    todo: Sequence[J],
+    threads: int,
+    cancel: CancelToken,
+    on_done: Callable[[T], object],
+) -> None:
+    """Does `work` on all of `todo`; `on_done` gets each result, on this thread.
+
+    However it ends, nothing is left running.
+    """
+    done: SimpleQueue[Future[T]] = SimpleQueue()
+    pool = ThreadPoolExecutor(threads)
+    try:
+        for job in todo:
+            pool.submit(work, job).add_done_callback(done.put)
+        for _ in todo:
+            on_done(_next(done).result())
+    finally:
+        cancel.cancel()
+        pool.shutdown(cancel_futures=True)
+
+
+def _next(done: SimpleQueue[T]) -> T:
+    """Looks up now and then: Polars handles SIGINT with SA_RESTART, which makes an endless wait deaf to it.
+
+    A queue and not `concurrent.futures.wait`, which a KeyboardInterrupt can leave with its locks held.
+    """
+    while True:
+        try:
+            return done.get(timeout=0.1)
+        except Empty:
+            continue
+
+
+def _collect(scenario: Scenario, outcomes: Sequence[_Outcome], interrupted: bool) -> Comparison:
+    order = {scheme: place for place, scheme in enumerate(scenario.schemes)}
+    ordered = sorted(outcomes, key=lambda outcome: (order[outcome.run["scheme"]], outcome.run["seed"]))
+    return Comparison(
+        scenario=scenario,
+        runs=[outcome.run for outcome in ordered],
+        series={outcome.run["scheme"]: outcome.series for outcome in ordered if outcome.series},
+        interrupted=interrupted,
+    )

@@ -1,0 +1,77 @@
+"""What one run leaves behind, as the engine tells it.
+
+Names end in their unit; rates, counts and delays leave the warm-up out.
+"""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+
+class Flow(TypedDict):
+    """One flow. The RTT is what its sender measured; where it has none, the RTTs are None."""
+
+    name: str
+    index: int
+    scheme: str
+    measured: bool
+    goodput_bps: float
+    throughput_bps: float
+    bytes_received: int
+    data_packets_sent: int
+    data_packets_delivered: int
+    data_packets_under_way: int
+    retransmissions: int
+    retransmissions_spurious: int
+    timeouts: int
+    timeouts_spurious: int
+    fast_retransmits: int
+    fast_retransmits_spurious: int
+    cwnd_reductions: int
+    losses_corruption: int
+    losses_congestion: int
+    losses_outage: int
+    acks_lost: int
+    rtt_samples: int
+    rtt_min_ms: float | None
+    rtt_mean_ms: float | None
+    rtt_p50_ms: float | None
+    rtt_p95_ms: float | None
+    rtt_p99_ms: float | None
+    transfers_started: int
+    resets: int
+    completion_times_s: list[float]
+
+
+class Link(TypedDict):
+    """One direction of one link."""
+
+    name: str
+    direction: str
+    utilisation: float
+    packets_arrived: int
+    packets_sent: int
+    bytes_sent: int
+    queue_mean_packets: float
+    queue_max_packets: int
+    drops_overflow: int
+    drops_aqm: int
+    drops_corruption: int
+    drops_outage: int
+    marks: int
+
+
+class Run(TypedDict):
+    """One scheme, one seed."""
+
+    scheme: str
+    seed: int
+    duration_s: float
+    warmup_s: float
+    goodput_bps: float
+    jain_index: float | None
+    bound_bps: float
+    flows: list[Flow]
+    links: list[Link]
+    events: int
+    packets_delivered: int

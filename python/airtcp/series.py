@@ -1,0 +1,68 @@
+"""Time series of one run as data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from polars import selectors
+
+from airtcp._engine import Record
+from airtcp.records import Flow, Run
+
+Columns = dict[str, npt.NDArray[np.float64] | npt.NDArray[np.uint64] | list[str]]
+"""Columns of equal length, by name."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """What happened when. Times in seconds; flows and links by their names."""
+
+    flows: pl.DataFrame
+    """A row for each measured flow and sample: cwnd, ssthresh, SRTT, RTO, positions, the rate of arrival."""
+    queues: pl.DataFrame
+    """A row for each link, direction and sample."""
+    events: pl.DataFrame
+    """A row for each loss, retransmission and timeout."""
+
+
+def series_of(record: Record, run: Run) -> Series:
+    """The series of `record`, whose content is `run`."""
+    flows = [flow_name(flow, run["flows"]) for flow in run["flows"]]
+    links = [f"{link['name']} {link['direction']}" for link in run["links"]]
+    return Series(
+        flows=_frame(record.flow_series(), "flow", flows),
+        queues=_frame(record.queue_series(), "link", links),
+        events=_frame(record.event_series(), "flow", flows),
+    )
+
+
+def flow_name(flow: Flow, flows: Sequence[Flow]) -> str:
+    """Its name, with a number where several have the same."""
+    alike = sum(other["name"] == flow["name"] for other in flows)
+    return f"{flow['name']} {flow['index'] + 1}" if alike > 1 else flow["name"]
+
+
+def write_frame(frame: pl.DataFrame, path: Path) -> None:
+    """As CSV or Parquet, by the file's ending."""
+    write: Callable[[Path], object] = frame.write_csv if path.suffix == ".csv" else frame.write_parquet
+    write(path)
+
+
+def _frame(columns: Columns, key: str, names: Sequence[str]) -> pl.DataFrame:
+    """Nanoseconds become seconds, the index `key` one of the `names`."""
+    frame = pl.DataFrame(columns)
+    named = pl.Series(names, dtype=pl.String).gather(frame[key])
+    return frame.select(
+        _in_seconds(frame[name]) if name.endswith("_ns") else named.alias(key) if name == key else frame[name]
+        for name in frame.columns
+        # A missing value is missing; NaN would be taken for a number.
+    ).with_columns(selectors.float().fill_nan(None))
+
+
+def _in_seconds(column: pl.Series) -> pl.Series:
+    return (column / 1e9).alias(column.name.removesuffix("_ns") + "_s")

@@ -1,0 +1,79 @@
+"""The comparison in one sentence, which calls a tie a tie."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from airtcp.records import Run
+from airtcp.stats import Estimate
+from airtcp.summary import Objective, difference, group, objective, summarise_all
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Who is best, and who cannot be told from the best with this many seeds."""
+
+    best: str
+    tied: tuple[str, ...]
+    text: str
+
+
+def verdict(runs: Sequence[Run]) -> Verdict | None:
+    """None where there is nothing to compare."""
+    by_scheme = group(runs)
+    if len(by_scheme) < 2:
+        return None
+    goal = objective(runs)
+    ranked = rank(by_scheme, goal)
+    best = ranked[0]
+    gaps = {other: difference(by_scheme[best], by_scheme[other], goal) for other in ranked[1:]}
+    if any(gap.half_width is None for gap in gaps.values()):
+        text = f"{best} has the best {goal.name}, but a single seed has no interval: run more to know."
+        return Verdict(best, (), text)
+    tied = tuple(other for other, gap in gaps.items() if gap.includes(0))
+    text = _tie(best, tied, goal) if tied else _win(best, ranked[1], gaps[ranked[1]], by_scheme, goal)
+    return Verdict(best, tied, text + _against_first(runs, best, tied))
+
+
+def rank(by_scheme: dict[str, list[Run]], goal: Objective) -> list[str]:
+    """Schemes from best to worst mean; equals keep their order."""
+
+    def badness(scheme: str) -> float:
+        values = [value for run in by_scheme[scheme] if (value := goal.of(run)) is not None]
+        mean = sum(values) / len(values)
+        return -mean if goal.higher_is_better else mean
+
+    return sorted(by_scheme, key=badness)
+
+
+def _tie(best: str, tied: Sequence[str], goal: Objective) -> str:
+    names = _listed([best, *tied])
+    return f"A tie for the best {goal.name}: {names} cannot be told apart with these seeds."
+
+
+def _win(best: str, second: str, gap: Estimate, by_scheme: dict[str, list[Run]], goal: Objective) -> str:
+    values = [value for run in by_scheme[second] if (value := goal.of(run)) is not None]
+    base = sum(values) / len(values)
+    ahead = f" {percent(gap.scaled(1 / base))}" if base else ""
+    word = "above" if goal.higher_is_better else "below"
+    return f"{best} has the best {goal.name},{ahead} {word} {second}, the next."
+
+
+def _against_first(runs: Sequence[Run], best: str, tied: Sequence[str]) -> str:
+    """How the best stands to the first scheme, where that has not been said."""
+    first, *rest = summarise_all(runs)
+    if first.scheme in (best, *tied) or len(rest) < 2:
+        return ""
+    gain = next(summary.gain for summary in rest if summary.scheme == best)
+    return f" Against {first.scheme}: {percent(gain, signed=True)}." if gain else ""
+
+
+def percent(share: Estimate, signed: bool = False) -> str:
+    """`12.3 % ± 0.4`: a share and its interval in percent."""
+    mean = f"{100 * share.mean:{'+' if signed else ''}.1f} %"
+    return mean if share.half_width is None else f"{mean} ± {100 * share.half_width:.1f}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,114 @@
+"""What several tests share: the command as a user starts it, and runs made by hand."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from airtcp.records import Flow, Run
+
+COMMAND = [sys.executable, "-m", "airtcp"]
+SHORT = ["--duration", "3s", "--seeds", "2", "--schemes", "reno,cubic"]
+"""Options that make a comparison take a moment."""
+
+
+class Cli:
+    """Starts `airtcp` in a directory of its own."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def __call__(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*COMMAND, *arguments],
+            cwd=self.directory,
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    def ok(self, *arguments: str, **environment: str) -> str:
+        done = self(*arguments, **environment)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def refused(self, *arguments: str) -> str:
+        """What it says on standard error; a wrong input is 2, in a few lines, without a traceback."""
+        done = self(*arguments)
+        assert done.returncode == 2, (done.returncode, done.stderr)
+        assert done.stdout == ""
+        assert "Traceback" not in done.stderr
+        assert 1 <= len(done.stderr.splitlines()) <= 6
+        return done.stderr
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    return Cli(tmp_path)
+
+
+def flow(goodput_bps: float, completion_times_s: Sequence[float] = ()) -> Flow:
+    return {
+        "name": "flow",
+        "index": 0,
+        "scheme": "reno",
+        "measured": True,
+        "goodput_bps": goodput_bps,
+        "throughput_bps": goodput_bps * 1.1,
+        "bytes_received": 1_000_000,
+        "data_packets_sent": 1000,
+        "data_packets_delivered": 980,
+        "data_packets_under_way": 1,
+        "retransmissions": 20,
+        "retransmissions_spurious": 1,
+        "timeouts": 3,
+        "timeouts_spurious": 1,
+        "fast_retransmits": 9,
+        "fast_retransmits_spurious": 0,
+        "cwnd_reductions": 11,
+        "losses_corruption": 15,
+        "losses_congestion": 4,
+        "losses_outage": 0,
+        "acks_lost": 7,
+        "rtt_samples": 500,
+        "rtt_min_ms": 40.0,
+        "rtt_mean_ms": 60.0,
+        "rtt_p50_ms": 50.0,
+        "rtt_p95_ms": 90.0,
+        "rtt_p99_ms": 200.0,
+        "transfers_started": 1,
+        "resets": 0,
+        "completion_times_s": list(completion_times_s),
+    }
+
+
+def run(scheme: str, seed: int, *flows: Flow) -> Run:
+    return {
+        "scheme": scheme,
+        "seed": seed,
+        "duration_s": 10.0,
+        "warmup_s": 0.0,
+        "goodput_bps": sum(flow["goodput_bps"] for flow in flows if flow["measured"]),
+        "jain_index": 0.9,
+        "bound_bps": 10e6,
+        "flows": list(flows),
+        "links": [],
+        "events": 1,
+        "packets_delivered": 1,
+    }
+
+
+def runs_of(**goodputs_mbps: Sequence[float]) -> list[Run]:
+    """One run a scheme and goodput, with seeds from 1 on."""
+    return [
+        run(scheme, seed, flow(goodput * 1e6))
+        for scheme, goodputs in goodputs_mbps.items()
+        for seed, goodput in enumerate(goodputs, 1)
+    ]
