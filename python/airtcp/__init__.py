@@ -1,0 +1,49 @@
+"""Which TCP is best on a lossy link, by how much, and why.
+
+All that the command line does:
+
+    import airtcp
+    scenario = airtcp.Scenario.load("scenarios/lte.toml", [("schemes", '["cubic", "bbr"]')])
+    found = airtcp.compare(scenario)
+    for row in airtcp.summarise_all(found.runs):
+        print(row.scheme, row.goodput.mean, row.goodput.half_width)
+"""
+
+from airtcp._engine import (
+    Cancelled,
+    CancelToken,
+    Record,
+    Scenario,
+    ScenarioError,
+    profiles,
+    schema,
+    schemes,
+    version,
+)
+from airtcp.compare import Comparison, compare
+from airtcp.output import flows_frame
+from airtcp.series import Series, series_of
+from airtcp.summary import SchemeSummary, summarise_all
+from airtcp.verdict import Verdict, verdict
+
+__version__ = version()
+__all__ = [
+    "CancelToken",
+    "Cancelled",
+    "Comparison",
+    "Record",
+    "Scenario",
+    "ScenarioError",
+    "SchemeSummary",
+    "Series",
+    "Verdict",
+    "compare",
+    "flows_frame",
+    "profiles",
+    "schema",
+    "schemes",
+    "series_of",
+    "summarise_all",
+    "verdict",
+    "version",
+]

@@ -1,0 +1,5 @@
+"""`python -m airtcp`."""
+
+from airtcp.cli import main
+
+main()

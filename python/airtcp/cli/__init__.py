@@ -1,0 +1,21 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import sys
+
+from airtcp.cli.errors import INTERRUPTED
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Exit codes: 0 done, 2 bad input, 130 interrupted."""
+    try:
+        # Here, and not above: Ctrl-C while Polars and Matplotlib load must not end in a traceback either.
+        from airtcp.cli.app import run_app  # noqa: PLC0415
+
+        run_app()
+    except KeyboardInterrupt:
+        print("airtcp: interrupted", file=sys.stderr)
+        sys.exit(INTERRUPTED)

@@ -1,0 +1,18 @@
+"""Where commands print."""
+
+from __future__ import annotations
+
+import os
+
+from rich.console import Console
+
+PLAIN_WIDTH = 160
+"""Where there is no terminal to fit."""
+
+
+def plain_console(*, stderr: bool = False) -> Console:
+    """Colours and the terminal's width where a person watches; neither in a pipe or a file."""
+    console = Console(stderr=stderr, highlight=False, emoji=False, markup=False, soft_wrap=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = PLAIN_WIDTH
+    return console

@@ -1,0 +1,22 @@
+"""How a command ends when it does not end well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+
+class InputError(Exception):
+    """The user can mend it: shown without a traceback."""
+
+
+@contextmanager
+def writing(what: object) -> Iterator[None]:
+    """A file that cannot be written is the user's to mend."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"cannot write {what}: {error.strerror or error}") from error

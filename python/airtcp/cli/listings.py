@@ -1,0 +1,104 @@
+"""`airtcp schemes`, `airtcp profiles` and `airtcp schema`."""
+
+from __future__ import annotations
+
+import json as json_module
+import textwrap
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+
+from airtcp import _engine
+from airtcp.catalogue import KeyInfo, SchemeInfo
+from airtcp.cli.console import plain_console
+from airtcp.results import results_schema
+
+SCHEMES_EXAMPLES = """\b
+Examples:
+  airtcp schemes
+  airtcp schemes --keys
+  airtcp schemes --json
+"""
+PROFILES_EXAMPLES = """\b
+Example:
+  airtcp profiles
+"""
+SCHEMA_EXAMPLES = """\b
+Examples:
+  airtcp schema > scenario.schema.json
+  airtcp schema --results > results.schema.json
+"""
+
+WRITTEN = (
+    "A scheme is a name, or a name with changes: reno:recovery=newreno:rto.min=1s. A change names a "
+    "parameter of the scheme, a key of the stack (`airtcp schemes --keys`), or a profile "
+    "(`airtcp profiles`)."
+)
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
+
+
+def schemes_command(
+    keys: Annotated[bool, typer.Option(help="List the keys of the stack that a scheme may change.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """List the schemes: what each does, where it comes from, and its parameters."""
+    if keys:
+        entries = [_key_entry(key) for key in _engine.scheme_keys()]
+        _print(entries, _engine.scheme_keys(), json, "")
+    else:
+        _print([_scheme_entry(scheme) for scheme in _engine.schemes()], _engine.schemes(), json, WRITTEN)
+
+
+def profiles_command(json: JsonOption = False) -> None:
+    """List the profiles: what an era's stack did."""
+    profiles = _engine.profiles()
+    entries = [_Entry(profile["name"], [profile["summary"]]) for profile in profiles]
+    _print(entries, profiles, json, "")
+
+
+def schema_command(
+    results: Annotated[bool, typer.Option("--results", help="That of results.json instead.")] = False,
+) -> None:
+    """Print the JSON Schema of the scenario file."""
+    schema = results_schema() if results else json_module.loads(_engine.schema())
+    print(json_module.dumps(schema, indent=2, ensure_ascii=False))
+
+
+@dataclass(frozen=True)
+class _Entry:
+    name: str
+    lines: list[str]
+
+
+def _scheme_entry(scheme: SchemeInfo) -> _Entry:
+    lines = [f"{scheme['summary']} ({scheme['source']})"]
+    lines += [
+        f"{param['name']} = {param['default']:g} [{param['min']:g} to {param['max']:g}]: {param['doc']}"
+        for param in scheme["params"]
+    ]
+    if scheme["changes"]:
+        lines.append("is " + ":".join(f"{key}={value}" for key, value in scheme["changes"].items()))
+    return _Entry(scheme["name"], lines)
+
+
+def _key_entry(key: KeyInfo) -> _Entry:
+    allowed = f" One of: {', '.join(key['allowed'])}." if key["allowed"] else ""
+    example = f" E.g. {key['example']}." if key["example"] else ""
+    return _Entry(key["name"], [f"{key['doc']}{allowed}{example}"])
+
+
+def _print(entries: list[_Entry], data: Any, json: bool, footer: str) -> None:
+    if json:
+        print(json_module.dumps(data, indent=2, ensure_ascii=False))
+        return
+    width = min(plain_console().width, 110)
+    margin = max(len(entry.name) for entry in entries) + 2
+    for entry in entries:
+        for number, line in enumerate(entry.lines):
+            first = entry.name.ljust(margin) if number == 0 else " " * margin
+            further = " " * (margin + (2 if number else 0))
+            print(textwrap.fill(line, width, initial_indent=first, subsequent_indent=further))
+    if footer:
+        print("\n" + textwrap.fill(footer, width))

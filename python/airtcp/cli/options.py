@@ -1,0 +1,94 @@
+"""Options that several commands share, and the scenario that they make."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from airtcp._engine import Scenario, ScenarioError
+from airtcp.cli.errors import InputError
+
+ScenarioArgument = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="SCENARIO",
+        help="A scenario file (TOML). Without it: a built-in lossy link.",
+        show_default=False,
+    ),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change a key of the scenario, e.g. link.wireless.loss.packet=0.02.",
+    ),
+]
+DurationOption = Annotated[
+    str | None, typer.Option(metavar="TIME", help="Simulated time of each run, e.g. 30s.")
+]
+ProfileOption = Annotated[
+    str | None, typer.Option(metavar="NAME", help="What era's stack: see `airtcp profiles`.")
+]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked of the scenario, and the arguments that would ask it again."""
+
+    scenario: Scenario
+    arguments: list[str]
+
+
+def load(path: Path | None, changes: list[str] | None, **named: str | None) -> Request:
+    """Reads the scenario and applies `--set` and then the options that stand for a key."""
+    overrides = [_split(change) for change in changes or []]
+    arguments = [] if path is None else [str(path)]
+    for change in changes or []:
+        arguments += ["--set", change]
+    as_asked: dict[str, str] = {}
+    for key, value in named.items():
+        if value is not None:
+            overrides.append((key, _as_toml_list(value) if key == "schemes" else value))
+            arguments += [f"--{key}", value]
+            as_asked["--set {}={}".format(*overrides[-1])] = f"--{key} {value}"
+    try:
+        return Request(_read(path, overrides), arguments)
+    except ScenarioError as error:
+        raise InputError(_replaced(str(error), as_asked)) from error
+
+
+def _read(path: Path | None, overrides: list[tuple[str, str]]) -> Scenario:
+    if path is None:
+        return Scenario.built_in(overrides)
+    try:
+        return Scenario.load(str(path), overrides)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error}") from error
+
+
+def _as_toml_list(names: str) -> str:
+    return json.dumps([name.strip() for name in names.split(",") if name.strip()], ensure_ascii=False)
+
+
+def _replaced(text: str, words: dict[str, str]) -> str:
+    for word, other in words.items():
+        text = text.replace(word, other)
+    return text
+
+
+def _split(change: str) -> tuple[str, str]:
+    key, equals, value = change.partition("=")
+    if not (equals and key.strip()):
+        raise InputError(f"--set {change}: write KEY=VALUE, e.g. link.wireless.delay=40ms")
+    return key.strip(), value.strip()
+
+
+def default_directory(scenario: Scenario) -> Path:
+    """A directory below this one, named after the scenario."""
+    name = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in scenario.name)
+    return Path("airtcp-out") / (name.strip("-.") or "scenario")

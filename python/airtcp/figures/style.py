@@ -1,0 +1,89 @@
+"""How all figures look: sober, readable at a column's width, safe for colour-blind readers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+WIDTH_IN = 6.8
+"""The text width of a two-column paper."""
+
+# Okabe and Ito's palette (2008), without the yellow that vanishes on white.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1)), (0, (5, 1.5, 1.5, 1.5)))
+GREY = "#555555"
+
+_RC: dict[str, Any] = {
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.xmargin": 0.0,
+    "grid.color": "#E4E4E4",
+    "grid.linewidth": 0.5,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "lines.linewidth": 1.0,
+    "legend.frameon": False,
+    "svg.hashsalt": "airtcp",
+    "svg.fonttype": "none",
+    "savefig.dpi": 220,
+}
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    with mpl.rc_context(_RC):  # type: ignore[arg-type]
+        yield
+
+
+def line_style(place: int) -> dict[str, Any]:
+    """Colour and dashes of the scheme at `place`: different for the first 28."""
+    return {"color": COLOURS[place % len(COLOURS)], "linestyle": DASHES[place // len(COLOURS) % len(DASHES)]}
+
+
+def figure(height_in: float) -> Figure:
+    return Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
+
+
+def legend_beside(axes: Axes, order: Sequence[str]) -> None:
+    """The legend right of the axes, its labels in this order."""
+    handles, labels = axes.get_legend_handles_labels()
+    by_label = dict(zip(labels, handles, strict=True))
+    axes.legend([by_label[label] for label in order], order, loc="upper left", bbox_to_anchor=(1, 1))
+
+
+def small_multiples(names: Sequence[str], x_label: str, y_label: str) -> tuple[Figure, list[Axes]]:
+    """One panel a name, with shared axes, in two columns where there are more than three."""
+    columns = 1 if len(names) <= 3 else 2
+    rows = -(-len(names) // columns)
+    drawn = figure(0.6 + 1.05 * rows)
+    grid = drawn.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    panels: list[Axes] = list(grid.flat)
+    for panel, name in zip(panels, names, strict=False):
+        panel.set_title(name, loc="left", pad=3, fontweight="bold")
+    for spare in panels[len(names) :]:
+        spare.set_visible(False)
+        # The panel above a hole carries the labels of the time axis.
+        panels[panels.index(spare) - columns].tick_params(labelbottom=True)
+    drawn.supxlabel(x_label, fontsize=8)
+    drawn.supylabel(y_label, fontsize=8)
+    return drawn, panels[: len(names)]
+
+
+def save(drawn: Figure, directory: Path, name: str) -> list[Path]:
+    """As PNG and SVG; the same figure gives the same bytes."""
+    paths = [directory / f"{name}.png", directory / f"{name}.svg"]
+    drawn.savefig(paths[0], metadata={"Software": None})
+    drawn.savefig(paths[1], metadata={"Date": None, "Creator": None})
+    return paths

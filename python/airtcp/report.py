@@ -1,0 +1,66 @@
+"""One run in words: what each flow got, what the network did, and what the sender made of it."""
+
+from __future__ import annotations
+
+from airtcp.records import Flow, Link, Run
+from airtcp.series import flow_name
+from airtcp.table import milliseconds, seconds
+from airtcp.units import rate_scale
+
+
+def flow_lines(run: Run) -> list[str]:
+    """A paragraph a measured flow; from the eleventh on they are only counted."""
+    flows = [flow for flow in run["flows"] if flow["measured"]]
+    lines = [line for flow in flows[:10] for line in _flow(flow_name(flow, run["flows"]), flow)]
+    if len(flows) > 10:
+        lines.append(f"… and {len(flows) - 10} more flows")
+    return lines
+
+
+def link_lines(run: Run) -> list[str]:
+    return [line for link in run["links"] for line in _link(link)]
+
+
+def _flow(name: str, flow: Flow) -> list[str]:
+    scale, unit = rate_scale([flow["goodput_bps"]])
+    sent, resent = flow["data_packets_sent"], flow["retransmissions"]
+    share = f" ({100 * resent / sent:.2f} %)" if sent else ""
+    lines = [
+        f"flow {name}: goodput {flow['goodput_bps'] / scale:.3g} {unit}{_rtt(flow)}",
+        f"  {sent} data packets sent, {resent} of them retransmissions{share}, "
+        f"{flow['retransmissions_spurious']} of these spurious",
+        f"  {flow['timeouts']} timeouts ({flow['timeouts_spurious']} spurious), "
+        f"{flow['fast_retransmits']} fast retransmits ({flow['fast_retransmits_spurious']} spurious), "
+        f"{flow['cwnd_reductions']} cwnd reductions",
+        f"  lost: {flow['losses_corruption']} to corruption, {flow['losses_congestion']} to congestion, "
+        f"{flow['losses_outage']} to outages",
+    ]
+    times = flow["completion_times_s"]
+    if times:
+        mean = seconds(sum(times) / len(times))
+        lines.append(
+            f"  {len(times)} transfers completed, in {mean} s on average, {seconds(max(times))} s at most"
+        )
+    return lines
+
+
+def _rtt(flow: Flow) -> str:
+    if not flow["rtt_samples"]:
+        return ""
+    return f", RTT {milliseconds(flow['rtt_p50_ms'])} ms (p50), {milliseconds(flow['rtt_p95_ms'])} ms (p95)"
+
+
+def _link(link: Link) -> list[str]:
+    drops = {
+        "corrupted": link["drops_corruption"],
+        "overflowed": link["drops_overflow"],
+        "dropped by AQM": link["drops_aqm"],
+        "lost in outages": link["drops_outage"],
+        "marked": link["marks"],
+    }
+    said = ", ".join(f"{count} {what}" for what, count in drops.items() if count)
+    return [
+        f"link {link['name']} {link['direction']}: {link['utilisation']:.1%} used, "
+        f"queue {link['queue_mean_packets']:.1f} packets on average, {link['queue_max_packets']} at most"
+        + (f"; {said}" if said else "")
+    ]

@@ -1,0 +1,106 @@
+"""The content of results.json, and its JSON Schema, which is read off the types and so cannot fall behind."""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, is_dataclass
+from typing import Any, Literal, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
+
+from airtcp._engine import version
+from airtcp.compare import Comparison, seeds_of
+from airtcp.records import Run
+from airtcp.stats import CONFIDENCE
+from airtcp.summary import SchemeSummary, objective
+from airtcp.verdict import Verdict
+
+
+class Results(TypedDict):
+    """What a comparison found. Times in seconds, rates in bit/s, unless a name says otherwise."""
+
+    format: Literal[1]
+    airtcp: str
+    command: str
+    interrupted: bool
+    confidence: float
+    objective: Literal["goodput", "completion time"]
+    scenario: dict[str, Any]
+    seeds: list[int]
+    verdict: Verdict | None
+    schemes: list[SchemeSummary]
+    runs: list[Run]
+
+
+def results(
+    found: Comparison, summaries: Sequence[SchemeSummary], judged: Verdict | None, command: str
+) -> Results:
+    """`command` is the one that repeats the comparison."""
+    return {
+        "format": 1,
+        "airtcp": version(),
+        "command": command,
+        "interrupted": found.interrupted,
+        "confidence": CONFIDENCE,
+        "objective": objective(found.runs).name,
+        "scenario": tomllib.loads(found.scenario.to_toml()),
+        "seeds": seeds_of(found.scenario),
+        "verdict": judged,
+        "schemes": list(summaries),
+        "runs": found.runs,
+    }
+
+
+def to_json(value: object) -> str:
+    return json.dumps(_plain(value), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def results_schema() -> dict[str, Any]:
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_schema(Results)}
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can say: no NaN, no data classes."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if is_dataclass(value) and not isinstance(value, type):
+        return _plain(asdict(value))
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+_SCALARS: dict[Any, dict[str, Any]] = {
+    bool: {"type": "boolean"},
+    int: {"type": "integer"},
+    # NaN is written as null.
+    float: {"type": ["number", "null"]},
+    str: {"type": "string"},
+    type(None): {"type": "null"},
+}
+
+
+def _schema(kind: Any) -> dict[str, Any]:
+    if kind in _SCALARS:
+        return _SCALARS[kind]
+    if is_typeddict(kind) or is_dataclass(kind):
+        fields = {name: _schema(hint) for name, hint in get_type_hints(kind).items()}
+        return {
+            "type": "object",
+            "description": kind.__doc__,
+            "properties": fields,
+            "required": list(fields),
+            "additionalProperties": False,
+        }
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is types.UnionType:
+        return {"anyOf": [_schema(option) for option in arguments]}
+    if origin is Literal:
+        return {"enum": list(arguments)}
+    if origin in (list, tuple):
+        return {"type": "array", "items": _schema(arguments[0])}
+    return {"type": "object"}

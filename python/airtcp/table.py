@@ -1,0 +1,121 @@
+"""The comparison as a table that fits its terminal: it leaves columns out before it breaks a line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+from airtcp.stats import Estimate
+from airtcp.summary import SchemeSummary
+from airtcp.units import rate_scale
+
+NONE = "–"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column; where room is short, the one with the highest `rank` goes first."""
+
+    title: str
+    unit: str
+    rank: int
+    cell: Callable[[SchemeSummary], str]
+
+
+def columns(summaries: Sequence[SchemeSummary]) -> list[Column]:
+    """The columns that have something to say about these schemes."""
+    scale, rate_unit = rate_scale([row.goodput.mean for row in summaries])
+    found = [
+        Column("goodput", rate_unit, 0, lambda row: interval(row.goodput.scaled(1 / scale))),
+        Column("of bound", "%", 3, lambda row: percent(row.share_of_bound)),
+        Column("resent", "%", 4, lambda row: percent(row.retransmitted, 2)),
+        Column("timeouts a run", "(spurious)", 5, timeouts),
+        Column("RTT p50 / p95", "ms", 4, rtt),
+    ]
+    if len(summaries) > 1:
+        title = f"vs {summaries[0].scheme}"
+        found.insert(1, Column(title, "%", 2, gain))
+    if any(row.jain is not None for row in summaries):
+        found.append(Column("Jain", "index", 5, lambda row: NONE if row.jain is None else f"{row.jain:.3f}"))
+    if any(row.completion for row in summaries):
+        found.insert(0, Column("completion", "mean s", 1, completion))
+        found.insert(1, Column("completion", "p95 s", 3, lambda row: seconds(row.completion_p95_s)))
+    return found
+
+
+def table(summaries: Sequence[SchemeSummary], shown: Sequence[Column], best: Sequence[str]) -> Table:
+    """The schemes called `best` stand out."""
+    result = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    result.add_column("scheme\n", no_wrap=True)
+    for column in shown:
+        result.add_column(f"{column.title}\n{column.unit}", justify="right", no_wrap=True)
+    for row in summaries:
+        style = "bold" if row.scheme in best else ""
+        result.add_row(*(Text(cell, style) for cell in (row.scheme, *(column.cell(row) for column in shown))))
+    return result
+
+
+def print_table(console: Console, summaries: Sequence[SchemeSummary], best: Sequence[str]) -> None:
+    """Prints what fits, and names what does not."""
+    shown, hidden = columns(summaries), list[Column]()
+    while len(shown) > 1 and not _fits(console, table(summaries, shown, best)):
+        widest_rank = max(shown, key=lambda column: column.rank)
+        shown.remove(widest_rank)
+        hidden.append(widest_rank)
+    console.print(table(summaries, shown, best))
+    if hidden:
+        names = ", ".join(f"{column.title} {column.unit}" for column in hidden)
+        console.print(f"Not shown for lack of room: {names}.")
+
+
+def _fits(console: Console, candidate: Table) -> bool:
+    # Not the table's own measure: that is already cut to the console's width.
+    wide = console.options.update(width=10_000)
+    return Measurement.get(console, wide, candidate).maximum <= console.width
+
+
+def gain(row: SchemeSummary) -> str:
+    return NONE if row.gain is None else interval(row.gain.scaled(100), signed=True, digits=1)
+
+
+def timeouts(row: SchemeSummary) -> str:
+    return f"{row.timeouts:.1f} ({row.spurious_timeouts:.1f})"
+
+
+def rtt(row: SchemeSummary) -> str:
+    return f"{milliseconds(row.rtt_p50_ms)} / {milliseconds(row.rtt_p95_ms)}"
+
+
+def completion(row: SchemeSummary) -> str:
+    return NONE if row.completion is None else interval(row.completion)
+
+
+def interval(value: Estimate, *, signed: bool = False, digits: int | None = None) -> str:
+    """`mean ± half-width`, with as many decimals as three figures of the mean need."""
+    places = decimals(value.mean) if digits is None else digits
+    mean = f"{value.mean:{'+' if signed else ''}.{places}f}"
+    return mean if value.half_width is None else f"{mean} ± {value.half_width:.{places}f}"
+
+
+def decimals(value: float) -> int:
+    """Decimals that show at least three figures of `value`, at most four."""
+    magnitude = abs(value)
+    return next((places for places, limit in enumerate((100, 10, 1, 0.1)) if magnitude >= limit), 4)
+
+
+def percent(share: float | None, places: int = 1) -> str:
+    return NONE if share is None else f"{100 * share:.{places}f}"
+
+
+def milliseconds(time_ms: float | None) -> str:
+    return NONE if time_ms is None else f"{time_ms:.{min(decimals(time_ms), 1)}f}"
+
+
+def seconds(time_s: float | None) -> str:
+    return NONE if time_s is None else f"{time_s:.{decimals(time_s)}f}"

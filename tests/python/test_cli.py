@@ -1,0 +1,194 @@
+"""The command as a user meets it: what it prints, what it writes, how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import jsonschema
+import polars as pl
+import pytest
+from conftest import COMMAND, SHORT, Cli
+
+FIGURES = [f"{name}.{kind}" for name in ("goodput", "cwnd", "sequence", "queue") for kind in ("png", "svg")]
+FRAMES = ["flows.parquet", "series.parquet", "queues.parquet", "events.parquet"]
+
+
+def test_version_and_help(cli: Cli) -> None:
+    assert cli.ok("--version").startswith("airtcp ")
+    assert "compare" in cli.ok("--help")
+
+
+@pytest.mark.parametrize("command", ["compare", "run", "schemes", "profiles", "schema"])
+def test_every_command_has_help_with_an_example(cli: Cli, command: str) -> None:
+    text = cli.ok(command, "--help")
+    assert "Example" in text
+    assert f"  airtcp {command}" in text
+
+
+def test_listings(cli: Cli) -> None:
+    assert "reno" in cli.ok("schemes")
+    assert {scheme["name"] for scheme in json.loads(cli.ok("schemes", "--json"))} >= {"reno", "cubic"}
+    assert "rto.min" in cli.ok("schemes", "--keys")
+    assert "linux" in cli.ok("profiles")
+    jsonschema.Draft202012Validator.check_schema(json.loads(cli.ok("schema")))
+
+
+def test_compare_prints_a_plain_table_and_writes_everything(cli: Cli) -> None:
+    text = cli.ok("compare", *SHORT)
+    assert "\x1b" not in text
+    assert "reno" in text
+    assert "vs reno" in text
+    directory = cli.directory / "airtcp-out" / "lossy-wireless-link"
+    assert f"{directory.relative_to(cli.directory)}/" in text
+    assert {path.name for path in directory.iterdir()} == {"results.json", *FIGURES, *FRAMES}
+    for name in FIGURES:
+        assert (directory / name).stat().st_size > 8_000, name
+    series = pl.read_parquet(directory / "series.parquet")
+    assert set(series["scheme"].unique()) == {"reno", "cubic"}
+    flows = pl.read_parquet(directory / "flows.parquet")
+    assert flows.select("scheme", "seed").rows() == [("reno", 1), ("reno", 2), ("cubic", 1), ("cubic", 2)]
+
+
+def test_results_obey_their_schema_and_repeat_their_command(cli: Cli) -> None:
+    document = json.loads(cli.ok("compare", *SHORT, "--json", "-"))
+    schema = json.loads(cli.ok("schema", "--results"))
+    jsonschema.Draft202012Validator(schema).validate(document)
+    assert document["seeds"] == [1, 2]
+    assert [row["scheme"] for row in document["schemes"]] == ["reno", "cubic"]
+    program, *arguments = document["command"].split()
+    assert program == "airtcp"
+    assert json.loads(cli.ok(*arguments, "--json", "-")) == document
+
+
+def test_the_same_bytes_whatever_the_number_of_jobs(cli: Cli) -> None:
+    cli.ok("compare", *SHORT, "--jobs", "1", "--out", "one")
+    cli.ok("compare", *SHORT, "--jobs", "2", "--out", "two")
+    for path in sorted((cli.directory / "one").iterdir()):
+        other = cli.directory / "two" / path.name
+        if path.suffix == ".parquet":
+            assert pl.read_parquet(path).equals(pl.read_parquet(other)), path.name
+        else:
+            assert path.read_bytes() == other.read_bytes(), path.name
+
+
+def test_a_change_of_the_scenario_changes_the_result(cli: Cli) -> None:
+    def goodput(*arguments: str) -> float:
+        document = json.loads(cli.ok("compare", *SHORT, *arguments, "--json", "-"))
+        mean: float = document["schemes"][0]["goodput"]["mean"]
+        return mean
+
+    assert goodput("--set", "link.wireless.loss.packet=0.2") < goodput("--set", "link.wireless.loss.packet=0")
+
+
+def test_json_goes_to_a_file(cli: Cli) -> None:
+    cli.ok("compare", *SHORT, "--json", "there.json", "--out", "d")
+    assert (cli.directory / "there.json").read_bytes() == (cli.directory / "d" / "results.json").read_bytes()
+
+
+def test_colours_only_where_a_person_watches(cli: Cli) -> None:
+    assert "\x1b" not in cli.ok("compare", *SHORT, NO_COLOR="1")
+    narrow = cli.ok("compare", *SHORT, COLUMNS="50")
+    assert max(len(line) for line in narrow.splitlines()) <= 50
+
+
+def test_run_tells_the_truth_and_writes_series_and_capture(cli: Cli) -> None:
+    text = cli.ok(
+        "run", "--scheme", "reno", "--duration", "3s", "--series", "s.csv", "--pcap", "p.pcapng", "--out", "d"
+    )
+    for word in ("spurious", "to corruption", "to congestion", "link wireless forward"):
+        assert word in text
+    series = pl.read_csv(cli.directory / "s.csv")
+    assert {"time_s", "cwnd_bytes", "una_bytes"} <= set(series.columns)
+    # A pcapng file begins with a section header block.
+    assert (cli.directory / "p.pcapng").read_bytes()[:4] == b"\x0a\x0d\x0d\x0a"
+    assert {"record.json", "series.parquet", "queues.parquet", "events.parquet", "cwnd.png"} <= {
+        path.name for path in (cli.directory / "d").iterdir()
+    }
+
+
+def test_run_and_compare_agree(cli: Cli) -> None:
+    """Recording time series, or running beside others, changes nothing."""
+    cli.ok("compare", *SHORT, "--out", "c")
+    cli.ok("run", "--scheme", "cubic", "--seed", "2", "--duration", "3s", "--out", "r")
+    compared = json.loads((cli.directory / "c" / "results.json").read_text())["runs"][3]
+    alone = json.loads((cli.directory / "r" / "record.json").read_text())
+    # Samples are events of the engine.
+    assert alone.pop("events") > compared.pop("events")
+    assert alone == compared
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["compare", "no-such.toml"], "no-such.toml"),
+        (["compare", "--schemes", "reno,cubik"], "cubic"),
+        (["compare", "--set", "link.wireless.lss.packet=1"], "loss"),
+        (["compare", "--set", "nonsense"], "KEY=VALUE"),
+        (["compare", "--duration", "10 parsecs"], "parsecs"),
+        (["compare", "--profile", "linus"], "linux"),
+        (["compare", "--seeds", "0"], "--seeds"),
+        (["compare", "--frobnicate"], "--frobnicate"),
+        (["compare", "--out", "/proc/nowhere"], "/proc/nowhere"),
+        (["run", "--scheme", "bogus"], "bogus"),
+        (["run", "--pcap", "p.pcapng", "--link", "moon"], "moon"),
+        (["run", "--link", "wireless"], "--pcap"),
+        (["frobnicate"], "frobnicate"),
+    ],
+)
+def test_bad_input_is_refused_in_a_few_words(cli: Cli, arguments: list[str], said: str) -> None:
+    assert said in cli.refused(*arguments)
+
+
+def test_a_typo_in_a_scenario_is_shown_with_its_place(cli: Cli) -> None:
+    (cli.directory / "bad.toml").write_text('[[link]]\nrate = "10Mbit/s"\ndelay = "5ms"\nlos.packet = 0.1\n')
+    message = cli.refused("compare", "bad.toml")
+    assert "bad.toml:4" in message
+    assert "loss" in message
+
+
+def _interrupt(cli: Cli, *arguments: str, after_s: float) -> subprocess.CompletedProcess[str]:
+    with subprocess.Popen(
+        [*COMMAND, *arguments],
+        cwd=cli.directory,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        time.sleep(after_s)
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def test_ctrl_c_keeps_and_shows_what_is_finished(cli: Cli) -> None:
+    """Many short runs: some are done when it comes, some are not."""
+    done = _interrupt(cli, "compare", "--seeds", "2000", "--duration", "3s", "--out", "d", after_s=6)
+    assert done.returncode == 130, done.stderr
+    assert "partial" in done.stdout
+    assert "Traceback" not in done.stderr
+    document = json.loads((cli.directory / "d" / "results.json").read_text())
+    assert document["interrupted"]
+    assert 0 < len(document["runs"]) < 14_000
+
+
+def test_ctrl_c_stops_a_long_run(cli: Cli) -> None:
+    done = _interrupt(cli, "run", "--duration", "1000h", after_s=3)
+    assert done.returncode == 130
+    assert "Traceback" not in done.stderr
+
+
+def test_all_of_it_from_python(cli: Cli) -> None:
+    script = (
+        "import airtcp; s = airtcp.Scenario.built_in([('seeds', '1'), ('duration', '2s')]);"
+        "again = airtcp.Scenario.parse(s.to_toml());"
+        "print(airtcp.compare(s).runs == airtcp.compare(again).runs)"
+    )
+    done = subprocess.run(
+        [COMMAND[0], "-c", script], cwd=cli.directory, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "True"
