@@ -265,7 +265,8 @@ impl Connection {
             return;
         }
         if self.state == State::SynReceived {
-            if segment.ack != self.iss.at(1) && self.ack_position(segment).is_none_or(|ack| ack < 1) {
+            let core = &self.sender.core;
+            if !self.ack_position(segment).is_some_and(|ack| core.una < ack && ack <= core.nxt) {
                 self.reset_due = Some(Segment { seq: segment.ack, flags: Flags::RST, ..Segment::default() });
                 return;
             }
