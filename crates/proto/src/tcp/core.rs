@@ -184,7 +184,8 @@ impl Core {
 
     fn begin_episode(&mut self, now: Time, trigger: Trigger) {
         let pipe_prev = self.flight_size().max(self.cc.ssthresh());
-        self.spurious.save(now, trigger, pipe_prev, self.rtt.saved(), self.nxt);
+        let is_resent = self.board.first().is_some_and(|first| first.is_resent());
+        self.spurious.save(now, trigger, pipe_prev, self.rtt.saved(), self.nxt, is_resent);
         self.recover = self.nxt;
     }
 

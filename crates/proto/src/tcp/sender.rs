@@ -499,6 +499,9 @@ impl Sender {
         self.core.stats.retransmitted_bytes += self.payload(&sent);
         // Karn: no sample from a segment whose range has been resent.
         self.timed = self.timed.filter(|(end, _)| *end <= sent.start);
+        if index == 0 && self.policy.rearms_timer() {
+            self.rto_deadline = self.core.rtt.deadline(now);
+        }
         self.after_send(now, &sent);
         Outgoing { start: sent.start, end: sent.end, reason }
     }

@@ -18,8 +18,9 @@ pub struct Saved {
     pub pipe_prev: u64,
     /// SRTT_prev and RTTVAR_prev.
     pub rtt: (Dur, Dur),
-    /// Value of the timestamp that the first retransmission carried (RFC 3522 §3.2 step 1).
-    retransmit_ts: u32,
+    /// Value of the timestamp that the first retransmission carried (RFC 3522 §3.2 step 1). `None`: an earlier
+    /// retransmission may still be answered, so that an old echo says nothing of this one.
+    retransmit_ts: Option<u32>,
 }
 
 /// How far F-RTO has come (RFC 5682 §2.1).
@@ -67,14 +68,24 @@ impl Spurious {
         }
     }
 
-    pub fn save(&mut self, now: Time, trigger: Trigger, pipe_prev: u64, rtt: (Dur, Dur), nxt: u64) {
+    /// `is_resent`: the oldest outstanding segment has been resent before the episode.
+    pub fn save(
+        &mut self,
+        now: Time,
+        trigger: Trigger,
+        pipe_prev: u64,
+        rtt: (Dur, Dur),
+        nxt: u64,
+        is_resent: bool,
+    ) {
         self.f_rto = FRto::Idle;
         self.recover = nxt;
+        let is_only_copy = trigger == Trigger::Timeout || !is_resent;
         self.saved = (self.has_eifel || self.has_f_rto).then(|| Saved {
             trigger,
             pipe_prev,
             rtt,
-            retransmit_ts: timestamp(now),
+            retransmit_ts: is_only_copy.then(|| timestamp(now)),
         });
     }
 
@@ -99,10 +110,11 @@ impl Spurious {
     /// RFC 3522 §3.2 steps 3 to 5: does the first ACK that advances echo an older timestamp than the
     /// retransmission's?
     pub fn eifel_says_spurious(&self, ack: &AckSummary) -> bool {
-        let (true, Some(saved), Some(echo)) = (self.has_eifel && ack.acked > 0, &self.saved, ack.echo) else {
+        let sent = self.saved.and_then(|saved| saved.retransmit_ts);
+        let (true, Some(sent), Some(echo)) = (self.has_eifel && ack.acked > 0, sent, ack.echo) else {
             return false;
         };
-        (echo.wrapping_sub(saved.retransmit_ts) as i32) < 0
+        (echo.wrapping_sub(sent) as i32) < 0
     }
 
     /// Step 4: the first acceptable ACK decides; later ones say nothing.

@@ -40,6 +40,12 @@ pub trait LossRecovery: Send {
         0
     }
 
+    /// Does resending the first unacknowledged segment restart the retransmission timer (RFC 6675 §6 allows it)? Else
+    /// it expires while the third copy is still on its way.
+    fn rearms_timer(&self) -> bool {
+        false
+    }
+
     /// The policy's own timer.
     fn deadline(&self) -> Time {
         Time::NEVER

@@ -225,6 +225,14 @@ impl LossRecovery for Rack {
 
     fn on_undo(&mut self, core: &Core) {
         self.judged = core.una;
+        let outstanding = (0..core.board.len()).filter_map(|index| core.board.get(index));
+        let resent = outstanding.filter(|sent| sent.is_resent() && sent.fate == Fate::InFlight);
+        self.resent = resent.map(|sent| (sent.sent_at, sent.start)).collect();
+        self.resent.make_contiguous().sort_unstable();
+    }
+
+    fn rearms_timer(&self) -> bool {
+        true
     }
 
     fn kept(&self) -> usize {
