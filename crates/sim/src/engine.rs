@@ -295,8 +295,14 @@ impl Engine {
         if readable > 0 {
             connection.read(readable);
         }
-        while let Some(transmit) = self.transfers[index].ends[end].poll_transmit(self.now) {
-            self.transmit(endpoint, &transmit);
+        loop {
+            let id = self.packets.vacant();
+            let transmit = &mut self.packets.get_mut(id).transmit;
+            if !self.transfers[index].ends[end].poll_transmit_into(self.now, transmit) {
+                break;
+            }
+            self.packets.occupy(id);
+            self.transmit(endpoint, id);
         }
         let transfer = &self.transfers[index];
         let (deadline, phase) = (transfer.ends[end].poll_timeout(), transfer.phase);
@@ -326,29 +332,24 @@ impl Engine {
         }
     }
 
-    /// One end of a connection sends.
-    fn transmit(&mut self, endpoint: u32, transmit: &Transmit) {
+    /// One end of a connection has put a segment into the packet `id`.
+    fn transmit(&mut self, endpoint: u32, id: u32) {
         let end = (endpoint & 1) as usize;
         let transfer = &mut self.transfers[(endpoint >> 1) as usize];
-        transfer.under_way += 1;
         let flow = &mut self.flows[transfer.flow as usize];
-        let order = match transmit.segment.len {
-            0 => 0,
-            _ => {
-                flow.counts.on_sent(transmit.reason);
-                account(transfer, transmit, self.now, self.recorder.as_mut())
-            }
-        };
-        let packet = Packet {
-            transmit: *transmit,
-            load: Load::Tcp { endpoint: endpoint ^ 1 },
-            bytes: IP_HEADER_BYTES + tcp::header_len(&transmit.segment) as u32 + transmit.segment.len,
-            order,
-            exit: flow.nodes[end ^ 1],
-            direction: if end == SENDER { flow.direction } else { opposite(flow.direction) },
-        };
+        let packet = self.packets.get_mut(id);
+        let segment = &packet.transmit.segment;
+        packet.bytes = IP_HEADER_BYTES + tcp::header_len(segment) as u32 + segment.len;
+        packet.load = Load::Tcp { endpoint: endpoint ^ 1 };
+        packet.exit = flow.nodes[end ^ 1];
+        packet.direction = if end == SENDER { flow.direction } else { opposite(flow.direction) };
+        packet.order = 0;
+        transfer.under_way += 1;
+        if segment.len > 0 {
+            flow.counts.on_sent(packet.transmit.reason);
+            packet.order = account(transfer, &packet.transmit, self.now, self.recorder.as_mut());
+        }
         let node = flow.nodes[end];
-        let id = self.packets.insert(packet);
         match &self.topology.nodes[usize::from(node)] {
             None => self.forward(id, node),
             Some(_) => self.through_middlebox(id, node),

@@ -57,16 +57,41 @@ pub struct Packets {
 impl Packets {
     #[inline]
     pub fn insert(&mut self, packet: Packet) -> u32 {
-        match self.free.pop() {
-            Some(id) => {
-                self.slots[id as usize] = packet;
-                id
-            }
-            None => {
-                self.slots.push(packet);
-                (self.slots.len() - 1) as u32
-            }
+        let id = self.vacant();
+        self.occupy(id);
+        self.slots[id as usize] = packet;
+        id
+    }
+
+    /// A place for a packet. It holds whatever was there before, and stays vacant until [`occupy`](Packets::occupy).
+    #[inline]
+    pub fn vacant(&mut self) -> u32 {
+        match self.free.last() {
+            Some(id) => *id,
+            None => self.grow(),
         }
+    }
+
+    #[cold]
+    fn grow(&mut self) -> u32 {
+        let id = self.slots.len() as u32;
+        self.slots.push(Packet {
+            transmit: Transmit::default(),
+            load: Load::Udp { flow: 0 },
+            bytes: 0,
+            order: 0,
+            exit: 0,
+            direction: Direction::Forward,
+        });
+        self.free.push(id);
+        id
+    }
+
+    /// Takes the place that [`vacant`](Packets::vacant) named last.
+    #[inline]
+    pub fn occupy(&mut self, id: u32) {
+        let vacant = self.free.pop();
+        debug_assert_eq!(vacant, Some(id));
     }
 
     #[inline]

@@ -26,9 +26,10 @@ pub enum State {
 }
 
 /// Why a segment is sent.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Reason {
     /// Data (or SYN, FIN) for the first time.
+    #[default]
     New,
     /// The retransmission that begins an episode of fast retransmit or SACK/RACK recovery.
     FastRetransmit,
@@ -45,7 +46,7 @@ pub enum Reason {
 }
 
 /// A segment to put on the wire.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Transmit {
     pub segment: Segment,
     /// The IP header's ECN field.
@@ -441,25 +442,34 @@ impl Connection {
 
     /// The next segment to send, if any may be sent now.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
+        let mut transmit = Transmit::default();
+        self.poll_transmit_into(now, &mut transmit).then_some(transmit)
+    }
+
+    /// As [`poll_transmit`](Connection::poll_transmit), into a place that the driver has for it: copying costs more than
+    /// making. Answers whether there was a segment.
+    pub fn poll_transmit_into(&mut self, now: Time, out: &mut Transmit) -> bool {
         self.clock = now;
         if let Some(segment) = self.reset_due.take() {
-            return Some(Transmit { segment, ecn: Ecn::NotEct, reason: Reason::Ack, offset: 0 });
+            *out = Transmit { segment, ecn: Ecn::NotEct, reason: Reason::Ack, offset: 0 };
+            return true;
         }
         let outgoing = match self.state {
-            State::Closed | State::Listen => return None,
-            State::SynSent | State::SynReceived => return self.poll_syn(now),
+            State::Closed | State::Listen => return false,
+            State::SynSent | State::SynReceived => return self.poll_syn(now, out),
             State::TimeWait => None,
             _ => self.sender.poll(now),
         };
         match outgoing {
-            Some(outgoing) => Some(self.data_segment(now, &outgoing)),
-            None if self.receiver.acks.is_due() => Some(self.pure_ack(now)),
-            None => None,
+            Some(outgoing) => self.data_segment(now, &outgoing, out),
+            None if self.receiver.acks.is_due() => self.pure_ack(now, out),
+            None => return false,
         }
+        true
     }
 
-    fn poll_syn(&mut self, now: Time) -> Option<Transmit> {
-        let outgoing = self.sender.poll_syn(now)?;
+    fn poll_syn(&mut self, now: Time, out: &mut Transmit) -> bool {
+        let Some(outgoing) = self.sender.poll_syn(now) else { return false };
         let mut segment = Segment {
             seq: self.iss,
             flags: Flags::SYN,
@@ -479,32 +489,32 @@ impl Connection {
         } else if self.config.ecn {
             segment.flags.set(Flags::ECE | Flags::CWR);
         }
-        Some(Transmit { segment, ecn: Ecn::NotEct, reason: outgoing.reason, offset: 0 })
+        *out = Transmit { segment, ecn: Ecn::NotEct, reason: outgoing.reason, offset: 0 };
+        true
     }
 
-    /// A segment with everything but its sequence space.
+    /// Makes a segment with everything but its sequence space.
     #[inline]
-    fn header(&mut self, now: Time, position: u64) -> Segment {
-        let mut segment = Segment { seq: self.iss.at(position), flags: Flags::ACK, ..Segment::default() };
+    fn header(&mut self, now: Time, position: u64, segment: &mut Segment) {
+        *segment = Segment { seq: self.iss.at(position), flags: Flags::ACK, ..Segment::default() };
         if self.negotiated.timestamps {
             segment.timestamps = Some(Timestamps { value: timestamp(now), echo: 0 });
         }
         if self.receiver.echoes_congestion() {
             segment.flags.set(Flags::ECE);
         }
-        self.receiver.acknowledge(&mut segment);
-        segment
+        self.receiver.acknowledge(segment);
     }
 
-    fn pure_ack(&mut self, now: Time) -> Transmit {
+    fn pure_ack(&mut self, now: Time, out: &mut Transmit) {
         self.sender.core.stats.acks_sent += 1;
-        let segment = self.header(now, self.sender.core.nxt);
-        Transmit { segment, ecn: Ecn::NotEct, reason: Reason::Ack, offset: 0 }
+        self.header(now, self.sender.core.nxt, &mut out.segment);
+        (out.ecn, out.reason, out.offset) = (Ecn::NotEct, Reason::Ack, 0);
     }
 
-    #[inline]
-    fn data_segment(&mut self, now: Time, outgoing: &Outgoing) -> Transmit {
-        let mut segment = self.header(now, outgoing.start);
+    fn data_segment(&mut self, now: Time, outgoing: &Outgoing, out: &mut Transmit) {
+        let segment = &mut out.segment;
+        self.header(now, outgoing.start, segment);
         let mut length = outgoing.end - outgoing.start;
         if self.sender.is_fin(outgoing.end) {
             segment.flags.set(Flags::FIN);
@@ -523,7 +533,7 @@ impl Connection {
                 segment.flags.set(Flags::CWR);
             }
         }
-        Transmit { segment, ecn, reason: outgoing.reason, offset: outgoing.start - 1 }
+        (out.ecn, out.reason, out.offset) = (ecn, outgoing.reason, outgoing.start - 1);
     }
 
     fn on_fin_sent(&mut self, reason: Reason) {
