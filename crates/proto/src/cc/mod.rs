@@ -55,8 +55,8 @@ pub trait CongestionControl: Send {
         None
     }
 
-    /// The controller's cwnd is what it wants in recovery and after a timeout too: the sender neither inflates it,
-    /// nor applies proportional rate reduction, nor sets a loss window of its own.
+    /// The controller's cwnd is what it wants in recovery and after a timeout too: the sender lays no proportional rate
+    /// reduction over it.
     fn governs_recovery(&self) -> bool {
         false
     }

@@ -12,7 +12,10 @@
 //! - `on_sent` with nothing else in flight is a restart from idle.
 //! - `on_spurious` goes back to the window and the bounds of before the episode; the window that the sender offers
 //!   (RFC 4015) is not used.
-//! - `governs_recovery`: neither PRR nor window inflation may be laid over these windows.
+//! - `governs_recovery`: PRR may not be laid over these windows.
+//!
+//! Both want SACK (draft §4.1.3.5.1): without it one loss a round trip is found, and what arrives meanwhile is only
+//! counted by duplicate ACKs.
 //!
 //! The connection is not told when packets should count as application-limited (draft §5.3.4.3,
 //! MarkConnectionAppLimited); [`model::LowRateSpan`] does that bookkeeping here.
