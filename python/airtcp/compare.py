@@ -59,9 +59,7 @@ def compare(
     run, on this thread. On KeyboardInterrupt the runs under way are stopped, and the finished ones returned.
     """
     cancel = CancelToken()
-    seeds = seeds_of(scenario)
-    # Seeds outside, schemes inside: what is finished when it is interrupted can still be compared.
-    todo = [_Job(scheme, seed, series and seed == seeds[0]) for seed in seeds for scheme in scenario.schemes]
+    todo = [_Job(scheme, seed, series and seed == scenario.seed) for seed, scheme in plan(scenario)]
     outcomes: list[_Outcome] = []
 
     def keep(outcome: _Outcome) -> None:
@@ -82,6 +80,14 @@ def interruptible(work: Callable[[CancelToken], T]) -> T:
     results: list[T] = []
     _run_all(work, [cancel], 1, cancel, results.append)
     return results[0]
+
+
+def plan(scenario: Scenario) -> list[tuple[int, str]]:
+    """Seeds and schemes in the order in which they run.
+
+    Seeds outside, schemes inside: what is finished when it is interrupted can still be compared.
+    """
+    return [(seed, scheme) for seed in seeds_of(scenario) for scheme in dict.fromkeys(scenario.schemes)]
 
 
 def seeds_of(scenario: Scenario) -> list[int]:

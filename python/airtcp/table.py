@@ -16,6 +16,8 @@ from airtcp.summary import SchemeSummary
 from airtcp.units import rate_scale
 
 NONE = "–"
+MAX_BASE = 12
+"""Letters of the base scheme's name that a column's title has room for."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,8 @@ def columns(summaries: Sequence[SchemeSummary]) -> list[Column]:
         Column("RTT p50 / p95", "ms", 4, rtt),
     ]
     if len(summaries) > 1:
-        title = f"vs {summaries[0].scheme}"
+        base = summaries[0].scheme
+        title = f"vs {base}" if len(base) <= MAX_BASE else "vs first"
         found.insert(1, Column(title, "%", 2, gain))
     if any(row.jain is not None for row in summaries):
         found.append(Column("Jain", "index", 5, lambda row: NONE if row.jain is None else f"{row.jain:.3f}"))

@@ -136,6 +136,8 @@ def test_run_and_compare_agree(cli: Cli) -> None:
         (["run", "--scheme", "bogus"], "bogus"),
         (["run", "--pcap", "p.pcapng", "--link", "moon"], "moon"),
         (["run", "--link", "wireless"], "--pcap"),
+        (["run", "--pcap", "no/such/place.pcapng"], "cannot write no/such/place.pcapng: No such file"),
+        (["run", "--series", "no/such/place.csv", "--duration", "1s"], "cannot write no/such/place.csv"),
         (["frobnicate"], "frobnicate"),
     ],
 )

@@ -9,7 +9,7 @@ use airtcp_sim::{Capture, RunError, RunOptions, run};
 use airtcp_wire::Dur;
 use pyo3::prelude::*;
 use std::fs::{self, File};
-use std::io::{self, BufWriter};
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 type Overrides = Vec<(String, String)>;
@@ -113,7 +113,7 @@ impl Scenario {
     fn capture(&self, path: &Path, link: Option<String>) -> PyResult<Capture> {
         let link = link.unwrap_or_else(|| self.0.links[0].name.clone());
         if self.links().contains(&link.as_str()) {
-            let writer = Box::new(BufWriter::new(File::create(path).map_err(named(path))?));
+            let writer = Box::new(BufWriter::new(File::create(path)?));
             return Ok(Capture { link, format: Format::of_path(path), writer });
         }
         let known = self.links().join(", ");
@@ -123,11 +123,6 @@ impl Scenario {
 
 fn read(result: Result<airtcp_sim::Scenario, airtcp_sim::scenario::ScenarioError>) -> PyResult<Scenario> {
     result.map(Scenario).map_err(|error| ScenarioError::new_err(error.to_string()))
-}
-
-fn named(path: &Path) -> impl FnOnce(io::Error) -> io::Error {
-    let path = path.display().to_string();
-    move |error| io::Error::new(error.kind(), format!("{path}: {error}"))
 }
 
 fn error(error: RunError) -> PyErr {

@@ -24,7 +24,7 @@ from airtcp.cli.options import (
     default_directory,
     load,
 )
-from airtcp.compare import Comparison, compare, seeds_of
+from airtcp.compare import Comparison, compare, plan
 from airtcp.output import write_frames
 from airtcp.records import Run
 from airtcp.results import results, to_json
@@ -77,12 +77,13 @@ def command(
     with _progress(request.scenario) as on_done:
         found = compare(request.scenario, jobs=jobs, on_done=on_done)
     if found.interrupted:
-        total = request.scenario.seeds * len(request.scenario.schemes)
+        total = len(plan(request.scenario))
         console.print(f"Interrupted: partial results, {len(found.runs)} of {total} runs.")
     if found.runs:
         report = _Report(found, shlex.join(["airtcp", "compare", *request.arguments]))
+        report.write_data(directory, json)
         report.show(console)
-        report.write(directory, json)
+        report.draw(directory)
         console.print(f"Figures and data: {directory}/")
     if found.interrupted:
         raise typer.Exit(INTERRUPTED)
@@ -106,19 +107,22 @@ class _Report:
         if self.judged:
             console.print(self.judged.text)
 
-    def write(self, directory: Path, json: str | None) -> None:
-        # Matplotlib takes half of the start-up time of all commands, and only the end of this one needs it.
-        from airtcp.figures import draw_all  # noqa: PLC0415
-
+    def write_data(self, directory: Path, json: str | None) -> None:
         with writing(directory):
             (directory / "results.json").write_text(self.document, encoding="utf-8")
             write_frames(self.found, directory)
-            draw_all(self.found, self.summaries, self.best, directory)
         if json == "-":
             sys.stdout.write(self.document)
         elif json is not None:
             with writing(json):
                 Path(json).write_text(self.document, encoding="utf-8")
+
+    def draw(self, directory: Path) -> None:
+        # Matplotlib takes half of the start-up time of all commands, and only the end of this one needs it.
+        from airtcp.figures import draw_all  # noqa: PLC0415
+
+        with writing(directory):
+            draw_all(self.found, self.summaries, self.best, directory)
 
 
 def headline(scenario: Scenario) -> str:
@@ -141,7 +145,7 @@ def _progress(scenario: Scenario) -> Iterator[Callable[[Run], None]]:
         disable=not console.is_terminal,
     )
     with bar:
-        task = bar.add_task("running", total=len(seeds_of(scenario)) * len(scenario.schemes))
+        task = bar.add_task("running", total=len(plan(scenario)))
 
         def on_done(run: Run) -> None:
             bar.update(task, advance=1, description=run["scheme"])

@@ -19,4 +19,9 @@ def writing(what: object) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise InputError(f"cannot write {what}: {error.strerror or error}") from error
+        raise InputError(f"cannot write {what}: {reason(error)}") from error
+
+
+def reason(error: OSError) -> str:
+    """What the system said, without what Rust adds to it."""
+    return error.strerror or str(error).partition(" (os error")[0]

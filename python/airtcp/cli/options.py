@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from airtcp._engine import Scenario, ScenarioError
-from airtcp.cli.errors import InputError
+from airtcp.cli.errors import InputError, reason
 
 ScenarioArgument = Annotated[
     Path | None,
@@ -68,7 +68,7 @@ def _read(path: Path | None, overrides: list[tuple[str, str]]) -> Scenario:
     try:
         return Scenario.load(str(path), overrides)
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error}") from error
+        raise InputError(f"cannot read {path}: {reason(error)}") from error
 
 
 def _as_toml_list(names: str) -> str:

@@ -65,16 +65,18 @@ def command(
     chosen = scheme or loaded.schemes[0]
     spacing = loaded.duration_s / SERIES_POINTS if interval is None else interval
     wanted = spacing if series or out else None
-    record = interruptible(
-        lambda cancel: loaded.run(
-            chosen,
-            loaded.seed if seed is None else seed,
-            series_interval_s=wanted,
-            pcap=str(pcap) if pcap else None,
-            pcap_link=link,
-            cancel=cancel,
+    # The engine writes nothing but the capture.
+    with writing(pcap):
+        record = interruptible(
+            lambda cancel: loaded.run(
+                chosen,
+                loaded.seed if seed is None else seed,
+                series_interval_s=wanted,
+                pcap=str(pcap) if pcap else None,
+                pcap_link=link,
+                cancel=cancel,
+            )
         )
-    )
     run: Run = json_module.loads(record.to_json())
     files = _write(run, series_of(record, run) if wanted is not None else None, series, out)
     _show(plain_console(), run, [*files, *([pcap] if pcap else [])])

@@ -22,7 +22,8 @@ MAX_FLOWS = 8
 def cwnd_curves(series: Mapping[str, Series]) -> Figure:
     """A panel a scheme: cwnd of every flow, and ssthresh once it is known."""
     tops = [_top(of_scheme.flows, "cwnd_bytes") for of_scheme in series.values()]
-    scale, unit = size_scale(tops)
+    # Not the peaks: slow start's overshoot would choose the unit.
+    scale, unit = size_scale([_median(of_scheme.flows, "cwnd_bytes") for of_scheme in series.values()])
     drawn, panels = small_multiples(list(series), TIME, f"cwnd [{unit}], ssthresh dashed")
     for panel, of_scheme in zip(panels, series.values(), strict=True):
         for place, flow in enumerate(_flows(of_scheme.flows)):
@@ -76,6 +77,11 @@ def _total(frame: pl.DataFrame, column: str) -> pl.DataFrame:
 def _top(frame: pl.DataFrame, column: str) -> float:
     top = frame[column].max()
     return float(top) if isinstance(top, (int, float)) and top > 0 else 1.0
+
+
+def _median(frame: pl.DataFrame, column: str) -> float:
+    median = frame[column].median()
+    return float(median) if isinstance(median, (int, float)) else 0.0
 
 
 def _bottleneck(series: Mapping[str, Series]) -> str:
