@@ -4,6 +4,7 @@ use super::config::TcpConfig;
 use super::core::Phase;
 use super::handshake::{ControllerFactory, Negotiated, negotiate, offer};
 use super::receiver::{Arrival, Receiver};
+use super::recovery::reads_sack;
 use super::sender::{AckIn, Outgoing, Sender};
 use super::spurious::timestamp;
 use crate::cc::RegistryError;
@@ -236,7 +237,7 @@ impl Connection {
         let initial_window = if syn_was_lost { 1 } else { self.config.initial_window };
         let Negotiated { mss, sack, .. } = self.negotiated;
         let cc = self.factory.build(&self.config, mss, initial_window);
-        self.sender.establish(&self.config, cc, mss, sack);
+        self.sender.establish(&self.config, cc, mss, sack && reads_sack(&self.config));
         self.notify(Event::Connected);
     }
 
@@ -325,7 +326,7 @@ impl Connection {
         }
         let mut blocks = [(0, 0); 4];
         let (mut count, mut has_dsack) = (0, false);
-        if !segment.sack.is_empty() && self.negotiated.sack {
+        if !segment.sack.is_empty() && self.sender.core.has_sack {
             (count, has_dsack) = self.sack_blocks(segment, ack, &mut blocks);
         }
         self.sender.handle_ack(

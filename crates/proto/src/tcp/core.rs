@@ -183,7 +183,8 @@ impl Core {
     }
 
     fn begin_episode(&mut self, now: Time, trigger: Trigger) {
-        let pipe_prev = self.flight_size().max(self.cc.ssthresh());
+        // Behind a hole that stays open, SACK lets FlightSize grow beyond any window that was ever allowed.
+        let pipe_prev = self.flight_size().min(self.cc.cwnd()).max(self.cc.ssthresh());
         let is_resent = self.board.first().is_some_and(|first| first.is_resent());
         self.spurious.save(now, trigger, pipe_prev, self.rtt.saved(), self.nxt, is_resent);
         self.recover = self.nxt;
@@ -237,8 +238,8 @@ impl Core {
         self.leave_episode(now);
         self.dupacks = 0;
         if !ece {
-            // Step 5.
-            let cwnd = self.flight_size() + acked.min(self.initial_window);
+            // Step 5. What SACK has reported is not in flight any more.
+            let cwnd = self.board.in_flight() + acked.min(self.initial_window);
             self.cc.on_spurious(now, cwnd, saved.pipe_prev);
         }
         if saved.trigger == Trigger::Timeout {

@@ -54,6 +54,12 @@ pub trait LossRecovery: Send {
     fn handle_timeout(&mut self, _core: &mut Core, _now: Time) {}
 }
 
+/// Does the policy read SACK blocks? The others count duplicate ACKs: with both, what has left the network would be
+/// counted twice.
+pub fn reads_sack(config: &TcpConfig) -> bool {
+    matches!(config.recovery, Recovery::Sack | Recovery::RackTlp)
+}
+
 /// The policy that `config` names, or NewReno where it needs SACK and the peer has none.
 pub fn build(config: &TcpConfig, has_sack: bool) -> Box<dyn LossRecovery> {
     match config.recovery {
