@@ -177,6 +177,7 @@ impl Core {
         self.prr = None;
         self.dupacks = 0;
         self.extra_segments = 0;
+        self.is_probe_due = false;
         self.stats.timeouts += 1;
         self.congestion(now, Cause::Timeout, is_repeated);
         self.forced = Some(Reason::Timeout);
