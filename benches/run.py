@@ -54,7 +54,7 @@ class Workload:
         return round(self.rate_mbps * 1e6 * self.rtt_ms / 1e3 / 8 / 1040)
 
     def scheme(self) -> str:
-        """What ns-2's NewReno does. Slow start ends at a flow's share, so that the steady state comes soon."""
+        """What ns-2's NewReno does; slow start ends at a flow's share, to be in steady state soon."""
         stack = "newreno:profile=ns2-2.35:receive_window=1GB:window_scaling=true"
         return f"{stack}:initial_ssthresh={max(2, self.bdp_packets // self.flows)}"
 
