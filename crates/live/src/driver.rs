@@ -129,6 +129,10 @@ impl<D: PacketDevice> Driver<D> {
         }
     }
 
+    pub fn device(&self) -> &D {
+        &self.device
+    }
+
     /// The one clock read of a turn.
     #[allow(clippy::disallowed_methods, reason = "the real-time driver is where clocks are read")]
     fn now(&self) -> Time {

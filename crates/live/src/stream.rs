@@ -55,9 +55,14 @@ impl Stream {
         self.outgoing.capacity() - (self.written - self.connection.acknowledged()) as usize
     }
 
+    /// Bytes that [`read`](Stream::read) would give.
+    pub fn readable(&self) -> usize {
+        self.connection.readable() as usize
+    }
+
     /// Moves received bytes to `out` and answers how many.
     pub fn read(&mut self, out: &mut [u8]) -> usize {
-        let taken = out.len().min(self.connection.readable() as usize);
+        let taken = out.len().min(self.readable());
         self.incoming.get(self.read, &mut out[..taken]);
         self.read += taken as u64;
         self.connection.read(taken as u64);

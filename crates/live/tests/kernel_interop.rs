@@ -11,7 +11,7 @@ mod transfer;
 use airtcp_live::{Driver, Opening, Tun};
 use airtcp_proto::Streams;
 use airtcp_proto::tcp::{TcpConfig, profile};
-use airtcp_wire::{Dur, Seq};
+use airtcp_wire::{Bytes, Dur, Seq};
 use lossy::Lossy;
 use nix::sched::{CloneFlags, unshare};
 use std::net::{IpAddr, SocketAddr};
@@ -51,6 +51,8 @@ struct Case {
     options: TcpOptions,
     /// Probability of a packet's loss, each way.
     loss: f64,
+    /// Both applications let their receive buffers fill before they read.
+    slow_readers: bool,
     seed: u64,
 }
 
@@ -63,6 +65,15 @@ const OPTION_SETS: [TcpOptions; 5] = [
     TcpOptions { window_scaling: false, ..ALL },
     TcpOptions { sack: false, timestamps: false, window_scaling: false },
 ];
+
+const CASE: Case = Case {
+    family: Family::V4,
+    opener: Opener::Machine,
+    options: ALL,
+    loss: 0.0,
+    slow_readers: false,
+    seed: 7,
+};
 
 impl Case {
     /// The machine's address, then the kernel's.
@@ -83,6 +94,9 @@ impl Case {
         }
         // The path takes microseconds: a floor of 200 ms would be all that the test waits for.
         config.rto.min = Dur::from_millis(10);
+        if self.slow_readers {
+            config.receive_window = Bytes(50_000);
+        }
         config
     }
 
@@ -93,6 +107,9 @@ impl Case {
             kernel::switch_options(self.options.sack, self.options.timestamps, self.options.window_scaling);
         }
         kernel::shorten_rto();
+        if self.slow_readers {
+            kernel::shrink_receive_buffers();
+        }
         let [machine, kernel] = self.addresses();
         let prefix = if machine.is_ipv4() { 24 } else { 64 };
         let tun = Tun::open("airtcp0", kernel.ip(), prefix, 1500).expect("a TUN device");
@@ -102,18 +119,27 @@ impl Case {
         // Sequence numbers wrap in the middle of the transfer.
         let iss = Seq(u32::MAX - 5_000_000);
         let opening = Opening { config: self.config(), iss, seed: self.seed, send_capacity: 1 << 20 };
+        let pause = if self.slow_readers { Duration::from_millis(200) } else { Duration::ZERO };
         let (peer, mut driver) = match self.opener {
             Opener::Machine => {
-                let peer = kernel::accept(kernel, self.seed);
+                let peer = kernel::accept(kernel, self.seed, pause);
                 (peer, Driver::connect(device, machine, kernel, &opening).unwrap())
             }
             Opener::Kernel => {
                 let driver = Driver::listen(device, machine, &opening).unwrap();
-                (kernel::connect(machine, self.seed), driver)
+                (kernel::connect(machine, self.seed, pause), driver)
             }
         };
-        let mut transfer = Transfer::new(self.seed ^ 1, self.opener == Opener::Machine);
+        let patience = if self.slow_readers { 4 } else { 0 };
+        let mut transfer = Transfer::new(self.seed ^ 1, self.opener == Opener::Machine, patience);
         driver.run(&mut transfer).unwrap();
+        let syn = driver.device().received_syn().expect("the connection was established");
+        let negotiated = TcpOptions {
+            sack: syn.syn.sack_permitted,
+            timestamps: syn.timestamps.is_some(),
+            window_scaling: syn.syn.window_scale.is_some(),
+        };
+        assert_eq!(negotiated, self.options);
         let sent_by_kernel = transfer::pattern_hash(self.seed);
         let sent_by_machine = transfer::pattern_hash(self.seed ^ 1);
         assert_eq!(transfer.received_hash(), sent_by_kernel, "what the machine received");
@@ -159,13 +185,7 @@ fn is_permitted() -> bool {
 
 fn matrix(loss: f64) -> impl Iterator<Item = Case> {
     OPTION_SETS.into_iter().zip(1..).flat_map(move |(options, seed)| {
-        [Opener::Machine, Opener::Kernel].map(|opener| Case {
-            family: Family::V4,
-            opener,
-            options,
-            loss,
-            seed,
-        })
+        [Opener::Machine, Opener::Kernel].map(|opener| Case { opener, options, loss, seed, ..CASE })
     })
 }
 
@@ -186,6 +206,16 @@ fn five_percent_lost_each_way() {
 
 #[test]
 fn ipv6_with_one_percent_lost_each_way() {
-    let case = |opener| Case { family: Family::V6, opener, options: ALL, loss: 0.01, seed: 7 };
+    let case = |opener| Case { family: Family::V6, opener, loss: 0.01, ..CASE };
     run_all([Opener::Machine, Opener::Kernel].map(case));
+}
+
+/// Windows close and open again, and window updates are lost: RFC 9293 §3.8.6.1's probes keep both ways alive.
+#[test]
+fn readers_that_let_the_window_close() {
+    let case = |(opener, loss)| Case { opener, loss, slow_readers: true, ..CASE };
+    run_all(
+        [(Opener::Machine, 0.0), (Opener::Kernel, 0.0), (Opener::Machine, 0.05), (Opener::Kernel, 0.05)]
+            .map(case),
+    );
 }

@@ -2,21 +2,36 @@
 
 use airtcp_live::PacketDevice;
 use airtcp_proto::Stream;
-use std::cell::RefCell;
+use airtcp_wire::packet::decode_tcp;
+use airtcp_wire::{Flags, Segment};
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// Loses each packet with the same probability, each way by a random stream of its own.
+/// Loses each packet with the same probability, each way by a random stream of its own, and remembers the peer's SYN.
 pub struct Lossy<D> {
     device: D,
     loss: f64,
     incoming: RefCell<Stream>,
     outgoing: RefCell<Stream>,
+    syn: Cell<Option<Segment>>,
 }
 
 impl<D> Lossy<D> {
     pub fn new(device: D, loss: f64, incoming: Stream, outgoing: Stream) -> Lossy<D> {
-        Lossy { device, loss, incoming: incoming.into(), outgoing: outgoing.into() }
+        Lossy { device, loss, incoming: incoming.into(), outgoing: outgoing.into(), syn: Cell::new(None) }
+    }
+
+    /// The SYN, or SYN with ACK, that came in.
+    pub fn received_syn(&self) -> Option<Segment> {
+        self.syn.get()
+    }
+
+    fn watch(&self, packet: &[u8]) {
+        let segment = decode_tcp(packet).ok().map(|packet| packet.segment);
+        if let Some(segment) = segment.filter(|segment| segment.flags.contains(Flags::SYN)) {
+            self.syn.set(Some(segment));
+        }
     }
 }
 
@@ -30,6 +45,9 @@ impl<D: PacketDevice> PacketDevice for Lossy<D> {
     fn recv(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         loop {
             let received = self.device.recv(buffer)?;
+            if let Some(len) = received {
+                self.watch(&buffer[..len]);
+            }
             if received.is_none() || !self.incoming.borrow_mut().chance(self.loss) {
                 return Ok(received);
             }

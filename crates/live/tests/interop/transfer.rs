@@ -6,6 +6,9 @@ use std::ops::ControlFlow;
 
 pub const BYTES: usize = 10_000_000;
 
+/// How much is read with patience: a few windows, since the kernel probes a closed one every 200 ms at best.
+const PATIENT_BYTES: usize = 150_000;
+
 /// A reproducible stream of [`BYTES`] bytes, in pieces.
 pub struct Pattern {
     state: u64,
@@ -65,18 +68,26 @@ pub struct Transfer {
     pattern: Pattern,
     received: Hash,
     buffer: Vec<u8>,
+    /// Turns in a row without anything new to read after which it reads, at first.
+    patience: u32,
+    quiet_turns: u32,
+    last_readable: usize,
     may_send: bool,
     peer_finished: bool,
     all_acknowledged: bool,
 }
 
 impl Transfer {
-    /// With `sends_first` false nothing is sent before the peer has finished.
-    pub fn new(seed: u64, sends_first: bool) -> Transfer {
+    /// With `sends_first` false nothing is sent before the peer has finished. With some `patience` nothing is read at
+    /// first before so many turns in a row brought nothing new, such as a full window's probes.
+    pub fn new(seed: u64, sends_first: bool, patience: u32) -> Transfer {
         Transfer {
             pattern: Pattern::new(seed),
             received: Hash::new(),
             buffer: vec![0; 1 << 16],
+            patience,
+            quiet_turns: 0,
+            last_readable: 0,
             may_send: sends_first,
             peer_finished: false,
             all_acknowledged: false,
@@ -98,6 +109,22 @@ impl Transfer {
         }
     }
 
+    fn is_time_to_read(&mut self, stream: &Stream) -> bool {
+        self.quiet_turns = if stream.readable() == self.last_readable { self.quiet_turns + 1 } else { 0 };
+        self.last_readable = stream.readable();
+        self.quiet_turns >= self.patience || self.received.len >= PATIENT_BYTES || self.peer_finished
+    }
+
+    fn receive(&mut self, stream: &mut Stream) {
+        loop {
+            match stream.read(&mut self.buffer) {
+                0 => break,
+                len => self.received.update(&self.buffer[..len]),
+            }
+        }
+        self.last_readable = 0;
+    }
+
     fn send(&mut self, stream: &mut Stream) {
         while stream.writable() > 0 {
             let room = stream.writable().min(self.buffer.len());
@@ -113,11 +140,8 @@ impl Transfer {
 impl Application for Transfer {
     fn on_turn(&mut self, stream: &mut Stream) -> ControlFlow<()> {
         self.handle_events(stream);
-        loop {
-            match stream.read(&mut self.buffer) {
-                0 => break,
-                len => self.received.update(&self.buffer[..len]),
-            }
+        if self.is_time_to_read(stream) {
+            self.receive(stream);
         }
         if self.may_send {
             self.send(stream);
