@@ -138,6 +138,39 @@ fn a_reset_must_hit_the_next_sequence_number() {
     assert_eq!(script.connection.state(), State::Closed);
 }
 
+/// RFC 9293 §3.10.7.4, second: after both FINs a reset ends the wait, and the user is not told of one.
+#[test]
+fn a_reset_in_time_wait_is_no_event() {
+    let mut script = Script::connected(&plain(), 100);
+    script.close();
+    let mut fin = script.header(0, 0);
+    fin.ack = fin.ack.at(1);
+    fin.flags.set(Flags::FIN);
+    script.input(fin, Ecn::NotEct);
+    assert_eq!(script.connection.state(), State::TimeWait);
+    script.events();
+    script.input(Segment { seq: fin.seq.at(1), flags: Flags::RST, ..fin }, Ecn::NotEct);
+    assert_eq!(script.events(), [Event::Closed]);
+}
+
+/// RFC 9293 §3.10.7.4, fifth: SYN-RECEIVED answers an ACK of what was never sent with a reset.
+#[test]
+fn syn_received_wants_its_own_syn_acknowledged() {
+    let mut connection = Connection::listen(&plain(), Seq(700), 1).unwrap();
+    let syn = Segment { seq: Seq(90), flags: Flags::SYN, window: 1000, ..Segment::default() };
+    connection.handle_segment(Time::ZERO, &syn, Ecn::NotEct);
+    assert!(connection.poll_transmit(Time::ZERO).is_some());
+    let ack = |ack| Segment { seq: Seq(91), ack: Seq(ack), flags: Flags::ACK, ..syn };
+    for wrong in [700, 702] {
+        connection.handle_segment(Time::ZERO, &ack(wrong), Ecn::NotEct);
+        let reset = connection.poll_transmit(Time::ZERO).expect("a reset").segment;
+        assert_eq!((reset.flags, reset.seq), (Flags::RST, Seq(wrong)));
+        assert_eq!(connection.state(), State::SynReceived);
+    }
+    connection.handle_segment(Time::ZERO, &ack(701), Ecn::NotEct);
+    assert_eq!(connection.state(), State::Established);
+}
+
 /// RFC 5961 §4.2: a SYN on an established connection is challenged.
 #[test]
 fn a_stray_syn_is_challenged() {

@@ -76,6 +76,17 @@ fn karn_takes_no_sample_from_a_resent_segment() {
     }
 }
 
+/// RFC 6298 §3 (Karn): what arrived long before the hole in front of it was filled gives no sample either.
+#[test]
+fn karn_takes_no_sample_from_what_waited_behind_a_hole() {
+    let mut script = Script::connected(&plain(), 100);
+    script.write(2);
+    script.at(200).ack(0);
+    script.at(1200).ack(2);
+    assert_eq!(script.connection.last_rtt(), None);
+    assert_eq!(script.view().srtt, Dur::from_millis(100));
+}
+
 /// RFC 7323 §4: with timestamps the ACK of a resent segment does give a sample.
 #[test]
 fn timestamps_give_a_sample_after_a_retransmission() {
