@@ -53,6 +53,21 @@ def test_compare_prints_a_plain_table_and_writes_everything(cli: Cli) -> None:
     assert flows.select("scheme", "seed").rows() == [("reno", 1), ("reno", 2), ("cubic", 1), ("cubic", 2)]
 
 
+def test_short_transfers_are_compared_by_their_completion_times(cli: Cli) -> None:
+    (cli.directory / "short.toml").write_text(
+        'schemes = ["reno", "bbr"]\nseeds = 2\nduration = "10s"\n'
+        '[[link]]\nrate = "10Mbit/s"\ndelay = "25ms"\n'
+        '[[flow]]\ntraffic = { kind = "poisson", size = "50kB", interval = "0.5s" }\n'
+    )
+    text = cli.ok("compare", "short.toml", "--out", "d")
+    assert "completion" in text
+    assert "best completion time" in text
+    names = {path.name for path in (cli.directory / "d").iterdir()}
+    assert "completion.svg" in names
+    # Their sequence numbers begin anew with each transfer.
+    assert "sequence.svg" not in names
+
+
 def test_results_obey_their_schema_and_repeat_their_command(cli: Cli) -> None:
     document = json.loads(cli.ok("compare", *SHORT, "--json", "-"))
     schema = json.loads(cli.ok("schema", "--results"))

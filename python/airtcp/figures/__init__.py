@@ -8,7 +8,7 @@ from pathlib import Path
 from airtcp.compare import Comparison
 from airtcp.figures.bars import goodput_bars
 from airtcp.figures.completion import completion_curves
-from airtcp.figures.curves import cwnd_curves, queue_curves, sequence_curves
+from airtcp.figures.curves import cwnd_curves, is_one_connection, queue_curves, sequence_curves
 from airtcp.figures.style import save, style
 from airtcp.series import Series
 from airtcp.summary import SchemeSummary, completion_times_s
@@ -31,9 +31,8 @@ def draw_all(
 def draw_series(series: Mapping[str, Series], directory: Path) -> list[Path]:
     """The curves of one run of each scheme."""
     with style():
-        figures = {
-            "cwnd": cwnd_curves(series),
-            "sequence": sequence_curves(series),
-            "queue": queue_curves(series),
-        }
+        figures = {"cwnd": cwnd_curves(series), "queue": queue_curves(series)}
+        flows = [flow for found in series.values() for flow in found.flows.partition_by("flow")]
+        if all(is_one_connection(flow) for flow in flows):
+            figures["sequence"] = sequence_curves(series)
         return [path for name, drawn in figures.items() for path in save(drawn, directory, name)]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import StrMethodFormatter
 
 from airtcp.figures.style import figure, legend_beside, line_style
 from airtcp.records import Run
@@ -29,6 +30,7 @@ def completion_curves(runs: Sequence[Run]) -> Figure:
     everything = np.concatenate(list(times.values()))
     if everything.max() > LOGARITHMIC_FROM * everything.min():
         axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axes.set(xlabel="completion time [s]", ylabel="share of transfers", ylim=(0, 1.02))
     legend_beside(axes, list(times))
     return drawn

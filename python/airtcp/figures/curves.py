@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import polars as pl
 from matplotlib.figure import Figure
@@ -15,6 +16,8 @@ from airtcp.units import size_scale
 TIME = "time [s]"
 LOGARITHMIC_FROM = 5.0
 """Largest over smallest peak of the schemes from which a linear axis would hide the small ones."""
+CURVE: dict[str, Any] = {"drawstyle": "steps-post"}
+DOTS: dict[str, Any] = {"linestyle": "", "marker": ".", "markersize": 1.5}
 MAX_FLOWS = 8
 """Flows drawn in one panel: more are only ink."""
 
@@ -31,13 +34,16 @@ def cwnd_curves(series: Mapping[str, Series]) -> Figure:
             # An ssthresh above all windows says no more than that there has been no loss yet.
             known = pl.when(pl.col("ssthresh_bytes") <= max(tops)).then("ssthresh_bytes")
             ssthresh = flow.select(known).to_series() / scale
-            panel.plot(time, ssthresh, color=GREY, lw=0.6, ls=(0, (3, 2)), drawstyle="steps-post")
-            panel.plot(time, cwnd, color=COLOURS[place % len(COLOURS)], drawstyle="steps-post")
+            if is_one_connection(flow):
+                panel.plot(time, ssthresh, color=GREY, lw=0.6, ls=(0, (3, 2)), drawstyle="steps-post")
+            style = CURVE if is_one_connection(flow) else DOTS
+            panel.plot(time, cwnd, color=COLOURS[place % len(COLOURS)], **style)
     if max(tops) > LOGARITHMIC_FROM * min(tops):
         panels[0].set_yscale("log")
         panels[0].yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     else:
         panels[0].set_ylim(bottom=0, top=1.05 * max(tops) / scale)
+    panels[0].set_xlim(left=0)
     return drawn
 
 
@@ -49,7 +55,7 @@ def sequence_curves(series: Mapping[str, Series]) -> Figure:
     axes = drawn.subplots()
     for place, (scheme, total) in enumerate(totals.items()):
         axes.plot(total["time_s"], total["una_bytes"] / scale, label=scheme, **line_style(place))
-    axes.set(xlabel=TIME, ylabel=f"acknowledged [{unit}]", ylim=(0, None))
+    axes.set(xlabel=TIME, ylabel=f"acknowledged [{unit}]", xlim=(0, None), ylim=(0, None))
     # In the order in which the curves end, so that each name stands near its curve.
     legend_beside(axes, sorted(totals, key=lambda scheme: -_top(totals[scheme], "una_bytes")))
     return drawn
@@ -63,7 +69,13 @@ def queue_curves(series: Mapping[str, Series]) -> Figure:
         queue = of_scheme.queues.filter(pl.col("link") == link)
         panel.plot(queue["time_s"], queue["packets"], color=COLOURS[0], drawstyle="steps-post", lw=0.7)
     panels[0].set_ylim(bottom=0)
+    panels[0].set_xlim(left=0)
     return drawn
+
+
+def is_one_connection(flow: pl.DataFrame) -> bool:
+    """Is it the series of one connection, and not of many short ones, whose positions begin anew?"""
+    return flow["una_bytes"].is_sorted()
 
 
 def _flows(frame: pl.DataFrame) -> list[pl.DataFrame]:
