@@ -9,6 +9,7 @@
 
 use airtcp_proto::tcp::Reason;
 use smallvec::SmallVec;
+use std::collections::VecDeque;
 use std::ops::Range;
 
 /// Retransmissions found spurious, by what they were.
@@ -50,7 +51,7 @@ struct Undecided {
 #[derive(Clone, Debug, Default)]
 pub struct Truth {
     /// Disjoint, in order.
-    pieces: Vec<Piece>,
+    pieces: VecDeque<Piece>,
     undecided: Vec<Undecided>,
     resent: u32,
     pub spurious: Spurious,
@@ -109,14 +110,15 @@ impl Truth {
             }
         }
         self.within(&range).for_each(|piece| piece.copies.retain(|copy| *copy != order));
-        let Truth { pieces, undecided, .. } = self;
+        let mut undecided = std::mem::take(&mut self.undecided);
         undecided.retain(|retry| {
-            let hopeless = |piece: &Piece| {
+            let hopeless = |piece: &mut Piece| {
                 piece.copies.iter().all(|&copy| copy >= retry.order)
                     && retry.missing.iter().any(|missing| overlap(missing, &piece.range))
             };
-            !pieces.iter().any(hopeless)
+            !self.within(&range).any(hopeless)
         });
+        self.undecided = undecided;
     }
 
     /// A copy has arrived at the receiver.
@@ -141,7 +143,7 @@ impl Truth {
             let missing = self.undecided.iter().flat_map(|retry| &retry.missing);
             missing.into_iter().any(|missing| overlap(missing, &piece.range))
         };
-        let keep = self.pieces[..done].iter().position(waits).unwrap_or(done);
+        let keep = self.pieces.range(..done).position(waits).unwrap_or(done);
         self.pieces.drain(..keep);
     }
 
@@ -187,7 +189,7 @@ impl Truth {
 
     fn within(&mut self, range: &Range<u64>) -> impl Iterator<Item = &mut Piece> {
         let (start, end) = (self.find(range.start), range.end);
-        self.pieces[start..].iter_mut().take_while(move |piece| piece.range.start < end)
+        self.pieces.range_mut(start..).take_while(move |piece| piece.range.start < end)
     }
 }
 
