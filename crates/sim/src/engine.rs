@@ -2,6 +2,7 @@
 
 use crate::flow::{Flow, Phase, RECEIVER, SENDER, Totals, Transfer, is_retransmission};
 use crate::packet::{Load, Packet, Packets, range};
+use crate::prefetch::prefetch;
 use crate::schedule::{TimerId, Timers};
 use crate::series::Recorder;
 use crate::tap::Tap;
@@ -38,6 +39,9 @@ pub struct Engine {
     scratch: Vec<TcpPacket>,
     pub packets_delivered: u64,
 }
+
+/// With no more connections than this, everything stays in the caches.
+const FEW: usize = 32;
 
 /// What a timer is for. Those whose number is fixed come first.
 enum Timer {
@@ -146,6 +150,9 @@ impl Engine {
     #[inline]
     fn on_link(&mut self, side: Side) {
         let Some(Output { id, ecn, at, fate }) = self.topology.poll(self.now, side) else { return };
+        if self.transfers.len() > FEW {
+            self.look_ahead(side);
+        }
         if self.is_watched {
             self.watch(side, Direction::Reverse, id, fate);
         }
@@ -155,6 +162,23 @@ impl Engine {
                 self.arrive(id, side.far_node());
             }
             Fate::Lost(cause) => self.lose(id, cause, at),
+        }
+    }
+
+    /// Fetches what the next packets out of a link will need: of the second one the packet, of the first one, which was
+    /// fetched so before, the connection.
+    #[inline]
+    fn look_ahead(&self, side: Side) {
+        if let Some(id) = self.topology.peek(side, 1) {
+            prefetch(self.packets.get(id));
+        }
+        if let Some(id) = self.topology.peek(side, 0)
+            && let Packet { load: Load::Tcp { endpoint }, flow, .. } = self.packets.get(id)
+        {
+            let transfer = &self.transfers[(endpoint >> 1) as usize];
+            prefetch(&transfer.ends[(endpoint & 1) as usize]);
+            prefetch(&transfer.truth);
+            prefetch(&self.flows[*flow as usize]);
         }
     }
 
@@ -203,7 +227,7 @@ impl Engine {
         let side = Side::out_of(node, packet.direction);
         let flow = match packet.load {
             Load::Tcp { endpoint } => endpoint,
-            Load::Udp { flow } => u32::MAX - flow,
+            Load::Udp => u32::MAX - packet.flow,
         };
         let item = Item { id, bytes: packet.bytes, flow, ecn: packet.transmit.ecn };
         self.topology.send(self.now, side, item);
@@ -217,11 +241,11 @@ impl Engine {
         let packet = self.packets.get(id);
         let endpoint = match packet.load {
             Load::Tcp { endpoint } => endpoint,
-            Load::Udp { flow } => return self.deliver_datagram(id, flow),
+            Load::Udp => return self.deliver_datagram(id),
         };
         let end = (endpoint & 1) as usize;
         let transfer = &mut self.transfers[(endpoint >> 1) as usize];
-        let flow = &mut self.flows[transfer.flow as usize];
+        let flow = &mut self.flows[packet.flow as usize];
         transfer.under_way -= 1;
         transfer.ends[end].handle_segment(self.now, &packet.transmit.segment, packet.transmit.ecn);
         if end == SENDER {
@@ -245,8 +269,8 @@ impl Engine {
         }
     }
 
-    fn deliver_datagram(&mut self, id: u32, flow: u32) {
-        let bytes = self.packets.get(id).bytes;
+    fn deliver_datagram(&mut self, id: u32) {
+        let &Packet { bytes, flow, .. } = self.packets.get(id);
         let counts = &mut self.flows[flow as usize].counts;
         counts.on_delivered(bytes);
         counts.datagram_bytes += u64::from(bytes.saturating_sub(UDP_HEADERS_BYTES));
@@ -258,30 +282,27 @@ impl Engine {
     fn lose(&mut self, id: u32, cause: DropCause, at: Time) {
         let packet = *self.packets.get(id);
         self.packets.remove(id);
-        let flow = match packet.load {
-            Load::Tcp { endpoint } => self.lose_segment(endpoint, &packet),
-            Load::Udp { flow } => flow,
-        };
-        let counts = &mut self.flows[flow as usize].counts;
+        if let Load::Tcp { endpoint } = packet.load {
+            self.lose_segment(endpoint, &packet);
+        }
+        let counts = &mut self.flows[packet.flow as usize].counts;
         match packet.is_data() {
             true => counts.losses[cause as usize] += 1,
             false => counts.acks_lost += 1,
         }
         if let Some(recorder) = &mut self.recorder {
-            recorder.on_loss(at, flow, cause, packet.is_data(), packet.transmit.offset);
+            recorder.on_loss(at, packet.flow, cause, packet.is_data(), packet.transmit.offset);
         }
     }
 
-    fn lose_segment(&mut self, endpoint: u32, packet: &Packet) -> u32 {
+    fn lose_segment(&mut self, endpoint: u32, packet: &Packet) {
         let transfer = &mut self.transfers[(endpoint >> 1) as usize];
         transfer.under_way -= 1;
         if packet.is_data() {
             let una = transfer.ends[SENDER].acknowledged();
             transfer.truth.lost(packet.range(), packet.order, una);
         }
-        let flow = transfer.flow;
         self.retire_if_over(endpoint >> 1);
-        flow
     }
 
     /// Steps 2 and 3 of the loop contract for one end of a connection, with the application's part.
@@ -341,6 +362,7 @@ impl Engine {
         let segment = &packet.transmit.segment;
         packet.bytes = IP_HEADER_BYTES + tcp::header_len(segment) as u32 + segment.len;
         packet.load = Load::Tcp { endpoint: endpoint ^ 1 };
+        packet.flow = transfer.flow;
         packet.exit = flow.nodes[end ^ 1];
         packet.direction = if end == SENDER { flow.direction } else { opposite(flow.direction) };
         packet.order = 0;
@@ -438,7 +460,8 @@ impl Engine {
         flow.counts.data_packets_sent += 1;
         let packet = Packet {
             transmit: untracked(Segment::default(), Ecn::NotEct),
-            load: Load::Udp { flow: index as u32 },
+            load: Load::Udp,
+            flow: index as u32,
             bytes,
             order: 0,
             exit: flow.nodes[RECEIVER],
@@ -541,6 +564,7 @@ impl Engine {
             let id = self.packets.insert(Packet {
                 transmit,
                 load: Load::Tcp { endpoint },
+                flow: transfer.flow,
                 bytes: packet.bytes,
                 order,
                 exit: flow.nodes[end],
@@ -601,7 +625,7 @@ impl Engine {
         for tap in self.taps.iter_mut().filter(|tap| tap.link == side.link()) {
             let number = match packet.load {
                 Load::Tcp { endpoint } => self.transfers[(endpoint >> 1) as usize].number,
-                Load::Udp { flow } => u32::MAX - flow,
+                Load::Udp => u32::MAX - packet.flow,
             };
             tap.write(self.now, number, packet);
         }

@@ -26,9 +26,10 @@ pub struct Flow {
     /// Nodes at which the sender and the receiver stand.
     pub nodes: [u16; 2],
     pub start: Time,
-    pub source: Source,
+    /// Boxed, as it is seldom needed and large: what every packet touches lies closer together.
+    pub source: Box<Source>,
     /// Initial sequence numbers and controllers' seeds.
-    pub stream: Stream,
+    pub stream: Box<Stream>,
     /// The connection that the application writes to; none before it opens and for flows of transfers and datagrams.
     pub connection: Option<u32>,
     pub counts: Counts,

@@ -7,6 +7,7 @@ mod histogram;
 mod links;
 mod packet;
 pub mod pcap;
+mod prefetch;
 pub mod record;
 pub mod run;
 pub mod scenario;

@@ -4,7 +4,6 @@ use crate::bound::goodput_bound_bps;
 use crate::engine::Engine;
 use crate::flow::Flow;
 use crate::links;
-use crate::packet::Load;
 use crate::record::{FlowRecord, LinkRecord, RunRecord, jain_index};
 use crate::scenario::{Scenario, model};
 use crate::series::{Recorder, Series};
@@ -146,8 +145,8 @@ fn one_flow(spec: &model::Flow, index: usize, instance: u32, scheme: Arc<Scheme>
         direction,
         nodes: nodes.map(|node| node as u16),
         start,
-        source: Source::new(spec, start, scheme.config.segment_payload(), traffic),
-        stream: streams.stream(&format!("{name}.connections")),
+        source: Box::new(Source::new(spec, start, scheme.config.segment_payload(), traffic)),
+        stream: Box::new(streams.stream(&format!("{name}.connections"))),
         scheme,
         connection: None,
         counts: Default::default(),
@@ -199,11 +198,7 @@ fn record(scenario: &Scenario, scheme: &Scheme, seed: u64, engine: &mut Engine, 
 fn flow_records(scenario: &Scenario, engine: &Engine) -> Vec<FlowRecord> {
     let mut under_way = vec![0; engine.flows.len()];
     for packet in engine.packets.iter().filter(|packet| packet.is_data()) {
-        let flow = match packet.load {
-            Load::Tcp { endpoint } => engine.transfers[(endpoint >> 1) as usize].flow,
-            Load::Udp { flow } => flow,
-        };
-        under_way[flow as usize] += 1;
+        under_way[packet.flow as usize] += 1;
     }
     let period = (Time::ZERO + scenario.warmup, engine.now);
     let totals = engine.totals();

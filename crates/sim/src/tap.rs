@@ -38,7 +38,7 @@ impl Tap {
             Frame { now, interface: 0, flow, direction: *direction, ecn: transmit.ecn, dropped: None };
         let written = match packet.load {
             Load::Tcp { .. } => self.writer.write_tcp(&frame, &transmit.segment),
-            Load::Udp { .. } => self.writer.write_udp(&frame, packet.bytes),
+            Load::Udp => self.writer.write_udp(&frame, packet.bytes),
         };
         self.error = written.err();
     }

@@ -86,6 +86,12 @@ impl Topology {
         output
     }
 
+    /// See [`Link::peek`].
+    #[inline]
+    pub fn peek(&self, side: Side, skipped: usize) -> Option<u32> {
+        self.sides[usize::from(side.0)].peek(skipped)
+    }
+
     /// A side was called: its wake-up may have moved.
     #[inline]
     fn settle(&mut self, side: Side) {

@@ -110,6 +110,11 @@ impl Line {
         self.find_next_out();
     }
 
+    #[inline]
+    pub fn peek(&self, skipped: usize) -> Option<u32> {
+        self.pipe.peek(skipped)
+    }
+
     /// The next packet that is out by `now`, in order of time.
     #[inline]
     pub fn pop(&mut self, now: Time) -> Option<Output> {

@@ -103,6 +103,12 @@ impl Link {
         self.line.pop(now)
     }
 
+    /// A guess at the packet that comes out after `skipped` others: good for fetching ahead what is known of it.
+    #[inline]
+    pub fn peek(&self, skipped: usize) -> Option<u32> {
+        self.line.peek(skipped)
+    }
+
     /// When to call [`poll_delivery`](Link::poll_delivery) next: nothing is delivered before.
     #[inline]
     pub fn poll_timeout(&self) -> Time {

@@ -82,6 +82,15 @@ impl Pipe {
         }
     }
 
+    /// The packet that comes out after `skipped` others, as far as that can be told in a glance.
+    #[inline]
+    pub fn peek(&self, skipped: usize) -> Option<u32> {
+        match self {
+            Pipe::Fifo { flights, .. } => flights.get(skipped).map(|output| output.id),
+            Pipe::Overtaking { .. } => None,
+        }
+    }
+
     #[inline]
     pub fn pop(&mut self) -> Option<Output> {
         match self {

@@ -1,0 +1,23 @@
+//! Asking for memory before it is needed.
+//!
+//! With thousands of connections each event touches one that no cache holds any more. But links know what comes out of
+//! them next, so that the processor can fetch that while it works on what comes first.
+
+/// Fetches all of a value into the nearest cache. Changes nothing but speed.
+#[inline]
+pub fn prefetch<T>(value: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        const LINE: usize = 64;
+        let start = std::ptr::from_ref(value).cast::<i8>();
+        for line in 0..size_of::<T>().div_ceil(LINE) {
+            #[allow(unsafe_code, reason = "a prefetch is a hint: it reads nothing and faults on nothing")]
+            unsafe {
+                _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(line * LINE));
+            }
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = value;
+}
