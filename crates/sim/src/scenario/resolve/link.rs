@@ -253,11 +253,6 @@ fn episodes(
 
 fn loss(loss: &file::Loss, check: &mut Check<'_>) -> Option<Loss> {
     check.refuse_if(loss.packets.contains(&0), "packets", "packets are counted from 1");
-    check.refuse_if(
-        loss.first_order && loss.ber.get() == 0.0,
-        "first_order",
-        "says how `ber` is used, which is not given",
-    );
     let burst = loss.burst.map(|burst| GilbertElliott {
         to_bad: burst.to_bad.get(),
         to_good: burst.to_good.get(),
