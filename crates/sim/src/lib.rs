@@ -5,6 +5,8 @@ mod engine;
 mod flow;
 mod histogram;
 mod links;
+mod middle;
+mod network;
 mod packet;
 pub mod pcap;
 mod prefetch;

@@ -21,6 +21,8 @@ pub struct Packet {
     pub transmit: Transmit,
     pub load: Load,
     pub flow: u32,
+    /// Stands for the addresses and ports: the connection's number, or one for the flow of datagrams.
+    pub number: u32,
     /// Length of the IP packet.
     pub bytes: u32,
     /// Which copy of its bytes this is: see [`crate::truth`].
@@ -82,6 +84,7 @@ impl Packets {
             transmit: Transmit::default(),
             load: Load::Udp,
             flow: 0,
+            number: 0,
             bytes: 0,
             order: 0,
             exit: 0,

@@ -4,6 +4,7 @@ use crate::bound::goodput_bound_bps;
 use crate::engine::Engine;
 use crate::flow::Flow;
 use crate::links;
+use crate::network::Network;
 use crate::record::{FlowRecord, LinkRecord, RunRecord, jain_index};
 use crate::scenario::{Scenario, model};
 use crate::series::{Recorder, Series};
@@ -75,14 +76,14 @@ pub fn run(
     let taps = captures.into_iter().map(|capture| tap(scenario, capture)).collect::<Result<Vec<_>, _>>()?;
     let recorder = series.map(|interval| Recorder::new(interval, flows.len()));
 
-    let mut engine = Engine::new(topology, flows, recorder, taps);
+    let mut engine = Engine::new(Network::new(topology, recorder, taps), flows);
     if scenario.warmup > Dur::ZERO {
         engine.schedule_warm_up(Time::ZERO + scenario.warmup);
     }
     let events = drive(&mut engine, Time::ZERO + scenario.duration, cancel.as_deref(), progress)?;
     let record = record(scenario, scheme, seed, &mut engine, events);
-    std::mem::take(&mut engine.taps).into_iter().try_for_each(Tap::finish)?;
-    Ok(Outcome { record, series: engine.recorder.map(Recorder::finish) })
+    std::mem::take(&mut engine.network.taps).into_iter().try_for_each(Tap::finish)?;
+    Ok(Outcome { record, series: engine.network.recorder.map(Recorder::finish) })
 }
 
 /// Events between two looks at the outside world.
@@ -102,7 +103,7 @@ fn drive(
                 return Err(RunError::Cancelled);
             }
             if let Some(progress) = progress {
-                progress.store(engine.now.0, Ordering::Relaxed);
+                progress.store(engine.network.now.0, Ordering::Relaxed);
             }
         }
         if !engine.step(end) {
@@ -110,7 +111,7 @@ fn drive(
         }
         events += 1;
     }
-    engine.now = end;
+    engine.network.now = end;
     if let Some(progress) = progress {
         progress.store(end.0, Ordering::Relaxed);
     }
@@ -197,10 +198,10 @@ fn record(scenario: &Scenario, scheme: &Scheme, seed: u64, engine: &mut Engine, 
 
 fn flow_records(scenario: &Scenario, engine: &Engine) -> Vec<FlowRecord> {
     let mut under_way = vec![0; engine.flows.len()];
-    for packet in engine.packets.iter().filter(|packet| packet.is_data()) {
+    for packet in engine.network.packets.iter().filter(|packet| packet.is_data()) {
         under_way[packet.flow as usize] += 1;
     }
-    let period = (Time::ZERO + scenario.warmup, engine.now);
+    let period = (Time::ZERO + scenario.warmup, engine.network.now);
     let totals = engine.totals();
     let flows = engine.flows.iter().zip(&totals).zip(under_way);
     flows
@@ -212,7 +213,7 @@ fn flow_records(scenario: &Scenario, engine: &Engine) -> Vec<FlowRecord> {
 
 fn link_records(scenario: &Scenario, engine: &mut Engine) -> Vec<LinkRecord> {
     let period = scenario.duration.saturating_sub(scenario.warmup);
-    let (now, topology) = (engine.now, &mut engine.topology);
+    let (now, topology) = (engine.network.now, &mut engine.network.topology);
     topology
         .sides()
         .map(|side| {

@@ -2,6 +2,7 @@
 
 use crate::packet::{Load, Packet};
 use crate::pcap::{Format, Frame, Options, PcapWriter};
+use airtcp_proto::tcp::Transmit;
 use airtcp_wire::Time;
 use std::io::{self, Write};
 
@@ -28,16 +29,14 @@ impl Tap {
         Ok(Tap { link, writer, error: None })
     }
 
-    /// `flow` stands for the addresses and ports.
-    pub fn write(&mut self, now: Time, flow: u32, packet: &Packet) {
+    pub fn write(&mut self, now: Time, packet: &Packet) {
         if self.error.is_some() {
             return;
         }
-        let Packet { direction, transmit, .. } = packet;
-        let frame =
-            Frame { now, interface: 0, flow, direction: *direction, ecn: transmit.ecn, dropped: None };
+        let &Packet { number: flow, direction, transmit: Transmit { ecn, .. }, .. } = packet;
+        let frame = Frame { now, interface: 0, flow, direction, ecn, dropped: None };
         let written = match packet.load {
-            Load::Tcp { .. } => self.writer.write_tcp(&frame, &transmit.segment),
+            Load::Tcp { .. } => self.writer.write_tcp(&frame, &packet.transmit.segment),
             Load::Udp => self.writer.write_udp(&frame, packet.bytes),
         };
         self.error = written.err();

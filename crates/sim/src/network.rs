@@ -1,0 +1,172 @@
+//! The network: packets, the links that carry them, and whoever watches.
+
+use crate::flow::{Flow, RECEIVER, SENDER, Transfer, is_retransmission};
+use crate::packet::{Load, Packet, Packets, range};
+use crate::series::Recorder;
+use crate::tap::Tap;
+use crate::topology::{Side, Topology};
+use airtcp_proto::middlebox::Direction;
+use airtcp_proto::path::{Fate, Output};
+use airtcp_proto::queue::Item;
+use airtcp_proto::tcp::{Reason, Transmit};
+use airtcp_wire::{Dur, Ecn, Segment, Time, tcp};
+use std::collections::VecDeque;
+
+const IP_HEADER_BYTES: u32 = 20;
+pub const UDP_HEADERS_BYTES: u32 = IP_HEADER_BYTES + 8;
+
+pub struct Network {
+    pub now: Time,
+    pub topology: Topology,
+    pub packets: Packets,
+    pub recorder: Option<Recorder>,
+    pub taps: Vec<Tap>,
+    /// There is a recorder or a tap.
+    is_watched: bool,
+    /// Packets that were sent at a node with a middlebox, to be handled when the present event is done.
+    pub sent_at_middlebox: VecDeque<(u32, u16)>,
+}
+
+impl Network {
+    pub fn new(topology: Topology, recorder: Option<Recorder>, taps: Vec<Tap>) -> Network {
+        Network {
+            now: Time::ZERO,
+            topology,
+            packets: Packets::default(),
+            is_watched: recorder.is_some() || !taps.is_empty(),
+            recorder,
+            taps,
+            sent_at_middlebox: VecDeque::new(),
+        }
+    }
+
+    /// What a link has to give now.
+    #[inline]
+    pub fn poll(&mut self, side: Side) -> Option<Output> {
+        let output = self.topology.poll(self.now, side)?;
+        self.packets.get_mut(output.id).transmit.ecn = output.ecn;
+        if self.is_watched {
+            self.watch(side, Direction::Reverse, output.id, output.fate);
+        }
+        Some(output)
+    }
+
+    /// A packet enters the network.
+    #[inline]
+    pub fn send(&mut self, id: u32, node: u16) {
+        match &self.topology.nodes[usize::from(node)] {
+            None => self.forward(id, node),
+            Some(_) => self.sent_at_middlebox.push_back((id, node)),
+        }
+    }
+
+    /// A packet leaves a node for the next link.
+    #[inline]
+    pub fn forward(&mut self, id: u32, node: u16) {
+        let packet = self.packets.get(id);
+        let side = Side::out_of(node, packet.direction);
+        let item = Item { id, bytes: packet.bytes, flow: packet.number, ecn: packet.transmit.ecn };
+        self.topology.send(self.now, side, item);
+        if self.is_watched {
+            self.watch(side, Direction::Forward, id, Fate::Delivered);
+        }
+    }
+
+    /// Sends all that one end of a connection may send now. `endpoint` is its number.
+    #[inline]
+    pub fn drain(&mut self, transfer: &mut Transfer, endpoint: u32, flow: &mut Flow) {
+        let end = (endpoint & 1) as usize;
+        loop {
+            let id = self.packets.vacant();
+            let packet = self.packets.get_mut(id);
+            if !transfer.ends[end].poll_transmit_into(self.now, &mut packet.transmit) {
+                return;
+            }
+            let segment = &packet.transmit.segment;
+            packet.bytes = IP_HEADER_BYTES + tcp::header_len(segment) as u32 + segment.len;
+            packet.load = Load::Tcp { endpoint: endpoint ^ 1 };
+            packet.flow = transfer.flow;
+            packet.number = transfer.number;
+            packet.exit = flow.nodes[end ^ 1];
+            packet.direction = if end == SENDER { flow.direction } else { opposite(flow.direction) };
+            packet.order = 0;
+            transfer.under_way += 1;
+            if segment.len > 0 {
+                flow.counts.on_sent(packet.transmit.reason);
+                packet.order = account(transfer, &packet.transmit, self.now, self.recorder.as_mut());
+            }
+            self.packets.occupy(id);
+            self.send(id, flow.nodes[end]);
+        }
+    }
+
+    pub fn send_datagram(&mut self, flow: &mut Flow, index: u32, bytes: u32) {
+        flow.counts.data_packets_sent += 1;
+        let id = self.packets.insert(Packet {
+            transmit: untracked(Segment::default(), Ecn::NotEct),
+            load: Load::Udp,
+            flow: index,
+            number: u32::MAX - index,
+            bytes,
+            order: 0,
+            exit: flow.nodes[RECEIVER],
+            direction: flow.direction,
+        });
+        self.forward(id, flow.nodes[SENDER]);
+    }
+
+    /// The recorder, if it samples at each change.
+    pub fn keen_recorder(&mut self) -> Option<&mut Recorder> {
+        self.recorder.as_mut().filter(|recorder| recorder.interval == Dur::ZERO)
+    }
+
+    /// Samples every queue.
+    pub fn sample_queues(&mut self) {
+        let Some(recorder) = &mut self.recorder else { return };
+        for side in self.topology.sides() {
+            recorder.on_queue(self.now, side.0, &self.topology.side_mut(side).queue_view(self.now));
+        }
+    }
+
+    /// A packet goes onto a link or has come off it: samples the queue, and captures what the link's near node sees,
+    /// which is what leaves forward and what arrives on the way back.
+    #[cold]
+    fn watch(&mut self, side: Side, captured: Direction, id: u32, fate: Fate) {
+        let view = self.topology.side_mut(side).queue_view(self.now);
+        let now = self.now;
+        if let Some(recorder) = self.keen_recorder() {
+            recorder.on_queue(now, side.0, &view);
+        }
+        if side.direction() == captured && fate == Fate::Delivered {
+            let packet = self.packets.get(id);
+            let taps = self.taps.iter_mut().filter(|tap| tap.link == side.link());
+            taps.for_each(|tap| tap.write(now, packet));
+        }
+    }
+}
+
+/// Books data that is sent, and answers which copy of its bytes it is.
+fn account(transfer: &mut Transfer, transmit: &Transmit, now: Time, recorder: Option<&mut Recorder>) -> u32 {
+    let range = range(transmit);
+    if !is_retransmission(transmit.reason) {
+        transfer.on_sent(range.end);
+        return 0;
+    }
+    if let Some(recorder) = recorder {
+        recorder.on_resent(now, transfer.flow, transmit.reason, transmit.offset);
+    }
+    let Transfer { truth, ends, .. } = transfer;
+    truth.resent(range, transmit.reason, |range| ends[RECEIVER].has_received(range.start, range.end))
+}
+
+/// A packet that no connection sent.
+pub fn untracked(segment: Segment, ecn: Ecn) -> Transmit {
+    Transmit { segment, ecn, reason: Reason::New, offset: 0 }
+}
+
+pub fn opposite(direction: Direction) -> Direction {
+    match direction {
+        Direction::Forward => Direction::Reverse,
+        Direction::Reverse => Direction::Forward,
+    }
+}
