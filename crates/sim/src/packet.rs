@@ -116,6 +116,12 @@ impl Packets {
         self.free.push(id);
     }
 
+    /// Packets for which there was ever need of a place at once.
+    #[cfg(test)]
+    pub fn places(&self) -> usize {
+        self.slots.len()
+    }
+
     /// The packets that are still under way.
     pub fn iter(&self) -> impl Iterator<Item = &Packet> {
         let mut is_free = vec![false; self.slots.len()];

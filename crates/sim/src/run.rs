@@ -226,3 +226,34 @@ fn link_records(scenario: &Scenario, engine: &mut Engine) -> Vec<LinkRecord> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::model::{Flow as FlowSpec, Link, Side, Traffic};
+    use airtcp_wire::{Bytes, Rate};
+
+    /// Places for connections and packets are used again: memory follows what goes on at once, not how long it goes on.
+    #[test]
+    fn memory_does_not_grow_with_time() {
+        let side = Side::plain(Rate(10_000_000), Dur::from_millis(10), 30);
+        let mut scenario = Scenario::over(vec![Link::symmetric("link", side)], Dur::from_secs(400));
+        let interval = Dur::from_millis(20);
+        let poisson = Traffic::Poisson { interval, size: Bytes(15_000), exponential: true };
+        scenario.flows = vec![FlowSpec { traffic: poisson, ..FlowSpec::unlimited("short", 0, 0) }];
+        let scheme = Scheme::parse("cubic", "linux").unwrap();
+        let streams = Streams::new(1);
+        let flows = flows(&scenario, &scheme, &streams).unwrap();
+        let topology = Topology::new(scenario.links.iter().map(|link| links::build(link, &streams)));
+        let mut engine = Engine::new(Network::new(topology, None, Vec::new()), flows);
+        let mut places = Vec::new();
+        for end in [100, 200, 300, 400] {
+            drive(&mut engine, Time::ZERO + Dur::from_secs(end), None, None).unwrap();
+            places.push((engine.transfers.len(), engine.network.packets.places()));
+        }
+        let (connections, packets) = places[3];
+        assert!(connections < 200 && connections <= 2 * places[0].0, "{places:?}");
+        assert!(packets < 500 && packets <= 2 * places[0].1, "{places:?}");
+        assert!(engine.flows[0].completions.len() > 19_000);
+    }
+}
