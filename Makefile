@@ -4,6 +4,8 @@ SHELL := /bin/bash
 .PHONY: help demo test lint test-rust test-python bench bench-smoke fmt tools
 
 export CARGO_TERM_COLOR ?= auto
+# Property tests try the same cases each time; other ones with PROPTEST_RNG_SEED=$RANDOM.
+export PROPTEST_RNG_SEED ?= 1
 BIN := .venv/bin
 DEMO_OUT := out/demo
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock

@@ -67,7 +67,7 @@ fn config() -> impl Strategy<Value = TcpConfig> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 10_000, ..ProptestConfig::default() })]
 
     #[test]
     fn every_byte_arrives_in_any_weather(

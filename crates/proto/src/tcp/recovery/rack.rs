@@ -209,6 +209,10 @@ impl LossRecovery for Rack {
 
     fn on_sent(&mut self, core: &Core, now: Time, sent: &Sent) {
         if sent.is_resent() {
+            // Of one segment resent again and again to a silent peer, the last time is all that counts.
+            if self.resent.back().is_some_and(|(_, start)| *start == sent.start) {
+                self.resent.pop_back();
+            }
             self.resent.push_back((now, sent.start));
         }
         if self.probe.is_being_sent {
