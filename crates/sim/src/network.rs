@@ -9,7 +9,7 @@ use airtcp_proto::middlebox::Direction;
 use airtcp_proto::path::{Fate, Output};
 use airtcp_proto::queue::Item;
 use airtcp_proto::tcp::{Reason, Transmit};
-use airtcp_wire::{Dur, Ecn, Segment, Time, tcp};
+use airtcp_wire::{Dur, Ecn, Flags, Segment, Time, tcp};
 use std::collections::VecDeque;
 
 const IP_HEADER_BYTES: u32 = 20;
@@ -95,8 +95,12 @@ impl Network {
                 flow.counts.on_sent(packet.transmit.reason);
                 packet.order = account(transfer, &packet.transmit, self.now, self.recorder.as_mut());
             }
+            let is_last = packet.transmit.reason == Reason::Ack && !segment.flags.contains(Flags::RST);
             self.packets.occupy(id);
             self.send(id, flow.nodes[end]);
+            if is_last {
+                return;
+            }
         }
     }
 

@@ -61,6 +61,7 @@ impl Window {
 }
 
 /// How a loss-based controller behaves outside slow start. Implement `increase` and `reduce`; the rest has defaults.
+/// Of [`Ack::rate`] only the totals are there.
 pub trait Avoidance: Send + Clone {
     /// New data acknowledged in congestion avoidance, outside recovery, while the window is what limits: grow.
     /// `acked`: the bytes that count, which is less than `ack.acked` where byte counting is limited or slow start has
@@ -197,6 +198,10 @@ impl<A: Avoidance> CongestionControl for Composed<A> {
     fn on_restart(&mut self, _now: Time) {
         self.window.cwnd = self.window.cwnd.min(self.restart_window);
         self.avoidance.restart();
+    }
+
+    fn reads_rate(&self) -> bool {
+        false
     }
 
     fn pacing_rate(&self) -> Option<Rate> {

@@ -50,6 +50,11 @@ pub trait CongestionControl: Send {
     /// `bytes` of data have been sent; `in_flight` includes them.
     fn on_sent(&mut self, _now: Time, _bytes: u64, _in_flight: u64) {}
 
+    /// Does it read [`Ack::rate`]? Otherwise that holds totals only, which saves the sender much of the work of an ACK.
+    fn reads_rate(&self) -> bool {
+        true
+    }
+
     /// Counts the bytes that `on_sent` counts: payload. `None`: the sender is clocked by ACKs alone.
     fn pacing_rate(&self) -> Option<Rate> {
         None

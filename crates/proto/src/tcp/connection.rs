@@ -321,9 +321,14 @@ impl Connection {
         let Some(ack) = self.ack_position(segment) else { return };
         let shift = if segment.flags.contains(Flags::SYN) { 0 } else { self.negotiated.peer_window_shift };
         let window = u64::from(segment.window) << shift;
-        if self.sender.is_idle_at(ack) {
-            return self.sender.update_window(ack, window);
+        match self.sender.is_idle_at(ack) {
+            true => self.sender.update_window(ack, window),
+            false => self.take_news(now, segment, ack, window),
         }
+    }
+
+    #[inline(never)]
+    fn take_news(&mut self, now: Time, segment: &Segment, ack: u64, window: u64) {
         let mut blocks = [(0, 0); 4];
         let (mut count, mut has_dsack) = (0, false);
         if !segment.sack.is_empty() && self.sender.core.has_sack {
@@ -448,7 +453,7 @@ impl Connection {
     }
 
     /// As [`poll_transmit`](Connection::poll_transmit), into a place that the driver has for it: copying costs more than
-    /// making. Answers whether there was a segment.
+    /// making. Answers whether there was a segment. After an acknowledgment without data there is none.
     pub fn poll_transmit_into(&mut self, now: Time, out: &mut Transmit) -> bool {
         self.clock = now;
         if let Some(segment) = self.reset_due.take() {

@@ -7,6 +7,8 @@ use airtcp_wire::{Dur, Time};
 /// `C.*` of the draft.
 #[derive(Clone, Debug, Default)]
 pub struct RateSampler {
+    /// The controller reads samples; otherwise only totals are kept.
+    pub is_read: bool,
     pub delivered: u64,
     delivered_at: Time,
     /// Of `delivered`, what duplicate ACKs have announced without saying which segments.
@@ -36,11 +38,14 @@ impl RateSampler {
     /// Stamps a segment that is about to be sent.
     #[inline]
     pub fn on_send(&mut self, now: Time, in_flight_before: u64, sent: &mut Sent) {
+        sent.sent_at = now;
+        if !self.is_read {
+            return;
+        }
         if in_flight_before == 0 {
             self.first_sent_at = now;
             self.delivered_at = now;
         }
-        sent.sent_at = now;
         sent.first_sent_at = self.first_sent_at;
         sent.delivered = self.delivered;
         sent.delivered_at = self.delivered_at;
@@ -53,6 +58,9 @@ impl RateSampler {
     #[inline]
     pub fn on_delivered(&mut self, now: Time, sent: &Sent, newest: &mut Newest) {
         self.delivered += sent.bytes();
+        if !self.is_read {
+            return;
+        }
         self.delivered_at = now;
         if newest.sent.is_none_or(|newest| newest <= (sent.sent_at, sent.end)) {
             *newest = Newest {

@@ -214,7 +214,8 @@ impl Receiver {
         segment.ack = self.irs.at(next);
         self.advertised = self.right_edge().max(self.advertised);
         // Rounded up: a right edge, once advertised, does not move back (RFC 9293 §3.8.6).
-        let window = self.advertised.saturating_sub(next).div_ceil(1 << self.window_shift).min(0xffff);
+        let unit = (1 << self.window_shift) - 1;
+        let window = ((self.advertised.saturating_sub(next) + unit) >> self.window_shift).min(0xffff);
         segment.window = window as u16;
         self.advertised = next + (window << self.window_shift);
         self.last_ack_sent = next;

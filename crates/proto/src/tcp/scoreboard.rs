@@ -181,10 +181,12 @@ impl Scoreboard {
     }
 
     /// The first lost segment: what is resent next.
+    #[inline]
     pub fn first_lost(&mut self) -> Option<usize> {
-        if self.lost == 0 {
-            return None;
-        }
+        if self.lost == 0 { None } else { self.find_first_lost() }
+    }
+
+    fn find_first_lost(&mut self) -> Option<usize> {
         let mut index = self.index_at(self.next_lost);
         // A partly acknowledged segment starts later than it did when it was marked.
         while self.segments.get(index)?.fate != Fate::Lost {

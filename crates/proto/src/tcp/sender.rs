@@ -104,6 +104,7 @@ impl Sender {
         mss: u64,
         has_sack: bool,
     ) {
+        self.core.sampler.is_read = cc.reads_rate();
         self.core.cc = cc;
         self.core.mss = mss;
         self.core.initial_window = mss * u64::from(config.initial_window);
