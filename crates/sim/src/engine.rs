@@ -397,12 +397,15 @@ impl Engine {
 
     fn sample_flow(&mut self, index: u32) {
         let transfer = &self.transfers[index as usize];
+        let flow = &self.flows[transfer.flow as usize];
         if let Some(recorder) = &mut self.network.recorder
             && transfer.phase != Phase::Retired
-            && self.flows[transfer.flow as usize].is_measured
+            && flow.is_measured
         {
             let view = transfer.ends[SENDER].sender_view();
-            recorder.on_flow(self.network.now, transfer.flow, &view, transfer.ends[RECEIVER].received());
+            let received = transfer.ends[RECEIVER].received();
+            let is_lasting = flow.connection == Some(index);
+            recorder.on_flow(self.network.now, transfer.flow, &view, received, is_lasting);
         }
     }
 }

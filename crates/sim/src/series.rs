@@ -66,7 +66,8 @@ table! {
         nxt_bytes: U64(u64),
         /// Received in order so far.
         received_bytes: U64(u64),
-        /// The rate at which it grew, over the last whole 100 ms or sampling interval.
+        /// The rate at which it grew, over the last whole 100 ms or sampling interval. Not a number for short transfers,
+        /// each of which has a connection of its own.
         delivered_bps: F64(f64),
     }
 }
@@ -134,13 +135,9 @@ impl Recorder {
         self.series
     }
 
-    pub fn on_flow(&mut self, now: Time, flow: u32, view: &SenderView, received: u64) {
-        let mark = &mut self.marks[flow as usize];
-        let elapsed = now.since(mark.since);
-        if elapsed >= RATE_WINDOW {
-            let bits = received.saturating_sub(mark.received) as f64 * 8.0;
-            *mark = RateMark { since: now, received, rate_bps: bits / elapsed.as_secs_f64() };
-        }
+    /// `is_lasting`: the connection is the flow's only one.
+    pub fn on_flow(&mut self, now: Time, flow: u32, view: &SenderView, received: u64, is_lasting: bool) {
+        let rate_bps = if is_lasting { self.delivered_bps(now, flow, received) } else { f64::NAN };
         let ssthresh = if view.ssthresh == u64::MAX { f64::NAN } else { view.ssthresh as f64 };
         self.series.flows.push(
             now.0,
@@ -153,8 +150,18 @@ impl Recorder {
             view.una,
             view.nxt,
             received,
-            mark.rate_bps,
+            rate_bps,
         );
+    }
+
+    fn delivered_bps(&mut self, now: Time, flow: u32, received: u64) -> f64 {
+        let mark = &mut self.marks[flow as usize];
+        let elapsed = now.since(mark.since);
+        if elapsed >= RATE_WINDOW {
+            let bits = (received - mark.received) as f64 * 8.0;
+            *mark = RateMark { since: now, received, rate_bps: bits / elapsed.as_secs_f64() };
+        }
+        mark.rate_bps
     }
 
     pub fn on_queue(&mut self, now: Time, side: u16, view: &QueueView) {
