@@ -477,10 +477,11 @@ impl Sender {
     }
 
     fn poll_lost(&mut self, now: Time, index: usize) -> Option<Outgoing> {
-        let bytes = self.core.board.get(index)?.bytes();
+        let (bytes, in_flight) = (self.core.board.get(index)?.bytes(), self.core.board.in_flight());
         let reason = match self.core.forced.take() {
             Some(reason) => reason,
-            None if self.core.board.in_flight() + bytes <= self.core.window() => Reason::Retransmit,
+            // A FIN may make a segment one longer than a window of one segment.
+            None if in_flight == 0 || in_flight + bytes <= self.core.window() => Reason::Retransmit,
             None => {
                 self.limited_at = self.core.nxt;
                 // F-RTO (RFC 5682 §2.1 step 2b): new segments go before retransmissions.
@@ -514,17 +515,27 @@ impl Sender {
             return self.poll_without_data(now);
         }
         let in_flight = core.board.in_flight();
-        let room = self.peer_edge.saturating_sub(core.nxt);
-        let length = unsent.min(core.mss).min(room);
+        let (payload, length) = self.next_segment();
         if length == 0 || self.must_wait_for_more(length, unsent) {
             self.watch_window(now);
             return None;
         }
-        if in_flight + length > core.window() && !self.takes_extra() {
+        if in_flight + payload > core.window() && !self.takes_extra() {
             self.limited_at = self.core.nxt;
             return None;
         }
         Some(self.send_new(now, length))
+    }
+
+    /// Payload of the next new segment, and its sequence space: the FIN goes with the last byte. Both within the peer's
+    /// window and one segment.
+    #[inline]
+    fn next_segment(&self) -> (u64, u64) {
+        let room = self.peer_edge.saturating_sub(self.core.nxt);
+        let data = self.write_end.saturating_sub(self.core.nxt);
+        let payload = data.min(self.core.mss).min(room);
+        let takes_fin = self.is_closing && payload == data && payload < room && self.unsent() > data;
+        (payload, payload + u64::from(takes_fin))
     }
 
     /// Consumes one of the segments that may leave beyond the window, if there is one.
@@ -616,7 +627,7 @@ impl Sender {
     fn tail_loss_probe(&mut self, now: Time) -> Option<Outgoing> {
         self.core.is_probe_due = false;
         self.core.stats.tail_loss_probes += 1;
-        let length = self.unsent().min(self.core.mss).min(self.peer_edge.saturating_sub(self.core.nxt));
+        let (_, length) = self.next_segment();
         let last = self.core.board.len().checked_sub(1)?;
         self.rto_deadline = Time::NEVER;
         Some(match length {

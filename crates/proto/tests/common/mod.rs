@@ -4,7 +4,7 @@
 
 use airtcp_proto::tcp::{Connection, Event, Reason, TcpConfig, Transmit};
 use airtcp_proto::{Stream, Streams};
-use airtcp_wire::{Dur, Ecn, Segment, Seq, Time};
+use airtcp_wire::{Dur, Ecn, Flags, Segment, Seq, Time};
 use std::collections::BTreeMap;
 
 pub const fn ms(n: u64) -> Dur {
@@ -171,8 +171,9 @@ impl Pair {
             // F-RTO's two segments leave with everything else still counted as in flight (RFC 5682 §2.1 step 2b); a tail
             // loss probe leaves whatever cwnd says (RFC 8985 §7.3).
             let is_f_rto = config.f_rto && view.in_recovery;
+            let fin = u64::from(transmit.segment.flags.contains(Flags::FIN));
             assert!(
-                is_f_rto || is_probe || view.in_flight <= view.cwnd,
+                is_f_rto || is_probe || view.in_flight <= view.cwnd + fin,
                 "beyond cwnd: {transmit:?} {view:?}"
             );
         }

@@ -110,6 +110,18 @@ fn active_close_passes_through_time_wait() {
     assert_eq!(script.connection.state(), State::Closed);
 }
 
+/// RFC 9293 §3.10.4: FIN is combined with the last segment, a full one too, and needs no room in cwnd of its own.
+#[test]
+fn fin_goes_with_the_last_full_segment() {
+    let mut script = Script::connected(&plain(), 100);
+    script.connection.write(2 * MSS);
+    script.close();
+    let sent = script.drain();
+    assert_eq!(sent.len(), 2);
+    assert!(sent[1].1.segment.flags.contains(Flags::FIN));
+    assert_eq!(sent[1].1.segment.len as u64, MSS);
+}
+
 /// RFC 9293 §3.6: passive close, LAST-ACK.
 #[test]
 fn passive_close() {
