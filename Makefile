@@ -8,7 +8,7 @@ export CARGO_TERM_COLOR ?= auto
 export PROPTEST_RNG_SEED ?= 1
 BIN := .venv/bin
 DEMO_OUT := out/demo
-RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock scenarios/default.toml
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
