@@ -186,7 +186,7 @@ def memory() -> dict[str, int]:
 
 def parallel() -> dict[str, float]:
     """Wall time of two independent runs in one process, one after the other and on two threads."""
-    command = [*airtcp(CLEAN, 60), "2"]
+    command = [*airtcp(CLEAN, 400), "2"]
     serial, threaded = (
         min(run_once([*command, threads]).wall_s for _ in range(REPEATS)) for threads in ("1", "2")
     )
