@@ -573,10 +573,7 @@ impl Connection {
         self.events |= 1 << event as u8;
     }
 
-    /// The application has `bytes` more to send.
-    ///
-    /// # Panics
-    /// After [`close`](Connection::close), in debug builds.
+    /// The application has `bytes` more to send. Not to be called after [`close`](Connection::close).
     pub fn write(&mut self, bytes: u64) {
         self.sender.write(bytes);
     }
