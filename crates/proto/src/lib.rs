@@ -1,6 +1,7 @@
 //! L1: the protocol machines. See [`machine`] for the one contract that all of them keep.
 
 pub mod cc;
+pub mod circuit;
 pub mod machine;
 pub mod middlebox;
 pub mod path;

@@ -1,0 +1,76 @@
+//! What a circuit can be set to.
+
+use airtcp_wire::{Bytes, Rate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A TCP circuit. Its control TCPs' own rules are a [`TcpConfig`](crate::tcp::TcpConfig).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Bytes of data that one header packet stands for: the control TCPs' maximum segment size, which is virtual.
+    pub vmss: Bytes,
+    /// Control TCPs of the circuit (M): one loss takes 1/(2M) of its rate, and it gets M flows' shares.
+    pub controls: u16,
+    /// Guaranteed minimum bandwidth: data that leaves without header packets. Absent: none.
+    pub gmb: Option<Rate>,
+    /// Data packets that may wait to enter the circuit.
+    pub tunnel_queue: u32,
+    /// Compress the header packets between the circuit's ends.
+    pub compression: Compression,
+    /// F1: the data TCP's receiver reports missing packets by SACK.
+    pub f1: bool,
+    /// F2: the data TCP sends its first unacknowledged packet again every so many duplicate ACKs as the control TCPs'
+    /// window has segments.
+    pub f2: bool,
+    /// F3: the data TCP's retransmission timer is 50 ms, never backed off.
+    pub f3: bool,
+}
+
+/// How header packets are compressed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Compression {
+    #[default]
+    None,
+    /// RFC 1144: 3 bytes and the TCP options. After a lost one nothing can be read until a retransmission comes.
+    Rfc1144,
+    /// RFC 1144 with the repair *twice*: up to two lost ones in a row are guessed.
+    Twice,
+}
+
+impl Default for Config {
+    /// The paper's circuit (§4.8.3, §6).
+    fn default() -> Config {
+        Config {
+            vmss: Bytes(1500),
+            controls: 1,
+            gmb: None,
+            // The paper's tunnel queue is a network interface's (§4.5): BSD's IFQ_MAXLEN.
+            tunnel_queue: 50,
+            compression: Compression::None,
+            f1: true,
+            f2: true,
+            f3: true,
+        }
+    }
+}
+
+impl Config {
+    /// # Errors
+    /// What is wrong with the values, and what is allowed.
+    pub fn check(&self) -> Result<(), String> {
+        // The MSS option on a SYN has 16 bits (RFC 9293 §3.7.1), and timestamps are taken off it.
+        match self {
+            Config { vmss: Bytes(vmss), .. } if !(64..=65_000).contains(vmss) => {
+                Err(format!("vmss = {vmss} B: 64 to 65000 bytes are allowed"))
+            }
+            Config { controls: 0, .. } => Err("controls = 0: a circuit needs at least one".to_owned()),
+            Config { tunnel_queue: 0, .. } => {
+                Err("tunnel_queue = 0: at least one packet must find room".to_owned())
+            }
+            Config { gmb: Some(Rate(0)), .. } => Err("gmb = 0: leave it out for none".to_owned()),
+            _ => Ok(()),
+        }
+    }
+}
