@@ -37,6 +37,7 @@ pub fn controllers() -> &'static [&'static ControllerSpec] {
         &westwood::original::SPEC,
         &westwood::nr::SPEC,
         &westwood::plus::SPEC,
+        &westwood::vt::SPEC,
         &hybla::SPEC,
         &bbr::v1::SPEC,
         &bbr::v3::SPEC,

@@ -5,6 +5,7 @@ mod delay;
 mod reno;
 mod slow_start;
 mod westwood;
+mod westwood_vt;
 
 use crate::model::{Sender, plain};
 use airtcp_proto::cc::Build;

@@ -248,3 +248,34 @@ fn prr_spreads_the_reduction() {
     assert_eq!(script.view().in_flight / MSS, 10);
     assert_eq!(script.sent().len(), 10);
 }
+
+/// Paper 004 §2: a loss taken for corruption leaves cwnd, "as if the packet loss has never been occurred". Whatever the
+/// recovery, the segment is resent, each duplicate ACK lets one new segment out, and as many as before are in flight when
+/// recovery is over.
+#[test]
+fn a_window_that_is_left_alone_keeps_the_sending_rate() {
+    for recovery in [Recovery::Reno, Recovery::Newreno, Recovery::Sack, Recovery::RackTlp] {
+        let has_sack = matches!(recovery, Recovery::Sack | Recovery::RackTlp);
+        let config = TcpConfig {
+            congestion_control: "westwood-vt".to_owned(),
+            initial_ssthresh: Some(10),
+            recovery,
+            sack: has_sack,
+            prr: has_sack,
+            ..plain()
+        };
+        let mut script = Script::opened(&config, 10);
+        script.write(100).at(200).ack(1);
+        assert_eq!(script.sent(), (0..11).collect::<Vec<_>>(), "{recovery:?}");
+        for right in 3..=10 {
+            let block = [(2, right)];
+            script.sack(1, if has_sack { &block } else { &[] });
+        }
+        assert_eq!(script.sent(), [1, 11, 12, 13, 14, 15, 16, 17, 18], "{recovery:?}");
+        script.at(300).ack(11);
+        assert!(!script.view().in_recovery, "{recovery:?}");
+        assert_eq!(script.windows(), (10, 10), "{recovery:?}");
+        assert_eq!(script.view().in_flight, 10 * MSS, "{recovery:?}");
+        assert_eq!(script.connection.stats().cwnd_reductions, 0, "{recovery:?}");
+    }
+}

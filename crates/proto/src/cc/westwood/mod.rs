@@ -5,6 +5,7 @@
 pub mod nr;
 pub mod original;
 pub mod plus;
+pub mod vt;
 
 use super::{Ack, Avoidance, Congestion, Window};
 use airtcp_wire::{Dur, Time};

@@ -9,43 +9,51 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     name: "westwood-nr",
     summary: "Westwood as its authors ran it in ns-2, on NewReno: the baseline of WestwoodVT",
     source: "M. Valla, tcp-westwood-nr.cc for ns-2, 2001, filter type 1",
-    params: &[
-        Param {
-            name: "filter_ratio",
-            default: 10.0,
-            min: 0.5,
-            max: 1000.0,
-            doc: "τ/Δ of the filter, of which the coefficients are (2r−1)/(2r+1) and 1/(2r+1): 10 gives 19/21 and 1/21 (the \
-                  code's 0.9047 and 0.0476), 15 its filter type 2",
-        },
-        Param {
-            name: "acked_max",
-            default: 2.0,
-            min: 1.0,
-            max: 1000.0,
-            doc: "Segments that one ACK may stand for",
-        },
-        Param {
-            name: "rtt_min_initial_s",
-            default: 5.0,
-            min: 0.0,
-            max: 100.0,
-            doc: "RTTmin before the first measurement, in s",
-        },
-        Param {
-            name: "timeout_step",
-            default: 0.25,
-            min: 0.0,
-            max: 4.0,
-            doc: "A timeout in slow start adds this to the factor by which its ssthresh is divided; one in congestion \
-                  avoidance sets the factor to 1",
-        },
-        Param { name: "timeout_max", default: 4.0, min: 1.0, max: 100.0, doc: "Bound on that factor" },
-    ],
+    params: &PARAMS,
     build,
 };
 
+/// Of the estimator and of the reaction to congestion; [`super::vt`] has them, too.
+pub(super) const PARAMS: [Param; 5] = [
+    Param {
+        name: "filter_ratio",
+        default: 10.0,
+        min: 0.5,
+        max: 1000.0,
+        doc: "τ/Δ of the filter, of which the coefficients are (2r−1)/(2r+1) and 1/(2r+1): 10 gives 19/21 and 1/21 (the \
+              code's 0.9047 and 0.0476), 15 its filter type 2",
+    },
+    Param {
+        name: "acked_max",
+        default: 2.0,
+        min: 1.0,
+        max: 1000.0,
+        doc: "Segments that one ACK may stand for",
+    },
+    Param {
+        name: "rtt_min_initial_s",
+        default: 5.0,
+        min: 0.0,
+        max: 100.0,
+        doc: "RTTmin before the first measurement, in s",
+    },
+    Param {
+        name: "timeout_step",
+        default: 0.25,
+        min: 0.0,
+        max: 4.0,
+        doc: "A timeout in slow start adds this to the factor by which its ssthresh is divided; one in congestion \
+              avoidance sets the factor to 1",
+    },
+    Param { name: "timeout_max", default: 4.0, min: 1.0, max: 100.0, doc: "Bound on that factor" },
+];
+
 fn build(build: &Build, values: &Values) -> Box<dyn CongestionControl> {
+    Box::new(Composed::new(build, westwood_nr(values)))
+}
+
+/// `values` of [`PARAMS`].
+pub(super) fn westwood_nr(values: &Values) -> Westwood<EveryAckAlike> {
     let estimator = EveryAckAlike {
         ratio: values.get("filter_ratio"),
         acked_max: values.get("acked_max"),
@@ -55,13 +63,12 @@ fn build(build: &Build, values: &Values) -> Box<dyn CongestionControl> {
         interval: Interval::default(),
         filter: LowPass::default(),
     };
-    let min_rtt = Dur::from_secs_f64(values.get("rtt_min_initial_s"));
-    Box::new(Composed::new(build, Westwood::new(estimator, min_rtt)))
+    Westwood::new(estimator, Dur::from_secs_f64(values.get("rtt_min_initial_s")))
 }
 
 /// Every ACK's sample has the same weight, however long it took to come.
 #[derive(Clone, Debug)]
-struct EveryAckAlike {
+pub(super) struct EveryAckAlike {
     ratio: f64,
     /// Segments.
     acked_max: f64,

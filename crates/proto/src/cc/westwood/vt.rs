@@ -1,0 +1,117 @@
+//! WestwoodVT: WestwoodNR that takes a loss for corruption while the path's buffers are nearly empty, by Vegas's measure of
+//! what lies in them.
+
+use super::Westwood;
+use super::nr::{self, EveryAckAlike};
+use crate::cc::registry::{ControllerSpec, Param, Values};
+use crate::cc::{Ack, Avoidance, Build, Cause, Composed, Congestion, CongestionControl, Window};
+use airtcp_wire::Dur;
+
+pub const SPEC: ControllerSpec = ControllerSpec {
+    name: "westwood-vt",
+    summary: "WestwoodNR that leaves the window alone after a loss while few segments are queued: taken for corruption",
+    source: "Koo, Mun, Choo, ICCS 2007, §2",
+    params: &[
+        Param {
+            name: "alpha",
+            default: 14.0,
+            min: 0.0,
+            max: 100_000.0,
+            doc: "Segments queued below which a loss is corruption (§3: 14, from queues of 20)",
+        },
+        Param {
+            name: "beta",
+            default: 16.0,
+            min: 0.0,
+            max: 100_000.0,
+            doc: "Segments queued above which a loss is congestion (§3: 16); not less than alpha",
+        },
+        nr::PARAMS[0],
+        nr::PARAMS[1],
+        nr::PARAMS[2],
+        nr::PARAMS[3],
+        nr::PARAMS[4],
+    ],
+    build,
+};
+
+fn build(build: &Build, values: &Values) -> Box<dyn CongestionControl> {
+    let alpha = values.get("alpha");
+    let beta = values.get("beta").max(alpha);
+    Box::new(Composed::new(build, WestwoodVt { nr: nr::westwood_nr(values), alpha, beta, rtt: None }))
+}
+
+/// What a loss is taken for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Judgement {
+    Corruption,
+    Undecided,
+    Congestion,
+}
+
+#[derive(Clone, Debug)]
+struct WestwoodVt {
+    nr: Westwood<EveryAckAlike>,
+    /// Segments.
+    alpha: f64,
+    beta: f64,
+    /// The last one measured.
+    rtt: Option<Dur>,
+}
+
+impl WestwoodVt {
+    /// §2: the next three duplicate ACKs decide what these leave open.
+    fn judge(&self, event: &Congestion, mss: u64) -> Judgement {
+        let Some(rtt) = self.rtt else { return Judgement::Congestion };
+        let queued = queued_bytes(event.flight_size, event.min_rtt, rtt) / mss as f64;
+        if queued < self.alpha {
+            Judgement::Corruption
+        } else if queued > self.beta {
+            Judgement::Congestion
+        } else {
+            Judgement::Undecided
+        }
+    }
+}
+
+/// Eq. (2): Δ = (WindowSize/BaseRTT − WindowSize/RTT)·BaseRTT. WindowSize is "equal to the number of bytes in transit": less
+/// than cwnd where the receiver's window is what limits.
+fn queued_bytes(window_size: u64, base_rtt: Dur, rtt: Dur) -> f64 {
+    let (base_rtt, rtt) = (base_rtt.as_secs_f64(), rtt.as_secs_f64());
+    window_size as f64 * (1.0 - base_rtt / rtt)
+}
+
+impl Avoidance for WestwoodVt {
+    fn observe(&mut self, ack: &Ack, window: &mut Window) {
+        self.rtt = ack.rtt.or(self.rtt);
+        self.nr.observe(ack, window);
+    }
+
+    fn increase(&mut self, ack: &Ack, acked: u64, window: &mut Window) {
+        self.nr.increase(ack, acked, window);
+    }
+
+    /// §2 tells causes apart after three duplicate ACKs in congestion avoidance. Of slow start, timeouts and ECN-Echo it does
+    /// not speak: there WestwoodNR's reaction stays.
+    fn reduce(&mut self, event: &Congestion, window: &Window) -> Option<u64> {
+        let is_judged = event.cause == Cause::Loss && !window.in_slow_start();
+        if is_judged && self.judge(event, window.mss) != Judgement::Congestion {
+            return None;
+        }
+        self.nr.reduce(event, window)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Eq. (2) by hand: 30 segments in 100 ms of which 40 ms are queueing are 300 a second against 500 expected.
+    #[test]
+    fn delta_is_expected_less_actual_times_base_rtt() {
+        let delta = queued_bytes(30_000, Dur::from_millis(60), Dur::from_millis(100));
+        assert!((delta - (30_000.0 / 0.06 - 30_000.0 / 0.1) * 0.06).abs() < 1e-6);
+        assert!((delta - 12_000.0).abs() < 1e-6);
+        assert_eq!(queued_bytes(30_000, Dur::from_millis(60), Dur::from_millis(60)), 0.0);
+    }
+}
