@@ -69,9 +69,15 @@ pub trait Avoidance: Send + Clone {
     fn increase(&mut self, ack: &Ack, acked: u64, window: &mut Window);
 
     /// Something was lost or marked, or the timer expired: the new ssthresh in bytes, to which cwnd falls if it is above, or
-    /// `None` to leave both as they are. On a timeout cwnd falls to one segment whatever is returned. `event.flight_size` is at most
-    /// cwnd at the loss. Not called for a repeated timeout.
+    /// `None` to leave both as they are, but for what a timeout makes of cwnd ([`Avoidance::loss_window`]).
+    /// `event.flight_size` is at most cwnd at the loss. Not called for a repeated timeout.
     fn reduce(&mut self, event: &Congestion, window: &Window) -> Option<u64>;
+
+    /// cwnd in bytes after a timeout, a repeated one too: the loss window of one full-sized segment (RFC 5681 §3.1).
+    /// Asked after `reduce`.
+    fn loss_window(&self, _event: &Congestion, window: &Window) -> u64 {
+        window.mss
+    }
 
     /// Every ACK, before growth, also in recovery: filters and RTT bookkeeping. May lower `ssthresh` to leave slow
     /// start, and set `cwnd` where the controller answers to more than losses.
@@ -125,7 +131,9 @@ impl<A: Avoidance> Composed<A> {
         let lossy_window = *self.lossy_window.get_or_insert(self.window.cwnd);
         let event = Congestion { flight_size: event.flight_size.min(lossy_window), ..*event };
         let ssthresh = self.avoidance.reduce(&event, &self.window);
-        let has_reduced = ssthresh.is_some() || event.cause == Cause::Timeout;
+        let has_reduced = ssthresh.is_some()
+            || (event.cause == Cause::Timeout
+                && self.avoidance.loss_window(&event, &self.window) < self.window.cwnd);
         // ECN-Echo is never spurious; it leaves standing what an earlier loss saved.
         if event.cause != Cause::Ecn {
             self.before_reduction = has_reduced.then_some(before);
@@ -178,8 +186,7 @@ impl<A: Avoidance> CongestionControl for Composed<A> {
         }
         let is_timeout = event.cause == Cause::Timeout;
         if is_timeout {
-            // RFC 5681 §3.1: the loss window is one full-sized segment.
-            self.window.cwnd = self.window.mss;
+            self.window.cwnd = self.avoidance.loss_window(event, &self.window);
         }
         self.slow_start.on_congestion(is_timeout);
     }

@@ -34,7 +34,8 @@ pub trait CongestionControl: Send {
     fn on_ack(&mut self, ack: &Ack);
 
     /// A loss has been found (once a recovery episode), ECN-Echo has been seen (once a window), or the timer has
-    /// expired. The controller may decline to reduce: then cwnd and ssthresh are what they were.
+    /// expired. The controller may decline to reduce: then cwnd and ssthresh are what they were, and the sender takes it that
+    /// it has not answered to congestion in this window yet.
     fn on_congestion(&mut self, event: &Congestion);
 
     /// Loss recovery is over: everything outstanding when it began has been acknowledged. Not called when a timeout

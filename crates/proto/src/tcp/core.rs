@@ -204,16 +204,14 @@ impl Core {
     /// ECN-Echo: reduce once a window (RFC 3168 §6.1.2).
     pub fn handle_ecn_echo(&mut self, now: Time) {
         self.stats.ecn_echoes_received += 1;
-        if self.una > self.ecn_recover && self.phase == Phase::Open && self.nxt > 0 {
-            self.ecn_recover = self.nxt;
+        if self.una > self.ecn_recover && self.nxt > 0 {
             self.congestion(now, Cause::Ecn, false);
-            self.owes_cwr = true;
         }
     }
 
     /// Tells the controller.
     pub fn congestion(&mut self, now: Time, cause: Cause, is_repeated_timeout: bool) {
-        let prior_cwnd = self.cc.cwnd();
+        let (prior_cwnd, prior_ssthresh) = (self.cc.cwnd(), self.cc.ssthresh());
         self.cc.on_congestion(&Congestion {
             now,
             cause,
@@ -226,9 +224,13 @@ impl Core {
             nxt: self.nxt,
         });
         self.stats.cwnd_reductions += u64::from(self.cc.cwnd() < prior_cwnd);
-        // One reduction a window, whatever asks for it.
-        self.ecn_recover = self.nxt;
-        self.owes_cwr |= cause != Cause::Ecn;
+        // One reduction a window, whatever asks for it. A loss that the controller did not answer to leaves the receiver
+        // echoing, and the window to what ECN-Echo makes of it.
+        let has_answered = (self.cc.cwnd(), self.cc.ssthresh()) != (prior_cwnd, prior_ssthresh);
+        if has_answered || cause == Cause::Ecn {
+            self.ecn_recover = self.nxt;
+            self.owes_cwr = true;
+        }
     }
 
     /// The last episode proved spurious: restore (RFC 4015 §3.2).
