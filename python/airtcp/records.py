@@ -44,7 +44,7 @@ class Flow(TypedDict):
 
 
 class Link(TypedDict):
-    """One direction of one link."""
+    """One direction of one link. `queue_average_max` is RED's average at its largest, and None for other queues."""
 
     name: str
     direction: str
@@ -54,6 +54,7 @@ class Link(TypedDict):
     bytes_sent: int
     queue_mean_packets: float
     queue_max_packets: int
+    queue_average_max: float | None
     drops_overflow: int
     drops_aqm: int
     drops_corruption: int

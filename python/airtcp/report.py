@@ -59,8 +59,10 @@ def _link(link: Link) -> list[str]:
         "marked": link["marks"],
     }
     said = ", ".join(f"{count} {what}" for what, count in drops.items() if count)
+    average = link["queue_average_max"]
     return [
         f"link {link['name']} {link['direction']}: {link['utilisation']:.1%} used, "
         f"queue {link['queue_mean_packets']:.1f} packets on average, {link['queue_max_packets']} at most"
+        + ("" if average is None else f", RED's average {average:.1f} at most")
         + (f"; {said}" if said else "")
     ]

@@ -92,6 +92,9 @@ pub struct LinkRecord {
     /// Packets waiting, without the one that is being sent.
     pub queue_mean_packets: f64,
     pub queue_max_packets: u32,
+    /// The largest value of RED's average queue, in the unit it counts in: packets, unless `count_bytes`. Absent for other
+    /// disciplines.
+    pub queue_average_max: Option<f64>,
     pub drops_overflow: u64,
     pub drops_aqm: u64,
     pub drops_corruption: u64,
@@ -160,6 +163,7 @@ impl LinkRecord {
             bytes_sent: stats.sent_bytes,
             queue_mean_packets: stats.mean_queue_packets,
             queue_max_packets: stats.max_queue_packets,
+            queue_average_max: stats.max_average_queue,
             drops_overflow: stats.dropped(DropCause::Overflow),
             drops_aqm: stats.dropped(DropCause::Aqm),
             drops_corruption: stats.dropped(DropCause::Corruption),

@@ -118,6 +118,7 @@ impl Asked {
             self.take_up(now, line);
         }
         line.counters.on_queue_length(self.queue.len());
+        line.counters.on_average(self.queue.average());
     }
 
     /// Does all that has come about until `now`.

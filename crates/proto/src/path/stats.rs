@@ -16,6 +16,8 @@ pub struct LinkStats {
     /// Packets waiting, averaged over time.
     pub mean_queue_packets: f64,
     pub max_queue_packets: u32,
+    /// The largest value of RED's average queue, in the unit it counts in; `None` where there is no such thing.
+    pub max_average_queue: Option<f64>,
     /// Packets that the queue marked.
     pub marked_packets: u64,
     /// Packets lost by [`DropCause`], in the order of that enum.
@@ -55,6 +57,7 @@ pub(super) struct Counters {
     /// `waiting · now` while packets that joined have not left.
     wait_ns: u64,
     max_waiting: u64,
+    max_average: Option<f64>,
     marked_before: u64,
     dropped: [u64; 4],
 }
@@ -86,6 +89,13 @@ impl Counters {
     #[inline]
     pub fn on_queue_length(&mut self, packets: usize) {
         self.max_waiting = self.max_waiting.max(packets as u64);
+    }
+
+    #[inline]
+    pub fn on_average(&mut self, average: Option<f64>) {
+        if average > self.max_average {
+            self.max_average = average;
+        }
     }
 
     #[inline]
@@ -121,6 +131,7 @@ impl Counters {
             busy: self.busy - ahead.busy,
             mean_queue_packets: self.wait_ns.wrapping_sub(ahead.wait_ns) as f64 / elapsed as f64,
             max_queue_packets: self.max_waiting.min(u64::from(u32::MAX)) as u32,
+            max_average_queue: self.max_average,
             marked_packets: ahead.marked - self.marked_before,
             dropped: self.dropped,
         }

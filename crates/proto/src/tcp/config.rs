@@ -39,6 +39,8 @@ pub struct TcpConfig {
     pub dsack: bool,
     /// Explicit congestion notification (RFC 3168).
     pub ecn: bool,
+    /// With `ecn`, retransmissions are ECN-capable too, as ns-2's are: RFC 3168 §6.1.5 forbids it, RFC 2481 did not.
+    pub ecn_retransmissions: bool,
     /// Nagle's algorithm (RFC 9293 §3.7.4).
     pub nagle: bool,
 

@@ -532,10 +532,16 @@ impl Connection {
             segment.flags.set(Flags::PSH);
         }
         let mut ecn = Ecn::NotEct;
-        // RFC 3168 §6.1.5 and §6.1.6: neither retransmissions nor window probes are ECN-capable.
-        if self.negotiated.ecn && outgoing.reason == Reason::New && length > 0 {
-            ecn = Ecn::Ect0;
-            if std::mem::take(&mut self.sender.core.owes_cwr) {
+        if self.negotiated.ecn && length > 0 {
+            // RFC 3168 §6.1.5 and §6.1.6: neither retransmissions nor window probes are ECN-capable.
+            ecn = match outgoing.reason {
+                Reason::New => Ecn::Ect0,
+                Reason::WindowProbe => Ecn::NotEct,
+                _ if self.config.ecn_retransmissions => Ecn::Ect0,
+                _ => Ecn::NotEct,
+            };
+            // RFC 3168 §6.1.2: on the first new data after the reduction.
+            if outgoing.reason == Reason::New && std::mem::take(&mut self.sender.core.owes_cwr) {
                 segment.flags.set(Flags::CWR);
             }
         }

@@ -69,6 +69,7 @@ pub fn rfc() -> TcpConfig {
         sack: true,
         dsack: false,
         ecn: false,
+        ecn_retransmissions: false,
         nagle: true,
         ack_every: 2,
         // RFC 5681 §4.2: within 500 ms; 200 ms is what stacks do.
@@ -159,6 +160,7 @@ fn ns2(packet_size: u32) -> TcpConfig {
         window_scaling: false,
         timestamps: false,
         sack: false,
+        ecn_retransmissions: true,
         nagle: false,
         ack_every: 1,
         recovery: Recovery::Reno,
