@@ -39,6 +39,13 @@ impl Stream {
         self.0.next_u32()
     }
 
+    /// Another stream, which differs from this one and from all that are split off later.
+    pub fn split(&mut self) -> Stream {
+        let mut rng = ChaCha8Rng::seed_from_u64(self.u64());
+        rng.set_stream(self.u64());
+        Stream(rng)
+    }
+
     /// Uniform in `[0, 1)`, 53 bits.
     #[inline]
     pub fn f64(&mut self) -> f64 {

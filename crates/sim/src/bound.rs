@@ -1,37 +1,53 @@
 //! What a flow could get at best: (1 − PER)·rate of the tightest link.
 
-use crate::scenario::model::{self, Capacity, Direction, Loss, Side};
+use crate::links;
+use crate::scenario::model::{self, Capacity, Direction, Link, Loss};
+use airtcp_proto::Streams;
 use airtcp_proto::path::{BerForm, GilbertElliottConfig};
 use airtcp_proto::tcp::TcpConfig;
-use airtcp_wire::{Dur, Time};
+use airtcp_wire::Time;
 
 /// Application bits per second that could arrive at best, if the flow were alone: over each link its mean rate, less
-/// what is lost on it and on the links behind it, as far as loss models lose at random. Outages do not count.
-pub fn goodput_bound_bps(scenario: &model::Scenario, flow: &model::Flow, config: &TcpConfig) -> f64 {
+/// what is lost on it and on the links behind it, as far as loss models lose at random. Outages do not count. Of a cell
+/// it is what the run with these streams would give a user who always had data.
+pub fn goodput_bound_bps(
+    scenario: &model::Scenario,
+    flow: &model::Flow,
+    config: &TcpConfig,
+    streams: &Streams,
+) -> f64 {
     let crossed = &scenario.links[flow.enter..=flow.leave];
-    let sides: Vec<&Side> = match flow.direction {
-        Direction::Forward => crossed.iter().map(|link| &link.forward).collect(),
-        Direction::Reverse => crossed.iter().rev().map(|link| &link.reverse).collect(),
+    let links: Vec<&Link> = match flow.direction {
+        Direction::Forward => crossed.iter().collect(),
+        Direction::Reverse => crossed.iter().rev().collect(),
     };
     let packet = config.packet_size;
-    let arriving = sides.into_iter().fold(f64::INFINITY, |arriving, side| {
-        arriving.min(mean_rate_bps(side, scenario.warmup, scenario.duration))
-            * (1.0 - packet_loss(&side.loss, packet))
+    let (from, until) = (Time::ZERO + scenario.warmup, Time::ZERO + scenario.duration);
+    let arriving = links.into_iter().fold(f64::INFINITY, |arriving, link| {
+        let side = match flow.direction {
+            Direction::Forward => &link.forward,
+            Direction::Reverse => &link.reverse,
+        };
+        let rate_bps = match &side.capacity {
+            Capacity::Fixed(rate) => rate.0 as f64,
+            Capacity::Trace { trace, .. } => {
+                bps(trace.capacity_bytes(until) - trace.capacity_bytes(from), from, until)
+            }
+            Capacity::Log { log, .. } => {
+                bps(log.capacity_bytes(until) - log.capacity_bytes(from), from, until)
+            }
+            Capacity::Channel { config, .. } => {
+                let mut channel = links::channel(link, flow.direction, config, streams);
+                bps(channel.saturated_bytes(from, until), from, until)
+            }
+        };
+        arriving.min(rate_bps) * (1.0 - packet_loss(&side.loss, packet))
     });
     arriving * f64::from(config.segment_payload()) / f64::from(packet)
 }
 
-fn mean_rate_bps(side: &Side, from: Dur, until: Dur) -> f64 {
-    let (from, until) = (Time::ZERO + from, Time::ZERO + until);
-    let mean = |capacity: &dyn Fn(Time) -> u64| {
-        let bytes = capacity(until) - capacity(from);
-        bytes as f64 * 8.0 / until.since(from).as_secs_f64()
-    };
-    match &side.capacity {
-        Capacity::Fixed(rate) => rate.0 as f64,
-        Capacity::Trace { trace, .. } => mean(&|at| trace.capacity_bytes(at)),
-        Capacity::Log { log, .. } => mean(&|at| log.capacity_bytes(at)),
-    }
+fn bps(bytes: u64, from: Time, until: Time) -> f64 {
+    bytes as f64 * 8.0 / until.since(from).as_secs_f64()
 }
 
 /// Mean probability that a packet of `bytes` is lost to bit errors, at random or in bursts.
@@ -47,9 +63,9 @@ pub fn packet_loss(loss: &Loss, bytes: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::model::{Flow, Link, Scenario};
+    use crate::scenario::model::{Flow, Scenario, Side};
     use airtcp_proto::tcp::profile;
-    use airtcp_wire::Rate;
+    use airtcp_wire::{Dur, Rate};
 
     #[test]
     fn loss_behind_the_bottleneck_costs_and_loss_before_it_does_not() {
@@ -60,7 +76,7 @@ mod tests {
         let bound = |links: Vec<Link>| {
             let flow = Flow::unlimited("f", 0, links.len() - 1);
             let scenario = Scenario::over(links, Dur::from_secs(1));
-            goodput_bound_bps(&scenario, &flow, &profile::linux())
+            goodput_bound_bps(&scenario, &flow, &profile::linux(), &Streams::new(1))
         };
         let payload = 1448.0 / 1500.0;
         assert_eq!(bound(vec![lossy.clone(), slow.clone()]), 1e7 * payload);

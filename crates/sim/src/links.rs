@@ -18,6 +18,21 @@ pub fn build(link: &model::Link, streams: &Streams) -> (path::Link, path::Link) 
     (side(&link.forward, "forward"), side(&link.reverse, "reverse"))
 }
 
+/// The cell that one direction of a link is to have in a run, from its beginning.
+pub fn channel(
+    link: &model::Link,
+    direction: model::Direction,
+    config: &path::ChannelConfig,
+    streams: &Streams,
+) -> path::Channel {
+    let parts = Parts { streams, prefix: format!("link.{}", link.name) };
+    let name = match direction {
+        model::Direction::Forward => "forward",
+        model::Direction::Reverse => "reverse",
+    };
+    parts.within(name).channel(config)
+}
+
 /// Makes the parts of one link or one direction, and knows how their random streams are called.
 struct Parts<'a> {
     streams: &'a Streams,
@@ -34,7 +49,7 @@ impl Parts<'_> {
     }
 
     fn side(&self, side: &model::Side) -> path::Link {
-        let transmitter = transmitter(&side.capacity);
+        let transmitter = self.transmitter(&side.capacity);
         let mut link = match self.queue(&side.queue, side.capacity.mean_rate()) {
             Some(queue) => path::Link::new(queue, transmitter, side.delay),
             None => path::Link::drop_tail(limit(side.queue.limit), transmitter, side.delay),
@@ -48,6 +63,19 @@ impl Parts<'_> {
             link = link.with_delay(delay, overtaking);
         }
         link
+    }
+
+    fn transmitter(&self, capacity: &model::Capacity) -> Box<dyn Transmitter> {
+        match capacity {
+            model::Capacity::Fixed(rate) => Box::new(path::FixedRate::new(*rate)),
+            model::Capacity::Trace { trace, .. } => Box::new(path::TraceDriven::new(trace.clone())),
+            model::Capacity::Log { log, .. } => Box::new(path::LogDriven::new(log.clone())),
+            model::Capacity::Channel { config, .. } => Box::new(self.channel(config)),
+        }
+    }
+
+    fn channel(&self, config: &path::ChannelConfig) -> path::Channel {
+        path::Channel::new(config, self.stream("channel"))
     }
 
     fn delay(&self, side: &model::Side) -> Option<Box<dyn DelayModel>> {
@@ -154,14 +182,6 @@ fn one_or_all<T>(mut parts: Vec<T>, all: impl FnOnce(Vec<T>) -> T) -> Option<T> 
     }
 }
 
-fn transmitter(capacity: &model::Capacity) -> Box<dyn Transmitter> {
-    match capacity {
-        model::Capacity::Fixed(rate) => Box::new(path::FixedRate::new(*rate)),
-        model::Capacity::Trace { trace, .. } => Box::new(path::TraceDriven::new(trace.clone())),
-        model::Capacity::Log { log, .. } => Box::new(path::LogDriven::new(log.clone())),
-    }
-}
-
 fn variation(distribution: &model::Distribution) -> path::Variation {
     match distribution {
         model::Distribution::Constant { mean } => path::Variation::Constant(*mean),
@@ -181,6 +201,10 @@ fn variation(distribution: &model::Distribution) -> path::Variation {
         ),
         model::Distribution::Series { delays, interval, .. } => {
             path::Variation::Series { values: delays.clone(), interval: *interval }
+        }
+        &model::Distribution::Correlated { mean, deviation, low, autocorrelation } => {
+            let config = path::CorrelatedConfig { mean, deviation, low, autocorrelation };
+            path::Variation::Correlated(path::Correlated::new(&config))
         }
     }
 }

@@ -187,8 +187,9 @@ fn record(scenario: &Scenario, scheme: &Scheme, seed: u64, engine: &mut Engine, 
         warmup_s: scenario.warmup.as_secs_f64(),
         goodput_bps: measured().sum(),
         jain_index: jain_index(measured()),
-        bound_bps: first
-            .map_or(0.0, |flow| goodput_bound_bps(scenario, &scenario.flows[flow.spec], &flow.scheme.config)),
+        bound_bps: first.map_or(0.0, |flow| {
+            goodput_bound_bps(scenario, &scenario.flows[flow.spec], &flow.scheme.config, &Streams::new(seed))
+        }),
         links: link_records(scenario, engine),
         events,
         packets_delivered: engine.packets_delivered,

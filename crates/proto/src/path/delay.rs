@@ -1,32 +1,9 @@
 //! Delay that varies from packet to packet.
 
-use super::{DelayModel, Episodes};
+use super::{Correlated, DelayModel, Episodes};
 use crate::rng::Stream;
 use airtcp_wire::{Dur, Time};
 use std::sync::Arc;
-
-/// Why a text is not a series of delays. Lines count from 1.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum SeriesError {
-    #[error("line {line}: `{text}` is not a time in milliseconds; write one number a line, e.g. 73.5")]
-    NotATime { line: usize, text: String },
-    #[error("the series is empty: write one time in ms a line")]
-    Empty,
-}
-
-/// Reads a series of times: one number of milliseconds a line, with or without a decimal point. Blank lines and what
-/// follows a `#` are skipped.
-///
-/// # Errors
-/// [`SeriesError`], which names the line.
-pub fn parse_series(text: &str) -> Result<Vec<Dur>, SeriesError> {
-    let read = |(line, content): (usize, &str)| match content.parse::<f64>() {
-        Ok(ms) if ms >= 0.0 && ms.is_finite() => Ok(Dur::from_secs_f64(ms / 1000.0)),
-        _ => Err(SeriesError::NotATime { line, text: content.to_owned() }),
-    };
-    let values = super::data_lines(text).map(read).collect::<Result<Vec<_>, _>>()?;
-    if values.is_empty() { Err(SeriesError::Empty) } else { Ok(values) }
-}
 
 /// Delays uniform from `low` to `high`, taken with this probability.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -57,6 +34,7 @@ pub enum Variation {
         /// How long each value holds; `None`: for one packet.
         interval: Option<Dur>,
     },
+    Correlated(Correlated),
 }
 
 /// Extra delay of one kind, from `start` on.
@@ -82,7 +60,7 @@ impl DelayModel for Jitter {
         }
         let packet = self.packets;
         self.packets += 1;
-        match &self.variation {
+        match &mut self.variation {
             Variation::Constant(delay) => *delay,
             Variation::Uniform { low, high } => uniform(*low, *high, &mut self.stream),
             Variation::Normal { mean, deviation } => {
@@ -97,6 +75,7 @@ impl DelayModel for Jitter {
                 let turn = interval.map_or(packet, |interval| now.since(self.start).0 / interval.0.max(1));
                 values[(turn % values.len() as u64) as usize]
             }
+            Variation::Correlated(process) => process.draw(&mut self.stream),
         }
     }
 }
@@ -213,13 +192,5 @@ mod tests {
         let mut sum = SumOfDelays(vec![Box::new(jitter(Variation::Constant(MS(7)))), Box::new(spikes)]);
         let ms = [4, 5, 6, 7].map(|at| sum.extra_delay(Time(at * 1_000_000)).as_millis());
         assert_eq!(ms, [7, 107, 107, 7]);
-    }
-
-    #[test]
-    fn a_series_file_is_read_or_refused_with_its_line() {
-        assert_eq!(parse_series("# rtt\n73.5\n\n 80 \n"), Ok(vec![Dur(73_500_000), MS(80)]));
-        assert!(parse_series("1\nten\n").unwrap_err().to_string().starts_with("line 2: `ten`"));
-        assert!(parse_series("-1").is_err() && parse_series("inf").is_err());
-        assert_eq!(parse_series("# nothing\n"), Err(SeriesError::Empty));
     }
 }

@@ -1,5 +1,7 @@
 //! Path models: what a link does to packets. [`Link`] puts them together.
 
+mod channel;
+mod correlated;
 mod delay;
 mod episodes;
 mod front;
@@ -9,11 +11,14 @@ mod log;
 mod loss;
 mod outage;
 mod pipe;
+mod series;
 mod stats;
 mod trace;
 mod transmit;
 
-pub use delay::{DelayRange, Jitter, SeriesError, Spikes, SumOfDelays, Variation, parse_series};
+pub use channel::{Channel, ChannelConfig};
+pub use correlated::{Correlated, CorrelatedConfig};
+pub use delay::{DelayRange, Jitter, Spikes, SumOfDelays, Variation};
 pub use episodes::{Episode, Episodes, Starts};
 pub use link::{Fate, Link, Output, QueueView};
 pub use log::{LogDriven, LogError, LogLatency, LogStep, RateLog};
@@ -22,6 +27,7 @@ pub use loss::{
     TimedLoss,
 };
 pub use outage::Interrupted;
+pub use series::{SeriesError, parse_series};
 pub use stats::LinkStats;
 pub use trace::{Trace, TraceDriven, TraceError};
 pub use transmit::FixedRate;

@@ -1,6 +1,7 @@
 //! The scenario as written. Field names are the keys of the TOML file; doc comments become the JSON Schema's.
 
 use super::quantity::{Positive, Probability};
+use airtcp_proto::path::ChannelConfig;
 use airtcp_wire::{Bytes, Dur, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -53,7 +54,7 @@ impl Default for ScenarioFile {
 }
 
 /// The keys of which a link has exactly one.
-pub(super) const CAPACITY_KEYS: [&str; 3] = ["rate", "trace", "log"];
+pub(super) const CAPACITY_KEYS: [&str; 4] = ["rate", "trace", "log", "channel"];
 
 /// Declares the keys of one direction once, for the link itself and for its `reverse` table: serde's `flatten` would
 /// lose the places of mistakes.
@@ -93,14 +94,17 @@ macro_rules! one_direction {
 }
 
 one_direction! {
-    /// Fixed rate, above zero. Give exactly one of `rate`, `trace` and `log`. Absent: as the other two say.
+    /// Fixed rate, above zero. Give exactly one of `rate`, `trace`, `log` and `channel`. Absent: as the others say.
     rate: Rate,
     /// Capacity trace in mahimahi's format, relative to the scenario's folder: each line the time in ms at which one
-    /// 1500-byte packet may cross. Absent: `rate` or `log` is given.
+    /// 1500-byte packet may cross. Absent: another one is given.
     trace: PathBuf,
     /// Bandwidth log, relative to the scenario's folder: a JSON list of {duration_ms, bandwidth_kbps, latency_ms}.
-    /// Absent: `rate` or `trace` is given.
+    /// Absent: another one is given.
     log: PathBuf,
+    /// A 3G cell: fading channels, and a proportional-fair scheduler among several users. Each run and each direction
+    /// has a cell of its own. Absent: another one is given.
+    channel: ChannelConfig,
     /// Propagation delay, one way. Absent: zero, or with `log` half of its latency_ms, which is a round trip.
     delay: Dur,
     /// Delay that varies from packet to packet, added to the propagation delay. Absent: none.
@@ -118,20 +122,26 @@ one_direction! {
 #[serde(deny_unknown_fields)]
 pub struct Jitter {
     pub distribution: DistributionKind,
-    /// Of `constant` and `normal`, which is cut off at zero. Absent: an error for these, as it is for all keys that
-    /// follow up to `file`.
+    /// Of `constant`, `correlated` and `normal`, which is cut off at zero. Absent: an error for these, as it is for all
+    /// keys that follow up to `file`, unless something else is said.
     pub mean: Option<Dur>,
-    /// Of `normal`: standard deviation. Absent: an error for it.
+    /// Of `normal` and `correlated`: standard deviation. Absent: an error for them.
     pub deviation: Option<Dur>,
-    /// Of `uniform`: the least delay. Absent: zero.
+    /// Of `correlated`: correlation of a packet's delay with the next one's, below 1. Absent: an error for it.
+    pub autocorrelation: Option<Probability>,
+    /// Of `uniform` and `correlated`: the least delay. Absent: zero.
     pub low: Option<Dur>,
     /// Of `uniform`: the greatest delay. Absent: an error for it.
     pub high: Option<Dur>,
     /// Of `table`: ranges with their probabilities, which sum to 1, uniform inside each. Absent: an error for it.
     pub ranges: Option<Vec<DelayRange>>,
-    /// Of `series`: a file with one RTT in ms a line, half of which is this direction's delay; relative to the
-    /// scenario's folder. Absent: an error for it.
+    /// Of `series`: a file with RTTs in ms, relative to the scenario's folder: one number a line, what `ping` printed,
+    /// or CSV with a heading. Absent: an error for it.
     pub file: Option<PathBuf>,
+    /// Of `series`: the CSV file's column. Absent: `rtt_ms`, `rtt`, `time_ms` or `time`, or the only one.
+    pub column: Option<String>,
+    /// Of `series`: how much of each RTT this direction takes. Default: 0.5, as much as the way back.
+    pub share: Option<Probability>,
     /// Of `series`: time between two values. Absent: one value a packet.
     pub interval: Option<Dur>,
     /// May a packet overtake the one before it? Otherwise it waits for it.
@@ -151,6 +161,8 @@ pub enum DistributionKind {
     Normal,
     Table,
     Series,
+    /// Log-normal above `low`, each delay correlated with the one before it.
+    Correlated,
 }
 
 /// Uniform from `low` to `high`, with a probability.

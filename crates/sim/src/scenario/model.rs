@@ -1,7 +1,7 @@
 //! What runs: the scenario after defaults are filled in, names are resolved and files are read. The engine builds
 //! its parts from this and from nothing else; it opens no file.
 
-use airtcp_proto::path::{RateLog, Trace};
+use airtcp_proto::path::{ChannelConfig, RateLog, Trace};
 use airtcp_wire::{Bytes, Dur, Rate};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -69,6 +69,11 @@ pub enum Capacity {
         /// Half of the log's latency at the time, which is a round trip, adds to this direction's `delay`.
         latency: bool,
     },
+    Channel {
+        config: ChannelConfig,
+        /// Roughly what it gives.
+        mean_rate: Rate,
+    },
 }
 
 /// Delay that varies from packet to packet, added to the propagation delay.
@@ -106,11 +111,23 @@ pub enum Distribution {
     Series {
         #[serde(rename = "file")]
         path: PathBuf,
-        /// Of this direction: half of the round trips in the file. At least one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        column: Option<String>,
+        /// How much of a round trip in the file is this direction's.
+        share: f64,
+        /// Of this direction. At least one.
         #[serde(skip)]
         delays: Arc<[Dur]>,
         /// Time between two values; absent: one value a packet.
         interval: Option<Dur>,
+    },
+    /// Log-normal above `low`, which is at most `mean`.
+    Correlated {
+        mean: Dur,
+        deviation: Dur,
+        low: Dur,
+        /// Of one packet's delay with the next one's; below 1.
+        autocorrelation: f64,
     },
 }
 
@@ -300,12 +317,13 @@ pub enum Traffic {
 }
 
 impl Capacity {
-    /// Averaged over the whole trace or log.
+    /// Averaged over the whole trace or log; of a channel a rough figure.
     pub fn mean_rate(&self) -> Rate {
         match self {
             Capacity::Fixed(rate) => *rate,
             Capacity::Trace { trace, .. } => trace.mean_rate(),
             Capacity::Log { log, .. } => log.mean_rate(),
+            Capacity::Channel { mean_rate, .. } => *mean_rate,
         }
     }
 }

@@ -7,6 +7,7 @@ use super::model::{
 use airtcp_wire::Dur;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 impl Scenario {
     /// The scenario as TOML with every default written out. Reading it back gives the same scenario, provided that it
@@ -70,7 +71,7 @@ struct LinkKeys<'a> {
 #[derive(Serialize)]
 struct WayKeys<'a> {
     #[serde(flatten)]
-    capacity: BTreeMap<&'static str, String>,
+    capacity: BTreeMap<&'static str, toml::Value>,
     delay: Option<Dur>,
     jitter: Option<&'a Jitter>,
     spikes: Option<&'a Spikes>,
@@ -116,11 +117,15 @@ fn way_keys(side: &Side, with_delay: bool) -> WayKeys<'_> {
     }
 }
 
-fn capacity_key(capacity: &Capacity) -> (&'static str, String) {
-    let [rate_key, trace_key, log_key] = CAPACITY_KEYS;
+fn capacity_key(capacity: &Capacity) -> (&'static str, toml::Value) {
+    let [rate_key, trace_key, log_key, channel_key] = CAPACITY_KEYS;
+    let text = |value: &dyn Display| toml::Value::String(value.to_string());
     match capacity {
-        Capacity::Fixed(rate) => (rate_key, rate.to_string()),
-        Capacity::Trace { path, .. } => (trace_key, path.display().to_string()),
-        Capacity::Log { path, .. } => (log_key, path.display().to_string()),
+        Capacity::Fixed(rate) => (rate_key, text(rate)),
+        Capacity::Trace { path, .. } => (trace_key, text(&path.display())),
+        Capacity::Log { path, .. } => (log_key, text(&path.display())),
+        Capacity::Channel { config, .. } => {
+            (channel_key, toml::Value::try_from(config).expect("numbers and times"))
+        }
     }
 }

@@ -49,11 +49,17 @@ impl<'a> Files<'a> {
         parse(check, path, entries, |entries| RateLog::new(entries.iter().map(LogEntry::step)))
     }
 
-    /// Half of the round trips in the file.
-    pub fn one_way_delays(&self, check: &mut Check<'_>, path: &Path) -> Option<Arc<[Dur]>> {
+    /// This share of each round trip in the file.
+    pub fn delays(
+        &self,
+        check: &mut Check<'_>,
+        path: &Path,
+        column: Option<&str>,
+        share: f64,
+    ) -> Option<Arc<[Dur]>> {
         let text = read(check, path, &self.locate(check, path))?;
-        let round_trips = parse(check, path, text, |text| parse_series(text))?;
-        Some(round_trips.into_iter().map(|round_trip| round_trip / 2).collect())
+        let round_trips = parse(check, path, text, |text| parse_series(text, column))?;
+        Some(round_trips.into_iter().map(|round_trip| round_trip.mul_f64(share)).collect())
     }
 
     fn locate(&self, check: &Check<'_>, path: &Path) -> PathBuf {

@@ -8,6 +8,8 @@ use crate::scenario::model::{
     Capacity, DelayRange, Distribution, Episodes, GilbertElliott, Jitter, Link, Loss, Outages, Queue, Side,
     Spikes,
 };
+use crate::scenario::quantity::Probability;
+use airtcp_proto::path::ChannelConfig;
 use airtcp_wire::{Dur, Rate};
 
 /// What a direction is made of before its queue, whose default room depends on the whole path.
@@ -121,12 +123,12 @@ fn capacity(
     files: &mut Files<'_>,
     check: &mut Check<'_>,
 ) -> Option<Capacity> {
-    let given = [way.rate.is_some(), way.trace.is_some(), way.log.is_some()];
+    let given = [way.rate.is_some(), way.trace.is_some(), way.log.is_some(), way.channel.is_some()];
     let mut keys = CAPACITY_KEYS.into_iter().zip(given).filter_map(|(key, given)| given.then_some(key));
     if let (Some(first), Some(second)) = (keys.next(), keys.next()) {
         check.refuse_key(
             second,
-            format!("`{first}` is given, too; a link has exactly one of rate, trace, log"),
+            format!("`{first}` is given, too; a link has exactly one of {}", CAPACITY_KEYS.join(", ")),
         );
         return None;
     }
@@ -142,13 +144,29 @@ fn capacity(
         let log = check.inside("log", |check| files.log(check, path))?;
         return Some(Capacity::Log { path: path.clone(), log, latency: true });
     }
+    if let Some(config) = &way.channel {
+        return check.inside("channel", |check| channel(*config, check));
+    }
     match base {
         Some(base) => Some(base.capacity.clone()),
         None => {
-            check.refuse("the link has no capacity; give exactly one of rate, trace, log");
+            check.refuse(format!(
+                "the link has no capacity; give exactly one of {}",
+                CAPACITY_KEYS.join(", ")
+            ));
             None
         }
     }
+}
+
+fn channel(config: ChannelConfig, check: &mut Check<'_>) -> Option<Capacity> {
+    if let Some((key, problem)) = config.problem() {
+        check.refuse_key(key, problem);
+        return None;
+    }
+    let mean_rate = config.mean_rate();
+    check.refuse_if(mean_rate == Rate(0), "edge_snr_db", "the link's user never hears the base station");
+    Some(Capacity::Channel { config, mean_rate: mean_rate.max(Rate(1)) })
 }
 
 fn jitter(jitter: &file::Jitter, files: &Files<'_>, check: &mut Check<'_>) -> Option<Jitter> {
@@ -162,7 +180,8 @@ fn distribution(jitter: &file::Jitter, files: &Files<'_>, check: &mut Check<'_>)
         DistributionKind::Uniform => ("uniform", &["low", "high"]),
         DistributionKind::Normal => ("normal", &["mean", "deviation"]),
         DistributionKind::Table => ("table", &["ranges"]),
-        DistributionKind::Series => ("series", &["file", "interval"]),
+        DistributionKind::Series => ("series", &["file", "column", "share", "interval"]),
+        DistributionKind::Correlated => ("correlated", &["mean", "deviation", "low", "autocorrelation"]),
     };
     check.only(owner, &[&["distribution"], own, &["overtaking", "start"]].concat());
     match jitter.distribution {
@@ -183,15 +202,47 @@ fn distribution(jitter: &file::Jitter, files: &Files<'_>, check: &mut Check<'_>)
             let ranges = check.required("ranges", jitter.ranges.as_deref(), owner)?;
             Some(Distribution::Table { ranges: check.inside("ranges", |check| table(ranges, check)) })
         }
-        DistributionKind::Series => {
-            let path = check.required("file", jitter.file.as_ref(), owner)?;
-            if let Some(interval) = jitter.interval {
-                check.above_zero("interval", interval);
-            }
-            let delays = check.inside("file", |check| files.one_way_delays(check, path))?;
-            Some(Distribution::Series { path: path.clone(), delays, interval: jitter.interval })
-        }
+        DistributionKind::Series => series(jitter, files, check),
+        DistributionKind::Correlated => correlated(jitter, check),
     }
+}
+
+fn series(jitter: &file::Jitter, files: &Files<'_>, check: &mut Check<'_>) -> Option<Distribution> {
+    let path = check.required("file", jitter.file.as_ref(), "series")?;
+    if let Some(interval) = jitter.interval {
+        check.above_zero("interval", interval);
+    }
+    let share = jitter.share.map_or(0.5, Probability::get);
+    let column = jitter.column.as_deref();
+    let delays = check.inside("file", |check| files.delays(check, path, column, share))?;
+    Some(Distribution::Series {
+        path: path.clone(),
+        column: jitter.column.clone(),
+        share,
+        delays,
+        interval: jitter.interval,
+    })
+}
+
+fn correlated(jitter: &file::Jitter, check: &mut Check<'_>) -> Option<Distribution> {
+    let owner = "correlated";
+    let mean = check.required("mean", jitter.mean, owner);
+    let deviation = check.required("deviation", jitter.deviation, owner);
+    let autocorrelation = check.required("autocorrelation", jitter.autocorrelation, owner);
+    let low = jitter.low.unwrap_or_default();
+    check.refuse_if(mean.is_some_and(|mean| low > mean), "low", "must not be above `mean`");
+    let is_one = autocorrelation == Some(Probability::ONE);
+    check.refuse_if(
+        is_one,
+        "autocorrelation",
+        "must be below 1: with 1 no delay would ever differ from the first",
+    );
+    Some(Distribution::Correlated {
+        mean: mean?,
+        deviation: deviation?,
+        low,
+        autocorrelation: autocorrelation?.get(),
+    })
 }
 
 /// How far from 1 the written probabilities of a table may sum up.

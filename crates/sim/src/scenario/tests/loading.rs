@@ -101,6 +101,35 @@ fn a_series_of_round_trips_is_halved() {
 }
 
 #[test]
+fn a_series_may_be_a_column_and_belong_to_one_direction() {
+    let keys = "distribution = \"series\", file = \"rtt.csv\", column = \"downlink\", share = \"100%\"";
+    let link = good(&format!(
+        "{LINK}jitter = {{ {keys} }}\nreverse.jitter = {{ distribution = \"constant\", mean = \"1ms\" }}"
+    ))
+    .links
+    .remove(0);
+    let Some(Distribution::Series { delays, .. }) = link.forward.jitter.map(|jitter| jitter.distribution)
+    else {
+        panic!()
+    };
+    assert_eq!(*delays, [Dur::from_millis(210), Dur::from_millis(190)]);
+}
+
+/// Paper 003, trace B: the cell is the link's transmitter, in any scenario, and reads back with every key.
+#[test]
+fn a_channel_is_a_capacity() {
+    let scenario = good("[[link]]\nchannel = { users = 3, speed_kmh = 30.0 }\nreverse.rate = \"1Mbit/s\"\n");
+    let Capacity::Channel { config, mean_rate } = &scenario.links[0].forward.capacity else { panic!() };
+    assert_eq!((config.users, config.speed_kmh, config.carrier_mhz), (3, 30.0, 1900.0));
+    assert!(mean_rate.0 > 10_000);
+    assert_eq!(good(&scenario.to_toml()), scenario);
+    let error = load("[[link]]\nchannel = { users = 0 }\n", &[]).unwrap_err().to_string();
+    assert!(error.contains("must be from 1 to 1000"), "{error}");
+    let error = load("[[link]]\nchannel = { user = 1 }\n", &[]).unwrap_err().to_string();
+    assert!(error.contains("users"), "{error}");
+}
+
+#[test]
 fn regular_and_given_times_may_be_mixed() {
     let link =
         good(&format!("{LINK}outages = {{ at = [\"7s\", \"2s\"], period = \"15s\", length = \"30ms\" }}"))

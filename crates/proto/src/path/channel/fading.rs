@@ -1,0 +1,188 @@
+//! What a radio channel does to the power of a signal: slowly by obstacles, fast by interference of paths.
+
+use super::ChannelConfig;
+use crate::rng::Stream;
+use std::f64::consts::{PI, TAU};
+
+const LIGHT_M_PER_S: f64 = 299_792_458.0;
+/// Jakes's own number of low-frequency oscillators.
+const OSCILLATORS: usize = 8;
+
+pub fn from_db(db: f64) -> f64 {
+    libm::pow(10.0, db / 10.0)
+}
+
+fn metres_a_slot(config: &ChannelConfig) -> f64 {
+    config.speed_kmh / 3.6 * config.slot.as_secs_f64()
+}
+
+/// A rotating vector of length 1.
+#[derive(Clone, Copy, Debug)]
+struct Oscillator {
+    at: (f64, f64),
+    /// What a slot multiplies it with.
+    step: (f64, f64),
+}
+
+impl Oscillator {
+    fn new(phase: f64, step: f64) -> Oscillator {
+        let unit = |angle| (libm::cos(angle), libm::sin(angle));
+        Oscillator { at: unit(phase), step: unit(step) }
+    }
+
+    #[inline]
+    fn next(&mut self) -> (f64, f64) {
+        let ((x, y), (c, s)) = (self.at, self.step);
+        self.at = (x * c - y * s, x * s + y * c);
+        self.at
+    }
+}
+
+/// Rician fading: a direct path and scattered ones by Jakes's model, as a sum of sinusoids with random phases
+/// (Zheng and Xiao 2003, whose autocorrelation is Jakes's J₀ in the mean).
+#[derive(Clone, Debug)]
+pub struct Rician {
+    direct: Oscillator,
+    in_phase: [Oscillator; OSCILLATORS],
+    quadrature: [Oscillator; OSCILLATORS],
+    direct_amplitude: f64,
+    /// Of each oscillator.
+    scattered_amplitude: f64,
+}
+
+impl Rician {
+    pub fn new(config: &ChannelConfig, stream: &mut Stream) -> Rician {
+        let wavelength_m = LIGHT_M_PER_S / (config.carrier_mhz * 1e6);
+        let doppler = TAU * metres_a_slot(config) / wavelength_m;
+        let mut phase = || stream.range_f64(-PI, PI);
+        let offset = phase();
+        let direct = Oscillator::new(phase(), doppler * libm::cos(phase()));
+        let angle = |n: usize| (TAU * (n + 1) as f64 - PI + offset) / (4.0 * OSCILLATORS as f64);
+        let in_phase = std::array::from_fn(|n| Oscillator::new(phase(), doppler * libm::cos(angle(n))));
+        let quadrature = std::array::from_fn(|n| Oscillator::new(phase(), doppler * libm::sin(angle(n))));
+        let k = from_db(config.rician_k_db);
+        Rician {
+            direct,
+            in_phase,
+            quadrature,
+            direct_amplitude: f64::sqrt(k / (k + 1.0)),
+            scattered_amplitude: f64::sqrt(1.0 / ((k + 1.0) * OSCILLATORS as f64)),
+        }
+    }
+
+    /// The power gain in the next slot; its mean is 1.
+    #[inline]
+    pub fn next(&mut self) -> f64 {
+        let sum =
+            |oscillators: &mut [Oscillator]| oscillators.iter_mut().map(|each| each.next().0).sum::<f64>();
+        let (x, y) = self.direct.next();
+        let re = self.direct_amplitude * x + self.scattered_amplitude * sum(&mut self.in_phase);
+        let im = self.direct_amplitude * y + self.scattered_amplitude * sum(&mut self.quadrature);
+        re * re + im * im
+    }
+}
+
+/// Slots between two looks at shadowing, which changes over metres: a tenth of a second.
+const SLOTS_A_LOOK: u32 = 60;
+
+/// Log-normal shadowing whose correlation falls exponentially with the distance that the user goes (Gudmundson 1991).
+#[derive(Clone, Debug)]
+pub struct Shadowing {
+    deviation_db: f64,
+    /// From one look to the next.
+    correlation: f64,
+    /// In standard deviations.
+    value: f64,
+    slots_to_look: u32,
+    stream: Stream,
+}
+
+impl Shadowing {
+    pub fn new(config: &ChannelConfig, mut stream: Stream) -> Shadowing {
+        let metres = metres_a_slot(config) * f64::from(SLOTS_A_LOOK);
+        Shadowing {
+            deviation_db: config.shadowing_db,
+            correlation: libm::exp(-metres / config.shadowing_distance_m),
+            value: stream.normal(),
+            slots_to_look: 0,
+            stream,
+        }
+    }
+
+    /// The gain in dB, if it is another one in the next slot.
+    #[inline]
+    pub fn next(&mut self) -> Option<f64> {
+        if self.slots_to_look > 0 {
+            self.slots_to_look -= 1;
+            return None;
+        }
+        self.slots_to_look = SLOTS_A_LOOK - 1;
+        let rho = self.correlation;
+        self.value = rho * self.value + f64::sqrt(1.0 - rho * rho) * self.stream.normal();
+        Some(self.deviation_db * self.value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Streams;
+
+    /// Gains of many channels at slot 0 and at a later slot.
+    fn pairs(config: &ChannelConfig, lag: usize) -> Vec<(f64, f64)> {
+        let mut stream = Streams::new(1).stream("fading");
+        let pair = |_| {
+            let mut fading = Rician::new(config, &mut stream);
+            let first = fading.next();
+            (first, (0..lag).map(|_| fading.next()).last().unwrap_or(first))
+        };
+        (0..20_000).map(pair).collect()
+    }
+
+    fn mean(values: impl Iterator<Item = f64>) -> f64 {
+        let (sum, n) = values.fold((0.0, 0.0), |(sum, n), value| (sum + value, n + 1.0));
+        sum / n
+    }
+
+    #[test]
+    fn rician_power_has_mean_one_and_its_variance() {
+        for k_db in [-100.0, 3.0, 10.0] {
+            let config = ChannelConfig { rician_k_db: k_db, ..ChannelConfig::default() };
+            let gains = pairs(&config, 0);
+            let (k, m) = (from_db(k_db), mean(gains.iter().map(|pair| pair.0)));
+            assert!((m - 1.0).abs() < 0.03, "{m}");
+            let variance = mean(gains.iter().map(|pair| (pair.0 - m).powi(2)));
+            // Of a Rician's power: (1 + 2K)/(1 + K)²; eight oscillators' sum is not quite Gaussian.
+            let expected = (1.0 + 2.0 * k) / (1.0 + k).powi(2);
+            assert!((variance / expected - 1.0).abs() < 0.12, "K {k_db} dB: {variance}, {expected}");
+        }
+    }
+
+    /// Jakes: Rayleigh power decorrelates as J₀²(2π·f_d·τ).
+    #[test]
+    fn rayleigh_power_is_correlated_over_the_doppler_time() {
+        let config = ChannelConfig { rician_k_db: -100.0, ..ChannelConfig::default() };
+        let doppler_hz = 3.0 / 3.6 * 1900e6 / LIGHT_M_PER_S;
+        for lag in [6, 24, 60] {
+            let gains = pairs(&config, lag);
+            let (a, b) = (mean(gains.iter().map(|pair| pair.0)), mean(gains.iter().map(|pair| pair.1)));
+            let covariance = mean(gains.iter().map(|(x, y)| (x - a) * (y - b)));
+            let variance = mean(gains.iter().map(|(x, _)| (x - a).powi(2)));
+            let expected = libm::j0(TAU * doppler_hz * lag as f64 / 600.0).powi(2);
+            assert!((covariance / variance - expected).abs() < 0.08, "{lag}: {}", covariance / variance);
+        }
+    }
+
+    #[test]
+    fn shadowing_has_its_deviation_and_its_distance() {
+        let config = ChannelConfig { speed_kmh: 36.0, ..ChannelConfig::default() };
+        let mut shadowing = Shadowing::new(&config, Streams::new(1).stream("shadowing"));
+        // 10 m/s, 0.1 s a look: 50 m are 50 looks.
+        let gains: Vec<f64> = (0..60 * 400_000).filter_map(|_| shadowing.next()).collect();
+        assert_eq!(gains.len(), 400_000);
+        let deviation = mean(gains.iter().map(|db| db * db)).sqrt();
+        let at_50_m = mean(gains.windows(51).map(|w| w[0] * w[50])) / (deviation * deviation);
+        assert!((deviation / 8.0 - 1.0).abs() < 0.05, "{deviation}");
+        assert!((at_50_m - libm::exp(-1.0)).abs() < 0.05, "{at_50_m}");
+    }
+}

@@ -1,0 +1,154 @@
+//! The base station: what each user's channel bears, and whose turn it is.
+
+use super::ChannelConfig;
+use super::fading::{Rician, Shadowing, from_db};
+use crate::rng::Stream;
+use airtcp_wire::Rate;
+
+/// 1xEV-DO's rates in bit/s, each with the least ratio of signal to interference and noise in dB at which a packet
+/// in a hundred is lost (Bender et al. 2000, "CDMA/HDR", Table 1). A rate that takes several slots a packet is spread
+/// evenly over them here.
+const RATES: [(f64, u64); 11] = [
+    (-12.5, 38_400),
+    (-9.5, 76_800),
+    (-8.5, 102_600),
+    (-6.5, 153_600),
+    (-5.7, 204_800),
+    (-4.0, 307_200),
+    (-1.0, 614_400),
+    (1.3, 921_600),
+    (3.0, 1_228_800),
+    (7.2, 1_843_200),
+    (9.5, 2_457_600),
+];
+
+#[derive(Clone, Debug)]
+struct User {
+    fading: Rician,
+    shadowing: Shadowing,
+    /// Mean ratio of signal to interference and noise by distance, in dB.
+    distance_db: f64,
+    /// The same with shadowing, not in dB.
+    mean_snr: f64,
+    /// Smoothed rate at which he was served, in bit/s.
+    average_bps: f64,
+}
+
+/// All users of a cell; the first one is the link's own.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    users: Vec<User>,
+    /// Least ratios of [`RATES`], not in dB.
+    thresholds: [f64; RATES.len()],
+    /// Share of a slot in the averages.
+    weight: f64,
+}
+
+impl Cell {
+    pub fn new(config: &ChannelConfig, mut stream: Stream) -> Cell {
+        let own = std::iter::once(config.distance_m);
+        let others: Vec<f64> = (1..config.users).map(|_| random_distance(config, &mut stream)).collect();
+        Cell {
+            users: own.chain(others).map(|metres| User::new(config, metres, &mut stream)).collect(),
+            thresholds: RATES.map(|(db, _)| from_db(db)),
+            weight: 1.0 / config.memory_slots,
+        }
+    }
+
+    /// The next slot: the rate at which the link's user is served, zero if he is not.
+    ///
+    /// Proportional fairness: the slot goes to whom the channel bears most in relation to what he has had.
+    #[inline]
+    pub fn next_slot(&mut self, has_data: bool) -> Rate {
+        let Cell { users, thresholds, weight } = self;
+        let mut best = (0.0, usize::MAX, 0);
+        for (index, user) in users.iter_mut().enumerate() {
+            let rate = user.next_rate(thresholds);
+            let merit = rate as f64 / user.average_bps;
+            if (index > 0 || has_data) && merit > best.0 {
+                best = (merit, index, rate);
+            }
+        }
+        let (_, served, rate) = best;
+        for (index, user) in users.iter_mut().enumerate() {
+            let given = if index == served { rate as f64 } else { 0.0 };
+            user.average_bps = (user.average_bps + *weight * (given - user.average_bps)).max(1.0);
+        }
+        Rate(if served == 0 { rate } else { 0 })
+    }
+}
+
+/// Each part of the ring from a tenth of the radius to the edge is as likely as any other of its area.
+fn random_distance(config: &ChannelConfig, stream: &mut Stream) -> f64 {
+    config.radius_m * f64::sqrt(stream.range_f64(0.01, 1.0))
+}
+
+impl User {
+    fn new(config: &ChannelConfig, distance_m: f64, stream: &mut Stream) -> User {
+        let nearness = libm::log10(config.radius_m / distance_m);
+        let distance_db = config.edge_snr_db + 10.0 * config.path_loss_exponent * nearness;
+        let fading = Rician::new(config, stream);
+        let shadowing = Shadowing::new(config, stream.split());
+        // All begin alike, as if each had had his share of a middling rate.
+        let average_bps = 614_400.0 / f64::from(config.users);
+        User { fading, shadowing, distance_db, mean_snr: 0.0, average_bps }
+    }
+
+    /// What his channel bears in the next slot, in bit/s.
+    #[inline]
+    fn next_rate(&mut self, thresholds: &[f64]) -> u64 {
+        if let Some(shadowing_db) = self.shadowing.next() {
+            self.mean_snr = from_db(self.distance_db + shadowing_db);
+        }
+        let snr = self.mean_snr * self.fading.next();
+        let above = thresholds.iter().filter(|&&threshold| snr >= threshold).count();
+        if above == 0 { 0 } else { RATES[above - 1].1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Streams;
+
+    fn stream(seed: u64) -> Stream {
+        Streams::new(seed).stream("cell")
+    }
+
+    /// Share of slots and mean rate in bit/s of a user who always has data.
+    fn share(config: &ChannelConfig, seed: u64, slots: u32) -> (f64, f64) {
+        let mut cell = Cell::new(config, stream(seed));
+        let rates: Vec<u64> = (0..slots).map(|_| cell.next_slot(true).0).collect();
+        let served = rates.iter().filter(|&&rate| rate > 0).count();
+        let n = f64::from(slots);
+        (served as f64 / n, rates.iter().sum::<u64>() as f64 / n)
+    }
+
+    /// What proportional fairness promises users whose channels differ in strength but not in kind: equal time.
+    #[test]
+    fn users_get_equal_shares_of_time_whatever_their_distance() {
+        for distance_m in [200.0, 700.0] {
+            let config =
+                ChannelConfig { distance_m, users: 4, shadowing_db: 0.0, ..ChannelConfig::default() };
+            let (time, _) = share(&config, 1, 60_000);
+            assert!((0.17..0.33).contains(&time), "{distance_m} m: {time}");
+        }
+    }
+
+    /// The gain of choosing: a user is served when his channel is good, so more than his share of what it bears.
+    #[test]
+    fn choosing_users_at_their_best_serves_more_than_turns_would() {
+        let alone =
+            ChannelConfig { users: 1, shadowing_db: 0.0, rician_k_db: -100.0, ..ChannelConfig::default() };
+        let crowd = ChannelConfig { users: 4, ..alone };
+        let (_, bears) = share(&alone, 1, 120_000);
+        let (time, gets) = share(&crowd, 1, 120_000);
+        assert!(gets > 1.2 * bears * time, "{gets} of {bears}, {time} of the time");
+    }
+
+    #[test]
+    fn who_has_no_data_is_not_served() {
+        let mut cell = Cell::new(&ChannelConfig::default(), stream(1));
+        assert!((0..1000).all(|_| cell.next_slot(false) == Rate(0)));
+    }
+}

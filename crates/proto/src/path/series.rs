@@ -1,0 +1,130 @@
+//! Series of round trip times, as people have them: a column of numbers, what `ping` printed, or a CSV file.
+
+use airtcp_wire::Dur;
+
+/// Why a text is not a series of times. Lines count from 1.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum SeriesError {
+    #[error("line {line}: `{text}` is not a time in milliseconds; write one number a line, e.g. 73.5")]
+    NotATime { line: usize, text: String },
+    #[error("the series is empty: write one time in ms a line")]
+    Empty,
+    #[error("there is no column `{wanted}`; the columns are: {known}")]
+    NoColumn { wanted: String, known: String },
+}
+
+/// The columns that hold round trips where none is named.
+const RTT_COLUMNS: [&str; 4] = ["rtt_ms", "rtt", "time_ms", "time"];
+const SEPARATORS: [char; 3] = [',', ';', '\t'];
+
+/// Reads a series of times in milliseconds, in one of three forms, told apart by their content:
+/// - what `ping` printed: the lines with `time=73.5 ms` (or `time<1ms`) count, all others do not;
+/// - CSV with a heading, separated by commas, semicolons or tabs: the column called `column`, or else `rtt_ms`, `rtt`,
+///   `time_ms` or `time`, or the only one;
+/// - one number a line.
+///
+/// Blank lines and what follows a `#` are skipped, and so are lost pings and empty fields of a CSV file.
+///
+/// # Errors
+/// [`SeriesError`], which names the line or the columns.
+pub fn parse_series(text: &str, column: Option<&str>) -> Result<Vec<Dur>, SeriesError> {
+    let lines: Vec<_> = super::data_lines(text).collect();
+    let values = if lines.iter().any(|(_, line)| pinged(line).is_some()) {
+        lines
+            .iter()
+            .filter_map(|&(number, line)| Some(time(number, pinged(line)?)))
+            .collect::<Result<Vec<_>, _>>()?
+    } else {
+        match lines.split_first() {
+            Some((heading, rows)) if is_heading(heading.1, column) => read_csv(heading.1, rows, column)?,
+            _ => lines.iter().map(|&(number, line)| time(number, line)).collect::<Result<_, _>>()?,
+        }
+    };
+    if values.is_empty() { Err(SeriesError::Empty) } else { Ok(values) }
+}
+
+/// The number in `time=73.5 ms` or `time<1ms`.
+fn pinged(line: &str) -> Option<&str> {
+    let at = ["time=", "time<"].iter().find_map(|key| line.find(key).map(|at| at + key.len()))?;
+    let rest = line[at..].trim_start();
+    let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
+    (end > 0).then(|| &rest[..end])
+}
+
+/// A first line with several fields, or with the name of a column, is a heading.
+fn is_heading(line: &str, column: Option<&str>) -> bool {
+    line.contains(SEPARATORS) || column.is_some() || RTT_COLUMNS.contains(&field(line))
+}
+
+fn read_csv(heading: &str, rows: &[(usize, &str)], column: Option<&str>) -> Result<Vec<Dur>, SeriesError> {
+    let names: Vec<_> = heading.split(SEPARATORS).map(field).collect();
+    let find = |wanted: &str| names.iter().position(|name| *name == wanted);
+    let index = match column {
+        Some(wanted) => find(wanted),
+        None => RTT_COLUMNS.iter().find_map(|name| find(name)),
+    };
+    let index = index.or((column.is_none() && names.len() == 1).then_some(0)).ok_or_else(|| {
+        SeriesError::NoColumn { wanted: column.unwrap_or(RTT_COLUMNS[0]).to_owned(), known: names.join(", ") }
+    })?;
+    rows.iter()
+        .map(|&(number, row)| (number, row.split(SEPARATORS).nth(index).map_or("", field)))
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(number, value)| time(number, value))
+        .collect()
+}
+
+fn field(text: &str) -> &str {
+    text.trim().trim_matches('"')
+}
+
+fn time(line: usize, text: &str) -> Result<Dur, SeriesError> {
+    match text.parse::<f64>() {
+        Ok(ms) if ms >= 0.0 && ms.is_finite() => Ok(Dur::from_secs_f64(ms / 1000.0)),
+        _ => Err(SeriesError::NotATime { line, text: text.to_owned() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn micros(text: &str, column: Option<&str>) -> Vec<u64> {
+        parse_series(text, column).unwrap().iter().map(|rtt| rtt.0 / 1000).collect()
+    }
+
+    #[test]
+    fn numbers_are_read_or_refused_with_their_line() {
+        assert_eq!(micros("# rtt\n73.5\n\n 80 \n", None), [73_500, 80_000]);
+        let error = |text| parse_series(text, None).unwrap_err().to_string();
+        assert!(error("1\nten\n").starts_with("line 2: `ten`"));
+        assert!(parse_series("-1", None).is_err() && parse_series("inf", None).is_err());
+        assert_eq!(parse_series("# nothing\n", None), Err(SeriesError::Empty));
+    }
+
+    #[test]
+    fn what_ping_prints_is_read() {
+        let linux = "PING 192.0.2.1 (192.0.2.1) 1472(1500) bytes of data.\n\
+            [1700000000.123456] 1480 bytes from 192.0.2.1: icmp_seq=1 ttl=60 time=312 ms\n\
+            no answer yet for icmp_seq=2\n\
+            1480 bytes from 192.0.2.1: icmp_seq=3 ttl=60 time=74.25 ms\n\n\
+            --- 192.0.2.1 ping statistics ---\n\
+            3 packets transmitted, 2 received, 33% packet loss, time 2003ms\n\
+            rtt min/avg/max/mdev = 74.250/193.125/312.000/118.875 ms\n";
+        assert_eq!(micros(linux, None), [312_000, 74_250]);
+        let windows = "Reply from 192.0.2.1: bytes=32 time<1ms TTL=60\nRequest timed out.\n\
+            Reply from 192.0.2.1: bytes=32 time=14ms TTL=60\n";
+        assert_eq!(micros(windows, None), [1000, 14_000]);
+    }
+
+    #[test]
+    fn a_column_of_a_csv_file_is_read() {
+        assert_eq!(micros("seq,rtt_ms\n1,10.5\n2,\n3,20\n", None), [10_500, 20_000]);
+        assert_eq!(micros("\"seq\";\"delay\"\n1;7\n", Some("delay")), [7_000]);
+        assert_eq!(micros("rtt\n5\n", None), [5_000]);
+        assert_eq!(micros("delay\n5\n", Some("delay")), [5_000]);
+        let error = |text, column| parse_series(text, column).unwrap_err().to_string();
+        assert_eq!(error("a,b\n1,2\n", None), "there is no column `rtt_ms`; the columns are: a, b");
+        assert!(error("a,rtt\n1,x\n", None).starts_with("line 2: `x`"));
+        assert!(error("a\n1\n", Some("b")).starts_with("there is no column `b`"));
+    }
+}
