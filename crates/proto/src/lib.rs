@@ -1,5 +1,6 @@
 //! L1: the protocol machines. See [`machine`] for the one contract that all of them keep.
 
+pub mod base_station;
 pub mod cc;
 pub mod circuit;
 pub mod machine;

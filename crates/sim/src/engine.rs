@@ -5,6 +5,7 @@ use crate::network::{Network, UDP_HEADERS_BYTES};
 use crate::packet::{Load, Packet};
 use crate::prefetch::prefetch;
 use crate::schedule::{TimerId, Timers};
+use crate::station::Station;
 use crate::topology::Side;
 use crate::traffic::Action;
 use airtcp_proto::middlebox::TcpPacket;
@@ -17,10 +18,11 @@ pub struct Engine {
     pub network: Network,
     pub timers: Timers,
     pub flows: Vec<Flow>,
+    pub stations: Vec<Station>,
     pub transfers: Vec<Transfer>,
     free_transfers: Vec<u32>,
     connections_opened: u32,
-    /// What middleboxes put out; empty between calls.
+    /// What stations put out; empty between calls.
     pub scratch: Vec<TcpPacket>,
     pub packets_delivered: u64,
 }
@@ -33,16 +35,17 @@ enum Timer {
     WarmUp,
     Sample,
     Source(usize),
-    Node(usize),
+    Station(usize),
     Endpoint(u32),
 }
 
 impl Engine {
-    pub fn new(network: Network, flows: Vec<Flow>) -> Engine {
+    pub fn new(network: Network, flows: Vec<Flow>, stations: Vec<Station>) -> Engine {
         let mut engine = Engine {
             network,
             timers: Timers::default(),
             flows,
+            stations,
             transfers: Vec::new(),
             free_transfers: Vec::new(),
             connections_opened: 0,
@@ -57,8 +60,8 @@ impl Engine {
         for flow in 0..self.flows.len() {
             self.timers.set(self.source_timer(flow), self.flows[flow].source.poll_timeout());
         }
-        for node in 0..self.network.topology.nodes.len() {
-            self.schedule_node(node);
+        for station in 0..self.stations.len() {
+            self.schedule_station(station);
         }
         if let Some(recorder) = &self.network.recorder
             && recorder.interval > Dur::ZERO
@@ -75,23 +78,23 @@ impl Engine {
         2 + flow as TimerId
     }
 
-    pub fn node_timer(&self, node: usize) -> TimerId {
-        self.source_timer(self.flows.len()) + node as TimerId
+    pub fn station_timer(&self, station: usize) -> TimerId {
+        self.source_timer(self.flows.len()) + station as TimerId
     }
 
     #[inline]
     fn endpoint_timer(&self, endpoint: u32) -> TimerId {
-        2 + (self.flows.len() + self.network.topology.nodes.len()) as TimerId + endpoint
+        2 + (self.flows.len() + self.stations.len()) as TimerId + endpoint
     }
 
     fn timer(&self, id: TimerId) -> Timer {
-        let (flows, nodes) = (self.flows.len(), self.network.topology.nodes.len());
+        let (flows, stations) = (self.flows.len(), self.stations.len());
         match id as usize {
             0 => Timer::WarmUp,
             1 => Timer::Sample,
             id if id < 2 + flows => Timer::Source(id - 2),
-            id if id < 2 + flows + nodes => Timer::Node(id - 2 - flows),
-            id => Timer::Endpoint((id - 2 - flows - nodes) as u32),
+            id if id < 2 + flows + stations => Timer::Station(id - 2 - flows),
+            id => Timer::Endpoint((id - 2 - flows - stations) as u32),
         }
     }
 
@@ -112,8 +115,8 @@ impl Engine {
                 self.on_timer(id);
             }
         }
-        while let Some((id, node)) = self.network.sent_at_middlebox.pop_front() {
-            self.through_middlebox(id, node);
+        while let Some((id, node)) = self.network.sent_at_station.pop_front() {
+            self.through_station(id, node);
         }
         true
     }
@@ -154,7 +157,7 @@ impl Engine {
             Timer::WarmUp => self.begin_measurement(),
             Timer::Sample => self.sample(),
             Timer::Source(flow) => self.on_source(flow),
-            Timer::Node(node) => self.on_node(node),
+            Timer::Station(station) => self.on_station(station),
             Timer::Endpoint(endpoint) => self.on_endpoint(endpoint),
         }
     }
@@ -178,8 +181,8 @@ impl Engine {
     /// A packet has come to a node.
     #[inline]
     fn arrive(&mut self, id: u32, node: u16) {
-        if self.network.topology.nodes[usize::from(node)].is_some() {
-            return self.through_middlebox(id, node);
+        if self.network.topology.has_station[usize::from(node)] {
+            return self.through_station(id, node);
         }
         match self.network.packets.get(id).exit == node {
             true => self.deliver(id),
@@ -207,7 +210,7 @@ impl Engine {
         } else if packet.is_data() {
             flow.counts.on_delivered(packet.bytes);
             self.packets_delivered += 1;
-            if transfer.truth.is_undecided() {
+            if transfer.truth.is_undecided() && packet.is_from_its_connection() {
                 transfer.truth.delivered(packet.range(), packet.order);
             }
         }
@@ -247,7 +250,7 @@ impl Engine {
     fn lose_segment(&mut self, endpoint: u32, packet: &Packet) {
         let transfer = &mut self.transfers[(endpoint >> 1) as usize];
         transfer.under_way -= 1;
-        if packet.is_data() {
+        if packet.is_data() && packet.is_from_its_connection() {
             let una = transfer.ends[SENDER].acknowledged();
             transfer.truth.lost(packet.range(), packet.order, una);
         }

@@ -9,6 +9,7 @@ use airtcp_proto::queue::DropCause;
 use airtcp_proto::scheme::Scheme;
 use airtcp_proto::tcp::{Connection, Reason, State};
 use airtcp_wire::{Dur, Time};
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// The sender of a flow's data and its receiver, as indices into [`Transfer::ends`].
@@ -25,6 +26,8 @@ pub struct Flow {
     pub direction: Direction,
     /// Nodes at which the sender and the receiver stand.
     pub nodes: [u16; 2],
+    /// Which station, by its index, serves this flow at which node.
+    pub stations: SmallVec<[(u16, u16); 2]>,
     pub start: Time,
     /// Boxed, as it is seldom needed and large: what every packet touches lies closer together.
     pub source: Box<Source>,
@@ -40,6 +43,13 @@ pub struct Flow {
     pub completions: Vec<Dur>,
     /// When the receiver had everything that the application wrote before it closed.
     pub completed: Option<Time>,
+}
+
+impl Flow {
+    pub fn station_at(&self, node: u16) -> Option<usize> {
+        let station = self.stations.iter().find(|(at, _)| *at == node);
+        station.map(|(_, station)| usize::from(*station))
+    }
 }
 
 /// What the engine counts of a flow, packet by packet, since the warm-up.

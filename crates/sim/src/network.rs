@@ -23,8 +23,8 @@ pub struct Network {
     pub taps: Vec<Tap>,
     /// There is a recorder or a tap.
     is_watched: bool,
-    /// Packets that were sent at a node with a middlebox, to be handled when the present event is done.
-    pub sent_at_middlebox: VecDeque<(u32, u16)>,
+    /// Packets that were sent at a node with stations, to be handled when the present event is done.
+    pub sent_at_station: VecDeque<(u32, u16)>,
 }
 
 impl Network {
@@ -36,7 +36,7 @@ impl Network {
             is_watched: recorder.is_some() || !taps.is_empty(),
             recorder,
             taps,
-            sent_at_middlebox: VecDeque::new(),
+            sent_at_station: VecDeque::new(),
         }
     }
 
@@ -54,9 +54,9 @@ impl Network {
     /// A packet enters the network.
     #[inline]
     pub fn send(&mut self, id: u32, node: u16) {
-        match &self.topology.nodes[usize::from(node)] {
-            None => self.forward(id, node),
-            Some(_) => self.sent_at_middlebox.push_back((id, node)),
+        match self.topology.has_station[usize::from(node)] {
+            false => self.forward(id, node),
+            true => self.sent_at_station.push_back((id, node)),
         }
     }
 
@@ -88,7 +88,7 @@ impl Network {
             packet.flow = transfer.flow;
             packet.number = transfer.number;
             packet.exit = flow.nodes[end ^ 1];
-            packet.direction = if end == SENDER { flow.direction } else { opposite(flow.direction) };
+            packet.direction = if end == SENDER { flow.direction } else { flow.direction.opposite() };
             packet.order = 0;
             transfer.under_way += 1;
             if segment.len > 0 {
@@ -166,11 +166,4 @@ fn account(transfer: &mut Transfer, transmit: &Transmit, now: Time, recorder: Op
 /// A packet that no connection sent.
 pub fn untracked(segment: Segment, ecn: Ecn) -> Transmit {
     Transmit { segment, ecn, reason: Reason::New, offset: 0 }
-}
-
-pub fn opposite(direction: Direction) -> Direction {
-    match direction {
-        Direction::Forward => Direction::Reverse,
-        Direction::Reverse => Direction::Forward,
-    }
 }

@@ -39,6 +39,12 @@ impl Packet {
         self.transmit.segment.len > 0 || matches!(self.load, Load::Udp)
     }
 
+    /// Did its connection send it? A station may have made it.
+    #[inline]
+    pub fn is_from_its_connection(&self) -> bool {
+        self.order != u32::MAX
+    }
+
     /// The stream positions of its payload.
     #[inline]
     pub fn range(&self) -> Range<u64> {

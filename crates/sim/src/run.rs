@@ -13,6 +13,7 @@ use crate::tap::Tap;
 use crate::topology::Topology;
 use crate::traffic::Source;
 use airtcp_proto::Streams;
+use crate::stations::Stations;
 use airtcp_proto::middlebox::{Direction, Middlebox};
 use airtcp_proto::scheme::{Scheme, SchemeError};
 use airtcp_wire::{Dur, Time};
@@ -26,7 +27,7 @@ pub struct RunOptions<'a> {
     /// Record time series: every so often, or at each ACK if this is zero.
     pub series: Option<Dur>,
     pub captures: Vec<Capture>,
-    /// Nodes that hold a middlebox. Node 0 stands before the first link, node n behind the n-th.
+    /// Middleboxes for every flow, each with its node. Node 0 stands before the first link, node n behind the n-th.
     pub middleboxes: Vec<(usize, Box<dyn Middlebox>)>,
     /// Set from outside, it ends the run.
     pub cancel: Option<Arc<AtomicBool>>,
@@ -44,6 +45,11 @@ pub enum RunError {
     UnknownLink { name: String, known: String },
     #[error("the path has no node {node}; its nodes are 0 to {last}")]
     UnknownNode { node: usize, last: usize },
+    #[error(
+        "flow `{flow}` with scheme `{scheme}` does not pass the base station, which is in front of link `{link}`; \
+         set base_station to a link that the flow uses"
+    )]
+    NotAtBaseStation { flow: String, scheme: String, link: String },
     #[error("capture: {0}")]
     Capture(#[from] io::Error),
 }
@@ -70,13 +76,15 @@ pub fn run(
 ) -> Result<Outcome, RunError> {
     let RunOptions { series, captures, middleboxes, cancel, progress } = options;
     let streams = Streams::new(seed);
-    let flows = flows(scenario, scheme, &streams)?;
+    let mut stations = Stations::new(scenario, &streams);
+    let mut flows = flows(scenario, scheme, &streams, &mut stations)?;
     let mut topology = Topology::new(scenario.links.iter().map(|link| links::build(link, &streams)));
-    place(middleboxes, &mut topology)?;
+    stations.serve_all(middleboxes, &mut flows)?;
+    let stations = stations.placed(&mut topology);
     let taps = captures.into_iter().map(|capture| tap(scenario, capture)).collect::<Result<Vec<_>, _>>()?;
     let recorder = series.map(|interval| Recorder::new(interval, flows.len()));
 
-    let mut engine = Engine::new(Network::new(topology, recorder, taps), flows);
+    let mut engine = Engine::new(Network::new(topology, recorder, taps), flows, stations);
     if scenario.warmup > Dur::ZERO {
         engine.schedule_warm_up(Time::ZERO + scenario.warmup);
     }
@@ -118,7 +126,12 @@ fn drive(
     Ok(events)
 }
 
-fn flows(scenario: &Scenario, scheme: &Scheme, streams: &Streams) -> Result<Vec<Flow>, RunError> {
+fn flows(
+    scenario: &Scenario,
+    scheme: &Scheme,
+    streams: &Streams,
+    stations: &mut Stations<'_>,
+) -> Result<Vec<Flow>, RunError> {
     let compared = Arc::new(scheme.clone());
     let mut flows = Vec::new();
     for (spec, flow) in scenario.flows.iter().enumerate() {
@@ -126,7 +139,11 @@ fn flows(scenario: &Scenario, scheme: &Scheme, streams: &Streams) -> Result<Vec<
             Some(own) => Arc::new(Scheme::parse(own, &scenario.profile)?),
             None => compared.clone(),
         };
-        flows.extend((0..flow.count).map(|instance| one_flow(flow, spec, instance, scheme.clone(), streams)));
+        let at_base_station = stations.base_station(&scheme, flow)?;
+        flows.extend((0..flow.count).map(|instance| Flow {
+            stations: at_base_station.into_iter().collect(),
+            ..one_flow(flow, spec, instance, scheme.clone(), streams)
+        }));
     }
     Ok(flows)
 }
@@ -145,6 +162,7 @@ fn one_flow(spec: &model::Flow, index: usize, instance: u32, scheme: Arc<Scheme>
         is_measured: spec.measure,
         direction,
         nodes: nodes.map(|node| node as u16),
+        stations: Default::default(),
         start,
         source: Box::new(Source::new(spec, start, scheme.config.segment_payload(), traffic)),
         stream: Box::new(streams.stream(&format!("{name}.connections"))),
@@ -157,14 +175,6 @@ fn one_flow(spec: &model::Flow, index: usize, instance: u32, scheme: Arc<Scheme>
         completions: Vec::new(),
         completed: None,
     }
-}
-
-fn place(middleboxes: Vec<(usize, Box<dyn Middlebox>)>, topology: &mut Topology) -> Result<(), RunError> {
-    let last = topology.nodes.len() - 1;
-    for (node, middlebox) in middleboxes {
-        *topology.nodes.get_mut(node).ok_or(RunError::UnknownNode { node, last })? = Some(middlebox);
-    }
-    Ok(())
 }
 
 fn tap(scenario: &Scenario, capture: Capture) -> Result<Tap, RunError> {
@@ -244,9 +254,10 @@ mod tests {
         scenario.flows = vec![FlowSpec { traffic: poisson, ..FlowSpec::unlimited("short", 0, 0) }];
         let scheme = Scheme::parse("cubic", "linux").unwrap();
         let streams = Streams::new(1);
-        let flows = flows(&scenario, &scheme, &streams).unwrap();
+        let mut stations = Stations::new(&scenario, &streams);
+        let flows = flows(&scenario, &scheme, &streams, &mut stations).unwrap();
         let topology = Topology::new(scenario.links.iter().map(|link| links::build(link, &streams)));
-        let mut engine = Engine::new(Network::new(topology, None, Vec::new()), flows);
+        let mut engine = Engine::new(Network::new(topology, None, Vec::new()), flows, Vec::new());
         let mut places = Vec::new();
         for end in [100, 200, 300, 400] {
             drive(&mut engine, Time::ZERO + Dur::from_secs(end), None, None).unwrap();

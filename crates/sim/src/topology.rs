@@ -1,6 +1,6 @@
 //! The path: links in a row, with a node at either end of each. Node 0 stands before the first link.
 
-use airtcp_proto::middlebox::{Direction, Middlebox};
+use airtcp_proto::middlebox::Direction;
 use airtcp_proto::path::{Link, Output};
 use airtcp_proto::queue::Item;
 use airtcp_wire::Time;
@@ -42,7 +42,8 @@ pub struct Topology {
     wakes: Vec<Time>,
     /// The earliest of those; of several, the first.
     next: (Time, Side),
-    pub nodes: Vec<Option<Box<dyn Middlebox>>>,
+    /// Which nodes have a station.
+    pub has_station: Vec<bool>,
 }
 
 impl Topology {
@@ -51,7 +52,7 @@ impl Topology {
         let sides: Vec<Link> = links.into_iter().flat_map(|(forward, reverse)| [forward, reverse]).collect();
         let mut topology = Topology {
             wakes: sides.iter().map(Link::poll_timeout).collect(),
-            nodes: (0..=sides.len() / 2).map(|_| None).collect(),
+            has_station: vec![false; sides.len() / 2 + 1],
             next: (Time::NEVER, Side(0)),
             sides,
         };

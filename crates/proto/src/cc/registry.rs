@@ -24,6 +24,8 @@ pub struct ControllerSpec {
     /// RFC, draft or paper with section.
     pub source: &'static str,
     pub params: &'static [Param],
+    /// Keys of the stack that it needs.
+    pub changes: &'static [(&'static str, &'static str)],
     pub build: fn(&Build, &Values) -> Box<dyn CongestionControl>,
 }
 

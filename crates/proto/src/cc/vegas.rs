@@ -39,6 +39,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
             doc: "Slow start doubles the window every so many round trips (Linux 1; the paper and ns-2 2)",
         },
     ],
+    changes: &[],
     build,
 };
 

@@ -1,6 +1,7 @@
-//! The keys of a scheme, taken from [`TcpConfig`]'s schema so that a new field is a new key.
+//! The keys of a scheme, taken from the schema of what they configure, so that a new field is a new key.
 
 use super::SchemeError;
+use super::terms::Term;
 use crate::cc::registry;
 use crate::tcp::TcpConfig;
 use serde_json::{Map, Value};
@@ -21,9 +22,13 @@ pub struct KeyDoc {
 
 /// Every key of [`TcpConfig`] that a scheme can set, by name.
 pub fn keys() -> Vec<KeyDoc> {
-    let schema = schemars::schema_for!(TcpConfig).to_value();
+    keys_of(&schemars::schema_for!(TcpConfig).to_value())
+}
+
+/// Every key of what `schema` describes, by name.
+pub fn keys_of(schema: &Value) -> Vec<KeyDoc> {
     let mut keys = Vec::new();
-    collect(&schema, &schema, "", &mut keys);
+    collect(schema, schema, "", &mut keys);
     keys
 }
 
@@ -40,8 +45,10 @@ fn collect(root: &Value, object: &Value, prefix: &str, keys: &mut Vec<KeyDoc>) {
     }
 }
 
+/// What a property refers to, also where it may be absent.
 fn resolve<'a>(root: &'a Value, property: &'a Value) -> &'a Value {
-    match property["$ref"].as_str().and_then(|path| path.strip_prefix('#')) {
+    let reference = property["$ref"].as_str().or_else(|| property["anyOf"][0]["$ref"].as_str());
+    match reference.and_then(|path| path.strip_prefix('#')) {
         Some(pointer) => root.pointer(pointer).unwrap_or(property),
         None => property,
     }
@@ -64,19 +71,33 @@ fn key_doc(name: String, property: &Value, target: &Value) -> KeyDoc {
     }
 }
 
+/// The tree with one key changed. `None`: there is no such key.
+pub(super) fn with_key(mut tree: Value, keys: &[KeyDoc], key: &str, value: &str) -> Option<Value> {
+    let doc = keys.iter().find(|doc| doc.name == key)?;
+    let scalar = match serde_json::from_str(value) {
+        Ok(scalar) if !doc.is_text => scalar,
+        _ => Value::String(value.to_owned()),
+    };
+    *doc.name.split('.').fold(&mut tree, |node, name| &mut node[name]) = scalar;
+    Some(tree)
+}
+
 /// Sets `key`, one of [`keys`] or a parameter of the congestion control, in `config`.
-pub(super) fn set(config: &mut TcpConfig, text: &str, key: &str, value: &str) -> Result<(), SchemeError> {
+pub(super) fn set(config: &mut TcpConfig, term: &Term<'_>, key: &str, value: &str) -> Result<(), SchemeError> {
     let keys = keys();
-    if let Some(doc) = keys.iter().find(|doc| doc.name == key) {
-        *config = replaced(config, doc, value).map_err(|problem| bad_value(text, doc, value, problem))?;
+    let tree = serde_json::to_value(&*config).expect("a configuration is plain data");
+    if let Some(tree) = with_key(tree, &keys, key, value) {
+        *config =
+            serde_json::from_value(tree).map_err(|problem| bad_value(term.text, &keys, key, value, problem))?;
         return Ok(());
     }
     let params = registry::find(&config.congestion_control).map(|spec| spec.params).unwrap_or_default();
     if params.iter().all(|param| param.name != key) {
-        return Err(unknown_key(text, key, &keys, params));
+        let params = params.iter().map(|param| param.name);
+        return Err(unknown_key(term, key, params.chain(keys.iter().map(|doc| doc.name.as_str()))));
     }
     let number = value.parse().map_err(|_| SchemeError::BadValue {
-        text: text.to_owned(),
+        text: term.text.to_owned(),
         key: key.to_owned(),
         value: value.to_owned(),
         problem: "not a number".to_owned(),
@@ -86,36 +107,32 @@ pub(super) fn set(config: &mut TcpConfig, text: &str, key: &str, value: &str) ->
     Ok(())
 }
 
-/// The configuration with one key changed, by way of its serialised form.
-fn replaced(config: &TcpConfig, doc: &KeyDoc, value: &str) -> Result<TcpConfig, serde_json::Error> {
-    let mut tree = serde_json::to_value(config)?;
-    let scalar = match serde_json::from_str(value) {
-        Ok(scalar) if !doc.is_text => scalar,
-        _ => Value::String(value.to_owned()),
-    };
-    *doc.name.split('.').fold(&mut tree, |node, name| &mut node[name]) = scalar;
-    serde_json::from_value(tree)
-}
-
-fn bad_value(text: &str, doc: &KeyDoc, value: &str, problem: serde_json::Error) -> SchemeError {
+pub(super) fn bad_value(
+    text: &str,
+    keys: &[KeyDoc],
+    key: &str,
+    value: &str,
+    problem: serde_json::Error,
+) -> SchemeError {
+    let allowed = keys.iter().filter(|doc| doc.name == key).flat_map(|doc| &doc.allowed);
     SchemeError::BadValue {
         text: text.to_owned(),
-        key: doc.name.clone(),
+        key: key.to_owned(),
         value: value.to_owned(),
         problem: problem.to_string(),
-        nearest: registry::nearest(value, doc.allowed.iter().map(String::as_str)),
+        nearest: registry::nearest(value, allowed.map(String::as_str)),
     }
 }
 
-fn unknown_key(text: &str, key: &str, keys: &[KeyDoc], params: &[registry::Param]) -> SchemeError {
-    let known = || {
-        let params = params.iter().map(|param| param.name);
-        std::iter::once("profile").chain(params).chain(keys.iter().map(|doc| doc.name.as_str()))
-    };
+/// `known` are the keys of the stack; those of the term itself stand before them.
+fn unknown_key<'a>(term: &Term<'_>, key: &str, known: impl Iterator<Item = &'a str>) -> SchemeError {
+    let own = term.own_keys();
+    let names = std::iter::once("profile").chain(own.iter().map(String::as_str)).chain(known);
+    let names: Vec<&str> = names.collect();
     SchemeError::UnknownKey {
-        text: text.to_owned(),
+        text: term.text.to_owned(),
         key: key.to_owned(),
-        nearest: registry::nearest(key, known()),
-        known: known().collect::<Vec<_>>().join(", "),
+        nearest: registry::nearest(key, names.iter().copied()),
+        known: names.join(", "),
     }
 }

@@ -1,93 +1,58 @@
-//! Schemes: named ways to carry data, written `name[:key=value]*`.
+//! Schemes: named ways to carry data, written as terms joined by `+`, each `name[:key=value]*`.
 //!
-//! The name is a congestion control of the registry, or one of the [`COMBINATIONS`]. The keys change the profile that
-//! the scheme starts from: `profile` names another one, any key of [`TcpConfig`] sets that key (dotted inside `rto`),
-//! and any parameter of the congestion control sets that. Example: `reno:profile=bsd-1998:rto.min=1s:recovery=newreno`.
+//! A term names a congestion control of the registry, one of the [`COMBINATIONS`] of keys, a machine of the
+//! [`base_station`](crate::base_station), or [`CIRCUIT`]. At most one names a congestion control; without one it is
+//! Reno. Keys change what their term configures; those that it does not have change the stack, which starts from a
+//! profile: any key of [`TcpConfig`] (dotted inside `rto`), any parameter of the congestion control, and `profile`
+//! itself. Where the base-station machine speaks TCP itself, keys of the stack in its term are for its own stack, which
+//! is otherwise as that of the end hosts.
+//!
+//! Examples: `reno:profile=bsd-1998:rto.min=1s:recovery=newreno`, `westwood-vt+packet-control`,
+//! `cubic+decoupling:controls=2`.
 
+mod combinations;
+mod error;
 mod keys;
+mod terms;
 
-pub use keys::{KeyDoc, keys};
+pub use combinations::{COMBINATIONS, SchemeSpec};
+pub use error::SchemeError;
+pub use keys::{KeyDoc, keys, keys_of};
 
-use crate::cc::RegistryError;
-use crate::cc::registry::{self, ControllerSpec};
+use crate::base_station::{self, BaseStation};
+use crate::cc::registry;
+use crate::circuit;
 use crate::tcp::{TcpConfig, profile};
+use serde_json::Value;
+use terms::{Kind, Pair, Term};
 
 /// A scheme with everything resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scheme {
     /// As it was written; names the scheme in results.
     pub label: String,
+    /// The stack of the end hosts; with a circuit, that of its control TCPs.
     pub config: TcpConfig,
+    pub base_station: Option<AtBaseStation>,
+    pub circuit: Option<circuit::Config>,
 }
 
-/// A name for a few keys that belong together.
-pub struct SchemeSpec {
-    pub name: &'static str,
-    /// One line for `airtcp schemes`.
-    pub summary: &'static str,
-    pub source: &'static str,
-    pub changes: &'static [(&'static str, &'static str)],
+/// What stands at the base station.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AtBaseStation {
+    pub machine: BaseStation,
+    /// Its own stack, where it has one.
+    pub tcp: TcpConfig,
 }
 
-/// The named combinations, in the order in which they are listed to people.
-pub const COMBINATIONS: &[SchemeSpec] = &[
-    SchemeSpec {
-        name: "tahoe",
-        summary: "Reno's window, and slow start from one segment after every loss",
-        source: "Jacobson 1988",
-        changes: &[("congestion_control", "reno"), ("recovery", "tahoe"), ("sack", "false")],
-    },
-    SchemeSpec {
-        name: "newreno",
-        summary: "Reno's window; partial ACKs keep recovery going, no SACK",
-        source: "RFC 6582",
-        changes: &[("congestion_control", "reno"), ("recovery", "newreno"), ("sack", "false")],
-    },
-    SchemeSpec {
-        name: "sack",
-        summary: "Reno's window with SACK-based recovery",
-        source: "RFC 6675",
-        changes: &[("congestion_control", "reno"), ("recovery", "sack"), ("sack", "true")],
-    },
-    SchemeSpec {
-        name: "rack",
-        summary: "Reno's window with RACK-TLP's time-based recovery",
-        source: "RFC 8985",
-        changes: &[("congestion_control", "reno"), ("recovery", "rack-tlp"), ("sack", "true")],
-    },
-    SchemeSpec {
-        name: "eifel",
-        summary: "Reno's window; spurious retransmissions found by timestamps and undone",
-        source: "RFC 3522, RFC 4015",
-        changes: &[("congestion_control", "reno"), ("timestamps", "true"), ("eifel", "true")],
-    },
-    SchemeSpec {
-        name: "f-rto",
-        summary: "Reno's window; spurious timeouts found by the ACKs that follow and undone",
-        source: "RFC 5682, RFC 4015",
-        changes: &[("congestion_control", "reno"), ("f_rto", "true"), ("eifel", "false")],
-    },
-];
-
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum SchemeError {
-    #[error("scheme `{text}`: unknown name `{name}`{}; known: {known}", hint(.nearest))]
-    UnknownName { text: String, name: String, nearest: Option<String>, known: String },
-    #[error("scheme `{text}`: `{part}` is not `key=value`")]
-    NotAPair { text: String, part: String },
-    #[error("scheme `{text}`: unknown profile `{name}`{}; known: {known}", hint(.nearest))]
-    UnknownProfile { text: String, name: String, nearest: Option<String>, known: String },
-    #[error("scheme `{text}`: unknown key `{key}`{}; allowed: {known}", hint(.nearest))]
-    UnknownKey { text: String, key: String, nearest: Option<String>, known: String },
-    #[error("scheme `{text}`: {key} = `{value}`: {problem}{}", hint(.nearest))]
-    BadValue { text: String, key: String, value: String, problem: String, nearest: Option<String> },
-    #[error("scheme `{text}`: {source}")]
-    Registry { text: String, source: RegistryError },
-}
-
-fn hint(nearest: &Option<String>) -> String {
-    nearest.as_ref().map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
-}
+/// The flow goes into a TCP circuit; its own connection leaves congestion control to that.
+pub const CIRCUIT: SchemeSpec = SchemeSpec {
+    name: "decoupling",
+    summary: "TCP decoupling: header packets of control TCPs carry the congestion control, a data TCP the data",
+    source: "Wang & Kung 2001 (paper 000)",
+    changes: &[],
+    aliases: &[],
+};
 
 impl Scheme {
     /// Reads a scheme; `default_profile` is the profile of one that does not name its own.
@@ -95,31 +60,94 @@ impl Scheme {
     /// # Errors
     /// [`SchemeError`], which names the key, what is allowed, and the nearest spelling.
     pub fn parse(text: &str, default_profile: &str) -> Result<Scheme, SchemeError> {
-        let mut parts = text.split(':').map(str::trim);
-        let name = parts.next().unwrap_or_default();
-        let pairs = parts
-            .filter(|part| !part.is_empty())
-            .map(|part| pair(text, part))
-            .collect::<Result<Vec<(&str, &str)>, SchemeError>>()?;
-
-        let profile = pairs.iter().rev().find(|(key, _)| *key == "profile");
-        let mut config = profile_config(text, profile.map_or(default_profile, |(_, value)| value))?;
-        for (key, value) in changes_of(text, name)? {
-            keys::set(&mut config, text, key, value)?;
-        }
-        for (key, value) in pairs.iter().filter(|(key, _)| *key != "profile") {
-            keys::set(&mut config, text, key, value)?;
+        let terms = terms::split(text)?;
+        let mut config = stack(text, &terms, default_profile)?;
+        let mut machine = None;
+        let mut circuit = None;
+        for term in &terms {
+            match &term.kind {
+                Kind::BaseStation(default) => {
+                    let (own, others) = own_keys(term, |tree| default.with_tree(tree))?;
+                    match own.spec().has_tcp {
+                        true => machine = Some((term, own, others)),
+                        false => {
+                            set_all(&mut config, term, &others)?;
+                            machine = Some((term, own, Vec::new()));
+                        }
+                    }
+                }
+                Kind::Circuit => {
+                    let (own, others) = own_keys(term, serde_json::from_value::<circuit::Config>)?;
+                    own.check().map_err(|problem| bad_part(term, problem))?;
+                    set_all(&mut config, term, &others)?;
+                    circuit = Some(own);
+                }
+                Kind::Controller(_) | Kind::Combination(_) => set_all(&mut config, term, &term.pairs)?,
+            }
         }
         check_controller(text, &config)?;
-        Ok(Scheme { label: text.to_owned(), config })
+        let base_station =
+            machine.map(|(term, machine, own)| at_base_station(term, machine, &config, &own)).transpose()?;
+        Ok(Scheme { label: text.to_owned(), config, base_station, circuit })
     }
 }
 
-fn pair<'a>(text: &str, part: &'a str) -> Result<(&'a str, &'a str), SchemeError> {
-    let (key, value) = part
-        .split_once('=')
-        .ok_or_else(|| SchemeError::NotAPair { text: text.to_owned(), part: part.to_owned() })?;
-    Ok((key.trim(), value.trim()))
+/// The profile with what the terms' names stand for.
+fn stack(text: &str, terms: &[Term<'_>], default_profile: &str) -> Result<TcpConfig, SchemeError> {
+    let profile = terms.iter().rev().find_map(|term| term.profile);
+    let mut config = profile_config(text, profile.unwrap_or(default_profile))?;
+    let controller = terms.iter().find_map(|term| match &term.kind {
+        Kind::Controller(spec) => Some(spec.name),
+        _ => None,
+    });
+    config.congestion_control = controller.unwrap_or("reno").to_owned();
+    for term in terms {
+        set_all(&mut config, term, term.changes())?;
+    }
+    Ok(config)
+}
+
+fn set_all(config: &mut TcpConfig, term: &Term<'_>, pairs: &[Pair<'_>]) -> Result<(), SchemeError> {
+    pairs.iter().try_for_each(|(key, value)| keys::set(config, term, term.unaliased(key), value))
+}
+
+/// What the term configures itself, and the pairs that are not for it.
+fn own_keys<'a, T>(
+    term: &Term<'a>,
+    read: impl Fn(Value) -> serde_json::Result<T>,
+) -> Result<(T, Vec<Pair<'a>>), SchemeError> {
+    let keys = term.schema().map(|schema| keys_of(&schema)).unwrap_or_default();
+    let mut tree = Value::Object(Default::default());
+    let mut own = read(tree.clone()).expect("every key has a default");
+    let mut others = Vec::new();
+    for &(key, value) in &term.pairs {
+        match keys::with_key(tree.clone(), &keys, key, value) {
+            Some(changed) => {
+                own = read(changed.clone())
+                    .map_err(|problem| keys::bad_value(term.text, &keys, key, value, problem))?;
+                tree = changed;
+            }
+            None => others.push((key, value)),
+        }
+    }
+    Ok((own, others))
+}
+
+fn at_base_station(
+    term: &Term<'_>,
+    machine: BaseStation,
+    hosts: &TcpConfig,
+    own: &[Pair<'_>],
+) -> Result<AtBaseStation, SchemeError> {
+    machine.check().map_err(|problem| bad_part(term, problem))?;
+    let mut tcp = hosts.clone();
+    set_all(&mut tcp, term, own)?;
+    check_controller(term.text, &tcp)?;
+    Ok(AtBaseStation { machine, tcp })
+}
+
+fn bad_part(term: &Term<'_>, problem: String) -> SchemeError {
+    SchemeError::BadPart { text: term.text.to_owned(), name: term.name.to_owned(), problem }
 }
 
 fn profile_config(text: &str, name: &str) -> Result<TcpConfig, SchemeError> {
@@ -135,26 +163,11 @@ fn profile_config(text: &str, name: &str) -> Result<TcpConfig, SchemeError> {
     }
 }
 
-/// What the scheme's name changes in the profile.
-fn changes_of(text: &str, name: &str) -> Result<Vec<(&'static str, &'static str)>, SchemeError> {
-    if let Some(spec) = COMBINATIONS.iter().find(|spec| spec.name == name) {
-        return Ok(spec.changes.to_vec());
-    }
-    match registry::find(name) {
-        Ok(ControllerSpec { name, .. }) => Ok(vec![("congestion_control", name)]),
-        Err(_) => Err(SchemeError::UnknownName {
-            text: text.to_owned(),
-            name: name.to_owned(),
-            nearest: registry::nearest(name, names()),
-            known: names().collect::<Vec<_>>().join(", "),
-        }),
-    }
-}
-
-/// Every name that a scheme may begin with: the controllers, then the combinations.
+/// Every name that a term may have: the controllers, the combinations, the circuit, the base-station machines.
 pub fn names() -> impl Iterator<Item = &'static str> {
     let controllers = registry::controllers().iter().map(|spec| spec.name);
-    controllers.chain(COMBINATIONS.iter().map(|spec| spec.name))
+    let machines = base_station::all().into_iter().map(|machine| machine.spec().name);
+    controllers.chain(COMBINATIONS.iter().map(|spec| spec.name)).chain([CIRCUIT.name]).chain(machines)
 }
 
 fn check_controller(text: &str, config: &TcpConfig) -> Result<(), SchemeError> {
@@ -207,14 +220,41 @@ mod tests {
     }
 
     #[test]
-    fn no_name_and_no_parameter_is_ambiguous() {
-        let keys = keys();
-        for spec in registry::controllers() {
-            assert!(COMBINATIONS.iter().all(|combination| combination.name != spec.name), "{}", spec.name);
-            for param in spec.params {
-                assert!(keys.iter().all(|key| key.name != param.name), "{}.{}", spec.name, param.name);
+    fn no_name_and_no_key_is_ambiguous() {
+        let all: Vec<_> = names().collect();
+        assert!(all.iter().enumerate().all(|(index, name)| !all[..index].contains(name)), "{all:?}");
+        let stack = keys();
+        let is_of_stack = |name: &str| stack.iter().any(|key| key.name == name);
+        for param in registry::controllers().iter().flat_map(|spec| spec.params) {
+            assert!(!is_of_stack(param.name), "{}", param.name);
+        }
+        for machine in base_station::all() {
+            for key in keys_of(&machine.schema()) {
+                assert!(!is_of_stack(&key.name), "{}.{}", machine.spec().name, key.name);
+                assert!(!key.doc.is_empty(), "{}.{}", machine.spec().name, key.name);
             }
         }
+    }
+
+    #[test]
+    fn terms_compose_in_any_order() {
+        let one = Scheme::parse("cubic+sack+delay-jitter:delay=1s:rto.min=1s", "rfc").unwrap();
+        let other = Scheme::parse("delay-jitter:rto.min=1s:delay=1s+sack+cubic", "rfc").unwrap();
+        assert_eq!(one.config, other.config);
+        assert_eq!(one.base_station, other.base_station);
+        assert_eq!(one.config.congestion_control, "cubic");
+        assert_eq!(one.config.rto.min, Dur::from_secs(1));
+    }
+
+    #[test]
+    fn what_makes_no_sense_together_is_refused() {
+        assert!(error("cubic+reno").contains("`cubic` and `reno` do not go together"));
+        assert!(error("delay-jitter+delay-jitter").contains("one machine stands at the base station"));
+        assert!(error("decoupling+delay-jitter").contains("do not go together"));
+        assert!(error("reno+").contains("unknown name ``"));
+        assert!(error("delay-jitter:probability=2").contains("must be 0 to 1"));
+        assert!(error("delay-jitter:delay=1").contains("no unit"));
+        assert!(error("delay-jitter:delai=1s").contains("did you mean `delay`?"));
     }
 
     #[test]

@@ -28,6 +28,9 @@ pub struct ScenarioFile {
     pub schemes: Vec<String>,
     /// Profile of every scheme that does not name one: what an era's stack did. `airtcp schemes` lists them.
     pub profile: String,
+    /// The wireless link, by its name: its near end is the base station, where the schemes that have a machine there
+    /// place it. Absent: the last link.
+    pub base_station: Option<String>,
     /// The links in path order, from the sender to the receiver; at least one.
     pub link: Vec<Link>,
     /// The flows. Absent: one unlimited transfer, called `main`, from end to end.
@@ -47,6 +50,7 @@ impl Default for ScenarioFile {
                 .map(str::to_owned)
                 .to_vec(),
             profile: "linux".to_owned(),
+            base_station: None,
             link: Vec::new(),
             flow: Vec::new(),
         }

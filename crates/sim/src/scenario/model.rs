@@ -26,6 +26,8 @@ pub struct Scenario {
     pub profile: String,
     /// In path order, at least one.
     pub links: Vec<Link>,
+    /// The link whose near node is the base station.
+    pub base_station: usize,
     /// At least one.
     pub flows: Vec<Flow>,
 }
@@ -386,6 +388,7 @@ impl Scenario {
             schemes: vec!["reno".to_owned()],
             profile: "linux".to_owned(),
             links,
+            base_station: last,
             flows: vec![Flow::unlimited("main", 0, last)],
         }
     }

@@ -22,6 +22,7 @@ impl Scenario {
             seed: self.seed,
             schemes: &self.schemes,
             profile: &self.profile,
+            base_station: &self.links[self.base_station].name,
             link: self.links.iter().map(link_keys).collect(),
             flow: self.flows.iter().map(|flow| self.flow_keys(flow)).collect(),
         };
@@ -55,6 +56,7 @@ struct ScenarioKeys<'a> {
     seed: u64,
     schemes: &'a [String],
     profile: &'a str,
+    base_station: &'a str,
     link: Vec<LinkKeys<'a>>,
     flow: Vec<FlowKeys<'a>>,
 }

@@ -81,7 +81,7 @@ fn flow(
     })
 }
 
-fn link_index(
+pub(super) fn link_index(
     key: &str,
     name: Option<&str>,
     default: usize,

@@ -36,7 +36,10 @@ pub(super) fn resolve(
     let flow_names = unique_names("flow", root, &mut check);
     let links = link::links(written, &link_names, &mut Files::new(folder), &mut check);
     let flows = flow::flows(written, flow_names, &link_names, &mut check);
-    let (links, flows) = (links?, flows?);
+    let last = link_names.len().saturating_sub(1);
+    let base_station =
+        flow::link_index("base_station", written.base_station.as_deref(), last, &link_names, &mut check);
+    let (links, flows, base_station) = (links?, flows?, base_station?);
     Some(Scenario {
         name: written.name.clone().unwrap_or_else(|| default_name.to_owned()),
         description: written.description.clone(),
@@ -47,6 +50,7 @@ pub(super) fn resolve(
         schemes: written.schemes.clone(),
         profile: written.profile.clone(),
         links,
+        base_station,
         flows,
     })
 }

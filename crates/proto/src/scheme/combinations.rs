@@ -1,0 +1,62 @@
+//! Names for a few keys of the stack that belong together.
+
+/// A name for a few keys that belong together.
+pub struct SchemeSpec {
+    pub name: &'static str,
+    /// One line for `airtcp schemes`.
+    pub summary: &'static str,
+    pub source: &'static str,
+    pub changes: &'static [(&'static str, &'static str)],
+    /// Short names that a source has for keys of the stack, each with the key.
+    pub aliases: &'static [(&'static str, &'static str)],
+}
+
+/// In the order in which they are listed to people.
+pub const COMBINATIONS: &[SchemeSpec] = &[
+    SchemeSpec {
+        name: "tahoe",
+        summary: "Slow start from one segment after every loss",
+        source: "Jacobson 1988",
+        changes: &[("recovery", "tahoe"), ("sack", "false")],
+        aliases: &[],
+    },
+    SchemeSpec {
+        name: "newreno",
+        summary: "Partial ACKs keep recovery going, no SACK",
+        source: "RFC 6582",
+        changes: &[("recovery", "newreno"), ("sack", "false")],
+        aliases: &[],
+    },
+    SchemeSpec {
+        name: "sack",
+        summary: "SACK-based recovery",
+        source: "RFC 6675",
+        changes: &[("recovery", "sack"), ("sack", "true")],
+        aliases: &[],
+    },
+    SchemeSpec {
+        name: "rack",
+        summary: "RACK-TLP's time-based recovery",
+        source: "RFC 8985",
+        changes: &[("recovery", "rack-tlp"), ("sack", "true")],
+        aliases: &[],
+    },
+    SchemeSpec {
+        name: "eifel",
+        summary: "Spurious retransmissions found by timestamps and undone",
+        source: "RFC 3522, RFC 4015",
+        changes: &[("timestamps", "true"), ("eifel", "true")],
+        aliases: &[],
+    },
+    SchemeSpec {
+        name: "f-rto",
+        summary: "Spurious timeouts found by the ACKs that follow and undone",
+        source: "RFC 5682, RFC 4015",
+        changes: &[("f_rto", "true"), ("eifel", "false")],
+        aliases: &[],
+    },
+];
+
+pub(super) fn find(name: &str) -> Option<&'static SchemeSpec> {
+    COMBINATIONS.iter().find(|spec| spec.name == name)
+}

@@ -1,0 +1,27 @@
+//! What may be wrong with a scheme.
+
+use crate::cc::RegistryError;
+
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SchemeError {
+    #[error("scheme `{text}`: unknown name `{name}`{}; known: {known}", hint(.nearest))]
+    UnknownName { text: String, name: String, nearest: Option<String>, known: String },
+    #[error("scheme `{text}`: `{part}` is not `key=value`")]
+    NotAPair { text: String, part: String },
+    #[error("scheme `{text}`: unknown profile `{name}`{}; known: {known}", hint(.nearest))]
+    UnknownProfile { text: String, name: String, nearest: Option<String>, known: String },
+    #[error("scheme `{text}`: unknown key `{key}`{}; allowed: {known}", hint(.nearest))]
+    UnknownKey { text: String, key: String, nearest: Option<String>, known: String },
+    #[error("scheme `{text}`: {key} = `{value}`: {problem}{}", hint(.nearest))]
+    BadValue { text: String, key: String, value: String, problem: String, nearest: Option<String> },
+    #[error("scheme `{text}`: {source}")]
+    Registry { text: String, source: RegistryError },
+    #[error("scheme `{text}`: `{first}` and `{second}` do not go together: {why}; keep one of them")]
+    Clash { text: String, first: String, second: String, why: &'static str },
+    #[error("scheme `{text}`: `{name}`: {problem}")]
+    BadPart { text: String, name: String, problem: String },
+}
+
+fn hint(nearest: &Option<String>) -> String {
+    nearest.as_ref().map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
+}

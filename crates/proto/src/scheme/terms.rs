@@ -1,0 +1,137 @@
+//! The terms of a scheme: `name[:key=value]*`, joined by `+`.
+
+use super::combinations::{self, SchemeSpec};
+use super::keys::keys_of;
+use super::{CIRCUIT, SchemeError, names};
+use crate::base_station::{self, BaseStation};
+use crate::cc::registry::{self, ControllerSpec};
+use crate::circuit;
+
+pub(super) type Pair<'a> = (&'a str, &'a str);
+
+/// What a term's name stands for.
+pub(super) enum Kind {
+    Controller(&'static ControllerSpec),
+    Combination(&'static SchemeSpec),
+    BaseStation(BaseStation),
+    Circuit,
+}
+
+pub(super) struct Term<'a> {
+    /// The whole scheme, for messages.
+    pub text: &'a str,
+    pub name: &'a str,
+    pub kind: Kind,
+    /// Keys and values as written, `profile` left out.
+    pub pairs: Vec<Pair<'a>>,
+    pub profile: Option<&'a str>,
+}
+
+pub(super) fn split(text: &str) -> Result<Vec<Term<'_>>, SchemeError> {
+    let terms = text.split('+').map(|part| term(text, part)).collect::<Result<Vec<_>, SchemeError>>()?;
+    refuse_clashes(text, &terms)?;
+    Ok(terms)
+}
+
+fn term<'a>(text: &'a str, part: &'a str) -> Result<Term<'a>, SchemeError> {
+    let mut parts = part.split(':').map(str::trim);
+    let name = parts.next().unwrap_or_default();
+    let pairs = parts
+        .filter(|part| !part.is_empty())
+        .map(|part| pair(text, part))
+        .collect::<Result<Vec<Pair<'_>>, SchemeError>>()?;
+    let (profiles, pairs): (Vec<_>, Vec<_>) = pairs.into_iter().partition(|(key, _)| *key == "profile");
+    let profile = profiles.last().map(|(_, value)| *value);
+    Ok(Term { text, name, kind: kind(text, name)?, pairs, profile })
+}
+
+fn pair<'a>(text: &str, part: &'a str) -> Result<Pair<'a>, SchemeError> {
+    let (key, value) = part
+        .split_once('=')
+        .ok_or_else(|| SchemeError::NotAPair { text: text.to_owned(), part: part.to_owned() })?;
+    Ok((key.trim(), value.trim()))
+}
+
+fn kind(text: &str, name: &str) -> Result<Kind, SchemeError> {
+    if name == CIRCUIT.name {
+        return Ok(Kind::Circuit);
+    }
+    if let Some(spec) = combinations::find(name) {
+        return Ok(Kind::Combination(spec));
+    }
+    if let Some(machine) = base_station::find(name) {
+        return Ok(Kind::BaseStation(machine));
+    }
+    registry::find(name).map(Kind::Controller).map_err(|_| SchemeError::UnknownName {
+        text: text.to_owned(),
+        name: name.to_owned(),
+        nearest: registry::nearest(name, names()),
+        known: names().collect::<Vec<_>>().join(", "),
+    })
+}
+
+/// What cannot be there twice, or not together.
+fn refuse_clashes(text: &str, terms: &[Term<'_>]) -> Result<(), SchemeError> {
+    for (index, second) in terms.iter().enumerate() {
+        for first in &terms[..index] {
+            if let Some(why) = clash(&first.kind, &second.kind) {
+                let [first, second] = [first.name, second.name].map(str::to_owned);
+                return Err(SchemeError::Clash { text: text.to_owned(), first, second, why });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn clash(first: &Kind, second: &Kind) -> Option<&'static str> {
+    match (first, second) {
+        (Kind::Controller(_), Kind::Controller(_)) => Some("a connection has one congestion control"),
+        (Kind::BaseStation(_), Kind::BaseStation(_)) => Some("one machine stands at the base station"),
+        (Kind::Circuit, Kind::Circuit) => Some("a flow has one circuit"),
+        (Kind::Circuit, Kind::BaseStation(_)) | (Kind::BaseStation(_), Kind::Circuit) => {
+            Some("on a circuit the base station sees header packets, and data without congestion control")
+        }
+        _ => None,
+    }
+}
+
+impl Term<'_> {
+    /// Keys of the stack that the name stands for or needs.
+    pub fn changes(&self) -> &'static [Pair<'static>] {
+        match &self.kind {
+            Kind::Controller(spec) => spec.changes,
+            Kind::Combination(spec) => spec.changes,
+            Kind::BaseStation(machine) => machine.spec().changes,
+            Kind::Circuit => CIRCUIT.changes,
+        }
+    }
+
+    /// The key of the stack that `key` is short for; `key` itself if it is no alias.
+    pub fn unaliased<'k>(&self, key: &'k str) -> &'k str {
+        match &self.kind {
+            Kind::Combination(spec) => {
+                spec.aliases.iter().find(|(alias, _)| *alias == key).map_or(key, |(_, target)| target)
+            }
+            _ => key,
+        }
+    }
+
+    /// JSON Schema of the keys that belong to the term itself.
+    pub fn schema(&self) -> Option<serde_json::Value> {
+        match &self.kind {
+            Kind::BaseStation(machine) => Some(machine.schema()),
+            Kind::Circuit => Some(schemars::schema_for!(circuit::Config).to_value()),
+            Kind::Controller(_) | Kind::Combination(_) => None,
+        }
+    }
+
+    pub fn own_keys(&self) -> Vec<String> {
+        let keys = self.schema().map(|schema| keys_of(&schema)).unwrap_or_default();
+        let aliases = match &self.kind {
+            Kind::Combination(spec) => spec.aliases,
+            _ => &[],
+        };
+        let aliases = aliases.iter().map(|(alias, _)| (*alias).to_owned());
+        keys.into_iter().map(|key| key.name).chain(aliases).collect()
+    }
+}
