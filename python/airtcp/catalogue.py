@@ -15,23 +15,27 @@ class Param(TypedDict):
     doc: str
 
 
+class KeyInfo(TypedDict):
+    """A key that a scheme may change; `allowed` is empty unless only some words are."""
+
+    name: str
+    doc: str
+    allowed: list[str]
+    example: str | None
+
+
 class SchemeInfo(TypedDict):
-    """A named way to carry data. `changes` are the keys of the stack that the name stands for."""
+    """A named way to carry data, or a part of one.
+
+    `changes` are the keys of the stack that the name stands for or needs, `keys` those of its own.
+    """
 
     name: str
     summary: str
     source: str
     params: list[Param]
     changes: dict[str, str]
-
-
-class KeyInfo(TypedDict):
-    """A key of the stack that a scheme may change; `allowed` is empty unless only some words are."""
-
-    name: str
-    doc: str
-    allowed: list[str]
-    example: str | None
+    keys: list[KeyInfo]
 
 
 class ProfileInfo(TypedDict):

@@ -1,7 +1,9 @@
 //! What there is to choose from.
 
+use airtcp_proto::base_station;
 use airtcp_proto::cc::registry::{self, Param};
-use airtcp_proto::scheme;
+use airtcp_proto::circuit;
+use airtcp_proto::scheme::{self, CIRCUIT, KeyDoc, SchemeSpec};
 use airtcp_proto::tcp::profile::PROFILES;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -13,13 +15,31 @@ pub fn version() -> &'static str {
 
 #[pyfunction]
 pub fn schemes(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    let controllers = registry::controllers()
-        .iter()
-        .map(|spec| scheme_dict(py, [spec.name, spec.summary, spec.source], spec.params, &[]));
-    let combinations = scheme::COMBINATIONS
-        .iter()
-        .map(|spec| scheme_dict(py, [spec.name, spec.summary, spec.source], &[], spec.changes));
-    controllers.chain(combinations).collect()
+    let controllers = registry::controllers().iter().map(|spec| {
+        scheme_dict(py, [spec.name, spec.summary, spec.source], spec.params, spec.changes, vec![])
+    });
+    let combinations = scheme::COMBINATIONS.iter().map(|spec| {
+        scheme_dict(py, [spec.name, spec.summary, spec.source], &[], spec.changes, aliases(spec))
+    });
+    let circuit = {
+        let keys = scheme::keys_of(&circuit::Config::schema());
+        scheme_dict(py, [CIRCUIT.name, CIRCUIT.summary, CIRCUIT.source], &[], CIRCUIT.changes, keys)
+    };
+    let machines = base_station::all().into_iter().map(|machine| {
+        let (spec, keys) = (machine.spec(), scheme::keys_of(&machine.schema()));
+        scheme_dict(py, [spec.name, spec.summary, spec.source], &[], spec.changes, keys)
+    });
+    controllers.chain(combinations).chain([circuit]).chain(machines).collect()
+}
+
+/// A combination's short names for keys of the stack.
+fn aliases(spec: &SchemeSpec) -> Vec<KeyDoc> {
+    let stack = scheme::keys();
+    let alias = |(name, key): &(&str, &str)| {
+        let target = stack.iter().find(|doc| doc.name == *key)?;
+        Some(target.called(name))
+    };
+    spec.aliases.iter().filter_map(alias).collect()
 }
 
 fn scheme_dict<'py>(
@@ -27,6 +47,7 @@ fn scheme_dict<'py>(
     [name, summary, source]: [&str; 3],
     params: &[Param],
     changes: &[(&str, &str)],
+    keys: Vec<KeyDoc>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("name", name)?;
@@ -39,6 +60,8 @@ fn scheme_dict<'py>(
         changed.set_item(key, value)?;
     }
     dict.set_item("changes", changed)?;
+    let keys = keys.into_iter().map(|key| key_dict(py, key)).collect::<PyResult<Vec<_>>>()?;
+    dict.set_item("keys", keys)?;
     Ok(dict)
 }
 
@@ -54,17 +77,16 @@ fn param_dict<'py>(py: Python<'py>, param: &Param) -> PyResult<Bound<'py, PyDict
 
 #[pyfunction]
 pub fn scheme_keys(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    scheme::keys()
-        .into_iter()
-        .map(|key| {
-            let dict = PyDict::new(py);
-            dict.set_item("name", key.name)?;
-            dict.set_item("doc", key.doc)?;
-            dict.set_item("allowed", key.allowed)?;
-            dict.set_item("example", key.example)?;
-            Ok(dict)
-        })
-        .collect()
+    scheme::keys().into_iter().map(|key| key_dict(py, key)).collect()
+}
+
+fn key_dict(py: Python<'_>, key: KeyDoc) -> PyResult<Bound<'_, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("name", key.name)?;
+    dict.set_item("doc", key.doc)?;
+    dict.set_item("allowed", key.allowed)?;
+    dict.set_item("example", key.example)?;
+    Ok(dict)
 }
 
 #[pyfunction]

@@ -267,3 +267,23 @@ fn a_run_can_be_cancelled_and_tells_how_far_it_is() {
     let options = RunOptions { cancel: Some(cancel), ..RunOptions::default() };
     assert!(matches!(run(&scenario, &scheme("reno"), 1, options), Err(RunError::Cancelled)));
 }
+
+#[test]
+fn a_base_station_machine_serves_the_flows_of_its_scheme_only() {
+    let links = vec![link("a", 10 * MBIT, ms(20), 50), link("b", 10 * MBIT, ms(20), 50)];
+    let mut scenario = Scenario::over(links, Dur::from_secs(10));
+    let own = |scheme: &str, name| Flow { scheme: Some(scheme.to_owned()), ..unlimited(name, 0, 1) };
+    scenario.flows = vec![own("reno+delay-jitter:probability=1:delay=500ms", "late"), own("reno", "plain")];
+    let record = go(&scenario, "reno", 1);
+    let rtt = |flow: usize| record.flows[flow].rtt_p50_ms.unwrap();
+    assert!(rtt(0) > 580.0 && rtt(1) < 160.0, "{} {}", rtt(0), rtt(1));
+}
+
+#[test]
+fn a_flow_that_does_not_pass_the_base_station_is_told_so() {
+    let links = vec![link("a", 10 * MBIT, ms(20), 50), link("b", 10 * MBIT, ms(20), 50)];
+    let mut scenario = Scenario::over(links, Dur::from_secs(10));
+    scenario.flows = vec![unlimited("near", 0, 0)];
+    let error = run(&scenario, &scheme("reno+delay-jitter"), 1, RunOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("`near` with scheme `reno+delay-jitter` does not pass"), "{error}");
+}

@@ -33,7 +33,7 @@ Examples:
 WRITTEN = (
     "A scheme is a name, or a name with changes: reno:recovery=newreno:rto.min=1s. A change names a "
     "parameter of the scheme, a key of the stack (`airtcp schemes --keys`), or a profile "
-    "(`airtcp profiles`)."
+    "(`airtcp profiles`). Names that go together are joined by +: westwood+eifel, cubic+decoupling."
 )
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
@@ -78,15 +78,20 @@ def _scheme_entry(scheme: SchemeInfo) -> _Entry:
         f"{param['name']} = {param['default']:g} [{param['min']:g} to {param['max']:g}]: {param['doc']}"
         for param in scheme["params"]
     ]
+    lines += [f"{key['name']}: {_key_text(key)}" for key in scheme["keys"]]
     if scheme["changes"]:
         lines.append("is " + ":".join(f"{key}={value}" for key, value in scheme["changes"].items()))
     return _Entry(scheme["name"], lines)
 
 
 def _key_entry(key: KeyInfo) -> _Entry:
+    return _Entry(key["name"], [_key_text(key)])
+
+
+def _key_text(key: KeyInfo) -> str:
     allowed = f" One of: {', '.join(key['allowed'])}." if key["allowed"] else ""
     example = f" E.g. {key['example']}." if key["example"] else ""
-    return _Entry(key["name"], [f"{key['doc']}{allowed}{example}"])
+    return f"{key['doc']}{allowed}{example}"
 
 
 def _print(entries: list[_Entry], data: Any, json: bool, footer: str) -> None:

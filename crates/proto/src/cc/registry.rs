@@ -144,7 +144,7 @@ mod tests {
     fn wrong_names_get_the_nearest_one() {
         let message = |name| find(name).map(|spec| spec.name).unwrap_err().to_string();
         assert!(message("cubik").contains("did you mean `cubic`?"));
-        assert!(message("westwood-plus").contains("known: "));
+        assert!(message("quantum").contains("known: "));
         let error = values(find("cubic").unwrap(), &given("betta", 0.5)).unwrap_err();
         assert!(error.to_string().contains("did you mean `beta`?"), "{error}");
     }

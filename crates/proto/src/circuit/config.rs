@@ -57,6 +57,11 @@ impl Default for Config {
 }
 
 impl Config {
+    /// JSON Schema of the keys.
+    pub fn schema() -> serde_json::Value {
+        schemars::schema_for!(Config).to_value()
+    }
+
     /// # Errors
     /// What is wrong with the values, and what is allowed.
     pub fn check(&self) -> Result<(), String> {

@@ -20,6 +20,13 @@ pub struct KeyDoc {
     is_text: bool,
 }
 
+impl KeyDoc {
+    /// The same key under another name.
+    pub fn called(&self, name: &str) -> KeyDoc {
+        KeyDoc { name: name.to_owned(), ..self.clone() }
+    }
+}
+
 /// Every key of [`TcpConfig`] that a scheme can set, by name.
 pub fn keys() -> Vec<KeyDoc> {
     keys_of(&schemars::schema_for!(TcpConfig).to_value())
@@ -83,12 +90,17 @@ pub(super) fn with_key(mut tree: Value, keys: &[KeyDoc], key: &str, value: &str)
 }
 
 /// Sets `key`, one of [`keys`] or a parameter of the congestion control, in `config`.
-pub(super) fn set(config: &mut TcpConfig, term: &Term<'_>, key: &str, value: &str) -> Result<(), SchemeError> {
+pub(super) fn set(
+    config: &mut TcpConfig,
+    term: &Term<'_>,
+    key: &str,
+    value: &str,
+) -> Result<(), SchemeError> {
     let keys = keys();
     let tree = serde_json::to_value(&*config).expect("a configuration is plain data");
     if let Some(tree) = with_key(tree, &keys, key, value) {
-        *config =
-            serde_json::from_value(tree).map_err(|problem| bad_value(term.text, &keys, key, value, problem))?;
+        *config = serde_json::from_value(tree)
+            .map_err(|problem| bad_value(term.text, &keys, key, value, problem))?;
         return Ok(());
     }
     let params = registry::find(&config.congestion_control).map(|spec| spec.params).unwrap_or_default();
@@ -127,12 +139,12 @@ pub(super) fn bad_value(
 /// `known` are the keys of the stack; those of the term itself stand before them.
 fn unknown_key<'a>(term: &Term<'_>, key: &str, known: impl Iterator<Item = &'a str>) -> SchemeError {
     let own = term.own_keys();
-    let names = std::iter::once("profile").chain(own.iter().map(String::as_str)).chain(known);
-    let names: Vec<&str> = names.collect();
+    let known = known.map(str::to_owned);
+    let names: Vec<String> = std::iter::once("profile".to_owned()).chain(own).chain(known).collect();
     SchemeError::UnknownKey {
         text: term.text.to_owned(),
         key: key.to_owned(),
-        nearest: registry::nearest(key, names.iter().copied()),
+        nearest: registry::nearest(key, names.iter().map(String::as_str)),
         known: names.join(", "),
     }
 }

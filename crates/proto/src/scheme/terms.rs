@@ -120,7 +120,7 @@ impl Term<'_> {
     pub fn schema(&self) -> Option<serde_json::Value> {
         match &self.kind {
             Kind::BaseStation(machine) => Some(machine.schema()),
-            Kind::Circuit => Some(schemars::schema_for!(circuit::Config).to_value()),
+            Kind::Circuit => Some(circuit::Config::schema()),
             Kind::Controller(_) | Kind::Combination(_) => None,
         }
     }

@@ -6,7 +6,7 @@ use crate::cc::{Ack, Build, Composed, CongestionControl};
 use airtcp_wire::Dur;
 
 pub const SPEC: ControllerSpec = ControllerSpec {
-    name: "westwood+",
+    name: "westwood-plus",
     summary: "Westwood with one bandwidth sample a round trip, as in Linux",
     source: "Grieco, Mascolo, ACM CCR 34(2), 2004; defaults of Linux's tcp_westwood",
     params: &[

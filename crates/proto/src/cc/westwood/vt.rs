@@ -32,6 +32,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
         nr::PARAMS[3],
         nr::PARAMS[4],
     ],
+    changes: &[],
     build,
 };
 

@@ -4,7 +4,7 @@ use super::{assert_near, avoiding};
 use crate::model::Sender;
 use airtcp_wire::{Dur, Time};
 
-const MEMBERS: [&str; 3] = ["westwood", "westwood-nr", "westwood+"];
+const MEMBERS: [&str; 3] = ["westwood", "westwood-nr", "westwood-plus"];
 const GAP: Dur = Dur::from_millis(10);
 /// RTTmin, of which the path carries one segment every [`GAP`]: a pipe of ten segments.
 const RTT_MIN: Dur = Dur::from_millis(100);
@@ -157,6 +157,6 @@ fn plus_is_not_misled_by_bunched_acks() {
         sender.timeout();
         sender.ssthresh()
     };
-    assert_near(pipe("westwood+"), 10.0, 1.0);
+    assert_near(pipe("westwood-plus"), 10.0, 1.0);
     assert!(pipe("westwood-nr") > 50.0);
 }
