@@ -27,21 +27,40 @@ class Comparison:
 
     scenario: Scenario
     runs: list[Run]
-    series: dict[str, Series]
-    """Of each scheme, the time series of its first seed."""
+    all_series: dict[tuple[str, int], Series]
+    """Time series by scheme and seed, of those runs that were to leave one."""
     interrupted: bool
     """Was it stopped before the end?"""
+
+    @property
+    def series(self) -> dict[str, Series]:
+        """Of each scheme, the time series of its first seed."""
+        first = self.scenario.seed
+        return {scheme: series for (scheme, seed), series in self.all_series.items() if seed == first}
+
+
+@dataclass(frozen=True)
+class Request:
+    """A scenario whose schemes and seeds are to run, and which time series they leave."""
+
+    scenario: Scenario
+    series_interval_s: float | None = None
+    """Between two samples; None: no time series."""
+    series_of_every_seed: bool = False
+    """Otherwise only the first seed of each scheme leaves one."""
 
 
 @dataclass(frozen=True)
 class _Job:
+    place: int
     scheme: str
     seed: int
-    series: bool
+    series_interval_s: float | None
 
 
 @dataclass(frozen=True)
 class _Outcome:
+    place: int
     run: Run
     series: Series | None
 
@@ -58,20 +77,41 @@ def compare(
     With `series`, the first seed of each scheme also leaves its time series. `on_done` is called after each
     run, on this thread. On KeyboardInterrupt the runs under way are stopped, and the finished ones returned.
     """
+    request = Request(scenario, scenario.duration_s / SERIES_POINTS if series else None)
+    (found,) = compare_all([request], jobs=jobs, on_done=lambda _, run: on_done(run))
+    return found
+
+
+def compare_all(
+    requests: Sequence[Request],
+    *,
+    jobs: int | None = None,
+    on_done: Callable[[int, Run], object] = lambda _, __: None,
+) -> list[Comparison]:
+    """As `compare`, for several scenarios at once: no core waits for the last run of each.
+
+    `on_done` is told the request's place among `requests`, and the run.
+    """
     cancel = CancelToken()
-    todo = [_Job(scheme, seed, series and seed == scenario.seed) for seed, scheme in plan(scenario)]
-    outcomes: list[_Outcome] = []
+    outcomes: list[list[_Outcome]] = [[] for _ in requests]
+
+    def work(job: _Job) -> _Outcome:
+        return _run(requests[job.place].scenario, job, cancel)
 
     def keep(outcome: _Outcome) -> None:
-        outcomes.append(outcome)
-        on_done(outcome.run)
+        outcomes[outcome.place].append(outcome)
+        on_done(outcome.place, outcome.run)
 
+    todo = [job for place, request in enumerate(requests) for job in _jobs(place, request)]
     interrupted = False
     try:
-        _run_all(lambda job: _run(scenario, job, cancel), todo, jobs or os.cpu_count() or 1, cancel, keep)
+        _run_all(work, todo, jobs or os.cpu_count() or 1, cancel, keep)
     except KeyboardInterrupt:
         interrupted = True
-    return _collect(scenario, outcomes, interrupted)
+    return [
+        _collect(request.scenario, found, interrupted)
+        for request, found in zip(requests, outcomes, strict=True)
+    ]
 
 
 def interruptible(work: Callable[[CancelToken], T]) -> T:
@@ -94,11 +134,19 @@ def seeds_of(scenario: Scenario) -> list[int]:
     return list(range(scenario.seed, scenario.seed + scenario.seeds))
 
 
+def _jobs(place: int, request: Request) -> list[_Job]:
+    def interval(seed: int) -> float | None:
+        wanted = request.series_of_every_seed or seed == request.scenario.seed
+        return request.series_interval_s if wanted else None
+
+    return [_Job(place, scheme, seed, interval(seed)) for seed, scheme in plan(request.scenario)]
+
+
 def _run(scenario: Scenario, job: _Job, cancel: CancelToken) -> _Outcome:
-    interval = scenario.duration_s / SERIES_POINTS if job.series else None
-    record = scenario.run(job.scheme, job.seed, series_interval_s=interval, cancel=cancel)
+    record = scenario.run(job.scheme, job.seed, series_interval_s=job.series_interval_s, cancel=cancel)
     run: Run = json.loads(record.to_json())
-    return _Outcome(run, series_of(record, run) if job.series else None)
+    series = None if job.series_interval_s is None else series_of(record, run)
+    return _Outcome(job.place, run, series)
 
 
 def _run_all(
@@ -142,6 +190,10 @@ def _collect(scenario: Scenario, outcomes: Sequence[_Outcome], interrupted: bool
     return Comparison(
         scenario=scenario,
         runs=[outcome.run for outcome in ordered],
-        series={outcome.run["scheme"]: outcome.series for outcome in ordered if outcome.series},
+        all_series={
+            (outcome.run["scheme"], outcome.run["seed"]): outcome.series
+            for outcome in ordered
+            if outcome.series
+        },
         interrupted=interrupted,
     )

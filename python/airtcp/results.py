@@ -54,23 +54,28 @@ def results(
 
 
 def to_json(value: object) -> str:
-    return json.dumps(_plain(value), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(plain(value), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def results_schema() -> dict[str, Any]:
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_schema(Results)}
+    return schema_of(Results)
 
 
-def _plain(value: Any) -> Any:
+def schema_of(kind: Any) -> dict[str, Any]:
+    """The JSON Schema of a typed dictionary or data class, as `to_json` writes it."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_schema(kind)}
+
+
+def plain(value: Any) -> Any:
     """What JSON can say: no NaN, no data classes."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if is_dataclass(value) and not isinstance(value, type):
-        return _plain(asdict(value))
+        return plain(asdict(value))
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return value
 
 

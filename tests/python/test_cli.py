@@ -22,7 +22,7 @@ def test_version_and_help(cli: Cli) -> None:
     assert "compare" in cli.ok("--help")
 
 
-@pytest.mark.parametrize("command", ["compare", "run", "schemes", "profiles", "schema"])
+@pytest.mark.parametrize("command", ["compare", "run", "paper", "schemes", "profiles", "schema"])
 def test_every_command_has_help_with_an_example(cli: Cli, command: str) -> None:
     text = cli.ok(command, "--help")
     assert "Example" in text

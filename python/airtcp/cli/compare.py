@@ -11,10 +11,9 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from airtcp._engine import Scenario
-from airtcp.cli.console import plain_console
+from airtcp.cli.console import plain_console, progress_bar
 from airtcp.cli.errors import INTERRUPTED, writing
 from airtcp.cli.options import (
     DurationOption,
@@ -133,21 +132,6 @@ def headline(scenario: Scenario) -> str:
 
 @contextmanager
 def _progress(scenario: Scenario) -> Iterator[Callable[[Run], None]]:
-    """A bar on standard error, only where a person watches."""
-    console = Console(stderr=True)
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-    with bar:
+    with progress_bar() as bar:
         task = bar.add_task("running", total=len(plan(scenario)))
-
-        def on_done(run: Run) -> None:
-            bar.update(task, advance=1, description=run["scheme"])
-
-        yield on_done
+        yield lambda run: bar.update(task, advance=1, description=run["scheme"])

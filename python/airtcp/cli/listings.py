@@ -60,9 +60,17 @@ def profiles_command(json: JsonOption = False) -> None:
 
 def schema_command(
     results: Annotated[bool, typer.Option("--results", help="That of results.json instead.")] = False,
+    papers: Annotated[
+        bool, typer.Option("--papers", help="That of the results of `airtcp paper` instead.")
+    ] = False,
 ) -> None:
     """Print the JSON Schema of the scenario file."""
-    schema = results_schema() if results else json_module.loads(_engine.schema())
+    if papers:
+        from airtcp.papers.frame.document import paper_results_schema  # noqa: PLC0415 it loads Matplotlib
+
+        schema = paper_results_schema()
+    else:
+        schema = results_schema() if results else json_module.loads(_engine.schema())
     print(json_module.dumps(schema, indent=2, ensure_ascii=False))
 
 

@@ -63,12 +63,14 @@ def legend_beside(axes: Axes, order: Sequence[str]) -> None:
     axes.legend([by_label[label] for label in order], order, loc="upper left", bbox_to_anchor=(1, 1))
 
 
-def small_multiples(names: Sequence[str], x_label: str, y_label: str) -> tuple[Figure, list[Axes]]:
+def small_multiples(
+    names: Sequence[str], x_label: str, y_label: str, *, share_y: bool = True
+) -> tuple[Figure, list[Axes]]:
     """One panel a name, with shared axes, in two columns where there are more than three."""
     columns = 1 if len(names) <= 3 else 2
     rows = -(-len(names) // columns)
     drawn = figure(0.6 + 1.05 * rows)
-    grid = drawn.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    grid = drawn.subplots(rows, columns, sharex=True, sharey=share_y, squeeze=False)
     panels: list[Axes] = list(grid.flat)
     for panel, name in zip(panels, names, strict=False):
         panel.set_title(name, loc="left", pad=3, fontweight="bold")

@@ -1,0 +1,80 @@
+"""`airtcp paper`: its commands and options. What they do is in `reproduce`, which only they load."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+RUN = "run"
+EXAMPLES = """\b
+Examples:
+  airtcp paper list
+  airtcp paper D3
+  airtcp paper decoupling P1 --seeds 20
+  airtcp paper all --quick
+"""
+
+
+class _Group(TyperGroup):
+    """What is no command's name is an experiment's: `airtcp paper D3` is `airtcp paper run D3`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in (*self.commands, "-h", "--help"):
+            args = [RUN, *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=_Group,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Repeat what the papers measured: their numbers beside ours.\n\n"
+    "`airtcp paper D3` is short for `airtcp paper run D3`.",
+    epilog=EXAMPLES,
+)
+
+
+@app.command("list", epilog="\b\nExample:\n  airtcp paper list\n")
+def list_command() -> None:
+    """List the papers and their experiments."""
+    from airtcp.cli.reproduce import show_list  # noqa: PLC0415 it loads Matplotlib
+
+    show_list()
+
+
+@app.command(RUN, short_help="Run experiments, and compare with the papers.", epilog=EXAMPLES)
+def run_command(
+    names: Annotated[
+        list[str], typer.Argument(metavar="NAME…", help="Experiments (D3), papers (decoupling), or `all`.")
+    ],
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Runs a scheme.  [default: as each experiment says]")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A run of seconds: its verdicts mean nothing.")
+    ] = False,
+    json: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write the results there; `-` is standard output.")
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where results and figures go.")] = Path(
+        "airtcp-out/papers"
+    ),
+    docs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Renew the experiments' part of papers.md, papers.json and figures there."
+        ),
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time.  [default: one a core]")] = None,
+) -> None:
+    """Run experiments, and set each number that the paper states beside ours.
+
+    Prints the paper's value, ours with a 95 % interval, their ratio, and a verdict from stated tolerances;
+    draws the paper's figures as PNG and SVG.
+    """
+    from airtcp.cli.reproduce import Request, reproduce  # noqa: PLC0415 it loads Matplotlib
+
+    reproduce(Request(names, seeds=seeds, quick=quick, jobs=jobs, out=out, json=json, docs=docs))

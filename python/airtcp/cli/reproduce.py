@@ -1,0 +1,199 @@
+"""Runs the papers' experiments, shows what comes out, and writes it down."""
+
+from __future__ import annotations
+
+import json as json_module
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.padding import Padding
+from rich.progress import Progress, TaskID
+from rich.table import Table
+
+from airtcp.cli.console import plain_console, progress_bar
+from airtcp.cli.errors import INTERRUPTED, InputError, writing
+from airtcp.figures.style import save, style
+from airtcp.papers.frame import words
+from airtcp.papers.frame.context import QUICK_SEEDS, Context
+from airtcp.papers.frame.docs import FIGURES, page
+from airtcp.papers.frame.document import (
+    ExperimentOut,
+    PaperResults,
+    TableOut,
+    experiment_out,
+    figure_file,
+    merged,
+    paper_results,
+)
+from airtcp.papers.frame.find import UnknownExperiment, papers, select
+from airtcp.papers.frame.model import Experiment, Result
+from airtcp.results import to_json
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for: the options of `airtcp paper run`."""
+
+    names: Sequence[str]
+    seeds: int | None
+    quick: bool
+    jobs: int | None
+    out: Path
+    json: str | None
+    docs: Path | None
+
+
+def show_list() -> None:
+    console = plain_console()
+    for paper in papers():
+        console.print(f"{paper.name} ({paper.number}): {paper.title}")
+        for found in paper.experiments:
+            console.print(Padding(f"{found.id:<4} {found.title} ({found.where})", (0, 0, 0, 2)))
+
+
+def reproduce(request: Request) -> None:
+    try:
+        chosen = select(request.names)
+    except UnknownExperiment as error:
+        raise InputError(str(error)) from error
+    console = plain_console(stderr=request.json == "-")
+    folders = [request.out, *([request.docs / FIGURES] if request.docs else [])]
+    for folder in folders:
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+    done, interrupted = _run_all(request, [experiment for _, experiment in chosen], console, folders)
+    _write(request, paper_results(done, interrupted=interrupted))
+    if len(done) > 1:
+        rows = [row for found in done for row in found["rows"]]
+        console.print(f"All together: {words.tally(rows)}.")
+    if done:
+        console.print(f"Figures and data: {request.out}/")
+    if interrupted:
+        console.print(f"Interrupted: {len(done)} of {len(chosen)} experiments are done.")
+        raise typer.Exit(INTERRUPTED)
+
+
+def _run_all(
+    request: Request, chosen: Sequence[Experiment], console: Console, folders: Sequence[Path]
+) -> tuple[list[ExperimentOut], bool]:
+    """What is finished, and whether it was stopped before the end."""
+    done: list[ExperimentOut] = []
+    try:
+        for experiment in chosen:
+            began = perf_counter()
+            found = _run(request, experiment, folders)
+            done.append(found)
+            show(console, found, perf_counter() - began)
+    except KeyboardInterrupt:
+        return done, True
+    return done, False
+
+
+def _run(request: Request, experiment: Experiment, folders: Sequence[Path]) -> ExperimentOut:
+    seeds = request.seeds or (QUICK_SEEDS if request.quick else experiment.seeds)
+    with _watched(experiment) as watcher, style():
+        context = Context(seeds, request.quick, request.seeds, request.jobs, watcher)
+        result = experiment.measure(context)
+        _draw(experiment, result, folders)
+    return experiment_out(experiment, result, seeds=seeds, quick=request.quick)
+
+
+def _draw(experiment: Experiment, result: Result, folders: Sequence[Path]) -> None:
+    for name, plot in result.figures.items():
+        drawn = plot.draw()
+        for folder in folders:
+            with writing(folder):
+                save(drawn, folder, figure_file(experiment, name))
+
+
+@dataclass
+class _Bar:
+    """Shows the progress of one experiment."""
+
+    bar: Progress
+    task: TaskID
+    name: str
+    total: int = 0
+
+    def expect(self, runs: int) -> None:
+        self.total += runs
+        self.bar.update(self.task, total=self.total)
+
+    def done(self, label: str) -> None:
+        self.bar.update(self.task, advance=1, description=f"{self.name} {label}")
+
+
+@contextmanager
+def _watched(experiment: Experiment) -> Iterator[_Bar]:
+    with progress_bar() as bar:
+        yield _Bar(bar, bar.add_task(experiment.id, total=None), experiment.id)
+
+
+def show(console: Console, found: ExperimentOut, took_s: float) -> None:
+    """One experiment on the terminal."""
+    console.print(f"{found['id']}  {found['title']} ({found['where']})", style="bold")
+    console.print(found["setup"])
+    if found["quick"]:
+        console.print(words.QUICK)
+    if found["rows"]:
+        console.print(_rows(found))
+    for name, text in words.remarks(found):
+        console.print(Padding(f"{name}: {text}", (0, 0, 0, 1)))
+    if words.undecided(found):
+        console.print(Padding(words.undecided(found), (0, 0, 0, 1)))
+    for extra in found["tables"]:
+        console.print(_extra(extra))
+    for each in found["parameters"]:
+        console.print(Padding(f"open: {each['name']} = {each['value']}: {each['reason']}", (0, 0, 0, 1)))
+    for note in found["notes"]:
+        console.print(Padding(note, (0, 0, 0, 1)))
+    console.print(f"{words.tally(found['rows'])}; {took_s:.1f} s\n")
+
+
+def _rows(found: ExperimentOut) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for place, column in enumerate(words.COLUMNS):
+        last = place == len(words.COLUMNS) - 1
+        table.add_column(column, justify="left" if place == 0 or last else "right", no_wrap=place > 0)
+    for row in found["rows"]:
+        table.add_row(*words.cells(row), style="bold" if row["verdict"] == "differs" else "")
+    return table
+
+
+def _extra(extra: TableOut) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=extra["title"], title_justify="left")
+    for place, column in enumerate(extra["columns"]):
+        table.add_column(column, justify="right" if place else "left")
+    for row in extra["rows"]:
+        table.add_row(*map(words.cell, row))
+    return table
+
+
+def _write(request: Request, document: PaperResults) -> None:
+    text = to_json(document)
+    with writing(request.out):
+        (request.out / "results.json").write_text(text, encoding="utf-8")
+    if request.json == "-":
+        sys.stdout.write(text)
+    elif request.json is not None:
+        with writing(request.json):
+            Path(request.json).write_text(text, encoding="utf-8")
+    if request.docs:
+        with writing(request.docs):
+            _write_docs(request.docs, document)
+
+
+def _write_docs(folder: Path, document: PaperResults) -> None:
+    """Experiments that have not run now stay as they are in `papers.json`."""
+    data = folder / "papers.json"
+    if data.exists():
+        document = merged(json_module.loads(data.read_text(encoding="utf-8")), document)
+    data.write_text(to_json(document), encoding="utf-8")
+    (folder / "papers.md").write_text(page(document), encoding="utf-8")

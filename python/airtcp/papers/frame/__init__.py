@@ -1,0 +1,41 @@
+"""What a paper's file needs: how it is used stands in `airtcp.papers`."""
+
+from airtcp.papers.frame.context import Case, Context, Runs
+from airtcp.papers.frame.model import Experiment, OpenParameter, Paper, Result, Table, experiment
+from airtcp.papers.frame.plots import BarPlot, Plot, SweepPlot, TimePlot
+from airtcp.papers.frame.rows import (
+    Row,
+    Tolerance,
+    absolute,
+    claim,
+    gain,
+    gain_of,
+    info,
+    ratio,
+    ratio_of,
+)
+
+__all__ = [
+    "BarPlot",
+    "Case",
+    "Context",
+    "Experiment",
+    "OpenParameter",
+    "Paper",
+    "Plot",
+    "Result",
+    "Row",
+    "Runs",
+    "SweepPlot",
+    "Table",
+    "TimePlot",
+    "Tolerance",
+    "absolute",
+    "claim",
+    "experiment",
+    "gain",
+    "gain_of",
+    "info",
+    "ratio",
+    "ratio_of",
+]

@@ -1,0 +1,167 @@
+"""What an experiment runs with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
+
+from airtcp._engine import Scenario
+from airtcp.compare import Comparison, Request, compare_all
+from airtcp.records import Flow, Run
+from airtcp.series import Series
+from airtcp.summary import measured
+
+K = TypeVar("K", bound=Hashable)
+T = TypeVar("T")
+
+QUICK_SEEDS = 2
+UNITS: dict[str, float] = {"bit/s": 1.0, "kbit/s": 1e3, "Mbit/s": 1e6, "B/s": 8.0, "KB/s": 8e3, "MB/s": 8e6}
+"""How many bit/s they are. KB are 1000 bytes."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One scenario to run."""
+
+    scenario: str
+    """TOML text."""
+    schemes: Sequence[str]
+    sets: Mapping[str, object] = field(default_factory=dict)
+    """Keys of the scenario to change, as `--set` does, e.g. {"link.wireless.loss.ber": 1e-6}."""
+    seeds: int | None = None
+    """Runs a scheme. None: as many as the experiment has."""
+    series_interval_s: float | None = None
+    """Between two samples of the time series; None: no series."""
+    series_of_every_seed: bool = False
+    """Otherwise only the first seed leaves a series."""
+
+
+class Runs:
+    """What a case has left, by scheme; lists have a value a seed, in the order of the seeds."""
+
+    def __init__(self, found: Comparison) -> None:
+        self.found = found
+
+    @property
+    def schemes(self) -> list[str]:
+        return list(dict.fromkeys(self.found.scenario.schemes))
+
+    def of(self, scheme: str) -> list[Run]:
+        runs = [run for run in self.found.runs if run["scheme"] == scheme]
+        if not runs:
+            raise KeyError(f"{scheme} has not been run: only {', '.join(self.schemes)}")
+        return runs
+
+    def values(self, scheme: str, of: Callable[[Run], float]) -> list[float]:
+        return [of(run) for run in self.of(scheme)]
+
+    def goodput(self, scheme: str, unit: str = "bit/s", flow: str | None = None) -> list[float]:
+        """Of all measured flows together, or of those called `flow`."""
+        return [bps / UNITS[unit] for bps in self.total(scheme, lambda found: found["goodput_bps"], flow)]
+
+    def total(self, scheme: str, of: Callable[[Flow], float], flow: str | None = None) -> list[float]:
+        """A flow's value, summed over all measured flows, or over those called `flow`."""
+        return [sum(of(found) for found in self.flows(run, flow)) for run in self.of(scheme)]
+
+    def flows(self, run: Run, name: str | None = None) -> list[Flow]:
+        """The measured flows, or those called `name`."""
+        if name is None:
+            return measured(run)
+        named = [flow for flow in run["flows"] if flow["name"] == name]
+        if not named:
+            raise KeyError(f"no flow is called {name}")
+        return named
+
+    def series(self, scheme: str, seed: int | None = None) -> Series:
+        """Its time series: of the first seed, unless every seed has one and `seed` says which."""
+        return self.found.all_series[scheme, self.found.scenario.seed if seed is None else seed]
+
+    def every_series(self, scheme: str) -> list[Series]:
+        return [found for (name, _), found in self.found.all_series.items() if name == scheme]
+
+
+class Watcher(Protocol):
+    """Is told how an experiment gets on."""
+
+    def expect(self, runs: int) -> None:
+        """So many more runs are to come."""
+
+    def done(self, label: str) -> None:
+        """One of them is done."""
+
+
+@dataclass(frozen=True)
+class Silent:
+    """A watcher that nobody sees."""
+
+    def expect(self, runs: int) -> None:
+        pass
+
+    def done(self, label: str) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class Context:
+    """Runs scenarios on all cores."""
+
+    seeds: int
+    """Runs a scheme, unless a case has its own number."""
+    quick: bool = False
+    """Only to see that all of it works: a few seconds, and verdicts that mean nothing."""
+    forced_seeds: int | None = None
+    """Asked for by the user: goes before all others."""
+    jobs: int | None = None
+    watcher: Watcher = Silent()
+
+    def pick(self, full: T, *, quick: T) -> T:
+        """The second one where a run of seconds was asked for."""
+        return quick if self.quick else full
+
+    def run(
+        self,
+        scenario: str,
+        schemes: Sequence[str],
+        sets: Mapping[str, object] | None = None,
+        *,
+        seeds: int | None = None,
+        series_interval_s: float | None = None,
+        series_of_every_seed: bool = False,
+        label: str = "",
+    ) -> Runs:
+        """One scenario; `label` stands in the progress."""
+        case = Case(scenario, schemes, sets or {}, seeds, series_interval_s, series_of_every_seed)
+        return self.sweep({label: case})[label]
+
+    def sweep(self, cases: Mapping[K, Case]) -> dict[K, Runs]:
+        """All cases, with no core idle between them; each is called by its key in the progress.
+
+        Raises ScenarioError before anything runs, KeyboardInterrupt once everything has stopped.
+        """
+        requests = [self._request(case) for case in cases.values()]
+        labels = [str(key) for key in cases]
+        self.watcher.expect(sum(len(r.scenario.schemes) * r.scenario.seeds for r in requests))
+        found = compare_all(
+            requests,
+            jobs=self.jobs,
+            on_done=lambda place, run: self.watcher.done(f"{labels[place]} {run['scheme']}".strip()),
+        )
+        if any(comparison.interrupted for comparison in found):
+            raise KeyboardInterrupt
+        return dict(zip(cases, map(Runs, found), strict=True))
+
+    def _request(self, case: Case) -> Request:
+        schemes = list(dict.fromkeys(case.schemes))
+        seeds = self.forced_seeds or (QUICK_SEEDS if self.quick else case.seeds or self.seeds)
+        sets = {**case.sets, "schemes": schemes, "seeds": seeds}
+        scenario = Scenario.parse(case.scenario, [(key, _toml(value)) for key, value in sets.items()])
+        return Request(scenario, case.series_interval_s, case.series_of_every_seed)
+
+
+def _toml(value: object) -> str:
+    """Text stays as it is: quotes can be left out, and tables be written in TOML."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,69 @@
+"""Which papers there are, and which experiments were asked for."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Sequence
+from difflib import get_close_matches
+from functools import cache
+
+import airtcp.papers
+from airtcp.papers.frame.model import Experiment, Paper
+
+ALL = "all"
+
+
+class UnknownExperiment(ValueError):
+    """No paper and no experiment has this name: says which do, and the nearest."""
+
+
+@cache
+def papers() -> tuple[Paper, ...]:
+    """Every module of `airtcp.papers` that declares `PAPER`, by the papers' numbers."""
+    names = [module.name for module in pkgutil.iter_modules(airtcp.papers.__path__)]
+    modules = [importlib.import_module(f"{airtcp.papers.__name__}.{name}") for name in names]
+    found = [module.PAPER for module in modules if hasattr(module, "PAPER")]
+    ids = [experiment.id for paper in found for experiment in paper.experiments]
+    twice = {name for name in ids if ids.count(name) > 1}
+    if twice:
+        raise ValueError(f"experiments declared twice: {', '.join(sorted(twice))}")
+    return tuple(sorted(found, key=lambda paper: paper.number))
+
+
+def select(names: Sequence[str]) -> list[tuple[Paper, Experiment]]:
+    """The experiments that `names` (of experiments, papers, or `all`) stand for: each once, in order.
+
+    Raises UnknownExperiment.
+    """
+    wanted: set[str] = set()
+    for name in names:
+        ids = _ids(name)
+        if not ids:
+            raise UnknownExperiment(_unknown(name))
+        wanted |= ids
+    return [(paper, found) for paper in papers() for found in paper.experiments if found.id in wanted]
+
+
+def links() -> dict[str, str]:
+    """Every paper's paths: `decoupling/lossy` and its scenario text."""
+    return {f"{paper.name}/{name}": text for paper in papers() for name, text in paper.links.items()}
+
+
+def _ids(name: str) -> set[str]:
+    low = name.lower()
+    return {
+        found.id
+        for paper in papers()
+        for found in paper.experiments
+        if low in (ALL, paper.name.lower(), paper.number, found.id.lower())
+    }
+
+
+def _unknown(name: str) -> str:
+    ids = [found.id for paper in papers() for found in paper.experiments]
+    known = [ALL, *(paper.name for paper in papers()), *ids]
+    by_low = {word.lower(): word for word in known}
+    near = get_close_matches(name.lower(), by_low, n=1, cutoff=0.4)
+    hint = f": did you mean {by_low[near[0]]}?" if near else "."
+    return f"no experiment or paper is called {name}{hint} There are {', '.join(known)}."

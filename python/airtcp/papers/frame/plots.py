@@ -1,0 +1,170 @@
+"""The kinds of figures that the papers have. Each is data, and knows how to draw itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import StrMethodFormatter
+
+from airtcp.figures.style import COLOURS, GREY, figure, legend_beside, line_style, small_multiples
+from airtcp.papers.frame.rows import Values, estimate_of
+
+MARKERS = "osD^vPX"
+HOLLOW: dict[str, Any] = {"linestyle": "", "markerfacecolor": "none", "markersize": 6, "zorder": 5}
+
+
+class Plot(Protocol):
+    """A figure that is still data."""
+
+    @property
+    def caption(self) -> str:
+        """What it shows, in a sentence."""
+
+    def draw(self) -> Figure:
+        """Called inside the figures' style."""
+
+
+Curve = Mapping[float, Values]
+"""What was found at each point of the swept parameter: drawn with its interval where it has one."""
+
+
+@dataclass(frozen=True)
+class SweepPlot:
+    """Curves over a swept parameter, with error bars."""
+
+    x_label: str
+    y_label: str
+    curves: Mapping[str, Curve]
+    caption: str = ""
+    bounds: Mapping[str, Curve] = field(default_factory=dict)
+    """Closed forms and bounds: grey, without markers."""
+    quoted: Mapping[str, Curve] = field(default_factory=dict)
+    """Points that the paper states, by the curve that they belong to: hollow."""
+    log_x: bool = False
+    log_y: bool = False
+
+    def draw(self) -> Figure:
+        drawn = figure(3.0)
+        axes = drawn.subplots()
+        for place, (name, curve) in enumerate(self.curves.items()):
+            _curve(axes, name, curve, marker=MARKERS[place % len(MARKERS)], ms=3.5, **line_style(place))
+        for place, (name, curve) in enumerate(self.bounds.items()):
+            dashes: Any = ((0, (4, 2)), (0, (1, 1)), "-.")[place % 3]
+            _curve(axes, name, curve, color=GREY, linestyle=dashes)
+        for name, points in self.quoted.items():
+            place = list(self.curves).index(name)
+            style = {
+                "color": COLOURS[place % len(COLOURS)],
+                "marker": MARKERS[place % len(MARKERS)],
+                **HOLLOW,
+            }
+            _curve(axes, f"{name}, in the paper", points, **style)
+        if self.log_x:
+            axes.set_xscale("log")
+        if self.log_y:
+            axes.set_yscale("log")
+            axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        if not self.log_y and axes.get_ylim()[0] > 0:
+            axes.set_ylim(bottom=0)
+        axes.margins(x=0.03)
+        axes.set(xlabel=self.x_label, ylabel=self.y_label)
+        legend_beside(axes, axes.get_legend_handles_labels()[1])
+        return drawn
+
+
+def _curve(axes: Axes, name: str, curve: Curve, **style: Any) -> None:
+    points = {x: estimate_of(values) for x, values in sorted(curve.items())}
+    bars = [found.half_width or 0.0 for found in points.values()]
+    means = [found.mean for found in points.values()]
+    axes.errorbar(list(points), means, yerr=bars if any(bars) else None, label=name, capsize=2, **style)
+
+
+Line = tuple[Sequence[float], Sequence[float]]
+"""Times in seconds, and values."""
+
+
+@dataclass(frozen=True)
+class TimePlot:
+    """Curves over time: a panel each for cwnd, queue, sequence numbers, or for each scheme."""
+
+    y_label: str
+    panels: Mapping[str, Mapping[str, Line]]
+    """By title: lines by label."""
+    caption: str = ""
+    dots: Sequence[str] = ()
+    """Lines that are drawn as dots: packets of a sequence plot."""
+    x_label: str = "time [s]"
+    share_y: bool = True
+
+    def draw(self) -> Figure:
+        drawn, panels = small_multiples(list(self.panels), self.x_label, self.y_label, share_y=self.share_y)
+        labels = list(dict.fromkeys(label for lines in self.panels.values() for label in lines))
+        for panel, lines in zip(panels, self.panels.values(), strict=True):
+            for label, (times, values) in lines.items():
+                place = labels.index(label)
+                style: dict[str, Any] = (
+                    {"linestyle": "", "marker": ".", "ms": 2, "color": COLOURS[place % len(COLOURS)]}
+                    if label in self.dots
+                    else {"drawstyle": "steps-post", "lw": 0.8, **line_style(place)}
+                )
+                panel.plot(times, values, label=label, **style)
+        if len(labels) > 1:
+            _legend_above(drawn, panels, labels)
+        return drawn
+
+
+def _legend_above(drawn: Figure, panels: Sequence[Axes], labels: Sequence[str]) -> None:
+    handles: dict[str, Any] = {}
+    for panel in panels:
+        found, names = panel.get_legend_handles_labels()
+        handles |= dict(zip(names, found, strict=True))
+    drawn.legend(
+        [handles[label] for label in labels], labels, loc="outside upper right", ncols=4, markerscale=3
+    )
+
+
+@dataclass(frozen=True)
+class BarPlot:
+    """Groups of bars, with error bars."""
+
+    y_label: str
+    groups: Mapping[str, Mapping[str, Values]]
+    """By the group's name: bars by label."""
+    caption: str = ""
+    quoted: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """What the paper states, by group and label: a hollow mark on the bar."""
+
+    def draw(self) -> Figure:
+        drawn = figure(2.8)
+        axes = drawn.subplots()
+        labels = list(dict.fromkeys(label for bars in self.groups.values() for label in bars))
+        width = 0.8 / len(labels)
+        said: dict[float, float] = {}
+        for place, label in enumerate(labels):
+            at = {group: g + (place - (len(labels) - 1) / 2) * width for g, group in enumerate(self.groups)}
+            found = {g: estimate_of(bars[label]) for g, bars in self.groups.items() if label in bars}
+            axes.bar(
+                [at[group] for group in found],
+                [value.mean for value in found.values()],
+                width=0.92 * width,
+                yerr=[value.half_width or 0.0 for value in found.values()],
+                color=COLOURS[place % len(COLOURS)],
+                error_kw={"lw": 0.9, "capsize": 2},
+                label=label,
+            )
+            said |= {at[group]: by[label] for group, by in self.quoted.items() if label in by}
+        if said:
+            axes.plot(
+                list(said), list(said.values()), marker="D", color="black", label="in the paper", **HOLLOW
+            )
+        axes.set_xticks(range(len(self.groups)), list(self.groups))
+        axes.tick_params(axis="x", length=0)
+        axes.grid(visible=False, axis="x")
+        axes.margins(x=0.03)
+        axes.set_ylabel(self.y_label)
+        legend_beside(axes, axes.get_legend_handles_labels()[1])
+        return drawn

@@ -1,0 +1,172 @@
+"""Rows: what the paper says, what comes out here, and whether that is the same.
+
+The tolerances are these, for all rows alike; a row that needs another one says why.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from airtcp.stats import Estimate, estimate, relative_gain
+
+Kind = Literal["absolute", "ratio", "gain", "claim", "info"]
+Verdict = Literal["agrees", "holds", "differs", "info"]
+Values = Estimate | float | Sequence[float]
+"""An estimate, one number, or a value a seed."""
+Quoted = float | tuple[float, float]
+"""What a paper says: a number, or a range."""
+
+TOLERANCES: dict[Kind, float] = {"absolute": 0.15, "ratio": 0.15, "gain": 1 / 3}
+"""How far a value may lie from the quoted one, as a share of that."""
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """A tolerance of a row's own, as a share of the quoted value, and why the common one does not serve."""
+
+    share: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """One statement of the paper, or with `info` a value that stands beside them. Gains are in percent."""
+
+    name: str
+    kind: Kind
+    unit: str
+    paper: tuple[float, float] | None
+    """Low and high end; the same where the paper says one number."""
+    ours: Estimate | None
+    holds: bool | None
+    """Of a claim."""
+    evidence: str
+    tolerance: Tolerance | None
+    note: str
+    moved_by: str
+    """What was found to move the value, if it differs."""
+
+    @property
+    def ratio(self) -> float | None:
+        """Ours over the paper's: over the nearest end of a range."""
+        if self.paper is None or self.ours is None:
+            return None
+        nearest = min(max(self.ours.mean, self.paper[0]), self.paper[1])
+        return self.ours.mean / nearest if nearest else None
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """Between these, a value agrees with the paper's."""
+        if self.paper is None or self.tolerance is None:
+            return None
+        low, high = self.paper
+        return low - self.tolerance.share * abs(low), high + self.tolerance.share * abs(high)
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.holds is not None:
+            return "holds" if self.holds else "differs"
+        if self.limits is None or self.ours is None:
+            return "info"
+        return "agrees" if self.limits[0] <= self.ours.mean <= self.limits[1] else "differs"
+
+    @property
+    def decided(self) -> bool:
+        """False where the interval reaches across a limit: other seeds might give the other verdict."""
+        if self.limits is None or self.ours is None or self.ours.low is None or self.ours.high is None:
+            return True
+        low, high = self.ours.low, self.ours.high
+        return not any(low <= limit <= high for limit in self.limits)
+
+
+def absolute(
+    name: str,
+    paper: Quoted,
+    ours: Values,
+    unit: str,
+    *,
+    note: str = "",
+    moved_by: str = "",
+    tolerance: Tolerance | None = None,
+) -> Row:
+    """A value: within 15 %."""
+    return _numeric("absolute", name, paper, ours, unit, note, moved_by, tolerance)
+
+
+def ratio(
+    name: str,
+    paper: Quoted,
+    ours: Values,
+    *,
+    note: str = "",
+    moved_by: str = "",
+    tolerance: Tolerance | None = None,
+) -> Row:
+    """A value over another, as from `ratio_of`: within 15 %."""
+    return _numeric("ratio", name, paper, ours, "", note, moved_by, tolerance)
+
+
+def gain(
+    name: str,
+    paper: Quoted,
+    ours: Values,
+    *,
+    note: str = "",
+    moved_by: str = "",
+    tolerance: Tolerance | None = None,
+) -> Row:
+    """A relative gain (or, negative, a loss) in percent, as from `gain_of`: within a third of the quoted."""
+    return _numeric("gain", name, paper, ours, "%", note, moved_by, tolerance)
+
+
+def claim(name: str, holds: bool, *, evidence: str, note: str = "", moved_by: str = "") -> Row:
+    """A statement without a number: who wins, where curves cross. `evidence` has the figures that decide."""
+    return Row(name, "claim", "", None, None, bool(holds), evidence, None, note, moved_by)
+
+
+def info(name: str, ours: Values, unit: str = "", *, paper: Quoted | None = None, note: str = "") -> Row:
+    """A value for context, without a verdict."""
+    return Row(name, "info", unit, _range(paper), estimate_of(ours), None, "", None, note, "")
+
+
+def gain_of(values: Sequence[float], base: Sequence[float]) -> Estimate:
+    """By how many percent `values` lie above `base`, seed by seed; NaN where the base is zero."""
+    share = relative_gain(values, base)
+    return Estimate(math.nan, None, len(values)) if share is None else share.scaled(100)
+
+
+def ratio_of(values: Sequence[float], base: Sequence[float]) -> Estimate:
+    """`values` over `base`, seed by seed; NaN where the base is zero."""
+    share = gain_of(values, base)
+    half_width = None if share.half_width is None else share.half_width / 100
+    return Estimate(1 + share.mean / 100, half_width, share.n)
+
+
+def estimate_of(values: Values) -> Estimate:
+    """Over seeds, where there are several."""
+    if isinstance(values, Estimate):
+        return values
+    return estimate(values if isinstance(values, Sequence) else [values])
+
+
+def _numeric(
+    kind: Kind,
+    name: str,
+    paper: Quoted,
+    ours: Values,
+    unit: str,
+    note: str,
+    moved_by: str,
+    tolerance: Tolerance | None,
+) -> Row:
+    allowed = tolerance or Tolerance(TOLERANCES[kind], "")
+    return Row(name, kind, unit, _range(paper), estimate_of(ours), None, "", allowed, note, moved_by)
+
+
+def _range(paper: Quoted | None) -> tuple[float, float] | None:
+    if isinstance(paper, tuple):
+        return min(paper), max(paper)
+    return None if paper is None else (paper, paper)

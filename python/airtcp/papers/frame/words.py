@@ -1,0 +1,115 @@
+"""Rows in words, alike on the terminal and in the docs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from airtcp.papers.frame.document import ExperimentOut, RowOut, Value
+from airtcp.table import NONE, decimals
+
+COLUMNS = ("", "paper", "ours", "ratio", "verdict")
+UNDECIDED = "*"
+NOT_EXPLAINED = "not explained"
+QUICK = "A quick run: only to see that everything works, its verdicts mean nothing."
+
+
+def cells(row: RowOut) -> tuple[str, str, str, str, str]:
+    """What stands in the columns."""
+    return (
+        row["name"],
+        paper(row),
+        ours(row),
+        NONE if row["ratio"] is None else f"{row['ratio']:.2f}",
+        verdict(row),
+    )
+
+
+def paper(row: RowOut) -> str:
+    if row["paper"] is None:
+        return "claim" if row["holds"] is not None else NONE
+    low, high = (f"{end:{'+' if row['kind'] == 'gain' else ''}.10g}" for end in row["paper"])
+    return _with_unit(low if low == high else f"{low} … {high}", row["unit"])
+
+
+def ours(row: RowOut) -> str:
+    if row["holds"] is not None:
+        return "yes" if row["holds"] else "no"
+    return NONE if row["ours"] is None else _with_unit(value(row["ours"], row["kind"] == "gain"), row["unit"])
+
+
+def verdict(row: RowOut) -> str:
+    if row["verdict"] == "info":
+        return NONE
+    return row["verdict"] + ("" if row["decided"] else UNDECIDED)
+
+
+def remarks(experiment: ExperimentOut) -> Iterator[tuple[str, str]]:
+    """What is to be said of single rows: the row's name, and a sentence."""
+    for row in experiment["rows"]:
+        if row["verdict"] == "differs":
+            yield row["name"], f"differs: {row['moved_by'] or NOT_EXPLAINED}"
+        if row["evidence"]:
+            yield row["name"], row["evidence"]
+        if row["tolerance_reason"] and row["tolerance"] is not None:
+            yield row["name"], f"within {100 * row['tolerance']:.3g} %: {row['tolerance_reason']}"
+        if row["note"]:
+            yield row["name"], row["note"]
+
+
+def undecided(experiment: ExperimentOut) -> str:
+    """The footnote, where it is needed."""
+    if all(row["decided"] for row in experiment["rows"]):
+        return ""
+    return f"{UNDECIDED} The interval reaches across the limit: other seeds may give the other verdict."
+
+
+def tally(rows: Sequence[RowOut]) -> str:
+    """`12 of 15 rows agree, 3 differ (1 not explained)`."""
+    judged = [row for row in rows if row["verdict"] != "info"]
+    differing = [row for row in judged if row["verdict"] == "differs"]
+    unexplained = sum(not row["moved_by"] for row in differing)
+    text = f"{len(judged) - len(differing)} of {len(judged)} rows agree"
+    if differing:
+        text += f", {len(differing)} differ{'s' if len(differing) == 1 else ''}"
+    return text + (f" ({unexplained} {NOT_EXPLAINED})" if unexplained else "")
+
+
+def cell(content: str | float | Value | None) -> str:
+    """Of a table beside the rows."""
+    if content is None:
+        return NONE
+    if isinstance(content, str):
+        return content
+    return number(content) if isinstance(content, (int, float)) else value(content)
+
+
+def value(found: Value, signed: bool = False) -> str:
+    """`mean ± half-width`."""
+    # JSON has no NaN: it is null there.
+    mean: float | None = found["mean"]
+    if mean is None or math.isnan(mean):
+        return "undefined"
+    places = decimals(mean)
+    text = number(mean, signed)
+    if found["half_width"] is None or found["n"] < 2:
+        return text
+    return (
+        f"{text} ± {found['half_width']:.{places}f}"
+        if "e" not in text
+        else f"{text} ± {found['half_width']:.1e}"
+    )
+
+
+def number(content: float, signed: bool = False) -> str:
+    """At least three figures, without an exponent unless it is very small or a whole number."""
+    sign = "+" if signed else ""
+    if float(content).is_integer():
+        return f"{content:{sign}.0f}"
+    if abs(content) < 1e-3:
+        return f"{content:{sign}.2e}"
+    return f"{content:{sign}.{decimals(content)}f}"
+
+
+def _with_unit(text: str, unit: str) -> str:
+    return f"{text} {unit}" if unit else text
