@@ -9,7 +9,7 @@ use airtcp_proto::queue::{
     RedEcn,
 };
 use airtcp_proto::{Stream, Streams};
-use airtcp_wire::{Dur, Ecn, Rate, Time};
+use airtcp_wire::{Dur, Rate, Time};
 use proptest::prelude::*;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -178,7 +178,7 @@ fn arrivals() -> impl Strategy<Value = Arrivals> {
             .zip(packets)
             .map(|(id, (gap, bytes, flow))| {
                 at += Dur(gap);
-                (at, Item { id, bytes, flow, ecn: Ecn::NotEct })
+                (at, Item { id, bytes, flow, ..Item::default() })
             })
             .collect()
     })

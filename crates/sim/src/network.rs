@@ -65,7 +65,8 @@ impl Network {
     pub fn forward(&mut self, id: u32, node: u16) {
         let packet = self.packets.get(id);
         let side = Side::out_of(node, packet.direction);
-        let item = Item { id, bytes: packet.bytes, flow: packet.number, ecn: packet.transmit.ecn };
+        let item =
+            Item { id, bytes: packet.bytes, flow: packet.number, is_header: false, ecn: packet.transmit.ecn };
         self.topology.send(self.now, side, item);
         if self.is_watched {
             self.watch(side, Direction::Forward, id, Fate::Delivered);

@@ -20,6 +20,8 @@ pub struct Item {
     pub bytes: u32,
     /// What fair queues hash: stands for addresses and ports.
     pub flow: u32,
+    /// A header packet of a TCP circuit (paper 000 §4.1).
+    pub is_header: bool,
     /// A queue marks by setting this to [`Ecn::Ce`].
     pub ecn: Ecn,
 }
