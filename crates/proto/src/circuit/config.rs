@@ -1,10 +1,11 @@
 //! What a circuit can be set to.
 
+use crate::tcp::TcpConfig;
 use airtcp_wire::{Bytes, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A TCP circuit. Its control TCPs' own rules are a [`TcpConfig`](crate::tcp::TcpConfig).
+/// A TCP circuit. Its control TCPs' own rules are a [`TcpConfig`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
@@ -60,6 +61,20 @@ impl Config {
     /// JSON Schema of the keys.
     pub fn schema() -> serde_json::Value {
         schemars::schema_for!(Config).to_value()
+    }
+
+    /// The rules of the circuit's control TCPs, where `tcp` says those of its other TCPs.
+    pub fn control_tcp(&self, tcp: &TcpConfig) -> TcpConfig {
+        TcpConfig {
+            packet_size: self.vmss.0 as u32 + 40 + tcp.option_bytes(),
+            // Virtual bytes fill no buffer: nothing but cwnd limits (§4.5.1).
+            receive_window: Bytes(1 << 30),
+            window_scaling: true,
+            nagle: false,
+            // Nobody is there to be told.
+            max_retries: u32::MAX,
+            ..tcp.clone()
+        }
     }
 
     /// # Errors

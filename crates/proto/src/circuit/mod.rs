@@ -1,8 +1,30 @@
-//! TCP circuits: congestion control for a stream of data packets that TCP does not carry.
+//! TCP circuits: TCP's congestion control for a stream of data packets that no TCP carries.
 //!
-//! Source: S. Y. Wang, H. T. Kung, "Use of TCP decoupling in improving TCP performance over wireless networks",
-//! Wireless Networks 7 (2001); § in this folder are its sections.
+//! Source: S.-Y. Wang, H. T. Kung, *Use of TCP decoupling in improving TCP performance over wireless networks*; § in
+//! this folder are its sections.
+//!
+//! Data packets wait in the [`Sender`]'s tunnel queue. Control TCPs, real [`Connection`](crate::tcp::Connection)s over a
+//! virtual byte stream, probe the path with header packets, and for each of them VMSS bytes of data leave. The data
+//! packets themselves stay with the driver, which knows them by [`Item`](crate::queue::Item): the circuit cannot touch
+//! their content or length, and keeps none after it has left. At the far end the [`Receiver`] acknowledges header
+//! packets and never sees data.
 
+mod compression;
 mod config;
+mod control;
+mod gmb;
+mod receiver;
+mod sender;
+mod tunnel_queue;
 
 pub use config::{Compression, Config};
+pub use receiver::{Receiver, Reply};
+pub use sender::{Output, Sender};
+
+use airtcp_wire::ip::IPV4_HEADER_LEN;
+use airtcp_wire::{Segment, tcp};
+
+/// Length in bytes of an uncompressed control packet: headers alone, whatever virtual payload they stand for.
+fn control_packet_len(segment: &Segment) -> u32 {
+    (IPV4_HEADER_LEN + tcp::header_len(segment)) as u32
+}

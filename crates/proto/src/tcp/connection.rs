@@ -584,6 +584,19 @@ impl Connection {
         self.sender.write(bytes);
     }
 
+    /// For a stream of virtual bytes: exactly `bytes` wait to be sent, whatever was said to wait before.
+    pub fn set_unsent(&mut self, bytes: u64) {
+        self.sender.set_unsent(bytes);
+    }
+
+    /// Bytes of new data that would leave at `now`.
+    pub fn allowance(&self, now: Time) -> u64 {
+        match self.state {
+            State::Established | State::CloseWait => self.sender.allowance(now),
+            _ => 0,
+        }
+    }
+
     /// The application has written all it will: FIN follows the last byte.
     pub fn close(&mut self) {
         match self.state {

@@ -121,6 +121,21 @@ impl Sender {
         self.write_end = self.write_end.saturating_add(bytes);
     }
 
+    pub fn set_unsent(&mut self, bytes: u64) {
+        self.write_end = self.core.nxt.max(1) + bytes;
+    }
+
+    /// Bytes of new data that cwnd and the peer's window let leave now; none before what is lost, or while pacing.
+    pub fn allowance(&self, now: Time) -> u64 {
+        let core = &self.core;
+        let is_paced = self.pacer.as_ref().is_some_and(|pacer| pacer.next_departure() > now);
+        if core.board.lost() > 0 || is_paced {
+            return 0;
+        }
+        let room = self.peer_edge.saturating_sub(core.nxt);
+        core.window().saturating_sub(core.board.in_flight()).min(room)
+    }
+
     pub fn close(&mut self) {
         self.is_closing = true;
     }

@@ -1,0 +1,81 @@
+//! The sender of one control TCP (§4.5.1): credit for data packets, paid in header packets.
+
+use super::tunnel_queue::TunnelQueue;
+use super::{compression::Compressor, control_packet_len};
+use crate::tcp::{Connection, Transmit};
+use airtcp_wire::Time;
+
+/// What a control TCP has ready.
+pub enum Ready {
+    Data(crate::queue::Item),
+    Header { transmit: Transmit, bytes: u32 },
+}
+
+/// A control TCP and its account.
+///
+/// The credit is what TCP lets it send beyond its outstanding virtual bytes, in whole VMSS, less what has been forwarded
+/// for the header packet to come. Data leaves first; once VMSS bytes have left, so does their header packet. A packet up
+/// to VMSS long leaves while there is any credit, and what it overdraws counts for the next header packet; a longer one
+/// waits for its whole length, and header packets that TCP lets go meanwhile save credit for it.
+///
+/// When the data ends amid a VMSS, no header packet follows until more data completes it: data triggers header packets
+/// (§4.4, property 1). A repair of TCP's is no such trigger. It leaves when TCP says so, with VMSS bytes of the data that
+/// waits before it; without any, one VMSS of credit is kept.
+pub struct Control {
+    pub connection: Connection,
+    vmss: i64,
+    /// Bytes forwarded for the header packet to come; below zero, credit kept from header packets that have left.
+    forwarded: i64,
+    /// Leaves as soon as the data that it lets pass has left.
+    held: Option<Transmit>,
+    compressor: Option<Compressor>,
+}
+
+impl Control {
+    pub fn new(connection: Connection, vmss: u64, compressor: Option<Compressor>) -> Control {
+        Control { connection, vmss: vmss as i64, forwarded: 0, held: None, compressor }
+    }
+
+    pub fn poll(&mut self, now: Time, queue: &mut TunnelQueue) -> Option<Ready> {
+        if self.held.is_none() && !self.may_forward(now, queue) {
+            self.held = self.poll_tcp(now, queue);
+        }
+        if self.may_forward(now, queue) {
+            let item = queue.pop()?;
+            self.forwarded += i64::from(item.bytes);
+            return Some(Ready::Data(item));
+        }
+        self.held.take().map(|transmit| self.header(transmit))
+    }
+
+    fn may_forward(&self, now: Time, queue: &TunnelQueue) -> bool {
+        let Some(bytes) = queue.first_bytes() else { return false };
+        if self.forwarded >= self.vmss {
+            return false;
+        }
+        let allowance = if self.held.is_some() { 0 } else { self.connection.allowance(now) as i64 };
+        let credit = allowance - allowance % self.vmss - self.forwarded;
+        if i64::from(bytes) > self.vmss { credit >= i64::from(bytes) } else { credit > 0 }
+    }
+
+    /// Asks TCP for a segment, with virtual bytes to send as long as data waits or has left ahead of its header packet.
+    /// A header packet, new or sent again, is worth VMSS bytes of data.
+    fn poll_tcp(&mut self, now: Time, queue: &TunnelQueue) -> Option<Transmit> {
+        let is_wanted = !queue.is_empty() || self.forwarded >= self.vmss;
+        self.connection.set_unsent(if is_wanted { self.vmss as u64 } else { 0 });
+        let transmit = self.connection.poll_transmit(now)?;
+        let gained = self.forwarded - i64::from(transmit.segment.len);
+        // What nothing waits for is not saved up.
+        self.forwarded = if queue.is_empty() { gained.max(self.forwarded.min(-self.vmss)) } else { gained };
+        Some(transmit)
+    }
+
+    fn header(&mut self, transmit: Transmit) -> Ready {
+        let uncompressed = control_packet_len(&transmit.segment);
+        let bytes = match &mut self.compressor {
+            Some(compressor) => compressor.compress(&transmit.segment, uncompressed),
+            None => uncompressed,
+        };
+        Ready::Header { transmit, bytes }
+    }
+}

@@ -1,0 +1,62 @@
+//! The GMB sender (§4.5.2): the guaranteed minimum bandwidth, sent unconditionally and without header packets.
+
+use super::tunnel_queue::TunnelQueue;
+use crate::queue::Item;
+use airtcp_wire::{Dur, Rate, Time};
+
+/// The paper's timer.
+const TICK: Dur = Dur::from_millis(1);
+/// The bucket's unit is what a rate of 1 bit/s lets pass in one tick: 1/1000 bit.
+const UNITS_PER_BYTE: i64 = 8000;
+
+/// A leaky bucket: over any time with enough waiting, what it sends differs from the rate's worth by at most the largest
+/// packet and one tick's worth.
+#[derive(Debug)]
+pub struct Gmb {
+    rate: Rate,
+    next_tick: Time,
+    /// What may be sent yet; below zero, what the last packet took too much.
+    bucket: i64,
+}
+
+impl Gmb {
+    pub fn new(rate: Rate, now: Time) -> Gmb {
+        Gmb { rate, next_tick: now + TICK, bucket: 0 }
+    }
+
+    /// A packet has come to an empty queue: what could have been sent before is not made up for.
+    pub fn on_backlog(&mut self, now: Time) {
+        self.handle_timeout(now);
+        self.bucket = self.bucket.min(0);
+    }
+
+    pub fn handle_timeout(&mut self, now: Time) {
+        if self.next_tick <= now {
+            let ticks = now.since(self.next_tick).0 / TICK.0 + 1;
+            self.next_tick += TICK * ticks;
+            let worth = i64::try_from(u128::from(self.rate.0) * u128::from(ticks)).unwrap_or(i64::MAX);
+            self.bucket = self.bucket.saturating_add(worth);
+        }
+    }
+
+    /// When there is something to send.
+    pub fn poll_timeout(&self, queue: &TunnelQueue) -> Time {
+        if queue.is_empty() { Time::NEVER } else { self.next_tick }
+    }
+
+    pub fn poll(&mut self, queue: &mut TunnelQueue) -> Option<Item> {
+        if self.bucket <= 0 {
+            return None;
+        }
+        match queue.pop() {
+            Some(item) => {
+                self.bucket -= i64::from(item.bytes) * UNITS_PER_BYTE;
+                Some(item)
+            }
+            None => {
+                self.bucket = 0;
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The receiving node of a circuit (§4.6). Data packets pass it by.
+
+use super::compression::Decompressor;
+use super::config::Config;
+use super::control_packet_len;
+use crate::cc::RegistryError;
+use crate::rng::Stream;
+use crate::tcp::{Connection, TcpConfig, Transmit};
+use airtcp_wire::{Ecn, Segment, Seq, Time};
+
+/// A packet back to the sending node: an acknowledgment of header packets, or one of the handshake.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reply {
+    pub control: u16,
+    pub transmit: Transmit,
+    /// Length on the wire.
+    pub bytes: u32,
+}
+
+struct Control {
+    connection: Connection,
+    decompressor: Option<Decompressor>,
+}
+
+/// The receivers of a circuit's control TCPs. See [`crate::machine`] for how they are driven.
+pub struct Receiver {
+    controls: Vec<Control>,
+    /// The control TCP that is asked first.
+    turn: usize,
+    undecodable: u64,
+}
+
+impl Receiver {
+    /// Waits for the control TCPs of a [`Sender`](super::Sender) made with the same `config` and `tcp`.
+    ///
+    /// # Errors
+    /// If the congestion control or one of its parameters is unknown.
+    pub fn new(config: &Config, tcp: &TcpConfig, chance: &mut Stream) -> Result<Receiver, RegistryError> {
+        let tcp = config.control_tcp(tcp);
+        let mut listen = || {
+            let connection = Connection::listen(&tcp, Seq(chance.u32()), chance.u64())?;
+            Ok(Control { connection, decompressor: Decompressor::new(config.compression) })
+        };
+        let controls = (0..config.controls).map(|_| listen()).collect::<Result<_, RegistryError>>()?;
+        Ok(Receiver { controls, turn: 0, undecodable: 0 })
+    }
+
+    /// A packet of control TCP number `control` has arrived, `bytes` long on the wire. Each header packet counts as one
+    /// that carries VMSS bytes.
+    pub fn handle_segment(&mut self, now: Time, control: u16, segment: &Segment, ecn: Ecn, bytes: u32) {
+        let Some(Control { connection, decompressor }) = self.controls.get_mut(usize::from(control)) else {
+            return;
+        };
+        if let Some(decompressor) = decompressor
+            && !decompressor.decompress(segment, bytes, control_packet_len(segment))
+        {
+            self.undecodable += 1;
+            return;
+        }
+        connection.handle_segment(now, segment, ecn);
+        connection.read(connection.readable());
+    }
+
+    pub fn handle_timeout(&mut self, now: Time) {
+        for Control { connection, .. } in &mut self.controls {
+            if connection.poll_timeout() <= now {
+                connection.handle_timeout(now);
+            }
+        }
+    }
+
+    pub fn poll_timeout(&self) -> Time {
+        let timeouts = self.controls.iter().map(|control| control.connection.poll_timeout());
+        timeouts.fold(Time::NEVER, Time::min)
+    }
+
+    /// The next packet to send back now, if any.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Reply> {
+        for _ in 0..self.controls.len() {
+            if let Some(transmit) = self.controls[self.turn].connection.poll_transmit(now) {
+                let bytes = control_packet_len(&transmit.segment);
+                return Some(Reply { control: self.turn as u16, transmit, bytes });
+            }
+            self.turn = (self.turn + 1) % self.controls.len();
+        }
+        None
+    }
+
+    /// Compressed header packets that arrived and could not be read.
+    pub fn undecodable(&self) -> u64 {
+        self.undecodable
+    }
+}

@@ -1,0 +1,131 @@
+//! The sending node of a circuit (§4.5).
+
+use super::compression::Compressor;
+use super::config::Config;
+use super::control::{Control, Ready};
+use super::gmb::Gmb;
+use super::tunnel_queue::TunnelQueue;
+use crate::cc::RegistryError;
+use crate::queue::Item;
+use crate::rng::Stream;
+use crate::tcp::{Connection, TcpConfig, Transmit};
+use airtcp_wire::{Ecn, Segment, Seq, Time};
+
+/// What leaves the node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Output {
+    /// A data packet, as it came.
+    Data(Item),
+    /// A packet of control TCP number `control`: a header packet, or one of the handshake. `bytes` is its length on the
+    /// wire; the segment's own length is virtual.
+    Header { control: u16, transmit: Transmit, bytes: u32 },
+}
+
+/// The sender of a circuit: a tunnel queue, and what takes data packets from it: the GMB sender and the senders of the
+/// control TCPs. See [`crate::machine`] for how it is driven.
+///
+/// After [`poll_transmit`](Sender::poll_transmit) there may be room in the tunnel queue again: a driver that has more
+/// data offers it at once and drains again, lest a control TCP believe that its application has nothing to send.
+pub struct Sender {
+    queue: TunnelQueue,
+    gmb: Option<Gmb>,
+    controls: Vec<Control>,
+    /// The control TCP whose turn it is to take data.
+    turn: usize,
+    vmss: u64,
+}
+
+impl Sender {
+    /// Opens the control TCPs, which follow [`Config::control_tcp`] of `tcp`. `chance` gives initial sequence numbers and
+    /// controllers' seeds.
+    ///
+    /// # Errors
+    /// If the congestion control or one of its parameters is unknown.
+    pub fn new(
+        config: &Config,
+        tcp: &TcpConfig,
+        chance: &mut Stream,
+        now: Time,
+    ) -> Result<Sender, RegistryError> {
+        let tcp = config.control_tcp(tcp);
+        let mut open = || {
+            let connection = Connection::connect(&tcp, Seq(chance.u32()), chance.u64(), now)?;
+            Ok(Control::new(connection, config.vmss.0, Compressor::new(config)))
+        };
+        Ok(Sender {
+            queue: TunnelQueue::new(config.tunnel_queue),
+            gmb: config.gmb.map(|rate| Gmb::new(rate, now)),
+            controls: (0..config.controls).map(|_| open()).collect::<Result<_, RegistryError>>()?,
+            turn: 0,
+            vmss: config.vmss.0,
+        })
+    }
+
+    /// A data packet for the circuit. `false`: the tunnel queue is full, and the packet is dropped.
+    pub fn handle_packet(&mut self, now: Time, item: Item) -> bool {
+        if let Some(gmb) = self.gmb.as_mut().filter(|_| self.queue.is_empty()) {
+            gmb.on_backlog(now);
+        }
+        self.queue.push(item)
+    }
+
+    /// An acknowledgment from receiver `control`.
+    pub fn handle_segment(&mut self, now: Time, control: u16, segment: &Segment, ecn: Ecn) {
+        if let Some(control) = self.controls.get_mut(usize::from(control)) {
+            control.connection.handle_segment(now, segment, ecn);
+        }
+    }
+
+    pub fn handle_timeout(&mut self, now: Time) {
+        if let Some(gmb) = self.gmb.as_mut().filter(|_| !self.queue.is_empty()) {
+            gmb.handle_timeout(now);
+        }
+        for control in &mut self.controls {
+            if control.connection.poll_timeout() <= now {
+                control.connection.handle_timeout(now);
+            }
+        }
+    }
+
+    pub fn poll_timeout(&self) -> Time {
+        let gmb = self.gmb.as_ref().map_or(Time::NEVER, |gmb| gmb.poll_timeout(&self.queue));
+        self.controls.iter().map(|control| control.connection.poll_timeout()).fold(gmb, Time::min)
+    }
+
+    /// The next packet to send now, if any. The GMB sender goes first; after each header packet it is the next control
+    /// TCP's turn.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Output> {
+        if let Some(item) = self.gmb.as_mut().and_then(|gmb| gmb.poll(&mut self.queue)) {
+            return Some(Output::Data(item));
+        }
+        for _ in 0..self.controls.len() {
+            let turn = self.turn;
+            match self.controls[turn].poll(now, &mut self.queue) {
+                Some(Ready::Data(item)) => return Some(Output::Data(item)),
+                ready => {
+                    self.turn = (turn + 1) % self.controls.len();
+                    if let Some(Ready::Header { transmit, bytes }) = ready {
+                        return Some(Output::Header { control: turn as u16, transmit, bytes });
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Data packets that still find room in the tunnel queue.
+    pub fn room(&self) -> u32 {
+        self.queue.room()
+    }
+
+    /// The control TCPs' congestion windows together, in segments of VMSS.
+    pub fn control_window(&self) -> u32 {
+        let windows = self.controls.iter().map(|control| control.connection.sender_view().cwnd);
+        (windows.sum::<u64>() / self.vmss) as u32
+    }
+
+    /// The control TCPs, for whoever watches them.
+    pub fn controls(&self) -> impl Iterator<Item = &Connection> {
+        self.controls.iter().map(|control| &control.connection)
+    }
+}

@@ -1,0 +1,1 @@
+//! The GMB sender (§4.5.2).

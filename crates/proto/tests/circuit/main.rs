@@ -1,0 +1,5 @@
+//! TCP circuits: what leaves when, and what never happens to data.
+
+mod gmb;
+mod properties;
+mod world;

@@ -1,0 +1,202 @@
+//! A circuit over a path that takes a fixed time each way and loses what a script says.
+
+use airtcp_proto::Streams;
+use airtcp_proto::circuit::{Config, Output, Receiver, Sender};
+use airtcp_proto::queue::Item;
+use airtcp_proto::tcp::{Reason, TcpConfig, profile};
+use airtcp_wire::{Dur, Ecn, Segment, Time};
+use std::collections::BTreeMap;
+
+pub const DELAY: Dur = Dur::from_millis(10);
+
+pub fn ms(n: u64) -> Time {
+    Time::ZERO + Dur::from_millis(n)
+}
+
+/// Reno with the RFCs' timers and timestamps: header packets of 52 bytes. Nothing on the path but ssthresh keeps slow
+/// start from growing.
+pub fn reno() -> TcpConfig {
+    TcpConfig { initial_window: 1, initial_ssthresh: Some(16), limited_transmit: false, ..profile::rfc() }
+}
+
+fn item(id: usize, bytes: u32) -> Item {
+    Item { id: id as u32, bytes, flow: 7, ecn: Ecn::Ect1, is_header: false }
+}
+
+/// A packet that left the sending node, data or header packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Left {
+    Data(Item),
+    Header {
+        control: u16,
+        offset: u64,
+        reason: Reason,
+        bytes: u32,
+    },
+    /// Of the handshake.
+    Other {
+        bytes: u32,
+    },
+}
+
+enum Arrival {
+    Forward { control: u16, segment: Segment, ecn: Ecn, bytes: u32 },
+    Back { control: u16, segment: Segment, ecn: Ecn },
+}
+
+pub struct World {
+    pub now: Time,
+    pub sender: Sender,
+    pub receiver: Receiver,
+    /// What left the sending node, and when.
+    pub left: Vec<(Time, Left)>,
+    /// Lengths of what left the receiving node.
+    pub replies: Vec<u32>,
+    /// Is this header packet lost? Counted from zero.
+    pub loses: Box<dyn FnMut(usize, &Left) -> bool>,
+    /// Data packets that came to the tunnel queue.
+    pub offered: Vec<Item>,
+    /// Lengths of the packets that an application with more and more of them offers whenever there is room.
+    pub backlog: Option<Box<dyn FnMut() -> u32>>,
+    path: BTreeMap<(Time, u64), Arrival>,
+    packets: u64,
+    headers: usize,
+}
+
+impl World {
+    pub fn new(config: &Config, tcp: &TcpConfig) -> World {
+        let streams = Streams::new(1);
+        World {
+            now: Time::ZERO,
+            sender: Sender::new(config, tcp, &mut streams.stream("sender"), Time::ZERO).unwrap(),
+            receiver: Receiver::new(config, tcp, &mut streams.stream("receiver")).unwrap(),
+            left: Vec::new(),
+            replies: Vec::new(),
+            loses: Box::new(|_, _| false),
+            offered: Vec::new(),
+            backlog: None,
+            path: BTreeMap::new(),
+            packets: 0,
+            headers: 0,
+        }
+    }
+
+    /// A data packet comes to the sending node.
+    pub fn offer(&mut self, bytes: u32) -> bool {
+        let item = item(self.offered.len(), bytes);
+        let has_room = self.sender.handle_packet(self.now, item);
+        if has_room {
+            self.offered.push(item);
+        }
+        self.drain();
+        has_room
+    }
+
+    /// Everything that happens up to `until`.
+    pub fn run(&mut self, until: Time) {
+        self.drain();
+        loop {
+            let arrival = self.path.keys().next().map_or(Time::NEVER, |key| key.0);
+            let timer = self.sender.poll_timeout().min(self.receiver.poll_timeout());
+            let next = arrival.min(timer);
+            if next > until || next.is_never() {
+                self.now = until;
+                return;
+            }
+            self.now = self.now.max(next);
+            if arrival <= timer {
+                self.arrive();
+            } else {
+                self.sender.handle_timeout(self.now);
+                self.receiver.handle_timeout(self.now);
+            }
+            self.drain();
+        }
+    }
+
+    fn arrive(&mut self) {
+        match self.path.pop_first().unwrap().1 {
+            Arrival::Forward { control, segment, ecn, bytes } => {
+                self.receiver.handle_segment(self.now, control, &segment, ecn, bytes);
+            }
+            Arrival::Back { control, segment, ecn } => {
+                self.sender.handle_segment(self.now, control, &segment, ecn);
+            }
+        }
+    }
+
+    fn drain(&mut self) {
+        loop {
+            self.refill();
+            let before = self.left.len();
+            while let Some(output) = self.sender.poll_transmit(self.now) {
+                self.leave(output);
+            }
+            if self.backlog.is_none() || self.left.len() == before {
+                break;
+            }
+        }
+        while let Some(reply) = self.receiver.poll_transmit(self.now) {
+            self.replies.push(reply.bytes);
+            let (segment, ecn) = (reply.transmit.segment, reply.transmit.ecn);
+            self.put(Arrival::Back { control: reply.control, segment, ecn });
+        }
+    }
+
+    fn refill(&mut self) {
+        while let Some(backlog) = self.backlog.as_mut().filter(|_| self.sender.room() > 0) {
+            let item = item(self.offered.len(), backlog());
+            assert!(self.sender.handle_packet(self.now, item));
+            self.offered.push(item);
+        }
+    }
+
+    fn leave(&mut self, output: Output) {
+        let Output::Header { control, transmit, bytes } = output else {
+            let Output::Data(item) = output else { unreachable!() };
+            return self.left.push((self.now, Left::Data(item)));
+        };
+        let left = match transmit.segment.len {
+            0 => Left::Other { bytes },
+            _ => Left::Header { control, offset: transmit.offset, reason: transmit.reason, bytes },
+        };
+        self.left.push((self.now, left));
+        let is_header = matches!(left, Left::Header { .. });
+        self.headers += usize::from(is_header);
+        if !(is_header && (self.loses)(self.headers - 1, &left)) {
+            self.put(Arrival::Forward { control, segment: transmit.segment, ecn: transmit.ecn, bytes });
+        }
+    }
+
+    fn put(&mut self, arrival: Arrival) {
+        self.packets += 1;
+        self.path.insert((self.now + DELAY, self.packets), arrival);
+    }
+
+    /// Data packets that have left, in order.
+    pub fn data(&self) -> impl Iterator<Item = Item> {
+        self.left.iter().filter_map(|(_, left)| match left {
+            Left::Data(item) => Some(*item),
+            _ => None,
+        })
+    }
+
+    /// Header packets that have left: control TCP, offset, reason.
+    pub fn header_packets(&self) -> impl Iterator<Item = (u16, u64, Reason)> {
+        self.left.iter().filter_map(|(_, left)| match left {
+            Left::Header { control, offset, reason, .. } => Some((*control, *offset, *reason)),
+            _ => None,
+        })
+    }
+
+    /// `D` for a data packet, `H` for a header packet, since `from`.
+    pub fn order(&self, from: Time) -> String {
+        let sent = self.left.iter().filter(|(at, _)| *at >= from);
+        sent.filter_map(|(_, left)| match left {
+            Left::Data(_) => Some('D'),
+            Left::Header { .. } => Some('H'),
+            Left::Other { .. } => None,
+        })
+        .collect()
+    }
+}
