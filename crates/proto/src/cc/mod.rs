@@ -7,6 +7,7 @@ mod bbr;
 mod composed;
 mod cubic;
 mod hybla;
+mod jersey;
 pub mod registry;
 mod reno;
 mod round;
@@ -95,6 +96,8 @@ pub struct Ack {
     pub is_cwnd_limited: bool,
     /// The ACK carries ECN-Echo.
     pub ece: bool,
+    /// When the peer sent the ACK, by its timestamp clock (RFC 7323 §3.2 TSval); `None` where timestamps are not in use.
+    pub peer_timestamp: Option<u32>,
     /// Stream offsets SND.UNA and SND.NXT.
     pub una: u64,
     pub nxt: u64,

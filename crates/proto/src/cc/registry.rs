@@ -1,7 +1,7 @@
 //! The controllers by name. A new controller is one file and one line here; the command line, the documentation,
 //! the conformance tests and the fuzzer find it in this list.
 
-use super::{Build, CongestionControl, bbr, cubic, hybla, reno, vegas, veno, westwood};
+use super::{Build, CongestionControl, bbr, cubic, hybla, jersey, reno, vegas, veno, westwood};
 use std::collections::BTreeMap;
 
 /// A numeric parameter of a controller.
@@ -41,6 +41,8 @@ pub fn controllers() -> &'static [&'static ControllerSpec] {
         &westwood::plus::SPEC,
         &westwood::vt::SPEC,
         &hybla::SPEC,
+        &jersey::original::SPEC,
+        &jersey::new::SPEC,
         &bbr::v1::SPEC,
         &bbr::v3::SPEC,
     ]

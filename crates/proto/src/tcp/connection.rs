@@ -329,6 +329,7 @@ impl Connection {
 
     #[inline(never)]
     fn take_news(&mut self, now: Time, segment: &Segment, ack: u64, window: u64) {
+        let timestamps = segment.timestamps.filter(|_| self.negotiated.timestamps);
         let mut blocks = [(0, 0); 4];
         let (mut count, mut has_dsack) = (0, false);
         if !segment.sack.is_empty() && self.sender.core.has_sack {
@@ -345,7 +346,8 @@ impl Connection {
                 ece: self.negotiated.ecn
                     && segment.flags.contains(Flags::ECE)
                     && !segment.flags.contains(Flags::SYN),
-                echo: segment.timestamps.filter(|_| self.negotiated.timestamps).map(|ts| ts.echo),
+                echo: timestamps.map(|ts| ts.echo),
+                peer_timestamp: timestamps.map(|ts| ts.value),
             },
         );
     }

@@ -26,6 +26,8 @@ pub struct AckIn<'a> {
     pub ece: bool,
     /// Echoed timestamp.
     pub echo: Option<u32>,
+    /// The peer's own.
+    pub peer_timestamp: Option<u32>,
 }
 
 /// A range of the stream to put into a segment.
@@ -378,6 +380,7 @@ impl Sender {
             in_recovery: prior_phase == Phase::Recovery || core.phase == Phase::Recovery,
             is_cwnd_limited: self.limited_at > summary.prior_una,
             ece: ack.ece,
+            peer_timestamp: ack.peer_timestamp,
             una: core.una,
             nxt: core.nxt,
             rate,

@@ -57,6 +57,8 @@ pub struct Sender {
     /// cwnd and ssthresh before the last loss or timeout.
     before: Option<(u64, u64)>,
     may_exceed: bool,
+    /// On the next ACKs.
+    pub peer_timestamp: Option<u32>,
 }
 
 /// 1000-byte segments, an initial window of ten, no pacing, one segment counted an ACK.
@@ -96,6 +98,7 @@ impl Sender {
             ecn_recover: 0,
             before: None,
             may_exceed: false,
+            peer_timestamp: None,
         }
     }
 
@@ -231,6 +234,7 @@ impl Sender {
             in_recovery: self.in_recovery,
             is_cwnd_limited,
             ece,
+            peer_timestamp: self.peer_timestamp,
             una: self.una,
             nxt: self.nxt,
             rate: self.rate(&newest, newly_lost),

@@ -219,6 +219,7 @@ impl<C: CongestionControl + ?Sized> Pipe<C> {
             in_recovery: self.in_recovery,
             is_cwnd_limited: prior_in_flight + MSS > self.cc.cwnd(),
             ece: false,
+            peer_timestamp: None,
             una: una * MSS,
             nxt: self.next_segment * MSS,
             rate,
