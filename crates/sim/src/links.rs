@@ -141,6 +141,15 @@ impl Parts<'_> {
                 let config = queue::FqCodelConfig { codel, limit, flows, quantum_bytes: clamped(quantum) };
                 Box::new(queue::FqCodel::new(config, self.stream("queue").u64()))
             }
+            model::Discipline::CongestionWarning { threshold, weight, mean_packet } => {
+                let config = queue::CongestionWarningConfig {
+                    limit,
+                    threshold,
+                    weight,
+                    mean_packet_time: rate.time_for(mean_packet.0),
+                };
+                Box::new(queue::CongestionWarning::new(config))
+            }
             model::Discipline::Red {
                 min_threshold,
                 max_threshold,
@@ -233,6 +242,7 @@ mod tests {
     use super::*;
     use airtcp_proto::path::{Fate, Trace};
     use airtcp_proto::queue::{DropCause, Item};
+    use airtcp_wire::Ecn;
     use model::{Capacity, Distribution, GilbertElliott, Jitter, Loss};
 
     fn side(capacity: Capacity) -> model::Side {
@@ -265,6 +275,26 @@ mod tests {
             }
         }
         out
+    }
+
+    #[test]
+    fn a_congestion_warning_queue_marks_and_does_not_drop() {
+        let discipline =
+            model::Discipline::CongestionWarning { threshold: 5.0, weight: 1.0, mean_packet: Bytes(1500) };
+        let plain = side(Capacity::Fixed(Rate(12_000_000)));
+        let queue = model::Queue { discipline, ..plain.queue.clone() };
+        let mut link = built(model::Side { queue, ..plain });
+        for id in 1..=10 {
+            link.handle_packet(Time::ZERO, Item { id, bytes: 1500, ecn: Ecn::Ect0, ..Item::default() });
+        }
+        let mut marked = Vec::new();
+        while !link.poll_timeout().is_never() {
+            let now = link.poll_timeout();
+            let out = std::iter::from_fn(|| link.poll_delivery(now));
+            marked.extend(out.filter(|output| output.ecn == Ecn::Ce).map(|output| output.id));
+        }
+        // The first one is in the transmitter, five wait when the seventh arrives, six when the eighth does.
+        assert_eq!(marked, [8, 9, 10]);
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! Queues in front of a transmitter: who is kept, who is dropped, who is marked, who goes next.
 
+mod average;
 mod codel;
+mod congestion_warning;
 mod drop_tail;
 mod fq_codel;
 mod red;
 
 pub use codel::{Codel, CodelConfig};
+pub use congestion_warning::{CongestionWarning, CongestionWarningConfig};
 pub use drop_tail::{DropTail, Limit};
 pub use fq_codel::{FqCodel, FqCodelConfig};
 pub use red::{Red, RedConfig, RedEcn};

@@ -1,6 +1,7 @@
 //! Random early detection: Floyd and Jacobson, IEEE/ACM Transactions on Networking 1(4), 1993, with the rules that
 //! ns-2 added to it.
 
+use super::average::Average;
 use super::{DropCause, Drops, Item, Limit, Queue};
 use crate::rng::Stream;
 use airtcp_wire::{Dur, Ecn, Time};
@@ -58,13 +59,12 @@ pub struct Red {
     waiting: VecDeque<Item>,
     bytes: u64,
     /// In packets, or in bytes.
-    average: f64,
+    average: Average,
     /// Was the average below the minimum threshold at the last arrival?
     below_min: bool,
     /// Packets and bytes that arrived since the last one that was chosen, or since the average rose above the minimum.
     count: u32,
     count_bytes: u64,
-    idle_since: Option<Time>,
     marked: u64,
 }
 
@@ -75,11 +75,10 @@ impl Red {
             stream,
             waiting: VecDeque::new(),
             bytes: 0,
-            average: 0.0,
+            average: Average::new(config.weight, config.mean_packet_time),
             below_min: true,
             count: 0,
             count_bytes: 0,
-            idle_since: Some(Time::ZERO),
             marked: 0,
         }
     }
@@ -89,26 +88,16 @@ impl Red {
         if self.config.count_bytes { packets * f64::from(self.config.mean_packet_bytes) } else { packets }
     }
 
-    /// The moving average over arrivals. An idle link counts as if mean packets had found it empty all the while.
-    fn update_average(&mut self, now: Time) {
-        if let Some(since) = self.idle_since.take() {
-            let missed = now.since(since).0 / self.config.mean_packet_time.0.max(1);
-            self.average *= libm::pow(1.0 - self.config.weight, missed as f64);
-        }
-        let queue = if self.config.count_bytes { self.bytes as f64 } else { self.waiting.len() as f64 };
-        self.average += self.config.weight * (queue - self.average);
-    }
-
     fn judge(&mut self, bytes: u32) -> Verdict {
         self.count += 1;
         self.count_bytes += u64::from(bytes);
         let max = self.threshold(self.config.max_threshold);
         let certain = if self.config.gentle { 2.0 * max } else { max };
         // ns-2: while no more than one packet waits, none is dropped early.
-        if self.average < self.threshold(self.config.min_threshold) || self.waiting.len() <= 1 {
+        if self.average.value < self.threshold(self.config.min_threshold) || self.waiting.len() <= 1 {
             self.below_min = true;
             Verdict::Keep
-        } else if self.average >= certain {
+        } else if self.average.value >= certain {
             (self.count, self.count_bytes) = (0, 0);
             Verdict::ChosenAboveMax
         } else if self.below_min {
@@ -126,16 +115,16 @@ impl Red {
             return Verdict::Keep;
         }
         (self.count, self.count_bytes) = (0, 0);
-        if self.average < max { Verdict::ChosenBelowMax } else { Verdict::ChosenAboveMax }
+        if self.average.value < max { Verdict::ChosenBelowMax } else { Verdict::ChosenAboveMax }
     }
 
     /// p_b: how probable it would be, were all packets alike and drops independent.
     fn base_probability(&self, max: f64) -> f64 {
         let (top, min) = (self.config.max_probability, self.threshold(self.config.min_threshold));
-        if self.average < max {
-            top * (self.average - min) / (max - min)
+        if self.average.value < max {
+            top * (self.average.value - min) / (max - min)
         } else {
-            top + (1.0 - top) * (self.average - max) / max
+            top + (1.0 - top) * (self.average.value - max) / max
         }
     }
 
@@ -166,7 +155,8 @@ impl Red {
 
 impl Queue for Red {
     fn enqueue(&mut self, now: Time, mut item: Item, drops: &mut Drops) {
-        self.update_average(now);
+        let queue = if self.config.count_bytes { self.bytes as f64 } else { self.waiting.len() as f64 };
+        self.average.on_arrival(now, queue);
         let verdict = self.judge(item.bytes);
         if !self.config.limit.admits(self.waiting.len(), self.bytes, item.bytes) {
             drops.push((item, DropCause::Overflow));
@@ -186,7 +176,7 @@ impl Queue for Red {
 
     fn dequeue(&mut self, now: Time, _drops: &mut Drops) -> Option<Item> {
         let Some(item) = self.waiting.pop_front() else {
-            self.idle_since = Some(now);
+            self.average.on_idle(now);
             return None;
         };
         self.bytes -= u64::from(item.bytes);
@@ -206,7 +196,7 @@ impl Queue for Red {
     }
 
     fn average(&self) -> Option<f64> {
-        Some(self.average)
+        Some(self.average.value)
     }
 }
 
@@ -246,8 +236,7 @@ mod tests {
         let mut drops = Drops::new();
         queue.waiting.extend(std::iter::repeat_n(packet(bytes), length));
         queue.bytes = length as u64 * u64::from(bytes);
-        queue.average = if config.count_bytes { queue.bytes as f64 } else { length as f64 };
-        queue.idle_since = None;
+        queue.average.value = if config.count_bytes { queue.bytes as f64 } else { length as f64 };
         let mut chosen = Vec::new();
         for arrival in 0..arrivals {
             let before = queue.marked as usize + drops.len();
@@ -275,18 +264,22 @@ mod tests {
             let q = |i: i32| f64::from(i);
             // The queue grows by one with each arrival: Σ w·i·(1 − w)^(n−i) (Floyd & Jacobson, § 6).
             let expected: f64 = (0..=n).map(|i| 0.002 * q(i) * 0.998f64.powi(n - i)).sum();
-            assert!((queue.average - expected).abs() < 1e-12, "{n}: {} {expected}", queue.average);
+            assert!(
+                (queue.average.value - expected).abs() < 1e-12,
+                "{n}: {} {expected}",
+                queue.average.value
+            );
         }
     }
 
     #[test]
     fn an_idle_link_ages_the_average_by_the_packets_that_it_could_have_sent() {
         let mut queue = red(config());
-        queue.average = 8.0;
+        queue.average.value = 8.0;
         assert_eq!(queue.dequeue(Time(5_000_000), &mut Drops::new()), None);
         queue.enqueue(Time(105_900_000), packet(1000), &mut Drops::new());
         // 100 whole packets in 100.9 ms, and the arrival itself.
-        assert!((queue.average - 8.0 * 0.998f64.powi(101)).abs() < 1e-12, "{}", queue.average);
+        assert!((queue.average.value - 8.0 * 0.998f64.powi(101)).abs() < 1e-12, "{}", queue.average.value);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod cubic;
 mod delay;
+mod jersey;
 mod reno;
 mod slow_start;
 mod westwood;

@@ -2,6 +2,7 @@
 
 use crate::script::{MSS, Script, plain};
 use airtcp_proto::tcp::{Reason, Recovery, TcpConfig, TimeoutPolicy};
+use airtcp_wire::Flags;
 
 /// Ten segments out, ssthresh high.
 fn ten_out(recovery: Recovery) -> Script {
@@ -277,5 +278,29 @@ fn a_window_that_is_left_alone_keeps_the_sending_rate() {
         assert_eq!(script.windows(), (10, 10), "{recovery:?}");
         assert_eq!(script.view().in_flight, 10 * MSS, "{recovery:?}");
         assert_eq!(script.connection.stats().cwnd_reductions, 0, "{recovery:?}");
+    }
+}
+
+/// TCP Jersey: three duplicate ACKs are answered by a retransmission alone, and if they carry a congestion warning
+/// (ECN-Echo) by a reduction, too, told to the receiver by CWR (RFC 3168 §6.1.2).
+#[test]
+fn jersey_reduces_on_duplicate_acks_with_a_warning_only() {
+    for (flags, reductions) in [(Flags(0), 0), (Flags::ECE, 1)] {
+        let config = TcpConfig {
+            congestion_control: "jersey".to_owned(),
+            initial_ssthresh: Some(10),
+            ecn: true,
+            ..plain()
+        };
+        let mut script = Script::opened(&config, 10);
+        script.write(100).at(200).ack(1).drain();
+        for _ in 0..3 {
+            script.ack_with(1, flags);
+        }
+        assert_eq!(script.sent()[0], 1);
+        assert_eq!(script.connection.stats().cwnd_reductions, reductions);
+        script.at(300).ack(11).write(100);
+        let says_cwr = script.drain().iter().any(|(_, sent)| sent.segment.flags.contains(Flags::CWR));
+        assert_eq!(says_cwr, reductions > 0);
     }
 }

@@ -257,7 +257,7 @@ pub struct GilbertElliott {
 #[serde(deny_unknown_fields, default)]
 pub struct Queue {
     pub discipline: DisciplineKind,
-    /// Room in packets. Absent, and `bytes` too: for DropTail and RED one bandwidth-delay product of the whole path at
+    /// Room in packets. Absent, and `bytes` too: for DropTail, RED and congestion warning one bandwidth-delay product of the whole path at
     /// this link's (mean) rate in 1500-byte packets, but at least 50; for CoDel 1000; for FQ-CoDel 10240.
     pub packets: Option<u32>,
     /// Room in bytes. Absent: only `packets` counts.
@@ -270,7 +270,9 @@ pub struct Queue {
     pub max_threshold: Option<Positive>,
     /// RED: drop probability at the maximum threshold. Default: 0.1.
     pub max_probability: Option<Probability>,
-    /// RED: weight of the average. Default: 0.002.
+    /// Congestion warning: average queue in packets beyond which every packet is marked. Default: 5.
+    pub threshold: Option<Positive>,
+    /// RED, congestion warning: weight of the present queue in the average. Default: 0.002, for congestion warning 0.2.
     pub weight: Option<Probability>,
     /// RED: the probability rises from max_probability to 1 between the maximum threshold and twice that, instead of
     /// jumping to 1. Default: true.
@@ -279,7 +281,7 @@ pub struct Queue {
     pub wait: Option<bool>,
     /// RED: count bytes instead of packets. Default: false.
     pub count_bytes: Option<bool>,
-    /// RED: mean packet size, for idle time and for counting bytes. Default: 1000B.
+    /// RED, congestion warning: mean packet size, for idle time and for counting bytes. Default: 1000B.
     pub mean_packet: Option<Bytes>,
     /// CoDel, FQ-CoDel: acceptable standing delay (RFC 8289 §4.4). Default: 5ms.
     pub target: Option<Dur>,
@@ -300,6 +302,9 @@ pub enum DisciplineKind {
     Droptail,
     /// Random early detection (Floyd and Jacobson 1993).
     Red,
+    /// DropTail that marks every ECN-capable packet while its average is beyond `threshold`: the routers of TCP Jersey (Xu,
+    /// Tian, Ansari 2004).
+    CongestionWarning,
     /// RFC 8289.
     Codel,
     /// RFC 8290.

@@ -237,6 +237,12 @@ pub enum Discipline {
         count_bytes: bool,
         mean_packet: Bytes,
     },
+    CongestionWarning {
+        /// Average queue in packets.
+        threshold: f64,
+        weight: f64,
+        mean_packet: Bytes,
+    },
     Codel(Codel),
     FqCodel {
         #[serde(flatten)]

@@ -47,6 +47,7 @@ pub(super) fn queue(written: &file::Queue, path: Path, check: &mut Check<'_>) ->
                 "mean_packet",
             ],
         ),
+        DisciplineKind::CongestionWarning => ("congestion-warning", &["threshold", "weight", "mean_packet"]),
         DisciplineKind::Codel => ("codel", &["ecn", "target", "interval"]),
         DisciplineKind::FqCodel => ("fq-codel", &["ecn", "target", "interval", "flows", "quantum"]),
     };
@@ -56,6 +57,7 @@ pub(super) fn queue(written: &file::Queue, path: Path, check: &mut Check<'_>) ->
     let discipline = match written.discipline {
         DisciplineKind::Droptail => Discipline::DropTail,
         DisciplineKind::Red => red(written, check),
+        DisciplineKind::CongestionWarning => congestion_warning(written, check),
         DisciplineKind::Codel => Discipline::Codel(codel(written, check)),
         DisciplineKind::FqCodel => fq_codel(written, check),
     };
@@ -66,7 +68,9 @@ pub(super) fn queue(written: &file::Queue, path: Path, check: &mut Check<'_>) ->
 pub(super) fn limit(written: &file::Queue, path: Path) -> Limit {
     let default = match written.discipline {
         _ if written.bytes.is_some() => None,
-        DisciplineKind::Droptail | DisciplineKind::Red => Some(path.default_packets()),
+        DisciplineKind::Droptail | DisciplineKind::Red | DisciplineKind::CongestionWarning => {
+            Some(path.default_packets())
+        }
         DisciplineKind::Codel => Some(CODEL_PACKETS),
         DisciplineKind::FqCodel => Some(FQ_CODEL_PACKETS),
     };
@@ -78,8 +82,7 @@ fn red(written: &file::Queue, check: &mut Check<'_>) -> Discipline {
     let min_threshold = written.min_threshold.map_or(5.0, |threshold| threshold.get());
     let max_threshold = written.max_threshold.map_or(15.0, |threshold| threshold.get());
     let max_probability = written.max_probability.map_or(0.1, |probability| probability.get());
-    let weight = written.weight.map_or(0.002, |weight| weight.get());
-    let mean_packet = written.mean_packet.unwrap_or(Bytes(1000));
+    let (weight, mean_packet) = averaging(written, 0.002, check);
     let culprit = if written.max_threshold.is_some() { "max_threshold" } else { "min_threshold" };
     check.refuse_if(
         min_threshold >= max_threshold,
@@ -89,8 +92,6 @@ fn red(written: &file::Queue, check: &mut Check<'_>) -> Discipline {
         ),
     );
     check.refuse_if(max_probability == 0.0, "max_probability", "must be above zero");
-    check.refuse_if(weight == 0.0, "weight", "must be above zero");
-    check.refuse_if(mean_packet == Bytes(0), "mean_packet", "must be above zero");
     Discipline::Red {
         min_threshold,
         max_threshold,
@@ -101,6 +102,23 @@ fn red(written: &file::Queue, check: &mut Check<'_>) -> Discipline {
         count_bytes: written.count_bytes.unwrap_or(false),
         mean_packet,
     }
+}
+
+/// Of the average: weight and mean packet.
+fn averaging(written: &file::Queue, default_weight: f64, check: &mut Check<'_>) -> (f64, Bytes) {
+    let weight = written.weight.map_or(default_weight, |weight| weight.get());
+    let mean_packet = written.mean_packet.unwrap_or(Bytes(1000));
+    check.refuse_if(weight == 0.0, "weight", "must be above zero");
+    check.refuse_if(mean_packet == Bytes(0), "mean_packet", "must be above zero");
+    (weight, mean_packet)
+}
+
+/// Our defaults: RED's minimum threshold, and an average over five packets, which rises before a queue of some tens of packets
+/// overflows, as a warning must.
+fn congestion_warning(written: &file::Queue, check: &mut Check<'_>) -> Discipline {
+    let threshold = written.threshold.map_or(5.0, |threshold| threshold.get());
+    let (weight, mean_packet) = averaging(written, 0.2, check);
+    Discipline::CongestionWarning { threshold, weight, mean_packet }
 }
 
 fn codel(written: &file::Queue, check: &mut Check<'_>) -> Codel {

@@ -50,6 +50,9 @@ fn each_discipline_has_its_own_defaults() {
     let red = queue("discipline = \"red\", min_threshold = 7, max_threshold = 21");
     let Discipline::Red { min_threshold, max_threshold, gentle, .. } = red.discipline else { panic!() };
     assert_eq!((min_threshold, max_threshold, gentle), (7.0, 21.0, true));
+    let warning = queue("discipline = \"congestion-warning\", threshold = 10").discipline;
+    let Discipline::CongestionWarning { threshold, weight, .. } = warning else { panic!() };
+    assert_eq!((threshold, weight), (10.0, 0.2));
 }
 
 #[test]

@@ -1,0 +1,33 @@
+//! The moving average of a queue's length that routers judge by (Floyd and Jacobson 1993, §4).
+
+use airtcp_wire::{Dur, Time};
+
+#[derive(Clone, Debug)]
+pub(super) struct Average {
+    pub value: f64,
+    /// Of the present queue.
+    weight: f64,
+    mean_packet_time: Dur,
+    idle_since: Option<Time>,
+}
+
+impl Average {
+    /// `mean_packet_time`: how many packets an idle link could have sent.
+    pub fn new(weight: f64, mean_packet_time: Dur) -> Average {
+        Average { value: 0.0, weight, mean_packet_time, idle_since: Some(Time::ZERO) }
+    }
+
+    /// A packet arrives at a queue of length `queue`. An idle link counts as if mean packets had found it empty all the while.
+    pub fn on_arrival(&mut self, now: Time, queue: f64) {
+        if let Some(since) = self.idle_since.take() {
+            let missed = now.since(since).0 / self.mean_packet_time.0.max(1);
+            self.value *= libm::pow(1.0 - self.weight, missed as f64);
+        }
+        self.value += self.weight * (queue - self.value);
+    }
+
+    /// The transmitter finds nothing to send.
+    pub fn on_idle(&mut self, now: Time) {
+        self.idle_since = Some(now);
+    }
+}

@@ -1,0 +1,129 @@
+//! Congestion warning: DropTail that marks every packet while its average length is beyond a threshold (Xu, Tian, Ansari,
+//! IEEE JSAC 22(4), 2004). A sender then knows of each loss whether it came with a warning.
+
+use super::average::Average;
+use super::{DropTail, Drops, Item, Limit, Queue};
+use airtcp_wire::{Dur, Ecn, Time};
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct CongestionWarningConfig {
+    pub limit: Limit,
+    /// In packets.
+    pub threshold: f64,
+    /// Weight of the present queue in the average.
+    pub weight: f64,
+    /// Time that a mean packet takes to send: how many could have been sent while the link was idle.
+    pub mean_packet_time: Dur,
+}
+
+#[derive(Clone, Debug)]
+pub struct CongestionWarning {
+    queue: DropTail,
+    threshold: f64,
+    average: Average,
+    marked: u64,
+}
+
+impl CongestionWarning {
+    pub fn new(config: CongestionWarningConfig) -> CongestionWarning {
+        CongestionWarning {
+            queue: DropTail::new(config.limit),
+            threshold: config.threshold,
+            average: Average::new(config.weight, config.mean_packet_time),
+            marked: 0,
+        }
+    }
+}
+
+impl Queue for CongestionWarning {
+    fn enqueue(&mut self, now: Time, mut item: Item, drops: &mut Drops) {
+        self.average.on_arrival(now, self.queue.len() as f64);
+        let drops_before = drops.len();
+        let is_marked = self.average.value > self.threshold && item.ecn.is_capable();
+        if is_marked {
+            item.ecn = Ecn::Ce;
+        }
+        self.queue.enqueue(now, item, drops);
+        self.marked += u64::from(is_marked && drops.len() == drops_before);
+    }
+
+    fn dequeue(&mut self, now: Time, drops: &mut Drops) -> Option<Item> {
+        let item = self.queue.dequeue(now, drops);
+        if item.is_none() {
+            self.average.on_idle(now);
+        }
+        item
+    }
+
+    fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+
+    fn marked(&self) -> u64 {
+        self.marked
+    }
+
+    fn average(&self) -> Option<f64> {
+        Some(self.average.value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queue(weight: f64) -> CongestionWarning {
+        CongestionWarning::new(CongestionWarningConfig {
+            limit: Limit::packets(20),
+            threshold: 5.0,
+            weight,
+            mean_packet_time: Dur::from_millis(1),
+        })
+    }
+
+    fn fill(queue: &mut CongestionWarning, packets: u32, ecn: Ecn) -> Drops {
+        let mut drops = Drops::new();
+        for id in 0..packets {
+            queue.enqueue(Time::ZERO, Item { id, bytes: 1000, ecn, ..Item::default() }, &mut drops);
+        }
+        drops
+    }
+
+    fn marked(queue: &mut CongestionWarning) -> Vec<u32> {
+        let taken = std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut Drops::new()));
+        taken.filter(|item| item.ecn == Ecn::Ce).map(|item| item.id).collect()
+    }
+
+    /// The average of weight 1 is the queue that a packet finds: from six on, each one is marked, and none is dropped before
+    /// the queue is full.
+    #[test]
+    fn every_packet_beyond_the_threshold_is_marked() {
+        let mut queue = queue(1.0);
+        let drops = fill(&mut queue, 22, Ecn::Ect0);
+        assert_eq!(drops.iter().map(|(item, _)| item.id).collect::<Vec<_>>(), [20, 21]);
+        assert_eq!(queue.marked(), 14);
+        assert_eq!(marked(&mut queue), (6..20).collect::<Vec<_>>());
+    }
+
+    /// The average decides, and not the queue that the packet finds.
+    #[test]
+    fn the_average_decides() {
+        let mut queue = queue(0.2);
+        fill(&mut queue, 20, Ecn::Ect0);
+        let average = |n: i32| (0..=n).map(|i| 0.2 * f64::from(i) * 0.8f64.powi(n - i)).sum::<f64>();
+        let first = (0..20).find(|&n| average(n) > 5.0).expect("a warning");
+        assert_eq!(marked(&mut queue).first(), Some(&(first as u32)));
+    }
+
+    /// RFC 3168 §5: what is not ECN-capable is not marked. Congestion warning drops none of it either.
+    #[test]
+    fn packets_that_cannot_be_marked_pass() {
+        let mut queue = queue(1.0);
+        assert!(fill(&mut queue, 20, Ecn::NotEct).is_empty());
+        assert_eq!((queue.marked(), marked(&mut queue).len()), (0, 0));
+    }
+}
