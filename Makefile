@@ -1,7 +1,7 @@
 # What needs doing is told by stamps and by cargo: a second run of any target is quick.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint test-rust test-python bench bench-smoke fmt tools
+.PHONY: help demo papers test lint test-rust test-python bench bench-smoke fmt tools
 
 export CARGO_TERM_COLOR ?= auto
 # Property tests try the same cases each time; other ones with PROPTEST_RNG_SEED=$RANDOM.
@@ -18,6 +18,9 @@ demo: .venv/engine.stamp ## install what is missing, build, compare TCPs on a lo
 	@echo
 	@echo "The figures are in $(DEMO_OUT)/:"
 	@find $(DEMO_OUT) -name '*.png' | sort | sed 's/^/  /'
+
+papers: .venv/engine.stamp ## repeat the papers' experiments and write docs/papers.md
+	$(BIN)/airtcp paper all --out out/papers --docs docs
 
 test: lint test-rust test-python bench-smoke ## every test and lint
 

@@ -44,7 +44,7 @@ class Flow(TypedDict):
 
 
 class Link(TypedDict):
-    """One direction of one link. `queue_average_max` is RED's average at its largest, and None for other queues."""
+    """One direction of one link. `queue_average_max` is RED's largest average; of other queues, None."""
 
     name: str
     direction: str

@@ -35,7 +35,7 @@ from airtcp.papers.frame.document import (
     paper_results,
     paper_results_schema,
 )
-from airtcp.papers.frame.find import UnknownExperiment, papers, select
+from airtcp.papers.frame.find import UnknownName, papers, select
 from airtcp.papers.frame.model import Experiment, Result
 from airtcp.papers.frame.rows import TOLERANCES
 from airtcp.papers.frame.words import tally, value
@@ -195,7 +195,7 @@ def test_names_are_found_whatever_their_case(name: str) -> None:
 
 
 def test_an_unknown_name_is_answered_with_the_nearest() -> None:
-    with pytest.raises(UnknownExperiment, match="did you mean decoupling"):
+    with pytest.raises(UnknownName, match="did you mean decoupling"):
         select(["decuopling"])
 
 

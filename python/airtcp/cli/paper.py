@@ -45,10 +45,27 @@ def list_command() -> None:
     show_list()
 
 
+@app.command(
+    "link",
+    short_help="The papers' links as scenarios.",
+    epilog="\b\nExamples:\n  airtcp paper link\n"
+    "  airtcp paper link decoupling/lossy > lossy.toml && airtcp compare lossy.toml\n",
+)
+def link_command(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="The link.  [default: list them]", show_default=False)
+    ] = None,
+) -> None:
+    """List the papers' links, or print one as a scenario that can be compared on."""
+    from airtcp.cli.reproduce import show_link  # noqa: PLC0415 it loads Matplotlib
+
+    show_link(name)
+
+
 @app.command(RUN, short_help="Run experiments, and compare with the papers.", epilog=EXAMPLES)
 def run_command(
     names: Annotated[
-        list[str], typer.Argument(metavar="NAME…", help="Experiments (D3), papers (decoupling), or `all`.")
+        list[str], typer.Argument(metavar="NAME", help="Experiments (D3), papers (decoupling), or `all`.")
     ],
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Runs a scheme.  [default: as each experiment says]")

@@ -32,7 +32,7 @@ from airtcp.papers.frame.document import (
     merged,
     paper_results,
 )
-from airtcp.papers.frame.find import UnknownExperiment, papers, select
+from airtcp.papers.frame.find import UnknownName, link, links, papers, select
 from airtcp.papers.frame.model import Experiment, Result
 from airtcp.results import to_json
 
@@ -58,11 +58,17 @@ def show_list() -> None:
             console.print(Padding(f"{found.id:<4} {found.title} ({found.where})", (0, 0, 0, 2)))
 
 
+def show_link(name: str | None) -> None:
+    if name is None:
+        print("\n".join(links()))
+        return
+    with _known():
+        print(link(name).strip())
+
+
 def reproduce(request: Request) -> None:
-    try:
+    with _known():
         chosen = select(request.names)
-    except UnknownExperiment as error:
-        raise InputError(str(error)) from error
     console = plain_console(stderr=request.json == "-")
     folders = [request.out, *([request.docs / FIGURES] if request.docs else [])]
     for folder in folders:
@@ -78,6 +84,15 @@ def reproduce(request: Request) -> None:
     if interrupted:
         console.print(f"Interrupted: {len(done)} of {len(chosen)} experiments are done.")
         raise typer.Exit(INTERRUPTED)
+
+
+@contextmanager
+def _known() -> Iterator[None]:
+    """A name that nothing has is the user's to mend."""
+    try:
+        yield
+    except UnknownName as error:
+        raise InputError(str(error)) from error
 
 
 def _run_all(

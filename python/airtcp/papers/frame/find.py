@@ -14,8 +14,8 @@ from airtcp.papers.frame.model import Experiment, Paper
 ALL = "all"
 
 
-class UnknownExperiment(ValueError):
-    """No paper and no experiment has this name: says which do, and the nearest."""
+class UnknownName(ValueError):
+    """No paper, experiment or link has this name: says which do, and the nearest."""
 
 
 @cache
@@ -34,13 +34,16 @@ def papers() -> tuple[Paper, ...]:
 def select(names: Sequence[str]) -> list[tuple[Paper, Experiment]]:
     """The experiments that `names` (of experiments, papers, or `all`) stand for: each once, in order.
 
-    Raises UnknownExperiment.
+    Raises UnknownName.
     """
     wanted: set[str] = set()
     for name in names:
         ids = _ids(name)
         if not ids:
-            raise UnknownExperiment(_unknown(name))
+            experiments = [found.id for paper in papers() for found in paper.experiments]
+            raise _unknown(
+                "experiment or paper", name, [ALL, *(paper.name for paper in papers()), *experiments]
+            )
         wanted |= ids
     return [(paper, found) for paper in papers() for found in paper.experiments if found.id in wanted]
 
@@ -48,6 +51,14 @@ def select(names: Sequence[str]) -> list[tuple[Paper, Experiment]]:
 def links() -> dict[str, str]:
     """Every paper's paths: `decoupling/lossy` and its scenario text."""
     return {f"{paper.name}/{name}": text for paper in papers() for name, text in paper.links.items()}
+
+
+def link(name: str) -> str:
+    """The scenario text of `decoupling/lossy`. Raises UnknownName."""
+    known = links()
+    if name not in known:
+        raise _unknown("link", name, list(known))
+    return known[name]
 
 
 def _ids(name: str) -> set[str]:
@@ -60,10 +71,8 @@ def _ids(name: str) -> set[str]:
     }
 
 
-def _unknown(name: str) -> str:
-    ids = [found.id for paper in papers() for found in paper.experiments]
-    known = [ALL, *(paper.name for paper in papers()), *ids]
+def _unknown(what: str, name: str, known: Sequence[str]) -> UnknownName:
     by_low = {word.lower(): word for word in known}
     near = get_close_matches(name.lower(), by_low, n=1, cutoff=0.4)
     hint = f": did you mean {by_low[near[0]]}?" if near else "."
-    return f"no experiment or paper is called {name}{hint} There are {', '.join(known)}."
+    return UnknownName(f"no {what} is called {name}{hint} There are {', '.join(known)}.")
