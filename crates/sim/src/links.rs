@@ -133,6 +133,9 @@ impl Parts<'_> {
         let limit = limit(queue.limit);
         Some(match queue.discipline {
             model::Discipline::DropTail => return None,
+            model::Discipline::HeaderFirst { max_headers } => {
+                Box::new(queue::HeaderFirst::new(limit, max_headers))
+            }
             model::Discipline::Codel(codel) => {
                 Box::new(queue::Codel::new(codel_config(codel, queue.ecn), limit))
             }

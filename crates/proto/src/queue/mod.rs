@@ -5,12 +5,14 @@ mod codel;
 mod congestion_warning;
 mod drop_tail;
 mod fq_codel;
+mod header_first;
 mod red;
 
 pub use codel::{Codel, CodelConfig};
 pub use congestion_warning::{CongestionWarning, CongestionWarningConfig};
 pub use drop_tail::{DropTail, Limit};
 pub use fq_codel::{FqCodel, FqCodelConfig};
+pub use header_first::HeaderFirst;
 pub use red::{Red, RedConfig, RedEcn};
 
 use airtcp_wire::{Ecn, Time};

@@ -257,8 +257,8 @@ pub struct GilbertElliott {
 #[serde(deny_unknown_fields, default)]
 pub struct Queue {
     pub discipline: DisciplineKind,
-    /// Room in packets. Absent, and `bytes` too: for DropTail, RED and congestion warning one bandwidth-delay product of the whole path at
-    /// this link's (mean) rate in 1500-byte packets, but at least 50; for CoDel 1000; for FQ-CoDel 10240.
+    /// Room in packets. Absent, and `bytes` too: for CoDel 1000, for FQ-CoDel 10240, for all others one bandwidth-delay
+    /// product of the whole path at this link's (mean) rate in 1500-byte packets, but at least 50.
     pub packets: Option<u32>,
     /// Room in bytes. Absent: only `packets` counts.
     pub bytes: Option<Bytes>,
@@ -283,6 +283,9 @@ pub struct Queue {
     pub count_bytes: Option<bool>,
     /// RED, congestion warning: mean packet size, for idle time and for counting bytes. Default: 1000B.
     pub mean_packet: Option<Bytes>,
+    /// Header-first: a circuit's header packet is dropped when this many of them wait. Absent: an error for it, as it bounds
+    /// the data that waits to about as many times VMSS.
+    pub max_headers: Option<u32>,
     /// CoDel, FQ-CoDel: acceptable standing delay (RFC 8289 §4.4). Default: 5ms.
     pub target: Option<Dur>,
     /// CoDel, FQ-CoDel: sliding window (RFC 8289 §4.3). Default: 100ms.
@@ -305,6 +308,8 @@ pub enum DisciplineKind {
     /// DropTail that marks every ECN-capable packet while its average is beyond `threshold`: the routers of TCP Jersey (Xu,
     /// Tian, Ansari 2004).
     CongestionWarning,
+    /// Header packets of TCP circuits are dropped before data packets (Wang and Kung 2001, section 4.7.1).
+    HeaderFirst,
     /// RFC 8289.
     Codel,
     /// RFC 8290.

@@ -243,6 +243,10 @@ pub enum Discipline {
         weight: f64,
         mean_packet: Bytes,
     },
+    HeaderFirst {
+        /// Header packets that may wait.
+        max_headers: u32,
+    },
     Codel(Codel),
     FqCodel {
         #[serde(flatten)]

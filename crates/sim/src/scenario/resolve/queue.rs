@@ -48,6 +48,7 @@ pub(super) fn queue(written: &file::Queue, path: Path, check: &mut Check<'_>) ->
             ],
         ),
         DisciplineKind::CongestionWarning => ("congestion-warning", &["threshold", "weight", "mean_packet"]),
+        DisciplineKind::HeaderFirst => ("header-first", &["max_headers"]),
         DisciplineKind::Codel => ("codel", &["ecn", "target", "interval"]),
         DisciplineKind::FqCodel => ("fq-codel", &["ecn", "target", "interval", "flows", "quantum"]),
     };
@@ -58,6 +59,7 @@ pub(super) fn queue(written: &file::Queue, path: Path, check: &mut Check<'_>) ->
         DisciplineKind::Droptail => Discipline::DropTail,
         DisciplineKind::Red => red(written, check),
         DisciplineKind::CongestionWarning => congestion_warning(written, check),
+        DisciplineKind::HeaderFirst => header_first(written, check),
         DisciplineKind::Codel => Discipline::Codel(codel(written, check)),
         DisciplineKind::FqCodel => fq_codel(written, check),
     };
@@ -68,9 +70,10 @@ pub(super) fn queue(written: &file::Queue, path: Path, check: &mut Check<'_>) ->
 pub(super) fn limit(written: &file::Queue, path: Path) -> Limit {
     let default = match written.discipline {
         _ if written.bytes.is_some() => None,
-        DisciplineKind::Droptail | DisciplineKind::Red | DisciplineKind::CongestionWarning => {
-            Some(path.default_packets())
-        }
+        DisciplineKind::Droptail
+        | DisciplineKind::Red
+        | DisciplineKind::CongestionWarning
+        | DisciplineKind::HeaderFirst => Some(path.default_packets()),
         DisciplineKind::Codel => Some(CODEL_PACKETS),
         DisciplineKind::FqCodel => Some(FQ_CODEL_PACKETS),
     };
@@ -119,6 +122,12 @@ fn congestion_warning(written: &file::Queue, check: &mut Check<'_>) -> Disciplin
     let threshold = written.threshold.map_or(5.0, |threshold| threshold.get());
     let (weight, mean_packet) = averaging(written, 0.2, check);
     Discipline::CongestionWarning { threshold, weight, mean_packet }
+}
+
+fn header_first(written: &file::Queue, check: &mut Check<'_>) -> Discipline {
+    let max_headers = check.required("max_headers", written.max_headers, "header-first").unwrap_or(1);
+    check.refuse_if(max_headers == 0, "max_headers", "must be at least 1");
+    Discipline::HeaderFirst { max_headers }
 }
 
 fn codel(written: &file::Queue, check: &mut Check<'_>) -> Codel {

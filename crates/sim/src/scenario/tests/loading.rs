@@ -50,6 +50,8 @@ fn each_discipline_has_its_own_defaults() {
     let red = queue("discipline = \"red\", min_threshold = 7, max_threshold = 21");
     let Discipline::Red { min_threshold, max_threshold, gentle, .. } = red.discipline else { panic!() };
     assert_eq!((min_threshold, max_threshold, gentle), (7.0, 21.0, true));
+    let header_first = queue("discipline = \"header-first\", max_headers = 12").discipline;
+    assert_eq!(header_first, Discipline::HeaderFirst { max_headers: 12 });
     let warning = queue("discipline = \"congestion-warning\", threshold = 10").discipline;
     let Discipline::CongestionWarning { threshold, weight, .. } = warning else { panic!() };
     assert_eq!((threshold, weight), (10.0, 0.2));

@@ -1,0 +1,78 @@
+//! Header packets are dropped before data packets: a circuit without losses (paper 000 §4.7.1).
+
+use super::{DropCause, DropTail, Drops, Item, Limit, Queue};
+use airtcp_wire::Time;
+
+/// One FIFO for data and header packets. An incoming header packet is dropped when `max_headers` of them wait already, so
+/// that the data which they let pass is bounded too; any packet when there is no room at all.
+#[derive(Clone, Debug)]
+pub struct HeaderFirst {
+    fifo: DropTail,
+    max_headers: u32,
+    headers: u32,
+}
+
+impl HeaderFirst {
+    pub fn new(limit: Limit, max_headers: u32) -> HeaderFirst {
+        HeaderFirst { fifo: DropTail::new(limit), max_headers, headers: 0 }
+    }
+}
+
+impl Queue for HeaderFirst {
+    fn enqueue(&mut self, now: Time, item: Item, drops: &mut Drops) {
+        if item.is_header && self.headers >= self.max_headers {
+            drops.push((item, DropCause::Aqm));
+            return;
+        }
+        let waiting = self.fifo.len();
+        self.fifo.enqueue(now, item, drops);
+        self.headers += u32::from(item.is_header && self.fifo.len() > waiting);
+    }
+
+    fn dequeue(&mut self, now: Time, drops: &mut Drops) -> Option<Item> {
+        let item = self.fifo.dequeue(now, drops)?;
+        self.headers -= u32::from(item.is_header);
+        Some(item)
+    }
+
+    fn len(&self) -> usize {
+        self.fifo.len()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.fifo.bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Enqueues `H` and `D`; answers what was dropped, as indices.
+    fn dropped(queue: &mut HeaderFirst, packets: &str) -> Vec<(u32, DropCause)> {
+        let mut drops = Drops::new();
+        for (id, kind) in (0..).zip(packets.chars()) {
+            let is_header = kind == 'H';
+            let bytes = if is_header { 52 } else { 1500 };
+            queue.enqueue(Time::ZERO, Item { id, bytes, is_header, ..Item::default() }, &mut drops);
+        }
+        drops.iter().map(|(item, cause)| (item.id, *cause)).collect()
+    }
+
+    #[test]
+    fn header_packets_are_dropped_by_their_number() {
+        let mut queue = HeaderFirst::new(Limit::packets(100), 2);
+        assert_eq!(dropped(&mut queue, "DHDHDHD"), [(5, DropCause::Aqm)]);
+        assert_eq!((queue.len(), queue.bytes()), (6, 6104));
+        // A header packet that has left makes room for one.
+        (0..2).for_each(|_| _ = queue.dequeue(Time::ZERO, &mut Drops::new()));
+        assert_eq!(dropped(&mut queue, "HH"), [(1, DropCause::Aqm)]);
+    }
+
+    #[test]
+    fn data_packets_are_dropped_only_when_all_is_full() {
+        let mut queue = HeaderFirst::new(Limit::packets(4), 2);
+        assert_eq!(dropped(&mut queue, "DDHDDH"), [(4, DropCause::Overflow), (5, DropCause::Overflow)]);
+        assert_eq!(queue.headers, 1);
+    }
+}
