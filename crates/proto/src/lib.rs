@@ -5,6 +5,7 @@ pub mod cc;
 pub mod circuit;
 pub mod machine;
 pub mod middlebox;
+pub mod model;
 pub mod path;
 pub mod queue;
 pub mod rng;

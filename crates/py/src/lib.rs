@@ -3,6 +3,7 @@
 mod cancel;
 mod catalogue;
 mod errors;
+mod model;
 mod record;
 mod scenario;
 
@@ -16,6 +17,12 @@ mod _engine {
     use super::catalogue::{profiles, schema, scheme_keys, schemes, version};
     #[pymodule_export]
     use super::errors::{Cancelled, ScenarioError};
+    #[pymodule_export]
+    use super::model::{
+        decoupling_gain, decoupling_gain_at, goodput_bound, maximum_allowable_throughput,
+        maximum_allowable_window, packet_error_rate, packet_error_rate_first_order, rate_in_bps,
+        red_maximum_average_queue, size_in_bytes, time_in_seconds,
+    };
     #[pymodule_export]
     use super::record::Record;
     #[pymodule_export]

@@ -12,6 +12,7 @@ pub mod registry;
 mod reno;
 mod round;
 pub mod slow_start;
+mod spec;
 mod vegas;
 mod veno;
 mod westwood;

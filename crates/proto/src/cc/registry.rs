@@ -1,7 +1,7 @@
 //! The controllers by name. A new controller is one file and one line here; the command line, the documentation,
 //! the conformance tests and the fuzzer find it in this list.
 
-use super::{Build, CongestionControl, bbr, cubic, hybla, jersey, reno, vegas, veno, westwood};
+use super::{Build, CongestionControl, bbr, cubic, hybla, jersey, reno, spec, vegas, veno, westwood};
 use std::collections::BTreeMap;
 
 /// A numeric parameter of a controller.
@@ -43,6 +43,7 @@ pub fn controllers() -> &'static [&'static ControllerSpec] {
         &hybla::SPEC,
         &jersey::original::SPEC,
         &jersey::new::SPEC,
+        &spec::SPEC,
         &bbr::v1::SPEC,
         &bbr::v3::SPEC,
     ]

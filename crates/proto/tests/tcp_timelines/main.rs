@@ -1,6 +1,7 @@
 //! The RFCs' rules as packet timelines. Each test names the clause that it proves.
 
 mod acknowledging;
+mod corruption;
 mod handshake;
 mod loss_recovery;
 mod script;
