@@ -6,7 +6,7 @@ use super::{Ack, Avoidance, Build, Cause, Composed, Congestion, CongestionContro
 pub const SPEC: ControllerSpec = ControllerSpec {
     name: "spectcp",
     summary: "Reno that keeps its window when packets are lost and halves it on ECN-Echo: for paths whose routers all mark",
-    source: "SpecTCP (paper 002) §II",
+    source: "SpecTCP (paper 002), §II",
     params: &[],
     changes: &[("ecn", "true")],
     build,
