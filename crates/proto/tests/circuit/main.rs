@@ -1,5 +1,6 @@
 //! TCP circuits: what leaves when, and what never happens to data.
 
+mod compression;
 mod gmb;
 mod properties;
 mod world;

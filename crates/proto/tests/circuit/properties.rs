@@ -2,7 +2,7 @@
 
 use crate::world::{Left, World, ms, reno};
 use airtcp_proto::circuit::Config;
-use airtcp_proto::tcp::Reason;
+use airtcp_proto::tcp::{Reason, TcpConfig};
 use airtcp_wire::Bytes;
 use proptest::prelude::*;
 
@@ -124,6 +124,27 @@ fn overhead_is_what_the_paper_says() {
     let back = world.replies.iter().sum::<u32>() as f64 / data as f64;
     assert!((forward - 52.0 / 1500.0).abs() < 0.0001, "{forward}");
     assert!((back - forward / 2.0).abs() < 0.004, "{back}");
+}
+
+/// §4.5.1: with M control TCPs one halving of one of them moves the whole window by 1/(2M).
+#[test]
+fn one_halving_moves_the_stream_by_one_in_two_m() {
+    for controls in [1, 2, 4, 8] {
+        let tcp = TcpConfig { initial_ssthresh: Some(100), ..reno() };
+        let mut world = World::new(&Config { controls, ..one_control() }, &tcp);
+        world.backlog = Some(Box::new(|| 1500));
+        world.run(ms(1_000));
+        let before = f64::from(world.sender.control_window());
+        let mut is_lost = false;
+        world.loses = Box::new(move |_, left| {
+            matches!(left, Left::Header { control: 0, .. }) && !std::mem::replace(&mut is_lost, true)
+        });
+        world.run(ms(1_045));
+        let after = f64::from(world.sender.control_window());
+        let expected = 1.0 - 0.5 / f64::from(controls);
+        // Growth in two round trips is worth a few segments of more than a hundred.
+        assert!((after / before - expected).abs() < 0.03, "{controls}: {before} to {after}");
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -54,6 +54,8 @@ pub struct World {
     pub replies: Vec<u32>,
     /// Is this header packet lost? Counted from zero.
     pub loses: Box<dyn FnMut(usize, &Left) -> bool>,
+    /// Nothing of the control TCPs reaches the other end.
+    pub is_cut: bool,
     /// Data packets that came to the tunnel queue.
     pub offered: Vec<Item>,
     /// Lengths of the packets that an application with more and more of them offers whenever there is room.
@@ -73,6 +75,7 @@ impl World {
             left: Vec::new(),
             replies: Vec::new(),
             loses: Box::new(|_, _| false),
+            is_cut: false,
             offered: Vec::new(),
             backlog: None,
             path: BTreeMap::new(),
@@ -163,7 +166,7 @@ impl World {
         self.left.push((self.now, left));
         let is_header = matches!(left, Left::Header { .. });
         self.headers += usize::from(is_header);
-        if !(is_header && (self.loses)(self.headers - 1, &left)) {
+        if !self.is_cut && !(is_header && (self.loses)(self.headers - 1, &left)) {
             self.put(Arrival::Forward { control, segment: transmit.segment, ecn: transmit.ecn, bytes });
         }
     }
