@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 
 class Param(TypedDict):
@@ -16,21 +16,27 @@ class Param(TypedDict):
 
 
 class KeyInfo(TypedDict):
-    """A key that a scheme may change; `allowed` is empty unless only some words are."""
+    """A key that a scheme may change; `allowed` is empty unless only some words are.
+
+    `default` is the value of a key that is not given: None where it is then absent.
+    """
 
     name: str
     doc: str
     allowed: list[str]
     example: str | None
+    default: str | None
 
 
 class SchemeInfo(TypedDict):
     """A named way to carry data, or a part of one.
 
+    Of two names joined by +, at most one is a congestion control, and at most one is of the base station.
     `changes` are the keys of the stack that the name stands for or needs, `keys` those of its own.
     """
 
     name: str
+    part: Literal["congestion control", "keys of the stack", "circuit", "base station"]
     summary: str
     source: str
     params: list[Param]

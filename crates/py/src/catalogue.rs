@@ -16,18 +16,22 @@ pub fn version() -> &'static str {
 #[pyfunction]
 pub fn schemes(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let controllers = registry::controllers().iter().map(|spec| {
-        scheme_dict(py, [spec.name, spec.summary, spec.source], spec.params, spec.changes, vec![])
+        let texts = [spec.name, "congestion control", spec.summary, spec.source];
+        scheme_dict(py, texts, spec.params, spec.changes, vec![])
     });
     let combinations = scheme::COMBINATIONS.iter().map(|spec| {
-        scheme_dict(py, [spec.name, spec.summary, spec.source], &[], spec.changes, aliases(spec))
+        let texts = [spec.name, "keys of the stack", spec.summary, spec.source];
+        scheme_dict(py, texts, &[], spec.changes, aliases(spec))
     });
     let circuit = {
         let keys = scheme::keys_of(&circuit::Config::schema());
-        scheme_dict(py, [CIRCUIT.name, CIRCUIT.summary, CIRCUIT.source], &[], CIRCUIT.changes, keys)
+        let texts = [CIRCUIT.name, "circuit", CIRCUIT.summary, CIRCUIT.source];
+        scheme_dict(py, texts, &[], CIRCUIT.changes, keys)
     };
     let machines = base_station::all().into_iter().map(|machine| {
         let (spec, keys) = (machine.spec(), scheme::keys_of(&machine.schema()));
-        scheme_dict(py, [spec.name, spec.summary, spec.source], &[], spec.changes, keys)
+        let texts = [spec.name, "base station", spec.summary, spec.source];
+        scheme_dict(py, texts, &[], spec.changes, keys)
     });
     controllers.chain(combinations).chain([circuit]).chain(machines).collect()
 }
@@ -44,13 +48,14 @@ fn aliases(spec: &SchemeSpec) -> Vec<KeyDoc> {
 
 fn scheme_dict<'py>(
     py: Python<'py>,
-    [name, summary, source]: [&str; 3],
+    [name, part, summary, source]: [&str; 4],
     params: &[Param],
     changes: &[(&str, &str)],
     keys: Vec<KeyDoc>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("name", name)?;
+    dict.set_item("part", part)?;
     dict.set_item("summary", summary)?;
     dict.set_item("source", source)?;
     let params = params.iter().map(|param| param_dict(py, param)).collect::<PyResult<Vec<_>>>()?;
@@ -86,6 +91,7 @@ fn key_dict(py: Python<'_>, key: KeyDoc) -> PyResult<Bound<'_, PyDict>> {
     dict.set_item("doc", key.doc)?;
     dict.set_item("allowed", key.allowed)?;
     dict.set_item("example", key.example)?;
+    dict.set_item("default", key.default)?;
     Ok(dict)
 }
 

@@ -45,17 +45,19 @@ def schemes_command(
 ) -> None:
     """List the schemes: what each does, where it comes from, and its parameters."""
     if keys:
-        entries = [_key_entry(key) for key in _engine.scheme_keys()]
-        _print(entries, _engine.scheme_keys(), json, "")
+        stack = _engine.scheme_keys()
+        _print([_key_entry(key) for key in stack], stack, json)
+    elif json:
+        _print_json(_engine.schemes())
     else:
-        _print([_scheme_entry(scheme) for scheme in _engine.schemes()], _engine.schemes(), json, WRITTEN)
+        _print_schemes(_engine.schemes())
 
 
 def profiles_command(json: JsonOption = False) -> None:
     """List the profiles: what an era's stack did."""
     profiles = _engine.profiles()
     entries = [_Entry(profile["name"], [profile["summary"]]) for profile in profiles]
-    _print(entries, profiles, json, "")
+    _print(entries, profiles, json)
 
 
 def schema_command(
@@ -80,15 +82,33 @@ class _Entry:
     lines: list[str]
 
 
+PARTS = {
+    "congestion control": "Congestion controls",
+    "keys of the stack": "Keys of the stack, under one name",
+    "circuit": "Circuits, through which the flow's data goes",
+    "base station": "Machines at the base station, in front of the wireless link",
+}
+
+
+def _print_schemes(schemes: list[SchemeInfo]) -> None:
+    margin = max(len(scheme["name"]) for scheme in schemes) + 2
+    for part, title in PARTS.items():
+        print(f"{title}:\n")
+        _print_entries([_scheme_entry(scheme) for scheme in schemes if scheme["part"] == part], margin)
+        print()
+    print(textwrap.fill(WRITTEN, _width()))
+
+
 def _scheme_entry(scheme: SchemeInfo) -> _Entry:
     lines = [f"{scheme['summary']} ({scheme['source']})"]
     lines += [
         f"{param['name']} = {param['default']:g} [{param['min']:g} to {param['max']:g}]: {param['doc']}"
         for param in scheme["params"]
     ]
-    lines += [f"{key['name']}: {_key_text(key)}" for key in scheme["keys"]]
+    lines += [f"{_with_default(key)}: {_key_text(key)}" for key in scheme["keys"]]
     if scheme["changes"]:
-        lines.append("is " + ":".join(f"{key}={value}" for key, value in scheme["changes"].items()))
+        verb = "is" if scheme["part"] == "keys of the stack" else "sets"
+        lines.append(f"{verb} " + ":".join(f"{key}={value}" for key, value in scheme["changes"].items()))
     return _Entry(scheme["name"], lines)
 
 
@@ -96,22 +116,35 @@ def _key_entry(key: KeyInfo) -> _Entry:
     return _Entry(key["name"], [_key_text(key)])
 
 
+def _with_default(key: KeyInfo) -> str:
+    return key["name"] if key["default"] is None else f"{key['name']} = {key['default']}"
+
+
 def _key_text(key: KeyInfo) -> str:
     allowed = f" One of: {', '.join(key['allowed'])}." if key["allowed"] else ""
-    example = f" E.g. {key['example']}." if key["example"] else ""
+    # A default shows already how the value is written.
+    example = f" E.g. {key['example']}." if key["example"] and key["default"] is None else ""
     return f"{key['doc']}{allowed}{example}"
 
 
-def _print(entries: list[_Entry], data: Any, json: bool, footer: str) -> None:
+def _print(entries: list[_Entry], data: Any, json: bool) -> None:
     if json:
-        print(json_module.dumps(data, indent=2, ensure_ascii=False))
-        return
-    width = min(plain_console().width, 110)
-    margin = max(len(entry.name) for entry in entries) + 2
+        _print_json(data)
+    else:
+        _print_entries(entries, max(len(entry.name) for entry in entries) + 2)
+
+
+def _print_json(data: Any) -> None:
+    print(json_module.dumps(data, indent=2, ensure_ascii=False))
+
+
+def _print_entries(entries: list[_Entry], margin: int) -> None:
     for entry in entries:
         for number, line in enumerate(entry.lines):
             first = entry.name.ljust(margin) if number == 0 else " " * margin
             further = " " * (margin + (2 if number else 0))
-            print(textwrap.fill(line, width, initial_indent=first, subsequent_indent=further))
-    if footer:
-        print("\n" + textwrap.fill(footer, width))
+            print(textwrap.fill(line, _width(), initial_indent=first, subsequent_indent=further))
+
+
+def _width() -> int:
+    return min(plain_console().width, 110)

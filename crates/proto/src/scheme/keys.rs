@@ -16,6 +16,8 @@ pub struct KeyDoc {
     pub allowed: Vec<String>,
     /// An example of the value, where it carries a unit.
     pub example: Option<String>,
+    /// Its value where it is not given, as it would be written; none where it is then absent.
+    pub default: Option<String>,
     #[serde(skip)]
     is_text: bool,
 }
@@ -63,7 +65,9 @@ fn resolve<'a>(root: &'a Value, property: &'a Value) -> &'a Value {
 
 fn key_doc(name: String, property: &Value, target: &Value) -> KeyDoc {
     let words = |value: &Value| value.as_array().cloned().unwrap_or_default();
-    let constants = words(&target["oneOf"]).into_iter().map(|option| option["const"].clone());
+    // Words without a description of their own share one alternative.
+    let documented = |option: Value| words(&option["enum"]).into_iter().chain([option["const"].clone()]);
+    let constants = words(&target["oneOf"]).into_iter().flat_map(documented);
     let allowed = words(&target["enum"]).into_iter().chain(constants);
     KeyDoc {
         name,
@@ -74,7 +78,17 @@ fn key_doc(name: String, property: &Value, target: &Value) -> KeyDoc {
             .replace('\n', " "),
         allowed: allowed.filter_map(|word| word.as_str().map(str::to_owned)).collect(),
         example: target["examples"][0].as_str().map(str::to_owned),
+        default: written(&property["default"]),
         is_text: target["type"] == "string" || target["oneOf"].is_array(),
+    }
+}
+
+/// A scalar as a scheme has it.
+fn written(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
     }
 }
 
