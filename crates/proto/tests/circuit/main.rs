@@ -1,5 +1,6 @@
 //! TCP circuits: what leaves when, and what never happens to data.
 
+mod any_tcp;
 mod compression;
 mod gmb;
 mod properties;

@@ -208,3 +208,15 @@ proptest! {
         }
     }
 }
+
+/// Property 9: what a circuit needs to be told is its VMSS and its number of control TCPs, if that.
+#[test]
+fn two_keys_suffice() {
+    let read = |text: &str| serde_json::from_str::<Config>(text);
+    assert_eq!(read("{}").unwrap(), Config::default());
+    let config = read(r#"{"vmss": "3000B", "controls": 2}"#).unwrap();
+    assert_eq!(config, Config { vmss: Bytes(3000), controls: 2, ..Config::default() });
+    assert_eq!(config.check(), Ok(()));
+    assert!(read(r#"{"vms": "3000B"}"#).is_err());
+    assert!(Config { vmss: Bytes(65_500), ..config }.check().unwrap_err().contains("64 to 65000"));
+}

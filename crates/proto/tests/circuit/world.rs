@@ -1,10 +1,10 @@
-//! A circuit over a path that takes a fixed time each way and loses what a script says.
+//! A circuit over a path that takes a fixed time each way, loses what a script says, and may be no faster than a link.
 
 use airtcp_proto::Streams;
 use airtcp_proto::circuit::{Config, Output, Receiver, Sender};
 use airtcp_proto::queue::Item;
 use airtcp_proto::tcp::{Reason, TcpConfig, profile};
-use airtcp_wire::{Dur, Ecn, Segment, Time};
+use airtcp_wire::{Dur, Ecn, Rate, Segment, Time};
 use std::collections::BTreeMap;
 
 pub const DELAY: Dur = Dur::from_millis(10);
@@ -39,10 +39,39 @@ pub enum Left {
     },
 }
 
+/// A link with a queue.
+pub struct Link {
+    pub rate: Rate,
+    /// Longest wait in the queue.
+    pub room: Dur,
+    pub free_at: Time,
+    /// Bytes that crossed.
+    pub crossed: u64,
+}
+
+impl Link {
+    pub fn new(rate: Rate, room: Dur) -> Link {
+        Link { rate, room, free_at: Time::ZERO, crossed: 0 }
+    }
+
+    /// When the packet has been sent; `None` if it found no room.
+    fn cross(&mut self, now: Time, bytes: u32) -> Option<Time> {
+        if self.free_at.since(now) > self.room {
+            return None;
+        }
+        self.free_at = self.free_at.max(now) + self.rate.time_for(u64::from(bytes));
+        self.crossed += u64::from(bytes);
+        Some(self.free_at)
+    }
+}
+
 enum Arrival {
     Forward { control: u16, segment: Segment, ecn: Ecn, bytes: u32 },
     Back { control: u16, segment: Segment, ecn: Ecn },
 }
+
+/// Is this header packet lost? Counted from zero.
+pub type Lose = Box<dyn FnMut(usize, &Left) -> bool>;
 
 pub struct World {
     pub now: Time,
@@ -52,8 +81,8 @@ pub struct World {
     pub left: Vec<(Time, Left)>,
     /// Lengths of what left the receiving node.
     pub replies: Vec<u32>,
-    /// Is this header packet lost? Counted from zero.
-    pub loses: Box<dyn FnMut(usize, &Left) -> bool>,
+    pub loses: Lose,
+    pub link: Option<Link>,
     /// Nothing of the control TCPs reaches the other end.
     pub is_cut: bool,
     /// Data packets that came to the tunnel queue.
@@ -75,6 +104,7 @@ impl World {
             left: Vec::new(),
             replies: Vec::new(),
             loses: Box::new(|_, _| false),
+            link: None,
             is_cut: false,
             offered: Vec::new(),
             backlog: None,
@@ -142,7 +172,7 @@ impl World {
         while let Some(reply) = self.receiver.poll_transmit(self.now) {
             self.replies.push(reply.bytes);
             let (segment, ecn) = (reply.transmit.segment, reply.transmit.ecn);
-            self.put(Arrival::Back { control: reply.control, segment, ecn });
+            self.put(self.now + DELAY, Arrival::Back { control: reply.control, segment, ecn });
         }
     }
 
@@ -155,9 +185,12 @@ impl World {
     }
 
     fn leave(&mut self, output: Output) {
-        let Output::Header { control, transmit, bytes } = output else {
-            let Output::Data(item) = output else { unreachable!() };
-            return self.left.push((self.now, Left::Data(item)));
+        let (control, transmit, bytes) = match output {
+            Output::Data(item) => {
+                self.cross(item.bytes);
+                return self.left.push((self.now, Left::Data(item)));
+            }
+            Output::Header { control, transmit, bytes } => (control, transmit, bytes),
         };
         let left = match transmit.segment.len {
             0 => Left::Other { bytes },
@@ -166,14 +199,26 @@ impl World {
         self.left.push((self.now, left));
         let is_header = matches!(left, Left::Header { .. });
         self.headers += usize::from(is_header);
-        if !self.is_cut && !(is_header && (self.loses)(self.headers - 1, &left)) {
-            self.put(Arrival::Forward { control, segment: transmit.segment, ecn: transmit.ecn, bytes });
+        let is_lost = is_header && (self.loses)(self.headers - 1, &left);
+        let arrival = self.cross(bytes);
+        if let Some(arrival) = arrival.filter(|_| !is_lost && !self.is_cut) {
+            self.put(
+                arrival,
+                Arrival::Forward { control, segment: transmit.segment, ecn: transmit.ecn, bytes },
+            );
         }
     }
 
-    fn put(&mut self, arrival: Arrival) {
+    /// When a packet that leaves now is at the other end.
+    fn cross(&mut self, bytes: u32) -> Option<Time> {
+        let now = self.now;
+        let sent = self.link.as_mut().map_or(Some(now), |link| link.cross(now, bytes))?;
+        Some(sent + DELAY)
+    }
+
+    fn put(&mut self, at: Time, arrival: Arrival) {
         self.packets += 1;
-        self.path.insert((self.now + DELAY, self.packets), arrival);
+        self.path.insert((at, self.packets), arrival);
     }
 
     /// Data packets that have left, in order.

@@ -1,0 +1,45 @@
+//! "The version of control TCP [...] can be any other version" (§4.1).
+
+use crate::world::{Link, World, ms};
+use airtcp_proto::cc::registry::controllers;
+use airtcp_proto::circuit::Config;
+use airtcp_proto::tcp::{TcpConfig, profile};
+use airtcp_wire::{Bytes, Dur, Rate};
+
+const RATE: Rate = Rate(4_000_000);
+const ROOM: Dur = Dur::from_millis(60);
+
+/// Share of the link that data and header packets take in the last three quarters of 20 s.
+fn utilisation(config: &Config, tcp: &TcpConfig) -> f64 {
+    let mut world = World::new(config, tcp);
+    world.backlog = Some(Box::new(|| 1500));
+    world.link = Some(Link::new(RATE, ROOM));
+    world.run(ms(5_000));
+    let before = world.link.as_ref().unwrap().crossed;
+    world.run(ms(20_000));
+    let crossed = world.link.as_ref().unwrap().crossed - before;
+    crossed as f64 / RATE.bytes_in(Dur::from_secs(15)) as f64
+}
+
+#[test]
+fn every_controller_and_every_profile_fill_a_link() {
+    let on_linux = controllers()
+        .iter()
+        .map(|spec| TcpConfig { congestion_control: spec.name.to_owned(), ..profile::linux() });
+    let reno = profile::PROFILES
+        .iter()
+        .map(|profile| TcpConfig { congestion_control: "reno".to_owned(), ..(profile.config)() });
+    for tcp in on_linux.chain(reno) {
+        let share = utilisation(&Config::default(), &tcp);
+        assert!(share > 0.9, "{tcp:?}: {share}");
+    }
+}
+
+#[test]
+fn any_vmss_fills_it() {
+    for vmss in [300, 1500, 3000, 9000] {
+        let config = Config { vmss: Bytes(vmss), ..Config::default() };
+        let share = utilisation(&config, &profile::rfc());
+        assert!(share > 0.9, "{vmss}: {share}");
+    }
+}

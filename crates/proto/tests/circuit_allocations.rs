@@ -1,0 +1,101 @@
+//! Property 8 of paper 000 §4.4, simple and efficient: a circuit that has found its window allocates nothing more.
+
+use airtcp_proto::Streams;
+use airtcp_proto::circuit::{Compression, Config, Output, Receiver, Sender};
+use airtcp_proto::queue::Item;
+use airtcp_proto::tcp::profile;
+use airtcp_wire::{Dur, Ecn, Rate, Segment, Time};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::collections::VecDeque;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+#[allow(unsafe_code, reason = "passes on to the system's allocator")]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// One control packet a step each way; a step is 1 ms.
+struct Path {
+    sender: Sender,
+    receiver: Receiver,
+    forward: VecDeque<(u16, Segment, u32)>,
+    back: VecDeque<(u16, Segment)>,
+    data: u64,
+    headers: u64,
+}
+
+impl Path {
+    fn step(&mut self, now: Time) {
+        if let Some((control, segment, bytes)) = self.forward.pop_front() {
+            self.receiver.handle_segment(now, control, &segment, Ecn::NotEct, bytes);
+        }
+        if let Some((control, segment)) = self.back.pop_front() {
+            self.sender.handle_segment(now, control, &segment, Ecn::NotEct);
+        }
+        self.sender.handle_timeout(now);
+        self.receiver.handle_timeout(now);
+        loop {
+            while self.sender.handle_packet(now, Item { bytes: 1000, ..Item::default() }) {}
+            let Some(output) = self.sender.poll_transmit(now) else { break };
+            self.leave(output);
+        }
+        while let Some(reply) = self.receiver.poll_transmit(now) {
+            self.back.push_back((reply.control, reply.transmit.segment));
+        }
+    }
+
+    /// A queue of ten packets in front of the link.
+    fn leave(&mut self, output: Output) {
+        match output {
+            Output::Data(_) => self.data += 1,
+            Output::Header { control, transmit, bytes } => {
+                self.headers += 1;
+                if self.forward.len() < 10 {
+                    self.forward.push_back((control, transmit.segment, bytes));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_is_allocated_in_steady_state() {
+    let config = Config {
+        controls: 3,
+        gmb: Some(Rate(1_000_000)),
+        compression: Compression::Twice,
+        ..Config::default()
+    };
+    let streams = Streams::new(1);
+    let mut path = Path {
+        sender: Sender::new(&config, &profile::rfc(), &mut streams.stream("s"), Time::ZERO).unwrap(),
+        receiver: Receiver::new(&config, &profile::rfc(), &mut streams.stream("r")).unwrap(),
+        forward: VecDeque::with_capacity(100),
+        back: VecDeque::with_capacity(100),
+        data: 0,
+        headers: 0,
+    };
+    let at = |ms: u64| Time::ZERO + Dur::from_millis(ms);
+    (0..20_000).for_each(|ms| path.step(at(ms)));
+    let (allocations, data, headers) = (ALLOCATIONS.get(), path.data, path.headers);
+    assert!(allocations > 0);
+    (20_000..40_000).for_each(|ms| path.step(at(ms)));
+    assert_eq!(ALLOCATIONS.get() - allocations, 0);
+    assert!(path.data > data + 10_000 && path.headers > headers + 10_000, "{} {}", path.data, path.headers);
+}
