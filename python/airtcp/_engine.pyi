@@ -183,10 +183,10 @@ def red_maximum_average_queue(
     """
 
 def size_in_bytes(text: str) -> int:
-    """"52B", "1.5kB". Raises ValueError."""
+    """ "52B", "1.5kB". Raises ValueError."""
 
 def time_in_seconds(text: str) -> float:
-    """"540ms", "2s". Raises ValueError."""
+    """ "540ms", "2s". Raises ValueError."""
 
 def rate_in_bps(text: str) -> int:
-    """"5Mbit/s". Raises ValueError."""
+    """ "5Mbit/s". Raises ValueError."""

@@ -87,9 +87,14 @@ def test_a_verdict_is_undecided_exactly_where_the_interval_holds_a_limit(
     at_ends = {ratio("x", quoted, end).verdict for end in ends}
     if row.decided:
         assert at_ends == {row.verdict}
-    elif len(at_ends) == 1:
-        # Both limits are inside, or the interval just touches one.
-        assert half > 0
+    else:
+        low, high = (end.mean for end in ends)
+        assert row.limits is not None
+        assert (
+            len(at_ends) == 2
+            or any(math.isclose(limit, end) for limit in row.limits for end in (low, high))
+            or (low < min(row.limits) < max(row.limits) < high)
+        )
 
 
 def test_a_tolerance_of_its_own_carries_a_reason() -> None:

@@ -76,9 +76,13 @@ def run_command(
     json: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write the results there; `-` is standard output.")
     ] = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where results and figures go.")] = Path(
-        "airtcp-out/papers"
-    ),
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Where results and figures go.  [default: airtcp-out/papers, or airtcp-out/papers-quick]",
+        ),
+    ] = None,
     docs: Annotated[
         Path | None,
         typer.Option(
@@ -94,4 +98,5 @@ def run_command(
     """
     from airtcp.cli.reproduce import Request, reproduce  # noqa: PLC0415 it loads Matplotlib
 
-    reproduce(Request(names, seeds=seeds, quick=quick, jobs=jobs, out=out, json=json, docs=docs))
+    folder = out or Path("airtcp-out", "papers-quick" if quick else "papers")
+    reproduce(Request(names, seeds=seeds, quick=quick, jobs=jobs, out=folder, json=json, docs=docs))

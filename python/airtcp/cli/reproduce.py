@@ -17,6 +17,7 @@ from rich.padding import Padding
 from rich.progress import Progress, TaskID
 from rich.table import Table
 
+from airtcp._engine import ScenarioError
 from airtcp.cli.console import plain_console, progress_bar
 from airtcp.cli.errors import INTERRUPTED, InputError, writing
 from airtcp.figures.style import save, style
@@ -55,7 +56,7 @@ def show_list() -> None:
     for paper in papers():
         console.print(f"{paper.name} ({paper.number}): {paper.title}")
         for found in paper.experiments:
-            console.print(Padding(f"{found.id:<4} {found.title} ({found.where})", (0, 0, 0, 2)))
+            console.print(Padding(f"{found.id:<4} {found.title} ({found.where})", (0, 0, 0, 2), expand=False))
 
 
 def show_link(name: str | None) -> None:
@@ -74,16 +75,24 @@ def reproduce(request: Request) -> None:
     for folder in folders:
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
-    done, interrupted = _run_all(request, [experiment for _, experiment in chosen], console, folders)
-    _write(request, paper_results(done, interrupted=interrupted))
-    if len(done) > 1:
-        rows = [row for found in done for row in found["rows"]]
-        console.print(f"All together: {words.tally(rows)}.")
-    if done:
-        console.print(f"Figures and data: {request.out}/")
-    if interrupted:
+    done: list[ExperimentOut] = []
+    try:
+        for _, experiment in chosen:
+            began = perf_counter()
+            done.append(_run(request, experiment, folders))
+            show(console, done[-1], perf_counter() - began)
+            # After each: whatever happens to the next, this one is not lost.
+            _write(request, paper_results(done, interrupted=len(done) < len(chosen)))
+    except KeyboardInterrupt:
         console.print(f"Interrupted: {len(done)} of {len(chosen)} experiments are done.")
-        raise typer.Exit(INTERRUPTED)
+        raise typer.Exit(INTERRUPTED) from None
+    finally:
+        _print_json(request, paper_results(done, interrupted=len(done) < len(chosen)))
+        if len(done) > 1:
+            rows = [row for found in done for row in found["rows"]]
+            console.print(f"All together: {words.tally(rows)}.")
+        if done:
+            console.print(f"Figures and data: {request.out}/")
 
 
 @contextmanager
@@ -95,27 +104,14 @@ def _known() -> Iterator[None]:
         raise InputError(str(error)) from error
 
 
-def _run_all(
-    request: Request, chosen: Sequence[Experiment], console: Console, folders: Sequence[Path]
-) -> tuple[list[ExperimentOut], bool]:
-    """What is finished, and whether it was stopped before the end."""
-    done: list[ExperimentOut] = []
-    try:
-        for experiment in chosen:
-            began = perf_counter()
-            found = _run(request, experiment, folders)
-            done.append(found)
-            show(console, found, perf_counter() - began)
-    except KeyboardInterrupt:
-        return done, True
-    return done, False
-
-
 def _run(request: Request, experiment: Experiment, folders: Sequence[Path]) -> ExperimentOut:
     seeds = request.seeds or (QUICK_SEEDS if request.quick else experiment.seeds)
     with _watched(experiment) as watcher, style():
         context = Context(seeds, request.quick, request.seeds, request.jobs, watcher)
-        result = experiment.measure(context)
+        try:
+            result = experiment.measure(context)
+        except ScenarioError as error:
+            raise InputError(f"{experiment.id}: {error}") from error
         _draw(experiment, result, folders)
     return experiment_out(experiment, result, seeds=seeds, quick=request.quick)
 
@@ -154,21 +150,23 @@ def _watched(experiment: Experiment) -> Iterator[_Bar]:
 def show(console: Console, found: ExperimentOut, took_s: float) -> None:
     """One experiment on the terminal."""
     console.print(f"{found['id']}  {found['title']} ({found['where']})", style="bold")
-    console.print(found["setup"])
+    console.print(words.setup(found))
     if found["quick"]:
         console.print(words.QUICK)
     if found["rows"]:
         console.print(_rows(found))
     for name, text in words.remarks(found):
-        console.print(Padding(f"{name}: {text}", (0, 0, 0, 1)))
+        console.print(Padding(f"{name}: {text}", (0, 0, 0, 1), expand=False))
     if words.undecided(found):
-        console.print(Padding(words.undecided(found), (0, 0, 0, 1)))
+        console.print(Padding(words.undecided(found), (0, 0, 0, 1), expand=False))
     for extra in found["tables"]:
         console.print(_extra(extra))
     for each in found["parameters"]:
-        console.print(Padding(f"open: {each['name']} = {each['value']}: {each['reason']}", (0, 0, 0, 1)))
+        console.print(
+            Padding(f"open: {each['name']} = {each['value']}: {each['reason']}", (0, 0, 0, 1), expand=False)
+        )
     for note in found["notes"]:
-        console.print(Padding(note, (0, 0, 0, 1)))
+        console.print(Padding(note, (0, 0, 0, 1), expand=False))
     console.print(f"{words.tally(found['rows'])}; {took_s:.1f} s\n")
 
 
@@ -192,17 +190,19 @@ def _extra(extra: TableOut) -> Table:
 
 
 def _write(request: Request, document: PaperResults) -> None:
-    text = to_json(document)
     with writing(request.out):
-        (request.out / "results.json").write_text(text, encoding="utf-8")
-    if request.json == "-":
-        sys.stdout.write(text)
-    elif request.json is not None:
-        with writing(request.json):
-            Path(request.json).write_text(text, encoding="utf-8")
+        (request.out / "results.json").write_text(to_json(document), encoding="utf-8")
     if request.docs:
         with writing(request.docs):
             _write_docs(request.docs, document)
+
+
+def _print_json(request: Request, document: PaperResults) -> None:
+    if request.json == "-":
+        sys.stdout.write(to_json(document))
+    elif request.json is not None:
+        with writing(request.json):
+            Path(request.json).write_text(to_json(document), encoding="utf-8")
 
 
 def _write_docs(folder: Path, document: PaperResults) -> None:

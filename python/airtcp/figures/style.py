@@ -64,12 +64,20 @@ def legend_beside(axes: Axes, order: Sequence[str]) -> None:
 
 
 def small_multiples(
-    names: Sequence[str], x_label: str, y_label: str, *, share_y: bool = True
+    names: Sequence[str],
+    x_label: str,
+    y_label: str,
+    *,
+    share_y: bool = True,
+    panel_in: float = 1.05,
 ) -> tuple[Figure, list[Axes]]:
-    """One panel a name, with shared axes, in two columns where there are more than three."""
+    """One panel a name, with shared axes, in two columns where there are more than three.
+
+    `panel_in` is the height of one.
+    """
     columns = 1 if len(names) <= 3 else 2
     rows = -(-len(names) // columns)
-    drawn = figure(0.6 + 1.05 * rows)
+    drawn = figure(0.6 + panel_in * rows)
     grid = drawn.subplots(rows, columns, sharex=True, sharey=share_y, squeeze=False)
     panels: list[Axes] = list(grid.flat)
     for panel, name in zip(panels, names, strict=False):

@@ -55,7 +55,7 @@ def _paper(paper: PaperOut) -> Iterator[str]:
 
 def _experiment(found: ExperimentOut) -> Iterator[str]:
     yield f"### {_heading(found)}\n"
-    yield f"{found['where']}. {found['setup']}\n"
+    yield f"{found['where']}. {words.setup(found)}\n"
     if found["quick"]:
         yield f"**{words.QUICK}**\n"
     if found["rows"]:

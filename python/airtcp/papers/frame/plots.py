@@ -101,7 +101,13 @@ class TimePlot:
     share_y: bool = True
 
     def draw(self) -> Figure:
-        drawn, panels = small_multiples(list(self.panels), self.x_label, self.y_label, share_y=self.share_y)
+        drawn, panels = small_multiples(
+            list(self.panels),
+            self.x_label,
+            self.y_label,
+            share_y=self.share_y,
+            panel_in=2.0 if len(self.panels) < 3 else 1.05,
+        )
         labels = list(dict.fromkeys(label for lines in self.panels.values() for label in lines))
         for panel, lines in zip(panels, self.panels.values(), strict=True):
             for label, (times, values) in lines.items():
@@ -166,5 +172,5 @@ class BarPlot:
         axes.grid(visible=False, axis="x")
         axes.margins(x=0.03)
         axes.set_ylabel(self.y_label)
-        legend_beside(axes, axes.get_legend_handles_labels()[1])
+        legend_beside(axes, [*labels, *(["in the paper"] if said else [])])
         return drawn

@@ -44,6 +44,14 @@ def verdict(row: RowOut) -> str:
     return row["verdict"] + ("" if row["decided"] else UNDECIDED)
 
 
+def setup(experiment: ExperimentOut) -> str:
+    """The set-up, and over how many runs a mean is taken where one is."""
+    runs = {row["ours"]["n"] for row in experiment["rows"] if row["ours"] is not None} - {0, 1}
+    if not runs:
+        return experiment["setup"]
+    return f"{experiment['setup']} Mean of {' or '.join(map(str, sorted(runs)))} runs."
+
+
 def remarks(experiment: ExperimentOut) -> Iterator[tuple[str, str]]:
     """What is to be said of single rows: the row's name, and a sentence."""
     for row in experiment["rows"]:
