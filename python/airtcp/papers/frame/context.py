@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 from airtcp._engine import Scenario
 from airtcp.compare import Comparison, Request, compare_all
-from airtcp.records import Flow, Run
+from airtcp.records import Flow, Link, Run
 from airtcp.series import Series
 from airtcp.summary import measured
 
@@ -74,12 +74,26 @@ class Runs:
             raise KeyError(f"no flow is called {name}")
         return named
 
+    def link(
+        self, scheme: str, of: Callable[[Link], float], name: str, direction: str = "forward"
+    ) -> list[float]:
+        """What one direction of the link called `name` has counted."""
+        return [of(_link(run, name, direction)) for run in self.of(scheme)]
+
     def series(self, scheme: str, seed: int | None = None) -> Series:
         """Its time series: of the first seed, unless every seed has one and `seed` says which."""
         return self.found.all_series[scheme, self.found.scenario.seed if seed is None else seed]
 
     def every_series(self, scheme: str) -> list[Series]:
         return [found for (name, _), found in self.found.all_series.items() if name == scheme]
+
+
+def _link(run: Run, name: str, direction: str) -> Link:
+    for link in run["links"]:
+        if (link["name"], link["direction"]) == (name, direction):
+            return link
+    known = ", ".join(f"{link['name']} {link['direction']}" for link in run["links"])
+    raise KeyError(f"no link {name} {direction}: there are {known}")
 
 
 class Watcher(Protocol):
