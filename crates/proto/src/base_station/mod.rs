@@ -4,6 +4,7 @@
 //! scheme grammar, `airtcp schemes` and the conformance tests find it there.
 
 pub mod delay_jitter;
+pub mod packet_control;
 
 use crate::Stream;
 use crate::middlebox::Middlebox;
@@ -97,6 +98,7 @@ macro_rules! machines {
 }
 
 machines! {
+    PacketControl(packet_control::Config),
     DelayJitter(delay_jitter::Config),
 }
 

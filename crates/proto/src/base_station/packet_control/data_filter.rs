@@ -1,0 +1,83 @@
+//! The data filter (paper 001 §V.B.2 and Fig. 6), for what the fixed host sends.
+//!
+//! A segment that the mobile host has acknowledged as a whole is a retransmission in vain, and is dropped, unless it
+//! says more than its data: a new ACK or window for the mobile host, CWR, a congestion mark, or that it is a keep-alive.
+
+use super::Verdict;
+use airtcp_wire::{Ecn, Flags, Segment, Seq};
+
+/// Retransmitted segments that are remembered at once. A host whose ACKs were lost resends its first segment again and
+/// again; a few others may come in between.
+const REMEMBERED: usize = 8;
+
+#[derive(Debug)]
+pub struct DataFilter {
+    /// Sequence number after the last byte seen.
+    pub sent_end: Seq,
+    /// The fixed host's latest ACK and window, for what the mobile host sends.
+    heard: (Seq, u16),
+    copies: Copies,
+}
+
+impl DataFilter {
+    pub fn new(first: &Segment) -> DataFilter {
+        DataFilter { sent_end: first.seq, heard: (first.ack, first.window), copies: Copies::default() }
+    }
+
+    /// `acked`: the last wireless ACK.
+    pub fn judge(&mut self, segment: &Segment, ecn: Ecn, acked: Option<Seq>) -> Verdict {
+        let has_news = self.hear(segment) || ecn == Ecn::Ce || segment.flags.contains(Flags::CWR);
+        let end = segment.seq.at(segment.seq_len().into());
+        // RFC 1122 §4.2.3.6: SEG.SEQ = SND.NXT − 1, with or without an octet.
+        let is_keep_alive = segment.len == 1 && end == self.sent_end;
+        if end.distance(self.sent_end) > 0 {
+            self.sent_end = end;
+        }
+        let is_acked = acked.is_some_and(|acked| end.distance(acked) <= 0);
+        let is_data = segment.len > 0 && !segment.flags.contains(Flags::FIN);
+        if !is_data || !is_acked || has_news || is_keep_alive {
+            return Verdict::Pass;
+        }
+        match self.copies.is_second(segment.seq) {
+            true => Verdict::Answer,
+            false => Verdict::Drop,
+        }
+    }
+
+    /// Does the segment tell the mobile host what it has not been told?
+    fn hear(&mut self, segment: &Segment) -> bool {
+        let (ack, window) = self.heard;
+        let advance = segment.ack.distance(ack);
+        let has_news = advance > 0 || (advance == 0 && segment.window != window);
+        if has_news {
+            self.heard = (segment.ack, segment.window);
+        }
+        has_news
+    }
+}
+
+/// lstRetransWiredDataPkt with m_iNumOfRtm (§VI), of which only the last few segments and whether a number is odd
+/// matter: a segment is here while its copies are odd in number. One that stays until the sequence numbers have wrapped
+/// costs an ACK too many.
+#[derive(Debug, Default)]
+struct Copies {
+    segments: [Option<Seq>; REMEMBERED],
+    next: usize,
+}
+
+impl Copies {
+    /// Counts one more copy of the segment at `seq`; every second one is answered.
+    fn is_second(&mut self, seq: Seq) -> bool {
+        match self.segments.iter_mut().find(|segment| **segment == Some(seq)) {
+            Some(segment) => {
+                *segment = None;
+                true
+            }
+            None => {
+                self.segments[self.next] = Some(seq);
+                self.next = (self.next + 1) % REMEMBERED;
+                false
+            }
+        }
+    }
+}

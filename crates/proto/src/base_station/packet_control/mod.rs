@@ -1,0 +1,136 @@
+//! TCP packet control (Zeng and Trajković 2005, paper 001): two filters at the base station keep delay variation on the
+//! wireless link from making the fixed host retransmit.
+//!
+//! The ACK filter drops old ACKs and passes only some duplicates, so that what is reordered on the wireless link does not
+//! look like a loss. The data filter drops what has been acknowledged already, so that a spurious timeout does not load
+//! the wireless link.
+//!
+//! The filters judge what the fixed host sends and the mobile host acknowledges, as in §V: data that goes forward from
+//! the base station. Data of the mobile host passes, and so do the ACKs that it carries: nothing is cut out of a packet.
+//! The ACKs that the fixed host's data carries are not lost either: see [`data_filter`].
+//!
+//! A duplicate ACK with SACK blocks is a duplicate as any other. The next one that passes reports what those dropped had
+//! reported, as far as its three or four blocks reach; a DSACK block stands on one ACK only and is lost with it. A sender
+//! that finds losses by SACK (RFC 6675) counts segments and not ACKs: the first duplicate that passes shows it
+//! `threshold`/3 segments above the hole, so that a threshold of 9 or less delays its verdict by nothing.
+
+mod ack_filter;
+mod data_filter;
+mod flow;
+#[cfg(test)]
+mod tests;
+
+use super::{Machine, MachineBuild, MachineSpec};
+use crate::middlebox::{Direction, FlowId, Middlebox, TcpPacket};
+use airtcp_wire::{Flags, Time};
+use flow::Flow;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// redefine3DupAck (paper 001 §VI): how many duplicate ACKs the mobile host must send until the fixed host has seen
+    /// three. A multiple of 3; with 3 all pass.
+    pub threshold: u32,
+    /// Drop old and duplicate ACKs.
+    pub ack_filter: bool,
+    /// Drop data that has been acknowledged already.
+    pub data_filter: bool,
+    /// Flows that are remembered, a few dozen bytes each. One more replaces the one that was silent for longest, which is
+    /// then judged as if it began.
+    pub max_flows: u32,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { threshold: 9, ack_filter: true, data_filter: true, max_flows: 4096 }
+    }
+}
+
+impl Machine for Config {
+    const SPEC: MachineSpec = MachineSpec {
+        name: "packet-control",
+        summary: "The base station thins out duplicate ACKs and drops data that has been acknowledged",
+        source: "Zeng & Trajković 2005 (paper 001)",
+        changes: &[],
+        has_tcp: false,
+    };
+
+    fn check(&self) -> Result<(), String> {
+        if self.threshold == 0 || !self.threshold.is_multiple_of(3) {
+            return Err(format!("threshold = {}: must be a multiple of 3: 3, 6, 9, 12 …", self.threshold));
+        }
+        match self.max_flows {
+            0 => Err("max_flows = 0: must be at least 1".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    fn build(&self, _build: MachineBuild<'_>) -> Box<dyn Middlebox> {
+        Box::new(PacketControl { config: self.clone(), flows: BTreeMap::new() })
+    }
+}
+
+/// What becomes of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Verdict {
+    Pass,
+    Drop,
+    /// Drop it, and answer with an ACK.
+    Answer,
+}
+
+struct PacketControl {
+    config: Config,
+    flows: BTreeMap<FlowId, Flow>,
+}
+
+impl Middlebox for PacketControl {
+    fn handle_packet(&mut self, now: Time, packet: TcpPacket, out: &mut Vec<TcpPacket>) {
+        let flags = packet.segment.flags;
+        if flags.contains(Flags::SYN) || flags.contains(Flags::RST) {
+            self.flows.remove(&packet.flow);
+            return out.push(packet);
+        }
+        let Some(flow) = self.flow(now, &packet) else { return out.push(packet) };
+        let verdict = flow.judge(&packet);
+        let answer = (verdict == Verdict::Answer).then(|| flow.answer(packet.flow)).flatten();
+        if flow.is_over() {
+            self.flows.remove(&packet.flow);
+        }
+        let is_filtered = match packet.direction {
+            Direction::Forward => self.config.data_filter,
+            Direction::Reverse => self.config.ack_filter,
+        };
+        match verdict {
+            Verdict::Drop | Verdict::Answer if is_filtered => out.extend(answer),
+            _ => out.push(packet),
+        }
+    }
+}
+
+impl PacketControl {
+    /// What is known of the packet's flow. Only the fixed host's data makes a flow known, wherever in its life that is.
+    fn flow(&mut self, now: Time, packet: &TcpPacket) -> Option<&mut Flow> {
+        if !self.flows.contains_key(&packet.flow) {
+            if packet.direction == Direction::Reverse || packet.segment.len == 0 {
+                return None;
+            }
+            self.make_room();
+            self.flows.insert(packet.flow, Flow::new(self.config.threshold, &packet.segment));
+        }
+        let flow = self.flows.get_mut(&packet.flow)?;
+        flow.last_seen = now;
+        Some(flow)
+    }
+
+    fn make_room(&mut self) {
+        if self.flows.len() < self.config.max_flows as usize {
+            return;
+        }
+        let oldest = self.flows.iter().min_by_key(|(_, flow)| flow.last_seen).map(|(id, _)| *id);
+        oldest.and_then(|id| self.flows.remove(&id));
+    }
+}
