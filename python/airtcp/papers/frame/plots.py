@@ -83,6 +83,9 @@ def _curve(axes: Axes, name: str, curve: Curve, **style: Any) -> None:
     axes.errorbar(list(points), means, yerr=bars if any(bars) else None, label=name, capsize=2, **style)
 
 
+MAX_DOTS = 4000
+"""From here on a line is a picture inside the SVG: megabytes of points show no more."""
+
 Line = tuple[Sequence[float], Sequence[float]]
 """Times in seconds, and values."""
 
@@ -117,7 +120,7 @@ class TimePlot:
                     if label in self.dots
                     else {"drawstyle": "steps-post", "lw": 0.8, **line_style(place)}
                 )
-                panel.plot(times, values, label=label, **style)
+                panel.plot(times, values, label=label, rasterized=len(times) > MAX_DOTS, **style)
         if len(labels) > 1:
             _legend_above(drawn, panels, labels)
         return drawn
