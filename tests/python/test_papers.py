@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import textwrap
+from typing import Any
 
 import jsonschema
 import pytest
@@ -11,6 +13,7 @@ from conftest import Cli
 from hypothesis import given
 from hypothesis import strategies as st
 
+import airtcp.papers
 from airtcp.papers.frame import (
     BarPlot,
     Case,
@@ -163,6 +166,17 @@ def test_cases_run_with_their_keys_and_seeds() -> None:
     assert max(found["lossy"].goodput("reno")) < min(found["clean"].goodput("reno"))
     with pytest.raises(KeyError, match="bbr"):
         found["clean"].of("bbr")
+
+
+def test_the_example_of_the_documentation_runs() -> None:
+    indented = (airtcp.papers.__doc__ or "").partition("declares its experiments, and `PAPER`:")[2]
+    lines = [line for line in indented.splitlines() if not line or line.startswith("    ")]
+    declared: dict[str, Any] = {}
+    exec(textwrap.dedent("\n".join(lines)), declared)
+    declared["SCHEMES"] = ("reno", "westwood")
+    result = declared["PAPER"].experiments[0].measure(Context(seeds=2, quick=True))
+    assert [row.kind for row in result.rows] == ["absolute", "gain", "claim"]
+    assert result.figures["fig10"].draw().axes
 
 
 def test_series_of_the_first_seed_or_of_every_one() -> None:
