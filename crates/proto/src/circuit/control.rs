@@ -1,15 +1,12 @@
 //! The sender of one control TCP (§4.5.1): credit for data packets, paid in header packets.
 
+use super::compression::Compressor;
+use super::config::Config;
+use super::control_packet_len;
+use super::sender::Output;
 use super::tunnel_queue::TunnelQueue;
-use super::{compression::Compressor, control_packet_len};
 use crate::tcp::{Connection, Transmit};
 use airtcp_wire::Time;
-
-/// What a control TCP has ready.
-pub enum Ready {
-    Data(crate::queue::Item),
-    Header { transmit: Transmit, bytes: u32 },
-}
 
 /// A control TCP and its account.
 ///
@@ -23,6 +20,7 @@ pub enum Ready {
 /// waits before it; without any, one VMSS of credit is kept.
 pub struct Control {
     pub connection: Connection,
+    number: u16,
     vmss: i64,
     /// Bytes forwarded for the header packet to come; below zero, credit kept from header packets that have left.
     forwarded: i64,
@@ -32,18 +30,19 @@ pub struct Control {
 }
 
 impl Control {
-    pub fn new(connection: Connection, vmss: u64, compressor: Option<Compressor>) -> Control {
-        Control { connection, vmss: vmss as i64, forwarded: 0, held: None, compressor }
+    pub fn new(config: &Config, number: u16, connection: Connection) -> Control {
+        let (vmss, compressor) = (config.vmss.0 as i64, Compressor::new(config));
+        Control { connection, number, vmss, forwarded: 0, held: None, compressor }
     }
 
-    pub fn poll(&mut self, now: Time, queue: &mut TunnelQueue) -> Option<Ready> {
+    pub fn poll(&mut self, now: Time, queue: &mut TunnelQueue) -> Option<Output> {
         if self.held.is_none() && !self.may_forward(now, queue) {
             self.held = self.poll_tcp(now, queue);
         }
         if self.may_forward(now, queue) {
             let item = queue.pop()?;
             self.forwarded += i64::from(item.bytes);
-            return Some(Ready::Data(item));
+            return Some(Output::Data(item));
         }
         self.held.take().map(|transmit| self.header(transmit))
     }
@@ -70,12 +69,12 @@ impl Control {
         Some(transmit)
     }
 
-    fn header(&mut self, transmit: Transmit) -> Ready {
+    fn header(&mut self, transmit: Transmit) -> Output {
         let uncompressed = control_packet_len(&transmit.segment);
         let bytes = match &mut self.compressor {
             Some(compressor) => compressor.compress(&transmit.segment, uncompressed),
             None => uncompressed,
         };
-        Ready::Header { transmit, bytes }
+        Output::Header { control: self.number, transmit, bytes }
     }
 }

@@ -1,8 +1,7 @@
 //! The sending node of a circuit (§4.5).
 
-use super::compression::Compressor;
 use super::config::Config;
-use super::control::{Control, Ready};
+use super::control::Control;
 use super::gmb::Gmb;
 use super::tunnel_queue::TunnelQueue;
 use crate::cc::RegistryError;
@@ -48,14 +47,14 @@ impl Sender {
         now: Time,
     ) -> Result<Sender, RegistryError> {
         let tcp = config.control_tcp(tcp);
-        let mut open = || {
+        let mut open = |number| {
             let connection = Connection::connect(&tcp, Seq(chance.u32()), chance.u64(), now)?;
-            Ok(Control::new(connection, config.vmss.0, Compressor::new(config)))
+            Ok(Control::new(config, number, connection))
         };
         Ok(Sender {
             queue: TunnelQueue::new(config.tunnel_queue),
             gmb: config.gmb.map(|rate| Gmb::new(rate, now)),
-            controls: (0..config.controls).map(|_| open()).collect::<Result<_, RegistryError>>()?,
+            controls: (0..config.controls).map(&mut open).collect::<Result<_, RegistryError>>()?,
             turn: 0,
             vmss: config.vmss.0,
         })
@@ -99,15 +98,12 @@ impl Sender {
             return Some(Output::Data(item));
         }
         for _ in 0..self.controls.len() {
-            let turn = self.turn;
-            match self.controls[turn].poll(now, &mut self.queue) {
-                Some(Ready::Data(item)) => return Some(Output::Data(item)),
-                ready => {
-                    self.turn = (turn + 1) % self.controls.len();
-                    if let Some(Ready::Header { transmit, bytes }) = ready {
-                        return Some(Output::Header { control: turn as u16, transmit, bytes });
-                    }
-                }
+            let output = self.controls[self.turn].poll(now, &mut self.queue);
+            if !matches!(output, Some(Output::Data(_))) {
+                self.turn = (self.turn + 1) % self.controls.len();
+            }
+            if output.is_some() {
+                return output;
             }
         }
         None
