@@ -1,8 +1,8 @@
 //! What holds for every link, whatever it is made of.
 
 use airtcp_proto::path::{
-    BerForm, BitErrors, Episodes, Fate, FixedRate, Jitter, Link, LogDriven, LogStep, Output, RateLog, Starts,
-    Trace, TraceDriven, Transmitter, Variation,
+    Arq, BerForm, BitErrors, BlockCode, Cover, Episodes, Fate, FixedRate, Jitter, Link, LogDriven, LogStep,
+    NumberedLoss, Output, PacketLoss, RateLog, Starts, Trace, TraceDriven, Transmitter, Variation,
 };
 use airtcp_proto::queue::{
     Codel, CodelConfig, DropCause, DropTail, FqCodel, FqCodelConfig, Item, Limit, Queue, Red, RedConfig,
@@ -41,6 +41,7 @@ struct Setup {
     jitter: Option<(Dur, bool)>,
     /// Outages of 20 ms, and whether they are hand-offs.
     outages: Option<bool>,
+    arq: Option<Arq>,
 }
 
 const RATE: Rate = Rate(10_000_000);
@@ -103,6 +104,9 @@ fn link(setup: Setup) -> Link {
     };
     if setup.ber > 0.0 {
         link = link.with_loss(Box::new(BitErrors::new(setup.ber, BerForm::Exact, stream("loss"))));
+    }
+    if let Some(arq) = setup.arq {
+        link = link.with_arq(arq);
     }
     if let Some((high, overtaking)) = setup.jitter {
         let variation = Variation::Uniform { low: Dur::ZERO, high };
@@ -194,13 +198,20 @@ fn setups() -> impl Strategy<Value = Setup> {
         sender,
         1..50u32,
         0..30_000_000u64,
-        prop_oneof![Just(0.0), Just(1e-5)],
+        prop_oneof![Just(0.0), Just(1e-5), Just(5e-5)],
         jitter,
         any::<Option<bool>>(),
+        prop::option::of((0..4u32, 0..30_000_000u64, any::<bool>())),
     )
-        .prop_map(|(queue, sender, limit, delay, ber, jitter, outages)| {
+        .prop_map(|(queue, sender, limit, delay, ber, jitter, outages, arq)| {
             let jitter = jitter.map(|(high, overtaking)| (Dur(high), overtaking));
-            Setup { queue, sender, limit, delay: Dur(delay), ber, jitter, outages }
+            let arq = arq.map(|(retries, round_trip, in_order)| Arq {
+                retries,
+                round_trip: Dur(round_trip),
+                in_order,
+                cover: Cover::All,
+            });
+            Setup { queue, sender, limit, delay: Dur(delay), ber, jitter, outages, arq }
         })
 }
 
@@ -232,7 +243,11 @@ proptest! {
 
     #[test]
     fn order_is_kept_where_overtaking_is_not_allowed(setup in setups(), arrivals in arrivals()) {
-        let setup = Setup { jitter: setup.jitter.map(|(high, _)| (high, false)), ..setup };
+        let setup = Setup {
+            jitter: setup.jitter.map(|(high, _)| (high, false)),
+            arq: setup.arq.map(|arq| Arq { in_order: true, ..arq }),
+            ..setup
+        };
         let out = run(&mut link(setup), &arrivals);
         for flow in 0..3 {
             let delivered = out.iter().filter(|output| output.fate == Fate::Delivered);
@@ -262,7 +277,7 @@ proptest! {
     ) {
         let queue = if asked { QueueKind::AskedDropTail } else { QueueKind::DropTail };
         let (limit, sender, delay) = (u32::MAX, Sender::Fixed, Dur(delay));
-        let setup = Setup { queue, sender, limit, delay, ber: 0.0, jitter: None, outages: None };
+        let setup = Setup { queue, sender, limit, delay, ber: 0.0, jitter: None, outages: None, arq: None };
         let mut free_at = Time::ZERO;
         for (output, &(arrived, item)) in run(&mut link(setup), &arrivals).iter().zip(&arrivals) {
             free_at = free_at.max(arrived) + RATE.time_for(u64::from(item.bytes));
@@ -272,7 +287,7 @@ proptest! {
 
     #[test]
     fn no_queue_lets_the_transmitter_rest_while_packets_wait(setup in setups(), arrivals in arrivals()) {
-        let setup = Setup { sender: Sender::Fixed, jitter: None, outages: None, ..setup };
+        let setup = Setup { sender: Sender::Fixed, jitter: None, outages: None, arq: None, ..setup };
         let mut free_at = Time::ZERO;
         for output in run(&mut link(setup), &arrivals) {
             if matches!(output.fate, Fate::Lost(DropCause::Overflow | DropCause::Aqm)) {
@@ -289,7 +304,7 @@ proptest! {
     fn traces_and_logs_carry_no_more_than_their_capacity(arrivals in arrivals(), by_trace: bool) {
         let (queue, sender) = (QueueKind::DropTail, if by_trace { Sender::Trace } else { Sender::Log });
         let setup =
-            Setup { queue, sender, limit: u32::MAX, delay: Dur::ZERO, ber: 0.0, jitter: None, outages: None };
+            Setup { queue, sender, limit: u32::MAX, delay: Dur::ZERO, ber: 0.0, jitter: None, outages: None, arq: None };
         let mut sent = 0;
         for output in run(&mut link(setup), &arrivals) {
             sent += u64::from(arrivals[output.id as usize].1.bytes);
@@ -360,4 +375,58 @@ fn corrupted_packets_use_the_link_and_count_as_corrupted() {
     let stats = link.stats(out[1999].at);
     assert_eq!(stats.busy, RATE.time_for(1500) * 2000);
     assert_eq!((stats.sent_packets, stats.dropped(DropCause::Corruption)), (2000, lost as u64));
+}
+
+fn arq(retries: u32, in_order: bool) -> Arq {
+    Arq { retries, round_trip: Dur::from_millis(20), in_order, cover: Cover::All }
+}
+
+/// 1 000 bytes take 0.8 ms and 10 ms more to the far end; the first packet is lost twice, so that its third copy leaves
+/// two round trips and two transmissions after the first one. The others wait for it, or only for the transmitter.
+#[test]
+fn arq_repeats_after_a_round_trip_and_costs_the_others_its_transmissions() {
+    let times = |in_order| {
+        let loss = Box::new(NumberedLoss::new(vec![1, 2]));
+        let mut link = Link::drop_tail(Limit::NONE, Box::new(FixedRate::new(RATE)), Dur::from_millis(10))
+            .with_loss(loss)
+            .with_arq(arq(3, in_order));
+        let arrivals = (0..3).map(|id| (Time::ZERO, Item { id, bytes: 1000, ..Item::default() })).collect();
+        let out = run(&mut link, &arrivals);
+        assert!(out.iter().all(|output| output.fate == Fate::Delivered));
+        assert_eq!(link.stats(Time(1_000_000_000)).busy, RATE.time_for(1000) * 5);
+        out.iter().map(|output| (output.id, output.at.0 / 100_000)).collect::<Vec<_>>()
+    };
+    assert_eq!(times(false), [(1, 132), (2, 140), (0, 524)]);
+    assert_eq!(times(true), [(0, 524), (1, 524), (2, 524)]);
+}
+
+/// With independent losses of probability p, p^(n + 1) are left after n retries.
+#[test]
+fn arq_leaves_p_to_the_retries_plus_one() {
+    for (retries, expected) in [(0, 0.3), (1, 0.09), (2, 0.027)] {
+        let mut link = Link::drop_tail(Limit::NONE, Box::new(FixedRate::new(RATE)), Dur::ZERO)
+            .with_loss(Box::new(PacketLoss::new(0.3, stream("loss"))))
+            .with_arq(arq(retries, false));
+        let n = 50_000;
+        let arrivals = (0..n).map(|id| (Time::ZERO, Item { id, bytes: 100, ..Item::default() })).collect();
+        let lost = run(&mut link, &arrivals).iter().filter(|output| output.fate != Fate::Delivered).count();
+        let share = lost as f64 / f64::from(n);
+        let bound = 5.0 * f64::sqrt(expected * (1.0 - expected) / f64::from(n));
+        assert!((share - expected).abs() < bound, "{retries} retries: {share}");
+    }
+}
+
+/// Paper 000 §10: the link protects header packets alone; parity takes its time on the air.
+#[test]
+fn a_link_may_protect_header_packets_alone() {
+    let code = BlockCode { symbol_bits: 8, data_symbols: 223, parity_symbols: 32 };
+    let mut link = Link::drop_tail(Limit::NONE, Box::new(FixedRate::new(RATE)), Dur::ZERO)
+        .with_loss(Box::new(PacketLoss::new(1.0, stream("loss"))))
+        .with_code(code, Cover::HeaderPackets)
+        .with_arq(Arq { cover: Cover::HeaderPackets, ..arq(1, false) });
+    link.handle_packet(Time::ZERO, Item { id: 0, bytes: 100, ..Item::default() });
+    assert_eq!(link.stats(Time(1_000_000_000)).busy, RATE.time_for(100));
+    link.reset_stats(Time(1_000_000_000));
+    link.handle_packet(Time(1_000_000_000), Item { id: 1, bytes: 100, is_header: true, ..Item::default() });
+    assert_eq!(link.stats(Time(2_000_000_000)).busy, RATE.time_for(132) * 2);
 }

@@ -3,7 +3,7 @@
 use super::link::{Fate, Output};
 use super::pipe::Pipe;
 use super::stats::Counters;
-use super::{DelayModel, LossModel, Transmitter};
+use super::{Arq, BlockCode, Cover, DelayModel, LossModel, Transmitter};
 use crate::queue::{DropCause, Item};
 use airtcp_wire::{Dur, Ecn, Time};
 use std::collections::VecDeque;
@@ -13,6 +13,8 @@ pub(super) struct Line {
     propagation: Dur,
     delay: Option<Box<dyn DelayModel>>,
     loss: Option<Box<dyn LossModel>>,
+    code: Option<(BlockCode, Cover)>,
+    arq: Option<Arq>,
     overtaking: bool,
     pipe: Pipe,
     /// Drops that the driver has not fetched, in order of time.
@@ -31,6 +33,8 @@ impl Line {
             propagation,
             delay: None,
             loss: None,
+            code: None,
+            arq: None,
             overtaking: false,
             pipe: Pipe::new(false),
             dropped: VecDeque::new(),
@@ -46,8 +50,21 @@ impl Line {
 
     pub fn set_delay(&mut self, delay: Box<dyn DelayModel>, overtaking: bool) {
         self.delay = Some(delay);
-        self.overtaking = overtaking;
-        self.pipe = Pipe::new(overtaking);
+        self.allow_overtaking(overtaking);
+    }
+
+    pub fn set_code(&mut self, code: BlockCode, cover: Cover) {
+        self.code = Some((code, cover));
+    }
+
+    pub fn set_arq(&mut self, arq: Arq) {
+        self.arq = Some(arq);
+        self.allow_overtaking(!arq.in_order);
+    }
+
+    fn allow_overtaking(&mut self, overtaking: bool) {
+        self.overtaking |= overtaking;
+        self.pipe = Pipe::new(self.overtaking);
     }
 
     pub fn wrap_transmitter(&mut self, wrap: impl FnOnce(Box<dyn Transmitter>) -> Box<dyn Transmitter>) {
@@ -81,11 +98,18 @@ impl Line {
     /// The transmitter takes up a packet at `start`, not before it is free.
     #[inline(always)]
     pub fn send(&mut self, start: Time, item: Item) {
-        let departure = self.transmitter.departure(start, item.bytes);
-        self.free_at = departure;
-        self.counters.on_send(item.bytes, departure.since(start));
-        let lost = self.loss.as_mut().is_some_and(|loss| loss.is_lost(departure, item.bytes));
-        let extra = self.delay.as_mut().map_or(Dur::ZERO, |delay| delay.extra_delay(departure));
+        let air_bytes = match self.code {
+            Some((code, cover)) if cover.covers(&item) => code.air_bytes(item.bytes),
+            _ => item.bytes,
+        };
+        self.free_at = self.transmitter.departure(start, air_bytes);
+        let mut departure = self.free_at;
+        let mut lost = self.is_lost(&item);
+        if lost && self.arq.is_some() {
+            (lost, departure) = self.repeat(&item, air_bytes);
+        }
+        self.counters.on_send(item.bytes, self.free_at.since(start));
+        let extra = self.delay.as_mut().map_or(Dur::ZERO, |delay| delay.extra_delay(self.free_at));
         let out_at = self.pipe.push(Output {
             id: item.id,
             ecn: item.ecn,
@@ -93,6 +117,32 @@ impl Line {
             fate: if lost { Fate::Lost(DropCause::Corruption) } else { Fate::Delivered },
         });
         self.next_out = self.next_out.min(out_at);
+    }
+
+    /// The copy that is out of the transmitter when that becomes free.
+    #[inline]
+    fn is_lost(&mut self, item: &Item) -> bool {
+        self.loss.as_mut().is_some_and(|loss| loss.is_lost(self.free_at, item))
+    }
+
+    /// The packet that has just left was lost: sends it again, as often as ARQ may. Answers whether it is still lost,
+    /// and when its last copy has left.
+    #[cold]
+    fn repeat(&mut self, item: &Item, air_bytes: u32) -> (bool, Time) {
+        let mut left = self.free_at;
+        let Some(arq) = self.arq.filter(|arq| arq.cover.covers(item)) else { return (true, left) };
+        for _ in 0..arq.retries {
+            if self.free_at.is_never() {
+                break;
+            }
+            let start = self.free_at;
+            self.free_at = self.transmitter.departure(start, air_bytes);
+            left = self.free_at.max(left + arq.round_trip + self.free_at.since(start));
+            if !self.is_lost(item) {
+                return (false, left);
+            }
+        }
+        (true, left)
     }
 
     /// A packet is lost without having come to the far end. Calls come in order of time.

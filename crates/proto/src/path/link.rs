@@ -10,7 +10,7 @@
 use super::front::{Asked, Foreseen, Front};
 use super::line::Line;
 use super::stats::LinkStats;
-use super::{DelayModel, Episodes, Interrupted, LossModel, Transmitter};
+use super::{Arq, BlockCode, Cover, DelayModel, Episodes, Interrupted, LossModel, Transmitter};
 use crate::queue::{DropCause, DropTail, Item, Limit, Queue};
 use airtcp_wire::{Dur, Ecn, Time};
 
@@ -65,6 +65,19 @@ impl Link {
     /// Adds variable delay. A packet that would overtake the one before it does so, or comes out together with it.
     pub fn with_delay(mut self, delay: Box<dyn DelayModel>, overtaking: bool) -> Link {
         self.line.set_delay(delay, overtaking);
+        self
+    }
+
+    /// Sends what is covered with the parity of `code`. The loss model must know of it, too:
+    /// [`BitErrors::with_code`](super::BitErrors::with_code).
+    pub fn with_code(mut self, code: BlockCode, cover: Cover) -> Link {
+        self.line.set_code(code, cover);
+        self
+    }
+
+    /// Repeats what is lost. Where delay lets packets overtake, they do so here, too.
+    pub fn with_arq(mut self, arq: Arq) -> Link {
+        self.line.set_arq(arq);
         self
     }
 

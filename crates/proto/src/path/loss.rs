@@ -1,6 +1,7 @@
 //! Loss models: which packets arrive unreadable.
 
-use super::LossModel;
+use super::{BlockCode, Cover, LossModel};
+use crate::queue::Item;
 use crate::rng::Stream;
 use airtcp_wire::Time;
 
@@ -51,26 +52,41 @@ const REMEMBERED_SIZES: usize = 8;
 pub struct BitErrors {
     ber: f64,
     form: BerForm,
+    code: Option<(BlockCode, Cover)>,
     stream: Stream,
-    /// The thresholds of the sizes seen last. A sender uses few: full segments, ACKs with up to four SACK blocks, each
+    /// The thresholds of the sizes seen last: twice the size, and one more for a header packet. A sender uses few: full segments, ACKs with up to four SACK blocks, each
     /// of which adds 8 bytes and so has a place of its own.
     memo: [(u32, Threshold); REMEMBERED_SIZES],
 }
 
 impl BitErrors {
     pub fn new(ber: f64, form: BerForm, stream: Stream) -> BitErrors {
-        BitErrors { ber, form, stream, memo: [(0, Threshold(0)); REMEMBERED_SIZES] }
+        BitErrors { ber, form, code: None, stream, memo: [(0, Threshold(0)); REMEMBERED_SIZES] }
+    }
+
+    /// What `cover` says travels with the parity of `code`.
+    pub fn with_code(self, code: BlockCode, cover: Cover) -> BitErrors {
+        BitErrors { code: Some((code, cover)), ..self }
+    }
+
+    #[cold]
+    fn threshold(&self, item: &Item) -> Threshold {
+        Threshold::new(match self.code {
+            Some((code, cover)) if cover.covers(item) => code.packet_loss(self.ber, item.bytes),
+            _ => self.form.packet_loss(self.ber, item.bytes),
+        })
     }
 }
 
 impl LossModel for BitErrors {
     #[inline]
-    fn is_lost(&mut self, _now: Time, bytes: u32) -> bool {
-        let memo = &mut self.memo[bytes as usize / 8 % REMEMBERED_SIZES];
-        if memo.0 != bytes {
-            *memo = (bytes, Threshold::new(self.form.packet_loss(self.ber, bytes)));
+    fn is_lost(&mut self, _now: Time, item: &Item) -> bool {
+        let place = (item.bytes as usize / 8 + usize::from(item.is_header)) % REMEMBERED_SIZES;
+        let key = (item.bytes << 1) | u32::from(item.is_header);
+        if self.memo[place].0 != key {
+            self.memo[place] = (key, self.threshold(item));
         }
-        memo.1.happens(&mut self.stream)
+        self.memo[place].1.happens(&mut self.stream)
     }
 }
 
@@ -88,7 +104,7 @@ impl PacketLoss {
 }
 
 impl LossModel for PacketLoss {
-    fn is_lost(&mut self, _now: Time, _bytes: u32) -> bool {
+    fn is_lost(&mut self, _now: Time, _item: &Item) -> bool {
         self.threshold.happens(&mut self.stream)
     }
 }
@@ -135,7 +151,7 @@ impl GilbertElliott {
 }
 
 impl LossModel for GilbertElliott {
-    fn is_lost(&mut self, _now: Time, _bytes: u32) -> bool {
+    fn is_lost(&mut self, _now: Time, _item: &Item) -> bool {
         let state = usize::from(self.bad);
         let lost = self.loss[state].happens(&mut self.stream);
         self.bad ^= self.leave[state].happens(&mut self.stream);
@@ -161,7 +177,7 @@ impl NumberedLoss {
 }
 
 impl LossModel for NumberedLoss {
-    fn is_lost(&mut self, _now: Time, _bytes: u32) -> bool {
+    fn is_lost(&mut self, _now: Time, _item: &Item) -> bool {
         self.departed += 1;
         let lost = self.numbers.get(self.done) == Some(&self.departed);
         self.done += usize::from(lost);
@@ -185,7 +201,7 @@ impl TimedLoss {
 }
 
 impl LossModel for TimedLoss {
-    fn is_lost(&mut self, now: Time, _bytes: u32) -> bool {
+    fn is_lost(&mut self, now: Time, _item: &Item) -> bool {
         let before = self.done;
         while self.times.get(self.done).is_some_and(|&time| time <= now) {
             self.done += 1;
@@ -201,8 +217,8 @@ pub struct LossFrom {
 }
 
 impl LossModel for LossFrom {
-    fn is_lost(&mut self, now: Time, bytes: u32) -> bool {
-        now >= self.start && self.model.is_lost(now, bytes)
+    fn is_lost(&mut self, now: Time, item: &Item) -> bool {
+        now >= self.start && self.model.is_lost(now, item)
     }
 }
 
@@ -210,8 +226,8 @@ impl LossModel for LossFrom {
 pub struct AnyLoss(pub Vec<Box<dyn LossModel>>);
 
 impl LossModel for AnyLoss {
-    fn is_lost(&mut self, now: Time, bytes: u32) -> bool {
-        self.0.iter_mut().fold(false, |lost, model| model.is_lost(now, bytes) | lost)
+    fn is_lost(&mut self, now: Time, item: &Item) -> bool {
+        self.0.iter_mut().fold(false, |lost, model| model.is_lost(now, item) | lost)
     }
 }
 
@@ -224,14 +240,18 @@ mod tests {
         Streams::new(1).stream(name)
     }
 
+    fn packet(bytes: u32) -> Item {
+        Item { bytes, ..Item::default() }
+    }
+
     fn share_lost(model: &mut dyn LossModel, bytes: u32, packets: u32) -> f64 {
-        let lost = (0..packets).filter(|_| model.is_lost(Time::ZERO, bytes)).count();
+        let lost = (0..packets).filter(|_| model.is_lost(Time::ZERO, &packet(bytes))).count();
         lost as f64 / f64::from(packets)
     }
 
     /// Which of the packets, one a millisecond from 1 ms on, are lost.
     fn lost_of(model: &mut dyn LossModel, packets: u64) -> Vec<u64> {
-        (1..=packets).filter(|&ms| model.is_lost(Time(ms * 1_000_000), 100)).collect()
+        (1..=packets).filter(|&ms| model.is_lost(Time(ms * 1_000_000), &packet(100))).collect()
     }
 
     #[test]
@@ -257,6 +277,22 @@ mod tests {
         assert_eq!(BerForm::Exact.packet_loss(1.0, 1), 1.0);
     }
 
+    /// A code on header packets alone leaves data as exposed as it was, whatever order they come in.
+    #[test]
+    fn a_code_protects_what_it_covers() {
+        let code = BlockCode { symbol_bits: 8, data_symbols: 223, parity_symbols: 32 };
+        let new = || BitErrors::new(1e-3, BerForm::Exact, stream("ber"));
+        assert_eq!(share_lost(&mut new().with_code(code, Cover::All), 1500, 10_000), 0.0);
+        let mut model = new().with_code(code, Cover::HeaderPackets);
+        let lost = |model: &mut BitErrors, is_header| {
+            let item = Item { is_header, ..packet(52) };
+            (0..10_000).filter(|_| model.is_lost(Time::ZERO, &item)).count()
+        };
+        assert!(lost(&mut model, false) > 3000);
+        assert_eq!(lost(&mut model, true), 0);
+        assert!(lost(&mut model, false) > 3000);
+    }
+
     #[test]
     fn certainty_is_certain() {
         assert_eq!(share_lost(&mut PacketLoss::new(0.0, stream("a")), 1, 1000), 0.0);
@@ -272,7 +308,7 @@ mod tests {
         let n = 1_000_000;
         let (mut lost, mut bursts, mut in_burst) = (0, 0, false);
         for _ in 0..n {
-            let now_lost = model.is_lost(Time::ZERO, 1500);
+            let now_lost = model.is_lost(Time::ZERO, &packet(1500));
             bursts += u32::from(now_lost && !in_burst);
             lost += u32::from(now_lost);
             in_burst = now_lost;

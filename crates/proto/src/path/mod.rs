@@ -11,6 +11,7 @@ mod log;
 mod loss;
 mod outage;
 mod pipe;
+mod protection;
 mod series;
 mod stats;
 mod trace;
@@ -27,11 +28,13 @@ pub use loss::{
     TimedLoss,
 };
 pub use outage::Interrupted;
+pub use protection::{Arq, BlockCode, Cover};
 pub use series::{SeriesError, parse_series};
 pub use stats::LinkStats;
 pub use trace::{Trace, TraceDriven, TraceError};
 pub use transmit::FixedRate;
 
+use crate::queue::Item;
 use airtcp_wire::{Dur, Time};
 
 /// When a packet that starts to be sent is through the transmitter.
@@ -43,8 +46,8 @@ pub trait Transmitter: Send {
 
 /// Whether a packet that crossed the link is readable at its other end.
 pub trait LossModel: Send {
-    /// Called once for each packet that crosses, in order of departure.
-    fn is_lost(&mut self, now: Time, bytes: u32) -> bool;
+    /// Called once for each packet that crosses, and for each copy of one, in order of departure.
+    fn is_lost(&mut self, now: Time, item: &Item) -> bool;
 }
 
 /// Variable delay on top of the propagation delay.
