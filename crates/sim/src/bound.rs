@@ -1,9 +1,9 @@
 //! What a flow could get at best: (1 − PER)·rate of the tightest link.
 
 use crate::links;
-use crate::scenario::model::{self, Capacity, Direction, Link, Loss};
+use crate::scenario::model::{self, Capacity, Direction, Link, Loss, Side};
 use airtcp_proto::Streams;
-use airtcp_proto::path::{BerForm, GilbertElliottConfig};
+use airtcp_proto::path::{BerForm, BlockCode, GilbertElliottConfig};
 use airtcp_proto::tcp::TcpConfig;
 use airtcp_wire::Time;
 
@@ -41,7 +41,8 @@ pub fn goodput_bound_bps(
                 bps(channel.saturated_bytes(from, until), from, until)
             }
         };
-        arriving.min(rate_bps) * (1.0 - packet_loss(&side.loss, packet))
+        let Crossing { carried, lost } = crossing(side, packet);
+        arriving.min(rate_bps * carried) * (1.0 - lost)
     });
     arriving * f64::from(config.segment_payload()) / f64::from(packet)
 }
@@ -50,20 +51,41 @@ fn bps(bytes: u64, from: Time, until: Time) -> f64 {
     bytes as f64 * 8.0 / until.since(from).as_secs_f64()
 }
 
+/// What becomes of data packets of one size on a link.
+struct Crossing {
+    /// Share of the rate that goes into them once, and not into parity and repetitions.
+    carried: f64,
+    /// Probability that one is lost for good.
+    lost: f64,
+}
+
+fn crossing(side: &Side, bytes: u32) -> Crossing {
+    let fec = side.fec.filter(|fec| fec.only.is_none()).map(|fec| fec.code());
+    let lost_once = packet_loss(&side.loss, fec, bytes);
+    let air_bytes = fec.map_or(bytes, |code| code.air_bytes(bytes));
+    let retries = side.arq.filter(|arq| arq.only.is_none()).map_or(0, |arq| arq.retries);
+    let lost = lost_once.powi(retries.min(1000) as i32 + 1);
+    // 1 + p + … + pⁿ copies of each packet.
+    let copies = if lost_once < 1.0 { (1.0 - lost) / (1.0 - lost_once) } else { f64::from(retries) + 1.0 };
+    Crossing { carried: f64::from(bytes) / f64::from(air_bytes) / copies, lost }
+}
+
 /// Mean probability that a packet of `bytes` is lost to bit errors, at random or in bursts.
-pub fn packet_loss(loss: &Loss, bytes: u32) -> f64 {
+fn packet_loss(loss: &Loss, code: Option<BlockCode>, bytes: u32) -> f64 {
     let form = if loss.first_order { BerForm::FirstOrder } else { BerForm::Exact };
+    let corrupted =
+        code.map_or_else(|| form.packet_loss(loss.ber, bytes), |code| code.packet_loss(loss.ber, bytes));
     let burst = loss.burst.map_or(0.0, |burst| {
         let model::GilbertElliott { to_bad, to_good, good_loss, bad_loss } = burst;
         GilbertElliottConfig { to_bad, to_good, good_loss, bad_loss }.mean_loss()
     });
-    1.0 - (1.0 - form.packet_loss(loss.ber, bytes)) * (1.0 - loss.packet) * (1.0 - burst)
+    1.0 - (1.0 - corrupted) * (1.0 - loss.packet) * (1.0 - burst)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::model::{Flow, Scenario, Side};
+    use crate::scenario::model::{Arq, Fec, Flow, Protected, Scenario};
     use airtcp_proto::tcp::profile;
     use airtcp_wire::{Dur, Rate};
 
@@ -87,8 +109,27 @@ mod tests {
     fn loss_models_combine() {
         // Paper 000 §4.4: PER = BER·PS·8, here 0.024; the exact form is a little less.
         let loss = Loss { ber: 2e-6, first_order: true, packet: 0.5, ..Loss::default() };
-        assert!((packet_loss(&loss, 1500) - (1.0 - 0.976 * 0.5)).abs() < 1e-12);
+        assert!((packet_loss(&loss, None, 1500) - (1.0 - 0.976 * 0.5)).abs() < 1e-12);
         let loss = Loss { ber: 2e-6, ..Loss::default() };
-        assert!((packet_loss(&loss, 1500) - 0.023_714).abs() < 1e-6);
+        assert!((packet_loss(&loss, None, 1500) - 0.023_714).abs() < 1e-6);
+    }
+
+    /// ARQ and FEC turn loss into lost capacity; where they protect header packets alone, data does not notice.
+    #[test]
+    fn link_layer_protection_trades_rate_for_loss() {
+        let mut side = Side::plain(Rate(1), Dur::ZERO, 50);
+        side.loss.packet = 0.5;
+        let arq = Arq { retries: 1, round_trip: Dur::ZERO, in_order: true, only: None };
+        side.arq = Some(arq);
+        let with_arq = crossing(&side, 1500);
+        assert!((with_arq.lost - 0.25).abs() < 1e-12 && (with_arq.carried - 1.0 / 1.5).abs() < 1e-12);
+        let fec = Fec { symbol_bits: 8, data_symbols: 223, parity_symbols: 32, only: None };
+        side = Side { loss: Loss { ber: 1e-4, ..Loss::default() }, arq: None, fec: Some(fec), ..side };
+        let with_fec = crossing(&side, 1500);
+        assert!(with_fec.lost < 1e-9 && (with_fec.carried - 1500.0 / 1724.0).abs() < 1e-12);
+        let only = Some(Protected::HeaderPackets);
+        side = Side { arq: Some(Arq { only, ..arq }), fec: Some(Fec { only, ..fec }), ..side };
+        let data = crossing(&side, 1500);
+        assert!(data.carried == 1.0 && (data.lost - BerForm::Exact.packet_loss(1e-4, 1500)).abs() < 1e-12);
     }
 }

@@ -54,7 +54,13 @@ impl Parts<'_> {
             Some(queue) => path::Link::new(queue, transmitter, side.delay),
             None => path::Link::drop_tail(limit(side.queue.limit), transmitter, side.delay),
         };
-        if let Some(loss) = self.loss(&side.loss) {
+        if let Some(fec) = side.fec {
+            link = link.with_code(fec.code(), cover(fec.only));
+        }
+        if let Some(model::Arq { retries, round_trip, in_order, only }) = side.arq {
+            link = link.with_arq(path::Arq { retries, round_trip, in_order, cover: cover(only) });
+        }
+        if let Some(loss) = self.loss(side) {
             link = link.with_loss(loss);
         }
         if let Some(delay) = self.delay(side) {
@@ -95,9 +101,10 @@ impl Parts<'_> {
         one_or_all(delays, |delays| Box::new(path::SumOfDelays(delays)))
     }
 
-    fn loss(&self, loss: &model::Loss) -> Option<Box<dyn LossModel>> {
+    fn loss(&self, side: &model::Side) -> Option<Box<dyn LossModel>> {
+        let loss = &side.loss;
         let mut models: Vec<Box<dyn LossModel>> = Vec::new();
-        if let Some(random) = one_or_all(self.random_loss(loss), |models| Box::new(path::AnyLoss(models))) {
+        if let Some(random) = one_or_all(self.random_loss(side), |models| Box::new(path::AnyLoss(models))) {
             models.push(match loss.start {
                 Dur::ZERO => random,
                 start => Box::new(path::LossFrom { start: Time::ZERO + start, model: random }),
@@ -112,11 +119,16 @@ impl Parts<'_> {
         one_or_all(models, |models| Box::new(path::AnyLoss(models)))
     }
 
-    fn random_loss(&self, loss: &model::Loss) -> Vec<Box<dyn LossModel>> {
+    fn random_loss(&self, side: &model::Side) -> Vec<Box<dyn LossModel>> {
+        let loss = &side.loss;
         let mut models: Vec<Box<dyn LossModel>> = Vec::new();
         if loss.ber > 0.0 {
             let form = if loss.first_order { path::BerForm::FirstOrder } else { path::BerForm::Exact };
-            models.push(Box::new(path::BitErrors::new(loss.ber, form, self.stream("loss.ber"))));
+            let errors = path::BitErrors::new(loss.ber, form, self.stream("loss.ber"));
+            models.push(Box::new(match side.fec {
+                Some(fec) => errors.with_code(fec.code(), cover(fec.only)),
+                None => errors,
+            }));
         }
         if loss.packet > 0.0 {
             models.push(Box::new(path::PacketLoss::new(loss.packet, self.stream("loss.packet"))));
@@ -191,6 +203,13 @@ fn one_or_all<T>(mut parts: Vec<T>, all: impl FnOnce(Vec<T>) -> T) -> Option<T> 
     match parts.len() {
         0 | 1 => parts.pop(),
         _ => Some(all(parts)),
+    }
+}
+
+fn cover(only: Option<model::Protected>) -> path::Cover {
+    match only {
+        None => path::Cover::All,
+        Some(model::Protected::HeaderPackets) => path::Cover::HeaderPackets,
     }
 }
 

@@ -117,6 +117,10 @@ one_direction! {
     spikes: Spikes,
     /// Packets that the link loses. Absent: none.
     loss: Loss,
+    /// Forward error correction. Absent: none.
+    fec: Fec,
+    /// Local retransmission of what is lost. Absent: none.
+    arq: Arq,
     /// The queue in front of the link. Absent: DropTail with its default room.
     queue: Queue,
 }
@@ -233,6 +237,57 @@ pub struct Loss {
     pub at: Vec<Dur>,
     /// When random loss begins.
     pub start: Dur,
+}
+
+/// Forward error correction by a block code, as a Reed–Solomon code: a packet survives if in none of its blocks more
+/// symbols are wrong than half of the parity. It is of use against `loss.ber`; what else loses a packet takes its parity
+/// with it. Parity takes time on the air.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Fec {
+    /// Bits of a symbol.
+    pub symbol_bits: u32,
+    /// Symbols of data in a block. With the defaults, the code is RS(255, 223).
+    pub data_symbols: u32,
+    /// Symbols of parity in a block. 0: no code.
+    pub parity_symbols: u32,
+    /// Only these packets are protected. Absent: all.
+    pub only: Option<Protected>,
+}
+
+impl Default for Fec {
+    fn default() -> Fec {
+        Fec { symbol_bits: 8, data_symbols: 223, parity_symbols: 32, only: None }
+    }
+}
+
+/// Local retransmission (ARQ): a packet that the loss models take is sent again after a round trip over the link. Each
+/// copy takes its time on the air; requests are never lost and take none.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Arq {
+    /// Repetitions of a packet at most. 0: no ARQ.
+    pub retries: u32,
+    /// From the end of a copy to the start of the next one. Absent: the link's delay there and back.
+    pub round_trip: Option<Dur>,
+    /// Later packets wait for one that is repeated. Otherwise they overtake it.
+    pub in_order: bool,
+    /// Only these packets are repeated. Absent: all.
+    pub only: Option<Protected>,
+}
+
+impl Default for Arq {
+    fn default() -> Arq {
+        Arq { retries: 3, round_trip: None, in_order: true, only: None }
+    }
+}
+
+/// Packets that a link layer may protect alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Protected {
+    /// Those of TCP circuits' control connections (paper 000 §10).
+    HeaderPackets,
 }
 
 /// Gilbert–Elliott: two states, changed from packet to packet. Time alone does not end a bad state: a sender that waits

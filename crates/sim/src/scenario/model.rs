@@ -1,7 +1,8 @@
 //! What runs: the scenario after defaults are filled in, names are resolved and files are read. The engine builds
 //! its parts from this and from nothing else; it opens no file.
 
-use airtcp_proto::path::{ChannelConfig, RateLog, Trace};
+pub use super::file::Protected;
+use airtcp_proto::path::{BlockCode, ChannelConfig, RateLog, Trace};
 use airtcp_wire::{Bytes, Dur, Rate};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -52,6 +53,8 @@ pub struct Side {
     pub jitter: Option<Jitter>,
     pub spikes: Option<Spikes>,
     pub loss: Loss,
+    pub fec: Option<Fec>,
+    pub arq: Option<Arq>,
     pub queue: Queue,
 }
 
@@ -186,6 +189,29 @@ pub struct Loss {
     pub at: Vec<Dur>,
     /// When random loss begins.
     pub start: Dur,
+}
+
+/// Forward error correction: in a block, half as many symbols as there is parity may be wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Fec {
+    /// None of the three is zero.
+    pub symbol_bits: u32,
+    pub data_symbols: u32,
+    pub parity_symbols: u32,
+    /// Absent: all packets are protected.
+    pub only: Option<Protected>,
+}
+
+/// Local retransmission.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Arq {
+    /// Not zero.
+    pub retries: u32,
+    /// From the end of a copy to the start of the next one.
+    pub round_trip: Dur,
+    pub in_order: bool,
+    /// Absent: all packets are repeated.
+    pub only: Option<Protected>,
 }
 
 /// Gilbert–Elliott: two states, changed from packet to packet.
@@ -340,6 +366,13 @@ impl Capacity {
     }
 }
 
+impl Fec {
+    pub fn code(&self) -> BlockCode {
+        let Fec { symbol_bits, data_symbols, parity_symbols, .. } = *self;
+        BlockCode { symbol_bits, data_symbols, parity_symbols }
+    }
+}
+
 impl Side {
     /// A fixed rate and delay, no loss, a DropTail queue of `packets`.
     pub fn plain(rate: Rate, delay: Dur, packets: u32) -> Side {
@@ -349,6 +382,8 @@ impl Side {
             jitter: None,
             spikes: None,
             loss: Loss::default(),
+            fec: None,
+            arq: None,
             queue: Queue {
                 limit: Limit { packets: Some(packets), bytes: None },
                 ecn: false,

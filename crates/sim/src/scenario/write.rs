@@ -2,7 +2,7 @@
 
 use super::file::CAPACITY_KEYS;
 use super::model::{
-    Capacity, Direction, Flow, Jitter, Link, Loss, Outages, Queue, Scenario, Side, Spikes, Traffic,
+    Arq, Capacity, Direction, Fec, Flow, Jitter, Link, Loss, Outages, Queue, Scenario, Side, Spikes, Traffic,
 };
 use airtcp_wire::Dur;
 use serde::Serialize;
@@ -78,6 +78,8 @@ struct WayKeys<'a> {
     jitter: Option<&'a Jitter>,
     spikes: Option<&'a Spikes>,
     loss: &'a Loss,
+    fec: Option<Fec>,
+    arq: Option<Arq>,
     queue: &'a Queue,
 }
 
@@ -102,19 +104,22 @@ fn link_keys(link: &Link) -> LinkKeys<'_> {
     let back_only = uses_latency(&link.reverse);
     LinkKeys {
         name: &link.name,
-        forward: way_keys(&link.forward, !uses_latency(&link.forward) && !back_only),
+        forward: way_keys(&link.forward, &link.forward, !uses_latency(&link.forward) && !back_only),
         outages: link.outages.as_ref(),
-        reverse: way_keys(&link.reverse, !back_only),
+        reverse: way_keys(&link.reverse, &link.forward, !back_only),
     }
 }
 
-fn way_keys(side: &Side, with_delay: bool) -> WayKeys<'_> {
+/// Protection that would be `inherited` is switched off where there is none.
+fn way_keys<'a>(side: &'a Side, inherited: &Side, with_delay: bool) -> WayKeys<'a> {
     WayKeys {
         capacity: BTreeMap::from([capacity_key(&side.capacity)]),
         delay: with_delay.then_some(side.delay),
         jitter: side.jitter.as_ref(),
         spikes: side.spikes.as_ref(),
         loss: &side.loss,
+        fec: side.fec.or(inherited.fec.map(|fec| Fec { parity_symbols: 0, ..fec })),
+        arq: side.arq.or(inherited.arq.map(|arq| Arq { retries: 0, ..arq })),
         queue: &side.queue,
     }
 }

@@ -5,8 +5,8 @@ use super::files::Files;
 use super::queue::{self, Path};
 use crate::scenario::file::{self, CAPACITY_KEYS, DistributionKind, ScenarioFile, Way};
 use crate::scenario::model::{
-    Capacity, DelayRange, Distribution, Episodes, GilbertElliott, Jitter, Link, Loss, Outages, Queue, Side,
-    Spikes,
+    Arq, Capacity, DelayRange, Distribution, Episodes, Fec, GilbertElliott, Jitter, Link, Loss, Outages,
+    Queue, Side, Spikes,
 };
 use crate::scenario::quantity::Probability;
 use airtcp_proto::path::ChannelConfig;
@@ -20,6 +20,8 @@ struct Medium {
     jitter: Option<Jitter>,
     spikes: Option<Spikes>,
     loss: Loss,
+    fec: file::Fec,
+    arq: file::Arq,
 }
 
 pub(super) fn links(
@@ -75,10 +77,11 @@ fn finish(
         }),
         None => Queue { limit: queue::limit(&there, path(&reverse)), ..forward_queue.clone() },
     };
+    let round_trip = forward.delay.unwrap_or_default() + reverse.delay.unwrap_or_default();
     Some(Link {
         name: name.to_owned(),
-        forward: forward.with(forward_queue),
-        reverse: reverse.with(reverse_queue),
+        forward: forward.with(forward_queue, round_trip),
+        reverse: reverse.with(reverse_queue, round_trip),
         outages: match outages {
             Some(outages) => Some(outages?),
             None => None,
@@ -87,9 +90,27 @@ fn finish(
 }
 
 impl Medium {
-    fn with(self, queue: Queue) -> Side {
-        let Medium { capacity, delay, jitter, spikes, loss } = self;
-        Side { capacity, delay: delay.unwrap_or_default(), jitter, spikes, loss, queue }
+    /// `round_trip` is the link's own.
+    fn with(self, queue: Queue, round_trip: Dur) -> Side {
+        let Medium { capacity, delay, jitter, spikes, loss, fec, arq } = self;
+        let file::Fec { symbol_bits, data_symbols, parity_symbols, only } = fec;
+        let fec = Fec { symbol_bits, data_symbols, parity_symbols, only };
+        let arq = Arq {
+            retries: arq.retries,
+            round_trip: arq.round_trip.unwrap_or(round_trip),
+            in_order: arq.in_order,
+            only: arq.only,
+        };
+        Side {
+            capacity,
+            delay: delay.unwrap_or_default(),
+            jitter,
+            spikes,
+            loss,
+            fec: (fec.parity_symbols > 0).then_some(fec),
+            arq: (arq.retries > 0).then_some(arq),
+            queue,
+        }
     }
 }
 
@@ -114,7 +135,21 @@ fn medium(way: &Way, base: Option<&Medium>, files: &mut Files<'_>, check: &mut C
         (None, Some(base)) => Some(Loss { packets: Vec::new(), at: Vec::new(), ..base.loss.clone() }),
         (None, None) => Some(Loss::default()),
     };
-    Some(Medium { capacity: capacity?, delay, jitter: jitter?, spikes: spikes?, loss: loss? })
+    let fec = way.fec.or(base.map(|base| base.fec)).unwrap_or(NO_FEC);
+    check.inside("fec", |check| check_fec(&fec, check));
+    let arq = way.arq.or(base.map(|base| base.arq)).unwrap_or(NO_ARQ);
+    Some(Medium { capacity: capacity?, delay, jitter: jitter?, spikes: spikes?, loss: loss?, fec, arq })
+}
+
+/// What a link does that says nothing of protection.
+const NO_FEC: file::Fec = file::Fec { symbol_bits: 8, data_symbols: 1, parity_symbols: 0, only: None };
+const NO_ARQ: file::Arq = file::Arq { retries: 0, round_trip: None, in_order: true, only: None };
+
+fn check_fec(fec: &file::Fec, check: &mut Check<'_>) {
+    let may_be = |value, most| (1..=most).contains(&value);
+    check.refuse_if(!may_be(fec.symbol_bits, 32), "symbol_bits", "must be from 1 to 32");
+    check.refuse_if(!may_be(fec.data_symbols, 1 << 20), "data_symbols", "must be from 1 to 1048576");
+    check.refuse_if(fec.parity_symbols > 1 << 20, "parity_symbols", "must be at most 1048576");
 }
 
 fn capacity(

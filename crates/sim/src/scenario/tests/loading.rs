@@ -2,7 +2,7 @@
 
 use super::{good, load, pairs};
 use crate::scenario::file::ScenarioFile;
-use crate::scenario::model::{Capacity, Discipline, Distribution, Episodes, Limit, Loss, Traffic};
+use crate::scenario::model::{self, Capacity, Discipline, Distribution, Episodes, Limit, Loss, Traffic};
 use crate::scenario::{Scenario, schema};
 use airtcp_wire::{Bytes, Dur, Rate};
 use serde_json::Value;
@@ -118,6 +118,22 @@ fn a_series_may_be_a_column_and_belong_to_one_direction() {
         panic!()
     };
     assert_eq!(*delays, [Dur::from_millis(210), Dur::from_millis(190)]);
+}
+
+#[test]
+fn protection_has_its_defaults_is_inherited_and_can_be_switched_off() {
+    let both =
+        good(&format!("{LINK}fec = {{ only = \"header-packets\" }}\narq = {{}}\nreverse.delay = \"5ms\"\n"));
+    let model::Link { forward, reverse, .. } = &both.links[0];
+    let fec = forward.fec.expect("given");
+    assert_eq!((fec.symbol_bits, fec.data_symbols, fec.parity_symbols), (8, 223, 32));
+    let arq = forward.arq.expect("given");
+    assert_eq!((arq.retries, arq.round_trip, arq.in_order), (3, Dur::from_millis(30), true));
+    assert_eq!((reverse.fec, reverse.arq), (forward.fec, forward.arq));
+    assert_eq!(good(&both.to_toml()), both);
+    let off = good(&format!("{LINK}arq = {{ retries = 2 }}\nreverse.arq = {{ retries = 0 }}\n"));
+    assert!(off.links[0].forward.arq.is_some() && off.links[0].reverse.arq.is_none());
+    assert_eq!(good(&off.to_toml()), off);
 }
 
 /// Paper 003, trace B: the cell is the link's transmitter, in any scenario, and reads back with every key.
