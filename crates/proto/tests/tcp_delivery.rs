@@ -3,7 +3,7 @@
 mod common;
 
 use airtcp_proto::tcp::profile::PROFILES;
-use airtcp_proto::tcp::{Event, Recovery, State, TcpConfig, TimeoutPolicy};
+use airtcp_proto::tcp::{Event, Recovery, RtoConfig, RtoTimers, State, TcpConfig, TimeoutPolicy};
 use airtcp_wire::{Bytes, Dur, Time};
 use common::{Pair, Weather, ms};
 use proptest::prelude::*;
@@ -40,9 +40,11 @@ fn config() -> impl Strategy<Value = TcpConfig> {
         Just(Recovery::RackTlp)
     ];
     let policy = prop_oneof![Just(TimeoutPolicy::GoBackN), Just(TimeoutPolicy::SelectiveRepeat)];
-    (0usize..PROFILES.len(), recovery, policy, any::<[bool; 8]>(), 1u32..3, 3_000u64..200_000).prop_map(
+    (0usize..PROFILES.len(), recovery, policy, any::<[bool; 9]>(), 1u32..3, 3_000u64..200_000).prop_map(
         |(profile, recovery, timeout_policy, bits, ack_every, window)| {
-            let [sack, timestamps, window_scaling, eifel, f_rto, prr, nagle, ecn] = bits;
+            let [sack, timestamps, window_scaling, eifel, f_rto, prr, nagle, ecn, each] = bits;
+            let profile = (PROFILES[profile].config)();
+            let timers = if each { RtoTimers::Segment } else { RtoTimers::Connection };
             TcpConfig {
                 sack,
                 timestamps,
@@ -60,7 +62,8 @@ fn config() -> impl Strategy<Value = TcpConfig> {
                 max_retries: 1000,
                 packet_size: 1500,
                 time_wait: Dur::from_secs(1),
-                ..(PROFILES[profile].config)()
+                rto: RtoConfig { timers, ..profile.rto.clone() },
+                ..profile
             }
         },
     )

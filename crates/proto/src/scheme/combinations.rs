@@ -55,6 +55,27 @@ pub const COMBINATIONS: &[SchemeSpec] = &[
         changes: &[("f_rto", "true"), ("eifel", "false")],
         aliases: &[],
     },
+    SchemeSpec {
+        name: "rto-m",
+        summary: "A retransmission timeout of SRTT + m·RTTVAR with a larger m than 4",
+        source: "paper 003 §II, which finds most of the gain at m = 10",
+        changes: &[("rto.factor", "10")],
+        aliases: &[("m", "rto.factor")],
+    },
+    SchemeSpec {
+        name: "gbn",
+        summary: "Go-back-N: a timeout resends all that is outstanding",
+        source: "paper 003 §III",
+        changes: &[("timeout_policy", "go-back-n")],
+        aliases: &[],
+    },
+    SchemeSpec {
+        name: "sr",
+        summary: "Selective repeat: a timeout resends one segment",
+        source: "paper 003 §III",
+        changes: &[("timeout_policy", "selective-repeat")],
+        aliases: &[],
+    },
 ];
 
 pub(super) fn find(name: &str) -> Option<&'static SchemeSpec> {

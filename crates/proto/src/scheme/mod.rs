@@ -180,7 +180,7 @@ fn check_controller(text: &str, config: &TcpConfig) -> Result<(), SchemeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::Recovery;
+    use crate::tcp::{Recovery, RtoConfig, TimeoutPolicy};
     use airtcp_wire::Dur;
 
     fn error(text: &str) -> String {
@@ -244,6 +244,22 @@ mod tests {
         assert_eq!(one.base_station, other.base_station);
         assert_eq!(one.config.congestion_control, "cubic");
         assert_eq!(one.config.rto.min, Dur::from_secs(1));
+    }
+
+    /// Paper 003's methods are terms that go with any scheme; `m` is short for the factor.
+    #[test]
+    fn rto_m_and_the_timeout_policy_go_with_any_scheme() {
+        let config = |text| Scheme::parse(text, "rfc").unwrap().config;
+        let both = config("westwood+rto-m:m=12+sr");
+        assert_eq!((both.rto.factor, both.timeout_policy), (12.0, TimeoutPolicy::SelectiveRepeat));
+        assert_eq!(both.congestion_control, "westwood");
+        assert_eq!(
+            config("rto-m"),
+            TcpConfig { rto: RtoConfig { factor: 10.0, ..profile::rfc().rto }, ..config("reno") }
+        );
+        assert_eq!(config("gbn").timeout_policy, TimeoutPolicy::GoBackN);
+        assert!(error("gbn+sr").contains("they want different values of the same key"));
+        assert!(error("newreno+sack").contains("do not go together"));
     }
 
     #[test]

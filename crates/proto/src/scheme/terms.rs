@@ -88,11 +88,20 @@ fn clash(first: &Kind, second: &Kind) -> Option<&'static str> {
         (Kind::Controller(_), Kind::Controller(_)) => Some("a connection has one congestion control"),
         (Kind::BaseStation(_), Kind::BaseStation(_)) => Some("one machine stands at the base station"),
         (Kind::Circuit, Kind::Circuit) => Some("a flow has one circuit"),
+        (Kind::Combination(first), Kind::Combination(second)) if disagree(first, second) => {
+            Some("they want different values of the same key")
+        }
         (Kind::Circuit, Kind::BaseStation(_)) | (Kind::BaseStation(_), Kind::Circuit) => {
             Some("on a circuit the base station sees header packets, and data without congestion control")
         }
         _ => None,
     }
+}
+
+fn disagree(first: &SchemeSpec, second: &SchemeSpec) -> bool {
+    let differs =
+        |(key, value)| first.changes.iter().any(|(other, wanted)| *other == key && *wanted != value);
+    second.changes.iter().copied().any(differs)
 }
 
 impl Term<'_> {

@@ -98,6 +98,8 @@ pub struct RtoConfig {
     /// The timer expires only when the stack's clock ticks; zero: exactly.
     pub expire_tick: Dur,
     pub timing: RttTiming,
+    /// What has a timer.
+    pub timers: RtoTimers,
     /// `min` bounds m·RTTVAR instead of the RTO, and RTTVAR falls no faster than once a round trip: Linux.
     pub min_on_variance: bool,
 }
@@ -110,6 +112,16 @@ pub enum RttTiming {
     OneAtATime,
     /// Each ACK of new data, by timestamps where they are in use, else by the newest segment that was never resent.
     EveryAck,
+}
+
+/// What has a retransmission timer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RtoTimers {
+    /// The connection (RFC 6298 §5): an ACK of new data gives all that is outstanding a new period.
+    Connection,
+    /// Each segment, with the RTO of the moment at which it is sent (paper 003 §II and §III).
+    Segment,
 }
 
 /// Loss recovery policies.
@@ -132,9 +144,9 @@ pub enum Recovery {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeoutPolicy {
-    /// Everything outstanding and not SACKed: all of it is resent, from the first on.
+    /// Everything outstanding and not SACKed, from the segment on whose timer expired: all of it is resent.
     GoBackN,
-    /// The first unacknowledged segment only.
+    /// That segment only: with one timer, the first unacknowledged one.
     SelectiveRepeat,
 }
 

@@ -136,7 +136,12 @@ impl Core {
 
     /// Deems everything lost that was sent before the episode began and has not been SACKed.
     pub fn mark_all_lost(&mut self) {
-        self.sampler.lost += self.board.mark_lost_below(self.recover);
+        self.mark_all_lost_from(0);
+    }
+
+    /// The same from the segment at `index` on.
+    pub fn mark_all_lost_from(&mut self, index: usize) {
+        self.sampler.lost += self.board.mark_lost_between(index, self.recover);
     }
 
     /// A loss has been found: reduce, and resend the first lost segment at once.

@@ -17,8 +17,9 @@ mod receiver;
 pub mod recovery;
 mod rtt;
 mod scoreboard;
+mod segment_timers;
 mod sender;
 mod spurious;
 
-pub use config::{Recovery, RtoConfig, RttTiming, TcpConfig, TimeoutPolicy};
+pub use config::{Recovery, RtoConfig, RtoTimers, RttTiming, TcpConfig, TimeoutPolicy};
 pub use connection::{Connection, Event, Reason, SenderView, State, Stats, Transmit};

@@ -1,6 +1,6 @@
 //! What an era's stack did.
 
-use super::config::{Recovery, RtoConfig, RttTiming, TcpConfig, TimeoutPolicy};
+use super::config::{Recovery, RtoConfig, RtoTimers, RttTiming, TcpConfig, TimeoutPolicy};
 use crate::cc::slow_start::SlowStartKind;
 use airtcp_wire::{Bytes, Dur};
 use std::collections::BTreeMap;
@@ -95,6 +95,7 @@ pub fn rfc() -> TcpConfig {
             measure_tick: Dur::ZERO,
             expire_tick: Dur::ZERO,
             timing: RttTiming::EveryAck,
+            timers: RtoTimers::Connection,
             min_on_variance: false,
         },
         time_wait: Dur::from_secs(60),

@@ -96,21 +96,37 @@ impl RttEstimator {
     /// The current RTO with back-off.
     #[inline]
     pub fn rto(&self) -> Dur {
-        if self.backoff == 0 {
+        self.rto_after(self.backoff)
+    }
+
+    #[inline]
+    fn rto_after(&self, expiries: u32) -> Dur {
+        if expiries == 0 {
             return self.base;
         }
-        Dur(self.base.0.saturating_mul(1 << self.backoff.min(30))).min(self.config.max)
+        Dur(self.base.0.saturating_mul(1 << expiries.min(30))).min(self.config.max)
     }
 
     /// When a timer of one RTO started at `now` expires.
     #[inline]
     pub fn deadline(&self, now: Time) -> Time {
+        self.in_expiry_ticks(now, self.rto())
+    }
+
+    /// The same for a timer that has expired so often before, whatever others did.
+    pub fn deadline_after(&self, now: Time, expiries: u32) -> Time {
+        let expiries = if self.config.backoff { expiries } else { 0 };
+        self.in_expiry_ticks(now, self.rto_after(expiries))
+    }
+
+    #[inline]
+    fn in_expiry_ticks(&self, now: Time, rto: Dur) -> Time {
         let tick = self.config.expire_tick;
         if tick == Dur::ZERO {
-            return now + self.rto();
+            return now + rto;
         }
         // A ticking clock counts whole ticks down: the first one may be short.
-        Time(now.0 / tick.0 * tick.0) + Dur(self.rto().0.div_ceil(tick.0) * tick.0)
+        Time(now.0 / tick.0 * tick.0) + Dur(rto.0.div_ceil(tick.0) * tick.0)
     }
 
     /// The timer has expired (RFC 6298 §5.5).
@@ -216,7 +232,39 @@ mod tests {
         assert_eq!(rtt.rto(), Dur::from_millis(250));
     }
 
+    /// RFC 6298 §2 in integers: SRTT and RTTVAR in whole ns, to the nearest, and α, β and K as the RFC writes them.
+    #[derive(Default)]
+    struct Rfc6298 {
+        state: Option<(u64, u64)>,
+    }
+
+    impl Rfc6298 {
+        /// RTO in ns with clock granularity `g`, without the floor of (2.4).
+        fn sample(&mut self, r: u64, g: u64) -> u64 {
+            let (srtt, rttvar) = match self.state {
+                None => (r, r / 2),
+                Some((srtt, rttvar)) => ((7 * srtt + r + 4) / 8, (3 * rttvar + srtt.abs_diff(r) + 2) / 4),
+            };
+            self.state = Some((srtt, rttvar));
+            srtt + g.max(4 * rttvar)
+        }
+    }
+
     proptest! {
+        /// Paper 003: m = 4 is RFC 6298 to the nanosecond.
+        #[test]
+        fn m_of_4_is_rfc6298_to_the_nanosecond(
+            samples in prop::collection::vec(1u64..100_000_000_000, 1..60), granularity in 0u64..500_000_000,
+        ) {
+            let rfc = profile::rfc().rto;
+            let config = RtoConfig { granularity: Dur(granularity), min: Dur::ZERO, max: Dur::MAX, ..rfc };
+            let (mut rtt, mut expected) = (RttEstimator::new(&config), Rfc6298::default());
+            for sample in samples {
+                rtt.on_sample(Dur(sample), 0, 0);
+                prop_assert_eq!(rtt.rto().0, expected.sample(sample, granularity));
+            }
+        }
+
         #[test]
         fn rto_stays_within_its_bounds(samples in prop::collection::vec(0u64..200_000_000_000, 1..60), profile in 0usize..6) {
             let config = (profile::PROFILES[profile].config)().rto;

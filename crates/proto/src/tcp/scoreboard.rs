@@ -166,9 +166,9 @@ impl Scoreboard {
         bytes
     }
 
-    /// Deems everything in flight below `position` lost; answers how many bytes that were.
-    pub fn mark_lost_below(&mut self, position: u64) -> u64 {
-        (0..self.index_at(position)).map(|index| self.mark_lost(index)).sum()
+    /// Deems everything in flight from the segment at `index` up to `position` lost; answers how many bytes that were.
+    pub fn mark_lost_between(&mut self, index: usize, position: u64) -> u64 {
+        (index..self.index_at(position)).map(|index| self.mark_lost(index)).sum()
     }
 
     /// Takes back every verdict of loss that has not led to a retransmission.
@@ -315,7 +315,7 @@ mod tests {
                         prop_assert!((0..index).all(|i| board.get(i).unwrap().fate != Fate::Lost));
                         board.resend(index, |_| ());
                     },
-                    Op::LoseAll => { board.mark_lost_below(nxt); prop_assert_eq!(board.in_flight(), 0); }
+                    Op::LoseAll => { board.mark_lost_between(0, nxt); prop_assert_eq!(board.in_flight(), 0); }
                     Op::Unmark => board.unmark_lost(),
                 }
                 board.check();

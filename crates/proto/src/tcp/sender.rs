@@ -1,12 +1,13 @@
 //! The sending half: acknowledgments in, the next segment's range out.
 
-use super::config::{RttTiming, TcpConfig, TimeoutPolicy};
+use super::config::{RtoTimers, RttTiming, TcpConfig, TimeoutPolicy};
 use super::connection::Reason;
 use super::core::{AckSummary, Core, Phase};
 use super::pacer::Pacer;
 use super::rate::Newest;
 use super::recovery::{self, LossRecovery};
 use super::scoreboard::{Fate, Sent};
+use super::segment_timers::SegmentTimers;
 use super::spurious::{Verdict, timestamp};
 use crate::cc::{Ack, CongestionControl};
 use airtcp_wire::{Dur, Rate, Time};
@@ -60,6 +61,8 @@ pub struct Sender {
     limited_at: u64,
     last_sent_at: Time,
     rto_deadline: Time,
+    /// If each segment has a timer; `rto_deadline` is then the earliest of them.
+    segment_timers: Option<SegmentTimers>,
     /// Zero-window probing: the next probe, and how often it has been put off.
     persist_deadline: Time,
     persist_backoff: u32,
@@ -89,6 +92,7 @@ impl Sender {
             limited_at: 0,
             last_sent_at: Time::ZERO,
             rto_deadline: Time::NEVER,
+            segment_timers: (config.rto.timers == RtoTimers::Segment).then(SegmentTimers::default),
             persist_deadline: Time::NEVER,
             persist_backoff: 0,
             probed_end: 0,
@@ -347,7 +351,7 @@ impl Sender {
         match self.core.spurious.handle_f_rto(summary, self.core.una, has_new_data) {
             Verdict::Nothing => {}
             Verdict::SendNew => self.core.extra_segments = 2,
-            Verdict::Genuine => self.mark_timed_out(),
+            Verdict::Genuine => self.mark_timed_out(0),
             Verdict::Spurious => {
                 self.core.undo(summary.now, summary.acked, ack.ece);
                 self.policy.on_undo(&self.core);
@@ -400,11 +404,24 @@ impl Sender {
     /// RFC 6298 §5: (5.2) all acknowledged: off; (5.3) new data acknowledged: restart.
     #[inline]
     fn restart_timer(&mut self, now: Time, has_progress: bool) {
-        if self.core.board.is_empty() {
+        if self.segment_timers.is_some() {
+            self.settle_segment_timers(now);
+        } else if self.core.board.is_empty() {
             self.rto_deadline = Time::NEVER;
         } else if has_progress || self.rto_deadline.is_never() {
             self.rto_deadline = self.core.rtt.deadline(now);
         }
+    }
+
+    #[cold]
+    fn settle_segment_timers(&mut self, now: Time) {
+        let Some(timers) = &mut self.segment_timers else { return };
+        timers.acknowledge(self.core.una);
+        // A spurious timeout that is undone takes the verdicts back and the timers do not run: one must.
+        if let (true, Some(first)) = (timers.next().is_never(), self.core.board.first()) {
+            timers.start(first.end, &self.core.rtt, now);
+        }
+        self.rto_deadline = timers.next();
     }
 
     /// The earliest of the sender's timers.
@@ -439,6 +456,7 @@ impl Sender {
     /// RFC 6298 §5.4 to 5.6.
     fn handle_rto(&mut self, now: Time) {
         self.rto_deadline = Time::NEVER;
+        let Some(index) = self.expired_segment(now) else { return };
         self.retries += 1;
         self.timed = None;
         self.core.rtt.on_expiry();
@@ -453,17 +471,33 @@ impl Sender {
         self.core.enter_loss(now);
         self.policy.on_timeout();
         if was_open && self.core.spurious.start_f_rto() {
-            self.core.mark_first_lost();
+            self.core.mark_lost(index);
         } else {
             self.core.spurious.stop_f_rto();
-            self.mark_timed_out();
+            self.mark_timed_out(index);
         }
     }
 
-    fn mark_timed_out(&mut self) {
-        match self.timeout_policy {
-            TimeoutPolicy::GoBackN => self.core.mark_all_lost(),
-            TimeoutPolicy::SelectiveRepeat => self.core.mark_first_lost(),
+    /// Whose timer has expired: the first segment's, or with a timer a segment perhaps a later one's.
+    fn expired_segment(&mut self, now: Time) -> Option<usize> {
+        let Some(timers) = &mut self.segment_timers else { return Some(0) };
+        let board = &self.core.board;
+        let expired = std::iter::from_fn(|| timers.expire(now))
+            .filter_map(|end| board.index_at(end).checked_sub(1))
+            .find(|&index| board.get(index).is_some_and(|sent| sent.fate != Fate::Sacked));
+        self.rto_deadline = timers.next();
+        expired
+    }
+
+    /// Paper 003 §III: go-back-N resets the timers and resends all that is outstanding, from the segment at `index` on.
+    fn mark_timed_out(&mut self, index: usize) {
+        if self.timeout_policy == TimeoutPolicy::SelectiveRepeat {
+            return self.core.mark_lost(index);
+        }
+        self.core.mark_all_lost_from(index);
+        if let (Some(timers), Some(first)) = (&mut self.segment_timers, self.core.board.get(index)) {
+            timers.stop_between(first.end, self.core.recover);
+            self.rto_deadline = timers.next();
         }
     }
 
@@ -635,8 +669,11 @@ impl Sender {
             pacer.on_sent(now, sent.bytes(), self.pacing_rate());
             self.pacer = Some(pacer);
         }
-        // RFC 6298 §5.1.
-        if self.rto_deadline.is_never() {
+        if let Some(timers) = &mut self.segment_timers {
+            timers.start(sent.end, &self.core.rtt, now);
+            self.rto_deadline = timers.next();
+        } else if self.rto_deadline.is_never() {
+            // RFC 6298 §5.1.
             self.rto_deadline = self.core.rtt.deadline(now);
         }
     }

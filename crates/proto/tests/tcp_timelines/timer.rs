@@ -1,8 +1,8 @@
 //! RFC 6298.
 
 use crate::script::{Script, plain};
-use airtcp_proto::tcp::{Event, Reason, RttTiming, TcpConfig};
-use airtcp_wire::{Dur, Flags};
+use airtcp_proto::tcp::{Event, Reason, Recovery, RtoTimers, RttTiming, TcpConfig, TimeoutPolicy};
+use airtcp_wire::{Bytes, Dur, Flags};
 
 fn times(script: &mut Script) -> Vec<u64> {
     script
@@ -139,4 +139,74 @@ fn a_coarse_clock_expires_on_its_ticks() {
     script.drain();
     script.at(4000);
     assert_eq!(times(&mut script), [1000, 3000]);
+}
+
+/// Paper 003 §III: selective repeat resends the segment that timed out and no other, whatever else is outstanding and
+/// however losses are found otherwise; go-back-N goes on with all the others, from that one on.
+#[test]
+fn a_timeout_resends_one_segment_or_all_that_is_outstanding() {
+    for (recovery, sack) in [(Recovery::Newreno, false), (Recovery::Sack, true), (Recovery::RackTlp, true)] {
+        let resent = |timeout_policy| {
+            let config = TcpConfig { recovery, sack, timeout_policy, receive_window: Bytes(4000), ..plain() };
+            let mut script = Script::opened(&config, 4);
+            script.write(4);
+            script.at(1_000);
+            script.drain();
+            let mut at_timeout = Vec::new();
+            script.at(1_400);
+            at_timeout.extend(script.sent_why().into_iter().map(|(_, segment, reason)| (segment, reason)));
+            script.at(1_500).ack(1);
+            (at_timeout, script.sent())
+        };
+        assert_eq!(
+            resent(TimeoutPolicy::SelectiveRepeat),
+            (vec![(0, Reason::Timeout)], vec![]),
+            "{recovery:?}"
+        );
+        assert_eq!(resent(TimeoutPolicy::GoBackN), (vec![(0, Reason::Timeout)], vec![1, 2]), "{recovery:?}");
+    }
+}
+
+/// What SACK has reported is not resent by go-back-N either (RFC 6675 §5.1).
+#[test]
+fn go_back_n_spares_what_is_sacked() {
+    let config = TcpConfig { recovery: Recovery::Sack, sack: true, dupack_threshold: 9, ..plain() };
+    let mut script = Script::opened(&config, 5);
+    script.write(5);
+    script.at(150).sack(0, &[(2, 4)]);
+    script.drain();
+    script.at(1_400).ack(1);
+    assert_eq!(script.sent(), [0, 1, 4]);
+}
+
+/// Paper 003 §II and §III: a timer for each segment. Selective repeat lets each expire for itself, go-back-N restarts
+/// them as it resends.
+#[test]
+fn each_segment_may_have_a_timer_of_its_own() {
+    let times = |timeout_policy| {
+        let mut config = TcpConfig { timeout_policy, ..plain() };
+        config.rto.timers = RtoTimers::Segment;
+        let mut script = Script::opened(&config, 3);
+        script.write(1).at(200).write(1);
+        script.at(300).write(1);
+        script.drain();
+        script.at(1_350);
+        times(&mut script)
+    };
+    assert_eq!(times(TimeoutPolicy::SelectiveRepeat), [1100, 1200, 1300]);
+    assert_eq!(times(TimeoutPolicy::GoBackN), [1100]);
+}
+
+/// With a timer for each segment an ACK of others does not put its expiry off, and its period doubles by itself.
+#[test]
+fn a_segments_own_timer_backs_off_alone() {
+    let mut config = plain();
+    config.rto.timers = RtoTimers::Segment;
+    config.timeout_policy = TimeoutPolicy::SelectiveRepeat;
+    let mut script = Script::opened(&config, 3);
+    script.write(3).at(500).ack(1);
+    script.drain();
+    script.at(5_000);
+    // Segments 1 and 2 were sent at 100 ms with an RTO of 1 s.
+    assert_eq!(times(&mut script), [1100, 1100, 3100, 3100]);
 }
