@@ -32,12 +32,19 @@ pub struct Westwood<E> {
     estimator: E,
     /// [`Dur::MAX`] while it is unknown.
     min_rtt: Dur,
+    /// In which RTTmin is measured; zero: exactly.
+    tick: Dur,
 }
 
 impl<E: Estimator> Westwood<E> {
     /// `min_rtt`: RTTmin before the first measurement; [`Dur::MAX`] for none.
     pub fn new(estimator: E, min_rtt: Dur) -> Westwood<E> {
-        Westwood { count: AckedCount::default(), estimator, min_rtt }
+        Westwood { count: AckedCount::default(), estimator, min_rtt, tick: Dur::ZERO }
+    }
+
+    /// RTTmin in whole ticks, at least one.
+    fn with_tick(self, tick: Dur) -> Westwood<E> {
+        Westwood { tick, ..self }
     }
 
     /// B·RTTmin in bytes; zero while either is unknown.
@@ -48,7 +55,7 @@ impl<E: Estimator> Westwood<E> {
 
 impl<E: Estimator> Avoidance for Westwood<E> {
     fn observe(&mut self, ack: &Ack, window: &mut Window) {
-        self.min_rtt = self.min_rtt.min(ack.min_rtt);
+        self.min_rtt = self.min_rtt.min(in_whole_ticks(ack.min_rtt, self.tick));
         let acked = self.count.count(ack, window.mss);
         self.estimator.sample(ack, acked, window.mss);
     }
@@ -61,6 +68,11 @@ impl<E: Estimator> Avoidance for Westwood<E> {
         let divisor = self.estimator.divisor(event, window);
         Some(window.ssthresh_for(self.pipe() / divisor))
     }
+}
+
+/// How many ticks a time spans at least, but never none.
+fn in_whole_ticks(time: Dur, tick: Dur) -> Dur {
+    time.0.checked_div(tick.0).map_or(time, |ticks| tick * ticks.max(1))
 }
 
 /// What has been acknowledged since the last sample.

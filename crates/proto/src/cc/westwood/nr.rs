@@ -15,7 +15,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
 };
 
 /// Of the estimator and of the reaction to congestion; [`super::vt`] has them, too.
-pub(super) const PARAMS: [Param; 5] = [
+pub(super) const PARAMS: [Param; 6] = [
     Param {
         name: "filter_ratio",
         default: 10.0,
@@ -37,6 +37,14 @@ pub(super) const PARAMS: [Param; 5] = [
         min: 0.0,
         max: 100.0,
         doc: "RTTmin before the first measurement, in s",
+    },
+    Param {
+        name: "rtt_min_tick_s",
+        default: 0.0,
+        min: 0.0,
+        max: 1.0,
+        doc: "RTTmin is known in whole ticks of a clock, in s: an RTT spans at least so many as fit into it (ns-2's sender, on \
+              which the code relies: its tcpTick_, 0.01); 0: exactly",
     },
     Param {
         name: "timeout_step",
@@ -64,7 +72,8 @@ pub(super) fn westwood_nr(values: &Values) -> Westwood<EveryAckAlike> {
         interval: Interval::default(),
         filter: LowPass::default(),
     };
-    Westwood::new(estimator, Dur::from_secs_f64(values.get("rtt_min_initial_s")))
+    let tick = Dur::from_secs_f64(values.get("rtt_min_tick_s"));
+    Westwood::new(estimator, Dur::from_secs_f64(values.get("rtt_min_initial_s"))).with_tick(tick)
 }
 
 /// Every ACK's sample has the same weight, however long it took to come.

@@ -31,6 +31,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
         nr::PARAMS[2],
         nr::PARAMS[3],
         nr::PARAMS[4],
+        nr::PARAMS[5],
     ],
     changes: &[],
     build,

@@ -160,3 +160,13 @@ fn plus_is_not_misled_by_bunched_acks() {
     assert_near(pipe("westwood-plus"), 10.0, 1.0);
     assert!(pipe("westwood-nr") > 50.0);
 }
+
+/// ns-2's sender counts an RTT in ticks of its clock: RTTmin is the whole ticks that fit into it, at least one.
+#[test]
+fn nr_knows_rtt_min_in_ticks() {
+    for (tick_s, pipe) in [(0.0, 10.0), (0.03, 9.0), (0.01, 10.0), (0.5, 50.0)] {
+        let mut sender = clocked("westwood-nr", &[("rtt_min_tick_s", tick_s)], 10);
+        sender.timeout();
+        assert_near(sender.ssthresh(), pipe, 0.02 * pipe);
+    }
+}
