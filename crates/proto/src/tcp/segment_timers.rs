@@ -56,6 +56,14 @@ impl SegmentTimers {
         self.find_next();
     }
 
+    /// Verdicts of loss have been taken back: what waited to be sent again is on its way after all.
+    pub fn resume(&mut self, rtt: &RttEstimator, now: Time) {
+        for timer in self.timers.values_mut().filter(|timer| timer.deadline.is_never()) {
+            timer.deadline = rtt.deadline_after(now, timer.expiries);
+        }
+        self.find_next();
+    }
+
     fn find_next(&mut self) {
         self.next = self.timers.values().map(|timer| timer.deadline).min().unwrap_or(Time::NEVER);
     }

@@ -343,8 +343,7 @@ impl Sender {
 
     fn judge_spurious(&mut self, summary: &AckSummary, ack: &AckIn<'_>) {
         if self.core.spurious.eifel_says_spurious(summary) {
-            self.core.undo(summary.now, summary.acked, ack.ece);
-            self.policy.on_undo(&self.core);
+            self.undo(summary, ack.ece);
             return;
         }
         let has_new_data = self.unsent() > 0 && self.peer_edge > self.core.nxt;
@@ -352,12 +351,17 @@ impl Sender {
             Verdict::Nothing => {}
             Verdict::SendNew => self.core.extra_segments = 2,
             Verdict::Genuine => self.mark_timed_out(0),
-            Verdict::Spurious => {
-                self.core.undo(summary.now, summary.acked, ack.ece);
-                self.policy.on_undo(&self.core);
-            }
+            Verdict::Spurious => self.undo(summary, ack.ece),
         }
         self.core.spurious.close_eifel(summary);
+    }
+
+    fn undo(&mut self, summary: &AckSummary, ece: bool) {
+        self.core.undo(summary.now, summary.acked, ece);
+        self.policy.on_undo(&self.core);
+        if let Some(timers) = &mut self.segment_timers {
+            timers.resume(&self.core.rtt, summary.now);
+        }
     }
 
     #[inline]
@@ -405,7 +409,7 @@ impl Sender {
     #[inline]
     fn restart_timer(&mut self, now: Time, has_progress: bool) {
         if self.segment_timers.is_some() {
-            self.settle_segment_timers(now);
+            self.settle_segment_timers();
         } else if self.core.board.is_empty() {
             self.rto_deadline = Time::NEVER;
         } else if has_progress || self.rto_deadline.is_never() {
@@ -414,13 +418,9 @@ impl Sender {
     }
 
     #[cold]
-    fn settle_segment_timers(&mut self, now: Time) {
+    fn settle_segment_timers(&mut self) {
         let Some(timers) = &mut self.segment_timers else { return };
         timers.acknowledge(self.core.una);
-        // A spurious timeout that is undone takes the verdicts back and the timers do not run: one must.
-        if let (true, Some(first)) = (timers.next().is_never(), self.core.board.first()) {
-            timers.start(first.end, &self.core.rtt, now);
-        }
         self.rto_deadline = timers.next();
     }
 
