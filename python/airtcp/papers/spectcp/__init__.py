@@ -1,0 +1,19 @@
+"""Paper 002: SpecTCP, and the maximum threshold of RED that loses no packet."""
+
+from __future__ import annotations
+
+from airtcp.papers.frame import Paper
+from airtcp.papers.spectcp.satellite import SATELLITE, s4
+from airtcp.papers.spectcp.threshold import DUMBBELL, s1, s2, s3
+
+PAPER = Paper(
+    "spectcp",
+    "002",
+    "SpecTCP",
+    experiments=(s1, s2, s3, s4),
+    links={"red-bottleneck": DUMBBELL, "satellite": SATELLITE},
+    notes=(
+        "SpecTCP takes every loss for corruption until ECN-Echo says otherwise: on a path with a queue that "
+        "drops instead of marking, nothing slows it down.",
+    ),
+)

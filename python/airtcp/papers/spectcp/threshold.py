@@ -1,0 +1,339 @@
+"""S1 to S3: how high RED's average queue rises, and which maximum threshold loses no packet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from airtcp._engine import red_maximum_average_queue
+from airtcp.papers.frame import (
+    Case,
+    Context,
+    OpenParameter,
+    Result,
+    Row,
+    Runs,
+    Table,
+    TimePlot,
+    absolute,
+    claim,
+    experiment,
+    info,
+)
+from airtcp.papers.spectcp.red import HEADER_BYTES, RECOMMENDED, WEIGHT, Thresholds
+from airtcp.records import Link, Run
+from airtcp.series import Series
+from airtcp.stats import Estimate, estimate
+
+FLOWS = 2
+WINDOW = 23
+MARKED = "bottleneck"
+"""The link whose queue marks."""
+
+DUMBBELL = """
+duration = "20s"
+profile = "ns2-2.1b6"
+
+# One chain stands for the access links of both sources: their rates together.
+[[link]]
+name = "sources"
+rate = "20Mbit/s"
+delay = "2ms"
+
+[[link]]
+name = "bottleneck"
+rate = "5Mbit/s"
+delay = "20ms"
+reverse = { queue = { packets = 1000 } }
+
+[[link]]
+name = "sinks"
+rate = "10Mbit/s"
+delay = "2ms"
+"""
+SOURCES = f"""
+[[flow]]
+name = "source"
+count = {FLOWS}
+"""
+
+DUMBBELL_PARAMETERS = (
+    OpenParameter("flows", str(FLOWS), "the least that share a queue; Fig 5 speaks of 'source 1'"),
+    OpenParameter(
+        "receiver's window and initial ssthresh",
+        f"{WINDOW} segments",
+        "Fig 5's axis of cwnd ends at the label 22, with one every 2, so that cwnd's maximum lies between 22 "
+        "and 24; §III-D has cwnd reach ssthresh, and §IV and ns-2 have both alike",
+    ),
+    OpenParameter(
+        "delay of the sinks' links",
+        "2 ms",
+        "as Fig 3 labels the access links: a round trip of 51 ms empty, and of the 59 ms that §III-D names "
+        "with the 5 packets of minth queued",
+    ),
+    OpenParameter("spacing of marks (`wait`)", "on", "ns-2's default"),
+    OpenParameter("buffer", "50 packets", "ns-2's default; never reached"),
+    OpenParameter("packet", "1000 B", "ns-2's default, and §IV's"),
+)
+
+CASES = {
+    "Case 1": (Thresholds(5, 15, 0.1), 7.6, 7.3),
+    "Case 2": (Thresholds(5, 15, 0.2), 7.1, 6.7),
+    "Case 3": (Thresholds(7, 21, 0.1), 9.9, 9.6),
+}
+"""Table II: maximum average queue in the simulation and by the model."""
+
+WINDOWS = (20, 22, 23, 24, 26, 28, 30)
+
+
+def dumbbell(
+    red: Thresholds,
+    *,
+    window: int = WINDOW,
+    wait: bool = True,
+    seeds: int | None = None,
+    series: bool = False,
+) -> Case:
+    payload = 1000 - HEADER_BYTES
+    scheme = f"reno:ecn=true:receive_window={window * payload}B:initial_ssthresh={window}"
+    sets = {f"link.{MARKED}.queue": red.queue(wait=wait)}
+    if series:
+        return Case(DUMBBELL + SOURCES, [scheme], sets | {"duration": "10s"}, seeds, 0.0, True)
+    return Case(DUMBBELL + SOURCES, [scheme], sets, seeds)
+
+
+def marked(run: Run) -> Link:
+    return next(link for link in run["links"] if link["name"] == MARKED and link["direction"] == "forward")
+
+
+def largest_average(runs: Runs) -> list[float]:
+    return runs.values(runs.schemes[0], lambda run: marked(run)["queue_average_max"] or 0.0)
+
+
+def dropped(runs: Runs) -> list[float]:
+    return runs.values(runs.schemes[0], lambda run: marked(run)["drops_aqm"] + marked(run)["drops_overflow"])
+
+
+@experiment("S1", where="Table II", title="RED's maximum average queue", parameters=DUMBBELL_PARAMETERS)
+def s1(ctx: Context) -> Result:
+    """Two ECN-capable sources over a bottleneck of 5 Mbit/s and 20 ms with RED, w 0.002; 20 s. The model is
+    eq. (8) with p at the maximum itself."""
+    found = ctx.sweep({name: dumbbell(red) for name, (red, _, _) in CASES.items()})
+    swept = ctx.sweep(
+        {
+            (window, wait, name): dumbbell(red, window=window, wait=wait, seeds=3)
+            for window in ctx.pick(WINDOWS, quick=(WINDOW,))
+            for wait in (True, False)
+            for name, (red, _, _) in CASES.items()
+        }
+    )
+    by_model = {name: modelled(red, WINDOW) for name, (red, _, _) in CASES.items()}
+    ours = {name: estimate(largest_average(runs)) for name, runs in found.items()}
+    off = max(abs(by_model[name] / ours[name].mean - 1) for name in CASES)
+    rows = [
+        absolute(f"{name}: {red}, simulation", paper, ours[name], "packets")
+        for name, (red, paper, _) in CASES.items()
+    ]
+    rows += [
+        absolute(f"{name}: {red}, model", model, by_model[name], "packets")
+        for name, (red, _, model) in CASES.items()
+    ]
+    rows.append(
+        claim(
+            "the model agrees with the simulation",
+            off < 0.15,
+            evidence=f"they differ by at most {100 * off:.0f} %; in the paper, by at most 6 %",
+        )
+    )
+    run = found["Case 1"].of(found["Case 1"].schemes[0])[0]
+    rows.append(info("RTT, median", run["flows"][0]["rtt_p50_ms"] or 0.0, "ms", paper=59))
+    note = "In the extracted text it is not certain which of the two columns of Table II is the simulation."
+    return Result(rows=rows, tables=(window_table(swept),), notes=(note,))
+
+
+def modelled(red: Thresholds, window: int) -> float:
+    return red_maximum_average_queue(red.low, red.high, red.probability, WEIGHT, [float(window)] * FLOWS)
+
+
+def window_table(swept: dict[tuple[int, bool, str], Runs]) -> Table:
+    """What the open window and `wait` move."""
+    windows = list(dict.fromkeys(window for window, _, _ in swept))
+    columns = [f"{name}, wait {word}" for word in ("on", "off") for name in CASES]
+    rows: list[list[str | float | Estimate | None]] = [
+        [
+            f"{window}",
+            *(
+                estimate(largest_average(swept[window, wait, name]))
+                for wait in (True, False)
+                for name in CASES
+            ),
+            *(modelled(red, window) for red, _, _ in CASES.values()),
+        ]
+        for window in windows
+    ]
+    return Table(
+        "Maximum average queue in packets by what the paper leaves open",
+        ["window", *columns, *(f"{name}, model" for name in CASES)],
+        rows,
+    )
+
+
+TABLE_3 = {15: "no", 8: "no", 7: "yes"}
+
+
+@experiment(
+    "S2", where="Table III", title="Drops against the maximum threshold", parameters=DUMBBELL_PARAMETERS
+)
+def s2(ctx: Context) -> Result:
+    """As S1 with minth 5, maxp 0.1, and the maximum threshold varied; packets dropped at the bottleneck in
+    20 s."""
+    highs = (15, 8, 7, 6)
+    windows = ctx.pick(WINDOWS, quick=(WINDOW,))
+    swept = ctx.sweep(
+        {
+            (window, high): dumbbell(Thresholds(5, high, 0.1), window=window)
+            for window in windows
+            for high in highs
+        }
+    )
+    drops = {key: dropped(runs) for key, runs in swept.items()}
+    rows = [drop_claim(high, said, drops[WINDOW, high]) for high, said in TABLE_3.items()]
+    rows.append(
+        claim(
+            "there is a maximum threshold, about half of the recommended one, below which packets are lost",
+            max(drops[WINDOW, 8]) == 0 and min(drops[WINDOW, 6]) > 0,
+            evidence=f"maxth 8: {said_drops(drops[WINDOW, 8])}; maxth 6: {said_drops(drops[WINDOW, 6])}",
+        )
+    )
+    table = Table(
+        "Packets dropped in 20 s, by window and maximum threshold",
+        ["window", *(f"maxth {high}" for high in highs)],
+        [[f"{window}", *(estimate(drops[window, high]) for high in highs)] for window in windows],
+    )
+    return Result(rows=rows, tables=(table,))
+
+
+def drop_claim(high: int, said: str, drops: Sequence[float]) -> Row:
+    expected = min(drops) > 0 if said == "yes" else max(drops) == 0
+    return claim(
+        f"maxth {high}: packets are dropped: {said}",
+        expected,
+        evidence=said_drops(drops),
+        moved_by="the window that the paper leaves open: with 26 segments each it comes out no, no, yes "
+        f"(table); with {WINDOW} the first drops come at a maximum threshold between 6 and 7",
+    )
+
+
+def said_drops(drops: Sequence[float]) -> str:
+    return f"{min(drops):g} to {max(drops):g} packets, by seed" if max(drops) else "none with any seed"
+
+
+@experiment(
+    "S3", where="Figs 5 and 6", title="When the average queue is largest", parameters=DUMBBELL_PARAMETERS
+)
+def s3(ctx: Context) -> Result:
+    """Case 1 of S1, 10 s, sampled at every ACK and every change of the queue."""
+    runs = ctx.sweep({"Case 1": dumbbell(RECOMMENDED, series=True)})["Case 1"]
+    all_series = runs.every_series(runs.schemes[0])
+    moments = [moments_of(series) for series in all_series]
+    peak = estimate([found.peak_s for found in moments])
+    share = max(found.largest / found.peak - 1 for found in moments)
+    lag = max(abs(found.peak_s - found.reduced_s) for found in moments)
+    early = max(abs(found.queue_peak_s - found.opened_s) for found in moments)
+    rows = (
+        absolute(
+            "the average queue peaks at",
+            1.9,
+            peak,
+            "s",
+            moved_by="when the sources start, which the paper does not say: started at 1 s it would be "
+            f"{1 + peak.mean:.2f} s; a longer way or a larger window moves it by tenths of a second",
+        ),
+        claim(
+            "the average queue is largest just before the first mark takes effect",
+            share < 0.05 and lag < 0.12,
+            evidence=f"its peak lies within {1e3 * lag:.0f} ms of the first reduction of cwnd, and "
+            f"nothing in 10 s is higher by more than {100 * share:.1f} %",
+        ),
+        claim(
+            "the instantaneous queue is largest when cwnd reaches ssthresh",
+            early < 0.06,
+            evidence=f"within {1e3 * early:.0f} ms of it, less than a round trip",
+        ),
+    )
+    figures = {"fig5": cwnd_plot(all_series[0]), "fig6": queue_plot(all_series[0])}
+    return Result(rows=rows, figures=figures)
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What happens when in one run; times in seconds, queues in packets."""
+
+    reduced_s: float
+    """cwnd of either source falls for the first time."""
+    opened_s: float
+    """cwnd of source 1 reaches ssthresh."""
+    peak_s: float
+    peak: float
+    """The average queue at its largest up to one round trip after that."""
+    largest: float
+    """And at any time."""
+    queue_peak_s: float
+    """The instantaneous queue is at its largest."""
+
+
+def moments_of(series: Series) -> Moments:
+    queue = queue_of(series)
+    reduced = min(first_reduction_s(sender) for _, sender in series.flows.group_by("flow"))
+    sender = sender_of(series)
+    opened = sender.filter(pl.col("cwnd_bytes") >= pl.col("ssthresh_bytes"))["time_s"][0]
+    peak = queue.filter(pl.col("time_s") <= reduced + 0.06).sort("average").row(-1, named=True)
+    return Moments(
+        reduced_s=reduced,
+        opened_s=opened,
+        peak_s=peak["time_s"],
+        peak=peak["average"],
+        largest=queue.select(pl.col("average").max()).item(),
+        queue_peak_s=queue.sort("packets", "time_s", descending=[True, False])["time_s"][0],
+    )
+
+
+def first_reduction_s(sender: pl.DataFrame) -> float:
+    """Infinite where there is none."""
+    falls = sender.sort("time_s").filter(pl.col("cwnd_bytes").diff() < 0)
+    return float(falls["time_s"][0]) if falls.height else float("inf")
+
+
+def queue_of(series: Series) -> pl.DataFrame:
+    return series.queues.filter(pl.col("link") == f"{MARKED} forward")
+
+
+def sender_of(series: Series) -> pl.DataFrame:
+    return series.flows.filter(pl.col("flow") == "source 1")
+
+
+def cwnd_plot(series: Series) -> TimePlot:
+    sender = sender_of(series)
+    segments = (sender["cwnd_bytes"] / (1000 - HEADER_BYTES)).to_list()
+    return TimePlot(
+        "cwnd [segments]",
+        {"source 1": {"cwnd": (sender["time_s"].to_list(), segments)}},
+        caption="Congestion window of source 1, Case 1 (the paper's Fig 5)",
+    )
+
+
+def queue_plot(series: Series) -> TimePlot:
+    queue = queue_of(series)
+    times = queue["time_s"].to_list()
+    return TimePlot(
+        "queue [packets]",
+        {
+            "bottleneck": {
+                "instantaneous": (times, queue["packets"].to_list()),
+                "average": (times, queue["average"].to_list()),
+            }
+        },
+        caption="Instantaneous and average queue, Case 1 (the paper's Fig 6)",
+    )
