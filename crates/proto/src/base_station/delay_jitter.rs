@@ -1,26 +1,35 @@
-//! The delay-jitter algorithm (Klein et al., GLOBECOM 2004): some packets are delayed on purpose, so that RTTVAR, and with
-//! it the RTO, grows more than the mean round trip does.
+//! The delay-jitter algorithm (Klein, Leung, Parkinson and Samuel, GLOBECOM 2004): some packets are delayed on purpose, so
+//! that RTTVAR, and with it the RTO, grows more than the mean round trip does.
+//!
+//! Of the several ways in which delay may be injected, this is the simplest: each data packet that goes to the mobile
+//! host is chosen independently with probability p, and delayed by D. On a path of constant delay the mean round trip
+//! then grows by p·D and its mean deviation by 2·p·(1−p)·D (our derivation). That holds as long as packets are further
+//! apart than D, or with `overtaking`. Otherwise a packet waits for the delayed one before it, so that the mean grows
+//! more and the deviation less; but a base station that reorders makes the fixed host see losses.
 
 use super::{Machine, MachineBuild, MachineSpec};
 use crate::Stream;
-use crate::middlebox::{Middlebox, TcpPacket};
-use airtcp_wire::{Dur, Time};
+use crate::middlebox::{Direction, FlowId, Middlebox, TcpPacket};
+use airtcp_wire::{Dur, Flags, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Share of the data packets that are delayed, 0 to 1.
+    /// Share of the data packets towards the mobile host that are delayed, 0 to 1: p.
     pub probability: f64,
-    /// By how much. With independent choices the mean grows by p·D and the mean deviation by 2·p·(1−p)·D.
+    /// By how much: D.
     pub delay: Dur,
+    /// May packets overtake a delayed one of their flow? Otherwise they wait for it.
+    pub overtaking: bool,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { probability: 0.1, delay: Dur::from_millis(200) }
+        Config { probability: 0.1, delay: Dur::from_millis(200), overtaking: false }
     }
 }
 
@@ -41,41 +50,67 @@ impl Machine for Config {
     }
 
     fn build(&self, build: MachineBuild<'_>) -> Box<dyn Middlebox> {
-        Box::new(DelayJitter { config: self.clone(), stream: build.stream, held: VecDeque::new() })
+        Box::new(DelayJitter {
+            config: self.clone(),
+            stream: build.stream,
+            held: BTreeMap::new(),
+            arrivals: 0,
+            flows: BTreeMap::new(),
+        })
     }
 }
 
-/// A delayed packet holds up those behind it: the algorithm must not reorder.
+/// Packets of one flow leave in the order in which they came, unless `overtaking`.
 struct DelayJitter {
     config: Config,
     stream: Stream,
-    held: VecDeque<(Time, TcpPacket)>,
+    /// By the time at which they leave, then as they came.
+    held: BTreeMap<(Time, u64), TcpPacket>,
+    arrivals: u64,
+    /// Flows with held packets: how many, and when the last of them leaves.
+    flows: BTreeMap<FlowId, (u32, Time)>,
 }
 
 impl Middlebox for DelayJitter {
     fn handle_packet(&mut self, now: Time, packet: TcpPacket, out: &mut Vec<TcpPacket>) {
-        if packet.segment.len == 0 {
+        // The FIN must not come before the data.
+        let is_data = packet.segment.len > 0 || packet.segment.flags.contains(Flags::FIN);
+        if packet.direction == Direction::Reverse || !is_data {
             return out.push(packet);
         }
-        let is_chosen = self.stream.f64() < self.config.probability;
-        let due = if is_chosen { now + self.config.delay } else { now };
-        let last = self.held.back().map_or(now, |(due, _)| *due);
-        match due.max(last) {
-            due if due == now && self.held.is_empty() => out.push(packet),
-            due => self.held.push_back((due, packet)),
+        let is_chosen = self.stream.chance(self.config.probability);
+        let own = if is_chosen { now + self.config.delay } else { now };
+        let due = match self.flows.get(&packet.flow) {
+            Some((_, last)) if !self.config.overtaking => own.max(*last),
+            _ => own,
+        };
+        // One that is due now may still have to wait behind another that is.
+        if due == now && (self.config.overtaking || !self.flows.contains_key(&packet.flow)) {
+            return out.push(packet);
         }
+        let (held, last) = self.flows.entry(packet.flow).or_default();
+        *held += 1;
+        *last = due.max(*last);
+        self.held.insert((due, self.arrivals), packet);
+        self.arrivals += 1;
     }
 
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<TcpPacket>) {
-        while let Some((due, packet)) = self.held.front().copied()
-            && due <= now
+        while let Some(entry) = self.held.first_entry()
+            && entry.key().0 <= now
         {
+            let packet = entry.remove();
             out.push(packet);
-            self.held.pop_front();
+            if let Entry::Occupied(mut flow) = self.flows.entry(packet.flow) {
+                flow.get_mut().0 -= 1;
+                if flow.get().0 == 0 {
+                    flow.remove();
+                }
+            }
         }
     }
 
     fn poll_timeout(&self) -> Time {
-        self.held.front().map_or(Time::NEVER, |(due, _)| *due)
+        self.held.first_key_value().map_or(Time::NEVER, |((due, _), _)| *due)
     }
 }
