@@ -1,6 +1,6 @@
 """What a paper's file needs: how it is used stands in `airtcp.papers`."""
 
-from airtcp.papers.frame.context import Case, Context, Runs
+from airtcp.papers.frame.context import Case, Context, Runs, altered
 from airtcp.papers.frame.model import Experiment, OpenParameter, Paper, Result, Table, experiment
 from airtcp.papers.frame.plots import BarPlot, Plot, SweepPlot, TimePlot
 from airtcp.papers.frame.rows import (
@@ -31,6 +31,7 @@ __all__ = [
     "TimePlot",
     "Tolerance",
     "absolute",
+    "altered",
     "claim",
     "experiment",
     "gain",

@@ -155,7 +155,7 @@ class Context:
         Raises ScenarioError before anything runs, KeyboardInterrupt once everything has stopped.
         """
         requests = [self._request(case) for case in cases.values()]
-        labels = [str(key) for key in cases]
+        labels = [_label(key) for key in cases]
         self.watcher.expect(sum(len(r.scenario.schemes) * r.scenario.seeds for r in requests))
         found = compare_all(
             requests,
@@ -169,9 +169,21 @@ class Context:
     def _request(self, case: Case) -> Request:
         schemes = list(dict.fromkeys(case.schemes))
         seeds = self.forced_seeds or (QUICK_SEEDS if self.quick else case.seeds or self.seeds)
-        sets = {**case.sets, "schemes": schemes, "seeds": seeds}
-        scenario = Scenario.parse(case.scenario, [(key, _toml(value)) for key, value in sets.items()])
+        scenario = _parse(case.scenario, {**case.sets, "schemes": schemes, "seeds": seeds})
         return Request(scenario, case.series_interval_s, case.series_of_every_seed)
+
+
+def altered(scenario: str, sets: Mapping[str, object]) -> str:
+    """The scenario with keys changed, as text: for a link at one of the points of a sweep."""
+    return _parse(scenario, sets).to_toml()
+
+
+def _parse(scenario: str, sets: Mapping[str, object]) -> Scenario:
+    return Scenario.parse(scenario, [(key, _toml(value)) for key, value in sets.items()])
+
+
+def _label(key: Hashable) -> str:
+    return " ".join(map(str, key)) if isinstance(key, tuple) else str(key)
 
 
 def _toml(value: object) -> str:

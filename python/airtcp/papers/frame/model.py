@@ -66,7 +66,8 @@ class Paper:
     title: str
     experiments: Sequence[Experiment]
     links: Mapping[str, str] = field(default_factory=dict)
-    """The paths of its experiments by name: scenario text without flows and schemes."""
+    """The paths of its experiments by name: scenario text with loss and delays as at one of its points, and with
+    one flow or none."""
     notes: Sequence[str] = ()
 
 
