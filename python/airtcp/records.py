@@ -62,6 +62,26 @@ class Link(TypedDict):
     marks: int
 
 
+class Circuit(TypedDict):
+    """One TCP circuit (paper 000). Data packets are forwarded; header packets and their ACKs are its overhead."""
+
+    name: str
+    index: int
+    scheme: str
+    forwarded_packets: int
+    forwarded_bytes: int
+    tunnel_queue_drops: int
+    header_packets_sent: int
+    header_bytes_sent: int
+    header_packets_lost: int
+    control_acks_sent: int
+    control_ack_bytes_sent: int
+    control_acks_lost: int
+    control_window_mean_packets: float
+    timeouts: int
+    cwnd_reductions: int
+
+
 class Run(TypedDict):
     """One scheme, one seed."""
 
@@ -74,5 +94,6 @@ class Run(TypedDict):
     bound_bps: float
     flows: list[Flow]
     links: list[Link]
+    circuits: list[Circuit]
     events: int
     packets_delivered: int

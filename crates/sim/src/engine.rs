@@ -1,5 +1,6 @@
 //! The engine: what happens at each event. See [`crate::run`] for the loop around it.
 
+use crate::circuit::Circuit;
 use crate::flow::{Flow, Phase, RECEIVER, SENDER, Totals, Transfer};
 use crate::network::{Network, UDP_HEADERS_BYTES};
 use crate::packet::{Load, Packet};
@@ -19,6 +20,7 @@ pub struct Engine {
     pub timers: Timers,
     pub flows: Vec<Flow>,
     pub stations: Vec<Station>,
+    pub circuits: Vec<Circuit>,
     pub transfers: Vec<Transfer>,
     free_transfers: Vec<u32>,
     connections_opened: u32,
@@ -40,15 +42,16 @@ enum Timer {
 }
 
 impl Engine {
-    pub fn new(network: Network, flows: Vec<Flow>, stations: Vec<Station>) -> Engine {
+    pub fn new(network: Network, flows: Vec<Flow>, stations: Vec<Station>, circuits: Vec<Circuit>) -> Engine {
         let mut engine = Engine {
             network,
             timers: Timers::default(),
             flows,
             stations,
+            connections_opened: circuits.last().map_or(0, Circuit::next_number),
+            circuits,
             transfers: Vec::new(),
             free_transfers: Vec::new(),
-            connections_opened: 0,
             scratch: Vec::new(),
             packets_delivered: 0,
         };
@@ -83,7 +86,7 @@ impl Engine {
     }
 
     #[inline]
-    fn endpoint_timer(&self, endpoint: u32) -> TimerId {
+    pub fn endpoint_timer(&self, endpoint: u32) -> TimerId {
         2 + (self.flows.len() + self.stations.len()) as TimerId + endpoint
     }
 
@@ -194,7 +197,7 @@ impl Engine {
     pub fn deliver(&mut self, id: u32) {
         let Network { packets, now, .. } = &mut self.network;
         let packet = packets.get(id);
-        let Load::Tcp { endpoint } = packet.load else { return self.deliver_datagram(id) };
+        let Load::Tcp { endpoint } = packet.load else { return self.deliver_other(id) };
         let end = (endpoint & 1) as usize;
         let transfer = &mut self.transfers[(endpoint >> 1) as usize];
         let flow = &mut self.flows[packet.flow as usize];
@@ -221,6 +224,15 @@ impl Engine {
         }
     }
 
+    #[cold]
+    fn deliver_other(&mut self, id: u32) {
+        match self.network.packets.get(id).load {
+            Load::Header { control } => self.deliver_header(id, control),
+            Load::HeaderAck { control } => self.deliver_header_ack(id, control),
+            Load::Tcp { .. } | Load::Udp => self.deliver_datagram(id),
+        }
+    }
+
     fn deliver_datagram(&mut self, id: u32) {
         let &Packet { bytes, flow, .. } = self.network.packets.get(id);
         let counts = &mut self.flows[flow as usize].counts;
@@ -231,11 +243,13 @@ impl Engine {
     }
 
     #[cold]
-    fn lose(&mut self, id: u32, cause: DropCause, at: Time) {
+    pub fn lose(&mut self, id: u32, cause: DropCause, at: Time) {
         let packet = *self.network.packets.get(id);
         self.network.packets.remove(id);
-        if let Load::Tcp { endpoint } = packet.load {
-            self.lose_segment(endpoint, &packet);
+        match packet.load {
+            Load::Tcp { endpoint } => self.lose_segment(endpoint, &packet),
+            Load::Udp => {}
+            Load::Header { .. } | Load::HeaderAck { .. } => return self.lose_control_packet(&packet),
         }
         let counts = &mut self.flows[packet.flow as usize].counts;
         match packet.is_data() {
@@ -270,9 +284,14 @@ impl Engine {
         if readable > 0 {
             transfer.ends[end].read(readable);
         }
-        self.network.drain(transfer, endpoint, flow);
-        self.timers.set(timer, transfer.ends[end].poll_timeout());
-        if transfer.phase != Phase::Running {
+        match flow.circuit {
+            Some(circuit) if end == SENDER => self.send_by_circuit(usize::from(circuit), endpoint),
+            _ => {
+                self.network.drain(transfer, endpoint, flow, u32::MAX);
+                self.timers.set(timer, transfer.ends[end].poll_timeout());
+            }
+        }
+        if self.transfers[index].phase != Phase::Running {
             self.retire_if_over(endpoint >> 1);
         }
     }
@@ -323,12 +342,12 @@ impl Engine {
     fn open(&mut self, index: usize) -> u32 {
         let flow = &mut self.flows[index];
         flow.counts.transfers_started += 1;
-        let config = &flow.scheme.config;
+        let config = flow.scheme.connection();
         let mut draw = || (Seq(flow.stream.u32()), flow.stream.u64());
         let ((sender_iss, sender_seed), (receiver_iss, receiver_seed)) = (draw(), draw());
         let ends = [
-            Connection::connect(config, sender_iss, sender_seed, self.network.now),
-            Connection::listen(config, receiver_iss, receiver_seed),
+            Connection::connect(&config, sender_iss, sender_seed, self.network.now),
+            Connection::listen(&config, receiver_iss, receiver_seed),
         ];
         let ends = ends.map(|end| end.expect("schemes are checked before the run"));
         self.connections_opened += 1;
@@ -376,6 +395,8 @@ impl Engine {
             flow.rtt = Default::default();
             flow.completions.clear();
         }
+        let now = self.network.now;
+        self.circuits.iter_mut().for_each(|circuit| circuit.begin_measurement(now));
         for side in self.network.topology.sides() {
             self.network.topology.side_mut(side).reset_stats(self.network.now);
         }

@@ -28,6 +28,8 @@ pub struct Flow {
     pub nodes: [u16; 2],
     /// Which station, by its index, serves this flow at which node.
     pub stations: SmallVec<[(u16, u16); 2]>,
+    /// The circuit that is this flow's alone: its connections send as that has room.
+    pub circuit: Option<u16>,
     pub start: Time,
     /// Boxed, as it is seldom needed and large: what every packet touches lies closer together.
     pub source: Box<Source>,

@@ -1,6 +1,7 @@
 //! L2: the lab. Virtual time around the protocol machines: a scenario goes in, records come out.
 
 pub mod bound;
+mod circuit;
 mod engine;
 mod flow;
 mod histogram;

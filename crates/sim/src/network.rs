@@ -65,23 +65,29 @@ impl Network {
     pub fn forward(&mut self, id: u32, node: u16) {
         let packet = self.packets.get(id);
         let side = Side::out_of(node, packet.direction);
-        let item =
-            Item { id, bytes: packet.bytes, flow: packet.number, is_header: false, ecn: packet.transmit.ecn };
+        let item = Item {
+            id,
+            bytes: packet.bytes,
+            flow: packet.number,
+            is_header: matches!(packet.load, Load::Header { .. }),
+            ecn: packet.transmit.ecn,
+        };
         self.topology.send(self.now, side, item);
         if self.is_watched {
             self.watch(side, Direction::Forward, id, Fate::Delivered);
         }
     }
 
-    /// Sends all that one end of a connection may send now. `endpoint` is its number.
+    /// Sends what one end of a connection may send now, but no more than `most` packets. `endpoint` is its number. Answers
+    /// whether that was all.
     #[inline]
-    pub fn drain(&mut self, transfer: &mut Transfer, endpoint: u32, flow: &mut Flow) {
+    pub fn drain(&mut self, transfer: &mut Transfer, endpoint: u32, flow: &mut Flow, most: u32) -> bool {
         let end = (endpoint & 1) as usize;
-        loop {
+        for _ in 0..most {
             let id = self.packets.vacant();
             let packet = self.packets.get_mut(id);
             if !transfer.ends[end].poll_transmit_into(self.now, &mut packet.transmit) {
-                return;
+                return true;
             }
             let segment = &packet.transmit.segment;
             packet.bytes = IP_HEADER_BYTES + tcp::header_len(segment) as u32 + segment.len;
@@ -100,9 +106,10 @@ impl Network {
             self.packets.occupy(id);
             self.send(id, flow.nodes[end]);
             if is_last {
-                return;
+                return true;
             }
         }
+        false
     }
 
     pub fn send_datagram(&mut self, flow: &mut Flow, index: u32, bytes: u32) {
@@ -117,7 +124,7 @@ impl Network {
             exit: flow.nodes[RECEIVER],
             direction: flow.direction,
         });
-        self.forward(id, flow.nodes[SENDER]);
+        self.send(id, flow.nodes[SENDER]);
     }
 
     /// The recorder, if it samples at each change.

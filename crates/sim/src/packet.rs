@@ -11,6 +11,11 @@ pub enum Load {
     Tcp { endpoint: u32 },
     /// A datagram.
     Udp,
+    /// A header packet of a circuit's control TCP, or one of its handshake: headers alone on the wire, whatever length
+    /// the segment stands for.
+    Header { control: u16 },
+    /// The answer of that control TCP's receiver.
+    HeaderAck { control: u16 },
 }
 
 /// Two cache lines exactly.
@@ -20,6 +25,7 @@ pub struct Packet {
     /// As it was sent; the ECN field as it is now.
     pub transmit: Transmit,
     pub load: Load,
+    /// The flow, or, of a control packet, the circuit.
     pub flow: u32,
     /// Stands for the addresses and ports: the connection's number, or one for the flow of datagrams.
     pub number: u32,
@@ -36,7 +42,11 @@ impl Packet {
     /// Does it carry bytes of an application? Otherwise it is an acknowledgment, or opens or closes a connection.
     #[inline]
     pub fn is_data(&self) -> bool {
-        self.transmit.segment.len > 0 || matches!(self.load, Load::Udp)
+        match self.load {
+            Load::Tcp { .. } => self.transmit.segment.len > 0,
+            Load::Udp => true,
+            Load::Header { .. } | Load::HeaderAck { .. } => false,
+        }
     }
 
     /// Did its connection send it? A station may have made it.

@@ -1,5 +1,6 @@
 //! What a run found out. Names are stable and end in their unit; rates, counts and delays exclude the warm-up.
 
+use crate::circuit::Circuit;
 use crate::flow::{Flow, Totals};
 use airtcp_proto::path::LinkStats;
 use airtcp_proto::queue::DropCause;
@@ -24,6 +25,8 @@ pub struct RunRecord {
     pub flows: Vec<FlowRecord>,
     /// Each link's way there and way back, in path order.
     pub links: Vec<LinkRecord>,
+    /// TCP circuits; empty where there are none.
+    pub circuits: Vec<CircuitRecord>,
     /// Events that the engine handled, and data packets that reached their receiver, warm-up included.
     pub events: u64,
     pub packets_delivered: u64,
@@ -100,6 +103,58 @@ pub struct LinkRecord {
     pub drops_corruption: u64,
     pub drops_outage: u64,
     pub marks: u64,
+}
+
+/// One TCP circuit.
+#[derive(Clone, Debug, Serialize)]
+pub struct CircuitRecord {
+    /// Its own, or that of the flow which has it alone.
+    pub name: String,
+    /// Which of the circuits of this name, from 0.
+    pub index: u32,
+    pub scheme: String,
+    /// Data packets that have left its tunnel queue, headers included.
+    pub forwarded_packets: u64,
+    pub forwarded_bytes: u64,
+    /// Data packets that found the tunnel queue full.
+    pub tunnel_queue_drops: u64,
+    /// Header packets, those of the control TCPs' handshakes included, and how many of them were lost.
+    pub header_packets_sent: u64,
+    pub header_bytes_sent: u64,
+    pub header_packets_lost: u64,
+    /// Acknowledgments of header packets, and how many of them were lost.
+    pub control_acks_sent: u64,
+    pub control_ack_bytes_sent: u64,
+    pub control_acks_lost: u64,
+    /// Congestion windows of the control TCPs together, in segments of VMSS, over time.
+    pub control_window_mean_packets: f64,
+    /// Of the control TCPs.
+    pub timeouts: u64,
+    pub cwnd_reductions: u64,
+}
+
+impl CircuitRecord {
+    pub(crate) fn new(circuit: &Circuit, now: Time) -> CircuitRecord {
+        let Circuit { place, counts, baseline, .. } = circuit;
+        let totals = circuit.totals();
+        CircuitRecord {
+            name: place.name.clone(),
+            index: place.index,
+            scheme: place.scheme.clone(),
+            forwarded_packets: counts.forwarded_packets,
+            forwarded_bytes: counts.forwarded_bytes,
+            tunnel_queue_drops: counts.tunnel_queue_drops,
+            header_packets_sent: counts.header_packets_sent,
+            header_bytes_sent: counts.header_bytes_sent,
+            header_packets_lost: counts.header_packets_lost,
+            control_acks_sent: counts.acks_sent,
+            control_ack_bytes_sent: counts.ack_bytes_sent,
+            control_acks_lost: counts.acks_lost,
+            control_window_mean_packets: counts.mean_window(now),
+            timeouts: totals.timeouts - baseline.timeouts,
+            cwnd_reductions: totals.cwnd_reductions - baseline.cwnd_reductions,
+        }
+    }
 }
 
 impl FlowRecord {

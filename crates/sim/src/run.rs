@@ -5,7 +5,7 @@ use crate::engine::Engine;
 use crate::flow::Flow;
 use crate::links;
 use crate::network::Network;
-use crate::record::{FlowRecord, LinkRecord, RunRecord, jain_index};
+use crate::record::{CircuitRecord, FlowRecord, LinkRecord, RunRecord, jain_index};
 use crate::scenario::{Scenario, model};
 use crate::series::{Recorder, Series};
 use crate::stations::Stations;
@@ -50,6 +50,8 @@ pub enum RunError {
          set base_station to a link that the flow uses"
     )]
     NotAtBaseStation { flow: String, scheme: String, link: String },
+    #[error("{circuits} circuits are too many; {most} are allowed")]
+    TooManyCircuits { circuits: usize, most: usize },
     #[error("capture: {0}")]
     Capture(#[from] io::Error),
 }
@@ -80,11 +82,11 @@ pub fn run(
     let mut flows = flows(scenario, scheme, &streams, &mut stations)?;
     let mut topology = Topology::new(scenario.links.iter().map(|link| links::build(link, &streams)));
     stations.serve_all(middleboxes, &mut flows)?;
-    let stations = stations.placed(&mut topology);
+    let (stations, circuits) = stations.placed(&mut topology);
     let taps = captures.into_iter().map(|capture| tap(scenario, capture)).collect::<Result<Vec<_>, _>>()?;
     let recorder = series.map(|interval| Recorder::new(interval, flows.len()));
 
-    let mut engine = Engine::new(Network::new(topology, recorder, taps), flows, stations);
+    let mut engine = Engine::new(Network::new(topology, recorder, taps), flows, stations, circuits);
     if scenario.warmup > Dur::ZERO {
         engine.schedule_warm_up(Time::ZERO + scenario.warmup);
     }
@@ -139,11 +141,17 @@ fn flows(
             Some(own) => Arc::new(Scheme::parse(own, &scenario.profile)?),
             None => compared.clone(),
         };
+        stations.check_room(&scheme, flow)?;
         let at_base_station = stations.base_station(&scheme, flow)?;
-        flows.extend((0..flow.count).map(|instance| Flow {
-            stations: at_base_station.into_iter().collect(),
-            ..one_flow(flow, spec, instance, scheme.clone(), streams)
-        }));
+        for instance in 0..flow.count {
+            let one = Flow {
+                stations: at_base_station.into_iter().collect(),
+                ..one_flow(flow, spec, instance, scheme.clone(), streams)
+            };
+            // Datagrams follow no scheme that was not written for them.
+            let is_wanted = flow.scheme.is_some() || !matches!(flow.traffic, model::Traffic::Udp { .. });
+            flows.push(if is_wanted { stations.own_circuit(one, &flow.name) } else { one });
+        }
     }
     Ok(flows)
 }
@@ -163,6 +171,7 @@ fn one_flow(spec: &model::Flow, index: usize, instance: u32, scheme: Arc<Scheme>
         direction,
         nodes: nodes.map(|node| node as u16),
         stations: Default::default(),
+        circuit: None,
         start,
         source: Box::new(Source::new(spec, start, scheme.config.segment_payload(), traffic)),
         stream: Box::new(streams.stream(&format!("{name}.connections"))),
@@ -201,6 +210,7 @@ fn record(scenario: &Scenario, scheme: &Scheme, seed: u64, engine: &mut Engine, 
             goodput_bound_bps(scenario, &scenario.flows[flow.spec], &flow.scheme.config, &Streams::new(seed))
         }),
         links: link_records(scenario, engine),
+        circuits: circuit_records(engine),
         events,
         packets_delivered: engine.packets_delivered,
         flows,
@@ -238,6 +248,10 @@ fn link_records(scenario: &Scenario, engine: &mut Engine) -> Vec<LinkRecord> {
         .collect()
 }
 
+fn circuit_records(engine: &Engine) -> Vec<CircuitRecord> {
+    engine.circuits.iter().map(|circuit| CircuitRecord::new(circuit, engine.network.now)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -257,7 +271,7 @@ mod tests {
         let mut stations = Stations::new(&scenario, &streams);
         let flows = flows(&scenario, &scheme, &streams, &mut stations).unwrap();
         let topology = Topology::new(scenario.links.iter().map(|link| links::build(link, &streams)));
-        let mut engine = Engine::new(Network::new(topology, None, Vec::new()), flows, Vec::new());
+        let mut engine = Engine::new(Network::new(topology, None, Vec::new()), flows, Vec::new(), Vec::new());
         let mut places = Vec::new();
         for end in [100, 200, 300, 400] {
             drive(&mut engine, Time::ZERO + Dur::from_secs(end), None, None).unwrap();

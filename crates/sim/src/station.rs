@@ -5,39 +5,85 @@ use crate::flow::{Phase, RECEIVER, SENDER, Transfer};
 use crate::packet::{Load, Packet};
 use airtcp_proto::middlebox::{FlowId, Middlebox, Origin, TcpPacket};
 use airtcp_proto::tcp::Transmit;
+use airtcp_wire::Time;
 
-/// A middlebox and where it stands. Which flows it serves is for the flows to say: [`crate::flow::Flow::stations`].
+/// What stands where. Which flows it serves is for the flows to say: [`crate::flow::Flow::stations`].
 pub struct Station {
     pub node: u16,
-    pub machine: Box<dyn Middlebox>,
+    pub machine: Machine,
+}
+
+pub enum Machine {
+    Middlebox(Box<dyn Middlebox>),
+    /// Data packets enter this circuit here.
+    CircuitSender(u16),
+    /// Header packets end here; data packets pass by.
+    CircuitReceiver(u16),
 }
 
 impl Engine {
     /// A station's timer may be due.
     pub fn on_station(&mut self, station: usize) {
+        let now = self.network.now;
+        let is_due = self.station_deadline(station) <= now;
         let Station { node, machine } = &mut self.stations[station];
-        let node = *node;
-        if machine.poll_timeout() <= self.network.now {
-            let mut out = std::mem::take(&mut self.scratch);
-            machine.handle_timeout(self.network.now, &mut out);
-            self.leave_station(node, out);
+        match machine {
+            _ if !is_due => {}
+            Machine::Middlebox(machine) => {
+                let node = *node;
+                let mut out = std::mem::take(&mut self.scratch);
+                machine.handle_timeout(now, &mut out);
+                self.leave_station(node, out);
+            }
+            &mut Machine::CircuitSender(circuit) => {
+                self.circuits[usize::from(circuit)].sender.handle_timeout(now);
+                self.run_circuit(usize::from(circuit));
+            }
+            &mut Machine::CircuitReceiver(circuit) => {
+                self.circuits[usize::from(circuit)].receiver.handle_timeout(now);
+                self.reply(usize::from(circuit));
+            }
         }
         self.schedule_station(station);
     }
 
     pub fn schedule_station(&mut self, station: usize) {
-        let deadline = self.stations[station].machine.poll_timeout();
-        self.timers.set(self.station_timer(station), deadline);
+        self.timers.set(self.station_timer(station), self.station_deadline(station));
     }
 
-    /// A packet is at a node with stations. Those that serve other flows, and datagrams, pass it by.
+    fn station_deadline(&self, station: usize) -> Time {
+        match &self.stations[station].machine {
+            Machine::Middlebox(machine) => machine.poll_timeout(),
+            Machine::CircuitSender(circuit) => self.circuits[usize::from(*circuit)].sender.poll_timeout(),
+            Machine::CircuitReceiver(circuit) => self.circuits[usize::from(*circuit)].receiver.poll_timeout(),
+        }
+    }
+
+    /// A packet is at a node with stations. It passes by those that serve other flows.
     #[cold]
     pub fn through_station(&mut self, id: u32, node: u16) {
-        let packet = *self.network.packets.get(id);
-        let station = self.flows[packet.flow as usize].station_at(node);
-        let (Load::Tcp { endpoint }, Some(station)) = (packet.load, station) else {
-            return self.leave_node(id, node);
+        let packet = self.network.packets.get(id);
+        let station = match packet.load {
+            Load::Tcp { .. } | Load::Udp => self.flows[packet.flow as usize].station_at(node),
+            Load::Header { .. } | Load::HeaderAck { .. } => None,
         };
+        match (packet.load, station.map(|station| (station, &self.stations[station].machine))) {
+            (_, Some((_, &Machine::CircuitSender(circuit)))) => {
+                self.at_circuit(usize::from(circuit), id, node);
+            }
+            (Load::Tcp { endpoint }, Some((station, Machine::Middlebox(_)))) => {
+                self.through_middlebox(station, id, endpoint);
+            }
+            _ => self.leave_node(id, node),
+        }
+    }
+
+    fn through_middlebox(&mut self, station: usize, id: u32, endpoint: u32) {
+        let Station { node, machine: Machine::Middlebox(machine) } = &mut self.stations[station] else {
+            return;
+        };
+        let node = *node;
+        let packet = *self.network.packets.get(id);
         let transfer = &mut self.transfers[(endpoint >> 1) as usize];
         let seen = TcpPacket {
             flow: flow_id(transfer, endpoint >> 1),
@@ -52,7 +98,7 @@ impl Engine {
             },
         };
         let mut out = std::mem::take(&mut self.scratch);
-        self.stations[station].machine.handle_packet(self.network.now, seen, &mut out);
+        machine.handle_packet(self.network.now, seen, &mut out);
         self.network.packets.remove(id);
         transfer.under_way -= 1;
         self.leave_station(node, out);
@@ -93,7 +139,7 @@ impl Engine {
     }
 
     /// A packet leaves a node, past its stations.
-    fn leave_node(&mut self, id: u32, node: u16) {
+    pub fn leave_node(&mut self, id: u32, node: u16) {
         match self.network.packets.get(id).exit == node {
             true => self.deliver(id),
             false => self.network.forward(id, node),

@@ -1,14 +1,18 @@
 //! Places the machines that the schemes have on the path.
 
+use crate::circuit::{Circuit, Place};
 use crate::flow::Flow;
 use crate::run::RunError;
 use crate::scenario::{Scenario, model};
-use crate::station::Station;
+use crate::station::{Machine, Station};
 use crate::topology::Topology;
 use airtcp_proto::Streams;
 use airtcp_proto::base_station::MachineBuild;
+use airtcp_proto::circuit::{self, Receiver, Sender};
 use airtcp_proto::middlebox::Middlebox;
 use airtcp_proto::scheme::Scheme;
+use airtcp_wire::Time;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// The stations of a run as they are placed. Flows with one and the same scheme share what stands at the base station.
@@ -16,13 +20,14 @@ pub struct Stations<'a> {
     scenario: &'a Scenario,
     streams: &'a Streams,
     placed: Vec<Station>,
+    circuits: Vec<Circuit>,
     /// Whose machine each base-station entry is.
     owners: Vec<(Arc<Scheme>, u16)>,
 }
 
 impl<'a> Stations<'a> {
     pub fn new(scenario: &'a Scenario, streams: &'a Streams) -> Stations<'a> {
-        Stations { scenario, streams, placed: Vec::new(), owners: Vec::new() }
+        Stations { scenario, streams, placed: Vec::new(), circuits: Vec::new(), owners: Vec::new() }
     }
 
     /// The node and the number of the station that serves a flow with `scheme` at the base station, if it has one there.
@@ -50,7 +55,7 @@ impl<'a> Stations<'a> {
         let station = self.placed.len() as u16;
         let stream = self.streams.stream(&format!("base-station.{}", self.owners.len()));
         let build = MachineBuild { tcp: &machine.tcp, stream };
-        self.placed.push(Station { node, machine: machine.machine.build(build) });
+        self.placed.push(Station { node, machine: Machine::Middlebox(machine.machine.build(build)) });
         self.owners.push((scheme.clone(), station));
         Ok(Some((node, station)))
     }
@@ -70,17 +75,72 @@ impl<'a> Stations<'a> {
                 return Err(RunError::UnknownNode { node, last });
             }
             let at = (node as u16, self.placed.len() as u16);
-            self.placed.push(Station { node: at.0, machine });
+            self.placed.push(Station { node: at.0, machine: Machine::Middlebox(machine) });
             flows.iter_mut().for_each(|flow| flow.stations.push(at));
         }
         Ok(())
     }
 
-    /// Says at the nodes that there are stations, and gives them.
-    pub fn placed(self, topology: &mut Topology) -> Vec<Station> {
-        for station in &self.placed {
-            topology.has_station[usize::from(station.node)] = true;
+    /// # Errors
+    /// [`RunError::TooManyCircuits`], should each flow that `spec` stands for have a circuit of its own.
+    pub fn check_room(&self, scheme: &Scheme, spec: &model::Flow) -> Result<(), RunError> {
+        let most = usize::from(u16::MAX) / 4;
+        let circuits = self.circuits.len() + scheme.circuit.as_ref().map_or(0, |_| spec.count as usize);
+        if circuits > most { Err(RunError::TooManyCircuits { circuits, most }) } else { Ok(()) }
+    }
+
+    /// A circuit by `scheme`, with its two ends. Answers its number and the station where data enters it.
+    pub fn circuit(&mut self, place: Place, scheme: &Scheme, config: &circuit::Config) -> (u16, (u16, u16)) {
+        let (number, station) = (self.circuits.len() as u16, self.placed.len() as u16);
+        let [enter, leave] = place.nodes;
+        self.placed.push(Station { node: enter, machine: Machine::CircuitSender(number) });
+        self.placed.push(Station { node: leave, machine: Machine::CircuitReceiver(number) });
+        let stream = |end| self.streams.stream(&format!("circuit.{}.{}.{end}", place.name, place.index));
+        let sender = Sender::new(config, &scheme.config, &mut stream("sender"), Time::ZERO);
+        let receiver = Receiver::new(config, &scheme.config, &mut stream("receiver"));
+        let first_number = self.circuits.last().map_or(0, Circuit::next_number);
+        self.circuits.push(Circuit {
+            place,
+            sender: sender.expect("schemes are checked before the run"),
+            receiver: receiver.expect("schemes are checked before the run"),
+            stations: [station, station + 1],
+            first_number,
+            controls: config.controls,
+            repeats_by: None,
+            waiting: VecDeque::new(),
+            counts: Default::default(),
+            baseline: Default::default(),
+        });
+        (number, (enter, station))
+    }
+
+    /// Gives a flow a circuit of its own, if its scheme says so.
+    pub fn own_circuit(&mut self, mut flow: Flow, name: &str) -> Flow {
+        let scheme = flow.scheme.clone();
+        let Some(config) = &scheme.circuit else { return flow };
+        let place = Place {
+            name: name.to_owned(),
+            index: flow.instance,
+            scheme: scheme.label.clone(),
+            direction: flow.direction,
+            nodes: flow.nodes,
+        };
+        let (number, station) = self.circuit(place, &scheme, config);
+        if config.f2 {
+            let packet_bytes = u64::from(scheme.config.packet_size);
+            self.circuits[usize::from(number)].repeats_by = Some((config.vmss.0, packet_bytes));
         }
-        self.placed
+        flow.circuit = Some(number);
+        flow.stations.push(station);
+        flow
+    }
+
+    /// Says at the nodes where packets are handled that there are stations, and gives stations and circuits.
+    pub fn placed(self, topology: &mut Topology) -> (Vec<Station>, Vec<Circuit>) {
+        for station in &self.placed {
+            let is_passed_by = matches!(station.machine, Machine::CircuitReceiver(_));
+            topology.has_station[usize::from(station.node)] |= !is_passed_by;
+        }
+        (self.placed, self.circuits)
     }
 }

@@ -3,7 +3,7 @@
 use crate::packet::{Load, Packet};
 use crate::pcap::{Format, Frame, Options, PcapWriter};
 use airtcp_proto::tcp::Transmit;
-use airtcp_wire::Time;
+use airtcp_wire::{Segment, Time};
 use std::io::{self, Write};
 
 /// A capture that is wanted: what leaves for the link forward, and what comes back from it.
@@ -38,6 +38,9 @@ impl Tap {
         let written = match packet.load {
             Load::Tcp { .. } => self.writer.write_tcp(&frame, &packet.transmit.segment),
             Load::Udp => self.writer.write_udp(&frame, packet.bytes),
+            Load::Header { .. } | Load::HeaderAck { .. } => {
+                self.writer.write_tcp(&frame, &Segment { len: 0, ..packet.transmit.segment })
+            }
         };
         self.error = written.err();
     }

@@ -13,6 +13,7 @@ mod reno;
 mod round;
 pub mod slow_start;
 mod spec;
+pub(crate) mod unlimited;
 mod vegas;
 mod veno;
 mod westwood;

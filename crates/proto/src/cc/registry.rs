@@ -1,7 +1,9 @@
 //! The controllers by name. A new controller is one file and one line here; the command line, the documentation,
 //! the conformance tests and the fuzzer find it in this list.
 
-use super::{Build, CongestionControl, bbr, cubic, hybla, jersey, reno, spec, vegas, veno, westwood};
+use super::{
+    Build, CongestionControl, bbr, cubic, hybla, jersey, reno, spec, unlimited, vegas, veno, westwood,
+};
 use std::collections::BTreeMap;
 
 /// A numeric parameter of a controller.
@@ -96,6 +98,11 @@ pub fn find(name: &str) -> Result<&'static ControllerSpec, RegistryError> {
             known: controllers().iter().map(|spec| spec.name).collect::<Vec<_>>().join(", "),
         }
     })
+}
+
+/// The controller that a connection's configuration names: one of the registry, or none at all.
+pub(crate) fn find_or_unlimited(name: &str) -> Result<&'static ControllerSpec, RegistryError> {
+    if name == unlimited::SPEC.name { Ok(&unlimited::SPEC) } else { find(name) }
 }
 
 /// Checks `given` against the controller's parameters and fills in the defaults.

@@ -12,6 +12,7 @@
 mod compression;
 mod config;
 mod control;
+mod data_tcp;
 mod gmb;
 mod receiver;
 mod sender;

@@ -24,6 +24,7 @@ use crate::cc::registry;
 use crate::circuit;
 use crate::tcp::{TcpConfig, profile};
 use serde_json::Value;
+use std::borrow::Cow;
 use terms::{Kind, Pair, Term};
 
 /// A scheme with everything resolved.
@@ -89,6 +90,14 @@ impl Scheme {
         let base_station =
             machine.map(|(term, machine, own)| at_base_station(term, machine, &config, &own)).transpose()?;
         Ok(Scheme { label: text.to_owned(), config, base_station, circuit })
+    }
+
+    /// The rules of a flow's own connections: in a circuit those of its data TCP.
+    pub fn connection(&self) -> Cow<'_, TcpConfig> {
+        match &self.circuit {
+            Some(circuit) => Cow::Owned(circuit.data_tcp(&self.config)),
+            None => Cow::Borrowed(&self.config),
+        }
     }
 }
 

@@ -608,6 +608,12 @@ impl Connection {
         }
     }
 
+    /// For the data TCP of a circuit (paper 000 §6, F2): on so many duplicate ACKs, its first unacknowledged segment is
+    /// resent again.
+    pub fn repeat_first_every(&mut self, duplicates: u32) {
+        self.sender.core.repeat_every = duplicates.max(1);
+    }
+
     /// Sends RST and forgets the connection.
     pub fn abort(&mut self) {
         if !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::TimeWait) {

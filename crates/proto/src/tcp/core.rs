@@ -39,6 +39,9 @@ pub struct Core {
     pub recover: u64,
     pub dupacks: u32,
     pub dupack_threshold: u32,
+    /// Without congestion control: the first unacknowledged segment, once resent, is sent again on so many further
+    /// duplicate ACKs.
+    pub repeat_every: u32,
     pub has_limited_transmit: bool,
     pub has_sack: bool,
     /// Artificial window for what duplicate ACKs say has left the network (RFC 5681 §3.2 steps 3 and 4).
@@ -96,6 +99,7 @@ impl Core {
             recover: 0,
             dupacks: 0,
             dupack_threshold: config.dupack_threshold,
+            repeat_every: u32::MAX,
             has_limited_transmit: config.limited_transmit,
             has_sack,
             inflation: 0,

@@ -1,7 +1,7 @@
 //! What the two SYNs agree on.
 
 use super::config::TcpConfig;
-use crate::cc::registry::{ControllerSpec, RegistryError, Values, find, values};
+use crate::cc::registry::{ControllerSpec, RegistryError, Values, find_or_unlimited, values};
 use crate::cc::{Build, CongestionControl};
 use airtcp_wire::{Flags, Segment, SynOptions};
 
@@ -56,7 +56,7 @@ impl ControllerFactory {
     /// # Errors
     /// If `config` names an unknown controller or parameter.
     pub fn new(config: &TcpConfig, seed: u64) -> Result<ControllerFactory, RegistryError> {
-        let spec = find(&config.congestion_control)?;
+        let spec = find_or_unlimited(&config.congestion_control)?;
         Ok(ControllerFactory { spec, values: values(spec, &config.cc)?, seed })
     }
 

@@ -379,7 +379,8 @@ pub struct Flow {
     pub name: Option<String>,
     /// How many flows like this; at least 1.
     pub count: u32,
-    /// Always this scheme, e.g. for cross traffic. Absent: the scheme that is compared.
+    /// Always this scheme, e.g. for cross traffic. Absent: the scheme that is compared. For `udp` a scheme with
+    /// `decoupling`, whose circuit carries the datagrams; absent: none.
     pub scheme: Option<String>,
     /// What the application sends.
     pub traffic: Traffic,

@@ -3,6 +3,7 @@
 //! A policy reads an ACK's effect on the scoreboard and marks segments lost; the sender resends what is marked as the
 //! window allows, before any new data.
 
+mod error_control;
 mod newreno;
 mod rack;
 mod reno;
@@ -12,6 +13,7 @@ mod tahoe;
 use super::config::{Recovery, TcpConfig};
 use super::core::{AckSummary, Core};
 use super::scoreboard::Sent;
+use crate::cc::unlimited;
 use airtcp_wire::Time;
 
 /// One way to find and repair losses.
@@ -63,6 +65,10 @@ pub fn reads_sack(config: &TcpConfig) -> bool {
 /// The policy that `config` names, or NewReno where it needs SACK and the peer has none.
 pub fn build(config: &TcpConfig, has_sack: bool) -> Box<dyn LossRecovery> {
     match config.recovery {
+        // Without a window to reduce, all that a policy does beside finding losses has no sense.
+        _ if config.congestion_control == unlimited::SPEC.name => {
+            Box::new(error_control::ErrorControl::default())
+        }
         Recovery::Tahoe => Box::new(tahoe::Tahoe),
         Recovery::Reno => Box::new(reno::Reno),
         Recovery::Sack if has_sack => Box::new(sack::Sack::default()),

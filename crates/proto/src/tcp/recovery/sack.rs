@@ -81,7 +81,7 @@ impl Sack {
 
 /// The position below which what is not SACKed is lost: more than (DupThresh − 1)·SMSS bytes, or DupThresh separate
 /// ranges, are SACKed above.
-fn lost_below(core: &Core) -> u64 {
+pub(super) fn lost_below(core: &Core) -> u64 {
     let threshold = core.dupack_threshold;
     let (mut bytes, mut ranges, mut in_range) = (0, 0, false);
     let mut index = core.board.index_at(core.board.high_sacked());

@@ -4,6 +4,7 @@ use super::check::Check;
 use crate::scenario::error::hint_and_list;
 use crate::scenario::file::{self, FlowDirection, ScenarioFile, TrafficKind};
 use crate::scenario::model::{Direction, Flow, Traffic};
+use airtcp_proto::scheme::Scheme;
 use airtcp_wire::{Bytes, Dur, Rate};
 
 /// IPv4's longest packet, and the shortest with UDP in it.
@@ -18,7 +19,7 @@ pub(super) fn flows(
     check.refuse_if(written.flow.is_empty(), "flow", "is empty; leave it out for one unlimited transfer");
     let flows: Vec<_> = check.inside("flow", |check| {
         let one = |((index, flow), name): ((usize, &file::Flow), String)| {
-            check.inside(index, |check| self::flow(flow, name, links, written.duration, check))
+            check.inside(index, |check| self::flow(flow, name, links, written, check))
         };
         written.flow.iter().enumerate().zip(names).map(one).collect()
     });
@@ -32,9 +33,10 @@ fn flow(
     written: &file::Flow,
     name: String,
     links: &[String],
-    duration: Dur,
+    scenario: &ScenarioFile,
     check: &mut Check<'_>,
 ) -> Option<Flow> {
+    let &ScenarioFile { duration, ref profile, .. } = scenario;
     check.refuse_if(written.count == 0, "count", "must be at least 1");
     check.refuse_if(
         written.start + written.stagger > duration,
@@ -46,11 +48,11 @@ fn flow(
     );
     check.refuse_if(written.stop.is_some_and(|stop| stop <= written.start), "stop", "must be after `start`");
     let is_udp = written.traffic.kind == TrafficKind::Udp;
-    check.refuse_if(
-        is_udp && written.scheme.is_some(),
-        "scheme",
-        "`udp` has no congestion control, so no scheme",
-    );
+    if let Some(scheme) = written.scheme.as_ref().filter(|_| is_udp) {
+        let has_circuit = Scheme::parse(scheme, profile).is_ok_and(|scheme| scheme.circuit.is_some());
+        let message = "`udp` has no congestion control, so no scheme but one with `decoupling`";
+        check.refuse_if(!has_circuit, "scheme", message);
+    }
     let traffic = check.inside("traffic", |check| traffic(&written.traffic, check));
     let enter = link_index("enter", written.enter.as_deref(), 0, links, check);
     let leave = link_index("leave", written.leave.as_deref(), links.len().saturating_sub(1), links, check);

@@ -1,0 +1,35 @@
+//! No congestion control, for a connection whose packets something else lets go: the data TCP of a circuit, whose
+//! window "is always set to infinity" (paper 000 §5). No scheme can name it.
+
+use super::{Ack, Congestion, CongestionControl, ControllerSpec};
+use airtcp_wire::Time;
+
+pub const SPEC: ControllerSpec = ControllerSpec {
+    name: "unlimited",
+    summary: "No congestion control",
+    source: "Wang & Kung 2001 (paper 000) §5",
+    params: &[],
+    changes: &[],
+    build: |_, _| Box::new(Unlimited),
+};
+
+/// More than ever is in flight, and far from overflow.
+const INFINITE: u64 = 1 << 62;
+
+struct Unlimited;
+
+impl CongestionControl for Unlimited {
+    fn cwnd(&self) -> u64 {
+        INFINITE
+    }
+
+    fn on_ack(&mut self, _ack: &Ack) {}
+
+    fn on_congestion(&mut self, _event: &Congestion) {}
+
+    fn on_spurious(&mut self, _now: Time, _cwnd: u64, _ssthresh: u64) {}
+
+    fn reads_rate(&self) -> bool {
+        false
+    }
+}

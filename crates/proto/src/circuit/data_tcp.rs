@@ -1,0 +1,49 @@
+//! The data TCP of a reliable decoupling socket (§5, §6): error control alone. Its packets wait for the circuit, and that
+//! has the congestion control.
+
+use super::config::Config;
+use crate::cc;
+use crate::tcp::{Recovery, RtoConfig, TcpConfig, TimeoutPolicy};
+use airtcp_wire::Dur;
+
+/// F3's timer has BSD's form with a finer clock: 50 ms instead of 500 ms a tick.
+const TICK: Dur = Dur::from_millis(50);
+
+impl Config {
+    /// The rules of the data TCP, where `tcp` says those of the hosts' other TCPs. What is switched off is replaced so:
+    /// without F1 there is no SACK, without F2 (for the driver to leave out,
+    /// [`Connection::repeat_first_every`](crate::tcp::Connection::repeat_first_every)) a segment is resent once and
+    /// then by the timer, and without F3 the timer is the stack's own, with back-off.
+    pub fn data_tcp(&self, tcp: &TcpConfig) -> TcpConfig {
+        TcpConfig {
+            congestion_control: cc::unlimited::SPEC.name.to_owned(),
+            cc: Default::default(),
+            pacing: false,
+            prr: false,
+            eifel: false,
+            f_rto: false,
+            // Who does not answer to marks must not ask for them (RFC 3168 §6.1).
+            ecn: false,
+            sack: self.f1,
+            recovery: if self.f1 { Recovery::Sack } else { Recovery::Reno },
+            // §5: cwnd is one segment while a lost one is resent, so that only that one is.
+            timeout_policy: TimeoutPolicy::SelectiveRepeat,
+            rto: if self.f3 { fine_grained(&tcp.rto) } else { tcp.rto.clone() },
+            // Attempts 100 ms apart say nothing of a peer that is gone.
+            max_retries: if self.f3 { u32::MAX } else { tcp.max_retries },
+            ..tcp.clone()
+        }
+    }
+}
+
+fn fine_grained(rto: &RtoConfig) -> RtoConfig {
+    RtoConfig {
+        min: TICK * 2,
+        granularity: TICK,
+        measure_tick: TICK,
+        expire_tick: TICK,
+        backoff: false,
+        min_on_variance: false,
+        ..rto.clone()
+    }
+}

@@ -1,0 +1,80 @@
+//! Error control without congestion control: the data TCP of a circuit (paper 000 §6). A lost segment is sent again
+//! alone, and new data goes on as before.
+
+use super::LossRecovery;
+use super::sack::lost_below;
+use crate::tcp::connection::Reason;
+use crate::tcp::core::{AckSummary, Core, Phase};
+use crate::tcp::scoreboard::{Fate, Sent};
+
+#[derive(Default)]
+pub struct ErrorControl {
+    /// Segments below have been judged by what SACK reports.
+    judged: u64,
+    /// Duplicate ACKs there had been when the first unacknowledged segment was last resent.
+    resent_at: u32,
+}
+
+impl LossRecovery for ErrorControl {
+    fn on_ack(&mut self, core: &mut Core, ack: &AckSummary) {
+        // After a timeout, too, losses are repaired as they show.
+        if core.phase != Phase::Open {
+            core.leave_episode(ack.now);
+        }
+        if ack.acked > 0 {
+            self.resent_at = 0;
+        }
+        if core.has_sack && (ack.sacked > 0 || ack.acked > 0) {
+            self.judge(core);
+        }
+        if ack.is_duplicate {
+            self.count_duplicates(core);
+        }
+    }
+
+    fn on_timeout(&mut self) {
+        self.resent_at = 0;
+    }
+
+    /// Paper 000 §5 after BSD, where a fast retransmit restarts the timer.
+    fn rearms_timer(&self) -> bool {
+        true
+    }
+}
+
+impl ErrorControl {
+    /// Fast retransmit; then F2: the first unacknowledged segment again, every so many duplicate ACKs.
+    fn count_duplicates(&mut self, core: &mut Core) {
+        let Some(first) = core.board.first() else { return };
+        let is_repair = is_repaired(first);
+        let wanted = if is_repair { core.repeat_every } else { core.dupack_threshold };
+        if core.dupacks - self.resent_at < wanted {
+            return;
+        }
+        self.resent_at = core.dupacks;
+        core.mark_first_lost();
+        core.forced = Some(if is_repair { Reason::Retransmit } else { Reason::FastRetransmit });
+        core.stats.fast_retransmits += u64::from(!is_repair);
+    }
+
+    /// F1: what RFC 6675's IsLost says of each segment that has not been resent.
+    fn judge(&mut self, core: &mut Core) {
+        let below = lost_below(core);
+        let mut index = core.board.index_at(self.judged.max(core.una));
+        while let Some(sent) = core.board.get(index).filter(|sent| sent.end <= below) {
+            self.judged = sent.end;
+            if !is_repaired(sent) {
+                core.mark_lost(index);
+                if index == 0 {
+                    self.resent_at = core.dupacks;
+                }
+            }
+            index += 1;
+        }
+    }
+}
+
+/// It has been resent, or waits for it.
+fn is_repaired(sent: &Sent) -> bool {
+    sent.is_resent() || sent.fate == Fate::Lost
+}

@@ -1,0 +1,216 @@
+//! TCP circuits on a path: what paper 000 promises of them (§4.4), and that nothing vanishes in them.
+
+mod common;
+
+use airtcp_sim::pcap::Format;
+use airtcp_sim::record::CircuitRecord;
+use airtcp_sim::scenario::model::{self, Flow, Traffic};
+use airtcp_sim::{Capture, RunOptions, RunRecord, Scenario, run};
+use airtcp_wire::{Bytes, Dur, Rate};
+use common::{MBIT, assert_conserved, go, link, ms, one_link, scheme, unlimited};
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+/// Header packets of 52 bytes, as the paper has them, and a window that slow start does not blow up.
+const CIRCUIT: &str = "reno:profile=rfc:initial_window=2:initial_ssthresh=10+decoupling";
+
+/// A file in memory that outlives the run.
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Seen {
+    at_us: u64,
+    bytes: u32,
+    /// The connection's number by its address; control TCPs have the first numbers.
+    connection: u16,
+    is_forward: bool,
+    is_udp: bool,
+    seq: u32,
+}
+
+/// A run, and what crossed the near node of its first link.
+fn watch(scenario: &Scenario, text: &str) -> (RunRecord, Vec<Seen>) {
+    let file = Shared::default();
+    let captures = vec![Capture {
+        link: scenario.links[0].name.clone(),
+        format: Format::Pcap,
+        writer: Box::new(file.clone()),
+    }];
+    let options = RunOptions { captures, ..RunOptions::default() };
+    let record = run(scenario, &scheme(text), 1, options).unwrap().record;
+    let seen = packets(&file.0.lock().unwrap());
+    (record, seen)
+}
+
+fn packets(file: &[u8]) -> Vec<Seen> {
+    let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
+    let net = |at: usize| u32::from_be_bytes(file[at..at + 4].try_into().unwrap());
+    let is_nano = word(0) == 0xa1b2_3c4d;
+    let mut seen = Vec::new();
+    let mut at = 24;
+    while at < file.len() {
+        let ip = at + 16;
+        let is_forward = file[ip + 13] == 0;
+        let fraction = u64::from(word(at + 4)) / if is_nano { 1000 } else { 1 };
+        seen.push(Seen {
+            at_us: u64::from(word(at)) * 1_000_000 + fraction,
+            bytes: word(at + 12),
+            connection: (net(ip + 12) as u16).wrapping_sub(1),
+            is_forward,
+            is_udp: file[ip + 9] == 17,
+            seq: net(ip + 24),
+        });
+        at = ip + word(at + 8) as usize;
+    }
+    seen
+}
+
+fn datagrams(rate_bps: u64, bytes: u64) -> Flow {
+    let traffic = Traffic::Udp { rate: Rate(rate_bps), packet: Bytes(bytes) };
+    Flow { traffic, scheme: Some(CIRCUIT.to_owned()), measure: true, ..unlimited("stream", 0, 0) }
+}
+
+/// One transfer over a link that drops nothing.
+fn bulk(seconds: u64) -> Scenario {
+    Scenario { flows: vec![unlimited("bulk", 0, 0)], ..one_link(10 * MBIT, ms(20), 100_000, seconds) }
+}
+
+fn the_circuit(record: &RunRecord) -> &CircuitRecord {
+    assert_eq!(record.circuits.len(), 1);
+    &record.circuits[0]
+}
+
+/// Property 1: arrivals of data packets trigger header packets, and nothing else does.
+#[test]
+fn without_data_there_are_no_header_packets() {
+    let mut scenario = one_link(10 * MBIT, ms(20), 50, 4);
+    scenario.flows = vec![Flow { start: ms(1_000), stop: Some(ms(2_000)), ..datagrams(MBIT, 1500) }];
+    let (_, seen) = watch(&scenario, "reno");
+    let control = || seen.iter().filter(|packet| !packet.is_udp);
+    assert_eq!(control().map(|packet| packet.at_us).min(), Some(1_000_000));
+    // The last data packet's header packet, its ACK, and no more.
+    assert!(control().all(|packet| packet.at_us < 2_000_000 + 300_000));
+}
+
+/// Properties 2, 3, 5 and 6: a lost data packet stays lost, the others arrive in their order and with their length.
+#[test]
+fn data_packets_are_neither_resent_nor_reordered_nor_changed() {
+    let mut scenario = one_link(10 * MBIT, ms(20), 50, 10);
+    scenario.flows = vec![datagrams(2 * MBIT, 1500)];
+    scenario.links[0].forward.loss.packet = 0.05;
+    let (record, seen) = watch(&scenario, "reno");
+    let flow = &record.flows[0];
+    assert!(flow.losses_corruption > 20, "{flow:#?}");
+    assert_conserved(flow);
+    let circuit = the_circuit(&record);
+    assert!(circuit.forwarded_packets <= flow.data_packets_sent);
+    assert_eq!(circuit.forwarded_bytes, 1500 * circuit.forwarded_packets);
+    let data: Vec<_> = seen.iter().filter(|packet| packet.is_udp).collect();
+    assert_eq!(data.len() as u64, circuit.forwarded_packets);
+    assert!(data.iter().all(|packet| packet.bytes == 1500));
+
+    let scenario = bulk(10);
+    let (_, seen) = watch(&scenario, CIRCUIT);
+    let data = seen.iter().filter(|packet| packet.is_forward && packet.connection == 1 && packet.bytes > 60);
+    let data: Vec<_> = data.collect();
+    assert!(data.len() > 5_000 && data.iter().all(|packet| packet.bytes == 1500));
+    assert!(data.windows(2).all(|two| two[0].seq.wrapping_add(1448) == two[1].seq));
+}
+
+/// Property 4: while congestion control lets it, a data packet leaves when it comes.
+#[test]
+fn data_packets_do_not_wait_for_anything_else() {
+    let mut scenario = one_link(10 * MBIT, ms(20), 50, 4);
+    scenario.flows = vec![datagrams(MBIT, 1250)];
+    let (_, seen) = watch(&scenario, "reno");
+    let late: Vec<_> = seen.iter().filter(|packet| packet.is_udp && packet.at_us > 1_000_000).collect();
+    assert!(late.len() > 290);
+    assert!(late.iter().all(|packet| packet.at_us % 10_000 == 0));
+}
+
+/// Property 7, with §4.8.3's numbers: 52 bytes for 1500, and an ACK for every other header packet.
+#[test]
+fn control_packets_cost_five_per_cent() {
+    let scenario = bulk(20);
+    let record = go(&scenario, CIRCUIT, 1);
+    let circuit = the_circuit(&record);
+    let share = |bytes: u64| bytes as f64 / circuit.forwarded_bytes as f64;
+    let (forward, back) = (share(circuit.header_bytes_sent), share(circuit.control_ack_bytes_sent));
+    assert!((forward / (52.0 / 1500.0) - 1.0).abs() < 0.01, "{forward}");
+    assert!((back / (26.0 / 1500.0) - 1.0).abs() < 0.05, "{back}");
+}
+
+/// The circuit has no packet of its own but control packets, whatever enters and leaves where, both ways.
+fn busy_path() -> Scenario {
+    let mut links: Vec<model::Link> =
+        [("a", 10), ("b", 6), ("c", 8)].map(|(name, mbit)| link(name, mbit * MBIT, ms(20), 30)).to_vec();
+    links[1].forward.loss.packet = 0.01;
+    links[1].reverse.loss.ber = 1e-6;
+    let mut scenario = Scenario::over(links, Dur::from_secs(20));
+    let poisson = Traffic::Poisson { interval: ms(200), size: Bytes(30_000), exponential: true };
+    scenario.flows = vec![
+        Flow { count: 2, stagger: ms(900), ..unlimited("long", 0, 2) },
+        Flow { traffic: poisson, ..unlimited("short", 0, 1) },
+        Flow { direction: model::Direction::Reverse, ..unlimited("back", 0, 1) },
+        Flow { scheme: Some("cubic".to_owned()), ..unlimited("plain", 1, 2) },
+        Flow { start: ms(300), ..datagrams(MBIT, 700) },
+    ];
+    scenario
+}
+
+#[test]
+fn nothing_vanishes_and_the_same_seed_gives_the_same_bytes() {
+    for text in [CIRCUIT, "reno+decoupling:controls=3:vmss=3000B:gmb=300kbit/s"] {
+        let record = go(&busy_path(), text, 3);
+        record.flows.iter().for_each(assert_conserved);
+        assert_eq!(record.circuits.len(), 5);
+        for flow in record.flows.iter().filter(|flow| flow.name != "short") {
+            assert!(flow.goodput_bps > 100e3, "{flow:#?}");
+        }
+        let json = |seed| serde_json::to_string(&go(&busy_path(), text, seed)).unwrap();
+        assert_eq!(json(3), json(3));
+        assert_ne!(json(3), json(4));
+    }
+}
+
+/// §5: a data packet that bit errors take costs its own retransmission, and no window.
+#[test]
+fn lost_data_packets_are_resent_and_reduce_nothing() {
+    let mut scenario = bulk(20);
+    scenario.links[0].forward.loss.ber = 2e-6;
+    let record = go(&scenario, CIRCUIT, 1);
+    let lost_headers = the_circuit(&record).header_packets_lost;
+    let flow = &record.flows[0];
+    assert!(flow.losses_corruption > 10 * lost_headers && lost_headers > 0, "{flow:#?}");
+    assert_eq!(flow.cwnd_reductions, 0);
+    assert!(the_circuit(&record).cwnd_reductions <= lost_headers);
+    assert!(flow.goodput_bps > 0.85 * 10e6 * 1448.0 / 1552.0, "{}", flow.goodput_bps);
+}
+
+/// §6: without F1, F2 and F3 the data TCP waits for its timer, and all the circuit has won is lost.
+#[test]
+fn it_is_important_to_be_aggressive() {
+    let mut scenario = one_link(10 * MBIT, ms(20), 100, 30);
+    let link = &mut scenario.links[0];
+    for side in [&mut link.forward, &mut link.reverse] {
+        side.loss.ber = 2e-6;
+    }
+    scenario.flows = vec![unlimited("bulk", 0, 0)];
+    let goodput = |keys: &str| {
+        let text = format!("reno:profile=bsd-1998:timestamps=true+decoupling{keys}");
+        go(&scenario, &text, 1).goodput_bps
+    };
+    let (all, none) = (goodput(""), goodput(":f1=false:f2=false:f3=false"));
+    assert!(all > 2.0 * none, "{all} against {none}");
+}
