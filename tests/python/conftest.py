@@ -100,6 +100,7 @@ def run(scheme: str, seed: int, *flows: Flow) -> Run:
         "bound_bps": 10e6,
         "flows": list(flows),
         "links": [],
+        "circuits": [],
         "events": 1,
         "packets_delivered": 1,
     }
