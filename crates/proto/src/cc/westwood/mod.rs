@@ -18,9 +18,9 @@ pub trait Estimator: Send + Clone {
     /// Bytes per second; zero before the first sample.
     fn bandwidth(&self) -> f64;
 
-    /// What B·RTTmin is divided by for ssthresh.
-    fn divisor(&mut self, _event: &Congestion, _window: &Window) -> f64 {
-        1.0
+    /// ssthresh in bytes, from a `pipe` of B·RTTmin bytes.
+    fn ssthresh(&mut self, pipe: f64, _event: &Congestion, _window: &Window) -> f64 {
+        pipe
     }
 }
 
@@ -65,8 +65,8 @@ impl<E: Estimator> Avoidance for Westwood<E> {
     }
 
     fn reduce(&mut self, event: &Congestion, window: &Window) -> Option<u64> {
-        let divisor = self.estimator.divisor(event, window);
-        Some(window.ssthresh_for(self.pipe() / divisor))
+        let ssthresh = self.estimator.ssthresh(self.pipe(), event, window);
+        Some(window.ssthresh_for(ssthresh))
     }
 }
 

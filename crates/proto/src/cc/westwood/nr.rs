@@ -101,15 +101,17 @@ impl Estimator for EveryAckAlike {
         self.filter.output
     }
 
-    fn divisor(&mut self, event: &Congestion, window: &Window) -> f64 {
+    /// Whole segments, as in the authors' code, and after a timeout fewer.
+    fn ssthresh(&mut self, pipe: f64, event: &Congestion, window: &Window) -> f64 {
+        let mss = window.mss as f64;
         if event.cause != Cause::Timeout {
-            return 1.0;
+            return (pipe / mss).floor() * mss;
         }
         self.timeout_factor = if window.in_slow_start() {
             (self.timeout_factor + self.timeout_step).min(self.timeout_max)
         } else {
             1.0
         };
-        self.timeout_factor
+        (pipe / mss / self.timeout_factor).floor() * mss
     }
 }

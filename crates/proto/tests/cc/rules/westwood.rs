@@ -6,10 +6,15 @@ use airtcp_wire::{Dur, Time};
 
 const MEMBERS: [&str; 3] = ["westwood", "westwood-nr", "westwood-plus"];
 const GAP: Dur = Dur::from_millis(10);
-/// RTTmin, of which the path carries one segment every [`GAP`]: a pipe of ten segments.
-const RTT_MIN: Dur = Dur::from_millis(100);
+/// RTTmin, of which the path carries one segment every [`GAP`]: a pipe of ten and a half segments.
+const RTT_MIN: Dur = Dur::from_millis(105);
 
-/// A sender of a window of 40 over a pipe of ten, whose ACKs have come every 10 ms for `seconds`.
+/// What the pipe makes of ssthresh, in segments: the authors' ns-2 code takes whole ones.
+fn pipe_by(name: &str) -> f64 {
+    if name == "westwood-nr" { 10.0 } else { 10.5 }
+}
+
+/// A sender of a window of 40 over a pipe of ten and a half, whose ACKs have come every 10 ms for `seconds`.
 fn clocked(name: &str, params: &[(&str, f64)], seconds: u64) -> Sender {
     let mut sender = Sender::new(name, params, &avoiding(40));
     sender.receive_window = 40_000;
@@ -53,8 +58,8 @@ fn loss_leaves_the_pipe() {
     for name in MEMBERS {
         let mut sender = clocked(name, &[], 10);
         lose(&mut sender);
-        assert_near(sender.ssthresh(), 10.0, 0.2);
-        assert_near(sender.cwnd(), 10.0, 0.2);
+        assert_near(sender.ssthresh(), pipe_by(name), 0.2);
+        assert_near(sender.cwnd(), pipe_by(name), 0.2);
     }
 }
 
@@ -64,7 +69,7 @@ fn timeout_leaves_the_pipe_as_ssthresh() {
     for name in MEMBERS {
         let mut sender = clocked(name, &[], 10);
         sender.timeout();
-        assert_near(sender.ssthresh(), 10.0, 0.2);
+        assert_near(sender.ssthresh(), pipe_by(name), 0.2);
         assert_eq!(sender.cc.cwnd(), 1000);
     }
 }
@@ -83,7 +88,7 @@ fn estimate_is_steady_through_a_loss() {
             clock(&mut sender, Dur::from_millis(500));
         }
         sender.timeout();
-        assert_near(sender.ssthresh(), 10.0, 1.5);
+        assert_near(sender.ssthresh(), 10.5, 1.5);
     }
 }
 
@@ -92,7 +97,7 @@ fn estimate_is_steady_through_a_loss() {
 fn original_filter_has_its_time_constant() {
     let mut sender = clocked("westwood", &[("tau_s", 2.0)], 2);
     lose(&mut sender);
-    assert_near(sender.ssthresh() / 10.0, 1.0 - libm::exp(-1.0), 0.02);
+    assert_near(sender.ssthresh() / 10.5, 1.0 - libm::exp(-1.0), 0.02);
 }
 
 /// Mascolo et al. 2001 §2.2: silence counts as samples of zero, so that the estimate fades.
@@ -101,7 +106,7 @@ fn original_estimate_fades_in_silence() {
     let mut sender = clocked("westwood", &[("virtual_samples", 10.0)], 10);
     sender.wait(Dur::from_secs(1));
     lose(&mut sender);
-    assert_near(sender.ssthresh() / 10.0, libm::exp(-1.0), 0.06);
+    assert_near(sender.ssthresh() / 10.5, libm::exp(-1.0), 0.06);
 }
 
 /// The authors' ns-2 code: B = 19/21·B + (b + b₋₁)/21, whatever the time between.
@@ -121,7 +126,7 @@ fn nr_filter_weighs_every_ack_alike() {
         }
     }
     sender.timeout();
-    assert_near(sender.ssthresh(), (estimate * 0.1 / 1000.0).max(2.0), 0.01);
+    assert_eq!(sender.ssthresh(), (estimate * 0.105 / 1000.0).floor());
 }
 
 /// The authors' ns-2 code: a timeout in slow start divides ssthresh by a factor that grows by 1/4, up to 4.
@@ -129,7 +134,7 @@ fn nr_filter_weighs_every_ack_alike() {
 fn nr_timeouts_in_slow_start_count_more() {
     let mut sender = clocked("westwood-nr", &[("timeout_step", 1.0)], 10);
     sender.timeout();
-    assert_near(sender.ssthresh(), 10.0, 0.2);
+    assert_eq!(sender.ssthresh(), 10.0);
     sender.send();
     sender.wait(GAP);
     let next = sender.flying().next().expect("in flight");
@@ -164,9 +169,10 @@ fn plus_is_not_misled_by_bunched_acks() {
 /// ns-2's sender counts an RTT in ticks of its clock: RTTmin is the whole ticks that fit into it, at least one.
 #[test]
 fn nr_knows_rtt_min_in_ticks() {
-    for (tick_s, pipe) in [(0.0, 10.0), (0.03, 9.0), (0.01, 10.0), (0.5, 50.0)] {
+    // Of 105 ms: all of it, 5 of 20, one of half a second. The estimate is a little under a segment every 10 ms.
+    for (tick_s, pipe) in [(0.0, 10.0), (0.02, 9.0), (0.5, 49.0)] {
         let mut sender = clocked("westwood-nr", &[("rtt_min_tick_s", tick_s)], 10);
         sender.timeout();
-        assert_near(sender.ssthresh(), pipe, 0.02 * pipe);
+        assert_eq!(sender.ssthresh(), pipe);
     }
 }
