@@ -12,6 +12,7 @@ fn config() -> impl Strategy<Value = TcpConfig> {
     let recovery = prop_oneof![
         Just(Recovery::Tahoe),
         Just(Recovery::Reno),
+        Just(Recovery::RenoNs2),
         Just(Recovery::Newreno),
         Just(Recovery::Sack),
         Just(Recovery::RackTlp)

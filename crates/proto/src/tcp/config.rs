@@ -132,6 +132,8 @@ pub enum Recovery {
     Tahoe,
     /// Fast recovery with window inflation, left at the first new ACK (RFC 2581).
     Reno,
+    /// The same, where one window of data may see several fast retransmits: ns-2's until 2004.
+    RenoNs2,
     /// Partial ACKs keep recovery going (RFC 6582).
     Newreno,
     /// Scoreboard and pipe (RFC 6675). Falls back to NewReno when the peer has no SACK.

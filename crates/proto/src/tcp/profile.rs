@@ -164,7 +164,7 @@ fn ns2(packet_size: u32) -> TcpConfig {
         ecn_retransmissions: true,
         nagle: false,
         ack_every: 1,
-        recovery: Recovery::Reno,
+        recovery: Recovery::RenoNs2,
         rto: RtoConfig {
             initial: Dur::from_secs(3),
             max: Dur::from_secs(60),
@@ -206,5 +206,9 @@ pub fn ns2_2_26() -> TcpConfig {
 
 pub fn ns2_2_35() -> TcpConfig {
     let base = ns2_2_26();
-    TcpConfig { rto: RtoConfig { min: Dur::from_millis(200), ..base.rto.clone() }, ..base }
+    TcpConfig {
+        recovery: Recovery::Reno,
+        rto: RtoConfig { min: Dur::from_millis(200), ..base.rto.clone() },
+        ..base
+    }
 }

@@ -54,6 +54,44 @@ fn reno_leaves_recovery_at_a_partial_ack_and_newreno_does_not() {
     }
 }
 
+/// ns-2's Reno until 2004 finds the second loss of a window by duplicate ACKs, as often as it takes; RFC 6582's rule
+/// does not let Reno do so.
+#[test]
+fn ns2_reno_retransmits_again_within_one_window() {
+    for (recovery, times) in [(Recovery::RenoNs2, 3), (Recovery::Reno, 1)] {
+        let mut script = ten_out(recovery);
+        script.acks(0, 8);
+        for acked in [4, 7] {
+            script.ack(acked).acks(acked, 3);
+        }
+        let again = script.sent_why().into_iter().filter(|sent| sent.2 == Reason::FastRetransmit);
+        let again: Vec<u64> = again.map(|(_, segment, _)| segment).collect();
+        assert_eq!(again, [0, 4, 7][..times], "{recovery:?}");
+    }
+}
+
+/// With `bugfix_`, ns-2's duplicate ACKs resend nothing after a timeout, until what was sent before it is acknowledged;
+/// but they inflate the window by three and then one each.
+#[test]
+fn ns2_reno_inflates_without_a_retransmission_after_a_timeout() {
+    let mut script = ten_out(Recovery::RenoNs2);
+    script.at(1300).drain();
+    script.at(1400).ack(1).ack(10);
+    script.drain();
+    let cwnd = script.windows().0;
+    script.acks(10, 2);
+    assert_eq!(script.windows().0, cwnd);
+    script.ack(10);
+    assert_eq!(script.windows().0, cwnd + 3);
+    script.acks(10, 2);
+    assert_eq!(script.windows().0, cwnd + 5);
+    assert!(script.sent_why().iter().all(|sent| sent.2 == Reason::New));
+    script.at(1500).ack(11);
+    assert_eq!(script.windows().0, cwnd + 1, "slow start goes on");
+    script.acks(11, 3);
+    assert!(script.sent_why().iter().any(|sent| (sent.1, sent.2) == (11, Reason::FastRetransmit)));
+}
+
 /// RFC 6582 §3.2 step 3: a partial ACK resends the next hole, deflates by what it acknowledges and adds a segment back;
 /// the full ACK ends with ssthresh.
 #[test]

@@ -7,6 +7,7 @@ mod error_control;
 mod newreno;
 mod rack;
 mod reno;
+mod reno_ns2;
 mod sack;
 mod tahoe;
 
@@ -71,6 +72,7 @@ pub fn build(config: &TcpConfig, has_sack: bool) -> Box<dyn LossRecovery> {
         }
         Recovery::Tahoe => Box::new(tahoe::Tahoe),
         Recovery::Reno => Box::new(reno::Reno),
+        Recovery::RenoNs2 => Box::new(reno_ns2::RenoNs2::default()),
         Recovery::Sack if has_sack => Box::new(sack::Sack::default()),
         Recovery::RackTlp if has_sack => Box::new(rack::Rack::new(config)),
         Recovery::Newreno | Recovery::Sack | Recovery::RackTlp => Box::new(newreno::NewReno),

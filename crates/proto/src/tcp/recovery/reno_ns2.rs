@@ -1,0 +1,52 @@
+//! Reno as ns-2 had it with `bugfix_` on (tcp-reno.cc, revisions 1.17 of 1997 to 1.41 of 2004): "recover" keeps duplicate
+//! ACKs from meaning a loss after a timeout only. After a fast retransmit they may mean one again, within the same
+//! window of data, as in the Reno of Fall and Floyd 1996. After a timeout they resend nothing, but still inflate the
+//! window.
+
+use super::reno::{fast_retransmit, inflate};
+use super::{LossRecovery, is_beyond_recover, limited_transmit};
+use crate::tcp::core::{AckSummary, Core, Phase};
+
+#[derive(Default)]
+pub struct RenoNs2 {
+    /// The last reduction was a timeout's.
+    has_timed_out: bool,
+}
+
+impl LossRecovery for RenoNs2 {
+    fn on_ack(&mut self, core: &mut Core, ack: &AckSummary) {
+        if ack.acked > 0 {
+            core.inflation = 0;
+            if core.phase == Phase::Recovery || (core.phase == Phase::Loss && core.una >= core.recover) {
+                core.leave_episode(ack.now);
+            }
+        } else if ack.is_duplicate {
+            self.on_duplicate(core, ack);
+        }
+    }
+
+    fn on_timeout(&mut self) {
+        self.has_timed_out = true;
+    }
+
+    /// Its timer is set anew with each fast retransmit.
+    fn rearms_timer(&self) -> bool {
+        true
+    }
+}
+
+impl RenoNs2 {
+    fn on_duplicate(&mut self, core: &mut Core, ack: &AckSummary) {
+        let is_third = core.dupacks == core.dupack_threshold;
+        if core.phase == Phase::Recovery {
+            inflate(core);
+        } else if is_third && (!self.has_timed_out || is_beyond_recover(core)) {
+            self.has_timed_out = false;
+            fast_retransmit(core, ack);
+        } else if core.dupacks >= core.dupack_threshold {
+            core.inflation = i64::from(core.dupacks) * core.mss as i64;
+        } else {
+            limited_transmit(core);
+        }
+    }
+}
