@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from airtcp._engine import ScenarioError, version
-from airtcp.cli import compare, listings, paper, run
+from airtcp.cli import compare, listings, model, paper, run
 from airtcp.cli.errors import BAD_INPUT, InputError
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ app = typer.Typer(
 app.command("compare", short_help="Compare schemes on a link.", epilog=compare.EXAMPLES)(compare.command)
 app.command("run", short_help="Run one scheme once, in detail.", epilog=run.EXAMPLES)(run.command)
 app.add_typer(paper.app, name="paper", short_help="Repeat what the papers measured.")
+app.add_typer(model.app, name="model", short_help="The papers' closed forms beside the simulator.")
 app.command("schemes", short_help="List the schemes and their parameters.", epilog=listings.SCHEMES_EXAMPLES)(
     listings.schemes_command
 )

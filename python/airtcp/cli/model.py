@@ -1,0 +1,265 @@
+"""`airtcp model`: the papers' closed forms, and the simulator beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, TypeVar
+
+import typer
+from rich import box
+from rich.table import Table
+
+from airtcp._engine import rate_in_bps, size_in_bytes, time_in_seconds
+from airtcp.cli.console import plain_console
+from airtcp.cli.errors import InputError
+from airtcp.closed_forms import Answer, RedInputs, Value, gain, red_queue, throughput, windows
+from airtcp.results import to_json
+from airtcp.table import NONE, decimals, interval
+
+WINDOW_EXAMPLES = """\b
+Examples:
+  airtcp model window
+  airtcp model window --ber 2e-6 --packet 52B
+  airtcp model window --per 1%
+"""
+MAT_EXAMPLES = """\b
+Examples:
+  airtcp model mat --ber 2e-6 --packet 1500B --window-packet 52B --rtt 100ms
+  airtcp model mat --per 0.001 --packet 1000B --rtt 50ms --no-run
+"""
+RED_EXAMPLES = """\b
+Examples:
+  airtcp model red
+  airtcp model red --max-probability 0.2
+  airtcp model red --flows 8 --window 10 --rate 10Mbit/s --rtt 40ms --json
+"""
+GAIN_EXAMPLES = """\b
+Examples:
+  airtcp model gain
+  airtcp model gain --mtu 1500B --header-packet 15B --ber 1e-6
+"""
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="The papers' closed forms, each beside what a short run of the simulator gives.",
+    epilog="\b\nExamples:\n  airtcp model window --ber 2e-6 --packet 52B\n  airtcp model red\n",
+)
+
+
+BerOption = Annotated[str | None, typer.Option(metavar="BER", help="Bit error rate, e.g. 2e-6.")]
+PerOption = Annotated[str | None, typer.Option(metavar="SHARE", help="Packet error rate instead, e.g. 1%.")]
+RttOption = Annotated[str, typer.Option(metavar="TIME", help="Round trip time.")]
+PacketOption = Annotated[str, typer.Option(metavar="SIZE", help="Length of the IP packets.")]
+RunOption = Annotated[bool, typer.Option("--run/--no-run", help="Simulate too.")]
+SeedsOption = Annotated[int, typer.Option(min=1, help="Runs with losses or marks by chance.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
+
+
+@app.command("window", epilog=WINDOW_EXAMPLES)
+def window_command(
+    ber: BerOption = None,
+    per: PerOption = None,
+    packet: PacketOption = "576B",
+    run: RunOption = True,
+    seeds: SeedsOption = 5,
+    json: JsonOption = False,
+) -> None:
+    """The window W at which a TCP loses its next packet, from bit errors (3e-5, if neither is given) or PER.
+
+    The simulated one is cwnd just before each reduction, averaged.
+    """
+    found = windows(
+        _ber(ber, per), _probability("--per", per), _size("--packet", packet), seeds if run else 0
+    )
+    _show(found, json)
+
+
+@app.command("mat", epilog=MAT_EXAMPLES)
+def mat_command(
+    ber: BerOption = None,
+    per: PerOption = None,
+    packet: PacketOption = "576B",
+    window_packet: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE", help="Length of the packets whose errors shrink the window.  [default: --packet]"
+        ),
+    ] = None,
+    header: Annotated[str, typer.Option(metavar="SIZE", help="Headers of each packet.")] = "52B",
+    rtt: RttOption = "540ms",
+    run: RunOption = True,
+    seeds: SeedsOption = 5,
+    json: JsonOption = False,
+) -> None:
+    """The Maximum Allowable Throughput under bit errors (3e-5, if neither is given) or a packet error rate.
+
+    With --window-packet as under decoupling, where the loss of short header packets sets the window.
+    """
+    found = throughput(
+        _ber(ber, per),
+        _probability("--per", per),
+        _size("--packet", packet),
+        None if window_packet is None else _size("--window-packet", window_packet, least=1),
+        _size("--header", header, least=1),
+        _time("--rtt", rtt),
+        seeds if run else 0,
+    )
+    _show(found, json)
+
+
+@app.command("red", epilog=RED_EXAMPLES)
+def red_command(
+    min_threshold: Annotated[float, typer.Option(min=0, help="In packets.")] = 5,
+    max_threshold: Annotated[float, typer.Option(min=0, help="In packets.")] = 15,
+    max_probability: Annotated[float, typer.Option(help="At the maximum threshold.")] = 0.1,
+    weight: Annotated[float, typer.Option(help="Of the present queue in the average.")] = 0.002,
+    flows: Annotated[int, typer.Option(min=1, help="Flows that share the queue.")] = 2,
+    window: Annotated[int, typer.Option(min=1, help="Of each flow, in packets of 1000 B.")] = 23,
+    rtt: RttOption = "51ms",
+    rate: Annotated[str, typer.Option(metavar="RATE", help="Of the bottleneck.")] = "5Mbit/s",
+    probability: Annotated[
+        str | None,
+        typer.Option(metavar="SHARE", help="At which packets are marked.  [default: RED's at the maximum]"),
+    ] = None,
+    run: RunOption = True,
+    seeds: SeedsOption = 5,
+    json: JsonOption = False,
+) -> None:
+    """The largest average queue of RED that marks: the least maximum threshold that loses nothing."""
+    if not min_threshold < max_threshold:
+        raise InputError("--max-threshold must be above --min-threshold")
+    if not (0 < max_probability <= 1 and 0 < weight <= 1):
+        raise InputError("--max-probability and --weight must be above 0 and at most 1")
+    given = RedInputs(
+        min_threshold,
+        max_threshold,
+        max_probability,
+        weight,
+        flows,
+        window,
+        _time("--rtt", rtt),
+        _quantity(rate_in_bps, "--rate", rate),
+        _probability("--probability", probability),
+        seeds if run else 0,
+    )
+    _show(red_queue(given), json)
+
+
+@app.command("gain", epilog=GAIN_EXAMPLES)
+def gain_command(
+    ber: BerOption = "2e-6",
+    mtu: Annotated[str, typer.Option(metavar="SIZE", help="Length of the data packets.")] = "1500B",
+    header_packet: Annotated[str, typer.Option(metavar="SIZE", help="Length of the header packets.")] = "52B",
+    rtt: RttOption = "100ms",
+    run: RunOption = True,
+    seeds: SeedsOption = 5,
+    json: JsonOption = False,
+) -> None:
+    """What decoupling is worth on a link with bit errors: √(MTU/HP_Sz), and without that simplification.
+
+    The simulated one compares a TCP whose packets are lost as rarely as header packets with one whose packets
+    are lost as their length has it.
+    """
+    rate = _probability("--ber", ber) or 0.0
+    found = gain(
+        rate,
+        _size("--mtu", mtu),
+        _size("--header-packet", header_packet, least=1),
+        _time("--rtt", rtt),
+        seeds if run else 0,
+    )
+    _show(found, json)
+
+
+PAPERS_BER = 3e-5
+"""Of paper 000, §3."""
+
+
+def _ber(ber: str | None, per: str | None) -> float | None:
+    if ber is not None and per is not None:
+        raise InputError("give --ber or --per, not both")
+    return PAPERS_BER if ber is None and per is None else _probability("--ber", ber)
+
+
+def _probability(option: str, text: str | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError as error:
+        raise InputError(f"{option} {text}: write a number or a percentage, e.g. 1e-6 or 1%") from error
+    if not 0 < value < 1:
+        raise InputError(f"{option} {text}: must lie between 0 and 1")
+    return value
+
+
+def _size(option: str, text: str, least: int = 41) -> int:
+    """Of a packet with a byte of payload, unless `least` says otherwise."""
+    value = _quantity(size_in_bytes, option, text)
+    if not least <= value <= 65535:
+        raise InputError(f"{option} {text}: must be {least} to 65535 B")
+    return value
+
+
+def _time(option: str, text: str) -> float:
+    value = _quantity(time_in_seconds, option, text)
+    if value <= 0:
+        raise InputError(f"{option} {text}: must be above zero")
+    return value
+
+
+T = TypeVar("T")
+
+
+def _quantity(parse: Callable[[str], T], option: str, text: str) -> T:
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise InputError(f"{option} {text}: {error}") from error
+
+
+def _show(found: Answer, json: bool) -> None:
+    if json:
+        print(to_json(found), end="")
+        return
+    console = plain_console()
+    console.print(", ".join(f"{name} {value}" for name, value in found.inputs.items()))
+    console.print(_values(found.values))
+    console.print("What the papers say:")
+    console.print(_quoted(found))
+    for note in found.notes:
+        console.print(note)
+
+
+def _values(values: Sequence[Value]) -> Table:
+    kinds = list(dict.fromkeys(kind for value in values for kind in value.simulated or {}))
+    result = _table("", "closed form", *kinds, "formula")
+    for value in values:
+        simulated = value.simulated or {}
+        result.add_row(
+            f"{value.name} [{value.unit}]" if value.unit else value.name,
+            _number(value.closed_form),
+            *(interval(simulated[kind]) if kind in simulated else NONE for kind in kinds),
+            value.source,
+        )
+    return result
+
+
+def _quoted(found: Answer) -> Table:
+    result = _table("given", "", "paper", "its formula", "where")
+    for each in found.quoted:
+        result.add_row(each.inputs, each.name, f"{each.paper:g}", _number(each.closed_form), each.remark)
+    return result
+
+
+def _table(*titles: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for title in titles:
+        is_text = title in {"", "given", "formula", "where"}
+        table.add_column(title, justify="left" if is_text else "right")
+    return table
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}" if abs(value) < 1e-3 else f"{value:.{decimals(value)}f}"

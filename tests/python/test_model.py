@@ -1,0 +1,70 @@
+"""`airtcp model`: closed forms as the papers quote them, and runs that come near."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from conftest import Cli
+
+from airtcp import _engine
+
+
+def values(cli: Cli, *arguments: str) -> dict[str, Any]:
+    found = json.loads(cli.ok("model", *arguments, "--json"))
+    return {value["name"]: value for value in found["values"]}
+
+
+@pytest.mark.parametrize("model", ["window", "mat", "red", "gain"])
+def test_every_model_has_help_with_an_example(cli: Cli, model: str) -> None:
+    assert f"  airtcp model {model}" in cli.ok("model", model, "--help")
+
+
+def test_the_window_is_the_papers_and_the_simulators(cli: Cli) -> None:
+    """Paper 000, §8.3: BER 2e-6 and 52 B leave W = 56; a real sender's cwnd grows as far before each loss."""
+    window = values(cli, "window", "--ber", "2e-6", "--packet", "52B", "--seeds", "2")["W"]
+    assert window["closed_form"] == pytest.approx(56, abs=0.5)
+    for simulated in window["simulated"].values():
+        assert simulated["mean"] == pytest.approx(window["closed_form"], rel=0.1)
+
+
+def test_the_throughput_is_the_papers_and_the_simulators(cli: Cli) -> None:
+    """Paper 000, §8.3: 652 500 B/s, of which 615 KB/s are useful."""
+    given = ("--ber", "2e-6", "--packet", "1500B", "--window-packet", "52B", "--rtt", "100ms")
+    found = values(cli, "mat", *given, "--seeds", "2")
+    assert found["MAT"]["closed_form"] == pytest.approx(652.5 * 8, rel=0.01)
+    assert found["goodput bound"]["closed_form"] == pytest.approx(615 * 8, rel=0.01)
+    for simulated in found["MAT"]["simulated"].values():
+        assert simulated["mean"] == pytest.approx(found["MAT"]["closed_form"], rel=0.15)
+
+
+def test_what_does_not_follow_is_printed_with_both_sides(cli: Cli) -> None:
+    text = cli.ok("model", "mat", "--no-run")
+    assert "26" in text
+    assert "38.4" in text
+    assert "does not follow" in text
+    assert "losses" not in text
+
+
+def test_the_queue_of_the_run_is_near_eq_8(cli: Cli) -> None:
+    maximum = values(cli, "red", "--seeds", "2")["Q̄max"]
+    assert maximum["simulated"]["simulated"]["mean"] == pytest.approx(maximum["closed_form"], rel=0.15)
+
+
+def test_a_given_probability_is_eq_8_as_it_stands() -> None:
+    assert _engine.red_maximum_average_queue(5, 15, 0.1, 0.002, [25, 25], 0.02) == pytest.approx(
+        5 + 2 * 2.002
+    )
+
+
+def test_the_gain_goes_with_the_root_of_the_sizes(cli: Cli) -> None:
+    found = values(cli, "gain", "--mtu", "1500B", "--header-packet", "15B", "--no-run")
+    assert found["gain"]["closed_form"] == pytest.approx(10)
+
+
+def test_wrong_inputs_are_told(cli: Cli) -> None:
+    assert "no unit" in cli.refused("model", "mat", "--rtt", "3")
+    assert "between 0 and 1" in cli.refused("model", "window", "--per", "200%")
+    assert "not both" in cli.refused("model", "window", "--per", "1%", "--ber", "1e-6")
+    assert "above --min-threshold" in cli.refused("model", "red", "--max-threshold", "5")
