@@ -363,6 +363,31 @@ fn the_mean_queue_is_that_of_m_d_1() {
     }
 }
 
+/// The largest average is that of any arrival since the counts began; other disciplines have none.
+#[test]
+fn the_largest_average_of_red_is_counted() {
+    let mut link = Link::new(
+        queue(QueueKind::Red, Limit::packets(20)),
+        Box::new(FixedRate::new(RATE)),
+        Dur::from_millis(10),
+    );
+    let service = RATE.time_for(1000);
+    let mut largest = 0.0_f64;
+    for id in 0..200 {
+        // A burst of twice the rate, and then half of it.
+        let now = Time::ZERO
+            + if id < 100 { service / 2 * u64::from(id) } else { service * u64::from(2 * id - 150) };
+        while link.poll_delivery(now).is_some() {}
+        link.handle_packet(now, Item { id, bytes: 1000, ..Item::default() });
+        largest = largest.max(link.queue_view(now).average.unwrap());
+    }
+    let end = Time(1_000_000_000);
+    assert_eq!(link.stats(end).max_average_queue, Some(largest));
+    assert!(link.queue_view(end).average.unwrap() < largest);
+    link.reset_stats(end);
+    assert_eq!(link.stats(end).max_average_queue, None);
+}
+
 /// At 1e-4, 30 % of the full-sized packets survive and 96 % of the ACKs, but all of them use the link.
 #[test]
 fn corrupted_packets_use_the_link_and_count_as_corrupted() {

@@ -2,7 +2,7 @@
 
 use crate::script::{MSS, Script, plain};
 use airtcp_proto::tcp::{Reason, Recovery, TcpConfig, TimeoutPolicy};
-use airtcp_wire::Flags;
+use airtcp_wire::{Ecn, Flags};
 
 fn spectcp() -> TcpConfig {
     TcpConfig { congestion_control: "spectcp".to_owned(), ecn: true, initial_ssthresh: Some(10), ..plain() }
@@ -130,4 +130,16 @@ fn a_timeout_in_a_marked_window_is_congestion() {
     script.at(2000);
     assert_eq!(script.connection.stats().timeouts, 1);
     assert_eq!(script.windows(), (1, 2));
+}
+
+/// RFC 3168 §6.1.5: retransmissions are not ECN-capable. With RFC 2481's form, which paper 002 used, they are.
+#[test]
+fn retransmissions_are_ecn_capable_only_in_the_older_form() {
+    for (ecn_retransmissions, expected) in [(false, Ecn::NotEct), (true, Ecn::Ect0)] {
+        let mut script = ten_out(&TcpConfig { ecn_retransmissions, ..spectcp() });
+        script.acks(0, 4);
+        let out = script.drain();
+        let marks: Vec<_> = out.iter().map(|(_, transmit)| (transmit.offset / MSS, transmit.ecn)).collect();
+        assert_eq!(marks[..2], [(0, expected), (10, Ecn::Ect0)]);
+    }
 }
