@@ -129,7 +129,7 @@ impl Engine {
             return self.run_circuit(index);
         }
         if let (Some((vmss, packet_bytes)), Load::Tcp { endpoint }) = (circuit.repeats_by, packet.load) {
-            let window = u64::from(circuit.sender.control_window()) * vmss / packet_bytes;
+            let window = u64::from(circuit.sender.window()) * vmss / packet_bytes;
             let sender = &mut self.transfers[(endpoint >> 1) as usize].ends[SENDER];
             sender.repeat_first_every(u32::try_from(window).unwrap_or(u32::MAX));
         }

@@ -24,6 +24,10 @@ impl Gmb {
         Gmb { rate, next_tick: now + TICK, bucket: 0 }
     }
 
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+
     /// A packet has come to an empty queue: what could have been sent before is not made up for.
     pub fn on_backlog(&mut self, now: Time) {
         self.handle_timeout(now);

@@ -120,6 +120,14 @@ impl Sender {
         (windows.sum::<u64>() / self.vmss) as u32
     }
 
+    /// What one round trip's data packets amount to, in segments of VMSS: the control TCPs' windows and, for its rate and
+    /// their RTT, what the GMB sender sends.
+    pub fn window(&self) -> u32 {
+        let srtt = self.controls.iter().map(|control| control.connection.sender_view().srtt).max();
+        let guaranteed = self.gmb.as_ref().map_or(0, |gmb| gmb.rate().bytes_in(srtt.unwrap_or_default()));
+        self.control_window() + (guaranteed / self.vmss) as u32
+    }
+
     /// The control TCPs, for whoever watches them.
     pub fn controls(&self) -> impl Iterator<Item = &Connection> {
         self.controls.iter().map(|control| &control.connection)

@@ -1,0 +1,101 @@
+//! What TCP circuits get of a shared link (paper 000 §4.5 to §4.8).
+
+mod common;
+
+use airtcp_sim::record::FlowRecord;
+use airtcp_sim::scenario::model::{Discipline, Distribution, Flow, Jitter, Link};
+use airtcp_sim::{RunOptions, RunRecord, Scenario, run};
+use airtcp_wire::{Bytes, Dur};
+use common::{MBIT, go, link, ms, scheme, unlimited};
+
+const SACK: &str = "sack:profile=rfc";
+
+/// Flows alike with a scheme of their own.
+fn flows(name: &str, count: u32, scheme: &str) -> Flow {
+    Flow { count, stagger: ms(500), scheme: Some(scheme.to_owned()), ..unlimited(name, 0, 0) }
+}
+
+/// ACKs take up to `most` longer. Where nothing varies, a header packet's place in the queue is the one that its own
+/// predecessor left a round trip before, and who has what is not a matter of windows (Floyd and Jacobson 1992).
+fn with_varying_acks(mut link: Link, most: Dur) -> Link {
+    link.reverse.jitter = Some(Jitter {
+        distribution: Distribution::Uniform { low: Dur::ZERO, high: most },
+        overtaking: false,
+        start: Dur::ZERO,
+    });
+    link
+}
+
+fn with_queue(mut link: Link, discipline: Discipline) -> Link {
+    link.forward.queue.discipline = discipline;
+    link
+}
+
+fn over(link: Link, flows: Vec<Flow>, seconds: u64) -> Scenario {
+    Scenario { flows, warmup: ms(10_000), ..Scenario::over(vec![link], Dur::from_secs(seconds)) }
+}
+
+/// Mean throughput of the flows of this name, in bit/s.
+fn mean(record: &RunRecord, name: &str) -> f64 {
+    let flows: Vec<&FlowRecord> = record.flows.iter().filter(|flow| flow.name == name).collect();
+    flows.iter().map(|flow| flow.throughput_bps).sum::<f64>() / flows.len() as f64
+}
+
+/// D5, §4.7 and §4.8.1: where header packets are dropped first, congestion costs no data packet, and the streams' shares
+/// are as their VMSS.
+#[test]
+fn header_first_dropping_loses_no_data_and_shares_by_vmss() {
+    let one = format!("{SACK}+decoupling:vmss=1500B");
+    let two = format!("{SACK}+decoupling:vmss=3000B");
+    let link = with_varying_acks(link("link", 10 * MBIT, ms(20), 400), ms(20));
+    let link = with_queue(link, Discipline::HeaderFirst { max_headers: 60 });
+    let record = go(&over(link, vec![flows("one", 2, &one), flows("two", 2, &two)], 300), SACK, 1);
+    assert!(record.flows.iter().all(|flow| flow.losses_congestion == 0));
+    let link = &record.links[0];
+    assert!(link.drops_aqm > 1000 && link.drops_overflow == 0, "header packets instead: {link:#?}");
+    assert!(link.utilisation > 0.98, "{link:#?}");
+    let ratio = mean(&record, "two") / mean(&record, "one");
+    assert!((ratio / 2.0 - 1.0).abs() < 0.2, "{ratio}");
+}
+
+/// D6, §4.5.2: however greedy its competitors, the stream gets its GMB, and beyond it what one of them gets.
+#[test]
+fn the_guaranteed_minimum_holds_against_greedy_flows() {
+    let red = Discipline::Red {
+        min_threshold: 10.0,
+        max_threshold: 30.0,
+        max_probability: 0.1,
+        weight: 0.002,
+        gentle: true,
+        wait: true,
+        count_bytes: false,
+        mean_packet: Bytes(1500),
+    };
+    let link = with_queue(link("link", 10 * MBIT, ms(40), 100), red);
+    let stream = flows("stream", 1, &format!("{SACK}+decoupling:gmb=3Mbit/s"));
+    let scenario = over(link, vec![stream, flows("greedy", 6, SACK)], 120);
+    let options = RunOptions { series: Some(ms(5_000)), ..RunOptions::default() };
+    let outcome = run(&scenario, &scheme(SACK), 1, options).unwrap();
+    let (stream, share) = (mean(&outcome.record, "stream"), mean(&outcome.record, "greedy"));
+    assert!((stream / (3e6 + share) - 1.0).abs() < 0.1, "{stream} with a TCP's share of {share}");
+    let series = outcome.series.unwrap().flows;
+    let of_stream = |&row: &usize| series.flow[row] == 0 && series.time_ns[row] > 10_000_000_000;
+    // Of 3 Mbit/s in packets of 1500 bytes, 1448 bytes are payload, and the queue drops a few in a hundred.
+    for row in (0..series.time_ns.len()).filter(of_stream) {
+        let rate = series.delivered_bps[row];
+        assert!(rate > 0.95 * 3e6 * 1448.0 / 1500.0, "{rate} at {} ns", series.time_ns[row]);
+    }
+}
+
+/// D7, §4.5.1: N control TCPs get N flows' shares.
+#[test]
+fn control_tcps_count_as_flows() {
+    for controls in [1, 2, 4] {
+        let stream = flows("stream", 1, &format!("{SACK}+decoupling:controls={controls}"));
+        let others = flows("other", 4, &format!("{SACK}+decoupling"));
+        let link = with_varying_acks(link("link", 10 * MBIT, ms(40), 60), ms(10));
+        let record = go(&over(link, vec![stream, others], 120), SACK, 1);
+        let shares = mean(&record, "stream") / mean(&record, "other");
+        assert!((shares / f64::from(controls) - 1.0).abs() < 0.2, "{controls}: {shares}");
+    }
+}
