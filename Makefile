@@ -19,8 +19,9 @@ demo: .venv/engine.stamp ## install what is missing, build, compare TCPs on a lo
 	@echo "The figures are in $(DEMO_OUT)/:"
 	@find $(DEMO_OUT) -name '*.png' | sort | sed 's/^/  /'
 
-papers: .venv/engine.stamp ## repeat the papers' experiments and write docs/papers.md
+papers: .venv/engine.stamp ## repeat the papers' experiments and write docs/papers.md and docs/cross.md
 	$(BIN)/airtcp paper all --out out/papers --docs docs
+	$(BIN)/airtcp paper cross --out out/cross --docs docs
 
 test: lint test-rust test-python bench-smoke ## every test and lint
 

@@ -14,6 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import airtcp.papers
+from airtcp import _engine
+from airtcp.papers.cross import Plan, all_paths, all_schemes, cross
+from airtcp.papers.cross_page import CrossPlot, matrix
+from airtcp.papers.cross_page import page as cross_page
 from airtcp.papers.frame import (
     BarPlot,
     Case,
@@ -38,7 +42,7 @@ from airtcp.papers.frame.document import (
     paper_results,
     paper_results_schema,
 )
-from airtcp.papers.frame.find import UnknownName, papers, select
+from airtcp.papers.frame.find import UnknownName, links, papers, select
 from airtcp.papers.frame.model import Experiment, Result
 from airtcp.papers.frame.rows import TOLERANCES
 from airtcp.papers.frame.words import tally, value
@@ -257,6 +261,31 @@ def test_docs_are_the_same_bytes_each_time(cli: Cli) -> None:
 def test_the_list_names_every_experiment(cli: Cli) -> None:
     text = cli.ok("paper", "list")
     assert all(identifier in text for identifier in IDS)
+
+
+def test_every_scheme_on_every_link(cli: Cli) -> None:
+    chosen = ("lte", "wifi", "--schemes", "bbr,snoop-less", "--quick")
+    assert "snoop-less" in cli.refused("paper", "cross", *chosen)
+    document = json.loads(cli.ok("paper", "cross", "lte", "--schemes", "bbr,reno", "--quick", "--json", "-"))
+    jsonschema.Draft202012Validator(json.loads(cli.ok("schema", "--cross"))).validate(document)
+    (link,) = document["links"]
+    bbr, reno = link["schemes"]
+    assert (bbr["scheme"], reno["scheme"]) == ("bbr", "reno")
+    # To its own kind, a scheme is as fair as to its own kind.
+    assert reno["reno_keeps"]["mean"] == 1
+    assert "did you mean lte" in cli.refused("paper", "cross", "ltee")
+
+
+def test_the_table_names_every_scheme_and_every_link() -> None:
+    paths = all_paths()
+    assert {"3g", "lte", "geo-satellite", "wifi", *links()} == set(paths)
+    assert set(all_schemes()) == {scheme["name"] for scheme in _engine.schemes()}
+    document = cross(Plan({"lte": paths["lte"]}, ["reno", "bbr"], "2s"), Context(seeds=1))
+    header, rows = matrix(document)
+    assert header == ["% of bound", "lte"]
+    assert [row[0] for row in rows] == ["reno", "bbr"]
+    assert "## lte" in cross_page(document)
+    assert CrossPlot(document).draw().axes
 
 
 def test_an_unknown_experiment_is_bad_input(cli: Cli) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +12,7 @@ import typer
 from rich.console import Console
 
 from airtcp._engine import Scenario
-from airtcp.cli.console import plain_console, progress_bar
+from airtcp.cli.console import plain_console, progress_bar, write_json
 from airtcp.cli.errors import INTERRUPTED, writing
 from airtcp.cli.options import (
     DurationOption,
@@ -110,11 +109,7 @@ class _Report:
         with writing(directory):
             (directory / "results.json").write_text(self.document, encoding="utf-8")
             write_frames(self.found, directory)
-        if json == "-":
-            sys.stdout.write(self.document)
-        elif json is not None:
-            with writing(json):
-                Path(json).write_text(self.document, encoding="utf-8")
+        write_json(self.document, json)
 
     def draw(self, directory: Path) -> None:
         # Matplotlib takes half of the start-up time of all commands, and only the end of this one needs it.

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
+from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from airtcp.cli.errors import writing
 
 PLAIN_WIDTH = 160
 """Where there is no terminal to fit."""
@@ -17,6 +21,15 @@ def plain_console(*, stderr: bool = False) -> Console:
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = PLAIN_WIDTH
     return console
+
+
+def write_json(text: str, where: str | None) -> None:
+    """What `--json` asks for: a file, `-` for standard output, or nothing."""
+    if where == "-":
+        sys.stdout.write(text)
+    elif where is not None:
+        with writing(where):
+            Path(where).write_text(text, encoding="utf-8")
 
 
 def progress_bar() -> Progress:

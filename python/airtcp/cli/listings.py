@@ -62,18 +62,23 @@ def profiles_command(json: JsonOption = False) -> None:
 
 def schema_command(
     results: Annotated[bool, typer.Option("--results", help="That of results.json instead.")] = False,
-    papers: Annotated[
-        bool, typer.Option("--papers", help="That of the results of `airtcp paper` instead.")
-    ] = False,
+    papers: Annotated[bool, typer.Option("--papers", help="That of `airtcp paper`'s results.")] = False,
+    cross: Annotated[bool, typer.Option("--cross", help="That of `airtcp paper cross`'s results.")] = False,
 ) -> None:
     """Print the JSON Schema of the scenario file."""
-    if papers:
-        from airtcp.papers.frame.document import paper_results_schema  # noqa: PLC0415 it loads Matplotlib
+    print(json_module.dumps(_schema(results, papers, cross), indent=2, ensure_ascii=False))
 
-        schema = paper_results_schema()
-    else:
-        schema = results_schema() if results else json_module.loads(_engine.schema())
-    print(json_module.dumps(schema, indent=2, ensure_ascii=False))
+
+def _schema(results: bool, papers: bool, cross: bool) -> Any:
+    if results:
+        return results_schema()
+    if not (papers or cross):
+        return json_module.loads(_engine.schema())
+    # Here, and not above: they load Matplotlib.
+    from airtcp.papers.cross import cross_schema  # noqa: PLC0415
+    from airtcp.papers.frame.document import paper_results_schema  # noqa: PLC0415
+
+    return cross_schema() if cross else paper_results_schema()
 
 
 @dataclass(frozen=True)

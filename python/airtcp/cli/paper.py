@@ -18,6 +18,14 @@ Examples:
 """
 
 
+SeedsOption = Annotated[int | None, typer.Option(min=1, help="Runs a scheme.  [default: enough]")]
+QuickOption = Annotated[bool, typer.Option("--quick", help="A run of seconds: its numbers mean nothing.")]
+JsonOption = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Write the results there; `-` is standard output.")
+]
+JobsOption = Annotated[int | None, typer.Option(min=1, help="Runs at a time.  [default: one a core]")]
+
+
 class _Group(TyperGroup):
     """What is no command's name is an experiment's: `airtcp paper D3` is `airtcp paper run D3`."""
 
@@ -62,20 +70,58 @@ def link_command(
     show_link(name)
 
 
+@app.command(
+    "cross",
+    short_help="Every scheme on every link, in one table.",
+    epilog="\b\nExamples:\n  airtcp paper cross\n  airtcp paper cross lte 3g --schemes reno,cubic,bbr,snoop\n"
+    "  airtcp paper cross --quick\n",
+)
+def cross_command(
+    links: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="LINK",
+            help="Links: `airtcp paper link`, and 3g, lte, geo-satellite, wifi.  [default: all]",
+            show_default=False,
+        ),
+    ] = None,
+    schemes: Annotated[str | None, typer.Option(metavar="A,B,…", help="[default: all]")] = None,
+    duration: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Simulated time of each run.  [default: 120s]")
+    ] = None,
+    seeds: SeedsOption = None,
+    quick: QuickOption = False,
+    json: JsonOption = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the results and the figure go.")] = Path(
+        "airtcp-out/cross"
+    ),
+    docs: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write cross.md and its figure there.")
+    ] = None,
+    jobs: JobsOption = None,
+) -> None:
+    """Run every scheme on every paper's link and on links of today.
+
+    Prints goodput, its share of the bound, RTT, timeouts, and what a competing Reno and a competing CUBIC
+    flow are left with.
+    """
+    from airtcp.cli.cross import Request, run_cross  # noqa: PLC0415 it loads Matplotlib
+
+    run_cross(
+        Request(
+            links or [], schemes, duration, seeds=seeds, quick=quick, jobs=jobs, out=out, json=json, docs=docs
+        )
+    )
+
+
 @app.command(RUN, short_help="Run experiments, and compare with the papers.", epilog=EXAMPLES)
 def run_command(
     names: Annotated[
         list[str], typer.Argument(metavar="NAME", help="Experiments (D3), papers (decoupling), or `all`.")
     ],
-    seeds: Annotated[
-        int | None, typer.Option(min=1, help="Runs a scheme.  [default: as each experiment says]")
-    ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A run of seconds: its verdicts mean nothing.")
-    ] = False,
-    json: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write the results there; `-` is standard output.")
-    ] = None,
+    seeds: SeedsOption = None,
+    quick: QuickOption = False,
+    json: JsonOption = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -89,7 +135,7 @@ def run_command(
             metavar="DIR", help="Renew the experiments' part of papers.md, papers.json and figures there."
         ),
     ] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time.  [default: one a core]")] = None,
+    jobs: JobsOption = None,
 ) -> None:
     """Run experiments, and set each number that the paper states beside ours.
 

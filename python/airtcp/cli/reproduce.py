@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as json_module
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,11 +17,11 @@ from rich.progress import Progress, TaskID
 from rich.table import Table
 
 from airtcp._engine import ScenarioError
-from airtcp.cli.console import plain_console, progress_bar
+from airtcp.cli.console import plain_console, progress_bar, write_json
 from airtcp.cli.errors import INTERRUPTED, InputError, writing
 from airtcp.figures.style import save, style
 from airtcp.papers.frame import words
-from airtcp.papers.frame.context import QUICK_SEEDS, Context
+from airtcp.papers.frame.context import QUICK_SEEDS, Context, Watcher
 from airtcp.papers.frame.docs import FIGURES, page
 from airtcp.papers.frame.document import (
     ExperimentOut,
@@ -87,7 +86,7 @@ def reproduce(request: Request) -> None:
         console.print(f"Interrupted: {len(done)} of {len(chosen)} experiments are done.")
         raise typer.Exit(INTERRUPTED) from None
     finally:
-        _print_json(request, paper_results(done, interrupted=len(done) < len(chosen)))
+        write_json(to_json(paper_results(done, interrupted=len(done) < len(chosen))), request.json)
         if len(done) > 1:
             rows = [row for found in done for row in found["rows"]]
             console.print(f"All together: {words.tally(rows)}.")
@@ -106,7 +105,7 @@ def _known() -> Iterator[None]:
 
 def _run(request: Request, experiment: Experiment, folders: Sequence[Path]) -> ExperimentOut:
     seeds = request.seeds or (QUICK_SEEDS if request.quick else experiment.seeds)
-    with _watched(experiment) as watcher, style():
+    with watched(experiment.id) as watcher, style():
         context = Context(seeds, request.quick, request.seeds, request.jobs, watcher)
         try:
             result = experiment.measure(context)
@@ -142,9 +141,10 @@ class _Bar:
 
 
 @contextmanager
-def _watched(experiment: Experiment) -> Iterator[_Bar]:
+def watched(name: str) -> Iterator[Watcher]:
+    """A progress bar called `name`."""
     with progress_bar() as bar:
-        yield _Bar(bar, bar.add_task(experiment.id, total=None), experiment.id)
+        yield _Bar(bar, bar.add_task(name, total=None), name)
 
 
 def show(console: Console, found: ExperimentOut, took_s: float) -> None:
@@ -195,14 +195,6 @@ def _write(request: Request, document: PaperResults) -> None:
     if request.docs:
         with writing(request.docs):
             _write_docs(request.docs, document)
-
-
-def _print_json(request: Request, document: PaperResults) -> None:
-    if request.json == "-":
-        sys.stdout.write(to_json(document))
-    elif request.json is not None:
-        with writing(request.json):
-            Path(request.json).write_text(to_json(document), encoding="utf-8")
 
 
 def _write_docs(folder: Path, document: PaperResults) -> None:

@@ -60,6 +60,6 @@ case leaves time series (`runs.series(scheme).flows`, `.queues`, `.events`: data
 that know how to draw themselves: `SweepPlot`, `TimePlot`, `BarPlot`, or any class with a `caption` and a
 `draw`.
 
-`links` are the paper's paths for `airtcp paper cross`, with the loss and the delays of one of its points (`altered`
-sets them), and with no other traffic.
+`links` are the paper's paths for `airtcp paper cross`: scenario text with the loss and the delays of one of
+its points (`altered` sets them), and with one flow or none.
 """

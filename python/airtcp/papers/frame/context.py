@@ -17,6 +17,8 @@ K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
 QUICK_SEEDS = 2
+LABEL = 24
+"""Letters of a case's key that a progress bar has room for."""
 UNITS: dict[str, float] = {"bit/s": 1.0, "kbit/s": 1e3, "Mbit/s": 1e6, "B/s": 8.0, "KB/s": 8e3, "MB/s": 8e6}
 """How many bit/s they are. KB are 1000 bytes."""
 
@@ -183,7 +185,8 @@ def _parse(scenario: str, sets: Mapping[str, object]) -> Scenario:
 
 
 def _label(key: Hashable) -> str:
-    return " ".join(map(str, key)) if isinstance(key, tuple) else str(key)
+    words = key if isinstance(key, tuple) else (key,)
+    return " ".join(str(word)[:LABEL] for word in words if word not in (None, ""))
 
 
 def _toml(value: object) -> str:

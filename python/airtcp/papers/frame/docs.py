@@ -43,7 +43,7 @@ def _summary(papers: Sequence[PaperOut]) -> Iterator[str]:
         ids = ", ".join(f"[{found['id']}](#{_anchor(found)})" for found in paper["experiments"])
         counts = [len(judged), len(judged) - len(differing), len(differing), unexplained]
         rows.append([paper["title"], ids, *map(str, counts)])
-    yield from _table(["paper", "experiments", "rows", "agree", "differ", words.NOT_EXPLAINED], rows)
+    yield from table(["paper", "experiments", "rows", "agree", "differ", words.NOT_EXPLAINED], rows)
 
 
 def _paper(paper: PaperOut) -> Iterator[str]:
@@ -59,12 +59,12 @@ def _experiment(found: ExperimentOut) -> Iterator[str]:
     if found["quick"]:
         yield f"**{words.QUICK}**\n"
     if found["rows"]:
-        yield from _table(words.COLUMNS, [words.cells(row) for row in found["rows"]], "lrrrl")
+        yield from table(words.COLUMNS, [words.cells(row) for row in found["rows"]], "lrrrl")
     yield from _list(f"*{name}*: {text}" for name, text in words.remarks(found))
     if words.undecided(found):
         yield words.undecided(found).replace("*", "\\*") + "\n"
-    for table in found["tables"]:
-        yield from _extra(table)
+    for extra in found["tables"]:
+        yield from _extra(extra)
     for figure in found["figures"]:
         yield f"![{figure['caption']}]({FIGURES}/{figure['file']}.svg)\n"
     if found["parameters"]:
@@ -75,13 +75,14 @@ def _experiment(found: ExperimentOut) -> Iterator[str]:
     yield from (f"{note}\n" for note in found["notes"])
 
 
-def _extra(table: TableOut) -> Iterator[str]:
-    yield f"{table['title']}\n"
-    cells = [[words.cell(cell) for cell in row] for row in table["rows"]]
-    yield from _table(table["columns"], cells, "l" + "r" * (len(table["columns"]) - 1))
+def _extra(extra: TableOut) -> Iterator[str]:
+    yield f"{extra['title']}\n"
+    cells = [[words.cell(cell) for cell in row] for row in extra["rows"]]
+    yield from table(extra["columns"], cells, "l" + "r" * (len(extra["columns"]) - 1))
 
 
-def _table(columns: Sequence[str], rows: Iterable[Sequence[str]], align: str = "") -> Iterator[str]:
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]], align: str = "") -> Iterator[str]:
+    """In Markdown; `align` has an `l` or `r` a column."""
     rules = {"l": "---", "r": "---:"}
     yield _line(columns)
     yield _line([rules[align[place] if align else "l"] for place in range(len(columns))])

@@ -41,7 +41,7 @@ def select(names: Sequence[str]) -> list[tuple[Paper, Experiment]]:
         ids = _ids(name)
         if not ids:
             experiments = [found.id for paper in papers() for found in paper.experiments]
-            raise _unknown(
+            raise unknown(
                 "experiment or paper", name, [ALL, *(paper.name for paper in papers()), *experiments]
             )
         wanted |= ids
@@ -57,7 +57,7 @@ def link(name: str) -> str:
     """The scenario text of `decoupling/lossy`. Raises UnknownName."""
     known = links()
     if name not in known:
-        raise _unknown("link", name, list(known))
+        raise unknown("link", name, list(known))
     return known[name]
 
 
@@ -71,7 +71,8 @@ def _ids(name: str) -> set[str]:
     }
 
 
-def _unknown(what: str, name: str, known: Sequence[str]) -> UnknownName:
+def unknown(what: str, name: str, known: Sequence[str]) -> UnknownName:
+    """The error that names the nearest."""
     by_low = {word.lower(): word for word in known}
     near = get_close_matches(name.lower(), by_low, n=1, cutoff=0.4)
     hint = f": did you mean {by_low[near[0]]}?" if near else "."

@@ -66,7 +66,7 @@ class Paper:
     title: str
     experiments: Sequence[Experiment]
     links: Mapping[str, str] = field(default_factory=dict)
-    """The paths of its experiments by name: scenario text with loss and delays as at one of its points, and with
+    """The paths of its experiments by name: scenario text with loss and delays of one of its points, and
     one flow or none."""
     notes: Sequence[str] = ()
 

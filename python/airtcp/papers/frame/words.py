@@ -93,7 +93,7 @@ def cell(content: str | float | Value | None) -> str:
 
 
 def value(found: Value, signed: bool = False) -> str:
-    """`mean ± half-width`."""
+    """`mean ± half-width`, with as many decimals as three figures of the mean need."""
     # JSON has no NaN: it is null there.
     mean: float | None = found["mean"]
     if mean is None or math.isnan(mean):

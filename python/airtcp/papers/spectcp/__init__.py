@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from airtcp.papers.frame import Paper
+from airtcp.papers.frame import Paper, altered
 from airtcp.papers.spectcp.satellite import SATELLITE, s4
 from airtcp.papers.spectcp.threshold import DUMBBELL, s1, s2, s3
 
@@ -11,7 +11,7 @@ PAPER = Paper(
     "002",
     "SpecTCP",
     experiments=(s1, s2, s3, s4),
-    links={"red-bottleneck": DUMBBELL, "satellite": SATELLITE},
+    links={"red-bottleneck": DUMBBELL, "satellite": altered(SATELLITE, {"link.satellite.loss.ber": 1e-5})},
     notes=(
         "SpecTCP takes every loss for corruption until ECN-Echo says otherwise: on a path with a queue that "
         "drops instead of marking, nothing slows it down.",

@@ -1,0 +1,162 @@
+"""Every scheme on every paper's link, and on links of today: what none of the papers shows.
+
+Each scheme runs alone, then beside one Reno and beside one CUBIC flow, all with the stack of today (profile
+`linux`): what differs between two columns is the link alone, and between two rows the scheme.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypedDict
+
+import airtcp
+from airtcp._engine import schemes, version
+from airtcp.papers.frame.context import Case, Context, Runs
+from airtcp.papers.frame.document import Value
+from airtcp.papers.frame.find import links
+from airtcp.papers.frame.rows import ratio_of
+from airtcp.results import plain, schema_of
+from airtcp.stats import CONFIDENCE, Estimate
+from airtcp.summary import summarise_all
+
+FLOW = "download"
+COMPETITOR = "competitor"
+BASE = "reno"
+COMPETITORS = ("reno", "cubic")
+READY_MADE = ("3g", "lte", "geo-satellite", "wifi")
+SEEDS = 3
+DURATION = "120s"
+
+
+class Cell(TypedDict):
+    """One scheme on one link. Counts are means a run.
+
+    `reno_keeps` and `cubic_keeps` are what a competing flow of that kind carries beside the scheme, over what
+    it carries beside a Reno flow or a CUBIC flow: 1 is as fair as to its own kind.
+    """
+
+    scheme: str
+    goodput_bps: Value
+    share_of_bound: float | None
+    rtt_p95_ms: float | None
+    timeouts: float
+    timeouts_spurious: float
+    reno_keeps: Value
+    cubic_keeps: Value
+
+
+class CrossLink(TypedDict):
+    """All schemes on one link. `scenario` is its text, as `airtcp compare` reads it."""
+
+    name: str
+    scenario: str
+    schemes: list[Cell]
+
+
+class Cross(TypedDict):
+    """What `airtcp paper cross` found."""
+
+    format: Literal[1]
+    airtcp: str
+    confidence: float
+    duration: str
+    seeds: int
+    quick: bool
+    links: list[CrossLink]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is compared on what."""
+
+    paths: Mapping[str, str]
+    """Scenario text by the link's name."""
+    schemes: Sequence[str]
+    duration: str = DURATION
+
+
+def all_paths() -> dict[str, str]:
+    """The papers' links, and of the ready-made scenarios those of today's access networks.
+
+    The latter lie in the source tree, and are left out where there is none.
+    """
+    folder = Path(airtcp.__file__).resolve().parents[2] / "scenarios"
+    files = {name: folder / f"{name}.toml" for name in READY_MADE}
+    today = {name: file.read_text(encoding="utf-8") for name, file in files.items() if file.exists()}
+    return {name: _one_flow(text) for name, text in {**links(), **today}.items()}
+
+
+def all_schemes() -> list[str]:
+    """Every name of the catalogue, the base first."""
+    names = [scheme["name"] for scheme in schemes()]
+    return [BASE, *(name for name in names if name != BASE)]
+
+
+def cross(plan: Plan, ctx: Context) -> Cross:
+    """Runs all of it. Raises ScenarioError and KeyboardInterrupt as `Context.sweep`."""
+    sets = {"duration": plan.duration, "profile": "linux"}
+    names = list(dict.fromkeys([*COMPETITORS, *plan.schemes]))
+    found = ctx.sweep(
+        {
+            (path, rival): Case(_beside(text, rival), names, sets)
+            for path, text in plan.paths.items()
+            for rival in (None, *COMPETITORS)
+        }
+    )
+    return {
+        "format": 1,
+        "airtcp": version(),
+        "confidence": CONFIDENCE,
+        "duration": plan.duration,
+        "seeds": ctx.forced_seeds or ctx.seeds,
+        "quick": ctx.quick,
+        "links": [
+            _link(
+                path,
+                text,
+                plan.schemes,
+                found[path, None],
+                {rival: found[path, rival] for rival in COMPETITORS},
+            )
+            for path, text in plan.paths.items()
+        ],
+    }
+
+
+def cross_schema() -> dict[str, Any]:
+    return schema_of(Cross)
+
+
+def _link(name: str, text: str, wanted: Sequence[str], alone: Runs, beside: Mapping[str, Runs]) -> CrossLink:
+    by_scheme = {summary.scheme: summary for summary in summarise_all(alone.found.runs)}
+    cells = [
+        {
+            "scheme": scheme,
+            "goodput_bps": by_scheme[scheme].goodput,
+            "share_of_bound": by_scheme[scheme].share_of_bound,
+            "rtt_p95_ms": by_scheme[scheme].rtt_p95_ms,
+            "timeouts": by_scheme[scheme].timeouts,
+            "timeouts_spurious": by_scheme[scheme].spurious_timeouts,
+            **{f"{rival}_keeps": _kept(runs, scheme, rival) for rival, runs in beside.items()},
+        }
+        for scheme in wanted
+    ]
+    document: CrossLink = {"name": name, "scenario": text, "schemes": plain(cells)}
+    return document
+
+
+def _kept(beside: Runs, scheme: str, rival: str) -> Estimate:
+    return ratio_of(beside.goodput(scheme, flow=COMPETITOR), beside.goodput(rival, flow=COMPETITOR))
+
+
+def _one_flow(scenario: str) -> str:
+    """With its flow written out, so that another can be put beside it."""
+    return scenario if "[[flow]]" in scenario else f'{scenario}\n[[flow]]\nname = "{FLOW}"\n'
+
+
+def _beside(scenario: str, rival: str | None) -> str:
+    if rival is None:
+        return scenario
+    return f'{scenario}\n[[flow]]\nname = "{COMPETITOR}"\nscheme = "{rival}"\nmeasure = false\n'
