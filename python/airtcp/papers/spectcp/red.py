@@ -20,11 +20,11 @@ class Thresholds:
     def __str__(self) -> str:
         return f"{self.low:g}/{self.high:g}/{self.probability:g}"
 
-    def queue(self, *, wait: bool = True) -> str:
+    def queue(self) -> str:
         return (
             f'{{ discipline = "red", packets = 50, ecn = true, min_threshold = {self.low}, '
             f"max_threshold = {self.high}, max_probability = {self.probability}, weight = {WEIGHT}, "
-            f"gentle = false, wait = {str(wait).lower()} }}"
+            "gentle = false, wait = true }"
         )
 
 
