@@ -52,7 +52,7 @@ impl Arrival {
         Segment {
             seq: IRS.at(u64::from(self.seq)),
             ack: ISS.at(u64::from(self.ack)),
-            flags: Flags(self.flags),
+            flags: Flags(u16::from(self.flags)),
             window: self.window,
             len: u32::from(self.len % 1461),
             timestamps: self.echo.map(|echo| Timestamps { value: millis(now), echo: u32::from(echo) }),

@@ -59,6 +59,9 @@ pub trait Middlebox: Send {
     /// or nothing. A packet leaves in the direction that it names.
     fn handle_packet(&mut self, now: Time, packet: TcpPacket, out: &mut Vec<TcpPacket>);
 
+    /// A queue behind the node has dropped a packet that had left it. Losses on a link are not told: nobody sees them.
+    fn handle_drop(&mut self, _now: Time, _packet: &TcpPacket) {}
+
     /// The time named by [`poll_timeout`](Middlebox::poll_timeout) has come.
     fn handle_timeout(&mut self, _now: Time, _out: &mut Vec<TcpPacket>) {}
 

@@ -133,7 +133,10 @@ impl Engine {
         }
         match fate {
             Fate::Delivered => self.arrive(id, side.far_node()),
-            Fate::Lost(cause) => self.lose(id, cause, at),
+            Fate::Lost(cause) => {
+                self.tell_station(id, cause, side);
+                self.lose(id, cause, at);
+            }
         }
     }
 

@@ -100,7 +100,7 @@ impl Network {
             transfer.under_way += 1;
             if segment.len > 0 {
                 flow.counts.on_sent(packet.transmit.reason);
-                packet.order = account(transfer, &packet.transmit, self.now, self.recorder.as_mut());
+                packet.order = account(transfer, flow, &packet.transmit, self.now, self.recorder.as_mut());
             }
             let is_last = packet.transmit.reason == Reason::Ack && !segment.flags.contains(Flags::RST);
             self.packets.occupy(id);
@@ -158,7 +158,13 @@ impl Network {
 }
 
 /// Books data that is sent, and answers which copy of its bytes it is.
-fn account(transfer: &mut Transfer, transmit: &Transmit, now: Time, recorder: Option<&mut Recorder>) -> u32 {
+fn account(
+    transfer: &mut Transfer,
+    flow: &Flow,
+    transmit: &Transmit,
+    now: Time,
+    recorder: Option<&mut Recorder>,
+) -> u32 {
     let range = range(transmit);
     if !is_retransmission(transmit.reason) {
         transfer.on_sent(range.end);
@@ -166,6 +172,10 @@ fn account(transfer: &mut Transfer, transmit: &Transmit, now: Time, recorder: Op
     }
     if let Some(recorder) = recorder {
         recorder.on_resent(now, transfer.flow, transmit.reason, transmit.offset);
+    }
+    // What reaches a proxy has arrived, which nobody here can see.
+    if flow.scheme.is_split() {
+        return 0;
     }
     let Transfer { truth, ends, .. } = transfer;
     truth.resent(range, transmit.reason, |range| ends[RECEIVER].has_received(range.start, range.end))

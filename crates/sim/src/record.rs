@@ -51,7 +51,8 @@ pub struct FlowRecord {
     /// Data packets under way when the run ended.
     pub data_packets_under_way: u64,
     pub retransmissions: u64,
-    /// Of these, those whose bytes had arrived or were about to: see [`crate::truth`].
+    /// Of these, those whose bytes had arrived or were about to: see [`crate::truth`]. Not counted where a proxy splits
+    /// the connection; there RTT, retransmissions and timeouts are those between the sender and the proxy.
     pub retransmissions_spurious: u64,
     pub timeouts: u64,
     /// Timeouts whose retransmission was spurious.

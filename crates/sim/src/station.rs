@@ -3,7 +3,9 @@
 use crate::engine::Engine;
 use crate::flow::{Phase, RECEIVER, SENDER, Transfer};
 use crate::packet::{Load, Packet};
+use crate::topology::Side;
 use airtcp_proto::middlebox::{FlowId, Middlebox, Origin, TcpPacket};
+use airtcp_proto::queue::DropCause;
 use airtcp_proto::tcp::Transmit;
 use airtcp_wire::Time;
 
@@ -85,18 +87,7 @@ impl Engine {
         let node = *node;
         let packet = *self.network.packets.get(id);
         let transfer = &mut self.transfers[(endpoint >> 1) as usize];
-        let seen = TcpPacket {
-            flow: flow_id(transfer, endpoint >> 1),
-            direction: packet.direction,
-            ecn: packet.transmit.ecn,
-            bytes: packet.bytes,
-            segment: packet.transmit.segment,
-            origin: Origin {
-                order: packet.order,
-                reason: packet.transmit.reason,
-                offset: packet.transmit.offset,
-            },
-        };
+        let seen = seen(&packet, flow_id(transfer, endpoint >> 1));
         let mut out = std::mem::take(&mut self.scratch);
         machine.handle_packet(self.network.now, seen, &mut out);
         self.network.packets.remove(id);
@@ -104,6 +95,22 @@ impl Engine {
         self.leave_station(node, out);
         self.schedule_station(station);
         self.retire_if_over(endpoint >> 1);
+    }
+
+    /// The station at a queue sees what that drops of its flows' packets.
+    #[cold]
+    pub fn tell_station(&mut self, id: u32, cause: DropCause, side: Side) {
+        let packet = *self.network.packets.get(id);
+        let station = self.flows[packet.flow as usize].station_at(side.near_node());
+        if let (Load::Tcp { endpoint }, Some(station)) = (packet.load, station)
+            && cause.is_congestion()
+        {
+            let flow = flow_id(&self.transfers[(endpoint >> 1) as usize], endpoint >> 1);
+            if let Machine::Middlebox(machine) = &mut self.stations[station].machine {
+                machine.handle_drop(self.network.now, &seen(&packet, flow));
+                self.schedule_station(station);
+            }
+        }
     }
 
     /// Sends on what a station put out, but for connections that are over.
@@ -144,6 +151,22 @@ impl Engine {
             true => self.deliver(id),
             false => self.network.forward(id, node),
         }
+    }
+}
+
+/// A packet as a station sees it.
+fn seen(packet: &Packet, flow: FlowId) -> TcpPacket {
+    TcpPacket {
+        flow,
+        direction: packet.direction,
+        ecn: packet.transmit.ecn,
+        bytes: packet.bytes,
+        segment: packet.transmit.segment,
+        origin: Origin {
+            order: packet.order,
+            reason: packet.transmit.reason,
+            offset: packet.transmit.offset,
+        },
     }
 }
 

@@ -54,7 +54,7 @@ impl<'a> Stations<'a> {
         }
         let station = self.placed.len() as u16;
         let stream = self.streams.stream(&format!("base-station.{}", self.owners.len()));
-        let build = MachineBuild { tcp: &machine.tcp, stream };
+        let build = MachineBuild { tcp: &machine.tcp, hosts: &scheme.config, stream };
         self.placed.push(Station { node, machine: Machine::Middlebox(machine.machine.build(build)) });
         self.owners.push((scheme.clone(), station));
         Ok(Some((node, station)))

@@ -29,6 +29,12 @@ impl Side {
         usize::from(self.0 / 2)
     }
 
+    /// The node that it leads away from.
+    #[inline]
+    pub fn near_node(self) -> u16 {
+        self.0 / 2 + (self.0 & 1)
+    }
+
     /// The node that it leads to.
     #[inline]
     pub fn far_node(self) -> u16 {
@@ -132,9 +138,11 @@ mod tests {
     #[test]
     fn sides_lead_where_they_should() {
         let there = Side::out_of(3, Direction::Forward);
-        assert_eq!((there.far_node(), there.link(), there.direction()), (4, 3, Direction::Forward));
+        assert_eq!((there.near_node(), there.far_node(), there.link()), (3, 4, 3));
+        assert_eq!(there.direction(), Direction::Forward);
         let back = Side::out_of(4, Direction::Reverse);
-        assert_eq!((back.far_node(), back.link(), back.direction()), (3, 3, Direction::Reverse));
+        assert_eq!((back.near_node(), back.far_node(), back.link()), (4, 3, 3));
+        assert_eq!(back.direction(), Direction::Reverse);
     }
 
     fn link(delay_ms: u64) -> Link {

@@ -16,6 +16,9 @@ const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
 
+/// RFC 9293 §3.1: reserved bits that are not in use are zero when sent and ignored when received.
+const FLAGS: u16 = 0xff | Flags::ELN.0;
+
 /// RFC 7323 §2.3: a larger shift count is taken for this one.
 const MAX_WINDOW_SHIFT: u8 = 14;
 
@@ -86,8 +89,9 @@ pub fn encode(segment: &Segment, ports: Ports, sum: Sum, buffer: &mut [u8]) -> R
     header[2..4].copy_from_slice(&ports.destination.to_be_bytes());
     header[4..8].copy_from_slice(&segment.seq.0.to_be_bytes());
     header[8..12].copy_from_slice(&segment.ack.0.to_be_bytes());
-    header[12] = (need as u8 / 4) << 4;
-    header[13] = segment.flags.0;
+    let [reserved, control] = (segment.flags.0 & FLAGS).to_be_bytes();
+    header[12] = (need as u8 / 4) << 4 | reserved;
+    header[13] = control;
     header[14..16].copy_from_slice(&segment.window.to_be_bytes());
     header[16..20].fill(0);
     header[20..].copy_from_slice(options.as_slice());
@@ -114,7 +118,7 @@ pub fn decode(bytes: &[u8], pseudo: Sum) -> Result<(Ports, Segment, usize), TcpE
     let mut segment = Segment {
         seq: Seq(be32(fixed, 4)),
         ack: Seq(be32(fixed, 8)),
-        flags: Flags(fixed[13]),
+        flags: Flags(be16(12) & FLAGS),
         window: be16(14),
         len: (bytes.len() - header_len) as u32,
         ..Segment::default()

@@ -45,7 +45,9 @@ prop_compose! {
     /// beside timestamps.
     fn segment()(
         (seq, ack, window) in any::<(u32, u32, u16)>(),
-        flags in any::<u8>().prop_map(Flags),
+        flags in any::<(u8, bool)>().prop_map(|(control, eln)| {
+            Flags(u16::from(control)) | if eln { Flags::ELN } else { Flags::default() }
+        }),
         timestamps in any::<Option<(u32, u32)>>(),
     )(
         syn in syn_options(),

@@ -158,7 +158,7 @@ fn a_shift_count_beyond_14_is_14() {
 /// RFC 9293 §3.2: the MSS option is sent, and looked at, on a SYN only.
 #[test]
 fn options_of_a_syn_are_ignored_elsewhere() {
-    let packet = decode_tcp(&changed(SYN, &[(33, Flags::ACK.0)])).unwrap();
+    let packet = decode_tcp(&changed(SYN, &[(33, Flags::ACK.0 as u8)])).unwrap();
     assert_eq!(packet.segment.syn, SynOptions::default());
     assert_eq!(packet.segment.timestamps, Some(Timestamps { value: 0xabcd, echo: 0 }));
 }

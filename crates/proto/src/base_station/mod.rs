@@ -4,7 +4,11 @@
 //! scheme grammar, `airtcp schemes` and the conformance tests find it there.
 
 pub mod delay_jitter;
+pub mod eln;
+mod flows;
 pub mod packet_control;
+pub mod snoop;
+pub mod split;
 
 use crate::Stream;
 use crate::middlebox::Middlebox;
@@ -30,6 +34,8 @@ pub struct MachineSpec {
 pub struct MachineBuild<'a> {
     /// Its own stack where it has one: the end hosts' with the keys that were given to it.
     pub tcp: &'a TcpConfig,
+    /// The end hosts' stack.
+    pub hosts: &'a TcpConfig,
     pub stream: Stream,
 }
 
@@ -99,6 +105,9 @@ macro_rules! machines {
 
 machines! {
     PacketControl(packet_control::Config),
+    Snoop(snoop::Config),
+    Split(split::Config),
+    Eln(eln::Config),
     DelayJitter(delay_jitter::Config),
 }
 

@@ -56,6 +56,11 @@ pub const CIRCUIT: SchemeSpec = SchemeSpec {
 };
 
 impl Scheme {
+    /// Does the machine at the base station end the connection there?
+    pub fn is_split(&self) -> bool {
+        self.base_station.as_ref().is_some_and(|station| station.machine.spec().has_tcp)
+    }
+
     /// Reads a scheme; `default_profile` is the profile of one that does not name its own.
     ///
     /// # Errors

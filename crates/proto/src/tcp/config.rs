@@ -41,6 +41,8 @@ pub struct TcpConfig {
     pub ecn: bool,
     /// With `ecn`, retransmissions are ECN-capable too, as ns-2's are: RFC 3168 §6.1.5 forbids it, RFC 2481 did not.
     pub ecn_retransmissions: bool,
+    /// Explicit loss notification: what a base station calls corrupted on duplicate ACKs is resent without a reduction.
+    pub eln: bool,
     /// Nagle's algorithm (RFC 9293 §3.7.4).
     pub nagle: bool,
 

@@ -57,6 +57,10 @@ pub struct Core {
     /// A tail loss probe is to leave now.
     pub is_probe_due: bool,
     pub spurious: Spurious,
+    /// The last duplicate ACK says that what it misses was corrupted (ELN).
+    pub is_corruption: bool,
+    /// The episode began with such a loss: the controller has not been told of it.
+    is_spared: bool,
     /// No reduction for ECN-Echo before this is acknowledged (RFC 3168 §6.1.2: once a window).
     ecn_recover: u64,
     pub owes_cwr: bool,
@@ -110,6 +114,8 @@ impl Core {
             extra_segments: 0,
             is_probe_due: false,
             spurious: Spurious::new(config),
+            is_corruption: false,
+            is_spared: false,
             ecn_recover: 0,
             owes_cwr: false,
         }
@@ -156,11 +162,23 @@ impl Core {
         self.stats.fast_retransmits += 1;
         let prior_cwnd = self.cc.cwnd();
         let flight_size = self.flight_size();
-        self.congestion(now, Cause::Loss, false);
+        self.is_spared = self.is_corruption;
+        if !self.is_spared {
+            self.congestion(now, Cause::Loss, false);
+        }
         if self.uses_prr && !self.cc.governs_recovery() && self.cc.cwnd() < prior_cwnd {
             self.prr = Some(Prr::new(flight_size, self.cc.cwnd(), self.mss));
         }
         self.forced = Some(Reason::FastRetransmit);
+    }
+
+    /// A duplicate ACK has arrived, with ELN or without. One hole of an episode that is congestion is answered to.
+    pub fn note_cause(&mut self, now: Time, is_corruption: bool) {
+        self.is_corruption = is_corruption;
+        if self.is_spared && !is_corruption {
+            self.is_spared = false;
+            self.congestion(now, Cause::Loss, false);
+        }
     }
 
     /// Tahoe: as after a timeout, but for the timer.
@@ -187,6 +205,7 @@ impl Core {
         self.dupacks = 0;
         self.extra_segments = 0;
         self.is_probe_due = false;
+        self.is_spared = false;
         self.stats.timeouts += 1;
         self.congestion(now, Cause::Timeout, is_repeated);
         self.forced = Some(Reason::Timeout);
@@ -207,6 +226,7 @@ impl Core {
         self.prr = None;
         self.forced = None;
         self.extra_segments = 0;
+        self.is_spared = false;
         self.cc.on_recovery_exit(now);
     }
 
@@ -247,9 +267,10 @@ impl Core {
         let Some(saved) = self.spurious.take() else { return };
         self.stats.spurious_detected += 1;
         self.board.unmark_lost();
+        let was_spared = self.is_spared;
         self.leave_episode(now);
         self.dupacks = 0;
-        if !ece {
+        if !ece && !was_spared {
             // Step 5. What SACK has reported is not in flight any more.
             let cwnd = self.board.in_flight() + acked.min(self.initial_window);
             self.cc.on_spurious(now, cwnd, saved.pipe_prev);

@@ -70,6 +70,7 @@ pub fn rfc() -> TcpConfig {
         dsack: false,
         ecn: false,
         ecn_retransmissions: false,
+        eln: false,
         nagle: true,
         ack_every: 2,
         // RFC 5681 §4.2: within 500 ms; 200 ms is what stacks do.

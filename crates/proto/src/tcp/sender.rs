@@ -25,6 +25,8 @@ pub struct AckIn<'a> {
     /// The segment has sequence space of its own, so it is no duplicate ACK.
     pub has_payload: bool,
     pub ece: bool,
+    /// What a duplicate ACK misses was corrupted.
+    pub eln: bool,
     /// Echoed timestamp.
     pub echo: Option<u32>,
     /// The peer's own.
@@ -325,9 +327,11 @@ impl Sender {
         let now = summary.now;
         if summary.acked > 0 {
             self.core.dupacks = 0;
+            self.core.is_corruption = false;
         } else if summary.is_duplicate {
             self.core.dupacks += 1;
             self.core.stats.duplicate_acks_received += 1;
+            self.core.note_cause(now, ack.eln);
         }
         if self.core.phase != Phase::Open {
             self.judge_spurious(summary, ack);

@@ -39,7 +39,7 @@ fn flags() -> impl Strategy<Value = Flags> {
         1 => Just(Flags::RST | Flags::ACK),
         1 => Just(Flags::ACK | Flags::ECE),
         1 => Just(Flags::ACK | Flags::CWR),
-        1 => any::<u8>().prop_map(Flags),
+        1 => any::<u16>().prop_map(Flags),
     ]
 }
 
@@ -97,7 +97,7 @@ fn packet() -> impl Strategy<Value = TcpPacket> {
 }
 
 fn build(machine: &BaseStation, tcp: &TcpConfig) -> Box<dyn Middlebox> {
-    machine.build(MachineBuild { tcp, stream: Streams::new(1).stream("machine") })
+    machine.build(MachineBuild { tcp, hosts: tcp, stream: Streams::new(1).stream("machine") })
 }
 
 /// Everything that leaves, with the time.
@@ -288,10 +288,10 @@ fn memory_does_not_grow_with_what_a_flow_carries() {
     }
 }
 
-/// Flows that are over leave nothing behind.
+/// Flows that are over leave nothing behind. A proxy is a peer of its own to each host, and has a test of its own.
 #[test]
 fn memory_does_not_grow_with_flows_that_end() {
-    for machine in all() {
+    for machine in all().into_iter().filter(|machine| !machine.spec().has_tcp) {
         let mut station = Measured::new(&machine);
         let mut sizes = Vec::new();
         for flow in 0..4000 {

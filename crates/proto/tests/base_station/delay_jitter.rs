@@ -22,7 +22,8 @@ fn packet(flow: u64, direction: Direction, number: u32, len: u32) -> TcpPacket {
 fn build(probability: f64, overtaking: bool) -> Box<dyn Middlebox> {
     let config = Config { probability, delay: DELAY, overtaking };
     config.check().unwrap();
-    config.build(MachineBuild { tcp: &profile::rfc(), stream: Streams::new(5).stream("jitter") })
+    let tcp = profile::rfc();
+    config.build(MachineBuild { tcp: &tcp, hosts: &tcp, stream: Streams::new(5).stream("jitter") })
 }
 
 /// Sends a data packet of each of `flows` every `gap`; answers each one's flow, number and delay, as they leave.

@@ -44,7 +44,7 @@ impl World {
         let streams = Streams::new(seed);
         World {
             now: Time::ZERO,
-            machine: machine.build(MachineBuild { tcp, stream: streams.stream("machine") }),
+            machine: machine.build(MachineBuild { tcp, hosts: tcp, stream: streams.stream("machine") }),
             wireless,
             flows: Vec::new(),
             path: BTreeMap::new(),

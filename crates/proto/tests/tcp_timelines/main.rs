@@ -2,6 +2,7 @@
 
 mod acknowledging;
 mod corruption;
+mod eln;
 mod handshake;
 mod loss_recovery;
 mod script;

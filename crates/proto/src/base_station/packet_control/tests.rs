@@ -472,7 +472,7 @@ proptest! {
 fn the_registry_builds_it() {
     let tcp = crate::tcp::profile::rfc();
     let stream = Streams::new(1).stream("base-station");
-    let mut machine = Config::default().build(MachineBuild { tcp: &tcp, stream });
+    let mut machine = Config::default().build(MachineBuild { tcp: &tcp, hosts: &tcp, stream });
     let station = Station::with_threshold(9, 1);
     let mut out = Vec::new();
     machine.handle_packet(Time::ZERO, station.data(0, MSS), &mut out);

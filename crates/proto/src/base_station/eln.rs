@@ -1,0 +1,167 @@
+//! Explicit loss notification (Balakrishnan & Katz, GLOBECOM 1998): the base station tells losses on the wireless link from
+//! congestion and sets [`Flags::ELN`] on the duplicate ACKs for them, so that the sender resends without reducing.
+//!
+//! Of data towards the mobile host, what has passed the base station and is missed later was lost on the wireless link,
+//! unless the base station's own queue dropped it. Of the mobile host's data, what never reached the base station was.
+
+use super::flows::{Ending, Flows, LastAck};
+use super::{Machine, MachineBuild, MachineSpec};
+use crate::middlebox::{Direction, Middlebox, TcpPacket};
+use airtcp_wire::{Flags, Segment, Seq, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Holes remembered of each flow and direction; what is missed beyond them is taken for congestion.
+    pub holes: u32,
+    /// Flows that are remembered. One more replaces the one that was silent for longest.
+    pub max_flows: u32,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { holes: 64, max_flows: 4096 }
+    }
+}
+
+impl Machine for Config {
+    const SPEC: MachineSpec = MachineSpec {
+        name: "eln",
+        summary: "The base station says on duplicate ACKs which losses the wireless link had: no reduction for them",
+        source: "Balakrishnan & Katz, GLOBECOM 1998",
+        changes: &[("eln", "true")],
+        has_tcp: false,
+    };
+
+    fn check(&self) -> Result<(), String> {
+        match [("holes", self.holes), ("max_flows", self.max_flows)].iter().find(|(_, count)| *count == 0) {
+            Some((key, _)) => Err(format!("{key} = 0: must be at least 1")),
+            None => Ok(()),
+        }
+    }
+
+    fn build(&self, _build: MachineBuild<'_>) -> Box<dyn Middlebox> {
+        Box::new(Eln { holes: self.holes as usize, flows: Flows::new(self.max_flows) })
+    }
+}
+
+struct Eln {
+    holes: usize,
+    flows: Flows<Flow>,
+}
+
+#[derive(Debug, Default)]
+struct Flow {
+    /// By the direction in which the data goes.
+    tracks: [Option<Track>; 2],
+    ending: Ending,
+}
+
+/// What has passed of one direction's data.
+#[derive(Debug)]
+struct Track {
+    sent_end: Seq,
+    last: LastAck,
+    /// Ranges above the last acknowledgment that did not pass, or that the queue behind dropped. One that is filled later
+    /// stays: the duplicate ACKs under way still speak of the first copy.
+    holes: Vec<(Seq, Seq)>,
+}
+
+impl Middlebox for Eln {
+    fn handle_packet(&mut self, now: Time, mut packet: TcpPacket, out: &mut Vec<TcpPacket>) {
+        let flags = packet.segment.flags;
+        if flags.contains(Flags::SYN) || flags.contains(Flags::RST) {
+            self.flows.remove(packet.flow);
+            return out.push(packet);
+        }
+        if self.flows.get(now, packet.flow).is_none() && packet.segment.len > 0 {
+            self.flows.insert(now, packet.flow, Flow::default());
+        }
+        let Some(flow) = self.flows.get(now, packet.flow) else { return out.push(packet) };
+        flow.handle_data(packet.direction, &packet.segment, self.holes);
+        if flow.handle_ack(packet.direction, &packet.segment) {
+            packet.segment.flags.set(Flags::ELN);
+        }
+        flow.ending.watch(packet.direction, &packet.segment);
+        if flow.ending.is_over() {
+            self.flows.remove(packet.flow);
+        }
+        out.push(packet);
+    }
+
+    fn handle_drop(&mut self, now: Time, packet: &TcpPacket) {
+        if packet.direction == Direction::Forward
+            && let Some(flow) = self.flows.get(now, packet.flow)
+            && let Some(track) = &mut flow.tracks[Direction::Forward as usize]
+        {
+            let segment = &packet.segment;
+            track.add_hole(segment.seq, end_of(segment), Direction::Forward, self.holes);
+        }
+    }
+}
+
+impl Flow {
+    fn handle_data(&mut self, direction: Direction, segment: &Segment, max_holes: usize) {
+        if segment.seq_len() == 0 {
+            return;
+        }
+        let track = self.tracks[direction as usize].get_or_insert_with(|| Track::new(segment));
+        if segment.seq.distance(track.sent_end) > 0 {
+            track.add_hole(track.sent_end, segment.seq, direction, max_holes);
+        }
+        if end_of(segment).distance(track.sent_end) > 0 {
+            track.sent_end = end_of(segment);
+        }
+    }
+
+    /// Answers whether the segment is a duplicate ACK for a loss on the wireless link.
+    fn handle_ack(&mut self, direction: Direction, segment: &Segment) -> bool {
+        let data = direction.opposite();
+        match &mut self.tracks[data as usize] {
+            Some(track) if segment.flags.contains(Flags::ACK) => track.handle_ack(data, segment),
+            _ => false,
+        }
+    }
+}
+
+impl Track {
+    fn new(first: &Segment) -> Track {
+        Track {
+            sent_end: first.seq,
+            last: LastAck { ack: first.seq, window: first.window },
+            holes: Vec::new(),
+        }
+    }
+
+    /// What is not remembered counts as congestion.
+    fn add_hole(&mut self, start: Seq, end: Seq, direction: Direction, max_holes: usize) {
+        if self.holes.len() < max_holes {
+            self.holes.push((start, end));
+        } else if let (Direction::Forward, Some((_, last_end))) = (direction, self.holes.last_mut())
+            && end.distance(*last_end) > 0
+        {
+            *last_end = end;
+        }
+    }
+
+    fn handle_ack(&mut self, data: Direction, segment: &Segment) -> bool {
+        if self.last.is_repeated_by(segment, self.sent_end) {
+            let is_hole = self
+                .holes
+                .iter()
+                .any(|(start, end)| start.distance(segment.ack) <= 0 && end.distance(segment.ack) > 0);
+            return is_hole == (data == Direction::Reverse);
+        }
+        if segment.ack.distance(self.last.ack) >= 0 {
+            self.last = LastAck { ack: segment.ack, window: segment.window };
+            self.holes.retain(|(_, end)| end.distance(segment.ack) > 0);
+        }
+        false
+    }
+}
+
+fn end_of(segment: &Segment) -> Seq {
+    segment.seq.at(segment.seq_len().into())
+}

@@ -1,0 +1,160 @@
+//! What a machine keeps of each flow: bounded in the number of flows, with a timer each, and dropped when the flow ends.
+
+use crate::middlebox::{Direction, FlowId};
+use airtcp_wire::{Flags, Segment, Seq, Time};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The states of at most so many flows. One flow more replaces the one that was silent for longest.
+#[derive(Debug)]
+pub struct Flows<T> {
+    entries: BTreeMap<FlowId, Entry<T>>,
+    deadlines: BTreeSet<(Time, FlowId)>,
+    limit: usize,
+}
+
+#[derive(Debug)]
+struct Entry<T> {
+    state: T,
+    last_seen: Time,
+    deadline: Time,
+}
+
+impl<T> Flows<T> {
+    pub fn new(limit: u32) -> Flows<T> {
+        Flows { entries: BTreeMap::new(), deadlines: BTreeSet::new(), limit: limit as usize }
+    }
+
+    #[cfg(test)]
+    fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.entries.len() >= self.limit
+    }
+
+    /// A flow of which a packet has come, if it is known.
+    pub fn get(&mut self, now: Time, flow: FlowId) -> Option<&mut T> {
+        let entry = self.entries.get_mut(&flow)?;
+        entry.last_seen = now;
+        Some(&mut entry.state)
+    }
+
+    pub fn insert(&mut self, now: Time, flow: FlowId, state: T) {
+        if self.is_full() {
+            let silent = self.entries.iter().min_by_key(|(_, entry)| entry.last_seen);
+            if let Some(silent) = silent.map(|(id, _)| *id) {
+                self.remove(silent);
+            }
+        }
+        self.entries.insert(flow, Entry { state, last_seen: now, deadline: Time::NEVER });
+    }
+
+    pub fn remove(&mut self, flow: FlowId) {
+        if let Some(entry) = self.entries.remove(&flow) {
+            self.deadlines.remove(&(entry.deadline, flow));
+        }
+    }
+
+    /// The flow wants to be called at `deadline`, and at no time that was named before.
+    pub fn set_deadline(&mut self, flow: FlowId, deadline: Time) {
+        let Some(entry) = self.entries.get_mut(&flow) else { return };
+        if entry.deadline == deadline {
+            return;
+        }
+        self.deadlines.remove(&(entry.deadline, flow));
+        entry.deadline = deadline;
+        if !deadline.is_never() {
+            self.deadlines.insert((deadline, flow));
+        }
+    }
+
+    pub fn next_deadline(&self) -> Time {
+        self.deadlines.first().map_or(Time::NEVER, |(at, _)| *at)
+    }
+
+    /// A flow whose time has come, once for each time that it named.
+    pub fn pop_due(&mut self, now: Time) -> Option<(FlowId, &mut T)> {
+        let (at, flow) = *self.deadlines.first()?;
+        if at > now {
+            return None;
+        }
+        self.deadlines.pop_first();
+        let entry = self.entries.get_mut(&flow)?;
+        entry.deadline = Time::NEVER;
+        Some((flow, &mut entry.state))
+    }
+}
+
+/// How far a flow has come to its end, seen from between its hosts.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ending {
+    /// Sequence numbers after the FINs, by the direction in which they go, and whether they have been acknowledged.
+    fins: [Option<(Seq, bool)>; 2],
+}
+
+impl Ending {
+    pub fn watch(&mut self, direction: Direction, segment: &Segment) {
+        if segment.flags.contains(Flags::FIN) {
+            let end = segment.seq.at(segment.seq_len().into());
+            self.fins[direction as usize].get_or_insert((end, false));
+        }
+        if let Some((end, is_acked)) = &mut self.fins[direction.opposite() as usize] {
+            *is_acked |= segment.flags.contains(Flags::ACK) && segment.ack.distance(*end) >= 0;
+        }
+    }
+
+    /// Both sides have closed, and both know it.
+    pub fn is_over(&self) -> bool {
+        self.fins.iter().all(|fin| fin.is_some_and(|(_, is_acked)| is_acked))
+    }
+}
+
+/// The last acknowledgment of a direction.
+#[derive(Clone, Copy, Debug)]
+pub struct LastAck {
+    pub ack: Seq,
+    pub window: u16,
+}
+
+impl LastAck {
+    /// Does `segment` say again what this one said, while data is out (RFC 5681 §2)? With SACK a duplicate is what tells
+    /// something new, whatever the window does (RFC 6675 §2).
+    pub fn is_repeated_by(&self, segment: &Segment, sent_end: Seq) -> bool {
+        segment.ack == self.ack
+            && segment.seq_len() == 0
+            && sent_end.distance(self.ack) > 0
+            && (segment.window == self.window || !segment.sack.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_flow_more_replaces_the_one_that_was_silent_for_longest() {
+        let mut flows = Flows::new(2);
+        flows.insert(Time(1), FlowId(1), 'a');
+        flows.insert(Time(2), FlowId(2), 'b');
+        flows.set_deadline(FlowId(2), Time(9));
+        assert_eq!(flows.get(Time(3), FlowId(1)), Some(&mut 'a'));
+        flows.insert(Time(4), FlowId(3), 'c');
+        assert_eq!((flows.len(), flows.get(Time(5), FlowId(2))), (2, None));
+        assert!(flows.next_deadline().is_never());
+    }
+
+    #[test]
+    fn a_flow_is_due_once_for_each_deadline_and_a_new_one_replaces_the_old() {
+        let mut flows = Flows::new(9);
+        flows.insert(Time(0), FlowId(1), ());
+        flows.insert(Time(0), FlowId(2), ());
+        flows.set_deadline(FlowId(1), Time(5));
+        flows.set_deadline(FlowId(2), Time(3));
+        flows.set_deadline(FlowId(1), Time(4));
+        assert_eq!(flows.next_deadline(), Time(3));
+        let due: Vec<u64> = std::iter::from_fn(|| flows.pop_due(Time(9)).map(|(id, ())| id.0)).collect();
+        assert_eq!(due, [2, 1]);
+        assert!(flows.next_deadline().is_never());
+    }
+}

@@ -1,0 +1,114 @@
+//! Snoop (Balakrishnan, Seshan, Amir, Katz, MobiCom 1995): the base station keeps copies of the data that it sends to the
+//! mobile host, resends what that misses, and keeps the duplicate ACKs that say so from the fixed host.
+//!
+//! It serves data that goes forward from the base station, over the wireless link. Data of the mobile host passes
+//! untouched: what is lost before it reaches the base station can only be resent by the mobile host itself.
+//!
+//! Beyond the paper: SACK blocks say which copies have arrived, so that all holes below are filled at once; a copy that
+//! PAWS (RFC 7323 §5) would refuse gets a newer timestamp; and a segment that the base station's own queue drops is
+//! forgotten, so that its loss reaches the fixed host as the congestion that it is.
+
+mod cache;
+mod flow;
+
+use super::flows::Flows;
+use super::{Machine, MachineBuild, MachineSpec};
+use crate::middlebox::{Direction, Middlebox, TcpPacket};
+use airtcp_wire::{Dur, Flags, Time};
+use flow::Flow;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Packets kept of each flow. More pass without being kept: their loss is for the fixed host to repair.
+    pub cache: u32,
+    /// The least that the local timer waits; above it SRTT + 4·RTTVAR of the wireless side.
+    pub local_timeout: Dur,
+    /// How often a packet is resent locally before its loss is left to the fixed host.
+    pub local_retries: u32,
+    /// Flows that are remembered. One more replaces the one that was silent for longest.
+    pub max_flows: u32,
+}
+
+impl Default for Config {
+    /// ns-2's constants, but for the number of flows.
+    fn default() -> Config {
+        Config { cache: 100, local_timeout: Dur::from_millis(100), local_retries: 10, max_flows: 4096 }
+    }
+}
+
+impl Machine for Config {
+    const SPEC: MachineSpec = MachineSpec {
+        name: "snoop",
+        summary: "The base station resends what the wireless link lost and hides the duplicate ACKs",
+        source: "Balakrishnan et al., MobiCom 1995",
+        changes: &[],
+        has_tcp: false,
+    };
+
+    fn check(&self) -> Result<(), String> {
+        let counts =
+            [("cache", self.cache), ("local_retries", self.local_retries), ("max_flows", self.max_flows)];
+        match counts.iter().find(|(_, count)| *count == 0) {
+            Some((key, _)) => Err(format!("{key} = 0: must be at least 1")),
+            None if self.local_timeout == Dur::ZERO => Err("local_timeout = 0s: must be longer".to_owned()),
+            None => Ok(()),
+        }
+    }
+
+    fn build(&self, _build: MachineBuild<'_>) -> Box<dyn Middlebox> {
+        Box::new(Snoop { config: self.clone(), flows: Flows::new(self.max_flows) })
+    }
+}
+
+struct Snoop {
+    config: Config,
+    flows: Flows<Flow>,
+}
+
+impl Middlebox for Snoop {
+    fn handle_packet(&mut self, now: Time, packet: TcpPacket, out: &mut Vec<TcpPacket>) {
+        let flags = packet.segment.flags;
+        if flags.contains(Flags::SYN) || flags.contains(Flags::RST) {
+            self.flows.remove(packet.flow);
+            return out.push(packet);
+        }
+        if self.flows.get(now, packet.flow).is_none() && begins(&packet) {
+            self.flows.insert(now, packet.flow, Flow::new(&packet.segment));
+        }
+        let Some(flow) = self.flows.get(now, packet.flow) else { return out.push(packet) };
+        flow.handle_packet(now, &packet, &self.config, out);
+        let (is_over, deadline) = (flow.is_over(), flow.deadline(&self.config));
+        match is_over {
+            true => self.flows.remove(packet.flow),
+            false => self.flows.set_deadline(packet.flow, deadline),
+        }
+    }
+
+    fn handle_drop(&mut self, now: Time, packet: &TcpPacket) {
+        if packet.direction == Direction::Forward
+            && let Some(flow) = self.flows.get(now, packet.flow)
+        {
+            flow.handle_drop(&packet.segment);
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Time, out: &mut Vec<TcpPacket>) {
+        while let Some((id, flow)) = self.flows.pop_due(now) {
+            flow.handle_timeout(now, &self.config, out);
+            let deadline = flow.deadline(&self.config);
+            self.flows.set_deadline(id, deadline);
+        }
+    }
+
+    fn poll_timeout(&self) -> Time {
+        self.flows.next_deadline()
+    }
+}
+
+/// Data towards the mobile host makes a flow known, wherever in the flow's life that is.
+fn begins(packet: &TcpPacket) -> bool {
+    packet.direction == Direction::Forward && packet.segment.len > 0
+}

@@ -1,0 +1,124 @@
+//! Split connection: I-TCP (Bakre & Badrinath 1995) as a transparent proxy at the base station, the way in which paper 003
+//! §IV would deploy its own methods.
+//!
+//! The proxy answers the fixed host in the mobile host's name and speaks to the mobile host in the fixed host's, with a
+//! connection each. It answers a SYN at once and sends one of its own on: what the two sides negotiate is independent. If
+//! the other host then refuses or is not there, the first one is reset.
+//!
+//! End-to-end semantics are lost (paper 000 §2.3): an acknowledgment says that the proxy has the data, not the other host,
+//! and what the proxy holds is gone if it fails. The two RTTs, windows and losses know nothing of each other but by the
+//! proxy's buffer: each side's window shrinks while the other side has not taken what was received.
+//!
+//! Data towards the wireless link leaves with the term's own stack, on the other side the hosts' stack is spoken. A flow
+//! whose SYN was not seen passes end to end, and so does one that finds the proxy full.
+
+mod relay;
+
+use super::flows::Flows;
+use super::{Machine, MachineBuild, MachineSpec};
+use crate::Stream;
+use crate::middlebox::{Middlebox, TcpPacket};
+use crate::tcp::TcpConfig;
+use airtcp_wire::{Bytes, Flags, Seq, Time};
+use relay::Relay;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// What may wait at the proxy, of each flow and direction: so much received and not passed on, and as much passed on
+    /// and not acknowledged. No window is advertised that is larger.
+    pub buffer: Bytes,
+    /// Flows that are split. Further ones pass end to end.
+    pub max_flows: u32,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        // The largest send buffer that Linux gives a socket unasked (tcp_wmem).
+        Config { buffer: Bytes(4 << 20), max_flows: 4096 }
+    }
+}
+
+impl Machine for Config {
+    const SPEC: MachineSpec = MachineSpec {
+        name: "split",
+        summary: "A transparent proxy at the base station: a TCP connection on each side. Not end to end",
+        source: "I-TCP: Bakre & Badrinath, ICDCS 1995; paper 003 §IV",
+        changes: &[],
+        has_tcp: true,
+    };
+
+    fn check(&self) -> Result<(), String> {
+        match (self.buffer.0, self.max_flows) {
+            (..4096, _) => Err(format!("buffer = {}: must be at least 4096 bytes", self.buffer.0)),
+            (_, 0) => Err("max_flows = 0: must be at least 1".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    fn build(&self, build: MachineBuild<'_>) -> Box<dyn Middlebox> {
+        let bounded = |config: &TcpConfig| TcpConfig {
+            receive_window: Bytes(config.receive_window.0.min(self.buffer.0)),
+            ..config.clone()
+        };
+        Box::new(Split {
+            buffer: self.buffer.0,
+            // By the direction in which a connection sends: forward lies the wireless link.
+            configs: [bounded(build.tcp), bounded(build.hosts)],
+            stream: build.stream,
+            flows: Flows::new(self.max_flows),
+        })
+    }
+}
+
+struct Split {
+    buffer: u64,
+    configs: [TcpConfig; 2],
+    stream: Stream,
+    flows: Flows<Relay>,
+}
+
+impl Middlebox for Split {
+    fn handle_packet(&mut self, now: Time, packet: TcpPacket, out: &mut Vec<TcpPacket>) {
+        let flags = packet.segment.flags;
+        let opens = flags.contains(Flags::SYN) && !flags.contains(Flags::ACK);
+        if opens && self.flows.get(now, packet.flow).is_none() && !self.flows.is_full() {
+            let relay = self.open(now, &packet);
+            self.flows.insert(now, packet.flow, relay);
+        }
+        let Some(relay) = self.flows.get(now, packet.flow) else { return out.push(packet) };
+        relay.handle_packet(now, &packet);
+        relay.pump(now, self.buffer, out);
+        let (is_over, deadline) = (relay.is_over(), relay.poll_timeout());
+        match is_over {
+            true => self.flows.remove(packet.flow),
+            false => self.flows.set_deadline(packet.flow, deadline),
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Time, out: &mut Vec<TcpPacket>) {
+        while let Some((id, relay)) = self.flows.pop_due(now) {
+            relay.handle_timeout(now);
+            relay.pump(now, self.buffer, out);
+            let (is_over, deadline) = (relay.is_over(), relay.poll_timeout());
+            match is_over {
+                true => self.flows.remove(id),
+                false => self.flows.set_deadline(id, deadline),
+            }
+        }
+    }
+
+    fn poll_timeout(&self) -> Time {
+        self.flows.next_deadline()
+    }
+}
+
+impl Split {
+    fn open(&mut self, now: Time, syn: &TcpPacket) -> Relay {
+        let mut draw = || (Seq(self.stream.u32()), self.stream.u64());
+        let draws = [draw(), draw()];
+        Relay::new(now, syn, &self.configs, draws)
+    }
+}
