@@ -56,7 +56,7 @@ impl Station {
     }
 
     fn put(&mut self, packet: TcpPacket) -> Vec<TcpPacket> {
-        self.now = self.now + Dur::from_millis(1);
+        self.now += Dur::from_millis(1);
         let mut out = Vec::new();
         self.machine.handle_packet(self.now, packet, &mut out);
         out
