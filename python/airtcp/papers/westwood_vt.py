@@ -45,8 +45,8 @@ BASELINES = {EXACT: f"westwood-nr:{NS2_NEWRENO}", PLUS: f"westwood-plus:{NS2_NEW
 """Which estimate the baseline has is what moves the gain over it."""
 
 ESTIMATE = (
-    "the baseline's estimate of the bandwidth: with an exact RTTmin WestwoodNR comes closer, with Westwood+'s "
-    "estimate, once a round trip, it falls behind as far as quoted and further (rows of W1)."
+    "the baseline's estimate of the bandwidth: with an exact RTTmin WestwoodNR comes closer, with "
+    "Westwood+'s estimate, once a round trip, it falls behind as far as quoted and further (rows of W1)."
 )
 WINDOWS = {"window 20": "receive_window=20kB", "window 65": "receive_window=65kB"}
 LARGE = "window 65"
@@ -216,8 +216,8 @@ def sweep(
     parameters=(SIMULATOR, WINDOW, LOSS, RECOVERY, RTT_MIN, WARNING, LINK_RATES),
 )
 def w1(ctx: Context) -> Result:
-    """Sender, router, base station, receiver: 100 Mbit/s and 10 ms twice, then 2 Mbit/s and 1 ms; queues of 20
-    packets. One long transfer of 200 s; errors of 0.1 and 1 to 5 %."""
+    """Sender, router, base station, receiver: 100 Mbit/s and 10 ms twice, then 2 Mbit/s and 1 ms; queues of
+    20 packets. One long transfer of 200 s; errors of 0.1 and 1 to 5 %."""
     losses = ctx.pick(LOSSES_PERCENT, quick=(1.0, 2.0, 5.0))
     sets = {"duration": ctx.pick("200s", quick="20s")}
     found = sweep(ctx, {"": SIMPLE}, SCHEMES | BASELINES, losses, sets, windows=WINDOWS)
@@ -289,16 +289,16 @@ def trap(window: str, found: Sweep) -> Row:
         SIMULATOR,
         OpenParameter(
             "topology",
-            "sender, Router 1, base station, receiver as three links of 10, 20 and 1 ms; background enters at "
-            "Router 1 and leaves at the base station, or the other way",
-            "the figure's text is read as 20 ms between router and base station; a background flow's own links "
-            "of 100 Mbit/s at both ends never queue and are left out: its round trip is 40 ms and not 80",
+            "sender, Router 1, base station, receiver as three links of 10, 20 and 1 ms; background enters "
+            "at Router 1 and leaves at the base station, or the other way",
+            "the figure's text is read as 20 ms between router and base station; a background flow's own "
+            "links of 100 Mbit/s at both ends never queue and are left out: its round trip is 40 ms, not 80",
         ),
         OpenParameter(
             "background traffic",
             "1 FTP each way, and 10; NewReno, windows that do not bind",
-            "the figure shows one FTP each way; with ns-2's window of 20 it would take 4 of 100 Mbit/s, which "
-            "nothing would notice; 10 show what a loaded router does",
+            "the figure shows one FTP each way; with ns-2's window of 20 it would take 4 of 100 Mbit/s, "
+            "which nothing would notice; 10 show what a loaded router does",
         ),
         OpenParameter("window", "65 packets, which does not bind", "W1 has 20 beside it"),
         OpenParameter(
@@ -341,15 +341,15 @@ def background(path: str, found: Sweep, alone: Sweep) -> list[Row]:
 def over_westwood_nr(path: str, found: Sweep) -> list[Row]:
     gains = found.gains(VT, NR)
     least = min(gains, key=lambda loss: gains[loss].mean)
-    queue_losses = [found.queue_losses(name, least) for name in (VT, NR)]
+    lost = {name: f"{found.queue_losses(name, least):.0f}" for name in (VT, NR)}
     return [
         gain(
             f"{path}: over {NR} at least",
             6,
             gains[least],
-            note=f"At {least:g} %: {VT} loses {queue_losses[0]:.0f} packets in queues, {NR} {queue_losses[1]:.0f}.",
-            moved_by="at 0.1 % most losses are congestion at Router 1, where few segments of the flow wait: "
-            "Δ calls them corruption, and the window stays.",
+            note=f"At {least:g} %: {VT} loses {lost[VT]} packets in queues, {NR} {lost[NR]}.",
+            moved_by="at 0.1 % there is little corruption to tell from congestion; and where Router 1 drops, "
+            "Δ is small and the window stays: more is lost in queues.",
         ),
         gain(f"{path}: over {NR} at most", 24, found.largest_gain(VT, NR), moved_by=ESTIMATE),
     ]
@@ -362,8 +362,8 @@ def worst(path: str, found: Sweep) -> Row:
         f"{path}: {RENO} is worst",
         set(last.values()) == {RENO},
         evidence="last is " + ", ".join(f"{name} at {loss:g} %" for loss, name in last.items()),
-        moved_by="at 0.1 % there are hardly any errors to make up for; with ten FTPs Router 1 warns New Jersey "
-        "more often than it drops.",
+        moved_by="at 0.1 % there are hardly any errors to make up for; with ten FTPs Router 1 warns New "
+        "Jersey more often than it drops.",
     )
 
 
@@ -388,7 +388,7 @@ def kept(path: str, name: str, found: Sweep, alone: Sweep) -> Row:
         min(lost.values()) > -15,
         evidence=evidence,
         note="The paper says “constantly, regardless of wireless link error rates or background traffics”; "
-        "no scheme's goodput is constant over the error rate, not in its Fig. 2(b) either.",
+        "no scheme's goodput is constant over the error rate here.",
         moved_by="the background: with one FTP each way it does.",
     )
 
