@@ -99,3 +99,22 @@ fn control_tcps_count_as_flows() {
         assert!((shares / f64::from(controls) - 1.0).abs() < 0.2, "{controls}: {shares}");
     }
 }
+
+/// D9, §10: on a link that corrupts packets, header packets of 15 bytes instead of 52 are worth √(52/15) (eqs (1) to (3));
+/// without the repair *twice* timeouts take half of it back.
+#[test]
+fn compressed_header_packets_are_worth_the_root_of_their_sizes() {
+    let mut link = link("link", 40 * MBIT, ms(100), 1000);
+    for side in [&mut link.forward, &mut link.reverse] {
+        side.loss.ber = 2e-6;
+    }
+    let scenario = over(link, vec![unlimited("stream", 0, 0)], 200);
+    let goodput = |compression: &str| {
+        let text = format!("{SACK}+decoupling:compression={compression}");
+        (1..=3).map(|seed| go(&scenario, &text, seed).goodput_bps).sum::<f64>()
+    };
+    let (none, rfc_1144, twice) = (goodput("none"), goodput("rfc1144"), goodput("twice"));
+    let expected = (52.0_f64 / 15.0).sqrt();
+    assert!((twice / none / expected - 1.0).abs() < 0.15, "{}", twice / none);
+    assert!(none < rfc_1144 && rfc_1144 < 0.9 * twice, "{none} {rfc_1144} {twice}");
+}
