@@ -63,7 +63,7 @@ class Link(TypedDict):
 
 
 class Circuit(TypedDict):
-    """One TCP circuit (paper 000). Data packets are forwarded; header packets and their ACKs are its overhead."""
+    """One TCP circuit (paper 000). Data packets are forwarded; header packets and their ACKs are overhead."""
 
     name: str
     index: int
