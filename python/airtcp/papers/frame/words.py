@@ -52,9 +52,16 @@ def setup(experiment: ExperimentOut) -> str:
     return f"{experiment['setup']} Mean of {' or '.join(map(str, sorted(runs)))} runs."
 
 
-def remarks(experiment: ExperimentOut) -> Iterator[tuple[str, str]]:
-    """What is to be said of single rows: the row's name, and a sentence."""
-    for row in experiment["rows"]:
+def remarks(experiment: ExperimentOut) -> list[tuple[str, str]]:
+    """What is to be said of rows: their names, and a sentence; once where it is the same for several."""
+    names: dict[str, list[str]] = {}
+    for name, text in _remarks(experiment["rows"]):
+        names.setdefault(text, []).append(name)
+    return [("; ".join(of_text), text) for text, of_text in names.items()]
+
+
+def _remarks(rows: Sequence[RowOut]) -> Iterator[tuple[str, str]]:
+    for row in rows:
         if row["verdict"] == "differs":
             yield row["name"], f"differs: {row['moved_by'] or NOT_EXPLAINED}"
         if row["evidence"]:
