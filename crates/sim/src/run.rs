@@ -8,7 +8,7 @@ use crate::network::Network;
 use crate::record::{CircuitRecord, FlowRecord, LinkRecord, RunRecord, jain_index};
 use crate::scenario::{Scenario, model};
 use crate::series::{Recorder, Series};
-use crate::stations::Stations;
+use crate::stations::{Stations, ends};
 pub use crate::tap::Capture;
 use crate::tap::Tap;
 use crate::topology::Topology;
@@ -50,6 +50,11 @@ pub enum RunError {
          set base_station to a link that the flow uses"
     )]
     NotAtBaseStation { flow: String, scheme: String, link: String },
+    #[error(
+        "flow `{flow}` is carried by circuit `{circuit}`; its scheme `{scheme}` has a circuit of its own, or a machine where \
+         that one begins"
+    )]
+    TwoStations { flow: String, scheme: String, circuit: String },
     #[error("{circuits} circuits are too many; {most} are allowed")]
     TooManyCircuits { circuits: usize, most: usize },
     #[error("capture: {0}")]
@@ -80,6 +85,7 @@ pub fn run(
     let streams = Streams::new(seed);
     let mut stations = Stations::new(scenario, &streams);
     let mut flows = flows(scenario, scheme, &streams, &mut stations)?;
+    stations.trunks(&mut flows)?;
     let mut topology = Topology::new(scenario.links.iter().map(|link| links::build(link, &streams)));
     stations.serve_all(middleboxes, &mut flows)?;
     let (stations, circuits) = stations.placed(&mut topology);
@@ -159,17 +165,14 @@ fn flows(
 fn one_flow(spec: &model::Flow, index: usize, instance: u32, scheme: Arc<Scheme>, streams: &Streams) -> Flow {
     let name = format!("flow.{}.{instance}", spec.name);
     let start = Time::ZERO + spec.start + spec.stagger * u64::from(instance) / u64::from(spec.count);
-    let (direction, nodes) = match spec.direction {
-        model::Direction::Forward => (Direction::Forward, [spec.enter, spec.leave + 1]),
-        model::Direction::Reverse => (Direction::Reverse, [spec.leave + 1, spec.enter]),
-    };
+    let (direction, nodes) = ends(spec.direction, spec.enter, spec.leave);
     let traffic = streams.stream(&format!("{name}.traffic"));
     Flow {
         spec: index,
         instance,
         is_measured: spec.measure,
         direction,
-        nodes: nodes.map(|node| node as u16),
+        nodes,
         stations: Default::default(),
         circuit: None,
         start,

@@ -9,11 +9,20 @@ use crate::topology::Topology;
 use airtcp_proto::Streams;
 use airtcp_proto::base_station::MachineBuild;
 use airtcp_proto::circuit::{self, Receiver, Sender};
-use airtcp_proto::middlebox::Middlebox;
+use airtcp_proto::middlebox::{Direction, Middlebox};
 use airtcp_proto::scheme::Scheme;
 use airtcp_wire::Time;
 use std::collections::VecDeque;
 use std::sync::Arc;
+
+/// Which way data goes that crosses the links from `enter` to `leave`, and the nodes where it begins and ends.
+pub fn ends(direction: model::Direction, enter: usize, leave: usize) -> (Direction, [u16; 2]) {
+    let (direction, nodes) = match direction {
+        model::Direction::Forward => (Direction::Forward, [enter, leave + 1]),
+        model::Direction::Reverse => (Direction::Reverse, [leave + 1, enter]),
+    };
+    (direction, nodes.map(|node| node as u16))
+}
 
 /// The stations of a run as they are placed. Flows with one and the same scheme share what stands at the base station.
 pub struct Stations<'a> {
@@ -112,6 +121,32 @@ impl<'a> Stations<'a> {
             baseline: Default::default(),
         });
         (number, (enter, station))
+    }
+
+    /// The circuits that carry several flows; `flows` has the scenario's, each as many times as its count says.
+    ///
+    /// # Errors
+    /// A scheme that does not resolve; [`RunError::TwoStations`].
+    pub fn trunks(&mut self, flows: &mut [Flow]) -> Result<(), RunError> {
+        for trunk in &self.scenario.circuits {
+            let scheme = Scheme::parse(&trunk.scheme, &self.scenario.profile)?;
+            let config = scheme.circuit.as_ref().expect("checked with the scenario");
+            let (direction, nodes) = ends(trunk.direction, trunk.enter, trunk.leave);
+            let label = scheme.label.clone();
+            let place = Place { name: trunk.name.clone(), index: 0, scheme: label, direction, nodes };
+            let (_, station) = self.circuit(place, &scheme, config);
+            for flow in flows.iter_mut().filter(|flow| trunk.flows.contains(&flow.spec)) {
+                if flow.circuit.is_some() || flow.station_at(station.0).is_some() {
+                    return Err(RunError::TwoStations {
+                        flow: self.scenario.flows[flow.spec].name.clone(),
+                        scheme: flow.scheme.label.clone(),
+                        circuit: trunk.name.clone(),
+                    });
+                }
+                flow.stations.push(station);
+            }
+        }
+        Ok(())
     }
 
     /// Gives a flow a circuit of its own, if its scheme says so.

@@ -5,7 +5,7 @@ mod common;
 use airtcp_sim::pcap::Format;
 use airtcp_sim::record::CircuitRecord;
 use airtcp_sim::scenario::model::{self, Flow, Traffic};
-use airtcp_sim::{Capture, RunOptions, RunRecord, Scenario, run};
+use airtcp_sim::{Capture, RunError, RunOptions, RunRecord, Scenario, run};
 use airtcp_wire::{Bytes, Dur, Rate};
 use common::{MBIT, assert_conserved, go, link, ms, one_link, scheme, unlimited};
 use std::io::{self, Write};
@@ -213,4 +213,40 @@ fn it_is_important_to_be_aggressive() {
     };
     let (all, none) = (goodput(""), goodput(":f1=false:f2=false:f3=false"));
     assert!(all > 2.0 * none, "{all} against {none}");
+}
+
+/// A trunk over the middle link: three connections and a stream of datagrams in one circuit.
+fn trunk(scheme: &str) -> Scenario {
+    let links = [("a", 100), ("b", 10), ("c", 100)].map(|(name, mbit)| link(name, mbit * MBIT, ms(10), 100));
+    let mut scenario = Scenario::over(links.to_vec(), Dur::from_secs(20));
+    let stream = Flow { scheme: None, leave: 2, ..datagrams(MBIT, 500) };
+    scenario.flows = vec![Flow { count: 3, stagger: ms(700), ..unlimited("user", 0, 2) }, stream];
+    scenario.circuits = vec![model::Circuit {
+        name: "trunk".to_owned(),
+        scheme: scheme.to_owned(),
+        direction: model::Direction::Forward,
+        flows: vec![0, 1],
+        enter: 1,
+        leave: 1,
+    }];
+    scenario
+}
+
+/// §4.2: a trunk carries what several hosts send, and drops what its tunnel queue has no room for.
+#[test]
+fn a_trunk_carries_several_flows() {
+    let record = go(&trunk("reno:profile=rfc+decoupling:controls=4"), "reno", 1);
+    let circuit = the_circuit(&record);
+    record.flows.iter().for_each(assert_conserved);
+    assert!(circuit.forwarded_bytes as f64 * 8.0 / 20.0 > 0.85 * 10e6, "{circuit:#?}");
+    assert!(circuit.tunnel_queue_drops > 0);
+    let stream = &record.flows[3];
+    assert!(stream.goodput_bps > 0.8e6 * 472.0 / 500.0, "{stream:#?}");
+    assert!(record.flows[..3].iter().all(|flow| flow.goodput_bps > 1e6), "{:#?}", record.flows);
+}
+
+#[test]
+fn a_flow_has_one_circuit() {
+    let result = run(&trunk("decoupling"), &scheme("decoupling"), 1, RunOptions::default());
+    assert!(matches!(result, Err(RunError::TwoStations { .. })));
 }

@@ -35,6 +35,9 @@ pub struct ScenarioFile {
     pub link: Vec<Link>,
     /// The flows. Absent: one unlimited transfer, called `main`, from end to end.
     pub flow: Vec<Flow>,
+    /// TCP circuits that carry several flows (paper 000). Absent: none, but those that the scheme `decoupling` gives a
+    /// flow for itself.
+    pub circuit: Vec<Circuit>,
 }
 
 impl Default for ScenarioFile {
@@ -53,6 +56,7 @@ impl Default for ScenarioFile {
             base_station: None,
             link: Vec::new(),
             flow: Vec::new(),
+            circuit: Vec::new(),
         }
     }
 }
@@ -416,6 +420,23 @@ impl Default for Flow {
             measure: None,
         }
     }
+}
+
+/// A TCP circuit between two nodes of the path, as a trunk of several flows. Data packets of these flows, datagrams
+/// too, enter it before the link `enter`, or behind `leave` where the flows go back, and leave it at the other end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Circuit {
+    /// Used in results and in `--set circuit.NAME.key=value`. Absent: `circuit` and its number, from `circuit0`.
+    pub name: Option<String>,
+    /// Its control TCPs and its own keys: a scheme with `decoupling`, e.g. "reno+decoupling:controls=2:gmb=1Mbit/s".
+    pub scheme: String,
+    /// Names of the flows that it carries. All go in one direction and cross all of its links.
+    pub flows: Vec<String>,
+    /// Name of the first link that it spans, in path order. Absent: the path's first.
+    pub enter: Option<String>,
+    /// Name of the last link that it spans, in path order. Absent: the path's last.
+    pub leave: Option<String>,
 }
 
 /// Which way the data goes.

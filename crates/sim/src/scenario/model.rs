@@ -31,6 +31,24 @@ pub struct Scenario {
     pub base_station: usize,
     /// At least one.
     pub flows: Vec<Flow>,
+    /// Trunks.
+    pub circuits: Vec<Circuit>,
+}
+
+/// A TCP circuit that carries several flows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Circuit {
+    /// Unique.
+    pub name: String,
+    /// Has a circuit's configuration.
+    pub scheme: String,
+    /// Of its flows, all of them.
+    pub direction: Direction,
+    /// Each flow is in one circuit at most, and crosses all of its links.
+    pub flows: Vec<usize>,
+    /// The first and the last link that it spans, in path order.
+    pub enter: usize,
+    pub leave: usize,
 }
 
 /// One hop, both directions.
@@ -435,6 +453,7 @@ impl Scenario {
             links,
             base_station: last,
             flows: vec![Flow::unlimited("main", 0, last)],
+            circuits: Vec::new(),
         }
     }
 

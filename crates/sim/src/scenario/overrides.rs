@@ -41,10 +41,11 @@ fn steps(root: &Node, key: &str) -> Result<Vec<String>, String> {
     if steps.iter().any(String::is_empty) {
         return Err("a word of the key is empty; write for example `link.0.rate`".to_owned());
     }
-    if steps.len() > 1 && steps[0] != "link" && steps[0] != "flow" {
+    const LISTS: [&str; 3] = ["link", "flow", "circuit"];
+    if steps.len() > 1 && !LISTS.contains(&steps[0].as_str()) {
         let links = link_names(root);
         if !links.contains(&steps[0]) {
-            let known = ["link", "flow"].into_iter().chain(links.iter().map(String::as_str));
+            let known = LISTS.into_iter().chain(links.iter().map(String::as_str));
             return Err(unknown("link", &steps[0], known));
         }
         steps.insert(0, "link".to_owned());

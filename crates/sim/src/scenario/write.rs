@@ -2,7 +2,8 @@
 
 use super::file::CAPACITY_KEYS;
 use super::model::{
-    Arq, Capacity, Direction, Fec, Flow, Jitter, Link, Loss, Outages, Queue, Scenario, Side, Spikes, Traffic,
+    Arq, Capacity, Circuit, Direction, Fec, Flow, Jitter, Link, Loss, Outages, Queue, Scenario, Side, Spikes,
+    Traffic,
 };
 use airtcp_wire::Dur;
 use serde::Serialize;
@@ -25,8 +26,19 @@ impl Scenario {
             base_station: &self.links[self.base_station].name,
             link: self.links.iter().map(link_keys).collect(),
             flow: self.flows.iter().map(|flow| self.flow_keys(flow)).collect(),
+            circuit: self.circuits.iter().map(|circuit| self.circuit_keys(circuit)).collect(),
         };
         toml::to_string_pretty(&keys).expect("a scenario has nothing that TOML lacks")
+    }
+
+    fn circuit_keys<'a>(&'a self, circuit: &'a Circuit) -> CircuitKeys<'a> {
+        CircuitKeys {
+            name: &circuit.name,
+            scheme: &circuit.scheme,
+            flows: circuit.flows.iter().map(|&flow| self.flows[flow].name.as_str()).collect(),
+            enter: &self.links[circuit.enter].name,
+            leave: &self.links[circuit.leave].name,
+        }
     }
 
     fn flow_keys<'a>(&'a self, flow: &'a Flow) -> FlowKeys<'a> {
@@ -59,6 +71,16 @@ struct ScenarioKeys<'a> {
     base_station: &'a str,
     link: Vec<LinkKeys<'a>>,
     flow: Vec<FlowKeys<'a>>,
+    circuit: Vec<CircuitKeys<'a>>,
+}
+
+#[derive(Serialize)]
+struct CircuitKeys<'a> {
+    name: &'a str,
+    scheme: &'a str,
+    flows: Vec<&'a str>,
+    enter: &'a str,
+    leave: &'a str,
 }
 
 #[derive(Serialize)]

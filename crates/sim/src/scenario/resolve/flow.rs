@@ -54,17 +54,7 @@ fn flow(
         check.refuse_if(!has_circuit, "scheme", message);
     }
     let traffic = check.inside("traffic", |check| traffic(&written.traffic, check));
-    let enter = link_index("enter", written.enter.as_deref(), 0, links, check);
-    let leave = link_index("leave", written.leave.as_deref(), links.len().saturating_sub(1), links, check);
-    let (enter, leave) = (enter?, leave?);
-    if enter > leave {
-        let culprit = if written.leave.is_some() { "leave" } else { "enter" };
-        let message = format!(
-            "`{}` comes before `{}`, where the flow enters; name the links in path order",
-            links[leave], links[enter]
-        );
-        check.refuse_key(culprit, message);
-    }
+    let (enter, leave) = ends(written.enter.as_deref(), written.leave.as_deref(), links, check)?;
     Some(Flow {
         name,
         count: written.count,
@@ -81,6 +71,27 @@ fn flow(
         leave,
         measure: written.measure.unwrap_or(!is_udp),
     })
+}
+
+/// The first and the last link of a part of the path.
+pub(super) fn ends(
+    enter_name: Option<&str>,
+    leave_name: Option<&str>,
+    links: &[String],
+    check: &mut Check<'_>,
+) -> Option<(usize, usize)> {
+    let enter = link_index("enter", enter_name, 0, links, check);
+    let leave = link_index("leave", leave_name, links.len().saturating_sub(1), links, check);
+    let (enter, leave) = (enter?, leave?);
+    if enter > leave {
+        let culprit = if leave_name.is_some() { "leave" } else { "enter" };
+        let message = format!(
+            "`{}` comes before `{}`, which is named as the first; name the links in path order",
+            links[leave], links[enter]
+        );
+        check.refuse_key(culprit, message);
+    }
+    Some((enter, leave))
 }
 
 pub(super) fn link_index(

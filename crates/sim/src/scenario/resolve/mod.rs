@@ -4,6 +4,7 @@
 //! Functions answer `None` after they have noted why; what they can check beside that, they still do.
 
 mod check;
+mod circuit;
 mod files;
 mod flow;
 mod link;
@@ -34,12 +35,14 @@ pub(super) fn resolve(
     schemes(written, &mut check);
     let link_names = unique_names("link", root, &mut check);
     let flow_names = unique_names("flow", root, &mut check);
+    let circuit_names = unique_names("circuit", root, &mut check);
     let links = link::links(written, &link_names, &mut Files::new(folder), &mut check);
     let flows = flow::flows(written, flow_names, &link_names, &mut check);
     let last = link_names.len().saturating_sub(1);
     let base_station =
         flow::link_index("base_station", written.base_station.as_deref(), last, &link_names, &mut check);
     let (links, flows, base_station) = (links?, flows?, base_station?);
+    let circuits = circuit::circuits(written, circuit_names, &link_names, &flows, &mut check)?;
     Some(Scenario {
         name: written.name.clone().unwrap_or_else(|| default_name.to_owned()),
         description: written.description.clone(),
@@ -52,6 +55,7 @@ pub(super) fn resolve(
         links,
         base_station,
         flows,
+        circuits,
     })
 }
 
@@ -94,7 +98,7 @@ fn scheme(text: &str, profile: &str, check: &mut Check<'_>) {
     }
 }
 
-/// What the links or flows are called. Names stand in result files and in `--set`, so they must be unique and plain.
+/// What the links, flows or circuits are called. Names stand in result files and in `--set`, so they must be unique and plain.
 fn unique_names(key: &str, root: &Node, check: &mut Check<'_>) -> Vec<String> {
     let Some(super::document::Value::List(list)) = root.get(key).map(|node| &node.value) else {
         return Vec::new();
