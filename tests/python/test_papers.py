@@ -295,3 +295,18 @@ def test_an_unknown_experiment_is_bad_input(cli: Cli) -> None:
 def test_the_schema_is_one() -> None:
     jsonschema.Draft202012Validator.check_schema(paper_results_schema())
     assert plain(paper_results([]))["papers"] == []
+
+
+@pytest.mark.parametrize(
+    ("mean", "half_width", "text"),
+    [
+        (0.0, 0.0, "0 ± 0"),
+        (14.8, 2.0, "14.8 ± 2.0"),
+        (0.0, 2.5, "0.00 ± 2.50"),
+        (0.899, 0.107, "0.899 ± 0.107"),
+        (4e-6, 1e-6, "4.00e-06 ± 1.00e-06"),
+        (652500.0, None, "652500"),
+    ],
+)
+def test_numbers_read_well(mean: float, half_width: float | None, text: str) -> None:
+    assert value({"mean": mean, "half_width": half_width, "n": 1 if half_width is None else 5}) == text

@@ -100,30 +100,28 @@ def cell(content: str | float | Value | None) -> str:
 
 
 def value(found: Value, signed: bool = False) -> str:
-    """`mean ± half-width`, with as many decimals as three figures of the mean need."""
+    """`mean ± half-width`, both with as many decimals as three figures of the larger need."""
     # JSON has no NaN: it is null there.
     mean: float | None = found["mean"]
     if mean is None or math.isnan(mean):
         return "undefined"
-    places = decimals(mean)
-    text = number(mean, signed)
     if found["half_width"] is None or found["n"] < 2:
-        return text
-    return (
-        f"{text} ± {found['half_width']:.{places}f}"
-        if "e" not in text
-        else f"{text} ± {found['half_width']:.1e}"
-    )
+        return number(mean, signed)
+    style = _style(mean, found["half_width"])
+    return f"{mean:{'+' if signed else ''}{style}} ± {found['half_width']:{style}}"
 
 
 def number(content: float, signed: bool = False) -> str:
-    """At least three figures, without an exponent unless it is very small or a whole number."""
-    sign = "+" if signed else ""
-    if float(content).is_integer():
-        return f"{content:{sign}.0f}"
-    if abs(content) < 1e-3:
-        return f"{content:{sign}.2e}"
-    return f"{content:{sign}.{decimals(content)}f}"
+    """At least three figures, without an exponent unless it is very small."""
+    return f"{content:{'+' if signed else ''}{_style(content)}}"
+
+
+def _style(*numbers: float) -> str:
+    """The format that shows them alike."""
+    largest = max(map(abs, numbers))
+    if all(float(each).is_integer() for each in numbers):
+        return ".0f"
+    return ".2e" if largest < 1e-3 else f".{decimals(largest)}f"
 
 
 def _with_unit(text: str, unit: str) -> str:
