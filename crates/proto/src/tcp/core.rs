@@ -183,6 +183,12 @@ impl Core {
 
     /// Tahoe: as after a timeout, but for the timer.
     pub fn enter_slow_start(&mut self, now: Time) {
+        if self.is_corruption {
+            self.stats.fast_retransmits += 1;
+            self.mark_first_lost();
+            self.forced = Some(Reason::FastRetransmit);
+            return;
+        }
         self.begin_episode(now, Trigger::Loss);
         self.phase = Phase::Loss;
         self.stats.fast_retransmits += 1;

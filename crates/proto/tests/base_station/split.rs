@@ -254,3 +254,20 @@ fn the_wireless_side_has_its_own_stack() {
     assert!(lab.arrived[1].iter().all(|segment| segment.timestamps.is_none()));
     assert!(lab.arrived[0].iter().all(|segment| segment.timestamps.is_some()));
 }
+
+/// The wireless link goes away in the middle: the proxy gives up, and tells the fixed host, which had been told that much
+/// had arrived.
+#[test]
+fn a_link_that_goes_away_in_the_middle_resets_the_fixed_host() {
+    let mut lab = Lab::new("split:max_retries=8", &config(), [0.0; 2]);
+    lab.delays[1] = Dur::from_millis(100);
+    lab.hosts[0].write(10_000_000);
+    lab.run(1);
+    let received = lab.hosts[1].received();
+    assert!((1..10_000_000).contains(&received), "{received}");
+    lab.losses[1] = 1.0;
+    lab.run(2000);
+    assert!(lab.events[0].contains(&Event::Reset), "{:?}", lab.events);
+    assert!(lab.hosts[0].acknowledged() > lab.hosts[1].received(), "not end to end");
+    assert!(lab.proxy.poll_timeout().is_never());
+}

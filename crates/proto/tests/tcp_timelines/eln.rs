@@ -29,6 +29,20 @@ fn a_corrupted_segment_is_resent_and_the_window_stays() {
     assert_eq!(script.windows(), before);
 }
 
+/// Tahoe has no recovery to go through: the segment is resent, and that is all.
+#[test]
+fn tahoe_resends_and_goes_on() {
+    let config = TcpConfig { recovery: Recovery::Tahoe, eln: true, ..plain() };
+    let mut script = Script::opened(&config, 10);
+    script.write(100);
+    script.drain();
+    script.at(200);
+    told(&mut script, 0, 3);
+    assert_eq!(script.sent_why(), [(200, 0, Reason::FastRetransmit)]);
+    script.at(300).ack(10);
+    assert_eq!(script.windows().0, 11);
+}
+
 #[test]
 fn the_bit_says_nothing_to_a_stack_that_does_not_know_it() {
     let mut script = ten_out(false);
