@@ -1,10 +1,10 @@
-"""Paper 000: the TCP decoupling approach."""
+"""Equations (1) to (4), and what the paper computes with them."""
 
 from __future__ import annotations
 
 import math
 
-from airtcp.papers.frame import Context, Paper, Result, SweepPlot, absolute, claim, experiment
+from airtcp.papers.frame import Context, Result, SweepPlot, absolute, claim, experiment
 
 HEADER_BYTES = 52
 """HP_Sz: 40 bytes of TCP/IP headers and 12 of the timestamp option (§4.8.3)."""
@@ -63,11 +63,3 @@ def window(loss: float) -> float:
 def mat(window_packets: float, packet_bytes: int, rtt_s: float) -> float:
     """Eq (3), in B/s: the packets of a cycle over its W/2 round trips."""
     return (3 / 4 * window_packets + 3 / 2) * packet_bytes / rtt_s
-
-
-PAPER = Paper(
-    "decoupling",
-    "000",
-    "TCP decoupling",
-    experiments=(d0,),
-)

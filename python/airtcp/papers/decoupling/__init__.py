@@ -1,0 +1,14 @@
+"""Paper 000: the TCP decoupling approach."""
+
+from __future__ import annotations
+
+from airtcp.papers.decoupling.circuits import d2
+from airtcp.papers.decoupling.closed_forms import d0
+from airtcp.papers.frame import Paper
+
+PAPER = Paper(
+    "decoupling",
+    "000",
+    "TCP decoupling",
+    experiments=(d0, d2),
+)
