@@ -15,6 +15,7 @@ from airtcp.papers.frame import (
     Row,
     Runs,
     SweepPlot,
+    altered,
     claim,
     experiment,
     gain,
@@ -417,5 +418,5 @@ PAPER = Paper(
     "004",
     "Sender-based TCP scheme for improving performance in wireless environment (WestwoodVT)",
     experiments=(w1, w2),
-    links={"simple": SIMPLE, "complex": COMPLEX},
+    links={"two-percent": altered(SIMPLE, {"link.wireless.loss.packet": 0.02})},
 )
