@@ -547,5 +547,5 @@ PAPER = Paper(
     "001",
     "TCP packet control for wireless networks",
     experiments=(p1, p2, p3, p4),
-    links={"varying delay": VARYING, "varying delay, 1 % loss": VARYING + "\n[link.loss]\npacket = 0.01\n"},
+    links={"varying-delay": VARYING, "varying-delay-and-loss": VARYING + "\n[link.loss]\npacket = 0.01\n"},
 )
