@@ -151,29 +151,41 @@ class BarPlot:
         drawn = figure(2.8)
         axes = drawn.subplots()
         labels = list(dict.fromkeys(label for bars in self.groups.values() for label in bars))
-        width = 0.8 / len(labels)
-        said: dict[float, float] = {}
+        at, centres = self._places(labels)
         for place, label in enumerate(labels):
-            at = {group: g + (place - (len(labels) - 1) / 2) * width for g, group in enumerate(self.groups)}
-            found = {g: estimate_of(bars[label]) for g, bars in self.groups.items() if label in bars}
+            found = {
+                at[g, label]: estimate_of(bars[label]) for g, bars in self.groups.items() if label in bars
+            }
             axes.bar(
-                [at[group] for group in found],
+                list(found),
                 [value.mean for value in found.values()],
-                width=0.92 * width,
+                width=0.92,
                 yerr=[value.half_width or 0.0 for value in found.values()],
                 color=COLOURS[place % len(COLOURS)],
                 error_kw={"lw": 0.9, "capsize": 2},
                 label=label,
             )
-            said |= {at[group]: by[label] for group, by in self.quoted.items() if label in by}
+        said = {at[g, label]: value for g, by in self.quoted.items() for label, value in by.items()}
         if said:
             axes.plot(
                 list(said), list(said.values()), marker="D", color="black", label="in the paper", **HOLLOW
             )
-        axes.set_xticks(range(len(self.groups)), list(self.groups))
+        axes.set_xticks(centres, list(self.groups))
         axes.tick_params(axis="x", length=0)
         axes.grid(visible=False, axis="x")
         axes.margins(x=0.03)
         axes.set_ylabel(self.y_label)
         legend_beside(axes, [*labels, *(["in the paper"] if said else [])])
         return drawn
+
+    def _places(self, labels: Sequence[str]) -> tuple[dict[tuple[str, str], float], list[float]]:
+        """Where each bar stands, in widths of a bar, and the middle of each group."""
+        at: dict[tuple[str, str], float] = {}
+        centres: list[float] = []
+        left = 0.0
+        for group, bars in self.groups.items():
+            present = [label for label in labels if label in bars]
+            at |= {(group, label): left + place for place, label in enumerate(present)}
+            centres.append(left + (len(present) - 1) / 2)
+            left += len(present) + 1
+        return at, centres

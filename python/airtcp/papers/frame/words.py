@@ -84,6 +84,8 @@ def tally(rows: Sequence[RowOut]) -> str:
     judged = [row for row in rows if row["verdict"] != "info"]
     differing = [row for row in judged if row["verdict"] == "differs"]
     unexplained = sum(not row["moved_by"] for row in differing)
+    if not judged:
+        return "no row is judged"
     text = f"{len(judged) - len(differing)} of {len(judged)} rows agree"
     if differing:
         text += f", {len(differing)} differ{'s' if len(differing) == 1 else ''}"
