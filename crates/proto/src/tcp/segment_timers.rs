@@ -40,13 +40,14 @@ impl SegmentTimers {
         self.find_next();
     }
 
-    /// The first segment whose timer has expired by `now`; the timer waits until the segment is sent again.
-    pub fn expire(&mut self, now: Time) -> Option<u64> {
+    /// The first segment whose timer has expired by `now`, and how often it has; the timer waits until the segment is
+    /// sent again.
+    pub fn expire(&mut self, now: Time) -> Option<(u64, u32)> {
         let (end, timer) = self.timers.iter_mut().find(|(_, timer)| timer.deadline <= now)?;
         *timer = Timer { deadline: Time::NEVER, expiries: timer.expiries + 1 };
-        let end = *end;
+        let expired = (*end, timer.expiries);
         self.find_next();
-        Some(end)
+        Some(expired)
     }
 
     /// The timers of segments that end after `end`, up to `last`, wait until these are sent again.

@@ -460,8 +460,8 @@ impl Sender {
     /// RFC 6298 §5.4 to 5.6.
     fn handle_rto(&mut self, now: Time) {
         self.rto_deadline = Time::NEVER;
-        let Some(index) = self.expired_segment(now) else { return };
-        self.retries += 1;
+        let Some((index, retries)) = self.expired_segment(now) else { return };
+        self.retries = retries;
         self.timed = None;
         self.core.rtt.on_expiry();
         if self.core.una == 0 {
@@ -482,13 +482,14 @@ impl Sender {
         }
     }
 
-    /// Whose timer has expired: the first segment's, or with a timer a segment perhaps a later one's.
-    fn expired_segment(&mut self, now: Time) -> Option<usize> {
-        let Some(timers) = &mut self.segment_timers else { return Some(0) };
+    /// Whose timer has expired, and how often in a row: the first segment's, or with a timer a segment perhaps a later
+    /// one's.
+    fn expired_segment(&mut self, now: Time) -> Option<(usize, u32)> {
+        let Some(timers) = &mut self.segment_timers else { return Some((0, self.retries + 1)) };
         let board = &self.core.board;
         let expired = std::iter::from_fn(|| timers.expire(now))
-            .filter_map(|end| board.index_at(end).checked_sub(1))
-            .find(|&index| board.get(index).is_some_and(|sent| sent.fate != Fate::Sacked));
+            .filter_map(|(end, expiries)| Some((board.index_at(end).checked_sub(1)?, expiries)))
+            .find(|&(index, _)| board.get(index).is_some_and(|sent| sent.fate != Fate::Sacked));
         self.rto_deadline = timers.next();
         expired
     }

@@ -202,6 +202,7 @@ fn each_segment_may_have_a_timer_of_its_own() {
 fn a_segments_own_timer_backs_off_alone() {
     let mut config = plain();
     config.rto.timers = RtoTimers::Segment;
+    config.max_retries = 3;
     config.timeout_policy = TimeoutPolicy::SelectiveRepeat;
     let mut script = Script::opened(&config, 3);
     script.write(3).at(500).ack(1);
@@ -209,4 +210,5 @@ fn a_segments_own_timer_backs_off_alone() {
     script.at(5_000);
     // Segments 1 and 2 were sent at 100 ms with an RTO of 1 s.
     assert_eq!(times(&mut script), [1100, 1100, 3100, 3100]);
+    assert!(script.events().iter().all(|event| *event != Event::Reset), "4 expiries, but 2 of a segment");
 }
