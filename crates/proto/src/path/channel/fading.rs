@@ -16,25 +16,35 @@ fn metres_a_slot(config: &ChannelConfig) -> f64 {
     config.speed_kmh / 3.6 * config.slot.as_secs_f64()
 }
 
-/// A rotating vector of length 1.
-#[derive(Clone, Copy, Debug)]
-struct Oscillator {
-    at: (f64, f64),
-    /// What a slot multiplies it with.
-    step: (f64, f64),
+/// Vectors of length 1 that rotate, each at its own speed.
+#[derive(Clone, Debug)]
+struct Oscillators {
+    x: [f64; OSCILLATORS],
+    y: [f64; OSCILLATORS],
+    /// Cosine and sine of what a slot turns them by.
+    cos: [f64; OSCILLATORS],
+    sin: [f64; OSCILLATORS],
 }
 
-impl Oscillator {
-    fn new(phase: f64, step: f64) -> Oscillator {
-        let unit = |angle| (libm::cos(angle), libm::sin(angle));
-        Oscillator { at: unit(phase), step: unit(step) }
+impl Oscillators {
+    fn new(phases: [f64; OSCILLATORS], steps: [f64; OSCILLATORS]) -> Oscillators {
+        Oscillators {
+            x: phases.map(libm::cos),
+            y: phases.map(libm::sin),
+            cos: steps.map(libm::cos),
+            sin: steps.map(libm::sin),
+        }
     }
 
+    /// The sum of their x in the next slot.
     #[inline]
-    fn next(&mut self) -> (f64, f64) {
-        let ((x, y), (c, s)) = (self.at, self.step);
-        self.at = (x * c - y * s, x * s + y * c);
-        self.at
+    fn next(&mut self) -> f64 {
+        for n in 0..OSCILLATORS {
+            let (x, y) = (self.x[n], self.y[n]);
+            self.x[n] = x * self.cos[n] - y * self.sin[n];
+            self.y[n] = x * self.sin[n] + y * self.cos[n];
+        }
+        self.x.iter().sum()
     }
 }
 
@@ -42,10 +52,11 @@ impl Oscillator {
 /// (Zheng and Xiao 2003, whose autocorrelation is Jakes's J₀ in the mean).
 #[derive(Clone, Debug)]
 pub struct Rician {
-    direct: Oscillator,
-    in_phase: [Oscillator; OSCILLATORS],
-    quadrature: [Oscillator; OSCILLATORS],
-    direct_amplitude: f64,
+    /// The direct path, and what a slot multiplies it with.
+    direct: (f64, f64),
+    direct_step: (f64, f64),
+    in_phase: Oscillators,
+    quadrature: Oscillators,
     /// Of each oscillator.
     scattered_amplitude: f64,
 }
@@ -55,17 +66,19 @@ impl Rician {
         let wavelength_m = LIGHT_M_PER_S / (config.carrier_mhz * 1e6);
         let doppler = TAU * metres_a_slot(config) / wavelength_m;
         let mut phase = || stream.range_f64(-PI, PI);
-        let offset = phase();
-        let direct = Oscillator::new(phase(), doppler * libm::cos(phase()));
-        let angle = |n: usize| (TAU * (n + 1) as f64 - PI + offset) / (4.0 * OSCILLATORS as f64);
-        let in_phase = std::array::from_fn(|n| Oscillator::new(phase(), doppler * libm::cos(angle(n))));
-        let quadrature = std::array::from_fn(|n| Oscillator::new(phase(), doppler * libm::sin(angle(n))));
         let k = from_db(config.rician_k_db);
+        let polar = |length: f64, angle| (length * libm::cos(angle), length * libm::sin(angle));
+        let direct = polar(f64::sqrt(k / (k + 1.0)), phase());
+        let direct_step = polar(1.0, doppler * libm::cos(phase()));
+        let offset = phase();
+        let angles: [f64; OSCILLATORS] =
+            std::array::from_fn(|n| (TAU * (n + 1) as f64 - PI + offset) / (4.0 * OSCILLATORS as f64));
+        let mut phases = || std::array::from_fn(|_| phase());
         Rician {
             direct,
-            in_phase,
-            quadrature,
-            direct_amplitude: f64::sqrt(k / (k + 1.0)),
+            direct_step,
+            in_phase: Oscillators::new(phases(), angles.map(|angle| doppler * libm::cos(angle))),
+            quadrature: Oscillators::new(phases(), angles.map(|angle| doppler * libm::sin(angle))),
             scattered_amplitude: f64::sqrt(1.0 / ((k + 1.0) * OSCILLATORS as f64)),
         }
     }
@@ -73,11 +86,10 @@ impl Rician {
     /// The power gain in the next slot; its mean is 1.
     #[inline]
     pub fn next(&mut self) -> f64 {
-        let sum =
-            |oscillators: &mut [Oscillator]| oscillators.iter_mut().map(|each| each.next().0).sum::<f64>();
-        let (x, y) = self.direct.next();
-        let re = self.direct_amplitude * x + self.scattered_amplitude * sum(&mut self.in_phase);
-        let im = self.direct_amplitude * y + self.scattered_amplitude * sum(&mut self.quadrature);
+        let ((x, y), (cos, sin)) = (self.direct, self.direct_step);
+        self.direct = (x * cos - y * sin, x * sin + y * cos);
+        let re = self.direct.0 + self.scattered_amplitude * self.in_phase.next();
+        let im = self.direct.1 + self.scattered_amplitude * self.quadrature.next();
         re * re + im * im
     }
 }
