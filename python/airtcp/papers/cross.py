@@ -25,6 +25,19 @@ FLOW = "download"
 COMPETITOR = "competitor"
 BASE = "reno"
 COMPETITORS = ("reno", "cubic")
+COMPOSITIONS = (
+    "rto-m+gbn+split",
+    "westwood-vt+packet-control",
+    "cubic+decoupling",
+    "cubic+snoop",
+    "cubic+eln",
+    "cubic+split",
+    "bbr+split",
+)
+"""Paper 003's way to deploy its methods, a sender and a filter that help each other, and the parts of the
+way that help a sender of today."""
+
+SPLITS = "split"
 READY_MADE = ("3g", "lte", "geo-satellite", "wifi")
 SEEDS = 3
 DURATION = "120s"
@@ -34,7 +47,8 @@ class Cell(TypedDict):
     """One scheme on one link. Counts are means a run.
 
     `reno_keeps` and `cubic_keeps` are what a competing flow of that kind carries beside the scheme, over what
-    it carries beside a Reno flow or a CUBIC flow: 1 is as fair as to its own kind.
+    it carries beside a Reno flow or a CUBIC flow: 1 is as fair as to its own kind. Where a proxy splits the
+    connection, RTT and timeouts are the sender's with the proxy, and spurious timeouts are not counted.
     """
 
     scheme: str
@@ -42,7 +56,7 @@ class Cell(TypedDict):
     share_of_bound: float | None
     rtt_p95_ms: float | None
     timeouts: float
-    timeouts_spurious: float
+    timeouts_spurious: float | None
     reno_keeps: Value
     cubic_keeps: Value
 
@@ -89,9 +103,9 @@ def all_paths() -> dict[str, str]:
 
 
 def all_schemes() -> list[str]:
-    """Every name of the catalogue, the base first."""
+    """Every name of the catalogue, the base first, then what goes together."""
     names = [scheme["name"] for scheme in schemes()]
-    return [BASE, *(name for name in names if name != BASE)]
+    return [BASE, *(name for name in names if name != BASE), *COMPOSITIONS]
 
 
 def cross(plan: Plan, ctx: Context) -> Cross:
@@ -138,13 +152,17 @@ def _link(name: str, text: str, wanted: Sequence[str], alone: Runs, beside: Mapp
             "share_of_bound": by_scheme[scheme].share_of_bound,
             "rtt_p95_ms": by_scheme[scheme].rtt_p95_ms,
             "timeouts": by_scheme[scheme].timeouts,
-            "timeouts_spurious": by_scheme[scheme].spurious_timeouts,
+            "timeouts_spurious": None if _is_split(scheme) else by_scheme[scheme].spurious_timeouts,
             **{f"{rival}_keeps": _kept(runs, scheme, rival) for rival, runs in beside.items()},
         }
         for scheme in wanted
     ]
     document: CrossLink = {"name": name, "scenario": text, "schemes": plain(cells)}
     return document
+
+
+def _is_split(scheme: str) -> bool:
+    return SPLITS in (term.split(":")[0] for term in scheme.split("+"))
 
 
 def _kept(beside: Runs, scheme: str, rival: str) -> Estimate:

@@ -25,7 +25,8 @@ of today (profile `linux`) and every scheme's own defaults; mean ± {confidence:
 *Of bound* is the share of (1 − PER)·rate. *Reno keeps* (*CUBIC keeps*) is what a competing Reno (CUBIC)
 flow carries beside the scheme, over what it carries beside another of its kind: 100 % harms it no more than
 its own kind does. A scheme that waits for marks of routers, such as `spectcp`, never slows down where
-queues only drop.
+queues only drop. Where a proxy splits the connection (`split`), RTT and timeouts are the sender's with the
+proxy.
 
 ![Goodput of every scheme on every link, as a share of the bound](figures/cross.svg)
 """
@@ -90,9 +91,14 @@ def _row(cell: Cell, scale: float, unit: str) -> list[str]:
         f"{_interval(cell['goodput_bps'], 1 / scale)} {unit}",
         f"{percent(cell['share_of_bound'])} %",
         NONE if cell["rtt_p95_ms"] is None else f"{milliseconds(cell['rtt_p95_ms'])} ms",
-        f"{cell['timeouts']:.1f} ({cell['timeouts_spurious']:.1f})",
+        _timeouts(cell),
         *(_kept(cell, rival) for rival in COMPETITORS),
     ]
+
+
+def _timeouts(cell: Cell) -> str:
+    spurious = cell["timeouts_spurious"]
+    return f"{cell['timeouts']:.1f} ({NONE if spurious is None else f'{spurious:.1f}'})"
 
 
 def _kept(cell: Cell, rival: str) -> str:

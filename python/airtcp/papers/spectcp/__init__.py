@@ -11,7 +11,10 @@ PAPER = Paper(
     "002",
     "SpecTCP",
     experiments=(s1, s2, s3, s4),
-    links={"red-bottleneck": DUMBBELL, "satellite": altered(SATELLITE, {"link.satellite.loss.ber": 1e-5})},
+    links={
+        "red-bottleneck": DUMBBELL,
+        "satellite": altered(SATELLITE, {"link.satellite.loss.ber": 1e-5, "base_station": "satellite"}),
+    },
     notes=(
         "SpecTCP takes every loss for corruption until ECN-Echo says otherwise: on a path with a queue that "
         "drops instead of marking, nothing slows it down.",
