@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from airtcp.papers.decoupling.circuits import d2
 from airtcp.papers.decoupling.closed_forms import d0
+from airtcp.papers.decoupling.lossy import LOSSY, d3, d4, d8
+from airtcp.papers.decoupling.sharing import d1
 from airtcp.papers.frame import Paper
 
 PAPER = Paper(
     "decoupling",
     "000",
     "TCP decoupling",
-    experiments=(d0, d2),
+    experiments=(d0, d1, d2, d3, d4, d8),
+    links={"lossy-ethernet": LOSSY},
 )
