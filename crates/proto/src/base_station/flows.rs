@@ -25,7 +25,7 @@ impl<T> Flows<T> {
     }
 
     #[cfg(test)]
-    fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.entries.len()
     }
 

@@ -20,13 +20,13 @@ mod flow;
 #[cfg(test)]
 mod tests;
 
+use super::flows::Flows;
 use super::{Machine, MachineBuild, MachineSpec};
-use crate::middlebox::{Direction, FlowId, Middlebox, TcpPacket};
+use crate::middlebox::{Direction, Middlebox, TcpPacket};
 use airtcp_wire::{Flags, Time};
 use flow::Flow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -69,7 +69,7 @@ impl Machine for Config {
     }
 
     fn build(&self, _build: MachineBuild<'_>) -> Box<dyn Middlebox> {
-        Box::new(PacketControl { config: self.clone(), flows: BTreeMap::new() })
+        Box::new(PacketControl { config: self.clone(), flows: Flows::new(self.max_flows) })
     }
 }
 
@@ -84,21 +84,21 @@ enum Verdict {
 
 struct PacketControl {
     config: Config,
-    flows: BTreeMap<FlowId, Flow>,
+    flows: Flows<Flow>,
 }
 
 impl Middlebox for PacketControl {
     fn handle_packet(&mut self, now: Time, packet: TcpPacket, out: &mut Vec<TcpPacket>) {
         let flags = packet.segment.flags;
         if flags.contains(Flags::SYN) || flags.contains(Flags::RST) {
-            self.flows.remove(&packet.flow);
+            self.flows.remove(packet.flow);
             return out.push(packet);
         }
         let Some(flow) = self.flow(now, &packet) else { return out.push(packet) };
         let verdict = flow.judge(&packet);
         let answer = (verdict == Verdict::Answer).then(|| flow.answer(packet.flow)).flatten();
-        if flow.is_over() {
-            self.flows.remove(&packet.flow);
+        if flow.ending.is_over() {
+            self.flows.remove(packet.flow);
         }
         let is_filtered = match packet.direction {
             Direction::Forward => self.config.data_filter,
@@ -114,23 +114,10 @@ impl Middlebox for PacketControl {
 impl PacketControl {
     /// What is known of the packet's flow. Only the fixed host's data makes a flow known, wherever in its life that is.
     fn flow(&mut self, now: Time, packet: &TcpPacket) -> Option<&mut Flow> {
-        if !self.flows.contains_key(&packet.flow) {
-            if packet.direction == Direction::Reverse || packet.segment.len == 0 {
-                return None;
-            }
-            self.make_room();
-            self.flows.insert(packet.flow, Flow::new(self.config.threshold, &packet.segment));
+        let is_data = packet.direction == Direction::Forward && packet.segment.len > 0;
+        if is_data && self.flows.get(now, packet.flow).is_none() {
+            self.flows.insert(now, packet.flow, Flow::new(self.config.threshold, &packet.segment));
         }
-        let flow = self.flows.get_mut(&packet.flow)?;
-        flow.last_seen = now;
-        Some(flow)
-    }
-
-    fn make_room(&mut self) {
-        if self.flows.len() < self.config.max_flows as usize {
-            return;
-        }
-        let oldest = self.flows.iter().min_by_key(|(_, flow)| flow.last_seen).map(|(id, _)| *id);
-        oldest.and_then(|id| self.flows.remove(&id));
+        self.flows.get(now, packet.flow)
     }
 }

@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::Streams;
-use crate::middlebox::Origin;
+use crate::middlebox::{FlowId, Origin};
 use airtcp_wire::{Dur, Ecn, SackBlocks, Segment, Seq, SynOptions, Timestamps};
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 
 const MSS: u32 = 1000;
 
@@ -21,7 +22,7 @@ struct Station {
 impl Station {
     fn new(config: Config, base: u32) -> Station {
         config.check().unwrap();
-        let machine = PacketControl { config, flows: BTreeMap::new() };
+        let machine = PacketControl { flows: Flows::new(config.max_flows), config };
         Station { machine, base: Seq(base), now: Time::ZERO, flow: FlowId(1) }
     }
 
@@ -333,8 +334,8 @@ fn the_least_recently_seen_flow_is_forgotten() {
         station.flow = FlowId(id);
         assert!(station.passes(station.data(0, MSS)));
     }
-    let known: Vec<u64> = station.machine.flows.keys().map(|id| id.0).collect();
-    assert_eq!(known, [1, 3, 4]);
+    let is_known = |id| station.machine.flows.get(station.now, FlowId(id)).is_some();
+    assert_eq!([1, 2, 3, 4].map(is_known), [true, false, true, true]);
     station.flow = FlowId(2);
     assert!(station.passes(station.ack(1000)), "an unknown flow is left alone");
     assert_eq!(station.machine.flows.len(), 3);
