@@ -1,16 +1,14 @@
-"""What TCP circuits do to a shared link: overhead, shares, guaranteed bandwidth (§4)."""
+"""A circuit on a link of its own, and what the experiments with circuits share."""
 
 from __future__ import annotations
 
-from airtcp.papers.frame import Context, OpenParameter, Result, absolute, experiment
+from airtcp.papers.decoupling.paths import BUFFERS, RENO, STACK
+from airtcp.papers.frame import Context, Result, Runs, absolute, experiment
 from airtcp.records import Run
 
-STACK = "reno:profile=bsd-1998:timestamps=true:window_scaling=true:receive_window=1MB"
-"""The control TCPs' and the hosts': FreeBSD 2.2's, with RFC 1323 on, as header packets have timestamps."""
-CIRCUIT = f"{STACK}+decoupling"
+CIRCUIT = f"{RENO}+decoupling"
 
 SHARED = """
-profile = "bsd-1998"
 duration = "120s"
 warmup = "10s"
 [[link]]
@@ -20,10 +18,10 @@ delay = "0.5ms"
 queue = { packets = 50 }
 """
 
-WINDOW = OpenParameter("socket buffers", "1 MB", "not stated; so large that the receive window never limits")
 
-
-@experiment("D2", where="§4.8.3", title="What header packets and their ACKs cost", parameters=(WINDOW,))
+@experiment(
+    "D2", where="§4.8.3", title="What header packets and their ACKs cost", parameters=(STACK, BUFFERS)
+)
 def d2(ctx: Context) -> Result:
     """One circuit on a link of 10 Mbit/s, VMSS 1500 B, header packets of 52 B."""
     runs = ctx.run(SHARED, [CIRCUIT], {"duration": ctx.pick("120s", quick="15s")})
@@ -43,3 +41,15 @@ def d2(ctx: Context) -> Result:
             absolute("together", 5.1, runs.values(CIRCUIT, lambda run: sum(overhead(run))), "%"),
         )
     )
+
+
+def throughput(runs: Runs, flow: str) -> list[float]:
+    """Bit/s of all data packets that arrived, a value a seed."""
+    (scheme,) = runs.schemes
+    return runs.total(scheme, lambda found: found["throughput_bps"], flow)
+
+
+def data_lost(runs: Runs) -> int:
+    """Data packets that the queue dropped, in all runs."""
+    (scheme,) = runs.schemes
+    return sum(flow["losses_congestion"] for run in runs.of(scheme) for flow in run["flows"])
