@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from airtcp.records import Flow, Link, Run
+from airtcp.records import Circuit, Flow, Link, Run
 from airtcp.series import flow_name
 from airtcp.table import milliseconds, seconds
 from airtcp.units import rate_scale
@@ -19,6 +19,15 @@ def flow_lines(run: Run) -> list[str]:
 
 def link_lines(run: Run) -> list[str]:
     return [line for link in run["links"] for line in _link(link)]
+
+
+def circuit_lines(run: Run) -> list[str]:
+    """A paragraph a TCP circuit; from the eleventh on they are only counted."""
+    circuits = run["circuits"]
+    lines = [line for circuit in circuits[:10] for line in _circuit(circuit)]
+    if len(circuits) > 10:
+        lines.append(f"… and {len(circuits) - 10} more circuits")
+    return lines
 
 
 def _flow(name: str, flow: Flow) -> list[str]:
@@ -65,4 +74,18 @@ def _link(link: Link) -> list[str]:
         f"queue {link['queue_mean_packets']:.1f} packets on average, {link['queue_max_packets']} at most"
         + ("" if average is None else f", RED's average {average:.1f} at most")
         + (f"; {said}" if said else "")
+    ]
+
+
+def _circuit(circuit: Circuit) -> list[str]:
+    data = max(circuit["forwarded_bytes"], 1)
+    headers, acks = (100 * circuit[key] / data for key in ("header_bytes_sent", "control_ack_bytes_sent"))
+    return [
+        f"circuit {circuit['name']} {circuit['index'] + 1}: "
+        f"{circuit['forwarded_packets']} data packets forwarded, "
+        f"{circuit['tunnel_queue_drops']} found the tunnel queue full",
+        f"  {circuit['header_packets_sent']} header packets, {circuit['header_packets_lost']} lost; "
+        f"of the data's bytes they are {headers:.1f} %, their ACKs {acks:.1f} %",
+        f"  {circuit['timeouts']} timeouts, {circuit['cwnd_reductions']} cwnd reductions, "
+        f"window {circuit['control_window_mean_packets']:.1f} VMSS on average",
     ]

@@ -14,7 +14,7 @@ from airtcp.cli.errors import InputError, writing
 from airtcp.cli.options import DurationOption, ProfileOption, ScenarioArgument, SetOption, load
 from airtcp.compare import SERIES_POINTS, interruptible
 from airtcp.records import Run
-from airtcp.report import flow_lines, link_lines
+from airtcp.report import circuit_lines, flow_lines, link_lines
 from airtcp.results import to_json
 from airtcp.series import Series, series_of, write_frame
 
@@ -104,7 +104,7 @@ def _write(run: Run, found: Series | None, series: Path | None, out: Path | None
 
 def _show(console: Console, run: Run, files: list[Path]) -> None:
     console.print(f"{run['scheme']}, seed {run['seed']}")
-    for line in [*flow_lines(run), *link_lines(run)]:
+    for line in [*flow_lines(run), *circuit_lines(run), *link_lines(run)]:
         console.print(line)
     for file in files:
         console.print(f"Written: {file}")
