@@ -101,8 +101,8 @@ impl Engine {
     #[cold]
     pub fn tell_station(&mut self, id: u32, cause: DropCause, side: Side) {
         let packet = *self.network.packets.get(id);
-        let station = self.flows[packet.flow as usize].station_at(side.near_node());
-        if let (Load::Tcp { endpoint }, Some(station)) = (packet.load, station)
+        let Load::Tcp { endpoint } = packet.load else { return };
+        if let Some(station) = self.flows[packet.flow as usize].station_at(side.near_node())
             && cause.is_congestion()
         {
             let flow = flow_id(&self.transfers[(endpoint >> 1) as usize], endpoint >> 1);

@@ -67,7 +67,8 @@ impl Scheme {
     /// [`SchemeError`], which names the key, what is allowed, and the nearest spelling.
     pub fn parse(text: &str, default_profile: &str) -> Result<Scheme, SchemeError> {
         let terms = terms::split(text)?;
-        let mut config = stack(text, &terms, default_profile)?;
+        let profile = terms.iter().rev().filter(|term| !term.has_own_stack()).find_map(|term| term.profile);
+        let mut config = stack(text, &terms, profile.unwrap_or(default_profile))?;
         let mut machine = None;
         let mut circuit = None;
         for term in &terms {
@@ -88,12 +89,13 @@ impl Scheme {
                     set_all(&mut config, term, &others)?;
                     circuit = Some(own);
                 }
-                Kind::Controller(_) | Kind::Combination(_) => set_all(&mut config, term, &term.pairs)?,
+                Kind::Controller(_) | Kind::Combination(_) => {}
             }
         }
         check_controller(text, &config)?;
-        let base_station =
-            machine.map(|(term, machine, own)| at_base_station(term, machine, &config, &own)).transpose()?;
+        let base_station = machine
+            .map(|(term, machine, own)| at_base_station(&terms, term, machine, &config, &own))
+            .transpose()?;
         Ok(Scheme { label: text.to_owned(), config, base_station, circuit })
     }
 
@@ -106,10 +108,9 @@ impl Scheme {
     }
 }
 
-/// The profile with what the terms' names stand for.
-fn stack(text: &str, terms: &[Term<'_>], default_profile: &str) -> Result<TcpConfig, SchemeError> {
-    let profile = terms.iter().rev().find_map(|term| term.profile);
-    let mut config = profile_config(text, profile.unwrap_or(default_profile))?;
+/// The profile with what the terms' names stand for, and the keys of those that are of the end hosts alone.
+fn stack(text: &str, terms: &[Term<'_>], profile: &str) -> Result<TcpConfig, SchemeError> {
+    let mut config = profile_config(text, profile)?;
     let controller = terms.iter().find_map(|term| match &term.kind {
         Kind::Controller(spec) => Some(spec.name),
         _ => None,
@@ -117,6 +118,11 @@ fn stack(text: &str, terms: &[Term<'_>], default_profile: &str) -> Result<TcpCon
     config.congestion_control = controller.unwrap_or("reno").to_owned();
     for term in terms {
         set_all(&mut config, term, term.changes())?;
+    }
+    for term in terms {
+        if matches!(term.kind, Kind::Controller(_) | Kind::Combination(_)) {
+            set_all(&mut config, term, &term.pairs)?;
+        }
     }
     Ok(config)
 }
@@ -148,13 +154,21 @@ fn own_keys<'a, T>(
 }
 
 fn at_base_station(
+    terms: &[Term<'_>],
     term: &Term<'_>,
     machine: BaseStation,
     hosts: &TcpConfig,
     own: &[Pair<'_>],
 ) -> Result<AtBaseStation, SchemeError> {
     machine.check().map_err(|problem| bad_part(term, problem))?;
-    let mut tcp = hosts.clone();
+    let mut tcp = match term.profile.filter(|_| term.has_own_stack()) {
+        Some(profile) => stack(term.text, terms, profile)?,
+        None => hosts.clone(),
+    };
+    if own.iter().any(|(key, _)| *key == "congestion_control") {
+        // The parameters were those of another one.
+        tcp.cc.clear();
+    }
     set_all(&mut tcp, term, own)?;
     check_controller(term.text, &tcp)?;
     Ok(AtBaseStation { machine, tcp })
@@ -274,6 +288,21 @@ mod tests {
         assert_eq!(config("gbn").timeout_policy, TimeoutPolicy::GoBackN);
         assert!(error("gbn+sr").contains("they want different values of the same key"));
         assert!(error("newreno+sack").contains("do not go together"));
+    }
+
+    #[test]
+    fn a_proxys_keys_are_for_its_own_stack() {
+        let scheme = Scheme::parse(
+            "cubic:beta=0.5+rto-m:m=6+split:rto.factor=12:congestion_control=reno:profile=bsd-1998:buffer=1MB",
+            "linux",
+        )
+        .unwrap();
+        let (hosts, own) = (&scheme.config, &scheme.base_station.as_ref().unwrap().tcp);
+        assert_eq!((hosts.rto.factor, own.rto.factor), (6.0, 12.0));
+        assert_eq!((&*hosts.congestion_control, &*own.congestion_control), ("cubic", "reno"));
+        assert!(hosts.timestamps && !own.timestamps);
+        let scheme = Scheme::parse("cubic:beta=0.5+split", "linux").unwrap();
+        assert_eq!(scheme.config, scheme.base_station.unwrap().tcp);
     }
 
     #[test]

@@ -115,6 +115,11 @@ impl Term<'_> {
         }
     }
 
+    /// Are keys of the stack in this term for a stack of its own?
+    pub fn has_own_stack(&self) -> bool {
+        matches!(&self.kind, Kind::BaseStation(machine) if machine.spec().has_tcp)
+    }
+
     /// The key of the stack that `key` is short for; `key` itself if it is no alias.
     pub fn unaliased<'k>(&self, key: &'k str) -> &'k str {
         match &self.kind {
