@@ -170,6 +170,8 @@ class BarPlot:
             axes.plot(
                 list(said), list(said.values()), marker="D", color="black", label="in the paper", **HOLLOW
             )
+        if all(estimate_of(values).mean >= 0 for bars in self.groups.values() for values in bars.values()):
+            axes.set_ylim(bottom=0)
         axes.set_xticks(centres, list(self.groups))
         axes.tick_params(axis="x", length=0)
         axes.grid(visible=False, axis="x")
