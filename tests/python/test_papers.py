@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import airtcp.papers
 from airtcp import _engine
-from airtcp.papers.cross import COMPOSITIONS, Plan, all_paths, all_schemes, cross
+from airtcp.papers.cross import AS_PROPOSED, COMPOSITIONS, Plan, all_paths, all_schemes, cross
 from airtcp.papers.cross_page import CrossPlot, matrix
 from airtcp.papers.cross_page import page as cross_page
 from airtcp.papers.frame import (
@@ -279,7 +279,8 @@ def test_every_scheme_on_every_link(cli: Cli) -> None:
 def test_the_table_names_every_scheme_and_every_link() -> None:
     paths = all_paths()
     assert {"3g", "lte", "geo-satellite", "wifi", *links()} == set(paths)
-    assert set(all_schemes()) == {scheme["name"] for scheme in _engine.schemes()} | set(COMPOSITIONS)
+    names = {scheme["name"] for scheme in _engine.schemes()}
+    assert {AS_PROPOSED.get(name, name) for name in names} | set(COMPOSITIONS) == set(all_schemes())
     document = cross(Plan({"lte": paths["lte"]}, ["reno", "bbr"], "2s"), Context(seeds=1))
     header, rows = matrix(document)
     assert header == ["% of bound", "lte"]

@@ -87,7 +87,9 @@ def _show(console: Console, found: Cross) -> None:
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for place, column in enumerate(columns):
-        table.add_column(column, justify="right" if place else "left", no_wrap=place == 0)
+        # A link is called by its paper, too: on two lines, or the columns have no room.
+        title = column.replace("/", "/\n")
+        table.add_column(title, justify="right" if place else "left", no_wrap=place == 0, overflow="fold")
     for row in rows:
         table.add_row(*row)
     return table
