@@ -4,9 +4,9 @@ mod common;
 
 use airtcp_sim::Scenario;
 use airtcp_sim::record::FlowRecord;
-use airtcp_sim::scenario::model::{Direction, Traffic};
+use airtcp_sim::scenario::model::{Direction, Distribution, Flow, Jitter, Traffic};
 use airtcp_wire::{Bytes, Dur};
-use common::{MBIT, go, link, ms};
+use common::{MBIT, go, link, ms, unlimited};
 
 const MACHINES: [&str; 3] = ["snoop", "split", "eln"];
 
@@ -100,4 +100,41 @@ fn flows_at_one_machine_share_fairly() {
         let record = go(&scenario, &format!("reno+{machine}"), 1);
         assert!(record.jain_index.unwrap() > 0.9, "{machine}: {:?}", record.jain_index);
     }
+}
+
+/// Many short transfers and long flows at once, both ways, over a wireless link that loses, delays and reorders, through
+/// each machine there is: every transfer that ends has all its bytes, and a second run is the same.
+#[test]
+fn a_busy_base_station_loses_nothing_and_is_deterministic() {
+    for machine in airtcp_proto::base_station::all() {
+        let name = machine.spec().name;
+        let scenario = busy();
+        let text = format!("reno:profile=linux+{name}");
+        let record = go(&scenario, &text, 3);
+        for flow in &record.flows[..4] {
+            let done = flow.completion_times_s.len() as u64;
+            assert!(flow.transfers_started > 80 && done == flow.transfers_started, "{name}: {flow:#?}");
+            assert_eq!((flow.bytes_received, flow.resets), (done * 12_000, 0), "{name}");
+        }
+        assert!(record.flows[4..].iter().all(|flow| flow.bytes_received > 100_000), "{name}");
+        let json = |record| serde_json::to_string(&record).unwrap();
+        assert_eq!(json(record), json(go(&scenario, &text, 3)), "{name}");
+    }
+}
+
+/// Short transfers in flows 0 to 3, half of them upwards, and long flows that last.
+fn busy() -> Scenario {
+    let mut scenario = lossy_hop(60);
+    let uniform = Distribution::Uniform { low: Dur::ZERO, high: ms(40) };
+    let wireless = &mut scenario.links[1];
+    for side in [&mut wireless.forward, &mut wireless.reverse] {
+        side.loss.packet = 0.01;
+        side.jitter = Some(Jitter { distribution: uniform.clone(), overtaking: true, start: Dur::ZERO });
+    }
+    let traffic = Traffic::Poisson { interval: ms(300), size: Bytes(12_000), exponential: false };
+    let short = Flow { traffic, count: 2, stop: Some(Dur::from_secs(35)), ..unlimited("short", 0, 1) };
+    let upwards = |flow: &Flow| Flow { direction: Direction::Reverse, ..flow.clone() };
+    let long = Flow { count: 3, stagger: ms(500), ..unlimited("long", 0, 1) };
+    scenario.flows = vec![upwards(&short), short, upwards(&long), long];
+    scenario
 }

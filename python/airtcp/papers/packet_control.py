@@ -189,7 +189,10 @@ def p1(ctx: Context) -> Result:
     return Result(rows=rows, figures=figures, tables=(table(runs, every), what_moves(ctx, {}, (9, 12))))
 
 
-BASELINES = {"a sender that waits for 12 duplicate ACKs": "reno:dupack_threshold=12"}
+BASELINES = {
+    "Snoop": "reno+snoop",
+    "a sender that waits for 12 duplicate ACKs": "reno:dupack_threshold=12",
+}
 BESIDE = {"Eifel": EIFEL, **BASELINES}
 
 
