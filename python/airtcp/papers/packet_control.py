@@ -329,24 +329,39 @@ def p3(ctx: Context) -> Result:
 
 
 CONNECTIONS = (1, 2, 5, 10)
+IN_ORDER = VARYING.replace('distribution = "table"', 'distribution = "table"\novertaking = false')
+HAND_OFFS = {"link.wireless.outages": '{every = "10s", length = "300ms", handoff = true}'}
+OTHER_LINKS = {
+    "one connection, packets delivered in order": (IN_ORDER, {}),
+    "one connection, a hand-off of 300 ms about every 10 s": (VARYING, HAND_OFFS),
+    "one connection, hand-offs and a constant delay": (STEADY, HAND_OFFS),
+}
 TODAY = "cubic:profile=linux"
 
 
 @experiment(
     "P4",
     where="§VIII, future work",
-    title="Many connections, and a stack of today",
+    title="Many connections, hand-offs, and a stack of today",
     parameters=PARAMETERS[:-1],
     seeds=20,
 )
 def p4(ctx: Context) -> Result:
-    """The path of P1 with 1 to 10 transfers of 60 s at once, all through one base station; and Linux's stack,
-    which finds losses by SACK and time instead of counting ACKs."""
+    """The path of P1 with 1 to 10 transfers of 60 s at once, all through one base station; Linux's stack,
+    which finds losses by SACK and time instead of counting ACKs; and one transfer where the link keeps
+    packets in order, as those with local retransmission do, or hands off to another base station and loses
+    what is on its way."""
     schemes = (NONE, filtered(9), filtered(12), TODAY, f"{TODAY}+packet-control:threshold=12")
     counts = ctx.pick(CONNECTIONS, quick=(1, 5))
     flow = {"duration": ctx.pick("60s", quick="20s"), "warmup": "5s"}
     text = f'{VARYING}\n[[flow]]\nname = "main"\n'
     found = ctx.sweep({n: Case(text, schemes, flow | {"flow.main.count": n}) for n in counts})
+    elsewhere = ctx.sweep(
+        {
+            name: Case(text, (NONE, filtered(9), filtered(12)), {"duration": flow["duration"], **sets})
+            for name, (text, sets) in OTHER_LINKS.items()
+        }
+    )
     most = found[counts[-1]]
     rows: list[Row] = [
         info(
@@ -359,6 +374,13 @@ def p4(ctx: Context) -> Result:
             ("threshold 12 over none", filtered(12), NONE),
             ("Linux's stack with threshold 12 over without", schemes[-1], TODAY),
         )
+    ]
+    rows += [
+        info(
+            f"threshold {t} over none, {name}", gain_of(goodput(runs, filtered(t)), goodput(runs, NONE)), "%"
+        )
+        for name, runs in elsewhere.items()
+        for t in (9, 12)
     ]
     rows.append(
         info(
@@ -380,8 +402,9 @@ def p4(ctx: Context) -> Result:
         caption="Packet control with several connections, and with a stack that does not count ACKs",
     )
     notes = (
-        "Where connections fill the link together, there is nothing left to gain. A sender with SACK counts "
-        "segments above the hole, not ACKs: the first duplicate that passes shows it all of them.",
+        "Where connections fill the link together, there is nothing left to gain, nor is there where the "
+        "link keeps packets in order. A sender with SACK counts segments above the hole, not ACKs: the first "
+        "duplicate that passes shows it all of them.",
     )
     return Result(rows=rows, figures={"connections": figure}, notes=notes)
 
