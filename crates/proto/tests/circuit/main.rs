@@ -2,6 +2,7 @@
 
 mod any_tcp;
 mod compression;
+mod data_tcp;
 mod gmb;
 mod properties;
 mod world;

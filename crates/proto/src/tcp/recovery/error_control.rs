@@ -48,13 +48,16 @@ impl ErrorControl {
         let Some(first) = core.board.first() else { return };
         let is_repair = is_repaired(first);
         let wanted = if is_repair { core.repeat_every } else { core.dupack_threshold };
-        if core.dupacks - self.resent_at < wanted {
-            return;
+        if core.dupacks - self.resent_at >= wanted {
+            self.resend_first(core, if is_repair { Reason::Retransmit } else { Reason::FastRetransmit });
         }
+    }
+
+    fn resend_first(&mut self, core: &mut Core, reason: Reason) {
         self.resent_at = core.dupacks;
         core.mark_first_lost();
-        core.forced = Some(if is_repair { Reason::Retransmit } else { Reason::FastRetransmit });
-        core.stats.fast_retransmits += u64::from(!is_repair);
+        core.forced = Some(reason);
+        core.stats.fast_retransmits += u64::from(reason == Reason::FastRetransmit);
     }
 
     /// F1: what RFC 6675's IsLost says of each segment that has not been resent.
@@ -63,11 +66,10 @@ impl ErrorControl {
         let mut index = core.board.index_at(self.judged.max(core.una));
         while let Some(sent) = core.board.get(index).filter(|sent| sent.end <= below) {
             self.judged = sent.end;
-            if !is_repaired(sent) {
-                core.mark_lost(index);
-                if index == 0 {
-                    self.resent_at = core.dupacks;
-                }
+            match index {
+                _ if is_repaired(sent) => {}
+                0 => self.resend_first(core, Reason::FastRetransmit),
+                _ => core.mark_lost(index),
             }
             index += 1;
         }
