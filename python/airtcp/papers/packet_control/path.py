@@ -1,0 +1,126 @@
+"""Paper 001's path and schemes, and what is read from every run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import polars as pl
+
+from airtcp.papers.frame import (
+    OpenParameter,
+    Runs,
+    TimePlot,
+)
+from airtcp.series import Series
+from airtcp.stats import Estimate, estimate
+
+THRESHOLDS = (3, 6, 9, 12)
+NONE, EIFEL = "reno", "eifel"
+SEGMENT_BYTES = 1000
+
+PATH = """
+profile = "ns2-2.26"
+duration = "20s"
+
+[[link]]
+name = "wired"
+rate = "1Mbit/s"
+delay = "5ms"
+queue = {packets = 50}
+"""
+
+STEADY = f"""{PATH}
+[[link]]
+name = "wireless"
+rate = "250kbit/s"
+delay = "170ms"
+queue = {{packets = 50}}
+"""
+
+VARYING = f"""{PATH}
+[[link]]
+name = "wireless"
+rate = "250kbit/s"
+delay = "153ms"
+queue = {{packets = 50}}
+
+# Table I, less the 153 ms that every packet has.
+[link.jitter]
+distribution = "table"
+start = "500ms"
+ranges = [
+  {{probability = 0.80, low = "0ms", high = "42ms"}},
+  {{probability = 0.10, low = "42ms", high = "72ms"}},
+  {{probability = 0.08, low = "72ms", high = "144ms"}},
+  {{probability = 0.02, low = "144ms", high = "468ms"}},
+]
+"""
+
+NO_JITTER = '{distribution = "constant", mean = "17ms"}'
+LOSS = {"link.wireless.loss.packet": 0.01}
+
+
+def filtered(threshold: int, keys: str = "") -> str:
+    return f"{NONE}+packet-control:threshold={threshold}{keys}"
+
+
+def ack_filter(threshold: int) -> str:
+    return filtered(threshold, ":data_filter=false")
+
+
+FILTERED = {f"threshold {threshold}": filtered(threshold) for threshold in THRESHOLDS}
+COMPARED = {"no packet control": NONE, **FILTERED}
+
+STACK = OpenParameter(
+    "Reno",
+    "ns-2.26's defaults: window 20, RTO floor 1 s, tick 10 ms, initial window 2, limited transmit",
+    "the simulator that §VI names; the paper changes the packet size only, to its default",
+)
+PARAMETERS = (
+    STACK,
+    OpenParameter("queues", "DropTail, 50 packets", "ns-2's default; a window of 20 never fills it"),
+    OpenParameter(
+        "delay of a packet",
+        "drawn anew for each packet, in both directions; packets overtake each other",
+        "Table I halves the wireless round trip; Fig 2 is about reordering",
+    ),
+    OpenParameter("before 0.5 s", "153 ms, the least of Table I", "the paper does not say; two round trips"),
+    OpenParameter(
+        "seeds",
+        "60",
+        "the paper shows single runs; a run of 20 s has a handful of window reductions",
+    ),
+)
+
+BESIDE = {
+    "Eifel": EIFEL,
+    "Snoop": "reno+snoop",
+    "a sender that waits for 12 duplicate ACKs": "reno:dupack_threshold=12",
+}
+
+
+def goodput(runs: Runs, scheme: str) -> list[float]:
+    return runs.goodput(scheme, "kbit/s")
+
+
+def per_run(runs: Runs, scheme: str, key: str) -> Estimate:
+    """A counter of the flow, a run."""
+    return estimate([float(run["flows"][0][key]) for run in runs.of(scheme)])  # type: ignore[literal-required]
+
+
+Line = tuple[list[float], list[float]]
+
+
+def line(times: Iterable[float], values: Iterable[float]) -> Line:
+    return list(times), list(values)
+
+
+def goodput_over_time(runs: Runs, names: Mapping[str, str], caption: str) -> TimePlot:
+    def curve(series: Series) -> Line:
+        # What has arrived is noted when the sender does something: in between, it is as it was.
+        times = pl.DataFrame({"time_s": [step / 10 for step in range(10, 201)]})
+        flows = times.join_asof(series.flows.select("time_s", "received_bytes"), on="time_s").fill_null(0)
+        return line(flows["time_s"], flows["received_bytes"] * 8e-3 / flows["time_s"])
+
+    panel = {name: curve(runs.series(scheme)) for name, scheme in names.items()}
+    return TimePlot("goodput since 0 s [kbit/s]", {"first seed": panel}, caption)
