@@ -99,6 +99,14 @@ class Scenario:
     def to_toml(self) -> str:
         """All of it as a scenario file, with every default written out."""
 
+    def round_trips(self, link: str, seed: int, *, packet_bytes: int, packets: int) -> list[float]:
+        """Round trips in seconds of packets that all wait at the beginning, one after the other.
+
+        Each is the time that the packet is with the transmitter, as in a run with that seed, and the link's
+        delay there and back; loss and jitter have no part in it. Fewer where the link serves no more. Raises
+        ScenarioError for a link that does not exist.
+        """
+
     def run(
         self,
         scheme: str,

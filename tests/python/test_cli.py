@@ -22,7 +22,7 @@ def test_version_and_help(cli: Cli) -> None:
     assert "compare" in cli.ok("--help")
 
 
-@pytest.mark.parametrize("command", ["compare", "run", "paper", "schemes", "profiles", "schema"])
+@pytest.mark.parametrize("command", ["compare", "run", "paper", "trace", "schemes", "profiles", "schema"])
 def test_every_command_has_help_with_an_example(cli: Cli, command: str) -> None:
     text = cli.ok(command, "--help")
     assert "Example" in text
@@ -35,6 +35,21 @@ def test_listings(cli: Cli) -> None:
     assert "rto.min" in cli.ok("schemes", "--keys")
     assert "linux" in cli.ok("profiles")
     jsonschema.Draft202012Validator.check_schema(json.loads(cli.ok("schema")))
+
+
+def test_a_trace_of_a_cell_goes_into_another_link(cli: Cli) -> None:
+    (cli.directory / "cell.toml").write_text(
+        '[[link]]\nname = "cell"\nchannel = { users = 2 }\n[link.reverse]\nrate = "1Mbit/s"\ndelay = "50ms"\n'
+    )
+    text = cli.ok("trace", "cell.toml", "--packets", "50")
+    times = [float(line) for line in text.splitlines()[1:]]
+    assert len(times) == 50
+    assert min(times) >= 50
+    assert text == cli.ok("trace", "cell.toml", "--packets", "50")
+    (cli.directory / "rtt.txt").write_text(text)
+    jitter = 'link.wireless.jitter={distribution="series", file="rtt.txt", share="100%"}'
+    assert "goodput" in cli.ok("run", "--duration", "2s", "--set", jitter)
+    assert "the links are: cell" in cli.refused("trace", "cell.toml", "--link", "x")
 
 
 def test_compare_prints_a_plain_table_and_writes_everything(cli: Cli) -> None:

@@ -3,6 +3,7 @@
 use crate::cancel::CancelToken;
 use crate::errors::{Cancelled, ScenarioError};
 use crate::record::Record;
+use airtcp_proto::Streams;
 use airtcp_proto::scheme::Scheme;
 use airtcp_sim::pcap::Format;
 use airtcp_sim::{Capture, RunError, RunOptions, run};
@@ -83,6 +84,13 @@ impl Scenario {
         self.0.to_toml()
     }
 
+    #[pyo3(signature = (link, seed, *, packet_bytes, packets))]
+    fn round_trips(&self, link: &str, seed: u64, packet_bytes: u32, packets: usize) -> PyResult<Vec<f64>> {
+        let found = self.0.links.iter().find(|known| known.name == link).ok_or_else(|| self.unknown(link))?;
+        let times = airtcp_sim::round_trips(found, &Streams::new(seed), packet_bytes, packets);
+        Ok(times.iter().map(|time| time.as_secs_f64()).collect())
+    }
+
     #[pyo3(signature = (scheme, seed, *, series_interval_s = None, pcap = None, pcap_link = None, cancel = None))]
     #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
     fn run(
@@ -116,8 +124,11 @@ impl Scenario {
             let writer = Box::new(BufWriter::new(File::create(path)?));
             return Ok(Capture { link, format: Format::of_path(path), writer });
         }
-        let known = self.links().join(", ");
-        Err(error(RunError::UnknownLink { name: link, known }))
+        Err(self.unknown(&link))
+    }
+
+    fn unknown(&self, link: &str) -> PyErr {
+        error(RunError::UnknownLink { name: link.to_owned(), known: self.links().join(", ") })
     }
 }
 

@@ -22,6 +22,7 @@ mod topology;
 mod traffic;
 pub mod truth;
 
+pub use links::round_trips;
 pub use record::RunRecord;
 pub use run::{Capture, Outcome, RunError, RunOptions, run};
 pub use scenario::Scenario;

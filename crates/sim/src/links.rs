@@ -18,6 +18,15 @@ pub fn build(link: &model::Link, streams: &Streams) -> (path::Link, path::Link) 
     (side(&link.forward, "forward"), side(&link.reverse, "reverse"))
 }
 
+/// Round trips in an otherwise empty link: for each of `packets` packets of `bytes` that wait from the beginning, its time
+/// with the transmitter, as in a run with these streams, and the link's delay there and back.
+pub fn round_trips(link: &model::Link, streams: &Streams, bytes: u32, packets: usize) -> Vec<Dur> {
+    let parts = Parts { streams, prefix: format!("link.{}.forward", link.name) };
+    let mut transmitter = parts.transmitter(&link.forward.capacity);
+    let delay = link.forward.delay + link.reverse.delay;
+    path::service_times(&mut *transmitter, bytes, packets).into_iter().map(|time| time + delay).collect()
+}
+
 /// The cell that one direction of a link is to have in a run, from its beginning.
 pub fn channel(
     link: &model::Link,

@@ -32,7 +32,7 @@ pub use protection::{Arq, BlockCode, Cover};
 pub use series::{SeriesError, parse_series};
 pub use stats::LinkStats;
 pub use trace::{Trace, TraceDriven, TraceError};
-pub use transmit::FixedRate;
+pub use transmit::{FixedRate, service_times};
 
 use crate::queue::Item;
 use airtcp_wire::{Dur, Time};

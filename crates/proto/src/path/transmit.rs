@@ -3,6 +3,18 @@
 use super::Transmitter;
 use airtcp_wire::{Dur, Rate, Time};
 
+/// For how long each of `packets` packets of `bytes` holds the transmitter, if all of them wait from the beginning; fewer
+/// where it serves no more. Of a cell these are the service times of paper 003's trace B.
+pub fn service_times(transmitter: &mut dyn Transmitter, bytes: u32, packets: usize) -> Vec<Dur> {
+    let mut free_at = Time::ZERO;
+    let mut next = || {
+        let start = free_at;
+        free_at = transmitter.departure(start, bytes);
+        (!free_at.is_never()).then(|| free_at.since(start))
+    };
+    (0..packets).map_while(|_| next()).collect()
+}
+
 /// Sends at one rate for ever. Rounds a packet's time down to the nanosecond.
 #[derive(Clone, Copy, Debug)]
 pub struct FixedRate {

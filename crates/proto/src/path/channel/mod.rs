@@ -137,17 +137,6 @@ impl Channel {
         (bits / 8_000_000_000) as u64
     }
 
-    /// Trace B: the service times of `packets` packets of `bytes` that all wait from the beginning.
-    pub fn service_times(&mut self, bytes: u32, packets: usize) -> Vec<Dur> {
-        let mut free_at = Time::ZERO;
-        let mut next = || {
-            let start = free_at;
-            free_at = self.departure(start, bytes);
-            free_at.since(start)
-        };
-        (0..packets).map(|_| next()).collect()
-    }
-
     fn next_slot(&mut self, has_data: bool) {
         self.current = self.cell.next_slot(has_data);
         self.slots += 1;
@@ -192,6 +181,7 @@ impl Transmitter for Channel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::path::service_times;
 
     fn channel(config: &ChannelConfig) -> Channel {
         Channel::new(config, Streams::new(1).stream("channel"))
@@ -218,10 +208,13 @@ mod tests {
 
     #[test]
     fn the_same_stream_gives_the_same_cell() {
-        let times = || channel(&ChannelConfig::default()).service_times(500, 200);
+        let times = || service_times(&mut channel(&ChannelConfig::default()), 500, 200);
         assert_eq!(times(), times());
-        let other = Channel::new(&ChannelConfig::default(), Streams::new(2).stream("channel"))
-            .service_times(500, 200);
+        let other = service_times(
+            &mut Channel::new(&ChannelConfig::default(), Streams::new(2).stream("channel")),
+            500,
+            200,
+        );
         assert_ne!(times(), other);
     }
 
@@ -248,7 +241,7 @@ mod tests {
     #[test]
     fn saturated_bytes_are_what_service_times_add_up_to() {
         let config = ChannelConfig::default();
-        let times = channel(&config).service_times(500, 2000);
+        let times = service_times(&mut channel(&config), 500, 2000);
         let total = times.iter().fold(Dur::ZERO, |sum, &time| sum + time);
         let bytes = channel(&config).saturated_bytes(Time::ZERO, Time::ZERO + total);
         assert!(bytes.abs_diff(1_000_000) < 600, "{bytes}");

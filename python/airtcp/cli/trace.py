@@ -1,0 +1,46 @@
+"""`airtcp trace`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from airtcp._engine import size_in_bytes
+from airtcp.cli.errors import InputError
+from airtcp.cli.options import ScenarioArgument, SetOption, load
+
+EXAMPLES = """\b
+Examples:
+  airtcp trace scenarios/3g-cell.toml --link cell > rtt.txt
+  airtcp trace scenarios/3g-cell.toml --link cell --set link.cell.channel.users=16
+  airtcp compare --set 'link.wireless.jitter={distribution="series", file="rtt.txt", share="100%"}'
+"""
+
+
+def command(
+    scenario: ScenarioArgument = None,
+    link: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The link.  [default: the path's last]")
+    ] = None,
+    packet: Annotated[str, typer.Option(metavar="SIZE", help="Length of the IP packets.")] = "500B",
+    packets: Annotated[int, typer.Option(min=1, help="How many.")] = 1000,
+    seed: Annotated[int | None, typer.Option(min=0, help="[default: the scenario's first]")] = None,
+    changes: SetOption = None,
+) -> None:
+    """Print the round trips of packets that cross a link one after the other, in ms, one a line.
+
+    Each is the packet's time with the transmitter (of a cell: until the scheduler has served it) and the
+    link's delay there and back. Jitter of the distribution `series` reads such a file.
+    """
+    found = load(scenario, changes).scenario
+    try:
+        packet_bytes = size_in_bytes(packet)
+    except ValueError as error:
+        raise InputError(f"--packet {packet}: {error}") from error
+    name = link or found.links[-1]
+    first = found.seed if seed is None else seed
+    times = found.round_trips(name, first, packet_bytes=packet_bytes, packets=packets)
+    typer.echo(f"# {found.name}, link {name}, {packet} packets, seed {first}: round trips in ms")
+    for seconds in times:
+        typer.echo(f"{seconds * 1e3:.6f}")
