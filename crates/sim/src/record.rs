@@ -48,7 +48,8 @@ pub struct FlowRecord {
     pub bytes_received: u64,
     pub data_packets_sent: u64,
     pub data_packets_delivered: u64,
-    /// Data packets under way when the run ended.
+    /// Data packets under way when the run ended. With the delivered and the lost ones they are all that were sent, but
+    /// for what a machine at the base station dropped, held or made itself.
     pub data_packets_under_way: u64,
     pub retransmissions: u64,
     /// Of these, those whose bytes had arrived or were about to: see [`crate::truth`]. Not counted where a proxy splits
