@@ -54,8 +54,8 @@ pub struct BitErrors {
     form: BerForm,
     code: Option<(BlockCode, Cover)>,
     stream: Stream,
-    /// The thresholds of the sizes seen last: twice the size, and one more for a header packet. A sender uses few: full segments, ACKs with up to four SACK blocks, each
-    /// of which adds 8 bytes and so has a place of its own.
+    /// The thresholds of the sizes seen last: twice the size, and one more for a header packet. A sender uses few: full
+    /// segments, ACKs with up to four SACK blocks, each of which adds 8 bytes and so has a place of its own.
     memo: [(u32, Threshold); REMEMBERED_SIZES],
 }
 
