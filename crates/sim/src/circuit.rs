@@ -33,8 +33,10 @@ pub struct Circuit {
     /// Stands for addresses and ports of the first control TCP; the others' follow.
     pub first_number: u32,
     pub controls: u16,
+    /// Bytes of data that a header packet stands for.
+    pub vmss: u64,
     /// How long a data packet of the connections is, if they want to know the control TCPs' window in them (F2).
-    pub repeats_by: Option<(u64, u64)>,
+    pub packet_bytes: Option<u64>,
     /// Sending ends that have more than the tunnel queue had room for.
     pub waiting: VecDeque<u32>,
     pub counts: Counts,
@@ -87,6 +89,11 @@ impl Circuit {
         self.first_number + u32::from(self.controls)
     }
 
+    /// Congestion windows of its control TCPs together, in bytes of data.
+    pub fn window_bytes(&self) -> u64 {
+        u64::from(self.sender.control_window()) * self.vmss
+    }
+
     pub fn totals(&self) -> ControlTotals {
         let stats = || self.sender.controls().map(|control| control.stats());
         ControlTotals {
@@ -128,8 +135,8 @@ impl Engine {
             self.enter(index, id);
             return self.run_circuit(index);
         }
-        if let (Some((vmss, packet_bytes)), Load::Tcp { endpoint }) = (circuit.repeats_by, packet.load) {
-            let window = u64::from(circuit.sender.window()) * vmss / packet_bytes;
+        if let (Some(packet_bytes), Load::Tcp { endpoint }) = (circuit.packet_bytes, packet.load) {
+            let window = u64::from(circuit.sender.window()) * circuit.vmss / packet_bytes;
             let sender = &mut self.transfers[(endpoint >> 1) as usize].ends[SENDER];
             sender.repeat_first_every(u32::try_from(window).unwrap_or(u32::MAX));
         }

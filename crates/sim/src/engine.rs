@@ -429,7 +429,11 @@ impl Engine {
             && transfer.phase != Phase::Retired
             && flow.is_measured
         {
-            let view = transfer.ends[SENDER].sender_view();
+            let mut view = transfer.ends[SENDER].sender_view();
+            // The data TCP's own is infinite.
+            if let Some(circuit) = flow.circuit {
+                view.cwnd = self.circuits[usize::from(circuit)].window_bytes();
+            }
             let received = transfer.ends[RECEIVER].received();
             let is_lasting = flow.connection == Some(index);
             recorder.on_flow(self.network.now, transfer.flow, &view, received, is_lasting);

@@ -115,7 +115,8 @@ impl<'a> Stations<'a> {
             stations: [station, station + 1],
             first_number,
             controls: config.controls,
-            repeats_by: None,
+            vmss: config.vmss.0,
+            packet_bytes: None,
             waiting: VecDeque::new(),
             counts: Default::default(),
             baseline: Default::default(),
@@ -162,8 +163,7 @@ impl<'a> Stations<'a> {
         };
         let (number, station) = self.circuit(place, &scheme, config);
         if config.f2 {
-            let packet_bytes = u64::from(scheme.config.packet_size);
-            self.circuits[usize::from(number)].repeats_by = Some((config.vmss.0, packet_bytes));
+            self.circuits[usize::from(number)].packet_bytes = Some(u64::from(scheme.config.packet_size));
         }
         flow.circuit = Some(number);
         flow.stations.push(station);

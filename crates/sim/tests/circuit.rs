@@ -250,3 +250,11 @@ fn a_flow_has_one_circuit() {
     let result = run(&trunk("decoupling"), &scheme("decoupling"), 1, RunOptions::default());
     assert!(matches!(result, Err(RunError::TwoStations { .. })));
 }
+
+/// A data TCP's window is infinite; what is recorded is its circuit's.
+#[test]
+fn series_show_the_windows_of_the_control_tcps() {
+    let options = RunOptions { series: Some(ms(100)), ..RunOptions::default() };
+    let series = run(&bulk(5), &scheme(CIRCUIT), 1, options).unwrap().series.unwrap().flows;
+    assert!(series.cwnd_bytes.iter().all(|cwnd| (1500.0..1e6).contains(cwnd)), "{:?}", series.cwnd_bytes);
+}
