@@ -85,10 +85,9 @@ def d5(ctx: Context) -> Result:
     lost = sum(map(data_lost, found.values()))
     dropped = fmean(found[3000, SERVICE_MS].link(CIRCUIT, lambda link: link["drops_aqm"], "shared"))
     phases = (
-        "how much RTTs vary: header packets of the same window do not find the queue full equally often. "
-        "Each comes a round trip after its predecessor left, behind data that kept others away meanwhile, so "
-        f"that the larger VMSS gains ({shares[3000, 0].mean:.1f} where nothing varies); with much "
-        f"variation ({shares[3000, variations[-1]].mean:.1f} at {variations[-1]} ms) its larger bursts lose."
+        f"how much RTTs vary: the ratio is {shares[3000, 0].mean:.1f} where nothing does and "
+        f"{shares[3000, variations[-1]].mean:.1f} at {variations[-1]} ms (figure). Header packets of different "
+        "VMSS do not find the queue full equally often, as “the same bandwidth for their header packets” needs."
     )
     return Result(
         rows=(
