@@ -86,8 +86,9 @@ def d5(ctx: Context) -> Result:
     dropped = fmean(found[3000, SERVICE_MS].link(CIRCUIT, lambda link: link["drops_aqm"], "shared"))
     phases = (
         f"how much RTTs vary: the ratio is {shares[3000, 0].mean:.1f} where nothing does and "
-        f"{shares[3000, variations[-1]].mean:.1f} at {variations[-1]} ms (figure). Header packets of different "
-        "VMSS do not find the queue full equally often, as “the same bandwidth for their header packets” needs."
+        f"{shares[3000, variations[-1]].mean:.1f} at {variations[-1]} ms (figure). Control TCPs of different "
+        "VMSS do not find the queue full equally often, as “the same bandwidth for their header packets” "
+        "would need."
     )
     return Result(
         rows=(
