@@ -180,6 +180,7 @@ impl Engine {
     }
 
     /// Answers whether the connection has more than there was room for.
+    #[inline(never)]
     fn fill_from(&mut self, index: usize, endpoint: u32, room: u32) -> bool {
         let timer = self.endpoint_timer(endpoint);
         let transfer = &mut self.transfers[(endpoint >> 1) as usize];

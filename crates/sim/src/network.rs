@@ -80,7 +80,8 @@ impl Network {
 
     /// Sends what one end of a connection may send now, but no more than `most` packets. `endpoint` is its number. Answers
     /// whether that was all.
-    #[inline]
+    // Of its two callers one is hot.
+    #[inline(always)]
     pub fn drain(&mut self, transfer: &mut Transfer, endpoint: u32, flow: &mut Flow, most: u32) -> bool {
         let end = (endpoint & 1) as usize;
         for _ in 0..most {
