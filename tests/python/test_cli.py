@@ -214,6 +214,16 @@ def test_ctrl_c_stops_a_long_run(cli: Cli) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_ctrl_c_keeps_the_experiments_that_are_done(cli: Cli) -> None:
+    done = _interrupt(cli, "paper", "D0", "W2", "--seeds", "1000", "--out", "d", after_s=12)
+    assert done.returncode == 130, done.stderr
+    assert "Interrupted" in done.stdout
+    assert "Traceback" not in done.stderr
+    document = json.loads((cli.directory / "d" / "results.json").read_text())
+    assert document["interrupted"]
+    assert [found["id"] for found in document["papers"][0]["experiments"]] == ["D0"]
+
+
 def test_all_of_it_from_python(cli: Cli) -> None:
     script = (
         "import airtcp; s = airtcp.Scenario.built_in([('seeds', '1'), ('duration', '2s')]);"

@@ -28,7 +28,9 @@ def cells(row: RowOut) -> tuple[str, str, str, str, str]:
 def paper(row: RowOut) -> str:
     if row["paper"] is None:
         return "claim" if row["holds"] is not None else NONE
-    low, high = (f"{end:{'+' if row['kind'] == 'gain' else ''}.10g}" for end in row["paper"])
+    sign = "+" if row["kind"] == "gain" else ""
+    # As the paper writes it; what is computed from its numbers has no more figures than they.
+    low, high = (f"{end:{sign}{'.0f' if end.is_integer() else '.4g'}}" for end in map(float, row["paper"]))
     return _with_unit(low if low == high else f"{low} … {high}", row["unit"])
 
 
