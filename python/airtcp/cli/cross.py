@@ -14,13 +14,12 @@ from rich.table import Table
 from airtcp._engine import ScenarioError
 from airtcp.cli.console import plain_console, write_json
 from airtcp.cli.errors import INTERRUPTED, InputError, writing
-from airtcp.cli.reproduce import watched
-from airtcp.figures.style import save, style
+from airtcp.cli.reproduce import make_folders, save_figure, watched
+from airtcp.figures.style import style
 from airtcp.papers.cross import SEEDS, Cross, Plan, all_paths, all_schemes, cross
 from airtcp.papers.cross_page import COLUMNS, CrossPlot, detail, matrix, page
 from airtcp.papers.frame import words
 from airtcp.papers.frame.context import QUICK_SEEDS, Context
-from airtcp.papers.frame.docs import FIGURES
 from airtcp.papers.frame.find import unknown
 from airtcp.results import to_json
 
@@ -42,10 +41,7 @@ class Request:
 
 def run_cross(request: Request) -> None:
     plan = _plan(request)
-    folders = [request.out, *([request.docs / FIGURES] if request.docs else [])]
-    for folder in folders:
-        with writing(folder):
-            folder.mkdir(parents=True, exist_ok=True)
+    make_folders(request.out, request.docs)
     console = plain_console(stderr=request.json == "-")
     seeds = request.seeds or (QUICK_SEEDS if request.quick else SEEDS)
     try:
@@ -57,7 +53,7 @@ def run_cross(request: Request) -> None:
         console.print("Interrupted: a part of the table would compare nothing.")
         raise typer.Exit(INTERRUPTED) from None
     _show(console, found)
-    _write(request, found, folders)
+    _write(request, found)
     console.print(f"Figure and data: {request.out}/")
 
 
@@ -95,13 +91,10 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     return table
 
 
-def _write(request: Request, found: Cross, folders: Sequence[Path]) -> None:
+def _write(request: Request, found: Cross) -> None:
     text = to_json(found)
     with style():
-        drawn = CrossPlot(found).draw()
-        for folder in folders:
-            with writing(folder):
-                save(drawn, folder, "cross")
+        save_figure(CrossPlot(found).draw(), request.out, request.docs, "cross")
     write_json(text, request.json)
     with writing(request.out):
         (request.out / "cross.json").write_text(text, encoding="utf-8")

@@ -10,6 +10,7 @@ from pathlib import Path
 from time import perf_counter
 
 import typer
+from matplotlib.figure import Figure
 from rich import box
 from rich.console import Console
 from rich.padding import Padding
@@ -19,7 +20,7 @@ from rich.table import Table
 from airtcp._engine import ScenarioError
 from airtcp.cli.console import plain_console, progress_bar, write_json
 from airtcp.cli.errors import INTERRUPTED, InputError, writing
-from airtcp.figures.style import save, style
+from airtcp.figures.style import save, save_svg, style
 from airtcp.papers.frame import words
 from airtcp.papers.frame.context import QUICK_SEEDS, Context, Watcher
 from airtcp.papers.frame.docs import FIGURES, page
@@ -33,7 +34,7 @@ from airtcp.papers.frame.document import (
     paper_results,
 )
 from airtcp.papers.frame.find import UnknownName, link, links, papers, select
-from airtcp.papers.frame.model import Experiment, Result
+from airtcp.papers.frame.model import Experiment
 from airtcp.results import to_json
 
 
@@ -70,15 +71,12 @@ def reproduce(request: Request) -> None:
     with _known():
         chosen = select(request.names)
     console = plain_console(stderr=request.json == "-")
-    folders = [request.out, *([request.docs / FIGURES] if request.docs else [])]
-    for folder in folders:
-        with writing(folder):
-            folder.mkdir(parents=True, exist_ok=True)
+    make_folders(request.out, request.docs)
     done: list[ExperimentOut] = []
     try:
         for _, experiment in chosen:
             began = perf_counter()
-            done.append(_run(request, experiment, folders))
+            done.append(_run(request, experiment))
             show(console, done[-1], perf_counter() - began)
             # After each: whatever happens to the next, this one is not lost.
             _write(request, paper_results(done, interrupted=len(done) < len(chosen)))
@@ -103,7 +101,7 @@ def _known() -> Iterator[None]:
         raise InputError(str(error)) from error
 
 
-def _run(request: Request, experiment: Experiment, folders: Sequence[Path]) -> ExperimentOut:
+def _run(request: Request, experiment: Experiment) -> ExperimentOut:
     seeds = request.seeds or (QUICK_SEEDS if request.quick else experiment.seeds)
     with watched(experiment.id) as watcher, style():
         context = Context(seeds, request.quick, request.seeds, request.jobs, watcher)
@@ -111,16 +109,24 @@ def _run(request: Request, experiment: Experiment, folders: Sequence[Path]) -> E
             result = experiment.measure(context)
         except ScenarioError as error:
             raise InputError(f"{experiment.id}: {error}") from error
-        _draw(experiment, result, folders)
+        for name, plot in result.figures.items():
+            save_figure(plot.draw(), request.out, request.docs, figure_file(experiment, name))
     return experiment_out(experiment, result, seeds=seeds, quick=request.quick)
 
 
-def _draw(experiment: Experiment, result: Result, folders: Sequence[Path]) -> None:
-    for name, plot in result.figures.items():
-        drawn = plot.draw()
-        for folder in folders:
-            with writing(folder):
-                save(drawn, folder, figure_file(experiment, name))
+def make_folders(out: Path, docs: Path | None) -> None:
+    for folder in (out, *([docs / FIGURES] if docs else [])):
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+
+
+def save_figure(drawn: Figure, out: Path, docs: Path | None, name: str) -> None:
+    """As PNG and SVG; the docs show the SVG only."""
+    with writing(out):
+        save(drawn, out, name)
+    if docs:
+        with writing(docs):
+            save_svg(drawn, docs / FIGURES, name)
 
 
 @dataclass

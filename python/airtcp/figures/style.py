@@ -93,7 +93,12 @@ def small_multiples(
 
 def save(drawn: Figure, directory: Path, name: str) -> list[Path]:
     """As PNG and SVG; the same figure gives the same bytes."""
-    paths = [directory / f"{name}.png", directory / f"{name}.svg"]
-    drawn.savefig(paths[0], metadata={"Software": None})
-    drawn.savefig(paths[1], metadata={"Date": None, "Creator": None})
-    return paths
+    png = directory / f"{name}.png"
+    drawn.savefig(png, metadata={"Software": None})
+    return [png, save_svg(drawn, directory, name)]
+
+
+def save_svg(drawn: Figure, directory: Path, name: str) -> Path:
+    path = directory / f"{name}.svg"
+    drawn.savefig(path, metadata={"Date": None, "Creator": None})
+    return path
