@@ -78,7 +78,7 @@ def d1(ctx: Context) -> Result:
     for name, quoted in QUOTED.items():
         rows += _pair(name, quoted, found["FIFO", name])
     eager = found["FIFO", "VMSS 3000 and 1500, every header packet acknowledged"]
-    rows.append(info("… every header packet acknowledged: ratio", _shares(eager), "", paper=750 / 454))
+    rows.append(info("… every header packet acknowledged: ratio", _shares(eager), "", paper=1.65))
     table = Table(
         "Goodput in KB/s",
         ("", "queue", "TCP 1", "TCP 2"),
@@ -96,9 +96,9 @@ def _pair(name: str, quoted: tuple[int, int], runs: Runs) -> list[Row]:
     together = runs.goodput("reno", "KB/s")
     moved_by = BURSTS if name.startswith("VMSS") else ""
     if name in ("normal TCPs", "circuits"):
-        share = ratio(f"{name}: the larger over the smaller", one / two, _larger_over_smaller(runs))
+        share = ratio(f"{name}: the larger over the smaller", round(one / two, 2), _larger_over_smaller(runs))
     else:
-        share = ratio(f"{name}: TCP 1 over TCP 2", one / two, _shares(runs), moved_by=moved_by)
+        share = ratio(f"{name}: TCP 1 over TCP 2", round(one / two, 2), _shares(runs), moved_by=moved_by)
     return [absolute(f"{name}: together", one + two, together, "KB/s"), share]
 
 
