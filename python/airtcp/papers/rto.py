@@ -336,9 +336,10 @@ def r2(ctx: Context) -> Result:
                     f"m = {m:g}: {mean(rates[0.0][m]):.1f} and {mean(rates[0.05][m]):.1f} kbit/s"
                     for m in factors
                 ),
-                moved_by="nothing in trial runs (5 to 10 seeds, two or three m): 8 to 32 users, 3 to 30 km/h, 707 to 1000 m, ACK delays of "
-                "1 and 100 ms, windows of 17.5 kB to 1 MB, Reno and NewReno, one timer or one a "
-                "packet; some of it is in the table. Losses cost more than the timeouts that they spare.",
+                moved_by="nothing in trial runs (5 to 10 seeds, two or three m): 8 to 32 users, 3 to "
+                "30 km/h, 707 to 1000 m, ACK delays of 1 and 100 ms, windows of 17.5 kB to 1 MB, Reno and "
+                "NewReno, one timer or one a packet; some of it is in the table. Losses cost more than the "
+                "timeouts that they spare.",
             ),
             claim(
                 "10 % loss is worse than 5 %",
