@@ -66,7 +66,8 @@ DUMBBELL_PARAMETERS = (
         "receiver's window and initial ssthresh",
         f"{WINDOW} segments",
         "Fig 5's axis of cwnd ends at the label 22, with one every 2, so that cwnd's maximum lies between 22 "
-        "and 24; §III-D has cwnd reach ssthresh, and §IV and ns-2 have both alike",
+        "and 24; §III-D has cwnd reach ssthresh, and §IV and ns-2 have both alike. What other windows give "
+        "(table) had been seen before this one was chosen",
     ),
     OpenParameter(
         "delay of the sinks' links",
