@@ -230,8 +230,8 @@ def drop_claim(high: int, said: str, drops: Sequence[float]) -> Row:
         f"maxth {high}: packets are dropped: {said}",
         expected,
         evidence=said_drops(drops),
-        moved_by="the window that the paper leaves open: with 26 segments each it comes out no, no, yes, with "
-        "28 where the round trip is 59 ms without a queue (table); with "
+        moved_by="the window that the paper leaves open: with 26 segments each it comes out no, no, yes, "
+        "with 28 where the round trip is 59 ms without a queue (table); with "
         f"{WINDOW} the first drops come at a maximum threshold between 6 and 7",
     )
 
