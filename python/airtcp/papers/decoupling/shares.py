@@ -170,7 +170,7 @@ SAMPLE_S = 1.0
 )
 def d7(ctx: Context) -> Result:
     """A circuit with 1 to 8 control TCPs: beside four circuits with one, and alone on a lossy link."""
-    sets = {"duration": ctx.pick("300s", quick="40s")}
+    sets = {"duration": ctx.pick("300s", quick="100s")}
     several = ctx.pick((1, 2, 4, 8), quick=(1, 4))
     schemes = {count: f"{CIRCUIT}:controls={count}:receive_window=4MB" for count in several}
     beside = ctx.sweep({count: Case(BESIDE, [scheme], sets) for count, scheme in schemes.items()})
