@@ -199,7 +199,7 @@ def _interrupt(cli: Cli, *arguments: str, after_s: float) -> subprocess.Complete
 
 def test_ctrl_c_keeps_and_shows_what_is_finished(cli: Cli) -> None:
     """Many short runs: some are done when it comes, some are not."""
-    done = _interrupt(cli, "compare", "--seeds", "2000", "--duration", "3s", "--out", "d", after_s=6)
+    done = _interrupt(cli, "compare", "--seeds", "2000", "--duration", "30s", "--out", "d", after_s=6)
     assert done.returncode == 130, done.stderr
     assert "partial" in done.stdout
     assert "Traceback" not in done.stderr
