@@ -40,7 +40,7 @@ way that help a sender of today."""
 SPLITS = "split"
 READY_MADE = ("3g", "lte", "geo-satellite", "wifi")
 AS_PROPOSED = {"rto-m": "rto-m:m=12"}
-"""Names that change nothing by their default: the middle of what paper 003 finds best (§V: 10 to 15)."""
+"""Instead of a name alone: amid what paper 003 finds best (§V: 10 to 15); the default is the least of it."""
 SEEDS = 3
 DURATION = "120s"
 
