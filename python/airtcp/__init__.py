@@ -20,7 +20,8 @@ from airtcp._engine import (
     schemes,
     version,
 )
-from airtcp.compare import Comparison, compare
+from airtcp.compare import compare
+from airtcp.comparison import Comparison
 from airtcp.output import flows_frame
 from airtcp.series import Series, series_of
 from airtcp.summary import SchemeSummary, summarise_all

@@ -1,45 +1,20 @@
-"""Runs schemes × seeds on all cores. The engine holds no GIL while it runs, so threads are enough."""
+"""Runs schemes × seeds on all cores."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from queue import Empty, SimpleQueue
-from signal import SIGINT, default_int_handler, getsignal, signal
-from threading import current_thread, main_thread
-from typing import TypeVar
 
 from airtcp._engine import CancelToken, Scenario
+from airtcp.comparison import Comparison
+from airtcp.jobs import run_all
 from airtcp.records import Run
 from airtcp.series import Series, series_of
 
-J = TypeVar("J")
-T = TypeVar("T")
-
 SERIES_POINTS = 1500
 """Points of the time series that are drawn: finer than a printed figure can show."""
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """What a comparison has found, ordered by scheme and seed."""
-
-    scenario: Scenario
-    runs: list[Run]
-    all_series: dict[tuple[str, int], Series]
-    """Time series by scheme and seed, of those runs that were to leave one."""
-    interrupted: bool
-    """Was it stopped before the end?"""
-
-    @property
-    def series(self) -> dict[str, Series]:
-        """Of each scheme, the time series of its first seed."""
-        first = self.scenario.seed
-        return {scheme: series for (scheme, seed), series in self.all_series.items() if seed == first}
 
 
 @dataclass(frozen=True)
@@ -108,21 +83,13 @@ def compare_all(
     todo = [job for place, request in enumerate(requests) for job in _jobs(place, request)]
     interrupted = False
     try:
-        _run_all(work, todo, jobs or os.cpu_count() or 1, cancel, keep)
+        run_all(work, todo, jobs or os.cpu_count() or 1, cancel, keep)
     except KeyboardInterrupt:
         interrupted = True
     return [
         _collect(request.scenario, found, interrupted)
         for request, found in zip(requests, outcomes, strict=True)
     ]
-
-
-def interruptible(work: Callable[[CancelToken], T]) -> T:
-    """Does `work` on another thread, so that KeyboardInterrupt stops it at once."""
-    cancel = CancelToken()
-    results: list[T] = []
-    _run_all(work, [cancel], 1, cancel, results.append)
-    return results[0]
 
 
 def plan(scenario: Scenario) -> list[tuple[int, str]]:
@@ -150,62 +117,6 @@ def _run(scenario: Scenario, job: _Job, cancel: CancelToken) -> _Outcome:
     run: Run = json.loads(record.to_json())
     series = None if job.series_interval_s is None else series_of(record, run)
     return _Outcome(job.place, run, series)
-
-
-def _run_all(
-    work: Callable[[J], T],
-    todo: Sequence[J],
-    threads: int,
-    cancel: CancelToken,
-    on_done: Callable[[T], object],
-) -> None:
-    """Does `work` on all of `todo`; `on_done` gets each result, on this thread.
-
-    However it ends, nothing is left running.
-    """
-    done: SimpleQueue[Future[T]] = SimpleQueue()
-    with _interrupts_noted() as raise_noted:
-        pool = ThreadPoolExecutor(threads)
-        try:
-            for job in todo:
-                pool.submit(work, job).add_done_callback(done.put)
-            for _ in todo:
-                on_done(_next(done, raise_noted).result())
-        finally:
-            cancel.cancel()
-            pool.shutdown(cancel_futures=True)
-        raise_noted()
-
-
-def _next(done: SimpleQueue[T], raise_noted: Callable[[], None]) -> T:
-    """Looks up now and then: no wait is endless, for Polars handles SIGINT with SA_RESTART."""
-    while True:
-        raise_noted()
-        with suppress(Empty):
-            return done.get(timeout=0.1)
-
-
-@contextmanager
-def _interrupts_noted() -> Iterator[Callable[[], None]]:
-    """Notes SIGINT for the function that it yields to raise, where it can do no harm.
-
-    Raised inside an executor, KeyboardInterrupt can leave one of its locks held, for which its threads then
-    wait for ever. Where SIGINT raises nothing, it still does not.
-    """
-    noted: list[int] = []
-    if current_thread() is not main_thread() or getsignal(SIGINT) is not default_int_handler:
-        yield lambda: None
-        return
-
-    def raise_noted() -> None:
-        if noted:
-            raise KeyboardInterrupt
-
-    previous = signal(SIGINT, lambda number, _: noted.append(number))
-    try:
-        yield raise_noted
-    finally:
-        signal(SIGINT, previous)
 
 
 def _collect(scenario: Scenario, outcomes: Sequence[_Outcome], interrupted: bool) -> Comparison:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from airtcp.compare import Comparison
+from airtcp.comparison import Comparison
 from airtcp.records import Flow, Run
 
 

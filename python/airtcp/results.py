@@ -11,7 +11,8 @@ from dataclasses import asdict, is_dataclass
 from typing import Any, Literal, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
 
 from airtcp._engine import version
-from airtcp.compare import Comparison, seeds_of
+from airtcp.compare import seeds_of
+from airtcp.comparison import Comparison
 from airtcp.records import Run
 from airtcp.stats import CONFIDENCE
 from airtcp.summary import SchemeSummary, objective

@@ -22,7 +22,8 @@ from airtcp.cli.options import (
     default_directory,
     load,
 )
-from airtcp.compare import Comparison, compare, plan
+from airtcp.compare import compare, plan
+from airtcp.comparison import Comparison
 from airtcp.output import write_frames
 from airtcp.records import Run
 from airtcp.results import results, to_json

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from airtcp.compare import Comparison
+from airtcp.comparison import Comparison
 from airtcp.figures.bars import goodput_bars
 from airtcp.figures.completion import completion_curves
 from airtcp.figures.curves import cwnd_curves, is_one_connection, queue_curves, sequence_curves

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from airtcp._engine import Scenario
-from airtcp.compare import Comparison, Request, compare_all
+from airtcp.compare import Request, compare_all
+from airtcp.comparison import Comparison
 from airtcp.records import Flow, Link, Run
 from airtcp.series import Series
 from airtcp.summary import measured

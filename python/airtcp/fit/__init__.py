@@ -1,0 +1,1 @@
+"""A person's own measurements become a scenario."""

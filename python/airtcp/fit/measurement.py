@@ -1,0 +1,119 @@
+"""What a file says of a path, whatever its format. Readers make it, `fit` reads nothing else.
+
+What a file does not say is None or empty, never a guess.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+Direction = Literal["forward", "reverse", "both"]
+"""Which way packets went: with the data, back, or there and back, as a ping goes."""
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class RoundTrips:
+    """Round trips in order of sending: `time_s` and `rtt_s` have the same shape (n,)."""
+
+    time_s: Floats
+    """When each was sent, in seconds since the first packet of the file."""
+    rtt_s: Floats
+    packet_bytes: float | None = None
+    """Mean length of the IP packets, if it is known."""
+
+
+@dataclass(frozen=True)
+class Fates:
+    """The fate of each packet in order of sending; shape (n,)."""
+
+    lost: Flags
+    direction: Direction
+    """`both`: nobody knows on which way a lost one was lost."""
+    packet_bytes: float | None = None
+    """Mean length of the IP packets, if it is known."""
+    interval_s: float | None = None
+    """Median time from one packet to the next, if it is known."""
+
+
+@dataclass(frozen=True)
+class Throughput:
+    """Bits a second over time: `time_s`, `interval_s` and `rate_bps` have the same shape (n,)."""
+
+    time_s: Floats
+    """When each interval began, in seconds since the first."""
+    interval_s: Floats
+    rate_bps: Floats
+    direction: Direction
+    is_capacity: bool
+    """What the link could carry. Otherwise what a transfer reached, of IP packets: the link carries at least that."""
+    rtt_s: Floats | None = None
+    """The round trip of each interval, shape (n,), where the file has one."""
+
+
+@dataclass(frozen=True)
+class Reordering:
+    """How often packets came out of order."""
+
+    packets: int
+    late: int
+    """Packets that came after one that was sent after them."""
+    late_by_s: Floats
+    """By how much, of those for which it is known."""
+    direction: Direction
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """What a capture or `ss` tells of the TCP connection itself."""
+
+    data_packets: int
+    retransmissions: int
+    spurious: int | None = None
+    """Retransmissions of what had arrived, by DSACK, SACK or timestamps; None: cannot be told."""
+    timeouts: int | None = None
+    mss_bytes: int | None = None
+    congestion_control: str | None = None
+    ecn: bool | None = None
+
+
+@dataclass(frozen=True)
+class Replay:
+    """The file is itself something that a scenario can run: `trace` or `log` of a link."""
+
+    key: Literal["trace", "log"]
+    direction: Direction
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """Lines or packets that could not be read."""
+
+    count: int
+    first: str
+    """The first of them, with its place, e.g. `line 7: `foo``."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What one file says."""
+
+    source: Path
+    format: str
+    """In words, e.g. `ping (Linux, IPv4)`."""
+    round_trips: RoundTrips | None = None
+    fates: tuple[Fates, ...] = ()
+    throughput: tuple[Throughput, ...] = ()
+    reordering: tuple[Reordering, ...] = ()
+    transfer: Transfer | None = None
+    replay: Replay | None = None
+    skipped: Skipped | None = None
+    notes: tuple[str, ...] = field(default=())
+    """What the user should know of this file, a sentence each."""
