@@ -53,7 +53,7 @@ class Throughput:
     rate_bps: Floats
     direction: Direction
     is_capacity: bool
-    """What the link could carry. Otherwise what a transfer reached, of IP packets: the link carries at least that."""
+    """What the link could carry. Otherwise what a transfer reached, of IP packets: a lower bound."""
     rtt_s: Floats | None = None
     """The round trip of each interval, shape (n,), where the file has one."""
 
