@@ -11,11 +11,11 @@ from rich.console import Console
 
 from airtcp.cli.console import plain_console
 from airtcp.cli.errors import InputError, writing
+from airtcp.cli.lines import circuit_lines, flow_lines, link_lines
 from airtcp.cli.options import DurationOption, ProfileOption, ScenarioArgument, SetOption, load
 from airtcp.compare import SERIES_POINTS
 from airtcp.jobs import interruptible
 from airtcp.records import Run
-from airtcp.report import circuit_lines, flow_lines, link_lines
 from airtcp.results import to_json
 from airtcp.series import Series, series_of, write_frame
 
