@@ -1,7 +1,7 @@
 # What needs doing is told by stamps and by cargo: a second run of any target is quick.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo papers test lint test-rust test-python bench bench-smoke fmt tools
+.PHONY: help demo papers docs test lint test-rust test-python bench bench-smoke fmt tools
 
 export CARGO_TERM_COLOR ?= auto
 # Property tests try the same cases each time; other ones with PROPTEST_RNG_SEED=$RANDOM.
@@ -22,6 +22,10 @@ demo: .venv/engine.stamp ## install what is missing, build, compare TCPs on a lo
 papers: .venv/engine.stamp ## repeat the papers' experiments and write docs/papers.md and docs/cross.md
 	$(BIN)/airtcp paper all --out out/papers --docs docs
 	$(BIN)/airtcp paper cross --out out/cross --docs docs
+
+docs: .venv/engine.stamp ## the documentation site, in out/docs
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs out/docs
+	@echo "The site is in out/docs/index.html"
 
 test: lint test-rust test-python bench-smoke ## every test and lint
 

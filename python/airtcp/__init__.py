@@ -1,6 +1,6 @@
 """Which TCP is best on a lossy link, by how much, and why.
 
-All that the command line does:
+All that the command line does::
 
     import airtcp
     scenario = airtcp.Scenario.load("scenarios/lte.toml", [("schemes", '["cubic", "bbr"]')])

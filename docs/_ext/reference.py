@@ -1,0 +1,33 @@
+"""Sphinx extension: the reference pages that are read off the program itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from command_line import command_line_page
+from scenario_file import scenario_file_page
+from scheme_list import profiles_page, schemes_page
+from sphinx.application import Sphinx
+
+PAGES: dict[str, Callable[[], str]] = {
+    "command-line": command_line_page,
+    "scenario-file": scenario_file_page,
+    "schemes": schemes_page,
+    "profiles": profiles_page,
+}
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("builder-inited", write_pages)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def write_pages(app: Sphinx) -> None:
+    """Leaves a page alone whose content is what it was: Sphinx reads it again only if it is newer."""
+    folder = Path(app.srcdir) / "reference" / "generated"
+    folder.mkdir(exist_ok=True)
+    for name, page in PAGES.items():
+        path, text = folder / f"{name}.md", page()
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")

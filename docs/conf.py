@@ -1,0 +1,43 @@
+"""The documentation site: `make docs`. All warnings are errors there, broken references first."""
+
+import sys
+from pathlib import Path
+
+import airtcp
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_ext"))
+
+project = "airtcp"
+author = "the airtcp authors"
+copyright = author  # noqa: A001 Sphinx calls it so
+version = release = airtcp.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "reference"]
+exclude_patterns = ["_build", "_ext"]
+nitpicky = True
+# Types of other libraries, whose documentation is not at hand where this is built.
+nitpick_ignore_regex = [
+    ("py:.*", r"(np|npt|numpy|pl|polars|matplotlib|plotly|scipy|concurrent|collections|typing|pathlib)\..*"),
+    (
+        "py:.*",
+        r"(Path|Figure|DataFrame|NDArray|Any|Literal|Mapping|Sequence|Callable|Iterator|Self|Executor)",
+    ),
+]
+
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+autodoc_default_options = {"members": True, "undoc-members": False, "show-inheritance": False}
+python_use_unqualified_type_names = True
+add_module_names = False
+toc_object_entries_show_parents = "hide"
+
+html_theme = "furo"
+html_title = f"airtcp {version}"
+html_static_path: list[str] = []
+html_copy_source = False
+html_show_sphinx = False
