@@ -76,8 +76,8 @@ fn packet_loss(loss: &Loss, code: Option<BlockCode>, bytes: u32) -> f64 {
     let corrupted =
         code.map_or_else(|| form.packet_loss(loss.ber, bytes), |code| code.packet_loss(loss.ber, bytes));
     let burst = loss.burst.map_or(0.0, |burst| {
-        let model::GilbertElliott { to_bad, to_good, good_loss, bad_loss } = burst;
-        GilbertElliottConfig { to_bad, to_good, good_loss, bad_loss }.mean_loss()
+        let model::GilbertElliott { to_bad, to_good, good_loss, bad_loss, interval } = burst;
+        GilbertElliottConfig { to_bad, to_good, good_loss, bad_loss, interval }.mean_loss()
     });
     1.0 - (1.0 - corrupted) * (1.0 - loss.packet) * (1.0 - burst)
 }

@@ -142,8 +142,8 @@ impl Parts<'_> {
         if loss.packet > 0.0 {
             models.push(Box::new(path::PacketLoss::new(loss.packet, self.stream("loss.packet"))));
         }
-        if let Some(model::GilbertElliott { to_bad, to_good, good_loss, bad_loss }) = loss.burst {
-            let config = path::GilbertElliottConfig { to_bad, to_good, good_loss, bad_loss };
+        if let Some(model::GilbertElliott { to_bad, to_good, good_loss, bad_loss, interval }) = loss.burst {
+            let config = path::GilbertElliottConfig { to_bad, to_good, good_loss, bad_loss, interval };
             models.push(Box::new(path::GilbertElliott::new(config, self.stream("loss.burst"))));
         }
         models
@@ -242,8 +242,8 @@ fn variation(distribution: &model::Distribution) -> path::Variation {
         model::Distribution::Series { delays, interval, .. } => {
             path::Variation::Series { values: delays.clone(), interval: *interval }
         }
-        &model::Distribution::Correlated { mean, deviation, low, autocorrelation } => {
-            let config = path::CorrelatedConfig { mean, deviation, low, autocorrelation };
+        &model::Distribution::Correlated { mean, deviation, low, autocorrelation, interval } => {
+            let config = path::CorrelatedConfig { mean, deviation, low, autocorrelation, interval };
             path::Variation::Correlated(path::Correlated::new(&config))
         }
     }
@@ -337,7 +337,8 @@ mod tests {
 
     #[test]
     fn all_loss_models_together_with_their_start() {
-        let burst = GilbertElliott { to_bad: 1.0, to_good: 0.0, good_loss: 0.0, bad_loss: 1.0 };
+        let burst =
+            GilbertElliott { to_bad: 1.0, to_good: 0.0, good_loss: 0.0, bad_loss: 1.0, interval: None };
         let loss = Loss {
             packets: vec![2],
             at: vec![Dur::from_millis(4)],

@@ -1,7 +1,7 @@
 //! Random delays of which each resembles the one before it.
 
 use crate::rng::Stream;
-use airtcp_wire::Dur;
+use airtcp_wire::{Dur, Time};
 
 /// What the delays of a [`Correlated`] process have in common.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -12,13 +12,18 @@ pub struct CorrelatedConfig {
     pub deviation: Dur,
     /// No delay is below; at most `mean`.
     pub low: Dur,
-    /// Correlation of a delay with the next one: 0 up to, but without, 1.
+    /// Correlation of a delay with the next one, or with the one that is `interval` later: 0 up to, but without, 1.
     pub autocorrelation: f64,
+    /// `None`: the delay changes from packet to packet, however close together or far apart they are. Otherwise it
+    /// changes with time.
+    pub interval: Option<Dur>,
 }
 
 /// Log-normal delays over a floor, for round trips have a least one and a long tail. Their logarithms are a
 /// first-order autoregressive Gaussian process, whose coefficient is chosen such that the delays themselves have the
-/// autocorrelation that was asked for.
+/// autocorrelation that was asked for. With an `interval` that process runs in time (an Ornstein–Uhlenbeck process):
+/// packets close together have nearly the same delay, whatever their number, and a probe at any moment finds the same
+/// distribution.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Correlated {
     low_seconds: f64,
@@ -29,6 +34,8 @@ pub struct Correlated {
     coefficient: f64,
     /// The last one, in standard deviations from its mean.
     last: Option<f64>,
+    interval: Option<Dur>,
+    last_at: Time,
 }
 
 impl Correlated {
@@ -48,16 +55,26 @@ impl Correlated {
             sigma: libm::sqrt(log_variance),
             coefficient,
             last: None,
+            interval: config.interval,
+            last_at: Time::ZERO,
         }
     }
 
-    /// The next delay.
-    pub fn draw(&mut self, stream: &mut Stream) -> Dur {
+    /// The delay at `now`, which never goes back.
+    pub fn draw(&mut self, now: Time, stream: &mut Stream) -> Dur {
         let fresh = stream.normal();
-        let phi = self.coefficient;
+        let phi = self.coefficient_at(now);
         let value = self.last.map_or(fresh, |last| phi * last + libm::sqrt(1.0 - phi * phi) * fresh);
         self.last = Some(value);
         Dur::from_secs_f64(self.low_seconds + libm::exp(self.mu + self.sigma * value))
+    }
+
+    /// Of the logarithms of this delay and the one before it.
+    fn coefficient_at(&mut self, now: Time) -> f64 {
+        let Some(interval) = self.interval else { return self.coefficient };
+        let passed = now.since(self.last_at).as_secs_f64() / interval.as_secs_f64();
+        self.last_at = now;
+        libm::pow(self.coefficient, passed)
     }
 }
 
@@ -70,7 +87,8 @@ mod tests {
     fn moments(config: &CorrelatedConfig) -> (f64, f64, f64) {
         let mut stream = Streams::new(1).stream("delay");
         let mut process = Correlated::new(config);
-        let delays: Vec<f64> = (0..400_000).map(|_| process.draw(&mut stream).as_secs_f64()).collect();
+        let delays: Vec<f64> =
+            (0..400_000).map(|_| process.draw(Time::ZERO, &mut stream).as_secs_f64()).collect();
         assert!(delays.iter().all(|&delay| delay >= config.low.as_secs_f64()));
         let n = delays.len() as f64;
         let mean = delays.iter().sum::<f64>() / n;
@@ -91,11 +109,66 @@ mod tests {
                 deviation: Dur::from_millis(deviation),
                 low: Dur::from_millis(low),
                 autocorrelation,
+                interval: None,
             };
             let (mean, spread, correlation) = moments(&config);
             assert!((mean - 1.0).abs() < 0.01, "{mean}");
             assert!((spread * 1e3 / deviation as f64 - 1.0).abs() < 0.04, "{spread}");
             assert!((correlation - autocorrelation).abs() < 0.02, "{correlation}");
+        }
+    }
+
+    /// Correlation of delays that are `apart` while packets cross `spacing` apart.
+    fn correlation_in_time(spacing: Dur, apart: Dur) -> f64 {
+        let mut stream = Streams::new(1).stream("delay");
+        let mut process = Correlated::new(&CorrelatedConfig {
+            mean: Dur::from_millis(20),
+            deviation: Dur::from_millis(15),
+            low: Dur::ZERO,
+            autocorrelation: 0.4,
+            interval: Some(Dur::from_secs(1)),
+        });
+        let every = apart.0 / spacing.0;
+        let delays: Vec<f64> = (0..200_000 * every)
+            .map(|i| (i, process.draw(Time(i * spacing.0), &mut stream).as_secs_f64()))
+            .filter_map(|(i, delay)| (i % every == 0).then_some(delay))
+            .collect();
+        let n = delays.len() as f64;
+        let mean = delays.iter().sum::<f64>() / n;
+        let covariance = |lag: usize| {
+            delays.windows(lag + 1).map(|pair| (pair[0] - mean) * (pair[lag] - mean)).sum::<f64>() / n
+        };
+        covariance(1) / covariance(0)
+    }
+
+    /// With an interval, the autocorrelation is one in time: how many packets cross in between does not matter.
+    #[test]
+    fn with_an_interval_correlation_is_a_matter_of_time() {
+        let ms = Dur::from_millis;
+        for spacing in [ms(1000), ms(500), ms(100)] {
+            let found = correlation_in_time(spacing, ms(1000));
+            assert!((found - 0.4).abs() < 0.02, "{spacing}: {found}");
+        }
+        // σ² = ln(1 + 0.75²), φ = ln(1 + 0.4·0.75²)/σ² = 0.455 a second; (exp(φ^t·σ²) − 1)/0.75² at t = 0.1 s.
+        let near = correlation_in_time(ms(50), ms(100));
+        assert!((near - 0.905).abs() < 0.01, "{near}");
+    }
+
+    #[test]
+    fn with_an_interval_packets_at_one_moment_have_one_delay() {
+        let mut stream = Streams::new(1).stream("delay");
+        for autocorrelation in [0.0, 0.5] {
+            let mut process = Correlated::new(&CorrelatedConfig {
+                mean: Dur::from_millis(20),
+                deviation: Dur::from_millis(15),
+                low: Dur::ZERO,
+                autocorrelation,
+                interval: Some(Dur::from_secs(1)),
+            });
+            let mut draw = |ns| process.draw(Time(ns), &mut stream);
+            let first = draw(5_000_000_000);
+            assert_eq!(draw(5_000_000_000), first);
+            assert_ne!(draw(9_000_000_000), first);
         }
     }
 
@@ -106,11 +179,12 @@ mod tests {
             deviation: Dur::ZERO,
             low: Dur::ZERO,
             autocorrelation: 0.5,
+            interval: None,
         };
         let mut stream = Streams::new(1).stream("delay");
         let mut process = Correlated::new(&config);
-        assert!((0..9).all(|_| process.draw(&mut stream).0.abs_diff(7_000_000) <= 1));
+        assert!((0..9).all(|_| process.draw(Time::ZERO, &mut stream).0.abs_diff(7_000_000) <= 1));
         let mut at_floor = Correlated::new(&CorrelatedConfig { low: config.mean, ..config });
-        assert_eq!(at_floor.draw(&mut stream), config.mean);
+        assert_eq!(at_floor.draw(Time::ZERO, &mut stream), config.mean);
     }
 }

@@ -75,7 +75,7 @@ impl DelayModel for Jitter {
                 let turn = interval.map_or(packet, |interval| now.since(self.start).0 / interval.0.max(1));
                 values[(turn % values.len() as u64) as usize]
             }
-            Variation::Correlated(process) => process.draw(&mut self.stream),
+            Variation::Correlated(process) => process.draw(now, &mut self.stream),
         }
     }
 }

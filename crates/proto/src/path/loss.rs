@@ -3,7 +3,7 @@
 use super::{BlockCode, Cover, LossModel};
 use crate::queue::Item;
 use crate::rng::Stream;
-use airtcp_wire::Time;
+use airtcp_wire::{Dur, Time};
 
 /// A probability as a threshold: an event happens when a random number falls below it. Off by less than 2⁻⁵³.
 #[derive(Clone, Copy, Debug)]
@@ -109,14 +109,17 @@ impl LossModel for PacketLoss {
     }
 }
 
-/// Probabilities of a [`GilbertElliott`] channel, each a packet.
+/// Probabilities of a [`GilbertElliott`] channel.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct GilbertElliottConfig {
+    /// Of finding the bad state after the good one, a packet or an `interval` later.
     pub to_bad: f64,
-    /// The mean stay in the bad state is 1/`to_good` packets.
+    /// The other way round. The mean stay in the bad state is 1/`to_good` packets.
     pub to_good: f64,
     pub good_loss: f64,
     pub bad_loss: f64,
+    /// `None`: the state changes from packet to packet. Otherwise with time, and `to_bad + to_good` is at most 1.
+    pub interval: Option<Dur>,
 }
 
 impl GilbertElliottConfig {
@@ -128,7 +131,8 @@ impl GilbertElliottConfig {
 }
 
 /// A channel with a good and a bad state (Gilbert 1960, Elliott 1963). It starts in the good one; each packet meets
-/// the state it finds, and then the state may change.
+/// the state it finds. Then the state may change, or, with an `interval`, as time passes: packets that are an interval
+/// apart see the chain of the configuration, and others the continuous one behind it.
 #[derive(Clone, Debug)]
 pub struct GilbertElliott {
     /// Loss in the good state and in the bad one.
@@ -136,7 +140,34 @@ pub struct GilbertElliott {
     /// Leaving the good state and the bad one.
     leave: [Threshold; 2],
     bad: bool,
+    clock: Option<Clock>,
     stream: Stream,
+}
+
+/// What makes states change with time.
+#[derive(Clone, Copy, Debug)]
+struct Clock {
+    interval: Dur,
+    /// What of a difference from the long run is left after an interval: the chain's second eigenvalue.
+    memory: f64,
+    /// Share of the time in the good state and in the bad one.
+    share: [f64; 2],
+    last: Time,
+}
+
+impl Clock {
+    fn new(config: &GilbertElliottConfig, interval: Dur) -> Clock {
+        let rate = config.to_bad + config.to_good;
+        let bad = if config.to_bad > 0.0 { config.to_bad / rate } else { 0.0 };
+        Clock { interval, memory: (1.0 - rate).max(0.0), share: [1.0 - bad, bad], last: Time::ZERO }
+    }
+
+    /// Probability that the state is another one now.
+    fn leave(&mut self, now: Time, bad: bool) -> f64 {
+        let passed = now.since(self.last).as_secs_f64() / self.interval.as_secs_f64();
+        self.last = now;
+        self.share[usize::from(!bad)] * (1.0 - libm::pow(self.memory, passed))
+    }
 }
 
 impl GilbertElliott {
@@ -145,13 +176,19 @@ impl GilbertElliott {
             loss: [config.good_loss, config.bad_loss].map(Threshold::new),
             leave: [config.to_bad, config.to_good].map(Threshold::new),
             bad: false,
+            clock: config.interval.map(|interval| Clock::new(&config, interval)),
             stream,
         }
     }
 }
 
 impl LossModel for GilbertElliott {
-    fn is_lost(&mut self, _now: Time, _item: &Item) -> bool {
+    fn is_lost(&mut self, now: Time, _item: &Item) -> bool {
+        if let Some(clock) = &mut self.clock {
+            let leave = Threshold::new(clock.leave(now, self.bad));
+            self.bad ^= leave.happens(&mut self.stream);
+            return self.loss[usize::from(self.bad)].happens(&mut self.stream);
+        }
         let state = usize::from(self.bad);
         let lost = self.loss[state].happens(&mut self.stream);
         self.bad ^= self.leave[state].happens(&mut self.stream);
@@ -303,7 +340,13 @@ mod tests {
 
     #[test]
     fn gilbert_elliott_has_its_loss_rate_and_burst_length() {
-        let config = GilbertElliottConfig { to_bad: 0.01, to_good: 0.2, good_loss: 0.0, bad_loss: 1.0 };
+        let config = GilbertElliottConfig {
+            to_bad: 0.01,
+            to_good: 0.2,
+            good_loss: 0.0,
+            bad_loss: 1.0,
+            interval: None,
+        };
         let mut model = GilbertElliott::new(config, stream("ge"));
         let n = 1_000_000;
         let (mut lost, mut bursts, mut in_burst) = (0, 0, false);
@@ -317,6 +360,32 @@ mod tests {
         // Some 9 500 bursts of 5 ± 4.5: the mean is good to 1 %, the rate to 1.5 %; three times that is allowed.
         assert!((rate / config.mean_loss() - 1.0).abs() < 0.045, "{rate}");
         assert!((length / 5.0 - 1.0).abs() < 0.03, "{length}");
+    }
+
+    /// With an interval, packets that far apart see the chain asked for, and bursts last as long when more packets
+    /// cross.
+    #[test]
+    fn with_an_interval_bursts_last_a_time_and_not_a_number_of_packets() {
+        let interval = Some(Dur::from_secs(1));
+        let config =
+            GilbertElliottConfig { to_bad: 0.01, to_good: 0.2, good_loss: 0.0, bad_loss: 1.0, interval };
+        for packets_a_second in [1, 20] {
+            let mut model = GilbertElliott::new(config, stream("ge"));
+            let mut lost = Vec::new();
+            for i in 0..1_000_000 * packets_a_second {
+                let at = Time(i * 1_000_000_000 / packets_a_second);
+                let is_lost = model.is_lost(at, &packet(1500));
+                if i % packets_a_second == 0 {
+                    lost.push(is_lost);
+                }
+            }
+            let losses = lost.iter().filter(|&&lost| lost).count() as f64;
+            let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
+            let rate = losses / lost.len() as f64;
+            // As many bursts as in the test above, and its bounds.
+            assert!((rate / config.mean_loss() - 1.0).abs() < 0.045, "{packets_a_second}: {rate}");
+            assert!((losses / bursts / 5.0 - 1.0).abs() < 0.03, "{packets_a_second}: {}", losses / bursts);
+        }
     }
 
     #[test]

@@ -139,7 +139,8 @@ pub struct Jitter {
     pub mean: Option<Dur>,
     /// Of `normal` and `correlated`: standard deviation. Absent: an error for them.
     pub deviation: Option<Dur>,
-    /// Of `correlated`: correlation of a packet's delay with the next one's, below 1. Absent: an error for it.
+    /// Of `correlated`: correlation of a packet's delay with the next one's, or with the delay one `interval` later;
+    /// below 1. Absent: an error for it.
     pub autocorrelation: Option<Probability>,
     /// Of `uniform` and `correlated`: the least delay. Absent: zero.
     pub low: Option<Dur>,
@@ -154,7 +155,9 @@ pub struct Jitter {
     pub column: Option<String>,
     /// Of `series`: how much of each RTT this direction takes. Default: 0.5, as much as the way back.
     pub share: Option<Probability>,
-    /// Of `series`: time between two values. Absent: one value a packet.
+    /// Of `series`: time between two values. Absent: one value a packet. Of `correlated`: the time for which
+    /// `autocorrelation` holds; the delay then drifts with time, as when it was measured by a ping each `interval`.
+    /// Absent: it changes from packet to packet, however far apart they are.
     pub interval: Option<Dur>,
     /// May a packet overtake the one before it? Otherwise it waits for it.
     #[serde(default = "yes")]
@@ -294,14 +297,15 @@ pub enum Protected {
     HeaderPackets,
 }
 
-/// Gilbert–Elliott: two states, changed from packet to packet. Time alone does not end a bad state: a sender that waits
-/// for its timer and then sends one packet finds the link as it left it. Losses that pass with time are `outages`.
+/// Gilbert–Elliott: two states, changed from packet to packet. Time alone then does not end a bad state: a sender that
+/// waits for its timer and then sends one packet finds the link as it left it. With `interval`, states change with time
+/// instead.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GilbertElliott {
-    /// Probability of going from good to bad, a packet.
+    /// Probability of going from good to bad, a packet or an `interval`.
     pub to_bad: Probability,
-    /// Probability of going from bad to good, a packet: 1/mean burst length.
+    /// Probability of going from bad to good: 1/mean burst length in packets or intervals.
     pub to_good: Probability,
     /// Loss probability in the good state.
     #[serde(default)]
@@ -309,6 +313,10 @@ pub struct GilbertElliott {
     /// Loss probability in the bad state.
     #[serde(default = "certain")]
     pub bad_loss: Probability,
+    /// The time for which `to_bad` and `to_good` hold, as when bursts were measured by a ping each `interval`; their sum
+    /// is then at most 1. Absent: they hold for a packet.
+    #[serde(default)]
+    pub interval: Option<Dur>,
 }
 
 /// The queue in front of the link. Keys that belong to another discipline are errors.

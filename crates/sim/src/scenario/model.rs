@@ -149,8 +149,10 @@ pub enum Distribution {
         mean: Dur,
         deviation: Dur,
         low: Dur,
-        /// Of one packet's delay with the next one's; below 1.
+        /// Of one packet's delay with the next one's, or with one `interval` later; below 1.
         autocorrelation: f64,
+        /// Absent: delay changes from packet to packet.
+        interval: Option<Dur>,
     },
 }
 
@@ -232,17 +234,20 @@ pub struct Arq {
     pub only: Option<Protected>,
 }
 
-/// Gilbert–Elliott: two states, changed from packet to packet.
+/// Gilbert–Elliott: two states.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct GilbertElliott {
-    /// Probability of going from good to bad, a packet.
+    /// Probability of going from good to bad, a packet or an `interval`.
     pub to_bad: f64,
-    /// Probability of going from bad to good, a packet: 1/mean burst length.
+    /// Probability of going from bad to good: 1/mean burst length in packets or intervals.
     pub to_good: f64,
     /// Loss probability in the good state.
     pub good_loss: f64,
     /// Loss probability in the bad state.
     pub bad_loss: f64,
+    /// Absent: the state changes from packet to packet. Otherwise with time, and `to_bad + to_good` is at most 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Dur>,
 }
 
 /// The queue in front of a link.

@@ -216,9 +216,14 @@ fn distribution(jitter: &file::Jitter, files: &Files<'_>, check: &mut Check<'_>)
         DistributionKind::Normal => ("normal", &["mean", "deviation"]),
         DistributionKind::Table => ("table", &["ranges"]),
         DistributionKind::Series => ("series", &["file", "column", "share", "interval"]),
-        DistributionKind::Correlated => ("correlated", &["mean", "deviation", "low", "autocorrelation"]),
+        DistributionKind::Correlated => {
+            ("correlated", &["mean", "deviation", "low", "autocorrelation", "interval"])
+        }
     };
     check.only(owner, &[&["distribution"], own, &["overtaking", "start"]].concat());
+    if let Some(interval) = jitter.interval {
+        check.above_zero("interval", interval);
+    }
     match jitter.distribution {
         DistributionKind::Constant => {
             Some(Distribution::Constant { mean: check.required("mean", jitter.mean, owner)? })
@@ -244,9 +249,6 @@ fn distribution(jitter: &file::Jitter, files: &Files<'_>, check: &mut Check<'_>)
 
 fn series(jitter: &file::Jitter, files: &Files<'_>, check: &mut Check<'_>) -> Option<Distribution> {
     let path = check.required("file", jitter.file.as_ref(), "series")?;
-    if let Some(interval) = jitter.interval {
-        check.above_zero("interval", interval);
-    }
     let share = jitter.share.map_or(0.5, Probability::get);
     let column = jitter.column.as_deref();
     let delays = check.inside("file", |check| files.delays(check, path, column, share))?;
@@ -277,6 +279,7 @@ fn correlated(jitter: &file::Jitter, check: &mut Check<'_>) -> Option<Distributi
         deviation: deviation?,
         low,
         autocorrelation: autocorrelation?.get(),
+        interval: jitter.interval,
     })
 }
 
@@ -339,12 +342,7 @@ fn episodes(
 
 fn loss(loss: &file::Loss, check: &mut Check<'_>) -> Option<Loss> {
     check.refuse_if(loss.packets.contains(&0), "packets", "packets are counted from 1");
-    let burst = loss.burst.map(|burst| GilbertElliott {
-        to_bad: burst.to_bad.get(),
-        to_good: burst.to_good.get(),
-        good_loss: burst.good_loss.get(),
-        bad_loss: burst.bad_loss.get(),
-    });
+    let burst = loss.burst.map(|burst| check.inside("burst", |check| gilbert_elliott(&burst, check)));
     Some(Loss {
         ber: loss.ber.get(),
         first_order: loss.first_order,
@@ -354,6 +352,25 @@ fn loss(loss: &file::Loss, check: &mut Check<'_>) -> Option<Loss> {
         at: sorted(&loss.at),
         start: loss.start,
     })
+}
+
+fn gilbert_elliott(burst: &file::GilbertElliott, check: &mut Check<'_>) -> GilbertElliott {
+    let (to_bad, to_good) = (burst.to_bad.get(), burst.to_good.get());
+    if let Some(interval) = burst.interval {
+        check.above_zero("interval", interval);
+        check.refuse_if(
+            to_bad + to_good > 1.0,
+            "interval",
+            "needs `to_bad` + `to_good` of at most 1: what changes with time is never less alike than by chance",
+        );
+    }
+    GilbertElliott {
+        to_bad,
+        to_good,
+        good_loss: burst.good_loss.get(),
+        bad_loss: burst.bad_loss.get(),
+        interval: burst.interval,
+    }
 }
 
 fn sorted<T: Ord + Clone>(values: &[T]) -> Vec<T> {
