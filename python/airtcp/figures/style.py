@@ -11,12 +11,29 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from airtcp import palette
+
 WIDTH_IN = 6.8
 """The text width of a two-column paper."""
 
-# Okabe and Ito's palette (2008), without the yellow that vanishes on white.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1)), (0, (5, 1.5, 1.5, 1.5)))
+COLOURS = palette.LIGHT
+_DASHES: dict[palette.Dash, Any] = {
+    "solid": "-",
+    "longdash": (0, (5, 1.5)),
+    "dot": (0, (1.5, 1)),
+    "dashdot": (0, (5, 1.5, 1.5, 1.5)),
+}
+DASHES: tuple[Any, ...] = tuple(_DASHES[name] for name in palette.DASHES)
+_MARKS = {
+    "circle": "o",
+    "square": "s",
+    "diamond": "D",
+    "triangle-down": "v",
+    "triangle-up": "^",
+    "pentagon": "p",
+    "x": "X",
+}
+MARKERS = "".join(_MARKS[name] for name in palette.MARKS)
 GREY = "#555555"
 
 _RC: dict[str, Any] = {

@@ -10,10 +10,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import StrMethodFormatter
 
-from airtcp.figures.style import COLOURS, GREY, figure, legend_beside, line_style, small_multiples
+from airtcp.figures.style import (
+    COLOURS,
+    GREY,
+    MARKERS,
+    figure,
+    legend_beside,
+    line_style,
+    small_multiples,
+)
 from airtcp.papers.frame.rows import Values, estimate_of
 
-MARKERS = "osD^vPX"
 HOLLOW: dict[str, Any] = {"linestyle": "", "markerfacecolor": "none", "markersize": 6, "zorder": 5}
 
 

@@ -1,0 +1,69 @@
+// Figures: drawn when they come near, and again when something changes.
+
+const CONFIG = { displayModeBar: false, responsive: false, showTips: false, doubleClick: false };
+
+/** What is shared by all figures over time, or the figure's own. */
+const rangeKey = (figure) => (figure.spec.x.time ? "time" : figure.name);
+const isZoomable = (figure) => !figure.spec.x.categories && !figure.spec.y.categories;
+
+const figures = [...document.querySelectorAll("figure.figure")].map((element) => {
+  const scope = element.closest("[data-schemes]")?.dataset.schemes ?? "";
+  const spec = report.figures[element.id];
+  chosen.parts.set(element.id, new Set((spec.parts || []).filter((part) => !part.shown).map((part) => part.name)));
+  if (!chosen.hidden.has(scope)) chosen.hidden.set(scope, new Set());
+  return {
+    name: element.id,
+    element,
+    spec,
+    scope,
+    plot: element.querySelector(".plot"),
+    schemes: report.schemes[scope] || [],
+    hidden: chosen.hidden.get(scope),
+    isNear: false,
+  };
+});
+
+function draw(figure) {
+  if (!figure.isNear || typeof Plotly === "undefined") return;
+  const range = isZoomable(figure) ? chosen.ranges.get(rangeKey(figure)) : undefined;
+  const layout = layoutOf(figure, range || (isZoomable(figure) && figure.spec.x.end !== undefined ? wholeRange(figure) : undefined));
+  figure.plot.style.minHeight = `${layout.height}px`;
+  figure.plot.style.height = `${layout.height}px`;
+  Plotly.react(figure.plot, tracesOf(figure, range), layout, CONFIG);
+  if (!figure.isDrawn) {
+    figure.isDrawn = true;
+    figure.plot.on("plotly_relayout", (change) => onZoom(figure, change));
+    figure.plot.on("plotly_doubleclick", () => zoomTo(figure, null));
+    figure.element.dataset.drawn = "";
+  }
+}
+
+const drawAll = (wanted = () => true) => figures.filter(wanted).forEach(draw);
+
+/** The reader has dragged over a stretch of a figure. */
+function onZoom(figure, change) {
+  const axisName = Object.keys(change).map((key) => /^(xaxis\d*)\.range/.exec(key)?.[1]).find(Boolean);
+  if (!axisName) return;
+  const low = change[`${axisName}.range[0]`] ?? change[`${axisName}.range`]?.[0];
+  const high = change[`${axisName}.range[1]`] ?? change[`${axisName}.range`]?.[1];
+  const range = [Number(low), Number(high)];
+  zoomTo(figure, figure.spec.x.log ? range.map((end) => 10 ** end) : range);
+}
+
+function zoomTo(figure, range) {
+  const key = rangeKey(figure);
+  if (range) chosen.ranges.set(key, range);
+  else chosen.ranges.delete(key);
+  drawAll((other) => rangeKey(other) === key);
+}
+
+/** By a factor around the middle, and by a share of the width to the right. */
+function zoomBy(figure, factor, shift) {
+  const [least, most] = wholeRange(figure);
+  const [low, high] = chosen.ranges.get(rangeKey(figure)) || [least, most];
+  const scale = figure.spec.x.log ? [Math.log, Math.exp] : [(x) => x, (x) => x];
+  const [a, b, from, to] = [low, high, least, most].map(scale[0]);
+  const width = Math.min((b - a) * factor, to - from);
+  const start = Math.min(Math.max((a + b) / 2 + shift * (b - a) - width / 2, from), to - width);
+  zoomTo(figure, width >= (to - from) * 0.999 ? null : [start, start + width].map(scale[1]));
+}

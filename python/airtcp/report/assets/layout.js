@@ -1,0 +1,135 @@
+// Axes, panels and rules of a figure, for the width that there is.
+
+const GAP_PX = 46;
+const EDGES = { l: 56, r: 14, t: 30, b: 44 };
+
+function layoutOf(figure, range) {
+  const { spec } = figure;
+  const panels = visiblePanels(figure);
+  const cells = spec.panels && spec.panels.length ? panels : [""];
+  const columns = cells.length > 3 && !isNarrow() ? 2 : 1;
+  const rows = Math.max(1, Math.ceil(cells.length / columns));
+  const inner = rows * spec.height + (rows - 1) * GAP_PX;
+  const layout = { ...frame(), height: inner + EDGES.t + EDGES.b, shapes: [], annotations: [] };
+  const yRange = range && fittedRange(figure, range);
+  cells.forEach((title, place) => {
+    const box = cellBox(place, columns, rows, inner);
+    addAxes(layout, figure, place, box, { range, yRange, isBottom: place + columns >= cells.length });
+    layout.annotations.push(heading(spec, title, box));
+  });
+  if (!cells.length) layout.annotations.push(note("Every scheme is hidden."));
+  visibleMarks(figure).filter((mark) => mark.kind === "rule").forEach((mark) => addRule(layout, mark));
+  return layout;
+}
+
+function frame() {
+  const ink = variable("ink");
+  return {
+    autosize: true,
+    paper_bgcolor: "rgba(0,0,0,0)",
+    plot_bgcolor: "rgba(0,0,0,0)",
+    font: { family: variable("font"), size: 13, color: ink },
+    hoverlabel: { bgcolor: variable("raised"), bordercolor: variable("line"), font: { color: ink, size: 13 }, align: "left" },
+    hovermode: "closest",
+    dragmode: isTouch() ? false : "zoom",
+    barmode: "group",
+    bargap: 0.35,
+    margin: { ...EDGES },
+    showlegend: false,
+  };
+}
+
+function cellBox(place, columns, rows, inner) {
+  const [column, row] = [place % columns, Math.floor(place / columns)];
+  const width = columns === 1 ? 1 : 0.465;
+  const top = 1 - (row * (inner - (rows - 1) * GAP_PX) / rows + row * GAP_PX) / inner;
+  const height = ((inner - (rows - 1) * GAP_PX) / rows) / inner;
+  return { x: [column * (1 - width), column * (1 - width) + width], y: [Math.max(0, top - height), top] };
+}
+
+function addAxes(layout, { spec }, place, box, { range, yRange, isBottom }) {
+  const number = place ? String(place + 1) : "";
+  const x = axis(spec.x, spec.marks, "x");
+  const y = axis(spec.y, spec.marks, "y");
+  Object.assign(x, { domain: box.x, anchor: `y${number}`, title: { text: isBottom ? plain(spec.x.label || "") : "", standoff: 6, font: { size: 13 } } });
+  Object.assign(y, { domain: box.y, anchor: `x${number}`, fixedrange: true });
+  if (range) Object.assign(x, { range: spec.x.log ? range.map(Math.log10) : [...range], autorange: false });
+  if (yRange) Object.assign(y, { range: spec.y.log ? yRange.map(Math.log10) : yRange, autorange: false });
+  if (place) Object.assign(x, { matches: "x" });
+  if (place) Object.assign(y, { matches: "y" });
+  layout[`xaxis${number}`] = x;
+  layout[`yaxis${number}`] = y;
+  // Names of categories take the room that they need.
+  if (spec.y.categories) layout.margin = { ...layout.margin, l: 10 };
+}
+
+function axis(spec, marks, side) {
+  const line = variable("line");
+  const shared = { gridcolor: variable("grid"), linecolor: line, zeroline: false, tickcolor: line, automargin: true, ticks: "outside", ticklen: 4 };
+  if (spec.categories) {
+    const values = marks.flatMap((mark) => (mark.kind === "rule" ? [] : mark[side] || []));
+    const order = [...new Set(values)].map(plain);
+    const reversed = side === "y" ? "reversed" : true;
+    return { ...shared, type: "category", categoryorder: "array", categoryarray: order, autorange: reversed, fixedrange: true, showgrid: false, ticks: "" };
+  }
+  return { ...shared, type: spec.log ? "log" : "linear", rangemode: spec.from_zero ? "tozero" : "normal", exponentformat: "none", minor: {} };
+}
+
+function heading(spec, title, box) {
+  const label = plain(spec.y.label || "");
+  const text = title ? `<b>${plain(title)}</b>  ${label}` : label;
+  const at = { xref: "paper", yref: "paper", x: box.x[0], y: box.y[1], xanchor: "left", yanchor: "bottom", yshift: 5 };
+  return { ...at, text, showarrow: false, align: "left", font: { size: 13 } };
+}
+
+function note(text) {
+  return { xref: "paper", yref: "paper", x: 0.5, y: 0.5, text, showarrow: false };
+}
+
+function addRule(layout, mark) {
+  const number = mark.cell ? String(mark.cell + 1) : "";
+  const colour = variable("muted");
+  const stroke = { color: colour, width: 1.4, dash: "dash" };
+  const upright = mark.x.length > 0;
+  const [x, y] = [upright ? mark.x[0] : 1, upright ? 1 : mark.y[0]];
+  const refs = { xref: upright ? `x${number}` : `x${number} domain`, yref: upright ? `y${number} domain` : `y${number}` };
+  const ends = upright ? { x0: x, x1: x, y0: 0, y1: 1 } : { x0: 0, x1: 1, y0: y, y1: y };
+  layout.shapes.push({ type: "line", ...refs, ...ends, line: stroke });
+  layout.annotations.push({
+    ...refs, x, y, text: plain(mark.name), showarrow: false, xanchor: "right", yanchor: "bottom", yshift: upright ? 4 : 2,
+    font: { color: colour, size: 12 },
+  });
+}
+
+/** The whole of the x axis, from what is drawn. */
+function wholeRange({ spec }) {
+  const end = spec.x.end;
+  let [low, high] = [Infinity, -Infinity];
+  for (const mark of spec.marks)
+    for (const x of mark.x || [])
+      if (typeof x === "number" && (!spec.x.log || x > 0)) [low, high] = [Math.min(low, x), Math.max(high, x)];
+  if (spec.x.from_zero || spec.x.time) low = Math.min(low, 0);
+  return [low, end === undefined ? high : end];
+}
+
+/** The y range of what lies in a stretch of x. */
+function fittedRange(figure, [from, to]) {
+  let [low, high] = [Infinity, -Infinity];
+  const include = (value) => {
+    if (typeof value === "number" && (!figure.spec.y.log || value > 0)) [low, high] = [Math.min(low, value), Math.max(high, value)];
+  };
+  for (const mark of visibleMarks(figure)) {
+    if (mark.kind === "rule") continue;
+    let last = null;
+    mark.x.forEach((x, place) => {
+      if (x < from) last = place;
+      else if (x <= to) [mark.y, mark.high || []].forEach((values) => include(values[place]));
+    });
+    // A step before the stretch holds in it.
+    if (last !== null && mark.kind === "line") include(mark.y[last]);
+  }
+  if (low > high) return null;
+  const margin = 0.05 * (high - low || Math.abs(high) || 1);
+  if (figure.spec.y.log) return [low / 1.15, high * 1.15];
+  return [figure.spec.y.from_zero && low >= 0 ? 0 : low - margin, high + margin];
+}

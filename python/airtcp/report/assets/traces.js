@@ -1,0 +1,148 @@
+// Marks become Plotly's traces.
+
+const TURN = 7; // colours
+const SPARSE = 9; // symbols on a long curve
+
+/** How a scheme looks, by its place among its section's schemes. Without a place: the page's ink. */
+function look(place) {
+  if (place < 0) return { colour: variable("ink"), symbol: "circle", dash: "solid" };
+  return {
+    colour: variable(`series-${place % TURN}`),
+    symbol: report.symbols[place % report.symbols.length],
+    dash: report.dashes[Math.floor(place / TURN) % report.dashes.length],
+  };
+}
+
+/** Those marks of a figure that are to be seen, each with its look and its panel's place. */
+function visibleMarks(figure) {
+  const hiddenParts = chosen.parts.get(figure.name);
+  const panels = visiblePanels(figure);
+  return figure.spec.marks
+    .filter((mark) => !(mark.scheme && figure.hidden.has(mark.scheme)))
+    .filter((mark) => !(mark.part && hiddenParts.has(mark.part)))
+    .filter((mark) => !mark.panel || panels.includes(mark.panel))
+    .map((mark) => ({
+      ...mark,
+      x: plainValues(mark.x),
+      y: plainValues(mark.y),
+      place: figure.schemes.indexOf(mark.scheme),
+      cell: mark.panel ? panels.indexOf(mark.panel) : 0,
+    }));
+}
+
+const plainValues = (values = []) => values.map((value) => (typeof value === "string" ? plain(value) : value));
+
+function visiblePanels(figure) {
+  return (figure.spec.panels || []).filter((panel) => !figure.hidden.has(panel));
+}
+
+function tracesOf(figure, range) {
+  const makers = { line: lineTraces, dots: dotTraces, bars: barTraces, band: bandTraces, heat: heatTraces };
+  const alone = (figure.spec.panels || []).length > 0;
+  return visibleMarks(figure).flatMap((mark) => {
+    const maker = makers[mark.kind];
+    if (!maker) return [];
+    const number = mark.cell ? String(mark.cell + 1) : "";
+    const shared = { name: plain(mark.name), xaxis: `x${number}`, yaxis: `y${number}`, showlegend: false };
+    return maker(mark, look(mark.place), { range, alone, figure }).map((trace) => ({ ...shared, ...trace }));
+  });
+}
+
+const POINTED = "<b>%{fullData.name}</b><br>%{x}, %{y}";
+
+function lineTraces(mark, { colour, symbol, dash }, { range, alone }) {
+  const stroke = mark.place < 0 && mark.scheme === undefined ? variable("muted") : colour;
+  const line = {
+    color: stroke,
+    width: mark.thin ? 1 : 1.6,
+    dash: mark.dash || dash,
+    shape: mark.step ? "hv" : "linear",
+  };
+  const curve = { type: "scatter", mode: "lines", x: mark.x, y: mark.y, line, hovertemplate: `${POINTED}<extra></extra>` };
+  if (mark.place < 0 || alone || mark.thin || mark.dash) return [curve];
+  const at = symbolPlaces(mark, range);
+  const pick = (values) => at.map((place) => values[place]);
+  const marker = { symbol, size: 7, color: stroke, line: { color: variable("paper"), width: 1 } };
+  return [
+    curve,
+    { type: "scatter", mode: "markers", x: pick(mark.x), y: pick(mark.y), marker, hovertemplate: curve.hovertemplate },
+  ];
+}
+
+/** Where a curve carries its symbol: everywhere if it is short, else now and then, other schemes elsewhere. */
+function symbolPlaces(mark, range) {
+  const inside = [];
+  mark.x.forEach((x, place) => {
+    if (mark.y[place] !== null && (!range || (x >= range[0] && x <= range[1]))) inside.push(place);
+  });
+  if (inside.length <= 3 * SPARSE) return inside;
+  const offset = ((mark.place * 0.382) % 1) + 0.1;
+  return Array.from({ length: SPARSE }, (_, turn) => inside[Math.floor(((turn + offset) / (SPARSE + 1)) * inside.length)]);
+}
+
+function dotTraces(mark, { colour, symbol }) {
+  const shape = mark.symbol || symbol;
+  const thin = shape.includes("thin") || shape.startsWith("line");
+  const marker = {
+    symbol: shape,
+    size: mark.size,
+    color: colour,
+    opacity: 0.9,
+    line: { color: thin || shape.endsWith("open") ? colour : variable("paper"), width: thin ? 1.6 : 1.1 },
+  };
+  const notes = mark.notes ? { text: mark.notes.map(plain) } : {};
+  const template = `${POINTED}${mark.notes ? "<br>%{text}" : ""}<extra></extra>`;
+  return [{ type: "scatter", mode: "markers", x: mark.x, y: mark.y, marker, hovertemplate: template, ...notes }];
+}
+
+function barTraces(mark, { colour }) {
+  const errors = mark.errors && {
+    type: "data", array: mark.errors, color: variable("ink"), thickness: 1.4, width: 5,
+  };
+  return [{
+    type: "bar",
+    orientation: mark.horizontal ? "h" : "v",
+    x: mark.x,
+    y: mark.y,
+    marker: { color: mixed(colour, mark.strong ? 1 : 0.45), line: { color: colour, width: 1.5 } },
+    [mark.horizontal ? "error_x" : "error_y"]: errors || undefined,
+    hovertemplate: `${POINTED}${errors ? ` ± %{${mark.horizontal ? "error_x" : "error_y"}.array:.3~g}` : ""}<extra></extra>`,
+  }];
+}
+
+function bandTraces(mark, { colour }) {
+  const edge = { type: "scatter", mode: "lines", line: { width: 0, shape: "linear" }, hoverinfo: "skip", x: mark.x };
+  return [
+    { ...edge, y: mark.y },
+    { ...edge, y: mark.high, fill: "tonexty", fillcolor: mixed(colour, 0.35) },
+  ];
+}
+
+function heatTraces(mark, _look, { figure }) {
+  const told = `%{x}, %{y}<br>${plain(mark.z_label || "")} %{customdata}<extra></extra>`;
+  const cells = {
+    type: "heatmap",
+    x: mark.x,
+    y: mark.y,
+    customdata: mark.z,
+    texttemplate: mark.texts ? "%{text}" : "",
+    text: (mark.texts || []).map((row) => row.map(plain)),
+    hovertemplate: told,
+    xgap: 2,
+    ygap: 2,
+  };
+  if (!mark.winners) {
+    const bar = { title: { text: plain(mark.z_label || ""), side: "right" }, thickness: 12, outlinewidth: 0 };
+    return [{ ...cells, z: mark.z, colorscale: "Cividis", colorbar: bar }];
+  }
+  const names = figure.schemes;
+  const steps = names.flatMap((_, place) => {
+    const shade = mixed(look(place).colour, 0.4);
+    return [[place / names.length, shade], [(place + 1) / names.length, shade]];
+  });
+  const z = mark.winners.map((row) => row.map((name) => (figure.hidden.has(name) ? null : names.indexOf(name))));
+  return [{
+    ...cells, z, zmin: -0.5, zmax: names.length - 0.5, colorscale: steps, showscale: false,
+    textfont: { color: variable("ink") },
+  }];
+}

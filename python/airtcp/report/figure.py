@@ -1,0 +1,190 @@
+"""Figures as data: marks in axes. The page's script draws them, in the reader's theme and width.
+
+A mark that names a `scheme` has that scheme's colour and symbol, and goes when its button is released. One
+that names a `part` belongs to a part of the figure, such as the timeouts, which has a button of its own below
+the title. One that names a `panel` stands in the small figure of that name; a panel with a scheme's name goes
+with the scheme.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+from airtcp.report.html import Writer, tag
+
+Value = float | str | None
+"""A number, a category, or nothing."""
+Symbol = Literal[
+    "circle", "circle-open", "x-thin", "cross-thin", "square-open", "diamond", "star", "triangle-up-open",
+    "triangle-down-open", "line-ns",
+]  # fmt: skip
+FIGURES = 5
+"""Significant figures of what is drawn: finer than a screen can show. Positions and times have two more."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """`time`: the figures of a page whose x axes are times are zoomed together."""
+
+    label: str
+    log: bool = False
+    from_zero: bool = False
+    categories: bool = False
+    time: bool = False
+    end: float | None = None
+    """Where the axis ends at first; None: where the data do."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What all marks have."""
+
+    name: str
+    x: Sequence[Value]
+    y: Sequence[Value]
+    scheme: str | None = None
+    part: str | None = None
+    panel: str | None = None
+
+
+@dataclass(frozen=True)
+class Line(Mark):
+    """A curve. Where `y` is None it is broken. `step`: a value holds until the next one."""
+
+    step: bool = False
+    dash: Literal["", "dash", "dot"] = ""
+    """Beside the scheme's own: for a second curve of the same scheme."""
+    thin: bool = False
+
+
+@dataclass(frozen=True)
+class Dots(Mark):
+    """Single points; `symbol` empty: the scheme's. `notes` are shown where the reader points."""
+
+    symbol: Symbol | Literal[""] = ""
+    notes: Sequence[str] = ()
+    size: float = 7
+
+
+@dataclass(frozen=True)
+class Bars(Mark):
+    """Bars from zero; horizontal where `y` has the categories. `errors` are half-widths of intervals."""
+
+    errors: Sequence[float | None] = ()
+    horizontal: bool = False
+    strong: bool = False
+    """Fuller in colour than the others: the best."""
+
+
+@dataclass(frozen=True)
+class Band(Mark):
+    """What lies between `y` and `high`."""
+
+    high: Sequence[Value] = ()
+
+
+@dataclass(frozen=True)
+class Rule(Mark):
+    """A straight line across, with its name beside it: `x` or `y` has one value, the other one none."""
+
+
+@dataclass(frozen=True)
+class Heat(Mark):
+    """A value in each cell: `z` has a row for each `y`, and so has `texts`, which stand in the cells.
+
+    With `winners`, a row of schemes for each `y`, a cell has that scheme's colour, and `z` is only told.
+    """
+
+    z: Sequence[Sequence[float | None]] = ()
+    z_label: str = ""
+    texts: Sequence[Sequence[str]] = ()
+    winners: Sequence[Sequence[str]] = ()
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a figure that can be hidden: its symbol, if it is dots, and whether it shows at first."""
+
+    name: str
+    symbol: Symbol | Literal[""] = ""
+    shown: bool = True
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure. `alt` says in a sentence or two what a reader would see who cannot."""
+
+    title: str
+    caption: str
+    alt: str
+    x: Axis
+    y: Axis
+    marks: Sequence[Mark]
+    parts: Sequence[Part] = ()
+    panels: Sequence[str] = ()
+    """Small figures side by side with the same axes, in this order; none: all marks are in one."""
+    height: int = 380
+    """In pixels; of a panel's, where there are panels."""
+
+    def spec(self) -> dict[str, Any]:
+        """What the page's script reads."""
+        return {
+            "title": self.title,
+            "x": _short(self.x),
+            "y": _short(self.y),
+            "panels": list(self.panels),
+            "parts": [_short(part) for part in self.parts],
+            "height": self.height,
+            "marks": [_mark(mark) for mark in self.marks],
+        }
+
+    def render(self, to: Writer) -> str:
+        name = to.name(self.title)
+        to.add_figure(name, self.spec())
+        return _TEMPLATE.format(
+            name=name,
+            heading=tag(f"h{to.level}", self.title, id=f"{name}-title"),
+            parts=tag("div", "", {"class": "parts buttons"}, role="group", aria_label="Parts of this figure")
+            if self.parts
+            else "",
+            plot=tag("div", "", {"class": "plot"}, role="img", aria_label=self.alt),
+            caption=tag("figcaption", self.caption),
+        )
+
+
+_TEMPLATE = """<figure class="figure" id="{name}" aria-labelledby="{name}-title">
+{heading}
+{parts}
+<div class="zoom buttons" role="group" aria-label="Zoom"></div>
+{plot}
+{caption}
+<details class="data"><summary>Data</summary></details>
+</figure>"""
+
+
+def _mark(mark: Mark) -> dict[str, Any]:
+    return {"kind": type(mark).__name__.lower(), **_short(mark)}
+
+
+def _short(thing: Any) -> dict[str, Any]:
+    """Its fields without those that say nothing; numbers as short as a screen can tell apart."""
+    found = {field.name: _plain(getattr(thing, field.name), field.name) for field in fields(thing)}
+    return {name: value for name, value in found.items() if value not in (None, "", False, [])}
+
+
+def _plain(value: Any, name: str = "") -> Any:
+    if isinstance(value, str | bool | int) or value is None:
+        return value
+    if isinstance(value, Iterable):
+        return [_plain(each, name) for each in value]
+    return _rounded(float(value), FIGURES + 2 if name in ("x", "y", "high") else FIGURES)
+
+
+def _rounded(value: float, figures: int) -> float | int | None:
+    if not math.isfinite(value):
+        return None
+    short = float(f"{value:.{figures}g}")
+    return int(short) if short.is_integer() and abs(short) < 2**53 else short

@@ -1,0 +1,114 @@
+"""The page: one file that asks nothing of a network."""
+
+from __future__ import annotations
+
+import gzip
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from airtcp.palette import DARK, DASHES, LIGHT, MARKS
+from airtcp.report.blocks import Block
+from airtcp.report.html import Writer, element, script_json, tag
+
+STYLES = ("page.css", "print.css")
+SCRIPTS = ("base.js", "traces.js", "layout.js", "figures.js", "data.js", "controls.js", "main.js")
+"""One module, in this order."""
+ONLY_ITSELF = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
+    "base-uri 'none'; form-action 'none'"
+)
+"""The browser refuses whatever else the page might ask for."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """`summary` is the answer in a sentence, and stands at the top."""
+
+    title: str
+    summary: str
+    blocks: Sequence[Block]
+    subtitle: str = ""
+
+    def html(self) -> str:
+        """The same page gives the same text."""
+        to = Writer()
+        content = "\n".join(block.render(to) for block in self.blocks)
+        return _TEMPLATE.format(
+            policy=ONLY_ITSELF,
+            title=tag("title", f"{self.title} – airtcp"),
+            style=element("style", _colours() + _assets(STYLES)),
+            heading=tag("h1", self.title),
+            subtitle=tag("p", self.subtitle, {"class": "subtitle"}) if self.subtitle else "",
+            summary=tag("p", self.summary, {"class": "verdict"}),
+            contents="".join(tag("a", text, href=f"#{name}") for name, text in to.contents),
+            content=content,
+            data=script_json(
+                {"figures": to.figures, "schemes": to.schemes, "dashes": DASHES, "symbols": MARKS}
+            ),
+            library=_library() if to.figures else "",
+            script=_assets(SCRIPTS),
+        )
+
+    def write(self, path: Path) -> None:
+        """Raises OSError."""
+        path.write_text(self.html(), encoding="utf-8", newline="\n")
+
+
+def _colours() -> str:
+    """The palette as CSS variables, which the script reads, too."""
+    light = "".join(f"--series-{place}:{colour};" for place, colour in enumerate(LIGHT))
+    dark = "".join(f"--series-{place}:{colour};" for place, colour in enumerate(DARK))
+    return f":root{{{light}}}:root[data-theme=dark]{{{dark}}}\n"
+
+
+def _assets(names: Sequence[str]) -> str:
+    folder = files("airtcp.report") / "assets"
+    return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
+
+
+@cache
+def _library() -> str:
+    """Plotly's script, packed: a third of its size. Browsers unpack it by themselves."""
+    script = (files("plotly") / "package_data" / "plotly.min.js").read_bytes()
+    return b64encode(gzip.compress(script, 9, mtime=0)).decode("ascii")
+
+
+_TEMPLATE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+{title}
+{style}
+</head>
+<body>
+<a class="skip" href="#content">Skip to the results</a>
+<header>
+<div class="bar">
+<nav aria-label="Contents">{contents}</nav>
+<button id="theme" type="button" aria-pressed="false">Dark</button>
+</div>
+{heading}
+{subtitle}
+{summary}
+</header>
+<noscript><p class="warning">The figures need JavaScript. Tables and text do not.</p></noscript>
+<p id="trouble" class="warning" role="alert" hidden></p>
+<main id="content" tabindex="-1">
+{content}
+</main>
+<script type="application/json" id="report-data">{data}</script>
+<script type="text/plain" id="plotly">{library}</script>
+<script type="module">
+{script}
+</script>
+</body>
+</html>
+"""
