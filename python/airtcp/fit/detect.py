@@ -1,0 +1,104 @@
+"""Which format a file has, and what it says."""
+
+from __future__ import annotations
+
+import re
+import stat
+from pathlib import Path
+
+from airtcp.fit.measurement import Measurement
+from airtcp.fit.readers import FileError, Reader, readers
+from airtcp.fit.text import head
+
+_SURE_ENOUGH = 0.2
+_TELLS_APART = 0.05
+_TOML_LINE = re.compile(rb"^\s*(\[\[?\s*[A-Za-z_][\w.\- ]*\]\]?|[A-Za-z_][\w.\-]*\s*=\s*\S.*)\s*(#.*)?$")
+_TEXT_CONTROLS = frozenset(b"\t\n\v\f\r\x07\x08\x1b")
+
+
+def read(path: Path | str, format: str | None = None) -> Measurement:  # noqa: A002 the option's name
+    """Reads a file of any format; `format` names it where the content does not tell.
+
+    # Raises
+    FileError: no such file, none that can be read, of no format or of several.
+    """
+    path = Path(path)
+    start = _start(path)
+    return (_named(format) if format else _recognised(path, start)).read(path)
+
+
+def is_scenario(path: Path | str) -> bool:
+    """Is it TOML, as scenarios are, and not a measurement? A file that cannot be read is none."""
+    path = Path(path)
+    try:
+        if not path.is_file():
+            return False
+        start = head(path)
+    except OSError:
+        return False
+    return is_toml(start)
+
+
+def is_toml(start: bytes) -> bool:
+    """By its first line that is no comment: a table's heading or a key with a value."""
+    for line in start.splitlines():
+        if line.strip() and not line.lstrip().startswith(b"#"):
+            return _TOML_LINE.match(line[:500]) is not None
+    return False
+
+
+def formats() -> str:
+    """The names of the formats, for messages."""
+    return ", ".join(reader.name for reader in readers())
+
+
+def _start(path: Path) -> bytes:
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise FileError(f"{path} is a folder; name the file in it")
+        if not stat.S_ISREG(mode):
+            raise FileError(
+                f"{path} is not a regular file; a measurement is read more than once, so save it first: "
+                "… > measurement.txt"
+            )
+        start = head(path)
+    except FileNotFoundError:
+        raise FileError(f"there is no file {path}") from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, FileError):
+            raise
+        reason = getattr(error, "strerror", None) or str(error)
+        raise FileError(f"cannot read {path}: {reason}") from error
+    if not start.strip():
+        raise FileError(f"{path} is empty" + ("" if not start else ": it has blank lines only"))
+    return start
+
+
+def _named(name: str) -> Reader:
+    found = [reader for reader in readers() if reader.name == name]
+    if not found:
+        raise FileError(f"there is no format `{name}`; the formats are: {formats()}")
+    return found[0]
+
+
+def _recognised(path: Path, start: bytes) -> Reader:
+    scores = sorted(((reader.recognises(start), reader.name) for reader in readers()), reverse=True)
+    best, name = scores[0]
+    if best < _SURE_ENOUGH:
+        raise FileError(f"{path}: {_foreign(path, start)}")
+    rivals = [other for score, other in scores[1:] if score > best - _TELLS_APART]
+    if rivals:
+        raise FileError(f"{path} could be {' or '.join([name, *rivals])}; say which, e.g. --format {name}")
+    return _named(name)
+
+
+def _foreign(path: Path, start: bytes) -> str:
+    if is_toml(start):
+        return f"this is a scenario, not a measurement; run it: airtcp compare {path}"
+    if any(byte < 32 and byte not in _TEXT_CONTROLS for byte in start[:4096]):
+        return f"binary data of no format that can be read; the formats are: {formats()}"
+    return (
+        f"of no format that can be read; the formats are: {formats()}; "
+        "if it is one of them, name it: --format NAME"
+    )

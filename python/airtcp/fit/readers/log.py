@@ -1,0 +1,102 @@
+"""Bandwidth logs: a JSON list of objects, such as {duration_ms, bandwidth_kbps, latency_ms}."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from airtcp.fit.measurement import Measurement, Replay
+from airtcp.fit.quantities import quantity
+from airtcp.fit.readers import FileError, Reader
+from airtcp.fit.rows import MAX_ROWS, Rows
+from airtcp.fit.text import HEAD_BYTES, Skips, TextFile
+
+_KEY = re.compile(r'"([^"\\]{1,60})"\s*:')
+_LONGEST_ENTRY = 1 << 20
+_CHECK_EACH = 1000
+_WHAT = "entries of a log"
+_REPLAYED = {"duration_ms", "bandwidth_kbps"}
+
+
+def recognises(head: bytes) -> float:
+    text = head.decode("utf-8", "replace").lstrip()
+    if not re.match(r"(\[\s*)?\{", text):
+        return 0.0
+    kinds = {known.kind for key in set(_KEY.findall(text)) if (known := quantity(key))}
+    if not kinds & {"rate", "rtt"}:
+        return 0.0
+    return 0.95 if text.startswith("[") else 0.6
+
+
+def read(path: Path) -> Measurement:
+    text = TextFile(path, Skips(unit="entry", units="entries"))
+    rows: Rows | None = None
+    for number, entry, shown in _entries(text):
+        if not isinstance(entry, dict):
+            text.skips.add(number, shown)
+            continue
+        if rows is None:
+            keys = list(entry)
+            rows = Rows(path, keys)
+        if not rows.take([entry.get(key) for key in keys]):
+            text.skips.add(number, shown)
+        if rows.is_full:
+            text.notes.append(f"Only the first {MAX_ROWS} entries are used.")
+            break
+    if rows is None:
+        raise FileError(f"{path}: the list has no entry that can be read")
+    text.skips.check(path, _WHAT)
+    return _measurement(text, rows, set(keys))
+
+
+def _measurement(text: TextFile, rows: Rows, keys: set[str]) -> Measurement:
+    measured = rows.measurement("bandwidth log (JSON)")
+    replay = None
+    if measured.throughput and not measured.throughput[0].rate_bps.any():
+        raise FileError(f"{text.path}: every rate in the log is 0")
+    if keys >= _REPLAYED and text.is_plain and not text.skips.count and not text.notes:
+        replay = Replay("log", measured.throughput[0].direction)
+    return replace(
+        measured, replay=replay, skipped=text.skips.skipped(), notes=(*measured.notes, *text.notes)
+    )
+
+
+def _entries(text: TextFile) -> Iterator[tuple[int, object, str]]:
+    """The objects of the list one after the other, each with its number and how it begins."""
+    decoder = json.JSONDecoder()
+    number = 0
+    with text.open() as stream:
+        buffer = text.more(stream, HEAD_BYTES)
+        place = buffer.find("{")
+        while place >= 0:
+            number += 1
+            text.skips.lines += 1
+            try:
+                entry, end = decoder.raw_decode(buffer, place)
+                yield number, entry, buffer[place:end][:80]
+            except (ValueError, RecursionError):
+                # It may go on in what is not read yet.
+                more = text.more(stream, HEAD_BYTES) if len(buffer) - place < _LONGEST_ENTRY else ""
+                if more:
+                    buffer, place = buffer[place:] + more, 0
+                    number -= 1
+                    text.skips.lines -= 1
+                    continue
+                text.skips.add(number, buffer[place : place + 80])
+                if text.skips.count % _CHECK_EACH == 0:
+                    text.skips.check(text.path, _WHAT)
+                end = place + 1
+            place = buffer.find("{", end)
+            while place < 0 and (buffer := text.more(stream, HEAD_BYTES)):
+                place = buffer.find("{")
+
+
+READER = Reader(
+    "log",
+    "a bandwidth log: a JSON list of {duration_ms, bandwidth_kbps, latency_ms}",
+    recognises,
+    read,
+)

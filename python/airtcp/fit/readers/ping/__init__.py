@@ -1,0 +1,224 @@
+"""What `ping` printed, on Linux, macOS, BSD, BusyBox and Windows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from airtcp.fit.measurement import Measurement
+from airtcp.fit.readers import FileError, Reader
+from airtcp.fit.readers.ping.lines import (
+    UNIX_ANSWER,
+    Answer,
+    Begin,
+    Event,
+    Remark,
+    Statistics,
+    Total,
+    Unanswered,
+    event,
+    usual_answer,
+)
+from airtcp.fit.readers.ping.series import MAX_PACKETS, Full, Series
+from airtcp.fit.text import Skips, TextFile, shown
+
+_MAX_HOSTS = 64
+_SUMMARY_LINES = 4
+_LINES_TO_RECOGNISE = 200
+
+
+def recognises(head: bytes) -> float:
+    lines = [line for line in head.decode("utf-8", "replace").splitlines() if line.strip()]
+    events = [_event(line.strip()) for line in lines[:_LINES_TO_RECOGNISE]]
+    said = [event for event in events if event is not None]
+    answers = sum(isinstance(event, Answer) for event in said)
+    if answers:
+        return max(0.3, 0.98 * len(said) / len(events))
+    begun = any(isinstance(event, Begin) for event in said)
+    numbered = sum(isinstance(event, Unanswered) and event.sequence is not None for event in said)
+    return 0.8 if begun or numbered * 2 > len(events) else 0.0
+
+
+def read(path: Path) -> Measurement:
+    log = _Log(path)
+    text = TextFile(path, log.skips)
+    try:
+        for number, line in text.lines():
+            log.take(number, line)
+    except Full:
+        log.notes.append(
+            f"Only the first {MAX_PACKETS} packets are used; lines from {number} on are left out."
+        )
+    log.notes.extend(text.notes)
+    return log.measurement()
+
+
+def _event(line: str) -> Event | None:
+    usual = UNIX_ANSWER.match(line)
+    return event(line) if usual is None else usual_answer(usual)
+
+
+class _Log:
+    """The hosts that answer in one file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.skips = Skips()
+        self.notes: list[str] = []
+        self.errors: Counter[str] = Counter()
+        self.hosts: dict[str, Series] = {}
+        self.current: Series | None = None
+        self.summary_lines = 0
+        self.without_time = 0
+        self.received = 0
+        """By the summaries."""
+        self.foreign_hosts = 0
+
+    def take(self, number: int, line: str) -> None:
+        found = _event(line.strip("\a\b"))
+        match found:
+            case Answer():
+                self._answer(found)
+            case Begin():
+                self._begin(found)
+            case Unanswered():
+                self._unanswered(found)
+            case Statistics():
+                self.summary_lines = _SUMMARY_LINES
+            case Total():
+                self.received += found.received
+                self.summary_lines = _SUMMARY_LINES
+                if self.current:
+                    self.current.end(found)
+            case Remark():
+                pass
+            case None:
+                self._unknown(number, line)
+
+    def measurement(self) -> Measurement:
+        """
+        # Raises
+        FileError: nothing was answered, or most is no output of `ping`.
+        """
+        best = max(self.hosts.values(), key=lambda series: series.answers, default=None)
+        if best is None or not best.answers:
+            raise FileError(f"{self.path}: {self._why_nothing()}")
+        unsure = len(best.presumed) - best.confirmed
+        if unsure > best.answers:
+            raise FileError(
+                f"{self.path}: {unsure} lines are not understood, and no summary says that they are lost "
+                "packets; the file is mixed, or ping's language is not known: set it to English"
+            )
+        self.skips.check(self.path, "output of ping")
+        round_trips, fates, reordering = best.measured()
+        version = "IPv6" if best.is_ipv6 else "IPv4"
+        return Measurement(
+            source=self.path,
+            format=f"ping ({best.system}, {version})" if best.system else f"ping ({version})",
+            round_trips=round_trips,
+            fates=(fates,),
+            reordering=(reordering,),
+            skipped=self.skips.skipped(),
+            notes=(*self._notes(best), *self.notes),
+        )
+
+    def _series(self, host: str) -> Series | None:
+        if host not in self.hosts:
+            if len(self.hosts) == _MAX_HOSTS:
+                return None
+            self.hosts[host] = Series(host)
+        return self.hosts[host]
+
+    def _answer(self, answer: Answer) -> None:
+        if answer.rtt_ms is None:
+            self.without_time += 1
+        series = self._series(answer.host)
+        if series is None:
+            self.foreign_hosts += 1
+            return
+        self.current = series
+        self.summary_lines = 0
+        series.answer(answer)
+
+    def _begin(self, begin: Begin) -> None:
+        self.current = self._series(begin.host)
+        self.summary_lines = 0
+        if self.current:
+            self.current.begin(begin)
+
+    def _unanswered(self, unanswered: Unanswered) -> None:
+        if unanswered.error:
+            self.errors[_kind(unanswered.error)] += 1
+        series = self.current or self._series("")
+        if series is None or (unanswered.sequence is None and not self._counts_lines(series)):
+            return
+        self.current = series
+        series.unanswered(unanswered.sequence)
+
+    def _unknown(self, number: int, line: str) -> None:
+        series = self.current
+        if self.summary_lines > 0:
+            self.summary_lines -= 1
+        elif series and series.is_windows and "=" not in line:
+            series.unanswered(None, presumed=True)
+        else:
+            self.skips.add(number, line)
+
+    @staticmethod
+    def _counts_lines(series: Series) -> bool:
+        """Where packets have no numbers, each line is a packet."""
+        return series.is_windows or (series.system is None and not series.answers)
+
+    def _why_nothing(self) -> str:
+        if self.without_time:
+            return "ping printed no times, for its packets were too small to carry one; leave out -s"
+        if self.received:
+            return (
+                "this is ping's summary alone; a fit needs the round trip of each packet, "
+                "so run ping without -q and -f"
+            )
+        if any(series.rtt_ms for series in self.hosts.values()):
+            what = self.errors.most_common(1)
+            return "no packet was answered" + (f": {what[0][0]}" if what else "")
+        return "ping printed no answer"
+
+    def _notes(self, best: Series) -> list[str]:
+        notes = []
+        others = [series for series in self.hosts.values() if series is not best and series.answers]
+        if others:
+            answers = sum(series.answers for series in others) + self.foreign_hosts
+            notes.append(
+                f"{answers} answers of other hosts are left out ({', '.join(s.host for s in others[:3])}"
+                f"{', …' if len(others) > 3 else ''}); those of {best.host} are used."
+            )
+        if best.runs > 1:
+            notes.append(f"{best.runs} runs of ping stand one after the other, as if without a pause.")
+        if best.duplicates:
+            notes.append(f"{best.duplicates} duplicate answers are left out.")
+        if best.below:
+            notes.append(f"{best.below} answers took less than 1 ms and count as 0.5 ms.")
+        if best.presumed:
+            notes.append(f"{len(best.presumed)} lines in an unknown language count as lost packets.")
+        if self.errors:
+            kinds = "; ".join(f"{count} × {kind}" for kind, count in self.errors.most_common(3))
+            notes.append(f"Errors, which count as losses: {kinds}.")
+        return [*notes, *_clock_notes(best)]
+
+
+def _clock_notes(series: Series) -> list[str]:
+    if series.has_stamps:
+        return []
+    if series.is_windows:
+        return ["Times of sending are reckoned: one packet a second, 4 s after one without an answer."]
+    if series.has_interval:
+        return []
+    return ["Times of sending are not known: 1 s between packets is assumed (`ping -D` prints them)."]
+
+
+def _kind(error: str) -> str:
+    """The error without the address that reported it."""
+    words = error.rpartition(": ")[2]
+    return shown(words.rstrip("."))
+
+
+READER = Reader("ping", "what ping printed (`ping -D HOST | tee ping.log`), of any system", recognises, read)

@@ -1,0 +1,258 @@
+"""What each line says that a `ping` prints: iputils (Linux), macOS and BSD, BusyBox, Windows.
+
+Words differ between languages; numbers, `seq=`, `TTL=`, `ms` and punctuation do not. Every pattern takes time
+in proportion to the line's length, whatever the line.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+System = Literal["Linux", "macOS or BSD", "BusyBox", "Windows"]
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """`PING host (192.0.2.1) 56(84) bytes of data.`"""
+
+    host: str
+    system: System | None
+    ip_bytes: int
+    first_sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    host: str
+    sequence: int | None
+    """None: Windows does not number them."""
+    rtt_ms: float | None
+    """None: the packets were too small to carry a time."""
+    at_s: float | None
+    """When the answer came, by `-D`."""
+    ip_bytes: int | None
+    is_duplicate: bool = False
+    is_below: bool = False
+    """`time<1ms`."""
+    system: System | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """`no answer yet for icmp_seq=2`, `Request timed out.`, `From 192.0.2.9 icmp_seq=5 Packet filtered`"""
+
+    sequence: int | None
+    error: str = ""
+    """What a router or the own machine said, if one did."""
+    system: System | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """The heading above the summary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """`10 packets transmitted, 8 received, 20% packet loss, time 9012ms`"""
+
+    sent: int
+    received: int
+    time_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Nothing that counts."""
+
+
+Event = Begin | Answer | Unanswered | Statistics | Total | Remark
+
+UNIX_ANSWER = re.compile(
+    r"(?:\[(\d{1,12}\.\d{1,9})\] )?(\d{1,6}) bytes from ([^ ,]+(?: \([^ )]+\))?)[:,] (icmp_|)[sr]eq="
+    r"(\d{1,10}) (?:ttl|hlim|hops)=\d+ time=(\d{1,9}(?:\.\d{1,9})?) ms$"
+)
+"""The usual line but Windows', quickly: time, size, host, `icmp_`, sequence, RTT in ms."""
+
+_STAMP = re.compile(r"\[(\d{1,12}\.\d{1,9})\]")
+_SEQUENCE = re.compile(r"(icmp_)?(?:seq|req)[= ](\d{1,10})\b")
+_SIZE = re.compile(r"\b(\d{1,6}) [^\W\d_]+")
+_HOST = re.compile(r"([^\s(]+?)\)?[:,]?\s*$")
+_UNIX_TIME = re.compile(r"([=<])\s*(\d{1,9}(?:[.,]\d{1,9})?)\s*(ms|мс|us|usec)\b")
+_WINDOWS_TTL = re.compile(r"[=<]\s?(\d{1,6})\b[^=<]{1,24}([=<])\s?(\d{1,9})\s?\S{1,6}\s+TTL=\d+$")
+_WINDOWS_IPV6 = re.compile(
+    r"([0-9A-Fa-f:.]*:[0-9A-Fa-f:.]+)(?:%\w+)?\b[^=<0-9]{0,24}([=<])\s?(\d{1,9})\s?(?:ms|мс)$"
+)
+_IPV4 = re.compile(r"\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}")
+_ADDRESS = re.compile(_IPV4.pattern + r"|[0-9A-Fa-f]{0,4}:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*")
+_UNIX_BEGIN = re.compile(r"PING6?[ (]", re.IGNORECASE)
+_UNIX_SIZE = re.compile(r"\s(\d{1,6})(?:\((\d{1,6})\))? [^\d:]+$")
+_PING6_SIZE = re.compile(r"PING6\((\d{1,6})=")
+_WINDOWS_BEGIN = re.compile(r"\s(\d{1,6}) [^\d:]+:$")
+_TOTAL = re.compile(r"(\d{1,12}) [^\d,]+, (\d{1,12}) ")
+_TOTAL_TIME = re.compile(r"[, ](\d{1,12}) ?(?:ms|мс)$")
+_WINDOWS_TOTAL = re.compile(r"= ?(\d{1,12})(?=[,、\s(]|$)")
+_EXTREMES = re.compile(r"=\s*[\d.,]+/[\d.,]+/|(?:= ?\d+ ?\S{1,6}, ?[^=]+){1,2}= ?\d+ ?\S{1,6}$")
+_TIMEOUT = re.compile(
+    r"timed out|timeout|no answer|no reply|zeitüberschreitung|zeit.berschreitung|délai|d.lai d.attente|"
+    r"tiempo de espera|richiesta scaduta|esgotado|time-out|limit czasu|превышен интервал|超时|逾時|"
+    r"タイムアウト|시간이 만료",
+    re.IGNORECASE,
+)
+_ERROR = re.compile(
+    r"unreachable|time to live exceeded|ttl expired|expired in transit|failure|transmit failed|no route|"
+    r"hardware error|no buffer space|operation not permitted|message too long|frag needed|host is down|"
+    r"prohibited|network is down|nicht erreichbar|inaccesible|impossible|inaccessível|non raggiungibile|"
+    r"недоступ|nieosiągalny",
+    re.IGNORECASE,
+)
+_WARNING = re.compile(
+    r"ping6?: |warning: |wrong (data|total)|cp: |\d+/\d+ packets,|vr hl tos|\^c", re.IGNORECASE
+)
+_DUPLICATE = ("(DUP!)", "(duplicate)")
+_IPV4_ICMP_BYTES = 28
+_IPV6_ICMP_BYTES = 48
+_IPV4_BYTES = 20
+_IPV6_BYTES = 40
+
+
+def event(line: str) -> Event | None:
+    """What a line says that is none of `UNIX_ANSWER`; None: not understood."""
+    if (sequence := _SEQUENCE.search(line)) is not None:
+        return _numbered(line, sequence)
+    return _windows_answer(line) or _begin(line) or _summary(line) or _not_answered(line) or _remark(line)
+
+
+def usual_answer(match: re.Match[str]) -> Answer:
+    """The answer that `UNIX_ANSWER` has found."""
+    stamp, size, host, icmp, sequence, rtt = match.groups()
+    host = address(host)
+    return Answer(
+        host,
+        int(sequence),
+        float(rtt),
+        float(stamp) if stamp else None,
+        int(size) + ip_header_bytes(host),
+        system=None if icmp else "BusyBox",
+    )
+
+
+def address(host: str) -> str:
+    """`192.0.2.1` of `host (192.0.2.1)`; the name where there is no address."""
+    return host[host.index("(") + 1 : -1] if host.endswith(")") and "(" in host else host
+
+
+def ip_header_bytes(host: str) -> int:
+    return _IPV6_BYTES if ":" in host else _IPV4_BYTES
+
+
+def _numbered(line: str, sequence: re.Match[str]) -> Event | None:
+    number = int(sequence[2])
+    before, after = line[: sequence.start()], line[sequence.end() :]
+    if (time := _UNIX_TIME.search(after)) is not None:
+        return _unusual_answer(line, before, number, time, "BusyBox" if not sequence[1] else None)
+    if (size := _SIZE.search(before)) is not None and "=" in after and not _ERROR.search(after):
+        return Answer(_host(before), number, None, None, int(size[1]) + ip_header_bytes(_host(before)))
+    if _TIMEOUT.search(before) or _ERROR.search(after) or before.startswith(("From ", "[")):
+        error = after.strip() if _ERROR.search(after) else ""
+        return Unanswered(number, error)
+    return None
+
+
+def _unusual_answer(
+    line: str, before: str, number: int, time: re.Match[str], system: System | None
+) -> Answer:
+    host = _host(before)
+    stamp = _STAMP.search(before)
+    size = _SIZE.search(before, stamp.end() if stamp else 0)
+    unit_ms = 1e-3 if time[3].startswith("us") else 1.0
+    return Answer(
+        host,
+        number,
+        float(time[2].replace(",", ".")) * unit_ms,
+        float(stamp[1]) if stamp else None,
+        int(size[1]) + ip_header_bytes(host) if size else None,
+        any(mark in line for mark in _DUPLICATE),
+        time[1] == "<",
+        system,
+    )
+
+
+def _host(before: str) -> str:
+    found = _HOST.search(before[-300:])
+    return found[1] if found else ""
+
+
+def _windows_answer(line: str) -> Answer | None:
+    # An IPv6 answer has no TTL; a time of day in front of the line would pass for an IPv6 address.
+    if (found := _WINDOWS_TTL.search(line)) is not None and (host := _IPV4.search(line)) is not None:
+        size, sign, rtt = found.groups()
+        return _windows(host[0], int(size) + _IPV4_ICMP_BYTES, sign, rtt)
+    if (found := _WINDOWS_IPV6.search(line)) is not None and found[1].count(":") >= 2:
+        return _windows(found[1].rstrip(":"), None, found[2], found[3])
+    return None
+
+
+def _windows(host: str, ip_bytes: int | None, sign: str, rtt_ms: str) -> Answer:
+    return Answer(host, None, float(rtt_ms), None, ip_bytes, is_below=sign == "<", system="Windows")
+
+
+def _begin(line: str) -> Begin | Statistics | None:
+    if line.endswith(":"):
+        return _windows_begin(line)
+    if line.startswith("---") and line.endswith("---"):
+        return Statistics()
+    if _UNIX_BEGIN.match(line) is None:
+        return None
+    found = _ADDRESS.findall(line)
+    if (size := _PING6_SIZE.match(line)) is not None:
+        return Begin(found[-1] if found else "", "macOS or BSD", int(size[1]), 0)
+    return _unix_begin(line, found[0] if found else "")
+
+
+def _unix_begin(line: str, host: str) -> Begin | None:
+    if (size := _UNIX_SIZE.search(line)) is None:
+        return None
+    if size[2]:
+        return Begin(host, "Linux", int(size[2]), 1)
+    header_bytes = _IPV6_ICMP_BYTES if ":" in host else _IPV4_ICMP_BYTES
+    # iputils writes a colon only behind the interface of `-I`; the others write one behind the address.
+    is_linux = "): " not in line
+    return Begin(host, "Linux" if is_linux else None, int(size[1]) + header_bytes, 1 if is_linux else 0)
+
+
+def _windows_begin(line: str) -> Begin | Statistics | None:
+    size = _WINDOWS_BEGIN.search(line)
+    found = _ADDRESS.search(line)
+    if size is None or found is None:
+        return Statistics() if "ping" in line.lower() else None
+    host = found[0]
+    header_bytes = _IPV6_ICMP_BYTES if ":" in host else _IPV4_ICMP_BYTES
+    return Begin(host, "Windows", int(size[1]) + header_bytes, 0)
+
+
+def _summary(line: str) -> Total | Remark | None:
+    if _EXTREMES.search(line):
+        return Remark()
+    if line[0].isdigit():
+        total = _TOTAL.match(line)
+        if total is None or "%" not in line:
+            return None
+        time = _TOTAL_TIME.search(line)
+        return Total(int(total[1]), int(total[2]), int(time[1]) / 1e3 if time else None)
+    counts = _WINDOWS_TOTAL.findall(line)
+    if len(counts) == 3:
+        return Total(int(counts[0]), int(counts[1]), None)
+    return None
+
+
+def _not_answered(line: str) -> Unanswered | None:
+    if _ERROR.search(line):
+        return Unanswered(None, line)
+    return Unanswered(None) if _TIMEOUT.search(line) else None
+
+
+def _remark(line: str) -> Remark | None:
+    return Remark() if _WARNING.match(line) else None

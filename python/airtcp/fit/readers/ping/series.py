@@ -1,0 +1,226 @@
+"""All packets to one host: which were answered, when they were sent, what came late."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from airtcp.fit.measurement import Fates, Floats, Reordering, RoundTrips
+from airtcp.fit.readers.ping.lines import Answer, Begin, System, Total
+
+MAX_PACKETS = 1 << 22
+"""Of one file: 48 days at one a second, 70 MB."""
+
+_Indices = npt.NDArray[np.int64]
+
+_USUAL_INTERVAL_S = 1.0
+_WINDOWS_TIMEOUT_S = 4.0
+_CLOCK_SLACK_S = 1.0
+_BELOW_MS = 0.5
+_NEVER = float("nan")
+
+
+class Full(Exception):
+    """There is no room for another packet."""
+
+
+@dataclass
+class Series:
+    """Packets in order of sending, by one start of `ping` after the other: the runs."""
+
+    host: str
+    system: System | None = None
+    ip_bytes: int | None = None
+    rtt_ms: array[float] = field(default_factory=lambda: array("d"))
+    """NaN: not answered."""
+    came_s: array[float] = field(default_factory=lambda: array("d"))
+    late: array[int] = field(default_factory=lambda: array("q"))
+    """Packets whose answer came after one that was sent later."""
+    presumed: array[int] = field(default_factory=lambda: array("q"))
+    """Packets of which only a line in an unknown language tells."""
+    confirmed: int = 0
+    """Of the presumed ones, those that the summary counts, too."""
+    answers: int = 0
+    stamped: int = 0
+    below: int = 0
+    duplicates: int = 0
+    runs: int = 0
+    _base: int = 0
+    """The run's first packet."""
+    _first: int | None = None
+    """The sequence number of the run's first packet; None: as the first line says."""
+    _answered: int = -1
+    """The last packet that was sent of those answered so far."""
+    _is_over: bool = True
+    _interval_sum_s: float = 0.0
+    _intervals: int = 0
+
+    def begin(self, begin: Begin | None) -> None:
+        """A run begins."""
+        self._base = len(self.rtt_ms)
+        self._first = begin.first_sequence if begin else None
+        self._answered = self._base - 1
+        self._is_over = False
+        self.runs += 1
+        if begin:
+            self.system = begin.system or self.system
+            self.ip_bytes = begin.ip_bytes
+
+    def answer(self, answer: Answer) -> None:
+        if self._is_over:
+            self.begin(None)
+        self.system = self.system or answer.system
+        self.ip_bytes = self.ip_bytes or answer.ip_bytes
+        if answer.sequence is None:
+            index = len(self.rtt_ms)
+        else:
+            index = self._index(answer.sequence)
+            if index < len(self.rtt_ms) and self.rtt_ms[index] == self.rtt_ms[index]:
+                if answer.is_duplicate:
+                    self.duplicates += 1
+                    return
+                # The same number again: `ping` was started anew, and its heading was not kept.
+                self.begin(None)
+                index = self._index(answer.sequence)
+        self._send(index)
+        self._book(index, answer)
+
+    def unanswered(self, sequence: int | None, *, presumed: bool = False) -> None:
+        """A packet that was sent and of which no more is known, so far."""
+        if self._is_over:
+            self.begin(None)
+        index = len(self.rtt_ms) if sequence is None else self._index(sequence)
+        if presumed:
+            self.presumed.append(index)
+        self._send(index)
+
+    def end(self, total: Total | None) -> None:
+        """The run is over; its summary tells of packets lost at its end."""
+        if self._is_over or total is None:
+            self._is_over = True
+            return
+        self._is_over = True
+        self._settle(total.sent)
+        if total.sent > len(self.rtt_ms) - self._base:
+            self._send(self._base + total.sent - 1)
+        if total.time_s and total.sent > 1:
+            self._interval_sum_s += total.time_s
+            self._intervals += total.sent - 1
+
+    @property
+    def is_windows(self) -> bool:
+        return self.system == "Windows"
+
+    @property
+    def is_ipv6(self) -> bool:
+        return ":" in self.host
+
+    @property
+    def has_stamps(self) -> bool:
+        return self.answers > 0 and self.stamped == self.answers
+
+    @property
+    def has_interval(self) -> bool:
+        return self._intervals > 0
+
+    def measured(self) -> tuple[RoundTrips, Fates, Reordering]:
+        """What the series tells of the path."""
+        rtt_s = np.array(self.rtt_ms) / 1e3
+        answered = np.flatnonzero(~np.isnan(rtt_s)).astype(np.int64)
+        sent_s, interval_s = self._sending(rtt_s, answered)
+        return (
+            RoundTrips(sent_s[answered], rtt_s[answered], self.ip_bytes),
+            Fates(np.isnan(rtt_s), "both", self.ip_bytes, interval_s),
+            self._reordering(sent_s[answered], rtt_s[answered], answered),
+        )
+
+    def _index(self, sequence: int) -> int:
+        """Sequence numbers have 16 bits and begin again: it is the packet that is nearest to the last one."""
+        if self._first is None or (self._answered < self._base and sequence < self._first):
+            self._first = sequence
+        following = len(self.rtt_ms)
+        ahead = sequence - self._first - (following - self._base)
+        if sequence <= 0xFFFF:
+            ahead = ((ahead + 0x8000) & 0xFFFF) - 0x8000
+        index = following + ahead
+        if index < self._base:
+            self.begin(None)
+            return self._index(sequence)
+        return index
+
+    def _send(self, index: int) -> None:
+        """Everything up to this packet was sent."""
+        missing = index + 1 - len(self.rtt_ms)
+        if missing > 0:
+            room = MAX_PACKETS - len(self.rtt_ms)
+            for column in (self.rtt_ms, self.came_s):
+                column.extend(array("d", [_NEVER]) * min(missing, room))
+            if missing > room:
+                raise Full
+
+    def _book(self, index: int, answer: Answer) -> None:
+        if index < self._answered:
+            self.late.append(index)
+        else:
+            self._answered = index
+        rtt_ms = answer.rtt_ms
+        if rtt_ms is None:
+            return
+        self.answers += 1
+        if answer.is_below:
+            self.below += 1
+            rtt_ms *= _BELOW_MS
+        self.rtt_ms[index] = rtt_ms
+        if answer.at_s is not None:
+            self.stamped += 1
+            self.came_s[index] = answer.at_s
+
+    def _settle(self, sent: int) -> None:
+        """Lines that were not understood were packets if the summary counts them. Otherwise they go."""
+        first = bisect_left(self.presumed, self._base)
+        presumed = self.presumed[first:]
+        if not presumed:
+            return
+        if sent == len(self.rtt_ms) - self._base:
+            self.confirmed += len(presumed)
+            return
+        del self.presumed[first:]
+        for column in (self.rtt_ms, self.came_s):
+            kept = np.delete(np.array(column[self._base :]), np.array(presumed) - self._base)
+            column[self._base :] = array("d", kept.tobytes())
+
+    def _sending(self, rtt_s: Floats, answered: _Indices) -> tuple[Floats, float]:
+        """When each packet was sent, since the first, and the usual time between two."""
+        if self.has_stamps and (stamped := self._by_stamps(rtt_s, answered)) is not None:
+            return stamped
+        if self.is_windows:
+            # One a second, or as soon as the answer is there, or 4 s after one that is not answered.
+            took_s = np.where(np.isnan(rtt_s), _WINDOWS_TIMEOUT_S, np.maximum(rtt_s, _USUAL_INTERVAL_S))
+            return np.concatenate(([0.0], np.cumsum(took_s[:-1]))), float(np.median(took_s))
+        interval_s = self._interval_sum_s / self._intervals if self._intervals else _USUAL_INTERVAL_S
+        return np.arange(len(rtt_s), dtype=np.float64) * interval_s, interval_s
+
+    def _by_stamps(self, rtt_s: Floats, answered: _Indices) -> tuple[Floats, float] | None:
+        """None: the clock was set back meanwhile."""
+        at_s = np.array(self.came_s)[answered] - rtt_s[answered]
+        steps_s = np.diff(at_s)
+        if (steps_s < -_CLOCK_SLACK_S).any():
+            return None
+        interval_s = float(np.median(steps_s / np.diff(answered))) if len(steps_s) else _USUAL_INTERVAL_S
+        at_s = np.maximum.accumulate(at_s)
+        packets = np.arange(len(rtt_s))
+        sent_s = np.interp(packets, answered, at_s)
+        sent_s = np.where(packets < answered[0], at_s[0] - (answered[0] - packets) * interval_s, sent_s)
+        return sent_s - sent_s[0], interval_s
+
+    def _reordering(self, sent_s: Floats, rtt_s: Floats, answered: _Indices) -> Reordering:
+        came_s = sent_s + rtt_s
+        first_after_s = np.minimum.accumulate(came_s[::-1])[::-1]
+        late = np.searchsorted(answered, np.array(self.late, dtype=np.int64))
+        late = late[late < len(answered) - 1]
+        late_by_s = came_s[late] - first_after_s[late + 1]
+        return Reordering(len(answered), len(self.late), late_by_s[late_by_s > 0], "both")
