@@ -1,6 +1,8 @@
 """The lab's native engine. Times in seconds, rates in bit/s, sizes in bytes."""
 
-from typing import final
+from collections.abc import Mapping
+from os import PathLike
+from typing import Self, final
 
 from airtcp.catalogue import KeyInfo, ProfileInfo, SchemeInfo
 from airtcp.series import Columns
@@ -49,13 +51,48 @@ class CancelToken:
 
 @final
 class Scenario:
-    """A path, its flows, and the schemes to compare on it: checked, with all defaults filled in."""
+    """A path, its flows, and the schemes to compare on it: checked, with all defaults filled in.
+
+    A scenario does not change: `vary` makes another one. Two are equal if they say the same, wherever that
+    was written. It can be pickled, and then has the files that it names with it: each of them is read once.
+
+    >>> from airtcp import Scenario
+    >>> link = {"name": "wireless", "rate": "10Mbit/s", "delay": "25ms", "loss": {"ber": 1e-6}}
+    >>> scenario = Scenario.build(name="mine", schemes=["reno", "bbr"], link=[link])
+    >>> scenario
+    <Scenario mine: link wireless; reno, bbr; 5 seeds of 60s>
+    >>> scenario.vary({"wireless.loss.ber": 1e-5}, duration="20s").duration_s
+    20.0
+    """
 
     @staticmethod
-    def load(path: str, overrides: list[tuple[str, str]] = ...) -> Scenario:
+    def build(**keys: object) -> Scenario:
+        """A scenario of the file's keys as Python values: text, numbers, truth values, lists, dicts, paths.
+
+        Files that it names are looked for in the current directory. `airtcp schema` tells all keys.
+
+        Raises ScenarioError, which names the key that is wrong:
+
+        >>> from airtcp import Scenario
+        >>> Scenario.build(link=[{"rate": "10Mbit/s", "delay": "5ms", "los": {"ber": 1e-6}}])
+        Traceback (most recent call last):
+        airtcp._engine.ScenarioError: link[0].los: unknown key; did you mean `loss`? allowed: name, rate, ...
+        """
+
+    def vary(self, changes: Mapping[str, object] | None = None, /, **keys: object) -> Scenario:
+        """The same scenario with other values under some keys; defaults that depend on them are found anew.
+
+        A key is a path as for `--set`: `duration`, `wireless.loss.ber`, `flow.main.count`. A value is one of
+        Python, as for `build`, or text as it stands in `--set`: `"1%"`, `"20s"`. Later changes win.
+
+        Raises ScenarioError, which names the key.
+        """
+
+    @staticmethod
+    def load(path: str | PathLike[str], overrides: list[tuple[str, str]] = ...) -> Scenario:
         """Reads a file; files that it names are looked for beside it. Each override is a key and its value.
 
-        Raises ScenarioError.
+        Raises ScenarioError and OSError.
         """
 
     @staticmethod
@@ -96,6 +133,10 @@ class Scenario:
     def links(self) -> list[str]:
         """Names, in path order."""
 
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: object, /) -> Self: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
     def to_toml(self) -> str:
         """All of it as a scenario file, with every default written out."""
 
@@ -113,7 +154,7 @@ class Scenario:
         seed: int,
         *,
         series_interval_s: float | None = None,
-        pcap: str | None = None,
+        pcap: str | PathLike[str] | None = None,
         pcap_link: str | None = None,
         cancel: CancelToken | None = None,
     ) -> Record:
@@ -140,6 +181,9 @@ class Record:
 
     def event_series(self) -> Columns:
         """A row for each loss, retransmission and timeout; empty without `series_interval_s`."""
+
+def _restore_scenario(recipe: str) -> Scenario:
+    """What a pickle calls."""
 
 def schemes() -> list[SchemeInfo]:
     """Every scheme, in the order in which people should see them."""

@@ -6,6 +6,7 @@ mod errors;
 mod model;
 mod record;
 mod scenario;
+mod values;
 
 use pyo3::prelude::*;
 
@@ -26,5 +27,5 @@ mod _engine {
     #[pymodule_export]
     use super::record::Record;
     #[pymodule_export]
-    use super::scenario::Scenario;
+    use super::scenario::{Scenario, restore_scenario};
 }

@@ -3,20 +3,34 @@
 use crate::cancel::CancelToken;
 use crate::errors::{Cancelled, ScenarioError};
 use crate::record::Record;
+use crate::values;
 use airtcp_proto::Streams;
 use airtcp_proto::scheme::Scheme;
 use airtcp_sim::pcap::Format;
+use airtcp_sim::scenario::{Problem, Recipe, Source};
 use airtcp_sim::{Capture, RunError, RunOptions, run};
 use airtcp_wire::Dur;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyMapping, PyString};
 use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 type Overrides = Vec<(String, String)>;
 
-#[pyclass(frozen, module = "airtcp._engine")]
-pub struct Scenario(airtcp_sim::Scenario);
+#[pyclass(frozen, eq, module = "airtcp._engine")]
+pub struct Scenario {
+    found: airtcp_sim::Scenario,
+    /// What it was read from.
+    recipe: Recipe,
+}
+
+impl PartialEq for Scenario {
+    fn eq(&self, other: &Scenario) -> bool {
+        self.found == other.found
+    }
+}
 
 #[pymethods]
 impl Scenario {
@@ -25,68 +39,126 @@ impl Scenario {
     fn load(path: PathBuf, overrides: Overrides) -> PyResult<Scenario> {
         let text = fs::read_to_string(&path)?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        read(airtcp_sim::Scenario::load(&text, &path.to_string_lossy(), folder, &overrides))
+        read(Recipe::new(&text, &path.to_string_lossy(), folder, &overrides))
     }
 
     #[staticmethod]
     #[pyo3(signature = (text, overrides = Overrides::new()))]
     fn parse(text: &str, overrides: Overrides) -> PyResult<Scenario> {
-        read(airtcp_sim::Scenario::load(text, "scenario", Path::new(""), &overrides))
+        read(Recipe::new(text, "scenario", Path::new(""), &overrides))
     }
 
     #[staticmethod]
     #[pyo3(signature = (overrides = Overrides::new()))]
     fn built_in(overrides: Overrides) -> PyResult<Scenario> {
-        read(airtcp_sim::Scenario::built_in(&overrides))
+        read(Recipe::built_in(&overrides))
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (**keys))]
+    fn build(keys: Option<&Bound<'_, PyDict>>) -> PyResult<Scenario> {
+        let keys = keys.map(values::table).transpose().map_err(ScenarioError::new_err)?.unwrap_or_default();
+        read(Recipe::new(&keys.to_string(), "", Path::new(""), &[]))
+    }
+
+    #[pyo3(signature = (changes = None, /, **keys))]
+    fn vary(
+        &self,
+        changes: Option<&Bound<'_, PyMapping>>,
+        keys: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Scenario> {
+        let mut recipe = self.recipe.clone();
+        if let Some(changes) = changes {
+            for item in changes.items()? {
+                let (key, value): (String, Bound<'_, PyAny>) = item.extract()?;
+                recipe.overrides.push(change(key, &value)?);
+            }
+        }
+        for (key, value) in keys.into_iter().flatten() {
+            recipe.overrides.push(change(key.extract()?, &value)?);
+        }
+        match recipe.read() {
+            Ok(found) => Ok(Scenario { found, recipe }),
+            Err(error) => {
+                let lines: Vec<_> = error.problems.iter().map(by_key).collect();
+                Err(ScenarioError::new_err(lines.join("\n")))
+            }
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        let found = &self.found;
+        let links = self.links().join(", ");
+        let (schemes, seeds) = (found.schemes.join(", "), found.seeds);
+        format!("<Scenario {}: link {links}; {schemes}; {seeds} seeds of {}>", found.name, found.duration)
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+        PyString::new(py, &self.to_toml()).hash()
+    }
+
+    /// It never changes, so it is its own copy.
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        let recipe = serde_json::to_string(&self.recipe).map_err(not_a_recipe)?;
+        Ok((py.import("airtcp._engine")?.getattr("_restore_scenario")?, (recipe,)))
     }
 
     #[getter]
     fn name(&self) -> &str {
-        &self.0.name
+        &self.found.name
     }
 
     #[getter]
     fn description(&self) -> &str {
-        &self.0.description
+        &self.found.description
     }
 
     #[getter]
     fn duration_s(&self) -> f64 {
-        self.0.duration.as_secs_f64()
+        self.found.duration.as_secs_f64()
     }
 
     #[getter]
     fn seeds(&self) -> u32 {
-        self.0.seeds
+        self.found.seeds
     }
 
     #[getter]
     fn seed(&self) -> u64 {
-        self.0.seed
+        self.found.seed
     }
 
     #[getter]
     fn schemes(&self) -> Vec<String> {
-        self.0.schemes.clone()
+        self.found.schemes.clone()
     }
 
     #[getter]
     fn profile(&self) -> &str {
-        &self.0.profile
+        &self.found.profile
     }
 
     #[getter]
     fn links(&self) -> Vec<&str> {
-        self.0.links.iter().map(|link| link.name.as_str()).collect()
+        self.found.links.iter().map(|link| link.name.as_str()).collect()
     }
 
     fn to_toml(&self) -> String {
-        self.0.to_toml()
+        self.found.to_toml()
     }
 
     #[pyo3(signature = (link, seed, *, packet_bytes, packets))]
     fn round_trips(&self, link: &str, seed: u64, packet_bytes: u32, packets: usize) -> PyResult<Vec<f64>> {
-        let found = self.0.links.iter().find(|known| known.name == link).ok_or_else(|| self.unknown(link))?;
+        let found =
+            self.found.links.iter().find(|known| known.name == link).ok_or_else(|| self.unknown(link))?;
         let times = airtcp_sim::round_trips(found, &Streams::new(seed), packet_bytes, packets);
         Ok(times.iter().map(|time| time.as_secs_f64()).collect())
     }
@@ -103,7 +175,7 @@ impl Scenario {
         pcap_link: Option<String>,
         cancel: Option<&CancelToken>,
     ) -> PyResult<Record> {
-        let scheme = Scheme::parse(scheme, &self.0.profile)
+        let scheme = Scheme::parse(scheme, &self.found.profile)
             .map_err(|error| ScenarioError::new_err(error.to_string()))?;
         let options = RunOptions {
             series: series_interval_s.map(Dur::from_secs_f64),
@@ -111,7 +183,7 @@ impl Scenario {
             cancel: cancel.map(CancelToken::flag),
             ..RunOptions::default()
         };
-        let outcome = py.detach(|| run(&self.0, &scheme, seed, options)).map_err(error)?;
+        let outcome = py.detach(|| run(&self.found, &scheme, seed, options)).map_err(error)?;
         Ok(Record { record: outcome.record, series: outcome.series.unwrap_or_default() })
     }
 }
@@ -119,7 +191,7 @@ impl Scenario {
 impl Scenario {
     /// Creates the file only for a link that exists.
     fn capture(&self, path: &Path, link: Option<String>) -> PyResult<Capture> {
-        let link = link.unwrap_or_else(|| self.0.links[0].name.clone());
+        let link = link.unwrap_or_else(|| self.found.links[0].name.clone());
         if self.links().contains(&link.as_str()) {
             let writer = Box::new(BufWriter::new(File::create(path)?));
             return Ok(Capture { link, format: Format::of_path(path), writer });
@@ -132,8 +204,35 @@ impl Scenario {
     }
 }
 
-fn read(result: Result<airtcp_sim::Scenario, airtcp_sim::scenario::ScenarioError>) -> PyResult<Scenario> {
-    result.map(Scenario).map_err(|error| ScenarioError::new_err(error.to_string()))
+/// What a pickle calls.
+#[pyfunction(name = "_restore_scenario")]
+pub fn restore_scenario(recipe: &str) -> PyResult<Scenario> {
+    read(serde_json::from_str(recipe).map_err(not_a_recipe)?)
+}
+
+fn not_a_recipe(error: serde_json::Error) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+fn read(mut recipe: Recipe) -> PyResult<Scenario> {
+    match recipe.read() {
+        Ok(found) => Ok(Scenario { found, recipe }),
+        Err(error) => Err(ScenarioError::new_err(error.to_string())),
+    }
+}
+
+fn change(key: String, value: &Bound<'_, PyAny>) -> PyResult<(String, String)> {
+    let value = values::override_value(&key, value).map_err(ScenarioError::new_err)?;
+    Ok((key, value))
+}
+
+/// A problem as one sees it who has changed a key in Python: without `--set`.
+fn by_key(problem: &Problem) -> String {
+    match &problem.source {
+        Source::Override { key, .. } if problem.key.is_empty() => format!("{key}: {}", problem.message),
+        Source::Override { .. } => Problem { source: Source::Values, ..problem.clone() }.to_string(),
+        _ => problem.to_string(),
+    }
 }
 
 fn error(error: RunError) -> PyErr {

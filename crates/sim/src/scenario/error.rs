@@ -24,6 +24,8 @@ pub struct Problem {
 pub enum Source {
     /// Line and column count from 1; the column counts characters.
     File { name: String, line: usize, column: usize },
+    /// In a text that nobody has written: the key says all there is to say.
+    Values,
     /// `--set KEY=VALUE`
     Override { key: String, value: String },
 }
@@ -41,6 +43,7 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.source {
             Source::File { name, line, column } => write!(f, "{name}:{line}:{column}: ")?,
+            Source::Values => {}
             Source::Override { key, value } => write!(f, "--set {key}={value}: ")?,
         }
         if !self.key.is_empty() {
@@ -99,6 +102,7 @@ impl Problems {
 
 /// The texts that places refer to.
 pub(super) struct Origin<'a> {
+    /// Empty if nobody has written the text.
     pub file_name: &'a str,
     pub text: &'a str,
     pub overrides: &'a [(String, String)],
@@ -111,6 +115,7 @@ impl Origin<'_> {
                 let (key, value) = self.overrides[index].clone();
                 Source::Override { key, value }
             }
+            Place::File(_) | Place::Implied if self.file_name.is_empty() => Source::Values,
             Place::File(offset) => self.line_and_column(offset),
             Place::Implied => self.line_and_column(0),
         }

@@ -4,6 +4,7 @@ use super::document::{Node, Place};
 use super::error::{Origin, Problems, ScenarioError};
 use super::file::ScenarioFile;
 use super::model::Scenario;
+use super::recipe::{Files, Recipe};
 use super::{overrides, reader, resolve};
 use std::path::Path;
 use toml::de::DeTable;
@@ -29,10 +30,7 @@ impl Scenario {
         folder: &Path,
         overrides: &[(String, String)],
     ) -> Result<Scenario, ScenarioError> {
-        let mut problems = Problems::default();
-        let scenario = read(text, file_name, folder, overrides, &mut problems);
-        problems.into_result(&Origin { file_name, text, overrides })?;
-        Ok(scenario.expect("what cannot be read is a problem"))
+        Recipe::new(text, file_name, folder, overrides).read()
     }
 
     /// The built-in scenario, [`DEFAULT`], with `overrides`.
@@ -40,17 +38,37 @@ impl Scenario {
     /// # Errors
     /// [`ScenarioError`] if the overrides are wrong.
     pub fn built_in(overrides: &[(String, String)]) -> Result<Scenario, ScenarioError> {
-        Scenario::load(DEFAULT, "default.toml", Path::new(""), overrides)
+        Recipe::built_in(overrides).read()
     }
 }
 
-fn read(
+pub(super) fn read(
     text: &str,
     file_name: &str,
     folder: &Path,
     overrides: &[(String, String)],
+    files: &mut Files,
+) -> Result<Scenario, ScenarioError> {
+    let mut problems = Problems::default();
+    let written = written(text, overrides, &mut problems);
+    let default_name = match Path::new(file_name).file_stem() {
+        Some(stem) => stem.to_string_lossy(),
+        None => "scenario".into(),
+    };
+    let scenario = written.and_then(|(root, written)| {
+        let mut files = resolve::Files::new(folder, files);
+        resolve::resolve(&written, &root, &mut files, &default_name, &mut problems)
+    });
+    problems.into_result(&Origin { file_name, text, overrides })?;
+    Ok(scenario.expect("what cannot be read is a problem"))
+}
+
+/// The document after the overrides, and what it says.
+fn written(
+    text: &str,
+    overrides: &[(String, String)],
     problems: &mut Problems,
-) -> Option<Scenario> {
+) -> Option<(Node, ScenarioFile)> {
     let (document, errors) = DeTable::parse_recoverable(text);
     // What follows a mistake on its line is mostly its consequence.
     let line = |error: &toml::de::Error| error.span().map(|span| text[..span.start].matches('\n').count());
@@ -72,11 +90,6 @@ fn read(
         return None;
     }
     let written: ScenarioFile = reader::read(&root, overrides, problems)?;
-    if !problems.is_empty() {
-        // What a misspelt key was meant to say would be missed.
-        return None;
-    }
-    let default_name =
-        Path::new(file_name).file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
-    resolve::resolve(&written, &root, folder, &default_name, problems)
+    // What a misspelt key was meant to say would be missed.
+    problems.is_empty().then_some((root, written))
 }

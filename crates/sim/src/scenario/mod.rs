@@ -1,7 +1,7 @@
 //! The scenario: a path, its flows, the schemes to compare, duration and seeds.
 //!
 //! [`file`] is what people write, [`model`] what runs; [`Scenario::load`] leads from one to the other and
-//! [`Scenario::to_toml`] back. [`schema`] describes the file to editors.
+//! [`Scenario::to_toml`] back. A [`Recipe`] is read again with other values, or elsewhere. [`schema`] describes the file to editors.
 
 mod document;
 mod error;
@@ -11,6 +11,7 @@ pub mod model;
 mod overrides;
 pub mod quantity;
 mod reader;
+mod recipe;
 mod resolve;
 mod schema;
 #[cfg(test)]
@@ -20,4 +21,5 @@ mod write;
 pub use error::{Problem, ScenarioError, Source};
 pub use load::DEFAULT;
 pub use model::Scenario;
+pub use recipe::Recipe;
 pub use schema::schema;

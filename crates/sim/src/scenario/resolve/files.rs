@@ -1,6 +1,7 @@
 //! Reads the files that a scenario names.
 
 use super::check::Check;
+use crate::scenario::recipe;
 use airtcp_proto::cc::registry::nearest;
 use airtcp_proto::path::{LogStep, RateLog, Trace, parse_series};
 use airtcp_wire::{Dur, Rate};
@@ -11,10 +12,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Finds files and reads each of them once.
+/// Finds files and reads what they say.
 pub(crate) struct Files<'a> {
     /// The scenario's folder. Paths in overrides are relative to the current one.
     folder: &'a Path,
+    texts: &'a mut recipe::Files,
     traces: BTreeMap<PathBuf, Trace>,
 }
 
@@ -28,8 +30,8 @@ struct LogEntry {
 }
 
 impl<'a> Files<'a> {
-    pub fn new(folder: &'a Path) -> Files<'a> {
-        Files { folder, traces: BTreeMap::new() }
+    pub fn new(folder: &'a Path, texts: &'a mut recipe::Files) -> Files<'a> {
+        Files { folder, texts, traces: BTreeMap::new() }
     }
 
     pub fn trace(&mut self, check: &mut Check<'_>, path: &Path) -> Option<Trace> {
@@ -37,33 +39,37 @@ impl<'a> Files<'a> {
         if let Some(trace) = self.traces.get(&place) {
             return Some(trace.clone());
         }
-        let text = read(check, path, &place)?;
+        let text = self.read(check, path, &place)?;
         let trace = parse(check, path, text, |text| Trace::parse(text))?;
         self.traces.insert(place, trace.clone());
         Some(trace)
     }
 
-    pub fn log(&self, check: &mut Check<'_>, path: &Path) -> Option<RateLog> {
-        let text = read(check, path, &self.locate(check, path))?;
+    pub fn log(&mut self, check: &mut Check<'_>, path: &Path) -> Option<RateLog> {
+        let text = self.read(check, path, &self.locate(check, path))?;
         let entries: Vec<LogEntry> = parse(check, path, text, |text| serde_json::from_str(text))?;
         parse(check, path, entries, |entries| RateLog::new(entries.iter().map(LogEntry::step)))
     }
 
     /// This share of each round trip in the file.
     pub fn delays(
-        &self,
+        &mut self,
         check: &mut Check<'_>,
         path: &Path,
         column: Option<&str>,
         share: f64,
     ) -> Option<Arc<[Dur]>> {
-        let text = read(check, path, &self.locate(check, path))?;
+        let text = self.read(check, path, &self.locate(check, path))?;
         let round_trips = parse(check, path, text, |text| parse_series(text, column))?;
         Some(round_trips.into_iter().map(|round_trip| round_trip.mul_f64(share)).collect())
     }
 
     fn locate(&self, check: &Check<'_>, path: &Path) -> PathBuf {
         if check.is_override() { path.to_owned() } else { self.folder.join(path) }
+    }
+
+    fn read(&mut self, check: &mut Check<'_>, path: &Path, place: &Path) -> Option<Arc<str>> {
+        self.texts.read(place).map_err(|error| refuse(check, path, place, &error)).ok()
     }
 }
 
@@ -87,21 +93,15 @@ fn parse<In, Out, Wrong: Display>(
     parse(&input).map_err(|wrong| check.refuse(format!("{}: {wrong}", path.display()))).ok()
 }
 
-fn read(check: &mut Check<'_>, path: &Path, place: &Path) -> Option<String> {
-    match std::fs::read_to_string(place) {
-        Ok(text) => Some(text),
-        Err(error) => {
-            let from = if check.is_override() { "the current folder" } else { "the scenario's folder" };
-            let relative = if path.is_relative() { format!(" (relative to {from})") } else { String::new() };
-            let place_shown = format!("`{}`{relative}", place.display());
-            check.refuse(match error.kind() {
-                io::ErrorKind::NotFound => format!("there is no file {place_shown}{}", hint(place)),
-                io::ErrorKind::InvalidData => format!("{place_shown} is not text in UTF-8"),
-                _ => format!("cannot read {place_shown}: {error}"),
-            });
-            None
-        }
-    }
+fn refuse(check: &mut Check<'_>, path: &Path, place: &Path, error: &io::Error) {
+    let from = if check.is_override() { "the current folder" } else { "the scenario's folder" };
+    let relative = if path.is_relative() { format!(" (relative to {from})") } else { String::new() };
+    let place_shown = format!("`{}`{relative}", place.display());
+    check.refuse(match error.kind() {
+        io::ErrorKind::NotFound => format!("there is no file {place_shown}{}", hint(place)),
+        io::ErrorKind::InvalidData => format!("{place_shown} is not text in UTF-8"),
+        _ => format!("cannot read {place_shown}: {error}"),
+    });
 }
 
 /// What the folder has instead, if something there is spelled alike.

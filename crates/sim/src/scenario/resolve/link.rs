@@ -204,12 +204,12 @@ fn channel(config: ChannelConfig, check: &mut Check<'_>) -> Option<Capacity> {
     Some(Capacity::Channel { config, mean_rate: mean_rate.max(Rate(1)) })
 }
 
-fn jitter(jitter: &file::Jitter, files: &Files<'_>, check: &mut Check<'_>) -> Option<Jitter> {
+fn jitter(jitter: &file::Jitter, files: &mut Files<'_>, check: &mut Check<'_>) -> Option<Jitter> {
     let distribution = distribution(jitter, files, check)?;
     Some(Jitter { distribution, overtaking: jitter.overtaking, start: jitter.start })
 }
 
-fn distribution(jitter: &file::Jitter, files: &Files<'_>, check: &mut Check<'_>) -> Option<Distribution> {
+fn distribution(jitter: &file::Jitter, files: &mut Files<'_>, check: &mut Check<'_>) -> Option<Distribution> {
     let (owner, own): (_, &[&str]) = match jitter.distribution {
         DistributionKind::Constant => ("constant", &["mean"]),
         DistributionKind::Uniform => ("uniform", &["low", "high"]),
@@ -247,7 +247,7 @@ fn distribution(jitter: &file::Jitter, files: &Files<'_>, check: &mut Check<'_>)
     }
 }
 
-fn series(jitter: &file::Jitter, files: &Files<'_>, check: &mut Check<'_>) -> Option<Distribution> {
+fn series(jitter: &file::Jitter, files: &mut Files<'_>, check: &mut Check<'_>) -> Option<Distribution> {
     let path = check.required("file", jitter.file.as_ref(), "series")?;
     let share = jitter.share.map_or(0.5, Probability::get);
     let column = jitter.column.as_deref();

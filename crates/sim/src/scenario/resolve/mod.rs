@@ -19,14 +19,13 @@ use airtcp_proto::scheme::Scheme;
 use airtcp_proto::tcp::profile;
 use airtcp_wire::Dur;
 use check::Check;
-use files::Files;
-use std::path::Path;
+pub(super) use files::Files;
 
-/// `root` is the document that `written` was read from, `folder` where its relative paths start.
+/// `root` is the document that `written` was read from.
 pub(super) fn resolve(
     written: &ScenarioFile,
     root: &Node,
-    folder: &Path,
+    files: &mut Files<'_>,
     default_name: &str,
     problems: &mut Problems,
 ) -> Option<Scenario> {
@@ -36,7 +35,7 @@ pub(super) fn resolve(
     let link_names = unique_names("link", root, &mut check);
     let flow_names = unique_names("flow", root, &mut check);
     let circuit_names = unique_names("circuit", root, &mut check);
-    let links = link::links(written, &link_names, &mut Files::new(folder), &mut check);
+    let links = link::links(written, &link_names, files, &mut check);
     let flows = flow::flows(written, flow_names, &link_names, &mut check);
     let last = link_names.len().saturating_sub(1);
     let base_station =

@@ -3,6 +3,7 @@
 mod loading;
 mod messages;
 mod properties;
+mod recipes;
 mod shipped;
 
 use super::{Scenario, ScenarioError};
