@@ -13,6 +13,7 @@ __all__ = [
     "Record",
     "Scenario",
     "ScenarioError",
+    "_restore_scenario",
     "decoupling_gain",
     "decoupling_gain_at",
     "goodput_bound",
