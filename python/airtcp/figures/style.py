@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -119,3 +120,11 @@ def save_svg(drawn: Figure, directory: Path, name: str) -> Path:
     path = directory / f"{name}.svg"
     drawn.savefig(path, metadata={"Date": None, "Creator": None})
     return path
+
+
+def svg_text(drawn: Figure) -> str:
+    """The figure as an element of a page."""
+    file = StringIO()
+    drawn.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+    text = file.getvalue()
+    return text[text.index("<svg") :]
