@@ -206,11 +206,19 @@ def _table(found: SweepResult) -> Table:
     what = found.judged.goal.name
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("scheme\n", no_wrap=True)
-    for title in ("best at\npoints", "tied at\npoints", f"{what}\nmean % of the best", "at worst\n%", "where\n"):
+    for title in (
+        "best at\npoints",
+        "tied at\npoints",
+        f"{what}\nmean % of the best",
+        "at worst\n%",
+        "where\n",
+    ):
         table.add_column(title, justify="right", overflow="fold")
     for row in found.judged.standings:
         where = "" if row.worst_point is None else _where(found, row.worst_point)
-        shares = ("–" if share is None else f"{100 * share:.1f}" for share in (row.mean_share, row.worst_share))
+        shares = (
+            "–" if share is None else f"{100 * share:.1f}" for share in (row.mean_share, row.worst_share)
+        )
         table.add_row(row.scheme, str(row.wins), str(row.ties), *shares, where)
     return table
 

@@ -214,7 +214,9 @@ def _range(item: str, shown: str) -> Range:
         raise SweepError(f"{shown}: {low_text.strip()} and {high_text.strip()} are of different kinds")
     scale = rest[0] if rest else "lin"
     if scale not in ("lin", "log") or len(rest) > 2:
-        raise SweepError(f"{shown}: after the bounds comes `lin` or `log`, then the number of points; {_EXAMPLE}")
+        raise SweepError(
+            f"{shown}: after the bounds comes `lin` or `log`, then the number of points; {_EXAMPLE}"
+        )
     unit = low_unit if low_unit == high_unit else high_unit
     found = Range(
         low=low_number if low_unit == unit else float(f"{low_number * low_unit.size / unit.size:.12g}"),

@@ -119,7 +119,9 @@ def _row(cells: list[Any], path: Path) -> Found:
 def _check_identity(before: Mapping[str, Any], now: Mapping[str, Any], path: Path) -> None:
     for name, value in now.items():
         if before.get(name) != value:
-            change = "" if name == "scenario" else f" (it was {_short(before.get(name))}, and is {_short(value)})"
+            change = (
+                "" if name == "scenario" else f" (it was {_short(before.get(name))}, and is {_short(value)})"
+            )
             raise SweepError(
                 f"{path.parent} holds the runs of another sweep: {name} changed{change}. "
                 "Give this one another --out, or begin anew with --fresh, which forgets those runs"

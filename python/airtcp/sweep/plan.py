@@ -147,7 +147,9 @@ def _check_steps(varies: Sequence[Vary], hypercube: int | None) -> None:
             if hypercube is None and part.steps is None:
                 raise SweepError(f"{shown}: how many points? write for example {vary.spec}:lin:5 or …:log:5")
             if hypercube is not None and part.steps is not None and vary.range:
-                raise SweepError(f"{shown}: --lhs says how many points there are; leave the `:{part.steps}` out")
+                raise SweepError(
+                    f"{shown}: --lhs says how many points there are; leave the `:{part.steps}` out"
+                )
             if hypercube is not None and not vary.range:
                 raise SweepError(f"{shown}: with --lhs a key goes through one range, or a list of values")
 
@@ -228,7 +230,9 @@ def _latin_hypercube(
     for vary, only_whole in zip(varies, whole, strict=True):
         keys = [chance.random() for _ in range(count)]
         strata = sorted(range(count), key=keys.__getitem__)
-        columns.append([_sampled(vary, only_whole, (stratum + chance.random()) / count) for stratum in strata])
+        columns.append(
+            [_sampled(vary, only_whole, (stratum + chance.random()) / count) for stratum in strata]
+        )
     return zip(*columns, strict=True)
 
 

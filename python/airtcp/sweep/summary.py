@@ -125,7 +125,9 @@ class Summary:
         best, others = ranked[0], ranked[1:]
         gaps = {other: self._gap(point, best, other) for other in others}
         # A single seed has no interval: then nobody is called tied who is not equal.
-        tied = tuple(s for s, gap in gaps.items() if (gap.mean == 0 if gap.half_width is None else gap.includes(0)))
+        tied = tuple(
+            s for s, gap in gaps.items() if (gap.mean == 0 if gap.half_width is None else gap.includes(0))
+        )
         if not others or not here[others[0]].mean:
             return Judged(best, tied, None)
         return Judged(best, tied, gaps[others[0]].scaled(1 / here[others[0]].mean))
@@ -135,7 +137,9 @@ class Summary:
         values, others = self._by_seed[point, best], self._by_seed[point, other]
         seeds = [seed for seed in values if seed in others]
         mine, theirs = [values[seed] for seed in seeds], [others[seed] for seed in seeds]
-        return paired_difference(mine, theirs) if self.goal.higher_is_better else paired_difference(theirs, mine)
+        return (
+            paired_difference(mine, theirs) if self.goal.higher_is_better else paired_difference(theirs, mine)
+        )
 
     def _share(self, point: int, scheme: str) -> float:
         """What the scheme reaches of the best: of goodput its share, of time the inverse."""
@@ -144,7 +148,11 @@ class Summary:
         return over / under if under else 1.0
 
     def _standing(self, scheme: str) -> Standing:
-        shares = {number: self._share(number, scheme) for number in self.judged if (number, scheme) in self.estimates}
+        shares = {
+            number: self._share(number, scheme)
+            for number in self.judged
+            if (number, scheme) in self.estimates
+        }
         led = [judged for judged in self.judged.values() if scheme in judged.leaders]
         worst = min(shares, key=lambda number: shares[number], default=None)
         return Standing(
@@ -187,4 +195,3 @@ def _changes(plan: Plan, summary: Summary) -> str:
     if not 2 <= len(spans) <= 6:
         return ""
     return f" Along {plan.axes[0].name}: " + ", ".join(f"{name} from {text}" for name, text in spans) + "."
-
