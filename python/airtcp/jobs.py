@@ -39,9 +39,9 @@ def run_all(
 ) -> None:
     """Does `work` on all of `todo`; `on_done` gets each result, on this thread.
 
-    Without an `executor`, on as many threads as are to work `at_a_time`; then, however it ends, nothing is left
-    running. `todo` is asked for more when there is room: neither it nor its results need fit into memory. What `check`
-    raises while it waits ends it.
+    Without an `executor`, on as many threads as are to work `at_a_time`; then, however it ends, nothing is
+    left running. `todo` is asked for more when there is room: neither it nor its results need fit into
+    memory. What `check` raises while it waits ends it.
     """
     done: SimpleQueue[Future[T]] = SimpleQueue()
     jobs = iter(todo)

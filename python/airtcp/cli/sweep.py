@@ -42,8 +42,8 @@ Examples:
 
 \b
 SPEC is a list (10ms,40ms), a range with its number of points (0.1%..5%:lin:5, 1e-7..1e-5:log:12), or both
-(0,1e-7..1e-5:log:12). KEY is one of the scenario, as for --set; KEY,KEY are several that take the same values;
-scheme.KEY is a key of all schemes, and NAME.KEY of those with the term NAME: see `airtcp schemes --keys`.
+(0,1e-7..1e-5:log:12). KEY is one of the scenario, as for --set; KEY,KEY are several that take the same
+values; scheme.KEY is a key of all schemes, NAME.KEY of those with the term NAME: see `airtcp schemes --keys`.
 """
 SHOWN_POINTS = 10
 SHOWN_ERRORS = 3
@@ -78,8 +78,8 @@ def command(
 ) -> None:
     """Run schemes × seeds at every point of what varies, and say which is best where.
 
-    Prints who is best at how many points; writes results.parquet, with a row for each run, sweep.json and figures.
-    What is finished is kept in DIR: when it is interrupted, or killed, the same command goes on where it stopped.
+    Prints who is best at how many points; writes results.parquet, with a row for each run, sweep.json and
+    figures. What is finished is kept in DIR: interrupted or killed, the same command goes on where it was.
     """
     count = None if seeds is None else str(seeds)
     request = load(scenario, changes, schemes=schemes, seeds=count, duration=duration, profile=profile)

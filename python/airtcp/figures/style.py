@@ -11,6 +11,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import StrMethodFormatter
 
 from airtcp import palette
 
@@ -79,6 +80,13 @@ def legend_beside(axes: Axes, order: Sequence[str]) -> None:
     handles, labels = axes.get_legend_handles_labels()
     by_label = dict(zip(labels, handles, strict=True))
     axes.legend([by_label[label] for label in order], order, loc="upper left", bbox_to_anchor=(1, 1))
+
+
+def plain_ticks(axes: Axes) -> None:
+    """On logarithmic axes, numbers that are neither huge nor tiny as one writes them: 100 and not 10²."""
+    for axis, (low, high) in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+        if axis.get_scale() == "log" and low > 1e-3 and high < 1e5:
+            axis.set_major_formatter(StrMethodFormatter("{x:g}"))
 
 
 def small_multiples(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullLocator, StrMethodFormatter
+from matplotlib.ticker import NullLocator
 
-from airtcp.figures.style import GREY, figure, legend_beside, line_style
+from airtcp.figures.style import GREY, figure, legend_beside, line_style, plain_ticks
 from airtcp.figures.sweep_maps import best_maps, value_maps
 from airtcp.figures.sweep_overview import overview, scatter
-from airtcp.stats import CONFIDENCE
+from airtcp.stats import CONFIDENCE, Estimate
 from airtcp.sweep.panels import panels, values_of
 from airtcp.sweep.plan import Axis, Plan
 from airtcp.sweep.summary import GOODPUT, Summary
@@ -32,7 +34,7 @@ def draw(plan: Plan, summary: Summary) -> dict[str, Figure]:
 
 
 def curves(plan: Plan, summary: Summary) -> Figure:
-    """Over the values of the only key, a line and its interval a scheme."""
+    """Over the values of the only key, a line and its interval a scheme; over names, dots."""
     (axis,) = plan.axes
     drawn = figure(3.2)
     axes = drawn.subplots()
@@ -40,31 +42,39 @@ def curves(plan: Plan, summary: Summary) -> Figure:
     ordered = sorted(plan.points, key=lambda point: places[point.values[0].text])
     scale, unit = _unit(summary)
     last = {}
-    for place, scheme in enumerate(plan.schemes):
+    for number, scheme in enumerate(plan.schemes):
         known = [point for point in ordered if (point.number, scheme) in summary.estimates]
         x = [places[point.values[0].text] for point in known]
         found = [summary.estimates[point.number, scheme].scaled(1 / scale) for point in known]
-        look = line_style(place)
-        axes.plot(x, [each.mean for each in found], label=scheme, marker=".", markersize=3, **look)
-        low, high = ([getattr(each, side) or each.mean for each in found] for side in ("low", "high"))
-        axes.fill_between(x, low, high, color=look["color"], alpha=0.18, lw=0)
+        if axis.is_number:
+            _line(axes, x, found, scheme, line_style(number))
+        else:
+            beside = 0.5 * (number / max(len(plan.schemes) - 1, 1) - 0.5)
+            _dots(axes, [place + beside for place in x], found, scheme, line_style(number)["color"])
         last[scheme] = found[-1].mean if found else 0.0
     if summary.goal == GOODPUT:
         bounds = [summary.bound_bps.get(point.number, 0.0) / scale for point in ordered]
-        axes.plot(
-            [places[p.values[0].text] for p in ordered],
-            bounds,
-            color=GREY,
-            lw=0.8,
-            ls=(0, (4, 2)),
-            label="bound",
-        )
+        x = [places[point.values[0].text] for point in ordered]
+        axes.plot(x, bounds, color=GREY, lw=0.8, ls=(0, (4, 2)), label="bound")
         last["bound"] = bounds[-1]
     _x_axis(axes, axis, places)
     seeds = f", mean of {len(plan.seeds)} runs, {CONFIDENCE:.0%} interval" if len(plan.seeds) > 1 else ""
     axes.set(xlabel=axis.label, ylabel=f"{summary.goal.name} [{unit}]{seeds}", ylim=(0, None))
     legend_beside(axes, sorted(last, key=lambda name: -last[name]))
     return drawn
+
+
+def _line(axes: Axes, x: list[float], found: list[Estimate], scheme: str, look: dict[str, Any]) -> None:
+    axes.plot(x, [each.mean for each in found], label=scheme, marker=".", markersize=3, **look)
+    low, high = ([getattr(each, side) or each.mean for each in found] for side in ("low", "high"))
+    axes.fill_between(x, low, high, color=look["color"], alpha=0.18, lw=0)
+
+
+def _dots(axes: Axes, x: list[float], found: list[Estimate], scheme: str, colour: str) -> None:
+    half_widths = [each.half_width or 0.0 for each in found]
+    axes.errorbar(
+        x, [each.mean for each in found], half_widths, fmt=".", color=colour, capsize=2, lw=0.9, label=scheme
+    )
 
 
 def _unit(summary: Summary) -> tuple[float, str]:
@@ -88,8 +98,7 @@ def _x_axis(axes: Axes, axis: Axis, places: dict[str, float]) -> None:
         axes.set_xlim(-0.3, len(places) - 0.7)
     elif axis.logarithmic:
         axes.set_xscale("log")
-        if max(places.values()) < 1e4 and min(places.values()) > 1e-3:
-            axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        plain_ticks(axes)
         if len(places) <= 6:
             axes.set_xticks(list(places.values()), [f"{value:.3g}" for value in places.values()])
             axes.xaxis.set_minor_locator(NullLocator())

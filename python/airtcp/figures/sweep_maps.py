@@ -69,8 +69,10 @@ def _cell(axes: Axes, x: int, y: int, judged: Judged, plan: Plan, texts: bool) -
     tie = bool(judged.tied)
     strength = 0.25 if tie else 0.35 + 0.65 * min(margin / FULL_MARGIN, 1.0)
     face = _blend(to_rgb(colour_of(plan, judged.best)), strength)
-    look = {"hatch": HATCH, "edgecolor": "#777777"} if tie else {"edgecolor": "white"}
-    axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=face, lw=0.4, **look))
+    edge = "#777777" if tie else "white"
+    patch = Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=face, edgecolor=edge, lw=0.4)
+    patch.set_hatch(HATCH if tie else "")
+    axes.add_patch(patch)
     if texts and judged.margin and not tie:
         ink = "white" if sum(face) < 1.6 else "black"
         axes.text(x, y, f"+{100 * margin:.0f} %", ha="center", va="center", fontsize=6, color=ink)
@@ -104,7 +106,7 @@ def _panels(plan: Plan, titles: Sequence[str]) -> tuple[Figure, list[Axes]]:
     for values, axis, name in ((across, plan.axes[0], "x"), (up, plan.axes[1], "y")):
         step = max(1, len(values) * (columns if name == "x" else 1) // 12)
         ticks = range(0, len(values), step)
-        labels = [_short(shown(axis, values[tick])) for tick in ticks]
+        labels = [shown(axis, values[tick]) for tick in ticks]
         if name == "x":
             grid[0].set_xticks(ticks, labels)
             for axes in grid:
@@ -114,11 +116,3 @@ def _panels(plan: Plan, titles: Sequence[str]) -> tuple[Figure, list[Axes]]:
     drawn.supxlabel(plan.axes[0].label, fontsize=8)
     drawn.supylabel(plan.axes[1].label, fontsize=8)
     return drawn, grid[: len(titles)]
-
-
-def _short(text: str) -> str:
-    """Three figures of a number."""
-    try:
-        return f"{float(text):.3g}"
-    except ValueError:
-        return text

@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from airtcp.figures.style import COLOURS, GREY, MARKERS, figure, legend_beside
+from airtcp.figures.style import COLOURS, GREY, MARKERS, figure, legend_beside, plain_ticks
 from airtcp.sweep.panels import shown, values_of
 from airtcp.sweep.plan import Plan, Point
 from airtcp.sweep.summary import Summary
@@ -20,31 +20,34 @@ TIE = "tie"
 
 
 def scatter(plan: Plan, summary: Summary) -> Figure:
-    """A dot a point, with the colour and the mark of the scheme that is best there; hollow where it is a tie."""
+    """A dot a point, with the colour and mark of the scheme that is best there; hollow where it is a tie."""
     drawn = figure(3.6)
     axes = drawn.subplots()
     for place, scheme in enumerate(plan.schemes):
-        look = {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)], "s": 16}
+        colour = COLOURS[place % len(COLOURS)]
+        look: dict[str, Any] = {
+            "edgecolors": colour,
+            "marker": MARKERS[place % len(MARKERS)],
+            "s": 16,
+            "lw": 0.6,
+        }
         led = [point for point in plan.points if _best(summary, point) == scheme]
         clear = [point for point in led if not summary.judged[point.number].tied]
         tied = [point for point in led if summary.judged[point.number].tied]
         if led:
-            axes.scatter(*_numbers(plan, clear), label=scheme, lw=0.6, **look)
-            axes.scatter(
-                *_numbers(plan, tied), facecolors="none", lw=0.6, edgecolors=look.pop("color"), **look
-            )
+            axes.scatter(*_numbers(plan, clear), label=scheme, facecolors=colour, **look)
+            axes.scatter(*_numbers(plan, tied), facecolors="none", **look)
     axes.scatter([], [], facecolors="none", edgecolors=GREY, marker="o", s=16, lw=0.6, label="a tie (hollow)")
     for axis, side in ((plan.axes[0], "x"), (plan.axes[1], "y")):
-        axes.set(**{f"{side}label": axis.label})
-        if axis.logarithmic:
-            axes.set(**{f"{side}scale": "log"})
+        axes.set(**{f"{side}label": axis.label, f"{side}scale": "log" if axis.logarithmic else "linear"})
+    plain_ticks(axes)
     axes.margins(0.03)
     legend_beside(axes, axes.get_legend_handles_labels()[1])
     return drawn
 
 
 def overview(plan: Plan, summary: Summary) -> Figure:
-    """A line a point across all keys, with the colour of the scheme that is best there; ties are grey dashes."""
+    """A line a point across all keys, with the colour of the scheme that is best there; ties are grey."""
     drawn = figure(3.6)
     axes = drawn.subplots()
     places = [_places(plan, axis) for axis in range(len(plan.axes))]

@@ -29,17 +29,18 @@ def sweep(
     executor: str | Executor | None = None,
     on_progress: Callable[[Progress], object] = lambda _: None,
 ) -> SweepResult:
-    """Runs the scenario's schemes and seeds at every point of what varies; the answer depends on nothing else.
+    """Runs the scenario's schemes and seeds at every point of what varies.
 
     `vary` says by key what it goes through: a list of values, or text as for `--vary`, such as
-    `"1e-7..1e-5:log:12"`, `"10ms,40ms"` or `"0.1%..5%:lin:5"`. A key is one of the scenario, as for `Scenario.vary`;
-    `scheme.KEY` for a key of all schemes; `NAME.KEY` for one of the schemes with the term NAME. The points are a
-    grid, or with `lhs` a Latin hypercube of that many, drawn with `sample_seed`.
+    `"1e-7..1e-5:log:12"`, `"10ms,40ms"` or `"0.1%..5%:lin:5"`. A key is one of the scenario, as for
+    `Scenario.vary`; `scheme.KEY` for a key of all schemes; `NAME.KEY` for one of the schemes with the term
+    NAME. The points are a grid, or with `lhs` a Latin hypercube of that many, drawn with `sample_seed`.
 
-    With a directory `out`, every finished run is kept there: the same call goes on where an earlier one stopped,
-    unless it is to start `fresh`; and the data are written there when all is done. `executor` is `"threads"`,
-    `"processes"`, `"dask://HOST:PORT"` or any executor of `concurrent.futures`; `jobs` says how many runs it is given
-    at a time. `on_progress` is called on this thread. On KeyboardInterrupt, what is finished is returned.
+    With a directory `out`, every finished run is kept there: the same call goes on where an earlier one
+    stopped, unless it is to start `fresh`; and the data are written there when all is done. `executor` is
+    `"threads"`, `"processes"`, `"dask://HOST:PORT"` or any executor of `concurrent.futures`; `jobs` says how
+    many batches of runs it works on at a time. None of these changes the answer. `on_progress` is called on
+    this thread. On KeyboardInterrupt, what is finished is returned.
 
     Raises SweepError.
     """

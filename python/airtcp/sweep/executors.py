@@ -107,11 +107,11 @@ def _client(where: str) -> Any:
         raise SweepError(f"--executor {where}: Dask is not here; pip install 'airtcp[dask]'") from None
     address = f"tcp://{where.removeprefix(DASK)}"
     try:
-        return Client(address, timeout=CONNECT_S, set_as_default=False)
+        return Client(address, timeout=CONNECT_S, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TimeoutError) as error:
         raise SweepError(
-            f"--executor {where}: no Dask scheduler answers there; start one with `dask scheduler`, and workers with "
-            f"`dask worker {where.removeprefix(DASK)}`"
+            f"--executor {where}: no Dask scheduler answers there; start one with `dask scheduler`, and "
+            f"workers with `dask worker {where.removeprefix(DASK)}`"
         ) from error
 
 
@@ -127,7 +127,8 @@ def _check_workers(client: Any, where: str) -> None:
         client.run(check_engine, engine())
     except ModuleNotFoundError as error:
         raise SweepError(
-            f"--executor {where}: a worker lacks {error.name}; install the same airtcp there as here, and start it again"
+            f"--executor {where}: a worker lacks {error.name}; install the same airtcp there as here, "
+            "and start it again"
         ) from error
 
 

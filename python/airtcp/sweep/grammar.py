@@ -63,7 +63,7 @@ class Range:
     """Were both bounds written as whole numbers?"""
 
     def at(self, share: float) -> float:
-        """What lies this share of the way from `low` to `high`, on the range's scale, rounded to `FIGURES`."""
+        """What lies this share of the way from `low` to `high`, on the range's scale, to `FIGURES`."""
         if share in (0, 1):
             return self.high if share else self.low
         if self.scale == "log":

@@ -1,7 +1,7 @@
 """The journal of a sweep: each run that is done, on disk before it counts.
 
-A line is a checksum and JSON. The first one says what the sweep is; the others are batches of runs. What the end of
-the process has torn is not valid, and is written anew.
+A line is a checksum and JSON. The first one says what the sweep is; the others are batches of runs. What the
+end of the process has torn is not valid, and is written anew.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from airtcp.sweep.grammar import Value
+from airtcp.sweep.grammar import Value, number_text
 from airtcp.sweep.plan import Axis, Plan
 
 MAX_PANELS = 12
@@ -31,9 +31,10 @@ def values_of(plan: Plan, axis: int) -> list[Value]:
 
 
 def shown(axis: Axis, value: Value) -> str:
-    """The value as a tick says it: without the unit, which the axis has."""
-    unit = axis.unit.name if axis.unit else ""
-    return value.text.removesuffix(unit) if unit else value.text
+    """The value as a tick says it: three figures, without the unit, which the axis has."""
+    if axis.unit is None or value.number is None:
+        return value.text
+    return number_text(float(f"{value.number / axis.unit.size:.3g}"))
 
 
 def panels(plan: Plan) -> list[Panel]:

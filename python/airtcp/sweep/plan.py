@@ -247,7 +247,7 @@ _STACK_KEYS = frozenset(key["name"] for key in scheme_keys())
 
 
 def _of_schemes(key: str, schemes: Sequence[str]) -> bool:
-    """Is it a key of schemes, and not of the scenario? `scheme.KEY`, `NAME.KEY`, or one that all stacks have."""
+    """Is it a key of schemes: `scheme.KEY`, `NAME.KEY`, or one that all stacks have?"""
     first, dot, _ = key.partition(".")
     named = first == "scheme" or any(first in _names(scheme) for scheme in schemes)
     return key in _STACK_KEYS or (bool(dot) and named)

@@ -26,7 +26,7 @@ DOCUMENT = "sweep.json"
 
 
 class Axis(TypedDict):
-    """A key that varies. `unit` is the user's; the column in the data is in seconds, bit/s, bytes or shares."""
+    """A key that varies. `unit` is the user's; the data have seconds, bit/s, bytes or shares."""
 
     column: str
     keys: list[str]
@@ -131,7 +131,7 @@ class SweepResult:
 
     def write_data(self, directory: Path, command: str | None = None) -> None:
         """The same sweep leaves the same bytes, however often it was interrupted. Raises OSError."""
-        write_whole(directory / DATA, lambda path: self.frame.write_parquet(path))
+        write_whole(directory / DATA, self.frame.write_parquet)
         text = to_json(self.document(command))
         write_whole(directory / DOCUMENT, lambda path: path.write_text(text, encoding="utf-8"))
 

@@ -66,7 +66,8 @@ def measures(run: Run) -> Measures:
 def _mean_rtt(flows: Sequence[Flow], key: str, samples: int) -> float | None:
     if not samples:
         return None
-    total: float = sum((flow[key] or 0.0) * flow["rtt_samples"] for flow in flows)  # type: ignore[literal-required]
+    weighted = ((flow[key] or 0.0) * flow["rtt_samples"] for flow in flows)  # type: ignore[literal-required]
+    total: float = sum(weighted)
     return total / samples
 
 

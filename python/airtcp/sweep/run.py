@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import groupby, islice, product
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from airtcp._engine import CancelToken, Scenario, ScenarioError
 from airtcp.compare import seeds_of
@@ -117,7 +117,8 @@ def run(
 ) -> tuple[dict[int, Found], bool]:
     """What the runs left, by their place in the plan, and whether Ctrl-C stopped it.
 
-    With a `directory`, its journal gives the runs that are done already, and gets the others. Raises SweepError.
+    With a `directory`, its journal gives the runs that are done already, and gets the others. Raises
+    SweepError.
     """
     with ExitStack() as stack:
         journal = None
@@ -219,12 +220,12 @@ def _checked(scenario: Scenario, plan: Plan) -> str:
         lines = [f"{point}: {text}" for text, point in mistakes.items()]
         count = f"{wrong} of {len(plan.points)} points cannot run, and so nothing does:"
         raise SweepError("\n".join([count, *lines]))
-    digest.update(json.dumps(files, sort_keys=True).encode())
+    digest.update("".join(sorted(files)).encode())
     return digest.hexdigest()
 
 
-def _files(scenario: Scenario) -> dict[str, str]:
-    """Digests of the files that a scenario names, by their paths."""
-    _, (recipe,) = scenario.__reduce__()  # type: ignore[misc]
-    files: Mapping[str, str] = json.loads(recipe)["files"]
-    return {path: sha256(text.encode()).hexdigest() for path, text in files.items()}
+def _files(scenario: Scenario) -> set[str]:
+    """Digests of the files that a scenario names."""
+    _, arguments = cast(tuple[object, tuple[str]], scenario.__reduce__())
+    files: Mapping[str, str] = json.loads(arguments[0])["files"]
+    return {sha256(text.encode()).hexdigest() for text in files.values()}

@@ -37,7 +37,7 @@ class Judged:
     best: str
     tied: tuple[str, ...]
     margin: Estimate | None
-    """By which share of its value the best is ahead of the next; None where there is no next, or it is zero."""
+    """By which share of the next's value it is ahead; None where there is no next, or that is zero."""
 
     @property
     def leaders(self) -> tuple[str, ...]:

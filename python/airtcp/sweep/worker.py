@@ -13,7 +13,6 @@ from airtcp._engine import CancelToken, Scenario, version
 from airtcp.sweep.errors import SweepError
 from airtcp.sweep.rows import Found, measures
 
-
 Run = tuple[int, str, int]
 """Place in the plan, scheme as it runs, seed."""
 
@@ -64,8 +63,8 @@ def check_engine(expected: str) -> None:
     mine = engine()
     if mine != expected:
         raise SweepError(
-            f"a worker has another engine ({mine}) than this machine ({expected}), and would not give the same "
-            "numbers: install the same version of airtcp there, and start it again"
+            f"a worker has another engine ({mine}) than this machine ({expected}), and would not give the "
+            "same numbers: install the same version of airtcp there, and start it again"
         )
 
 
