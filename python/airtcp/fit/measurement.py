@@ -28,6 +28,8 @@ class RoundTrips:
     rtt_s: Floats
     packet_bytes: float | None = None
     """Mean length of the IP packets, if it is known."""
+    least_s: float | None = None
+    """The least of all packets, where the file has it and `rtt_s` are a smoothed few."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,18 @@ class Fates:
     """Mean length of the IP packets, if it is known."""
     interval_s: float | None = None
     """Median time from one packet to the next, if it is known."""
+
+
+@dataclass(frozen=True)
+class LossCount:
+    """How many packets were lost, where the file does not tell which."""
+
+    packets: int
+    """Sent."""
+    lost: int
+    direction: Direction
+    packet_bytes: float | None = None
+    """Mean length of the IP packets, if it is known."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +89,7 @@ class Transfer:
     """What a capture or `ss` tells of the TCP connection itself."""
 
     data_packets: int
+    """Sent for the first time."""
     retransmissions: int
     spurious: int | None = None
     """Retransmissions of what had arrived, by DSACK, SACK or timestamps; None: cannot be told."""
@@ -110,6 +125,7 @@ class Measurement:
     """In words, e.g. `ping (Linux, IPv4)`."""
     round_trips: RoundTrips | None = None
     fates: tuple[Fates, ...] = ()
+    loss_counts: tuple[LossCount, ...] = ()
     throughput: tuple[Throughput, ...] = ()
     reordering: tuple[Reordering, ...] = ()
     transfer: Transfer | None = None

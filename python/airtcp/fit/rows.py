@@ -6,12 +6,12 @@ import math
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from airtcp.fit import dates
 from airtcp.fit.measurement import Fates, Flags, Floats, Measurement, RoundTrips, Throughput
 from airtcp.fit.quantities import Kind, Quantity, quantity
 from airtcp.fit.readers import FileError
@@ -160,7 +160,7 @@ class Rows:
         try:
             return _finite(float(text))
         except ValueError:
-            return _date_s(text) if kind == "time" else None
+            return dates.seconds(text) if kind == "time" else None
 
     def _times(self) -> Floats:
         """When each row was, in seconds since the first."""
@@ -241,11 +241,3 @@ def _finite(value: float) -> float | None:
     except OverflowError:
         return None
     return number if math.isfinite(number) else None
-
-
-def _date_s(text: str) -> float | None:
-    """`2026-11-22T03:08:50.123+01:00`"""
-    try:
-        return datetime.fromisoformat(text.upper()).timestamp()
-    except (ValueError, OverflowError, OSError):
-        return None

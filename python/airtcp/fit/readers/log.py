@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from airtcp.fit.json_objects import objects
 from airtcp.fit.measurement import Measurement, Replay
 from airtcp.fit.quantities import quantity
 from airtcp.fit.readers import FileError, Reader
 from airtcp.fit.rows import MAX_ROWS, Rows
-from airtcp.fit.text import HEAD_BYTES, Skips, TextFile
+from airtcp.fit.text import Skips, TextFile
 
 _KEY = re.compile(r'"([^"\\]{1,60})"\s*:')
 _LONGEST_ENTRY = 1 << 20
-_CHECK_EACH = 1000
 _WHAT = "entries of a log"
 _REPLAYED = {"duration_ms", "bandwidth_kbps"}
 
@@ -34,10 +32,7 @@ def recognises(head: bytes) -> float:
 def read(path: Path) -> Measurement:
     text = TextFile(path, Skips(unit="entry", units="entries"))
     rows: Rows | None = None
-    for number, entry, shown in _entries(text):
-        if not isinstance(entry, dict):
-            text.skips.add(number, shown)
-            continue
+    for number, entry, shown in objects(text, _LONGEST_ENTRY, _WHAT):
         if rows is None:
             keys = list(entry)
             rows = Rows(path, keys)
@@ -62,36 +57,6 @@ def _measurement(text: TextFile, rows: Rows, keys: set[str]) -> Measurement:
     return replace(
         measured, replay=replay, skipped=text.skips.skipped(), notes=(*measured.notes, *text.notes)
     )
-
-
-def _entries(text: TextFile) -> Iterator[tuple[int, object, str]]:
-    """The objects of the list one after the other, each with its number and how it begins."""
-    decoder = json.JSONDecoder()
-    number = 0
-    with text.open() as stream:
-        buffer = text.more(stream, HEAD_BYTES)
-        place = buffer.find("{")
-        while place >= 0:
-            number += 1
-            text.skips.lines += 1
-            try:
-                entry, end = decoder.raw_decode(buffer, place)
-                yield number, entry, buffer[place:end][:80]
-            except (ValueError, RecursionError):
-                # It may go on in what is not read yet.
-                more = text.more(stream, HEAD_BYTES) if len(buffer) - place < _LONGEST_ENTRY else ""
-                if more:
-                    buffer, place = buffer[place:] + more, 0
-                    number -= 1
-                    text.skips.lines -= 1
-                    continue
-                text.skips.add(number, buffer[place : place + 80])
-                if text.skips.count % _CHECK_EACH == 0:
-                    text.skips.check(text.path, _WHAT)
-                end = place + 1
-            place = buffer.find("{", end)
-            while place < 0 and (buffer := text.more(stream, HEAD_BYTES)):
-                place = buffer.find("{")
 
 
 READER = Reader(

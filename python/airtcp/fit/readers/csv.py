@@ -1,0 +1,91 @@
+"""CSV with named columns: times, round trips, losses, rates."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+
+from airtcp.fit.measurement import Measurement
+from airtcp.fit.quantities import quantity
+from airtcp.fit.readers import FileError, Reader
+from airtcp.fit.rows import MAX_ROWS, Rows
+from airtcp.fit.text import TextFile
+
+_SEPARATORS = "\t;,"
+_LINES_BEFORE_HEADING = 20
+
+
+def recognises(head: bytes) -> float:
+    lines = [line for line in head.decode("utf-8", "replace").splitlines() if line.strip()]
+    for place, line in enumerate(lines[:_LINES_BEFORE_HEADING]):
+        if not (headings := _headings(line)):
+            continue
+        if not (kinds := _kinds(headings)):
+            continue
+        separator = _separator(line)
+        following = [len(_fields(row, separator)) == len(headings) for row in lines[place + 1 : place + 11]]
+        if following.count(True) * 2 < len(following):
+            return 0.0
+        if len(headings) == 1:
+            return 0.85
+        return 0.9 if kinds & {"rtt", "rate"} else 0.6
+    return 0.0
+
+
+def read(path: Path) -> Measurement:
+    text = TextFile(path)
+    rows: Rows | None = None
+    separator = ","
+    for number, line in text.lines():
+        if rows is None:
+            if (headings := _headings(line)) and (_kinds(headings) or number > _LINES_BEFORE_HEADING):
+                separator = _separator(line)
+                rows = Rows(path, headings, has_decimal_comma=separator != ",")
+            elif not line.startswith("#"):
+                text.skips.add(number, line)
+        elif line.startswith("#"):
+            text.skips.lines -= 1
+        elif not rows.take(_fields(line, separator)):
+            text.skips.add(number, line)
+        elif rows.is_full:
+            text.notes.append(f"Only the first {MAX_ROWS} rows are used.")
+            break
+    if rows is None:
+        raise FileError(f"{path}: no heading names a column, e.g. time_s,rtt_ms,lost or bandwidth_kbps")
+    text.skips.check(path, "rows under the heading")
+    measured = rows.measurement("CSV")
+    return replace(measured, skipped=text.skips.skipped(), notes=(*measured.notes, *text.notes))
+
+
+def _headings(line: str) -> list[str]:
+    """The names in a heading; a row of values has none. A comment may be one."""
+    fields = _fields(line.lstrip("# "), _separator(line))
+    return [] if any(_is_number(field) for field in fields) else fields
+
+
+def _kinds(headings: list[str]) -> set[str]:
+    kinds: set[str] = {known.kind for heading in headings if (known := quantity(heading))}
+    return kinds if kinds & {"rtt", "rate", "time"} else set()
+
+
+def _separator(line: str) -> str:
+    return next((mark for mark in _SEPARATORS if mark in line), ",")
+
+
+def _fields(line: str, separator: str) -> list[str]:
+    try:
+        return [field.strip() for field in next(csv.reader((line,), delimiter=separator))]
+    except (csv.Error, StopIteration):
+        return []
+
+
+def _is_number(field: str) -> bool:
+    try:
+        float(field.replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+READER = Reader("csv", "CSV with named columns: rtt_ms, time_s, lost, bandwidth_kbps, …", recognises, read)

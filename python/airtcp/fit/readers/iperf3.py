@@ -1,0 +1,371 @@
+"""Results of `iperf3 --json` and `iperf3 --json-stream`."""
+
+from __future__ import annotations
+
+import math
+import re
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from airtcp.fit.json_objects import objects
+from airtcp.fit.measurement import (
+    Direction,
+    LossCount,
+    Measurement,
+    Reordering,
+    RoundTrips,
+    Skipped,
+    Throughput,
+    Transfer,
+)
+from airtcp.fit.readers import FileError, Reader
+from airtcp.fit.text import Skips, TextFile
+
+_LONGEST_RESULT = 1 << 22
+_MAX_INTERVALS = 1 << 20
+_VERSION = re.compile(rb'"version"\s*:\s*"iperf 3')
+_AS_TEXT = re.compile(rb"\[ *ID\] +Interval +Transfer")
+# IPv4's and TCP's headers, with timestamps; IPv4's and UDP's.
+_TCP_HEADER_BYTES = 52
+_UDP_HEADER_BYTES = 28
+_WHAT = "results of iperf3"
+
+Json = Mapping[str, Any]
+
+
+def recognises(head: bytes) -> float:
+    if _AS_TEXT.search(head):
+        return 0.5
+    if not head.lstrip().startswith(b"{"):
+        return 0.0
+    if _VERSION.search(head) or b'"test_start"' in head:
+        return 0.99
+    return 0.9 if b'"streams"' in head and b'"bits_per_second"' in head else 0.0
+
+
+def read(path: Path) -> Measurement:
+    text = TextFile(path, Skips(unit="object", units="objects"))
+    result = _Result(path)
+    for _, entry, _ in objects(text, _LONGEST_RESULT, _WHAT):
+        result.take(entry)
+    if text.skips.count:
+        text.notes.append("The result breaks off, or is very long: its intervals are read one by one.")
+    return result.measurement(text)
+
+
+@dataclass
+class _Way:
+    """What went one way."""
+
+    time_s: array[float] = field(default_factory=lambda: array("d"))
+    interval_s: array[float] = field(default_factory=lambda: array("d"))
+    rate_bps: array[float] = field(default_factory=lambda: array("d"))
+    rtt_s: array[float] = field(default_factory=lambda: array("d"))
+    """NaN: not told."""
+    retransmissions: int | None = None
+    lost: int | None = None
+    packets: int = 0
+
+    def take(self, start_s: float, total: Json, streams: list[Json]) -> None:
+        seconds, rate_bps = _number(total, "seconds"), _number(total, "bits_per_second")
+        if not seconds or rate_bps is None or len(self.time_s) == _MAX_INTERVALS:
+            return
+        self.time_s.append(start_s)
+        self.interval_s.append(seconds)
+        self.rate_bps.append(rate_bps)
+        rtts = [rtt for stream in streams if (rtt := _number(stream, "rtt"))]
+        self.rtt_s.append(sum(rtts) / len(rtts) / 1e6 if rtts else math.nan)
+        if (retransmits := _number(total, "retransmits")) is not None:
+            self.retransmissions = (self.retransmissions or 0) + int(retransmits)
+        if (lost := _number(total, "lost_packets")) is not None:
+            self.lost = (self.lost or 0) + int(lost)
+            self.packets += int(_number(total, "packets") or 0)
+
+
+@dataclass
+class _Test:
+    """One run of iperf3."""
+
+    start: Json = field(default_factory=dict)
+    end: Json = field(default_factory=dict)
+    forward: _Way = field(default_factory=_Way)
+    reverse: _Way = field(default_factory=_Way)
+
+    @property
+    def options(self) -> Json:
+        return _object(self.start, "test_start")
+
+    @property
+    def is_udp(self) -> bool:
+        return self.options.get("protocol") == "UDP"
+
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """Tests of one kind can be put together."""
+        return self.options.get("protocol"), bool(self.options.get("reverse")), bool(self.reverse.time_s)
+
+
+class _Result:
+    """The tests in a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.tests: list[_Test] = []
+        self.error = ""
+        self.begun_s = 0.0
+
+    def take(self, entry: Json) -> None:
+        """A whole result, an event of a stream, or a part of a result that breaks off."""
+        if isinstance(entry.get("error"), str):
+            self.error = entry["error"]
+        event, data = entry.get("event"), entry.get("data")
+        if event == "error":
+            self.error = str(data)
+        elif isinstance(event, str) and isinstance(data, dict):
+            self._part(data)
+        elif "intervals" in entry:
+            self._start(_object(entry, "start"))
+            for interval in _objects(entry, "intervals"):
+                self._part(interval)
+            self._part(_object(entry, "end"))
+        else:
+            self._part(entry)
+
+    def measurement(self, text: TextFile) -> Measurement:
+        """
+        # Raises
+        FileError: no interval of any test can be used.
+        """
+        tests = [test for test in self.tests if test.forward.time_s]
+        if not tests:
+            raise FileError(f"{self.path}: {self._why_nothing()}")
+        alike = [test for test in tests if test.kind == tests[0].kind]
+        notes = list(text.notes)
+        if self.error:
+            notes.append(f"iperf3 ended with an error: {self.error[:200]}")
+        if len(tests) > 1:
+            notes.append(f"{len(alike)} tests of one kind stand one after the other, as if without a pause.")
+        if len(alike) < len(tests):
+            notes.append(f"{len(tests) - len(alike)} tests of another kind are left out.")
+        return _measurement(self.path, alike, text.skips.skipped(), notes)
+
+    def _why_nothing(self) -> str:
+        if self.error:
+            return f"iperf3 measured nothing: {self.error[:200]}"
+        if self.tests:
+            return "no interval was measured; was iperf3 stopped at once?"
+        return "iperf3 prints what can be read with --json only: iperf3 --json -c HOST > result.json"
+
+    def _start(self, start: Json) -> None:
+        if self.tests and self.tests[-1].forward.time_s:
+            self.begun_s = self.tests[-1].forward.time_s[-1] + self.tests[-1].forward.interval_s[-1]
+        self.tests.append(_Test(start))
+
+    def _part(self, part: Json) -> None:
+        if "test_start" in part:
+            self._start(part)
+            return
+        if not self.tests:
+            self._start({})
+        if "sum_sent" in part or "sum_received" in part or ("sum" in part and _is_end(part)):
+            self.tests[-1].end = part
+        elif "sum" in part or "streams" in part:
+            self._interval(part)
+
+    def _interval(self, part: Json) -> None:
+        test = self.tests[-1]
+        streams = _objects(part, "streams")
+        ways: tuple[tuple[_Way, Literal["sum", "sum_bidir_reverse"], bool], ...] = (
+            (test.forward, "sum", True),
+            (test.reverse, "sum_bidir_reverse", False),
+        )
+        is_bidir = "sum_bidir_reverse" in part
+        for way, key, is_sender in ways:
+            total = _object(part, key) or (_added(streams) if key == "sum" else {})
+            if not total or total.get("omitted") is True:
+                continue
+            of_way = [stream for stream in streams if not is_bidir or stream.get("sender") is is_sender]
+            way.take(self.begun_s + (_number(total, "start") or 0.0), total, of_way)
+
+
+def _measurement(path: Path, tests: list[_Test], skipped: Skipped | None, notes: list[str]) -> Measurement:
+    first = tests[0]
+    protocol = "UDP" if first.is_udp else "TCP"
+    ways: list[Direction] = ["forward", "reverse"] if first.reverse.time_s else ["forward"]
+    packet_bytes, payload_bytes = _lengths(first)
+    notes += _notes(first, ways)
+    return Measurement(
+        source=path,
+        format=f"iperf3 ({protocol}{', both ways' if len(ways) > 1 else ''})",
+        throughput=tuple(_throughput(tests, way, packet_bytes / payload_bytes) for way in ways),
+        round_trips=_round_trips(tests, packet_bytes),
+        loss_counts=tuple(count for way in ways if (count := _losses(tests, way, packet_bytes))),
+        reordering=_reordering(tests) if first.is_udp else (),
+        transfer=None if first.is_udp else _transfer(tests, payload_bytes),
+        skipped=skipped,
+        notes=tuple(notes),
+    )
+
+
+def _lengths(test: _Test) -> tuple[float, float]:
+    """Of a full packet and of what it carries, in bytes."""
+    if test.is_udp:
+        payload = _number(test.options, "blksize") or 1448.0
+        return payload + _UDP_HEADER_BYTES, payload
+    payload = _number(test.start, "tcp_mss_default") or _number(test.start, "tcp_mss") or 1448.0
+    return payload + _TCP_HEADER_BYTES, payload
+
+
+def _throughput(tests: list[_Test], way: Direction, expansion: float) -> Throughput:
+    """Of IP packets: iperf3 counts what they carry."""
+    parts = [_way(test, way) for test in tests]
+    rtt_s = np.concatenate([part.rtt_s for part in parts])
+    return Throughput(
+        time_s=np.concatenate([part.time_s for part in parts]),
+        interval_s=np.concatenate([part.interval_s for part in parts]),
+        rate_bps=np.concatenate([part.rate_bps for part in parts]) * expansion,
+        direction=way,
+        is_capacity=False,
+        rtt_s=rtt_s if np.isfinite(rtt_s).any() else None,
+    )
+
+
+def _round_trips(tests: list[_Test], packet_bytes: float) -> RoundTrips | None:
+    """The sender's smoothed ones, one an interval."""
+    parts = [way for test in tests for way in (test.forward, test.reverse) if not np.isnan(way.rtt_s).all()]
+    if not parts:
+        return None
+    time_s, rtt_s = (
+        np.concatenate(columns) for columns in zip(*((p.time_s, p.rtt_s) for p in parts), strict=True)
+    )
+    known = np.isfinite(rtt_s)
+    least = [
+        rtt
+        for test in tests
+        for stream in _objects(test.end, "streams")
+        if (rtt := _number(_object(stream, "sender"), "min_rtt"))
+    ]
+    order = np.argsort(time_s[known], kind="stable")
+    least_s = min(least) / 1e6 if least else None
+    return RoundTrips(time_s[known][order], rtt_s[known][order], packet_bytes, least_s)
+
+
+def _losses(tests: list[_Test], way: Direction, packet_bytes: float) -> LossCount | None:
+    """Of UDP. The receiver knows; at the end, the sender is told."""
+    packets = lost = 0
+    for test in tests:
+        if not test.is_udp:
+            return None
+        part = _way(test, way)
+        total = _object(test.end, "sum" if way == "forward" else "sum_bidir_reverse")
+        if part.lost is not None and part.packets:
+            packets, lost = packets + part.packets, lost + part.lost
+        elif (all_packets := _number(total, "packets")) and (
+            all_lost := _number(total, "lost_packets")
+        ) is not None:
+            packets, lost = packets + int(all_packets), lost + int(all_lost)
+    if not packets:
+        return None
+    # iperf3 counts what comes late as lost and takes it back in a later interval: a sum may be below 0.
+    return LossCount(packets, min(max(lost, 0), packets), way, packet_bytes)
+
+
+def _reordering(tests: list[_Test]) -> tuple[Reordering, ...]:
+    packets = late = 0
+    for test in tests:
+        for stream in _objects(test.end, "streams"):
+            udp = _object(stream, "udp")
+            if (count := _number(udp, "out_of_order")) is not None:
+                late += int(count)
+                packets += int(_number(udp, "packets") or 0)
+    return (Reordering(packets, late, np.empty(0), "forward"),) if packets else ()
+
+
+def _transfer(tests: list[_Test], payload_bytes: float) -> Transfer | None:
+    retransmissions, sent_bytes = 0, 0.0
+    for test in tests:
+        total = _object(test.end, "sum_sent")
+        count = _number(total, "retransmits")
+        if count is None:
+            count = test.forward.retransmissions
+        if count is None:
+            return None
+        retransmissions += int(count)
+        sent_bytes += float(np.dot(test.forward.rate_bps, test.forward.interval_s)) / 8
+    algorithm = tests[0].end.get("sender_tcp_congestion")
+    return Transfer(
+        data_packets=math.ceil(sent_bytes / payload_bytes),
+        retransmissions=retransmissions,
+        mss_bytes=int(payload_bytes),
+        congestion_control=algorithm if isinstance(algorithm, str) else None,
+    )
+
+
+def _notes(test: _Test, ways: list[Direction]) -> list[str]:
+    notes = []
+    if len(ways) > 1:
+        notes.append("The way there is from iperf3's client to its server.")
+    elif test.options.get("reverse"):
+        notes.append("The way there, that of the data, is from iperf3's server to its client (--reverse).")
+    else:
+        notes.append("The way there, that of the data, is from iperf3's client to its server.")
+    if test.is_udp:
+        jitter_ms = _number(_object(test.end, "sum"), "jitter_ms")
+        target = _number(test.options, "target_bitrate")
+        if jitter_ms is not None:
+            notes.append(f"iperf3's jitter was {jitter_ms:.3g} ms.")
+        if target:
+            notes.append(
+                f"iperf3 sent {target / 1e6:.4g} Mbit/s, as it was told to: the link may carry more."
+            )
+    return notes
+
+
+def _way(test: _Test, way: Direction) -> _Way:
+    return test.reverse if way == "reverse" else test.forward
+
+
+def _is_end(part: Json) -> bool:
+    """The total of a UDP test, which has no `sum_sent` in older versions, and not an interval."""
+    return any("udp" in stream for stream in _objects(part, "streams")) or "cpu_utilization_percent" in part
+
+
+def _added(streams: list[Json]) -> Json:
+    """What `sum` would say."""
+    if not streams:
+        return {}
+    total = dict(streams[0])
+    for key in ("bits_per_second", "retransmits", "lost_packets", "packets"):
+        numbers = [number for stream in streams if (number := _number(stream, key)) is not None]
+        if numbers:
+            total[key] = sum(numbers)
+    return total
+
+
+def _number(part: Json, key: str) -> float | None:
+    value = part.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if 0 <= number < 1e15 or (key == "lost_packets" and abs(number) < 1e15) else None
+
+
+def _object(part: Json, key: str) -> Json:
+    value = part.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _objects(part: Json, key: str) -> list[Json]:
+    value = part.get(key)
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+READER = Reader("iperf3", "a result of `iperf3 --json -c HOST > result.json`", recognises, read)

@@ -1,0 +1,192 @@
+"""`iperf3 --json`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from numpy.testing import assert_allclose
+
+from airtcp.fit import detect
+from airtcp.fit.measurement import Measurement
+from airtcp.fit.readers import FileError
+
+Read = Callable[[str], Measurement]
+MSS = 1448
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Read:
+    def read(text: str) -> Measurement:
+        path = tmp_path / "result.json"
+        path.write_text(text)
+        return detect.read(path)
+
+    return read
+
+
+def start(**options: Any) -> dict[str, Any]:
+    options = {"protocol": "TCP", "num_streams": 1, "blksize": 131072, "reverse": 0, **options}
+    return {"version": "iperf 3.16", "tcp_mss_default": MSS, "test_start": options}
+
+
+def part(at_s: float, mbps: float, *, sender: bool = True, **more: Any) -> dict[str, Any]:
+    return {
+        "socket": 5, "start": at_s, "end": at_s + 1, "seconds": 1.0, "bytes": int(mbps * 125e3),
+        "bits_per_second": mbps * 1e6, "omitted": False, "sender": sender, **more,
+    }  # fmt: skip
+
+
+def interval(at_s: float, mbps: float, *, sender: bool = True, **more: Any) -> dict[str, Any]:
+    total = {key: value for key, value in more.items() if key != "rtt"}
+    return {
+        "streams": [part(at_s, mbps, sender=sender, **more)],
+        "sum": part(at_s, mbps, sender=sender, **total),
+    }
+
+
+def tcp() -> dict[str, Any]:
+    return {
+        "start": start(),
+        "intervals": [
+            interval(0, 99, retransmits=7, rtt=90_000) | {"sum": part(0, 99) | {"omitted": True}},
+            interval(0, 8, retransmits=2, rtt=50_000),
+            interval(1, 12, retransmits=3, rtt=70_000),
+        ],
+        "end": {
+            "streams": [{"sender": {"min_rtt": 42_000, "retransmits": 5}, "receiver": {}}],
+            "sum_sent": {"bits_per_second": 10e6, "retransmits": 5},
+            "sum_received": {"bits_per_second": 9e6},
+            "sender_tcp_congestion": "cubic",
+        },
+    }
+
+
+def check_tcp(found: Measurement) -> None:
+    (throughput,) = found.throughput
+    assert_allclose(throughput.rate_bps, [8e6 * 1500 / MSS, 12e6 * 1500 / MSS])
+    assert_allclose(throughput.time_s, [0, 1])
+    assert throughput.rtt_s is not None
+    assert_allclose(throughput.rtt_s, [0.05, 0.07])
+    assert (throughput.direction, throughput.is_capacity) == ("forward", False)
+    assert found.transfer is not None
+    assert found.transfer.data_packets == -(-20_000_000 // (8 * MSS))
+    assert found.transfer.retransmissions == 5
+
+
+def test_tcp(read: Read) -> None:
+    found = read(json.dumps(tcp(), indent="\t"))
+    check_tcp(found)
+    assert found.format == "iperf3 (TCP)"
+    assert found.round_trips is not None
+    assert found.round_trips.least_s == 0.042
+    assert found.transfer is not None
+    assert (found.transfer.congestion_control, found.transfer.mss_bytes) == ("cubic", MSS)
+    assert found.skipped is None
+
+
+def test_a_stream_of_events(read: Read) -> None:
+    result = tcp()
+    events = [{"event": "start", "data": result["start"]}]
+    events += [{"event": "interval", "data": part} for part in result["intervals"]]
+    events += [{"event": "end", "data": result["end"]}]
+    check_tcp(read("\n".join(json.dumps(event) for event in events)))
+
+
+def test_of_a_result_that_breaks_off_the_intervals_are_used(read: Read) -> None:
+    text = json.dumps(tcp(), indent="\t")
+    found = read(text[: text.index('"sender_tcp_congestion"') - 200])
+    assert_allclose(found.throughput[0].time_s, [0, 1])
+    assert found.transfer is not None
+    assert found.transfer.retransmissions == 5
+    assert "breaks off" in found.notes[0]
+
+
+def test_several_streams_count_together(read: Read) -> None:
+    result = tcp()
+    result["intervals"] = [
+        {"streams": [part(0, 3, retransmits=1, rtt=40_000), part(0, 5, retransmits=1, rtt=60_000)]}
+    ]
+    found = read(json.dumps(result))
+    assert_allclose(found.throughput[0].rate_bps, [8e6 * 1500 / MSS])
+    assert found.throughput[0].rtt_s is not None
+    assert_allclose(found.throughput[0].rtt_s, [0.05])
+
+
+def test_reverse_is_the_way_of_the_data(read: Read) -> None:
+    result = tcp()
+    result["start"] = start(reverse=1)
+    result["intervals"] = [interval(0, 8, sender=False)]
+    found = read(json.dumps(result))
+    assert found.throughput[0].direction == "forward"
+    assert found.throughput[0].rtt_s is None
+    assert found.transfer is not None
+    assert found.transfer.retransmissions == 5
+    assert "--reverse" in found.notes[0]
+
+
+def test_both_ways_at_once(read: Read) -> None:
+    result = tcp()
+    both = interval(0, 8, retransmits=1, rtt=50_000)
+    both["streams"].append(part(0, 20, sender=False))
+    both["sum_bidir_reverse"] = part(0, 20, sender=False)
+    result["intervals"] = [both]
+    found = read(json.dumps(result))
+    assert [way.direction for way in found.throughput] == ["forward", "reverse"]
+    assert_allclose(found.throughput[1].rate_bps, [20e6 * 1500 / MSS])
+    assert found.throughput[1].rtt_s is None
+
+
+def test_udp(read: Read) -> None:
+    udp = {"lost_packets": 30, "packets": 1000, "jitter_ms": 0.7}
+    result = {
+        "start": start(protocol="UDP", blksize=1400, target_bitrate=10_000_000),
+        "intervals": [interval(0, 10, packets=500), interval(1, 10, packets=500)],
+        "end": {"streams": [{"udp": {**udp, "out_of_order": 4}}], "sum": udp},
+    }
+    found = read(json.dumps(result))
+    assert found.format == "iperf3 (UDP)"
+    (count,) = found.loss_counts
+    assert (count.packets, count.lost, count.packet_bytes) == (1000, 30, 1428)
+    assert (found.reordering[0].packets, found.reordering[0].late) == (1000, 4)
+    assert found.transfer is None
+    assert "10 Mbit/s" in " ".join(found.notes)
+
+
+def test_losses_of_udp_that_are_taken_back(read: Read) -> None:
+    result = {
+        "start": start(protocol="UDP", blksize=1400, reverse=1),
+        "intervals": [
+            interval(0, 10, sender=False, packets=500, lost_packets=9),
+            interval(1, 10, sender=False, packets=500, lost_packets=-4),
+        ],
+        "end": {},
+    }
+    assert read(json.dumps(result)).loss_counts[0].lost == 5
+
+
+def test_several_tests_are_joined(read: Read) -> None:
+    found = read(json.dumps(tcp()) + "\n" + json.dumps(tcp()))
+    assert_allclose(found.throughput[0].time_s, [0, 1, 2, 3])
+    assert found.transfer is not None
+    assert found.transfer.retransmissions == 10
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (
+            json.dumps({"start": start(), "intervals": [], "end": {}, "error": "unable to connect"}),
+            "measured nothing: unable to connect",
+        ),
+        (json.dumps({"start": start(), "intervals": [], "end": {}}), "no interval"),
+        ("[ ID] Interval           Transfer     Bitrate\n[  5] 0.00-1.00 sec 1 MBytes", "--json"),
+        ('{"event":"start","data":{"version":"iperf 3.17"}}\n{"event":"error","data":"busy"}', "busy"),
+    ],
+)
+def test_what_measured_nothing_is_refused(read: Read, text: str, why: str) -> None:
+    with pytest.raises(FileError, match=why):
+        read(text)

@@ -1,0 +1,128 @@
+"""Samples of `ss -ti`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from numpy.testing import assert_allclose
+
+from airtcp.fit import detect
+from airtcp.fit.measurement import Measurement
+from airtcp.fit.readers import FileError
+
+Read = Callable[[str], Measurement]
+HEADING = "State Recv-Q Send-Q Local Address:Port  Peer Address:Port Process\n"
+SOCKET = "ESTAB 0      9124    192.0.2.7:40001   192.0.2.1:5201 "
+OTHER = "ESTAB 0      0       192.0.2.7:40002   192.0.2.1:22 "
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Read:
+    def read(text: str) -> Measurement:
+        path = tmp_path / "ss.txt"
+        path.write_text(text)
+        return detect.read(path)
+
+    return read
+
+
+def info(acked: int, rtt_ms: float, more: str = "") -> str:
+    return (
+        f"\t ts sack ecn cubic wscale:7,7 rto:204 rtt:{rtt_ms}/1.5 mss:1448 pmtu:1500 rcvmss:536 cwnd:10 "
+        f"ssthresh:7 bytes_sent:{acked + 9} bytes_acked:{acked} bytes_received:40 segs_out:12 data_segs_out:90 "
+        f"send 11.6Mbps lastsnd:4 pacing_rate 13.9Mbps delivery_rate 2.5Mbps busy:96ms {more} minrtt:31\n"
+    )
+
+
+def sample(acked: int, rtt_ms: float, more: str = "") -> str:
+    return HEADING + SOCKET + "\n" + info(acked, rtt_ms, more)
+
+
+def test_samples_with_dates(read: Read) -> None:
+    found = read(
+        "1700000000.5\n"
+        + sample(10_000, 40)
+        + "1700000002.5\n"
+        + sample(30_000, 50)
+        + "1700000003.5\n"
+        + sample(30_000, 50, "retrans:1/7 dsack_dups:2 reord_seen:3")
+    )
+    (throughput,) = found.throughput
+    assert_allclose(throughput.time_s, [0, 2])
+    assert_allclose(throughput.rate_bps, [80_000 * 1500 / 1448, 0])
+    assert found.round_trips is not None
+    # Nothing was acknowledged between the second and the third.
+    assert_allclose(found.round_trips.time_s, [0, 2])
+    assert_allclose(found.round_trips.rtt_s, [0.04, 0.05])
+    assert found.round_trips.least_s == 0.031
+    assert found.transfer is not None
+    assert (found.transfer.data_packets, found.transfer.retransmissions) == (83, 7)
+    assert (found.transfer.spurious, found.transfer.congestion_control) == (2, "cubic")
+    assert (found.transfer.mss_bytes, found.transfer.ecn) == (1448, True)
+    assert (found.reordering[0].packets, found.reordering[0].late) == (90, 3)
+    assert found.skipped is None
+
+
+def test_without_dates_an_interval_is_assumed_and_said(read: Read) -> None:
+    found = read(sample(10_000, 40) + sample(20_000, 50))
+    assert_allclose(found.throughput[0].interval_s, [1])
+    assert "1 s" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Sun Nov 22 23:59:59 UTC 2026", "Mon Nov 23 00:00:01 UTC 2026"),
+        ("So 22. Nov 23:59:59 CET 2026", "Mo 23. Nov 00:00:01 CET 2026"),
+        ("Sun 22 Nov 2026 11:59:59 PM UTC", "Mon 23 Nov 2026 12:00:01 AM UTC"),
+        ("2026-11-22T23:59:59+00:00", "2026-11-23T00:00:01+00:00"),
+        ("2026-11-22 23:59:59,250", "2026-11-23 00:00:01,250"),
+        ("23:59:59", "00:00:01"),
+    ],
+)
+def test_dates_of_many_kinds(read: Read, first: str, second: str) -> None:
+    found = read(f"{first}\n{sample(10_000, 40)}{second}\n{sample(20_000, 50)}")
+    assert_allclose(found.throughput[0].interval_s, [2])
+    assert found.skipped is None
+
+
+@pytest.mark.parametrize("separator", ["\n", ""])
+@pytest.mark.parametrize("columns", ["", "timer:(on,200ms,0) uid:0 ino:380387 sk:1 cgroup:/ <-> "])
+@pytest.mark.parametrize("state", ["ESTAB 0 0", "0 0", "tcp ESTAB 0 0", "CLOSE-WAIT 1 0"])
+def test_columns_of_every_option(read: Read, state: str, columns: str, separator: str) -> None:
+    socket = f"{state}  [2001:db8::7%eth0]:40001  [2001:db8::1]:5201 {columns}"
+    found = read("".join(socket + separator + info(acked, 40) for acked in (10_000, 20_000)))
+    assert_allclose(found.throughput[0].rate_bps, [80_000 * 1500 / 1448])
+    assert found.transfer is not None
+    assert found.transfer.congestion_control == "cubic"
+    assert found.skipped is None
+
+
+def test_the_connection_with_most_bytes_is_used(read: Read) -> None:
+    text = "".join(
+        SOCKET + "\n" + info(acked, 40) + OTHER + "\n" + info(acked // 10, 99) for acked in (10_000, 20_000)
+    )
+    found = read(text)
+    assert found.round_trips is not None
+    assert_allclose(found.round_trips.rtt_s, 0.04)
+    assert "192.0.2.7:40001" in found.notes[0]
+
+
+def test_a_lone_sample_has_the_delivery_rate(read: Read) -> None:
+    assert_allclose(read(sample(10_000, 40)).throughput[0].rate_bps, [2.5e6 * 1500 / 1448])
+
+
+def test_a_receiver_does_not_know_what_was_lost(read: Read) -> None:
+    many = sample(10, 40).replace("bytes_received:40 ", "bytes_received:100000 ")
+    more = sample(10, 40).replace("bytes_received:40 ", "bytes_received:200000 ")
+    found = read(many + more)
+    assert found.transfer is None
+    assert_allclose(found.throughput[0].rate_bps, [800_000 * 1500 / 1448])
+    assert "receives" in " ".join(found.notes)
+
+
+def test_without_i_there_is_nothing_to_read(read: Read) -> None:
+    with pytest.raises(FileError, match="record them with -i"):
+        read(HEADING + SOCKET)
