@@ -20,16 +20,17 @@ from airtcp._engine import (
     schemes,
     version,
 )
+from airtcp.advise import Advice, advise
 from airtcp.compare import compare
 from airtcp.comparison import Comparison
 from airtcp.output import flows_frame
 from airtcp.series import Series, series_of
 from airtcp.summary import SchemeSummary, summarise_all
-from airtcp.sweep import SweepError, SweepResult, sweep
 from airtcp.verdict import Verdict, verdict
 
 __version__ = version()
 __all__ = [
+    "Advice",
     "CancelToken",
     "Cancelled",
     "Comparison",
@@ -38,9 +39,8 @@ __all__ = [
     "ScenarioError",
     "SchemeSummary",
     "Series",
-    "SweepError",
-    "SweepResult",
     "Verdict",
+    "advise",
     "compare",
     "flows_frame",
     "profiles",
@@ -48,7 +48,6 @@ __all__ = [
     "schemes",
     "series_of",
     "summarise_all",
-    "sweep",
     "verdict",
     "version",
 ]

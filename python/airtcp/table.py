@@ -67,7 +67,7 @@ def table(summaries: Sequence[SchemeSummary], shown: Sequence[Column], best: Seq
 def print_table(console: Console, summaries: Sequence[SchemeSummary], best: Sequence[str]) -> None:
     """Prints what fits, and names what does not."""
     shown, hidden = columns(summaries), list[Column]()
-    while len(shown) > 1 and not _fits(console, table(summaries, shown, best)):
+    while len(shown) > 1 and not fits(console, table(summaries, shown, best)):
         widest_rank = max(shown, key=lambda column: column.rank)
         shown.remove(widest_rank)
         hidden.append(widest_rank)
@@ -77,7 +77,7 @@ def print_table(console: Console, summaries: Sequence[SchemeSummary], best: Sequ
         console.print(f"Not shown for lack of room: {names}.")
 
 
-def _fits(console: Console, candidate: Table) -> bool:
+def fits(console: Console, candidate: Table) -> bool:
     # Not the table's own measure: that is already cut to the console's width.
     wide = console.options.update(width=10_000)
     return Measurement.get(console, wide, candidate).maximum <= console.width

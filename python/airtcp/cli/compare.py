@@ -18,8 +18,6 @@ from airtcp.cli.options import (
     DurationOption,
     ProfileOption,
     ScenarioArgument,
-    SchemesOption,
-    SeedsOption,
     SetOption,
     default_directory,
     load,
@@ -44,9 +42,14 @@ Examples:
 
 def command(
     scenario: ScenarioArgument = None,
-    schemes: SchemesOption = None,
+    schemes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,…", help="Schemes to compare, the first being the base: see `airtcp schemes`."
+        ),
+    ] = None,
     changes: SetOption = None,
-    seeds: SeedsOption = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="Runs per scheme, each with its own seed.")] = None,
     duration: DurationOption = None,
     profile: ProfileOption = None,
     json: Annotated[

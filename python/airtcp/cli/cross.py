@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.table import Table
 
 from airtcp._engine import ScenarioError
-from airtcp.cli.console import plain_console, write_json
+from airtcp.cli.console import plain_console, watched, write_json
 from airtcp.cli.errors import INTERRUPTED, InputError, writing
-from airtcp.cli.reproduce import make_folders, save_figure, watched
+from airtcp.cli.reproduce import make_folders, save_figure
 from airtcp.figures.style import style
 from airtcp.papers.cross import SEEDS, Cross, Plan, all_paths, all_schemes, cross
 from airtcp.papers.cross_page import COLUMNS, CrossPlot, detail, matrix, page

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from airtcp import _engine
+from airtcp.advise import advice_schema
 from airtcp.catalogue import KeyInfo, SchemeInfo
 from airtcp.cli.console import plain_console
 from airtcp.results import results_schema
@@ -64,14 +65,17 @@ def schema_command(
     results: Annotated[bool, typer.Option("--results", help="That of results.json instead.")] = False,
     papers: Annotated[bool, typer.Option("--papers", help="That of `airtcp paper`'s results.")] = False,
     cross: Annotated[bool, typer.Option("--cross", help="That of `airtcp paper cross`'s results.")] = False,
+    advice: Annotated[bool, typer.Option("--advice", help="That of `airtcp advise`'s answers.")] = False,
 ) -> None:
     """Print the JSON Schema of the scenario file."""
-    print(json_module.dumps(_schema(results, papers, cross), indent=2, ensure_ascii=False))
+    print(json_module.dumps(_schema(results, papers, cross, advice), indent=2, ensure_ascii=False))
 
 
-def _schema(results: bool, papers: bool, cross: bool) -> Any:
+def _schema(results: bool, papers: bool, cross: bool, advice: bool) -> Any:
     if results:
         return results_schema()
+    if advice:
+        return advice_schema()
     if not (papers or cross):
         return json_module.loads(_engine.schema())
     # Here, and not above: they load Matplotlib.

@@ -14,15 +14,14 @@ from matplotlib.figure import Figure
 from rich import box
 from rich.console import Console
 from rich.padding import Padding
-from rich.progress import Progress, TaskID
 from rich.table import Table
 
 from airtcp._engine import ScenarioError
-from airtcp.cli.console import plain_console, progress_bar, write_json
+from airtcp.cli.console import plain_console, watched, write_json
 from airtcp.cli.errors import INTERRUPTED, InputError, writing
 from airtcp.figures.style import save, save_svg, style
 from airtcp.papers.frame import words
-from airtcp.papers.frame.context import QUICK_SEEDS, Context, Watcher
+from airtcp.papers.frame.context import QUICK_SEEDS, Context
 from airtcp.papers.frame.docs import FIGURES, page
 from airtcp.papers.frame.document import (
     ExperimentOut,
@@ -127,30 +126,6 @@ def save_figure(drawn: Figure, out: Path, docs: Path | None, name: str) -> None:
     if docs:
         with writing(docs):
             save_svg(drawn, docs / FIGURES, name)
-
-
-@dataclass
-class _Bar:
-    """Shows the progress of one experiment."""
-
-    bar: Progress
-    task: TaskID
-    name: str
-    total: int = 0
-
-    def expect(self, runs: int) -> None:
-        self.total += runs
-        self.bar.update(self.task, total=self.total)
-
-    def done(self, label: str) -> None:
-        self.bar.update(self.task, advance=1, description=f"{self.name} {label}")
-
-
-@contextmanager
-def watched(name: str) -> Iterator[Watcher]:
-    """A progress bar called `name`."""
-    with progress_bar() as bar:
-        yield _Bar(bar, bar.add_task(name, total=None), name)
 
 
 def show(console: Console, found: ExperimentOut, took_s: float) -> None:

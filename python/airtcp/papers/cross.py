@@ -6,6 +6,7 @@ Each scheme runs alone, then beside one Reno and beside one CUBIC flow, all with
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,16 +14,15 @@ from typing import Any, Literal, TypedDict
 
 import airtcp
 from airtcp._engine import schemes, version
+from airtcp.competition import COMPETITOR, competitor_bps, is_split, kept
 from airtcp.papers.frame.context import Case, Context, Runs
 from airtcp.papers.frame.document import Value
 from airtcp.papers.frame.find import links
-from airtcp.papers.frame.rows import ratio_of
 from airtcp.results import plain, schema_of
 from airtcp.stats import CONFIDENCE, Estimate
 from airtcp.summary import summarise_all
 
 FLOW = "download"
-COMPETITOR = "competitor"
 BASE = "reno"
 COMPETITORS = ("reno", "cubic")
 COMPOSITIONS = (
@@ -37,7 +37,6 @@ COMPOSITIONS = (
 """Paper 003's way to deploy its methods, a sender and a filter that help each other, and the parts of the
 way that help a sender of today."""
 
-SPLITS = "split"
 READY_MADE = ("3g", "lte", "geo-satellite", "wifi")
 AS_PROPOSED = {"rto-m": "rto-m:m=12"}
 """Instead of a name alone: amid what paper 003 finds best (§V: 10 to 15); the default is the least of it."""
@@ -154,7 +153,7 @@ def _link(name: str, text: str, wanted: Sequence[str], alone: Runs, beside: Mapp
             "share_of_bound": by_scheme[scheme].share_of_bound,
             "rtt_p95_ms": by_scheme[scheme].rtt_p95_ms,
             "timeouts": by_scheme[scheme].timeouts,
-            "timeouts_spurious": None if _is_split(scheme) else by_scheme[scheme].spurious_timeouts,
+            "timeouts_spurious": None if is_split(scheme) else by_scheme[scheme].spurious_timeouts,
             **{f"{rival}_keeps": _kept(runs, scheme, rival) for rival, runs in beside.items()},
         }
         for scheme in wanted
@@ -163,12 +162,9 @@ def _link(name: str, text: str, wanted: Sequence[str], alone: Runs, beside: Mapp
     return document
 
 
-def _is_split(scheme: str) -> bool:
-    return SPLITS in (term.split(":")[0] for term in scheme.split("+"))
-
-
 def _kept(beside: Runs, scheme: str, rival: str) -> Estimate:
-    return ratio_of(beside.goodput(scheme, flow=COMPETITOR), beside.goodput(rival, flow=COMPETITOR))
+    found = kept(beside.values(scheme, competitor_bps), beside.values(rival, competitor_bps))
+    return Estimate(math.nan, None, 0) if found is None else found
 
 
 def _one_flow(scenario: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from airtcp._engine import Scenario
 from airtcp.compare import Request, compare_all
@@ -13,6 +13,7 @@ from airtcp.comparison import Comparison
 from airtcp.records import Flow, Link, Run
 from airtcp.series import Series
 from airtcp.summary import measured
+from airtcp.watching import Silent, Watcher
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
@@ -99,27 +100,6 @@ def _link(run: Run, name: str, direction: str) -> Link:
     raise KeyError(f"no link {name} {direction}: there are {known}")
 
 
-class Watcher(Protocol):
-    """Is told how an experiment gets on."""
-
-    def expect(self, runs: int) -> None:
-        """So many more runs are to come."""
-
-    def done(self, label: str) -> None:
-        """One of them is done."""
-
-
-@dataclass(frozen=True)
-class Silent:
-    """A watcher that nobody sees."""
-
-    def expect(self, runs: int) -> None:
-        pass
-
-    def done(self, label: str) -> None:
-        pass
-
-
 @dataclass(frozen=True)
 class Context:
     """Runs scenarios on all cores."""
@@ -131,7 +111,7 @@ class Context:
     forced_seeds: int | None = None
     """Asked for by the user: goes before all others."""
     jobs: int | None = None
-    watcher: Watcher = Silent()
+    watcher: Watcher = field(default_factory=Silent)
 
     def pick(self, full: T, *, quick: T) -> T:
         """The second one where a run of seconds was asked for."""

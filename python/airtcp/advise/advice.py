@@ -1,0 +1,130 @@
+"""What `advise` answers: plain data, as `--json` writes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from airtcp.advise.beside import Share
+from airtcp.advise.deployment import Airtcp, Place, Stage
+from airtcp.advise.standing import Place as Rank
+from airtcp.results import schema_of
+from airtcp.stats import Estimate
+from airtcp.summary import SchemeSummary
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What it takes to use a candidate, all its parts together."""
+
+    places: tuple[Place, ...]
+    stage: Stage
+    """Of the part that takes most effort."""
+    how: tuple[str, ...]
+    airtcp: Airtcp
+    root: bool
+    headers: tuple[str, ...]
+    encrypted: tuple[str, ...]
+    cautions: tuple[str, ...]
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One candidate on the path itself. `gain` is against what is there now, as a share of it."""
+
+    name: str
+    scheme: str
+    queue: str | None
+    standing: Rank
+    behind: Estimate | None
+    """How much worse than the best, as a share of the best."""
+    gain: Estimate | None
+    summary: SchemeSummary
+    share: Share | None
+    """What it leaves to a CUBIC flow; None: not run beside one."""
+    needs: Needs
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The answer on a path like this one. Factors are relative to the path; 1 is the path itself."""
+
+    loss: float
+    """Share of full packets that the wireless link loses."""
+    delay_factor: float
+    rate_factor: float
+    burst_packets: float
+    best: str
+    tied: tuple[str, ...]
+    now_behind: Estimate | None
+    """How much worse what is there now is than the best; None where that is the best."""
+    recommended_behind: Estimate | None
+    """How much worse than the best the recommended one is there; None where it is the best."""
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """What to do, and what else there is to say."""
+
+    use: str
+    keep_now: bool
+    """Nothing that can be deployed is surely better by more than the margin."""
+    gain: Estimate | None
+    tied: tuple[str, ...]
+    """Others that can be deployed and are as good, or cannot be told apart."""
+    not_deployable: str | None
+    """What would be surely better, if somebody had written it."""
+    gentler: str | None
+    """The best that leaves others their share, where the recommended one does not."""
+    swifter: str | None
+    """As good, with much lower delay."""
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A piece of the text under a heading of its own."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to use on a path. Times in seconds, rates in bit/s, shares from 0 to 1."""
+
+    format: Literal[1]
+    airtcp: str
+    command: str
+    interrupted: bool
+    quick: bool
+    confidence: float
+    margin: float
+    """What is behind by less is called as good."""
+    objective: Literal["goodput", "completion time"]
+    traffic: str | None
+    """`bulk` or `web`; None: the scenario's own."""
+    control: tuple[str, ...]
+    now: str
+    duration_s: float
+    """Of each run on the path itself."""
+    shortened_from_s: float | None
+    """Its duration in the scenario, where that would have taken too long."""
+    seed: int
+    loss: float
+    base_rtt_s: float
+    unknown: tuple[str, ...]
+    scenario: dict[str, Any]
+    recommendation: Recommendation | None
+    text: tuple[Paragraph, ...]
+    rows: tuple[Row, ...]
+    around: tuple[Cell, ...]
+
+    def __str__(self) -> str:
+        """The answer in words."""
+        return "\n\n".join(f"{paragraph.title}\n{paragraph.text}" for paragraph in self.text)
+
+
+def advice_schema() -> dict[str, Any]:
+    """The JSON Schema of what `airtcp advise --json` writes."""
+    return schema_of(Advice)

@@ -1,0 +1,180 @@
+"""`advise`, and how its answer is put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from airtcp._engine import Scenario, version
+from airtcp.advise.advice import Advice, Cell, Needs, Row
+from airtcp.advise.bench import Bench, document, wireless
+from airtcp.advise.candidates import Candidate, Control, places
+from airtcp.advise.choice import choose, gain
+from airtcp.advise.deployment import AIRTCP
+from airtcp.advise.inquiry import Inquiry, Question, Traffic
+from airtcp.advise.race import FULL, QUICK, Effort
+from airtcp.advise.sensitivity import Around
+from airtcp.advise.standing import MARGIN, Standing, gap, standings
+from airtcp.advise.surroundings import Point, base_rtt_s, loss_of
+from airtcp.advise.words import paragraphs
+from airtcp.stats import CONFIDENCE
+from airtcp.summary import summarise
+from airtcp.watching import Silent, Watcher
+
+NOW = "cubic"
+
+
+def advise(
+    scenario: Scenario,
+    *,
+    control: Sequence[Control] = (),
+    now: str = NOW,
+    traffic: Traffic | None = None,
+    quick: bool = False,
+    seeds: int | None = None,
+    keep_duration: bool = False,
+    unknown: Sequence[str] = (),
+    rate_unknown: bool = False,
+    command: str = "",
+    jobs: int | None = None,
+    watcher: Watcher | None = None,
+) -> Advice:
+    """What to use on the path of `scenario`, whose own list of schemes is not looked at.
+
+    `control` says what the asker can change; empty is everything. `now` is the scheme in use. `traffic`
+    replaces what the measured flows carry. `seeds` is the most that a contender runs; with `keep_duration`
+    runs are never shortened for the sake of speed. `unknown` are sentences on what the measurement could not
+    tell, which the answer repeats; with `rate_unknown` other rates are tried.
+
+    The same arguments give the same answer, whatever the machine and `jobs`. On KeyboardInterrupt the answer
+    has what was finished, and says `interrupted`. Raises ScenarioError if `now` is no scheme.
+    """
+    effort = _effort(quick, seeds)
+    question = Question(scenario, places(control), now, traffic, effort, keep_duration, rate_unknown)
+    inquiry = Inquiry(question, Bench(jobs, watcher or Silent()))
+    interrupted = False
+    try:
+        inquiry.run()
+    except KeyboardInterrupt:
+        interrupted = True
+    advice = _advice(inquiry, tuple(control), tuple(unknown), command, interrupted, quick)
+    return replace(advice, text=tuple(paragraphs(advice)))
+
+
+def _effort(quick: bool, seeds: int | None) -> Effort:
+    effort = QUICK if quick else FULL
+    return effort if seeds is None else replace(effort, screening=min(effort.screening, seeds), most=seeds)
+
+
+def _advice(
+    inquiry: Inquiry,
+    control: tuple[str, ...],
+    unknown: tuple[str, ...],
+    command: str,
+    interrupted: bool,
+    quick: bool,
+) -> Advice:
+    path = document(inquiry.scenario)
+    return Advice(
+        format=1,
+        airtcp=version(),
+        command=command,
+        interrupted=interrupted,
+        quick=quick,
+        confidence=CONFIDENCE,
+        margin=MARGIN,
+        objective=inquiry.race.goal.name,
+        traffic=inquiry.question.traffic,
+        control=control,
+        now=inquiry.now.name,
+        duration_s=inquiry.scenario.duration_s,
+        shortened_from_s=_shortened_from_s(inquiry),
+        seed=inquiry.scenario.seed,
+        loss=loss_of(wireless(path)),
+        base_rtt_s=base_rtt_s(path),
+        unknown=unknown,
+        scenario=path,
+        recommendation=choose(inquiry.race, inquiry.beside),
+        text=(),
+        rows=tuple(_rows(inquiry)),
+        around=tuple(_cells(inquiry)),
+    )
+
+
+def _shortened_from_s(inquiry: Inquiry) -> float | None:
+    asked_s = inquiry.question.scenario.duration_s
+    return asked_s if inquiry.scenario.duration_s < asked_s else None
+
+
+def _rows(inquiry: Inquiry) -> list[Row]:
+    race = inquiry.race
+    if race.now.name not in race.runs:
+        return []
+    by_name = {candidate.name: candidate for candidate in race.candidates}
+    return [
+        _row(inquiry, by_name[standing.name], standing)
+        for standing in standings(race.runs, race.goal, race.now.name)
+    ]
+
+
+def _row(inquiry: Inquiry, candidate: Candidate, standing: Standing) -> Row:
+    race = inquiry.race
+    return Row(
+        name=candidate.name,
+        scheme=candidate.scheme,
+        queue=candidate.queue,
+        standing=standing.place,
+        behind=standing.behind,
+        gain=None if candidate == race.now else gain(race, candidate),
+        summary=summarise(race.runs[candidate.name], race.runs[race.now.name], race.goal),
+        share=inquiry.beside.share(candidate.name),
+        needs=needs(candidate),
+    )
+
+
+def needs(candidate: Candidate) -> Needs:
+    facts = candidate.facts
+    worst = list(AIRTCP)
+    return Needs(
+        places=tuple(sorted(candidate.places)),
+        stage=candidate.stage,
+        how=_each(fact.how for fact in facts if fact.stage != "default") or ("nothing to do",),
+        airtcp=max((fact.airtcp for fact in facts), key=worst.index, default="not needed"),
+        root=any(fact.root for fact in facts),
+        headers=_each(fact.headers for fact in facts),
+        encrypted=_each(fact.encrypted for fact in facts),
+        cautions=_each(fact.caution for fact in facts),
+        sources=_each(fact.source for fact in facts),
+    )
+
+
+def _each(texts: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text for text in texts if text))
+
+
+def _cells(inquiry: Inquiry) -> list[Cell]:
+    around, chosen = inquiry.around, choose(inquiry.race, inquiry.beside)
+    if around is None or chosen is None:
+        return []
+    found = [_cell(around, point, chosen.use) for point in around.grid.points()]
+    return [cell for cell in found if cell is not None]
+
+
+def _cell(around: Around, point: Point, recommended: str) -> Cell | None:
+    found = around.standings(point)
+    if not found:
+        return None
+    runs, goal = around.runs[point], around.goal(point)
+    best = found[0].name
+    now_behind = None if best == around.now else gap(runs[best], runs[around.now], goal)
+    grid = around.grid
+    return Cell(
+        loss=grid.own_loss if point.loss is None else point.loss,
+        delay_factor=point.delay_factor,
+        rate_factor=point.rate_factor,
+        burst_packets=grid.own_burst if point.burst_packets is None else point.burst_packets,
+        best=best,
+        tied=tuple(standing.name for standing in found if standing.place == "tied"),
+        now_behind=now_behind,
+        recommended_behind=next((s.behind for s in found if s.name == recommended), None),
+    )

@@ -1,0 +1,184 @@
+"""What somebody could use who controls certain places, from what is there now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from airtcp.advise.deployment import (
+    CONGESTION_CONTROLS,
+    FACTS,
+    GATEWAYS,
+    PARTS,
+    QUEUES,
+    RECEIVERS,
+    STAGES,
+    Facts,
+    Place,
+    Stage,
+)
+from airtcp.competition import is_split, terms
+
+EFFORTS = list(STAGES)
+Control = Literal["sender", "receiver", "both", "gateway"]
+CONTROLS: dict[Control, frozenset[Place]] = {
+    "sender": frozenset({"sender"}),
+    "receiver": frozenset({"receiver"}),
+    "both": frozenset({"sender", "receiver"}),
+    "gateway": frozenset({"gateway"}),
+}
+PARAMETERS = {"rto-m": "rto-m:m=12"}
+"""Instead of a name alone: amid what paper 003 finds best (§V: 10 to 15); the default is the least of it."""
+PROXY_SENDER = "bbr"
+"""What a proxy could speak towards the wireless link: of Linux's the one that loss moves least."""
+MARKING = {"spectcp": "red-ecn", "jersey": "congestion-warning", "new-jersey": "congestion-warning"}
+"""The queue that the scheme was proposed with."""
+WINDOW_BDPS = 2
+"""A receive window of so many bandwidth-delay products fills the link and bounds the queue."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A scheme, and the queue in front of the wireless link where it is to be another one."""
+
+    scheme: str
+    queue: str | None = None
+    """A name of `QUEUES`."""
+    receiver: str | None = None
+    """A name of `RECEIVERS`, where the scheme changes that."""
+    in_use: tuple[str, ...] = ()
+    """Parts of the scheme that are there already, and need nothing."""
+
+    @property
+    def name(self) -> str:
+        return self.scheme if self.queue is None else f"{self.scheme} @ {self.queue}"
+
+    @property
+    def facts(self) -> list[Facts]:
+        """Of each of its parts that is not there already."""
+        found = [FACTS[term] for term in terms(self.scheme) if term not in self.in_use]
+        found += [QUEUES[self.queue]] if self.queue else []
+        return found + ([RECEIVERS[self.receiver]] if self.receiver else [])
+
+    @property
+    def places(self) -> frozenset[Place]:
+        """All that must be under control for it."""
+        return frozenset[Place]().union(*(facts.places for facts in self.facts))
+
+    @property
+    def stage(self) -> Stage:
+        """Of the part that takes most effort."""
+        return max((facts.stage for facts in self.facts), key=EFFORTS.index, default="default")
+
+    @property
+    def is_split(self) -> bool:
+        """Are its round trips the sender's with a proxy?"""
+        return is_split(self.scheme)
+
+    @property
+    def deployable(self) -> bool:
+        """Can it be had today?"""
+        return EFFORTS.index(self.stage) <= EFFORTS.index("build")
+
+
+def places(controls: Sequence[Control]) -> frozenset[Place]:
+    """Everything under control, all of it where nothing is said."""
+    chosen = controls or ("both", "gateway")
+    return frozenset[Place]().union(*(CONTROLS[control] for control in chosen))
+
+
+def first_round(now: str, controlled: frozenset[Place], window_bytes: int) -> list[Candidate]:
+    """What is there now, first, and everything that changes one thing of it."""
+    found = [
+        Candidate(now),
+        *_senders(now, controlled),
+        *_receivers(now, controlled, window_bytes),
+        *_gateways(now, controlled),
+        *_both(now, controlled),
+    ]
+    return _each_once(found, now)
+
+
+def second_round(now: str, ranked: Sequence[Candidate]) -> list[Candidate]:
+    """The best two senders with the best two machines of the first round.
+
+    Not the whole product: what a machine adds to a sender that loses alone decides nothing.
+    """
+    senders = [c for c in ranked if c.scheme in CONGESTION_CONTROLS and c.queue is None and c.scheme != now]
+    machines = [machine for c in ranked if (machine := _machine(c.scheme)) and hosts(c.scheme) == hosts(now)]
+    queued = any((c.scheme, c.queue) == (now, "fq-codel") for c in ranked)
+    found = [
+        Candidate(f"{sender.scheme}+{machine}")
+        for sender in senders[:2]
+        for machine in machines[:2]
+        # A proxy speaks what its sender speaks without being told.
+        if not machine.endswith(f"congestion_control={sender.scheme}")
+    ]
+    found += [Candidate(sender.scheme, "fq-codel") for sender in senders[:1] if queued]
+    known = {candidate.name for candidate in ranked}
+    return [candidate for candidate in _each_once(found, now) if candidate.name not in known]
+
+
+def hosts(scheme: str) -> str:
+    """The scheme without a machine at the gateway."""
+    kept = [term for term in scheme.split("+") if term.split(":")[0].strip() not in GATEWAYS]
+    return "+".join(kept) or "reno"
+
+
+def _each_once(found: Sequence[Candidate], now: str) -> list[Candidate]:
+    """Each scheme once, with what is there already."""
+    by_name: dict[str, Candidate] = {}
+    for candidate in found:
+        by_name.setdefault(candidate.name, replace(candidate, in_use=tuple(terms(now))))
+    return list(by_name.values())
+
+
+def _machine(scheme: str) -> str | None:
+    return next((term for term in scheme.split("+") if term.split(":")[0].strip() in GATEWAYS), None)
+
+
+def _senders(now: str, controlled: frozenset[Place]) -> Iterator[Candidate]:
+    for name, facts in CONGESTION_CONTROLS.items():
+        if facts.needs_marks:
+            if {"sender", "gateway"} <= controlled:
+                yield Candidate(name, MARKING[name])
+        elif facts.places <= controlled:
+            yield Candidate(name)
+    for name, facts in PARTS.items():
+        if (
+            facts.places <= controlled
+            and facts.stage not in ("default", "history")
+            and name not in terms(now)
+        ):
+            yield Candidate(f"{now}+{PARAMETERS.get(name, name)}")
+    if {"sender", "gateway"} <= controlled:
+        yield Candidate(with_key(now, "ecn=true"), "red-ecn")
+
+
+def _receivers(now: str, controlled: frozenset[Place], window_bytes: int) -> Iterator[Candidate]:
+    if "receiver" in controlled:
+        window = f"receive_window={round(window_bytes / 1000)}kB"
+        yield Candidate(with_key(now, window), receiver="receive_window")
+        yield Candidate(with_key(now, "ack_every=1"), receiver="ack_every")
+
+
+def _gateways(now: str, controlled: frozenset[Place]) -> Iterator[Candidate]:
+    for name, facts in GATEWAYS.items():
+        if facts.places <= controlled:
+            yield Candidate(f"{hosts(now)}+{name}")
+    if "gateway" in controlled:
+        yield Candidate(f"{hosts(now)}+split:congestion_control={PROXY_SENDER}")
+        yield Candidate(now, "fq-codel")
+
+
+def _both(now: str, controlled: frozenset[Place]) -> Iterator[Candidate]:
+    if {"sender", "receiver"} <= controlled:
+        for sender in dict.fromkeys(("reno", *terms(now)[:1], PROXY_SENDER)):
+            yield Candidate(f"{sender}+decoupling")
+
+
+def with_key(scheme: str, key: str) -> str:
+    """The key goes to the first term, which is the hosts'."""
+    first, plus, rest = scheme.partition("+")
+    return f"{first}:{key}{plus}{rest}"

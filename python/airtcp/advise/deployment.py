@@ -1,0 +1,288 @@
+"""What each scheme, or part of one, needs to be used on real hosts: facts, each with its source.
+
+`Place` is what somebody must control to use it; `stage` says how far it is from a running Linux.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Place = Literal["sender", "receiver", "gateway"]
+Stage = Literal["default", "setting", "software", "build", "unwritten", "history"]
+Airtcp = Literal["not needed", "not yet", "no"]
+
+STAGES: dict[Stage, str] = {
+    "default": "what Linux does unasked",
+    "setting": "in Linux: a setting or a module",
+    "software": "software that exists, to be installed",
+    "build": "published, outside Linux: to be built",
+    "unwritten": "in no system: to be written",
+    "history": "of historical interest: no system offers it",
+}
+"""In order of effort."""
+
+AIRTCP: dict[Airtcp, str] = {
+    "not needed": "needs no airtcp",
+    "not yet": "airtcp cannot deploy it yet",
+    "no": "airtcp will not deploy it",
+}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What one scheme, part of a scheme, or queue needs."""
+
+    places: frozenset[Place]
+    """All of them must be under control."""
+    stage: Stage
+    how: str
+    """What is done, in a few words."""
+    source: str
+    """Where the facts are from, or the reason."""
+    airtcp: Airtcp
+    root: bool = True
+    headers: str | None = None
+    """What of the packets changes, or has to be agreed with the other end; None: nothing."""
+    encrypted: str | None = None
+    """What does not benefit because it cannot be read or is no TCP of the host; None: nothing special."""
+    caution: str | None = None
+    """What an operator should know before, beyond the figures."""
+    needs_marks: bool = False
+    """Slows down for the marks of routers alone: on a path that does not mark it never does."""
+
+
+SENDER: frozenset[Place] = frozenset({"sender"})
+RECEIVER: frozenset[Place] = frozenset({"receiver"})
+GATEWAY: frozenset[Place] = frozenset({"gateway"})
+BOTH: frozenset[Place] = frozenset({"sender", "receiver"})
+
+QUIC_APART = "QUIC and other user-space transports have a congestion control of their own"
+READS_TCP = "must read TCP headers: TLS passes, IPsec, VPN tunnels and QUIC get no help"
+STRUCT_OPS = "as an eBPF program (struct_ops) or a module"
+
+
+def _in_linux(module: str, source: str, caution: str | None = None) -> Facts:
+    how = f"modprobe tcp_{module}; sysctl net.ipv4.tcp_congestion_control={module}"
+    return Facts(SENDER, "setting", how, source, "not needed", encrypted=QUIC_APART, caution=caution)
+
+
+def _sender_to_write(source: str, *, ecn: bool = False, caution: str | None = None) -> Facts:
+    return Facts(
+        SENDER,
+        "unwritten",
+        f"congestion control to be written, {STRUCT_OPS}",
+        source,
+        "not yet",
+        headers="ECN must be negotiated with the receiver (net.ipv4.tcp_ecn=1)" if ecn else None,
+        encrypted=QUIC_APART,
+        caution=caution,
+        needs_marks=ecn,
+    )
+
+
+MARKS_ONLY = "never slows down where queues drop instead of marking: only for a path whose routers all mark"
+
+CONGESTION_CONTROLS: dict[str, Facts] = {
+    "reno": Facts(
+        SENDER,
+        "setting",
+        "sysctl net.ipv4.tcp_congestion_control=reno",
+        "built into every Linux (tcp_cong.c)",
+        "not needed",
+        encrypted=QUIC_APART,
+    ),
+    "cubic": Facts(
+        SENDER,
+        "default",
+        "nothing to do",
+        "RFC 9438 §1: default of Linux, Windows and Apple's systems",
+        "not needed",
+        root=False,
+        encrypted=QUIC_APART,
+    ),
+    "vegas": _in_linux(
+        "vegas",
+        "Linux module tcp_vegas",
+        "gives way to loss-based flows in the same queue; misled by variable delay",
+    ),
+    "veno": _in_linux("veno", "Linux module tcp_veno"),
+    "westwood-plus": _in_linux("westwood", "Linux module tcp_westwood, which is Westwood+"),
+    "hybla": _in_linux(
+        "hybla", "Linux module tcp_hybla", "grows faster than Reno by the square of RTT/25 ms"
+    ),
+    "bbr": _in_linux("bbr", "Linux module tcp_bbr, version 1"),
+    "bbr3": Facts(
+        SENDER,
+        "build",
+        "a kernel from the authors' branch (github.com/google/bbr, v3)",
+        "draft-ietf-ccwg-bbr; not in mainline Linux, whose tcp_bbr is version 1",
+        "not yet",
+        encrypted=QUIC_APART,
+    ),
+    "westwood": _sender_to_write(
+        "Mascolo et al., MobiCom 2001: the first filter; Linux's tcp_westwood has that of Westwood+"
+    ),
+    "westwood-nr": _sender_to_write("its authors' ns-2 code, tcp-westwood-nr.cc; in no system"),
+    "westwood-vt": _sender_to_write("Koo, Mun, Choo, ICCS 2007 (paper 004); in no system"),
+    "spectcp": _sender_to_write("paper 002; in no system", ecn=True, caution=MARKS_ONLY),
+    "jersey": _sender_to_write(
+        "Xu, Tian, Ansari, IEEE JSAC 22(4), 2004; in no system", ecn=True, caution=MARKS_ONLY
+    ),
+    "new-jersey": _sender_to_write(
+        "Xu, Tian, Ansari, Computer Networks 47(2), 2005; in no system", ecn=True, caution=MARKS_ONLY
+    ),
+}
+
+
+def _recovery(stage: Stage, how: str, source: str, airtcp: Airtcp, caution: str | None = None) -> Facts:
+    root = stage != "default"
+    return Facts(SENDER, stage, how, source, airtcp, root=root, encrypted=QUIC_APART, caution=caution)
+
+
+PARTS: dict[str, Facts] = {
+    "tahoe": _recovery("history", "nothing offers it", "4.3BSD-Tahoe, 1988; superseded in 1990", "no"),
+    "newreno": _recovery(
+        "setting", "sysctl net.ipv4.tcp_sack=0 net.ipv4.tcp_recovery=0", "Linux ip-sysctl", "not needed"
+    ),
+    "sack": _recovery(
+        "setting",
+        "sysctl net.ipv4.tcp_recovery=0",
+        "Linux ip-sysctl: tcp_recovery, without its RACK bit",
+        "not needed",
+    ),
+    "rack": _recovery(
+        "default", "nothing to do", "Linux ip-sysctl: tcp_recovery is 1 by default", "not needed"
+    ),
+    "eifel": _recovery(
+        "default", "nothing to do", "Linux undoes by timestamps wherever they are negotiated", "not needed"
+    ),
+    "f-rto": _recovery("default", "nothing to do", "Linux ip-sysctl: tcp_frto is 2 by default", "not needed"),
+    "rto-m": _recovery(
+        "unwritten",
+        "an eBPF program (sockops) that follows each connection's RTT and sets TCP_RTO_MAX_MS",
+        "paper 003 §II; tried on Linux 6.18: tcp_rto_min_us above the RTO, TCP_RTO_MAX_MS = SRTT + m·RTTVAR",
+        "not yet",
+        "a real loss of the last packets is found later",
+    ),
+    "gbn": _recovery(
+        "default", "nothing to do", "Linux marks all that is outstanding lost on a timeout", "not needed"
+    ),
+    "sr": _recovery("unwritten", "a changed kernel", "paper 003 §III; Linux goes back N on a timeout", "no"),
+}
+
+CIRCUITS: dict[str, Facts] = {
+    "decoupling": Facts(
+        BOTH,
+        "unwritten",
+        "a circuit between both ends: header packets of control TCPs, and a data TCP without window control",
+        "paper 000 §4 and §8; as a trunk it stands on a pair of gateways and leaves the hosts as they are",
+        "not yet",
+        headers="adds header packets of 40 bytes, one for each VMSS of data, which firewalls must let pass",
+        encrypted="the circuit carries packets of any kind; the data TCP is the host's own",
+    ),
+}
+
+
+def _gateway(stage: Stage, how: str, source: str, headers: str | None, caution: str | None = None) -> Facts:
+    return Facts(
+        GATEWAY,
+        stage,
+        how,
+        source,
+        "not yet",
+        headers=headers,
+        encrypted=READS_TCP,
+        caution=caution,
+    )
+
+
+GATEWAYS: dict[str, Facts] = {
+    "packet-control": _gateway(
+        "unwritten",
+        "an eBPF program (tc) on the gateway's wireless interface",
+        "paper 001 §VI; both filters tried in tc on Linux 6.18",
+        "drops duplicate ACKs and data that has been acknowledged",
+    ),
+    "snoop": _gateway(
+        "unwritten",
+        "a program on the gateway that caches packets and resends them",
+        "Balakrishnan et al., MobiCom 1995; in no system",
+        "drops duplicate ACKs",
+        "data and ACKs must pass the same gateway",
+    ),
+    "split": _gateway(
+        "software",
+        "a transparent TCP proxy on the gateway (nftables TPROXY and a relay)",
+        "I-TCP, ICDCS 1995; Linux tproxy.txt; RFC 3135 on its costs",
+        "TCP ends at the gateway: options are negotiated on each side",
+        "not end to end: an ACK says that the proxy has the data, and what it holds is lost if it fails",
+    ),
+    "eln": Facts(
+        frozenset({"sender", "gateway"}),
+        "unwritten",
+        "a program on the gateway that notes what the wireless link lost, and a sender that believes it",
+        "Balakrishnan & Katz, GLOBECOM 1998; no TCP option is assigned to it",
+        "not yet",
+        headers="a mark on duplicate ACKs that has no standard",
+        encrypted=READS_TCP,
+    ),
+    "delay-jitter": _gateway(
+        "unwritten",
+        "a queue discipline that delays some packets",
+        "Klein et al., GLOBECOM 2004; tc-netem delays, but not only some packets",
+        None,
+        "adds delay on purpose",
+    ),
+}
+
+QUEUES: dict[str, Facts] = {
+    "fq-codel": Facts(
+        GATEWAY,
+        "setting",
+        "tc qdisc replace dev IF root fq_codel, where the queue builds up",
+        "RFC 8290; Linux sch_fq_codel",
+        "not needed",
+        caution="helps only where it is the bottleneck's queue: else shape to just below the rate (tc cake)",
+    ),
+    "red-ecn": Facts(
+        GATEWAY,
+        "setting",
+        "tc qdisc replace dev IF root red … ecn, where the queue builds up",
+        "RFC 3168, RFC 7567; Linux sch_red",
+        "not needed",
+        headers="marks ECN-capable packets instead of dropping them",
+    ),
+    "congestion-warning": Facts(
+        GATEWAY,
+        "unwritten",
+        "a queue discipline that marks all packets while its average queue is long",
+        "Xu, Tian, Ansari, IEEE JSAC 22(4), 2004; Linux's sch_red comes near with a single threshold",
+        "not yet",
+        headers="marks ECN-capable packets",
+    ),
+}
+
+RECEIVERS: dict[str, Facts] = {
+    "receive_window": Facts(
+        RECEIVER,
+        "setting",
+        "sysctl net.ipv4.tcp_rmem, or SO_RCVBUF of the application",
+        "Linux tcp(7); RFC 9293 §3.8.6",
+        "not needed",
+        encrypted=QUIC_APART,
+        caution="holds on every path of the receiver, where it is set for all",
+    ),
+    "ack_every": Facts(
+        RECEIVER,
+        "setting",
+        "ip route change … quickack 1",
+        "RFC 5681 §4.2; Linux ip-route(8)",
+        "not needed",
+        encrypted=QUIC_APART,
+        caution="twice as many ACKs on the way back",
+    ),
+}
+
+FACTS: dict[str, Facts] = {**CONGESTION_CONTROLS, **PARTS, **CIRCUITS, **GATEWAYS}
+"""By the name that `airtcp schemes` lists."""

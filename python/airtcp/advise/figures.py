@@ -1,0 +1,131 @@
+"""The answer drawn: where the candidates stand, and what is best on paths like this."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from airtcp.advise.advice import Advice, Cell, Row
+from airtcp.advise.ranges import percent_lost, state
+from airtcp.advise.table import rtt
+from airtcp.figures.style import COLOURS, GREY, figure, save, style
+from airtcp.stats import Estimate
+from airtcp.units import rate_scale
+
+MOST_ROWS = 24
+
+
+def draw_all(advice: Advice, directory: Path) -> list[Path]:
+    """Writes every figure that there is something for, as PNG and SVG; answers where they are."""
+    figures = {}
+    with style():
+        if advice.rows:
+            figures["advice"] = ranking(advice)
+        if advice.around and advice.recommendation:
+            figures["around"] = around(advice)
+        return [path for name, drawn in figures.items() for path in save(drawn, directory, name)]
+
+
+def ranking(advice: Advice) -> Figure:
+    """What each candidate reaches, and its round trips beside that."""
+    rows = advice.rows[:MOST_ROWS]
+    drawn = figure(0.8 + 0.19 * len(rows))
+    reached, delays, kept = cast(
+        Sequence[Axes], drawn.subplots(1, 3, sharey=True, width_ratios=(3, 1.5, 1.5))
+    )
+    values, label = _reached(advice, rows)
+    for place, (row, value) in enumerate(zip(rows, values, strict=True)):
+        colour = _colour(advice, row)
+        reached.barh(place, value.mean, height=0.66, color=colour)
+        if value.half_width is not None:
+            reached.errorbar(value.mean, place, xerr=value.half_width, color="black", capsize=2, lw=0.8)
+        if rtt(row) != "–" and row.summary.rtt_p95_ms is not None:
+            delays.plot([row.summary.rtt_p95_ms], [place], marker="o", ms=4, color=colour)
+        if row.share:
+            share = row.share.kept.scaled(100)
+            kept.errorbar(
+                share.mean, place, xerr=share.half_width, marker="o", ms=4, color=colour, capsize=2, lw=0.8
+            )
+    kept.axvline(100, color=GREY, lw=0.8, ls=(0, (4, 2)))
+    reached.set_yticks(range(len(rows)), [row.name for row in rows])
+    reached.invert_yaxis()
+    for axes, text in zip(
+        (reached, delays, kept), (label, "RTT p95 [ms]", "CUBIC beside keeps [%]"), strict=True
+    ):
+        axes.set_xlabel(text)
+        axes.set_xlim(left=0)
+        axes.margins(x=0.08)
+        axes.tick_params(axis="y", length=0)
+        axes.grid(visible=False, axis="y")
+    delays.autoscale(axis="x")
+    delays.set_xlim(left=0)
+    kept.autoscale(axis="x")
+    kept.set_xlim(left=0)
+    return drawn
+
+
+def around(advice: Advice) -> Figure:
+    """What is best where loss and delay differ; darker where the recommendation holds."""
+    cells = [cell for cell in advice.around if _is_in_map(cell, advice.around[0])]
+    losses = sorted({cell.loss for cell in cells})
+    factors = sorted({cell.delay_factor for cell in cells})
+    drawn = figure(0.9 + 0.55 * len(factors))
+    axes = drawn.subplots()
+    for cell in cells:
+        _draw_cell(axes, advice, cell, losses.index(cell.loss), factors.index(cell.delay_factor))
+    rtt_ms = 1000 * advice.base_rtt_s
+    axes.set_xticks(range(len(losses)), [percent_lost(loss) for loss in losses])
+    axes.set_yticks(range(len(factors)), [f"{factor * rtt_ms:.3g} ms" for factor in factors])
+    axes.set(xlim=(-0.5, len(losses) - 0.5), ylim=(-0.5, len(factors) - 0.5))
+    axes.set(
+        xlabel="packets that the link loses; framed: the path itself", ylabel="propagation\nthere and back"
+    )
+    axes.grid(visible=False)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    return drawn
+
+
+def _draw_cell(axes: Axes, advice: Advice, cell: Cell, x: int, y: int) -> None:
+    holds = state(cell, advice).startswith(f"{advice.recommendation.use} " if advice.recommendation else "-")
+    own = cell == advice.around[0]
+    axes.bar(
+        x,
+        0.94,
+        width=0.94,
+        bottom=y - 0.47,
+        color="#9CC3DD" if holds else "#F0DDB8",
+        edgecolor="black" if own else "none",
+        lw=1.5,
+    )
+    tied = f"\n≈ {len(cell.tied)} more" if cell.tied else ""
+    ahead = "" if cell.now_behind is None else f"\n{_ahead(advice, cell.now_behind)}"
+    axes.text(x, y, f"{cell.best}{tied}{ahead}", ha="center", va="center", fontsize=6.5)
+
+
+def _ahead(advice: Advice, now_behind: Estimate) -> str:
+    return f"{advice.now} {100 * now_behind.mean:.0f} % behind"
+
+
+def _is_in_map(cell: Cell, own: Cell) -> bool:
+    return (cell.rate_factor, cell.burst_packets) == (own.rate_factor, own.burst_packets)
+
+
+def _colour(advice: Advice, row: Row) -> str:
+    if advice.recommendation and row.name == advice.recommendation.use:
+        return COLOURS[0]
+    if row.name == advice.now:
+        return GREY
+    return "#9CC3DD" if row.standing != "behind" else "#C9D3DA"
+
+
+def _reached(advice: Advice, rows: Sequence[Row]) -> tuple[list[Estimate], str]:
+    if advice.objective == "completion time":
+        times = [row.summary.completion for row in rows]
+        return [time for time in times if time is not None], "completion time [s]"
+    scale, unit = rate_scale([row.summary.goodput.mean for row in rows])
+    return [row.summary.goodput.scaled(1 / scale) for row in rows], f"goodput [{unit}]"

@@ -1,0 +1,152 @@
+"""Runs everything that an advice is made of, in the order in which a part of it is still worth something."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any, Literal
+
+from airtcp._engine import Scenario, time_in_seconds
+from airtcp.advise.bench import Bench, Document, Trial, document
+from airtcp.advise.beside import Beside
+from airtcp.advise.candidates import WINDOW_BDPS, Candidate, first_round, second_round
+from airtcp.advise.choice import choose, contenders
+from airtcp.advise.deployment import Place
+from airtcp.advise.race import Effort, Race
+from airtcp.advise.sensitivity import SHORTEST_S, Around, affordable
+from airtcp.advise.surroundings import grid
+from airtcp.records import Run
+
+Traffic = Literal["bulk", "web"]
+
+EVENTS_A_PACKET = 5
+"""Of a full link, at most: what a run of a scheme that fills it costs."""
+PACKET_BITS = 8 * 1500
+LEAST_WINDOW_BYTES = 65_536
+WEB_BYTES = 100_000
+"""A page's larger parts; their sizes are exponential."""
+WEB_LOAD = 0.3
+"""Of what the link can carry: transfers seldom meet."""
+RANKING, BESIDE, AROUND = 0.45, 0.15, 0.4
+"""Shares of the events that each part may cost."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked."""
+
+    scenario: Scenario
+    controlled: frozenset[Place]
+    now: str
+    traffic: Traffic | None
+    effort: Effort
+    keep_duration: bool
+    """Never shorten the runs, however much they cost."""
+    rate_unknown: bool
+
+
+class Inquiry:
+    """All runs of one question. After `run`, or when that was interrupted, what it has found is there."""
+
+    def __init__(self, question: Question, bench: Bench) -> None:
+        self.question = question
+        self.bench = bench
+        self.now = first_round(question.now, frozenset(), 0)[0]
+        self.scenario = question.scenario
+        self.path: Document = document(question.scenario)
+        self.race = Race(self.scenario, self.now)
+        self.beside = Beside()
+        self.around: Around | None = None
+
+    def run(self) -> None:
+        """Raises KeyboardInterrupt, ScenarioError."""
+        pilot = self._pilot()
+        self._prepare(pilot)
+        self._rank(pilot)
+        self._run_beside()
+        self._run_around()
+
+    def _pilot(self) -> Run:
+        """One run of what is there now, which tells what the path carries and what runs cost."""
+        runs: list[Run] = []
+        bulk = with_traffic(self.question.scenario, {"kind": "unlimited"})
+        self.bench.run({None: Trial(bulk, [self.now], 1)}, lambda _, __, run: runs.append(run))
+        return runs[0]
+
+    def _prepare(self, pilot: Run) -> None:
+        """The scenario that is run: its traffic, and a duration that the effort can pay."""
+        question = self.question
+        if question.traffic:
+            self.scenario = with_traffic(self.scenario, traffic(question.traffic, pilot))
+        duration_s = self.scenario.duration_s
+        cost = max(pilot["events"], EVENTS_A_PACKET * pilot["bound_bps"] * duration_s / PACKET_BITS)
+        expected = cost * question.effort.screening * len(self._first(pilot))
+        share = RANKING * question.effort.events / expected
+        if share < 1 and not question.keep_duration:
+            self.scenario = shortened(self.scenario, share)
+        self.path = document(self.scenario)
+        self.race.scenario = self.scenario
+
+    def _first(self, pilot: Run) -> list[Candidate]:
+        rtt_s = min(flow["rtt_min_ms"] or 1.0 for flow in pilot["flows"] if flow["measured"]) / 1000
+        window = max(LEAST_WINDOW_BYTES, WINDOW_BDPS * pilot["bound_bps"] * rtt_s / 8)
+        return first_round(self.question.now, self.question.controlled, round(window))
+
+    def _rank(self, pilot: Run) -> None:
+        effort = self.question.effort
+        self.race.screen(self.bench, self._first(pilot), effort.screening)
+        self.race.screen(self.bench, second_round(self.question.now, self.race.ranked), effort.screening)
+        self.race.decide(self.bench, effort, round(RANKING * effort.events))
+
+    def _run_beside(self) -> None:
+        effort = self.question.effort
+        wanted = self.race.ranked
+        events = {name: 2 * cost for name, cost in self._events().items()}
+        must = [self.now, *contenders(self.race)]
+        chosen, share = affordable(wanted, must, events, BESIDE * effort.events, effort.beside)
+        self.beside.run(self._affordable(share), chosen, effort.beside, self.bench)
+
+    def _run_around(self) -> None:
+        effort = self.question.effort
+        self.around = Around(
+            grid(self.path, rate_unknown=self.question.rate_unknown), self.path, self.now.name
+        )
+        runs = len(self.around.grid.points()) * effort.around
+        wanted = [candidate for candidate in self.race.ranked if candidate.deployable]
+        chosen = choose(self.race, self.beside)
+        must = [c for c in self.race.candidates if c == self.now or (chosen and c.name == chosen.use)]
+        tried, share = affordable(wanted, must, self._events(), AROUND * effort.events, runs)
+        self.around.run(self._affordable(share), tried, effort.around, self.bench)
+
+    def _affordable(self, share: float) -> Scenario:
+        return self.scenario if self.question.keep_duration or share >= 1 else shortened(self.scenario, share)
+
+    def _events(self) -> dict[str, float]:
+        return {name: fmean(run["events"] for run in runs) for name, runs in self.race.runs.items()}
+
+
+def shortened(scenario: Scenario, share: float) -> Scenario:
+    """Runs of a share of its duration in whole seconds, never below `SHORTEST_S`."""
+    shortest_s = min(SHORTEST_S, scenario.duration_s)
+    duration_s = max(shortest_s, round(share * scenario.duration_s))
+    warmup_s = time_in_seconds(document(scenario)["warmup"]) * duration_s / scenario.duration_s
+    return scenario.vary({"duration": f"{duration_s:g}s", "warmup": f"{round(warmup_s * 1000)}ms"})
+
+
+def with_traffic(scenario: Scenario, kind: dict[str, Any]) -> Scenario:
+    """Every measured flow carries this."""
+    flows = [{**flow, "traffic": kind} if flow["measure"] else flow for flow in document(scenario)["flow"]]
+    return scenario.vary({"flow": flows})
+
+
+def traffic(wanted: Traffic, pilot: Run) -> dict[str, Any]:
+    """What the measured flows carry, on a path that carries what the pilot says."""
+    if wanted == "bulk":
+        return {"kind": "unlimited"}
+    interval_s = 8 * WEB_BYTES / (WEB_LOAD * pilot["bound_bps"])
+    return {
+        "kind": "poisson",
+        "size": f"{WEB_BYTES}B",
+        "interval": f"{max(1, round(1000 * interval_s))}ms",
+        "exponential": True,
+    }

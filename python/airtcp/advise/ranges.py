@@ -1,0 +1,90 @@
+"""In which range of each property of the path the answer stays the same, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal, get_args
+
+from airtcp.advise.advice import Advice, Cell
+
+Axis = Literal["loss", "delay_factor", "rate_factor", "burst_packets"]
+AXES: tuple[Axis, ...] = get_args(Axis)
+"""What a cell says of its path."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """The cells along one property, in order; the path itself is among them."""
+
+    title: str
+    label: Callable[[Cell], str]
+    cells: list[Cell]
+
+
+def ranges(advice: Advice) -> list[str]:
+    """A sentence for each property that was varied."""
+    return [_sentence(line, advice) for line in lines(advice) if len(line.cells) > 1]
+
+
+def lines(advice: Advice) -> Iterator[Line]:
+    if not advice.around:
+        return
+    rtt_ms = 1000 * advice.base_rtt_s
+    labels: dict[Axis, tuple[str, Callable[[Cell], str]]] = {
+        "loss": ("Loss", lambda cell: percent_lost(cell.loss)),
+        "delay_factor": ("Propagation there and back", lambda cell: f"{cell.delay_factor * rtt_ms:.3g} ms"),
+        "rate_factor": ("Rate", lambda cell: f"× {cell.rate_factor:g}"),
+        "burst_packets": ("Losses", lambda cell: runs_of(cell.burst_packets)),
+    }
+    for axis, (title, label) in labels.items():
+        yield Line(title, label, along(advice.around, axis))
+
+
+def along(cells: Sequence[Cell], axis: Axis) -> list[Cell]:
+    """Those that differ from the path itself, which is the first, in nothing else."""
+    others = [name for name in AXES if name != axis]
+    same = [cell for cell in cells if all(getattr(cell, name) == getattr(cells[0], name) for name in others)]
+    return sorted(same, key=lambda cell: float(getattr(cell, axis)))
+
+
+def percent_lost(share: float) -> str:
+    return f"{100 * share:.2g} %"
+
+
+def runs_of(packets: float) -> str:
+    return "one by one" if packets == 1 else f"{packets:.3g} in a row"
+
+
+def state(cell: Cell, advice: Advice) -> str:
+    """What holds there, seen from the recommendation."""
+    assert advice.recommendation is not None
+    use, good = advice.recommendation.use, (cell.best, *cell.tied)
+    if advice.now in good:
+        return f"{advice.now} is as good as any" if use != advice.now else f"{use} stays as good as any"
+    if use in good:
+        return f"{use} stays best"
+    return f"{cell.best} is better"
+
+
+def _sentence(line: Line, advice: Advice) -> str:
+    pieces = [
+        (what, list(cells)) for what, cells in groupby(line.cells, key=lambda cell: state(cell, advice))
+    ]
+    if len(pieces) == 1:
+        first, last = line.label(line.cells[0]), line.label(line.cells[-1])
+        return f"{line.title} from {first} to {last}: {pieces[0][0]} throughout."
+    told = [_piece(what, cells, place, len(pieces), line) for place, (what, cells) in enumerate(pieces)]
+    return f"{line.title}: {'; '.join(told)}."
+
+
+def _piece(what: str, cells: Sequence[Cell], place: int, pieces: int, line: Line) -> str:
+    first, last = line.label(cells[0]), line.label(cells[-1])
+    if place == 0:
+        where = f"at {last}" if len(cells) == 1 else f"up to {last}"
+    elif place == pieces - 1:
+        where = f"at {first}" if len(cells) == 1 else f"from {first} up"
+    else:
+        where = f"at {first}" if len(cells) == 1 else f"from {first} to {last}"
+    return f"{where} {what}"

@@ -1,0 +1,68 @@
+"""Who is best, who cannot be told from the best, and who is behind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Literal
+
+from airtcp.records import Run
+from airtcp.stats import CONFIDENCE, Estimate, estimate
+from airtcp.summary import Objective, paired_values
+
+Place = Literal["best", "tied", "behind"]
+MARGIN = 0.02
+"""What is behind by less is as good: nobody would deploy anything for two percent."""
+SURE = 0.99
+"""The confidence with which a scheme is given up early: there are many looks at many schemes."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where one scheme stands."""
+
+    name: str
+    place: Place
+    behind: Estimate | None
+    """How much worse than the best, as a share of the best; None for the best itself."""
+
+
+def standings(runs: Mapping[str, Sequence[Run]], goal: Objective, now: str) -> list[Standing]:
+    """From best to worst. `now` has run all seeds, of which the others may have run a part.
+
+    They are ranked by their difference from `now` on the seeds of both: those of some are not luckier.
+    """
+
+    def badness(name: str) -> float:
+        values, base = paired_values(runs[name], runs[now], goal)
+        mean = fmean(a - b for a, b in zip(values, base, strict=True))
+        return -mean if goal.higher_is_better else mean
+
+    best, *others = sorted(runs, key=badness)
+    gaps = {name: gap(runs[best], runs[name], goal) for name in others}
+    return [
+        Standing(best, "best", None),
+        *(Standing(name, "behind" if is_behind(gaps[name]) else "tied", gaps[name]) for name in others),
+    ]
+
+
+def gap(
+    best: Sequence[Run], other: Sequence[Run], goal: Objective, confidence: float = CONFIDENCE
+) -> Estimate:
+    """How much worse `other` does than `best`, seed by seed, as a share of what `best` reaches."""
+    values, others = paired_values(best, other, goal)
+    sign = 1 if goal.higher_is_better else -1
+    base = fmean(values) if values else 0.0
+    found = estimate([sign * (a - b) for a, b in zip(values, others, strict=True)], confidence)
+    return found.scaled(1 / base) if base else found
+
+
+def is_behind(found: Estimate) -> bool:
+    """Is it sure that it is more than the margin?"""
+    return found.low is not None and found.low > MARGIN
+
+
+def is_as_good(found: Estimate) -> bool:
+    """Is it sure that it is less?"""
+    return found.high is not None and found.high < MARGIN

@@ -1,0 +1,197 @@
+"""Paths like the one that was measured, but for one or two things: what the answer is tried on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from airtcp._engine import rate_in_bps, time_in_seconds
+from airtcp.advise.bench import Document, wireless
+
+Axis = Literal["loss", "delay", "rate", "bursts"]
+
+LOSS_FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
+LOSS_IF_NONE = (0.0, 0.001, 0.003, 0.01, 0.03)
+"""What a path without loss is tried with: what a measurement can overlook, up to what nobody would."""
+DELAY_FACTORS = (0.5, 1.0, 2.0)
+RATE_FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
+"""Where the rate is not known."""
+BURST_PACKETS = (1.0, 4.0, 16.0)
+"""Mean length of a run of losses."""
+FULL_PACKET_BITS = 8 * 1500
+
+
+@dataclass(frozen=True)
+class Point:
+    """One path. `loss` is the share of full packets that the link loses; None: as on the path itself."""
+
+    loss: float | None = None
+    delay_factor: float = 1.0
+    rate_factor: float = 1.0
+    burst_packets: float | None = None
+
+    @property
+    def is_the_path(self) -> bool:
+        return self == Point()
+
+
+@dataclass(frozen=True)
+class Grid:
+    """All points, by axis."""
+
+    losses: tuple[float, ...]
+    """Of the map, in order; the path's own is among them."""
+    own_loss: float
+    delays: tuple[float, ...]
+    rates: tuple[float, ...]
+    """Empty where the rate is known."""
+    bursts: tuple[float, ...]
+    """Empty where nothing is lost."""
+    own_burst: float
+
+    def map(self) -> list[Point]:
+        return [self._at(loss, delay) for delay in self.delays for loss in self.losses]
+
+    def points(self) -> list[Point]:
+        """The path itself first, each once."""
+        lines = [self.along(axis) for axis in ("rate", "bursts")]
+        return list(dict.fromkeys([Point(), *self.map(), *(point for line in lines for point in line)]))
+
+    def along(self, axis: Axis) -> list[Point]:
+        """The points on which only this differs, in order, the path itself among them."""
+        match axis:
+            case "loss":
+                return [self._at(loss, 1.0) for loss in self.losses]
+            case "delay":
+                return [Point(delay_factor=factor) for factor in self.delays]
+            case "rate":
+                return [Point(rate_factor=factor) for factor in self.rates]
+            case "bursts":
+                own = Point()
+                found = {self.own_burst: own} | {
+                    length: Point(burst_packets=length)
+                    for length in self.bursts
+                    if not 0.6 < length / self.own_burst < 1.6
+                }
+                return [found[length] for length in sorted(found)] if self.bursts else []
+
+    def _at(self, loss: float, delay: float) -> Point:
+        return Point(None if loss == self.own_loss else loss, delay)
+
+
+def grid(path: Document, *, rate_unknown: bool) -> Grid:
+    link = wireless(path)
+    own = loss_of(link)
+    losses = tuple(min(factor * own, 0.5) for factor in LOSS_FACTORS) if own else LOSS_IF_NONE
+    return Grid(
+        losses=losses,
+        own_loss=own,
+        delays=DELAY_FACTORS,
+        rates=RATE_FACTORS if rate_unknown and "rate" in link else (),
+        bursts=BURST_PACKETS if own else (),
+        own_burst=burst_of(link),
+    )
+
+
+def loss_of(side: Document) -> float:
+    """The share of full packets that one direction of a link loses at random."""
+    loss = side["loss"]
+    kept: float = (1 - loss["packet"]) * (1 - loss["ber"]) ** FULL_PACKET_BITS
+    return 1 - kept * (1 - _burst_loss(loss.get("burst")))
+
+
+def burst_of(side: Document) -> float:
+    """The mean length of a run of losses in packets."""
+    burst = side["loss"].get("burst")
+    if burst is None or not _burst_loss(burst):
+        return 1.0
+    # A run goes on while the state stays bad and the next packet is lost, too.
+    length: float = 1 / (1 - (1 - burst["to_good"]) * burst["bad_loss"])
+    return length
+
+
+def base_rtt_s(path: Document) -> float:
+    """Propagation there and back over all links, without what varies."""
+    return sum(time_in_seconds(side["delay"]) for link in path["link"] for side in _sides(link))
+
+
+def changes(point: Point, path: Document) -> dict[str, object]:
+    """The keys of the scenario that make the point of the path."""
+    found: dict[str, object] = {}
+    link = wireless(path)
+    if point.loss is not None or point.burst_packets is not None:
+        for side, prefix in _sides_of(link):
+            found[f"{prefix}.loss"] = _loss(point, side, loss_of(link))
+    if point.delay_factor != 1.0:
+        for each in path["link"]:
+            for side, prefix in _sides_of(each):
+                found[f"{prefix}.delay"] = _time(point.delay_factor * time_in_seconds(side["delay"]))
+                # A default queue would follow the delay; the link's buffer does not.
+                found[f"{prefix}.queue"] = side["queue"]
+    if point.rate_factor != 1.0:
+        for side, prefix in _sides_of(link):
+            if "rate" in side:
+                found[f"{prefix}.rate"] = f"{round(point.rate_factor * rate_in_bps(side['rate']))}bit/s"
+    return found
+
+
+def _loss(point: Point, side: Document, own: float) -> Document:
+    """The direction's losses, scaled or rearranged."""
+    loss: dict[str, Any] = deepcopy(side["loss"])
+    if point.burst_packets is not None:
+        return _in_bursts(loss, loss_of(side), point.burst_packets)
+    assert point.loss is not None
+    if not own:
+        return {**loss, "packet": point.loss}
+    factor = point.loss / own
+    for key in ("ber", "packet"):
+        loss[key] = min(loss[key] * factor, 1.0)
+    if "burst" in loss:
+        _scale_burst(loss["burst"], factor)
+    return loss
+
+
+def _scale_burst(burst: Document, factor: float) -> None:
+    """So much more time in the bad state, in stays of the same length."""
+    bad = min(_share_bad(burst) * factor, 0.9)
+    burst["to_bad"] = min(burst["to_good"] * bad / (1 - bad), 1.0)
+    burst["good_loss"] = min(burst["good_loss"] * factor, 1.0)
+
+
+def _in_bursts(loss: Document, share: float, packets: float) -> Document:
+    """As many lost, in runs of this mean length."""
+    plain = {**loss, "ber": 0.0, "packet": 0.0}
+    plain.pop("burst", None)
+    if packets <= 1:
+        return {**plain, "packet": share}
+    to_good = 1 / packets
+    to_bad = min(to_good * share / (1 - share), 1.0)
+    return {**plain, "burst": {"to_bad": to_bad, "to_good": to_good, "good_loss": 0.0, "bad_loss": 1.0}}
+
+
+def _burst_loss(burst: Document | None) -> float:
+    if burst is None:
+        return 0.0
+    bad = _share_bad(burst)
+    return float(bad * burst["bad_loss"] + (1 - bad) * burst["good_loss"])
+
+
+def _share_bad(burst: Document) -> float:
+    changing = burst["to_bad"] + burst["to_good"]
+    return float(burst["to_bad"] / changing) if changing else 0.0
+
+
+def _sides(link: Document) -> Sequence[Document]:
+    return [link, link["reverse"]]
+
+
+def _sides_of(link: Document) -> Iterator[tuple[Document, str]]:
+    """Both directions, each with what stands before its keys."""
+    yield link, f"link.{link['name']}"
+    yield link["reverse"], f"link.{link['name']}.reverse"
+
+
+def _time(seconds: float) -> str:
+    return f"{round(seconds * 1e9)}ns"

@@ -1,0 +1,93 @@
+"""The candidates as a table that fits its terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from airtcp.advise.advice import Advice, Row
+from airtcp.competition import is_split
+from airtcp.stats import Estimate
+from airtcp.table import NONE, completion, fits, interval, milliseconds
+from airtcp.units import rate_scale
+
+STAGE_WORDS = {
+    "default": "nothing",
+    "setting": "a setting",
+    "software": "software",
+    "build": "a build",
+    "unwritten": "to be written",
+    "history": "–",
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column; where room is short, the one with the highest `rank` goes first."""
+
+    title: str
+    unit: str
+    rank: int
+    cell: Callable[[Row], str]
+
+
+def columns(advice: Advice) -> list[Column]:
+    return [
+        _objective(advice),
+        Column(f"vs {advice.now}"[:14], "%", 1, lambda row: _share(row.gain, signed=True)),
+        Column("RTT p95", "ms", 2, rtt),
+        Column("CUBIC beside", "keeps %", 3, lambda row: _share(row.share.kept if row.share else None)),
+        Column("runs", "", 6, lambda row: str(len(row.summary.seeds))),
+        Column("at", "", 4, lambda row: ", ".join(row.needs.places)),
+        Column("needs", "", 5, lambda row: STAGE_WORDS[row.needs.stage]),
+    ]
+
+
+def cells(advice: Advice, shown: Sequence[Column]) -> list[list[str]]:
+    return [[row.name, *(column.cell(row) for column in shown)] for row in advice.rows]
+
+
+def print_rows(console: Console, advice: Advice) -> None:
+    """Prints what fits, and names what does not."""
+    shown, hidden = columns(advice), list[Column]()
+    while len(shown) > 1 and not fits(console, _table(advice, shown)):
+        widest_rank = max(shown, key=lambda column: column.rank)
+        shown.remove(widest_rank)
+        hidden.append(widest_rank)
+    console.print(_table(advice, shown))
+    if hidden:
+        console.print(f"Not shown for lack of room: {', '.join(column.title for column in hidden)}.")
+
+
+def rtt(row: Row) -> str:
+    # With a proxy, the sender's round trips end there.
+    return NONE if is_split(row.scheme) else milliseconds(row.summary.rtt_p95_ms)
+
+
+def _table(advice: Advice, shown: Sequence[Column]) -> Table:
+    result = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    result.add_column("\nscheme", no_wrap=True)
+    for column in shown:
+        left = column.title in ("at", "needs")
+        result.add_column(f"{column.title}\n{column.unit}", justify="left" if left else "right", no_wrap=True)
+    use = advice.recommendation.use if advice.recommendation else None
+    for row, texts in zip(advice.rows, cells(advice, shown), strict=True):
+        style = "bold" if row.name == use else "" if row.standing != "behind" else "dim"
+        result.add_row(*(Text(text, style) for text in texts))
+    return result
+
+
+def _objective(advice: Advice) -> Column:
+    if advice.objective == "completion time":
+        return Column("completion", "mean s", 0, lambda row: completion(row.summary))
+    scale, unit = rate_scale([row.summary.goodput.mean for row in advice.rows])
+    return Column("goodput", unit, 0, lambda row: interval(row.summary.goodput.scaled(1 / scale)))
+
+
+def _share(value: Estimate | None, *, signed: bool = False) -> str:
+    return NONE if value is None else interval(value.scaled(100), signed=signed, digits=1)

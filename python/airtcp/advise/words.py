@@ -1,0 +1,179 @@
+"""The answer in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from airtcp.advise.advice import Advice, Paragraph, Recommendation, Row
+from airtcp.advise.candidates import CONTROLS
+from airtcp.advise.deployment import AIRTCP, STAGES, Place
+from airtcp.advise.ranges import ranges
+from airtcp.competition import is_split
+from airtcp.stats import Estimate
+from airtcp.table import milliseconds, seconds
+from airtcp.units import rate_scale
+from airtcp.verdict import percent
+
+MUCH_DELAY = 1.3
+"""Round trips longer by this are a cost worth a word."""
+PLACES = {"sender": "the sender", "receiver": "the receiver", "gateway": "the gateway"}
+
+
+def paragraphs(advice: Advice) -> Iterator[Paragraph]:
+    """Everything that is to be said, the most important first."""
+    if advice.interrupted:
+        yield Paragraph("Interrupted", "This is a part of the answer: what had been run when it was stopped.")
+    found = advice.recommendation
+    if found is None:
+        yield Paragraph("No answer", "Too little has been run to compare anything.")
+        return
+    rows = {row.name: row for row in advice.rows}
+    yield Paragraph("What to do", " ".join(_what(advice, found, rows)))
+    if not found.keep_now:
+        yield Paragraph("What it needs", " ".join(_needs(rows[found.use])))
+    yield Paragraph("What it costs others", " ".join(_risks(advice, found, rows)))
+    yield Paragraph("How sure that is", " ".join(_sure(advice, rows[found.use])))
+    around = ranges(advice)
+    if around:
+        yield Paragraph("Where the answer changes", " ".join(around))
+    alone = list(_by_control(advice))
+    if alone:
+        yield Paragraph("By what you control", " ".join(alone))
+    if advice.unknown:
+        yield Paragraph("What the measurement does not say", " ".join(map(_sentence, advice.unknown)))
+
+
+def _what(advice: Advice, found: Recommendation, rows: dict[str, Row]) -> Iterator[str]:
+    now = rows[advice.now]
+    if found.keep_now:
+        yield f"Keep {advice.now} ({reached(advice, now)}): " + _nothing_better(advice, found)
+    else:
+        row = rows[found.use]
+        yield (
+            f"Use {found.use} at {_listed([PLACES[place] for place in row.needs.places])}:"
+            f" {reached(advice, row)} instead of {reached(advice, now)},"
+            f" {_better(advice, found.gain)} than {advice.now}."
+        )
+        if found.tied:
+            yield f"Not to be told from it with these runs: {_listed(found.tied)}."
+    if found.swifter:
+        yield _swifter(found, rows)
+    if found.not_deployable:
+        row = rows[found.not_deployable]
+        yield f"{row.name} would be better still ({reached(advice, row)}), but is {STAGES[row.needs.stage]}."
+
+
+def _nothing_better(advice: Advice, found: Recommendation) -> str:
+    tried = sum(1 for row in advice.rows if row.name != advice.now)
+    margin = f"{100 * advice.margin:g} %"
+    text = f"of {tried} others tried, none that can be had is surely more than {margin} better."
+    return f"{text} As good, or not to be told from it: {_listed(found.tied)}." if found.tied else text
+
+
+def _better(advice: Advice, gain: Estimate | None) -> str:
+    if gain is None:
+        return "better"
+    # Completion times that are shorter by a share are no gain "of +x %" in speed.
+    return f"{percent(gain)} {'more' if advice.objective == 'goodput' else 'less'}"
+
+
+def _swifter(found: Recommendation, rows: dict[str, Row]) -> str:
+    swift, own = rows[found.swifter or ""], rows[found.use]
+    return (
+        f"{found.use} fills the queue: round trips of {_ms(own)} at the 95th percentile;"
+        f" {swift.name} does as well with {_ms(swift)}, which everything else on the link would feel."
+    )
+
+
+def _needs(row: Row) -> Iterator[str]:
+    needs = row.needs
+    yield f"{_listed([PLACES[place] for place in needs.places]).capitalize()}: {'; '.join(needs.how)}."
+    yield f"It is {STAGES[needs.stage]}{', and takes root' if needs.root else ''}; {AIRTCP[needs.airtcp]}."
+    yield from (_sentence(text) for text in needs.headers)
+    yield from (_sentence(text) for text in needs.encrypted)
+    yield from (_sentence(text) for text in needs.cautions)
+
+
+def _risks(advice: Advice, found: Recommendation, rows: dict[str, Row]) -> Iterator[str]:
+    row, now = rows[found.use], rows[advice.now]
+    if row.share is None:
+        yield f"What {row.name} leaves to others has not been run."
+    else:
+        sure = "" if row.share.sure else " (not sure)"
+        yield (
+            f"A CUBIC flow beside {row.name} keeps {percent(row.share.kept)} of what it has beside a CUBIC:"
+            f" {_harm(row)}{sure}."
+        )
+    if found.gentler:
+        gentle = rows[found.gentler]
+        yield f"Where others share the link, {gentle.name} leaves them theirs: {reached(advice, gentle)}."
+    own, before = row.summary.rtt_p95_ms, now.summary.rtt_p95_ms
+    if not is_split(row.scheme) and own and before and own > MUCH_DELAY * before:
+        yield f"Its queue is a cost, too: round trips of {_ms(row)} instead of {_ms(now)} (95th percentile)."
+
+
+def _harm(row: Row) -> str:
+    assert row.share is not None
+    words = {"harmless": "it does them no harm", "starves it": "it starves them"}
+    return words.get(row.share.word, f"it {row.share.word}")
+
+
+def _sure(advice: Advice, row: Row) -> Iterator[str]:
+    seeds = len(row.summary.seeds)
+    runs = f"{seeds} run{'s' if seeds > 1 else ''} of {advice.duration_s:g} s"
+    yield f"Intervals are {100 * advice.confidence:.0f} % over {runs} each; what was far behind ran fewer."
+    if advice.shortened_from_s:
+        yield (
+            f"The scenario's {advice.shortened_from_s:g} s would take long:"
+            f" --duration {advice.shortened_from_s:g}s asks for them."
+        )
+    yield "They are about chance on the path as it is modelled, not about how well the model fits."
+    if advice.quick or seeds < 4:
+        yield (
+            "A quick look: run it without --quick before you act on it."
+            if advice.quick
+            else "Few runs: take it as a hint."
+        )
+
+
+def _by_control(advice: Advice) -> Iterator[str]:
+    """What each one who controls a single place could do alone."""
+    controlled = {place for row in advice.rows for place in row.needs.places}
+    singles: tuple[Place, ...] = ("sender", "receiver", "gateway")
+    alone = [name for name in singles if {name} < controlled]
+    for name in alone:
+        allowed = CONTROLS[name]
+        better = [
+            row
+            for row in advice.rows
+            if allowed.issuperset(row.needs.places)
+            and row.needs.stage in ("default", "setting", "software", "build")
+            and row.gain is not None
+            and (row.gain.low or 0.0) > advice.margin
+        ]
+        what = f"{better[0].name} ({_signed(better[0].gain)})" if better else "nothing that surely helps"
+        yield f"{name.capitalize()} alone: {what}."
+
+
+def reached(advice: Advice, row: Row) -> str:
+    """The objective in words: `9.32 Mbit/s`, or `1.24 s a transfer`."""
+    if advice.objective == "completion time" and row.summary.completion:
+        return f"{seconds(row.summary.completion.mean)} s a transfer"
+    scale, unit = rate_scale([row.summary.goodput.mean])
+    return f"{row.summary.goodput.mean / scale:.3g} {unit}"
+
+
+def _signed(gain: Estimate | None) -> str:
+    return percent(gain, signed=True) if gain else ""
+
+
+def _ms(row: Row) -> str:
+    return f"{milliseconds(row.summary.rtt_p95_ms)} ms"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

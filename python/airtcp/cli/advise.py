@@ -1,0 +1,181 @@
+"""`airtcp advise`."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, cast
+
+import typer
+from rich.console import Console
+from rich.padding import Padding
+
+from airtcp._engine import ScenarioError
+from airtcp.advise import CONTROLS, Advice, Control, Traffic, advise
+from airtcp.advise.table import print_rows
+from airtcp.cli.console import plain_console, watched, write_json
+from airtcp.cli.errors import INTERRUPTED, InputError, writing
+from airtcp.cli.options import (
+    DurationOption,
+    ProfileOption,
+    Request,
+    ScenarioArgument,
+    SetOption,
+    default_directory,
+    load,
+)
+from airtcp.results import to_json
+
+EXAMPLES = """\b
+Examples:
+  airtcp advise my-link.toml --control sender
+  airtcp advise ping.log --control gateway --now reno
+  airtcp advise my-link.toml --control sender,gateway --for web --quick
+  airtcp advise my-link.toml --report advice.html --json advice.json
+"""
+
+
+def command(
+    scenario: ScenarioArgument = None,
+    control: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WHAT",
+            help="What you can change, several with commas: `sender` (the hosts that send the data, e.g. "
+            "your servers), `receiver` (those that receive it, e.g. your terminals), `both` (sender and "
+            "receiver), `gateway` (the router or base station before the wireless link).  [default: all]",
+            show_default=False,
+        ),
+    ] = None,
+    now: Annotated[str, typer.Option(metavar="SCHEME", help="What is in use now.")] = "cubic",
+    traffic: Annotated[
+        str | None,
+        typer.Option(
+            "--for",
+            metavar="bulk|web",
+            help="What is carried: `bulk`, one long transfer, judged by its goodput; `web`, transfers of "
+            "100 kB on the average, judged by how long they take.  [default: the scenario's flows]",
+            show_default=False,
+        ),
+    ] = None,
+    changes: SetOption = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A tenth of the work: a first impression.")] = False,
+    seeds: Annotated[
+        int | None,
+        typer.Option(min=2, help="Runs of each contender, at most.  [default: 24]", show_default=False),
+    ] = None,
+    duration: DurationOption = None,
+    profile: ProfileOption = None,
+    json: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write the results there too; `-` is standard output."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where results and figures go.  [default: airtcp-out/NAME]"),
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time.  [default: one a core]")] = None,
+) -> None:
+    """Say what to use on a link: which of the schemes that you could deploy is best, and by how much.
+
+    Compares them with confidence intervals, running most what is hardest to tell apart; says what the best
+    needs, what it leaves to a CUBIC flow beside it, and in which range of loss and delay the answer stays the
+    same. Takes a minute or two; writes advice.json and figures.
+    """
+    controls, carried = _controls(control), _traffic(traffic)
+    request = load(scenario, changes, duration=duration, profile=profile)
+    directory = out or default_directory(request.scenario)
+    with writing(directory):
+        directory.mkdir(parents=True, exist_ok=True)
+    console = plain_console(stderr=json == "-")
+    again = _arguments(request, controls, now, carried, quick, seeds)
+    found = _advise(
+        request, controls, now, carried, quick, seeds, duration is not None, jobs, shlex.join(again)
+    )
+    document = to_json(found)
+    with writing(directory):
+        (directory / "advice.json").write_text(document, encoding="utf-8")
+    write_json(document, json)
+    show(console, found)
+    _draw(found, directory)
+    console.print(f"Figures and data: {directory}/")
+    if found.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def show(console: Console, found: Advice) -> None:
+    """The whole answer on a terminal."""
+    if found.rows:
+        print_rows(console, found)
+    for paragraph in found.text:
+        console.print(paragraph.title, style="bold")
+        console.print(Padding(paragraph.text, (0, 0, 1, 2), expand=False))
+    console.print(f"To repeat it: {found.command}")
+
+
+def _advise(
+    request: Request,
+    controls: Sequence[Control],
+    now: str,
+    carried: Traffic | None,
+    quick: bool,
+    seeds: int | None,
+    keep_duration: bool,
+    jobs: int | None,
+    again: str,
+) -> Advice:
+    try:
+        with watched("advise") as watcher:
+            return advise(
+                request.scenario,
+                control=controls,
+                now=now,
+                traffic=carried,
+                quick=quick,
+                seeds=seeds,
+                keep_duration=keep_duration,
+                command=again,
+                jobs=jobs,
+                watcher=watcher,
+            )
+    except ScenarioError as error:
+        raise InputError(str(error)) from error
+
+
+def _controls(given: Sequence[str] | None) -> list[Control]:
+    words = [word.strip() for text in given or [] for word in text.split(",") if word.strip()]
+    for word in words:
+        if word not in CONTROLS:
+            raise InputError(f"--control {word}: one or several of {', '.join(CONTROLS)}")
+    return cast(list[Control], list(dict.fromkeys(words)))
+
+
+def _traffic(given: str | None) -> Traffic | None:
+    if given not in (None, "bulk", "web"):
+        raise InputError(f"--for {given}: bulk or web")
+    return cast(Traffic | None, given)
+
+
+def _arguments(
+    request: Request,
+    controls: Sequence[Control],
+    now: str,
+    carried: Traffic | None,
+    quick: bool,
+    seeds: int | None,
+) -> list[str]:
+    """The command that asks the same again."""
+    found = ["airtcp", "advise", *request.arguments, "--now", now]
+    found += ["--control", ",".join(controls)] if controls else []
+    found += ["--for", carried] if carried else []
+    found += ["--quick"] if quick else []
+    return found + (["--seeds", str(seeds)] if seeds is not None else [])
+
+
+def _draw(found: Advice, directory: Path) -> None:
+    # Matplotlib takes long to load, and only the end of this needs it.
+    from airtcp.advise.figures import draw_all  # noqa: PLC0415
+
+    with writing(directory):
+        draw_all(found, directory)

@@ -1,0 +1,36 @@
+"""What a scheme leaves to another flow on the same path."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from airtcp.records import Run
+from airtcp.stats import Estimate, relative_gain
+
+COMPETITOR = "competitor"
+"""The name of the flow that a scheme runs beside."""
+SPLITS = "split"
+
+
+def competitor_bps(run: Run) -> float:
+    """What the competitor carried."""
+    return sum(flow["goodput_bps"] for flow in run["flows"] if flow["name"] == COMPETITOR)
+
+
+def kept(beside_scheme: Sequence[float], beside_its_own: Sequence[float]) -> Estimate | None:
+    """What the competitor carries beside the scheme over what it carries beside a flow of its own kind.
+
+    The values are paired by seed. 1 is as fair as to its own kind; None where it carries nothing in any case.
+    """
+    lost = relative_gain(beside_scheme, beside_its_own)
+    return None if lost is None else Estimate(1 + lost.mean, lost.half_width, lost.n)
+
+
+def terms(scheme: str) -> list[str]:
+    """The names in a scheme: `cubic:beta=0.8+split` has `cubic` and `split`."""
+    return [term.split(":")[0].strip() for term in scheme.split("+")]
+
+
+def is_split(scheme: str) -> bool:
+    """Does a proxy end its connection? RTT and timeouts are then the sender's with the proxy."""
+    return SPLITS in terms(scheme)

@@ -1,0 +1,293 @@
+"""From a path to an answer: facts, candidates, ties, ranges, and links whose answer is known."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import jsonschema
+import pytest
+from conftest import Cli, runs_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+import airtcp
+from airtcp.advise import CONTROLS, Advice, Control, advice_schema
+from airtcp.advise.advice import Cell
+from airtcp.advise.bench import document, wireless
+from airtcp.advise.beside import Beside, judge
+from airtcp.advise.candidates import Candidate, first_round, hosts, places, second_round
+from airtcp.advise.deployment import CONGESTION_CONTROLS, FACTS, PARTS, QUEUES, RECEIVERS, STAGES
+from airtcp.advise.ranges import ranges
+from airtcp.advise.standing import standings
+from airtcp.advise.surroundings import Point, base_rtt_s, burst_of, changes, grid, loss_of
+from airtcp.competition import COMPETITOR
+from airtcp.results import to_json
+from airtcp.stats import Estimate
+from airtcp.summary import GOODPUT
+
+CLEAN = 'duration = "20s"\n[[link]]\nname = "radio"\nrate = "4Mbit/s"\ndelay = "20ms"\n'
+LOSSY = f'{CLEAN}loss = {{ packet = "3%" }}\n'
+BURSTY = f"{CLEAN}loss = {{ burst = {{ to_bad = 0.01, to_good = 0.25, bad_loss = 0.5 }} }}\n"
+
+controls = st.sets(st.sampled_from(list(CONTROLS))).map(sorted)
+
+
+def test_every_scheme_has_facts_with_a_source() -> None:
+    assert set(FACTS) == {scheme["name"] for scheme in airtcp.schemes()}
+    for facts in [*FACTS.values(), *QUEUES.values(), *RECEIVERS.values()]:
+        assert facts.places
+        assert facts.stage in STAGES
+        assert facts.source
+        assert facts.how
+
+
+def test_what_linux_has_needs_no_airtcp_and_the_default_no_root() -> None:
+    for name, facts in FACTS.items():
+        if facts.stage in ("default", "setting"):
+            assert facts.airtcp == "not needed", name
+        assert facts.root == (facts.stage != "default"), name
+
+
+@given(controls, st.sampled_from(["cubic", "reno:rto.min=1s", "bbr", "cubic+packet-control"]))
+def test_candidates_need_only_what_is_controlled_and_all_can_be_run(control: list[Control], now: str) -> None:
+    controlled = places(control)
+    found = first_round(now, controlled, 100_000)
+    found += second_round(now, found)
+    assert found[0].name == now
+    assert not found[0].places
+    assert len({candidate.name for candidate in found}) == len(found)
+    for candidate in found:
+        assert candidate.places <= controlled, candidate.name
+    airtcp.Scenario.built_in([("schemes", json.dumps(list({c.scheme for c in found})))])
+
+
+def test_all_that_can_be_used_is_tried_where_everything_is_controlled() -> None:
+    tried = first_round("cubic", places([]), 100_000)
+    assert {c.scheme for c in tried} >= CONGESTION_CONTROLS.keys()
+    names = {term.split(":")[0] for c in tried for term in c.scheme.split("+")}
+    left_out = {name for name, facts in PARTS.items() if facts.stage in ("default", "history")}
+    assert FACTS.keys() - names == left_out
+
+
+def test_a_receiver_alone_changes_no_sender() -> None:
+    for candidate in first_round("cubic", places(["receiver"]), 100_000):
+        assert candidate.scheme.split(":")[0] == "cubic"
+
+
+def test_what_waits_for_marks_is_tried_only_with_a_queue_that_marks() -> None:
+    assert not {"spectcp", "jersey"} & {c.scheme for c in first_round("cubic", places(["sender"]), 100_000)}
+    both = first_round("cubic", places(["sender", "gateway"]), 100_000)
+    assert {c.queue for c in both if c.scheme == "spectcp"} == {"red-ecn"}
+
+
+def test_a_machine_takes_the_place_of_the_one_in_use() -> None:
+    assert hosts("cubic+packet-control") == "cubic"
+    assert "cubic+snoop" in {c.name for c in first_round("cubic+packet-control", places(["gateway"]), 1)}
+
+
+def test_the_best_senders_go_with_the_best_machines() -> None:
+    ranked = [Candidate(name) for name in ("bbr", "cubic+split", "vegas", "cubic+snoop", "reno", "cubic")]
+    names = {candidate.name for candidate in second_round("cubic", ranked)}
+    assert names == {"bbr+split", "bbr+snoop", "vegas+split", "vegas+snoop"}
+
+
+def test_what_is_behind_by_less_than_the_margin_is_tied() -> None:
+    """And so is what a wide interval cannot tell; what is surely behind is not."""
+    runs = runs_of(
+        cubic=[9.0, 9.01, 9.02], bbr=[9.1, 9.11, 9.12], veno=[8.0, 8.01, 8.02], vegas=[2.0, 9.0, 13.0]
+    )
+    by_scheme = {
+        name: [run for run in runs if run["scheme"] == name] for name in ("cubic", "bbr", "veno", "vegas")
+    }
+    found = {standing.name: standing.place for standing in standings(by_scheme, GOODPUT, "cubic")}
+    assert found == {"bbr": "best", "cubic": "tied", "vegas": "tied", "veno": "behind"}
+
+
+def test_seeds_that_only_some_have_run_are_not_their_luck() -> None:
+    """cubic has run two poor seeds more; on those of both it is the better one."""
+    runs = runs_of(cubic=[5.0, 5.2, 1.0, 1.1], reno=[4.0, 4.2])
+    by_scheme = {name: [run for run in runs if run["scheme"] == name] for name in ("cubic", "reno")}
+    assert standings(by_scheme, GOODPUT, "cubic")[0].name == "cubic"
+
+
+@pytest.mark.parametrize(
+    ("kept", "word", "sure"),
+    [
+        (Estimate(0.98, 0.05, 5), "harmless", True),
+        (Estimate(0.9, 0.2, 5), "harmless", False),
+        (Estimate(0.6, 0.1, 5), "takes more than its share", True),
+        (Estimate(0.1, 0.05, 5), "starves it", True),
+        (Estimate(0.1, None, 1), "starves it", False),
+    ],
+)
+def test_words_for_what_a_competitor_keeps(kept: Estimate, word: str, sure: bool) -> None:
+    share = judge(kept)
+    assert (share.word, share.sure) == (word, sure)
+
+
+def test_a_competitor_keeps_all_beside_its_own_kind() -> None:
+    beside = Beside()
+    for scheme, carried in (("cubic", [4.0, 5.0]), ("bbr", [2.0, 2.5])):
+        found = runs_of(**{scheme: carried})
+        for run in found:
+            run["flows"][0]["name"] = COMPETITOR
+        beside.runs[scheme] = found
+    own, other = beside.share("cubic"), beside.share("bbr")
+    assert own is not None
+    assert own.kept.mean == 1.0
+    assert other is not None
+    assert other.kept.mean == pytest.approx(0.5)
+    assert beside.share("reno") is None
+
+
+@given(
+    st.sampled_from([LOSSY, BURSTY, CLEAN]),
+    st.sampled_from([None, 0.002, 0.1]),
+    st.sampled_from([0.5, 1.0, 2.0]),
+)
+def test_a_point_has_the_loss_and_delay_that_it_says(text: str, loss: float | None, factor: float) -> None:
+    scenario = airtcp.Scenario.parse(text)
+    path = document(scenario)
+    varied = document(scenario.vary(changes(Point(loss=loss, delay_factor=factor), path)))
+    want = loss_of(wireless(path)) if loss is None else loss
+    assert loss_of(wireless(varied)) == pytest.approx(want, rel=0.05)
+    assert base_rtt_s(varied) == pytest.approx(factor * base_rtt_s(path))
+    assert wireless(varied)["queue"] == wireless(path)["queue"]
+
+
+@given(st.sampled_from([LOSSY, BURSTY]), st.sampled_from([1.0, 4.0, 16.0]))
+def test_other_bursts_lose_as_much(text: str, packets: float) -> None:
+    scenario = airtcp.Scenario.parse(text)
+    path = document(scenario)
+    link = wireless(document(scenario.vary(changes(Point(burst_packets=packets), path))))
+    assert burst_of(link) == pytest.approx(packets)
+    assert loss_of(link) == pytest.approx(loss_of(wireless(path)))
+
+
+def test_other_rates_are_tried_where_the_rate_is_not_known() -> None:
+    path = document(airtcp.Scenario.parse(CLEAN))
+    assert not grid(path, rate_unknown=False).rates
+    varied = airtcp.Scenario.parse(CLEAN).vary(changes(Point(rate_factor=0.5), path))
+    assert wireless(document(varied))["rate"] == "2Mbit/s"
+    assert Point(rate_factor=0.5) in grid(path, rate_unknown=True).points()
+
+
+def _ask(text: str, *control: Control, now: str = "cubic", jobs: int | None = None) -> Advice:
+    scenario = airtcp.Scenario.parse(text)
+    return airtcp.advise(scenario, control=control, now=now, quick=True, jobs=jobs)
+
+
+@pytest.fixture(scope="module")
+def lossy() -> Advice:
+    return _ask(LOSSY, "sender")
+
+
+def test_on_a_clean_link_there_is_little_to_gain() -> None:
+    found = _ask(CLEAN, "sender").recommendation
+    assert found is not None
+    assert found.keep_now
+    assert found.use == "cubic"
+    assert found.tied
+
+
+def test_where_much_is_lost_a_sender_that_ignores_losses_wins(lossy: Advice) -> None:
+    found = lossy.recommendation
+    assert found is not None
+    assert found.use == "bbr"
+    assert found.gain is not None
+    assert found.gain.low is not None
+    assert found.gain.low > 0.5
+    rows = {row.name: row for row in lossy.rows}
+    share = rows["bbr"].share
+    assert share is not None
+    assert share.word != "harmless"
+    assert "tcp_bbr" in str(lossy)
+    assert "bbr stays best" in str(lossy)
+
+
+def test_the_answer_obeys_its_schema(lossy: Advice) -> None:
+    jsonschema.Draft202012Validator(advice_schema()).validate(json.loads(to_json(lossy)))
+
+
+def test_the_same_answer_whatever_the_number_of_jobs(lossy: Advice) -> None:
+    assert to_json(_ask(LOSSY, "sender", jobs=1)) == to_json(lossy)
+
+
+def _cell(loss: float, best: str, *tied: str) -> Cell:
+    behind = None if "bbr" in (best, *tied) else Estimate(0.2, 0.01, 4)
+    return Cell(loss, 1.0, 1.0, 1.0, best, tied, None, behind)
+
+
+def test_a_planted_change_is_found_and_said(lossy: Advice) -> None:
+    cells = (
+        _cell(0.01, "bbr"),
+        _cell(0.002, "cubic", "bbr"),
+        _cell(0.005, "bbr"),
+        _cell(0.02, "bbr"),
+        _cell(0.08, "westwood-plus"),
+    )
+    (loss,) = ranges(replace(lossy, around=cells))
+    assert loss == (
+        "Loss: at 0.2 % cubic is as good as any; from 0.5 % to 2 % bbr stays best;"
+        " at 8 % westwood-plus is better."
+    )
+
+
+class _Impatient:
+    """Somebody presses Ctrl-C after so many runs."""
+
+    def __init__(self, runs: int) -> None:
+        self.left = runs
+
+    def expect(self, runs: int) -> None:
+        pass
+
+    def done(self, label: str) -> None:  # noqa: ARG002
+        self.left -= 1
+        if self.left < 0:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("runs", [0, 1, 10, 60, 70])
+def test_ctrl_c_gives_a_part_of_the_answer_and_says_so(runs: int) -> None:
+    scenario = airtcp.Scenario.parse(LOSSY)
+    found = airtcp.advise(scenario, control=["sender"], quick=True, watcher=_Impatient(runs))
+    assert found.interrupted
+    assert found.text[0].title == "Interrupted"
+    assert len(found.rows) <= runs
+    jsonschema.Draft202012Validator(advice_schema()).validate(json.loads(to_json(found)))
+
+
+def test_the_command_says_it_in_words_and_writes_it_down(cli: Cli) -> None:
+    (cli.directory / "radio.toml").write_text(LOSSY)
+    arguments = ["advise", "radio.toml", "--control", "sender", "--quick", "--duration", "10s", "--out", "d"]
+    text = cli.ok(*arguments, "--json", "a.json")
+    for word in ("What to do", "bbr", "Where the answer changes"):
+        assert word in text
+    found = json.loads((cli.directory / "a.json").read_text())
+    jsonschema.Draft202012Validator(json.loads(cli.ok("schema", "--advice"))).validate(found)
+    assert {"advice.json", "advice.svg", "around.png"} <= {
+        path.name for path in (cli.directory / "d").iterdir()
+    }
+    assert found["control"] == ["sender"]
+    assert found["command"].startswith("airtcp advise radio.toml")
+
+
+def test_short_transfers_are_judged_by_their_times(cli: Cli) -> None:
+    (cli.directory / "radio.toml").write_text(LOSSY)
+    text = cli.ok("advise", "radio.toml", "--control", "sender", "--for", "web", "--quick")
+    assert "s a transfer" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--control", "sende"], "sender"),
+        (["--for", "gaming"], "bulk or web"),
+        (["--now", "cubik"], "cubic"),
+        (["--seeds", "1"], "--seeds"),
+    ],
+)
+def test_bad_input_is_refused(cli: Cli, arguments: list[str], said: str) -> None:
+    assert said in cli.refused("advise", *arguments)
