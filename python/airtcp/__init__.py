@@ -26,6 +26,7 @@ from airtcp.comparison import Comparison
 from airtcp.output import flows_frame
 from airtcp.series import Series, series_of
 from airtcp.summary import SchemeSummary, summarise_all
+from airtcp.sweep import SweepError, SweepResult, sweep
 from airtcp.verdict import Verdict, verdict
 
 __version__ = version()
@@ -39,6 +40,8 @@ __all__ = [
     "ScenarioError",
     "SchemeSummary",
     "Series",
+    "SweepError",
+    "SweepResult",
     "Verdict",
     "advise",
     "compare",
@@ -48,6 +51,7 @@ __all__ = [
     "schemes",
     "series_of",
     "summarise_all",
+    "sweep",
     "verdict",
     "version",
 ]

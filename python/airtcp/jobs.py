@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from itertools import islice
 from queue import Empty, SimpleQueue
 from signal import SIGINT, default_int_handler, getsignal, signal
 from threading import current_thread, main_thread
@@ -14,6 +15,9 @@ from airtcp._engine import CancelToken
 
 J = TypeVar("J")
 T = TypeVar("T")
+
+AHEAD = 2
+"""Jobs that are handed out for each that is being worked on, so that nobody waits for the next."""
 
 
 def interruptible(work: Callable[[CancelToken], T]) -> T:
@@ -26,33 +30,52 @@ def interruptible(work: Callable[[CancelToken], T]) -> T:
 
 def run_all(
     work: Callable[[J], T],
-    todo: Sequence[J],
-    threads: int,
+    todo: Iterable[J],
+    at_a_time: int,
     cancel: CancelToken,
     on_done: Callable[[T], object],
+    executor: Executor | None = None,
+    check: Callable[[], object] = lambda: None,
 ) -> None:
     """Does `work` on all of `todo`; `on_done` gets each result, on this thread.
 
-    However it ends, nothing is left running.
+    Without an `executor`, on as many threads as are to work `at_a_time`; then, however it ends, nothing is
+    left running. `todo` is asked for more when there is room: neither it nor its results need fit into
+    memory. What `check` raises while it waits ends it.
     """
     done: SimpleQueue[Future[T]] = SimpleQueue()
+    jobs = iter(todo)
+    under_way: set[Future[T]] = set()
     with _interrupts_noted() as raise_noted:
-        pool = ThreadPoolExecutor(threads)
+        pool = executor or ThreadPoolExecutor(at_a_time)
+
+        def submit() -> None:
+            for job in islice(jobs, AHEAD * at_a_time - len(under_way)):
+                future = pool.submit(work, job)
+                under_way.add(future)
+                future.add_done_callback(done.put)
+
         try:
-            for job in todo:
-                pool.submit(work, job).add_done_callback(done.put)
-            for _ in todo:
-                on_done(_next(done, raise_noted).result())
+            submit()
+            while under_way:
+                future = _next(done, raise_noted, check)
+                under_way.remove(future)
+                on_done(future.result())
+                submit()
         finally:
             cancel.cancel()
-            pool.shutdown(cancel_futures=True)
+            for future in under_way:
+                future.cancel()
+            if executor is None:
+                pool.shutdown()
         raise_noted()
 
 
-def _next(done: SimpleQueue[T], raise_noted: Callable[[], None]) -> T:
+def _next(done: SimpleQueue[T], *checks: Callable[[], object]) -> T:
     """Looks up now and then: no wait is endless, for Polars handles SIGINT with SA_RESTART."""
     while True:
-        raise_noted()
+        for check in checks:
+            check()
         with suppress(Empty):
             return done.get(timeout=0.1)
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from airtcp._engine import ScenarioError, version
-from airtcp.cli import advise, compare, listings, model, paper, run, trace
+from airtcp.cli import advise, compare, listings, model, paper, run, sweep, trace
 from airtcp.cli.errors import BAD_INPUT, InputError
 
 app = typer.Typer(
@@ -22,6 +22,9 @@ app = typer.Typer(
 app.command("compare", short_help="Compare schemes on a link.", epilog=compare.EXAMPLES)(compare.command)
 app.command("advise", short_help="Say what to use on a link.", epilog=advise.EXAMPLES)(advise.command)
 app.command("run", short_help="Run one scheme once, in detail.", epilog=run.EXAMPLES)(run.command)
+app.command("sweep", short_help="Compare schemes while keys of the scenario vary.", epilog=sweep.EXAMPLES)(
+    sweep.command
+)
 app.add_typer(paper.app, name="paper", short_help="Repeat what the papers measured.")
 app.add_typer(model.app, name="model", short_help="The papers' closed forms beside the simulator.")
 app.command("trace", short_help="Print a link's round trips.", epilog=trace.EXAMPLES)(trace.command)

@@ -18,6 +18,8 @@ from airtcp.cli.options import (
     DurationOption,
     ProfileOption,
     ScenarioArgument,
+    SchemesOption,
+    SeedsOption,
     SetOption,
     default_directory,
     load,
@@ -42,14 +44,9 @@ Examples:
 
 def command(
     scenario: ScenarioArgument = None,
-    schemes: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,…", help="Schemes to compare, the first being the base: see `airtcp schemes`."
-        ),
-    ] = None,
+    schemes: SchemesOption = None,
     changes: SetOption = None,
-    seeds: Annotated[int | None, typer.Option(min=1, help="Runs per scheme, each with its own seed.")] = None,
+    seeds: SeedsOption = None,
     duration: DurationOption = None,
     profile: ProfileOption = None,
     json: Annotated[

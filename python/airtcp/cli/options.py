@@ -20,6 +20,11 @@ ScenarioArgument = Annotated[
         show_default=False,
     ),
 ]
+SchemesOption = Annotated[
+    str | None,
+    typer.Option(metavar="A,B,…", help="Schemes to compare, the first being the base: see `airtcp schemes`."),
+]
+SeedsOption = Annotated[int | None, typer.Option(min=1, help="Runs per scheme, each with its own seed.")]
 SetOption = Annotated[
     list[str] | None,
     typer.Option(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import StrMethodFormatter
 
 from airtcp import palette
 
@@ -80,6 +82,13 @@ def legend_beside(axes: Axes, order: Sequence[str]) -> None:
     axes.legend([by_label[label] for label in order], order, loc="upper left", bbox_to_anchor=(1, 1))
 
 
+def plain_ticks(axes: Axes) -> None:
+    """On logarithmic axes, numbers that are neither huge nor tiny as one writes them: 100 and not 10²."""
+    for axis, (low, high) in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+        if axis.get_scale() == "log" and low > 1e-3 and high < 1e5:
+            axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+
+
 def small_multiples(
     names: Sequence[str],
     x_label: str,
@@ -119,3 +128,11 @@ def save_svg(drawn: Figure, directory: Path, name: str) -> Path:
     path = directory / f"{name}.svg"
     drawn.savefig(path, metadata={"Date": None, "Creator": None})
     return path
+
+
+def svg_text(drawn: Figure) -> str:
+    """The figure as an element of a page."""
+    file = StringIO()
+    drawn.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+    text = file.getvalue()
+    return text[text.index("<svg") :]

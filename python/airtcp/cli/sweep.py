@@ -1,0 +1,227 @@
+"""`airtcp sweep`."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from airtcp.cli.compare import headline
+from airtcp.cli.console import plain_console, progress_bar
+from airtcp.cli.errors import INTERRUPTED, InputError, writing
+from airtcp.cli.options import (
+    DurationOption,
+    ProfileOption,
+    Request,
+    ScenarioArgument,
+    SchemesOption,
+    SeedsOption,
+    SetOption,
+    default_directory,
+    load,
+)
+from airtcp.sweep import Job, Progress, SweepError, SweepResult, collect, prepare
+from airtcp.sweep.grammar import parse_option
+
+EXAMPLES = """\b
+Examples:
+  airtcp sweep --vary wireless.loss.ber=1e-7..1e-5:log:12
+  airtcp sweep my-link.toml --vary wireless.rate=1Mbit/s..50Mbit/s:log:6 --vary wireless.delay=10ms,40ms,160ms
+  airtcp sweep --vary scheme.rto.min=200ms,1s --vary cubic.beta=0.5..0.9:lin:5 --schemes cubic,reno
+  airtcp sweep --vary wireless.loss.packet=0.1%..5%:log --vary wireless.delay=5ms..300ms:log --lhs 100
+  airtcp sweep --vary wireless.delay=5ms..300ms:log:50 --executor dask://scheduler:8786
+
+\b
+SPEC is a list (10ms,40ms), a range with its number of points (0.1%..5%:lin:5, 1e-7..1e-5:log:12), or both
+(0,1e-7..1e-5:log:12). KEY is one of the scenario, as for --set; KEY,KEY are several that take the same
+values; scheme.KEY is a key of all schemes, NAME.KEY of those with the term NAME: see `airtcp schemes --keys`.
+"""
+SHOWN_POINTS = 10
+SHOWN_ERRORS = 3
+ESTIMATE_AFTER_S = 3.0
+
+
+def command(
+    scenario: ScenarioArgument = None,
+    vary: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=SPEC", help="A key that varies, and through what.")
+    ] = None,
+    lhs: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Not a grid: a Latin hypercube of N points over the ranges."),
+    ] = None,
+    sample_seed: Annotated[int, typer.Option(help="Of the Latin hypercube.")] = 1,
+    schemes: SchemesOption = None,
+    changes: SetOption = None,
+    seeds: SeedsOption = None,
+    duration: DurationOption = None,
+    profile: ProfileOption = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where results go.  [default: airtcp-out/NAME-sweep]"),
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Forget the runs that DIR holds.")] = False,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time.  [default: one a core]")] = None,
+    executor: Annotated[
+        str, typer.Option(metavar="WHERE", help="threads, processes, or dask://HOST:PORT.")
+    ] = "threads",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run, and run nothing.")] = False,
+) -> None:
+    """Run schemes × seeds at every point of what varies, and say which is best where.
+
+    Prints who is best at how many points; writes results.parquet, with a row for each run, sweep.json and
+    figures. What is finished is kept in DIR: interrupted or killed, the same command goes on where it was.
+    """
+    count = None if seeds is None else str(seeds)
+    request = load(scenario, changes, schemes=schemes, seeds=count, duration=duration, profile=profile)
+    console = plain_console()
+    try:
+        job = prepare(request.scenario, [*map(parse_option, vary or [])], lhs=lhs, sample_seed=sample_seed)
+        _say_plan(console, job)
+        if dry_run:
+            _say_points(console, job)
+            return
+        directory = out or _default_directory(request)
+        with writing(directory):
+            directory.mkdir(parents=True, exist_ok=True)
+            with _watched(console, directory) as on_progress:
+                found = collect(
+                    job,
+                    directory=directory,
+                    fresh=fresh,
+                    jobs=jobs,
+                    executor=executor,
+                    on_progress=on_progress,
+                )
+    except SweepError as error:
+        raise InputError(str(error)) from error
+    if found.interrupted:
+        console.print(
+            f"Interrupted: {found.frame.height} of {job.plan.runs} runs are kept in {directory}/. "
+            "The same command goes on with the others."
+        )
+        raise typer.Exit(INTERRUPTED)
+    _write(found, directory, _command(request, vary or [], lhs, sample_seed))
+    _show(console, found)
+    console.print(f"Figures and data: {directory}/")
+
+
+def _default_directory(request: Request) -> Path:
+    directory = default_directory(request.scenario)
+    return directory.with_name(f"{directory.name}-sweep")
+
+
+def _command(request: Request, vary: list[str], lhs: int | None, sample_seed: int) -> str:
+    words = ["airtcp", "sweep", *request.arguments]
+    for option in vary:
+        words += ["--vary", option]
+    if lhs is not None:
+        words += ["--lhs", str(lhs), "--sample-seed", str(sample_seed)]
+    return shlex.join(words)
+
+
+def _say_plan(console: Console, job: Job) -> None:
+    console.print(headline(job.scenario))
+    for axis in job.plan.axes:
+        names = ", ".join([*axis.keys, *axis.scheme_keys])
+        console.print(f"{names} = {axis.spec}")
+    sample = " of a Latin hypercube" if job.plan.hypercube else ""
+    console.print(job.plan.size.replace(" ×", f"{sample} ×", 1))
+
+
+def _say_points(console: Console, job: Job) -> None:
+    for point in job.plan.points[:SHOWN_POINTS]:
+        console.print(job.plan.describe(point))
+    more = len(job.plan.points) - SHOWN_POINTS
+    if more > 0:
+        console.print(f"… and {more} more points")
+    console.print("All of them can run. Nothing was run, and nothing written.")
+
+
+@contextmanager
+def _watched(console: Console, directory: Path) -> Iterator[Callable[[Progress], None]]:
+    """A bar where a person watches; elsewhere a guess at the time, once it can be made."""
+    begin_s = monotonic()
+    said = False
+
+    def estimate(progress: Progress) -> None:
+        nonlocal said
+        elapsed_s, fresh = monotonic() - begin_s, progress.done - progress.kept
+        if not said and fresh and elapsed_s > ESTIMATE_AFTER_S and progress.done < progress.total:
+            said = True
+            remaining = duration_text(elapsed_s / fresh * (progress.total - progress.done))
+            print(f"about {remaining} to go", file=sys.stderr, flush=True)
+
+    with progress_bar() as bar:
+        task = bar.add_task("running", total=None)
+
+        def on_progress(progress: Progress) -> None:
+            if progress.done == progress.kept:
+                if progress.kept:
+                    console.print(f"{progress.kept} runs are done already, in {directory}/")
+                bar.update(task, total=progress.total, completed=progress.done)
+            elif bar.disable:
+                estimate(progress)
+            else:
+                bar.update(task, completed=progress.done)
+
+        yield on_progress
+
+
+def duration_text(seconds: float) -> str:
+    """`40 s`, `3 min`, `2 h 10 min`: what one wants to know of the time that is left."""
+    if seconds < 90:
+        return f"{max(seconds, 1):.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def _write(found: SweepResult, directory: Path, repeat: str) -> None:
+    with writing(directory):
+        found.write_data(directory, repeat)
+        found.write_figures(directory)
+
+
+def _show(console: Console, found: SweepResult) -> None:
+    console.print(_table(found))
+    if found.verdict:
+        console.print(found.verdict)
+    failed = found.frame["error"].count()
+    if failed:
+        console.print(f"{failed} of {found.frame.height} runs failed:")
+        for text in found.errors[:SHOWN_ERRORS]:
+            console.print(f"  {text}")
+
+
+def _table(found: SweepResult) -> Table:
+    what = found.judged.goal.name
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("scheme\n", no_wrap=True)
+    for title in (
+        "best at\npoints",
+        "tied at\npoints",
+        f"{what}\nmean % of the best",
+        "at worst\n%",
+        "where\n",
+    ):
+        table.add_column(title, justify="right", overflow="fold")
+    for row in found.judged.standings:
+        where = "" if row.worst_point is None else _where(found, row.worst_point)
+        shares = (
+            "–" if share is None else f"{100 * share:.1f}" for share in (row.mean_share, row.worst_share)
+        )
+        table.add_row(row.scheme, str(row.wins), str(row.ties), *shares, where)
+    return table
+
+
+def _where(found: SweepResult, number: int) -> str:
+    return ", ".join(value.text for value in found.plan.points[number - 1].values)

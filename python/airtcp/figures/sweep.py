@@ -1,0 +1,104 @@
+"""What varies against who is best: curves over one key, maps over two, all keys side by side over more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+
+from airtcp.figures.style import GREY, figure, legend_beside, line_style, plain_ticks
+from airtcp.figures.sweep_maps import best_maps, value_maps
+from airtcp.figures.sweep_overview import overview, scatter
+from airtcp.stats import CONFIDENCE, Estimate
+from airtcp.sweep.panels import panels, values_of
+from airtcp.sweep.plan import Axis, Plan
+from airtcp.sweep.summary import GOODPUT, Summary
+from airtcp.units import rate_scale
+
+
+def draw(plan: Plan, summary: Summary) -> dict[str, Figure]:
+    """The figures that suit the sweep, by name; the first says most."""
+    if len(plan.axes) == 1:
+        return {"curves": curves(plan, summary)}
+    maps = panels(plan)
+    if maps:
+        found = {"best": best_maps(plan, summary, maps)}
+        if len(maps) == 1:
+            found["schemes"] = value_maps(plan, summary, maps[0])
+        return found
+    if len(plan.axes) == 2 and all(axis.is_number for axis in plan.axes):
+        return {"best": scatter(plan, summary)}
+    return {"overview": overview(plan, summary)}
+
+
+def curves(plan: Plan, summary: Summary) -> Figure:
+    """Over the values of the only key, a line and its interval a scheme; over names, dots."""
+    (axis,) = plan.axes
+    drawn = figure(3.2)
+    axes = drawn.subplots()
+    places = _places(plan, axis)
+    ordered = sorted(plan.points, key=lambda point: places[point.values[0].text])
+    scale, unit = _unit(summary)
+    last = {}
+    for number, scheme in enumerate(plan.schemes):
+        known = [point for point in ordered if (point.number, scheme) in summary.estimates]
+        x = [places[point.values[0].text] for point in known]
+        found = [summary.estimates[point.number, scheme].scaled(1 / scale) for point in known]
+        if axis.is_number:
+            _line(axes, x, found, scheme, line_style(number))
+        else:
+            beside = 0.5 * (number / max(len(plan.schemes) - 1, 1) - 0.5)
+            _dots(axes, [place + beside for place in x], found, scheme, line_style(number)["color"])
+        last[scheme] = found[-1].mean if found else 0.0
+    if summary.goal == GOODPUT:
+        bounds = [summary.bound_bps.get(point.number, 0.0) / scale for point in ordered]
+        x = [places[point.values[0].text] for point in ordered]
+        axes.plot(x, bounds, color=GREY, lw=0.8, ls=(0, (4, 2)), label="bound")
+        last["bound"] = bounds[-1]
+    _x_axis(axes, axis, places)
+    seeds = f", mean of {len(plan.seeds)} runs, {CONFIDENCE:.0%} interval" if len(plan.seeds) > 1 else ""
+    axes.set(xlabel=axis.label, ylabel=f"{summary.goal.name} [{unit}]{seeds}", ylim=(0, None))
+    legend_beside(axes, sorted(last, key=lambda name: -last[name]))
+    return drawn
+
+
+def _line(axes: Axes, x: list[float], found: list[Estimate], scheme: str, look: dict[str, Any]) -> None:
+    axes.plot(x, [each.mean for each in found], label=scheme, marker=".", markersize=3, **look)
+    low, high = ([getattr(each, side) or each.mean for each in found] for side in ("low", "high"))
+    axes.fill_between(x, low, high, color=look["color"], alpha=0.18, lw=0)
+
+
+def _dots(axes: Axes, x: list[float], found: list[Estimate], scheme: str, colour: str) -> None:
+    half_widths = [each.half_width or 0.0 for each in found]
+    axes.errorbar(
+        x, [each.mean for each in found], half_widths, fmt=".", color=colour, capsize=2, lw=0.9, label=scheme
+    )
+
+
+def _unit(summary: Summary) -> tuple[float, str]:
+    if summary.goal != GOODPUT:
+        return 1.0, "s"
+    return rate_scale([*summary.bound_bps.values(), *(each.mean for each in summary.estimates.values())])
+
+
+def _places(plan: Plan, axis: Axis) -> dict[str, float]:
+    """Where the values stand: at their numbers, or one after the other."""
+    values = values_of(plan, 0)
+    if axis.unit and (not axis.logarithmic or all((value.number or 0) > 0 for value in values)):
+        return {value.text: (value.number or 0.0) / axis.unit.size for value in values}
+    return {value.text: float(place) for place, value in enumerate(values)}
+
+
+def _x_axis(axes: Axes, axis: Axis, places: dict[str, float]) -> None:
+    listed = not axis.is_number or (axis.logarithmic and min(places.values()) <= 0)
+    if listed:
+        axes.set_xticks(list(places.values()), list(places))
+        axes.set_xlim(-0.3, len(places) - 0.7)
+    elif axis.logarithmic:
+        axes.set_xscale("log")
+        plain_ticks(axes)
+        if len(places) <= 6:
+            axes.set_xticks(list(places.values()), [f"{value:.3g}" for value in places.values()])
+            axes.xaxis.set_minor_locator(NullLocator())

@@ -1,0 +1,118 @@
+"""Maps over two keys: who is best, and what each scheme reaches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch, Rectangle
+
+from airtcp.figures.style import COLOURS, WIDTH_IN, figure
+from airtcp.sweep.panels import Panel, shown, values_of
+from airtcp.sweep.plan import Plan
+from airtcp.sweep.summary import GOODPUT, Judged, Summary
+from airtcp.units import rate_scale
+
+FULL_MARGIN = 0.5
+"""How far ahead the best must be for its cell to have its full colour."""
+HATCH = "////"
+MAX_TEXTS = 14
+"""Cells across in which a margin can still be read."""
+CELL_IN = 0.26
+Rgb = tuple[float, float, float]
+
+
+def best_maps(plan: Plan, summary: Summary, maps: Sequence[Panel]) -> Figure:
+    """A cell has the colour of the scheme that is best there, darker the further ahead; ties are hatched."""
+    drawn, grid = _panels(plan, [panel.title for panel in maps])
+    for axes, panel in zip(grid, maps, strict=True):
+        texts = len(panel.points[0]) * _columns(len(maps)) <= MAX_TEXTS
+        for y, row in enumerate(panel.points):
+            for x, number in enumerate(row):
+                if number in summary.judged:
+                    _cell(axes, x, y, summary.judged[number], plan, texts)
+    leaders = {judged.best for judged in summary.judged.values()}
+    handles = [
+        Patch(facecolor=colour_of(plan, scheme), label=scheme) for scheme in plan.schemes if scheme in leaders
+    ]
+    handles.append(Patch(facecolor="white", edgecolor="#555555", hatch=HATCH, lw=0.4, label="tie"))
+    drawn.legend(handles=handles, loc="outside right upper", title=f"best {summary.goal.name}")
+    said = f"darker: further ahead of the next, up to {FULL_MARGIN:.0%}"
+    drawn.suptitle(said, fontsize=7, x=0.01, ha="left", color="#555555")
+    return drawn
+
+
+def value_maps(plan: Plan, summary: Summary, panel: Panel) -> Figure:
+    """What each scheme reaches, all on one scale."""
+    values = {key: found.mean for key, found in summary.estimates.items()}
+    scale, unit = rate_scale(list(values.values())) if summary.goal == GOODPUT else (1.0, "s")
+    drawn, grid = _panels(plan, plan.schemes)
+    highest = max(values.values(), default=0.0) / scale or 1.0
+    image = None
+    for axes, scheme in zip(grid, plan.schemes, strict=True):
+        rows = [[values.get((number, scheme), math.nan) / scale for number in row] for row in panel.points]
+        image = axes.imshow(rows, origin="lower", aspect="auto", cmap="viridis", vmin=0, vmax=highest)
+    if image is not None:
+        drawn.colorbar(image, ax=grid, label=f"{summary.goal.name} [{unit}]", fraction=0.05)
+    return drawn
+
+
+def colour_of(plan: Plan, scheme: str) -> str:
+    return COLOURS[plan.schemes.index(scheme) % len(COLOURS)]
+
+
+def _cell(axes: Axes, x: int, y: int, judged: Judged, plan: Plan, texts: bool) -> None:
+    margin = judged.margin.mean if judged.margin else 0.0
+    tie = bool(judged.tied)
+    strength = 0.25 if tie else 0.35 + 0.65 * min(margin / FULL_MARGIN, 1.0)
+    face = _blend(to_rgb(colour_of(plan, judged.best)), strength)
+    edge = "#777777" if tie else "white"
+    patch = Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=face, edgecolor=edge, lw=0.4)
+    patch.set_hatch(HATCH if tie else "")
+    axes.add_patch(patch)
+    if texts and judged.margin and not tie:
+        ink = "white" if sum(face) < 1.6 else "black"
+        axes.text(x, y, f"+{100 * margin:.0f} %", ha="center", va="center", fontsize=6, color=ink)
+
+
+def _blend(colour: Rgb, strength: float) -> Rgb:
+    red, green, blue = (1 - strength * (1 - part) for part in colour)
+    return red, green, blue
+
+
+def _columns(count: int) -> int:
+    return 1 if count == 1 else 2 if count <= 4 else 3
+
+
+def _panels(plan: Plan, titles: Sequence[str]) -> tuple[Figure, list[Axes]]:
+    """Axes with a cell for each pair of values, and their texts as ticks."""
+    across, up = values_of(plan, 0), values_of(plan, 1)
+    columns = _columns(len(titles))
+    rows = -(-len(titles) // columns)
+    panel_in = min(max(CELL_IN * len(up), 1.1), WIDTH_IN * 0.6)
+    drawn = figure(0.8 + rows * (panel_in + 0.25))
+    grid = list(drawn.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flat)
+    for axes, title in zip(grid, titles, strict=False):
+        axes.set_title(title, loc="left", pad=3, fontweight="bold", fontsize=7)
+        axes.grid(visible=False)
+        axes.tick_params(length=0)
+        axes.set(xlim=(-0.5, len(across) - 0.5), ylim=(-0.5, len(up) - 0.5))
+    for place, spare in enumerate(grid[len(titles) :], len(titles)):
+        spare.set_visible(False)
+        grid[place - columns].tick_params(labelbottom=True)
+    for values, axis, name in ((across, plan.axes[0], "x"), (up, plan.axes[1], "y")):
+        step = max(1, len(values) * (columns if name == "x" else 1) // 12)
+        ticks = range(0, len(values), step)
+        labels = [shown(axis, values[tick]) for tick in ticks]
+        if name == "x":
+            grid[0].set_xticks(ticks, labels)
+            for axes in grid:
+                axes.tick_params(axis="x", labelrotation=45 if max(map(len, labels)) > 4 else 0)
+        else:
+            grid[0].set_yticks(ticks, labels)
+    drawn.supxlabel(plan.axes[0].label, fontsize=8)
+    drawn.supylabel(plan.axes[1].label, fontsize=8)
+    return drawn, grid[: len(titles)]

@@ -1,0 +1,78 @@
+"""`airtcp sweep`: how schemes compare while keys of the scenario vary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from os import PathLike
+from pathlib import Path
+
+from airtcp._engine import Scenario
+from airtcp.sweep.errors import SweepError
+from airtcp.sweep.grammar import Vary
+from airtcp.sweep.result import SweepResult
+from airtcp.sweep.rows import frame
+from airtcp.sweep.run import Job, Progress, prepare, run
+
+__all__ = ["Job", "Progress", "SweepError", "SweepResult", "collect", "prepare", "sweep"]
+
+
+def sweep(
+    scenario: Scenario,
+    vary: Mapping[str, str | Sequence[object]] | Sequence[Vary],
+    *,
+    lhs: int | None = None,
+    sample_seed: int = 1,
+    out: str | PathLike[str] | None = None,
+    fresh: bool = False,
+    jobs: int | None = None,
+    executor: str | Executor | None = None,
+    on_progress: Callable[[Progress], object] = lambda _: None,
+) -> SweepResult:
+    """Runs the scenario's schemes and seeds at every point of what varies.
+
+    `vary` says by key what it goes through: a list of values, or text as for `--vary`, such as
+    `"1e-7..1e-5:log:12"`, `"10ms,40ms"` or `"0.1%..5%:lin:5"`. A key is one of the scenario, as for
+    `Scenario.vary`; `scheme.KEY` for a key of all schemes; `NAME.KEY` for one of the schemes with the term
+    NAME. The points are a grid, or with `lhs` a Latin hypercube of that many, drawn with `sample_seed`.
+
+    With a directory `out`, every finished run is kept there: the same call goes on where an earlier one
+    stopped, unless it is to start `fresh`; and the data are written there when all is done. `executor` is
+    `"threads"`, `"processes"`, `"dask://HOST:PORT"` or any executor of `concurrent.futures`; `jobs` says how
+    many batches of runs it works on at a time. None of these changes the answer. `on_progress` is called on
+    this thread. On KeyboardInterrupt, what is finished is returned.
+
+    Raises SweepError.
+    """
+    job = prepare(scenario, vary, lhs=lhs, sample_seed=sample_seed)
+    directory = None if out is None else Path(out)
+    if directory:
+        directory.mkdir(parents=True, exist_ok=True)
+    found = collect(
+        job, directory=directory, fresh=fresh, jobs=jobs, executor=executor, on_progress=on_progress
+    )
+    if directory and not found.interrupted:
+        found.write_data(directory)
+    return found
+
+
+def collect(
+    job: Job,
+    *,
+    directory: Path | None = None,
+    fresh: bool = False,
+    jobs: int | None = None,
+    executor: str | Executor | None = None,
+    on_progress: Callable[[Progress], object] = lambda _: None,
+) -> SweepResult:
+    """Runs what `prepare` has checked. Raises SweepError."""
+    found, interrupted = run(
+        job, directory=directory, fresh=fresh, jobs=jobs, executor=executor, on_progress=on_progress
+    )
+    return SweepResult(
+        scenario=job.scenario,
+        plan=job.plan,
+        frame=frame(job.plan, found),
+        engine=job.identity["engine"],
+        interrupted=interrupted,
+    )

@@ -1,0 +1,150 @@
+"""Where the runs of a sweep are done: threads, processes, a Dask cluster, or an executor of the caller's."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import active_children, get_context
+from threading import Thread
+from time import monotonic, sleep
+from typing import Any
+
+from airtcp.sweep.errors import SweepError
+from airtcp.sweep.worker import check_engine, engine
+
+DASK = "dask://"
+CONNECT_S = 10
+"""To reach a scheduler, and for it to have a worker."""
+ABANDONED_S = 60.0
+"""Without a worker, before a sweep gives up."""
+
+
+def _nothing() -> None:
+    """Of threads and of callers' executors: they need no care."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """An executor, and how much it does at a time."""
+
+    executor: Executor | None
+    """None: threads, which come and go with the sweep."""
+    at_a_time: int
+    check: Callable[[], None] = _nothing
+    """Called now and then: raises SweepError where nothing can come any more."""
+
+
+@contextmanager
+def opened(where: str | Executor | None, jobs: int | None) -> Iterator[Pool]:
+    """`threads`, `processes`, `dask://HOST:PORT`, or an executor. Raises SweepError."""
+    cores = jobs or os.cpu_count() or 1
+    if where is None or where == "threads":
+        yield Pool(None, cores)
+    elif where == "processes":
+        with _processes(cores) as pool:
+            yield pool
+    elif isinstance(where, str) and where.startswith(DASK):
+        with _dask(where, jobs) as pool:
+            yield pool
+    elif isinstance(where, str):
+        raise SweepError(f"--executor {where}: write threads, processes, or dask://HOST:PORT")
+    else:
+        yield Pool(where, jobs or max(cores, getattr(where, "_max_workers", 0)))
+
+
+@contextmanager
+def _processes(count: int) -> Iterator[Pool]:
+    before = set(active_children())
+    # Not by fork: Polars and the engine have threads.
+    context = get_context("spawn")
+    executor = ProcessPoolExecutor(count, context, _begin_process, (os.getpid(),))
+    finished = False
+    try:
+        yield Pool(executor, count)
+        finished = True
+    finally:
+        if not finished:
+            # A run under way does not hear of it otherwise.
+            for child in set(active_children()) - before:
+                child.terminate()
+        executor.shutdown(cancel_futures=True)
+
+
+def _begin_process(parent: int) -> None:
+    """Ctrl-C is the parent's to answer; where the parent is gone, nobody waits for the result."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            sleep(1)
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
+
+
+@contextmanager
+def _dask(where: str, jobs: int | None) -> Iterator[Pool]:
+    client = _client(where)
+    try:
+        _check_workers(client, where)
+        # Two workers may not see the same batch as one.
+        executor = client.get_executor(pure=False, retries=10)
+        threads = sum(client.nthreads().values())
+        yield Pool(executor, jobs or max(threads, 2), _watch(client, where))
+    finally:
+        client.close()
+
+
+def _client(where: str) -> Any:
+    try:
+        # Here, and not above: it is an extra of the package, and takes a second.
+        from distributed import Client  # noqa: PLC0415
+    except ImportError:
+        raise SweepError(f"--executor {where}: Dask is not here; pip install 'airtcp[dask]'") from None
+    address = f"tcp://{where.removeprefix(DASK)}"
+    try:
+        return Client(address, timeout=CONNECT_S, set_as_default=False)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError, TimeoutError) as error:
+        raise SweepError(
+            f"--executor {where}: no Dask scheduler answers there; start one with `dask scheduler`, and "
+            f"workers with `dask worker {where.removeprefix(DASK)}`"
+        ) from error
+
+
+def _check_workers(client: Any, where: str) -> None:
+    try:
+        client.wait_for_workers(1, timeout=CONNECT_S)
+    except TimeoutError as error:
+        raise SweepError(
+            f"--executor {where}: the scheduler has no worker; start some with "
+            f"`dask worker {where.removeprefix(DASK)}`"
+        ) from error
+    try:
+        client.run(check_engine, engine())
+    except ModuleNotFoundError as error:
+        raise SweepError(
+            f"--executor {where}: a worker lacks {error.name}; install the same airtcp there as here, "
+            "and start it again"
+        ) from error
+
+
+def _watch(client: Any, where: str) -> Callable[[], None]:
+    """Asks the scheduler for its workers, once in a while."""
+    seen_s = asked_s = monotonic()
+
+    def check() -> None:
+        nonlocal seen_s, asked_s
+        now_s = monotonic()
+        if now_s < asked_s + 1:
+            return
+        asked_s = now_s
+        if client.scheduler_info(n_workers=-1)["workers"]:
+            seen_s = now_s
+        elif now_s > seen_s + ABANDONED_S:
+            raise SweepError(f"--executor {where}: it has had no worker for {ABANDONED_S:g} s")
+
+    return check

@@ -1,0 +1,278 @@
+"""The points of a sweep: a grid over what varies, or a Latin hypercube."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from airtcp._engine import scheme_keys
+from airtcp.sweep.errors import SweepError
+from airtcp.sweep.grammar import Range, Unit, Value, Vary, unit_of
+
+MAX_RUNS = 1_000_000
+"""More than this is a mistake: of all of them, the shortest take a quarter of an hour."""
+LOGARITHMIC_FROM = 30.0
+"""Largest over smallest value of a list from which figures have a logarithmic axis."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One key that varies, as columns and figures show it."""
+
+    name: str
+    keys: tuple[str, ...]
+    """Of the scenario."""
+    scheme_keys: tuple[str, ...]
+    """Of schemes."""
+    spec: str
+    unit: Unit | None
+    """None: its values are no numbers of one kind."""
+    logarithmic: bool
+
+    @property
+    def is_number(self) -> bool:
+        return self.unit is not None
+
+    @property
+    def label(self) -> str:
+        return f"{self.name} [{self.unit.name}]" if self.unit and self.unit.name else self.name
+
+
+@dataclass(frozen=True)
+class Point:
+    """A combination of values, in the order of the plan's axes."""
+
+    number: int
+    """From 1."""
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to run: points × schemes × seeds, in this order."""
+
+    axes: tuple[Axis, ...]
+    points: Sequence[Point]
+    schemes: tuple[str, ...]
+    seeds: tuple[int, ...]
+    hypercube: bool
+
+    @property
+    def runs(self) -> int:
+        return len(self.points) * len(self.schemes) * len(self.seeds)
+
+    def describe(self, point: Point) -> str:
+        pairs = (f"{axis.name}={value.text}" for axis, value in zip(self.axes, point.values, strict=True))
+        return f"point {point.number} ({', '.join(pairs)})"
+
+    def changes(self, point: Point) -> list[tuple[str, str]]:
+        """What the point sets, as pairs of `--set`: the schemes, too."""
+        pairs = [
+            (key, value.text)
+            for axis, value in zip(self.axes, point.values, strict=True)
+            for key in axis.keys
+        ]
+        return [*pairs, ("schemes", f"[{', '.join(map(_quoted, self.labels(point)))}]")]
+
+    def labels(self, point: Point) -> list[str]:
+        """The plan's schemes as they run at the point."""
+        labels = list(self.schemes)
+        for axis, value in zip(self.axes, point.values, strict=True):
+            for key in axis.scheme_keys:
+                labels = [_with_key(label, key, value.text) for label in labels]
+        return labels
+
+    @property
+    def size(self) -> str:
+        points, schemes, seeds = len(self.points), len(self.schemes), len(self.seeds)
+        return (
+            f"{points} point{'s' * (points != 1)} × {schemes} scheme{'s' * (schemes != 1)} × "
+            f"{seeds} seed{'s' * (seeds != 1)} = {self.runs} runs"
+        )
+
+
+def make_plan(
+    varies: Sequence[Vary],
+    schemes: Sequence[str],
+    seeds: Sequence[int],
+    accepts: Callable[[Plan, Point], bool],
+    *,
+    hypercube: int | None = None,
+    sample_seed: int = 1,
+) -> Plan:
+    """Raises SweepError. `accepts` says whether the scenario takes the values of a point."""
+    schemes = tuple(dict.fromkeys(schemes))
+    _check_keys(varies)
+    _check_steps(varies, hypercube)
+    counts = [hypercube] if hypercube else [_count(vary) for vary in varies]
+    _check_size([*counts, len(schemes), len(seeds)])
+    axes = tuple(_axis(vary, schemes) for vary in varies)
+
+    def takes(axis: Axis, value: Value) -> bool:
+        alone = Plan((axis,), (), schemes, tuple(seeds), False)
+        return accepts(alone, Point(1, (value,)))
+
+    whole = [_only_whole(vary, axis, takes) for vary, axis in zip(varies, axes, strict=True)]
+    rows = _latin_hypercube(varies, whole, hypercube, sample_seed) if hypercube else _grid(varies, whole)
+    points = [Point(number, tuple(values)) for number, values in enumerate(rows, 1)]
+    return Plan(axes, points, schemes, tuple(seeds), hypercube is not None)
+
+
+def _check_keys(varies: Sequence[Vary]) -> None:
+    if not varies:
+        raise SweepError("nothing varies: name a key, for example --vary wireless.loss.ber=1e-7..1e-5:log:12")
+    seen = set[str]()
+    for vary in varies:
+        for key in vary.keys:
+            if key in seen:
+                raise SweepError(f"--vary {key}: it varies already; give all its values at once")
+            if key in ("schemes", "seed", "seeds"):
+                raise SweepError(
+                    f"--vary {key}: every point runs the same schemes and seeds; say which with --schemes, "
+                    "--seeds and --set seed=N"
+                )
+            seen.add(key)
+
+
+def _check_steps(varies: Sequence[Vary], hypercube: int | None) -> None:
+    for vary in varies:
+        for part in vary.parts:
+            if not isinstance(part, Range):
+                continue
+            shown = f"--vary {vary.name}={vary.spec}"
+            if hypercube is None and part.steps is None:
+                raise SweepError(f"{shown}: how many points? write for example {vary.spec}:lin:5 or …:log:5")
+            if hypercube is not None and part.steps is not None and vary.range:
+                raise SweepError(
+                    f"{shown}: --lhs says how many points there are; leave the `:{part.steps}` out"
+                )
+            if hypercube is not None and not vary.range:
+                raise SweepError(f"{shown}: with --lhs a key goes through one range, or a list of values")
+
+
+def _count(vary: Vary) -> int:
+    return sum(part.steps or 1 if isinstance(part, Range) else 1 for part in vary.parts)
+
+
+def _check_size(factors: Sequence[int]) -> None:
+    runs = math.prod(factors)
+    if runs > MAX_RUNS:
+        product = " × ".join(map(str, factors))
+        raise SweepError(
+            f"{product} = {runs} runs are more than {MAX_RUNS}: take fewer values or seeds, "
+            "or a sample of the points with --lhs N"
+        )
+
+
+def _axis(vary: Vary, schemes: Sequence[str]) -> Axis:
+    units = [part.unit if isinstance(part, Range) else unit_of(part.text) for part in vary.parts]
+    kinds = {unit and unit.dimension for unit in units}
+    alike = len(kinds) == 1 and None not in kinds
+    unit = next((unit for unit in units if unit and unit.name), units[0])
+    keys = [key for key in vary.keys if not _of_schemes(key, schemes)]
+    return Axis(
+        name=vary.name,
+        keys=tuple(keys),
+        scheme_keys=tuple(key for key in vary.keys if key not in keys),
+        spec=vary.spec,
+        unit=unit if alike else None,
+        logarithmic=alike and _is_logarithmic(vary),
+    )
+
+
+def _is_logarithmic(vary: Vary) -> bool:
+    if any(isinstance(part, Range) for part in vary.parts):
+        return any(isinstance(part, Range) and part.scale == "log" for part in vary.parts)
+    numbers = [part.number or 0.0 for part in vary.parts if isinstance(part, Value)]
+    return min(numbers) > 0 and max(numbers) > LOGARITHMIC_FROM * min(numbers)
+
+
+def _only_whole(vary: Vary, axis: Axis, takes: Callable[[Axis, Value], bool]) -> bool:
+    """Does the key take whole numbers alone? Then a range between two of them keeps to such."""
+    for part in vary.parts:
+        if isinstance(part, Range) and part.whole_bounds:
+            shares = [step / 7 for step in range(1, 7)]
+            broken = next((share for share in shares if not part.at(share).is_integer()), None)
+            if broken is not None and not takes(axis, part.value(broken)):
+                return takes(axis, part.value(broken, whole=True))
+    return False
+
+
+def _grid(varies: Sequence[Vary], whole: Sequence[bool]) -> Iterator[tuple[Value, ...]]:
+    return itertools.product(*map(_values, varies, whole))
+
+
+def _values(vary: Vary, whole: bool) -> list[Value]:
+    values = list[Value]()
+    for part in vary.parts:
+        if isinstance(part, Range):
+            steps = part.steps or 2
+            values += [part.value(step / (steps - 1), whole=whole) for step in range(steps)]
+        else:
+            values.append(part)
+    # Whole numbers can coincide.
+    return list({value.text: value for value in values}.values())
+
+
+def _latin_hypercube(
+    varies: Sequence[Vary], whole: Sequence[bool], count: int, sample_seed: int
+) -> Iterator[tuple[Value, ...]]:
+    """Each of `count` equal strata of each key holds one point (McKay, Beckman and Conover 1979).
+
+    Only `Random.random` is drawn from: Python keeps its sequence from version to version.
+    """
+    chance = Random(sample_seed)
+    columns = []
+    for vary, only_whole in zip(varies, whole, strict=True):
+        keys = [chance.random() for _ in range(count)]
+        strata = sorted(range(count), key=keys.__getitem__)
+        columns.append(
+            [_sampled(vary, only_whole, (stratum + chance.random()) / count) for stratum in strata]
+        )
+    return zip(*columns, strict=True)
+
+
+def _sampled(vary: Vary, whole: bool, share: float) -> Value:
+    if vary.range:
+        return vary.range.value(share, whole=whole)
+    values = [part for part in vary.parts if isinstance(part, Value)]
+    return values[int(share * len(values))]
+
+
+_STACK_KEYS = frozenset(key["name"] for key in scheme_keys())
+
+
+def _of_schemes(key: str, schemes: Sequence[str]) -> bool:
+    """Is it a key of schemes: `scheme.KEY`, `NAME.KEY`, or one that all stacks have?"""
+    first, dot, _ = key.partition(".")
+    named = first == "scheme" or any(first in _names(scheme) for scheme in schemes)
+    return key in _STACK_KEYS or (bool(dot) and named)
+
+
+def _names(scheme: str) -> list[str]:
+    return [term.partition(":")[0].strip() for term in scheme.split("+")]
+
+
+def _with_key(scheme: str, key: str, value: str) -> str:
+    """The scheme with the key in its first term, or in the one that the key names, where it has it."""
+    terms = scheme.split("+")
+    if key in _STACK_KEYS:
+        key = f"scheme.{key}"
+    name, _, inner = key.partition(".")
+    for place, found in enumerate(_names(scheme)):
+        if name in ("scheme", found):
+            terms[place] = f"{terms[place]}:{inner}={_bare(value)}"
+            break
+    return "+".join(terms)
+
+
+def _bare(value: str) -> str:
+    return re.sub(r'^(["\'])(.*)\1$', r"\2", value)
+
+
+def _quoted(label: str) -> str:
+    return '"' + label.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,157 @@
+"""What a sweep has found: frames, figures, files."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+import polars as pl
+
+from airtcp._engine import Scenario, version
+from airtcp.results import to_json
+from airtcp.stats import CONFIDENCE
+from airtcp.sweep.plan import Plan
+from airtcp.sweep.summary import Standing, Summary, verdict
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+DATA = "results.parquet"
+DOCUMENT = "sweep.json"
+
+
+class Axis(TypedDict):
+    """A key that varies. `unit` is the user's; the data have seconds, bit/s, bytes or shares."""
+
+    column: str
+    keys: list[str]
+    values: str
+    unit: str | None
+    logarithmic: bool
+
+
+class Document(TypedDict):
+    """The content of sweep.json: what was run, and how the schemes stand."""
+
+    format: Literal[1]
+    airtcp: str
+    engine: str
+    command: str | None
+    confidence: float
+    objective: Literal["goodput", "completion time"]
+    scenario: dict[str, Any]
+    vary: list[Axis]
+    latin_hypercube: bool
+    points: int
+    schemes: list[str]
+    seeds: list[int]
+    runs: int
+    failed: int
+    verdict: str
+    standings: list[Standing]
+
+
+@dataclass(frozen=True)
+class SweepResult:
+    """What a sweep has found, ordered by point, scheme and seed."""
+
+    scenario: Scenario
+    plan: Plan
+    frame: pl.DataFrame
+    """A row for each run: its point, the values there, scheme, seed and measures; or its `error`."""
+    engine: str
+    interrupted: bool
+    """Was it stopped before the end?"""
+
+    @cached_property
+    def judged(self) -> Summary:
+        """Each point judged as a comparison is."""
+        return Summary(self.plan, self.frame)
+
+    @property
+    def summary(self) -> pl.DataFrame:
+        """A row for each point and scheme: mean, the half-width of its interval, and who is best."""
+        return self.judged.frame
+
+    @property
+    def verdict(self) -> str:
+        return verdict(self.plan, self.judged)
+
+    @property
+    def errors(self) -> list[str]:
+        """What failed runs said, each text once."""
+        return self.frame["error"].drop_nulls().unique(maintain_order=True).to_list()
+
+    def figures(self) -> dict[str, Figure]:
+        """The figures that suit what varies, by name."""
+        # Matplotlib takes long to load.
+        from airtcp.figures.sweep import draw  # noqa: PLC0415
+
+        return draw(self.plan, self.judged)
+
+    def plot(self) -> Figure:
+        """The first of the figures."""
+        return next(iter(self.figures().values()))
+
+    def document(self, command: str | None = None) -> Document:
+        """`command` is the one that repeats the sweep."""
+        plan = self.plan
+        return {
+            "format": 1,
+            "airtcp": version(),
+            "engine": self.engine,
+            "command": command,
+            "confidence": CONFIDENCE,
+            "objective": self.judged.goal.name,
+            "scenario": tomllib.loads(self.scenario.to_toml()),
+            "vary": [
+                {
+                    "column": axis.name,
+                    "keys": [*axis.keys, *axis.scheme_keys],
+                    "values": axis.spec,
+                    "unit": axis.unit.name if axis.unit else None,
+                    "logarithmic": axis.logarithmic,
+                }
+                for axis in plan.axes
+            ],
+            "latin_hypercube": plan.hypercube,
+            "points": len(plan.points),
+            "schemes": list(plan.schemes),
+            "seeds": list(plan.seeds),
+            "runs": self.frame.height,
+            "failed": self.frame["error"].count(),
+            "verdict": self.verdict,
+            "standings": self.judged.standings,
+        }
+
+    def write_data(self, directory: Path, command: str | None = None) -> None:
+        """The same sweep leaves the same bytes, however often it was interrupted. Raises OSError."""
+        write_whole(directory / DATA, self.frame.write_parquet)
+        text = to_json(self.document(command))
+        write_whole(directory / DOCUMENT, lambda path: path.write_text(text, encoding="utf-8"))
+
+    def write_figures(self, directory: Path) -> list[Path]:
+        """Every figure as PNG and SVG; answers where they are. Raises OSError."""
+        from airtcp.figures.style import save, style  # noqa: PLC0415
+
+        with style():
+            return [path for name, drawn in self.figures().items() for path in save(drawn, directory, name)]
+
+    def _repr_html_(self) -> str:
+        from airtcp.figures.style import style, svg_text  # noqa: PLC0415
+
+        with style():
+            drawn = svg_text(self.plot()) if self.frame.height else ""
+        return f"<p>{escape(self.plan.size)}. {escape(self.verdict)}</p>{drawn}{self.summary._repr_html_()}"
+
+
+def write_whole(path: Path, write: Callable[[Path], object]) -> None:
+    """Whoever finds the file finds all of it."""
+    part = path.with_name(f".{path.name}.part")
+    write(part)
+    part.replace(path)

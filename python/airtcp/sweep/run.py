@@ -1,0 +1,231 @@
+"""Runs a sweep: points × schemes × seeds, where it left off."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor, Executor
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import groupby, islice, product
+from pathlib import Path
+from typing import Any, cast
+
+from airtcp._engine import CancelToken, Scenario, ScenarioError
+from airtcp.compare import seeds_of
+from airtcp.jobs import run_all
+from airtcp.sweep.errors import SweepError
+from airtcp.sweep.executors import Pool, opened
+from airtcp.sweep.grammar import Vary, from_values, parse
+from airtcp.sweep.journal import Journal
+from airtcp.sweep.plan import Plan, Point, make_plan
+from airtcp.sweep.rows import Found
+from airtcp.sweep.worker import Batch, Done, Run, Task, engine, work
+
+BATCH_S = 0.25
+"""How long a batch should take: long beside the way to a worker, short beside a person's patience."""
+MAX_BATCH = 1000
+SHOWN_MISTAKES = 5
+
+
+@dataclass(frozen=True)
+class Job:
+    """A sweep that has been checked: every point of it can run."""
+
+    scenario: Scenario
+    plan: Plan
+    identity: Mapping[str, Any]
+    """What must be the same for finished runs to count, by name."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a sweep has come. What an earlier process did is `kept`."""
+
+    kept: int
+    done: int
+    total: int
+    worker_seconds: float
+    """What the runs of this process took, on all workers together."""
+
+
+@dataclass
+class _State:
+    """What changes while it runs."""
+
+    found: dict[int, Found]
+    kept: int
+    runs: int = 0
+    seconds: float = 0.0
+    recent_s: float = 0.0
+    """What a run of the last batch took."""
+
+    def batch_size(self) -> int:
+        """One run, until it is known how long one takes."""
+        if not self.runs:
+            return 1
+        slow_s = max(self.seconds / self.runs, self.recent_s, 1e-9)
+        return max(1, min(MAX_BATCH, int(BATCH_S / slow_s)))
+
+    def add(self, done: Done) -> None:
+        self.found.update(done.found)
+        self.runs += len(done.found)
+        self.seconds += done.seconds
+        self.recent_s = done.seconds / len(done.found)
+
+
+def prepare(
+    scenario: Scenario,
+    vary: Mapping[str, str | Sequence[object]] | Sequence[Vary],
+    *,
+    lhs: int | None = None,
+    sample_seed: int = 1,
+) -> Job:
+    """Makes the plan, and checks all of its points. Raises SweepError."""
+    varies = [_vary(*item) for item in vary.items()] if isinstance(vary, Mapping) else list(vary)
+
+    def accepts(plan: Plan, point: Point) -> bool:
+        try:
+            scenario.vary(dict(plan.changes(point)))
+        except ScenarioError:
+            return False
+        return True
+
+    plan = make_plan(
+        varies, scenario.schemes, seeds_of(scenario), accepts, hypercube=lhs, sample_seed=sample_seed
+    )
+    identity = {
+        "engine": engine(),
+        "what varies": [f"{','.join(vary.keys)}={vary.spec}" for vary in varies],
+        "the sample": [lhs, sample_seed] if lhs else None,
+        "schemes": list(plan.schemes),
+        "seeds": list(plan.seeds),
+        "scenario": _checked(scenario, plan),
+    }
+    return Job(scenario, plan, identity)
+
+
+def run(
+    job: Job,
+    *,
+    directory: Path | None = None,
+    jobs: int | None = None,
+    executor: str | Executor | None = None,
+    fresh: bool = False,
+    on_progress: Callable[[Progress], object] = lambda _: None,
+) -> tuple[dict[int, Found], bool]:
+    """What the runs left, by their place in the plan, and whether Ctrl-C stopped it.
+
+    With a `directory`, its journal gives the runs that are done already, and gets the others. Raises
+    SweepError.
+    """
+    with ExitStack() as stack:
+        journal = None
+        if directory is not None:
+            journal = stack.enter_context(closing(Journal(directory, job.identity, fresh=fresh)))
+        state = _State(journal.found if journal else {}, len(journal.found) if journal else 0)
+        on_progress(_progress(job, state))
+        if len(state.found) == job.plan.runs:
+            return state.found, False
+        try:
+            pool = stack.enter_context(opened(executor, jobs))
+            _run_all(job, state, pool, journal, on_progress)
+        except KeyboardInterrupt:
+            return state.found, True
+        except BrokenExecutor as error:
+            raise SweepError(
+                "a worker process ended without an answer, perhaps for lack of memory: "
+                "the same command goes on where this one stopped"
+            ) from error
+    return state.found, False
+
+
+def _run_all(
+    job: Job, state: _State, pool: Pool, journal: Journal | None, on_progress: Callable[[Progress], object]
+) -> None:
+    cancel = CancelToken()
+
+    def keep(done: Done) -> None:
+        if journal:
+            journal.add(done.found)
+        state.add(done)
+        on_progress(_progress(job, state))
+
+    def on_this_machine(batch: Batch) -> Done:
+        return work(batch, cancel)
+
+    run_all(
+        work if pool.executor else on_this_machine,
+        _batches(job, state),
+        pool.at_a_time,
+        cancel,
+        keep,
+        executor=pool.executor,
+        check=pool.check,
+    )
+
+
+def _progress(job: Job, state: _State) -> Progress:
+    return Progress(state.kept, len(state.found), job.plan.runs, state.seconds)
+
+
+def _batches(job: Job, state: _State) -> Iterator[Batch]:
+    """What is not done yet, in the plan's order."""
+    todo = _todo(job.plan, state.found)
+    while chunk := list(islice(todo, state.batch_size())):
+        tasks = [
+            Task(job.plan.changes(job.plan.points[place]), [run for _, run in runs])
+            for place, runs in groupby(chunk, key=lambda item: item[0])
+        ]
+        yield Batch(job.scenario, job.identity["engine"], tasks)
+
+
+def _todo(plan: Plan, found: Mapping[int, Found]) -> Iterator[tuple[int, Run]]:
+    """Runs that are not done, each after the index of its point."""
+    for index, point in enumerate(plan.points):
+        pairs = product(plan.labels(point), plan.seeds)
+        first = index * len(plan.schemes) * len(plan.seeds)
+        for place, (label, seed) in enumerate(pairs, first):
+            if place not in found:
+                yield index, (place, label, seed)
+
+
+def _vary(key: str, spec: str | Sequence[object]) -> Vary:
+    return parse(key, spec) if isinstance(spec, str) else from_values(key, list(spec))
+
+
+def _checked(scenario: Scenario, plan: Plan) -> str:
+    """A digest of every point as it runs, and of the files that they name.
+
+    Raises SweepError, which tells the first mistakes, each with its point.
+    """
+    digest = sha256()
+    files = _files(scenario)
+    mistakes = dict[str, str]()
+    wrong = 0
+    for point in plan.points:
+        try:
+            varied = scenario.vary(dict(plan.changes(point)))
+        except ScenarioError as error:
+            wrong += 1
+            if len(mistakes) < SHOWN_MISTAKES:
+                mistakes.setdefault(str(error), plan.describe(point))
+            continue
+        digest.update(varied.to_toml().encode())
+        if not all(axis.is_number for axis in plan.axes):
+            # It may name other files.
+            files |= _files(varied)
+    if wrong:
+        lines = [f"{point}: {text}" for text, point in mistakes.items()]
+        count = f"{wrong} of {len(plan.points)} points cannot run, and so nothing does:"
+        raise SweepError("\n".join([count, *lines]))
+    digest.update("".join(sorted(files)).encode())
+    return digest.hexdigest()
+
+
+def _files(scenario: Scenario) -> set[str]:
+    """Digests of the files that a scenario names."""
+    _, arguments = cast(tuple[object, tuple[str]], scenario.__reduce__())
+    files: Mapping[str, str] = json.loads(arguments[0])["files"]
+    return {sha256(text.encode()).hexdigest() for text in files.values()}

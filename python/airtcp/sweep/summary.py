@@ -1,0 +1,197 @@
+"""Who is best where: each point of a sweep judged as a comparison is, and each scheme over all points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import fmean
+from typing import Literal
+
+import polars as pl
+
+from airtcp.stats import Estimate, estimate, paired_difference
+from airtcp.sweep.plan import Plan
+
+SeedValues = Mapping[int, float]
+"""What a scheme reached at a point, by seed."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What the schemes are judged by: goodput, or completion times where every run has finished transfers."""
+
+    name: Literal["goodput", "completion time"]
+    column: str
+    higher_is_better: bool
+
+
+GOODPUT = Goal("goodput", "goodput_bps", True)
+COMPLETION = Goal("completion time", "completion_mean_s", False)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One point: who is best, and who cannot be told from the best with these seeds."""
+
+    best: str
+    tied: tuple[str, ...]
+    margin: Estimate | None
+    """By which share of the next's value it is ahead; None where there is no next, or that is zero."""
+
+    @property
+    def leaders(self) -> tuple[str, ...]:
+        return (self.best, *self.tied)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One scheme over all points."""
+
+    scheme: str
+    wins: int
+    """Points at which it alone is best."""
+    ties: int
+    """Points at which it is best, or cannot be told from the best, and others too."""
+    mean_share: float | None
+    """Of what the best scheme of each point reaches: the mean over points."""
+    worst_share: float | None
+    worst_point: int | None
+    """Where it falls furthest behind."""
+
+
+class Summary:
+    """The runs of a sweep by point and scheme. Runs that failed are left out."""
+
+    def __init__(self, plan: Plan, frame: pl.DataFrame) -> None:
+        done = frame.filter(pl.col("error").is_null())
+        finished = done.height and not done["completion_mean_s"].has_nulls()
+        self.goal = COMPLETION if finished else GOODPUT
+        self._plan = plan
+        self._by_seed: dict[tuple[int, str], dict[int, float]] = {}
+        columns = (done[name].to_list() for name in ("point", "scheme", "seed", self.goal.column))
+        for point, scheme, seed, value in zip(*columns, strict=True):
+            self._by_seed.setdefault((point, scheme), {})[seed] = value
+        bounds = done.group_by("point").agg(pl.col("bound_bps").mean()).iter_rows()
+        self.bound_bps: dict[int, float] = dict(bounds)
+
+    @cached_property
+    def estimates(self) -> dict[tuple[int, str], Estimate]:
+        """By number of the point and scheme, in the plan's order."""
+        return {key: estimate(list(values.values())) for key, values in self._by_seed.items()}
+
+    @cached_property
+    def judged(self) -> dict[int, Judged]:
+        """By number of the point."""
+        found = {}
+        for point in self._plan.points:
+            here = {s: e for s in self._plan.schemes if (e := self.estimates.get((point.number, s)))}
+            if here:
+                found[point.number] = self._judge(point.number, here)
+        return found
+
+    @cached_property
+    def standings(self) -> list[Standing]:
+        return [self._standing(scheme) for scheme in self._plan.schemes]
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """A row for each point and scheme."""
+        rows = []
+        for (number, scheme), found in self.estimates.items():
+            judged, point = self.judged[number], self._plan.points[number - 1]
+            values = {
+                axis.name: value.number if axis.is_number else value.text
+                for axis, value in zip(self._plan.axes, point.values, strict=True)
+            }
+            rows.append(
+                {
+                    "point": number,
+                    **values,
+                    "scheme": scheme,
+                    "seeds": found.n,
+                    self.goal.column: found.mean,
+                    "half_width": found.half_width,
+                    "share_of_best": self._share(number, scheme),
+                    "best": scheme in judged.leaders,
+                    "tied": scheme in judged.leaders and bool(judged.tied),
+                }
+            )
+        return pl.DataFrame(rows, infer_schema_length=None)
+
+    def _judge(self, point: int, here: Mapping[str, Estimate]) -> Judged:
+        sign = -1 if self.goal.higher_is_better else 1
+        ranked = sorted(here, key=lambda scheme: sign * here[scheme].mean)
+        best, others = ranked[0], ranked[1:]
+        gaps = {other: self._gap(point, best, other) for other in others}
+        # A single seed has no interval: then nobody is called tied who is not equal.
+        tied = tuple(
+            s for s, gap in gaps.items() if (gap.mean == 0 if gap.half_width is None else gap.includes(0))
+        )
+        if not others or not here[others[0]].mean:
+            return Judged(best, tied, None)
+        return Judged(best, tied, gaps[others[0]].scaled(1 / here[others[0]].mean))
+
+    def _gap(self, point: int, best: str, other: str) -> Estimate:
+        """By how much the best is ahead, on the seeds that both have run."""
+        values, others = self._by_seed[point, best], self._by_seed[point, other]
+        seeds = [seed for seed in values if seed in others]
+        mine, theirs = [values[seed] for seed in seeds], [others[seed] for seed in seeds]
+        return (
+            paired_difference(mine, theirs) if self.goal.higher_is_better else paired_difference(theirs, mine)
+        )
+
+    def _share(self, point: int, scheme: str) -> float:
+        """What the scheme reaches of the best: of goodput its share, of time the inverse."""
+        mine, best = self.estimates[point, scheme].mean, self.estimates[point, self.judged[point].best].mean
+        over, under = (mine, best) if self.goal.higher_is_better else (best, mine)
+        return over / under if under else 1.0
+
+    def _standing(self, scheme: str) -> Standing:
+        shares = {
+            number: self._share(number, scheme)
+            for number in self.judged
+            if (number, scheme) in self.estimates
+        }
+        led = [judged for judged in self.judged.values() if scheme in judged.leaders]
+        worst = min(shares, key=lambda number: shares[number], default=None)
+        return Standing(
+            scheme=scheme,
+            wins=sum(not judged.tied for judged in led),
+            ties=sum(bool(judged.tied) for judged in led),
+            mean_share=fmean(shares.values()) if shares else None,
+            worst_share=None if worst is None else shares[worst],
+            worst_point=worst,
+        )
+
+
+def verdict(plan: Plan, summary: Summary) -> str:
+    """The sweep in a sentence or two."""
+    if len(plan.schemes) < 2 or not summary.judged:
+        return ""
+    total = len(summary.judged)
+    leader = max(summary.standings, key=lambda standing: (standing.wins, standing.ties))
+    tied = sum(bool(judged.tied) for judged in summary.judged.values())
+    text = f"{leader.scheme} has the best {summary.goal.name} at {leader.wins} of {total} points"
+    if leader.wins < total and tied:
+        text += f"; at {tied} the best cannot be told from the next with these seeds"
+    text += "." + _changes(plan, summary)
+    if len(plan.seeds) < 2:
+        text += " A single seed has no interval: run more to know."
+    return text
+
+
+def _changes(plan: Plan, summary: Summary) -> str:
+    """Along a single axis of numbers, where the best changes."""
+    if len(plan.axes) != 1 or not plan.axes[0].is_number:
+        return ""
+    ordered = sorted(plan.points, key=lambda point: point.values[0].number or 0.0)
+    spans: list[tuple[str, str]] = []
+    for point in ordered:
+        judged = summary.judged.get(point.number)
+        name = None if judged is None else ("a tie" if judged.tied else judged.best)
+        if name is not None and (not spans or spans[-1][0] != name):
+            spans.append((name, point.values[0].text))
+    if not 2 <= len(spans) <= 6:
+        return ""
+    return f" Along {plan.axes[0].name}: " + ", ".join(f"{name} from {text}" for name, text in spans) + "."
