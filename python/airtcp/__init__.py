@@ -23,6 +23,7 @@ from airtcp._engine import (
 from airtcp.advise import Advice, advise
 from airtcp.compare import compare
 from airtcp.comparison import Comparison
+from airtcp.fit import Fit, fit
 from airtcp.output import flows_frame
 from airtcp.series import Series, series_of
 from airtcp.summary import SchemeSummary, summarise_all
@@ -35,6 +36,7 @@ __all__ = [
     "CancelToken",
     "Cancelled",
     "Comparison",
+    "Fit",
     "Record",
     "Scenario",
     "ScenarioError",
@@ -45,6 +47,7 @@ __all__ = [
     "Verdict",
     "advise",
     "compare",
+    "fit",
     "flows_frame",
     "profiles",
     "schema",

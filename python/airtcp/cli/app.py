@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from airtcp._engine import ScenarioError, version
-from airtcp.cli import advise, compare, listings, model, paper, run, sweep, trace
+from airtcp.cli import advise, compare, fit, listings, model, paper, run, sweep, trace
 from airtcp.cli.errors import BAD_INPUT, InputError
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ app = typer.Typer(
 )
 app.command("compare", short_help="Compare schemes on a link.", epilog=compare.EXAMPLES)(compare.command)
 app.command("advise", short_help="Say what to use on a link.", epilog=advise.EXAMPLES)(advise.command)
+app.command("fit", short_help="Fit a scenario to measurements.", epilog=fit.EXAMPLES)(fit.command)
 app.command("run", short_help="Run one scheme once, in detail.", epilog=run.EXAMPLES)(run.command)
 app.command("sweep", short_help="Compare schemes while keys of the scenario vary.", epilog=sweep.EXAMPLES)(
     sweep.command

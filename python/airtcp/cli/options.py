@@ -16,7 +16,8 @@ ScenarioArgument = Annotated[
     Path | None,
     typer.Argument(
         metavar="SCENARIO",
-        help="A scenario file (TOML). Without it: a built-in lossy link.",
+        help="A scenario file (TOML), or a measurement, to which one is fitted: a ping log, a capture, … "
+        "(see `airtcp fit`). Without it: a built-in lossy link.",
         show_default=False,
     ),
 ]
@@ -70,10 +71,24 @@ def load(path: Path | None, changes: list[str] | None, **named: str | None) -> R
 def _read(path: Path | None, overrides: list[tuple[str, str]]) -> Scenario:
     if path is None:
         return Scenario.built_in(overrides)
+    if _is_measurement(path):
+        # Readers and estimators take time to import, and only this needs them.
+        from airtcp.cli.fit import fitted_scenario  # noqa: PLC0415
+
+        return fitted_scenario(path, overrides)
     try:
         return Scenario.load(str(path), overrides)
     except OSError as error:
         raise InputError(f"cannot read {path}: {reason(error)}") from error
+
+
+def _is_measurement(path: Path) -> bool:
+    """A file that neither is called nor looks like a scenario."""
+    if path.suffix == ".toml" or not path.is_file():
+        return False
+    from airtcp.fit.detect import is_scenario  # noqa: PLC0415 as above
+
+    return not is_scenario(path)
 
 
 def _as_toml_list(names: str) -> str:

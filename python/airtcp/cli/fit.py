@@ -1,0 +1,163 @@
+"""`airtcp fit`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from airtcp._engine import Scenario
+from airtcp.cli.console import plain_console
+from airtcp.cli.errors import InputError, writing
+
+if TYPE_CHECKING:
+    from airtcp.fit import Fit
+
+EXAMPLES = """\b
+Examples:
+  ping -c 600 example.org | tee ping.log ; airtcp fit ping.log --rate 20Mbit/s
+  airtcp fit ping.log iperf3.json --out my-link.toml --figures my-link
+  airtcp fit verizon.down verizon.up ping.log
+  airtcp fit transfer.pcapng --out - | less
+  airtcp fit ping.log --replay
+  airtcp compare ping.log
+"""
+
+
+def command(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="Measurements of one path: what ping printed, mahimahi traces, bandwidth logs (JSON, CSV), "
+            "iperf3 --json, ss -ti, captures (pcap, pcapng).",
+            show_default=False,
+        ),
+    ],
+    rate: Annotated[
+        str | None,
+        typer.Option(metavar="RATE", help="What the link carries on the way of the data, e.g. 20Mbit/s."),
+    ] = None,
+    reverse_rate: Annotated[
+        str | None,
+        typer.Option(metavar="RATE", help="What it carries on the way back.  [default: as there]"),
+    ] = None,
+    replay: Annotated[
+        bool,
+        typer.Option("--replay", help="The round trips as they were, in place of a fitted distribution."),
+    ] = False,
+    format_: Annotated[
+        str | None,
+        typer.Option("--format", metavar="NAME", help="The files' format, where they do not tell."),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Where the scenario goes; `-` is standard output.  [default: NAME.toml here]"
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over files that are there.")] = False,
+    figures: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Draw measured against fitted there, as PNG and SVG."),
+    ] = None,
+) -> None:
+    """Fit a scenario to measurements of a real path.
+
+    Writes a commented scenario file: rate, delay and its variation and correlation, spikes, loss with its
+    bursts. Each value says where it comes from; what could not be known says which default stands in.
+    """
+    fitted = fitted_to(files, rate=rate, reverse_rate=reverse_rate, replay=replay, format_name=format_)
+    place = None if out == "-" else Path(out or f"{_file_name(fitted.name)}.toml")
+    if place is None:
+        if fitted.files:
+            raise InputError(
+                f"--out -: {', '.join(fitted.files)} must stand beside the scenario: name a file"
+            )
+        sys.stdout.write(fitted.toml)
+    else:
+        _write(fitted, place, force)
+    console = plain_console(stderr=place is None)
+    say(fitted, console)
+    if figures is not None:
+        with writing(figures):
+            figures.mkdir(parents=True, exist_ok=True)
+            drawn = fitted.draw(figures)
+        if drawn:
+            console.print(f"Figures: {', '.join(str(path) for path in drawn)}")
+    if place is not None:
+        console.print(f"Scenario: {place}. Next: airtcp compare {place}")
+
+
+def fitted_to(
+    files: list[Path],
+    *,
+    rate: str | None = None,
+    reverse_rate: str | None = None,
+    replay: bool = False,
+    format_name: str | None = None,
+) -> Fit:
+    """Reads and fits, with what goes wrong as an InputError."""
+    # Readers of all formats take time to import, and only this needs them.
+    from airtcp.fit import fit  # noqa: PLC0415
+    from airtcp.fit.readers import FileError  # noqa: PLC0415
+
+    try:
+        with _reading() as on_read:
+            return fit(
+                files,
+                rate=rate,
+                reverse_rate=reverse_rate,
+                replay=replay,
+                format=format_name,
+                on_read=on_read,
+            )
+    except FileError as error:
+        raise InputError(str(error)) from error
+
+
+def fitted_scenario(path: Path, overrides: list[tuple[str, str]]) -> Scenario:
+    """For a command that is given a measurement where it takes a scenario: says what it found and assumes."""
+    fitted = fitted_to([path])
+    say(fitted, plain_console(stderr=True))
+    return fitted.load(overrides)
+
+
+def say(fitted: Fit, console: Console) -> None:
+    """What was found and what is assumed."""
+    for line in fitted.summary():
+        console.print(line)
+
+
+def _write(fitted: Fit, place: Path, force: bool) -> None:
+    inputs = {measurement.source.resolve() for measurement in fitted.measurements}
+    for written in [place, *(place.parent / name for name in fitted.files)]:
+        if written.resolve() in inputs:
+            raise InputError(f"--out {place}: {written} is what was measured; name another file")
+        if written.exists() and not force:
+            raise InputError(
+                f"{written} is there already; --force writes over it, --out FILE names another one"
+            )
+    with writing(place):
+        fitted.write(place)
+
+
+def _file_name(name: str) -> str:
+    kept = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
+    return kept.strip("-.") or "fit"
+
+
+@contextmanager
+def _reading() -> Iterator[Callable[[Path], None]]:
+    """Shows which file is being read, where a person watches."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda _path: None
+        return
+    with console.status("reading") as status:
+        yield lambda path: status.update(f"reading {path}")

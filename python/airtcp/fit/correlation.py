@@ -1,0 +1,90 @@
+"""How long delay remembers: the correlation of a delay with the one an interval later."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from airtcp.fit.findings import Value, Z
+from airtcp.fit.measurement import Floats
+
+MEMORYLESS = 0.05
+"""Stands for a correlation that cannot be told from none: all but gone after one interval."""
+LONG = 0.8
+"""A lag at which the correlation is above this says little of how it falls: a longer one is taken."""
+FEW_PAIRS = 15
+MOST = 0.99
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Of the delays' normal scores, which are the logarithms' where delays are log-normal."""
+
+    interval_s: float
+    coefficient: Value | None
+    """None: too few pairs to say."""
+
+    @property
+    def is_seen(self) -> bool:
+        """Is it surely above none?"""
+        found = self.coefficient
+        return found is not None and found.low is not None and found.low > 0 and found.best > MEMORYLESS
+
+    @property
+    def used(self) -> float:
+        """What the scenario takes."""
+        return min(MOST, self.coefficient.best) if self.is_seen and self.coefficient else MEMORYLESS
+
+    def of_delays(self, sigma: float) -> float:
+        """The log-normal delays' own correlation, where `sigma` is the deviation of their logarithm."""
+        variance = sigma**2
+        return math.expm1(self.used * variance) / math.expm1(variance) if variance > 1e-9 else self.used
+
+
+def correlation(time: Floats, values: Floats) -> Correlation:
+    """At the median spacing of the values, or at the first doubling of it at which they begin to differ."""
+    spacing = float(np.median(np.diff(time))) if len(time) > 1 else 1.0
+    spacing = spacing if spacing > 0 else 1.0
+    scores = _normal_scores(values)
+    found = Correlation(spacing, None)
+    while True:
+        coefficient = _at(time, scores, spacing)
+        if coefficient is None:
+            return found
+        found = Correlation(spacing, coefficient)
+        if coefficient.best <= LONG or spacing > (time[-1] - time[0]) / 20:
+            return found
+        spacing *= 2
+
+
+def _normal_scores(values: Floats) -> Floats:
+    """Van der Waerden's: free of the distribution. Ties share one."""
+    from scipy.special import ndtri  # noqa: PLC0415 slow to import
+    from scipy.stats import rankdata  # noqa: PLC0415
+
+    scores: Floats = ndtri((rankdata(values) - 0.5) / len(values))
+    return scores
+
+
+def _at(time: Floats, scores: Floats, lag_s: float) -> Value | None:
+    """By the pairs whose distance is nearest to the lag, within half of it."""
+    place = np.searchsorted(time, time + lag_s)
+    place = np.minimum(place, len(time) - 1)
+    before = np.maximum(place - 1, 0)
+    nearer = np.abs(time[before] - time - lag_s) < np.abs(time[place] - time - lag_s)
+    other = np.where(nearer, before, place)
+    index = np.arange(len(time))
+    paired = (other > index) & (np.abs(time[other] - time - lag_s) <= lag_s / 2)
+    n = int(paired.sum())
+    if n < FEW_PAIRS:
+        return None
+    first, second = scores[paired], scores[other[paired]]
+    if first.std() == 0 or second.std() == 0:
+        return None
+    value = float(np.corrcoef(first, second)[0, 1])
+    # Overlapping pairs are no more evidence than the time that they span.
+    spans = max(FEW_PAIRS, min(n, int((time[-1] - time[0]) / lag_s)))
+    half = Z * math.sqrt(max(1e-9, 1 - value**2) / spans)
+    return Value(value, max(-1.0, value - half), min(1.0, value + half))

@@ -1,0 +1,175 @@
+"""Round trips: the least one, and how what is above it varies.
+
+What is above the least round trip is taken for log-normal, as the simulator's `correlated` jitter is.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from airtcp.fit.correlation import Correlation, correlation
+from airtcp.fit.episodes import Episode, separate
+from airtcp.fit.findings import CONFIDENCE, Value
+from airtcp.fit.measurement import Floats, RoundTrips
+
+QUANTILES = 1000
+"""Sorted round trips are thinned out to this many before a curve is fitted through them."""
+NEGLIGIBLE = 0.005
+"""A standard deviation below this share of the least round trip, or below 0.1 ms, is no variation."""
+SHARES = np.geomspace(1e-3, 1, 40)
+"""How far below the least round trip a base is tried, as shares of the farthest."""
+RESAMPLES = 100
+MOST_RESAMPLED = 5000
+FEW = 20
+"""Fewer round trips than this show no distribution."""
+
+
+@dataclass(frozen=True)
+class Variation:
+    """Log-normal, above the base."""
+
+    mean_s: float
+    deviation_s: float
+    misfit: float
+    """Largest distance between the measured and the fitted distribution function (Kolmogorov)."""
+    correlation: Correlation
+
+    @property
+    def sigma(self) -> float:
+        """Standard deviation of the logarithm."""
+        return math.sqrt(math.log1p((self.deviation_s / self.mean_s) ** 2))
+
+    @property
+    def mu(self) -> float:
+        """Mean of the logarithm of seconds."""
+        return math.log(self.mean_s) - self.sigma**2 / 2
+
+
+@dataclass(frozen=True)
+class Delay:
+    """What round trips say. All times are of round trips."""
+
+    base_s: Value
+    least_s: float
+    """The least that was seen and believed."""
+    dropped: int
+    """Round trips too short to be believed: clocks that were set."""
+    variation: Variation | None
+    spikes: Episode | None
+    stalls: Episode | None
+    n: int
+
+
+def fit_delay(trips: RoundTrips) -> Delay | None:
+    """None without any round trip."""
+    time, rtt, dropped = _believable(trips)
+    if len(rtt) == 0:
+        return None
+    calm, spikes, stalls = separate(time, rtt)
+    time, rtt = time[calm], rtt[calm]
+    base = base_round_trip(rtt)
+    least = float(rtt.min())
+    above = rtt - base.best
+    deviation = float(above.std())
+    if len(rtt) < FEW or deviation < max(1e-4, NEGLIGIBLE * base.best):
+        return Delay(Value(least, base.low, least), least, dropped, None, spikes, stalls, len(rtt))
+    mean, deviation, misfit = _log_normal(above)
+    variation = Variation(mean, deviation, misfit, correlation(time, above))
+    return Delay(base, least, dropped, variation, spikes, stalls, len(rtt))
+
+
+def _believable(trips: RoundTrips) -> tuple[Floats, Floats, int]:
+    """Without what is not a time, and without the few that are less than half of all but a hundredth."""
+    real = np.isfinite(trips.rtt_s) & np.isfinite(trips.time_s) & (trips.rtt_s > 0)
+    time, rtt = trips.time_s[real], trips.rtt_s[real]
+    if len(rtt) >= FEW:
+        usual = np.partition(rtt, max(2, len(rtt) // 100))[max(2, len(rtt) // 100)]
+        sound = rtt >= usual / 2
+        time, rtt = time[sound], rtt[sound]
+    order = np.argsort(time, kind="stable")
+    return time[order], rtt[order], len(trips.rtt_s) - len(rtt)
+
+
+def base_round_trip(rtt: Floats) -> Value:
+    """The round trip that nothing delays: where a log-normal's quantiles best meet the measured ones.
+
+    The interval is a bootstrap's over blocks of successive round trips, which are alike.
+    """
+    least = float(rtt.min())
+    if len(rtt) < FEW or float(rtt.max()) == least:
+        return Value(least, None, least)
+    random = np.random.default_rng(0)
+    sample = rtt[:: -(-len(rtt) // MOST_RESAMPLED)]
+    block = max(1, round(len(sample) ** (1 / 3)))
+    starts = random.integers(0, len(sample) - block + 1, (RESAMPLES, -(-len(sample) // block)))
+    again = [_shift(sample[(row[:, None] + np.arange(block)).ravel()]) for row in starts]
+    best = _shift(rtt)
+    low, high = np.quantile(again, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return Value(best, min(best, float(low)), max(best, min(float(high), least)))
+
+
+def _shift(rtt: Floats) -> float:
+    """The greatest base up to the least value at which the probability plot is as straight as it can be.
+
+    Its correlation coefficient (Filliben 1975) is flat where the distribution is nearly symmetric; a tenth
+    of its shortfall decides nothing. No base is further below the least value than that is below the upper
+    quartile.
+    """
+    from scipy.special import ndtri  # noqa: PLC0415 slow to import
+
+    values = _thinned(rtt)
+    least = float(values[0])
+    scores = ndtri((np.arange(len(values)) + 0.5) / len(values))
+    gaps = min(least, float(np.quantile(values, 0.75)) - least) * SHARES
+    floor = 1e-3 * float(np.median(values) - least) + 1e-9
+    logs = np.log((values - least + floor)[None, :] + gaps[:, None])
+    logs -= logs.mean(axis=1, keepdims=True)
+    straight = (logs @ scores) / np.sqrt((logs**2).sum(axis=1) * (scores**2).sum())
+    near_best = np.flatnonzero(1 - straight <= 1.1 * (1 - straight.max()))
+    return least - float(gaps[near_best[0]])
+
+
+def _thinned(values: Floats) -> Floats:
+    ordered: Floats = np.sort(values)
+    if len(ordered) > QUANTILES:
+        ordered = np.quantile(ordered, (np.arange(QUANTILES) + 0.5) / QUANTILES)
+    return ordered
+
+
+def _log_normal(above: Floats) -> tuple[float, float, float]:
+    """Mean, deviation and misfit of the nearer of two: with the logarithms' moments, or the values' own."""
+    values = _thinned(above)
+    floor = max(1e-6, 1e-3 * float(np.median(values)))
+    logs = np.log(np.maximum(values, floor))
+    sigma = float(logs.std())
+    by_logs = math.exp(float(logs.mean()) + sigma**2 / 2)
+    candidates = [
+        (by_logs, by_logs * math.sqrt(math.expm1(sigma**2))),
+        (max(float(above.mean()), floor), float(above.std())),
+    ]
+    judged = [(_misfit(values, mean, deviation), mean, deviation) for mean, deviation in candidates]
+    misfit, mean, deviation = min(judged)
+    return mean, deviation, misfit
+
+
+def _misfit(ordered: Floats, mean: float, deviation: float) -> float:
+    fitted = cumulative(ordered, mean, deviation)
+    # Equal values are one step: clocks that count in milliseconds make many of them.
+    distinct, first, count = np.unique(ordered, return_index=True, return_counts=True)
+    middle = (first + count / 2) / len(ordered)
+    slack = 0.5 / len(ordered)
+    return float(max(0.0, np.max(np.abs(fitted[first] - middle)) - slack)) if len(distinct) else 0.0
+
+
+def cumulative(above: Floats, mean: float, deviation: float) -> Floats:
+    """The log-normal's distribution function."""
+    from scipy.special import ndtr  # noqa: PLC0415 slow to import
+
+    sigma = math.sqrt(math.log1p((deviation / mean) ** 2))
+    mu = math.log(mean) - sigma**2 / 2
+    with np.errstate(divide="ignore"):
+        answer: Floats = ndtr((np.log(np.maximum(above, 0.0)) - mu) / max(sigma, 1e-9))
+    return answer

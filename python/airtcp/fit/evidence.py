@@ -1,0 +1,156 @@
+"""Several measurements of one path: each is asked for what it knows best, and contradictions are said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from airtcp.fit.measurement import (
+    Direction,
+    Fates,
+    Measurement,
+    Reordering,
+    RoundTrips,
+    Throughput,
+)
+
+T = TypeVar("T")
+LEAST_DIFFERS = 1.3
+"""Least round trips so many times apart are not of one path."""
+
+
+@dataclass(frozen=True)
+class From(Generic[T]):
+    """What a measurement has, and the measurement."""
+
+    what: T
+    source: Measurement
+
+    @property
+    def name(self) -> str:
+        """The file, as messages and comments call it."""
+        return shown(self.source.source.name)
+
+
+@dataclass
+class Evidence:
+    """For each question the best answer among the files; None or empty where none has one."""
+
+    idle: From[RoundTrips] | None = None
+    """Round trips of probes, which load nothing."""
+    loaded: From[RoundTrips] | None = None
+    """Round trips of a transfer's packets, which wait in the queue that it fills."""
+    probed: From[Fates] | None = None
+    """Fates of packets that went there and back."""
+    fates: dict[Direction, From[Fates]] = field(default_factory=dict)
+    capacity: dict[Direction, From[Throughput]] = field(default_factory=dict)
+    reached: dict[Direction, From[Throughput]] = field(default_factory=dict)
+    """What transfers reached."""
+    resent: From[float] | None = None
+    """Share of a transfer's packets that were sent again."""
+    reordering: dict[Direction, From[Reordering]] = field(default_factory=dict)
+    contradictions: list[str] = field(default_factory=list)
+
+
+def shown(text: str) -> str:
+    """Without what would end a line or move a cursor."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def gather(measurements: Sequence[Measurement]) -> Evidence:
+    """Picks the best answer to each question: the one from the most packets, or over the longest time."""
+    idle = _offers(measurements, lambda m: [m.round_trips] if m.round_trips and not m.transfer else [])
+    loaded = _offers(measurements, lambda m: [m.round_trips] if m.round_trips and m.transfer else [])
+    throughput = list(_offers(measurements, lambda m: m.throughput))
+    fates = list(_offers(measurements, lambda m: m.fates))
+    resent = _offers(measurements, _resent)
+    found = Evidence(
+        idle=_most(idle, lambda trips: len(trips.rtt_s)),
+        loaded=_most(loaded, lambda trips: len(trips.rtt_s)),
+        probed=_most((f for f in fates if f.what.direction == "both"), lambda f: len(f.lost)),
+        resent=_most(resent, lambda share: share),
+    )
+    for way in ("forward", "reverse"):
+        direction: Direction = "forward" if way == "forward" else "reverse"
+        _put(found.fates, direction, (f for f in fates if f.what.direction == way), lambda f: len(f.lost))
+        of_way = [t for t in throughput if t.what.direction in (way, "both")]
+        _put(found.capacity, direction, (t for t in of_way if t.what.is_capacity), _span)
+        _put(found.reached, direction, (t for t in of_way if not t.what.is_capacity), _mean_rate)
+        late = _offers(measurements, lambda m: m.reordering)
+        _put(found.reordering, direction, (r for r in late if r.what.direction == way), lambda r: r.packets)
+    _contradict(found, measurements, throughput)
+    return found
+
+
+def _resent(measurement: Measurement) -> list[float]:
+    transfer = measurement.transfer
+    if transfer is None or transfer.data_packets <= 0:
+        return []
+    needed = max(0, transfer.retransmissions - (transfer.spurious or 0))
+    return [min(1.0, needed / (transfer.data_packets + transfer.retransmissions))]
+
+
+def _offers(measurements: Sequence[Measurement], of: Callable[[Measurement], Iterable[T]]) -> list[From[T]]:
+    return [From(what, measurement) for measurement in measurements for what in of(measurement)]
+
+
+def _most(offers: Iterable[From[T]], size: Callable[[T], float]) -> From[T] | None:
+    return max(offers, key=lambda offer: size(offer.what), default=None)
+
+
+def _put(
+    into: dict[Direction, From[T]], way: Direction, offers: Iterable[From[T]], size: Callable[[T], float]
+) -> None:
+    best = _most(offers, size)
+    if best is not None and size(best.what) > 0:
+        into[way] = best
+
+
+def _span(throughput: Throughput) -> float:
+    return float(throughput.interval_s.sum())
+
+
+def mean_rate(throughput: Throughput) -> float:
+    """Bits a second over all its time."""
+    span = _span(throughput)
+    return float((throughput.rate_bps * throughput.interval_s).sum()) / span if span > 0 else 0.0
+
+
+def _mean_rate(throughput: Throughput) -> float:
+    return mean_rate(throughput)
+
+
+def _contradict(
+    found: Evidence, measurements: Sequence[Measurement], throughput: Sequence[From[Throughput]]
+) -> None:
+    say = found.contradictions.append
+    for way, best in found.capacity.items():
+        rivals = [t for t in throughput if t.what.is_capacity and t.what.direction == way]
+        for rival in rivals:
+            if rival is not best and rival.source is not best.source:
+                say(f"{rival.name} has a capacity {there(way)}, too: {best.name} is used, which is longer.")
+        reached = found.reached.get(way)
+        if reached and mean_rate(reached.what) > 1.1 * mean_rate(best.what):
+            say(
+                f"{reached.name} reached more {there(way)} than {best.name} has: another link, or another "
+                "time; the capacity stands."
+            )
+    least = [
+        (float(np.nanmin(m.round_trips.rtt_s)), shown(m.source.name))
+        for m in measurements
+        if m.round_trips is not None and len(m.round_trips.rtt_s)
+    ]
+    if least and max(least)[0] > LEAST_DIFFERS * min(least)[0]:
+        (short, near), (long, far) = min(least), max(least)
+        say(
+            f"the least round trip is {short * 1e3:.4g} ms in {near} and {long * 1e3:.4g} ms in {far}: "
+            "another peer, or another time; probes of an idle path stand, or else whichever has more of them."
+        )
+
+
+def there(way: Direction) -> str:
+    """In words."""
+    return {"forward": "on the way there", "reverse": "on the way back", "both": "there and back"}[way]

@@ -1,0 +1,257 @@
+"""From files to a scenario."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from airtcp._engine import Scenario, rate_in_bps
+from airtcp.fit import draft as toml
+from airtcp.fit.delay import Delay
+from airtcp.fit.draft import Draft
+from airtcp.fit.evidence import Evidence, gather, shown
+from airtcp.fit.findings import Finding, Unknown
+from airtcp.fit.loss import Loss
+from airtcp.fit.measurement import Measurement
+from airtcp.fit.path_delay import RUN_S, put_delay
+from airtcp.fit.path_loss import put_loss, put_overtaking
+from airtcp.fit.rate import Given, put_rate
+
+if TYPE_CHECKING:
+    from airtcp.fit.readers import FileError
+
+SCHEMES = ("cubic", "reno", "vegas", "westwood", "veno", "hybla", "bbr")
+"""CUBIC first, for it is what most systems use: the others are compared with it."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A scenario fitted to measurements, and what it rests on."""
+
+    measurements: tuple[Measurement, ...]
+    name: str
+    found: tuple[Finding, ...]
+    """What the measurements say, each with its interval and how it was got."""
+    unknown: tuple[Unknown, ...]
+    """What they do not say, and which default stands in."""
+    notes: tuple[str, ...]
+    """Contradictions among the files, what was left out, what else the reader should know."""
+    files: dict[str, str]
+    """What the scenario names beside files of the user's: name and content. Written with it."""
+    rate_bps: float
+    """On the way there; of a trace or a log the mean."""
+    delay: Delay | None
+    """What the round trips say, as numbers."""
+    loss: Loss | None
+    """What the fates of packets say, as numbers."""
+    _evidence: Evidence = field(repr=False)
+    _given: Given = field(repr=False)
+    _replay: bool = field(repr=False)
+
+    @property
+    def toml(self) -> str:
+        """The scenario with its comments. The files that it names are found from the current directory."""
+        return self.toml_in(Path())
+
+    def toml_in(self, folder: Path | str) -> str:
+        """The same for a file in `folder`, whose paths are relative to it."""
+        return _document(self, _drafted(self._evidence, self._given, self._replay, self.name, Path(folder)))
+
+    @cached_property
+    def scenario(self) -> Scenario:
+        """The scenario, ready to run."""
+        return self.load()
+
+    def load(self, overrides: Sequence[tuple[str, str]] = ()) -> Scenario:
+        """The scenario with some of its keys changed, as `Scenario.load` does.
+
+        # Raises
+        ScenarioError: for a key or a value that cannot be.
+        """
+        if not self.files:
+            return Scenario.parse(self.toml, list(overrides))
+        with TemporaryDirectory(prefix="airtcp-fit-") as folder:
+            return Scenario.load(str(self.write(Path(folder) / "fit.toml")), list(overrides))
+
+    def write(self, path: Path | str) -> Path:
+        """Writes the scenario, and beside it the files that it needs; answers where it is.
+
+        # Raises
+        OSError: it cannot be written.
+        """
+        path = Path(path)
+        for name, content in self.files.items():
+            (path.parent / name).write_text(content, encoding="utf-8")
+        path.write_text(self.toml_in(path.parent), encoding="utf-8")
+        return path
+
+    def draw(self, directory: Path | str) -> list[Path]:
+        """Draws measured against fitted, as PNG and SVG; answers where the figures are."""
+        from airtcp.fit.figures import draw  # noqa: PLC0415 Matplotlib is slow to import
+
+        return draw(self, self._evidence, Path(directory))
+
+    def summary(self) -> list[str]:
+        """What was found and what is assumed, in a line each."""
+        names = ", ".join(shown(f"{m.source.name} ({m.format})") for m in self.measurements)
+        found = "; ".join(f"{finding.quantity} {finding.shown}" for finding in self.found)
+        lines = [f"Fitted to {names}: {found or 'nothing of use'}."]
+        if self.unknown:
+            lines.append("Assumed: " + "; ".join(_short(unknown) for unknown in self.unknown) + ".")
+        return lines + list(self.notes)
+
+
+def fit(
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    rate: str | float | None = None,
+    reverse_rate: str | float | None = None,
+    format: str | None = None,  # noqa: A002 the option's name
+    replay: bool = False,
+    name: str | None = None,
+    on_read: Callable[[Path], None] | None = None,
+) -> Fit:
+    """Fits a scenario to one file of measurements, or to several of the same path.
+
+    `rate` and `reverse_rate` say what the link carries each way, in bit/s or as "20Mbit/s"; `format` names
+    the files' format where they do not tell; `replay` takes the measured round trips themselves for the
+    link's delay instead of a distribution; `on_read` is told each file before it is read.
+
+    # Raises
+    FileError: a file that cannot be read, or holds nothing that can be fitted.
+    """
+    from airtcp.fit.detect import read  # noqa: PLC0415 all formats are imported
+
+    several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    measurements = []
+    for path in map(Path, several):
+        if on_read:
+            on_read(path)
+        measurements.append(read(path, format))
+    given = Given(_bps(rate), _bps(reverse_rate))
+    return fit_measurements(measurements, given=given, replay=replay, name=name)
+
+
+def fit_measurements(
+    measurements: Sequence[Measurement],
+    *,
+    given: Given | None = None,
+    replay: bool = False,
+    name: str | None = None,
+) -> Fit:
+    """Fits a scenario to what has been read.
+
+    # Raises
+    FileError: they hold nothing that can be fitted.
+    """
+    if not measurements:
+        raise _file_error("name at least one file of measurements")
+    evidence = gather(measurements)
+    if not _has_anything(evidence):
+        names = ", ".join(shown(str(m.source)) for m in measurements)
+        raise _file_error(f"{names}: no round trip, loss or rate in it that could be fitted")
+    if replay and evidence.idle is None:
+        raise _file_error("--replay needs round trips of an idle path: give a ping log")
+    title = name or _title(measurements)
+    given = given or Given()
+    drafted = _drafted(evidence, given, replay, title, Path())
+    return Fit(
+        tuple(measurements),
+        title,
+        tuple(drafted.found),
+        tuple(drafted.unknown),
+        (*evidence.contradictions, *drafted.notes, *_notes(measurements)),
+        drafted.files,
+        drafted.rate_bps,
+        drafted.delay,
+        drafted.loss,
+        evidence,
+        given,
+        replay,
+    )
+
+
+def _has_anything(evidence: Evidence) -> bool:
+    trips = evidence.idle or evidence.loaded
+    fates = [evidence.probed] if evidence.probed else list(evidence.fates.values())
+    return bool(
+        (trips is not None and len(trips.what.rtt_s))
+        or any(len(fate.what.lost) for fate in fates)
+        or evidence.capacity
+        or evidence.reached
+        or evidence.resent is not None
+    )
+
+
+def _drafted(evidence: Evidence, given: Given, replay: bool, name: str, folder: Path) -> Draft:
+    drafted = Draft()
+    contradictions = list(evidence.contradictions)
+    put_rate(drafted, evidence, given, folder, name)
+    put_delay(drafted, evidence, replay=replay, name=name)
+    put_loss(drafted, evidence)
+    put_overtaking(drafted, evidence)
+    drafted.notes = [note for note in evidence.contradictions if note not in contradictions] + drafted.notes
+    evidence.contradictions[:] = contradictions
+    return drafted
+
+
+def _document(fitted: Fit, drafted: Draft) -> str:
+    sources = [f"- {m.source.name}: {m.format}" for m in fitted.measurements]
+    head = ["What `airtcp fit` found in these files; intervals are of 95 %.", *sources, *fitted.notes]
+    unknown = [f"- {unknown.text}" for unknown in drafted.unknown]
+    description = "Fitted to " + ", ".join(shown(m.source.name) for m in fitted.measurements) + "."
+    keys = (
+        f"name = {toml.text(shown(fitted.name))}\n"
+        f"description = {toml.text(description)}\n"
+        f'duration = "{RUN_S:.0f}s"\n'
+        "seeds = 5\n"
+        f"schemes = [{', '.join(toml.text(scheme) for scheme in SCHEMES)}]\n"
+    )
+    blocks = [toml.comment(head)]
+    if unknown:
+        blocks.append(toml.comment(["What could not be known, and what stands in:", *unknown]))
+    blocks.append(keys)
+    blocks += [toml.link(f"reordering{i or ''}", entries) for i, entries in enumerate(drafted.extra_links)]
+    blocks.append(toml.link(toml.LINK, drafted.forward, drafted.reverse))
+    return "\n".join(blocks)
+
+
+def _title(measurements: Sequence[Measurement]) -> str:
+    first = shown(measurements[0].source.stem) or "fit"
+    return first if len(measurements) == 1 else f"{first}-and-{len(measurements) - 1}-more"
+
+
+def _notes(measurements: Sequence[Measurement]) -> list[str]:
+    notes = [note for measurement in measurements for note in measurement.notes]
+    return notes + [
+        f"{shown(m.source.name)}: {m.skipped.count} skipped; the first: {shown(m.skipped.first)}."
+        for m in measurements
+        if m.skipped is not None and m.skipped.count
+    ]
+
+
+def _short(unknown: Unknown) -> str:
+    return f"{unknown.quantity}: {unknown.stand_in[:1].lower()}{unknown.stand_in[1:].rstrip('.')}"
+
+
+def _bps(value: str | float | None) -> float | None:
+    if value is None:
+        return None
+    try:
+        bps = float(rate_in_bps(value)) if isinstance(value, str) else float(value)
+    except ValueError as error:
+        raise _file_error(f"rate {value}: {error}") from error
+    if not bps > 0:
+        raise _file_error(f"rate {value}: must be above zero")
+    return bps
+
+
+def _file_error(message: str) -> FileError:
+    from airtcp.fit.readers import FileError  # noqa: PLC0415 all formats are imported
+
+    return FileError(message)

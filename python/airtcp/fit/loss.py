@@ -1,0 +1,116 @@
+"""Loss and its bursts: Bernoulli, Gilbert or Gilbert–Elliott by maximum likelihood, chosen by BIC."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from airtcp.fit.findings import Value, Z
+from airtcp.fit.hidden_chain import Chain, likelihood, most_likely, run_lengths
+from airtcp.fit.measurement import Flags
+
+Model = Literal["Bernoulli", "Gilbert", "simple Gilbert–Elliott", "Gilbert–Elliott"]
+FEW_LOSSES = 5
+"""Fewer say nothing of bursts."""
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Of the packets of one measurement."""
+
+    model: Model
+    n: int
+    lost: int
+    share: Value
+    """The mean loss. With bursts its interval is wider, for losses in one burst are one event."""
+    chain: Chain | None
+    """None: each packet is lost by itself."""
+    burst: Value | None
+    """Mean number of packets lost in a row."""
+    runs: tuple[int, ...]
+    """How often 1, 2, … packets were lost in a row."""
+    bic: tuple[tuple[Model, float], ...]
+    """Of every model that was tried; less is better."""
+
+
+def fit_loss(lost: Flags) -> Loss | None:
+    """None without any packet."""
+    n, count = len(lost), int(lost.sum())
+    if n == 0:
+        return None
+    rows = _rows(lost)
+    fits = _candidates(lost, n, count)
+    bic = tuple((model, parameters * math.log(n) - 2 * log) for model, parameters, log, _ in fits)
+    model, _, _, chain = fits[int(np.argmin([value for _, value in bic]))]
+    share = share_of(n, count, chain)
+    return Loss(model, n, count, share, chain, _burst(rows), rows, bic)
+
+
+def share_of(n: int, count: int, chain: Chain | None) -> Value:
+    """Wilson's interval, for as many packets as tell as much as these do if they were lost independently.
+
+    None lost of n: the rule of three, at most 3/n.
+    """
+    if count == 0:
+        return Value(0.0, 0.0, min(1.0, 3 / n))
+    best = count / n
+    effective = n if chain is None else n / chain.inflation(best)
+    squared = Z**2 / max(effective, 1.0)
+    middle = (best + squared / 2) / (1 + squared)
+    half = (
+        Z
+        / (1 + squared)
+        * math.sqrt(best * (1 - best) / max(effective, 1.0) + squared / 4 / max(effective, 1.0))
+    )
+    return Value(best, max(0.0, middle - half), min(1.0, middle + half))
+
+
+def _candidates(lost: Flags, n: int, count: int) -> list[tuple[Model, int, float, Chain | None]]:
+    """Name, parameters, log-likelihood, chain."""
+    share = count / n
+    alone = count * math.log(share) + (n - count) * math.log1p(-share) if 0 < count < n else 0.0
+    fits: list[tuple[Model, int, float, Chain | None]] = [("Bernoulli", 1, alone, None)]
+    if count < FEW_LOSSES or n - count < FEW_LOSSES:
+        return fits
+    gilbert = _gilbert(lost)
+    # A chain that forgets at once, or shuns what it just did, is no burst.
+    if gilbert is None or gilbert.memory <= 0:
+        return fits
+    lengths = run_lengths(lost)
+    fits.append(("Gilbert", 2, likelihood(gilbert, lengths), gilbert))
+    for name, parameters in (("simple Gilbert–Elliott", 3), ("Gilbert–Elliott", 4)):
+        chain, log = most_likely(lengths, gilbert, with_good_loss=parameters == 4)
+        if chain.memory > 0:
+            fits.append((name, parameters, log, chain))  # type: ignore[arg-type]
+    return fits
+
+
+def _gilbert(lost: Flags) -> Chain | None:
+    """All is lost in the bad state and nothing in the good one: states are seen, and counting suffices."""
+    before, after = lost[:-1], lost[1:]
+    good, bad = int((~before).sum()), int(before.sum())
+    into, out = int((~before & after).sum()), int((before & ~after).sum())
+    if good == 0 or bad == 0 or into == 0 or out == 0:
+        return None
+    return Chain(into / good, out / bad, 0.0, 1.0)
+
+
+def _rows(lost: Flags) -> tuple[int, ...]:
+    lengths = [length for is_lost, length in run_lengths(lost) if is_lost]
+    return tuple(int(count) for count in np.bincount(lengths)[1:]) if lengths else ()
+
+
+def _burst(rows: tuple[int, ...]) -> Value | None:
+    if not rows:
+        return None
+    bursts = sum(rows)
+    mean = sum(length * count for length, count in enumerate(rows, 1)) / bursts
+    if bursts < 2:
+        return Value(mean)
+    # Lengths of runs in a Gilbert chain are geometric: Var = m(m − 1). What was seen may spread further.
+    squares = sum(length**2 * count for length, count in enumerate(rows, 1)) / bursts
+    spread = math.sqrt(max(mean * (mean - 1), squares - mean**2) / bursts)
+    return Value(mean, max(1.0, mean - Z * spread), mean + Z * spread)

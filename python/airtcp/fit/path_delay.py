@@ -1,0 +1,278 @@
+"""`delay`, `jitter`, `spikes`, `outages` and `queue` from round trips."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from airtcp.fit.delay import Delay, Variation, fit_delay
+from airtcp.fit.draft import Draft, Entry, duration, milliseconds, number, percent, table, text
+from airtcp.fit.episodes import Episode
+from airtcp.fit.evidence import Evidence, From
+from airtcp.fit.findings import Finding, Unknown, Value
+from airtcp.fit.measurement import Floats, RoundTrips
+
+DEFAULT_ROUND_TRIP_S = 0.05
+"""Where nothing says it: that of `airtcp compare` without a scenario."""
+NO_JITTER = table(distribution=text("constant"), mean=text("0ms"), overtaking="false")
+POOR_FIT = 0.1
+RUN_S = 60.0
+"""How long the scenario's runs are."""
+PACKET_BYTES = 1500
+DEFAULT_ROOM_PACKETS = 50
+"""As the simulator's, at least."""
+
+
+def put_delay(draft: Draft, evidence: Evidence, *, replay: bool, name: str) -> None:
+    """All that round trips say."""
+    source = evidence.idle or evidence.loaded
+    delay = fit_delay(source.what) if source is not None else None
+    if source is None or delay is None:
+        _without_round_trips(draft, evidence)
+        return
+    draft.delay = delay
+    if delay.dropped:
+        draft.notes.append(
+            f"{delay.dropped} round trips of {source.name} are no times, or too short to be true: left out."
+        )
+    if replay and evidence.idle is not None:
+        _replay(draft, evidence.idle, f"{name}.rtt.txt")
+        return
+    _base(draft, source, delay)
+    if evidence.idle is None:
+        _under_load(draft, source, delay)
+        return
+    _variation(draft, source, delay)
+    _episodes(draft, delay)
+
+
+def _without_round_trips(draft: Draft, evidence: Evidence) -> None:
+    capacity = evidence.capacity.get("forward")
+    if capacity is not None and capacity.what.rtt_s is not None:
+        known = capacity.what.rtt_s[np.isfinite(capacity.what.rtt_s)]
+        middle = f"{number(float(np.median(known)) * 1e3)} ms in the median" if len(known) else "as it has it"
+        draft.found.append(
+            Finding("round trip", middle, "", f"{capacity.name} has it for each moment; half of it each way.")
+        )
+        if capacity.source.replay is None or capacity.source.replay.key == "log":
+            return
+    draft.assume(
+        "delay",
+        text(milliseconds(DEFAULT_ROUND_TRIP_S / 2)),
+        Unknown(
+            "round trip",
+            "No input shows it.",
+            f"{milliseconds(DEFAULT_ROUND_TRIP_S)} stands in, half of it each way.",
+            "Give a ping log beside this input, or change `delay`, which is one way.",
+        ),
+    )
+
+
+def _base(draft: Draft, source: From[RoundTrips], delay: Delay) -> None:
+    load = " of a transfer's own packets" if source.source.transfer else ""
+    how = f"The least of {delay.n} round trips{load} in {source.name}."
+    if delay.variation is not None:
+        how = (
+            f"Where a log-normal best meets the {delay.n} round trips{load} in {source.name}, whose least is "
+            f"{number(delay.least_s * 1e3)} ms."
+        )
+    finding = Finding(
+        "round trip without a queue", f"{number(delay.base_s.best * 1e3)} ms", _interval_ms(delay.base_s), how
+    )
+    draft.add("delay", text(milliseconds(delay.base_s.best / 2)), finding)
+    draft.unknown.append(
+        Unknown(
+            "how delay divides between the two ways",
+            "A round trip does not tell.",
+            "Half each way stands in; what varies is all on the way there.",
+            "Change `delay` and `jitter` of either way.",
+        )
+    )
+
+
+def _interval_ms(value: Value) -> str:
+    low = "below" if value.low is None else f"{number(value.low * 1e3)} to"
+    return "" if value.high is None else f"{low} {number(value.high * 1e3)} ms"
+
+
+def _variation(draft: Draft, source: From[RoundTrips], delay: Delay) -> None:
+    varies = delay.variation
+    if varies is None:
+        why = (
+            "Round trips are all alike."
+            if delay.n >= 20
+            else f"{delay.n} round trips are too few to show it."
+        )
+        draft.unknown.append(
+            Unknown(
+                "variation of delay",
+                why,
+                "None stands in.",
+                "A longer ping log would show it: 600 probes do.",
+            )
+        )
+        return
+    finding = Finding(
+        "delay above that",
+        f"{number(varies.mean_s * 1e3)} ms in the mean, deviation {number(varies.deviation_s * 1e3)} ms",
+        "",
+        "Log-normal; its distribution function is nowhere more than "
+        f"{percent(max(varies.misfit, 0.001), 2)} from the measured one.",
+    )
+    memory, coefficient = _memory(draft, varies)
+    draft.add(
+        "jitter",
+        table(
+            distribution=text("correlated"),
+            mean=text(milliseconds(varies.mean_s)),
+            deviation=text(milliseconds(varies.deviation_s)),
+            autocorrelation=number(coefficient, 3),
+            interval=text(duration(varies.correlation.interval_s)),
+            overtaking="false",
+        ),
+        finding,
+        *memory,
+    )
+    draft.reverse.append(Entry("jitter", NO_JITTER))
+    if varies.misfit > POOR_FIT:
+        draft.notes.append(
+            f"A log-normal misses the round trips of {source.name} by {percent(varies.misfit, 2)}: "
+            "--replay takes them as they are."
+        )
+
+
+def _memory(draft: Draft, varies: Variation) -> tuple[list[Finding], float]:
+    found = varies.correlation
+    coefficient = found.of_delays(varies.sigma)
+    interval = number(found.interval_s) + " s"
+    if found.coefficient is not None and found.is_seen:
+        value = found.coefficient
+        bounds = f"{number(value.low or 0, 2)} to {number(value.high or 1, 2)}"
+        how = (
+            f"Of a round trip with the one {interval} later, by ranks; the log-normal's own is "
+            f"{number(coefficient, 3)}. In between it fades with time."
+        )
+        return [Finding("correlation", number(value.best, 2), bounds, how)], coefficient
+    why = (
+        f"Round trips {interval} apart are no more alike than any."
+        if found.coefficient
+        else "Too few to tell."
+    )
+    draft.unknown.append(
+        Unknown(
+            f"how delay changes within {interval}",
+            why,
+            f"It has forgotten all but {percent(coefficient, 2)} after that time.",
+            "A quicker ping (-i 0.2) would show it.",
+        )
+    )
+    return [], coefficient
+
+
+def _episodes(draft: Draft, delay: Delay) -> None:
+    if delay.spikes is not None:
+        spikes = delay.spikes
+        draft.add(
+            "spikes",
+            table(
+                every=text(duration(spikes.every_s.best)),
+                length=text(duration(spikes.length_s)),
+                extra=text(milliseconds(spikes.extra_s)),
+            ),
+            _episode(
+                "delay spikes",
+                spikes,
+                f"{number(spikes.extra_s * 1e3)} ms more for {duration(spikes.length_s)}",
+            ),
+        )
+        if spikes.single:
+            draft.notes.append(
+                "No spike was seen by two packets: they may be shorter than written, and more frequent."
+            )
+    if delay.stalls is not None:
+        stalls = delay.stalls
+        draft.add(
+            "outages",
+            table(every=text(duration(stalls.every_s.best)), length=text(duration(stalls.length_s))),
+            _episode(
+                "stalls, after which all answers come at once",
+                stalls,
+                f"{duration(stalls.length_s)} in the mean",
+            ),
+        )
+
+
+def _episode(quantity: str, found: Episode, what: str) -> Finding:
+    low, high = found.every_s.low or 0.0, found.every_s.high or 0.0
+    times = "once" if found.count == 1 else f"{found.count} times"
+    return Finding(
+        quantity,
+        f"{what}, every {duration(found.every_s.best)}",
+        f"{duration(low)} to {duration(high)}",
+        f"Seen {times}, and not counted in what is above."
+        + (" Many a run is over before there is one." if found.every_s.best > RUN_S else ""),
+    )
+
+
+def _under_load(draft: Draft, source: From[RoundTrips], delay: Delay) -> None:
+    """A transfer's round trips: what is above the least is its own queue as much as the path's."""
+    longest = float(np.quantile(source.what.rtt_s, 0.99)) - delay.base_s.best
+    rate_bps = draft.rate_bps
+    room = int(longest * rate_bps / 8 / PACKET_BYTES)
+    usual = max(DEFAULT_ROOM_PACKETS, int(delay.base_s.best * rate_bps / 8 / PACKET_BYTES))
+    draft.unknown.append(
+        Unknown(
+            "variation of delay without load",
+            f"The round trips of {source.name} contain the queue that the transfer filled.",
+            "None stands in; the simulated transfer fills a queue of its own.",
+            "Give a ping log of the idle path beside this input.",
+        )
+    )
+    if room > usual:
+        draft.add(
+            "queue",
+            table(packets=str(room)),
+            Finding(
+                "room in the queue",
+                f"at least {room} packets",
+                "",
+                f"Round trips under load were up to {number(longest * 1e3)} ms longer than the least.",
+            ),
+        )
+
+
+def _replay(draft: Draft, source: From[RoundTrips], file: str) -> None:
+    """The round trips themselves, half of each on either way, at even steps of time."""
+    values, step = even_steps(source.what)
+    draft.files[file] = "".join(f"{value * 1e3:.3f}\n" for value in values)
+    finding = Finding(
+        "round trips",
+        f"{len(values)}, replayed as they were, one every {duration(step)}",
+        "",
+        f"{file} has them from {source.name}; half of each is on either way. "
+        "One that was lost is as the one before.",
+    )
+    draft.add("delay", text("0ms"))
+    draft.add(
+        "jitter",
+        table(
+            distribution=text("series"),
+            file=text(file),
+            share="0.5",
+            interval=text(duration(step)),
+            overtaking="false",
+        ),
+        finding,
+    )
+
+
+def even_steps(trips: RoundTrips) -> tuple[Floats, float]:
+    """Round trips at multiples of their median spacing, each the latest by then; at most a million."""
+    good = np.isfinite(trips.rtt_s) & np.isfinite(trips.time_s)
+    time, rtt = trips.time_s[good], trips.rtt_s[good]
+    spacing = float(np.median(np.diff(time))) if len(time) > 1 else 1.0
+    span = float(time[-1] - time[0]) if len(time) else 0.0
+    step = max(spacing, span / 1e6, 1e-4)
+    grid = time[0] + step * np.arange(int(span / step + 0.5) + 1)
+    place = np.clip(np.searchsorted(time, grid + step / 2, side="right") - 1, 0, len(time) - 1)
+    values: Floats = rtt[place]
+    return values, step

@@ -1,0 +1,235 @@
+"""`loss` of each way from the fates of packets, and overtaking from their order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from airtcp.fit.draft import Draft, Entry, duration, milliseconds, number, percent, table, text
+from airtcp.fit.evidence import Evidence, From, there
+from airtcp.fit.findings import Finding, Unknown
+from airtcp.fit.hidden_chain import Chain
+from airtcp.fit.loss import Loss, fit_loss
+from airtcp.fit.measurement import Fates, Reordering
+
+SMALL_PACKET_BYTES = 500.0
+
+
+def put_loss(draft: Draft, evidence: Evidence) -> None:
+    """The best of: a transfer's packets one by one, probes there and back, a transfer's retransmissions."""
+    forward = evidence.fates.get("forward")
+    if forward is not None:
+        _one_way(draft, evidence, forward)
+    elif evidence.probed is not None:
+        _both_ways(draft, evidence.probed)
+    elif evidence.resent is not None:
+        _resent(draft, evidence.resent)
+    else:
+        draft.unknown.append(
+            Unknown(
+                "loss",
+                "No input shows it.",
+                "None stands in, but what the queue drops.",
+                'Give a ping log beside this input, or add loss = { packet = "1%" }.',
+            )
+        )
+
+
+def _both_ways(draft: Draft, probed: From[Fates]) -> None:
+    found = fit_loss(probed.what.lost)
+    if found is None:
+        return
+    draft.loss = found
+    findings = _findings(found, f"{probed.name}, lost there or back")
+    if found.lost == 0:
+        draft.found += findings
+        draft.unknown.append(_zero(found, probed.name))
+        return
+    interval = probed.what.interval_s
+    value = _table(found.share.best if found.lost < found.n else 1.0, found, interval, halve=True)
+    draft.add("loss", value, *findings)
+    draft.unknown.append(
+        Unknown(
+            "on which way packets were lost",
+            "A ping that is not answered does not tell.",
+            "Each way loses half as often and for itself, in bursts as long.",
+            "A capture at the sender would tell; `loss` of the link and of link.reverse can be changed.",
+        )
+    )
+    _size(draft, probed.what)
+    if found.lost == found.n:
+        draft.notes.append(f"Nothing came back in {probed.name}: over this path no scheme carries anything.")
+
+
+def _one_way(draft: Draft, evidence: Evidence, source: From[Fates]) -> None:
+    found = fit_loss(source.what.lost)
+    if found is None:
+        return
+    draft.loss = found
+    findings = _findings(found, f"{source.name}, lost {there('forward')}")
+    if found.lost == 0:
+        draft.found += findings
+        draft.unknown.append(_zero(found, source.name))
+    else:
+        draft.add("loss", _table(found.share.best, found, None, halve=False), *findings)
+        draft.unknown.append(
+            Unknown(
+                "which losses the transfer's own queue made",
+                "A lost packet does not tell.",
+                "All of them stand as loss of the link, beside what the simulated queue drops.",
+                "A ping log of the idle path shows the link alone: fit it in place of the capture.",
+            )
+        )
+    _loss_back(draft, evidence, found)
+    _compare_with_probes(evidence, found, source)
+
+
+def _loss_back(draft: Draft, evidence: Evidence, forward: Loss) -> None:
+    source = evidence.fates.get("reverse")
+    back = fit_loss(source.what.lost) if source is not None else None
+    if source is not None and back is not None:
+        findings = _findings(back, f"{source.name}, lost {there('reverse')}")
+        draft.found += findings
+        value = _table(back.share.best, back, None, halve=False) if back.lost else "{}"
+        draft.reverse.append(Entry("loss", value, tuple(finding.text for finding in findings)))
+    elif forward.lost:
+        draft.unknown.append(
+            Unknown(
+                "loss on the way back",
+                "No input shows it.",
+                "It is as on the way there.",
+                "Write `loss = {}` under [link.reverse] for none.",
+            )
+        )
+
+
+def _compare_with_probes(evidence: Evidence, found: Loss, source: From[Fates]) -> None:
+    probes = fit_loss(evidence.probed.what.lost) if evidence.probed is not None else None
+    if probes is None or evidence.probed is None:
+        return
+    one, both = found.share, probes.share
+    if one.low is not None and both.high is not None and one.low > both.high:
+        evidence.contradictions.append(
+            f"{source.name} lost {percent(one.best)} {there('forward')}, {evidence.probed.name} only "
+            f"{percent(both.best)} there and back: drops of the transfer's own queue, or loss that grows "
+            f"with length. {source.name} stands."
+        )
+
+
+def _resent(draft: Draft, resent: From[float]) -> None:
+    share = resent.what
+    finding = Finding(
+        "loss",
+        f"at most {percent(share)}",
+        "",
+        f"So many packets of {resent.name} were sent again; drops of its own queue are among them.",
+    )
+    draft.unknown.append(
+        Unknown(
+            "which of the retransmitted packets the link lost",
+            "A count of retransmissions does not tell.",
+            "All of them stand as loss of the link, each for itself, on both ways."
+            if share
+            else "None stands in.",
+            "A ping log of the idle path beside this input would show it.",
+        )
+    )
+    if share > 0:
+        draft.add("loss", table(packet=number(share)), finding)
+    else:
+        draft.found.append(finding)
+
+
+def _findings(found: Loss, of: str) -> list[Finding]:
+    """Share, model and bursts."""
+    bounds = f"{percent(found.share.low or 0)} to {percent(found.share.high or 0)}"
+    if found.lost == 0:
+        rule = f"None of {found.n} in {of}; the bound is 3/n, the rule of three."
+        return [Finding("loss", "none seen", f"below {percent(found.share.high or 0)}", rule)]
+    shares = [Finding("loss", percent(found.share.best), bounds, f"{found.lost} of {found.n} in {of}.")]
+    if found.burst is None or found.chain is None:
+        why = "too few losses to tell" if len(found.bic) == 1 else "bursts would explain no more (BIC)"
+        return [*shares, Finding("bursts", "none", "", f"Each packet is lost for itself: {why}.")]
+    bounds = (
+        ""
+        if found.burst.low is None
+        else f"{number(found.burst.low, 3)} to {number(found.burst.high or 0, 3)}"
+    )
+    return [
+        *shares,
+        Finding(
+            "mean burst",
+            f"{number(found.burst.best, 3)} packets",
+            bounds,
+            f"{found.model}, by maximum likelihood; among the models it has the least BIC.",
+        ),
+    ]
+
+
+def _table(share: float, found: Loss, interval_s: float | None, *, halve: bool) -> str:
+    if found.chain is None:
+        one_way = 1 - (1 - share) ** 0.5 if halve and share < 1 else share
+        return table(packet=number(one_way))
+    chain: Chain = found.chain.on_one_of_two_ways() if halve else found.chain
+    burst = table(
+        to_bad=number(chain.to_bad),
+        to_good=number(chain.to_good),
+        good_loss=number(chain.good_loss) if chain.good_loss else None,
+        bad_loss=number(chain.bad_loss) if chain.bad_loss < 1 else None,
+        interval=text(duration(interval_s)) if interval_s else None,
+    )
+    return table(burst=burst)
+
+
+def _zero(found: Loss, name: str) -> Unknown:
+    return Unknown(
+        "loss",
+        f"{found.n} packets of {name} were too few to lose one.",
+        f"None stands in; it is below {percent(found.share.high or 0)} (95 %).",
+        "Longer measurements see rarer losses.",
+    )
+
+
+def _size(draft: Draft, fates: Fates) -> None:
+    if fates.packet_bytes is None or fates.packet_bytes > SMALL_PACKET_BYTES:
+        return
+    draft.unknown.append(
+        Unknown(
+            "loss of full packets",
+            f"The probes had {fates.packet_bytes:.0f} bytes; bit errors spare small packets.",
+            "Packets of any length are lost as often.",
+            "ping -s 1472 measures full ones.",
+        )
+    )
+
+
+def put_overtaking(draft: Draft, evidence: Evidence) -> None:
+    """Packets that come late: a link in front delays their share of all packets and lets the others by."""
+    found = evidence.reordering.get("forward")
+    if found is None or found.what.late == 0 or found.what.packets == 0:
+        return
+    share = min(0.5, found.what.late / found.what.packets)
+    low, high = _lateness(found.what)
+    ranges = (
+        f"[{table(probability=number(1 - share, 6), low=text('0ms'), high=text('0ms'))}, "
+        f"{table(probability=number(share, 6), low=text(milliseconds(low)), high=text(milliseconds(high)))}]"
+    )
+    finding = Finding(
+        "packets out of order",
+        percent(share),
+        f"late by {number(low * 1e3)} to {number(high * 1e3)} ms",
+        f"{found.what.late} of {found.what.packets} in {found.name}.",
+    )
+    draft.found.append(finding)
+    # Rounded alike, the probabilities sum to 1.
+    jitter = table(distribution=text("table"), ranges=ranges, overtaking="true")
+    draft.extra_links.append(
+        [Entry("rate", text("100Gbit/s"), (finding.text,)), Entry("jitter", jitter)],
+    )
+
+
+def _lateness(found: Reordering) -> tuple[float, float]:
+    known = found.late_by_s[np.isfinite(found.late_by_s) & (found.late_by_s > 0)]
+    if len(known) == 0:
+        return 0.0, 0.005
+    low, high = np.quantile(known, [0.1, 0.9])
+    return float(low), float(max(high, low + 1e-6))

@@ -1,0 +1,147 @@
+"""What the link carries: a trace or a log itself, a rate from what a transfer reached, or a default."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from airtcp.fit.draft import Draft, Entry, rate, text
+from airtcp.fit.evidence import Evidence, From, mean_rate, there
+from airtcp.fit.findings import Finding, Unknown
+from airtcp.fit.measurement import Direction, Throughput
+
+DEFAULT_RATE_BPS = 10e6
+"""Where nothing says it: that of `airtcp compare` without a scenario."""
+REACHED_QUANTILE = 0.95
+"""Of a transfer's intervals: what it could do when nothing held it back."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the user says."""
+
+    rate_bps: float | None = None
+    reverse_rate_bps: float | None = None
+
+
+def put_rate(draft: Draft, evidence: Evidence, given: Given, folder: Path, name: str) -> None:
+    """`rate`, `trace` or `log` of each way. Paths are relative to `folder`."""
+    forward = _capacity(evidence.capacity.get("forward"), folder, f"{name}.log.json", draft)
+    if given.rate_bps is not None:
+        entry = Entry("rate", text(rate(given.rate_bps)), ("Given by --rate.",))
+    elif forward is not None:
+        entry = forward
+    elif "forward" in evidence.reached:
+        entry = _reached(evidence.reached["forward"], "forward", draft)
+    else:
+        entry = _assumed(draft)
+    draft.forward.append(entry)
+    draft.rate_bps = given.rate_bps or _rate_of(evidence, "forward") or DEFAULT_RATE_BPS
+    back = _way_back(draft, evidence, given, folder, name)
+    if back is not None:
+        draft.reverse.append(back)
+
+
+def _way_back(draft: Draft, evidence: Evidence, given: Given, folder: Path, name: str) -> Entry | None:
+    capacity = evidence.capacity.get("reverse")
+    if given.reverse_rate_bps is not None:
+        return Entry("rate", text(rate(given.reverse_rate_bps)), ("Given by --reverse-rate.",))
+    if capacity is not None and capacity.what is not getattr(evidence.capacity.get("forward"), "what", None):
+        return _capacity(capacity, folder, f"{name}.reverse.log.json", draft)
+    if "reverse" in evidence.reached:
+        return _reached(evidence.reached["reverse"], "reverse", draft)
+    if capacity is None:
+        draft.unknown.append(
+            Unknown(
+                "capacity on the way back",
+                "No input shows it.",
+                "It is as on the way there.",
+                "--reverse-rate, or an input for that way, says otherwise.",
+            )
+        )
+    return None
+
+
+def _rate_of(evidence: Evidence, way: Direction) -> float | None:
+    if way in evidence.capacity:
+        return mean_rate(evidence.capacity[way].what)
+    return _quantile(evidence.reached[way].what) if way in evidence.reached else None
+
+
+def _capacity(found: From[Throughput] | None, folder: Path, converted: str, draft: Draft) -> Entry | None:
+    if found is None:
+        return None
+    throughput, replay = found.what, found.source.replay
+    way = there(throughput.direction)
+    finding = Finding(
+        f"capacity {way}",
+        f"{rate(mean_rate(throughput))} in the mean",
+        _spread(throughput),
+        f"{found.name} ({found.source.format}) is replayed as it is, "
+        f"{throughput.interval_s.sum():.0f} s and then again.",
+    )
+    draft.found.append(finding)
+    if replay is not None:
+        place = os.path.relpath(found.source.source, folder)
+        return Entry(replay.key, text(Path(place).as_posix()), (finding.text,))
+    draft.files[converted] = as_log(throughput)
+    return Entry("log", text(converted), (finding.text, f"{converted} is {found.name} as a log."))
+
+
+def as_log(throughput: Throughput) -> str:
+    """As JSON that `log` reads."""
+    steps = [
+        {"duration_ms": round(float(length) * 1e3, 3), "bandwidth_kbps": round(float(bps) / 1e3, 3)}
+        for length, bps in zip(throughput.interval_s, throughput.rate_bps, strict=True)
+    ]
+    if throughput.rtt_s is not None and np.isfinite(throughput.rtt_s).any():
+        usual = float(np.nanmedian(throughput.rtt_s))
+        for step, rtt in zip(steps, throughput.rtt_s, strict=True):
+            step["latency_ms"] = round(float(rtt if np.isfinite(rtt) else usual) * 1e3, 3)
+    return "[\n" + ",\n".join(f"  {json.dumps(step)}" for step in steps) + "\n]\n"
+
+
+def _spread(throughput: Throughput) -> str:
+    if len(throughput.rate_bps) < 3:
+        return ""
+    low, high = np.quantile(throughput.rate_bps, [0.05, 0.95])
+    return f"nine tenths of the time {rate(float(low)) if low >= 1 else 'nothing'} to {rate(float(high))}"
+
+
+def _quantile(throughput: Throughput) -> float:
+    return max(1.0, float(np.quantile(throughput.rate_bps, REACHED_QUANTILE)))
+
+
+def _reached(found: From[Throughput], way: Direction, draft: Draft) -> Entry:
+    throughput = found.what
+    finding = Finding(
+        f"rate {there(way)}",
+        f"at least {rate(_quantile(throughput))}",
+        f"{rate(mean_rate(throughput))} in the mean",
+        f"{found.name} reached it in one interval of twenty; the link may be faster.",
+    )
+    draft.found.append(finding)
+    draft.unknown.append(
+        Unknown(
+            f"capacity {there(way)}",
+            "A transfer shows what it reached, not what the link can do.",
+            f"The best of what it reached, {rate(_quantile(throughput))}, stands in.",
+            f"{'--rate' if way == 'forward' else '--reverse-rate'} says otherwise.",
+        )
+    )
+    return Entry("rate", text(rate(_quantile(throughput))), (finding.text,))
+
+
+def _assumed(draft: Draft) -> Entry:
+    unknown = Unknown(
+        "rate",
+        "No input shows what the link carries.",
+        f"{rate(DEFAULT_RATE_BPS)} stands in.",
+        "Give --rate, or an iperf3 result, a capture or a capacity trace beside this input.",
+    )
+    draft.unknown.append(unknown)
+    return Entry("rate", text(rate(DEFAULT_RATE_BPS)), (f"ASSUMED. {unknown.text}",))
