@@ -3,10 +3,14 @@
 All that the command line does::
 
     import airtcp
-    scenario = airtcp.Scenario.load("scenarios/lte.toml", [("schemes", '["cubic", "bbr"]')])
-    found = airtcp.compare(scenario)
-    for row in airtcp.summarise_all(found.runs):
-        print(row.scheme, row.goodput.mean, row.goodput.half_width)
+    link = {"name": "wireless", "rate": "10Mbit/s", "delay": "25ms", "loss": {"ber": 1e-6}}
+    scenario = airtcp.Scenario.build(schemes=["cubic", "bbr"], link=[link])
+    found = airtcp.compare(scenario)                # or of a file: airtcp.compare("scenarios/lte.toml")
+    found                                           # draws itself: table, verdict, figure
+    found.summary                                   # polars data frames; .flows, .links, .series, .events, …
+    found.plot("cwnd").savefig("cwnd.svg")
+    airtcp.compare(scenario.vary({"wireless.loss.ber": 1e-5}))
+    airtcp.run(scenario, "bbr", seed=3)             # one run in detail
 """
 
 from airtcp._engine import (
@@ -24,11 +28,12 @@ from airtcp.advise import Advice, advise
 from airtcp.compare import compare
 from airtcp.comparison import Comparison
 from airtcp.fit import Fit, fit
-from airtcp.output import flows_frame
-from airtcp.series import Series, series_of
-from airtcp.summary import SchemeSummary, summarise_all
+from airtcp.one_run import RunResult, run
+from airtcp.series import Series
+from airtcp.stats import Estimate
+from airtcp.summary import SchemeSummary
 from airtcp.sweep import SweepError, SweepResult, sweep
-from airtcp.verdict import Verdict, verdict
+from airtcp.verdict import Verdict
 
 __version__ = version()
 __all__ = [
@@ -36,8 +41,10 @@ __all__ = [
     "CancelToken",
     "Cancelled",
     "Comparison",
+    "Estimate",
     "Fit",
     "Record",
+    "RunResult",
     "Scenario",
     "ScenarioError",
     "SchemeSummary",
@@ -48,13 +55,10 @@ __all__ = [
     "advise",
     "compare",
     "fit",
-    "flows_frame",
     "profiles",
+    "run",
     "schema",
     "schemes",
-    "series_of",
-    "summarise_all",
     "sweep",
-    "verdict",
     "version",
 ]

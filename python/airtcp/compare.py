@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 from airtcp._engine import CancelToken, Scenario
 from airtcp.comparison import Comparison
 from airtcp.jobs import run_all
+from airtcp.progress import watched
 from airtcp.records import Run
-from airtcp.series import Series, series_of
-
-SERIES_POINTS = 1500
-"""Points of the time series that are drawn: finer than a printed figure can show."""
+from airtcp.scenarios import ScenarioLike, scenario_of, seeds_of
+from airtcp.series import SERIES_POINTS, Series, series_of
+from airtcp.watching import Silent
 
 
 @dataclass(frozen=True)
@@ -44,19 +45,45 @@ class _Outcome:
 
 
 def compare(
-    scenario: Scenario,
+    scenario: ScenarioLike | None = None,
+    schemes: Sequence[str] | None = None,
+    seeds: int | None = None,
     *,
+    duration: str | None = None,
     jobs: int | None = None,
     series: bool = True,
+    progress: bool = False,
     on_done: Callable[[Run], object] = lambda _: None,
 ) -> Comparison:
-    """Runs every scheme of the scenario with every seed; what it answers does not depend on `jobs`.
+    """Runs every scheme with every seed, on all cores, or `jobs` of them: the result is the same.
 
-    With `series`, the first seed of each scheme also leaves its time series. `on_done` is called after each
-    run, on this thread. On KeyboardInterrupt the runs under way are stopped, and the finished ones returned.
+    `scenario` is one, or the path of a file; without it, the built-in lossy link. `schemes` (the first is the
+    base of comparison), the number of `seeds` and the `duration` of a run stand for those of the scenario.
+    With `series`, the first seed of each scheme leaves its time series. With `progress`, a bar shows how far
+    it is; `on_done` is called after each run, on this thread.
+
+    Raises ScenarioError and OSError. On KeyboardInterrupt the runs under way are stopped, and the finished
+    ones returned.
+
+    >>> import airtcp
+    >>> found = airtcp.compare(schemes=["reno", "bbr"], seeds=2, duration="5s")
+    >>> found.best
+    ['bbr']
+    >>> found.summary.select("scheme", "runs", "best").rows()
+    [('reno', 2, False), ('bbr', 2, True)]
     """
-    request = Request(scenario, scenario.duration_s / SERIES_POINTS if series else None)
-    (found,) = compare_all([request], jobs=jobs, on_done=lambda _, run: on_done(run))
+    chosen = scenario_of(
+        scenario, schemes=None if schemes is None else list(schemes), seeds=seeds, duration=duration
+    )
+    request = Request(chosen, chosen.duration_s / SERIES_POINTS if series else None)
+    with watched("comparing") if progress else nullcontext(Silent()) as watcher:
+        watcher.expect(len(plan(chosen)))
+
+        def done(_: int, run: Run) -> None:
+            watcher.done(run["scheme"])
+            on_done(run)
+
+        (found,) = compare_all([request], jobs=jobs, on_done=done)
     return found
 
 
@@ -98,10 +125,6 @@ def plan(scenario: Scenario) -> list[tuple[int, str]]:
     Seeds outside, schemes inside: what is finished when it is interrupted can still be compared.
     """
     return [(seed, scheme) for seed in seeds_of(scenario) for scheme in dict.fromkeys(scenario.schemes)]
-
-
-def seeds_of(scenario: Scenario) -> list[int]:
-    return list(range(scenario.seed, scenario.seed + scenario.seeds))
 
 
 def _jobs(place: int, request: Request) -> list[_Job]:

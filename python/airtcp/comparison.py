@@ -3,25 +3,169 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
 
 from airtcp._engine import Scenario
+from airtcp.frames import circuits_frame, flows_frame, links_frame, stacked, summary_frame, write_frames
 from airtcp.records import Run
-from airtcp.series import Series
+from airtcp.results import Results, results, to_json
+from airtcp.scenarios import headline
+from airtcp.series import NO_SERIES, Series
+from airtcp.summary import COMPLETION, SchemeSummary, objective, summarise_all
+from airtcp.table import as_text
+from airtcp.verdict import Verdict, verdict
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
-    """What a comparison has found, ordered by scheme and seed."""
+    """What a comparison has found, ordered by scheme and seed.
+
+    In a notebook it shows its table, its verdict and its figure by itself, in a terminal the first two.
+    """
 
     scenario: Scenario
     runs: list[Run]
+    """Each run as the engine tells it: `airtcp.records.Run`."""
     all_series: dict[tuple[str, int], Series]
     """Time series by scheme and seed, of those runs that were to leave one."""
     interrupted: bool
     """Was it stopped before the end?"""
 
+    @cached_property
+    def summaries(self) -> list[SchemeSummary]:
+        """One a scheme, in the order of the scenario."""
+        return summarise_all(self.runs)
+
+    @cached_property
+    def verdict(self) -> Verdict | None:
+        """Who is best, and who is tied with it; None where there is nothing to compare."""
+        return verdict(self.runs)
+
     @property
-    def series(self) -> dict[str, Series]:
+    def best(self) -> list[str]:
+        """The best scheme, and those that cannot be told from it; empty without a verdict."""
+        return [self.verdict.best, *self.verdict.tied] if self.verdict else []
+
+    @property
+    def first_series(self) -> dict[str, Series]:
         """Of each scheme, the time series of its first seed."""
         first = self.scenario.seed
         return {scheme: series for (scheme, seed), series in self.all_series.items() if seed == first}
+
+    @property
+    def summary(self) -> pl.DataFrame:
+        """A row a scheme: means over the seeds, and the bounds `_low` and `_high` of 95 % intervals.
+
+        `gain` is the mean paired difference of the objective to the first scheme, as a share of that scheme's
+        mean; `retransmitted` a share of the data packets sent; timeouts are counted a run.
+        """
+        return summary_frame(self.summaries, self.best)
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """A row for each flow of each run, with the columns of `airtcp.records.Flow`."""
+        return flows_frame(self.runs)
+
+    @property
+    def links(self) -> pl.DataFrame:
+        """A row for each direction of each link of each run, with the columns of `airtcp.records.Link`."""
+        return links_frame(self.runs)
+
+    @property
+    def circuits(self) -> pl.DataFrame:
+        """A row for each TCP circuit of each run, with the columns of `airtcp.records.Circuit`."""
+        return circuits_frame(self.runs)
+
+    @property
+    def series(self) -> pl.DataFrame:
+        """A row for each sample of each measured flow: `time_s`, `cwnd_bytes`, `srtt_s`, `una_bytes`, ….
+
+        As `queues` and `events`, of the first seed of each scheme. Raises ValueError if the comparison was
+        made with `series=False`.
+        """
+        return self._stacked("flows")
+
+    @property
+    def queues(self) -> pl.DataFrame:
+        """A row for each sample of each direction of each link. Raises ValueError as `series` does."""
+        return self._stacked("queues")
+
+    @property
+    def events(self) -> pl.DataFrame:
+        """A row for each loss, retransmission and timeout. Raises ValueError as `series` does."""
+        return self._stacked("events")
+
+    def plot(self, name: str | None = None) -> Figure:
+        """The figure called `name`: goodput, completion, cwnd, sequence, queue, if there is one.
+
+        Without a name, it is the main one. Raises ValueError, which lists the figures that there are.
+        """
+        from airtcp.figures import draw, of_comparison  # noqa: PLC0415 Matplotlib takes long to import
+
+        return draw(of_comparison(self), name or self.main_figure)
+
+    @property
+    def main_figure(self) -> str:
+        """The name of the figure of what the schemes are judged by."""
+        return "completion" if objective(self.runs) is COMPLETION else "goodput"
+
+    def results(self, command: str | None = None) -> Results:
+        """The content of `results.json`; `command` is the one that repeats the comparison."""
+        return results(self, command)
+
+    def save(self, directory: str | PathLike[str], command: str | None = None) -> list[Path]:
+        """Writes what `airtcp compare` does: `results.json`, data frames as Parquet, figures as PNG and SVG.
+
+        The same comparison leaves the same bytes. Answers the paths. Raises OSError.
+        """
+        return [*self.save_data(directory, command), *self.save_figures(directory)]
+
+    def save_data(self, directory: str | PathLike[str], command: str | None = None) -> list[Path]:
+        """As `save`, without figures."""
+        folder = Path(directory)
+        folder.mkdir(parents=True, exist_ok=True)
+        document = folder / "results.json"
+        document.write_text(to_json(self.results(command)), encoding="utf-8")
+        frames = {"flows": self.flows}
+        if self.all_series:
+            frames |= {"series": self.series, "queues": self.queues, "events": self.events}
+        return [document, *write_frames(frames, folder)]
+
+    def save_figures(self, directory: str | PathLike[str]) -> list[Path]:
+        """As `save`, figures alone."""
+        from airtcp.figures import of_comparison, save_all  # noqa: PLC0415 as in `plot`
+
+        folder = Path(directory)
+        folder.mkdir(parents=True, exist_ok=True)
+        return save_all(of_comparison(self), folder)
+
+    def __repr__(self) -> str:
+        parts = [headline(self.scenario), as_text(self.summaries, self.best) if self.runs else "no runs"]
+        return "\n".join([*parts, *self.notes])
+
+    @property
+    def notes(self) -> list[str]:
+        """What is to be said below the table: the verdict, and what is missing."""
+        notes = [self.verdict.text] if self.verdict else []
+        if self.interrupted:
+            total = len(set(self.scenario.schemes)) * self.scenario.seeds
+            notes.append(f"Interrupted: partial results, {len(self.runs)} of {total} runs.")
+        return notes
+
+    def _repr_html_(self) -> str:
+        from airtcp.notebook import comparison_html  # noqa: PLC0415 as in `plot`
+
+        return comparison_html(self)
+
+    def _stacked(self, part: str) -> pl.DataFrame:
+        if not self.all_series:
+            raise ValueError(NO_SERIES)
+        return stacked(self.all_series, part)

@@ -6,17 +6,19 @@ import json
 import math
 import tomllib
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
-from typing import Any, Literal, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
 
 from airtcp._engine import version
-from airtcp.compare import seeds_of
-from airtcp.comparison import Comparison
 from airtcp.records import Run
+from airtcp.scenarios import seeds_of
 from airtcp.stats import CONFIDENCE
 from airtcp.summary import SchemeSummary, objective
 from airtcp.verdict import Verdict
+
+if TYPE_CHECKING:
+    from airtcp.comparison import Comparison
 
 
 class Results(TypedDict):
@@ -24,7 +26,7 @@ class Results(TypedDict):
 
     format: Literal[1]
     airtcp: str
-    command: str
+    command: str | None
     interrupted: bool
     confidence: float
     objective: Literal["goodput", "completion time"]
@@ -35,10 +37,8 @@ class Results(TypedDict):
     runs: list[Run]
 
 
-def results(
-    found: Comparison, summaries: Sequence[SchemeSummary], judged: Verdict | None, command: str
-) -> Results:
-    """`command` is the one that repeats the comparison."""
+def results(found: Comparison, command: str | None) -> Results:
+    """`command` is the one that repeats the comparison; None if it was made in Python."""
     return {
         "format": 1,
         "airtcp": version(),
@@ -48,8 +48,8 @@ def results(
         "objective": objective(found.runs).name,
         "scenario": tomllib.loads(found.scenario.to_toml()),
         "seeds": seeds_of(found.scenario),
-        "verdict": judged,
-        "schemes": list(summaries),
+        "verdict": found.verdict,
+        "schemes": found.summaries,
         "runs": found.runs,
     }
 

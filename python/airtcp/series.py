@@ -18,6 +18,11 @@ Columns = dict[str, npt.NDArray[np.float64] | npt.NDArray[np.uint64] | list[str]
 """Columns of equal length, by name."""
 
 
+SERIES_POINTS = 1500
+"""Points of the time series that are drawn: finer than a printed figure can show."""
+NO_SERIES = "there are no time series: run it with series=True"
+
+
 @dataclass(frozen=True)
 class Series:
     """What happened when. Times in seconds; flows and links by their names."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from io import StringIO
 
 from rich import box
 from rich.console import Console
@@ -64,6 +65,13 @@ def table(summaries: Sequence[SchemeSummary], shown: Sequence[Column], best: Seq
     return result
 
 
+def cells(summaries: Sequence[SchemeSummary]) -> tuple[list[str], list[list[str]]]:
+    """The titles of all columns, and the rows below them."""
+    shown = columns(summaries)
+    rows = [[row.scheme, *(column.cell(row) for column in shown)] for row in summaries]
+    return ["scheme", *(f"{column.title}\n{column.unit}" for column in shown)], rows
+
+
 def print_table(console: Console, summaries: Sequence[SchemeSummary], best: Sequence[str]) -> None:
     """Prints what fits, and names what does not."""
     shown, hidden = columns(summaries), list[Column]()
@@ -75,6 +83,14 @@ def print_table(console: Console, summaries: Sequence[SchemeSummary], best: Sequ
     if hidden:
         names = ", ".join(f"{column.title} {column.unit}" for column in hidden)
         console.print(f"Not shown for lack of room: {names}.")
+
+
+def as_text(summaries: Sequence[SchemeSummary], best: Sequence[str]) -> str:
+    """What `print_table` prints, without colours, as wide as the terminal."""
+    console = Console(file=StringIO(), color_system=None, highlight=False, emoji=False, markup=False)
+    with console.capture() as captured:
+        print_table(console, summaries, best)
+    return captured.get().rstrip("\n")
 
 
 def fits(console: Console, candidate: Table) -> bool:

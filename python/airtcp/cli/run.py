@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import json as json_module
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from airtcp.cli.console import plain_console
 from airtcp.cli.errors import InputError, writing
-from airtcp.cli.lines import circuit_lines, flow_lines, link_lines
 from airtcp.cli.options import DurationOption, ProfileOption, ScenarioArgument, SetOption, load
-from airtcp.compare import SERIES_POINTS
-from airtcp.jobs import interruptible
-from airtcp.records import Run
-from airtcp.results import to_json
-from airtcp.series import Series, series_of, write_frame
+from airtcp.one_run import run
+from airtcp.series import write_frame
 
 EXAMPLES = """\b
 Examples:
@@ -63,49 +57,25 @@ def command(
     if link and not pcap:
         raise InputError("--link names the link to capture: give --pcap FILE too")
     loaded = load(scenario, changes, duration=duration, profile=profile).scenario
-    chosen = scheme or loaded.schemes[0]
-    spacing = loaded.duration_s / SERIES_POINTS if interval is None else interval
-    wanted = spacing if series or out else None
     # The engine writes nothing but the capture.
     with writing(pcap):
-        record = interruptible(
-            lambda cancel: loaded.run(
-                chosen,
-                loaded.seed if seed is None else seed,
-                series_interval_s=wanted,
-                pcap=str(pcap) if pcap else None,
-                pcap_link=link,
-                cancel=cancel,
-            )
+        found = run(
+            loaded,
+            scheme,
+            seed,
+            series=bool(series or out),
+            interval_s=interval,
+            pcap=pcap,
+            pcap_link=link,
         )
-    run: Run = json_module.loads(record.to_json())
-    files = _write(run, series_of(record, run) if wanted is not None else None, series, out)
-    _show(plain_console(), run, [*files, *([pcap] if pcap else [])])
-
-
-def _write(run: Run, found: Series | None, series: Path | None, out: Path | None) -> list[Path]:
-    files: list[Path] = []
-    if series and found:
+    if series:
         with writing(series):
-            write_frame(found.flows, series)
-        files.append(series)
-    if out and found:
-        from airtcp.figures import draw_series  # noqa: PLC0415 see `airtcp compare`
-
+            write_frame(found.series, series)
+    if out:
         with writing(out):
-            out.mkdir(parents=True, exist_ok=True)
-            (out / "record.json").write_text(to_json(run), encoding="utf-8")
-            write_frame(found.flows, out / "series.parquet")
-            write_frame(found.queues, out / "queues.parquet")
-            write_frame(found.events, out / "events.parquet")
-            draw_series({run["scheme"]: found}, out)
-        files.append(out)
-    return files
-
-
-def _show(console: Console, run: Run, files: list[Path]) -> None:
-    console.print(f"{run['scheme']}, seed {run['seed']}")
-    for line in [*flow_lines(run), *circuit_lines(run), *link_lines(run)]:
-        console.print(line)
-    for file in files:
-        console.print(f"Written: {file}")
+            found.save(out)
+    console = plain_console()
+    console.print(str(found))
+    for file in (series, out, pcap):
+        if file:
+            console.print(f"Written: {file}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
@@ -37,6 +38,8 @@ _MARKS = {
 }
 MARKERS = "".join(_MARKS[name] for name in palette.MARKS)
 GREY = "#555555"
+INK = "#010203"
+"""Stands for the colour of the text around a figure on a page. No palette has it."""
 
 _RC: dict[str, Any] = {
     "font.size": 8,
@@ -60,9 +63,23 @@ _RC: dict[str, Any] = {
 }
 
 
+ON_ANY_GROUND: dict[str, Any] = {
+    "text.color": INK,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "savefig.facecolor": "none",
+    "grid.color": "#80808040",
+}
+
+
 @contextmanager
-def style() -> Iterator[None]:
-    with mpl.rc_context(_RC):  # type: ignore[arg-type]
+def style(changes: Mapping[str, Any] | None = None) -> Iterator[None]:
+    settings: Any = {**_RC, **(changes or {})}
+    with mpl.rc_context(settings):
         yield
 
 
@@ -115,6 +132,17 @@ def small_multiples(
     drawn.supxlabel(x_label, fontsize=8)
     drawn.supylabel(y_label, fontsize=8)
     return drawn, panels[: len(names)]
+
+
+def inline_svg(drawn: Figure) -> str:
+    """An SVG element for a page, in the colour of the text around it; drawn `ON_ANY_GROUND`."""
+    text = StringIO()
+    drawn.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    _, opening, rest = text.getvalue().partition("<svg")
+    # A style sheet would hold for the whole page.
+    rest = re.sub(r"<style.*?</style>", "", rest, flags=re.DOTALL)
+    rest = re.sub(f"{INK}|#000000", "currentColor", rest).replace(GREY, "#888888")
+    return f'{opening} style="max-width:100%;height:auto;stroke-linejoin:round" fill="currentColor"{rest}'
 
 
 def save(drawn: Figure, directory: Path, name: str) -> list[Path]:

@@ -8,6 +8,11 @@ from airtcp.table import milliseconds, seconds
 from airtcp.units import rate_scale
 
 
+def run_lines(run: Run) -> list[str]:
+    """Scheme and seed, then all the rest."""
+    return [f"{run['scheme']}, seed {run['seed']}", *flow_lines(run), *circuit_lines(run), *link_lines(run)]
+
+
 def flow_lines(run: Run) -> list[str]:
     """A paragraph a measured flow; from the eleventh on they are only counted."""
     flows = [flow for flow in run["flows"] if flow["measured"]]

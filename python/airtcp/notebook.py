@@ -1,0 +1,58 @@
+"""How results look in a notebook: HTML that is readable on light and on dark ground."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from airtcp.comparison import Comparison
+from airtcp.figures import draw_inline, of_comparison, of_series
+from airtcp.lines import run_lines
+from airtcp.one_run import RunResult
+from airtcp.scenarios import headline
+from airtcp.table import cells
+
+
+def comparison_html(found: Comparison) -> str:
+    """Table, verdict and figure."""
+    parts = [_headline(*headline(found.scenario).split("\n"))]
+    if found.runs:
+        titles, rows = cells(found.summaries)
+        parts.append(_table(titles, rows, [row.scheme in found.best for row in found.summaries]))
+    parts += [f"<p>{escape(note)}</p>" for note in found.notes]
+    if found.runs:
+        parts.append(draw_inline(of_comparison(found), found.main_figure))
+    return _box(parts)
+
+
+def run_html(found: RunResult) -> str:
+    """What became of flows and links, and the window."""
+    title, *lines = run_lines(found.run)
+    parts = [_headline(title), f"<pre>{escape(chr(10).join(lines))}</pre>"]
+    if found.time_series:
+        parts.append(draw_inline(of_series({found.scheme: found.time_series}), "cwnd"))
+    return _box(parts)
+
+
+def _headline(title: str, *rest: str) -> str:
+    return "<br>".join([f"<b>{escape(title)}</b>", *map(escape, rest)])
+
+
+def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], bold: Sequence[bool]) -> str:
+    """All but the first column are numbers."""
+    head = _row("th", [escape(title).replace("\n", "<br>") for title in titles])
+    body = "".join(
+        _row("td", [f"<b>{escape(cell)}</b>" if stands_out else escape(cell) for cell in row])
+        for row, stands_out in zip(rows, bold, strict=True)
+    )
+    return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
+
+
+def _row(tag: str, cells: Sequence[str]) -> str:
+    first, *numbers = cells
+    right = "".join(f'<{tag} style="text-align:right">{number}</{tag}>' for number in numbers)
+    return f'<tr><{tag} style="text-align:left">{first}</{tag}>{right}</tr>'
+
+
+def _box(parts: Sequence[str]) -> str:
+    return f"<div>{''.join(parts)}</div>"

@@ -1,0 +1,36 @@
+"""Where a scenario comes from, and the seeds that it asks for."""
+
+from __future__ import annotations
+
+from os import PathLike
+
+from airtcp._engine import Scenario
+
+ScenarioLike = Scenario | str | PathLike[str]
+"""A scenario, or the path of a file that is one."""
+
+
+def scenario_of(source: ScenarioLike | None, **keys: object) -> Scenario:
+    """The scenario, or the one in the file; without either, the built-in lossy link. `keys` change it.
+
+    A key that is None is left as it is. Raises ScenarioError and OSError.
+    """
+    if source is None:
+        scenario = Scenario.built_in()
+    elif isinstance(source, Scenario):
+        scenario = source
+    else:
+        scenario = Scenario.load(source)
+    wanted = {key: value for key, value in keys.items() if value is not None}
+    return scenario.vary(wanted) if wanted else scenario
+
+
+def seeds_of(scenario: Scenario) -> list[int]:
+    return list(range(scenario.seed, scenario.seed + scenario.seeds))
+
+
+def headline(scenario: Scenario) -> str:
+    """Name and description, and how much is run."""
+    runs = f"{scenario.seeds} seed{'s' if scenario.seeds > 1 else ''} × {scenario.duration_s:g} s"
+    title = ": ".join(part for part in (scenario.name, scenario.description) if part)
+    return f"{title}\n{runs}, profile {scenario.profile}"
