@@ -15,7 +15,6 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from airtcp.cli.compare import headline
 from airtcp.cli.console import plain_console, progress_bar
 from airtcp.cli.errors import INTERRUPTED, InputError, writing
 from airtcp.cli.options import (
@@ -29,6 +28,7 @@ from airtcp.cli.options import (
     default_directory,
     load,
 )
+from airtcp.scenarios import headline
 from airtcp.sweep import Job, Progress, SweepError, SweepResult, collect, prepare
 from airtcp.sweep.grammar import parse_option
 

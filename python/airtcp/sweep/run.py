@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from airtcp._engine import CancelToken, Scenario, ScenarioError
-from airtcp.compare import seeds_of
 from airtcp.jobs import run_all
+from airtcp.scenarios import seeds_of
 from airtcp.sweep.errors import SweepError
 from airtcp.sweep.executors import Pool, opened
 from airtcp.sweep.grammar import Vary, from_values, parse
