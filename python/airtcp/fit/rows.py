@@ -102,11 +102,11 @@ class Rows:
         ]
         kinds = {column.quantity.kind for column in found}
         if not kinds & {"rtt", "rate"}:
-            # A lone `time` is that of a round trip, as the scenario's `series` takes it, too.
+            # Then `time` or `time_ms` is that of a round trip, as the scenario's `series` takes it, too.
             found = [
                 Column(column.place, column.heading, Quantity("rtt", "time", column.quantity.scale or 1e-3))
                 for column in found
-                if column.quantity.name == "time"
+                if column.quantity.name == "time" and column.quantity.scale in {None, 1e-3}
             ][:1]
         if not found:
             raise FileError(

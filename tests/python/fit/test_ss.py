@@ -31,8 +31,9 @@ def read(tmp_path: Path) -> Read:
 def info(acked: int, rtt_ms: float, more: str = "") -> str:
     return (
         f"\t ts sack ecn cubic wscale:7,7 rto:204 rtt:{rtt_ms}/1.5 mss:1448 pmtu:1500 rcvmss:536 cwnd:10 "
-        f"ssthresh:7 bytes_sent:{acked + 9} bytes_acked:{acked} bytes_received:40 segs_out:12 data_segs_out:90 "
-        f"send 11.6Mbps lastsnd:4 pacing_rate 13.9Mbps delivery_rate 2.5Mbps busy:96ms {more} minrtt:31\n"
+        f"ssthresh:7 bytes_sent:{acked + 9} bytes_acked:{acked} bytes_received:40 segs_out:12 "
+        f"data_segs_out:90 send 11.6Mbps lastsnd:4 pacing_rate 13.9Mbps delivery_rate 2.5Mbps "
+        f"busy:96ms {more} minrtt:31\n"
     )
 
 

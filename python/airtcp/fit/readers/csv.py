@@ -17,7 +17,11 @@ _LINES_BEFORE_HEADING = 20
 
 
 def recognises(head: bytes) -> float:
-    lines = [line for line in head.decode("utf-8", "replace").splitlines() if line.strip()]
+    text = head.decode("utf-8", "replace").lstrip()
+    if text.startswith(("{", "[")):
+        # JSON's keys would pass for headings.
+        return 0.0
+    lines = [line for line in text.splitlines() if line.strip()]
     for place, line in enumerate(lines[:_LINES_BEFORE_HEADING]):
         if not (headings := _headings(line)):
             continue
@@ -40,6 +44,7 @@ def read(path: Path) -> Measurement:
     for number, line in text.lines():
         if rows is None:
             if (headings := _headings(line)) and (_kinds(headings) or number > _LINES_BEFORE_HEADING):
+                text.skips.lines -= 1
                 separator = _separator(line)
                 rows = Rows(path, headings, has_decimal_comma=separator != ",")
             elif not line.startswith("#"):

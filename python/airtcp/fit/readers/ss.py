@@ -63,6 +63,8 @@ def read(path: Path) -> Measurement:
         raise FileError(f"{path}: no connection's samples: record them with -i, as in `ss -tin dst HOST`")
     text.skips.check(path, "output of ss -ti")
     measured = best.measured(path)
+    if not (measured.round_trips or measured.throughput):
+        raise FileError(f"{path}: the samples have neither round trips nor rates")
     others = len(samples.connections) - 1
     notes = [*measured.notes, *text.notes]
     if others:

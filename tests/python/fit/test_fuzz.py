@@ -1,0 +1,143 @@
+"""Whatever the bytes: a reader answers, or says what is wrong with the file, and comes to an end."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from dialects import DIALECTS
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from airtcp.fit import detect
+from airtcp.fit.measurement import Measurement
+from airtcp.fit.readers import FileError, readers
+
+RTTS = [12.5, None, 14.0, 0.3, None, None, 1250.0, 13.0]
+TCP_INFO = (
+    "ESTAB 0 0 192.0.2.7:40001 192.0.2.1:5201\n\t cubic wscale:7,7 rto:204 rtt:40.5/1.5 mss:1448 cwnd:10 "
+    "bytes_sent:99000 bytes_acked:98000 segs_out:12 data_segs_out:90 delivery_rate 2.5Mbps "
+    "retrans:0/3 minrtt:31\n"
+)
+INTERVAL = {"start": 0, "seconds": 1.0, "bits_per_second": 8e6, "retransmits": 2, "rtt": 50_000, "packets": 9}
+IPERF3 = {
+    "start": {"version": "iperf 3.16", "tcp_mss_default": 1448, "test_start": {"protocol": "TCP"}},
+    "intervals": [{"streams": [INTERVAL], "sum": INTERVAL, "sum_bidir_reverse": INTERVAL}] * 2,
+    "end": {"streams": [{"sender": {"min_rtt": 42_000}, "udp": {"out_of_order": 2, "packets": 9}}],
+            "sum_sent": {"retransmits": 5}, "sum": {"lost_packets": 3, "packets": 9}},
+}  # fmt: skip
+VALID: dict[str, bytes] = {
+    **{name: dialect(RTTS).encode() for name, dialect in DIALECTS.items()},
+    "mahimahi": b"1\n5\n5\n700\n1200\n",
+    "log": json.dumps([{"duration_ms": 1000, "bandwidth_kbps": 800, "latency_ms": 60}] * 4).encode(),
+    "csv": b"time_s,rtt_ms,lost\n0,12.5,0\n1,,1\n2,13,0\n",
+    "csv of rates": b'"Time";"Download (Mbit/s)"\n2026-11-22T03:08:50Z;1,5\n2026-11-22T03:08:51Z;1,7\n',
+    "rtt": b"# round trips in ms\n12.5\n13\n",
+    "iperf3": json.dumps(IPERF3, indent=1).encode(),
+    "iperf3 udp": json.dumps(IPERF3).replace("TCP", "UDP").encode(),
+    "ss": b"".join(f"17000000{n:02}.5\n{TCP_INFO.replace('98', str(n))}".encode() for n in (10, 20, 30)),
+}
+TELLING = [
+    b"\0", b"\n", b"\r\n", b"\xff\xfe", b"\x1f\x8b", b"{", b"[" * 3000, b'{"a":' * 3000, b'"', b"-1",
+    b"1e999", b"nan", b"NaN", b"Infinity", b"9" * 400, b"1e308", b"-0.0", b"x" * 3000, b"[1e9] ",
+    b"icmp_seq=65535 ", b"icmp_seq=99999999 ", b"Request timeout for icmp_seq 40000\n",
+    b"999999999999 packets transmitted, 1 received, 0% packet loss, time 1ms\n", b"Sent = 99999999, ",
+    b"PING a (192.0.2.2): 56 data bytes\n", b"Pinging a [192.0.2.3] with 32 bytes of data:\n",
+    b"4294967295\n", b"rtt:0/0 ", b"bytes_acked:999999999999999999 ",
+]  # fmt: skip
+"""What readers look for, and what hurts."""
+
+
+@st.composite
+def mutants(draw: st.DrawFn) -> bytes:
+    """A valid file, a few times cut, doubled, spliced with another one, or with bytes put in."""
+    kinds = sorted(VALID)
+    data = VALID[draw(st.sampled_from(kinds))]
+    for _ in range(draw(st.integers(1, 4))):
+        start, stop = sorted(draw(st.tuples(*[st.integers(0, len(data))] * 2)))
+        match draw(st.integers(0, 5)):
+            case 0:
+                data = data[:stop]
+            case 1:
+                data = data[:start] + data[stop:]
+            case 2:
+                data = data[:stop] + data[start:]
+            case 3:
+                data = data[:start] + VALID[draw(st.sampled_from(kinds))] + data[stop:]
+            case 4:
+                data = data[:start] + draw(st.binary(max_size=8)) + data[start:]
+            case _:
+                data = data[:start] + draw(st.sampled_from(TELLING)) + data[start:]
+    return data
+
+
+def check(found: Measurement) -> None:
+    """What every Measurement promises."""
+    trips = found.round_trips
+    if trips is not None:
+        assert len(trips.rtt_s) == len(trips.time_s) > 0
+        assert np.isfinite(trips.rtt_s).all()
+        assert (trips.rtt_s >= 0).all()
+        assert np.isfinite(trips.time_s).all()
+        assert (np.diff(trips.time_s) >= 0).all()
+    for way in found.throughput:
+        assert len(way.rate_bps) == len(way.time_s) == len(way.interval_s) > 0
+        assert np.isfinite(way.rate_bps).all()
+        assert (way.rate_bps >= 0).all()
+        assert (way.interval_s > 0).all()
+        assert np.isfinite(way.interval_s).all()
+        assert way.rtt_s is None or len(way.rtt_s) == len(way.rate_bps)
+    for fates in found.fates:
+        assert fates.lost.dtype == bool
+        assert fates.interval_s is None or np.isfinite(fates.interval_s)
+    for count in found.loss_counts:
+        assert 0 <= count.lost <= count.packets
+    for late in found.reordering:
+        assert 0 <= late.late <= late.packets
+        assert len(late.late_by_s) <= late.late
+    assert trips or found.throughput or found.fates
+
+
+def read_or_refuse(path: Path, name: str | None = None) -> None:
+    refused = ""
+    try:
+        check(detect.read(path, name))
+    except FileError as error:
+        refused = str(error)
+    assert not refused or (str(path) in refused and len(refused) < 1000)
+
+
+@given(data=mutants(), packed=st.integers(0, 9))
+@settings(max_examples=800, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+def test_mutants(data: bytes, packed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.getbasetemp() / "mutant"
+    if packed == 0:
+        data = gzip.compress(data)[: len(data)]
+    elif packed == 1:
+        data = b"\xff\xfe" + data.decode("utf-8", "replace").encode("utf-16-le")[: 2 * len(data) - 1]
+    path.write_bytes(data)
+    read_or_refuse(path)
+
+
+@pytest.mark.parametrize("name", [reader.name for reader in readers()])
+@given(data=mutants() | st.binary(max_size=200))
+@settings(max_examples=120, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+def test_a_reader_that_is_told_to_read_a_foreign_file(
+    name: str, data: bytes, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "foreign"
+    path.write_bytes(data)
+    read_or_refuse(path, name)
+
+
+@pytest.mark.parametrize("name", VALID)
+def test_each_file_is_valid_and_stays_so_when_it_is_cut_anywhere(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "cut"
+    path.write_bytes(VALID[name])
+    check(detect.read(path))
+    for length in range(0, len(VALID[name]), 7):
+        path.write_bytes(VALID[name][:length])
+        read_or_refuse(path)

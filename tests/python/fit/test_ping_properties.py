@@ -1,0 +1,74 @@
+"""Whatever was measured: what each `ping` prints of it is read back as it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from dialects import DIALECTS, Rtts
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from airtcp.fit import detect
+
+PACKETS = st.lists(st.none() | st.integers(0, 9_999_999).map(lambda us: us / 1e3), min_size=1, max_size=60)
+ONE_ANSWERED = PACKETS.filter(lambda rtts: any(rtt is not None for rtt in rtts))
+OUTAGE = [5.0, *[None] * 300, 6.0, None]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@given(rtts=ONE_ANSWERED)
+@example(rtts=OUTAGE)
+@example(rtts=[0.0])
+@settings(max_examples=40, deadline=None, derandomize=True)
+def test_what_was_printed_is_read_back(
+    dialect: str, rtts: Rtts, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.getbasetemp() / f"{dialect}.log"
+    path.write_bytes(DIALECTS[dialect](rtts).encode())
+    found = detect.read(path)
+    assert found.round_trips is not None
+    answered = np.array([rtt for rtt in rtts if rtt is not None]) / 1e3
+    assert found.fates[0].lost.tolist() == [rtt is None for rtt in rtts]
+    # Windows prints whole ms.
+    assert_allclose(found.round_trips.rtt_s, answered, atol=0.51e-3 if "windows" in dialect else 1e-9)
+    assert found.reordering[0].late == 0
+    assert found.skipped is None
+
+
+@given(rtts=ONE_ANSWERED)
+@settings(max_examples=40, deadline=None, derandomize=True)
+def test_stamps_tell_when_each_was_sent(rtts: Rtts, tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.getbasetemp() / "stamped.log"
+    path.write_text(DIALECTS["linux_stamped"](rtts))
+    found = detect.read(path)
+    assert found.round_trips is not None
+    sent_s = 0.5 * np.array([n for n, rtt in enumerate(rtts) if rtt is not None])
+    assert_allclose(np.diff(found.round_trips.time_s), np.diff(sent_s), atol=2e-6)
+
+
+@given(order=st.permutations(range(12)))
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_answers_in_any_order(order: list[int], tmp_path_factory: pytest.TempPathFactory) -> None:
+    """RFC 4737 §3.4: a packet is late if one that was sent after it has come before it."""
+    path: Path = tmp_path_factory.getbasetemp() / "order.log"
+    path.write_text(
+        "PING a (192.0.2.1): 56 data bytes\n"
+        + "".join(f"64 bytes from 192.0.2.1: icmp_seq={n} ttl=56 time={n + 5}.000 ms\n" for n in order)
+    )
+    found = detect.read(path)
+    assert found.round_trips is not None
+    assert_allclose(found.round_trips.rtt_s * 1e3, np.arange(12) + 5)
+    late = sum(any(before > n for before in order[:place]) for place, n in enumerate(order))
+    assert found.reordering[0].late == late
+
+
+def test_sequence_numbers_begin_again_after_16_bits(tmp_path: Path) -> None:
+    generator = np.random.default_rng(1)
+    rtts = [float(rtt) if rtt < 90 else None for rtt in generator.integers(1, 100, 140_000)]
+    rtts[60_000:80_000] = [None] * 20_000
+    path = tmp_path / "long.log"
+    path.write_text(DIALECTS["linux"](rtts))
+    assert detect.read(path).fates[0].lost.tolist() == [rtt is None for rtt in rtts]
