@@ -181,7 +181,17 @@ class Record:
         """A row for each link, direction and sample; empty without `series_interval_s`."""
 
     def event_series(self) -> Columns:
-        """A row for each loss, retransmission and timeout; empty without `series_interval_s`."""
+        """A row for each loss, retransmission and timeout, and for duplicate ACKs.
+
+        Duplicate ACKs of one position within an interval are one row, with their `count`. Empty without
+        `series_interval_s`, as what follows.
+        """
+
+    def delivery_series(self) -> Columns:
+        """What each measured flow has received so far, in all its connections; a row for each sample."""
+
+    def rtt_counts(self) -> Columns:
+        """How often each measured flow measured which RTT, after the warm-up; RTTs within 0.4 %."""
 
 def _restore_scenario(recipe: str) -> Scenario:
     """What a pickle calls."""

@@ -28,11 +28,19 @@ class Series:
     """What happened when. Times in seconds; flows and links by their names."""
 
     flows: pl.DataFrame
-    """A row for each measured flow and sample: cwnd, ssthresh, SRTT, RTO, positions, the rate of arrival."""
+    """A row for each measured flow and sample: cwnd, ssthresh, SRTT, RTO, positions, the rate of arrival.
+
+    `rtt_min_s` and `rtt_max_s` are the extremes of what was measured since the flow's last row.
+    """
     queues: pl.DataFrame
     """A row for each link, direction and sample."""
     events: pl.DataFrame
-    """A row for each loss, retransmission and timeout."""
+    """A row for each loss, retransmission and timeout; one for duplicate ACKs in a sampling interval, with their
+    `count`."""
+    deliveries: pl.DataFrame
+    """A row for each measured flow and sample: what it has received so far, in all its connections."""
+    rtts: pl.DataFrame
+    """How often each measured flow has measured which RTT, after the warm-up; RTTs within 0.4 %."""
 
 
 def series_of(record: Record, run: Run) -> Series:
@@ -43,6 +51,8 @@ def series_of(record: Record, run: Run) -> Series:
         flows=_frame(record.flow_series(), "flow", flows),
         queues=_frame(record.queue_series(), "link", links),
         events=_frame(record.event_series(), "flow", flows),
+        deliveries=_frame(record.delivery_series(), "flow", flows),
+        rtts=_frame(record.rtt_counts(), "flow", flows),
     )
 
 

@@ -30,6 +30,14 @@ impl Record {
     fn event_series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         dict_of(py, self.series.events.clone().into_columns())
     }
+
+    fn delivery_series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        dict_of(py, self.series.deliveries.clone().into_columns())
+    }
+
+    fn rtt_counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        dict_of(py, self.series.rtts.clone().into_columns())
+    }
 }
 
 fn dict_of(py: Python<'_>, columns: Columns) -> PyResult<Bound<'_, PyDict>> {

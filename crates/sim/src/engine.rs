@@ -6,6 +6,7 @@ use crate::network::{Network, UDP_HEADERS_BYTES};
 use crate::packet::{Load, Packet};
 use crate::prefetch::prefetch;
 use crate::schedule::{TimerId, Timers};
+use crate::series::Recorder;
 use crate::station::Station;
 use crate::topology::Side;
 use crate::traffic::Action;
@@ -198,15 +199,19 @@ impl Engine {
 
     /// A packet is where it goes.
     pub fn deliver(&mut self, id: u32) {
-        let Network { packets, now, .. } = &mut self.network;
+        let Network { packets, now, recorder, .. } = &mut self.network;
         let packet = packets.get(id);
         let Load::Tcp { endpoint } = packet.load else { return self.deliver_other(id) };
         let end = (endpoint & 1) as usize;
         let transfer = &mut self.transfers[(endpoint >> 1) as usize];
         let flow = &mut self.flows[packet.flow as usize];
         transfer.under_way -= 1;
+        let duplicates = if recorder.is_some() { duplicate_acks(transfer) } else { 0 };
         transfer.ends[end].handle_segment(*now, &packet.transmit.segment, packet.transmit.ecn);
         if end == SENDER {
+            if let Some(recorder) = recorder {
+                record_ack(recorder, *now, transfer, duplicates);
+            }
             if let Some(rtt) = transfer.ends[SENDER].last_rtt() {
                 flow.rtt.add(rtt);
             }
@@ -240,7 +245,11 @@ impl Engine {
         let &Packet { bytes, flow, .. } = self.network.packets.get(id);
         let counts = &mut self.flows[flow as usize].counts;
         counts.on_delivered(bytes);
-        counts.datagram_bytes += u64::from(bytes.saturating_sub(UDP_HEADERS_BYTES));
+        let payload = u64::from(bytes.saturating_sub(UDP_HEADERS_BYTES));
+        counts.datagram_bytes += payload;
+        if let Some(recorder) = &mut self.network.recorder {
+            recorder.on_received(flow, payload);
+        }
         self.packets_delivered += 1;
         self.network.packets.remove(id);
     }
@@ -286,6 +295,11 @@ impl Engine {
         let readable = transfer.ends[end].readable();
         if readable > 0 {
             transfer.ends[end].read(readable);
+            if let Some(recorder) = &mut self.network.recorder
+                && end == RECEIVER
+            {
+                recorder.on_received(transfer.flow, readable);
+            }
         }
         match flow.circuit {
             Some(circuit) if end == SENDER => self.send_by_circuit(usize::from(circuit), endpoint),
@@ -411,7 +425,9 @@ impl Engine {
             self.sample_flow(index);
         }
         self.network.sample_queues();
-        if let Some(recorder) = &self.network.recorder {
+        if let Some(recorder) = &mut self.network.recorder {
+            let flows = self.flows.iter().enumerate().filter(|(_, flow)| flow.is_measured);
+            flows.for_each(|(flow, _)| recorder.on_delivery(self.network.now, flow as u32));
             self.timers.set(1, self.network.now + recorder.interval);
         }
     }
@@ -419,6 +435,12 @@ impl Engine {
     fn sample_at_ack(&mut self, index: u32) {
         if self.network.keen_recorder().is_some() {
             self.sample_flow(index);
+        }
+        let (now, flow) = (self.network.now, self.transfers[index as usize].flow);
+        if let Some(recorder) = self.network.keen_recorder()
+            && self.flows[flow as usize].is_measured
+        {
+            recorder.on_delivery(now, flow);
         }
     }
 
@@ -438,6 +460,21 @@ impl Engine {
             let is_lasting = flow.connection == Some(index);
             recorder.on_flow(self.network.now, transfer.flow, &view, received, is_lasting);
         }
+    }
+}
+
+fn duplicate_acks(transfer: &Transfer) -> u64 {
+    transfer.ends[SENDER].stats().duplicate_acks_received
+}
+
+/// A sender has handled an ACK; before it, so many `duplicates` had come.
+#[cold]
+fn record_ack(recorder: &mut Recorder, now: Time, transfer: &Transfer, duplicates: u64) {
+    if let Some(rtt) = transfer.ends[SENDER].last_rtt() {
+        recorder.on_rtt(transfer.flow, rtt);
+    }
+    if duplicate_acks(transfer) > duplicates {
+        recorder.on_duplicate_ack(now, transfer.flow, transfer.ends[SENDER].acknowledged());
     }
 }
 

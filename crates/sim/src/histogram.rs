@@ -66,6 +66,12 @@ impl Histogram {
         self.counts[index] += 1;
     }
 
+    /// The values that were seen, each within 0.4 %, and how often.
+    pub fn counts(&self) -> impl Iterator<Item = (Dur, u64)> {
+        let seen = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        seen.map(|(index, count)| (Dur(middle(self.first + index)), u64::from(*count)))
+    }
+
     pub fn samples(&self) -> u64 {
         self.samples
     }

@@ -99,7 +99,9 @@ pub fn run(
     let events = drive(&mut engine, Time::ZERO + scenario.duration, cancel.as_deref(), progress)?;
     let record = record(scenario, scheme, seed, &mut engine, events);
     std::mem::take(&mut engine.network.taps).into_iter().try_for_each(Tap::finish)?;
-    Ok(Outcome { record, series: engine.network.recorder.map(Recorder::finish) })
+    let flows = engine.flows.iter().zip(0..).filter(|(flow, _)| flow.is_measured);
+    let rtts = flows.map(|(flow, index)| (index, &flow.rtt));
+    Ok(Outcome { record, series: engine.network.recorder.take().map(|recorder| recorder.finish(rtts)) })
 }
 
 /// Events between two looks at the outside world.

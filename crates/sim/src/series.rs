@@ -1,5 +1,6 @@
 //! Time series in columns, ready for Arrow. Recording is optional; off, it costs one branch an event.
 
+use crate::histogram::Histogram;
 use airtcp_proto::path::QueueView;
 use airtcp_proto::queue::DropCause;
 use airtcp_proto::tcp::{Reason, SenderView};
@@ -69,6 +70,31 @@ table! {
         /// The rate at which it grew, over the last whole 100 ms or sampling interval. Not a number for short transfers,
         /// each of which has a connection of its own.
         delivered_bps: F64(f64),
+        /// The shortest and the longest RTT that the flow's connections have measured since its last row. Not a number
+        /// without a measurement.
+        rtt_min_ns: F64(f64),
+        rtt_max_ns: F64(f64),
+    }
+}
+
+table! {
+    /// What each measured flow has received, all its connections and the warm-up included.
+    DeliverySeries {
+        time_ns: U64(u64),
+        /// Index into [`RunRecord::flows`](crate::record::RunRecord::flows).
+        flow: U64(u64),
+        received_bytes: U64(u64),
+    }
+}
+
+table! {
+    /// How often each RTT was measured, after the warm-up.
+    RttCounts {
+        /// Index into [`RunRecord::flows`](crate::record::RunRecord::flows).
+        flow: U64(u64),
+        /// Within 0.4 %.
+        rtt_ns: U64(u64),
+        samples: U64(u64),
     }
 }
 
@@ -86,16 +112,18 @@ table! {
 }
 
 table! {
-    /// Losses, retransmissions and timeouts of all flows.
+    /// Losses, retransmissions, timeouts and duplicate ACKs of all flows.
     EventSeries {
         time_ns: U64(u64),
         flow: U64(u64),
-        /// "loss", "ack-loss", "retransmit", "fast-retransmit", "timeout" or "probe".
+        /// "loss", "ack-loss", "retransmit", "fast-retransmit", "timeout", "probe" or "duplicate-ack".
         kind: Text(&'static str),
         /// Of a loss: "overflow", "aqm", "corruption" or "outage"; else empty.
         cause: Text(&'static str),
-        /// Stream position of the packet's first byte.
+        /// Stream position of the packet's first byte; of a duplicate ACK, SND.UNA.
         offset_bytes: U64(u64),
+        /// Duplicate ACKs of one position within a sampling interval are one row, at the time of the first; else 1.
+        count: U64(u64),
     }
 }
 
@@ -105,6 +133,8 @@ pub struct Series {
     pub flows: FlowSeries,
     pub queues: QueueSeries,
     pub events: EventSeries,
+    pub deliveries: DeliverySeries,
+    pub rtts: RttCounts,
 }
 
 /// Shortest time over which a delivery rate is taken.
@@ -118,20 +148,40 @@ struct RateMark {
     rate_bps: f64,
 }
 
+/// What is remembered of a flow until its next row.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pending {
+    received: u64,
+    /// Shortest and longest.
+    rtt: Option<(Dur, Dur)>,
+    /// Row of the last duplicate ACK.
+    duplicate: Option<usize>,
+}
+
 /// Records while a run goes on.
 pub struct Recorder {
     pub interval: Dur,
     marks: Vec<RateMark>,
+    pending: Vec<Pending>,
     series: Series,
 }
 
 impl Recorder {
     /// `interval` zero: sample at each ACK and each change of a queue.
     pub fn new(interval: Dur, flows: usize) -> Recorder {
-        Recorder { interval, marks: vec![RateMark::default(); flows], series: Series::default() }
+        Recorder {
+            interval,
+            marks: vec![RateMark::default(); flows],
+            pending: vec![Pending::default(); flows],
+            series: Series::default(),
+        }
     }
 
-    pub fn finish(self) -> Series {
+    /// `rtts`: of each measured flow, with its index.
+    pub fn finish<'a>(mut self, rtts: impl Iterator<Item = (u64, &'a Histogram)>) -> Series {
+        for (flow, histogram) in rtts {
+            histogram.counts().for_each(|(rtt, samples)| self.series.rtts.push(flow, rtt.0, samples));
+        }
         self.series
     }
 
@@ -139,6 +189,8 @@ impl Recorder {
     pub fn on_flow(&mut self, now: Time, flow: u32, view: &SenderView, received: u64, is_lasting: bool) {
         let rate_bps = if is_lasting { self.delivered_bps(now, flow, received) } else { f64::NAN };
         let ssthresh = if view.ssthresh == u64::MAX { f64::NAN } else { view.ssthresh as f64 };
+        let rtt = self.pending[flow as usize].rtt.take();
+        let (shortest, longest) = rtt.map_or((f64::NAN, f64::NAN), |(min, max)| (min.0 as f64, max.0 as f64));
         self.series.flows.push(
             now.0,
             u64::from(flow),
@@ -151,7 +203,38 @@ impl Recorder {
             view.nxt,
             received,
             rate_bps,
+            shortest,
+            longest,
         );
+    }
+
+    /// A flow's receiver has `bytes` more in order.
+    pub fn on_received(&mut self, flow: u32, bytes: u64) {
+        self.pending[flow as usize].received += bytes;
+    }
+
+    pub fn on_delivery(&mut self, now: Time, flow: u32) {
+        let received = self.pending[flow as usize].received;
+        self.series.deliveries.push(now.0, u64::from(flow), received);
+    }
+
+    pub fn on_rtt(&mut self, flow: u32, rtt: Dur) {
+        let known = &mut self.pending[flow as usize].rtt;
+        *known = Some(known.map_or((rtt, rtt), |(min, max)| (min.min(rtt), max.max(rtt))));
+    }
+
+    pub fn on_duplicate_ack(&mut self, now: Time, flow: u32, una: u64) {
+        let events = &mut self.series.events;
+        let last = &mut self.pending[flow as usize].duplicate;
+        if let Some(row) = *last
+            && events.offset_bytes[row] == una
+            && now.since(Time(events.time_ns[row])) < self.interval
+        {
+            events.count[row] += 1;
+            return;
+        }
+        *last = Some(events.time_ns.len());
+        events.push(now.0, u64::from(flow), "duplicate-ack", "", una, 1);
     }
 
     fn delivered_bps(&mut self, now: Time, flow: u32, received: u64) -> f64 {
@@ -176,7 +259,7 @@ impl Recorder {
             Reason::TailLossProbe => "probe",
             _ => "retransmit",
         };
-        self.series.events.push(now.0, u64::from(flow), kind, "", offset);
+        self.series.events.push(now.0, u64::from(flow), kind, "", offset, 1);
     }
 
     pub fn on_loss(&mut self, at: Time, flow: u32, cause: DropCause, is_data: bool, offset: u64) {
@@ -187,6 +270,6 @@ impl Recorder {
             DropCause::Outage => "outage",
         };
         let kind = if is_data { "loss" } else { "ack-loss" };
-        self.series.events.push(at.0, u64::from(flow), kind, cause, offset);
+        self.series.events.push(at.0, u64::from(flow), kind, cause, offset, 1);
     }
 }

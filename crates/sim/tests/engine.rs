@@ -79,6 +79,45 @@ fn sampled_series_have_a_row_a_flow_and_interval() {
     assert!((rate / (1e6 * 1448.0 / 1500.0) - 1.0).abs() < 0.15, "{rate}");
 }
 
+/// The series have what the record counts: no marked event is missing, and duplicate ACKs that share a row are counted.
+#[test]
+fn series_miss_nothing_that_the_record_counts() {
+    let scenario = parking_lot();
+    let events_of = |interval| {
+        let options = RunOptions { series: Some(interval), ..RunOptions::default() };
+        let outcome = run(&scenario, &scheme("reno:recovery=newreno"), 2, options).unwrap();
+        (outcome.record, outcome.series.unwrap())
+    };
+    let duplicates = |series: &airtcp_sim::series::Series| -> u64 {
+        let rows = series.events.kind.iter().zip(&series.events.count);
+        rows.filter(|(kind, _)| **kind == "duplicate-ack").map(|(_, count)| count).sum()
+    };
+    let (record, series) = events_of(ms(100));
+    let (_, keen) = events_of(Dur::ZERO);
+    assert!(duplicates(&series) > 0);
+    assert_eq!(duplicates(&series), duplicates(&keen));
+    assert!(keen.events.count.iter().all(|count| *count == 1));
+    assert!(series.events.time_ns.is_sorted());
+    let of_kind = |wanted: &str, cause: &str| {
+        let rows = series.events.kind.iter().zip(&series.events.cause);
+        rows.filter(|(kind, its)| **kind == wanted && (cause.is_empty() || **its == cause)).count() as u64
+    };
+    let total = |of: fn(&airtcp_sim::record::FlowRecord) -> u64| record.flows.iter().map(of).sum::<u64>();
+    let resent = ["retransmit", "fast-retransmit", "timeout", "probe"].map(|kind| of_kind(kind, ""));
+    assert_eq!(resent.iter().sum::<u64>(), total(|flow| flow.retransmissions));
+    assert_eq!(of_kind("loss", "overflow"), total(|flow| flow.losses_congestion));
+    for (index, flow) in record.flows.iter().enumerate().filter(|(_, flow)| flow.measured) {
+        let of_flow = |flows: &[u64], row: usize| flows[row] == index as u64;
+        let rtts = &series.rtts;
+        let samples: u64 =
+            (0..rtts.flow.len()).filter(|row| of_flow(&rtts.flow, *row)).map(|row| rtts.samples[row]).sum();
+        assert_eq!(samples, flow.rtt_samples);
+        let last =
+            (0..series.deliveries.flow.len()).rfind(|row| of_flow(&series.deliveries.flow, *row)).unwrap();
+        assert_eq!(series.deliveries.received_bytes[last], flow.bytes_received);
+    }
+}
+
 /// A flow on links of its own draws from streams of its own: the others do not notice.
 #[test]
 fn a_flow_elsewhere_shifts_nobodys_random_numbers() {
