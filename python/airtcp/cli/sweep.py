@@ -147,32 +147,39 @@ def _say_points(console: Console, job: Job) -> None:
     console.print("All of them can run. Nothing was run, and nothing written.")
 
 
+class _Clock:
+    """Guesses the time that is left, from what has been done since the first run was."""
+
+    def __init__(self) -> None:
+        self._first: tuple[float, int] | None = None
+        self._said = False
+
+    def guess(self, progress: Progress) -> str | None:
+        """Once, when it can be made."""
+        now_s = monotonic()
+        if self._first is None:
+            self._first = now_s, progress.done
+        elapsed_s, done = now_s - self._first[0], progress.done - self._first[1]
+        if self._said or not done or elapsed_s < ESTIMATE_AFTER_S or progress.done == progress.total:
+            return None
+        self._said = True
+        return f"about {duration_text(elapsed_s / done * (progress.total - progress.done))} to go"
+
+
 @contextmanager
 def _watched(console: Console, directory: Path) -> Iterator[Callable[[Progress], None]]:
     """A bar where a person watches; elsewhere a guess at the time, once it can be made."""
-    begin_s = monotonic()
-    said = False
-
-    def estimate(progress: Progress) -> None:
-        nonlocal said
-        elapsed_s, fresh = monotonic() - begin_s, progress.done - progress.kept
-        if not said and fresh and elapsed_s > ESTIMATE_AFTER_S and progress.done < progress.total:
-            said = True
-            remaining = duration_text(elapsed_s / fresh * (progress.total - progress.done))
-            print(f"about {remaining} to go", file=sys.stderr, flush=True)
-
+    clock = _Clock()
     with progress_bar() as bar:
         task = bar.add_task("running", total=None)
 
         def on_progress(progress: Progress) -> None:
+            bar.update(task, total=progress.total, completed=progress.done)
             if progress.done == progress.kept:
                 if progress.kept:
                     console.print(f"{progress.kept} runs are done already, in {directory}/")
-                bar.update(task, total=progress.total, completed=progress.done)
-            elif bar.disable:
-                estimate(progress)
-            else:
-                bar.update(task, completed=progress.done)
+            elif bar.disable and (guess := clock.guess(progress)):
+                print(guess, file=sys.stderr, flush=True)
 
         yield on_progress
 

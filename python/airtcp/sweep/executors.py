@@ -17,6 +17,7 @@ from airtcp.sweep.errors import SweepError
 from airtcp.sweep.worker import check_engine, engine
 
 DASK = "dask://"
+PROBE = "__import__('importlib').import_module('airtcp.sweep.worker').engine()"
 CONNECT_S = 10
 """To reach a scheduler, and for it to have a worker."""
 ABANDONED_S = 60.0
@@ -123,13 +124,17 @@ def _check_workers(client: Any, where: str) -> None:
             f"--executor {where}: the scheduler has no worker; start some with "
             f"`dask worker {where.removeprefix(DASK)}`"
         ) from error
-    try:
-        client.run(check_engine, engine())
-    except ModuleNotFoundError as error:
-        raise SweepError(
-            f"--executor {where}: a worker lacks {error.name}; install the same airtcp there as here, "
-            "and start it again"
-        ) from error
+    # By its text, for a worker may lack the function.
+    answers: dict[str, object] = client.run(eval, PROBE, on_error="return")
+    for address, answer in answers.items():
+        if isinstance(answer, ImportError):
+            raise SweepError(
+                f"--executor {where}: the worker {address} lacks {answer.name or 'airtcp'}; install the same "
+                "airtcp there as here, and start it again"
+            )
+        if isinstance(answer, Exception):
+            raise SweepError(f"--executor {where}: the worker {address} fails: {answer!r}")
+        check_engine(str(answer), engine())
 
 
 def _watch(client: Any, where: str) -> Callable[[], None]:

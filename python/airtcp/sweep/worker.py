@@ -46,7 +46,7 @@ class Done:
 
 def work(batch: Batch, cancel: CancelToken | None = None) -> Done:
     """Raises SweepError on an engine that is not the one that the batch expects, and Cancelled."""
-    check_engine(batch.engine)
+    check_engine(engine(), batch.engine)
     begin = perf_counter()
     found = list[tuple[int, Found]]()
     for task in batch.tasks:
@@ -59,11 +59,10 @@ def _run(scenario: Scenario, scheme: str, seed: int, cancel: CancelToken | None)
     return measures(json.loads(scenario.run(scheme, seed, cancel=cancel).to_json()))
 
 
-def check_engine(expected: str) -> None:
-    mine = engine()
-    if mine != expected:
+def check_engine(theirs: str, expected: str) -> None:
+    if theirs != expected:
         raise SweepError(
-            f"a worker has another engine ({mine}) than this machine ({expected}), and would not give the "
+            f"a worker has another engine ({theirs}) than this machine ({expected}), and would not give the "
             "same numbers: install the same version of airtcp there, and start it again"
         )
 

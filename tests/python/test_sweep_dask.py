@@ -1,0 +1,122 @@
+"""A sweep on a Dask cluster: a scheduler and two workers, which are real processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import COMMAND, Cli
+
+from airtcp.sweep import SweepError, executors
+
+pytest.importorskip("distributed")
+
+SWEEP = [
+    "sweep",
+    "--vary",
+    "wireless.loss.ber=1e-7..1e-5:log:10",
+    "--schemes",
+    "reno,bbr",
+    "--seeds",
+    "10",
+    "--duration",
+    "30s",
+]
+
+
+class Cluster:
+    """A scheduler on the loopback, and its workers."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.processes: list[subprocess.Popen[bytes]] = []
+        file = directory / "scheduler.json"
+        self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file))
+        while not file.exists():
+            time.sleep(0.05)
+        self.address = json.loads(file.read_text())["address"].removeprefix("tcp://")
+
+    def start_worker(self, **environment: str) -> subprocess.Popen[bytes]:
+        options = ("--nthreads", "1", "--no-nanny", "--local-directory", str(self.directory))
+        return self._start("worker", f"tcp://{self.address}", *options, **environment)
+
+    def _start(self, *words: str, **environment: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "dask", *words, "--no-dashboard"]
+        environment = {**os.environ, "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s", **environment}
+        self.processes.append(
+            subprocess.Popen(
+                command,
+                env=environment,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd=self.directory,
+            )
+        )
+        return self.processes[-1]
+
+    def stop_worker(self, process: subprocess.Popen[bytes]) -> None:
+        process.terminate()
+        process.wait()
+
+    def stop(self) -> None:
+        for process in reversed(self.processes):
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    found = Cluster(tmp_path)
+    try:
+        yield found
+    finally:
+        found.stop()
+
+
+def test_a_worker_is_killed_half_way_and_the_bytes_are_those_of_threads(cli: Cli, cluster: Cluster) -> None:
+    first, _ = cluster.start_worker(), cluster.start_worker()
+    cli.ok(*SWEEP, "--out", "threads")
+    journal = cli.directory / "dask" / "journal.jsonl"
+    command = [*COMMAND, *SWEEP, "--out", "dask", "--executor", f"dask://{cluster.address}"]
+    with subprocess.Popen(command, cwd=cli.directory, stdout=subprocess.PIPE, text=True) as process:
+        while not (journal.exists() and len(journal.read_bytes().splitlines()) > 3):
+            assert process.poll() is None
+            time.sleep(0.02)
+        first.send_signal(signal.SIGKILL)
+        out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0, out
+    assert "200 runs" in out
+    assert len(journal.read_bytes().splitlines()) > 5, "it was not half-way"
+    for name in ("results.parquet", "sweep.json"):
+        assert (cli.directory / "dask" / name).read_bytes() == (cli.directory / "threads" / name).read_bytes()
+
+
+def test_no_scheduler_no_worker_and_a_foreign_worker_are_said_with_their_cure(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(executors, "CONNECT_S", 1)
+    where = f"dask://{cluster.address}"
+    assert "start one with `dask scheduler`" in _refusal("dask://127.0.0.1:9")
+    assert "has no worker" in _refusal(where)
+    (tmp_path / "hidden" / "airtcp").mkdir(parents=True)
+    (tmp_path / "hidden" / "airtcp" / "__init__.py").touch()
+    foreign = cluster.start_worker(PYTHONPATH=str(tmp_path / "hidden"))
+    monkeypatch.setattr(executors, "CONNECT_S", 20)
+    assert "install the same airtcp" in _refusal(where)
+    cluster.stop_worker(foreign)
+    cluster.start_worker()
+    monkeypatch.setattr(executors, "engine", lambda: "0.0.0-another")
+    assert "another engine" in _refusal(where)
+
+
+def _refusal(where: str) -> str:
+    with pytest.raises(SweepError) as refused, executors.opened(where, None):
+        pass
+    return str(refused.value)
