@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -14,17 +15,20 @@ from hypothesis import strategies as st
 import airtcp
 from airtcp.advise import CONTROLS, Advice, Control, advice_schema
 from airtcp.advise.advice import Cell
-from airtcp.advise.bench import document, wireless
+from airtcp.advise.bench import Bench, Trial, document, replays, wireless
 from airtcp.advise.beside import Beside, judge
 from airtcp.advise.candidates import Candidate, first_round, hosts, places, second_round
 from airtcp.advise.deployment import CONGESTION_CONTROLS, FACTS, PARTS, QUEUES, RECEIVERS, STAGES
+from airtcp.advise.race import Race, decide, screen
 from airtcp.advise.ranges import ranges
 from airtcp.advise.standing import standings
 from airtcp.advise.surroundings import Point, base_rtt_s, burst_of, changes, grid, loss_of
 from airtcp.competition import COMPETITOR
+from airtcp.records import Run
 from airtcp.results import to_json
 from airtcp.stats import Estimate
 from airtcp.summary import GOODPUT
+from airtcp.watching import Silent
 
 CLEAN = 'duration = "20s"\n[[link]]\nname = "radio"\nrate = "4Mbit/s"\ndelay = "20ms"\n'
 LOSSY = f'{CLEAN}loss = {{ packet = "3%" }}\n'
@@ -100,7 +104,7 @@ def test_what_is_behind_by_less_than_the_margin_is_tied() -> None:
     by_scheme = {
         name: [run for run in runs if run["scheme"] == name] for name in ("cubic", "bbr", "veno", "vegas")
     }
-    found = {standing.name: standing.place for standing in standings(by_scheme, GOODPUT, "cubic")}
+    found = {standing.name: standing.place for standing in standings(by_scheme, GOODPUT, by_scheme["cubic"])}
     assert found == {"bbr": "best", "cubic": "tied", "vegas": "tied", "veno": "behind"}
 
 
@@ -108,7 +112,7 @@ def test_seeds_that_only_some_have_run_are_not_their_luck() -> None:
     """cubic has run two poor seeds more; on those of both it is the better one."""
     runs = runs_of(cubic=[5.0, 5.2, 1.0, 1.1], reno=[4.0, 4.2])
     by_scheme = {name: [run for run in runs if run["scheme"] == name] for name in ("cubic", "reno")}
-    assert standings(by_scheme, GOODPUT, "cubic")[0].name == "cubic"
+    assert standings(by_scheme, GOODPUT, by_scheme["cubic"])[0].name == "cubic"
 
 
 @pytest.mark.parametrize(
@@ -215,8 +219,17 @@ def test_the_same_answer_whatever_the_number_of_jobs(lossy: Advice) -> None:
 
 
 def _cell(loss: float, best: str, *tied: str) -> Cell:
-    behind = None if "bbr" in (best, *tied) else Estimate(0.2, 0.01, 4)
-    return Cell(loss, 1.0, 1.0, 1.0, best, tied, None, behind)
+    behind = Estimate(0.2, 0.01, 4)
+    return Cell(
+        loss=loss,
+        delay_factor=1.0,
+        rate_factor=1.0,
+        burst_packets=1.0,
+        best=best,
+        tied=tied,
+        now_behind=None if best == "cubic" else behind,
+        recommended_behind=None if best == "bbr" else behind,
+    )
 
 
 def test_a_planted_change_is_found_and_said(lossy: Advice) -> None:
@@ -232,6 +245,37 @@ def test_a_planted_change_is_found_and_said(lossy: Advice) -> None:
         "Loss: at 0.2 % cubic is as good as any; from 0.5 % to 2 % bbr stays best;"
         " at 8 % westwood-plus is better."
     )
+
+
+def test_runs_on_a_recording_begin_at_different_places_of_it(tmp_path: Path) -> None:
+    """Else all seeds would be the same run, and their interval zero."""
+    slow, fast = range(0, 20_000, 30), range(20_000, 40_000, 3)
+    (tmp_path / "cell.down").write_text("".join(f"{time}\n" for time in [*slow, *fast]))
+    (tmp_path / "cell.toml").write_text(
+        'duration = "10s"\n[[link]]\ntrace = "cell.down"\ndelay = "20ms"\nreverse = { rate = "1Mbit/s" }\n'
+    )
+    scenario = airtcp.Scenario.load(str(tmp_path / "cell.toml"))
+    assert replays(document(scenario))
+    runs: list[Run] = []
+    trial = Trial(scenario, [Candidate("cubic")], seeds=4)
+    Bench(None, Silent()).run({None: trial}, lambda _, __, run: runs.append(run))
+    assert [run["seed"] for run in runs] == [1, 2, 3, 4]
+    assert {round(run["duration_s"] - run["warmup_s"], 6) for run in runs} == {10.0}
+    assert len({run["goodput_bps"] for run in runs}) == 4
+
+
+def test_contenders_run_until_they_are_decided_and_others_do_not() -> None:
+    """On this link bbr and bbr3 are near each other, and vegas is far behind."""
+    scenario = airtcp.Scenario.parse(LOSSY)
+    race = Race(scenario, Candidate("cubic"))
+    bench = Bench(None, Silent())
+    candidates = [Candidate(name) for name in ("cubic", "bbr", "bbr3", "vegas")]
+    screen({None: race}, candidates, 4, bench)
+    decide({None: race}, Race.open, 4, 8, bench, until=10**9)
+    done = {name: len(runs) for name, runs in race.runs.items()}
+    assert done["vegas"] == 4
+    assert done["bbr"] == done["cubic"]
+    assert not race.open() or done["bbr"] == 8
 
 
 class _Impatient:

@@ -40,6 +40,8 @@ class Row:
     behind: Estimate | None
     """How much worse than the best, as a share of the best."""
     gain: Estimate | None
+    better: bool
+    """Is it sure that it is better than what is there now, by more than the margin?"""
     summary: SchemeSummary
     share: Share | None
     """What it leaves to a CUBIC flow; None: not run beside one."""
@@ -64,6 +66,15 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Alone:
+    """What somebody could do who controls one place only."""
+
+    place: Place
+    use: str | None
+    """None: nothing that surely helps."""
+
+
+@dataclass(frozen=True)
 class Recommendation:
     """What to do, and what else there is to say."""
 
@@ -78,7 +89,9 @@ class Recommendation:
     gentler: str | None
     """The best that leaves others their share, where the recommended one does not."""
     swifter: str | None
-    """As good, with much lower delay."""
+    """Nearly as good, with much lower delay."""
+    alone: tuple[Alone, ...]
+    """Empty where a single place is under control."""
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from airtcp._engine import Scenario, version
 from airtcp.advise.advice import Advice, Cell, Needs, Row
 from airtcp.advise.bench import Bench, document, wireless
 from airtcp.advise.candidates import Candidate, Control, places
-from airtcp.advise.choice import choose, gain
+from airtcp.advise.choice import choose, gain, is_better
 from airtcp.advise.deployment import AIRTCP
 from airtcp.advise.inquiry import Inquiry, Question, Traffic
 from airtcp.advise.race import FULL, QUICK, Effort
 from airtcp.advise.sensitivity import Around
-from airtcp.advise.standing import MARGIN, Standing, gap, standings
+from airtcp.advise.standing import MARGIN, Standing
 from airtcp.advise.surroundings import Point, base_rtt_s, loss_of
 from airtcp.advise.words import paragraphs
 from airtcp.stats import CONFIDENCE
@@ -107,14 +107,8 @@ def _shortened_from_s(inquiry: Inquiry) -> float | None:
 
 
 def _rows(inquiry: Inquiry) -> list[Row]:
-    race = inquiry.race
-    if race.now.name not in race.runs:
-        return []
-    by_name = {candidate.name: candidate for candidate in race.candidates}
-    return [
-        _row(inquiry, by_name[standing.name], standing)
-        for standing in standings(race.runs, race.goal, race.now.name)
-    ]
+    by_name = {candidate.name: candidate for candidate in inquiry.race.candidates}
+    return [_row(inquiry, by_name[standing.name], standing) for standing in inquiry.race.standings()]
 
 
 def _row(inquiry: Inquiry, candidate: Candidate, standing: Standing) -> Row:
@@ -126,6 +120,7 @@ def _row(inquiry: Inquiry, candidate: Candidate, standing: Standing) -> Row:
         standing=standing.place,
         behind=standing.behind,
         gain=None if candidate == race.now else gain(race, candidate),
+        better=is_better(race, candidate),
         summary=summarise(race.runs[candidate.name], race.runs[race.now.name], race.goal),
         share=inquiry.beside.share(candidate.name),
         needs=needs(candidate),
@@ -161,20 +156,18 @@ def _cells(inquiry: Inquiry) -> list[Cell]:
 
 
 def _cell(around: Around, point: Point, recommended: str) -> Cell | None:
-    found = around.standings(point)
+    race, grid = around.races[point], around.grid
+    found = race.standings()
     if not found:
         return None
-    runs, goal = around.runs[point], around.goal(point)
-    best = found[0].name
-    now_behind = None if best == around.now else gap(runs[best], runs[around.now], goal)
-    grid = around.grid
+    best = race.ranked[0]
     return Cell(
         loss=grid.own_loss if point.loss is None else point.loss,
         delay_factor=point.delay_factor,
         rate_factor=point.rate_factor,
         burst_packets=grid.own_burst if point.burst_packets is None else point.burst_packets,
-        best=best,
+        best=best.name,
         tied=tuple(standing.name for standing in found if standing.place == "tied"),
-        now_behind=now_behind,
+        now_behind=None if best == race.now else race.gap(best, race.now, CONFIDENCE),
         recommended_behind=next((s.behind for s in found if s.name == recommended), None),
     )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
-from airtcp._engine import Scenario
+from airtcp._engine import Scenario, time_in_seconds
 from airtcp.advise.candidates import Candidate
 from airtcp.compare import Request, compare_all
 from airtcp.records import Run
@@ -16,6 +16,10 @@ from airtcp.watching import Watcher
 K = TypeVar("K", bound=Hashable)
 Changes = Mapping[str, object]
 Document = dict[str, Any]
+
+GOLDEN_RATIO = 0.6180339887498949
+REPLAY_SPAN_S = 1000.0
+"""Where in a recording runs begin, from its start; one that is shorter begins anew at its end."""
 
 QUEUES: Mapping[str, Document] = {
     "fq-codel": {"discipline": "fq-codel"},
@@ -49,17 +53,16 @@ class Bench:
 
         Raises KeyboardInterrupt when everything has stopped and what was finished has been kept.
         """
-        parts = [(key, queue, trial) for key, trial in trials.items() for queue in _queues(trial.candidates)]
-        requests = [Request(_scenario(trial, queue)) for _, queue, trial in parts]
+        parts = [(key, part) for key, trial in trials.items() for part in _parts(trial)]
+        requests = [Request(part.scenario) for _, part in parts]
         self._watcher.expect(sum(len(r.scenario.schemes) * r.scenario.seeds for r in requests))
         comparisons = compare_all(
             requests, jobs=self._jobs, on_done=lambda _, run: self._watcher.done(run["scheme"])
         )
-        for (key, queue, trial), comparison in zip(parts, comparisons, strict=True):
-            names = {c.scheme: c.name for c in trial.candidates if c.queue == queue}
+        for (key, part), comparison in zip(parts, comparisons, strict=True):
             for run in comparison.runs:
                 self.events += run["events"]
-                name = names[run["scheme"]]
+                name = part.names[run["scheme"]]
                 keep(key, name, cast(Run, {**run, "scheme": name}))
         if any(comparison.interrupted for comparison in comparisons):
             raise KeyboardInterrupt
@@ -70,30 +73,80 @@ def document(scenario: Scenario) -> Document:
     return tomllib.loads(scenario.to_toml())
 
 
+def replays(path: Document) -> bool:
+    """Does a recording make all runs alike, and may they begin elsewhere in it?
+
+    Not where something happens at given times, which the flows would miss.
+    """
+    sides = [side for link in path["link"] for side in (link, link["reverse"])]
+    recorded = any(
+        "trace" in side or "log" in side or side.get("jitter", {}).get("distribution") == "series"
+        for side in sides
+    )
+    return recorded and not any(_timed(side) for side in [*sides, *path["link"]])
+
+
+def _timed(side: Document) -> bool:
+    return bool(side["loss"]["at"]) or any(side.get(key, {}).get("at") for key in ("spikes", "outages"))
+
+
 def wireless(path: Document) -> Document:
     """The link in front of which the base station is."""
     link: Document = next(link for link in path["link"] if link["name"] == path["base_station"])
     return link
 
 
-def _queues(candidates: Sequence[Candidate]) -> list[str | None]:
-    return list(dict.fromkeys(candidate.queue for candidate in candidates))
+@dataclass(frozen=True)
+class _Part:
+    """What of a trial is one comparison. `names` are the candidates' by scheme."""
+
+    scenario: Scenario
+    names: Mapping[str, str]
 
 
-def _scenario(trial: Trial, queue: str | None) -> Scenario:
-    schemes = [candidate.scheme for candidate in trial.candidates if candidate.queue == queue]
-    changes: dict[str, object] = {
-        "schemes": schemes,
-        "seeds": trial.seeds,
-        "seed": trial.scenario.seed + trial.skipped,
-    }
-    if queue is not None:
-        changes |= _queue_changes(trial.scenario, queue)
-    return trial.scenario.vary(changes)
+def _parts(trial: Trial) -> Iterator[_Part]:
+    path = document(trial.scenario)
+    for queue in dict.fromkeys(candidate.queue for candidate in trial.candidates):
+        names = {c.scheme: c.name for c in trial.candidates if c.queue == queue}
+        changes = {"schemes": list(names), **_queue_changes(path, queue)}
+        for own in _seeds(trial, path):
+            yield _Part(trial.scenario.vary({**changes, **own}), names)
 
 
-def _queue_changes(scenario: Scenario, queue: str) -> Changes:
-    link = wireless(document(scenario))
+def _seeds(trial: Trial, path: Document) -> Iterator[Changes]:
+    """All seeds at once; where a recording is replayed, each on its own, from another place of it."""
+    first = trial.scenario.seed + trial.skipped
+    if not replays(path):
+        yield {"seed": first, "seeds": trial.seeds}
+        return
+    for place in range(trial.skipped, trial.skipped + trial.seeds):
+        yield {"seed": trial.scenario.seed + place, "seeds": 1, **_begun_later(path, _offset_s(place))}
+
+
+def _offset_s(place: int) -> float:
+    """Spread evenly, however many there are: multiples of the golden ratio, without their whole part."""
+    return round(place * GOLDEN_RATIO % 1 * REPLAY_SPAN_S, 3)
+
+
+def _begun_later(path: Document, offset_s: float) -> Changes:
+    """As if nothing had been on the path until then."""
+    if not offset_s:
+        return {}
+
+    def later(time: str) -> str:
+        return f"{round((time_in_seconds(time) + offset_s) * 1e9)}ns"
+
+    flows = [
+        {**flow, **{key: later(flow[key]) for key in ("start", "stop") if key in flow}}
+        for flow in path["flow"]
+    ]
+    return {"flow": flows, "duration": later(path["duration"]), "warmup": later(path["warmup"])}
+
+
+def _queue_changes(path: Document, queue: str | None) -> Changes:
+    if queue is None:
+        return {}
+    link = wireless(path)
     own = dict(QUEUES[queue])
     if queue != "fq-codel":
         own |= {key: link["queue"][key] for key in ("packets", "bytes") if key in link["queue"]}

@@ -108,13 +108,9 @@ def second_round(now: str, ranked: Sequence[Candidate]) -> list[Candidate]:
     senders = [c for c in ranked if c.scheme in CONGESTION_CONTROLS and c.queue is None and c.scheme != now]
     machines = [machine for c in ranked if (machine := _machine(c.scheme)) and hosts(c.scheme) == hosts(now)]
     queued = any((c.scheme, c.queue) == (now, "fq-codel") for c in ranked)
-    found = [
-        Candidate(f"{sender.scheme}+{machine}")
-        for sender in senders[:2]
-        for machine in machines[:2]
-        # A proxy speaks what its sender speaks without being told.
-        if not machine.endswith(f"congestion_control={sender.scheme}")
-    ]
+    # With a proxy that has been told what to speak towards the wireless link, the sender hardly matters.
+    machines = [machine for machine in machines if ":" not in machine]
+    found = [Candidate(f"{sender.scheme}+{machine}") for sender in senders[:2] for machine in machines[:2]]
     found += [Candidate(sender.scheme, "fq-codel") for sender in senders[:1] if queued]
     known = {candidate.name for candidate in ranked}
     return [candidate for candidate in _each_once(found, now) if candidate.name not in known]

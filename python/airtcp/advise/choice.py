@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from airtcp.advise.advice import Recommendation
+from airtcp.advise.advice import Alone, Recommendation
 from airtcp.advise.beside import Beside, Share
 from airtcp.advise.candidates import EFFORTS, Candidate
+from airtcp.advise.deployment import Place
 from airtcp.advise.race import Race
-from airtcp.advise.standing import MARGIN, gap, is_behind, standings
+from airtcp.advise.standing import is_behind
 from airtcp.stats import Estimate, relative_gain
 from airtcp.summary import paired_values
 
+TOLERANCE = 0.1
+"""What cannot be told from the best may be recommended before it, if its mean is not further behind."""
+GIVEN_UP = 0.2
+"""Of what is reached: so much may be lost for the sake of much lower delay, to be worth a word."""
 SWIFT = 0.6
 """Of the recommended one's round trips at the 95th percentile: what is below is worth a word."""
+BLOATED = 2.0
+"""Times the least round trips of those that are as good: what is above fills the queue."""
 
 Shares = Callable[[str], Share | None]
 
@@ -23,27 +30,41 @@ def choose(race: Race, beside: Beside) -> Recommendation | None:
     if len(race.runs) < 2 or race.now.name not in race.runs:
         return None
     deployable = [c for c in race.ranked if c.deployable or c == race.now]
-    group = contenders(race)
-    keep = race.now in group
-    chosen = race.now if keep else min(group, key=lambda c: _cost(c, race, group[0], beside.share))
+    better = [c for c in deployable if is_better(race, c)]
+    chosen = _cheapest(race, better, beside.share) if better else race.now
+    tied = [c for c in deployable if c != chosen and _alike(race, chosen, c)]
     return Recommendation(
         use=chosen.name,
-        keep_now=keep,
-        gain=None if keep else gain(race, chosen),
-        tied=tuple(c.name for c in group if c != chosen),
+        keep_now=chosen == race.now,
+        gain=None if chosen == race.now else gain(race, chosen),
+        tied=tuple(c.name for c in tied),
         not_deployable=_not_deployable(race, chosen),
         gentler=_gentler(race, deployable, chosen, beside.share),
-        swifter=_swifter(race, group, chosen),
+        swifter=_swifter(race, deployable, chosen),
+        alone=tuple(_alone(race, better, beside.share)),
     )
 
 
+def _alone(race: Race, better: Sequence[Candidate], share: Shares) -> Iterator[Alone]:
+    """Where more than one place is under control, what each could do without the others."""
+    controlled = {place for c in race.has_run for place in c.places}
+    singles: tuple[Place, ...] = ("sender", "receiver", "gateway")
+    for place in singles if len(controlled) > 1 else ():
+        if place in controlled:
+            own = [c for c in better if c.places <= {place}]
+            yield Alone(place, _cheapest(race, own, share).name if own else None)
+
+
+def is_better(race: Race, candidate: Candidate) -> bool:
+    """Is it sure that it is better than what is there now, by more than the margin?"""
+    return candidate != race.now and is_behind(race.gap(candidate, race.now))
+
+
 def contenders(race: Race) -> list[Candidate]:
-    """The best of those that can be had, and all that cannot be told from it, from best to worst."""
-    run = [c for c in race.candidates if c.name in race.runs]
-    deployable = [c for c in run if c.deployable or c == race.now]
-    found = standings({c.name: race.runs[c.name] for c in deployable}, race.goal, race.now.name)
-    by_name = {candidate.name: candidate for candidate in deployable}
-    return [by_name[standing.name] for standing in found if standing.place != "behind"]
+    """What might be recommended: of those that can be had, all that are not surely behind their best."""
+    found = race.standings([c for c in race.has_run if c.deployable])
+    names = {standing.name for standing in found if standing.place != "behind"}
+    return [candidate for candidate in race.ranked if candidate.name in names]
 
 
 def gain(race: Race, candidate: Candidate) -> Estimate | None:
@@ -54,44 +75,62 @@ def gain(race: Race, candidate: Candidate) -> Estimate | None:
 
 
 def rtt_p95_ms(race: Race, candidate: Candidate) -> float | None:
+    """Of the sender, the mean over its runs; None behind a proxy, with which its round trips end."""
+    if candidate.is_split:
+        return None
     runs = race.runs[candidate.name]
     found = [f["rtt_p95_ms"] for run in runs for f in run["flows"] if f["measured"] and f["rtt_samples"]]
     known = [value for value in found if value is not None]
     return sum(known) / len(known) if known else None
 
 
-def _cost(candidate: Candidate, race: Race, best: Candidate, share: Shares) -> tuple[bool, bool, int]:
-    """What is as good comes first, then what does no harm, then what takes least effort."""
-    behind = gap(race.runs[best.name], race.runs[candidate.name], race.goal).mean
-    found = share(candidate.name)
-    harmless = found is not None and found.word == "harmless"
-    return (behind > MARGIN, not harmless, EFFORTS.index(candidate.stage))
+def _cheapest(race: Race, better: Sequence[Candidate], share: Shares) -> Candidate:
+    """Of the best and what cannot be told from it: what does no harm, then what leaves the queue short, then
+    what takes least effort, then the better one."""
+    best = better[0]
+    group = [c for c in better if c == best or _alike(race, best, c)]
+    known = [rtt for c in group if (rtt := rtt_p95_ms(race, c)) is not None]
+    least_ms = min(known, default=0.0)
+
+    def cost(candidate: Candidate) -> tuple[bool, bool, int]:
+        found, rtt_ms = share(candidate.name), rtt_p95_ms(race, candidate)
+        harmless = found is not None and found.word == "harmless"
+        bloated = rtt_ms is not None and rtt_ms > BLOATED * least_ms
+        return (not harmless, bloated, EFFORTS.index(candidate.stage))
+
+    return min(group, key=cost)
+
+
+def _alike(race: Race, best: Candidate, other: Candidate) -> bool:
+    """Neither is surely better, and their means are near each other."""
+    found = race.gap(best, other)
+    return abs(found.mean) <= TOLERANCE and not is_behind(found) and not is_behind(race.gap(other, best))
 
 
 def _not_deployable(race: Race, chosen: Candidate) -> str | None:
     best = race.ranked[0]
-    if best.deployable or not is_behind(gap(race.runs[best.name], race.runs[chosen.name], race.goal)):
-        return None
-    return best.name
+    return None if best.deployable or not is_behind(race.gap(best, chosen)) else best.name
 
 
 def _gentler(race: Race, deployable: Sequence[Candidate], chosen: Candidate, share: Shares) -> str | None:
-    """Better than what is there now, and harmless."""
+    """The best that is better than what is there now, and harmless."""
     of_chosen = share(chosen.name)
     if of_chosen is None or of_chosen.word == "harmless":
         return None
     for candidate in deployable:
-        found, better = share(candidate.name), gain(race, candidate)
-        harmless = found is not None and found.word == "harmless"
-        if candidate != race.now and harmless and better and (better.low or 0.0) > MARGIN:
+        found = share(candidate.name)
+        if found is not None and found.word == "harmless" and is_better(race, candidate):
             return candidate.name
     return None
 
 
-def _swifter(race: Race, group: Sequence[Candidate], chosen: Candidate) -> str | None:
-    own = rtt_p95_ms(race, chosen)
-    found = {c: rtt for c in group if not c.is_split and (rtt := rtt_p95_ms(race, c)) is not None}
-    if own is None or chosen.is_split or not found:
+def _swifter(race: Race, deployable: Sequence[Candidate], chosen: Candidate) -> str | None:
+    """The best with much lower delay that gives up little."""
+    own_ms = rtt_p95_ms(race, chosen)
+    if own_ms is None:
         return None
-    swiftest = min(found, key=lambda c: found[c])
-    return swiftest.name if found[swiftest] < SWIFT * own else None
+    for candidate in deployable:
+        rtt_ms = rtt_p95_ms(race, candidate)
+        if rtt_ms is not None and rtt_ms < SWIFT * own_ms and race.gap(chosen, candidate).mean < GIVEN_UP:
+            return candidate.name
+    return None

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from airtcp.advise.advice import Advice, Cell, Row
-from airtcp.advise.ranges import percent_lost, state
+from airtcp.advise.ranges import holds, percent_lost
 from airtcp.advise.table import rtt
 from airtcp.figures.style import COLOURS, GREY, figure, save, style
 from airtcp.stats import Estimate
@@ -91,14 +91,13 @@ def around(advice: Advice) -> Figure:
 
 
 def _draw_cell(axes: Axes, advice: Advice, cell: Cell, x: int, y: int) -> None:
-    holds = state(cell, advice).startswith(f"{advice.recommendation.use} " if advice.recommendation else "-")
     own = cell == advice.around[0]
     axes.bar(
         x,
         0.94,
         width=0.94,
         bottom=y - 0.47,
-        color="#9CC3DD" if holds else "#F0DDB8",
+        color="#9CC3DD" if holds(cell, advice) else "#F0DDB8",
         edgecolor="black" if own else "none",
         lw=1.5,
     )

@@ -12,9 +12,10 @@ from airtcp.advise.beside import Beside
 from airtcp.advise.candidates import WINDOW_BDPS, Candidate, first_round, second_round
 from airtcp.advise.choice import choose, contenders
 from airtcp.advise.deployment import Place
-from airtcp.advise.race import Effort, Race
+from airtcp.advise.race import Effort, Race, decide, screen
 from airtcp.advise.sensitivity import SHORTEST_S, Around, affordable
-from airtcp.advise.surroundings import grid
+from airtcp.advise.surroundings import changes
+from airtcp.advise.surroundings import grid as grid_of
 from airtcp.records import Run
 
 Traffic = Literal["bulk", "web"]
@@ -93,10 +94,11 @@ class Inquiry:
         return first_round(self.question.now, self.question.controlled, round(window))
 
     def _rank(self, pilot: Run) -> None:
-        effort = self.question.effort
-        self.race.screen(self.bench, self._first(pilot), effort.screening)
-        self.race.screen(self.bench, second_round(self.question.now, self.race.ranked), effort.screening)
-        self.race.decide(self.bench, effort, round(RANKING * effort.events))
+        effort, races = self.question.effort, {None: self.race}
+        screen(races, self._first(pilot), effort.screening, self.bench)
+        screen(races, second_round(self.question.now, self.race.ranked), effort.screening, self.bench)
+        until = self.bench.events + round(RANKING * effort.events)
+        decide(races, Race.open, effort.screening, effort.most, self.bench, until)
 
     def _run_beside(self) -> None:
         effort = self.question.effort
@@ -107,16 +109,21 @@ class Inquiry:
         self.beside.run(self._affordable(share), chosen, effort.beside, self.bench)
 
     def _run_around(self) -> None:
-        effort = self.question.effort
-        self.around = Around(
-            grid(self.path, rate_unknown=self.question.rate_unknown), self.path, self.now.name
-        )
-        runs = len(self.around.grid.points()) * effort.around
-        wanted = [candidate for candidate in self.race.ranked if candidate.deployable]
-        chosen = choose(self.race, self.beside)
-        must = [c for c in self.race.candidates if c == self.now or (chosen and c.name == chosen.use)]
-        tried, share = affordable(wanted, must, self._events(), AROUND * effort.events, runs)
-        self.around.run(self._affordable(share), tried, effort.around, self.bench)
+        effort, race = self.question.effort, self.race
+        grid = grid_of(self.path, rate_unknown=self.question.rate_unknown)
+        chosen = choose(race, self.beside)
+        use = next((c for c in race.candidates if chosen and c.name == chosen.use), self.now)
+        wanted = [candidate for candidate in race.ranked if candidate.deployable]
+        budget = AROUND * effort.events
+        until = self.bench.events + round(budget)
+        runs = len(grid.points()) * effort.around
+        # Half for all of them, half to decide what is open then.
+        tried, share = affordable(wanted, [self.now, use], self._events(), budget / 2, runs)
+        scenario = self._affordable(share)
+        races = {point: Race(scenario.vary(changes(point, self.path)), self.now) for point in grid.points()}
+        self.around = Around(grid, races)
+        screen(races, tried, effort.around, self.bench)
+        decide(races, lambda race: race.open_between(use), effort.around, effort.most, self.bench, until)
 
     def _affordable(self, share: float) -> Scenario:
         return self.scenario if self.question.keep_duration or share >= 1 else shortened(self.scenario, share)

@@ -1,16 +1,21 @@
-"""Which candidate is best on the path: few seeds for all, more for those that are not decided."""
+"""Which candidate is best on a path: few seeds for all, more for those that are not decided."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from typing import TypeVar
 
 from airtcp._engine import Scenario
 from airtcp.advise.bench import Bench, Trial
 from airtcp.advise.candidates import Candidate
-from airtcp.advise.standing import SURE, gap, is_as_good, is_behind, standings
+from airtcp.advise.standing import SURE, Standing, gap, is_as_good, is_behind, standings
 from airtcp.records import Run
+from airtcp.stats import Estimate
 from airtcp.summary import Objective, objective
+
+K = TypeVar("K", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -24,7 +29,7 @@ class Effort:
     beside: int
     """Seeds of each that runs beside a competitor."""
     around: int
-    """Seeds of each point around the path."""
+    """Seeds of each point around the path, to begin with."""
     events: int
     """Of the engine, for all of it: a core does some three million a second."""
 
@@ -35,7 +40,7 @@ QUICK = Effort(screening=3, most=3, beside=3, around=2, events=30_000_000)
 
 @dataclass
 class Race:
-    """What has been run on the path itself."""
+    """What has been run on one path."""
 
     scenario: Scenario
     now: Candidate
@@ -47,37 +52,91 @@ class Race:
         return objective([run for of_candidate in self.runs.values() for run in of_candidate])
 
     @property
+    def has_run(self) -> list[Candidate]:
+        return [candidate for candidate in self.candidates if candidate.name in self.runs]
+
+    @property
     def ranked(self) -> list[Candidate]:
         """Those that have run, from best to worst."""
         by_name = {candidate.name: candidate for candidate in self.candidates}
-        return [by_name[standing.name] for standing in standings(self.runs, self.goal, self.now.name)]
+        return [by_name[standing.name] for standing in self.standings()]
 
-    def screen(self, bench: Bench, candidates: Sequence[Candidate], seeds: int) -> None:
-        """Runs candidates that have not run yet."""
+    def standings(self, among: Sequence[Candidate] | None = None) -> list[Standing]:
+        """From best to worst, of all or of some; empty where what is there now has not run."""
+        if self.now.name not in self.runs:
+            return []
+        names = {c.name for c in self.has_run if among is None or c in among}
+        # In the order of the candidates, whatever the order in which they ran.
+        runs = {c.name: self.runs[c.name] for c in self.candidates if c.name in names}
+        return standings(runs, self.goal, self.runs[self.now.name])
+
+    def gap(self, best: Candidate, other: Candidate, confidence: float = SURE) -> Estimate:
+        """How much worse `other` does than `best`."""
+        return gap(self.runs[best.name], self.runs[other.name], self.goal, confidence)
+
+    def screening(self, candidates: Sequence[Candidate], seeds: int) -> list[Trial]:
+        """What runs those that are not in the race yet."""
         known = {candidate.name for candidate in self.candidates}
         new = [candidate for candidate in candidates if candidate.name not in known]
         self.candidates += new
-        if new:
-            bench.run({None: Trial(self.scenario, new, seeds)}, self._keep)
+        return [Trial(self.scenario, new, seeds)] if new else []
 
-    def decide(self, bench: Bench, effort: Effort, events: int) -> None:
-        """More seeds for the undecided, the best and what is there now, until all is decided or spent."""
-        until = bench.events + events
-        seeds = effort.screening
-        while seeds < effort.most and bench.events < until:
-            more = min(seeds, effort.most - seeds)
-            contenders = self._contenders()
-            if len(contenders) < 2:
-                return
-            bench.run({None: Trial(self.scenario, contenders, more, skipped=seeds)}, self._keep)
-            seeds += more
+    def open(self) -> list[Candidate]:
+        """The best, what is there now, and all that might be as good; empty where that is decided."""
+        best, *others = self.ranked
+        undecided = [c for c in others if not _decided(self.gap(best, c))]
+        return list(dict.fromkeys([best, self.now, *undecided])) if undecided else []
 
-    def _contenders(self) -> list[Candidate]:
-        """The best, all that might be as good, and what is there now; nothing more where that is decided."""
-        goal, (best, *others) = self.goal, self.ranked
-        gaps = {c: gap(self.runs[best.name], self.runs[c.name], goal, SURE) for c in others}
-        open_ = [c for c, found in gaps.items() if not (is_behind(found) or is_as_good(found))]
-        return list(dict.fromkeys([best, *open_, self.now])) if open_ else []
+    def open_between(self, chosen: Candidate) -> list[Candidate]:
+        """The best, what is there now and the chosen one, unless it is decided how those stand."""
+        best = self.ranked[0]
+        undecided = [c for c in (self.now, chosen) if c != best and not _decided(self.gap(best, c))]
+        return list(dict.fromkeys([best, self.now, chosen])) if undecided else []
 
-    def _keep(self, _: None, name: str, run: Run) -> None:
+    def keep(self, name: str, run: Run) -> None:
         self.runs.setdefault(name, []).append(run)
+
+    def lacking(self, candidates: Sequence[Candidate], seeds: int) -> list[Trial]:
+        """What brings them up to as many seeds."""
+
+        def done(candidate: Candidate) -> int:
+            return len(self.runs[candidate.name])
+
+        short = sorted((c for c in candidates if done(c) < seeds), key=done)
+        return [
+            Trial(self.scenario, list(group), seeds - n, skipped=n) for n, group in groupby(short, key=done)
+        ]
+
+
+def screen(races: Mapping[K, Race], candidates: Sequence[Candidate], seeds: int, bench: Bench) -> None:
+    """Runs candidates on paths where they have not run."""
+    _run(races, {key: race.screening(candidates, seeds) for key, race in races.items()}, bench)
+
+
+def decide(
+    races: Mapping[K, Race],
+    undecided: Callable[[Race], Sequence[Candidate]],
+    first: int,
+    most: int,
+    bench: Bench,
+    until: int,
+) -> None:
+    """More seeds for those that `undecided` names, from `first` to `most`, until `until` events are spent."""
+    seeds = first
+    while bench.events < until:
+        trials = {key: race.lacking(undecided(race), seeds) for key, race in races.items()}
+        if any(trials.values()):
+            _run(races, trials, bench)
+        elif seeds >= most or not any(undecided(race) for race in races.values()):
+            return
+        else:
+            seeds = min(2 * seeds, most)
+
+
+def _run(races: Mapping[K, Race], trials: Mapping[K, Sequence[Trial]], bench: Bench) -> None:
+    each = {(key, place): trial for key, found in trials.items() for place, trial in enumerate(found)}
+    bench.run(each, lambda key, name, run: races[key[0]].keep(name, run))
+
+
+def _decided(found: Estimate) -> bool:
+    return is_behind(found) or is_as_good(found)

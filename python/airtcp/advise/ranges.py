@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Literal, get_args
 
 from airtcp.advise.advice import Advice, Cell
+from airtcp.advise.standing import is_as_good
 
 Axis = Literal["loss", "delay_factor", "rate_factor", "burst_packets"]
 AXES: tuple[Axis, ...] = get_args(Axis)
@@ -60,12 +61,18 @@ def runs_of(packets: float) -> str:
 def state(cell: Cell, advice: Advice) -> str:
     """What holds there, seen from the recommendation."""
     assert advice.recommendation is not None
-    use, good = advice.recommendation.use, (cell.best, *cell.tied)
-    if advice.now in good:
-        return f"{advice.now} is as good as any" if use != advice.now else f"{use} stays as good as any"
-    if use in good:
-        return f"{use} stays best"
-    return f"{cell.best} is better"
+    use, now = advice.recommendation.use, advice.now
+    if cell.now_behind is None or is_as_good(cell.now_behind):
+        return f"{now} is as good as any" if use != now else f"{use} stays as good as any"
+    if now in cell.tied:
+        return f"{now} cannot be told from the best"
+    return f"{use} stays best" if use in (cell.best, *cell.tied) else f"{cell.best} is better"
+
+
+def holds(cell: Cell, advice: Advice) -> bool:
+    """Is what is recommended as good there as any, as far as can be told?"""
+    use = advice.recommendation.use if advice.recommendation else ""
+    return use in (cell.best, *cell.tied)
 
 
 def _sentence(line: Line, advice: Advice) -> str:

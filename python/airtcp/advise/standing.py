@@ -28,14 +28,14 @@ class Standing:
     """How much worse than the best, as a share of the best; None for the best itself."""
 
 
-def standings(runs: Mapping[str, Sequence[Run]], goal: Objective, now: str) -> list[Standing]:
-    """From best to worst. `now` has run all seeds, of which the others may have run a part.
+def standings(runs: Mapping[str, Sequence[Run]], goal: Objective, now: Sequence[Run]) -> list[Standing]:
+    """From best to worst. `now` are the runs of one that has run all seeds, of which others may lack some.
 
-    They are ranked by their difference from `now` on the seeds of both: those of some are not luckier.
+    They are ranked by their difference from it on the seeds of both: those of some are not luckier.
     """
 
     def badness(name: str) -> float:
-        values, base = paired_values(runs[name], runs[now], goal)
+        values, base = paired_values(runs[name], now, goal)
         mean = fmean(a - b for a, b in zip(values, base, strict=True))
         return -mean if goal.higher_is_better else mean
 

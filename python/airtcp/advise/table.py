@@ -48,12 +48,18 @@ def columns(advice: Advice) -> list[Column]:
     ]
 
 
-def cells(advice: Advice, shown: Sequence[Column]) -> list[list[str]]:
-    return [[row.name, *(column.cell(row) for column in shown)] for row in advice.rows]
+def cells(rows: Sequence[Row], shown: Sequence[Column]) -> list[list[str]]:
+    return [[row.name, *(column.cell(row) for column in shown)] for row in rows]
+
+
+def parted(advice: Advice) -> tuple[list[Row], list[Row]]:
+    """The rows down to what is there now, and those below it."""
+    place = next((place for place, row in enumerate(advice.rows) if row.name == advice.now), -1)
+    return list(advice.rows[: place + 1]), list(advice.rows[place + 1 :])
 
 
 def print_rows(console: Console, advice: Advice) -> None:
-    """Prints what fits, and names what does not."""
+    """Prints what is not worse than what is there now, as far as it fits, and names the rest."""
     shown, hidden = columns(advice), list[Column]()
     while len(shown) > 1 and not fits(console, _table(advice, shown)):
         widest_rank = max(shown, key=lambda column: column.rank)
@@ -62,6 +68,9 @@ def print_rows(console: Console, advice: Advice) -> None:
     console.print(_table(advice, shown))
     if hidden:
         console.print(f"Not shown for lack of room: {', '.join(column.title for column in hidden)}.")
+    _, below = parted(advice)
+    if below:
+        console.print(f"No better than {advice.now}: {', '.join(row.name for row in below)}.")
 
 
 def rtt(row: Row) -> str:
@@ -76,7 +85,8 @@ def _table(advice: Advice, shown: Sequence[Column]) -> Table:
         left = column.title in ("at", "needs")
         result.add_column(f"{column.title}\n{column.unit}", justify="left" if left else "right", no_wrap=True)
     use = advice.recommendation.use if advice.recommendation else None
-    for row, texts in zip(advice.rows, cells(advice, shown), strict=True):
+    rows, _ = parted(advice)
+    for row, texts in zip(rows, cells(rows, shown), strict=True):
         style = "bold" if row.name == use else "" if row.standing != "behind" else "dim"
         result.add_row(*(Text(text, style) for text in texts))
     return result

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from airtcp.advise.advice import Advice, Paragraph, Recommendation, Row
-from airtcp.advise.candidates import CONTROLS
-from airtcp.advise.deployment import AIRTCP, STAGES, Place
+from airtcp.advise.deployment import AIRTCP, STAGES
 from airtcp.advise.ranges import ranges
 from airtcp.competition import is_split
 from airtcp.stats import Estimate
@@ -36,9 +35,8 @@ def paragraphs(advice: Advice) -> Iterator[Paragraph]:
     around = ranges(advice)
     if around:
         yield Paragraph("Where the answer changes", " ".join(around))
-    alone = list(_by_control(advice))
-    if alone:
-        yield Paragraph("By what you control", " ".join(alone))
+    if found.alone:
+        yield Paragraph("By what you control", " ".join(_by_control(found, rows)))
     if advice.unknown:
         yield Paragraph("What the measurement does not say", " ".join(map(_sentence, advice.unknown)))
 
@@ -55,9 +53,9 @@ def _what(advice: Advice, found: Recommendation, rows: dict[str, Row]) -> Iterat
             f" {_better(advice, found.gain)} than {advice.now}."
         )
         if found.tied:
-            yield f"Not to be told from it with these runs: {_listed(found.tied)}."
+            yield f"As good, or not to be told from it: {_listed(found.tied)}."
     if found.swifter:
-        yield _swifter(found, rows)
+        yield _swifter(advice, found, rows)
     if found.not_deployable:
         row = rows[found.not_deployable]
         yield f"{row.name} would be better still ({reached(advice, row)}), but is {STAGES[row.needs.stage]}."
@@ -77,11 +75,11 @@ def _better(advice: Advice, gain: Estimate | None) -> str:
     return f"{percent(gain)} {'more' if advice.objective == 'goodput' else 'less'}"
 
 
-def _swifter(found: Recommendation, rows: dict[str, Row]) -> str:
+def _swifter(advice: Advice, found: Recommendation, rows: dict[str, Row]) -> str:
     swift, own = rows[found.swifter or ""], rows[found.use]
     return (
-        f"{found.use} fills the queue: round trips of {_ms(own)} at the 95th percentile;"
-        f" {swift.name} does as well with {_ms(swift)}, which everything else on the link would feel."
+        f"{found.use} fills the queue, which all that is on the link feels: round trips of {_ms(own)} at the"
+        f" 95th percentile; {swift.name} has {_ms(swift)} and reaches {reached(advice, swift)}."
     )
 
 
@@ -136,23 +134,10 @@ def _sure(advice: Advice, row: Row) -> Iterator[str]:
         )
 
 
-def _by_control(advice: Advice) -> Iterator[str]:
-    """What each one who controls a single place could do alone."""
-    controlled = {place for row in advice.rows for place in row.needs.places}
-    singles: tuple[Place, ...] = ("sender", "receiver", "gateway")
-    alone = [name for name in singles if {name} < controlled]
-    for name in alone:
-        allowed = CONTROLS[name]
-        better = [
-            row
-            for row in advice.rows
-            if allowed.issuperset(row.needs.places)
-            and row.needs.stage in ("default", "setting", "software", "build")
-            and row.gain is not None
-            and (row.gain.low or 0.0) > advice.margin
-        ]
-        what = f"{better[0].name} ({_signed(better[0].gain)})" if better else "nothing that surely helps"
-        yield f"{name.capitalize()} alone: {what}."
+def _by_control(found: Recommendation, rows: dict[str, Row]) -> Iterator[str]:
+    for alone in found.alone:
+        what = f"{alone.use} ({_signed(rows[alone.use].gain)})" if alone.use else "nothing that surely helps"
+        yield f"{alone.place.capitalize()} alone: {what}."
 
 
 def reached(advice: Advice, row: Row) -> str:
