@@ -147,6 +147,15 @@ class Comparison:
         folder.mkdir(parents=True, exist_ok=True)
         return save_all(of_comparison(self), folder)
 
+    def report(self, path: str | PathLike[str], command: str | None = None) -> Path:
+        """Writes one page with interactive figures that opens offline; `command` is the one that repeats it.
+
+        Raises OSError, and ValueError if nothing has run.
+        """
+        from airtcp.report.comparison import comparison_page  # noqa: PLC0415 only who wants a page pays for it
+
+        return comparison_page(self, command).write(Path(path))
+
     def __repr__(self) -> str:
         parts = [headline(self.scenario), as_text(self.summaries, self.best) if self.runs else "no runs"]
         return "\n".join([*parts, *self.notes])

@@ -35,8 +35,7 @@ class Series:
     queues: pl.DataFrame
     """A row for each link, direction and sample."""
     events: pl.DataFrame
-    """A row for each loss, retransmission and timeout; one for duplicate ACKs in a sampling interval, with their
-    `count`."""
+    """A row for each loss, retransmission and timeout; one for a sampling interval's duplicate ACKs."""
     deliveries: pl.DataFrame
     """A row for each measured flow and sample: what it has received so far, in all its connections."""
     rtts: pl.DataFrame

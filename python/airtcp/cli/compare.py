@@ -13,6 +13,7 @@ from airtcp.cli.errors import INTERRUPTED, writing
 from airtcp.cli.options import (
     DurationOption,
     ProfileOption,
+    ReportOption,
     ScenarioArgument,
     SchemesOption,
     SeedsOption,
@@ -31,6 +32,7 @@ Examples:
   airtcp compare my-link.toml --seeds 10
   airtcp compare --set link.wireless.loss.packet=0.03 --schemes reno,cubic,bbr
   airtcp compare --duration 20s --json - > results.json
+  airtcp compare ping.log --report report.html
 """
 
 
@@ -49,6 +51,7 @@ def command(
         Path | None,
         typer.Option(metavar="DIR", help="Where results and figures go.  [default: airtcp-out/NAME]"),
     ] = None,
+    report: ReportOption = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time.  [default: one a core]")] = None,
 ) -> None:
     """Run schemes × seeds on a link and say which carries most, by how much, and how sure that is.
@@ -74,6 +77,9 @@ def command(
     if found.runs:
         with writing(directory):
             found.save_figures(directory)
-        console.print(f"Figures and data: {directory}/")
+        if report:
+            with writing(report):
+                found.report(report, command)
+        console.print(f"Figures and data: {directory}/{f', report: {report}' if report else ''}")
     if found.interrupted:
         raise typer.Exit(INTERRUPTED)

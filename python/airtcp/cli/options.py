@@ -40,6 +40,14 @@ DurationOption = Annotated[
 ProfileOption = Annotated[
     str | None, typer.Option(metavar="NAME", help="What era's stack: see `airtcp profiles`.")
 ]
+ReportOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE.html",
+        help="Write a report: one page with interactive figures, that opens offline.",
+        show_default=False,
+    ),
+]
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ Value = float | str | None
 """A number, a category, or nothing."""
 Symbol = Literal[
     "circle", "circle-open", "x-thin", "cross-thin", "square-open", "diamond", "star", "triangle-up-open",
-    "triangle-down-open", "line-ns",
+    "triangle-down-open", "line-ns", "line", "dash", "dot", "band",
 ]  # fmt: skip
 FIGURES = 5
 """Significant figures of what is drawn: finer than a screen can show. Positions and times have two more."""
@@ -35,7 +35,7 @@ class Axis:
     categories: bool = False
     time: bool = False
     end: float | None = None
-    """Where the axis ends at first; None: where the data do."""
+    """Where the axis ends until the reader zooms in; None: where the data do."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Heat(Mark):
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a figure that can be hidden: its symbol, if it is dots, and whether it shows at first."""
+    """A part of a figure that can be hidden: how it looks, and whether it shows at first."""
 
     name: str
     symbol: Symbol | Literal[""] = ""
@@ -160,6 +160,7 @@ _TEMPLATE = """<figure class="figure" id="{name}" aria-labelledby="{name}-title"
 {parts}
 <div class="zoom buttons" role="group" aria-label="Zoom"></div>
 {plot}
+<p class="told" aria-live="polite"></p>
 {caption}
 <details class="data"><summary>Data</summary></details>
 </figure>"""

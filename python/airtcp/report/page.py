@@ -53,9 +53,10 @@ class Page:
             script=_assets(SCRIPTS),
         )
 
-    def write(self, path: Path) -> None:
-        """Raises OSError."""
+    def write(self, path: Path) -> Path:
+        """Answers the path. Raises OSError."""
         path.write_text(self.html(), encoding="utf-8", newline="\n")
+        return path
 
 
 def _colours() -> str:

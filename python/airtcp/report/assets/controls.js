@@ -57,7 +57,7 @@ function paintSwatches() {
 /** How symbols of parts look as letters. */
 const GLYPHS = {
   "x-thin": "✕", "cross-thin": "+", "square-open": "☐", "circle-open": "○", "triangle-up-open": "△",
-  "triangle-down-open": "▽", star: "★", diamond: "◆", "line-ns": "|", circle: "●",
+  "triangle-down-open": "▽", star: "★", line: "━", dash: "╍", dot: "┅", band: "▒", diamond: "◆", "line-ns": "|", circle: "●",
 };
 
 function partButtons(figure) {

@@ -30,12 +30,19 @@ function draw(figure) {
   figure.plot.style.minHeight = `${layout.height}px`;
   figure.plot.style.height = `${layout.height}px`;
   Plotly.react(figure.plot, tracesOf(figure, range), layout, CONFIG);
+  tellDots(figure);
   if (!figure.isDrawn) {
     figure.isDrawn = true;
     figure.plot.on("plotly_relayout", (change) => onZoom(figure, change));
     figure.plot.on("plotly_doubleclick", () => zoomTo(figure, null));
     figure.element.dataset.drawn = "";
   }
+}
+
+/** No mark is left out in silence. */
+function tellDots({ element, dots }) {
+  const told = element.querySelector(".told");
+  told.textContent = dots.drawn < dots.all ? `${dots.drawn} of ${dots.all} marks are drawn: zoom in to see all of them.` : "";
 }
 
 const drawAll = (wanted = () => true) => figures.filter(wanted).forEach(draw);

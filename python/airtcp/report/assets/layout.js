@@ -1,6 +1,6 @@
 // Axes, panels and rules of a figure, for the width that there is.
 
-const GAP_PX = 46;
+const GAP_PX = 58;
 const EDGES = { l: 56, r: 14, t: 30, b: 44 };
 
 function layoutOf(figure, range) {
@@ -54,6 +54,7 @@ function addAxes(layout, { spec }, place, box, { range, yRange, isBottom }) {
   Object.assign(x, { domain: box.x, anchor: `y${number}`, title: { text: isBottom ? plain(spec.x.label || "") : "", standoff: 6, font: { size: 13 } } });
   Object.assign(y, { domain: box.y, anchor: `x${number}`, fixedrange: true });
   if (range) Object.assign(x, { range: spec.x.log ? range.map(Math.log10) : [...range], autorange: false });
+  else if (spec.y.end !== undefined) Object.assign(y, { range: [0, spec.y.end], autorange: false });
   if (yRange) Object.assign(y, { range: spec.y.log ? yRange.map(Math.log10) : yRange, autorange: false });
   if (place) Object.assign(x, { matches: "x" });
   if (place) Object.assign(y, { matches: "y" });
@@ -72,8 +73,15 @@ function axis(spec, marks, side) {
     const reversed = side === "y" ? "reversed" : true;
     return { ...shared, type: "category", categoryorder: "array", categoryarray: order, autorange: reversed, fixedrange: true, showgrid: false, ticks: "" };
   }
-  return { ...shared, type: spec.log ? "log" : "linear", rangemode: spec.from_zero ? "tozero" : "normal", exponentformat: "none", minor: {} };
+  const ticks = spec.log ? { type: "log", tickmode: "array", ...ROUND } : { type: "linear" };
+  return { ...shared, ...ticks, rangemode: spec.from_zero ? "tozero" : "normal", exponentformat: "none" };
 }
+
+/** Ticks of a logarithmic axis: 1, 2, 5, 10, … */
+const ROUND = (() => {
+  const tickvals = Array.from({ length: 19 }, (_, place) => place - 6).flatMap((power) => [1, 2, 5].map((digit) => digit * 10 ** power));
+  return { tickvals, ticktext: tickvals.map((value) => String(Number(value.toPrecision(1)))) };
+})();
 
 function heading(spec, title, box) {
   const label = plain(spec.y.label || "");

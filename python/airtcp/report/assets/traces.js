@@ -1,6 +1,7 @@
 // Marks become Plotly's traces.
 
 const TURN = 7; // colours
+const MOST_DOTS = 60; // of one mark: more are only ink until the reader zooms in
 const SPARSE = 9; // symbols on a long curve
 
 /** How a scheme looks, by its place among its section's schemes. Without a place: the page's ink. */
@@ -37,6 +38,7 @@ function visiblePanels(figure) {
 }
 
 function tracesOf(figure, range) {
+  figure.dots = { drawn: 0, all: 0 };
   const makers = { line: lineTraces, dots: dotTraces, bars: barTraces, band: bandTraces, heat: heatTraces };
   const alone = (figure.spec.panels || []).length > 0;
   return visibleMarks(figure).flatMap((mark) => {
@@ -80,7 +82,18 @@ function symbolPlaces(mark, range) {
   return Array.from({ length: SPARSE }, (_, turn) => inside[Math.floor(((turn + offset) / (SPARSE + 1)) * inside.length)]);
 }
 
-function dotTraces(mark, { colour, symbol }) {
+/** Which dots are drawn: of those in the stretch that is looked at, every so many. */
+function dotPlaces(mark, range) {
+  const inside = mark.x.map((_, place) => place).filter((place) => !range || (mark.x[place] >= range[0] && mark.x[place] <= range[1]));
+  const each = mark.part ? Math.ceil(inside.length / MOST_DOTS) : 1;
+  return { drawn: each > 1 ? inside.filter((_, turn) => turn % each === 0) : inside, all: inside.length };
+}
+
+function dotTraces(mark, { colour, symbol }, { range, figure }) {
+  const { drawn, all } = dotPlaces(mark, range);
+  figure.dots.drawn += drawn.length;
+  figure.dots.all += all;
+  const pick = (values) => drawn.map((place) => values[place]);
   const shape = mark.symbol || symbol;
   const thin = shape.includes("thin") || shape.startsWith("line");
   const marker = {
@@ -90,9 +103,9 @@ function dotTraces(mark, { colour, symbol }) {
     opacity: 0.9,
     line: { color: thin || shape.endsWith("open") ? colour : variable("paper"), width: thin ? 1.6 : 1.1 },
   };
-  const notes = mark.notes ? { text: mark.notes.map(plain) } : {};
+  const notes = mark.notes ? { text: pick(mark.notes).map(plain) } : {};
   const template = `${POINTED}${mark.notes ? "<br>%{text}" : ""}<extra></extra>`;
-  return [{ type: "scatter", mode: "markers", x: mark.x, y: mark.y, marker, hovertemplate: template, ...notes }];
+  return [{ type: "scatter", mode: "markers", x: pick(mark.x), y: pick(mark.y), marker, hovertemplate: template, ...notes }];
 }
 
 function barTraces(mark, { colour }) {

@@ -1,0 +1,84 @@
+"""What comes out of all runs: figures over schemes and seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from airtcp.records import Run
+from airtcp.report.curve import cumulative
+from airtcp.report.figure import Axis, Bars, Dots, Figure, Line, Mark, Rule
+from airtcp.stats import CONFIDENCE
+from airtcp.summary import SchemeSummary, completion_times_s, goodput_bps, group
+from airtcp.table import interval, percent, seconds
+from airtcp.units import rate_scale
+
+LOGARITHMIC_FROM = 30.0
+
+
+def goodput_bars(summaries: Sequence[SchemeSummary], runs: Sequence[Run], best: Sequence[str]) -> Figure:
+    bounds = [run["bound_bps"] for run in runs if run["bound_bps"]]
+    scale, unit = rate_scale([*bounds, *(row.goodput.mean for row in summaries)])
+    by_scheme = group(runs)
+    marks = list[Mark]()
+    for row in summaries:
+        errors = [] if row.goodput.half_width is None else [row.goodput.half_width / scale]
+        marks.append(
+            Bars(
+                row.scheme,
+                [row.goodput.mean / scale],
+                [row.scheme],
+                scheme=row.scheme,
+                errors=errors,
+                horizontal=True,
+                strong=row.scheme in best,
+            )
+        )
+    for scheme, of_scheme in by_scheme.items():
+        goodputs = [goodput_bps(run) / scale for run in of_scheme]
+        seeds = [f"seed {run['seed']}" for run in of_scheme]
+        marks.append(
+            Dots(
+                scheme,
+                goodputs,
+                [scheme] * len(seeds),
+                scheme=scheme,
+                symbol="circle",
+                notes=seeds,
+                size=6,
+            )
+        )
+    if bounds:
+        marks.append(Rule("bound (1 − PER)·rate", [fmean(bounds) / scale], []))
+    said = "; ".join(f"{row.scheme} {interval(row.goodput.scaled(1 / scale))}" for row in summaries)
+    return Figure(
+        "Goodput",
+        f"Mean of the runs with its {percent(CONFIDENCE, 0)} % interval; the circles are the single runs. "
+        f"Full in colour: the best{', and those that cannot be told from it' if len(best) > 1 else ''}.",
+        f"Goodput in {unit}: {said}.",
+        Axis(f"goodput [{unit}]", from_zero=True),
+        Axis("", categories=True),
+        marks,
+        height=60 + 38 * len(summaries),
+    )
+
+
+def completion_cdf(runs: Sequence[Run]) -> Figure:
+    """Of each scheme, the share of all transfers that was complete after a time."""
+    marks, said, ends = list[Mark](), list[str](), list[float]()
+    for scheme, of_scheme in group(runs).items():
+        times = sorted(time for run in of_scheme for time in completion_times_s(run))
+        if not times:
+            continue
+        at, shares = cumulative(times, [1] * len(times))
+        marks.append(Line(scheme, at, shares, scheme=scheme, step=True))
+        said.append(f"{scheme} {seconds(times[len(times) // 2])} s")
+        ends += [times[0], times[-1]]
+    return Figure(
+        "Completion times",
+        "The share of all transfers of all runs that was complete after a time.",
+        f"Median: {', '.join(said)}.",
+        Axis("completion time [s]", log=max(ends) > LOGARITHMIC_FROM * min(ends)),
+        Axis("share of transfers", from_zero=True),
+        marks,
+    )

@@ -1,0 +1,294 @@
+"""What happened when: figures of one run of each scheme."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+import polars as pl
+
+from airtcp.report.curve import cumulative, span, thinned
+from airtcp.report.events import Marks, counts
+from airtcp.report.figure import Axis, Band, Figure, Line, Mark, Part
+from airtcp.series import Series
+from airtcp.units import rate_scale, size_scale
+
+TIME = "time [s]"
+LOGARITHMIC_FROM = 6.0
+"""Largest over smallest peak from which a linear axis would hide the small ones."""
+OVERSHOOT = 1.5
+"""Slow start's peak over what is usual from which it would flatten all that follows."""
+BINS = 60
+"""Of goodput over time."""
+PANEL = 150
+
+
+@dataclass(frozen=True)
+class Runs:
+    """One run of each scheme, and the flow that is looked at in it."""
+
+    series: Mapping[str, Series]
+    flow: str
+    flows: int
+    """Measured ones."""
+    seed: int
+    end_s: float
+
+    @property
+    def schemes(self) -> list[str]:
+        return list(self.series)
+
+    @property
+    def time(self) -> Axis:
+        return Axis(TIME, time=True, from_zero=True, end=self.end_s)
+
+    @property
+    def said(self) -> str:
+        """Which flow of which run: for captions."""
+        of = f"flow {self.flow}, one of {self.flows}" if self.flows > 1 else "the flow"
+        return f"Of {of}, with seed {self.seed}."
+
+    def samples(self, scheme: str) -> pl.DataFrame:
+        return self.series[scheme].flows.filter(pl.col("flow") == self.flow)
+
+    def events(self, scheme: str) -> pl.DataFrame:
+        return self.series[scheme].events.filter(pl.col("flow") == self.flow)
+
+
+def runs_of(series: Mapping[str, Series], seed: int, end_s: float) -> Runs | None:
+    """None where no measured flow has left a series, as with UDP alone."""
+    names = list(dict.fromkeys(name for found in series.values() for name in found.flows["flow"]))
+    if not names:
+        return None
+    measured = {name for found in series.values() for name in found.deliveries["flow"]}
+    # One with a single connection shows more than one of many short transfers.
+    lasting = [name for name in names if all(_is_one_connection(found, name) for found in series.values())]
+    return Runs(series, (lasting or names)[0], len(measured), seed, end_s)
+
+
+def figures(runs: Runs) -> Iterator[Figure]:
+    """In the order in which a reader asks: how much, how, at what delay."""
+    yield goodput_figure(runs)
+    if all(_is_one_connection(found, runs.flow) for found in runs.series.values()):
+        yield sequence_figure(runs)
+    yield cwnd_figure(runs)
+    if any(runs.samples(scheme)["rtt_max_s"].count() for scheme in runs.schemes):
+        yield rtt_figure(runs)
+        yield rtt_cdf_figure(runs)
+    yield queue_figure(runs)
+
+
+def goodput_figure(runs: Runs) -> Figure:
+    rates = {scheme: _goodput(found, runs.end_s) for scheme, found in runs.series.items()}
+    scale, unit = rate_scale([span(bps)[1] for _, bps in rates.values()])
+    marks = [
+        Line(scheme, times, [bps / scale for bps in of_scheme], scheme=scheme, step=True)
+        for scheme, (times, of_scheme) in rates.items()
+    ]
+    ends = "; ".join(f"{scheme} between {_range(bps, scale)}" for scheme, (_, bps) in rates.items())
+    return Figure(
+        "Goodput over time",
+        f"Of all measured flows together, in steps of {runs.end_s / BINS:.3g} s, with seed {runs.seed}.",
+        f"Goodput over {runs.end_s:g} s in {unit}: {ends}.",
+        runs.time,
+        Axis(f"goodput [{unit}]", from_zero=True),
+        marks,
+    )
+
+
+def sequence_figure(runs: Runs) -> Figure:
+    tops = {scheme: span(runs.samples(scheme)["una_bytes"].to_list())[1] for scheme in runs.schemes}
+    scale, unit = size_scale(list(tops.values()))
+    marks, lines = Marks(), list[Mark]()
+    for scheme in runs.schemes:
+        samples = runs.samples(scheme)
+        times, acknowledged = thinned(samples["time_s"].to_list(), (samples["una_bytes"] / scale).to_list())
+        lines.append(Line(scheme, times, acknowledged, scheme=scheme, step=True))
+        marks.add(scheme, runs.events(scheme), scale)
+    said = "; ".join(
+        f"{scheme} {top / scale:.3g} {unit}, {_told(runs, scheme)}" for scheme, top in tops.items()
+    )
+    return Figure(
+        "Sequence and time",
+        f"What was acknowledged. {runs.said} {marks.said()}",
+        f"Acknowledged after {runs.end_s:g} s: {said}.",
+        runs.time,
+        Axis(f"acknowledged [{unit}]", from_zero=True),
+        [*lines, *marks.dots],
+        parts=marks.parts,
+        height=460,
+    )
+
+
+def cwnd_figure(runs: Runs) -> Figure:
+    samples = {scheme: runs.samples(scheme) for scheme in runs.schemes}
+    medians = {scheme: _median(frame["cwnd_bytes"]) for scheme, frame in samples.items()}
+    tops = [span(frame["cwnd_bytes"].to_list())[1] for frame in samples.values()]
+    scale, unit = size_scale(list(medians.values()))
+    marks = list[Mark]()
+    for scheme, frame in samples.items():
+        # An ssthresh above all windows says no more than that there has been no loss yet.
+        known = frame.select(
+            pl.when(pl.col("ssthresh_bytes") <= max(tops)).then("ssthresh_bytes")
+        ).to_series()
+        marks += _curve("ssthresh", scheme, frame["time_s"], known / scale, dash="dash")
+        marks += _curve("cwnd", scheme, frame["time_s"], frame["cwnd_bytes"] / scale)
+    said = ", ".join(f"{scheme} {median / scale:.3g} {unit}" for scheme, median in medians.items())
+    usual = max(_quantile(frame["cwnd_bytes"], 0.99) for frame in samples.values())
+    is_log = max(tops) > LOGARITHMIC_FROM * max(min(tops), 1.0)
+    is_cut = not is_log and max(tops) > OVERSHOOT * usual
+    cut = f" Windows of up to {max(tops) / scale:.3g} {unit} are cut off: zoom in on them." if is_cut else ""
+    return _panels(
+        runs,
+        "Congestion window",
+        f"cwnd and ssthresh. {runs.said}{cut}",
+        f"Median of cwnd: {said}.",
+        Axis(unit, from_zero=True, log=is_log, end=1.1 * usual / scale if is_cut else None),
+        marks,
+        [Part("cwnd", "line"), Part("ssthresh", "dash")],
+    )
+
+
+def rtt_figure(runs: Runs) -> Figure:
+    marks, tops, lows, said = list[Mark](), [0.0], [1e9], list[str]()
+    for scheme in runs.schemes:
+        frame = runs.samples(scheme).filter(pl.col("srtt_s") > 0)
+        ms = {name: frame[f"{name}_s"] * 1e3 for name in ("srtt", "rto")}
+        measured = frame.filter(pl.col("rtt_max_s").is_not_null())
+        low, high = (measured[f"rtt_{end}_s"] * 1e3 for end in ("min", "max"))
+        if measured.height:
+            times, lowest = thinned(measured["time_s"].to_list(), low.to_list(), by=min)
+            _, highest = thinned(measured["time_s"].to_list(), high.to_list(), by=max)
+            marks.append(
+                Band(f"{scheme}, RTT", times, lowest, high=highest, scheme=scheme, part="RTT", panel=scheme)
+            )
+        marks += _curve("SRTT", scheme, frame["time_s"], ms["srtt"])
+        marks += _curve("RTO", scheme, frame["time_s"], ms["rto"], dash="dot")
+        tops.append(span(ms["rto"].to_list())[1])
+        lows.append(span(low.to_list())[0] if measured.height else 1e9)
+        said.append(f"{scheme} {_median(ms['srtt']):.3g} ms")
+    return _panels(
+        runs,
+        "Round-trip time",
+        f"The shortest to the longest RTT measured in each sampling interval, SRTT, and RTO. {runs.said}",
+        f"Median of SRTT: {', '.join(said)}.",
+        Axis("ms", from_zero=True, log=max(tops) > LOGARITHMIC_FROM * min(lows)),
+        marks,
+        [Part("RTT", "band"), Part("SRTT", "line"), Part("RTO", "dot")],
+    )
+
+
+def rtt_cdf_figure(runs: Runs) -> Figure:
+    marks, said, ends = list[Mark](), list[str](), list[float]()
+    for scheme, found in runs.series.items():
+        by_rtt = found.rtts.group_by("rtt_s").agg(pl.col("samples").sum()).sort("rtt_s")
+        if by_rtt.height == 0:
+            continue
+        rtts, shares = cumulative((by_rtt["rtt_s"] * 1e3).to_list(), by_rtt["samples"].to_list())
+        marks.append(Line(scheme, rtts, shares, scheme=scheme, step=True))
+        ends += [rtts[0], rtts[-1]]
+        middle = next(rtt for rtt, share in zip(rtts, shares, strict=True) if share >= 0.5)
+        said.append(f"{scheme} {middle:.3g} ms")
+    return Figure(
+        "RTT distribution",
+        f"The share of all RTT measurements after the warm-up that were no longer; seed {runs.seed}, "
+        "all measured flows.",
+        f"Median RTT: {', '.join(said)}.",
+        Axis("RTT [ms]", log=max(ends, default=1.0) > 10 * min(ends, default=1.0)),
+        Axis("share of measurements", from_zero=True),
+        marks,
+    )
+
+
+def queue_figure(runs: Runs) -> Figure:
+    link = _bottleneck(runs.series)
+    marks, said = list[Mark](), list[str]()
+    averages = False
+    for scheme, found in runs.series.items():
+        queue = found.queues.filter(pl.col("link") == link)
+        marks += _curve("queue", scheme, queue["time_s"], queue["packets"].cast(pl.Float64))
+        if queue["average"].count():
+            averages = True
+            marks += _curve("average", scheme, queue["time_s"], queue["average"], dash="dash")
+        said.append(f"{scheme} {_mean(queue['packets']):.3g}")
+    return _panels(
+        runs,
+        "Queue",
+        f"Packets waiting at {link}, on which most wait, with seed {runs.seed}."
+        + (" Average: RED's, in the unit that it counts in." if averages else ""),
+        f"Packets on average: {', '.join(said)}.",
+        Axis("packets", from_zero=True),
+        marks,
+        [Part("queue", "line"), Part("average", "dash")] if averages else [],
+    )
+
+
+def _panels(
+    runs: Runs, title: str, caption: str, alt: str, y: Axis, marks: list[Mark], parts: list[Part]
+) -> Figure:
+    return Figure(title, caption, alt, runs.time, y, marks, parts, panels=runs.schemes, height=PANEL)
+
+
+def _curve(
+    part: str, scheme: str, times: pl.Series, values: pl.Series, dash: Literal["", "dash", "dot"] = ""
+) -> list[Mark]:
+    """In the scheme's panel; nothing where there is no value."""
+    if values.count() == 0:
+        return []
+    at, short = thinned(times.to_list(), values.to_list())
+    name = f"{scheme}, {part}"
+    return [
+        Line(name, at, short, scheme=scheme, part=part, panel=scheme, step=True, dash=dash, thin=bool(dash))
+    ]
+
+
+def _goodput(found: Series, end_s: float) -> tuple[list[float], list[float]]:
+    """Rates in bit/s from bin to bin, each at the bin's beginning, the last one repeated at the end."""
+    width = end_s / BINS
+    by_time = found.deliveries.group_by("time_s").agg(pl.col("received_bytes").sum()).sort("time_s")
+    by_bin = by_time.group_by(
+        (pl.col("time_s") / width - 1e-9).floor().alias("bin"), maintain_order=True
+    ).last()
+    edges = [0, *by_bin["received_bytes"].to_list()]
+    starts = [place * width for place in by_bin["bin"]]
+    rates = [8 * (after - before) / width for before, after in pairwise(edges)]
+    return [*starts, end_s], [*rates, *rates[-1:]]
+
+
+def _told(runs: Runs, scheme: str) -> str:
+    found = counts(runs.events(scheme))
+    return ", ".join(f"{count} {name}" for name, count in found.items() if count) or "no loss"
+
+
+def _range(values: list[float], scale: float) -> str:
+    low, high = span(values)
+    return f"{low / scale:.3g} and {high / scale:.3g}"
+
+
+def _is_one_connection(found: Series, flow: str) -> bool:
+    """Is it the series of one connection, and not of many short ones, whose positions begin anew?"""
+    positions = found.flows.filter(pl.col("flow") == flow)["una_bytes"]
+    return positions.is_sorted()
+
+
+def _bottleneck(series: Mapping[str, Series]) -> str:
+    links = pl.concat([of_scheme.queues for of_scheme in series.values()])
+    means = links.group_by("link", maintain_order=True).agg(pl.col("packets").mean())
+    name: str = means.sort("packets", descending=True, maintain_order=True)["link"][0]
+    return name
+
+
+def _median(values: pl.Series) -> float:
+    median = values.median()
+    return float(median) if isinstance(median, (int, float)) else 0.0
+
+
+def _quantile(values: pl.Series, share: float) -> float:
+    return float(values.quantile(share) or 0.0)
+
+
+def _mean(values: pl.Series) -> float:
+    mean = values.mean()
+    return float(mean) if isinstance(mean, (int, float)) else 0.0
