@@ -75,9 +75,9 @@ class Scenario:
         Raises ScenarioError, which names the key that is wrong:
 
         >>> from airtcp import Scenario
-        >>> Scenario.build(link=[{"rate": "10Mbit/s", "delay": "5ms", "los": {"ber": 1e-6}}])
+        >>> Scenario.build(link=[{"rat": "10Mbit/s", "delay": "5ms"}])
         Traceback (most recent call last):
-        airtcp._engine.ScenarioError: link[0].los: unknown key; did you mean `loss`? allowed: name, rate, ...
+        airtcp._engine.ScenarioError: link[0].rat: unknown key; did you mean `rate`? allowed: name, ...
         """
 
     def vary(self, changes: Mapping[str, object] | None = None, /, **keys: object) -> Scenario:

@@ -150,7 +150,7 @@ def run(
     >>> import airtcp
     >>> found = airtcp.run(scheme="reno", duration="2s")
     >>> found.flows.select("flow_name", "timeouts", "losses_corruption").rows()
-    [('main', 0, 1)]
+    [('main', 0, 11)]
     >>> found.series.columns[:4]
     ['time_s', 'flow', 'cwnd_bytes', 'ssthresh_bytes']
     """

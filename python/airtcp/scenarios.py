@@ -3,26 +3,41 @@
 from __future__ import annotations
 
 from os import PathLike
+from pathlib import Path
 
 from airtcp._engine import Scenario
 
 ScenarioLike = Scenario | str | PathLike[str]
-"""A scenario, or the path of a file that is one."""
+"""A scenario, or the path of a file that is one, or of a measurement, to which one is fitted."""
 
 
 def scenario_of(source: ScenarioLike | None, **keys: object) -> Scenario:
     """The scenario, or the one in the file; without either, the built-in lossy link. `keys` change it.
 
-    A key that is None is left as it is. Raises ScenarioError and OSError.
+    A key that is None is left as it is. Raises ScenarioError and OSError, and what `fit` does.
     """
     if source is None:
         scenario = Scenario.built_in()
     elif isinstance(source, Scenario):
         scenario = source
+    elif is_measurement(Path(source)):
+        from airtcp.fit import fit  # noqa: PLC0415 as below
+
+        scenario = fit(source).scenario
     else:
         scenario = Scenario.load(source)
     wanted = {key: value for key, value in keys.items() if value is not None}
     return scenario.vary(wanted) if wanted else scenario
+
+
+def is_measurement(path: Path) -> bool:
+    """Is it a file that neither is called nor looks like a scenario?"""
+    if path.suffix == ".toml" or not path.is_file():
+        return False
+    # Readers take time to import, and only this needs them.
+    from airtcp.fit.detect import is_scenario  # noqa: PLC0415
+
+    return not is_scenario(path)
 
 
 def seeds_of(scenario: Scenario) -> list[int]:

@@ -32,6 +32,7 @@ class Estimate:
         return self.half_width is None or abs(self.mean - value) <= self.half_width
 
     def scaled(self, factor: float) -> Estimate:
+        """The same in another unit."""
         half_width = None if self.half_width is None else self.half_width * abs(factor)
         return Estimate(self.mean * factor, half_width, self.n)
 

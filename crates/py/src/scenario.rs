@@ -10,11 +10,11 @@ use airtcp_sim::pcap::Format;
 use airtcp_sim::scenario::{Problem, Recipe, Source};
 use airtcp_sim::{Capture, RunError, RunOptions, run};
 use airtcp_wire::Dur;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString};
 use std::fs::{self, File};
-use std::io::BufWriter;
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 type Overrides = Vec<(String, String)>;
@@ -37,7 +37,7 @@ impl Scenario {
     #[staticmethod]
     #[pyo3(signature = (path, overrides = Overrides::new()))]
     fn load(path: PathBuf, overrides: Overrides) -> PyResult<Scenario> {
-        let text = fs::read_to_string(&path)?;
+        let text = fs::read_to_string(&path).map_err(|error| unreadable(&error, &path))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         read(Recipe::new(&text, &path.to_string_lossy(), folder, &overrides))
     }
@@ -208,6 +208,13 @@ impl Scenario {
 #[pyfunction(name = "_restore_scenario")]
 pub fn restore_scenario(recipe: &str) -> PyResult<Scenario> {
     read(serde_json::from_str(recipe).map_err(not_a_recipe)?)
+}
+
+/// Says which file, as Python's own errors do.
+fn unreadable(error: &io::Error, path: &Path) -> PyErr {
+    let said = error.to_string();
+    let reason = said.split(" (os error").next().unwrap_or(&said).to_owned();
+    PyOSError::new_err((error.raw_os_error(), reason, path.to_owned()))
 }
 
 fn not_a_recipe(error: serde_json::Error) -> PyErr {

@@ -11,6 +11,7 @@ import typer
 
 from airtcp._engine import Scenario, ScenarioError
 from airtcp.cli.errors import InputError, reason
+from airtcp.scenarios import is_measurement
 
 ScenarioArgument = Annotated[
     Path | None,
@@ -79,7 +80,7 @@ def load(path: Path | None, changes: list[str] | None, **named: str | None) -> R
 def _read(path: Path | None, overrides: list[tuple[str, str]]) -> Scenario:
     if path is None:
         return Scenario.built_in(overrides)
-    if _is_measurement(path):
+    if is_measurement(path):
         # Readers and estimators take time to import, and only this needs them.
         from airtcp.cli.fit import fitted_scenario  # noqa: PLC0415
 
@@ -88,15 +89,6 @@ def _read(path: Path | None, overrides: list[tuple[str, str]]) -> Scenario:
         return Scenario.load(str(path), overrides)
     except OSError as error:
         raise InputError(f"cannot read {path}: {reason(error)}") from error
-
-
-def _is_measurement(path: Path) -> bool:
-    """A file that neither is called nor looks like a scenario."""
-    if path.suffix == ".toml" or not path.is_file():
-        return False
-    from airtcp.fit.detect import is_scenario  # noqa: PLC0415 as above
-
-    return not is_scenario(path)
 
 
 def _as_toml_list(names: str) -> str:
