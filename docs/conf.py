@@ -18,7 +18,7 @@ exclude_patterns = ["_build", "_ext"]
 nitpicky = True
 # Types of other libraries, whose documentation is not at hand where this is built.
 nitpick_ignore_regex = [
-    ("py:.*", r"(np|npt|numpy|pl|polars|matplotlib|plotly|scipy|concurrent|collections|typing|pathlib)\..*"),
+    ("py:.*", r"(np|npt|numpy|pl|polars|matplotlib|plotly|scipy|concurrent|collections|typing|pathlib|os)\..*"),
     (
         "py:.*",
         r"(Path|Figure|DataFrame|NDArray|Any|Literal|Mapping|Sequence|Callable|Iterator|Self|Executor)",

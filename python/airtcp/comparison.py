@@ -100,8 +100,21 @@ class Comparison:
 
     @property
     def events(self) -> pl.DataFrame:
-        """A row for each loss, retransmission and timeout. Raises ValueError as `series` does."""
+        """A row for each loss, retransmission and timeout, and for the duplicate ACKs of each interval.
+
+        Raises ValueError as `series` does.
+        """
         return self._stacked("events")
+
+    @property
+    def deliveries(self) -> pl.DataFrame:
+        """A row for each sample: what each measured flow has received. Raises ValueError as `series` does."""
+        return self._stacked("deliveries")
+
+    @property
+    def rtts(self) -> pl.DataFrame:
+        """How often each measured flow has measured which RTT. Raises ValueError as `series` does."""
+        return self._stacked("rtts")
 
     def plot(self, name: str | None = None) -> Figure:
         """The figure called `name`: goodput, completion, cwnd, sequence, queue, if there is one.

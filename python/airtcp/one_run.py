@@ -80,8 +80,21 @@ class RunResult:
 
     @property
     def events(self) -> pl.DataFrame:
-        """A row for each loss, retransmission and timeout. Raises ValueError as `series` does."""
+        """A row for each loss, retransmission and timeout, and for the duplicate ACKs of each interval.
+
+        Raises ValueError as `series` does.
+        """
         return self._series.events
+
+    @property
+    def deliveries(self) -> pl.DataFrame:
+        """A row for each sample: what each measured flow has received. Raises ValueError as `series` does."""
+        return self._series.deliveries
+
+    @property
+    def rtts(self) -> pl.DataFrame:
+        """How often each measured flow has measured which RTT. Raises ValueError as `series` does."""
+        return self._series.rtts
 
     def plot(self, name: str = "cwnd") -> Figure:
         """The figure called `name`: cwnd, queue, sequence.

@@ -214,7 +214,7 @@ pub fn restore_scenario(recipe: &str) -> PyResult<Scenario> {
 fn unreadable(error: &io::Error, path: &Path) -> PyErr {
     let said = error.to_string();
     let reason = said.split(" (os error").next().unwrap_or(&said).to_owned();
-    PyOSError::new_err((error.raw_os_error(), reason, path.to_owned()))
+    PyOSError::new_err((error.raw_os_error(), reason, path.to_string_lossy().into_owned()))
 }
 
 fn not_a_recipe(error: serde_json::Error) -> PyErr {
