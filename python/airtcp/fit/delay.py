@@ -68,6 +68,11 @@ def fit_delay(trips: RoundTrips) -> Delay | None:
     time, rtt, dropped = _believable(trips)
     if len(rtt) == 0:
         return None
+    if trips.least_s is not None:
+        # Of smoothed values, which are above it, nothing else can be told.
+        return Delay(
+            Value(trips.least_s, None, trips.least_s), trips.least_s, dropped, None, None, None, len(rtt)
+        )
     calm, spikes, stalls = separate(time, rtt)
     time, rtt = time[calm], rtt[calm]
     base = base_round_trip(rtt)

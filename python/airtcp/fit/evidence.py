@@ -11,6 +11,7 @@ import numpy as np
 from airtcp.fit.measurement import (
     Direction,
     Fates,
+    LossCount,
     Measurement,
     Reordering,
     RoundTrips,
@@ -18,6 +19,7 @@ from airtcp.fit.measurement import (
 )
 
 T = TypeVar("T")
+WAYS: tuple[Direction, ...] = ("forward", "reverse", "both")
 LEAST_DIFFERS = 1.3
 """Least round trips so many times apart are not of one path."""
 
@@ -49,6 +51,8 @@ class Evidence:
     capacity: dict[Direction, From[Throughput]] = field(default_factory=dict)
     reached: dict[Direction, From[Throughput]] = field(default_factory=dict)
     """What transfers reached."""
+    counts: dict[Direction, From[LossCount]] = field(default_factory=dict)
+    """How many were lost, where nobody knows which."""
     resent: From[float] | None = None
     """Share of a transfer's packets that were sent again."""
     reordering: dict[Direction, From[Reordering]] = field(default_factory=dict)
@@ -66,6 +70,7 @@ def gather(measurements: Sequence[Measurement]) -> Evidence:
     loaded = _offers(measurements, lambda m: [m.round_trips] if m.round_trips and m.transfer else [])
     throughput = list(_offers(measurements, lambda m: m.throughput))
     fates = list(_offers(measurements, lambda m: m.fates))
+    counts = list(_offers(measurements, lambda m: m.loss_counts))
     resent = _offers(measurements, _resent)
     found = Evidence(
         idle=_most(idle, lambda trips: len(trips.rtt_s)),
@@ -73,14 +78,14 @@ def gather(measurements: Sequence[Measurement]) -> Evidence:
         probed=_most((f for f in fates if f.what.direction == "both"), lambda f: len(f.lost)),
         resent=_most(resent, lambda share: share),
     )
-    for way in ("forward", "reverse"):
-        direction: Direction = "forward" if way == "forward" else "reverse"
-        _put(found.fates, direction, (f for f in fates if f.what.direction == way), lambda f: len(f.lost))
+    late = list(_offers(measurements, lambda m: m.reordering))
+    for way in WAYS:
+        _put(found.counts, way, (c for c in counts if c.what.direction == way), lambda c: c.packets)
+        _put(found.fates, way, (f for f in fates if f.what.direction == way), lambda f: len(f.lost))
+        _put(found.reordering, way, (r for r in late if r.what.direction == way), lambda r: r.packets)
         of_way = [t for t in throughput if t.what.direction in (way, "both")]
-        _put(found.capacity, direction, (t for t in of_way if t.what.is_capacity), _span)
-        _put(found.reached, direction, (t for t in of_way if not t.what.is_capacity), _mean_rate)
-        late = _offers(measurements, lambda m: m.reordering)
-        _put(found.reordering, direction, (r for r in late if r.what.direction == way), lambda r: r.packets)
+        _put(found.capacity, way, (t for t in of_way if t.what.is_capacity), _span)
+        _put(found.reached, way, (t for t in of_way if not t.what.is_capacity), mean_rate)
     _contradict(found, measurements, throughput)
     return found
 
@@ -117,10 +122,6 @@ def mean_rate(throughput: Throughput) -> float:
     """Bits a second over all its time."""
     span = _span(throughput)
     return float((throughput.rate_bps * throughput.interval_s).sum()) / span if span > 0 else 0.0
-
-
-def _mean_rate(throughput: Throughput) -> float:
-    return mean_rate(throughput)
 
 
 def _contradict(

@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 
 from airtcp.figures.style import COLOURS, GREY, figure, save, style
 from airtcp.fit.delay import Delay, Variation, cumulative
-from airtcp.fit.evidence import Evidence, there
+from airtcp.fit.evidence import WAYS, Evidence, there
 from airtcp.fit.hidden_chain import Chain
 from airtcp.fit.loss import Loss
-from airtcp.fit.measurement import Direction, Floats, RoundTrips, Throughput
+from airtcp.fit.measurement import Floats, RoundTrips, Throughput
 from airtcp.units import rate_scale
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ MEASURED, FITTED = COLOURS[0], COLOURS[1]
 MOST_POINTS = 4000
 """Drawn of a series: more are only ink."""
 MOST_RUNS = 15
-WAYS: tuple[Direction, ...] = ("forward", "reverse")
 
 
 def draw(fitted: Fit, evidence: Evidence, directory: Path) -> list[Path]:
@@ -35,7 +34,7 @@ def draw(fitted: Fit, evidence: Evidence, directory: Path) -> list[Path]:
         if trips is not None and fitted.delay is not None:
             figures["rtt"] = _series(trips.what, fitted.delay)
             figures["rtt-cdf"] = _distribution(trips.what, fitted.delay)
-        if fitted.loss is not None and fitted.loss.lost:
+        if fitted.loss is not None and fitted.loss.runs:
             figures["loss-runs"] = _runs(fitted.loss)
         if evidence.capacity or evidence.reached:
             figures["throughput"] = _throughput(evidence, fitted.rate_bps)
@@ -139,7 +138,7 @@ def expected_runs(chain: Chain, n: int, longest: int) -> Floats:
 def _throughput(evidence: Evidence, rate_bps: float) -> Figure:
     shown = [
         (way, found.what, found.what.is_capacity)
-        for way in WAYS
+        for way in WAYS[:2]
         if (found := evidence.capacity.get(way) or evidence.reached.get(way)) is not None
     ]
     drawn = figure(0.6 + 1.5 * len(shown))

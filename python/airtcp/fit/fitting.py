@@ -14,6 +14,7 @@ from airtcp._engine import Scenario, rate_in_bps
 from airtcp.fit import draft as toml
 from airtcp.fit.delay import Delay
 from airtcp.fit.draft import Draft
+from airtcp.fit.estimates import Estimates, estimate
 from airtcp.fit.evidence import Evidence, gather, shown
 from airtcp.fit.findings import Finding, Unknown
 from airtcp.fit.loss import Loss
@@ -50,6 +51,7 @@ class Fit:
     loss: Loss | None
     """What the fates of packets say, as numbers."""
     _evidence: Evidence = field(repr=False)
+    _estimates: Estimates = field(repr=False)
     _given: Given = field(repr=False)
     _replay: bool = field(repr=False)
 
@@ -60,7 +62,10 @@ class Fit:
 
     def toml_in(self, folder: Path | str) -> str:
         """The same for a file in `folder`, whose paths are relative to it."""
-        return _document(self, _drafted(self._evidence, self._given, self._replay, self.name, Path(folder)))
+        return _document(
+            self,
+            _drafted(self._evidence, self._estimates, self._given, self._replay, self.name, Path(folder)),
+        )
 
     @cached_property
     def scenario(self) -> Scenario:
@@ -159,7 +164,8 @@ def fit_measurements(
         raise _file_error("--replay needs round trips of an idle path: give a ping log")
     title = name or _title(measurements)
     given = given or Given()
-    drafted = _drafted(evidence, given, replay, title, Path())
+    estimates = estimate(evidence)
+    drafted = _drafted(evidence, estimates, given, replay, title, Path())
     return Fit(
         tuple(measurements),
         title,
@@ -171,6 +177,7 @@ def fit_measurements(
         drafted.delay,
         drafted.loss,
         evidence,
+        estimates,
         given,
         replay,
     )
@@ -182,21 +189,21 @@ def _has_anything(evidence: Evidence) -> bool:
     return bool(
         (trips is not None and len(trips.what.rtt_s))
         or any(len(fate.what.lost) for fate in fates)
+        or evidence.counts
         or evidence.capacity
         or evidence.reached
         or evidence.resent is not None
     )
 
 
-def _drafted(evidence: Evidence, given: Given, replay: bool, name: str, folder: Path) -> Draft:
+def _drafted(
+    evidence: Evidence, estimates: Estimates, given: Given, replay: bool, name: str, folder: Path
+) -> Draft:
     drafted = Draft()
-    contradictions = list(evidence.contradictions)
     put_rate(drafted, evidence, given, folder, name)
-    put_delay(drafted, evidence, replay=replay, name=name)
-    put_loss(drafted, evidence)
+    put_delay(drafted, evidence, estimates.delay, replay=replay, name=name)
+    put_loss(drafted, evidence, estimates.losses)
     put_overtaking(drafted, evidence)
-    drafted.notes = [note for note in evidence.contradictions if note not in contradictions] + drafted.notes
-    evidence.contradictions[:] = contradictions
     return drafted
 
 

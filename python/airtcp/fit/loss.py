@@ -31,9 +31,9 @@ class Loss:
     burst: Value | None
     """Mean number of packets lost in a row."""
     runs: tuple[int, ...]
-    """How often 1, 2, … packets were lost in a row."""
+    """How often 1, 2, … packets were lost in a row; empty where nobody knows."""
     bic: tuple[tuple[Model, float], ...]
-    """Of every model that was tried; less is better."""
+    """Of every model that was tried; less is better. Empty where nobody knows which packets were lost."""
 
 
 def fit_loss(lost: Flags) -> Loss | None:
@@ -47,6 +47,11 @@ def fit_loss(lost: Flags) -> Loss | None:
     model, _, _, chain = fits[int(np.argmin([value for _, value in bic]))]
     share = share_of(n, count, chain)
     return Loss(model, n, count, share, chain, _burst(rows), rows, bic)
+
+
+def counted_loss(n: int, lost: int) -> Loss:
+    """Of `n` packets, of which nobody knows which were lost."""
+    return Loss("Bernoulli", n, lost, share_of(n, lost, None), None, None, (), ())
 
 
 def share_of(n: int, count: int, chain: Chain | None) -> Value:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from airtcp.fit.delay import Delay, Variation, fit_delay
+from airtcp.fit.delay import Delay, Variation
 from airtcp.fit.draft import Draft, Entry, duration, milliseconds, number, percent, table, text
 from airtcp.fit.episodes import Episode
 from airtcp.fit.evidence import Evidence, From
@@ -22,10 +22,9 @@ DEFAULT_ROOM_PACKETS = 50
 """As the simulator's, at least."""
 
 
-def put_delay(draft: Draft, evidence: Evidence, *, replay: bool, name: str) -> None:
+def put_delay(draft: Draft, evidence: Evidence, delay: Delay | None, *, replay: bool, name: str) -> None:
     """All that round trips say."""
     source = evidence.idle or evidence.loaded
-    delay = fit_delay(source.what) if source is not None else None
     if source is None or delay is None:
         _without_round_trips(draft, evidence)
         return

@@ -5,22 +5,24 @@ from __future__ import annotations
 import numpy as np
 
 from airtcp.fit.draft import Draft, Entry, duration, milliseconds, number, percent, table, text
+from airtcp.fit.estimates import LossOf
 from airtcp.fit.evidence import Evidence, From, there
 from airtcp.fit.findings import Finding, Unknown
 from airtcp.fit.hidden_chain import Chain
-from airtcp.fit.loss import Loss, fit_loss
-from airtcp.fit.measurement import Fates, Reordering
+from airtcp.fit.loss import Loss
+from airtcp.fit.measurement import Direction, Fates, LossCount, Reordering
 
 SMALL_PACKET_BYTES = 500.0
 
 
-def put_loss(draft: Draft, evidence: Evidence) -> None:
-    """The best of: a transfer's packets one by one, probes there and back, a transfer's retransmissions."""
-    forward = evidence.fates.get("forward")
-    if forward is not None:
-        _one_way(draft, evidence, forward)
-    elif evidence.probed is not None:
-        _both_ways(draft, evidence.probed)
+def put_loss(draft: Draft, evidence: Evidence, losses: dict[Direction, LossOf]) -> None:
+    """The best of: a transfer's packets, probes there and back, and a transfer's retransmissions."""
+    if "forward" in losses:
+        _one_way(draft, losses["forward"])
+        _loss_back(draft, losses)
+        _compare_with_probes(draft, losses)
+    elif "both" in losses:
+        _both_ways(draft, losses["both"])
     elif evidence.resent is not None:
         _resent(draft, evidence.resent)
     else:
@@ -34,19 +36,17 @@ def put_loss(draft: Draft, evidence: Evidence) -> None:
         )
 
 
-def _both_ways(draft: Draft, probed: From[Fates]) -> None:
-    found = fit_loss(probed.what.lost)
-    if found is None:
-        return
+def _both_ways(draft: Draft, probed: LossOf) -> None:
+    found, name = probed.loss, probed.source.name
     draft.loss = found
-    findings = _findings(found, f"{probed.name}, lost there or back")
+    findings = _findings(found, f"{name}, lost there or back")
     if found.lost == 0:
         draft.found += findings
-        draft.unknown.append(_zero(found, probed.name))
+        draft.unknown.append(_zero(found, name))
         return
-    interval = probed.what.interval_s
-    value = _table(found.share.best if found.lost < found.n else 1.0, found, interval, halve=True)
-    draft.add("loss", value, *findings)
+    fates = probed.source.what
+    interval = fates.interval_s if isinstance(fates, Fates) else None
+    draft.add("loss", _table(found, interval, halve=True), *findings)
     draft.unknown.append(
         Unknown(
             "on which way packets were lost",
@@ -55,43 +55,38 @@ def _both_ways(draft: Draft, probed: From[Fates]) -> None:
             "A capture at the sender would tell; `loss` of the link and of link.reverse can be changed.",
         )
     )
-    _size(draft, probed.what)
+    _size(draft, fates)
     if found.lost == found.n:
-        draft.notes.append(f"Nothing came back in {probed.name}: over this path no scheme carries anything.")
+        draft.notes.append(f"Nothing came back in {name}: over this path no scheme carries anything.")
 
 
-def _one_way(draft: Draft, evidence: Evidence, source: From[Fates]) -> None:
-    found = fit_loss(source.what.lost)
-    if found is None:
-        return
+def _one_way(draft: Draft, forward: LossOf) -> None:
+    found, name = forward.loss, forward.source.name
     draft.loss = found
-    findings = _findings(found, f"{source.name}, lost {there('forward')}")
+    findings = _findings(found, f"{name}, lost {there('forward')}")
     if found.lost == 0:
         draft.found += findings
-        draft.unknown.append(_zero(found, source.name))
-    else:
-        draft.add("loss", _table(found.share.best, found, None, halve=False), *findings)
-        draft.unknown.append(
-            Unknown(
-                "which losses the transfer's own queue made",
-                "A lost packet does not tell.",
-                "All of them stand as loss of the link, beside what the simulated queue drops.",
-                "A ping log of the idle path shows the link alone: fit it in place of the capture.",
-            )
+        draft.unknown.append(_zero(found, name))
+        return
+    draft.add("loss", _table(found, None, halve=False), *findings)
+    draft.unknown.append(
+        Unknown(
+            "which losses the transfer's own queue made",
+            "A lost packet does not tell.",
+            "All of them stand as loss of the link, beside what the simulated queue drops.",
+            "A ping log of the idle path shows the link alone: fit it in place of the capture.",
         )
-    _loss_back(draft, evidence, found)
-    _compare_with_probes(evidence, found, source)
+    )
 
 
-def _loss_back(draft: Draft, evidence: Evidence, forward: Loss) -> None:
-    source = evidence.fates.get("reverse")
-    back = fit_loss(source.what.lost) if source is not None else None
-    if source is not None and back is not None:
-        findings = _findings(back, f"{source.name}, lost {there('reverse')}")
+def _loss_back(draft: Draft, losses: dict[Direction, LossOf]) -> None:
+    back = losses.get("reverse")
+    if back is not None:
+        findings = _findings(back.loss, f"{back.source.name}, lost {there('reverse')}")
         draft.found += findings
-        value = _table(back.share.best, back, None, halve=False) if back.lost else "{}"
+        value = _table(back.loss, None, halve=False) if back.loss.lost else "{}"
         draft.reverse.append(Entry("loss", value, tuple(finding.text for finding in findings)))
-    elif forward.lost:
+    elif losses["forward"].loss.lost:
         draft.unknown.append(
             Unknown(
                 "loss on the way back",
@@ -102,16 +97,15 @@ def _loss_back(draft: Draft, evidence: Evidence, forward: Loss) -> None:
         )
 
 
-def _compare_with_probes(evidence: Evidence, found: Loss, source: From[Fates]) -> None:
-    probes = fit_loss(evidence.probed.what.lost) if evidence.probed is not None else None
-    if probes is None or evidence.probed is None:
+def _compare_with_probes(draft: Draft, losses: dict[Direction, LossOf]) -> None:
+    if "both" not in losses:
         return
-    one, both = found.share, probes.share
+    one, both = losses["forward"].loss.share, losses["both"].loss.share
+    name, probes = losses["forward"].source.name, losses["both"].source.name
     if one.low is not None and both.high is not None and one.low > both.high:
-        evidence.contradictions.append(
-            f"{source.name} lost {percent(one.best)} {there('forward')}, {evidence.probed.name} only "
-            f"{percent(both.best)} there and back: drops of the transfer's own queue, or loss that grows "
-            f"with length. {source.name} stands."
+        draft.notes.append(
+            f"{name} lost {percent(one.best)} {there('forward')}, {probes} only {percent(both.best)} there and back: "
+            f"drops of the transfer's own queue, or loss that grows with length. {name} stands."
         )
 
 
@@ -147,7 +141,7 @@ def _findings(found: Loss, of: str) -> list[Finding]:
         return [Finding("loss", "none seen", f"below {percent(found.share.high or 0)}", rule)]
     shares = [Finding("loss", percent(found.share.best), bounds, f"{found.lost} of {found.n} in {of}.")]
     if found.burst is None or found.chain is None:
-        why = "too few losses to tell" if len(found.bic) == 1 else "bursts would explain no more (BIC)"
+        why = _why_none(found)
         return [*shares, Finding("bursts", "none", "", f"Each packet is lost for itself: {why}.")]
     bounds = (
         ""
@@ -165,7 +159,14 @@ def _findings(found: Loss, of: str) -> list[Finding]:
     ]
 
 
-def _table(share: float, found: Loss, interval_s: float | None, *, halve: bool) -> str:
+def _why_none(found: Loss) -> str:
+    if not found.bic:
+        return "a count does not tell which were lost"
+    return "too few losses to tell" if len(found.bic) == 1 else "bursts would explain no more (BIC)"
+
+
+def _table(found: Loss, interval_s: float | None, *, halve: bool) -> str:
+    share = found.share.best
     if found.chain is None:
         one_way = 1 - (1 - share) ** 0.5 if halve and share < 1 else share
         return table(packet=number(one_way))
@@ -189,7 +190,7 @@ def _zero(found: Loss, name: str) -> Unknown:
     )
 
 
-def _size(draft: Draft, fates: Fates) -> None:
+def _size(draft: Draft, fates: Fates | LossCount) -> None:
     if fates.packet_bytes is None or fates.packet_bytes > SMALL_PACKET_BYTES:
         return
     draft.unknown.append(

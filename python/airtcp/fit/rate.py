@@ -77,6 +77,10 @@ def _capacity(found: From[Throughput] | None, folder: Path, converted: str, draf
         return None
     throughput, replay = found.what, found.source.replay
     way = there(throughput.direction)
+    if replay is None and len(throughput.rate_bps) == 1:
+        estimate = Finding(f"rate {way}", rate(mean_rate(throughput)), "", f"Estimated from {found.name}.")
+        draft.found.append(estimate)
+        return Entry("rate", text(rate(mean_rate(throughput))), (estimate.text,))
     finding = Finding(
         f"capacity {way}",
         f"{rate(mean_rate(throughput))} in the mean",

@@ -1,0 +1,42 @@
+"""All estimators, each asked once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from airtcp.fit.delay import Delay, fit_delay
+from airtcp.fit.evidence import WAYS, Evidence, From
+from airtcp.fit.loss import Loss, counted_loss, fit_loss
+from airtcp.fit.measurement import Direction, Fates, LossCount
+
+
+@dataclass(frozen=True)
+class LossOf:
+    """A loss, and the packets that it was seen on."""
+
+    loss: Loss
+    source: From[Fates] | From[LossCount]
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """What does not depend on what the user adds."""
+
+    delay: Delay | None
+    losses: dict[Direction, LossOf]
+
+
+def estimate(evidence: Evidence) -> Estimates:
+    """Of an idle path's round trips rather than a loaded one's, of single packets rather than counts."""
+    trips = evidence.idle or evidence.loaded
+    losses = {way: found for way in WAYS if (found := _loss(evidence, way)) is not None}
+    return Estimates(fit_delay(trips.what) if trips is not None else None, losses)
+
+
+def _loss(evidence: Evidence, way: Direction) -> LossOf | None:
+    fates = evidence.probed if way == "both" else evidence.fates.get(way)
+    loss = fit_loss(fates.what.lost) if fates is not None else None
+    if fates is not None and loss is not None:
+        return LossOf(loss, fates)
+    count = evidence.counts.get(way)
+    return LossOf(counted_loss(count.what.packets, count.what.lost), count) if count is not None else None
