@@ -15,7 +15,7 @@ from airtcp.fit.episodes import Episode, separate
 from airtcp.fit.findings import CONFIDENCE, Value
 from airtcp.fit.measurement import Floats, RoundTrips
 
-QUANTILES = 1000
+QUANTILES = 500
 """Sorted round trips are thinned out to this many before a curve is fitted through them."""
 NEGLIGIBLE = 0.005
 """A standard deviation below this share of the least round trip, or below 0.1 ms, is no variation."""

@@ -103,9 +103,9 @@ def _stalls(runs: list[slice], above: Floats, spacing: float, span: float) -> Ep
 
 
 def _episode(count: int, length: float, extra: float, span: float, single: bool) -> Episode:
-    from scipy.stats import chi2  # noqa: PLC0415 slow to import
+    from scipy.special import gammaincinv  # noqa: PLC0415 slow to import
 
     free = max(span - count * length, span / 100)
     # Garwood's interval for the mean of a Poisson count.
-    fewest, most = float(chi2.ppf(0.025, 2 * count)) / 2, float(chi2.ppf(0.975, 2 * count + 2)) / 2
+    fewest, most = float(gammaincinv(count, 0.025)), float(gammaincinv(count + 1, 0.975))
     return Episode(count, Value(free / count, free / most, free / fewest), length, extra, single)

@@ -136,8 +136,8 @@ def most_likely(runs: Runs, start: Chain, *, with_good_loss: bool) -> tuple[Chai
         return -likelihood(chain(at), runs)
 
     best, best_log = start, -math.inf
-    starts = ((1.0, 0.9), (3.0, 0.5), (30.0, 0.3))
-    for stay, bad_loss in starts if len(runs) < MANY_RUNS else starts[1:2]:
+    starts = ((1.0, 0.9), (5.0, 0.4))
+    for stay, bad_loss in starts if len(runs) < MANY_RUNS else starts[1:]:
         first = [start.to_bad / stay, start.to_good / stay, bad_loss, start.loss / 4][
             : 4 if with_good_loss else 3
         ]
@@ -146,7 +146,7 @@ def most_likely(runs: Runs, start: Chain, *, with_good_loss: bool) -> tuple[Chai
             unlikely,
             np.log(inner / (1 - inner)),
             method="Nelder-Mead",
-            options={"maxiter": 400, "xatol": 1e-3, "fatol": 1e-4},
+            options={"maxiter": 300, "xatol": 1e-2, "fatol": 1e-3},
         )
         if -found.fun > best_log:
             best, best_log = chain(found.x), -float(found.fun)

@@ -1,0 +1,131 @@
+"""`airtcp fit`, and measurements where a command takes a scenario."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import Cli
+
+import airtcp
+
+TRACES = Path(__file__).parents[4] / "shared" / "traces"
+SHORT = ["--duration", "2s", "--seeds", "2", "--schemes", "reno,cubic"]
+
+
+def ping_log(path: Path, n: int = 200, every_lost: int = 25) -> Path:
+    above = np.random.default_rng(1).lognormal(np.log(10), 0.6, n)
+    lines = [
+        f"64 bytes from 192.0.2.1: icmp_seq={place + 1} ttl=56 time={50 + above[place]:.1f} ms"
+        for place in range(n)
+        if (place + 1) % every_lost
+    ]
+    path.write_text(
+        "\n".join(
+            [
+                "PING example.org (192.0.2.1) 56(84) bytes of data.",
+                *lines,
+                "",
+                "--- example.org ping statistics ---",
+                f"{n} packets transmitted, {len(lines)} received, 4% packet loss, time {n * 1000}ms",
+            ]
+        )
+        + "\n"
+    )
+    return path
+
+
+def test_a_ping_log_becomes_a_scenario_that_runs(cli: Cli) -> None:
+    ping_log(cli.directory / "ping.log")
+    said = cli.ok("fit", "ping.log", "--rate", "5Mbit/s", "--figures", "figures")
+    assert "Scenario: ping.toml. Next: airtcp compare ping.toml" in said
+    assert (cli.directory / "figures" / "rtt-cdf.svg").exists()
+    # 8 of 200 there or back.
+    assert "loss 4 %" in said.replace("\n", " ")
+    scenario = airtcp.Scenario.load(cli.directory / "ping.toml")
+    assert scenario.schemes[0] == "cubic"
+    assert "best goodput" in cli.ok("compare", "ping.toml", *SHORT)
+
+
+def test_nothing_is_written_over_without_force(cli: Cli) -> None:
+    ping_log(cli.directory / "ping.log")
+    (cli.directory / "ping.toml").write_text("mine")
+    assert "--force" in cli.refused("fit", "ping.log")
+    assert (cli.directory / "ping.toml").read_text() == "mine"
+    assert "is what was measured" in cli.refused("fit", "ping.log", "--out", "ping.log", "--force")
+    cli.ok("fit", "ping.log", "--force")
+    assert "[[link]]" in (cli.directory / "ping.toml").read_text()
+
+
+def test_on_standard_output_it_is_the_scenario_alone(cli: Cli) -> None:
+    ping_log(cli.directory / "ping.log")
+    text = cli.ok("fit", "ping.log", "--out", "-")
+    assert airtcp.Scenario.parse(text).links == ["wireless"]
+    assert text == cli.ok("fit", "ping.log", "--out", "-")
+    assert "must stand beside" in cli.refused("fit", "ping.log", "--replay", "--out", "-")
+
+
+def test_a_replay_finds_its_file_from_another_folder(cli: Cli) -> None:
+    ping_log(cli.directory / "ping.log")
+    (cli.directory / "deep").mkdir()
+    cli.ok("fit", "ping.log", "--replay", "--out", "deep/replayed.toml")
+    assert "cubic, seed 1" in cli.ok("run", "deep/replayed.toml", "--duration", "1s")
+
+
+def test_a_trace_is_named_from_where_the_scenario_is(cli: Cli) -> None:
+    (cli.directory / "links").mkdir()
+    for way, step in (("down", 3), ("up", 9)):
+        lines = "".join(f"{place}\n" for place in range(step, 3000, step))
+        (cli.directory / "links" / f"my.{way}").write_text(lines)
+    cli.ok("fit", "links/my.down", "links/my.up", "--out", "links/my.toml")
+    text = (cli.directory / "links" / "my.toml").read_text()
+    assert 'trace = "my.down"' in text
+    assert 'trace = "my.up"' in text.partition("[link.reverse]")[2]
+    assert "cubic, seed 1" in cli.ok("run", "links/my.toml", "--duration", "1s")
+
+
+def test_compare_takes_a_ping_log_and_says_what_it_found_and_assumes(cli: Cli) -> None:
+    ping_log(cli.directory / "ping.log")
+    changes = ["--set", "link.wireless.rate=4Mbit/s"]
+    done = cli("compare", "ping.log", *SHORT, *changes, "--out", "out")
+    assert done.returncode == 0
+    assert "Fitted to ping.log (ping (Linux, IPv4)): round trip without a queue" in done.stderr
+    assert "Assumed: rate: 10Mbit/s stands in" in done.stderr
+    document = json.loads((cli.directory / "out" / "results.json").read_text())
+    command = document["command"]
+    assert command.startswith("airtcp compare ping.log --set")
+    # The command repeats it, byte for byte.
+    again = cli(*command.split()[1:], "--out", "again", "--json", "-")
+    assert json.loads(again.stdout) == document
+
+
+def test_run_and_trace_take_a_measurement_too(cli: Cli) -> None:
+    ping_log(cli.directory / "ping.log")
+    assert "cubic, seed 1" in cli.ok("run", "ping.log", "--duration", "1s")
+    assert cli.ok("trace", "ping.log", "--packets", "2").count("\n") == 3
+
+
+def test_what_is_neither_a_scenario_nor_a_measurement_is_refused(cli: Cli) -> None:
+    (cli.directory / "odd.txt").write_text("once upon a time\n" * 9)
+    assert "odd.txt" in cli.refused("compare", "odd.txt")
+    assert "odd.txt" in cli.refused("fit", "odd.txt")
+    assert "nothing.log" in cli.refused("fit", "nothing.log")
+    ping_log(cli.directory / "ping.log")
+    assert "rate fast" in cli.refused("fit", "ping.log", "--rate", "fast")
+    (cli.directory / "mine").write_text('[[link]]\nrate = "1Mbit/s"\n')
+    assert "cubic, seed 1" in cli.ok("run", "mine", "--scheme", "cubic", "--duration", "1s")
+
+
+@pytest.mark.skipif(not TRACES.is_dir(), reason="the shared folder of real traces is not here")
+def test_every_real_trace_is_fitted_and_runs() -> None:
+    logs = sorted(TRACES.glob("3g-logs/*.json"))
+    down = sorted(TRACES.glob("mahimahi/*.down"))
+    assert (len(logs), len(down)) == (8, 3)
+    for paths in [*([log] for log in logs), *([path, path.with_suffix(".up")] for path in down)]:
+        fitted = airtcp.fit(paths)
+        run = json.loads(fitted.scenario.vary(duration="10s").run("cubic", 1).to_json())
+        # A tenth of the mean is far from what CUBIC reaches; a second of silence at the start may be.
+        assert run["goodput_bps"] > 0.1 * fitted.rate_bps or "up" in str(paths), paths
+        assert "rate" not in {unknown.quantity for unknown in fitted.unknown}
