@@ -105,7 +105,8 @@ def _compare_with_probes(draft: Draft, losses: dict[Direction, LossOf]) -> None:
     if one.low is not None and both.high is not None and one.low > both.high:
         draft.notes.append(
             f"{name} lost {percent(one.best)} {there('forward')}, {probes} only {percent(both.best)} "
-            f"{there('both')}: drops of the transfer's own queue, or loss that grows with length. {name} stands."
+            f"{there('both')}: drops of the transfer's own queue, or loss that grows with length. "
+            f"{name} stands."
         )
 
 

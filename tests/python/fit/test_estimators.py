@@ -134,8 +134,8 @@ def test_one_of_two_ways_loses_so_that_both_lose_what_was_seen() -> None:
 def test_delay_comes_back(mean: float, deviation: float, memory: float) -> None:
     """The base within 2 %, mean and deviation within 15 and 25 %, the correlation within its interval.
 
-    3600 round trips with a correlation of up to 0.7 are worth 3600·(1 − 0.7)/(1 + 0.7) = 635: the mean is good
-    to 6 % at a deviation of 1.5 means, and the deviation of so skew a distribution to about 10 %.
+    3600 round trips with a correlation of up to 0.7 are worth 3600·(1 − 0.7)/(1 + 0.7) = 635: the mean is
+    good to 6 % at a deviation of 1.5 means, and the deviation of so skew a distribution to about 10 %.
     """
     inside = 0
     for seed in range(3):

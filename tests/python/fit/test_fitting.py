@@ -40,7 +40,7 @@ def rates(
 ) -> Measurement:
     n = len(bps)
     series = Throughput(
-        np.arange(n) * 1.0,
+        np.arange(n, dtype=np.float64),
         np.ones(n),
         np.array(bps),
         direction,
@@ -52,7 +52,7 @@ def rates(
 
 def varied(n: int, seed: int = 1, base: float = 0.05) -> list[float]:
     above = np.random.default_rng(seed).lognormal(np.log(0.01), 0.6, n)
-    return (base + above).tolist()
+    return [base + float(value) for value in above]
 
 
 def quantities(fitted: Fit) -> set[str]:
