@@ -5,11 +5,13 @@ from os import PathLike
 from typing import Self, final
 
 from airtcp.catalogue import KeyInfo, ProfileInfo, SchemeInfo
+from airtcp.fit.capture_columns import CaptureColumns
 from airtcp.series import Columns
 
 __all__ = [
     "CancelToken",
     "Cancelled",
+    "CaptureError",
     "Record",
     "Scenario",
     "ScenarioError",
@@ -23,6 +25,7 @@ __all__ = [
     "packet_error_rate_first_order",
     "profiles",
     "rate_in_bps",
+    "read_capture",
     "red_maximum_average_queue",
     "schema",
     "scheme_keys",
@@ -37,6 +40,9 @@ class ScenarioError(ValueError):
 
 class Cancelled(Exception):
     """The run was stopped by its `CancelToken`."""
+
+class CaptureError(ValueError):
+    """A packet capture cannot be read, or no TCP transfer is in it: says why."""
 
 @final
 class CancelToken:
@@ -243,6 +249,12 @@ def red_maximum_average_queue(
     """Q̄max in packets (paper 002, eq. 8) for flows of these windows in packets.
 
     Without a marking `probability`, it is RED's at Q̄max itself.
+    """
+
+def read_capture(path: str) -> CaptureColumns:
+    """Reads a pcap or pcapng file, without the GIL, and tells of the TCP connection in it with the most data.
+
+    Memory is bounded whatever the file's size. Raises CaptureError and OSError.
     """
 
 def size_in_bytes(text: str) -> int:

@@ -1,6 +1,7 @@
 //! Python bindings of the lab, nothing else. `python/airtcp/_engine.pyi` documents them.
 
 mod cancel;
+mod capture;
 mod catalogue;
 mod errors;
 mod model;
@@ -15,9 +16,11 @@ mod _engine {
     #[pymodule_export]
     use super::cancel::CancelToken;
     #[pymodule_export]
+    use super::capture::read_capture;
+    #[pymodule_export]
     use super::catalogue::{profiles, schema, scheme_keys, schemes, version};
     #[pymodule_export]
-    use super::errors::{Cancelled, ScenarioError};
+    use super::errors::{Cancelled, CaptureError, ScenarioError};
     #[pymodule_export]
     use super::model::{
         decoupling_gain, decoupling_gain_at, goodput_bound, maximum_allowable_throughput,

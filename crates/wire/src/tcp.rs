@@ -108,26 +108,50 @@ pub fn encode(segment: &Segment, ports: Ports, sum: Sum, buffer: &mut [u8]) -> R
 /// # Errors
 /// Whatever is wrong with the segment; see [`TcpError`].
 pub fn decode(bytes: &[u8], pseudo: Sum) -> Result<(Ports, Segment, usize), TcpError> {
-    let fixed = bytes.first_chunk::<MIN_HEADER_LEN>().ok_or(TcpError::Truncated(bytes.len()))?;
-    let header_len = usize::from(fixed[12] >> 4) * 4;
+    let (ports, mut segment, header_len) = decode_fixed(bytes)?;
     let options = bytes.get(MIN_HEADER_LEN..header_len).ok_or(TcpError::DataOffset(header_len))?;
     if !(pseudo + Sum::of(bytes)).is_good() {
         return Err(TcpError::Checksum);
     }
+    segment.len = (bytes.len() - header_len) as u32;
+    decode_options(options, &mut segment)?;
+    Ok((ports, without_stray_syn_options(segment), header_len))
+}
+
+/// Reads as much of a header as a capture has kept, and answers its ports and the length in bytes that it claims.
+/// The payload's length is left at zero. Checksums are not looked at: network cards fill them in behind the tap.
+/// Options end at the first that is cut short or illegal.
+///
+/// # Errors
+/// Fewer than 20 bytes, or a data offset below 20.
+pub fn decode_captured(bytes: &[u8]) -> Result<(Ports, Segment, usize), TcpError> {
+    let (ports, mut segment, header_len) = decode_fixed(bytes)?;
+    if header_len < MIN_HEADER_LEN {
+        return Err(TcpError::DataOffset(header_len));
+    }
+    let _incomplete = decode_options(&bytes[MIN_HEADER_LEN..header_len.min(bytes.len())], &mut segment);
+    Ok((ports, without_stray_syn_options(segment), header_len))
+}
+
+/// The part that every header has, and how long the header says it is.
+fn decode_fixed(bytes: &[u8]) -> Result<(Ports, Segment, usize), TcpError> {
+    let fixed = bytes.first_chunk::<MIN_HEADER_LEN>().ok_or(TcpError::Truncated(bytes.len()))?;
     let be16 = |at: usize| u16::from_be_bytes([fixed[at], fixed[at + 1]]);
-    let mut segment = Segment {
+    let segment = Segment {
         seq: Seq(be32(fixed, 4)),
         ack: Seq(be32(fixed, 8)),
         flags: Flags(be16(12) & FLAGS),
         window: be16(14),
-        len: (bytes.len() - header_len) as u32,
         ..Segment::default()
     };
-    decode_options(options, &mut segment)?;
+    Ok((Ports { source: be16(0), destination: be16(2) }, segment, usize::from(fixed[12] >> 4) * 4))
+}
+
+fn without_stray_syn_options(mut segment: Segment) -> Segment {
     if !segment.flags.contains(Flags::SYN) {
         segment.syn = SynOptions::default();
     }
-    Ok((Ports { source: be16(0), destination: be16(2) }, segment, header_len))
+    segment
 }
 
 /// The big-endian 32-bit word at `at`.

@@ -73,6 +73,21 @@ class Throughput:
 
 
 @dataclass(frozen=True)
+class LinkRate:
+    """What the slowest link carries, in bits a second of IP packets, as a transfer's packets tell."""
+
+    direction: Direction
+    at_least_bps: float
+    """The transfer's best over a second: the path has carried that."""
+    estimate_bps: float | None = None
+    """Where the rates of packet trains crowd; None where they do not: the rate varies, or nothing filled the link."""
+    crowd: float | None = None
+    """Share of the bytes whose trains are within some 3 % of `estimate_bps`."""
+    at_most_bps: float | None = None
+    """Rarely was a train faster. What queued behind the slowest link may have been pressed together: no hard bound."""
+
+
+@dataclass(frozen=True)
 class Reordering:
     """How often packets came out of order."""
 
@@ -127,6 +142,7 @@ class Measurement:
     fates: tuple[Fates, ...] = ()
     loss_counts: tuple[LossCount, ...] = ()
     throughput: tuple[Throughput, ...] = ()
+    link_rates: tuple[LinkRate, ...] = ()
     reordering: tuple[Reordering, ...] = ()
     transfer: Transfer | None = None
     replay: Replay | None = None

@@ -1,0 +1,73 @@
+//! What the three packets that open a connection tell (RFC 9293 §3.5).
+
+use crate::packet::Packet;
+use airtcp_wire::{Dur, Flags, Time};
+
+/// A handshake as the tap saw it. Ways are numbered as in `Connection`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Handshake {
+    /// The way that the first SYN went.
+    pub client: Option<usize>,
+    syn: Seen,
+    syn_ack: Seen,
+    ack: Option<Time>,
+    pub ecn: bool,
+    pub sack: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    at: Option<Time>,
+    /// Karn's rule: what was sent twice is no sample.
+    again: bool,
+}
+
+impl Seen {
+    fn note(&mut self, now: Time) {
+        self.again |= self.at.is_some();
+        self.at = self.at.or(Some(now));
+    }
+
+    fn sample(&self, answer: Option<Time>) -> Option<Dur> {
+        Some(answer?.since(self.at.filter(|_| !self.again)?))
+    }
+}
+
+impl Handshake {
+    pub fn note(&mut self, packet: &Packet, way: usize) {
+        let (flags, now) = (packet.segment.flags, packet.time);
+        let permitted = packet.segment.syn.sack_permitted;
+        match (flags.contains(Flags::SYN), flags.contains(Flags::ACK)) {
+            (true, false) => {
+                self.client = Some(way);
+                self.sack = permitted;
+                // RFC 3168 §6.1.1
+                self.ecn = flags.contains(Flags::ECE | Flags::CWR);
+                self.syn.note(now);
+            }
+            (true, true) => {
+                self.client = Some(1 - way);
+                self.sack = permitted && (self.sack || self.syn.at.is_none());
+                self.ecn &= flags.contains(Flags::ECE) && !flags.contains(Flags::CWR);
+                self.syn_ack.note(now);
+            }
+            (false, true) if self.client == Some(way) && self.syn_ack.at.is_some() => {
+                self.ack = self.ack.or(Some(now));
+            }
+            _ => {}
+        }
+    }
+
+    /// From the tap to the end from which packets go this way, and back.
+    pub fn to_source_of(&self, way: usize) -> Option<Dur> {
+        match self.client? == way {
+            true => self.syn_ack.sample(self.ack),
+            false => self.syn.sample(self.syn_ack.at),
+        }
+    }
+
+    /// Over the whole path.
+    pub fn rtt(&self) -> Option<Dur> {
+        Some(self.to_source_of(0)? + self.to_source_of(1)?)
+    }
+}

@@ -1,0 +1,88 @@
+//! How often values of any magnitude occur, in constant memory.
+
+/// Bins in each doubling: a bin is 1 to 2 % wide.
+const PER_OCTAVE_BITS: u32 = 6;
+const BINS: usize = 64 << PER_OCTAVE_BITS;
+
+/// Weighted values in bins of equal relative width.
+#[derive(Clone, Debug)]
+pub struct Histogram {
+    bins: Vec<Bin>,
+    total: f64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Bin {
+    weight: f64,
+    /// Weighted, of the values.
+    sum: f64,
+}
+
+/// Where values crowd.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Peak {
+    /// Mean of the values there.
+    pub value: f64,
+    /// Their share of the whole weight.
+    pub share: f64,
+}
+
+impl Default for Histogram {
+    fn default() -> Histogram {
+        Histogram { bins: vec![Bin::default(); BINS], total: 0.0 }
+    }
+}
+
+impl Histogram {
+    pub fn add(&mut self, value: u64, weight: f64) {
+        let bin = &mut self.bins[index(value)];
+        bin.weight += weight;
+        bin.sum += weight * value as f64;
+        self.total += weight;
+    }
+
+    /// The heaviest run of four neighbouring bins, some 5 % wide.
+    pub fn peak(&self) -> Option<Peak> {
+        let weight = |run: &[Bin]| run.iter().map(|bin| bin.weight).sum::<f64>();
+        let heaviest = self.bins.windows(4).max_by(|a, b| weight(a).total_cmp(&weight(b)))?;
+        let found = weight(heaviest);
+        let sum: f64 = heaviest.iter().map(|bin| bin.sum).sum();
+        (found > 0.0).then(|| Peak { value: sum / found, share: found / self.total })
+    }
+
+    /// The value below which this share of the weight lies.
+    pub fn quantile(&self, share: f64) -> Option<f64> {
+        let mut below = 0.0;
+        let bin = self.bins.iter().find(|bin| {
+            below += bin.weight;
+            bin.weight > 0.0 && below >= share * self.total
+        })?;
+        Some(bin.sum / bin.weight)
+    }
+}
+
+/// The exponent of `value`, and the bits that follow its first.
+fn index(value: u64) -> usize {
+    let value = value.max(1);
+    let exponent = value.ilog2();
+    let mantissa = (value << (63 - exponent) << 1) >> (64 - PER_OCTAVE_BITS);
+    ((exponent << PER_OCTAVE_BITS) as u64 | mantissa) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_peak_and_quantiles_are_found_within_a_bin() {
+        let mut histogram = Histogram::default();
+        (0..1000).for_each(|value| histogram.add(value * 1000, 1.0));
+        (0..3000).for_each(|_| histogram.add(400_000, 1.0));
+        let peak = histogram.peak().unwrap();
+        assert!((peak.value / 400e3 - 1.0).abs() < 0.02, "{peak:?}");
+        assert!(peak.share > 0.75);
+        assert!((histogram.quantile(0.99).unwrap() / 960e3 - 1.0).abs() < 0.02);
+        assert_eq!(Histogram::default().peak(), None);
+        [0, 1, u64::MAX].into_iter().for_each(|value| histogram.add(value, 1.0));
+    }
+}

@@ -1,0 +1,174 @@
+//! L1: packet captures as measurements.
+//!
+//! [`read`] goes over a file twice: once to see which TCP connection has the most data, once to follow that one. Memory
+//! does not grow with the file but for what is handed back: at most 16 million fates and a million round trips.
+//! No bytes make it panic.
+
+mod connections;
+mod fates;
+mod file;
+mod handshake;
+mod histogram;
+mod packet;
+mod pcap;
+mod pcapng;
+mod piece;
+mod ranges;
+pub mod rate;
+mod report;
+mod rtt;
+mod source;
+mod transfer;
+
+pub use file::{FileError, Format, Frame, Reader, Record};
+pub use histogram::Peak;
+pub use packet::{Dissected, Packet, dissect, link_name};
+pub use report::{Capture, Position, Way};
+pub use transfer::Counts;
+
+use connections::{Connection, Connections, Key};
+use std::io::{self, Read};
+use transfer::{Terms, Transfer};
+
+/// Why a capture tells nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum CaptureError {
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error("no packet in it{0}")]
+    NoPackets(String),
+    #[error("no TCP packet among its {packets} packets{skipped}")]
+    NoTcp { packets: u64, skipped: String },
+    #[error("no TCP connection in it carries data; capture during a transfer")]
+    NoData,
+}
+
+impl From<io::Error> for CaptureError {
+    fn from(error: io::Error) -> CaptureError {
+        CaptureError::File(FileError::Io(error))
+    }
+}
+
+/// What was counted on the first way through the file.
+#[derive(Clone, Debug, Default)]
+pub struct Survey {
+    /// Packets that could be read, whatever they are.
+    pub packets: u64,
+    pub tcp_packets: u64,
+    pub skipped: u64,
+    /// The first that was skipped, with its place.
+    pub first_skipped: Option<String>,
+    pub link: Option<&'static str>,
+    first: Option<airtcp_wire::Time>,
+}
+
+/// Reads the capture that `open` opens; it is called twice.
+///
+/// # Errors
+/// A file that cannot be read, or one without a TCP transfer.
+pub fn read<R: Read>(open: impl Fn() -> io::Result<R>) -> Result<Capture, CaptureError> {
+    let (survey, connections, format) = survey(Reader::new(open()?)?)?;
+    let (count, forgotten, all_bytes) = (connections.count, connections.forgotten, connections.payload_bytes);
+    let (key, connection) = connections.largest().ok_or(CaptureError::NoData)?;
+    let ways = follow(Reader::new(open()?)?, &key, &connection)?;
+    let overview = report::Overview { survey, format, connections: count, forgotten, all_bytes };
+    Ok(report::capture(overview, &connection, ways))
+}
+
+fn survey<R: Read>(mut reader: Reader<R>) -> Result<(Survey, Connections, Format), CaptureError> {
+    let (mut survey, mut connections) = (Survey::default(), Connections::default());
+    let mut place = 0;
+    while let Some(record) = reader.next()? {
+        place += 1;
+        let skipped = match record {
+            Record::Skipped(reason) => reason,
+            Record::Frame(frame) => {
+                survey.packets += 1;
+                survey.first = survey.first.or(Some(frame.time));
+                match dissect(&frame) {
+                    Dissected::Other => continue,
+                    Dissected::Skipped(reason) => reason,
+                    Dissected::Tcp(packet) => {
+                        survey.tcp_packets += 1;
+                        survey.link = survey.link.or(link_name(frame.link_type));
+                        connections.note(&packet, frame.interface, place);
+                        continue;
+                    }
+                }
+            }
+        };
+        survey.skipped += 1;
+        survey.first_skipped.get_or_insert_with(|| format!("packet {place}: {skipped}"));
+    }
+    survey.complain()?;
+    Ok((survey, connections, reader.format()))
+}
+
+impl Survey {
+    fn complain(&self) -> Result<(), CaptureError> {
+        let skipped = || self.first_skipped.as_ref().map_or(String::new(), |first| format!(" ({first})"));
+        match (self.packets, self.tcp_packets) {
+            (0, _) => Err(CaptureError::NoPackets(skipped())),
+            (packets, 0) => Err(CaptureError::NoTcp { packets, skipped: skipped() }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Calls `each` with every packet of the connection, and which way it goes.
+fn each_packet<R: Read>(
+    mut reader: Reader<R>,
+    key: &Key,
+    connection: &Connection,
+    mut each: impl FnMut(&Packet, usize),
+) -> io::Result<()> {
+    let mut place = 0;
+    while let Some(record) = reader.next()? {
+        place += 1;
+        if place > connection.last {
+            break;
+        }
+        if let Record::Frame(frame) = record
+            && place >= connection.first
+            && let Dissected::Tcp(packet) = dissect(&frame)
+        {
+            let (found, is_forward) = Key::of(&packet, frame.interface);
+            if found == *key {
+                each(&packet, usize::from(!is_forward));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Follows both ways' data.
+fn follow<R: Read>(reader: Reader<R>, key: &Key, connection: &Connection) -> io::Result<[Transfer; 2]> {
+    let transfer = |way: usize| {
+        let payload_max = payload_max(connection, way);
+        Transfer::new(Terms { payload_max, to_sender: connection.handshake.to_source_of(way) })
+    };
+    let mut ways = [transfer(0), transfer(1)];
+    each_packet(reader, key, connection, |packet, way| {
+        ways[way].on_data(packet);
+        ways[1 - way].on_ack(packet);
+    })?;
+    Ok(ways)
+}
+
+/// Payload of a full packet: what both ends can receive, without the options that each packet has. Where no SYN was
+/// captured, the longest payload, unless only offload explains it.
+fn payload_max(connection: &Connection, way: usize) -> u32 {
+    const TIMESTAMPS: u32 = 12;
+    /// RFC 879 and RFC 8200 §5 have larger ones; below this it is taken for nonsense.
+    const LEAST: u32 = 64;
+    /// On an MTU of 1500 bytes with timestamps.
+    const USUAL: u32 = 1448;
+    /// On an MTU of 9000 bytes.
+    const JUMBO: u32 = 8960;
+    let ends = connection.ways;
+    let options = if ends[way].timestamps { TIMESTAMPS } else { 0 };
+    let agreed =
+        ends.iter().filter_map(|end| end.mss).min().map(|mss| u32::from(mss).saturating_sub(options));
+    let longest = ends[way].longest_payload;
+    agreed.unwrap_or(if longest > JUMBO { USUAL } else { longest }).max(LEAST)
+}

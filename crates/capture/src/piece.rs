@@ -1,0 +1,172 @@
+//! A range of the stream that was sent as one packet, and what the tap has seen of it.
+
+use crate::fates::{Fate, Fates, Slot};
+use crate::packet::Packet;
+use crate::rtt::is_newer;
+use airtcp_wire::{Dur, Time};
+use smallvec::SmallVec;
+
+/// Copies of one piece that are told apart.
+const MOST_COPIES: usize = 64;
+
+/// What tells packets of the same bytes apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stamp {
+    pub time: Time,
+    /// The value of the timestamps option.
+    pub value: Option<u32>,
+    /// IPv4's identification.
+    pub id: u16,
+}
+
+impl Stamp {
+    pub fn of(packet: &Packet) -> Stamp {
+        Stamp {
+            time: packet.time,
+            value: packet.segment.timestamps.map(|stamps| stamps.value),
+            id: packet.id,
+        }
+    }
+
+    /// Was this packet sent before `other`, by the sender's clock? `None`: that cannot be told.
+    pub fn is_older(&self, other: &Stamp) -> Option<bool> {
+        let (own, other) = (self.value?, other.value?);
+        (own != other).then(|| is_newer(other, own))
+    }
+
+    /// The very same packet, which passed the tap twice, as on the interfaces of a bridge.
+    pub fn is_same_packet(&self, other: &Stamp) -> bool {
+        const SOON: Dur = Dur::from_millis(1);
+        let is_soon = self.time.since(other.time) < SOON;
+        self.value == other.value
+            && is_soon
+            && self.id == other.id
+            && (self.id != 0 || self.value.is_some() && self.time == other.time)
+    }
+}
+
+/// One transmission that the tap has seen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Copy {
+    pub stamp: Stamp,
+    pub slot: Slot,
+}
+
+/// What came later than what was sent after it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Hole {
+    /// Of the first packet that was not seen in its place.
+    pub slot: Slot,
+    /// The packet that came in its stead.
+    pub revealed_by: Stamp,
+}
+
+/// A piece of the stream. Its start is its key.
+#[derive(Clone, Debug)]
+pub struct Piece {
+    pub end: u64,
+    /// Length of the headers of its packet.
+    pub headers: u32,
+    /// Empty: never seen.
+    pub copies: SmallVec<[Copy; 1]>,
+    pub hole: Option<Hole>,
+    /// Once it is acknowledged, by a SACK block or cumulatively.
+    pub settled: Option<Settled>,
+}
+
+/// What is believed of the copies of an acknowledged piece, until a DSACK corrects it.
+#[derive(Clone, Debug, Default)]
+pub struct Settled {
+    /// Copies that are taken for lost.
+    pub lost: SmallVec<[Slot; 1]>,
+    /// Copies that have arrived in vain: so many DSACKs are no news.
+    pub in_vain: u32,
+}
+
+impl Piece {
+    pub fn seen(end: u64, headers: u32, copy: Copy, hole: Option<Hole>) -> Piece {
+        Piece { end, headers, copies: SmallVec::from_slice(&[copy]), hole, settled: None }
+    }
+
+    pub fn unseen(end: u64, hole: Hole) -> Piece {
+        Piece { end, headers: 0, copies: SmallVec::new(), hole: Some(hole), settled: None }
+    }
+
+    pub fn add(&mut self, copy: Copy) {
+        if self.copies.len() < MOST_COPIES {
+            self.copies.push(copy);
+        }
+    }
+
+    /// Is there more to it than one packet that arrived?
+    pub fn is_eventful(&self) -> bool {
+        self.copies.len() > 1
+            || self.hole.is_some()
+            || self.settled.as_ref().is_some_and(|settled| settled.in_vain > 0)
+    }
+
+    /// The copy whose arrival this acknowledgment tells of, and whether that is certain.
+    ///
+    /// By the echo, where it is of this piece (RFC 7323 §4.3; RFC 3522 §3.2): what arrived was sent when its value says.
+    /// Otherwise a copy whose answer came sooner than any answer ever did cannot be the one.
+    pub fn arrived(&self, now: Time, echo: Option<u32>, min_rtt: Option<Dur>) -> (usize, bool) {
+        let last = self.copies.len() - 1;
+        let not_after = |echo: u32| {
+            self.copies.iter().rposition(|copy| copy.stamp.value.is_some_and(|value| !is_newer(value, echo)))
+        };
+        let latest = echo.map_or(last, |echo| not_after(echo).unwrap_or(0));
+        let could_be = |copy: &Copy| {
+            let same_value = echo.is_none() || copy.stamp.value == self.copies[latest].stamp.value;
+            same_value && now.since(copy.stamp.time) >= min_rtt.unwrap_or(Dur::ZERO).mul_f64(0.95)
+        };
+        let found = self.copies[..=latest].iter().rposition(could_be);
+        let rivals = self.copies[..=latest].iter().filter(|copy| could_be(copy)).count();
+        (found.unwrap_or(if echo.is_some() { latest } else { 0 }), last == 0 || echo.is_some() && rivals == 1)
+    }
+
+    /// Copy `arrived` has arrived: those before it are lost, those behind it were sent in vain. Answers how many those
+    /// are.
+    pub fn settle(&mut self, arrived: usize, fates: &mut Fates) -> u32 {
+        let in_vain = (self.copies.len() - 1 - arrived) as u32;
+        self.copies[..arrived].iter().for_each(|copy| fates.set(copy.slot, Fate::Lost));
+        self.copies[arrived..].iter().for_each(|copy| fates.set(copy.slot, Fate::Arrived));
+        let lost = self.copies[..arrived].iter().map(|copy| copy.slot).collect();
+        self.settled = Some(Settled { lost, in_vain });
+        in_vain
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn piece(copies: &[(u64, Option<u32>)]) -> Piece {
+        let slot = Fates::default().open(1);
+        let copies = copies.iter().map(|&(ms, value)| {
+            let stamp = Stamp { time: Time(ms * 1_000_000), value, id: 0 };
+            Copy { stamp, slot }
+        });
+        Piece { end: 1, headers: 40, copies: copies.collect(), hole: None, settled: None }
+    }
+
+    fn arrived(piece: &Piece, ms: u64, echo: Option<u32>, min_rtt_ms: u64) -> (usize, bool) {
+        piece.arrived(Time(ms * 1_000_000), echo, Some(Dur::from_millis(min_rtt_ms)))
+    }
+
+    /// RFC 3522 §3.2: an echo older than the retransmission answers the original.
+    #[test]
+    fn the_echo_tells_the_original_from_its_retransmission() {
+        let piece = piece(&[(0, Some(100)), (200, Some(300))]);
+        assert_eq!(arrived(&piece, 400, Some(100), 50), (0, true));
+        assert_eq!(arrived(&piece, 400, Some(300), 50), (1, true));
+        assert_eq!(arrived(&piece, 400, Some(299), 50), (0, true));
+    }
+
+    #[test]
+    fn an_answer_that_comes_too_soon_is_an_earlier_copy_s() {
+        let piece = piece(&[(0, None), (200, None), (390, None)]);
+        assert_eq!(arrived(&piece, 400, None, 50), (1, false));
+        assert_eq!(arrived(&piece, 210, None, 50), (0, false));
+        assert_eq!(arrived(&piece, 450, None, 50), (2, false));
+    }
+}

@@ -1,0 +1,162 @@
+//! What a capture tells, put together.
+
+use crate::Survey;
+use crate::connections::Connection;
+use crate::file::Format;
+use crate::handshake::Handshake;
+use crate::rate::{Bins, Rates};
+use crate::transfer::{Counts, Transfer};
+use airtcp_wire::packet::Endpoints;
+use airtcp_wire::{Dur, Time};
+
+/// Where the tap stood on the way of the data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Position {
+    AtSender,
+    AtReceiver,
+    Between,
+    Unknown,
+}
+
+impl Position {
+    pub fn name(self) -> &'static str {
+        match self {
+            Position::AtSender => "sender",
+            Position::AtReceiver => "receiver",
+            Position::Between => "between",
+            Position::Unknown => "unknown",
+        }
+    }
+}
+
+/// A capture and its largest TCP connection.
+#[derive(Clone, Debug)]
+pub struct Capture {
+    pub overview: Overview,
+    /// From the sender of the most data.
+    pub endpoints: Endpoints,
+    pub mss: Option<u16>,
+    pub timestamps: bool,
+    /// The handshake's; `None` where it was not captured.
+    pub sack: Option<bool>,
+    pub ecn: Option<bool>,
+    pub handshake_rtt: Option<Dur>,
+    /// The way with the most data, and the other.
+    pub forward: Way,
+    pub reverse: Way,
+}
+
+/// The file and its connections.
+#[derive(Clone, Debug)]
+pub struct Overview {
+    pub survey: Survey,
+    pub format: Format,
+    pub connections: u64,
+    /// Connections that were forgotten because there were too many.
+    pub forgotten: u64,
+    /// Payload of all connections.
+    pub all_bytes: u64,
+}
+
+/// The data of one direction.
+#[derive(Clone, Debug)]
+pub struct Way {
+    pub position: Position,
+    /// At best, from the tap to each end and back.
+    pub to_sender: Option<Dur>,
+    pub to_receiver: Option<Dur>,
+    /// Over the whole path: when the packet was sent or passed the tap, since the file's first packet, and the time.
+    pub round_trips: Vec<(Dur, Dur)>,
+    /// Each packet's fate in order of sending.
+    pub lost: Vec<bool>,
+    pub counts: Counts,
+    pub late_by: Vec<Dur>,
+    /// The median from one data packet to the next.
+    pub gap: Option<Dur>,
+    /// Data over time, as it was acknowledged, or at the receiver as it came.
+    pub throughput: Bins,
+    /// When the throughput's first interval began, since the file's first packet.
+    pub throughput_start: Dur,
+    pub rates: Rates,
+}
+
+/// Below this share of the round trip, an end is where the tap is.
+const AT_END: f64 = 0.1;
+
+pub fn capture(overview: Overview, connection: &Connection, ways: [Transfer; 2]) -> Capture {
+    let main = usize::from(connection.ways[1].payload_bytes > connection.ways[0].payload_bytes);
+    let handshake = &connection.handshake;
+    let start = overview.survey.first.unwrap_or_default();
+    let mut ways = ways.into_iter().enumerate().map(|(index, way)| Way::new(way, handshake, index, start));
+    let (first, second) = (ways.next(), ways.next());
+    let (forward, reverse) = if main == 0 { (first, second) } else { (second, first) };
+    let known = handshake.client.map(|_| handshake);
+    Capture {
+        endpoints: if main == 0 { connection.endpoints } else { connection.endpoints.reversed() },
+        mss: connection.ways.iter().filter_map(|way| way.mss).min(),
+        timestamps: connection.ways.iter().all(|way| way.timestamps),
+        sack: known.map(|handshake| handshake.sack),
+        ecn: known.map(|handshake| handshake.ecn),
+        handshake_rtt: handshake.rtt(),
+        forward: forward.expect("two ways"),
+        reverse: reverse.expect("two ways"),
+        overview,
+    }
+}
+
+impl Way {
+    fn new(transfer: Transfer, handshake: &Handshake, index: usize, start: Time) -> Way {
+        let least = |handshake: Option<Dur>, series: Option<Dur>| handshake.into_iter().chain(series).min();
+        let to_sender = least(handshake.to_source_of(index), transfer.to_sender.min);
+        let to_receiver = least(handshake.to_source_of(1 - index), transfer.to_receiver.min);
+        let position = position(to_sender, to_receiver);
+        // What was acknowledged is what arrived; at the receiver, arrivals are seen themselves.
+        let meter = match position {
+            Position::AtReceiver => &transfer.seen,
+            _ if !transfer.is_acknowledged() => &transfer.seen,
+            _ => &transfer.acknowledged,
+        };
+        Way {
+            round_trips: round_trips(&transfer, to_sender, to_receiver, start),
+            lost: transfer.fates.lost(transfer.is_acknowledged()),
+            gap: transfer.gaps.quantile(0.5).map(|gap| Dur(gap as u64)),
+            throughput: meter.bins.clone(),
+            throughput_start: meter.start.unwrap_or_default().since(start),
+            rates: meter.rates(),
+            counts: transfer.counts,
+            late_by: transfer.late_by,
+            position,
+            to_sender,
+            to_receiver,
+        }
+    }
+}
+
+fn position(to_sender: Option<Dur>, to_receiver: Option<Dur>) -> Position {
+    match (to_sender, to_receiver) {
+        (Some(to_sender), Some(to_receiver)) => {
+            let share = to_sender.as_secs_f64() / (to_sender + to_receiver).as_secs_f64().max(1e-9);
+            match share {
+                _ if share < AT_END => Position::AtSender,
+                _ if share > 1.0 - AT_END => Position::AtReceiver,
+                _ => Position::Between,
+            }
+        }
+        _ => Position::Unknown,
+    }
+}
+
+/// The series of the longer part of the path, with the least that the other part takes.
+fn round_trips(
+    transfer: &Transfer,
+    to_sender: Option<Dur>,
+    to_receiver: Option<Dur>,
+    start: Time,
+) -> Vec<(Dur, Dur)> {
+    let (near, far) = (to_sender.unwrap_or_default(), to_receiver.unwrap_or_default());
+    let (series, rest) = if near > far { (&transfer.to_sender, far) } else { (&transfer.to_receiver, near) };
+    let mut trips: Vec<_> =
+        series.samples.iter().map(|&(sent, rtt)| (sent.since(start), rtt + rest)).collect();
+    trips.sort_by_key(|&(sent, _)| sent);
+    trips
+}

@@ -1,0 +1,128 @@
+//! Round trips: from the tap to one end and back.
+
+use airtcp_wire::{Dur, Time};
+use std::collections::VecDeque;
+
+/// Samples that are kept; when there are more, every second one goes.
+const SAMPLES: usize = 1 << 20;
+
+/// Round trips over time, with what RFC 6298 makes of them.
+#[derive(Clone, Debug, Default)]
+pub struct RoundTrips {
+    pub min: Option<Dur>,
+    smoothed: Option<Smoothed>,
+    /// When the packet passed the tap, and how long its answer took.
+    pub samples: Vec<(Time, Dur)>,
+    /// One in 2ⁿ is kept.
+    thinned: u32,
+    seen: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Smoothed {
+    srtt: Dur,
+    rttvar: Dur,
+}
+
+impl RoundTrips {
+    pub fn push(&mut self, sent: Time, rtt: Dur) {
+        self.min = Some(self.min.map_or(rtt, |min| min.min(rtt)));
+        self.smoothed = Some(match self.smoothed {
+            // RFC 6298 §2.2 and §2.3
+            None => Smoothed { srtt: rtt, rttvar: rtt / 2 },
+            Some(Smoothed { srtt, rttvar }) => {
+                let deviation = Dur(srtt.0.abs_diff(rtt.0));
+                Smoothed { srtt: srtt - srtt / 8 + rtt / 8, rttvar: rttvar - rttvar / 4 + deviation / 4 }
+            }
+        });
+        if self.seen.is_multiple_of(1 << self.thinned) {
+            self.samples.push((sent, rtt));
+            if self.samples.len() == SAMPLES {
+                let mut index = 0;
+                self.samples.retain(|_| {
+                    index += 1;
+                    index % 2 == 1
+                });
+                self.thinned += 1;
+            }
+        }
+        self.seen += 1;
+    }
+
+    pub fn srtt(&self) -> Option<Dur> {
+        self.smoothed.map(|smoothed| smoothed.srtt)
+    }
+
+    /// What is added to SRTT before a timer expires: 4·RTTVAR, and 200 ms at least, as Linux does.
+    pub fn margin(&self) -> Dur {
+        const LEAST: Dur = Dur::from_millis(200);
+        self.smoothed.map_or(Dur::from_millis(1000), |smoothed| (smoothed.rttvar * 4).max(LEAST))
+    }
+}
+
+/// Timestamps that are under way, to be seen again in the echo (RFC 7323).
+#[derive(Clone, Debug, Default)]
+pub struct Echoes {
+    waiting: VecDeque<(u32, Time)>,
+}
+
+/// More than a window's worth.
+const WAITING: usize = 1 << 16;
+
+impl Echoes {
+    /// A packet with this value has passed. Only the first of each value counts.
+    pub fn on_value(&mut self, now: Time, value: u32) {
+        if self.waiting.back().is_none_or(|&(last, _)| is_newer(value, last)) {
+            self.waiting.push_back((value, now));
+            if self.waiting.len() > WAITING {
+                self.waiting.pop_front();
+            }
+        }
+    }
+
+    /// This echo has passed; answers when its value had, if this is the first time it comes back.
+    pub fn on_echo(&mut self, echo: u32) -> Option<Time> {
+        while let Some(&(value, sent)) = self.waiting.front() {
+            if is_newer(value, echo) {
+                return None;
+            }
+            self.waiting.pop_front();
+            if value == echo {
+                return Some(sent);
+            }
+        }
+        None
+    }
+}
+
+/// Is `value` later than `than`, on a clock that wraps?
+pub fn is_newer(value: u32, than: u32) -> bool {
+    value.wrapping_sub(than) as i32 > 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_echo_is_matched_once_with_the_first_of_its_value() {
+        let mut echoes = Echoes::default();
+        for (ms, value) in [(0, 10), (1, 10), (5, 11), (9, 12)] {
+            echoes.on_value(Time(ms * 1_000_000), value);
+        }
+        assert_eq!(echoes.on_echo(9), None);
+        assert_eq!(echoes.on_echo(10), Some(Time(0)));
+        assert_eq!(echoes.on_echo(10), None);
+        assert_eq!(echoes.on_echo(12), Some(Time(9_000_000)));
+        assert_eq!(echoes.on_echo(11), None, "overtaken");
+    }
+
+    #[test]
+    fn a_million_samples_are_thinned_evenly() {
+        let mut trips = RoundTrips::default();
+        (0..3 * SAMPLES as u64).for_each(|n| trips.push(Time(n), Dur(n + 1)));
+        assert!(trips.samples.len() < SAMPLES);
+        assert_eq!(trips.min, Some(Dur(1)));
+        assert!(trips.samples.windows(2).all(|pair| pair[1].0.0 - pair[0].0.0 == 1 << trips.thinned));
+    }
+}
