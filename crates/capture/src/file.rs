@@ -125,7 +125,7 @@ impl<R: Read> Reader<R> {
     ///
     /// # Errors
     /// The file's.
-    pub fn next(&mut self) -> io::Result<Option<Record<'_>>> {
+    pub fn read(&mut self) -> io::Result<Option<Record<'_>>> {
         let head = match &mut self.container {
             Container::Pcap(pcap) => pcap.next(&mut self.source, &mut self.packet)?,
             Container::Pcapng(pcapng) => pcapng.next(&mut self.source, &mut self.packet)?,

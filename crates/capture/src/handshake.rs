@@ -59,7 +59,7 @@ impl Handshake {
     }
 
     /// From the tap to the end from which packets go this way, and back.
-    pub fn to_source_of(&self, way: usize) -> Option<Dur> {
+    pub fn rtt_to_source_of(self, way: usize) -> Option<Dur> {
         match self.client? == way {
             true => self.syn_ack.sample(self.ack),
             false => self.syn.sample(self.syn_ack.at),
@@ -67,7 +67,7 @@ impl Handshake {
     }
 
     /// Over the whole path.
-    pub fn rtt(&self) -> Option<Dur> {
-        Some(self.to_source_of(0)? + self.to_source_of(1)?)
+    pub fn rtt(self) -> Option<Dur> {
+        Some(self.rtt_to_source_of(0)? + self.rtt_to_source_of(1)?)
     }
 }

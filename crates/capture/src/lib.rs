@@ -78,7 +78,7 @@ pub fn read<R: Read>(open: impl Fn() -> io::Result<R>) -> Result<Capture, Captur
 fn survey<R: Read>(mut reader: Reader<R>) -> Result<(Survey, Connections, Format), CaptureError> {
     let (mut survey, mut connections) = (Survey::default(), Connections::default());
     let mut place = 0;
-    while let Some(record) = reader.next()? {
+    while let Some(record) = reader.read()? {
         place += 1;
         let skipped = match record {
             Record::Skipped(reason) => reason,
@@ -123,7 +123,7 @@ fn each_packet<R: Read>(
     mut each: impl FnMut(&Packet, usize),
 ) -> io::Result<()> {
     let mut place = 0;
-    while let Some(record) = reader.next()? {
+    while let Some(record) = reader.read()? {
         place += 1;
         if place > connection.last {
             break;
@@ -145,7 +145,7 @@ fn each_packet<R: Read>(
 fn follow<R: Read>(reader: Reader<R>, key: &Key, connection: &Connection) -> io::Result<[Transfer; 2]> {
     let transfer = |way: usize| {
         let payload_max = payload_max(connection, way);
-        Transfer::new(Terms { payload_max, to_sender: connection.handshake.to_source_of(way) })
+        Transfer::new(Terms { payload_max, to_sender: connection.handshake.rtt_to_source_of(way) })
     };
     let mut ways = [transfer(0), transfer(1)];
     each_packet(reader, key, connection, |packet, way| {

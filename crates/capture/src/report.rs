@@ -107,8 +107,8 @@ pub fn capture(overview: Overview, connection: &Connection, ways: [Transfer; 2])
 impl Way {
     fn new(transfer: Transfer, handshake: &Handshake, index: usize, start: Time) -> Way {
         let least = |handshake: Option<Dur>, series: Option<Dur>| handshake.into_iter().chain(series).min();
-        let to_sender = least(handshake.to_source_of(index), transfer.to_sender.min);
-        let to_receiver = least(handshake.to_source_of(1 - index), transfer.to_receiver.min);
+        let to_sender = least(handshake.rtt_to_source_of(index), transfer.to_sender.min);
+        let to_receiver = least(handshake.rtt_to_source_of(1 - index), transfer.to_receiver.min);
         let position = position(to_sender, to_receiver);
         // What was acknowledged is what arrived; at the receiver, arrivals are seen themselves.
         let meter = match position {

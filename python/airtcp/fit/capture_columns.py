@@ -8,7 +8,7 @@ from airtcp.fit.measurement import Flags, Floats
 
 
 class Way(TypedDict):
-    """The data of one direction of a connection. Series have one value for each packet, sample or interval."""
+    """The data of one direction of a connection. Series have a value a packet, sample or interval."""
 
     position: Literal["sender", "receiver", "between", "unknown"]
     """Where the capture was taken, on the way of these data."""
@@ -51,8 +51,7 @@ class Way(TypedDict):
     dispersion_share: float | None
     """Share of the bytes whose trains are there."""
     fastest_bps: float | None
-    """One train in a hundred was faster: an upper bound, but for what queues behind the slowest link have pressed
-    together."""
+    """One train in a hundred was faster: an upper bound, but for what later queues have pressed together."""
 
 
 class CaptureColumns(TypedDict):

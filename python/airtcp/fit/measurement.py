@@ -80,11 +80,11 @@ class LinkRate:
     at_least_bps: float
     """The transfer's best over a second: the path has carried that."""
     estimate_bps: float | None = None
-    """Where the rates of packet trains crowd; None where they do not: the rate varies, or nothing filled the link."""
+    """Where the rates of packet trains crowd; None: the rate varies, or nothing filled the link."""
     crowd: float | None = None
     """Share of the bytes whose trains are within some 3 % of `estimate_bps`."""
     at_most_bps: float | None = None
-    """Rarely was a train faster. What queued behind the slowest link may have been pressed together: no hard bound."""
+    """Rarely was a train faster. Later queues may press trains together: no hard bound."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,183 @@
+"""Packet captures of a TCP transfer, as tcpdump and Wireshark write them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from airtcp import _engine
+from airtcp.fit.capture_columns import CaptureColumns, Way
+from airtcp.fit.measurement import (
+    Direction,
+    Fates,
+    Floats,
+    LinkRate,
+    Measurement,
+    Reordering,
+    RoundTrips,
+    Skipped,
+    Throughput,
+    Transfer,
+)
+from airtcp.fit.readers import FileError, Reader
+
+_MAGIC_NUMBERS = (
+    b"\xd4\xc3\xb2\xa1",
+    b"\xa1\xb2\xc3\xd4",
+    b"\x4d\x3c\xb2\xa1",
+    b"\xa1\xb2\x3c\x4d",
+    b"\x34\xcd\xb2\xa1",
+    b"\xa1\xb2\xcd\x34",
+    b"\x0a\x0d\x0d\x0a",
+)
+_PLACES = {
+    "sender": "at the sender",
+    "receiver": "at the receiver",
+    "between": "between sender and receiver",
+    "unknown": "at an unknown place of the path",
+}
+# A direction with less says nothing of its path.
+_FEW_PACKETS = 100
+_INTERVAL_S = 0.1
+
+
+def recognises(head: bytes) -> float:
+    return 1.0 if head.startswith(_MAGIC_NUMBERS) else 0.0
+
+
+def read(path: Path) -> Measurement:
+    try:
+        found = _engine.read_capture(str(path))
+    except _engine.CaptureError as error:
+        raise FileError(f"{path}: {error}") from error
+    forward = found["forward"]
+    ways: list[tuple[Direction, Way]] = [("forward", forward)]
+    if found["reverse"]["data_packets"] >= _FEW_PACKETS:
+        ways.append(("reverse", found["reverse"]))
+    return Measurement(
+        source=path,
+        format=f"{found['format']} capture ({found['link']}), {_PLACES[forward['position']]}",
+        round_trips=_round_trips(forward),
+        fates=tuple(_fates(way, direction) for direction, way in ways if len(way["lost"])),
+        throughput=tuple(_throughput(way, direction) for direction, way in ways),
+        link_rates=tuple(_link_rate(way, direction) for direction, way in ways if way["sustained_bps"]),
+        reordering=tuple(
+            Reordering(way["data_packets"], way["late"], way["late_by_s"], direction)
+            for direction, way in ways
+        ),
+        transfer=_transfer(found),
+        skipped=_skipped(found),
+        notes=tuple(_notes(found)),
+    )
+
+
+def _packet_bytes(way: Way) -> float:
+    return way["data_bytes"] / max(1, way["data_packets"])
+
+
+def _round_trips(way: Way) -> RoundTrips | None:
+    if not len(way["rtt_s"]):
+        return None
+    return RoundTrips(way["rtt_time_s"], way["rtt_s"], _packet_bytes(way))
+
+
+def _fates(way: Way, direction: Direction) -> Fates:
+    return Fates(way["lost"], direction, _packet_bytes(way), way["gap_s"])
+
+
+def _throughput(way: Way, direction: Direction) -> Throughput:
+    """Intervals of at least 100 ms and a round trip: in shorter ones a transfer's bursts show."""
+    width = way["throughput_interval_s"]
+    shortest = max(_INTERVAL_S, float(np.median(way["rtt_s"])) if len(way["rtt_s"]) else 0.0)
+    together = max(1, int(np.ceil(shortest / width)))
+    sums = np.add.reduceat(way["throughput_bytes"], np.arange(0, len(way["throughput_bytes"]), together))
+    # The last one has not been seen to its end.
+    whole = sums[:-1] if len(sums) > 1 else sums
+    interval_s: Floats = np.full(len(whole), together * width)
+    rate_bps: Floats = np.multiply(whole, 8) / interval_s
+    time_s: Floats = way["throughput_start_s"] + interval_s * np.arange(len(whole))
+    return Throughput(time_s, interval_s, rate_bps, direction, is_capacity=False)
+
+
+def _link_rate(way: Way, direction: Direction) -> LinkRate:
+    return LinkRate(
+        direction,
+        at_least_bps=way["sustained_bps"] or 0.0,
+        estimate_bps=way["dispersion_bps"],
+        crowd=way["dispersion_share"],
+        at_most_bps=way["fastest_bps"],
+    )
+
+
+def _transfer(found: CaptureColumns) -> Transfer:
+    way = found["forward"]
+    return Transfer(
+        data_packets=way["data_packets"] - way["retransmissions"],
+        retransmissions=way["retransmissions"],
+        spurious=way["spurious"],
+        timeouts=way["timeouts"],
+        mss_bytes=found["mss_bytes"],
+        ecn=found["ecn"],
+    )
+
+
+def _skipped(found: CaptureColumns) -> Skipped | None:
+    first = found["first_skipped"]
+    return Skipped(found["skipped"], first) if first is not None else None
+
+
+def _notes(found: CaptureColumns) -> list[str]:
+    way = found["forward"]
+    share = way["payload_bytes"] / max(1, found["payload_bytes"])
+    count = found["connections"]
+    notes = [
+        f"The transfer is {found['sender']} to {found['receiver']}: {share:.0%} of the data in the file"
+        + (f", the largest of {count} TCP connections." if count > 1 else "."),
+        _place_note(way),
+    ]
+    if found["connections_forgotten"]:
+        notes.append(
+            f"{found['connections_forgotten']} connections with little data were not followed: too many."
+        )
+    if found["handshake_rtt_s"] is not None:
+        notes.append(f"The handshake took {found['handshake_rtt_s'] * 1e3:.1f} ms there and back.")
+    if not way["acks"]:
+        notes.append("No acknowledgment was captured: round trips and losses behind the tap cannot be told.")
+    if way["missed"]:
+        notes.append(
+            f"{way['missed']} packets are not in the file but were acknowledged: the capture missed them."
+        )
+    if way["duplicates"]:
+        notes.append(f"{way['duplicates']} packets were captured twice and are counted once.")
+    if way["merged"]:
+        notes.append(
+            f"{way['merged']} segments are longer than a packet, as network cards cut and join them; "
+            "they are counted as the packets that they were."
+        )
+    if way["ce_marks"]:
+        notes.append(f"{way['ce_marks']} data packets were marked by a queue (ECN).")
+    return notes
+
+
+def _place_note(way: Way) -> str:
+    place = f"The capture was taken {_PLACES[way['position']]}"
+    match way["position"]:
+        case "sender":
+            return f"{place}: a packet is lost if it was sent again and that was needed."
+        case "receiver":
+            return (
+                f"{place}: a packet is lost if a retransmission fills its place. Round trips are from an "
+                "acknowledgment to the data that it let go, and contain the sender's pauses."
+            )
+        case "between":
+            return f"{place}: losses before and behind it count together."
+    return f"{place}, as no handshake and no timestamps tell: losses before and behind it count together."
+
+
+READER = Reader(
+    name="capture",
+    summary="Packets of a TCP transfer: `tcpdump -i DEV -s 128 -w FILE.pcap tcp`.",
+    recognises=recognises,
+    read=read,
+)
