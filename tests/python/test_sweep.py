@@ -217,6 +217,9 @@ def test_figures_that_suit_what_varies(vary: list[str], figures: set[str], tmp_p
     assert {path.name for path in paths} == {f"{name}.{kind}" for name in figures for kind in ("png", "svg")}
     assert all(path.stat().st_size > 5_000 for path in paths)
     assert "<svg" in found._repr_html_()
+    page = found.report(tmp_path / "report.html", "airtcp sweep …").read_text()
+    assert found.verdict in page
+    assert "plotly" in page
 
 
 def _executors() -> Iterator[str | Executor | None]:

@@ -20,6 +20,7 @@ from airtcp.cli.errors import INTERRUPTED, InputError, writing
 from airtcp.cli.options import (
     DurationOption,
     ProfileOption,
+    ReportOption,
     Request,
     ScenarioArgument,
     SchemesOption,
@@ -69,6 +70,7 @@ def command(
         Path | None,
         typer.Option(metavar="DIR", help="Where results go.  [default: airtcp-out/NAME-sweep]"),
     ] = None,
+    report: ReportOption = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Forget the runs that DIR holds.")] = False,
     jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time.  [default: one a core]")] = None,
     executor: Annotated[
@@ -110,9 +112,13 @@ def command(
             "The same command goes on with the others."
         )
         raise typer.Exit(INTERRUPTED)
-    _write(found, directory, _command(request, vary or [], lhs, sample_seed))
+    repeat = _command(request, vary or [], lhs, sample_seed)
+    _write(found, directory, repeat)
+    if report:
+        with writing(report):
+            found.report(report, repeat)
     _show(console, found)
-    console.print(f"Figures and data: {directory}/")
+    console.print(f"Figures and data: {directory}/{f', report: {report}' if report else ''}")
 
 
 def _default_directory(request: Request) -> Path:

@@ -95,7 +95,8 @@ class Rule(Mark):
 class Heat(Mark):
     """A value in each cell: `z` has a row for each `y`, and so has `texts`, which stand in the cells.
 
-    With `winners`, a row of schemes for each `y`, a cell has that scheme's colour, and `z` is only told.
+    With `winners`, a row of schemes for each `y`, a cell has that scheme's colour, and `z` is only told; one
+    without a winner has no colour.
     """
 
     z: Sequence[Sequence[float | None]] = ()

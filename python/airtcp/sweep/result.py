@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
@@ -141,6 +142,15 @@ class SweepResult:
 
         with style():
             return [path for name, drawn in self.figures().items() for path in save(drawn, directory, name)]
+
+    def report(self, path: str | PathLike[str], command: str | None = None) -> Path:
+        """Writes one page with interactive figures that opens offline; `command` is the one that repeats it.
+
+        Raises OSError, and ValueError if nothing has run.
+        """
+        from airtcp.report.sweep import sweep_page  # noqa: PLC0415 only who wants a page pays for it
+
+        return sweep_page(self, command).write(Path(path))
 
     def _repr_html_(self) -> str:
         from airtcp.figures.style import style, svg_text  # noqa: PLC0415

@@ -153,7 +153,8 @@ function heatTraces(mark, _look, { figure }) {
     const shade = mixed(look(place).colour, 0.4);
     return [[place / names.length, shade], [(place + 1) / names.length, shade]];
   });
-  const z = mark.winners.map((row) => row.map((name) => (figure.hidden.has(name) ? null : names.indexOf(name))));
+  const shown = (name) => names.includes(name) && !figure.hidden.has(name);
+  const z = mark.winners.map((row) => row.map((name) => (shown(name) ? names.indexOf(name) : null)));
   return [{
     ...cells, z, zmin: -0.5, zmax: names.length - 0.5, colorscale: steps, showscale: false,
     textfont: { color: variable("ink") },
