@@ -16,13 +16,10 @@ version = release = airtcp.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "reference"]
 exclude_patterns = ["_build", "_ext"]
 nitpicky = True
-# Types of other libraries, whose documentation is not at hand where this is built.
+# Types of other libraries, whose documentation is not at hand where this is built, and type variables.
 nitpick_ignore_regex = [
-    ("py:.*", r"(np|npt|numpy|pl|polars|matplotlib|plotly|scipy|concurrent|collections|typing|pathlib|os)\..*"),
-    (
-        "py:.*",
-        r"(Path|Figure|DataFrame|NDArray|Any|Literal|Mapping|Sequence|Callable|Iterator|Self|Executor)",
-    ),
+    ("py:.*", r"(np|npt|numpy|polars|matplotlib|concurrent|collections|typing|pathlib|os)\..*"),
+    ("py:.*", r"airtcp\..*\.T|Figure"),
 ]
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
