@@ -11,14 +11,14 @@ from airtcp.fit.text import HEAD_BYTES, TextFile
 _CHECK_EACH = 1000
 
 
-def objects(text: TextFile, longest: int, what: str) -> Iterator[tuple[int, dict[str, Any], str]]:
+def objects(text: TextFile, longest: int) -> Iterator[tuple[int, dict[str, Any], str]]:
     """Each object of at most `longest` characters, its number from 1 and how it begins.
 
     What stands between objects, such as the brackets of a list, goes unread. Of an object that breaks off or
     is too long, the objects inside come one by one, and it counts as skipped.
 
     # Raises
-    FileError if most of the file is none of `what`.
+    FileError if most of the file cannot be read.
     """
     decoder = json.JSONDecoder()
     number = 0
@@ -41,7 +41,7 @@ def objects(text: TextFile, longest: int, what: str) -> Iterator[tuple[int, dict
                 text.skips.lines += 1
                 text.skips.add(number, buffer[place : place + 80])
                 if text.skips.count % _CHECK_EACH == 0:
-                    text.skips.check(text.path, what)
+                    text.skips.check(text.path)
                 end = place + 1
             place = buffer.find("{", end)
             while place < 0 and (buffer := text.more(stream, HEAD_BYTES)):

@@ -19,6 +19,7 @@ LONGEST_LINE = 2000
 """Characters. No line of a measurement is longer; what is longer is skipped."""
 
 _SHOWN = 60
+_CHECK_EACH = 1 << 15
 _GZIP = b"\x1f\x8b"
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -31,12 +32,14 @@ _MARKS = (
 class Skips:
     """Counts what was not understood, and decides when that is too much."""
 
+    what: str
+    """What the lines should be, e.g. `output of ping`."""
+    unit: str = "line"
+    units: str = "lines"
     count: int = 0
     first: str = ""
     lines: int = 0
     """All lines that say something, understood or not."""
-    unit: str = "line"
-    units: str = "lines"
 
     def add(self, number: int, text: str) -> None:
         self.count += 1
@@ -46,14 +49,14 @@ class Skips:
     def skipped(self) -> Skipped | None:
         return Skipped(self.count, self.first) if self.count else None
 
-    def check(self, path: Path, what: str) -> None:
+    def check(self, path: Path) -> None:
         """
         # Raises
         FileError if more than half of the lines are foreign.
         """
         if self.count * 2 > self.lines:
             raise FileError(
-                f"{path}: {self.count} of {self.lines} {self.units} are not {what}, "
+                f"{path}: {self.count} of {self.lines} {self.units} are not {self.what}, "
                 f"the first is {self.first}; the file is mixed or of another format"
             )
 
@@ -69,18 +72,24 @@ class TextFile:
     """A text in UTF-8 or UTF-16, plain or packed by gzip."""
 
     path: Path
-    skips: Skips = field(default_factory=Skips)
+    skips: Skips
     notes: list[str] = field(default_factory=list)
     is_plain: bool = False
     """UTF-8 without a mark, not packed: what the engine reads, too. Known once reading began."""
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Each line that is not blank, stripped, with its number from 1. Too long ones count as skipped."""
+        """Each line that is not blank, stripped, with its number from 1. Too long ones count as skipped.
+
+        # Raises
+        FileError where the file cannot be opened, or most of a long one is foreign.
+        """
         skips = self.skips
         with self.open() as stream:
             number = 0
             while piece := self._readline(stream):
                 number += 1
+                if number % _CHECK_EACH == 0:
+                    skips.check(self.path)
                 if len(piece) == LONGEST_LINE and piece[-1] != "\n":
                     skips.lines += 1
                     skips.add(number, piece)

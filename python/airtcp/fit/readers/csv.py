@@ -10,7 +10,7 @@ from airtcp.fit.measurement import Measurement
 from airtcp.fit.quantities import quantity
 from airtcp.fit.readers import FileError, Reader
 from airtcp.fit.rows import MAX_ROWS, Rows
-from airtcp.fit.text import TextFile
+from airtcp.fit.text import Skips, TextFile
 
 _SEPARATORS = "\t;,"
 _LINES_BEFORE_HEADING = 20
@@ -38,7 +38,7 @@ def recognises(head: bytes) -> float:
 
 
 def read(path: Path) -> Measurement:
-    text = TextFile(path)
+    text = TextFile(path, Skips("rows under the heading"))
     rows: Rows | None = None
     separator = ","
     for number, line in text.lines():
@@ -58,7 +58,7 @@ def read(path: Path) -> Measurement:
             break
     if rows is None:
         raise FileError(f"{path}: no heading names a column, e.g. time_s,rtt_ms,lost or bandwidth_kbps")
-    text.skips.check(path, "rows under the heading")
+    text.skips.check(path)
     measured = rows.measurement("CSV")
     return replace(measured, skipped=text.skips.skipped(), notes=(*measured.notes, *text.notes))
 

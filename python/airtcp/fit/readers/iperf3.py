@@ -49,9 +49,9 @@ def recognises(head: bytes) -> float:
 
 
 def read(path: Path) -> Measurement:
-    text = TextFile(path, Skips(unit="object", units="objects"))
+    text = TextFile(path, Skips(_WHAT, unit="object", units="objects"))
     result = _Result(path)
-    for _, entry, _ in objects(text, _LONGEST_RESULT, _WHAT):
+    for _, entry, _ in objects(text, _LONGEST_RESULT):
         result.take(entry)
     if text.skips.count:
         text.notes.append("The result breaks off, or is very long: its intervals are read one by one.")

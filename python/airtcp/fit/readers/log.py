@@ -30,9 +30,9 @@ def recognises(head: bytes) -> float:
 
 
 def read(path: Path) -> Measurement:
-    text = TextFile(path, Skips(unit="entry", units="entries"))
+    text = TextFile(path, Skips(_WHAT, unit="entry", units="entries"))
     rows: Rows | None = None
-    for number, entry, shown in objects(text, _LONGEST_ENTRY, _WHAT):
+    for number, entry, shown in objects(text, _LONGEST_ENTRY):
         if rows is None:
             keys = list(entry)
             rows = Rows(path, keys)
@@ -43,7 +43,7 @@ def read(path: Path) -> Measurement:
             break
     if rows is None:
         raise FileError(f"{path}: the list has no entry that can be read")
-    text.skips.check(path, _WHAT)
+    text.skips.check(path)
     return _measurement(text, rows, set(keys))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from airtcp.fit.measurement import Direction, Floats, Measurement, Replay, Throughput
 from airtcp.fit.readers import FileError, Reader
-from airtcp.fit.text import TextFile
+from airtcp.fit.text import Skips, TextFile
 
 OPPORTUNITY_BYTES = 1500
 _BIN_MS = 500
@@ -37,11 +37,11 @@ def recognises(head: bytes) -> float:
 
 
 def read(path: Path) -> Measurement:
-    text = TextFile(path)
+    text = TextFile(path, Skips("times in ms that do not decrease"))
     counts, last_ms = _opportunities(text)
     if not last_ms:
         raise FileError(f"{path}: no time above 0 ms; each line is the time at which 1500 bytes may cross")
-    text.skips.check(path, "times in ms that do not decrease")
+    text.skips.check(path)
     direction, notes = _direction(path)
     is_replayable = text.is_plain and not text.skips.count
     if not is_replayable:
@@ -61,7 +61,7 @@ def _opportunities(text: TextFile) -> tuple[array[int], int]:
     counts: array[int] = array("q")
     last_ms = 0
     for number, line in text.lines():
-        word = line.partition("#")[0].strip()
+        word = line if line.isdecimal() else line.partition("#")[0].strip()
         if not word:
             text.skips.lines -= 1
             continue

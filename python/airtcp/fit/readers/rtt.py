@@ -12,7 +12,7 @@ import numpy as np
 from airtcp.fit.measurement import Measurement, RoundTrips
 from airtcp.fit.readers import FileError, Reader
 from airtcp.fit.rows import MAX_ROWS
-from airtcp.fit.text import TextFile
+from airtcp.fit.text import Skips, TextFile
 
 _LONGEST_MS = 1e8
 
@@ -37,7 +37,7 @@ def recognises(head: bytes) -> float:
 
 
 def read(path: Path) -> Measurement:
-    text = TextFile(path)
+    text = TextFile(path, Skips("round trips in ms"))
     rtt_ms = array("d")
     for number, line in text.lines():
         if not (word := _word(line)):
@@ -51,7 +51,7 @@ def read(path: Path) -> Measurement:
             rtt_ms.append(value)
     if not rtt_ms:
         raise FileError(f"{path}: no line is a round trip in ms")
-    text.skips.check(path, "round trips in ms")
+    text.skips.check(path)
     note = "The file has no times: 1 s from one round trip to the next is assumed; losses are not known."
     return Measurement(
         source=path,

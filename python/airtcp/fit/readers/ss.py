@@ -12,7 +12,7 @@ import numpy as np
 from airtcp.fit import dates
 from airtcp.fit.measurement import Floats, Measurement, Reordering, RoundTrips, Throughput, Transfer
 from airtcp.fit.readers import FileError, Reader
-from airtcp.fit.text import TextFile
+from airtcp.fit.text import Skips, TextFile
 
 _SOCKET = re.compile(r"(?:tcp +)?(?:[A-Z][A-Z0-9-]+ +)?\d+ +\d+ +(\S+:\S+) +(\S+:\S+)(?: +(.*))?$")
 _HEADING = re.compile(r"(?:Netid +)?(?:State +)?Recv-Q +Send-Q\b|Netid\b|State\b")
@@ -53,7 +53,7 @@ def _is_remark(line: str) -> bool:
 
 
 def read(path: Path) -> Measurement:
-    text = TextFile(path)
+    text = TextFile(path, Skips("output of ss -ti"))
     samples = _Samples()
     for number, line in text.lines():
         if not samples.take(line):
@@ -61,7 +61,7 @@ def read(path: Path) -> Measurement:
     best = max(samples.connections.values(), key=lambda each: (each.bytes, len(each.rtt_s)), default=None)
     if best is None:
         raise FileError(f"{path}: no connection's samples: record them with -i, as in `ss -tin dst HOST`")
-    text.skips.check(path, "output of ss -ti")
+    text.skips.check(path)
     measured = best.measured(path)
     if not (measured.round_trips or measured.throughput):
         raise FileError(f"{path}: the samples have neither round trips nor rates")

@@ -24,6 +24,7 @@ from airtcp.fit.text import Skips, TextFile, shown
 
 _MAX_HOSTS = 64
 _SUMMARY_LINES = 4
+_CHECK_EACH = 1 << 15
 _LINES_TO_RECOGNISE = 200
 
 
@@ -63,7 +64,7 @@ class _Log:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.skips = Skips()
+        self.skips = Skips("output of ping")
         self.notes: list[str] = []
         self.errors: Counter[str] = Counter()
         self.hosts: dict[str, Series] = {}
@@ -82,7 +83,7 @@ class _Log:
             case Begin():
                 self._begin(found)
             case Unanswered():
-                self._unanswered(found)
+                self._unanswered(number, line, found)
             case Statistics():
                 self.summary_lines = _SUMMARY_LINES
             case Total():
@@ -103,13 +104,8 @@ class _Log:
         best = max(self.hosts.values(), key=lambda series: series.answers, default=None)
         if best is None or not best.answers:
             raise FileError(f"{self.path}: {self._why_nothing()}")
-        unsure = len(best.presumed) - best.confirmed
-        if unsure > best.answers:
-            raise FileError(
-                f"{self.path}: {unsure} lines are not understood, and no summary says that they are lost "
-                "packets; the file is mixed, or ping's language is not known: set it to English"
-            )
-        self.skips.check(self.path, "output of ping")
+        self._check_presumed(best)
+        self.skips.check(self.path)
         round_trips, fates, reordering = best.measured()
         version = "IPv6" if best.is_ipv6 else "IPv4"
         return Measurement(
@@ -146,11 +142,15 @@ class _Log:
         if self.current:
             self.current.begin(begin)
 
-    def _unanswered(self, unanswered: Unanswered) -> None:
+    def _unanswered(self, number: int, line: str, unanswered: Unanswered) -> None:
         if unanswered.error:
             self.errors[_kind(unanswered.error)] += 1
         series = self.current or self._series("")
-        if series is None or (unanswered.sequence is None and not self._counts_lines(series)):
+        if series is None:
+            return
+        if unanswered.sequence is None and not self._counts_lines(series):
+            if not unanswered.error:
+                self.skips.add(number, line)
             return
         self.current = series
         series.unanswered(unanswered.sequence)
@@ -161,8 +161,18 @@ class _Log:
             self.summary_lines -= 1
         elif series and series.is_windows and "=" not in line:
             series.unanswered(None, presumed=True)
+            if len(series.presumed) % _CHECK_EACH == 0:
+                self._check_presumed(series)
         else:
             self.skips.add(number, line)
+
+    def _check_presumed(self, series: Series) -> None:
+        unsure = len(series.presumed) - series.confirmed
+        if unsure > series.answers:
+            raise FileError(
+                f"{self.path}: {unsure} lines are not understood, and no summary says that they are lost "
+                "packets; the file is mixed, or ping's language is not known: set it to English"
+            )
 
     @staticmethod
     def _counts_lines(series: Series) -> bool:

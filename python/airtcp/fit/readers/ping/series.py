@@ -154,12 +154,15 @@ class Series:
 
     def _send(self, index: int) -> None:
         """Everything up to this packet was sent."""
-        missing = index + 1 - len(self.rtt_ms)
-        if missing > 0:
-            room = MAX_PACKETS - len(self.rtt_ms)
-            for column in (self.rtt_ms, self.came_s):
-                column.extend(array("d", [_NEVER]) * min(missing, room))
-            if missing > room:
+        known = len(self.rtt_ms)
+        if index == known < MAX_PACKETS:
+            self.rtt_ms.append(_NEVER)
+            self.came_s.append(_NEVER)
+        elif index >= known:
+            unknown = array("d", [_NEVER]) * (min(index + 1, MAX_PACKETS) - known)
+            self.rtt_ms.extend(unknown)
+            self.came_s.extend(unknown)
+            if index >= MAX_PACKETS:
                 raise Full
 
     def _book(self, index: int, answer: Answer) -> None:
