@@ -14,6 +14,7 @@ use crate::tap::Tap;
 use crate::topology::Topology;
 use crate::traffic::Source;
 use airtcp_proto::Streams;
+use airtcp_proto::cc::Controllers;
 use airtcp_proto::middlebox::{Direction, Middlebox};
 use airtcp_proto::scheme::{Scheme, SchemeError};
 use airtcp_wire::{Dur, Time};
@@ -29,8 +30,10 @@ pub struct RunOptions<'a> {
     pub captures: Vec<Capture>,
     /// Middleboxes for every flow, each with its node. Node 0 stands before the first link, node n behind the n-th.
     pub middleboxes: Vec<(usize, Box<dyn Middlebox>)>,
-    /// Set from outside, it ends the run.
-    pub cancel: Option<Arc<AtomicBool>>,
+    /// Any of them, set from outside, ends the run.
+    pub cancel: Vec<Arc<AtomicBool>>,
+    /// Where flows' own schemes may find congestion controls beside those of the registry.
+    pub controllers: Controllers,
     /// Receives the virtual nanoseconds that are done.
     pub progress: Option<&'a AtomicU64>,
 }
@@ -81,11 +84,11 @@ pub fn run(
     seed: u64,
     options: RunOptions<'_>,
 ) -> Result<Outcome, RunError> {
-    let RunOptions { series, captures, middleboxes, cancel, progress } = options;
+    let RunOptions { series, captures, middleboxes, cancel, controllers, progress } = options;
     let streams = Streams::new(seed);
     let mut stations = Stations::new(scenario, &streams);
-    let mut flows = flows(scenario, scheme, &streams, &mut stations)?;
-    stations.trunks(&mut flows)?;
+    let mut flows = flows(scenario, scheme, &controllers, &streams, &mut stations)?;
+    stations.trunks(&controllers, &mut flows)?;
     let mut topology = Topology::new(scenario.links.iter().map(|link| links::build(link, &streams)));
     stations.serve_all(middleboxes, &mut flows)?;
     let (stations, circuits) = stations.placed(&mut topology);
@@ -96,7 +99,7 @@ pub fn run(
     if scenario.warmup > Dur::ZERO {
         engine.schedule_warm_up(Time::ZERO + scenario.warmup);
     }
-    let events = drive(&mut engine, Time::ZERO + scenario.duration, cancel.as_deref(), progress)?;
+    let events = drive(&mut engine, Time::ZERO + scenario.duration, &cancel, progress)?;
     let record = record(scenario, scheme, seed, &mut engine, events);
     std::mem::take(&mut engine.network.taps).into_iter().try_for_each(Tap::finish)?;
     let flows = engine.flows.iter().zip(0..).filter(|(flow, _)| flow.is_measured);
@@ -111,13 +114,13 @@ const EVENTS_PER_LOOK: u64 = 1 << 12;
 fn drive(
     engine: &mut Engine,
     end: Time,
-    cancel: Option<&AtomicBool>,
+    cancel: &[Arc<AtomicBool>],
     progress: Option<&AtomicU64>,
 ) -> Result<u64, RunError> {
     let mut events = 0;
     loop {
         if events % EVENTS_PER_LOOK == 0 {
-            if cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+            if cancel.iter().any(|cancel| cancel.load(Ordering::Relaxed)) {
                 return Err(RunError::Cancelled);
             }
             if let Some(progress) = progress {
@@ -139,6 +142,7 @@ fn drive(
 fn flows(
     scenario: &Scenario,
     scheme: &Scheme,
+    controllers: &Controllers,
     streams: &Streams,
     stations: &mut Stations<'_>,
 ) -> Result<Vec<Flow>, RunError> {
@@ -146,7 +150,7 @@ fn flows(
     let mut flows = Vec::new();
     for (spec, flow) in scenario.flows.iter().enumerate() {
         let scheme = match &flow.scheme {
-            Some(own) => Arc::new(Scheme::parse(own, &scenario.profile)?),
+            Some(own) => Arc::new(Scheme::parse_with(own, &scenario.profile, controllers)?),
             None => compared.clone(),
         };
         stations.check_room(&scheme, flow)?;
@@ -274,12 +278,12 @@ mod tests {
         let scheme = Scheme::parse("cubic", "linux").unwrap();
         let streams = Streams::new(1);
         let mut stations = Stations::new(&scenario, &streams);
-        let flows = flows(&scenario, &scheme, &streams, &mut stations).unwrap();
+        let flows = flows(&scenario, &scheme, &Controllers::default(), &streams, &mut stations).unwrap();
         let topology = Topology::new(scenario.links.iter().map(|link| links::build(link, &streams)));
         let mut engine = Engine::new(Network::new(topology, None, Vec::new()), flows, Vec::new(), Vec::new());
         let mut places = Vec::new();
         for end in [100, 200, 300, 400] {
-            drive(&mut engine, Time::ZERO + Dur::from_secs(end), None, None).unwrap();
+            drive(&mut engine, Time::ZERO + Dur::from_secs(end), &[], None).unwrap();
             places.push((engine.transfers.len(), engine.network.packets.places()));
         }
         let (connections, packets) = places[3];

@@ -8,6 +8,7 @@ use crate::station::{Machine, Station};
 use crate::topology::Topology;
 use airtcp_proto::Streams;
 use airtcp_proto::base_station::MachineBuild;
+use airtcp_proto::cc::Controllers;
 use airtcp_proto::circuit::{self, Receiver, Sender};
 use airtcp_proto::middlebox::{Direction, Middlebox};
 use airtcp_proto::scheme::Scheme;
@@ -128,9 +129,9 @@ impl<'a> Stations<'a> {
     ///
     /// # Errors
     /// A scheme that does not resolve; [`RunError::TwoStations`].
-    pub fn trunks(&mut self, flows: &mut [Flow]) -> Result<(), RunError> {
+    pub fn trunks(&mut self, controllers: &Controllers, flows: &mut [Flow]) -> Result<(), RunError> {
         for trunk in &self.scenario.circuits {
-            let scheme = Scheme::parse(&trunk.scheme, &self.scenario.profile)?;
+            let scheme = Scheme::parse_with(&trunk.scheme, &self.scenario.profile, controllers)?;
             let config = scheme.circuit.as_ref().expect("checked with the scenario");
             let (direction, nodes) = ends(trunk.direction, trunk.enter, trunk.leave);
             let label = scheme.label.clone();

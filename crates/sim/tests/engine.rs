@@ -299,11 +299,11 @@ fn a_run_can_be_cancelled_and_tells_how_far_it_is() {
     let (progress, cancel) = (AtomicU64::new(0), Arc::new(AtomicBool::new(false)));
     let scenario = one_link(10 * MBIT, ms(10), 50, 5);
     let options =
-        RunOptions { progress: Some(&progress), cancel: Some(cancel.clone()), ..RunOptions::default() };
+        RunOptions { progress: Some(&progress), cancel: vec![cancel.clone()], ..RunOptions::default() };
     run(&scenario, &scheme("reno"), 1, options).unwrap();
     assert_eq!(progress.load(Ordering::Relaxed), 5_000_000_000);
     cancel.store(true, Ordering::Relaxed);
-    let options = RunOptions { cancel: Some(cancel), ..RunOptions::default() };
+    let options = RunOptions { cancel: vec![cancel], ..RunOptions::default() };
     assert!(matches!(run(&scenario, &scheme("reno"), 1, options), Err(RunError::Cancelled)));
 }
 

@@ -43,6 +43,18 @@ impl Window {
         self.grow(segments * acked as f64 * self.mss as f64 / self.cwnd as f64);
     }
 
+    /// cwnd with what has not been credited to it.
+    pub fn exact_cwnd(&self) -> f64 {
+        self.cwnd as f64 + self.remainder
+    }
+
+    /// Sets cwnd to `bytes`, within its bounds; a fraction counts when more has come together.
+    pub fn set_exact_cwnd(&mut self, bytes: f64) {
+        let bytes = bytes.clamp(self.mss as f64, MAX_WINDOW as f64);
+        self.cwnd = bytes as u64;
+        self.remainder = bytes - self.cwnd as f64;
+    }
+
     /// The nearest permissible ssthresh to `bytes`: never under two segments (RFC 5681 §3.1 eq. (4)).
     pub fn ssthresh_for(&self, bytes: f64) -> u64 {
         (bytes as u64).max(2 * self.mss)
@@ -61,7 +73,7 @@ impl Window {
 }
 
 /// How a loss-based controller behaves outside slow start. Implement `increase` and `reduce`; the rest has defaults.
-/// Of [`Ack::rate`] only the totals are there.
+/// Of [`Ack::rate`] only the totals are there, but for one that [reads it](Avoidance::reads_rate).
 pub trait Avoidance: Send + Clone {
     /// New data acknowledged in congestion avoidance, outside recovery, while the window is what limits: grow.
     /// `acked`: the bytes that count, which is less than `ack.acked` where byte counting is limited or slow start has
@@ -73,6 +85,14 @@ pub trait Avoidance: Send + Clone {
     /// `event.flight_size` is at most cwnd at the loss. Not called for a repeated timeout.
     fn reduce(&mut self, event: &Congestion, window: &Window) -> Option<u64>;
 
+    /// As `reduce` says, or what else it makes of the window. Has it changed any of it?
+    fn answer(&mut self, event: &Congestion, window: &mut Window) -> bool {
+        let Some(ssthresh) = self.reduce(event, window) else { return false };
+        window.ssthresh = ssthresh;
+        window.cwnd = window.cwnd.min(ssthresh);
+        true
+    }
+
     /// cwnd in bytes after a timeout, a repeated one too: the loss window of one full-sized segment (RFC 5681 §3.1).
     /// Asked after `reduce`.
     fn loss_window(&self, _event: &Congestion, window: &Window) -> u64 {
@@ -83,8 +103,24 @@ pub trait Avoidance: Send + Clone {
     /// start, and set `cwnd` where the controller answers to more than losses.
     fn observe(&mut self, _ack: &Ack, _window: &mut Window) {}
 
+    /// `acked` new bytes in slow start, under the conditions of `increase`. Answers how many of them are left for that.
+    #[inline]
+    fn slow_start(&mut self, _ack: &Ack, acked: u64, window: &mut Window, slow_start: &mut SlowStart) -> u64 {
+        slow_start.increase(acked, window, self.slow_start_gain())
+    }
+
+    /// Data has been sent.
+    #[inline]
+    fn sent(&mut self, _sent: &Sent, _window: &mut Window) {}
+
     /// Sending begins again after idleness, with cwnd reduced to the restart window.
-    fn restart(&mut self) {}
+    fn restart(&mut self, _now: Time, _window: &mut Window) {}
+
+    /// Loss recovery is over.
+    fn recovered(&mut self, _now: Time, _window: &mut Window) {}
+
+    /// The last reduction was in vain; it has been taken back.
+    fn restored(&mut self, _now: Time, _window: &mut Window) {}
 
     /// Factor on slow start's growth (Hybla's 2^ρ − 1, Vegas's every other round trip).
     fn slow_start_gain(&self) -> f64 {
@@ -94,6 +130,23 @@ pub trait Avoidance: Send + Clone {
     fn pacing_rate(&self) -> Option<Rate> {
         None
     }
+
+    fn reads_rate(&self) -> bool {
+        false
+    }
+
+    fn governs_recovery(&self) -> bool {
+        false
+    }
+}
+
+/// What [`Avoidance::sent`] is told.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    pub now: Time,
+    pub bytes: u64,
+    /// With them.
+    pub in_flight: u64,
 }
 
 /// A controller made of a slow start and an avoidance.
@@ -130,17 +183,12 @@ impl<A: Avoidance> Composed<A> {
         // §3.2): what counts is the window in which the loss happened, also for a timeout in recovery.
         let lossy_window = *self.lossy_window.get_or_insert(self.window.cwnd);
         let event = Congestion { flight_size: event.flight_size.min(lossy_window), ..*event };
-        let ssthresh = self.avoidance.reduce(&event, &self.window);
-        let has_reduced = ssthresh.is_some()
+        let has_reduced = self.avoidance.answer(&event, &mut self.window)
             || (event.cause == Cause::Timeout
                 && self.avoidance.loss_window(&event, &self.window) < self.window.cwnd);
         // ECN-Echo is never spurious; it leaves standing what an earlier loss saved.
         if event.cause != Cause::Ecn {
             self.before_reduction = has_reduced.then_some(before);
-        }
-        if let Some(ssthresh) = ssthresh {
-            self.window.ssthresh = ssthresh;
-            self.window.cwnd = self.window.cwnd.min(ssthresh);
         }
     }
 }
@@ -166,8 +214,7 @@ impl<A: Avoidance> CongestionControl for Composed<A> {
         // What SACK has reported before has left the network before: it does not count again when the hole closes.
         let mut acked = ack.acked.min(ack.delivered);
         if acked > 0 && self.window.in_slow_start() {
-            let gain = self.avoidance.slow_start_gain();
-            acked = self.slow_start.increase(acked, &mut self.window, gain);
+            acked = self.avoidance.slow_start(ack, acked, &mut self.window, &mut self.slow_start);
         }
         if acked > 0 {
             // One ACK of all that was in flight before a reduction is not worth several windows.
@@ -191,24 +238,34 @@ impl<A: Avoidance> CongestionControl for Composed<A> {
         self.slow_start.on_congestion(is_timeout);
     }
 
-    fn on_recovery_exit(&mut self, _now: Time) {
+    fn on_recovery_exit(&mut self, now: Time) {
         self.lossy_window = None;
+        self.avoidance.recovered(now, &mut self.window);
     }
 
-    fn on_spurious(&mut self, _now: Time, cwnd: u64, ssthresh: u64) {
+    fn on_spurious(&mut self, now: Time, cwnd: u64, ssthresh: u64) {
         let Some(avoidance) = self.before_reduction.take() else { return };
         self.avoidance = avoidance;
         self.window.cwnd = cwnd.max(self.window.mss);
         self.window.ssthresh = ssthresh;
+        self.avoidance.restored(now, &mut self.window);
     }
 
-    fn on_restart(&mut self, _now: Time) {
+    fn on_restart(&mut self, now: Time) {
         self.window.cwnd = self.window.cwnd.min(self.restart_window);
-        self.avoidance.restart();
+        self.avoidance.restart(now, &mut self.window);
+    }
+
+    fn on_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {
+        self.avoidance.sent(&Sent { now, bytes, in_flight }, &mut self.window);
     }
 
     fn reads_rate(&self) -> bool {
-        false
+        self.avoidance.reads_rate()
+    }
+
+    fn governs_recovery(&self) -> bool {
+        self.avoidance.governs_recovery()
     }
 
     fn pacing_rate(&self) -> Option<Rate> {

@@ -155,7 +155,7 @@ impl Avoidance for Cubic {
         Some(window.ssthresh_for(self.beta * event.flight_size as f64))
     }
 
-    fn restart(&mut self) {
+    fn restart(&mut self, _now: Time, _window: &mut Window) {
         // The window is no longer the one that the stage describes.
         self.epoch = None;
     }

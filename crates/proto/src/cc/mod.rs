@@ -6,10 +6,11 @@
 mod bbr;
 mod composed;
 mod cubic;
+mod given;
 mod hybla;
 mod jersey;
 pub mod registry;
-mod reno;
+pub(crate) mod reno;
 mod round;
 pub mod slow_start;
 mod spec;
@@ -18,7 +19,8 @@ mod vegas;
 mod veno;
 mod westwood;
 
-pub use composed::{Avoidance, Composed, Window};
+pub use composed::{Avoidance, Composed, Sent, Window};
+pub use given::{Controller, Controllers, Given};
 pub use registry::{ControllerSpec, Param, RegistryError, build, controllers};
 
 use airtcp_wire::{Dur, Rate, Time};

@@ -1,21 +1,20 @@
 //! The controllers by name. A new controller is one file and one line here; the command line, the documentation,
 //! the conformance tests and the fuzzer find it in this list.
 
-use super::{
-    Build, CongestionControl, bbr, cubic, hybla, jersey, reno, spec, unlimited, vegas, veno, westwood,
-};
+use super::{Build, CongestionControl, bbr, cubic, hybla, jersey, reno, spec, vegas, veno, westwood};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// A numeric parameter of a controller.
 #[derive(Clone, Copy, Debug)]
-pub struct Param {
-    pub name: &'static str,
+pub struct Param<'a> {
+    pub name: &'a str,
     pub default: f64,
     /// Inclusive bounds.
     pub min: f64,
     pub max: f64,
     /// What it is, with its unit and its source.
-    pub doc: &'static str,
+    pub doc: &'a str,
 }
 
 /// One entry of the registry.
@@ -25,7 +24,7 @@ pub struct ControllerSpec {
     pub summary: &'static str,
     /// RFC, draft or paper with section.
     pub source: &'static str,
-    pub params: &'static [Param],
+    pub params: &'static [Param<'static>],
     /// Keys of the stack that it needs.
     pub changes: &'static [(&'static str, &'static str)],
     pub build: fn(&Build, &Values) -> Box<dyn CongestionControl>,
@@ -53,13 +52,17 @@ pub fn controllers() -> &'static [&'static ControllerSpec] {
 
 /// Checked parameter values: every parameter of the controller is present.
 #[derive(Clone, Debug, Default)]
-pub struct Values(BTreeMap<&'static str, f64>);
+pub struct Values(BTreeMap<Cow<'static, str>, f64>);
 
 impl Values {
     /// # Panics
     /// If the controller has no such parameter: a mistake in its own file.
     pub fn get(&self, name: &str) -> f64 {
         *self.0.get(name).unwrap_or_else(|| panic!("parameter `{name}` is not declared"))
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.0.iter().map(|(name, &value)| (&**name, value))
     }
 }
 
@@ -68,9 +71,9 @@ pub enum RegistryError {
     #[error("unknown congestion control `{name}`{}; known: {known}", hint(.nearest))]
     UnknownController { name: String, nearest: Option<String>, known: String },
     #[error("`{controller}` has no parameter `{name}`{}; it has: {known}", hint(.nearest))]
-    UnknownParam { controller: &'static str, name: String, nearest: Option<String>, known: String },
+    UnknownParam { controller: String, name: String, nearest: Option<String>, known: String },
     #[error("`{controller}`: {name} = {value} is out of range: {min} to {max}")]
-    OutOfRange { controller: &'static str, name: &'static str, value: f64, min: f64, max: f64 },
+    OutOfRange { controller: String, name: String, value: f64, min: f64, max: f64 },
 }
 
 fn hint(nearest: &Option<String>) -> String {
@@ -91,18 +94,17 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
 /// # Errors
 /// [`RegistryError::UnknownController`] with the nearest name.
 pub fn find(name: &str) -> Result<&'static ControllerSpec, RegistryError> {
-    controllers().iter().copied().find(|spec| spec.name == name).ok_or_else(|| {
-        RegistryError::UnknownController {
-            name: name.to_owned(),
-            nearest: nearest(name, controllers().iter().map(|spec| spec.name)),
-            known: controllers().iter().map(|spec| spec.name).collect::<Vec<_>>().join(", "),
-        }
-    })
+    controllers().iter().copied().find(|spec| spec.name == name).ok_or_else(|| unknown(name, [].into_iter()))
 }
 
-/// The controller that a connection's configuration names: one of the registry, or none at all.
-pub(crate) fn find_or_unlimited(name: &str) -> Result<&'static ControllerSpec, RegistryError> {
-    if name == unlimited::SPEC.name { Ok(&unlimited::SPEC) } else { find(name) }
+/// `given` are the names beside the registry's.
+pub(super) fn unknown<'a>(name: &str, given: impl Iterator<Item = &'a str>) -> RegistryError {
+    let known: Vec<_> = controllers().iter().map(|spec| spec.name).chain(given).collect();
+    RegistryError::UnknownController {
+        name: name.to_owned(),
+        nearest: nearest(name, known.iter().copied()),
+        known: known.join(", "),
+    }
 }
 
 /// Checks `given` against the controller's parameters and fills in the defaults.
@@ -110,21 +112,31 @@ pub(crate) fn find_or_unlimited(name: &str) -> Result<&'static ControllerSpec, R
 /// # Errors
 /// [`RegistryError`] for an unknown name or a value out of range.
 pub fn values(spec: &'static ControllerSpec, given: &BTreeMap<String, f64>) -> Result<Values, RegistryError> {
-    let mut values: BTreeMap<_, _> = spec.params.iter().map(|param| (param.name, param.default)).collect();
+    checked(spec.name, spec.params, given, Cow::Borrowed)
+}
+
+/// As [`values`], for a controller with these `params`; `key` is what its values keep of a parameter's name.
+pub(super) fn checked<'a>(
+    controller: &str,
+    params: &[Param<'a>],
+    given: &BTreeMap<String, f64>,
+    key: impl Fn(&'a str) -> Cow<'static, str>,
+) -> Result<Values, RegistryError> {
+    let mut values: BTreeMap<_, _> = params.iter().map(|param| (key(param.name), param.default)).collect();
     for (name, &value) in given {
-        let param = spec.params.iter().find(|param| param.name == name).ok_or_else(|| {
-            RegistryError::UnknownParam {
-                controller: spec.name,
+        let param =
+            params.iter().find(|param| param.name == name).ok_or_else(|| RegistryError::UnknownParam {
+                controller: controller.to_owned(),
                 name: name.clone(),
-                nearest: nearest(name, spec.params.iter().map(|param| param.name)),
-                known: spec.params.iter().map(|param| param.name).collect::<Vec<_>>().join(", "),
-            }
-        })?;
-        if !(param.min..=param.max).contains(&value) {
-            let Param { name, min, max, .. } = *param;
-            return Err(RegistryError::OutOfRange { controller: spec.name, name, value, min, max });
+                nearest: nearest(name, params.iter().map(|param| param.name)),
+                known: params.iter().map(|param| param.name).collect::<Vec<_>>().join(", "),
+            })?;
+        let Param { min, max, .. } = *param;
+        if !(min..=max).contains(&value) {
+            let (controller, name) = (controller.to_owned(), name.clone());
+            return Err(RegistryError::OutOfRange { controller, name, value, min, max });
         }
-        values.insert(param.name, value);
+        values.insert(key(param.name), value);
     }
     Ok(Values(values))
 }
@@ -163,7 +175,7 @@ mod tests {
     fn values_are_checked_and_defaults_filled_in() {
         let cubic = find("cubic").unwrap();
         let values_of = |value| values(cubic, &given("beta", value));
-        assert!(matches!(values_of(1.5), Err(RegistryError::OutOfRange { name: "beta", .. })));
+        assert!(matches!(values_of(1.5), Err(RegistryError::OutOfRange { name, .. }) if name == "beta"));
         assert!(matches!(values_of(f64::NAN), Err(RegistryError::OutOfRange { .. })));
         let values = values_of(0.5).unwrap();
         assert_eq!((values.get("beta"), values.get("c")), (0.5, 0.4));

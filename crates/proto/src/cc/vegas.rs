@@ -3,7 +3,7 @@
 use super::registry::{ControllerSpec, Param, Values};
 use super::round::Round;
 use super::{Ack, Avoidance, Build, Composed, Congestion, CongestionControl, Window};
-use airtcp_wire::Dur;
+use airtcp_wire::{Dur, Time};
 
 pub const SPEC: ControllerSpec = ControllerSpec {
     name: "vegas",
@@ -124,7 +124,7 @@ impl Avoidance for Vegas {
     fn observe(&mut self, ack: &Ack, window: &mut Window) {
         if ack.in_recovery {
             // What is measured while segments are missing says nothing of a full window.
-            self.restart();
+            self.restart(ack.now, window);
             return;
         }
         if let Some(rtt) = ack.rtt {
@@ -150,7 +150,7 @@ impl Avoidance for Vegas {
         if self.is_round_skipped { 0.0 } else { 1.0 }
     }
 
-    fn restart(&mut self) {
+    fn restart(&mut self, _now: Time, _window: &mut Window) {
         self.round = Round::default();
         self.forget_round();
     }

@@ -2,7 +2,7 @@
 
 use super::SchemeError;
 use super::terms::Term;
-use crate::cc::registry;
+use crate::cc::{Controller, registry};
 use crate::tcp::TcpConfig;
 use serde_json::{Map, Value};
 
@@ -113,11 +113,13 @@ pub(super) fn set(
     let keys = keys();
     let tree = serde_json::to_value(&*config).expect("a configuration is plain data");
     if let Some(tree) = with_key(tree, &keys, key, value) {
-        *config = serde_json::from_value(tree)
+        let changed: TcpConfig = serde_json::from_value(tree)
             .map_err(|problem| bad_value(term.text, &keys, key, value, problem))?;
+        *config = TcpConfig { controllers: std::mem::take(&mut config.controllers), ..changed };
         return Ok(());
     }
-    let params = registry::find(&config.congestion_control).map(|spec| spec.params).unwrap_or_default();
+    let controller = config.controllers.find(&config.congestion_control).ok();
+    let params = controller.as_ref().map(Controller::params).unwrap_or_default();
     if params.iter().all(|param| param.name != key) {
         let params = params.iter().map(|param| param.name);
         return Err(unknown_key(term, key, params.chain(keys.iter().map(|doc| doc.name.as_str()))));

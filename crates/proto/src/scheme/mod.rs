@@ -12,15 +12,17 @@
 
 mod combinations;
 mod error;
+mod given;
 mod keys;
 mod terms;
 
 pub use combinations::{COMBINATIONS, SchemeSpec};
 pub use error::SchemeError;
+pub use given::{GivenError, controllers};
 pub use keys::{KeyDoc, keys, keys_of};
 
 use crate::base_station::{self, BaseStation};
-use crate::cc::registry;
+use crate::cc::{Controllers, registry};
 use crate::circuit;
 use crate::tcp::{TcpConfig, profile};
 use serde_json::Value;
@@ -66,9 +68,21 @@ impl Scheme {
     /// # Errors
     /// [`SchemeError`], which names the key, what is allowed, and the nearest spelling.
     pub fn parse(text: &str, default_profile: &str) -> Result<Scheme, SchemeError> {
-        let terms = terms::split(text)?;
+        Scheme::parse_with(text, default_profile, &Controllers::default())
+    }
+
+    /// As [`Scheme::parse`]; a term may also name one of the `controllers` that are given.
+    ///
+    /// # Errors
+    /// As [`Scheme::parse`].
+    pub fn parse_with(
+        text: &str,
+        default_profile: &str,
+        controllers: &Controllers,
+    ) -> Result<Scheme, SchemeError> {
+        let terms = terms::split(text, controllers)?;
         let profile = terms.iter().rev().filter(|term| !term.has_own_stack()).find_map(|term| term.profile);
-        let mut config = stack(text, &terms, profile.unwrap_or(default_profile))?;
+        let mut config = stack(text, &terms, profile.unwrap_or(default_profile), controllers)?;
         let mut machine = None;
         let mut circuit = None;
         for term in &terms {
@@ -109,10 +123,15 @@ impl Scheme {
 }
 
 /// The profile with what the terms' names stand for, and the keys of those that are of the end hosts alone.
-fn stack(text: &str, terms: &[Term<'_>], profile: &str) -> Result<TcpConfig, SchemeError> {
-    let mut config = profile_config(text, profile)?;
+fn stack(
+    text: &str,
+    terms: &[Term<'_>],
+    profile: &str,
+    controllers: &Controllers,
+) -> Result<TcpConfig, SchemeError> {
+    let mut config = TcpConfig { controllers: controllers.clone(), ..profile_config(text, profile)? };
     let controller = terms.iter().find_map(|term| match &term.kind {
-        Kind::Controller(spec) => Some(spec.name),
+        Kind::Controller(controller) => Some(controller.name()),
         _ => None,
     });
     config.congestion_control = controller.unwrap_or("reno").to_owned();
@@ -162,7 +181,7 @@ fn at_base_station(
 ) -> Result<AtBaseStation, SchemeError> {
     machine.check().map_err(|problem| bad_part(term, problem))?;
     let mut tcp = match term.profile.filter(|_| term.has_own_stack()) {
-        Some(profile) => stack(term.text, terms, profile)?,
+        Some(profile) => stack(term.text, terms, profile, &hosts.controllers)?,
         None => hosts.clone(),
     };
     if own.iter().any(|(key, _)| *key == "congestion_control") {
@@ -199,8 +218,9 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 fn check_controller(text: &str, config: &TcpConfig) -> Result<(), SchemeError> {
-    registry::find(&config.congestion_control)
-        .and_then(|spec| registry::values(spec, &config.cc))
+    let controller = config.controllers.find(&config.congestion_control);
+    controller
+        .and_then(|controller| controller.values(&config.cc))
         .map(|_| ())
         .map_err(|source| SchemeError::Registry { text: text.to_owned(), source })
 }

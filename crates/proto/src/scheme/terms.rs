@@ -4,14 +4,14 @@ use super::combinations::{self, SchemeSpec};
 use super::keys::keys_of;
 use super::{CIRCUIT, SchemeError, names};
 use crate::base_station::{self, BaseStation};
-use crate::cc::registry::{self, ControllerSpec};
+use crate::cc::{Controller, Controllers, registry};
 use crate::circuit;
 
 pub(super) type Pair<'a> = (&'a str, &'a str);
 
 /// What a term's name stands for.
 pub(super) enum Kind {
-    Controller(&'static ControllerSpec),
+    Controller(Controller),
     Combination(&'static SchemeSpec),
     BaseStation(BaseStation),
     Circuit,
@@ -27,13 +27,14 @@ pub(super) struct Term<'a> {
     pub profile: Option<&'a str>,
 }
 
-pub(super) fn split(text: &str) -> Result<Vec<Term<'_>>, SchemeError> {
-    let terms = text.split('+').map(|part| term(text, part)).collect::<Result<Vec<_>, SchemeError>>()?;
+pub(super) fn split<'a>(text: &'a str, controllers: &Controllers) -> Result<Vec<Term<'a>>, SchemeError> {
+    let terms = text.split('+').map(|part| term(text, part, controllers));
+    let terms = terms.collect::<Result<Vec<_>, SchemeError>>()?;
     refuse_clashes(text, &terms)?;
     Ok(terms)
 }
 
-fn term<'a>(text: &'a str, part: &'a str) -> Result<Term<'a>, SchemeError> {
+fn term<'a>(text: &'a str, part: &'a str, controllers: &Controllers) -> Result<Term<'a>, SchemeError> {
     let mut parts = part.split(':').map(str::trim);
     let name = parts.next().unwrap_or_default();
     let pairs = parts
@@ -42,7 +43,7 @@ fn term<'a>(text: &'a str, part: &'a str) -> Result<Term<'a>, SchemeError> {
         .collect::<Result<Vec<Pair<'_>>, SchemeError>>()?;
     let (profiles, pairs): (Vec<_>, Vec<_>) = pairs.into_iter().partition(|(key, _)| *key == "profile");
     let profile = profiles.last().map(|(_, value)| *value);
-    Ok(Term { text, name, kind: kind(text, name)?, pairs, profile })
+    Ok(Term { text, name, kind: kind(text, name, controllers)?, pairs, profile })
 }
 
 fn pair<'a>(text: &str, part: &'a str) -> Result<Pair<'a>, SchemeError> {
@@ -52,7 +53,7 @@ fn pair<'a>(text: &str, part: &'a str) -> Result<Pair<'a>, SchemeError> {
     Ok((key.trim(), value.trim()))
 }
 
-fn kind(text: &str, name: &str) -> Result<Kind, SchemeError> {
+fn kind(text: &str, name: &str, controllers: &Controllers) -> Result<Kind, SchemeError> {
     if name == CIRCUIT.name {
         return Ok(Kind::Circuit);
     }
@@ -62,11 +63,14 @@ fn kind(text: &str, name: &str) -> Result<Kind, SchemeError> {
     if let Some(machine) = base_station::find(name) {
         return Ok(Kind::BaseStation(machine));
     }
-    registry::find(name).map(Kind::Controller).map_err(|_| SchemeError::UnknownName {
-        text: text.to_owned(),
-        name: name.to_owned(),
-        nearest: registry::nearest(name, names()),
-        known: names().collect::<Vec<_>>().join(", "),
+    controllers.find(name).map(Kind::Controller).map_err(|_| {
+        let known: Vec<_> = controllers.names().chain(names().map(|name| name as &str)).collect();
+        SchemeError::UnknownName {
+            text: text.to_owned(),
+            name: name.to_owned(),
+            nearest: registry::nearest(name, known.iter().copied()),
+            known: known.join(", "),
+        }
     })
 }
 
@@ -108,7 +112,7 @@ impl Term<'_> {
     /// Keys of the stack that the name stands for or needs.
     pub fn changes(&self) -> &'static [Pair<'static>] {
         match &self.kind {
-            Kind::Controller(spec) => spec.changes,
+            Kind::Controller(controller) => controller.changes(),
             Kind::Combination(spec) => spec.changes,
             Kind::BaseStation(machine) => machine.spec().changes,
             Kind::Circuit => CIRCUIT.changes,

@@ -1,5 +1,6 @@
 //! Every constant and choice of a TCP stack as a parameter.
 
+use crate::cc::Controllers;
 use crate::cc::slow_start::SlowStartKind;
 use airtcp_wire::{Bytes, Dur};
 use schemars::JsonSchema;
@@ -14,6 +15,9 @@ pub struct TcpConfig {
     pub congestion_control: String,
     /// Parameters of the congestion control.
     pub cc: BTreeMap<String, f64>,
+    /// Where its name is looked up.
+    #[serde(skip)]
+    pub controllers: Controllers,
     pub slow_start: SlowStartKind,
     /// For how many segments one ACK counts at most when the window grows (L of RFC 3465). 1 counts ACKs and not bytes, as
     /// RFC 2581 did; absent: for all that it acknowledges, as in Linux.

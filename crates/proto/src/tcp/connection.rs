@@ -151,7 +151,7 @@ impl Connection {
     fn new(config: &TcpConfig, iss: Seq, seed: u64, state: State) -> Result<Connection, RegistryError> {
         let factory = ControllerFactory::new(config, seed)?;
         let mss = u64::from(config.segment_payload());
-        let cc = factory.build(config, mss, config.initial_window);
+        let cc = factory.before_handshake(config, mss, config.initial_window);
         Ok(Connection {
             config: Box::new(config.clone()),
             factory,

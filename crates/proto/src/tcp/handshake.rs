@@ -1,8 +1,8 @@
 //! What the two SYNs agree on.
 
 use super::config::TcpConfig;
-use crate::cc::registry::{ControllerSpec, RegistryError, Values, find_or_unlimited, values};
-use crate::cc::{Build, CongestionControl};
+use crate::cc::registry::{RegistryError, Values};
+use crate::cc::{Build, CongestionControl, Controller, reno};
 use airtcp_wire::{Flags, Segment, SynOptions};
 
 /// Options in force on a connection.
@@ -47,7 +47,7 @@ pub fn negotiate(config: &TcpConfig, syn: &Segment) -> Negotiated {
 
 /// Builds a connection's controller, before and after the handshake.
 pub struct ControllerFactory {
-    spec: &'static ControllerSpec,
+    controller: Controller,
     values: Values,
     seed: u64,
 }
@@ -56,13 +56,33 @@ impl ControllerFactory {
     /// # Errors
     /// If `config` names an unknown controller or parameter.
     pub fn new(config: &TcpConfig, seed: u64) -> Result<ControllerFactory, RegistryError> {
-        let spec = find_or_unlimited(&config.congestion_control)?;
-        Ok(ControllerFactory { spec, values: values(spec, &config.cc)?, seed })
+        let controller = config.controllers.find_or_unlimited(&config.congestion_control)?;
+        let values = controller.values(&config.cc)?;
+        Ok(ControllerFactory { controller, values, seed })
+    }
+
+    /// What stands in until the handshake is over. One that is given is not asked for that.
+    pub fn before_handshake(
+        &self,
+        config: &TcpConfig,
+        mss: u64,
+        initial_window: u32,
+    ) -> Box<dyn CongestionControl> {
+        match &self.controller {
+            Controller::Given(_) => {
+                (reno::SPEC.build)(&self.conditions(config, mss, initial_window), &Values::default())
+            }
+            Controller::Native(_) => self.build(config, mss, initial_window),
+        }
     }
 
     /// A controller for segments of `mss` bytes that starts with `initial_window` segments.
     pub fn build(&self, config: &TcpConfig, mss: u64, initial_window: u32) -> Box<dyn CongestionControl> {
-        let build = Build {
+        self.controller.build(&self.conditions(config, mss, initial_window), &self.values)
+    }
+
+    fn conditions(&self, config: &TcpConfig, mss: u64, initial_window: u32) -> Build {
+        Build {
             mss,
             initial_window: mss * u64::from(initial_window.max(1)),
             initial_ssthresh: config.initial_ssthresh.map_or(u64::MAX, |segments| mss * u64::from(segments)),
@@ -70,7 +90,6 @@ impl ControllerFactory {
             byte_counting_limit: config.byte_counting_limit,
             is_paced: config.pacing,
             seed: self.seed,
-        };
-        (self.spec.build)(&build, &self.values)
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! What an era's stack did.
 
 use super::config::{Recovery, RtoConfig, RtoTimers, RttTiming, TcpConfig, TimeoutPolicy};
+use crate::cc::Controllers;
 use crate::cc::slow_start::SlowStartKind;
 use airtcp_wire::{Bytes, Dur};
 use std::collections::BTreeMap;
@@ -58,6 +59,7 @@ pub fn rfc() -> TcpConfig {
         slow_start: SlowStartKind::Classic,
         // RFC 3465 §2.3.
         byte_counting_limit: Some(2),
+        controllers: Controllers::default(),
         pacing: false,
         packet_size: 1500,
         // RFC 6928 §2.

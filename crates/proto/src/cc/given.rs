@@ -1,0 +1,122 @@
+//! Congestion controls that are given from outside, beside those of the registry.
+
+use super::registry::{self, ControllerSpec, Param, RegistryError, Values};
+use super::{Build, CongestionControl, unlimited};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// A congestion control that this crate does not have. [`crate::scheme::controllers`] says what it may be called.
+pub trait Given: Send + Sync {
+    fn name(&self) -> &str;
+
+    fn params(&self) -> Vec<Param<'_>>;
+
+    /// Called for each end of each connection, as its handshake ends: what costs much can wait until data is sent.
+    fn build(&self, build: &Build, values: &Values) -> Box<dyn CongestionControl>;
+}
+
+/// What a name may stand for: the controllers of the registry, and those that are given.
+#[derive(Clone, Default)]
+pub struct Controllers(Option<Arc<[Arc<dyn Given>]>>);
+
+impl Controllers {
+    pub(crate) fn new(given: Vec<Arc<dyn Given>>) -> Controllers {
+        Controllers((!given.is_empty()).then(|| given.into()))
+    }
+
+    fn given(&self) -> &[Arc<dyn Given>] {
+        self.0.as_deref().unwrap_or_default()
+    }
+
+    /// Of those that are given.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.given().iter().map(|given| given.name())
+    }
+
+    /// Looks a controller up.
+    ///
+    /// # Errors
+    /// [`RegistryError::UnknownController`] with the nearest name.
+    pub fn find(&self, name: &str) -> Result<Controller, RegistryError> {
+        if let Some(given) = self.given().iter().find(|given| given.name() == name) {
+            return Ok(Controller::Given(given.clone()));
+        }
+        registry::find(name).map(Controller::Native).map_err(|error| match error {
+            RegistryError::UnknownController { name, .. } => registry::unknown(&name, self.names()),
+            other => other,
+        })
+    }
+
+    /// The controller that a connection's configuration names: one that can be found, or none at all.
+    pub(crate) fn find_or_unlimited(&self, name: &str) -> Result<Controller, RegistryError> {
+        if name == unlimited::SPEC.name { Ok(Controller::Native(&unlimited::SPEC)) } else { self.find(name) }
+    }
+}
+
+/// The same ones.
+impl PartialEq for Controllers {
+    fn eq(&self, other: &Controllers) -> bool {
+        let (one, other) = (self.given(), other.given());
+        one.len() == other.len() && one.iter().zip(other).all(|(one, other)| Arc::ptr_eq(one, other))
+    }
+}
+
+impl fmt::Debug for Controllers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.names()).finish()
+    }
+}
+
+/// What a name was found to stand for.
+#[derive(Clone)]
+pub enum Controller {
+    Native(&'static ControllerSpec),
+    Given(Arc<dyn Given>),
+}
+
+impl Controller {
+    pub fn name(&self) -> &str {
+        match self {
+            Controller::Native(spec) => spec.name,
+            Controller::Given(given) => given.name(),
+        }
+    }
+
+    pub fn params(&self) -> Cow<'_, [Param<'_>]> {
+        match self {
+            Controller::Native(spec) => Cow::Borrowed(spec.params),
+            Controller::Given(given) => Cow::Owned(given.params()),
+        }
+    }
+
+    /// Keys of the stack that it needs.
+    pub fn changes(&self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Controller::Native(spec) => spec.changes,
+            Controller::Given(_) => &[],
+        }
+    }
+
+    /// Checks `given` against the parameters and fills in the defaults.
+    ///
+    /// # Errors
+    /// [`RegistryError`] for an unknown name or a value out of range.
+    pub fn values(&self, given: &BTreeMap<String, f64>) -> Result<Values, RegistryError> {
+        match self {
+            Controller::Native(spec) => registry::values(spec, given),
+            Controller::Given(controller) => {
+                let owned = |name: &str| Cow::Owned(name.to_owned());
+                registry::checked(controller.name(), &controller.params(), given, owned)
+            }
+        }
+    }
+
+    pub fn build(&self, build: &Build, values: &Values) -> Box<dyn CongestionControl> {
+        match self {
+            Controller::Native(spec) => (spec.build)(build, values),
+            Controller::Given(given) => given.build(build, values),
+        }
+    }
+}
