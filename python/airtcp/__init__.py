@@ -14,8 +14,11 @@ All that the command line does::
 """
 
 from airtcp._engine import (
+    Ack,
     Cancelled,
     CancelToken,
+    ControllerError,
+    Loss,
     Record,
     Scenario,
     ScenarioError,
@@ -27,6 +30,8 @@ from airtcp._engine import (
 from airtcp.advise import Advice, advise
 from airtcp.compare import compare
 from airtcp.comparison import Comparison
+from airtcp.control import CongestionControl, parameter
+from airtcp.failure import Failure
 from airtcp.fit import Fit, fit
 from airtcp.one_run import RunResult, run
 from airtcp.series import Series
@@ -37,12 +42,17 @@ from airtcp.verdict import Verdict
 
 __version__ = version()
 __all__ = [
+    "Ack",
     "Advice",
     "CancelToken",
     "Cancelled",
     "Comparison",
+    "CongestionControl",
+    "ControllerError",
     "Estimate",
+    "Failure",
     "Fit",
+    "Loss",
     "Record",
     "RunResult",
     "Scenario",
@@ -55,6 +65,7 @@ __all__ = [
     "advise",
     "compare",
     "fit",
+    "parameter",
     "profiles",
     "run",
     "schema",

@@ -1,20 +1,27 @@
 """The lab's native engine. Times in seconds, rates in bit/s, sizes in bytes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import Self, final
+from typing import Literal, Self, final
+
+from typing_extensions import disjoint_base
 
 from airtcp.catalogue import KeyInfo, ProfileInfo, SchemeInfo
+from airtcp.control import CongestionControl
 from airtcp.fit.capture_columns import CaptureColumns
 from airtcp.series import Columns
 
 __all__ = [
+    "Ack",
     "CancelToken",
     "Cancelled",
     "CaptureError",
+    "ControllerError",
+    "Loss",
     "Record",
     "Scenario",
     "ScenarioError",
+    "Window",
     "_restore_scenario",
     "decoupling_gain",
     "decoupling_gain_at",
@@ -38,6 +45,12 @@ __all__ = [
 class ScenarioError(ValueError):
     """A scenario, scheme or override is wrong: says where, what is allowed, what was probably meant."""
 
+class ControllerError(Exception):
+    """A hook of a congestion control in Python failed: says which, and where, with the traceback.
+
+    Its `__cause__` is the hook's exception.
+    """
+
 class Cancelled(Exception):
     """The run was stopped by its `CancelToken`."""
 
@@ -50,7 +63,11 @@ class CancelToken:
 
     def __new__(cls) -> CancelToken: ...
     def cancel(self) -> None:
-        """Every run that holds this token ends soon, with `Cancelled`."""
+        """Every run that holds this token ends soon, with `Cancelled`.
+
+        Where one is in a hook of a congestion control in Python, KeyboardInterrupt is raised there. If the
+        hook catches that, call this again.
+        """
 
     @property
     def cancelled(self) -> bool:
@@ -95,22 +112,48 @@ class Scenario:
         Raises ScenarioError, which names the key.
         """
 
+    def with_controllers(self, *controllers: type[CongestionControl]) -> Scenario:
+        """The same scenario, where schemes may name these, too.
+
+        Raises ScenarioError for a name that is taken.
+        """
+
+    @property
+    def controllers(self) -> list[type[CongestionControl]]:
+        """Congestion controls in Python that its schemes may name."""
+
     @staticmethod
-    def load(path: str | PathLike[str], overrides: list[tuple[str, str]] = ...) -> Scenario:
+    def load(
+        path: str | PathLike[str],
+        overrides: list[tuple[str, str]] = ...,
+        *,
+        controllers: Sequence[type[CongestionControl]] = ...,
+    ) -> Scenario:
         """Reads a file; files that it names are looked for beside it. Each override is a key and its value.
+
+        Schemes in it may name the `controllers`, too.
 
         Raises ScenarioError and OSError.
         """
 
     @staticmethod
-    def built_in(overrides: list[tuple[str, str]] = ...) -> Scenario:
+    def built_in(
+        overrides: list[tuple[str, str]] = ...,
+        *,
+        controllers: Sequence[type[CongestionControl]] = ...,
+    ) -> Scenario:
         """The scenario that runs where none is named: a lossy wireless link.
 
         Raises ScenarioError.
         """
 
     @staticmethod
-    def parse(text: str, overrides: list[tuple[str, str]] = ...) -> Scenario:
+    def parse(
+        text: str,
+        overrides: list[tuple[str, str]] = ...,
+        *,
+        controllers: Sequence[type[CongestionControl]] = ...,
+    ) -> Scenario:
         """Reads TOML text; files that it names are looked for in the current directory.
 
         Raises ScenarioError.
@@ -157,7 +200,7 @@ class Scenario:
 
     def run(
         self,
-        scheme: str,
+        scheme: str | type[CongestionControl],
         seed: int,
         *,
         series_interval_s: float | None = None,
@@ -172,6 +215,169 @@ class Scenario:
         are written there as pcapng. Raises ScenarioError for a scheme or a link that does not exist,
         Cancelled, and OSError.
         """
+
+@final
+class Ack:
+    """What an ACK says. Sizes and stream positions in bytes of payload."""
+
+    @property
+    def now_s(self) -> float:
+        """Simulated time since the beginning of the run."""
+
+    @property
+    def acked_bytes(self) -> int:
+        """Newly acknowledged, cumulatively.
+
+        In `on_ack` and `on_slow_start`, as far as growth may count it: what SACK had reported before does not
+        count again, nor what exceeds the stack's `byte_counting_limit`, or cwnd.
+        """
+
+    @property
+    def delivered_bytes(self) -> int:
+        """Newly known to have arrived, cumulatively or by SACK."""
+
+    @property
+    def is_duplicate(self) -> bool:
+        """Nothing new acknowledged while data is outstanding (RFC 5681 §2)."""
+
+    @property
+    def rtt_s(self) -> float | None:
+        """The RTT measured with this ACK. Never from an ambiguous one (Karn)."""
+
+    @property
+    def srtt_s(self) -> float | None:
+        """SRTT after this ACK; None before the first sample."""
+
+    @property
+    def min_rtt_s(self) -> float | None:
+        """The smallest RTT of the connection; None before the first sample."""
+
+    @property
+    def prior_in_flight_bytes(self) -> int:
+        """In flight just before this ACK."""
+
+    @property
+    def in_flight_bytes(self) -> int:
+        """In flight now."""
+
+    @property
+    def in_recovery(self) -> bool:
+        """In fast recovery when it arrived, the ACK that ends it included."""
+
+    @property
+    def is_cwnd_limited(self) -> bool:
+        """Is cwnd what limits the sender, and not the application or the receiver?"""
+
+    @property
+    def has_ecn_echo(self) -> bool: ...
+    @property
+    def una_bytes(self) -> int:
+        """SND.UNA as a position in the stream."""
+
+    @property
+    def nxt_bytes(self) -> int:
+        """SND.NXT as a position in the stream."""
+
+    @property
+    def total_delivered_bytes(self) -> int:
+        """Delivered over the connection's life."""
+
+    @property
+    def prior_delivered_bytes(self) -> int:
+        """The same when the newest of the acknowledged packets was sent.
+
+        A round trip ends when this reaches what `total_delivered_bytes` was at its beginning.
+        """
+
+    @property
+    def delivery_rate_bps(self) -> float | None:
+        """Over about one round trip (draft-ietf-ccwg-bbr, "Delivery rate sampling"); None: not known."""
+
+    @property
+    def is_app_limited(self) -> bool:
+        """Was that sample limited by the application?"""
+
+    @property
+    def newly_lost_bytes(self) -> int:
+        """Marked lost with this ACK, or by a timer since the one before."""
+
+@final
+class Loss:
+    """Why the sender should slow down. Sizes and stream positions in bytes of payload."""
+
+    @property
+    def now_s(self) -> float:
+        """Simulated time since the beginning of the run."""
+
+    @property
+    def cause(self) -> Literal["loss", "ecn", "timeout"]: ...
+    @property
+    def flight_size_bytes(self) -> int:
+        """FlightSize: outstanding, not yet cumulatively acknowledged; at most cwnd when the loss happened."""
+
+    @property
+    def in_flight_bytes(self) -> int:
+        """In flight by the scoreboard's account."""
+
+    @property
+    def srtt_s(self) -> float | None:
+        """None before the first sample."""
+
+    @property
+    def min_rtt_s(self) -> float | None:
+        """None before the first sample."""
+
+    @property
+    def una_bytes(self) -> int:
+        """SND.UNA as a position in the stream."""
+
+    @property
+    def nxt_bytes(self) -> int:
+        """SND.NXT as a position in the stream."""
+
+@disjoint_base
+class Window:
+    """What a congestion control in Python sets. Sizes in bytes of payload.
+
+    Alone it stands for a connection that has just opened, with ten segments of `mss` bytes.
+    """
+
+    def __new__(cls, *, mss: int = 1460) -> Self: ...
+    @property
+    def cwnd(self) -> float:
+        """The congestion window. A fraction is kept; less than one segment counts as one.
+
+        Setting it to what is not finite and above 0 raises ValueError.
+        """
+
+    @cwnd.setter
+    def cwnd(self, value: float) -> None: ...
+    @property
+    def ssthresh(self) -> float:
+        """Infinite before the first loss, unless the stack has `initial_ssthresh`.
+
+        Setting it to what is no number of 0 or more raises ValueError.
+        """
+
+    @ssthresh.setter
+    def ssthresh(self, value: float) -> None: ...
+    @property
+    def pacing_rate_bps(self) -> float | None:
+        """Payload leaves no faster than this; None: the sender is clocked by ACKs alone.
+
+        Setting it to what is neither None nor finite and above 0, or in a class without `is_paced = True`,
+        raises ValueError.
+        """
+
+    @pacing_rate_bps.setter
+    def pacing_rate_bps(self, value: float | None) -> None: ...
+    @property
+    def mss(self) -> int:
+        """Payload of a full segment: SMSS."""
+
+    @property
+    def now_s(self) -> float:
+        """Simulated time since the beginning of the run."""
 
 @final
 class Record:
@@ -199,7 +405,7 @@ class Record:
     def rtt_counts(self) -> Columns:
         """How often each measured flow measured which RTT, after the warm-up; RTTs within 0.4 %."""
 
-def _restore_scenario(recipe: str) -> Scenario:
+def _restore_scenario(recipe: str, controllers: list[type[CongestionControl]]) -> Scenario:
     """What a pickle calls."""
 
 def schemes() -> list[SchemeInfo]:

@@ -8,8 +8,10 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 
-from airtcp._engine import CancelToken, Scenario
+from airtcp._engine import CancelToken, ControllerError, Scenario
 from airtcp.comparison import Comparison
+from airtcp.control import CongestionControl
+from airtcp.failure import Failure
 from airtcp.jobs import run_all
 from airtcp.progress import watched
 from airtcp.records import Run
@@ -44,9 +46,15 @@ class _Outcome:
     series: Series | None
 
 
+@dataclass(frozen=True)
+class _Failed:
+    place: int
+    failure: Failure
+
+
 def compare(
     scenario: ScenarioLike | None = None,
-    schemes: Sequence[str] | None = None,
+    schemes: Sequence[str | type[CongestionControl]] | None = None,
     seeds: int | None = None,
     *,
     duration: str | None = None,
@@ -54,13 +62,17 @@ def compare(
     series: bool = True,
     progress: bool = False,
     on_done: Callable[[Run], object] = lambda _: None,
+    on_failed: Callable[[Failure], object] = lambda _: None,
 ) -> Comparison:
     """Runs every scheme with every seed, on all cores, or `jobs` of them: the result is the same.
 
     `scenario` is one, or the path of a file; without it, the built-in lossy link. `schemes` (the first is the
     base of comparison), the number of `seeds` and the `duration` of a run stand for those of the scenario.
     With `series`, the first seed of each scheme leaves its time series. With `progress`, a bar shows how far
-    it is; `on_done` is called after each run, on this thread.
+    it is; `on_done` is called after each run, on this thread, or `on_failed`.
+
+    A congestion control in Python stands among the `schemes` as its class, and the others may name it, too:
+    `[Aimd, "aimd:beta=0.7", "cubic"]`. An error in it ends that run only.
 
     Raises ScenarioError and OSError. On KeyboardInterrupt the runs under way are stopped, and the finished
     ones returned.
@@ -83,7 +95,11 @@ def compare(
             watcher.done(run["scheme"])
             on_done(run)
 
-        (found,) = compare_all([request], jobs=jobs, on_done=done)
+        def failed(_: int, failure: Failure) -> None:
+            watcher.done(failure.scheme)
+            on_failed(failure)
+
+        (found,) = compare_all([request], jobs=jobs, on_done=done, on_failed=failed)
     return found
 
 
@@ -92,20 +108,27 @@ def compare_all(
     *,
     jobs: int | None = None,
     on_done: Callable[[int, Run], object] = lambda _, __: None,
+    on_failed: Callable[[int, Failure], object] = lambda _, __: None,
 ) -> list[Comparison]:
     """As `compare`, for several scenarios at once: no core waits for the last run of each.
 
-    `on_done` is told the request's place among `requests`, and the run.
+    `on_done` is told the request's place among `requests`, and the run; `on_failed` the place and the
+    failure.
     """
     cancel = CancelToken()
     outcomes: list[list[_Outcome]] = [[] for _ in requests]
+    failures: list[list[Failure]] = [[] for _ in requests]
 
-    def work(job: _Job) -> _Outcome:
+    def work(job: _Job) -> _Outcome | _Failed:
         return _run(requests[job.place].scenario, job, cancel)
 
-    def keep(outcome: _Outcome) -> None:
-        outcomes[outcome.place].append(outcome)
-        on_done(outcome.place, outcome.run)
+    def keep(outcome: _Outcome | _Failed) -> None:
+        if isinstance(outcome, _Failed):
+            failures[outcome.place].append(outcome.failure)
+            on_failed(outcome.place, outcome.failure)
+        else:
+            outcomes[outcome.place].append(outcome)
+            on_done(outcome.place, outcome.run)
 
     todo = [job for place, request in enumerate(requests) for job in _jobs(place, request)]
     interrupted = False
@@ -114,8 +137,8 @@ def compare_all(
     except KeyboardInterrupt:
         interrupted = True
     return [
-        _collect(request.scenario, found, interrupted)
-        for request, found in zip(requests, outcomes, strict=True)
+        _collect(request.scenario, found, failed, interrupted)
+        for request, found, failed in zip(requests, outcomes, failures, strict=True)
     ]
 
 
@@ -135,14 +158,19 @@ def _jobs(place: int, request: Request) -> list[_Job]:
     return [_Job(place, scheme, seed, interval(seed)) for seed, scheme in plan(request.scenario)]
 
 
-def _run(scenario: Scenario, job: _Job, cancel: CancelToken) -> _Outcome:
-    record = scenario.run(job.scheme, job.seed, series_interval_s=job.series_interval_s, cancel=cancel)
+def _run(scenario: Scenario, job: _Job, cancel: CancelToken) -> _Outcome | _Failed:
+    try:
+        record = scenario.run(job.scheme, job.seed, series_interval_s=job.series_interval_s, cancel=cancel)
+    except ControllerError as error:
+        return _Failed(job.place, Failure(job.scheme, job.seed, str(error)))
     run: Run = json.loads(record.to_json())
     series = None if job.series_interval_s is None else series_of(record, run)
     return _Outcome(job.place, run, series)
 
 
-def _collect(scenario: Scenario, outcomes: Sequence[_Outcome], interrupted: bool) -> Comparison:
+def _collect(
+    scenario: Scenario, outcomes: Sequence[_Outcome], failures: Sequence[Failure], interrupted: bool
+) -> Comparison:
     order = {scheme: place for place, scheme in enumerate(scenario.schemes)}
     ordered = sorted(outcomes, key=lambda outcome: (order[outcome.run["scheme"]], outcome.run["seed"]))
     return Comparison(
@@ -154,4 +182,5 @@ def _collect(scenario: Scenario, outcomes: Sequence[_Outcome], interrupted: bool
             if outcome.series
         },
         interrupted=interrupted,
+        failures=sorted(failures, key=lambda failure: (order[failure.scheme], failure.seed)),
     )

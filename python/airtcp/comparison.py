@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from airtcp._engine import Scenario
+from airtcp.failure import Failure, failure_notes
 from airtcp.frames import circuits_frame, flows_frame, links_frame, stacked, summary_frame, write_frames
 from airtcp.records import Run
 from airtcp.results import Results, results, to_json
@@ -38,6 +39,14 @@ class Comparison:
     """Time series by scheme and seed, of those runs that were to leave one."""
     interrupted: bool
     """Was it stopped before the end?"""
+    failures: list[Failure] = field(default_factory=list)
+    """Runs that left nothing but an error: of congestion controls in Python."""
+
+    @property
+    def failed_schemes(self) -> list[str]:
+        """Schemes of which no run has come to its end, and at least one has failed."""
+        fine = {run["scheme"] for run in self.runs}
+        return [scheme for scheme in dict.fromkeys(f.scheme for f in self.failures) if scheme not in fine]
 
     @cached_property
     def summaries(self) -> list[SchemeSummary]:
@@ -170,7 +179,10 @@ class Comparison:
         return comparison_page(self, command).write(Path(path))
 
     def __repr__(self) -> str:
-        parts = [headline(self.scenario), as_text(self.summaries, self.best) if self.runs else "no runs"]
+        parts = [
+            headline(self.scenario),
+            as_text(self.summaries, self.best, self.failed_schemes) if self.runs else "no runs",
+        ]
         return "\n".join([*parts, *self.notes])
 
     @property
@@ -180,7 +192,7 @@ class Comparison:
         if self.interrupted:
             total = len(set(self.scenario.schemes)) * self.scenario.seeds
             notes.append(f"Interrupted: partial results, {len(self.runs)} of {total} runs.")
-        return notes
+        return [*notes, *failure_notes(self.failures)]
 
     def _repr_html_(self) -> str:
         from airtcp.notebook import comparison_html  # noqa: PLC0415 as in `plot`

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from collections.abc import Callable, Collection, Iterable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from itertools import islice
 from queue import Empty, SimpleQueue
@@ -67,6 +67,7 @@ def run_all(
             for future in under_way:
                 future.cancel()
             if executor is None:
+                _wait_for(under_way, cancel)
                 pool.shutdown()
         raise_noted()
 
@@ -78,6 +79,13 @@ def _next(done: SimpleQueue[T], *checks: Callable[[], object]) -> T:
             check()
         with suppress(Empty):
             return done.get(timeout=0.1)
+
+
+def _wait_for(under_way: Collection[Future[T]], cancel: CancelToken) -> None:
+    """Of a user's Python that catches what should stop it, one asks again."""
+    while busy := [future for future in under_way if not future.done()]:
+        wait(busy, timeout=0.2)
+        cancel.cancel()
 
 
 @contextmanager

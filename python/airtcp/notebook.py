@@ -17,9 +17,9 @@ def comparison_html(found: Comparison) -> str:
     """Table, verdict and figure."""
     parts = [_headline(*headline(found.scenario).split("\n"))]
     if found.runs:
-        titles, rows = cells(found.summaries)
-        parts.append(_table(titles, rows, [row.scheme in found.best for row in found.summaries]))
-    parts += [f"<p>{escape(note)}</p>" for note in found.notes]
+        titles, rows = cells(found.summaries, found.failed_schemes)
+        parts.append(_table(titles, rows, [row[0] in found.best for row in rows]))
+    parts += [f'<p style="white-space:pre-wrap">{escape(note)}</p>' for note in found.notes]
     if found.runs:
         parts.append(draw_inline(of_comparison(found), found.main_figure))
     return _box(parts)

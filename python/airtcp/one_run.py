@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from airtcp._engine import Scenario
+from airtcp.control import CongestionControl
 from airtcp.frames import circuits_frame, flows_frame, links_frame, write_frames
 from airtcp.jobs import interruptible
 from airtcp.lines import run_lines
@@ -142,7 +143,7 @@ class RunResult:
 
 def run(
     scenario: ScenarioLike | None = None,
-    scheme: str | None = None,
+    scheme: str | type[CongestionControl] | None = None,
     seed: int | None = None,
     *,
     duration: str | None = None,
@@ -157,8 +158,8 @@ def run(
     series, a sample every `interval_s` seconds: 0 is at every ACK, None a 1500th of the duration. With
     `pcap`, the packets of `pcap_link` (the path's first link, if none is named) go into that file as pcapng.
 
-    Raises ScenarioError for a scenario, scheme or link that is wrong, and OSError. On KeyboardInterrupt the
-    run is stopped.
+    Raises ScenarioError for a scenario, scheme or link that is wrong, OSError, and ControllerError for an
+    error in a congestion control in Python. On KeyboardInterrupt the run is stopped.
 
     >>> import airtcp
     >>> found = airtcp.run(scheme="reno", duration="2s")

@@ -11,6 +11,7 @@ from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
 
 from airtcp._engine import version
+from airtcp.failure import Failure
 from airtcp.records import Run
 from airtcp.scenarios import seeds_of
 from airtcp.stats import CONFIDENCE
@@ -35,6 +36,7 @@ class Results(TypedDict):
     verdict: Verdict | None
     schemes: list[SchemeSummary]
     runs: list[Run]
+    failures: list[Failure]
 
 
 def results(found: Comparison, command: str | None) -> Results:
@@ -51,6 +53,7 @@ def results(found: Comparison, command: str | None) -> Results:
         "verdict": found.verdict,
         "schemes": found.summaries,
         "runs": found.runs,
+        "failures": found.failures,
     }
 
 

@@ -17,6 +17,7 @@ from airtcp.summary import SchemeSummary
 from airtcp.units import rate_scale
 
 NONE = "–"
+FAILED = "failed"
 MAX_BASE = 12
 """Letters of the base scheme's name that a column's title has room for."""
 
@@ -53,8 +54,13 @@ def columns(summaries: Sequence[SchemeSummary]) -> list[Column]:
     return found
 
 
-def table(summaries: Sequence[SchemeSummary], shown: Sequence[Column], best: Sequence[str]) -> Table:
-    """The schemes called `best` stand out."""
+def table(
+    summaries: Sequence[SchemeSummary],
+    shown: Sequence[Column],
+    best: Sequence[str],
+    failed: Sequence[str] = (),
+) -> Table:
+    """The schemes called `best` stand out; of those that `failed` there is only the name."""
     result = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     result.add_column("scheme\n", no_wrap=True)
     for column in shown:
@@ -62,34 +68,45 @@ def table(summaries: Sequence[SchemeSummary], shown: Sequence[Column], best: Seq
     for row in summaries:
         style = "bold" if row.scheme in best else ""
         result.add_row(*(Text(cell, style) for cell in (row.scheme, *(column.cell(row) for column in shown))))
+    for scheme in failed:
+        result.add_row(*_failed_row(scheme, shown))
     return result
 
 
-def cells(summaries: Sequence[SchemeSummary]) -> tuple[list[str], list[list[str]]]:
+def _failed_row(scheme: str, shown: Sequence[Column]) -> list[str]:
+    return [scheme, FAILED, *(NONE for _ in shown[1:])]
+
+
+def cells(
+    summaries: Sequence[SchemeSummary], failed: Sequence[str] = ()
+) -> tuple[list[str], list[list[str]]]:
     """The titles of all columns, and the rows below them."""
     shown = columns(summaries)
     rows = [[row.scheme, *(column.cell(row) for column in shown)] for row in summaries]
+    rows += [_failed_row(scheme, shown) for scheme in failed]
     return ["scheme", *(f"{column.title}\n{column.unit}" for column in shown)], rows
 
 
-def print_table(console: Console, summaries: Sequence[SchemeSummary], best: Sequence[str]) -> None:
+def print_table(
+    console: Console, summaries: Sequence[SchemeSummary], best: Sequence[str], failed: Sequence[str] = ()
+) -> None:
     """Prints what fits, and names what does not."""
     shown, hidden = columns(summaries), list[Column]()
-    while len(shown) > 1 and not fits(console, table(summaries, shown, best)):
+    while len(shown) > 1 and not fits(console, table(summaries, shown, best, failed)):
         widest_rank = max(shown, key=lambda column: column.rank)
         shown.remove(widest_rank)
         hidden.append(widest_rank)
-    console.print(table(summaries, shown, best))
+    console.print(table(summaries, shown, best, failed))
     if hidden:
         names = ", ".join(f"{column.title} {column.unit}" for column in hidden)
         console.print(f"Not shown for lack of room: {names}.")
 
 
-def as_text(summaries: Sequence[SchemeSummary], best: Sequence[str]) -> str:
+def as_text(summaries: Sequence[SchemeSummary], best: Sequence[str], failed: Sequence[str] = ()) -> str:
     """What `print_table` prints, without colours, as wide as the terminal."""
     console = Console(file=StringIO(), color_system=None, highlight=False, emoji=False, markup=False)
     with console.capture() as captured:
-        print_table(console, summaries, best)
+        print_table(console, summaries, best, failed)
     return captured.get().rstrip("\n")
 
 

@@ -3,6 +3,7 @@
 mod cancel;
 mod capture;
 mod catalogue;
+mod control;
 mod errors;
 mod model;
 mod record;
@@ -20,7 +21,9 @@ mod _engine {
     #[pymodule_export]
     use super::catalogue::{profiles, schema, scheme_keys, schemes, version};
     #[pymodule_export]
-    use super::errors::{Cancelled, CaptureError, ScenarioError};
+    use super::control::{Ack, Loss, Window};
+    #[pymodule_export]
+    use super::errors::{Cancelled, CaptureError, ControllerError, ScenarioError};
     #[pymodule_export]
     use super::model::{
         decoupling_gain, decoupling_gain_at, goodput_bound, maximum_allowable_throughput,

@@ -1,6 +1,7 @@
 //! Scenarios, and running them.
 
 use crate::cancel::CancelToken;
+use crate::control::{self, Class, Run};
 use crate::errors::{Cancelled, ScenarioError};
 use crate::record::Record;
 use crate::values;
@@ -12,78 +13,98 @@ use airtcp_sim::{Capture, RunError, RunOptions, run};
 use airtcp_wire::Dur;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyMapping, PyString};
+use pyo3::types::{PyDict, PyMapping, PyString, PyTuple, PyType};
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 type Overrides = Vec<(String, String)>;
+type Kinds<'py> = Vec<Bound<'py, PyType>>;
 
 #[pyclass(frozen, eq, module = "airtcp._engine")]
 pub struct Scenario {
     found: airtcp_sim::Scenario,
     /// What it was read from.
     recipe: Recipe,
+    /// Congestion controls in Python that its schemes may name.
+    classes: Vec<Arc<Class>>,
 }
 
 impl PartialEq for Scenario {
     fn eq(&self, other: &Scenario) -> bool {
-        self.found == other.found
+        self.found == other.found && self.classes == other.classes
     }
 }
 
 #[pymethods]
 impl Scenario {
     #[staticmethod]
-    #[pyo3(signature = (path, overrides = Overrides::new()))]
-    fn load(path: PathBuf, overrides: Overrides) -> PyResult<Scenario> {
+    #[pyo3(signature = (path, overrides = Overrides::new(), *, controllers = vec![]))]
+    fn load(
+        py: Python<'_>,
+        path: PathBuf,
+        overrides: Overrides,
+        controllers: Kinds<'_>,
+    ) -> PyResult<Scenario> {
         let text = fs::read_to_string(&path).map_err(|error| unreadable(&error, &path))?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        read(Recipe::new(&text, &path.to_string_lossy(), folder, &overrides))
+        read(py, Recipe::new(&text, &path.to_string_lossy(), folder, &overrides), described(controllers)?)
     }
 
     #[staticmethod]
-    #[pyo3(signature = (text, overrides = Overrides::new()))]
-    fn parse(text: &str, overrides: Overrides) -> PyResult<Scenario> {
-        read(Recipe::new(text, "scenario", Path::new(""), &overrides))
+    #[pyo3(signature = (text, overrides = Overrides::new(), *, controllers = vec![]))]
+    fn parse(py: Python<'_>, text: &str, overrides: Overrides, controllers: Kinds<'_>) -> PyResult<Scenario> {
+        read(py, Recipe::new(text, "scenario", Path::new(""), &overrides), described(controllers)?)
     }
 
     #[staticmethod]
-    #[pyo3(signature = (overrides = Overrides::new()))]
-    fn built_in(overrides: Overrides) -> PyResult<Scenario> {
-        read(Recipe::built_in(&overrides))
+    #[pyo3(signature = (overrides = Overrides::new(), *, controllers = vec![]))]
+    fn built_in(py: Python<'_>, overrides: Overrides, controllers: Kinds<'_>) -> PyResult<Scenario> {
+        read(py, Recipe::built_in(&overrides), described(controllers)?)
     }
 
     #[staticmethod]
     #[pyo3(signature = (**keys))]
-    fn build(keys: Option<&Bound<'_, PyDict>>) -> PyResult<Scenario> {
+    fn build(py: Python<'_>, keys: Option<&Bound<'_, PyDict>>) -> PyResult<Scenario> {
+        let classes = keys.map(|keys| control::classes(&[], keys)).transpose()?.unwrap_or_default();
         let keys = keys.map(values::table).transpose().map_err(ScenarioError::new_err)?.unwrap_or_default();
-        read(Recipe::new(&keys.to_string(), "", Path::new(""), &[]))
+        read(py, Recipe::new(&keys.to_string(), "", Path::new(""), &[]), classes)
     }
 
     #[pyo3(signature = (changes = None, /, **keys))]
     fn vary(
         &self,
+        py: Python<'_>,
         changes: Option<&Bound<'_, PyMapping>>,
         keys: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Scenario> {
         let mut recipe = self.recipe.clone();
+        let mut classes = self.classes.clone();
         if let Some(changes) = changes {
+            classes = control::classes(&classes, changes)?;
             for item in changes.items()? {
                 let (key, value): (String, Bound<'_, PyAny>) = item.extract()?;
                 recipe.overrides.push(change(key, &value)?);
             }
         }
         for (key, value) in keys.into_iter().flatten() {
+            classes = control::classes(&classes, &value)?;
             recipe.overrides.push(change(key.extract()?, &value)?);
         }
+        recipe.controllers = Run::new(py, &classes)?.controllers;
         match recipe.read() {
-            Ok(found) => Ok(Scenario { found, recipe }),
+            Ok(found) => Ok(Scenario { found, recipe, classes }),
             Err(error) => {
                 let lines: Vec<_> = error.problems.iter().map(by_key).collect();
                 Err(ScenarioError::new_err(lines.join("\n")))
             }
         }
+    }
+
+    #[pyo3(signature = (*controllers))]
+    fn with_controllers(&self, py: Python<'_>, controllers: &Bound<'_, PyTuple>) -> PyResult<Scenario> {
+        read(py, self.recipe.clone(), control::classes(&self.classes, controllers)?)
     }
 
     fn __repr__(&self) -> String {
@@ -106,9 +127,14 @@ impl Scenario {
         slf
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String, Vec<Py<PyType>>))> {
         let recipe = serde_json::to_string(&self.recipe).map_err(not_a_recipe)?;
-        Ok((py.import("airtcp._engine")?.getattr("_restore_scenario")?, (recipe,)))
+        Ok((py.import("airtcp._engine")?.getattr("_restore_scenario")?, (recipe, self.controllers(py))))
+    }
+
+    #[getter]
+    fn controllers(&self, py: Python<'_>) -> Vec<Py<PyType>> {
+        self.classes.iter().map(|class| class.kind.clone_ref(py)).collect()
     }
 
     #[getter]
@@ -168,22 +194,31 @@ impl Scenario {
     fn run(
         &self,
         py: Python<'_>,
-        scheme: &str,
+        scheme: &Bound<'_, PyAny>,
         seed: u64,
         series_interval_s: Option<f64>,
         pcap: Option<PathBuf>,
         pcap_link: Option<String>,
         cancel: Option<&CancelToken>,
     ) -> PyResult<Record> {
-        let scheme = Scheme::parse(scheme, &self.found.profile)
+        let Run { controllers, fault } = Run::new(py, &control::classes(&self.classes, scheme)?)?;
+        let scheme = Scheme::parse_with(&control::name(scheme)?, &self.found.profile, &controllers)
             .map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        if let Some(cancel) = cancel {
+            cancel.watch(&fault.thread);
+        }
         let options = RunOptions {
             series: series_interval_s.map(Dur::from_secs_f64),
             captures: pcap.map(|path| self.capture(&path, pcap_link)).transpose()?.into_iter().collect(),
-            cancel: cancel.map(CancelToken::flag),
+            cancel: cancel.map(CancelToken::flag).into_iter().chain([fault.flag()]).collect(),
+            controllers,
             ..RunOptions::default()
         };
-        let outcome = py.detach(|| run(&self.found, &scheme, seed, options)).map_err(error)?;
+        let outcome = py.detach(|| run(&self.found, &scheme, seed, options));
+        if let Some(raised) = fault.take().filter(|_| !cancel.is_some_and(CancelToken::is_cancelled)) {
+            return Err(raised.into_error(py)?);
+        }
+        let outcome = outcome.map_err(error)?;
         Ok(Record { record: outcome.record, series: outcome.series.unwrap_or_default() })
     }
 }
@@ -206,8 +241,12 @@ impl Scenario {
 
 /// What a pickle calls.
 #[pyfunction(name = "_restore_scenario")]
-pub fn restore_scenario(recipe: &str) -> PyResult<Scenario> {
-    read(serde_json::from_str(recipe).map_err(not_a_recipe)?)
+pub fn restore_scenario(py: Python<'_>, recipe: &str, controllers: Kinds<'_>) -> PyResult<Scenario> {
+    read(py, serde_json::from_str(recipe).map_err(not_a_recipe)?, described(controllers)?)
+}
+
+fn described(controllers: Kinds<'_>) -> PyResult<Vec<Arc<Class>>> {
+    controllers.into_iter().try_fold(Vec::new(), |known, kind| control::classes(&known, &kind))
 }
 
 /// Says which file, as Python's own errors do.
@@ -221,9 +260,10 @@ fn not_a_recipe(error: serde_json::Error) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-fn read(mut recipe: Recipe) -> PyResult<Scenario> {
+fn read(py: Python<'_>, mut recipe: Recipe, classes: Vec<Arc<Class>>) -> PyResult<Scenario> {
+    recipe.controllers = Run::new(py, &classes)?.controllers;
     match recipe.read() {
-        Ok(found) => Ok(Scenario { found, recipe }),
+        Ok(found) => Ok(Scenario { found, recipe, classes }),
         Err(error) => Err(ScenarioError::new_err(error.to_string())),
     }
 }

@@ -1,7 +1,8 @@
 //! Python values as what a scenario file says.
 
+use crate::control::Window;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyMapping, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyMapping, PyString, PyTuple, PyType};
 use std::path::PathBuf;
 use toml::{Table, Value};
 
@@ -46,6 +47,9 @@ fn converted(path: &str, value: &Bound<'_, PyAny>) -> Result<Value, String> {
         };
         return items.enumerate().map(one).collect::<Result<_, _>>().map(Value::Array);
     }
+    if let Ok(class) = value.cast::<PyType>() {
+        return scheme(class).ok_or_else(|| refusal(path, value));
+    }
     scalar(value).ok_or_else(|| refusal(path, value))
 }
 
@@ -57,6 +61,12 @@ fn mapping_at(path: &str, mapping: &Bound<'_, PyMapping>) -> Result<Value, Strin
         at_key(path, &key, &value).map(|value| (key, value))
     };
     items.iter().map(pair).collect::<Result<_, _>>().map(Value::Table)
+}
+
+/// The class of a congestion control stands for its name.
+fn scheme(class: &Bound<'_, PyType>) -> Option<Value> {
+    let name = class.getattr("name").ok()?.extract().ok()?;
+    class.is_subclass_of::<Window>().ok()?.then_some(Value::String(name))
 }
 
 /// Numbers of NumPy are numbers, and what has `__fspath__` is a path.

@@ -10,7 +10,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Exit codes: 0 done, 2 bad input, 130 interrupted."""
+    """Exit codes: 0 done, 1 a run of a user's congestion control failed, 2 bad input, 130 interrupted."""
     try:
         # Here, and not above: Ctrl-C while Polars and Matplotlib load must not end in a traceback either.
         from airtcp.cli.app import run_app  # noqa: PLC0415

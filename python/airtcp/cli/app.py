@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from airtcp._engine import ScenarioError, version
+from airtcp._engine import ControllerError, ScenarioError, version
 from airtcp.cli import advise, compare, fit, listings, model, paper, run, sweep, trace
-from airtcp.cli.errors import BAD_INPUT, InputError
+from airtcp.cli.controllers import hinted
+from airtcp.cli.errors import BAD_INPUT, FAILED, InputError
 
 app = typer.Typer(
     name="airtcp",
@@ -45,9 +46,15 @@ def run_app() -> None:
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
         app()
-    except (InputError, ScenarioError) as error:
+    except InputError as error:
         print(f"airtcp: {error}", file=sys.stderr)
         sys.exit(BAD_INPUT)
+    except ScenarioError as error:
+        print(f"airtcp: {hinted(str(error))}", file=sys.stderr)
+        sys.exit(BAD_INPUT)
+    except ControllerError as error:
+        print(f"airtcp: {error}", file=sys.stderr)
+        sys.exit(FAILED)
 
 
 def _print_version(wanted: bool) -> None:

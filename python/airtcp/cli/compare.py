@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from airtcp.cli.console import plain_console, write_json
-from airtcp.cli.errors import INTERRUPTED, writing
+from airtcp.cli.controllers import ControllerOption
+from airtcp.cli.errors import FAILED, INTERRUPTED, writing
 from airtcp.cli.options import (
     DurationOption,
     ProfileOption,
@@ -31,6 +32,7 @@ Examples:
   airtcp compare
   airtcp compare my-link.toml --seeds 10
   airtcp compare --set link.wireless.loss.packet=0.03 --schemes reno,cubic,bbr
+  airtcp compare --controller mine.py --schemes reno,mine,mine:beta=0.7
   airtcp compare --duration 20s --json - > results.json
   airtcp compare ping.log --report report.html
 """
@@ -39,6 +41,7 @@ Examples:
 def command(
     scenario: ScenarioArgument = None,
     schemes: SchemesOption = None,
+    controller: ControllerOption = None,
     changes: SetOption = None,
     seeds: SeedsOption = None,
     duration: DurationOption = None,
@@ -59,22 +62,24 @@ def command(
     Prints a table and a verdict; writes results.json, Parquet files and figures (PNG and SVG).
     """
     count = None if seeds is None else str(seeds)
-    request = load(scenario, changes, schemes=schemes, seeds=count, duration=duration, profile=profile)
+    request = load(
+        scenario, changes, controller, schemes=schemes, seeds=count, duration=duration, profile=profile
+    )
     directory = out or default_directory(request.scenario)
     with writing(directory):
         directory.mkdir(parents=True, exist_ok=True)
     console = plain_console(stderr=json == "-")
     console.print(headline(request.scenario))
     found = compare(request.scenario, jobs=jobs, progress=True)
-    if found.runs:
+    if found.runs or found.failures:
         command = shlex.join(["airtcp", "compare", *request.arguments])
         with writing(directory):
             found.save_data(directory, command)
         write_json(to_json(found.results(command)), json)
-        print_table(console, found.summaries, found.best)
+        print_table(console, found.summaries, found.best, found.failed_schemes)
     for note in found.notes:
         console.print(note)
-    if found.runs:
+    if found.runs or found.failures:
         with writing(directory):
             found.save_figures(directory)
         if report:
@@ -83,3 +88,5 @@ def command(
         console.print(f"Figures and data: {directory}/{f', report: {report}' if report else ''}")
     if found.interrupted:
         raise typer.Exit(INTERRUPTED)
+    if found.failures:
+        raise typer.Exit(FAILED)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+FAILED = 1
+"""Of a user's congestion control, at least one run."""
 BAD_INPUT = 2
 INTERRUPTED = 130
 

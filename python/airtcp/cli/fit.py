@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +14,7 @@ from rich.console import Console
 from airtcp._engine import Scenario
 from airtcp.cli.console import plain_console
 from airtcp.cli.errors import InputError, writing
+from airtcp.control import CongestionControl
 
 if TYPE_CHECKING:
     from airtcp.fit import Fit
@@ -121,11 +122,13 @@ def fitted_to(
         raise InputError(str(error)) from error
 
 
-def fitted_scenario(path: Path, overrides: list[tuple[str, str]]) -> Scenario:
+def fitted_scenario(
+    path: Path, overrides: list[tuple[str, str]], controllers: Sequence[type[CongestionControl]] = ()
+) -> Scenario:
     """For a command that is given a measurement where it takes a scenario: says what it found and assumes."""
     fitted = fitted_to([path])
     say(fitted, plain_console(stderr=True))
-    return fitted.load(overrides)
+    return fitted.load(overrides, controllers)
 
 
 def say(fitted: Fit, console: Console) -> None:

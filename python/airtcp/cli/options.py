@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +11,9 @@ from typing import Annotated
 import typer
 
 from airtcp._engine import Scenario, ScenarioError
+from airtcp.cli.controllers import controllers, hinted
 from airtcp.cli.errors import InputError, reason
+from airtcp.control import CongestionControl
 from airtcp.scenarios import is_measurement
 
 ScenarioArgument = Annotated[
@@ -59,12 +62,19 @@ class Request:
     arguments: list[str]
 
 
-def load(path: Path | None, changes: list[str] | None, **named: str | None) -> Request:
+def load(
+    path: Path | None,
+    changes: list[str] | None,
+    controller: Sequence[str] | None = None,
+    **named: str | None,
+) -> Request:
     """Reads the scenario and applies `--set` and then the options that stand for a key."""
     overrides = [_split(change) for change in changes or []]
     arguments = [] if path is None else [str(path)]
     for change in changes or []:
         arguments += ["--set", change]
+    for option in controller or []:
+        arguments += ["--controller", option]
     as_asked: dict[str, str] = {}
     for key, value in named.items():
         if value is not None:
@@ -72,21 +82,23 @@ def load(path: Path | None, changes: list[str] | None, **named: str | None) -> R
             arguments += [f"--{key}", value]
             as_asked["--set {}={}".format(*overrides[-1])] = f"--{key} {value}"
     try:
-        return Request(_read(path, overrides), arguments)
+        return Request(_read(path, overrides, controllers(controller or [])), arguments)
     except ScenarioError as error:
-        raise InputError(_replaced(str(error), as_asked)) from error
+        raise InputError(_told(str(error), as_asked)) from error
 
 
-def _read(path: Path | None, overrides: list[tuple[str, str]]) -> Scenario:
+def _read(
+    path: Path | None, overrides: list[tuple[str, str]], own: list[type[CongestionControl]]
+) -> Scenario:
     if path is None:
-        return Scenario.built_in(overrides)
+        return Scenario.built_in(overrides, controllers=own)
     if is_measurement(path):
         # Readers and estimators take time to import, and only this needs them.
         from airtcp.cli.fit import fitted_scenario  # noqa: PLC0415
 
-        return fitted_scenario(path, overrides)
+        return fitted_scenario(path, overrides, own)
     try:
-        return Scenario.load(str(path), overrides)
+        return Scenario.load(str(path), overrides, controllers=own)
     except OSError as error:
         raise InputError(f"cannot read {path}: {reason(error)}") from error
 
@@ -95,10 +107,11 @@ def _as_toml_list(names: str) -> str:
     return json.dumps([name.strip() for name in names.split(",") if name.strip()], ensure_ascii=False)
 
 
-def _replaced(text: str, words: dict[str, str]) -> str:
+def _told(text: str, words: dict[str, str]) -> str:
+    """As the user has asked it."""
     for word, other in words.items():
         text = text.replace(word, other)
-    return text
+    return hinted(text)
 
 
 def _split(change: str) -> tuple[str, str]:

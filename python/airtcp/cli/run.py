@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from airtcp.cli.console import plain_console
+from airtcp.cli.controllers import ControllerOption
 from airtcp.cli.errors import InputError, writing
 from airtcp.cli.options import DurationOption, ProfileOption, ScenarioArgument, SetOption, load
 from airtcp.one_run import run
@@ -29,6 +30,7 @@ def command(
         typer.Option(metavar="SCHEME", help="See `airtcp schemes`.  [default: the scenario's first]"),
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="[default: the scenario's first]")] = None,
+    controller: ControllerOption = None,
     changes: SetOption = None,
     duration: DurationOption = None,
     profile: ProfileOption = None,
@@ -56,7 +58,7 @@ def command(
     retransmissions were in vain."""
     if link and not pcap:
         raise InputError("--link names the link to capture: give --pcap FILE too")
-    loaded = load(scenario, changes, duration=duration, profile=profile).scenario
+    loaded = load(scenario, changes, controller, duration=duration, profile=profile).scenario
     # The engine writes nothing but the capture.
     with writing(pcap):
         found = run(

@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from airtcp.cli.console import plain_console, progress_bar
+from airtcp.cli.controllers import ControllerOption
 from airtcp.cli.errors import INTERRUPTED, InputError, writing
 from airtcp.cli.options import (
     DurationOption,
@@ -62,6 +63,7 @@ def command(
     ] = None,
     sample_seed: Annotated[int, typer.Option(help="Of the Latin hypercube.")] = 1,
     schemes: SchemesOption = None,
+    controller: ControllerOption = None,
     changes: SetOption = None,
     seeds: SeedsOption = None,
     duration: DurationOption = None,
@@ -84,7 +86,9 @@ def command(
     figures. What is finished is kept in DIR: interrupted or killed, the same command goes on where it was.
     """
     count = None if seeds is None else str(seeds)
-    request = load(scenario, changes, schemes=schemes, seeds=count, duration=duration, profile=profile)
+    request = load(
+        scenario, changes, controller, schemes=schemes, seeds=count, duration=duration, profile=profile
+    )
     console = plain_console()
     try:
         job = prepare(request.scenario, [*map(parse_option, vary or [])], lhs=lhs, sample_seed=sample_seed)

@@ -25,6 +25,8 @@ Figures = Mapping[str, Callable[[], Figure]]
 
 
 def of_comparison(found: Comparison) -> Figures:
+    if not found.runs:
+        return {}
     figures = {"goodput": lambda: goodput_bars(found.summaries, found.runs, found.best)}
     if any(completion_times_s(run) for run in found.runs):
         figures["completion"] = lambda: completion_curves(found.runs)

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from airtcp._engine import Scenario, rate_in_bps
+from airtcp.control import CongestionControl
 from airtcp.fit import draft as toml
 from airtcp.fit.delay import Delay
 from airtcp.fit.draft import Draft
@@ -72,16 +73,21 @@ class Fit:
         """The scenario, ready to run."""
         return self.load()
 
-    def load(self, overrides: Sequence[tuple[str, str]] = ()) -> Scenario:
+    def load(
+        self,
+        overrides: Sequence[tuple[str, str]] = (),
+        controllers: Sequence[type[CongestionControl]] = (),
+    ) -> Scenario:
         """The scenario with some of its keys changed, as `Scenario.load` does.
 
         # Raises
         ScenarioError: for a key or a value that cannot be.
         """
         if not self.files:
-            return Scenario.parse(self.toml, list(overrides))
+            return Scenario.parse(self.toml, list(overrides), controllers=controllers)
         with TemporaryDirectory(prefix="airtcp-fit-") as folder:
-            return Scenario.load(str(self.write(Path(folder) / "fit.toml")), list(overrides))
+            path = self.write(Path(folder) / "fit.toml")
+            return Scenario.load(path, list(overrides), controllers=controllers)
 
     def write(self, path: Path | str) -> Path:
         """Writes the scenario, and beside it the files that it needs; answers where it is.

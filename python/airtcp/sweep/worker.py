@@ -9,7 +9,7 @@ from functools import cache
 from hashlib import sha256
 from time import perf_counter
 
-from airtcp._engine import CancelToken, Scenario, version
+from airtcp._engine import CancelToken, ControllerError, Scenario, version
 from airtcp.sweep.errors import SweepError
 from airtcp.sweep.rows import Found, measures
 
@@ -56,7 +56,11 @@ def work(batch: Batch, cancel: CancelToken | None = None) -> Done:
 
 
 def _run(scenario: Scenario, scheme: str, seed: int, cancel: CancelToken | None) -> Found:
-    return measures(json.loads(scenario.run(scheme, seed, cancel=cancel).to_json()))
+    try:
+        record = scenario.run(scheme, seed, cancel=cancel)
+    except ControllerError as error:
+        return str(error)
+    return measures(json.loads(record.to_json()))
 
 
 def check_engine(theirs: str, expected: str) -> None:

@@ -6,6 +6,7 @@ use super::file::ScenarioFile;
 use super::model::Scenario;
 use super::recipe::{Files, Recipe};
 use super::{overrides, reader, resolve};
+use airtcp_proto::cc::Controllers;
 use std::path::Path;
 use toml::de::DeTable;
 
@@ -47,6 +48,7 @@ pub(super) fn read(
     file_name: &str,
     folder: &Path,
     overrides: &[(String, String)],
+    controllers: &Controllers,
     files: &mut Files,
 ) -> Result<Scenario, ScenarioError> {
     let mut problems = Problems::default();
@@ -57,7 +59,8 @@ pub(super) fn read(
     };
     let scenario = written.and_then(|(root, written)| {
         let mut files = resolve::Files::new(folder, files);
-        resolve::resolve(&written, &root, &mut files, &default_name, &mut problems)
+        let mut check = resolve::Check::new(&root, controllers, &mut problems);
+        resolve::resolve(&written, &root, &mut files, &default_name, &mut check)
     });
     problems.into_result(&Origin { file_name, text, overrides })?;
     Ok(scenario.expect("what cannot be read is a problem"))

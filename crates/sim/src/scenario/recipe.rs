@@ -3,6 +3,7 @@
 use super::error::ScenarioError;
 use super::load;
 use super::model::Scenario;
+use airtcp_proto::cc::Controllers;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;
@@ -19,6 +20,9 @@ pub struct Recipe {
     pub folder: PathBuf,
     /// See [`Scenario::load`].
     pub overrides: Vec<(String, String)>,
+    /// Where its schemes may find congestion controls beside those of the registry.
+    #[serde(skip)]
+    pub controllers: Controllers,
     files: Files,
 }
 
@@ -29,6 +33,7 @@ impl Recipe {
             file_name: file_name.to_owned(),
             folder: folder.to_owned(),
             overrides: overrides.to_vec(),
+            controllers: Controllers::default(),
             files: Files::default(),
         }
     }
@@ -43,8 +48,8 @@ impl Recipe {
     /// # Errors
     /// As [`Scenario::load`].
     pub fn read(&mut self) -> Result<Scenario, ScenarioError> {
-        let Recipe { text, file_name, folder, overrides, files } = self;
-        load::read(text, file_name, folder, overrides, files)
+        let Recipe { text, file_name, folder, overrides, controllers, files } = self;
+        load::read(text, file_name, folder, overrides, controllers, files)
     }
 }
 

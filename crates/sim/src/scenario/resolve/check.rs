@@ -2,12 +2,15 @@
 
 use crate::scenario::document::{Node, Place, Step};
 use crate::scenario::error::{Problems, list};
+use airtcp_proto::cc::Controllers;
 use airtcp_wire::Dur;
 
 /// Where in the document the checks are, and what they found.
 pub(crate) struct Check<'a> {
     root: &'a Node,
     path: Vec<Step>,
+    /// Where schemes find their congestion control.
+    pub controllers: &'a Controllers,
     problems: &'a mut Problems,
 }
 
@@ -24,8 +27,8 @@ impl From<usize> for Step {
 }
 
 impl<'a> Check<'a> {
-    pub fn new(root: &'a Node, problems: &'a mut Problems) -> Check<'a> {
-        Check { root, path: Vec::new(), problems }
+    pub fn new(root: &'a Node, controllers: &'a Controllers, problems: &'a mut Problems) -> Check<'a> {
+        Check { root, path: Vec::new(), controllers, problems }
     }
 
     /// Does `work` one step deeper in the document.

@@ -5,7 +5,7 @@ use super::flow::ends;
 use crate::scenario::error::unknown;
 use crate::scenario::file::{self, ScenarioFile};
 use crate::scenario::model::{Circuit, Direction, Flow};
-use airtcp_proto::scheme::Scheme;
+use airtcp_proto::scheme::{Scheme, SchemeError};
 
 pub(super) fn circuits(
     written: &ScenarioFile,
@@ -46,7 +46,9 @@ fn circuit(
     let direction = flows[*carried.first()?].direction;
     check.inside("flows", |check| {
         for (index, &flow) in carried.iter().enumerate() {
-            let problem = check_flow(&flows[flow], (enter, leave), direction, &scenario.profile);
+            let problem = check_flow(&flows[flow], (enter, leave), direction, |text| {
+                Scheme::parse_with(text, &scenario.profile, check.controllers)
+            });
             if let Some(problem) = problem {
                 check.inside(index, |check| check.refuse(format!("`{}` {problem}", flows[flow].name)));
             }
@@ -60,9 +62,9 @@ fn check_flow(
     flow: &Flow,
     (enter, leave): (usize, usize),
     direction: Direction,
-    profile: &str,
+    parse: impl Fn(&str) -> Result<Scheme, SchemeError>,
 ) -> Option<&'static str> {
-    let own_circuit = |text: &String| Scheme::parse(text, profile).is_ok_and(|own| own.circuit.is_some());
+    let own_circuit = |text: &String| parse(text).is_ok_and(|own| own.circuit.is_some());
     if flow.enter > enter || flow.leave < leave {
         Some("does not cross all links that the circuit spans")
     } else if flow.direction != direction {
@@ -75,7 +77,7 @@ fn check_flow(
 }
 
 fn scheme(text: &str, profile: &str, check: &mut Check<'_>) {
-    match Scheme::parse(text, profile) {
+    match Scheme::parse_with(text, profile, check.controllers) {
         Err(error) => check.refuse(error.to_string()),
         Ok(scheme) if scheme.circuit.is_none() => {
             check.refuse(

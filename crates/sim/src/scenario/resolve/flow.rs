@@ -49,7 +49,8 @@ fn flow(
     check.refuse_if(written.stop.is_some_and(|stop| stop <= written.start), "stop", "must be after `start`");
     let is_udp = written.traffic.kind == TrafficKind::Udp;
     if let Some(scheme) = written.scheme.as_ref().filter(|_| is_udp) {
-        let has_circuit = Scheme::parse(scheme, profile).is_ok_and(|scheme| scheme.circuit.is_some());
+        let has_circuit = Scheme::parse_with(scheme, profile, check.controllers)
+            .is_ok_and(|scheme| scheme.circuit.is_some());
         let message = "`udp` has no congestion control, so no scheme but one with `decoupling`";
         check.refuse_if(!has_circuit, "scheme", message);
     }

@@ -11,14 +11,13 @@ mod link;
 mod queue;
 
 use super::document::Node;
-use super::error::Problems;
 use super::file::ScenarioFile;
 use super::model::Scenario;
 use super::overrides::names;
 use airtcp_proto::scheme::Scheme;
 use airtcp_proto::tcp::profile;
 use airtcp_wire::Dur;
-use check::Check;
+pub(super) use check::Check;
 pub(super) use files::Files;
 
 /// `root` is the document that `written` was read from.
@@ -27,21 +26,20 @@ pub(super) fn resolve(
     root: &Node,
     files: &mut Files<'_>,
     default_name: &str,
-    problems: &mut Problems,
+    check: &mut Check<'_>,
 ) -> Option<Scenario> {
-    let mut check = Check::new(root, problems);
-    run(written, &mut check);
-    schemes(written, &mut check);
-    let link_names = unique_names("link", root, &mut check);
-    let flow_names = unique_names("flow", root, &mut check);
-    let circuit_names = unique_names("circuit", root, &mut check);
-    let links = link::links(written, &link_names, files, &mut check);
-    let flows = flow::flows(written, flow_names, &link_names, &mut check);
+    run(written, check);
+    schemes(written, check);
+    let link_names = unique_names("link", root, check);
+    let flow_names = unique_names("flow", root, check);
+    let circuit_names = unique_names("circuit", root, check);
+    let links = link::links(written, &link_names, files, check);
+    let flows = flow::flows(written, flow_names, &link_names, check);
     let last = link_names.len().saturating_sub(1);
     let base_station =
-        flow::link_index("base_station", written.base_station.as_deref(), last, &link_names, &mut check);
+        flow::link_index("base_station", written.base_station.as_deref(), last, &link_names, check);
     let (links, flows, base_station) = (links?, flows?, base_station?);
-    let circuits = circuit::circuits(written, circuit_names, &link_names, &flows, &mut check)?;
+    let circuits = circuit::circuits(written, circuit_names, &link_names, &flows, check)?;
     Some(Scenario {
         name: written.name.clone().unwrap_or_else(|| default_name.to_owned()),
         description: written.description.clone(),
@@ -92,7 +90,7 @@ fn schemes(written: &ScenarioFile, check: &mut Check<'_>) {
 }
 
 fn scheme(text: &str, profile: &str, check: &mut Check<'_>) {
-    if let Err(error) = Scheme::parse(text, profile) {
+    if let Err(error) = Scheme::parse_with(text, profile, check.controllers) {
         check.refuse(error.to_string());
     }
 }

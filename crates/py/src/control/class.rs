@@ -1,0 +1,135 @@
+//! A controller's class, as `airtcp.control` describes it.
+
+use super::fault::Fault;
+use super::hooks::Adapter;
+use super::window::Window;
+use crate::cancel::Thread;
+use crate::errors::ScenarioError;
+use airtcp_proto::cc::registry::{Param, Values};
+use airtcp_proto::cc::{Build, Composed, CongestionControl, Controllers, Given};
+use airtcp_proto::scheme;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyMapping, PyType};
+use std::sync::Arc;
+
+/// One class. The same class is described once and shared.
+pub struct Class {
+    pub kind: Py<PyType>,
+    pub description: Description,
+}
+
+/// `airtcp.control.Description`.
+#[derive(FromPyObject)]
+pub struct Description {
+    pub name: String,
+    pub parameters: Vec<Parameter>,
+    /// Those that it has; for others the engine does something, or nothing.
+    pub hooks: Vec<String>,
+    pub is_paced: bool,
+    pub governs_recovery: bool,
+}
+
+/// `airtcp.control.Parameter`.
+#[derive(FromPyObject)]
+pub struct Parameter {
+    pub name: String,
+    pub default: f64,
+    pub minimum: f64,
+    pub maximum: f64,
+    pub doc: String,
+    pub is_whole: bool,
+}
+
+impl Parameter {
+    fn param(&self) -> Param<'_> {
+        let Parameter { name, doc, .. } = self;
+        Param { name, default: self.default, min: self.minimum, max: self.maximum, doc }
+    }
+}
+
+impl Class {
+    fn of(kind: &Bound<'_, PyType>) -> PyResult<Arc<Class>> {
+        if !kind.is_subclass_of::<Window>()? {
+            let message = format!("{} is no class derived from airtcp.CongestionControl", kind.repr()?);
+            return Err(PyTypeError::new_err(message));
+        }
+        let description = kind.call_method0("_description")?.extract()?;
+        Ok(Arc::new(Class { kind: kind.clone().unbind(), description }))
+    }
+}
+
+impl PartialEq for Class {
+    fn eq(&self, other: &Class) -> bool {
+        self.kind.is(&other.kind)
+    }
+}
+
+/// `known`, and the classes in `value`: a class, or what a scenario says with classes in the place of schemes.
+pub fn classes(known: &[Arc<Class>], value: &Bound<'_, PyAny>) -> PyResult<Vec<Arc<Class>>> {
+    let mut found = known.to_vec();
+    collect(value, &mut found)?;
+    Ok(found)
+}
+
+fn collect(value: &Bound<'_, PyAny>, found: &mut Vec<Arc<Class>>) -> PyResult<()> {
+    if let Ok(kind) = value.cast::<PyType>() {
+        if !found.iter().any(|class| class.kind.is(kind)) {
+            found.push(Class::of(kind)?);
+        }
+    } else if let Ok(mapping) = value.cast::<PyMapping>() {
+        mapping.values()?.iter().try_for_each(|item| collect(&item, found))?;
+    } else if super::is_list(value) {
+        value.try_iter()?.try_for_each(|item| collect(&item?, found))?;
+    }
+    Ok(())
+}
+
+/// What a scheme, written or as a class, is called.
+pub fn name(scheme: &Bound<'_, PyAny>) -> PyResult<String> {
+    match scheme.cast::<PyType>() {
+        Ok(kind) => kind.getattr("name")?.extract(),
+        Err(_) => scheme.extract(),
+    }
+}
+
+/// The classes in one run.
+pub struct Run {
+    /// The registry with them beside it.
+    pub controllers: Controllers,
+    /// Their first error, which ends the run.
+    pub fault: Arc<Fault>,
+}
+
+impl Run {
+    pub fn new(py: Python<'_>, classes: &[Arc<Class>]) -> PyResult<Run> {
+        let fault = Arc::new(Fault::new(Arc::new(Thread::current(py)?)));
+        let given = |class: &Arc<Class>| -> Arc<dyn Given> {
+            Arc::new(GivenClass { class: class.clone(), fault: fault.clone() })
+        };
+        let controllers = scheme::controllers(classes.iter().map(given).collect());
+        let controllers = controllers.map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        Ok(Run { controllers, fault })
+    }
+}
+
+/// A class in one run.
+struct GivenClass {
+    class: Arc<Class>,
+    fault: Arc<Fault>,
+}
+
+impl Given for GivenClass {
+    fn name(&self) -> &str {
+        &self.class.description.name
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        self.class.description.parameters.iter().map(Parameter::param).collect()
+    }
+
+    fn build(&self, build: &Build, values: &Values) -> Box<dyn CongestionControl> {
+        let adapter = Adapter::new(self.class.clone(), self.fault.clone(), values.clone());
+        Box::new(Composed::new(build, adapter))
+    }
+}

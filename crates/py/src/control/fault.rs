@@ -1,0 +1,69 @@
+//! What ends a run whose controllers are written in Python.
+
+use crate::cancel::Thread;
+use crate::errors::ControllerError;
+use airtcp_wire::Time;
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// The first error of a run, and its hooks' place in the interpreter.
+pub struct Fault {
+    raised: Mutex<Option<Raised>>,
+    flag: Arc<AtomicBool>,
+    pub thread: Arc<Thread>,
+}
+
+pub struct Raised {
+    /// The controller's name, and what of it failed.
+    pub controller: String,
+    pub hook: &'static str,
+    pub now: Time,
+    pub error: PyErr,
+}
+
+impl Raised {
+    /// What the run raises; an interrupt is nobody's mistake.
+    pub fn into_error(self, py: Python<'_>) -> PyResult<PyErr> {
+        let Raised { controller, hook, now, error } = self;
+        if error.is_instance_of::<PyKeyboardInterrupt>(py) {
+            return Ok(error);
+        }
+        let raised = (error.get_type(py), error.value(py), error.traceback(py));
+        let lines = py.import("traceback")?.call_method1("format_exception", raised)?;
+        let text: Vec<String> = lines.extract()?;
+        let now_s = now.0 as f64 / 1e9;
+        let failure =
+            format!("{controller}: {hook} failed at {now_s} s of simulated time\n{}", text.concat());
+        let raised = ControllerError::new_err(failure.trim_end().to_owned());
+        raised.set_cause(py, Some(error));
+        Ok(raised)
+    }
+}
+
+impl Fault {
+    pub fn new(thread: Arc<Thread>) -> Fault {
+        Fault { raised: Mutex::new(None), flag: Arc::default(), thread }
+    }
+
+    /// Ends the run.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        self.flag.clone()
+    }
+
+    pub fn is_raised(&self) -> bool {
+        self.flag.load(Ordering::Relaxed)
+    }
+
+    pub fn raise(&self, raised: Raised) {
+        self.flag.store(true, Ordering::Relaxed);
+        if let Ok(mut first) = self.raised.lock() {
+            first.get_or_insert(raised);
+        }
+    }
+
+    pub fn take(&self) -> Option<Raised> {
+        self.raised.lock().ok()?.take()
+    }
+}

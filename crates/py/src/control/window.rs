@@ -1,0 +1,118 @@
+//! What a controller's object has to set: its base class.
+
+use airtcp_proto::cc;
+use airtcp_wire::{Rate, Time};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// Sizes in bytes.
+#[pyclass(subclass, module = "airtcp._engine")]
+pub struct Window {
+    cwnd: f64,
+    ssthresh: f64,
+    pacing_rate_bps: Option<f64>,
+    #[pyo3(get)]
+    mss: u64,
+    now: Time,
+}
+
+#[pymethods]
+impl Window {
+    /// As on a connection that has just opened, so that a controller can be tried by hand.
+    #[new]
+    #[pyo3(signature = (*, mss = 1460))]
+    fn new(mss: u64) -> Window {
+        let cwnd = 10.0 * mss as f64;
+        Window { cwnd, ssthresh: f64::INFINITY, pacing_rate_bps: None, mss, now: Time::ZERO }
+    }
+
+    #[getter]
+    fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+
+    #[setter]
+    fn set_cwnd(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let is_right = |cwnd: f64| cwnd.is_finite() && cwnd > 0.0;
+        slf.borrow_mut().cwnd = number(slf, "cwnd", value, "bytes, finite and above 0", is_right)?;
+        Ok(())
+    }
+
+    #[getter]
+    fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+
+    #[setter]
+    fn set_ssthresh(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let is_right = |ssthresh: f64| ssthresh >= 0.0;
+        let wanted = "bytes, 0 or more, or infinite";
+        slf.borrow_mut().ssthresh = number(slf, "ssthresh", value, wanted, is_right)?;
+        Ok(())
+    }
+
+    #[getter]
+    fn pacing_rate_bps(&self) -> Option<f64> {
+        self.pacing_rate_bps
+    }
+
+    #[setter]
+    fn set_pacing_rate_bps(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let is_right = |rate: f64| rate.is_finite() && rate > 0.0;
+        let rate = match value.is_none() {
+            true => None,
+            false => {
+                let wanted = "bit/s, finite and above 0, or None";
+                Some(number(slf, "pacing_rate_bps", value, wanted, is_right)?)
+            }
+        };
+        if rate.is_some() && !slf.getattr("is_paced")?.extract::<bool>()? {
+            return Err(PyValueError::new_err("to pace, the class must say is_paced = True"));
+        }
+        slf.borrow_mut().pacing_rate_bps = rate;
+        Ok(())
+    }
+
+    #[getter]
+    fn now_s(&self) -> f64 {
+        self.now.0 as f64 / 1e9
+    }
+}
+
+/// `wanted` says what it must be.
+fn number(
+    slf: &Bound<'_, Window>,
+    name: &str,
+    value: &Bound<'_, PyAny>,
+    wanted: &str,
+    is_right: impl Fn(f64) -> bool,
+) -> PyResult<f64> {
+    let class = slf.get_type().name()?;
+    match value.extract::<f64>() {
+        Ok(number) if is_right(number) => Ok(number),
+        _ => Err(PyValueError::new_err(format!("{class}.{name} = {}: must be {wanted}", value.repr()?))),
+    }
+}
+
+impl Window {
+    /// Takes over what the sender has.
+    pub fn begin(&mut self, now: Time, window: &cc::Window) {
+        self.now = now;
+        self.mss = window.mss;
+        self.cwnd = window.exact_cwnd();
+        self.ssthresh = if window.ssthresh == u64::MAX { f64::INFINITY } else { window.ssthresh as f64 };
+    }
+
+    /// Gives the sender what has been changed.
+    pub fn end(&self, window: &mut cc::Window) {
+        if self.cwnd != window.exact_cwnd() {
+            window.set_exact_cwnd(self.cwnd);
+        }
+        // What is too large for the type is cut off: infinity, too.
+        window.ssthresh = self.ssthresh as u64;
+    }
+
+    pub fn pacing_rate(&self) -> Option<Rate> {
+        self.pacing_rate_bps.map(|rate| Rate(rate as u64))
+    }
+}

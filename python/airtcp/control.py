@@ -1,0 +1,196 @@
+"""A congestion control written in Python, which runs in any scenario beside the native ones.
+
+import airtcp
+
+class Aimd(airtcp.CongestionControl):
+    beta = airtcp.parameter(0.5, minimum=0.1, maximum=0.9, doc="What a loss leaves of the window")
+
+    def on_ack(self, ack: airtcp.Ack) -> None:
+        self.cwnd += self.mss * ack.acked_bytes / self.cwnd
+
+    def on_loss(self, loss: airtcp.Loss) -> None:
+        self.ssthresh = max(self.beta * loss.flight_size_bytes, 2 * self.mss)
+        self.cwnd = self.ssthresh
+
+found = airtcp.compare(airtcp.Scenario.built_in(), schemes=["reno", Aimd, "aimd:beta=0.7"])
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, ClassVar, TypeVar, cast
+
+from airtcp._engine import Ack, Loss, Window
+
+N = TypeVar("N", int, float)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number that a scheme may set: `aimd:beta=0.7`. The bounds are allowed themselves."""
+
+    name: str
+    default: float
+    minimum: float
+    maximum: float
+    doc: str
+    is_whole: bool
+
+
+@dataclass(frozen=True)
+class Description:
+    """What the engine has to know of a class."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    hooks: tuple[str, ...]
+    is_paced: bool
+    governs_recovery: bool
+
+
+@dataclass(frozen=True)
+class _Declared:
+    default: float
+    minimum: float
+    maximum: float
+    doc: str
+
+
+def parameter(default: N, *, minimum: float = -math.inf, maximum: float = math.inf, doc: str = "") -> N:
+    """A class attribute that is a parameter with bounds.
+
+    A class attribute that is a number, in lower case, is one without.
+    """
+    return cast(N, _Declared(default, minimum, maximum, doc))
+
+
+class CongestionControl(Window):
+    """The base of congestion controls in Python: `on_ack` and `on_loss` must be there, the rest has defaults.
+
+    The engine makes an object of the class for each connection, as it sends its first data, and sets
+    `mss`, `cwnd` and `ssthresh` before `__init__`, which takes no arguments. Hooks set `cwnd`, `ssthresh` and
+    `pacing_rate_bps`, and return nothing. Numbers in a scheme's text replace the class's parameters on each
+    object. An exception in a hook ends the run.
+    """
+
+    name: ClassVar[str] = ""
+    """What schemes call it; the class's name in lower case, unless it says otherwise."""
+    is_paced: ClassVar[bool] = False
+    """Does it set `pacing_rate_bps`?"""
+    governs_recovery: ClassVar[bool] = False
+    """Is cwnd meant as it is during recovery, too, without proportional rate reduction (RFC 6937)?"""
+    _parameters: ClassVar[tuple[Parameter, ...]] = ()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "name" not in vars(cls):
+            cls.name = cls.__name__.lower()
+        _refuse_misspelt_hooks(cls)
+        own = [found for name, value in vars(cls).items() if (found := _declared(name, value))]
+        for declared in own:
+            kind = int if declared.is_whole else float
+            setattr(cls, declared.name, kind(declared.default))
+        inherited = [known for known in cls._parameters if known.name not in vars(cls)]
+        cls._parameters = (*inherited, *own)
+
+    def on_ack(self, ack: Ack) -> None:
+        """New data is acknowledged in congestion avoidance.
+
+        That is outside slow start and recovery, without ECN-Echo, and while cwnd is what limits the sender.
+        `ack.acked_bytes` are those that growth may count.
+        """
+        raise NotImplementedError
+
+    def on_loss(self, loss: Loss) -> None:
+        """A loss has been found; once a recovery. The defaults of `on_timeout` and `on_ecn` call it, too."""
+        raise NotImplementedError
+
+    def on_timeout(self, loss: Loss) -> None:
+        """The retransmission timer has expired, for the first time on this segment.
+
+        On further times cwnd is one segment, and ssthresh held, without a call (RFC 5681 §3.1).
+        """
+        self.on_loss(loss)
+        self.cwnd = self.mss
+
+    def on_ecn(self, loss: Loss) -> None:
+        """ECN-Echo has been seen, once a window (RFC 3168 §6.1.2)."""
+        self.on_loss(loss)
+
+    def on_slow_start(self, ack: Ack) -> None:
+        """As `on_ack`, while cwnd is below ssthresh.
+
+        A class that has none of its own has the stack's slow start: classic, HyStart or HyStart++, as the key
+        `slow_start` of the scheme says.
+        """
+        self.cwnd = min(self.cwnd + ack.acked_bytes, self.ssthresh)
+
+    def on_every_ack(self, ack: Ack) -> None:
+        """Any ACK, duplicates and those in recovery too, before the other hooks."""
+
+    def on_recovery_exit(self) -> None:
+        """Loss recovery is over. Not called when a timeout ends it."""
+
+    def on_spurious(self) -> None:
+        """The last loss or timeout was none: cwnd and ssthresh have been put back (RFC 4015 §3.2)."""
+
+    def on_restart(self) -> None:
+        """Data is about to be sent after a pause longer than the RTO (RFC 5681 §4.1).
+
+        cwnd has been reduced to the initial window, if it was larger.
+        """
+
+    def on_sent(self, sent_bytes: int, in_flight_bytes: int) -> None:
+        """Data has been sent, and is counted in `in_flight_bytes`."""
+
+    @classmethod
+    def lacking(cls) -> list[str]:
+        """Hooks that it must have, and has not."""
+        return [hook for hook in _NEEDED if not _has(cls, hook)]
+
+    @classmethod
+    def _description(cls) -> Description:
+        if cls.lacking():
+            raise TypeError(f"{cls.__name__} lacks {' and '.join(cls.lacking())} ({_place(cls)})")
+        hooks = tuple(hook for hook in _HOOKS if hook in _DEFAULTED or _has(cls, hook))
+        return Description(cls.name, cls._parameters, hooks, cls.is_paced, cls.governs_recovery)
+
+
+_NEEDED = ("on_ack", "on_loss")
+_DEFAULTED = ("on_timeout", "on_ecn")
+_HOOKS = tuple(name for name in vars(CongestionControl) if name.startswith("on_"))
+
+
+def _has(cls: type[CongestionControl], hook: str) -> bool:
+    return getattr(cls, hook) is not getattr(CongestionControl, hook)
+
+
+def _refuse_misspelt_hooks(cls: type[CongestionControl]) -> None:
+    for name in vars(cls):
+        if name.startswith("on_") and name not in _HOOKS:
+            near = get_close_matches(name, _HOOKS, n=1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            raise TypeError(f"{cls.__name__}.{name}: no such hook; {hint}Hooks: {', '.join(_HOOKS)}")
+
+
+def _declared(name: str, value: object) -> Parameter | None:
+    if name.startswith("_") or name != name.lower() or isinstance(value, bool):
+        return None
+    if isinstance(value, int | float):
+        value = _Declared(value, -math.inf, math.inf, "")
+    if not isinstance(value, _Declared):
+        return None
+    if not value.minimum <= value.default <= value.maximum:
+        raise ValueError(f"{name} = {value.default} is not between {value.minimum} and {value.maximum}")
+    is_whole = isinstance(value.default, int)
+    return Parameter(name, value.default, value.minimum, value.maximum, value.doc, is_whole)
+
+
+def _place(cls: type) -> str:
+    try:
+        return f"{inspect.getsourcefile(cls)}:{inspect.getsourcelines(cls)[1]}"
+    except (OSError, TypeError):
+        return cls.__module__
