@@ -16,5 +16,5 @@ Dash = Literal["solid", "longdash", "dot", "dashdot"]
 DASHES: tuple[Dash, ...] = ("solid", "longdash", "dot", "dashdot")
 """By turns of the palette."""
 
-MARKS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "pentagon", "x")
+MARKS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "pentagon", "cross")
 """As Plotly calls them; `figures.style` has Matplotlib's letters for the same."""

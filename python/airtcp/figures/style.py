@@ -34,7 +34,7 @@ _MARKS = {
     "triangle-down": "v",
     "triangle-up": "^",
     "pentagon": "p",
-    "x": "X",
+    "cross": "P",
 }
 MARKERS = "".join(_MARKS[name] for name in palette.MARKS)
 GREY = "#555555"

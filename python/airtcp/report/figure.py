@@ -81,9 +81,10 @@ class Bars(Mark):
 
 @dataclass(frozen=True)
 class Band(Mark):
-    """What lies between `y` and `high`."""
+    """What lies between `y` and `high`. `step`: a value is that of the time since the one before."""
 
     high: Sequence[Value] = ()
+    step: bool = False
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,7 @@ def sequence_figure(runs: Runs) -> Figure:
         f"What was acknowledged. {runs.said} {marks.said()}",
         f"Acknowledged after {runs.end_s:g} s: {said}.",
         runs.time,
-        Axis(f"acknowledged [{unit}]", from_zero=True),
+        Axis(f"acknowledged [{unit}]"),
         [*lines, *marks.dots],
         parts=marks.parts,
         height=460,
@@ -136,7 +136,7 @@ def cwnd_figure(runs: Runs) -> Figure:
         marks += _curve("ssthresh", scheme, frame["time_s"], known / scale, dash="dash")
         marks += _curve("cwnd", scheme, frame["time_s"], frame["cwnd_bytes"] / scale)
     said = ", ".join(f"{scheme} {median / scale:.3g} {unit}" for scheme, median in medians.items())
-    usual = max(_quantile(frame["cwnd_bytes"], 0.99) for frame in samples.values())
+    usual = max(_quantile(frame["cwnd_bytes"], 0.97) for frame in samples.values())
     is_log = max(tops) > LOGARITHMIC_FROM * max(min(tops), 1.0)
     is_cut = not is_log and max(tops) > OVERSHOOT * usual
     cut = f" Windows of up to {max(tops) / scale:.3g} {unit} are cut off: zoom in on them." if is_cut else ""
@@ -162,7 +162,16 @@ def rtt_figure(runs: Runs) -> Figure:
             times, lowest = thinned(measured["time_s"].to_list(), low.to_list(), by=min)
             _, highest = thinned(measured["time_s"].to_list(), high.to_list(), by=max)
             marks.append(
-                Band(f"{scheme}, RTT", times, lowest, high=highest, scheme=scheme, part="RTT", panel=scheme)
+                Band(
+                    f"{scheme}, RTT",
+                    times,
+                    lowest,
+                    high=highest,
+                    scheme=scheme,
+                    part="RTT",
+                    panel=scheme,
+                    step=True,
+                )
             )
         marks += _curve("SRTT", scheme, frame["time_s"], ms["srtt"])
         marks += _curve("RTO", scheme, frame["time_s"], ms["rto"], dash="dot")

@@ -3,8 +3,8 @@
 const report = JSON.parse(document.getElementById("report-data").textContent);
 const root = document.documentElement;
 
-/** Schemes hidden by section, parts hidden by figure, and the stretch of time that is looked at. */
-const chosen = { hidden: new Map(), parts: new Map(), ranges: new Map() };
+/** Schemes hidden by section, parts hidden by figure, and what of the axes is looked at. */
+const chosen = { hidden: new Map(), parts: new Map(), ranges: new Map(), heights: new Map() };
 
 const variable = (name) => getComputedStyle(root).getPropertyValue(`--${name}`).trim();
 const isNarrow = () => window.innerWidth < 700;

@@ -7,7 +7,7 @@ const SYMBOLS = {
   "triangle-down": "M6 3.5h12l-6 10z",
   "triangle-up": "M12 2.5l6 10H6z",
   pentagon: "M12 2l6 4.5-2.3 7H8.3L6 6.500z",
-  x: "M7 5l2-2 3 3 3-3 2 2-3 3 3 3-2 2-3-3-3 3-2-2 3-3z",
+  cross: "M10 2.500h4v3.500h3.500v4h-3.500v3.500h-4v-3.500h-3.500v-4h3.500z",
 };
 
 /** A bit of the scheme's line with its symbol. */

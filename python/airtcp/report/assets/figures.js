@@ -25,11 +25,11 @@ const figures = [...document.querySelectorAll("figure.figure")].map((element) =>
 
 function draw(figure) {
   if (!figure.isNear || typeof Plotly === "undefined") return;
-  const range = isZoomable(figure) ? chosen.ranges.get(rangeKey(figure)) : undefined;
-  const layout = layoutOf(figure, range || (isZoomable(figure) && figure.spec.x.end !== undefined ? wholeRange(figure) : undefined));
+  const ranges = isZoomable(figure) ? rangesOf(figure) : {};
+  const layout = layoutOf(figure, ranges);
   figure.plot.style.minHeight = `${layout.height}px`;
   figure.plot.style.height = `${layout.height}px`;
-  Plotly.react(figure.plot, tracesOf(figure, range), layout, CONFIG);
+  Plotly.react(figure.plot, tracesOf(figure, ranges.x), layout, CONFIG);
   tellDots(figure);
   if (!figure.isDrawn) {
     figure.isDrawn = true;
@@ -37,6 +37,14 @@ function draw(figure) {
     figure.plot.on("plotly_doubleclick", () => zoomTo(figure, null));
     figure.element.dataset.drawn = "";
   }
+}
+
+/** What is seen of the axes: what the reader chose, else all of x, and of y what lies there. */
+function rangesOf(figure) {
+  const stretch = chosen.ranges.get(rangeKey(figure));
+  const x = stretch || wholeRange(figure);
+  const end = stretch ? undefined : figure.spec.y.end;
+  return { x, y: chosen.heights.get(figure.name) || (end === undefined ? fittedRange(figure, x) : [0, end]) };
 }
 
 /** No mark is left out in silence. */
@@ -47,21 +55,34 @@ function tellDots({ element, dots }) {
 
 const drawAll = (wanted = () => true) => figures.filter(wanted).forEach(draw);
 
-/** The reader has dragged over a stretch of a figure. */
+/** The reader has dragged over a stretch of a figure, or a box. */
 function onZoom(figure, change) {
-  const axisName = Object.keys(change).map((key) => /^(xaxis\d*)\.range/.exec(key)?.[1]).find(Boolean);
-  if (!axisName) return;
-  const low = change[`${axisName}.range[0]`] ?? change[`${axisName}.range`]?.[0];
-  const high = change[`${axisName}.range[1]`] ?? change[`${axisName}.range`]?.[1];
-  const range = [Number(low), Number(high)];
-  zoomTo(figure, figure.spec.x.log ? range.map((end) => 10 ** end) : range);
+  const [x, y] = [changedRange(change, "xaxis", figure.spec.x), changedRange(change, "yaxis", figure.spec.y)];
+  if (x) zoomTo(figure, x, y);
+  else if (y) {
+    chosen.heights.set(figure.name, y);
+    draw(figure);
+  }
 }
 
-function zoomTo(figure, range) {
+function changedRange(change, side, { log }) {
+  const ends = [0, 1].map((end) => {
+    const key = Object.keys(change).find((name) => name.startsWith(side) && name.endsWith(`range[${end}]`));
+    return key && Number(change[key]);
+  });
+  if (ends.includes(undefined)) return null;
+  return log ? ends.map((end) => 10 ** end) : ends;
+}
+
+/** Without `range`: everything. */
+function zoomTo(figure, range, height) {
   const key = rangeKey(figure);
   if (range) chosen.ranges.set(key, range);
   else chosen.ranges.delete(key);
-  drawAll((other) => rangeKey(other) === key);
+  const alike = figures.filter((other) => rangeKey(other) === key);
+  alike.forEach((other) => chosen.heights.delete(other.name));
+  if (height) chosen.heights.set(figure.name, height);
+  alike.forEach(draw);
 }
 
 /** By a factor around the middle, and by a share of the width to the right. */

@@ -3,7 +3,8 @@
 const GAP_PX = 58;
 const EDGES = { l: 56, r: 14, t: 30, b: 44 };
 
-function layoutOf(figure, range) {
+/** Without ranges, they are those of what can have none: categories. */
+function layoutOf(figure, { x: range, y: yRange }) {
   const { spec } = figure;
   const panels = visiblePanels(figure);
   const cells = spec.panels && spec.panels.length ? panels : [""];
@@ -11,7 +12,6 @@ function layoutOf(figure, range) {
   const rows = Math.max(1, Math.ceil(cells.length / columns));
   const inner = rows * spec.height + (rows - 1) * GAP_PX;
   const layout = { ...frame(), height: inner + EDGES.t + EDGES.b, shapes: [], annotations: [] };
-  const yRange = range && fittedRange(figure, range);
   cells.forEach((title, place) => {
     const box = cellBox(place, columns, rows, inner);
     addAxes(layout, figure, place, box, { range, yRange, isBottom: place + columns >= cells.length });
@@ -52,9 +52,8 @@ function addAxes(layout, { spec }, place, box, { range, yRange, isBottom }) {
   const x = axis(spec.x, spec.marks, "x");
   const y = axis(spec.y, spec.marks, "y");
   Object.assign(x, { domain: box.x, anchor: `y${number}`, title: { text: isBottom ? plain(spec.x.label || "") : "", standoff: 6, font: { size: 13 } } });
-  Object.assign(y, { domain: box.y, anchor: `x${number}`, fixedrange: true });
+  Object.assign(y, { domain: box.y, anchor: `x${number}`, fixedrange: !range });
   if (range) Object.assign(x, { range: spec.x.log ? range.map(Math.log10) : [...range], autorange: false });
-  else if (spec.y.end !== undefined) Object.assign(y, { range: [0, spec.y.end], autorange: false });
   if (yRange) Object.assign(y, { range: spec.y.log ? yRange.map(Math.log10) : yRange, autorange: false });
   if (place) Object.assign(x, { matches: "x" });
   if (place) Object.assign(y, { matches: "y" });
@@ -136,8 +135,9 @@ function fittedRange(figure, [from, to]) {
     // A step before the stretch holds in it.
     if (last !== null && mark.kind === "line") include(mark.y[last]);
   }
-  if (low > high) return null;
+  if (low > high) return [0, 1];
   const margin = 0.05 * (high - low || Math.abs(high) || 1);
   if (figure.spec.y.log) return [low / 1.15, high * 1.15];
-  return [figure.spec.y.from_zero && low >= 0 ? 0 : low - margin, high + margin];
+  if (low >= 0 && (figure.spec.y.from_zero || low < margin)) return [0, high + margin];
+  return [low - margin, high + margin];
 }

@@ -124,7 +124,7 @@ function barTraces(mark, { colour }) {
 }
 
 function bandTraces(mark, { colour }) {
-  const edge = { type: "scatter", mode: "lines", line: { width: 0, shape: "linear" }, hoverinfo: "skip", x: mark.x };
+  const edge = { type: "scatter", mode: "lines", line: { width: 0, shape: mark.step ? "vh" : "linear" }, hoverinfo: "skip", x: mark.x };
   return [
     { ...edge, y: mark.y },
     { ...edge, y: mark.high, fill: "tonexty", fillcolor: mixed(colour, 0.35) },
