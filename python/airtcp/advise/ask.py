@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from airtcp._engine import Scenario, version
 from airtcp.advise.advice import Advice, Cell, Needs, Row
@@ -21,11 +22,16 @@ from airtcp.stats import CONFIDENCE
 from airtcp.summary import summarise
 from airtcp.watching import Silent, Watcher
 
+if TYPE_CHECKING:
+    from airtcp.fit import Fit
+
 NOW = "cubic"
+RATES = ("rate", "capacity on the way there")
+"""What a fit calls the rate where it does not know it."""
 
 
 def advise(
-    scenario: Scenario,
+    path: Scenario | Fit,
     *,
     control: Sequence[Control] = (),
     now: str = NOW,
@@ -33,31 +39,37 @@ def advise(
     quick: bool = False,
     seeds: int | None = None,
     keep_duration: bool = False,
-    unknown: Sequence[str] = (),
-    rate_unknown: bool = False,
+    fitted: Fit | None = None,
     command: str = "",
     jobs: int | None = None,
     watcher: Watcher | None = None,
 ) -> Advice:
-    """What to use on the path of `scenario`, whose own list of schemes is not looked at.
+    """What to use on a path; the list of schemes of its scenario is not looked at.
 
     `control` says what the asker can change; empty is everything. `now` is the scheme in use. `traffic`
     replaces what the measured flows carry. `seeds` is the most that a contender runs; with `keep_duration`
-    runs are never shortened for the sake of speed. `unknown` are sentences on what the measurement could not
-    tell, which the answer repeats; with `rate_unknown` other rates are tried.
+    runs are never shortened for the sake of speed. `fitted` is the fit that the scenario comes from, if it is
+    not `path` itself: the answer repeats what that could not know, and tries other rates where the rate is
+    among it.
 
     The same arguments give the same answer, whatever the machine and `jobs`. On KeyboardInterrupt the answer
     has what was finished, and says `interrupted`. Raises ScenarioError if `now` is no scheme.
     """
-    effort = _effort(quick, seeds)
-    question = Question(scenario, places(control), now, traffic, effort, keep_duration, rate_unknown)
+    scenario, fitted = (path, fitted) if isinstance(path, Scenario) else (path.scenario, path)
+    unknown = fitted.unknown if fitted else ()
+    rate_unknown = any(each.quantity in RATES for each in unknown)
+    question = Question(
+        scenario, places(control), now, traffic, _effort(quick, seeds), keep_duration, rate_unknown
+    )
     inquiry = Inquiry(question, Bench(jobs, watcher or Silent()))
     interrupted = False
     try:
         inquiry.run()
     except KeyboardInterrupt:
         interrupted = True
-    advice = _advice(inquiry, tuple(control), tuple(unknown), command, interrupted, quick)
+    advice = _advice(
+        inquiry, tuple(control), tuple(each.text for each in unknown), command, interrupted, quick
+    )
     return replace(advice, text=tuple(paragraphs(advice)))
 
 
@@ -74,7 +86,7 @@ def _advice(
     interrupted: bool,
     quick: bool,
 ) -> Advice:
-    path = document(inquiry.scenario)
+    path = inquiry.path
     return Advice(
         format=1,
         airtcp=version(),
@@ -93,7 +105,7 @@ def _advice(
         loss=loss_of(wireless(path)),
         base_rtt_s=base_rtt_s(path),
         unknown=unknown,
-        scenario=path,
+        scenario=document(inquiry.scenario),
         recommendation=choose(inquiry.race, inquiry.beside),
         text=(),
         rows=tuple(_rows(inquiry)),

@@ -14,7 +14,7 @@ from airtcp.advise.choice import choose, contenders
 from airtcp.advise.deployment import Place
 from airtcp.advise.race import Effort, Race, decide, screen
 from airtcp.advise.sensitivity import SHORTEST_S, Around, affordable
-from airtcp.advise.surroundings import changes
+from airtcp.advise.surroundings import changes, with_latency
 from airtcp.advise.surroundings import grid as grid_of
 from airtcp.records import Run
 
@@ -85,12 +85,11 @@ class Inquiry:
         share = RANKING * question.effort.events / expected
         if share < 1 and not question.keep_duration:
             self.scenario = shortened(self.scenario, share)
-        self.path = document(self.scenario)
+        self.path = with_latency(document(self.scenario), least_rtt_s(pilot))
         self.race.scenario = self.scenario
 
     def _first(self, pilot: Run) -> list[Candidate]:
-        rtt_s = min(flow["rtt_min_ms"] or 1.0 for flow in pilot["flows"] if flow["measured"]) / 1000
-        window = max(LEAST_WINDOW_BYTES, WINDOW_BDPS * pilot["bound_bps"] * rtt_s / 8)
+        window = max(LEAST_WINDOW_BYTES, WINDOW_BDPS * pilot["bound_bps"] * least_rtt_s(pilot) / 8)
         return first_round(self.question.now, self.question.controlled, round(window))
 
     def _rank(self, pilot: Run) -> None:
@@ -130,6 +129,10 @@ class Inquiry:
 
     def _events(self) -> dict[str, float]:
         return {name: fmean(run["events"] for run in runs) for name, runs in self.race.runs.items()}
+
+
+def least_rtt_s(run: Run) -> float:
+    return min((flow["rtt_min_ms"] or 0.0 for flow in run["flows"] if flow["measured"]), default=0.0) / 1000
 
 
 def shortened(scenario: Scenario, share: float) -> Scenario:

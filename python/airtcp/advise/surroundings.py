@@ -117,6 +117,17 @@ def base_rtt_s(path: Document) -> float:
     return sum(time_in_seconds(side["delay"]) for link in path["link"] for side in _sides(link))
 
 
+def with_latency(path: Document, rtt_s: float) -> Document:
+    """With a delay where a log's latency stands for it: its share of the least round trip, `rtt_s`."""
+    found = deepcopy(path)
+    sides = [side for link in found["link"] for side in _sides(link)]
+    without = [side for side in sides if "delay" not in side]
+    known_s = sum(time_in_seconds(side["delay"]) for side in sides if "delay" in side)
+    for side in without:
+        side["delay"] = _time(max(0.0, rtt_s - known_s) / len(without))
+    return found
+
+
 def changes(point: Point, path: Document) -> dict[str, object]:
     """The keys of the scenario that make the point of the path."""
     found: dict[str, object] = {}

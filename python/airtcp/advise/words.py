@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from airtcp.advise.advice import Advice, Paragraph, Recommendation, Row
+from airtcp.advise.beside import RIVAL
 from airtcp.advise.deployment import AIRTCP, STAGES
 from airtcp.advise.ranges import ranges
 from airtcp.competition import is_split
@@ -30,7 +31,9 @@ def paragraphs(advice: Advice) -> Iterator[Paragraph]:
     yield Paragraph("What to do", " ".join(_what(advice, found, rows)))
     if not found.keep_now:
         yield Paragraph("What it needs", " ".join(_needs(rows[found.use])))
-    yield Paragraph("What it costs others", " ".join(_risks(advice, found, rows)))
+    risks = list(_risks(advice, found, rows))
+    if risks:
+        yield Paragraph("What it costs others", " ".join(risks))
     yield Paragraph("How sure that is", " ".join(_sure(advice, rows[found.use])))
     around = ranges(advice)
     if around:
@@ -79,7 +82,8 @@ def _swifter(advice: Advice, found: Recommendation, rows: dict[str, Row]) -> str
     swift, own = rows[found.swifter or ""], rows[found.use]
     return (
         f"{found.use} fills the queue, which all that is on the link feels: round trips of {_ms(own)} at the"
-        f" 95th percentile; {swift.name} has {_ms(swift)} and reaches {reached(advice, swift)}."
+        f" 95th percentile; {swift.name} has {_ms(swift)} and reaches {reached(advice, swift)}"
+        f"{''.join(f', but {caution}' for caution in swift.needs.cautions)}."
     )
 
 
@@ -96,7 +100,7 @@ def _risks(advice: Advice, found: Recommendation, rows: dict[str, Row]) -> Itera
     row, now = rows[found.use], rows[advice.now]
     if row.share is None:
         yield f"What {row.name} leaves to others has not been run."
-    else:
+    elif row.name != RIVAL:
         sure = "" if row.share.sure else " (not sure)"
         yield (
             f"A CUBIC flow beside {row.name} keeps {percent(row.share.kept)} of what it has beside a CUBIC:"

@@ -135,6 +135,7 @@ def _advise(
                 quick=quick,
                 seeds=seeds,
                 keep_duration=keep_duration,
+                fitted=request.fitted,
                 command=again,
                 jobs=jobs,
                 watcher=watcher,

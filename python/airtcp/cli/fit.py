@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from airtcp._engine import Scenario
 from airtcp.cli.console import plain_console
 from airtcp.cli.errors import InputError, writing
-from airtcp.control import CongestionControl
 
 if TYPE_CHECKING:
     from airtcp.fit import Fit
@@ -122,13 +120,11 @@ def fitted_to(
         raise InputError(str(error)) from error
 
 
-def fitted_scenario(
-    path: Path, overrides: list[tuple[str, str]], controllers: Sequence[type[CongestionControl]] = ()
-) -> Scenario:
+def fitted_to_one(path: Path) -> Fit:
     """For a command that is given a measurement where it takes a scenario: says what it found and assumes."""
     fitted = fitted_to([path])
     say(fitted, plain_console(stderr=True))
-    return fitted.load(overrides, controllers)
+    return fitted
 
 
 def say(fitted: Fit, console: Console) -> None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +15,9 @@ from airtcp.cli.controllers import controllers, hinted
 from airtcp.cli.errors import InputError, reason
 from airtcp.control import CongestionControl
 from airtcp.scenarios import is_measurement
+
+if TYPE_CHECKING:
+    from airtcp.fit import Fit
 
 ScenarioArgument = Annotated[
     Path | None,
@@ -60,6 +63,8 @@ class Request:
 
     scenario: Scenario
     arguments: list[str]
+    fitted: Fit | None = None
+    """Where a measurement stands in place of a scenario."""
 
 
 def load(
@@ -82,7 +87,14 @@ def load(
             arguments += [f"--{key}", value]
             as_asked["--set {}={}".format(*overrides[-1])] = f"--{key} {value}"
     try:
-        return Request(_read(path, overrides, controllers(controller or [])), arguments)
+        own = controllers(controller or [])
+        if path is not None and is_measurement(path):
+            # Readers and estimators take time to import, and only this needs them.
+            from airtcp.cli.fit import fitted_to_one  # noqa: PLC0415
+
+            fitted = fitted_to_one(path)
+            return Request(fitted.load(overrides, own), arguments, fitted)
+        return Request(_read(path, overrides, own), arguments)
     except ScenarioError as error:
         raise InputError(_told(str(error), as_asked)) from error
 
@@ -92,11 +104,6 @@ def _read(
 ) -> Scenario:
     if path is None:
         return Scenario.built_in(overrides, controllers=own)
-    if is_measurement(path):
-        # Readers and estimators take time to import, and only this needs them.
-        from airtcp.cli.fit import fitted_scenario  # noqa: PLC0415
-
-        return fitted_scenario(path, overrides, own)
     try:
         return Scenario.load(str(path), overrides, controllers=own)
     except OSError as error:
