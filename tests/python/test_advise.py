@@ -165,16 +165,16 @@ def test_other_bursts_lose_as_much(text: str, packets: float) -> None:
     scenario = airtcp.Scenario.parse(text)
     path = document(scenario)
     link = wireless(document(scenario.vary(changes(Point(burst_packets=packets), path))))
-    assert burst_of(link) == pytest.approx(packets)
+    assert burst_of(link, 1.0) == pytest.approx(packets)
     assert loss_of(link) == pytest.approx(loss_of(wireless(path)))
 
 
 def test_other_rates_are_tried_where_the_rate_is_not_known() -> None:
     path = document(airtcp.Scenario.parse(CLEAN))
-    assert not grid(path, rate_unknown=False).rates
+    assert not grid(path, rate_unknown=False, packets_per_s=1.0).rates
     varied = airtcp.Scenario.parse(CLEAN).vary(changes(Point(rate_factor=0.5), path))
     assert wireless(document(varied))["rate"] == "2Mbit/s"
-    assert Point(rate_factor=0.5) in grid(path, rate_unknown=True).points()
+    assert Point(rate_factor=0.5) in grid(path, rate_unknown=True, packets_per_s=1.0).points()
 
 
 def _ask(text: str, *control: Control, now: str = "cubic", jobs: int | None = None) -> Advice:
@@ -216,6 +216,15 @@ def test_the_answer_obeys_its_schema(lossy: Advice) -> None:
 
 def test_the_same_answer_whatever_the_number_of_jobs(lossy: Advice) -> None:
     assert to_json(_ask(LOSSY, "sender", jobs=1)) == to_json(lossy)
+
+
+def test_the_report_has_the_answer_the_candidates_and_the_map(lossy: Advice, tmp_path: Path) -> None:
+    lossy.report(tmp_path / "a.html")
+    page = (tmp_path / "a.html").read_text()
+    for word in ("Use bbr", "What it costs others", "tcp_bbr", "What is best on paths like this"):
+        assert word in page
+    lossy.report(tmp_path / "b.html")
+    assert (tmp_path / "b.html").read_text() == page
 
 
 def _cell(loss: float, best: str, *tied: str) -> Cell:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
 from typing import Any, Literal
 
 from airtcp.advise.beside import Share
@@ -128,10 +130,18 @@ class Advice:
     base_rtt_s: float
     unknown: tuple[str, ...]
     scenario: dict[str, Any]
+    scenario_toml: str
+    """The same as a file."""
     recommendation: Recommendation | None
     text: tuple[Paragraph, ...]
     rows: tuple[Row, ...]
     around: tuple[Cell, ...]
+
+    def report(self, path: str | PathLike[str]) -> None:
+        """Writes it as one page that opens offline. Raises OSError, ValueError where nothing has run."""
+        from airtcp.advise.page import advice_page  # noqa: PLC0415 the page's makers need this module
+
+        advice_page(self).write(Path(path))
 
     def __str__(self) -> str:
         """The answer in words."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from airtcp._engine import Scenario, version
@@ -18,6 +20,7 @@ from airtcp.advise.sensitivity import Around
 from airtcp.advise.standing import MARGIN, Standing
 from airtcp.advise.surroundings import Point, base_rtt_s, loss_of
 from airtcp.advise.words import paragraphs
+from airtcp.scenarios import ScenarioLike, is_measurement, scenario_of
 from airtcp.stats import CONFIDENCE
 from airtcp.summary import summarise
 from airtcp.watching import Silent, Watcher
@@ -31,7 +34,7 @@ RATES = ("rate", "capacity on the way there")
 
 
 def advise(
-    path: Scenario | Fit,
+    path: ScenarioLike | Fit | None = None,
     *,
     control: Sequence[Control] = (),
     now: str = NOW,
@@ -44,7 +47,9 @@ def advise(
     jobs: int | None = None,
     watcher: Watcher | None = None,
 ) -> Advice:
-    """What to use on a path; the list of schemes of its scenario is not looked at.
+    """What to use on a path: a scenario or its file, a measurement's file or what was fitted to it.
+
+    The list of schemes of the scenario is not looked at.
 
     `control` says what the asker can change; empty is everything. `now` is the scheme in use. `traffic`
     replaces what the measured flows carry. `seeds` is the most that a contender runs; with `keep_duration`
@@ -55,7 +60,7 @@ def advise(
     The same arguments give the same answer, whatever the machine and `jobs`. On KeyboardInterrupt the answer
     has what was finished, and says `interrupted`. Raises ScenarioError if `now` is no scheme.
     """
-    scenario, fitted = (path, fitted) if isinstance(path, Scenario) else (path.scenario, path)
+    scenario, fitted = _scenario(path, fitted)
     unknown = fitted.unknown if fitted else ()
     rate_unknown = any(each.quantity in RATES for each in unknown)
     question = Question(
@@ -71,6 +76,19 @@ def advise(
         inquiry, tuple(control), tuple(each.text for each in unknown), command, interrupted, quick
     )
     return replace(advice, text=tuple(paragraphs(advice)))
+
+
+def _scenario(path: ScenarioLike | Fit | None, fitted: Fit | None) -> tuple[Scenario, Fit | None]:
+    if path is None or isinstance(path, Scenario):
+        return scenario_of(path), fitted
+    if isinstance(path, str | PathLike):
+        if not is_measurement(Path(path)):
+            return scenario_of(path), fitted
+        # Readers and estimators take time to import, and only this needs them.
+        from airtcp.fit import fit  # noqa: PLC0415
+
+        path = fit(path)
+    return path.scenario, path
 
 
 def _effort(quick: bool, seeds: int | None) -> Effort:
@@ -106,6 +124,7 @@ def _advice(
         base_rtt_s=base_rtt_s(path),
         unknown=unknown,
         scenario=document(inquiry.scenario),
+        scenario_toml=inquiry.scenario.to_toml(),
         recommendation=choose(inquiry.race, inquiry.beside),
         text=(),
         rows=tuple(_rows(inquiry)),

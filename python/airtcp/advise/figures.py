@@ -10,11 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from airtcp.advise.advice import Advice, Cell, Row
-from airtcp.advise.ranges import holds, percent_lost
-from airtcp.advise.table import rtt
+from airtcp.advise.ranges import holds, percent_lost, plane
+from airtcp.advise.table import reached_by, rtt
 from airtcp.figures.style import COLOURS, GREY, figure, save, style
 from airtcp.stats import Estimate
-from airtcp.units import rate_scale
 
 MOST_ROWS = 24
 
@@ -37,7 +36,7 @@ def ranking(advice: Advice) -> Figure:
     reached, delays, kept = cast(
         Sequence[Axes], drawn.subplots(1, 3, sharey=True, width_ratios=(3, 1.5, 1.5))
     )
-    values, label = _reached(advice, rows)
+    values, label = reached_by(advice, rows)
     for place, (row, value) in enumerate(zip(rows, values, strict=True)):
         colour = _colour(advice, row)
         reached.barh(place, value.mean, height=0.66, color=colour)
@@ -70,13 +69,12 @@ def ranking(advice: Advice) -> Figure:
 
 def around(advice: Advice) -> Figure:
     """What is best where loss and delay differ; darker where the recommendation holds."""
-    cells = [cell for cell in advice.around if _is_in_map(cell, advice.around[0])]
-    losses = sorted({cell.loss for cell in cells})
-    factors = sorted({cell.delay_factor for cell in cells})
+    losses, factors, by_place = plane(advice.around)
     drawn = figure(0.9 + 0.55 * len(factors))
     axes = drawn.subplots()
-    for cell in cells:
-        _draw_cell(axes, advice, cell, losses.index(cell.loss), factors.index(cell.delay_factor))
+    for y, factor in enumerate(factors):
+        for x, loss in enumerate(losses):
+            _draw_cell(axes, advice, by_place[factor, loss], x, y)
     rtt_ms = 1000 * advice.base_rtt_s
     axes.set_xticks(range(len(losses)), [percent_lost(loss) for loss in losses])
     axes.set_yticks(range(len(factors)), [f"{factor * rtt_ms:.3g} ms" for factor in factors])
@@ -110,21 +108,9 @@ def _ahead(advice: Advice, now_behind: Estimate) -> str:
     return f"{advice.now} {100 * now_behind.mean:.0f} % behind"
 
 
-def _is_in_map(cell: Cell, own: Cell) -> bool:
-    return (cell.rate_factor, cell.burst_packets) == (own.rate_factor, own.burst_packets)
-
-
 def _colour(advice: Advice, row: Row) -> str:
     if advice.recommendation and row.name == advice.recommendation.use:
         return COLOURS[0]
     if row.name == advice.now:
         return GREY
     return "#9CC3DD" if row.standing != "behind" else "#C9D3DA"
-
-
-def _reached(advice: Advice, rows: Sequence[Row]) -> tuple[list[Estimate], str]:
-    if advice.objective == "completion time":
-        times = [row.summary.completion for row in rows]
-        return [time for time in times if time is not None], "completion time [s]"
-    scale, unit = rate_scale([row.summary.goodput.mean for row in rows])
-    return [row.summary.goodput.scaled(1 / scale) for row in rows], f"goodput [{unit}]"

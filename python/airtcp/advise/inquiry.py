@@ -58,6 +58,7 @@ class Inquiry:
         self.race = Race(self.scenario, self.now)
         self.beside = Beside()
         self.around: Around | None = None
+        self.packets_per_s = 0.0
 
     def run(self) -> None:
         """Raises KeyboardInterrupt, ScenarioError."""
@@ -77,6 +78,7 @@ class Inquiry:
     def _prepare(self, pilot: Run) -> None:
         """The scenario that is run: its traffic, and a duration that the effort can pay."""
         question = self.question
+        self.packets_per_s = pilot["bound_bps"] / PACKET_BITS
         if question.traffic:
             self.scenario = with_traffic(self.scenario, traffic(question.traffic, pilot))
         duration_s = self.scenario.duration_s
@@ -109,7 +111,7 @@ class Inquiry:
 
     def _run_around(self) -> None:
         effort, race = self.question.effort, self.race
-        grid = grid_of(self.path, rate_unknown=self.question.rate_unknown)
+        grid = grid_of(self.path, rate_unknown=self.question.rate_unknown, packets_per_s=self.packets_per_s)
         chosen = choose(race, self.beside)
         use = next((c for c in race.candidates if chosen and c.name == chosen.use), self.now)
         wanted = [candidate for candidate in race.ranked if candidate.deployable]

@@ -34,8 +34,8 @@ class Effort:
     """Of the engine, for all of it: a core does some three million a second."""
 
 
-FULL = Effort(screening=4, most=24, beside=6, around=4, events=300_000_000)
-QUICK = Effort(screening=3, most=3, beside=3, around=2, events=30_000_000)
+FULL = Effort(screening=4, most=24, beside=6, around=4, events=200_000_000)
+QUICK = Effort(screening=3, most=3, beside=3, around=2, events=20_000_000)
 
 
 @dataclass

@@ -50,6 +50,17 @@ def along(cells: Sequence[Cell], axis: Axis) -> list[Cell]:
     return sorted(same, key=lambda cell: float(getattr(cell, axis)))
 
 
+def plane(cells: Sequence[Cell]) -> tuple[list[float], list[float], dict[tuple[float, float], Cell]]:
+    """The map: its losses, its factors of delay, and the cells by factor and loss."""
+    own = cells[0]
+    same = [c for c in cells if (c.rate_factor, c.burst_packets) == (own.rate_factor, own.burst_packets)]
+    by_place = {(cell.delay_factor, cell.loss): cell for cell in same}
+    factors, losses = sorted({f for f, _ in by_place}), sorted({loss for _, loss in by_place})
+    # Interrupted, it may have holes: then only full rows are a map.
+    whole = [f for f in factors if all((f, loss) in by_place for loss in losses)]
+    return losses, whole, by_place
+
+
 def percent_lost(share: float) -> str:
     return f"{100 * share:.2g} %"
 

@@ -81,7 +81,8 @@ class Grid:
         return Point(None if loss == self.own_loss else loss, delay)
 
 
-def grid(path: Document, *, rate_unknown: bool) -> Grid:
+def grid(path: Document, *, rate_unknown: bool, packets_per_s: float) -> Grid:
+    """`packets_per_s`: what the link carries when it is busy, by which runs of losses in time are packets."""
     link = wireless(path)
     own = loss_of(link)
     losses = tuple(min(factor * own, 0.5) for factor in LOSS_FACTORS) if own else LOSS_IF_NONE
@@ -91,7 +92,7 @@ def grid(path: Document, *, rate_unknown: bool) -> Grid:
         delays=DELAY_FACTORS,
         rates=RATE_FACTORS if rate_unknown and "rate" in link else (),
         bursts=BURST_PACKETS if own else (),
-        own_burst=burst_of(link),
+        own_burst=burst_of(link, packets_per_s),
     )
 
 
@@ -102,13 +103,16 @@ def loss_of(side: Document) -> float:
     return 1 - kept * (1 - _burst_loss(loss.get("burst")))
 
 
-def burst_of(side: Document) -> float:
+def burst_of(side: Document, packets_per_s: float) -> float:
     """The mean length of a run of losses in packets."""
     burst = side["loss"].get("burst")
     if burst is None or not _burst_loss(burst):
         return 1.0
     # A run goes on while the state stays bad and the next packet is lost, too.
     length: float = 1 / (1 - (1 - burst["to_good"]) * burst["bad_loss"])
+    if "interval" in burst:
+        # The state changes in time: with it, the packets of all that time are lost.
+        length *= max(1.0, packets_per_s * time_in_seconds(burst["interval"]))
     return length
 
 

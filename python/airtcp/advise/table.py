@@ -73,6 +73,14 @@ def print_rows(console: Console, advice: Advice) -> None:
         console.print(f"No better than {advice.now}: {', '.join(row.name for row in below)}.")
 
 
+def reached_by(advice: Advice, rows: Sequence[Row]) -> tuple[list[Estimate], str]:
+    """Goodput or completion time of each, and what its axis is called."""
+    if advice.objective == "completion time":
+        return [row.summary.completion or Estimate(0.0, None, 0) for row in rows], "completion time [s]"
+    scale, unit = rate_scale([row.summary.goodput.mean for row in rows])
+    return [row.summary.goodput.scaled(1 / scale) for row in rows], f"goodput [{unit}]"
+
+
 def rtt(row: Row) -> str:
     # With a proxy, the sender's round trips end there.
     return NONE if is_split(row.scheme) else milliseconds(row.summary.rtt_p95_ms)

@@ -41,7 +41,7 @@ def paragraphs(advice: Advice) -> Iterator[Paragraph]:
     if found.alone:
         yield Paragraph("By what you control", " ".join(_by_control(found, rows)))
     if advice.unknown:
-        yield Paragraph("What the measurement does not say", " ".join(map(_sentence, advice.unknown)))
+        yield Paragraph("What the measurement does not say", "\n".join(map(_sentence, advice.unknown)))
 
 
 def _what(advice: Advice, found: Recommendation, rows: dict[str, Row]) -> Iterator[str]:

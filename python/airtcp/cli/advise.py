@@ -19,6 +19,7 @@ from airtcp.cli.errors import INTERRUPTED, InputError, writing
 from airtcp.cli.options import (
     DurationOption,
     ProfileOption,
+    ReportOption,
     Request,
     ScenarioArgument,
     SetOption,
@@ -75,6 +76,7 @@ def command(
         Path | None,
         typer.Option(metavar="DIR", help="Where results and figures go.  [default: airtcp-out/NAME]"),
     ] = None,
+    report: ReportOption = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time.  [default: one a core]")] = None,
 ) -> None:
     """Say what to use on a link: which of the schemes that you could deploy is best, and by how much.
@@ -99,7 +101,10 @@ def command(
     write_json(document, json)
     show(console, found)
     _draw(found, directory)
-    console.print(f"Figures and data: {directory}/")
+    if report and found.rows:
+        with writing(report):
+            found.report(report)
+    console.print(f"Figures and data: {directory}/{f', report: {report}' if report else ''}")
     if found.interrupted:
         raise typer.Exit(INTERRUPTED)
 

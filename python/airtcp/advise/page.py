@@ -1,0 +1,208 @@
+"""The answer as a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from airtcp.advise.advice import Advice, Row
+from airtcp.advise.deployment import AIRTCP, STAGES
+from airtcp.advise.ranges import percent_lost, plane
+from airtcp.advise.table import cells, columns, reached_by, rtt
+from airtcp.report import (
+    Axis,
+    Bars,
+    Block,
+    Dots,
+    Facts,
+    Figure,
+    Heat,
+    List,
+    Mark,
+    Page,
+    Rule,
+    Section,
+    Source,
+    Text,
+)
+from airtcp.report import Table as PageTable
+from airtcp.stats import Estimate
+from airtcp.table import NONE, interval
+
+MOST_ROWS = 12
+"""Candidates that are drawn: more than a reader would tell apart."""
+
+
+def advice_page(advice: Advice) -> Page:
+    """Raises ValueError where nothing has run."""
+    if not advice.rows:
+        raise ValueError("there is nothing to report: no run is finished")
+    drawn = _drawn(advice)
+    return Page(
+        title=f"What to use on {advice.scenario['name'] or 'this path'}",
+        subtitle=advice.scenario["description"],
+        summary=next((p.text for p in advice.text if p.title == "What to do"), advice.text[0].text),
+        blocks=[
+            Section("The answer", list(_answer(advice))),
+            Section("Candidates", list(_candidates(advice))),
+            Section("Figures", list(_figures(advice, drawn)), schemes=_schemes(advice, drawn)),
+            Section("To repeat it", list(_repeat(advice))),
+        ],
+    )
+
+
+def _answer(advice: Advice) -> Iterator[Block]:
+    if advice.interrupted:
+        yield Text(advice.text[0].text, "warning")
+    yield List([(p.title, p.text) for p in advice.text if p.title not in ("What to do", "Interrupted")])
+
+
+def _candidates(advice: Advice) -> Iterator[Block]:
+    shown = columns(advice)
+    use = advice.recommendation.use if advice.recommendation else None
+    yield PageTable(
+        "From best to worst; what stands out is recommended.",
+        ["scheme", *(f"{column.title}\n{column.unit}" for column in shown)],
+        cells(advice.rows, shown),
+        strong=[place for place, row in enumerate(advice.rows) if row.name == use],
+        left=[place for place, column in enumerate(shown, 1) if column.title in ("at", "needs")],
+    )
+    table = PageTable(
+        "What each needs, and where that is known from.",
+        ["scheme", "how", "stage", "airtcp", "packets", "encrypted traffic", "mind", "source"],
+        [_needs(row) for row in advice.rows],
+        left=range(1, 8),
+    )
+    yield Section("What each needs", [table], folded=True)
+
+
+def _needs(row: Row) -> list[str]:
+    needs = row.needs
+    texts = (needs.headers, needs.encrypted, needs.cautions, needs.sources)
+    return [
+        row.name,
+        "; ".join(needs.how),
+        STAGES[needs.stage],
+        AIRTCP[needs.airtcp],
+        *("; ".join(text) or NONE for text in texts),
+    ]
+
+
+def _figures(advice: Advice, drawn: Sequence[Row]) -> Iterator[Figure]:
+    yield _reached(advice, drawn)
+    yield _delay(advice, drawn)
+    shared = [row for row in drawn if row.share]
+    if shared:
+        yield _shares(shared)
+    if advice.around and advice.recommendation:
+        yield _around(advice)
+
+
+def _reached(advice: Advice, drawn: Sequence[Row]) -> Figure:
+    values, label = reached_by(advice, drawn)
+    use = advice.recommendation.use if advice.recommendation else None
+    marks: list[Mark] = [_bar(row, value, row.name == use) for row, value in zip(drawn, values, strict=True)]
+    said = "; ".join(f"{row.name} {interval(value)}" for row, value in zip(drawn, values, strict=True))
+    return Figure(
+        label.partition(" [")[0].capitalize(),
+        "Mean of all runs of each, with its interval. Full in colour: what is recommended.",
+        f"{label}: {said}.",
+        Axis(label, from_zero=True),
+        Axis("", categories=True),
+        marks,
+        height=120 + 26 * len(drawn),
+    )
+
+
+def _delay(advice: Advice, drawn: Sequence[Row]) -> Figure:
+    values, label = reached_by(advice, drawn)
+    known = [(row, value) for row, value in zip(drawn, values, strict=True) if rtt(row) != NONE]
+    marks = [
+        Dots(row.name, [row.summary.rtt_p95_ms], [value.mean], scheme=row.name, notes=[row.name], size=11)
+        for row, value in known
+    ]
+    return Figure(
+        f"{label.partition(' [')[0].capitalize()} and delay",
+        "Round trips at the 95th percentile: what a full queue costs everything on the link. Without"
+        " proxies, with which the sender's round trips end.",
+        "; ".join(f"{row.name}: {interval(value)} at {rtt(row)} ms" for row, value in known) + ".",
+        Axis("RTT p95 [ms]", from_zero=True),
+        Axis(label, from_zero=True),
+        marks,
+    )
+
+
+def _shares(shared: Sequence[Row]) -> Figure:
+    kept = [(row, row.share.kept.scaled(100)) for row in shared if row.share]
+    marks: list[Mark] = [_bar(row, value, False) for row, value in kept]
+    return Figure(
+        "What a CUBIC flow keeps",
+        "Of what it carries beside another CUBIC flow on the same path: 100 % is as fair as that.",
+        "; ".join(f"beside {row.name} {interval(value, digits=0)} %" for row, value in kept) + ".",
+        Axis("CUBIC keeps [%]", from_zero=True),
+        Axis("", categories=True),
+        [*marks, Rule("as fair as CUBIC", [100.0], [])],
+        height=120 + 26 * len(kept),
+    )
+
+
+def _around(advice: Advice) -> Figure:
+    losses, factors, by_place = plane(advice.around)
+    best = [[by_place[factor, loss] for loss in losses] for factor in factors]
+    behind = [[0.0 if c.now_behind is None else 100 * c.now_behind.mean for c in row] for row in best]
+    labels = [percent_lost(loss) for loss in losses]
+    rtts = [f"{1000 * factor * advice.base_rtt_s:.3g} ms" for factor in factors]
+    mark = Heat(
+        "best",
+        labels,
+        rtts,
+        z=behind,
+        z_label=f"{advice.now} behind [%]",
+        texts=[[f"{c.best}{f' ≈ {len(c.tied)}' if c.tied else ''}" for c in row] for row in best],
+        winners=[[c.best for c in row] for row in best],
+    )
+    own = advice.around[0]
+    told = "; ".join(f"{percent_lost(c.loss)} lost, × {c.delay_factor:g}: {c.best}" for c in advice.around)
+    return Figure(
+        "What is best on paths like this",
+        f"The path itself loses {percent_lost(own.loss)} of full packets on the way there and takes"
+        f" {1000 * advice.base_rtt_s:.3g} ms. ≈: so many others cannot be told from the best. Pointing tells"
+        f" by how much {advice.now} is behind.",
+        f"{told}.",
+        Axis("packets that the link loses", categories=True),
+        Axis("propagation there and back", categories=True),
+        [mark],
+        height=300,
+    )
+
+
+def _repeat(advice: Advice) -> Iterator[Block]:
+    yield Facts(
+        {
+            "airtcp": advice.airtcp,
+            "first seed": str(advice.seed),
+            "simulated time": f"{advice.duration_s:g} s a run",
+            "under control": ", ".join(advice.control) or "everything",
+            "in use": advice.now,
+        }
+    )
+    if advice.command:
+        yield Source("The command", advice.command, "command.txt", folded=False)
+    yield Source("The scenario, with every default written out", advice.scenario_toml, "scenario.toml")
+
+
+def _bar(row: Row, value: Estimate, strong: bool) -> Bars:
+    errors = [] if value.half_width is None else [value.half_width]
+    return Bars(
+        row.name, [value.mean], [row.name], scheme=row.name, errors=errors, horizontal=True, strong=strong
+    )
+
+
+def _drawn(advice: Advice) -> list[Row]:
+    """The best, what is there now, and what is spoken of."""
+    found = advice.recommendation
+    spoken = {advice.now} | ({found.use, found.gentler, found.swifter} if found else set())
+    return [row for place, row in enumerate(advice.rows) if place < MOST_ROWS or row.name in spoken]
+
+
+def _schemes(advice: Advice, drawn: Sequence[Row]) -> list[str]:
+    return list(dict.fromkeys([*(row.name for row in drawn), *(cell.best for cell in advice.around)]))
