@@ -10,7 +10,7 @@ _TIME_OF_DAY = re.compile(r"(\d{1,2}):(\d\d):(\d\d(?:\.\d{1,9})?)$")
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 _NAMED_MONTH = re.compile(
     rf"(?:\w+,? +)?(?:(\d\d?)\.? +)?({'|'.join(_MONTHS)})\w*,? +(?:(\d\d?),? +)?(?:(\d{{4}}) +)?"
-    r"(\d\d?):(\d\d):(\d\d) *([AaPp][Mm])?(?: +[A-Z]\w{0,5})?(?: +(\d{4}))?$"
+    r"(\d\d?):(\d\d):(\d\d(?:\.\d{1,9})?) *([AaPp][Mm])?(?: +[A-Z]\w{0,5})?(?: +(\d{4}))?$"
 )
 
 
@@ -49,9 +49,8 @@ def _named_month(found: re.Match[str]) -> float | None:
             int(day or later_day or 0),
             hours,
             int(minute),
-            int(second),
             tzinfo=UTC,
         )
     except ValueError:
         return None
-    return date.timestamp()
+    return date.timestamp() + float(second)

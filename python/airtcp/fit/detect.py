@@ -8,7 +8,7 @@ from pathlib import Path
 
 from airtcp.fit.measurement import Measurement
 from airtcp.fit.readers import FileError, Reader, readers
-from airtcp.fit.text import head
+from airtcp.fit.text import head, is_packed
 
 _SURE_ENOUGH = 0.2
 _TELLS_APART = 0.05
@@ -63,6 +63,8 @@ def _start(path: Path) -> bytes:
                 "… > measurement.txt"
             )
         start = head(path)
+        if b"\0" in start and is_packed(path):
+            raise FileError(f"{path} is packed; unpack it first: gunzip {path}")
     except FileNotFoundError:
         raise FileError(f"there is no file {path}") from None
     except (OSError, ValueError) as error:

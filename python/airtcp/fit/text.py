@@ -166,6 +166,16 @@ def head(path: Path) -> bytes:
     return start[mark:].decode(encoding, "replace").encode()
 
 
+def is_packed(path: Path) -> bool:
+    """By gzip.
+
+    # Raises
+    OSError.
+    """
+    with path.open("rb") as file:
+        return file.read(2) == _GZIP
+
+
 def _unpacked(packed: bytes) -> bytes:
     try:
         return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(packed, HEAD_BYTES)

@@ -205,9 +205,29 @@ PING example.org (2001:db8::1) 56 data bytes
 
 def test_macos(read: Read) -> None:
     found = read(MACOS)
+    assert found.format == "ping (macOS or BSD, IPv4)"
     assert lost(found) == ".x.xx"
     assert rtts_ms(found) == [12.345, 13]
     assert found.skipped is None
+
+
+@pytest.mark.parametrize(
+    "date",
+    ["Sun Nov 22 03:08:{:02}.5 UTC 2026: ", "03:08:{:02}.500000 ", "[2026-11-22 03:08:{:02},500] "],
+)
+def test_dates_in_front_of_the_lines(read: Read, date: str) -> None:
+    lines = LINUX.splitlines()
+    found = read("\n".join(date.format(10 + 2 * n) + line for n, line in enumerate(lines)))
+    assert found.format == "ping (Linux, IPv4)"
+    assert lost(found) == "..x.xx"
+    assert found.skipped is None
+    assert_allclose(round_trips(found).time_s, [0, 1.998, 3.9994], atol=1e-5)
+
+
+def test_dates_to_the_second_are_too_coarse(read: Read) -> None:
+    found = read("".join(f"Nov 22 03:08:1{n} {line}\n" for n, line in enumerate(LINUX.splitlines()[:4])))
+    assert lost(found) == "..x."
+    assert_allclose(round_trips(found).time_s, [0, 1, 3])
 
 
 def test_busybox(read: Read) -> None:

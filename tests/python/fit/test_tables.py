@@ -225,6 +225,11 @@ def test_a_packed_file_is_unpacked(read: Read) -> None:
     assert found.replay is None
 
 
+def test_a_packed_capture_is_to_be_unpacked(read: Read) -> None:
+    with pytest.raises(FileError, match="gunzip"):
+        read(gzip.compress(b"\xd4\xc3\xb2\xa1" + bytes(100)))
+
+
 def test_of_a_packed_file_that_breaks_off_the_good_part_is_used(read: Read) -> None:
     numbers = np.random.default_rng(1).random(100_000) * 100
     packed = gzip.compress("\n".join(f"{number:.6f}" for number in numbers).encode())
@@ -243,6 +248,7 @@ def test_of_a_packed_file_that_breaks_off_the_good_part_is_used(read: Read) -> N
         (b"# a comment\n\n[[link]]\nrate = 1\n", "is a scenario"),
         (b"Lorem ipsum dolor sit amet,\nconsetetur sadipscing elitr.\n", "of no format"),
         (b"{}", "of no format"),
+        (b"import os\nprint(rtt, time)\nprint(1, rtt)\n", "of no format"),
         (b"\x1f\x8b not really", "binary data"),
     ],
 )

@@ -28,9 +28,10 @@ def recognises(head: bytes) -> float:
         if not (kinds := _kinds(headings)):
             continue
         separator = _separator(line)
-        following = [len(_fields(row, separator)) == len(headings) for row in lines[place + 1 : place + 11]]
-        if following.count(True) * 2 < len(following):
-            return 0.0
+        rows = [_fields(row, separator) for row in lines[place + 1 : place + 11]]
+        good = [row for row in rows if len(row) == len(headings) and any(map(_is_number, row))]
+        if len(good) * 2 < len(rows) or not rows:
+            return 0.3 if good or not rows else 0.0
         if len(headings) == 1:
             return 0.85
         return 0.9 if kinds & {"rtt", "rate"} else 0.6

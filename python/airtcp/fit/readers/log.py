@@ -48,7 +48,7 @@ def read(path: Path) -> Measurement:
 
 
 def _measurement(text: TextFile, rows: Rows, keys: set[str]) -> Measurement:
-    measured = rows.measurement("bandwidth log (JSON)")
+    measured = rows.measurement("log (JSON)")
     replay = None
     if measured.throughput and not measured.throughput[0].rate_bps.any():
         raise FileError(f"{text.path}: every rate in the log is 0")

@@ -8,16 +8,13 @@ from pathlib import Path
 from airtcp.fit.measurement import Measurement
 from airtcp.fit.readers import FileError, Reader
 from airtcp.fit.readers.ping.lines import (
-    UNIX_ANSWER,
     Answer,
     Begin,
-    Event,
     Remark,
     Statistics,
     Total,
     Unanswered,
     event,
-    usual_answer,
 )
 from airtcp.fit.readers.ping.series import MAX_PACKETS, Full, Series
 from airtcp.fit.text import Skips, TextFile, shown
@@ -30,13 +27,13 @@ _LINES_TO_RECOGNISE = 200
 
 def recognises(head: bytes) -> float:
     lines = [line for line in head.decode("utf-8", "replace").splitlines() if line.strip()]
-    events = [_event(line.strip()) for line in lines[:_LINES_TO_RECOGNISE]]
-    said = [event for event in events if event is not None]
-    answers = sum(isinstance(event, Answer) for event in said)
+    events = [event(line.strip()) for line in lines[:_LINES_TO_RECOGNISE]]
+    said = [found for found in events if found is not None]
+    answers = sum(isinstance(found, Answer) for found in said)
     if answers:
         return max(0.3, 0.98 * len(said) / len(events))
-    begun = any(isinstance(event, Begin) for event in said)
-    numbered = sum(isinstance(event, Unanswered) and event.sequence is not None for event in said)
+    begun = any(isinstance(found, Begin) for found in said)
+    numbered = sum(isinstance(found, Unanswered) and found.sequence is not None for found in said)
     return 0.8 if begun or numbered * 2 > len(events) else 0.0
 
 
@@ -52,11 +49,6 @@ def read(path: Path) -> Measurement:
         )
     log.notes.extend(text.notes)
     return log.measurement()
-
-
-def _event(line: str) -> Event | None:
-    usual = UNIX_ANSWER.match(line)
-    return event(line) if usual is None else usual_answer(usual)
 
 
 class _Log:
@@ -76,7 +68,7 @@ class _Log:
         self.foreign_hosts = 0
 
     def take(self, number: int, line: str) -> None:
-        found = _event(line.strip("\a\b"))
+        found = event(line.strip("\a\b"))
         match found:
             case Answer():
                 self._answer(found)

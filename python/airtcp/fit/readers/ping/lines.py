@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from airtcp.fit import dates
+
 System = Literal["Linux", "macOS or BSD", "BusyBox", "Windows"]
 
 
@@ -19,7 +21,8 @@ class Begin:
     """`PING host (192.0.2.1) 56(84) bytes of data.`"""
 
     host: str
-    system: System | None
+    system: System
+    """BusyBox prints the same as macOS: its answers differ."""
     ip_bytes: int
     first_sequence: int
 
@@ -79,6 +82,12 @@ UNIX_ANSWER = re.compile(
 )
 """The usual line but Windows', quickly: time, size, host, `icmp_`, sequence, RTT in ms."""
 
+_DATED = re.compile(
+    r"(?=[^:]{0,40}\d:\d\d)[\[(]?(.{4,50}?)[\])]?[:>|,]? +"
+    r"(?=PING6?[ (]|Pinging |\d+ bytes from |Request timeout|Request timed|Reply from |no answer yet|"
+    r"--- |\d+ packets transmitted|r(?:tt|ound-trip) min/|From )"
+)
+"""A date that another program has put in front of the line, as `ts` does."""
 _STAMP = re.compile(r"\[(\d{1,12}\.\d{1,9})\]")
 _SEQUENCE = re.compile(r"(icmp_)?(?:seq|req)[= ](\d{1,10})\b")
 _SIZE = re.compile(r"\b(\d{1,6}) [^\W\d_]+")
@@ -122,13 +131,29 @@ _IPV6_BYTES = 40
 
 
 def event(line: str) -> Event | None:
-    """What a line says that is none of `UNIX_ANSWER`; None: not understood."""
+    """What a line says; None: not understood."""
+    if (usual := UNIX_ANSWER.match(line)) is not None:
+        return _usual_answer(usual)
+    if (dated := _DATED.match(line)) is not None:
+        return _dated(dated[1], line[dated.end() :])
+    return _unusual(line)
+
+
+def _dated(date: str, line: str) -> Event | None:
+    found = event(line)
+    # Whole seconds are too coarse for times of sending.
+    if isinstance(found, Answer) and found.at_s is None and re.search(r"\d[.,]\d", date):
+        found.at_s = dates.seconds(date)
+    return found
+
+
+def _unusual(line: str) -> Event | None:
     if (sequence := _SEQUENCE.search(line)) is not None:
         return _numbered(line, sequence)
     return _windows_answer(line) or _begin(line) or _summary(line) or _not_answered(line) or _remark(line)
 
 
-def usual_answer(match: re.Match[str]) -> Answer:
+def _usual_answer(match: re.Match[str]) -> Answer:
     """The answer that `UNIX_ANSWER` has found."""
     stamp, size, host, icmp, sequence, rtt = match.groups()
     host, header_bytes = _source(host)
@@ -226,7 +251,8 @@ def _unix_begin(line: str, host: str) -> Begin | None:
     header_bytes = _IPV6_ICMP_BYTES if ":" in host else _IPV4_ICMP_BYTES
     # iputils writes a colon only behind the interface of `-I`; the others write one behind the address.
     is_linux = "): " not in line
-    return Begin(host, "Linux" if is_linux else None, int(size[1]) + header_bytes, 1 if is_linux else 0)
+    system: System = "Linux" if is_linux else "macOS or BSD"
+    return Begin(host, system, int(size[1]) + header_bytes, 1 if is_linux else 0)
 
 
 def _windows_begin(line: str) -> Begin | Statistics | None:
@@ -261,4 +287,5 @@ def _not_answered(line: str) -> Unanswered | None:
 
 
 def _remark(line: str) -> Remark | None:
-    return Remark() if _WARNING.match(line) else None
+    is_date = line[-1] in ":])>|,0123456789" and dates.seconds(line.strip("[](): >|,")) is not None
+    return Remark() if is_date or _WARNING.match(line) else None

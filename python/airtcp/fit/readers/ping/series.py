@@ -67,13 +67,13 @@ class Series:
         self._is_over = False
         self.runs += 1
         if begin:
-            self.system = begin.system or self.system
+            self.system = begin.system
             self.ip_bytes = begin.ip_bytes
 
     def answer(self, answer: Answer) -> None:
         if self._is_over:
             self.begin(None)
-        self.system = self.system or answer.system
+        self.system = answer.system or self.system
         self.ip_bytes = self.ip_bytes or answer.ip_bytes
         if answer.sequence is None:
             index = len(self.rtt_ms)
