@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from contextlib import nullcontext
 from dataclasses import dataclass
 
 from airtcp._engine import CancelToken, ControllerError, Scenario
 from airtcp.comparison import Comparison
 from airtcp.control import CongestionControl
+from airtcp.executors import opened
 from airtcp.failure import Failure
 from airtcp.jobs import run_all
 from airtcp.progress import watched
@@ -39,6 +40,9 @@ class _Job:
     series_interval_s: float | None
 
 
+_Todo = tuple[Scenario, _Job]
+
+
 @dataclass(frozen=True)
 class _Outcome:
     place: int
@@ -59,6 +63,7 @@ def compare(
     *,
     duration: str | None = None,
     jobs: int | None = None,
+    executor: str | Executor | None = None,
     series: bool = True,
     progress: bool = False,
     on_done: Callable[[Run], object] = lambda _: None,
@@ -68,14 +73,15 @@ def compare(
 
     `scenario` is one, or the path of a file; without it, the built-in lossy link. `schemes` (the first is the
     base of comparison), the number of `seeds` and the `duration` of a run stand for those of the scenario.
-    With `series`, the first seed of each scheme leaves its time series. With `progress`, a bar shows how far
-    it is; `on_done` is called after each run, on this thread, or `on_failed`.
+    `executor` is what does the runs, if not this machine's threads: `"processes"`, `"dask://HOST:PORT"`, or
+    any of `concurrent.futures`. With `series`, the first seed of each scheme leaves its time series. With
+    `progress`, a bar shows how far it is; `on_done` is called after each run, on this thread, or `on_failed`.
 
     A congestion control in Python stands among the `schemes` as its class, and the others may name it, too:
     `[Aimd, "aimd:beta=0.7", "cubic"]`. An error in it ends that run only.
 
-    Raises ScenarioError and OSError. On KeyboardInterrupt the runs under way are stopped, and the finished
-    ones returned.
+    Raises ScenarioError, ExecutorError and OSError. On KeyboardInterrupt the runs under way are stopped, and
+    the finished ones returned.
 
     >>> import airtcp
     >>> found = airtcp.compare(schemes=["reno", "bbr"], seeds=2, duration="5s")
@@ -99,7 +105,7 @@ def compare(
             watcher.done(failure.scheme)
             on_failed(failure)
 
-        (found,) = compare_all([request], jobs=jobs, on_done=done, on_failed=failed)
+        (found,) = compare_all([request], jobs=jobs, executor=executor, on_done=done, on_failed=failed)
     return found
 
 
@@ -107,6 +113,7 @@ def compare_all(
     requests: Sequence[Request],
     *,
     jobs: int | None = None,
+    executor: str | Executor | None = None,
     on_done: Callable[[int, Run], object] = lambda _, __: None,
     on_failed: Callable[[int, Failure], object] = lambda _, __: None,
 ) -> list[Comparison]:
@@ -119,8 +126,8 @@ def compare_all(
     outcomes: list[list[_Outcome]] = [[] for _ in requests]
     failures: list[list[Failure]] = [[] for _ in requests]
 
-    def work(job: _Job) -> _Outcome | _Failed:
-        return _run(requests[job.place].scenario, job, cancel)
+    def on_this_machine(todo: _Todo) -> _Outcome | _Failed:
+        return _run(todo, cancel)
 
     def keep(outcome: _Outcome | _Failed) -> None:
         if isinstance(outcome, _Failed):
@@ -130,10 +137,14 @@ def compare_all(
             outcomes[outcome.place].append(outcome)
             on_done(outcome.place, outcome.run)
 
-    todo = [job for place, request in enumerate(requests) for job in _jobs(place, request)]
+    todo = [
+        (request.scenario, job) for place, request in enumerate(requests) for job in _jobs(place, request)
+    ]
     interrupted = False
     try:
-        run_all(work, todo, jobs or os.cpu_count() or 1, cancel, keep)
+        with opened(executor, jobs) as pool:
+            work = _run if pool.executor else on_this_machine
+            run_all(work, todo, pool.at_a_time, cancel, keep, pool.executor, pool.check)
     except KeyboardInterrupt:
         interrupted = True
     return [
@@ -158,7 +169,8 @@ def _jobs(place: int, request: Request) -> list[_Job]:
     return [_Job(place, scheme, seed, interval(seed)) for seed, scheme in plan(request.scenario)]
 
 
-def _run(scenario: Scenario, job: _Job, cancel: CancelToken) -> _Outcome | _Failed:
+def _run(todo: _Todo, cancel: CancelToken | None = None) -> _Outcome | _Failed:
+    scenario, job = todo
     try:
         record = scenario.run(job.scheme, job.seed, series_interval_s=job.series_interval_s, cancel=cancel)
     except ControllerError as error:

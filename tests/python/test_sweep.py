@@ -239,6 +239,32 @@ def test_every_executor_gives_the_same() -> None:
         assert found.frame.equals(expected.frame), executor
 
 
+def test_a_comparison_on_every_executor_is_the_same() -> None:
+    expected = airtcp.compare(small())
+    for executor in _executors():
+        found = airtcp.compare(small(), executor=executor)
+        assert found.runs == expected.runs
+        assert found.series.equals(expected.series)
+
+
+def test_ctrl_c_stops_processes_in_the_middle_of_long_runs(cli: Cli) -> None:
+    arguments = ["sweep", "--vary", "wireless.delay=10ms,20ms", "--duration", "1000h", "--out", "d"]
+    with start(cli, *arguments, "--executor", "processes", "--jobs", "2") as process:
+        wait_for_lines(process, cli.directory / "d" / NAME, 1)
+        time.sleep(3)
+        os.kill(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert "0 of" in out
+    deadline_s = time.monotonic() + 20
+    with pytest.raises(ProcessLookupError):
+        while time.monotonic() < deadline_s:
+            # As long as anybody of its group is left.
+            os.killpg(process.pid, 0)
+            time.sleep(0.1)
+
+
 def test_a_worker_process_that_dies_costs_nothing_that_was_finished(tmp_path: Path) -> None:
     """As when the system is out of memory: the sweep says so, and goes on the next time."""
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:

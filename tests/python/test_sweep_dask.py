@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from conftest import COMMAND, Cli
 
-from airtcp.sweep import SweepError, executors
+from airtcp import executors
 
 pytest.importorskip("distributed")
 
@@ -117,6 +117,6 @@ def test_no_scheduler_no_worker_and_a_foreign_worker_are_said_with_their_cure(
 
 
 def _refusal(where: str) -> str:
-    with pytest.raises(SweepError) as refused, executors.opened(where, None):
+    with pytest.raises(executors.ExecutorError) as refused, executors.opened(where, None):
         pass
     return str(refused.value)

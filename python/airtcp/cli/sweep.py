@@ -30,6 +30,7 @@ from airtcp.cli.options import (
     default_directory,
     load,
 )
+from airtcp.executors import ExecutorError
 from airtcp.scenarios import headline
 from airtcp.sweep import Job, Progress, SweepError, SweepResult, collect, prepare
 from airtcp.sweep.grammar import parse_option
@@ -108,7 +109,7 @@ def command(
                     executor=executor,
                     on_progress=on_progress,
                 )
-    except SweepError as error:
+    except (SweepError, ExecutorError) as error:
         raise InputError(str(error)) from error
     if found.interrupted:
         console.print(

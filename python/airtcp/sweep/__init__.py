@@ -42,7 +42,7 @@ def sweep(
     many batches of runs it works on at a time. None of these changes the answer. `on_progress` is called on
     this thread. On KeyboardInterrupt, what is finished is returned.
 
-    Raises SweepError.
+    Raises SweepError, ExecutorError and OSError.
     """
     job = prepare(scenario, vary, lhs=lhs, sample_seed=sample_seed)
     directory = None if out is None else Path(out)

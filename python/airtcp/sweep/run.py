@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any, cast
 
 from airtcp._engine import CancelToken, Scenario, ScenarioError
+from airtcp.executors import Pool, engine, opened
 from airtcp.jobs import run_all
 from airtcp.scenarios import seeds_of
 from airtcp.sweep.errors import SweepError
-from airtcp.sweep.executors import Pool, opened
 from airtcp.sweep.grammar import Vary, from_values, parse
 from airtcp.sweep.journal import Journal
 from airtcp.sweep.plan import Plan, Point, make_plan
 from airtcp.sweep.rows import Found
-from airtcp.sweep.worker import Batch, Done, Run, Task, engine, work
+from airtcp.sweep.worker import Batch, Done, Run, Task, work
 
 BATCH_S = 0.25
 """How long a batch should take: long beside the way to a worker, short beside a person's patience."""
@@ -118,7 +118,7 @@ def run(
     """What the runs left, by their place in the plan, and whether Ctrl-C stopped it.
 
     With a `directory`, its journal gives the runs that are done already, and gets the others. Raises
-    SweepError.
+    SweepError and ExecutorError.
     """
     with ExitStack() as stack:
         journal = None
@@ -129,8 +129,9 @@ def run(
         if len(state.found) == job.plan.runs:
             return state.found, False
         try:
-            pool = stack.enter_context(opened(executor, jobs))
-            _run_all(job, state, pool, journal, on_progress)
+            # Not on the stack: an executor has to know how it ends.
+            with opened(executor, jobs) as pool:
+                _run_all(job, state, pool, journal, on_progress)
         except KeyboardInterrupt:
             return state.found, True
         except BrokenExecutor as error:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from hashlib import sha256
 from time import perf_counter
 
-from airtcp._engine import CancelToken, ControllerError, Scenario, version
-from airtcp.sweep.errors import SweepError
+from airtcp._engine import CancelToken, ControllerError, Scenario
+from airtcp.executors import check_engine, engine
 from airtcp.sweep.rows import Found, measures
 
 Run = tuple[int, str, int]
@@ -45,7 +43,7 @@ class Done:
 
 
 def work(batch: Batch, cancel: CancelToken | None = None) -> Done:
-    """Raises SweepError on an engine that is not the one that the batch expects, and Cancelled."""
+    """Raises ExecutorError on an engine that is not the one that the batch expects, and Cancelled."""
     check_engine(engine(), batch.engine)
     begin = perf_counter()
     found = list[tuple[int, Found]]()
@@ -61,19 +59,3 @@ def _run(scenario: Scenario, scheme: str, seed: int, cancel: CancelToken | None)
     except ControllerError as error:
         return str(error)
     return measures(json.loads(record.to_json()))
-
-
-def check_engine(theirs: str, expected: str) -> None:
-    if theirs != expected:
-        raise SweepError(
-            f"a worker has another engine ({theirs}) than this machine ({expected}), and would not give the "
-            "same numbers: install the same version of airtcp there, and start it again"
-        )
-
-
-@cache
-def engine() -> str:
-    """The engine's version, and what it makes of a short run: two that agree give the same numbers."""
-    probe = Scenario.built_in([("duration", "1s")])
-    runs = [probe.run(scheme, 1).to_json() for scheme in ("reno", "cubic", "bbr")]
-    return f"{version()}-{sha256(''.join(runs).encode()).hexdigest()[:12]}"

@@ -1,27 +1,31 @@
-"""Where the runs of a sweep are done: threads, processes, a Dask cluster, or an executor of the caller's."""
+"""Where runs are done: on threads, processes, a Dask cluster, or an executor of the caller's."""
 
 from __future__ import annotations
 
 import os
 import signal
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import active_children, get_context
+from functools import cache
+from hashlib import sha256
 from threading import Thread
 from time import monotonic, sleep
 from typing import Any
 
-from airtcp.sweep.errors import SweepError
-from airtcp.sweep.worker import check_engine, engine
+from airtcp._engine import Scenario, version
 
 DASK = "dask://"
-PROBE = "__import__('importlib').import_module('airtcp.sweep.worker').engine()"
+PROBE = "__import__('importlib').import_module('airtcp.executors').engine()"
 CONNECT_S = 10
 """To reach a scheduler, and for it to have a worker."""
 ABANDONED_S = 60.0
-"""Without a worker, before a sweep gives up."""
+"""Without a worker, before one gives up."""
+
+
+class ExecutorError(Exception):
+    """There is nobody to do the work, or nobody who would do it right: says how to mend that."""
 
 
 def _nothing() -> None:
@@ -33,15 +37,15 @@ class Pool:
     """An executor, and how much it does at a time."""
 
     executor: Executor | None
-    """None: threads, which come and go with the sweep."""
+    """None: threads, which come and go with the work."""
     at_a_time: int
     check: Callable[[], None] = _nothing
-    """Called now and then: raises SweepError where nothing can come any more."""
+    """Called now and then: raises ExecutorError where nothing can come any more."""
 
 
 @contextmanager
 def opened(where: str | Executor | None, jobs: int | None) -> Iterator[Pool]:
-    """`threads`, `processes`, `dask://HOST:PORT`, or an executor. Raises SweepError."""
+    """`threads`, `processes`, `dask://HOST:PORT`, or an executor. Raises ExecutorError."""
     cores = jobs or os.cpu_count() or 1
     if where is None or where == "threads":
         yield Pool(None, cores)
@@ -52,13 +56,17 @@ def opened(where: str | Executor | None, jobs: int | None) -> Iterator[Pool]:
         with _dask(where, jobs) as pool:
             yield pool
     elif isinstance(where, str):
-        raise SweepError(f"--executor {where}: write threads, processes, or dask://HOST:PORT")
+        raise ExecutorError(f"--executor {where}: write threads, processes, or dask://HOST:PORT")
     else:
         yield Pool(where, jobs or max(cores, getattr(where, "_max_workers", 0)))
 
 
 @contextmanager
 def _processes(count: int) -> Iterator[Pool]:
+    # Here, and not above: few need them, and all would wait for them.
+    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
+    from multiprocessing import active_children, get_context  # noqa: PLC0415
+
     before = set(active_children())
     # Not by fork: Polars and the engine have threads.
     context = get_context("spawn")
@@ -105,12 +113,12 @@ def _client(where: str) -> Any:
         # Here, and not above: it is an extra of the package, and takes a second.
         from distributed import Client  # noqa: PLC0415
     except ImportError:
-        raise SweepError(f"--executor {where}: Dask is not here; pip install 'airtcp[dask]'") from None
+        raise ExecutorError(f"--executor {where}: Dask is not here; pip install 'airtcp[dask]'") from None
     address = f"tcp://{where.removeprefix(DASK)}"
     try:
         return Client(address, timeout=CONNECT_S, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TimeoutError) as error:
-        raise SweepError(
+        raise ExecutorError(
             f"--executor {where}: no Dask scheduler answers there; start one with `dask scheduler`, and "
             f"workers with `dask worker {where.removeprefix(DASK)}`"
         ) from error
@@ -120,7 +128,7 @@ def _check_workers(client: Any, where: str) -> None:
     try:
         client.wait_for_workers(1, timeout=CONNECT_S)
     except TimeoutError as error:
-        raise SweepError(
+        raise ExecutorError(
             f"--executor {where}: the scheduler has no worker; start some with "
             f"`dask worker {where.removeprefix(DASK)}`"
         ) from error
@@ -128,12 +136,12 @@ def _check_workers(client: Any, where: str) -> None:
     answers: dict[str, object] = client.run(eval, PROBE, on_error="return")
     for address, answer in answers.items():
         if isinstance(answer, ImportError):
-            raise SweepError(
+            raise ExecutorError(
                 f"--executor {where}: the worker {address} lacks {answer.name or 'airtcp'}; install the same "
                 "airtcp there as here, and start it again"
             )
         if isinstance(answer, Exception):
-            raise SweepError(f"--executor {where}: the worker {address} fails: {answer!r}")
+            raise ExecutorError(f"--executor {where}: the worker {address} fails: {answer!r}")
         check_engine(str(answer), engine())
 
 
@@ -150,6 +158,22 @@ def _watch(client: Any, where: str) -> Callable[[], None]:
         if client.scheduler_info(n_workers=-1)["workers"]:
             seen_s = now_s
         elif now_s > seen_s + ABANDONED_S:
-            raise SweepError(f"--executor {where}: it has had no worker for {ABANDONED_S:g} s")
+            raise ExecutorError(f"--executor {where}: it has had no worker for {ABANDONED_S:g} s")
 
     return check
+
+
+def check_engine(theirs: str, expected: str) -> None:
+    if theirs != expected:
+        raise ExecutorError(
+            f"a worker has another engine ({theirs}) than this machine ({expected}), and would not give the "
+            "same numbers: install the same version of airtcp there, and start it again"
+        )
+
+
+@cache
+def engine() -> str:
+    """The engine's version, and what it makes of a short run: two that agree give the same numbers."""
+    probe = Scenario.built_in([("duration", "1s")])
+    runs = [probe.run(scheme, 1).to_json() for scheme in ("reno", "cubic", "bbr")]
+    return f"{version()}-{sha256(''.join(runs).encode()).hexdigest()[:12]}"
