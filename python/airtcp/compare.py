@@ -14,6 +14,7 @@ from airtcp.control import CongestionControl
 from airtcp.executors import opened
 from airtcp.failure import Failure
 from airtcp.jobs import run_all
+from airtcp.parcel import Parcel, packed
 from airtcp.progress import watched
 from airtcp.records import Run
 from airtcp.scenarios import ScenarioLike, scenario_of, seeds_of
@@ -40,7 +41,7 @@ class _Job:
     series_interval_s: float | None
 
 
-_Todo = tuple[Scenario, _Job]
+_Todo = tuple[Scenario | Parcel, _Job]
 
 
 @dataclass(frozen=True)
@@ -137,13 +138,11 @@ def compare_all(
             outcomes[outcome.place].append(outcome)
             on_done(outcome.place, outcome.run)
 
-    todo = [
-        (request.scenario, job) for place, request in enumerate(requests) for job in _jobs(place, request)
-    ]
     interrupted = False
     try:
         with opened(executor, jobs) as pool:
-            work = _run if pool.executor else on_this_machine
+            work, pack = (_run, packed) if pool.executor else (on_this_machine, _as_it_is)
+            todo = _todo(requests, pack)
             run_all(work, todo, pool.at_a_time, cancel, keep, pool.executor, pool.check)
     except KeyboardInterrupt:
         interrupted = True
@@ -169,8 +168,20 @@ def _jobs(place: int, request: Request) -> list[_Job]:
     return [_Job(place, scheme, seed, interval(seed)) for seed, scheme in plan(request.scenario)]
 
 
+def _todo(requests: Sequence[Request], pack: Callable[[Scenario], Scenario | Parcel]) -> list[_Todo]:
+    scenarios = [pack(request.scenario) for request in requests]
+    return [
+        (scenarios[place], job) for place, request in enumerate(requests) for job in _jobs(place, request)
+    ]
+
+
+def _as_it_is(scenario: Scenario) -> Scenario:
+    return scenario
+
+
 def _run(todo: _Todo, cancel: CancelToken | None = None) -> _Outcome | _Failed:
-    scenario, job = todo
+    found, job = todo
+    scenario = found.scenario if isinstance(found, Parcel) else found
     try:
         record = scenario.run(job.scheme, job.seed, series_interval_s=job.series_interval_s, cancel=cancel)
     except ControllerError as error:

@@ -20,6 +20,8 @@ from airtcp.sweep.errors import SweepError
 from airtcp.sweep.rows import MEASURES, Found
 
 NAME = "journal.jsonl"
+DIGESTS = ("scenario", "controllers")
+"""Parts of the identity that say nothing to a reader."""
 SYNC_EVERY_S = 2.0
 """What the loss of power may cost. A process that is killed loses nothing that it has written."""
 
@@ -120,7 +122,7 @@ def _check_identity(before: Mapping[str, Any], now: Mapping[str, Any], path: Pat
     for name, value in now.items():
         if before.get(name) != value:
             change = (
-                "" if name == "scenario" else f" (it was {_short(before.get(name))}, and is {_short(value)})"
+                "" if name in DIGESTS else f" (it was {_short(before.get(name))}, and is {_short(value)})"
             )
             raise SweepError(
                 f"{path.parent} holds the runs of another sweep: {name} changed{change}. "

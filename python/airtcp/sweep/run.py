@@ -15,6 +15,7 @@ from typing import Any, cast
 from airtcp._engine import CancelToken, Scenario, ScenarioError
 from airtcp.executors import Pool, engine, opened
 from airtcp.jobs import run_all
+from airtcp.parcel import Parcel, code_of, packed
 from airtcp.scenarios import seeds_of
 from airtcp.sweep.errors import SweepError
 from airtcp.sweep.grammar import Vary, from_values, parse
@@ -101,6 +102,7 @@ def prepare(
         "the sample": [lhs, sample_seed] if lhs else None,
         "schemes": list(plan.schemes),
         "seeds": list(plan.seeds),
+        "controllers": {name: sha256(code.encode()).hexdigest() for name, code in code_of(scenario).items()},
         "scenario": _checked(scenario, plan),
     }
     return Job(scenario, plan, identity)
@@ -158,7 +160,7 @@ def _run_all(
 
     run_all(
         work if pool.executor else on_this_machine,
-        _batches(job, state),
+        _batches(job, state, packed(job.scenario) if pool.executor else job.scenario),
         pool.at_a_time,
         cancel,
         keep,
@@ -171,7 +173,7 @@ def _progress(job: Job, state: _State) -> Progress:
     return Progress(state.kept, len(state.found), job.plan.runs, state.seconds)
 
 
-def _batches(job: Job, state: _State) -> Iterator[Batch]:
+def _batches(job: Job, state: _State, scenario: Scenario | Parcel) -> Iterator[Batch]:
     """What is not done yet, in the plan's order."""
     todo = _todo(job.plan, state.found)
     while chunk := list(islice(todo, state.batch_size())):
@@ -179,7 +181,7 @@ def _batches(job: Job, state: _State) -> Iterator[Batch]:
             Task(job.plan.changes(job.plan.points[place]), [run for _, run in runs])
             for place, runs in groupby(chunk, key=lambda item: item[0])
         ]
-        yield Batch(job.scenario, job.identity["engine"], tasks)
+        yield Batch(scenario, job.identity["engine"], tasks)
 
 
 def _todo(plan: Plan, found: Mapping[int, Found]) -> Iterator[tuple[int, Run]]:

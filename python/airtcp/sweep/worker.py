@@ -9,6 +9,7 @@ from time import perf_counter
 
 from airtcp._engine import CancelToken, ControllerError, Scenario
 from airtcp.executors import check_engine, engine
+from airtcp.parcel import Parcel
 from airtcp.sweep.rows import Found, measures
 
 Run = tuple[int, str, int]
@@ -27,7 +28,7 @@ class Task:
 class Batch:
     """Runs that are worth a trip to a worker."""
 
-    scenario: Scenario
+    scenario: Scenario | Parcel
     engine: str
     """The worker must have the same."""
     tasks: Sequence[Task]
@@ -47,8 +48,9 @@ def work(batch: Batch, cancel: CancelToken | None = None) -> Done:
     check_engine(engine(), batch.engine)
     begin = perf_counter()
     found = list[tuple[int, Found]]()
+    base = batch.scenario.scenario if isinstance(batch.scenario, Parcel) else batch.scenario
     for task in batch.tasks:
-        scenario = batch.scenario.vary(dict(task.changes))
+        scenario = base.vary(dict(task.changes))
         found += [(place, _run(scenario, scheme, seed, cancel)) for place, scheme, seed in task.runs]
     return Done(found, perf_counter() - begin)
 
