@@ -361,6 +361,15 @@ def test_windows_over_ipv6(read: Read) -> None:
     assert round_trips(found).packet_bytes == 80
 
 
+def test_the_summary_in_between_that_windows_shows_on_ctrl_break(read: Read) -> None:
+    body = WINDOWS.split("Pinging")[1].partition("\n")[2].partition("\n\n")[0]
+    total = "Packets: Sent = {}, Received = {}, Lost = {}"
+    later = body + "\n\n" + WINDOWS.split("\n\n")[1].replace(total.format(4, 3, 1), total.format(9, 6, 3))
+    found = read(WINDOWS + later)
+    assert lost(found) == ".xx..xx.x"
+    assert "run" not in " ".join(found.notes)
+
+
 def test_powershell_redirects_in_utf_16(read: Read) -> None:
     for mark, encoding in (
         (b"\xff\xfe", "utf-16-le"),

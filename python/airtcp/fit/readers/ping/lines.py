@@ -121,7 +121,7 @@ _ERROR = re.compile(
     re.IGNORECASE,
 )
 _WARNING = re.compile(
-    r"ping6?: |warning: |wrong (data|total)|cp: |\d+/\d+ packets,|vr hl tos|\^c", re.IGNORECASE
+    r"ping6?: |warning: |wrong (data|total)|cp: |\d+/\d+ packets|vr hl tos|\^c", re.IGNORECASE
 )
 _DUPLICATE = ("(DUP!)", "(duplicate)")
 _IPV4_ICMP_BYTES = 28

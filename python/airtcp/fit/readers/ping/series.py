@@ -61,6 +61,10 @@ class Series:
 
     def begin(self, begin: Begin | None) -> None:
         """A run begins."""
+        if begin is None and self.is_windows and self.runs:
+            # Ctrl-Break shows the summary so far; Windows' ping heads each run.
+            self._is_over = False
+            return
         self._base = len(self.rtt_ms)
         self._first = begin.first_sequence if begin else None
         self._answered = self._base - 1
@@ -189,7 +193,7 @@ class Series:
         if not presumed:
             return
         if sent == len(self.rtt_ms) - self._base:
-            self.confirmed += len(presumed)
+            self.confirmed = len(self.presumed)
             return
         del self.presumed[first:]
         for column in (self.rtt_ms, self.came_s):
