@@ -10,12 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from airtcp.advise.advice import Advice, Cell, Row
-from airtcp.advise.ranges import holds, percent_lost, plane
+from airtcp.advise.ranges import Kind, kind, percent_lost, plane
 from airtcp.advise.table import reached_by, rtt
 from airtcp.figures.style import COLOURS, GREY, figure, save, style
 from airtcp.stats import Estimate
 
 MOST_ROWS = 24
+SHADES: dict[Kind, str] = {"same": "#9CC3DD", "now": "#D9D9D9", "open": "#EDEDED", "other": "#F0DDB8"}
 
 
 def draw_all(advice: Advice, directory: Path) -> list[Path]:
@@ -68,7 +69,11 @@ def ranking(advice: Advice) -> Figure:
 
 
 def around(advice: Advice) -> Figure:
-    """What is best where loss and delay differ; darker where the recommendation holds."""
+    """What is best where loss and delay differ.
+
+    Blue: the recommendation stays best; grey: what is there now is as good, or cannot be told from it; ochre:
+    another one is better.
+    """
     losses, factors, by_place = plane(advice.around)
     drawn = figure(0.9 + 0.55 * len(factors))
     axes = drawn.subplots()
@@ -95,7 +100,7 @@ def _draw_cell(axes: Axes, advice: Advice, cell: Cell, x: int, y: int) -> None:
         0.94,
         width=0.94,
         bottom=y - 0.47,
-        color="#9CC3DD" if holds(cell, advice) else "#F0DDB8",
+        color=SHADES[kind(cell, advice)],
         edgecolor="black" if own else "none",
         lw=1.5,
     )

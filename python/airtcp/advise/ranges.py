@@ -11,6 +11,8 @@ from airtcp.advise.advice import Advice, Cell
 from airtcp.advise.standing import is_as_good
 
 Axis = Literal["loss", "delay_factor", "rate_factor", "burst_packets"]
+Kind = Literal["same", "now", "open", "other"]
+"""The recommended one stays best; what is there now is as good; that is open; another one is better."""
 AXES: tuple[Axis, ...] = get_args(Axis)
 """What a cell says of its path."""
 
@@ -37,7 +39,7 @@ def lines(advice: Advice) -> Iterator[Line]:
         "loss": ("Loss", lambda cell: percent_lost(cell.loss)),
         "delay_factor": ("Propagation there and back", lambda cell: f"{cell.delay_factor * rtt_ms:.3g} ms"),
         "rate_factor": ("Rate", lambda cell: f"× {cell.rate_factor:g}"),
-        "burst_packets": ("Losses", lambda cell: runs_of(cell.burst_packets)),
+        "burst_packets": ("Losses in a row", lambda cell: f"{cell.burst_packets:.3g}"),
     }
     for axis, (title, label) in labels.items():
         yield Line(title, label, along(advice.around, axis))
@@ -65,25 +67,29 @@ def percent_lost(share: float) -> str:
     return f"{100 * share:.2g} %"
 
 
-def runs_of(packets: float) -> str:
-    return "one by one" if packets == 1 else f"{packets:.3g} in a row"
+def kind(cell: Cell, advice: Advice) -> Kind:
+    """What holds there, seen from the recommendation."""
+    assert advice.recommendation is not None
+    if cell.now_behind is None or is_as_good(cell.now_behind):
+        return "now"
+    if advice.now in cell.tied:
+        return "open"
+    return "same" if advice.recommendation.use in (cell.best, *cell.tied) else "other"
 
 
 def state(cell: Cell, advice: Advice) -> str:
-    """What holds there, seen from the recommendation."""
+    """The same in words."""
     assert advice.recommendation is not None
-    use, now = advice.recommendation.use, advice.now
-    if cell.now_behind is None or is_as_good(cell.now_behind):
-        return f"{now} is as good as any" if use != now else f"{use} stays as good as any"
-    if now in cell.tied:
-        return f"{now} cannot be told from the best"
-    return f"{use} stays best" if use in (cell.best, *cell.tied) else f"{cell.best} is better"
-
-
-def holds(cell: Cell, advice: Advice) -> bool:
-    """Is what is recommended as good there as any, as far as can be told?"""
-    use = advice.recommendation.use if advice.recommendation else ""
-    return use in (cell.best, *cell.tied)
+    use = advice.recommendation.use
+    match kind(cell, advice):
+        case "now":
+            return f"{use} stays as good as any" if use == advice.now else f"{advice.now} is as good as any"
+        case "open":
+            return f"{advice.now} cannot be told from the best"
+        case "same":
+            return f"{use} stays best"
+        case "other":
+            return f"{cell.best} is better"
 
 
 def _sentence(line: Line, advice: Advice) -> str:
@@ -99,10 +105,10 @@ def _sentence(line: Line, advice: Advice) -> str:
 
 def _piece(what: str, cells: Sequence[Cell], place: int, pieces: int, line: Line) -> str:
     first, last = line.label(cells[0]), line.label(cells[-1])
-    if place == 0:
-        where = f"at {last}" if len(cells) == 1 else f"up to {last}"
-    elif place == pieces - 1:
-        where = f"at {first}" if len(cells) == 1 else f"from {first} up"
+    if len(cells) == 1:
+        where = f"at {first}"
+    elif place == 0:
+        where = f"up to {last}"
     else:
-        where = f"at {first}" if len(cells) == 1 else f"from {first} to {last}"
+        where = f"from {first} up" if place == pieces - 1 else f"from {first} to {last}"
     return f"{where} {what}"
