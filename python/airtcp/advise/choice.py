@@ -125,12 +125,17 @@ def _gentler(race: Race, deployable: Sequence[Candidate], chosen: Candidate, sha
 
 
 def _swifter(race: Race, deployable: Sequence[Candidate], chosen: Candidate) -> str | None:
-    """The best with much lower delay that gives up little."""
+    """What has much lower delay and gives up little: the one that changes least, then the best."""
     own_ms = rtt_p95_ms(race, chosen)
     if own_ms is None:
         return None
-    for candidate in deployable:
+
+    def is_swift(candidate: Candidate) -> bool:
         rtt_ms = rtt_p95_ms(race, candidate)
-        if rtt_ms is not None and rtt_ms < SWIFT * own_ms and race.gap(chosen, candidate).mean < GIVEN_UP:
-            return candidate.name
-    return None
+        return rtt_ms is not None and rtt_ms < SWIFT * own_ms
+
+    def given_up(candidate: Candidate) -> float:
+        return race.gap(chosen, candidate).mean
+
+    swift = [c for c in deployable if is_swift(c) and given_up(c) < GIVEN_UP]
+    return min(swift, key=lambda c: (len(c.facts), EFFORTS.index(c.stage))).name if swift else None

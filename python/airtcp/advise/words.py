@@ -83,7 +83,7 @@ def _swifter(advice: Advice, found: Recommendation, rows: dict[str, Row]) -> str
     return (
         f"{found.use} fills the queue, which all that is on the link feels: round trips of {_ms(own)} at the"
         f" 95th percentile; {swift.name} has {_ms(swift)} and reaches {reached(advice, swift)}"
-        f"{''.join(f', but {caution}' for caution in swift.needs.cautions)}."
+        f"{', but ' if swift.needs.cautions else ''}{'; '.join(swift.needs.cautions)}."
     )
 
 
