@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from browser import Watched, chromium, opened
+from conftest import Cli
 
 import airtcp
 from airtcp.report import Axis, Bars, Figure, Heat, Page, Section
@@ -235,6 +236,18 @@ def test_it_prints_in_full_and_without_buttons(page: Watched) -> None:
     assert page.page.locator("button:visible").count() == 0
     page.page.emulate_media(media="screen")
     page.page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+
+
+def test_a_papers_figures_of_every_kind(browser: Any, cli: Cli) -> None:
+    """Sweeps with what the paper states, panels over time, grouped bars."""
+    cli.ok("paper", "D3", "P1", "--quick", "--report", "paper.html")
+    with opened(browser, cli.directory / "paper.html") as page:
+        assert len(page.figures()) == 5
+        for figure in page.figures():
+            assert figure.locator(".plot .point, .plot .js-line").count() >= 4
+        assert "rows agree" in page.page.locator(".verdict").inner_text()
+        assert page.page.locator("caption", has_text="D3: the paper's values beside ours").count() == 1
+        assert page.page.get_by_role("heading", name="What the paper leaves open").count() == 2
 
 
 def test_maps_and_categories(browser: Any, tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from airtcp.cli.options import ReportOption
+
 RUN = "run"
 EXAMPLES = """\b
 Examples:
@@ -15,6 +17,7 @@ Examples:
   airtcp paper D3
   airtcp paper decoupling P1 --seeds 20
   airtcp paper all --quick
+  airtcp paper D3 --report D3.html
 """
 
 
@@ -135,6 +138,7 @@ def run_command(
             metavar="DIR", help="Renew the experiments' part of papers.md, papers.json and figures there."
         ),
     ] = None,
+    report: ReportOption = None,
     jobs: JobsOption = None,
 ) -> None:
     """Run experiments, and set each number that the paper states beside ours.
@@ -145,4 +149,6 @@ def run_command(
     from airtcp.cli.reproduce import Request, reproduce  # noqa: PLC0415 it loads Matplotlib
 
     folder = out or Path("airtcp-out", "papers-quick" if quick else "papers")
-    reproduce(Request(names, seeds=seeds, quick=quick, jobs=jobs, out=folder, json=json, docs=docs))
+    reproduce(
+        Request(names, seeds=seeds, quick=quick, jobs=jobs, out=folder, json=json, docs=docs, report=report)
+    )

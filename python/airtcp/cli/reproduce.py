@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json as json_module
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,7 @@ from airtcp.papers.frame.document import (
 )
 from airtcp.papers.frame.find import UnknownName, link, links, papers, select
 from airtcp.papers.frame.model import Experiment
+from airtcp.papers.frame.plots import Plot
 from airtcp.results import to_json
 
 
@@ -48,6 +50,14 @@ class Request:
     out: Path
     json: str | None
     docs: Path | None
+    report: Path | None = None
+
+    @property
+    def command(self) -> str:
+        """What repeats it."""
+        seeds = ["--seeds", str(self.seeds)] if self.seeds else []
+        quick = ["--quick"] if self.quick else []
+        return shlex.join(["airtcp", "paper", *self.names, *seeds, *quick])
 
 
 def show_list() -> None:
@@ -72,13 +82,15 @@ def reproduce(request: Request) -> None:
     console = plain_console(stderr=request.json == "-")
     make_folders(request.out, request.docs)
     done: list[ExperimentOut] = []
+    plots: dict[str, Mapping[str, Plot]] = {}
     try:
         for _, experiment in chosen:
             began = perf_counter()
-            done.append(_run(request, experiment))
-            show(console, done[-1], perf_counter() - began)
+            document, plots[experiment.id] = _run(request, experiment)
+            done.append(document)
+            show(console, document, perf_counter() - began)
             # After each: whatever happens to the next, this one is not lost.
-            _write(request, paper_results(done, interrupted=len(done) < len(chosen)))
+            _write(request, paper_results(done, interrupted=len(done) < len(chosen)), plots)
     except KeyboardInterrupt:
         console.print(f"Interrupted: {len(done)} of {len(chosen)} experiments are done.")
         raise typer.Exit(INTERRUPTED) from None
@@ -88,7 +100,8 @@ def reproduce(request: Request) -> None:
             rows = [row for found in done for row in found["rows"]]
             console.print(f"All together: {words.tally(rows)}.")
         if done:
-            console.print(f"Figures and data: {request.out}/")
+            said = f", report: {request.report}" if request.report else ""
+            console.print(f"Figures and data: {request.out}/{said}")
 
 
 @contextmanager
@@ -100,7 +113,7 @@ def _known() -> Iterator[None]:
         raise InputError(str(error)) from error
 
 
-def _run(request: Request, experiment: Experiment) -> ExperimentOut:
+def _run(request: Request, experiment: Experiment) -> tuple[ExperimentOut, Mapping[str, Plot]]:
     seeds = request.seeds or (QUICK_SEEDS if request.quick else experiment.seeds)
     with watched(experiment.id) as watcher, style():
         context = Context(seeds, request.quick, request.seeds, request.jobs, watcher)
@@ -110,7 +123,7 @@ def _run(request: Request, experiment: Experiment) -> ExperimentOut:
             raise InputError(f"{experiment.id}: {error}") from error
         for name, plot in result.figures.items():
             save_figure(plot.draw(), request.out, request.docs, figure_file(experiment, name))
-    return experiment_out(experiment, result, seeds=seeds, quick=request.quick)
+    return experiment_out(experiment, result, seeds=seeds, quick=request.quick), result.figures
 
 
 def make_folders(out: Path, docs: Path | None) -> None:
@@ -170,12 +183,17 @@ def _extra(extra: TableOut) -> Table:
     return table
 
 
-def _write(request: Request, document: PaperResults) -> None:
+def _write(request: Request, document: PaperResults, plots: Mapping[str, Mapping[str, Plot]]) -> None:
     with writing(request.out):
         (request.out / "results.json").write_text(to_json(document), encoding="utf-8")
     if request.docs:
         with writing(request.docs):
             _write_docs(request.docs, document)
+    if request.report:
+        from airtcp.report.papers import Reproduction, paper_page  # noqa: PLC0415 only who wants a page pays for it
+
+        with writing(request.report):
+            paper_page(Reproduction(document, plots, request.command)).write(request.report)
 
 
 def _write_docs(folder: Path, document: PaperResults) -> None:

@@ -58,7 +58,8 @@ class Table:
     """A line break in a title parts it from its unit."""
     rows: Sequence[Sequence[str]]
     strong: Sequence[int] = ()
-    """Rows that stand out."""
+    """Rows that stand out: the best; with `warns`, what is not as it should be."""
+    warns: bool = False
     left: Sequence[int] = ()
     """Columns of words."""
 
@@ -80,7 +81,9 @@ class Table:
             tag("th", cell, scope="row") if column == 0 else tag("td", cell, {"class": self._side(column)})
             for column, cell in enumerate(row)
         )
-        return element("tr", cells, {"class": "best"} if place in self.strong else None)
+        return element(
+            "tr", cells, {"class": "odd" if self.warns else "best"} if place in self.strong else None
+        )
 
     def _side(self, column: int) -> str:
         return "left" if column == 0 or column in self.left else "right"
@@ -117,6 +120,8 @@ class Section:
     title: str
     blocks: Sequence[Block]
     schemes: Sequence[str] = ()
+    buttons: bool = True
+    """False: the schemes have their colours, but no buttons."""
     folded: bool = False
 
     def render(self, to: Writer) -> str:
@@ -132,13 +137,14 @@ class Section:
         if self.schemes:
             attributes["data-schemes"] = name
             to.schemes[name] = list(self.schemes)
-            buttons = (
-                '<div class="schemes buttons" role="group" aria-label="Schemes shown in the figures"></div>'
-            )
+            buttons = _BUTTONS if self.buttons else ""
         if self.folded:
             inner = element("details", element("summary", heading) + buttons + content)
             return element("section", inner, attributes)
         return element("section", "\n".join((heading, buttons, content)), attributes)
+
+
+_BUTTONS = '<div class="schemes buttons" role="group" aria-label="Schemes shown in the figures"></div>'
 
 
 def _item(item: str | tuple[str, str]) -> str:

@@ -73,6 +73,8 @@ def _summary(found: Comparison) -> Iterator[Block]:
     for note in found.notes:
         if note != said:
             yield Text(note, "warning")
+    texts = dict.fromkeys(failure.text for failure in found.failures)
+    yield from (Source("What failed, and where", text, "failure.txt") for text in texts)
     yield summary_table(found.summaries, found.best)
     yield truth_table(found.runs)
 

@@ -20,6 +20,7 @@ Value = float | str | None
 Symbol = Literal[
     "circle", "circle-open", "x-thin", "cross-thin", "square-open", "diamond", "star", "triangle-up-open",
     "triangle-down-open", "line-ns", "line", "dash", "dot", "band",
+    "open", "quoted",
 ]  # fmt: skip
 FIGURES = 5
 """Significant figures of what is drawn: finer than a screen can show. Positions and times have two more."""
@@ -58,11 +59,16 @@ class Line(Mark):
     dash: Literal["", "dash", "dot"] = ""
     """Beside the scheme's own: for a second curve of the same scheme."""
     thin: bool = False
+    errors: Sequence[float | None] = ()
+    """Half-widths of intervals."""
 
 
 @dataclass(frozen=True)
 class Dots(Mark):
-    """Single points; `symbol` empty: the scheme's. `notes` are shown where the reader points."""
+    """Single points; `symbol` empty: the scheme's, `open`: the same, hollow; `quoted`: a mark on a bar.
+
+    `notes` are shown where the reader points.
+    """
 
     symbol: Symbol | Literal[""] = ""
     notes: Sequence[str] = ()
@@ -128,6 +134,8 @@ class Figure:
     parts: Sequence[Part] = ()
     panels: Sequence[str] = ()
     """Small figures side by side with the same axes, in this order; none: all marks are in one."""
+    own_y: bool = False
+    """The panels' y axes differ."""
     height: int = 380
     """In pixels; of a panel's, where there are panels."""
 
@@ -138,6 +146,7 @@ class Figure:
             "x": _short(self.x),
             "y": _short(self.y),
             "panels": list(self.panels),
+            "own_y": self.own_y,
             "parts": [_short(part) for part in self.parts],
             "height": self.height,
             "marks": [_mark(mark) for mark in self.marks],

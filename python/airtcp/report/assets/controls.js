@@ -25,7 +25,8 @@ function schemeButtons(section) {
   const schemes = report.schemes[name];
   const hidden = chosen.hidden.get(name) || new Set();
   chosen.hidden.set(name, hidden);
-  const bar = section.querySelector(".schemes");
+  const bar = section.querySelector(":scope > .schemes, :scope > details > .schemes");
+  if (!bar) return;
   const show = () => {
     bar.querySelectorAll("button[data-scheme]").forEach((each) => each.setAttribute("aria-pressed", String(!hidden.has(each.dataset.scheme))));
     drawAll((figure) => figure.scope === name);

@@ -2,8 +2,8 @@
 
 const CONFIG = { displayModeBar: false, responsive: false, showTips: false, doubleClick: false };
 
-/** What is shared by all figures over time, or the figure's own. */
-const rangeKey = (figure) => (figure.spec.x.time ? "time" : figure.name);
+/** What is shared by a section's figures over time, or the figure's own. */
+const rangeKey = (figure) => (figure.spec.x.time ? `time of ${figure.scope}` : figure.name);
 const isZoomable = (figure) => !figure.spec.x.categories && !figure.spec.y.categories;
 
 const figures = [...document.querySelectorAll("figure.figure")].map((element) => {

@@ -11,7 +11,8 @@ function layoutOf(figure, { x: range, y: yRange }) {
   const columns = cells.length > 3 && !isNarrow() ? 2 : 1;
   const rows = Math.max(1, Math.ceil(cells.length / columns));
   const inner = rows * spec.height + (rows - 1) * GAP_PX;
-  const layout = { ...frame(), height: inner + EDGES.t + EDGES.b, shapes: [], annotations: [] };
+  const isUpright = (mark) => mark.kind === "bars" && !mark.horizontal;
+  const layout = { ...frame(spec.marks.some(isUpright)), height: inner + EDGES.t + EDGES.b, shapes: [], annotations: [] };
   cells.forEach((title, place) => {
     const box = cellBox(place, columns, rows, inner);
     addAxes(layout, figure, place, box, { range, yRange, isBottom: place + columns >= cells.length });
@@ -22,7 +23,7 @@ function layoutOf(figure, { x: range, y: yRange }) {
   return layout;
 }
 
-function frame() {
+function frame(hasUprightBars) {
   const ink = variable("ink");
   return {
     autosize: true,
@@ -33,6 +34,7 @@ function frame() {
     hovermode: "closest",
     dragmode: isTouch() ? false : "zoom",
     barmode: "group",
+    scattermode: hasUprightBars ? "group" : "overlay",
     bargap: 0.35,
     margin: { ...EDGES },
     showlegend: false,
@@ -54,9 +56,9 @@ function addAxes(layout, { spec }, place, box, { range, yRange, isBottom }) {
   Object.assign(x, { domain: box.x, anchor: `y${number}`, title: { text: isBottom ? plain(spec.x.label || "") : "", standoff: 6, font: { size: 13 } } });
   Object.assign(y, { domain: box.y, anchor: `x${number}`, fixedrange: !range });
   if (range) Object.assign(x, { range: spec.x.log ? range.map(Math.log10) : [...range], autorange: false });
-  if (yRange) Object.assign(y, { range: spec.y.log ? yRange.map(Math.log10) : yRange, autorange: false });
+  if (yRange && !spec.own_y) Object.assign(y, { range: spec.y.log ? yRange.map(Math.log10) : yRange, autorange: false });
   if (place) Object.assign(x, { matches: "x" });
-  if (place) Object.assign(y, { matches: "y" });
+  if (place && !spec.own_y) Object.assign(y, { matches: "y" });
   layout[`xaxis${number}`] = x;
   layout[`yaxis${number}`] = y;
   // Names of categories take the room that they need.
@@ -73,7 +75,7 @@ function axis(spec, marks, side) {
     return { ...shared, type: "category", categoryorder: "array", categoryarray: order, autorange: reversed, fixedrange: true, showgrid: false, ticks: "" };
   }
   const ticks = spec.log ? { type: "log", tickmode: "array", ...ROUND } : { type: "linear" };
-  return { ...shared, ...ticks, rangemode: spec.from_zero ? "tozero" : "normal", exponentformat: "none" };
+  return { ...shared, ...ticks, rangemode: spec.from_zero ? "tozero" : "normal", exponentformat: "e", minexponent: 5 };
 }
 
 /** Ticks of a logarithmic axis: 1, 2, 5, 10, … */
@@ -116,7 +118,12 @@ function wholeRange({ spec }) {
     for (const x of mark.x || [])
       if (typeof x === "number" && (!spec.x.log || x > 0)) [low, high] = [Math.min(low, x), Math.max(high, x)];
   if (spec.x.from_zero || spec.x.time) low = Math.min(low, 0);
-  return [low, end === undefined ? high : end];
+  if (spec.x.time || end !== undefined) return [low, end === undefined ? high : end];
+  if (low > high) return [0, 1];
+  // Room for the symbols at both ends.
+  if (spec.x.log) return [low / (high / low) ** 0.03, high * (high / low) ** 0.03];
+  const margin = 0.03 * (high - low || Math.abs(high) || 1);
+  return [low === 0 && spec.x.from_zero ? 0 : low - margin, high + margin];
 }
 
 /** The y range of what lies in a stretch of x. */
@@ -130,7 +137,10 @@ function fittedRange(figure, [from, to]) {
     let last = null;
     mark.x.forEach((x, place) => {
       if (x < from) last = place;
-      else if (x <= to) [mark.y, mark.high || []].forEach((values) => include(values[place]));
+      else if (x <= to) {
+        const error = mark.errors?.[place] || 0;
+        [mark.y[place] - error, mark.y[place] + error, mark.high?.[place]].forEach((value) => mark.y[place] !== null && include(value));
+      }
     });
     // A step before the stretch holds in it.
     if (last !== null && mark.kind === "line") include(mark.y[last]);

@@ -60,7 +60,10 @@ function lineTraces(mark, { colour, symbol, dash }, { range, alone }) {
     dash: mark.dash || dash,
     shape: mark.step ? "hv" : "linear",
   };
-  const curve = { type: "scatter", mode: "lines", x: mark.x, y: mark.y, line, hovertemplate: `${POINTED}<extra></extra>` };
+  const curve = {
+    type: "scatter", mode: "lines", x: mark.x, y: mark.y, line, hovertemplate: `${POINTED}${toldError("error_y", mark)}<extra></extra>`,
+  };
+  if (mark.errors) curve.error_y = { ...errorBars(mark), color: stroke };
   if (mark.place < 0 || alone || mark.thin || mark.dash) return [curve];
   const at = symbolPlaces(mark, range);
   const pick = (values) => at.map((place) => values[place]);
@@ -85,16 +88,20 @@ function symbolPlaces(mark, range) {
 /** Which dots are drawn: of those in the stretch that is looked at, every so many. */
 function dotPlaces(mark, range) {
   const inside = mark.x.map((_, place) => place).filter((place) => !range || (mark.x[place] >= range[0] && mark.x[place] <= range[1]));
-  const each = mark.part ? Math.ceil(inside.length / MOST_DOTS) : 1;
+  const each = Math.ceil(inside.length / (mark.part ? MOST_DOTS : 20 * MOST_DOTS));
   return { drawn: each > 1 ? inside.filter((_, turn) => turn % each === 0) : inside, all: inside.length };
 }
+
+const errorBars = (mark) => ({ type: "data", array: mark.errors, color: variable("ink"), thickness: 1.4, width: 5 });
+const toldError = (side, mark) => (mark.errors ? ` ± %{${side}.array:.3~g}` : "");
 
 function dotTraces(mark, { colour, symbol }, { range, figure }) {
   const { drawn, all } = dotPlaces(mark, range);
   figure.dots.drawn += drawn.length;
   figure.dots.all += all;
   const pick = (values) => drawn.map((place) => values[place]);
-  const shape = mark.symbol || symbol;
+  const shape = { open: `${symbol}-open`, quoted: "diamond-wide-open" }[mark.symbol] || mark.symbol || symbol;
+  if (mark.symbol === "quoted") colour = variable("ink");
   const thin = shape.includes("thin") || shape.startsWith("line");
   const marker = {
     symbol: shape,
@@ -105,21 +112,20 @@ function dotTraces(mark, { colour, symbol }, { range, figure }) {
   };
   const notes = mark.notes ? { text: pick(mark.notes).map(plain) } : {};
   const template = `${POINTED}${mark.notes ? "<br>%{text}" : ""}<extra></extra>`;
-  return [{ type: "scatter", mode: "markers", x: pick(mark.x), y: pick(mark.y), marker, hovertemplate: template, ...notes }];
+  return [{ type: "scatter", mode: "markers", x: pick(mark.x), y: pick(mark.y), marker, hovertemplate: template, offsetgroup: String(mark.place), ...notes }];
 }
 
 function barTraces(mark, { colour }) {
-  const errors = mark.errors && {
-    type: "data", array: mark.errors, color: variable("ink"), thickness: 1.4, width: 5,
-  };
+  const side = mark.horizontal ? "error_x" : "error_y";
   return [{
     type: "bar",
     orientation: mark.horizontal ? "h" : "v",
     x: mark.x,
     y: mark.y,
     marker: { color: mixed(colour, mark.strong ? 1 : 0.45), line: { color: colour, width: 1.5 } },
-    [mark.horizontal ? "error_x" : "error_y"]: errors || undefined,
-    hovertemplate: `${POINTED}${errors ? ` ± %{${mark.horizontal ? "error_x" : "error_y"}.array:.3~g}` : ""}<extra></extra>`,
+    offsetgroup: mark.horizontal ? undefined : String(mark.place),
+    [side]: mark.errors ? errorBars(mark) : undefined,
+    hovertemplate: `${POINTED}${toldError(side, mark)}<extra></extra>`,
   }];
 }
 
