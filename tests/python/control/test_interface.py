@@ -1,0 +1,243 @@
+"""What a congestion control in Python is given, may set, and is told when it is wrong."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from typing import ClassVar
+
+import pytest
+
+import airtcp
+
+SHORT = airtcp.Scenario.built_in([("duration", "5s"), ("seeds", "2")])
+
+
+class Aimd(airtcp.CongestionControl):
+    """The example of the documentation."""
+
+    beta = airtcp.parameter(0.5, minimum=0.1, maximum=0.9, doc="What a loss leaves")
+    every = 1
+
+    def on_ack(self, ack: airtcp.Ack) -> None:
+        self.cwnd += self.every * self.mss * ack.acked_bytes / self.cwnd
+
+    def on_loss(self, loss: airtcp.Loss) -> None:
+        self.ssthresh = max(self.beta * loss.flight_size_bytes, 2 * self.mss)
+        self.cwnd = self.ssthresh
+
+
+def goodput(scheme: str | type[airtcp.CongestionControl]) -> float:
+    return airtcp.run(SHORT.with_controllers(Aimd), scheme, series=False).goodput_bps
+
+
+def test_parameters_are_set_by_the_scheme() -> None:
+    seen = []
+
+    class Seeing(Aimd):
+        def __init__(self) -> None:
+            seen.append((self.beta, self.every, type(self.every)))
+
+    SHORT.with_controllers(Seeing).run("seeing:beta=0.7:every=2", 1)
+    assert seen == [(0.7, 2, int)]
+    assert goodput("aimd:beta=0.9") > goodput(Aimd) == goodput("aimd:beta=0.5")
+    assert (Aimd.beta, Aimd.every) == (0.5, 1)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "said"),
+    [
+        ("aimd:beta=1", "`aimd`: beta = 1 is out of range: 0.1 to 0.9"),
+        ("aimd:bta=0.5", "unknown key `bta` .did you mean `beta`"),
+        ("aimd:beta=half", "beta = `half`: not a number"),
+        ("aimdd", "unknown name `aimdd` .did you mean `aimd`"),
+        ("aimd+reno", "`aimd` and `reno` do not go together"),
+        ("aimd:recovery=newremo", "did you mean `newreno`"),
+    ],
+)
+def test_a_scheme_that_names_it_is_checked_as_any(scheme: str, said: str) -> None:
+    with pytest.raises(airtcp.ScenarioError, match=said):
+        SHORT.with_controllers(Aimd).vary(schemes=[scheme])
+
+
+def test_a_scenario_without_it_does_not_know_its_name() -> None:
+    with pytest.raises(airtcp.ScenarioError, match="unknown name `aimd`"):
+        SHORT.vary(schemes=["aimd"])
+
+
+@pytest.mark.parametrize(
+    "name", ["reno", "split", "decoupling", "rack", "unlimited", "Aimd", "a+b", "a:b", "7", "ä"]
+)
+def test_names_that_schemes_could_not_say_are_refused(name: str) -> None:
+    kind = type("Named", (Aimd,), {"name": name})
+    with pytest.raises(airtcp.ScenarioError, match=r"is no name|is the name of a scheme already"):
+        SHORT.with_controllers(kind)
+
+
+def test_a_parameter_may_not_hide_a_key_of_the_stack() -> None:
+    kind = type("Hiding", (Aimd,), {"initial_window": 3})
+    with pytest.raises(airtcp.ScenarioError, match="`initial_window` has the name of a key of the stack"):
+        SHORT.with_controllers(kind)
+
+
+def test_mistakes_in_a_class_are_told_where_it_is_written() -> None:
+    with pytest.raises(TypeError, match=r"Wrong.on_akc: no such hook; did you mean on_ack"):
+        type("Wrong", (Aimd,), {"on_akc": lambda self: None})
+    half = type("Half", (airtcp.CongestionControl,), {"on_ack": Aimd.on_ack})
+    with pytest.raises(TypeError, match="Half lacks on_loss"):
+        SHORT.with_controllers(half)
+    with pytest.raises(TypeError, match=r"no class derived from airtcp\.CongestionControl"):
+        SHORT.with_controllers(int)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="beta = 2 is not between 0 and 1"):
+        type("Outside", (Aimd,), {"beta": airtcp.parameter(2, minimum=0, maximum=1)})
+
+
+BAD = [math.nan, math.inf, -1.0, 0, None, "10", [1], object()]
+
+
+@pytest.mark.parametrize("value", BAD, ids=repr)
+def test_a_bad_window_names_class_hook_and_line(value: object) -> None:
+    class Bad(Aimd):
+        def on_ack(self, ack: airtcp.Ack) -> None:
+            self.cwnd = value  # type: ignore[assignment]
+
+    with pytest.raises(airtcp.ControllerError) as raised:
+        SHORT.run(Bad, 1)
+    text = str(raised.value)
+    assert text.startswith("bad: on_ack failed at ")
+    assert f'File "{__file__}", line ' in text
+    assert "self.cwnd = value" in text
+    assert "Bad.cwnd = " in text
+    assert isinstance(raised.value.__cause__, ValueError)
+
+
+def test_ssthresh_may_be_infinite_and_no_nan() -> None:
+    control = Aimd()
+    control.ssthresh = math.inf
+    for value in (math.nan, -1.0, None):
+        with pytest.raises(ValueError, match=r"Aimd\.ssthresh = "):
+            control.ssthresh = value  # type: ignore[assignment]
+
+
+def test_a_hook_that_returns_something_is_told_so() -> None:
+    class Returning(Aimd):
+        def on_ack(self, ack: airtcp.Ack) -> None:
+            return self.cwnd + 1  # type: ignore[return-value]
+
+    with pytest.raises(airtcp.ControllerError, match=r"hooks return nothing, they set self\.cwnd"):
+        SHORT.run(Returning, 1)
+
+
+@pytest.mark.parametrize(
+    "hook", ["__init__", "on_ack", "on_loss", "on_every_ack", "on_slow_start", "on_sent"]
+)
+def test_an_error_in_any_hook_ends_that_run_alone(hook: str) -> None:
+    def fail(self: object, *_: object) -> None:
+        raise RuntimeError("deliberate")
+
+    failing = type("Failing", (Aimd,), {hook: fail})
+    found = airtcp.compare(SHORT, schemes=["reno", failing, Aimd])
+    assert [(failure.scheme, failure.seed) for failure in found.failures] == [("failing", 1), ("failing", 2)]
+    assert all("RuntimeError: deliberate" in failure.text for failure in found.failures)
+    assert all(f"failing: {hook} failed" in failure.text for failure in found.failures)
+    assert [summary.scheme for summary in found.summaries] == ["reno", "aimd"]
+    assert found.failed_schemes == ["failing"]
+    alone = airtcp.compare(SHORT, schemes=["reno", Aimd])
+    assert found.runs == alone.runs
+    assert "failed with seeds 1, 2" in repr(found)
+
+
+def test_each_connection_has_an_object_of_its_own() -> None:
+    made = []
+
+    class Counting(Aimd):
+        def __init__(self) -> None:
+            made.append(self)
+
+    SHORT.vary(flow=[{"name": "many", "count": 4}]).run(Counting, 1)
+    assert len(made) == len(set(map(id, made))) == 4
+
+
+def test_the_first_window_is_what_init_makes_of_it() -> None:
+    sent_at_s = []
+
+    class One(Aimd):
+        def __init__(self) -> None:
+            assert self.cwnd == 10 * self.mss
+            assert self.ssthresh == math.inf
+            self.cwnd = self.mss
+
+        def on_sent(self, sent_bytes: int, in_flight_bytes: int) -> None:
+            assert in_flight_bytes >= sent_bytes
+            sent_at_s.append(self.now_s)
+
+    SHORT.vary({"wireless.loss": {}}, duration="1s").run(One, 1)
+    assert sent_at_s[1] - sent_at_s[0] > 0.05
+
+
+def test_slow_start_may_be_replaced() -> None:
+    class Slow(Aimd):
+        def on_slow_start(self, ack: airtcp.Ack) -> None:
+            self.on_ack(ack)
+
+    class Classic(Aimd):
+        def on_slow_start(self, ack: airtcp.Ack) -> None:
+            super().on_slow_start(ack)
+
+    clean = SHORT.vary({"wireless.loss": {}})
+    slow, fast = (airtcp.run(clean, kind, series=False).goodput_bps for kind in (Slow, Aimd))
+    assert slow < fast
+    assert airtcp.run(clean, Classic, series=False).goodput_bps == pytest.approx(fast, rel=0.1)
+
+
+def test_a_controller_may_pace() -> None:
+    class Paced(Aimd):
+        is_paced: ClassVar[bool] = True
+
+        def __init__(self) -> None:
+            self.cwnd = 100 * self.mss
+            self.pacing_rate_bps = 2e6
+
+        def on_slow_start(self, ack: airtcp.Ack) -> None:
+            pass
+
+        def on_loss(self, loss: airtcp.Loss) -> None:
+            pass
+
+    clean = SHORT.vary({"wireless.loss": {}})
+    assert airtcp.run(clean, Paced, series=False).goodput_bps == pytest.approx(2e6, rel=0.05)
+    with pytest.raises(ValueError, match="is_paced = True"):
+        Aimd().pacing_rate_bps = 1e6
+
+
+def test_a_flow_of_the_scenario_may_name_it() -> None:
+    flows = [{"name": "mine", "scheme": Aimd}, {"name": "theirs", "scheme": "cubic"}]
+    found = airtcp.run(SHORT.vary(flow=flows), "reno", series=False)
+    assert [flow["scheme"] for flow in found.run["flows"]] == ["aimd", "cubic"]
+
+
+def test_runs_do_not_depend_on_what_runs_beside_them() -> None:
+    one, many = (airtcp.compare(SHORT, schemes=[Aimd, "aimd:beta=0.7"], jobs=jobs) for jobs in (1, 4))
+    assert one.runs == many.runs
+
+
+def test_scenarios_with_classes_are_compared_copied_and_pickled() -> None:
+    scenario = SHORT.vary(schemes=[Aimd, "aimd:beta=0.7"])
+    assert scenario.schemes == ["aimd", "aimd:beta=0.7"]
+    again = pickle.loads(pickle.dumps(scenario))
+    assert again == scenario
+    assert again.controllers == [Aimd]
+    assert again != scenario.with_controllers(type("Other", (Aimd,), {}))
+    assert again.run("aimd", 1).to_json() == scenario.run(Aimd, 1).to_json()
+
+
+def test_a_sweep_keeps_failures_as_rows() -> None:
+    class Failing(Aimd):
+        def on_loss(self, loss: airtcp.Loss) -> None:
+            raise RuntimeError("deliberate")
+
+    scenario = SHORT.vary(schemes=["reno", Failing, Aimd], seeds=1)
+    found = airtcp.sweep(scenario, {"wireless.loss.packet": [0.01, 0.02]})
+    failed = found.frame.filter(found.frame["error"].is_not_null())
+    assert failed["scheme"].to_list() == ["failing", "failing"]
+    assert all("RuntimeError: deliberate" in text for text in failed["error"])
