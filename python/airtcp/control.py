@@ -25,7 +25,7 @@ from typing import Any, ClassVar, TypeVar, cast
 
 from airtcp._engine import Ack, Loss, Window
 
-N = TypeVar("N", int, float)
+T = TypeVar("T", int, float)
 
 
 @dataclass(frozen=True)
@@ -59,12 +59,12 @@ class _Declared:
     doc: str
 
 
-def parameter(default: N, *, minimum: float = -math.inf, maximum: float = math.inf, doc: str = "") -> N:
+def parameter(default: T, *, minimum: float = -math.inf, maximum: float = math.inf, doc: str = "") -> T:
     """A class attribute that is a parameter with bounds.
 
     A class attribute that is a number, in lower case, is one without.
     """
-    return cast(N, _Declared(default, minimum, maximum, doc))
+    return cast(T, _Declared(default, minimum, maximum, doc))
 
 
 class CongestionControl(Window):
