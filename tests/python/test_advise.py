@@ -18,6 +18,7 @@ from airtcp.advise.advice import Cell
 from airtcp.advise.bench import Bench, Trial, document, replays, wireless
 from airtcp.advise.beside import Beside, judge
 from airtcp.advise.candidates import Candidate, first_round, hosts, places, second_round
+from airtcp.advise.choice import to_all_seeds
 from airtcp.advise.deployment import CONGESTION_CONTROLS, FACTS, PARTS, QUEUES, RECEIVERS, STAGES
 from airtcp.advise.race import Race, decide, screen
 from airtcp.advise.ranges import ranges
@@ -27,7 +28,7 @@ from airtcp.competition import COMPETITOR
 from airtcp.records import Run
 from airtcp.results import to_json
 from airtcp.stats import Estimate
-from airtcp.summary import GOODPUT
+from airtcp.summary import GOODPUT, goodput_bps
 from airtcp.watching import Silent
 
 CLEAN = 'duration = "20s"\n[[link]]\nname = "radio"\nrate = "4Mbit/s"\ndelay = "20ms"\n'
@@ -113,6 +114,15 @@ def test_seeds_that_only_some_have_run_are_not_their_luck() -> None:
     runs = runs_of(cubic=[5.0, 5.2, 1.0, 1.1], reno=[4.0, 4.2])
     by_scheme = {name: [run for run in runs if run["scheme"] == name] for name in ("cubic", "reno")}
     assert standings(by_scheme, GOODPUT, by_scheme["cubic"])[0].name == "cubic"
+
+
+def test_what_some_seeds_have_shown_stands_for_all_of_them() -> None:
+    runs = runs_of(cubic=[1.0, 2.0, 3.0, 4.0], reno=[1.1, 2.2])
+    race = Race(airtcp.Scenario.built_in(), Candidate("cubic"), [Candidate("cubic"), Candidate("reno")])
+    for run in runs:
+        race.keep(run["scheme"], run)
+    assert to_all_seeds(race, Candidate("cubic"), goodput_bps) == 1.0
+    assert to_all_seeds(race, Candidate("reno"), goodput_bps) == pytest.approx(2.5 / 1.5)
 
 
 @pytest.mark.parametrize(

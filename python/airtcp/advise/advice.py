@@ -44,7 +44,12 @@ class Row:
     gain: Estimate | None
     better: bool
     """Is it sure that it is better than what is there now, by more than the margin?"""
+    reached: Estimate
+    """Goodput in bit/s or completion time in s, as if it had run all seeds that what is there now has."""
+    rtt_p95_ms: float | None
+    """Of the sender, for all seeds likewise; None behind a proxy, with which its round trips end."""
     summary: SchemeSummary
+    """Of the seeds that it has run."""
     share: Share | None
     """What it leaves to a CUBIC flow; None: not run beside one."""
     needs: Needs

@@ -12,16 +12,16 @@ from airtcp._engine import Scenario, version
 from airtcp.advise.advice import Advice, Cell, Needs, Row
 from airtcp.advise.bench import Bench, document, wireless
 from airtcp.advise.candidates import Candidate, Control, places
-from airtcp.advise.choice import choose, gain, is_better
+from airtcp.advise.choice import choose, gain, is_better, rtt_p95_ms, to_all_seeds
 from airtcp.advise.deployment import AIRTCP
 from airtcp.advise.inquiry import Inquiry, Question, Traffic
-from airtcp.advise.race import FULL, QUICK, Effort
+from airtcp.advise.race import FULL, QUICK, Effort, Race
 from airtcp.advise.sensitivity import Around
 from airtcp.advise.standing import MARGIN, Standing
 from airtcp.advise.surroundings import Point, base_rtt_s, loss_of
 from airtcp.advise.words import paragraphs
 from airtcp.scenarios import ScenarioLike, is_measurement, scenario_of
-from airtcp.stats import CONFIDENCE
+from airtcp.stats import CONFIDENCE, Estimate, estimate
 from airtcp.summary import summarise
 from airtcp.watching import Silent, Watcher
 
@@ -152,10 +152,17 @@ def _row(inquiry: Inquiry, candidate: Candidate, standing: Standing) -> Row:
         behind=standing.behind,
         gain=None if candidate == race.now else gain(race, candidate),
         better=is_better(race, candidate),
+        reached=_reached(race, candidate),
+        rtt_p95_ms=rtt_p95_ms(race, candidate),
         summary=summarise(race.runs[candidate.name], race.runs[race.now.name], race.goal),
         share=inquiry.beside.share(candidate.name),
         needs=needs(candidate),
     )
+
+
+def _reached(race: Race, candidate: Candidate) -> Estimate:
+    values = [value for run in race.runs[candidate.name] if (value := race.goal.of(run)) is not None]
+    return estimate(values).scaled(to_all_seeds(race, candidate, race.goal.of))
 
 
 def needs(candidate: Candidate) -> Needs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from statistics import fmean
 
 from airtcp.advise.advice import Alone, Recommendation
 from airtcp.advise.beside import Beside, Share
@@ -10,6 +11,7 @@ from airtcp.advise.candidates import EFFORTS, Candidate
 from airtcp.advise.deployment import Place
 from airtcp.advise.race import Race
 from airtcp.advise.standing import is_behind
+from airtcp.records import Run
 from airtcp.stats import Estimate, relative_gain
 from airtcp.summary import paired_values
 
@@ -75,13 +77,33 @@ def gain(race: Race, candidate: Candidate) -> Estimate | None:
 
 
 def rtt_p95_ms(race: Race, candidate: Candidate) -> float | None:
-    """Of the sender, the mean over its runs; None behind a proxy, with which its round trips end."""
+    """Of the sender, as if it had run all seeds; None behind a proxy, with which its round trips end."""
     if candidate.is_split:
         return None
-    runs = race.runs[candidate.name]
-    found = [f["rtt_p95_ms"] for run in runs for f in run["flows"] if f["measured"] and f["rtt_samples"]]
-    known = [value for value in found if value is not None]
-    return sum(known) / len(known) if known else None
+    factor = to_all_seeds(race, candidate, _rtt_p95_ms)
+    own = [rtt for run in race.runs[candidate.name] if (rtt := _rtt_p95_ms(run)) is not None]
+    return fmean(own) * factor if own else None
+
+
+def to_all_seeds(race: Race, candidate: Candidate, of: Callable[[Run], float | None]) -> float:
+    """What its mean has to be multiplied by, to stand for all the seeds that what is there now has run.
+
+    Those of some are not luckier: it is what the one in use reaches on all seeds over what it reaches on
+    those of both.
+    """
+    seeds = {run["seed"] for run in race.runs[candidate.name]}
+    now = [(run["seed"], value) for run in race.runs[race.now.name] if (value := of(run)) is not None]
+    common = [value for seed, value in now if seed in seeds]
+    return fmean(value for _, value in now) / fmean(common) if common and any(common) else 1.0
+
+
+def _rtt_p95_ms(run: Run) -> float | None:
+    known = [
+        flow["rtt_p95_ms"]
+        for flow in run["flows"]
+        if flow["measured"] and flow["rtt_samples"] and flow["rtt_p95_ms"] is not None
+    ]
+    return fmean(known) if known else None
 
 
 def _cheapest(race: Race, better: Sequence[Candidate], share: Shares) -> Candidate:

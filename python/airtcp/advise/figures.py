@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from airtcp.advise.advice import Advice, Cell, Row
 from airtcp.advise.ranges import Kind, kind, percent_lost, plane
-from airtcp.advise.table import reached_by, rtt
+from airtcp.advise.table import reached_by
 from airtcp.figures.style import COLOURS, GREY, figure, save, style
 from airtcp.stats import Estimate
 
@@ -43,8 +43,8 @@ def ranking(advice: Advice) -> Figure:
         reached.barh(place, value.mean, height=0.66, color=colour)
         if value.half_width is not None:
             reached.errorbar(value.mean, place, xerr=value.half_width, color="black", capsize=2, lw=0.8)
-        if rtt(row) != "–" and row.summary.rtt_p95_ms is not None:
-            delays.plot([row.summary.rtt_p95_ms], [place], marker="o", ms=4, color=colour)
+        if row.rtt_p95_ms is not None:
+            delays.plot([row.rtt_p95_ms], [place], marker="o", ms=4, color=colour)
         if row.share:
             share = row.share.kept.scaled(100)
             kept.errorbar(

@@ -115,9 +115,9 @@ def _reached(advice: Advice, drawn: Sequence[Row]) -> Figure:
 
 def _delay(advice: Advice, drawn: Sequence[Row]) -> Figure:
     values, label = reached_by(advice, drawn)
-    known = [(row, value) for row, value in zip(drawn, values, strict=True) if rtt(row) != NONE]
+    known = [(row, value) for row, value in zip(drawn, values, strict=True) if row.rtt_p95_ms is not None]
     marks = [
-        Dots(row.name, [row.summary.rtt_p95_ms], [value.mean], scheme=row.name, notes=[row.name], size=11)
+        Dots(row.name, [row.rtt_p95_ms], [value.mean], scheme=row.name, notes=[row.name], size=11)
         for row, value in known
     ]
     return Figure(

@@ -11,9 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from airtcp.advise.advice import Advice, Row
-from airtcp.competition import is_split
 from airtcp.stats import Estimate
-from airtcp.table import NONE, completion, fits, interval, milliseconds
+from airtcp.table import NONE, fits, interval, milliseconds
 from airtcp.units import rate_scale
 
 STAGE_WORDS = {
@@ -76,14 +75,13 @@ def print_rows(console: Console, advice: Advice) -> None:
 def reached_by(advice: Advice, rows: Sequence[Row]) -> tuple[list[Estimate], str]:
     """Goodput or completion time of each, and what its axis is called."""
     if advice.objective == "completion time":
-        return [row.summary.completion or Estimate(0.0, None, 0) for row in rows], "completion time [s]"
-    scale, unit = rate_scale([row.summary.goodput.mean for row in rows])
-    return [row.summary.goodput.scaled(1 / scale) for row in rows], f"goodput [{unit}]"
+        return [row.reached for row in rows], "completion time [s]"
+    scale, unit = rate_scale([row.reached.mean for row in rows])
+    return [row.reached.scaled(1 / scale) for row in rows], f"goodput [{unit}]"
 
 
 def rtt(row: Row) -> str:
-    # With a proxy, the sender's round trips end there.
-    return NONE if is_split(row.scheme) else milliseconds(row.summary.rtt_p95_ms)
+    return milliseconds(row.rtt_p95_ms)
 
 
 def _table(advice: Advice, shown: Sequence[Column]) -> Table:
@@ -102,9 +100,9 @@ def _table(advice: Advice, shown: Sequence[Column]) -> Table:
 
 def _objective(advice: Advice) -> Column:
     if advice.objective == "completion time":
-        return Column("completion", "mean s", 0, lambda row: completion(row.summary))
-    scale, unit = rate_scale([row.summary.goodput.mean for row in advice.rows])
-    return Column("goodput", unit, 0, lambda row: interval(row.summary.goodput.scaled(1 / scale)))
+        return Column("completion", "mean s", 0, lambda row: interval(row.reached))
+    scale, unit = rate_scale([row.reached.mean for row in advice.rows])
+    return Column("goodput", unit, 0, lambda row: interval(row.reached.scaled(1 / scale)))
 
 
 def _share(value: Estimate | None, *, signed: bool = False) -> str:

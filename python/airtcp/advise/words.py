@@ -8,7 +8,6 @@ from airtcp.advise.advice import Advice, Paragraph, Recommendation, Row
 from airtcp.advise.beside import RIVAL
 from airtcp.advise.deployment import AIRTCP, STAGES
 from airtcp.advise.ranges import ranges
-from airtcp.competition import is_split
 from airtcp.stats import Estimate
 from airtcp.table import milliseconds, seconds
 from airtcp.units import rate_scale
@@ -109,8 +108,8 @@ def _risks(advice: Advice, found: Recommendation, rows: dict[str, Row]) -> Itera
     if found.gentler:
         gentle = rows[found.gentler]
         yield f"Where others share the link, {gentle.name} leaves them theirs: {reached(advice, gentle)}."
-    own, before = row.summary.rtt_p95_ms, now.summary.rtt_p95_ms
-    if not is_split(row.scheme) and own and before and own > MUCH_DELAY * before:
+    own, before = row.rtt_p95_ms, now.rtt_p95_ms
+    if own and before and own > MUCH_DELAY * before:
         yield f"Its queue is a cost, too: round trips of {_ms(row)} instead of {_ms(now)} (95th percentile)."
 
 
@@ -146,10 +145,10 @@ def _by_control(found: Recommendation, rows: dict[str, Row]) -> Iterator[str]:
 
 def reached(advice: Advice, row: Row) -> str:
     """The objective in words: `9.32 Mbit/s`, or `1.24 s a transfer`."""
-    if advice.objective == "completion time" and row.summary.completion:
-        return f"{seconds(row.summary.completion.mean)} s a transfer"
-    scale, unit = rate_scale([row.summary.goodput.mean])
-    return f"{row.summary.goodput.mean / scale:.3g} {unit}"
+    if advice.objective == "completion time":
+        return f"{seconds(row.reached.mean)} s a transfer"
+    scale, unit = rate_scale([row.reached.mean])
+    return f"{row.reached.mean / scale:.3g} {unit}"
 
 
 def _signed(gain: Estimate | None) -> str:
@@ -157,7 +156,7 @@ def _signed(gain: Estimate | None) -> str:
 
 
 def _ms(row: Row) -> str:
-    return f"{milliseconds(row.summary.rtt_p95_ms)} ms"
+    return f"{milliseconds(row.rtt_p95_ms)} ms"
 
 
 def _sentence(text: str) -> str:
