@@ -11,6 +11,7 @@ import numpy as np
 from airtcp.fit.measurement import (
     Direction,
     Fates,
+    LinkRate,
     LossCount,
     Measurement,
     Reordering,
@@ -49,6 +50,7 @@ class Evidence:
     """Fates of packets that went there and back."""
     fates: dict[Direction, From[Fates]] = field(default_factory=dict)
     capacity: dict[Direction, From[Throughput]] = field(default_factory=dict)
+    link_rate: dict[Direction, From[LinkRate]] = field(default_factory=dict)
     reached: dict[Direction, From[Throughput]] = field(default_factory=dict)
     """What transfers reached."""
     counts: dict[Direction, From[LossCount]] = field(default_factory=dict)
@@ -78,11 +80,14 @@ def gather(measurements: Sequence[Measurement]) -> Evidence:
         probed=_most((f for f in fates if f.what.direction == "both"), lambda f: len(f.lost)),
         resent=_most(resent, lambda share: share),
     )
+    link_rates = list(_offers(measurements, lambda m: m.link_rates))
     late = list(_offers(measurements, lambda m: m.reordering))
     for way in WAYS:
         _put(found.counts, way, (c for c in counts if c.what.direction == way), lambda c: c.packets)
         _put(found.fates, way, (f for f in fates if f.what.direction == way), lambda f: len(f.lost))
         _put(found.reordering, way, (r for r in late if r.what.direction == way), lambda r: r.packets)
+        rates = (r for r in link_rates if r.what.direction == way)
+        _put(found.link_rate, way, rates, lambda r: r.estimate_bps or r.at_least_bps)
         of_way = [t for t in throughput if t.what.direction in (way, "both")]
         _put(found.capacity, way, (t for t in of_way if t.what.is_capacity), _span)
         _put(found.reached, way, (t for t in of_way if not t.what.is_capacity), mean_rate)

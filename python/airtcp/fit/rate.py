@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from airtcp.fit.draft import Draft, Entry, rate, text
+from airtcp.fit.draft import Draft, Entry, percent, rate, text
 from airtcp.fit.evidence import Evidence, From, mean_rate, there
 from airtcp.fit.findings import Finding, Unknown
-from airtcp.fit.measurement import Direction, Throughput
+from airtcp.fit.measurement import Direction, LinkRate, Throughput
 
 DEFAULT_RATE_BPS = 10e6
 """Where nothing says it: that of `airtcp compare` without a scenario."""
@@ -35,10 +35,8 @@ def put_rate(draft: Draft, evidence: Evidence, given: Given, folder: Path, name:
         entry = Entry("rate", text(rate(given.rate_bps)), ("Given by --rate.",))
     elif forward is not None:
         entry = forward
-    elif "forward" in evidence.reached:
-        entry = _reached(evidence.reached["forward"], "forward", draft)
     else:
-        entry = _assumed(draft)
+        entry = _shown(draft, evidence, "forward") or _assumed(draft)
     draft.forward.append(entry)
     draft.rate_bps = given.rate_bps or _rate_of(evidence, "forward") or DEFAULT_RATE_BPS
     back = _way_back(draft, evidence, given, folder, name)
@@ -52,9 +50,8 @@ def _way_back(draft: Draft, evidence: Evidence, given: Given, folder: Path, name
         return Entry("rate", text(rate(given.reverse_rate_bps)), ("Given by --reverse-rate.",))
     if capacity is not None and capacity.what is not getattr(evidence.capacity.get("forward"), "what", None):
         return _capacity(capacity, folder, f"{name}.reverse.log.json", draft)
-    if "reverse" in evidence.reached:
-        return _reached(evidence.reached["reverse"], "reverse", draft)
-    if capacity is None:
+    shown = _shown(draft, evidence, "reverse")
+    if shown is None and capacity is None:
         draft.unknown.append(
             Unknown(
                 "capacity on the way back",
@@ -63,12 +60,37 @@ def _way_back(draft: Draft, evidence: Evidence, given: Given, folder: Path, name
                 "--reverse-rate, or an input for that way, says otherwise.",
             )
         )
-    return None
+    return shown
+
+
+def _shown(draft: Draft, evidence: Evidence, way: Direction) -> Entry | None:
+    """What a transfer shows: the link's rate where it was filled, or else what was reached."""
+    link_rate = evidence.link_rate.get(way)
+    if link_rate is not None and link_rate.what.estimate_bps is not None:
+        return _estimated(link_rate, link_rate.what.estimate_bps, way, draft)
+    return _reached(evidence.reached[way], way, draft) if way in evidence.reached else None
+
+
+def _estimated(found: From[LinkRate], estimate_bps: float, way: Direction, draft: Draft) -> Entry:
+    seen = found.what
+    above = "" if seen.at_most_bps is None else f", seldom above {rate(seen.at_most_bps)}"
+    crowd = "" if seen.crowd is None else f", {percent(seen.crowd)} of the bytes"
+    finding = Finding(
+        f"rate {there(way)}",
+        rate(estimate_bps),
+        f"at least {rate(seen.at_least_bps)}{above}",
+        f"So fast came most trains of packets in {found.name}{crowd}: the slowest link spaces them.",
+    )
+    draft.found.append(finding)
+    return Entry("rate", text(rate(estimate_bps)), (finding.text,))
 
 
 def _rate_of(evidence: Evidence, way: Direction) -> float | None:
     if way in evidence.capacity:
         return mean_rate(evidence.capacity[way].what)
+    link_rate = evidence.link_rate.get(way)
+    if link_rate is not None and link_rate.what.estimate_bps is not None:
+        return link_rate.what.estimate_bps
     return _quantile(evidence.reached[way].what) if way in evidence.reached else None
 
 
