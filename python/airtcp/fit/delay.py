@@ -63,16 +63,15 @@ class Delay:
     n: int
 
 
-def fit_delay(trips: RoundTrips) -> Delay | None:
-    """None without any round trip."""
+def fit_delay(trips: RoundTrips, *, is_idle: bool = True) -> Delay | None:
+    """None without any round trip. Of a path that was not idle, only the least round trip is its own."""
     time, rtt, dropped = _believable(trips)
     if len(rtt) == 0:
         return None
-    if trips.least_s is not None:
-        # Of smoothed values, which are above it, nothing else can be told.
-        return Delay(
-            Value(trips.least_s, None, trips.least_s), trips.least_s, dropped, None, None, None, len(rtt)
-        )
+    if not is_idle or trips.least_s is not None:
+        # Smoothed values are above the least.
+        least = float(rtt.min()) if trips.least_s is None else min(trips.least_s, float(rtt.min()))
+        return Delay(Value(least, None, least), least, dropped, None, None, None, len(rtt))
     calm, spikes, stalls = separate(time, rtt)
     time, rtt = time[calm], rtt[calm]
     base = base_round_trip(rtt)

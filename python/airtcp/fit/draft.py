@@ -42,6 +42,8 @@ class Draft:
     """Links in front of the wireless one."""
     rate_bps: float = 0.0
     """On the way there; of a trace or a log the mean."""
+    known_rates_bps: tuple[float, float] | None = None
+    """There and back, where they are fixed and not assumed."""
     delay: Delay | None = None
     loss: Loss | None = None
 
@@ -54,6 +56,11 @@ class Draft:
         """A key of the way there for which a default stands in."""
         self.unknown.append(unknown)
         self.forward.append(Entry(key, value, (f"ASSUMED. {unknown.text}",)))
+
+    def carries(self, finding: Finding) -> bool:
+        """Is it in a comment of some key?"""
+        entries = [*self.forward, *self.reverse, *(entry for link in self.extra_links for entry in link)]
+        return any(finding.text in entry.comments for entry in entries)
 
 
 def text(value: str) -> str:

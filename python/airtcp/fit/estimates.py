@@ -8,6 +8,7 @@ from airtcp.fit.delay import Delay, fit_delay
 from airtcp.fit.evidence import WAYS, Evidence, From
 from airtcp.fit.loss import Loss, counted_loss, fit_loss
 from airtcp.fit.measurement import Direction, Fates, LossCount
+from airtcp.fit.overflow import Overflow, set_apart
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,8 @@ class LossOf:
 
     loss: Loss
     source: From[Fates] | From[LossCount]
+    overflow: Overflow | None = None
+    """Packets that are not counted, because their queue was full."""
 
 
 @dataclass(frozen=True)
@@ -30,13 +33,16 @@ def estimate(evidence: Evidence) -> Estimates:
     """Of an idle path's round trips rather than a loaded one's, of single packets rather than counts."""
     trips = evidence.idle or evidence.loaded
     losses = {way: found for way in WAYS if (found := _loss(evidence, way)) is not None}
-    return Estimates(fit_delay(trips.what) if trips is not None else None, losses)
+    delay = fit_delay(trips.what, is_idle=trips is evidence.idle) if trips is not None else None
+    return Estimates(delay, losses)
 
 
 def _loss(evidence: Evidence, way: Direction) -> LossOf | None:
     fates = evidence.probed if way == "both" else evidence.fates.get(way)
-    loss = fit_loss(fates.what.lost) if fates is not None else None
-    if fates is not None and loss is not None:
-        return LossOf(loss, fates)
+    if fates is not None and len(fates.what.lost):
+        trips = fates.source.round_trips if fates.source.transfer and way == "forward" else None
+        overflow = set_apart(fates.what, trips) if trips is not None else None
+        loss = fit_loss(fates.what.lost if overflow is None else fates.what.lost[overflow.kept])
+        return LossOf(loss, fates, overflow) if loss is not None else None
     count = evidence.counts.get(way)
     return LossOf(counted_loss(count.what.packets, count.what.lost), count) if count is not None else None

@@ -217,6 +217,8 @@ def _document(fitted: Fit, drafted: Draft) -> str:
     sources = [f"- {m.source.name}: {m.format}" for m in fitted.measurements]
     head = ["What `airtcp fit` found in these files; intervals are of 95 %.", *sources, *fitted.notes]
     unknown = [f"- {unknown.text}" for unknown in drafted.unknown]
+    # What no key of the scenario carries.
+    seen = [f"- {finding.text}" for finding in drafted.found if not drafted.carries(finding)]
     description = "Fitted to " + ", ".join(shown(m.source.name) for m in fitted.measurements) + "."
     keys = (
         f"name = {toml.text(shown(fitted.name))}\n"
@@ -228,6 +230,8 @@ def _document(fitted: Fit, drafted: Draft) -> str:
     blocks = [toml.comment(head)]
     if unknown:
         blocks.append(toml.comment(["What could not be known, and what stands in:", *unknown]))
+    if seen:
+        blocks.append(toml.comment(["What was seen besides:", *seen]))
     blocks.append(keys)
     blocks += [toml.link(f"reordering{i or ''}", entries) for i, entries in enumerate(drafted.extra_links)]
     blocks.append(toml.link(toml.LINK, drafted.forward, drafted.reverse))

@@ -43,6 +43,8 @@ class Fates:
     """Mean length of the IP packets, if it is known."""
     interval_s: float | None = None
     """Median time from one packet to the next, if it is known."""
+    sent_s: Floats | None = None
+    """When each was sent, in seconds as `RoundTrips.time_s`; shape (n,). None where it is not known."""
 
 
 @dataclass(frozen=True)

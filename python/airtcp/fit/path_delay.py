@@ -18,6 +18,8 @@ POOR_FIT = 0.1
 RUN_S = 60.0
 """How long the scenario's runs are."""
 PACKET_BYTES = 1500
+ACK_BYTES = 52
+PING_BYTES = 84
 DEFAULT_ROOM_PACKETS = 50
 """As the simulator's, at least."""
 
@@ -71,13 +73,18 @@ def _base(draft: Draft, source: From[RoundTrips], delay: Delay) -> None:
     how = f"The least of {delay.n} round trips{load} in {source.name}."
     if delay.variation is not None:
         how = (
-            f"Where a log-normal best meets the {delay.n} round trips{load} in {source.name}, whose least is "
+            f"Where a log-normal best meets the {delay.n} round trips in {source.name}, whose least is "
             f"{number(delay.least_s * 1e3)} ms."
+        )
+    own = _time_on_the_link(draft, source)
+    if own > 0:
+        how += (
+            f" {number(own * 1e3, 3)} ms of it are the packets' own time on the link, and no part of `delay`."
         )
     finding = Finding(
         "round trip without a queue", f"{number(delay.base_s.best * 1e3)} ms", _interval_ms(delay.base_s), how
     )
-    draft.add("delay", text(milliseconds(delay.base_s.best / 2)), finding)
+    draft.add("delay", text(milliseconds((delay.base_s.best - own) / 2)), finding)
     draft.unknown.append(
         Unknown(
             "how delay divides between the two ways",
@@ -86,6 +93,16 @@ def _base(draft: Draft, source: From[RoundTrips], delay: Delay) -> None:
             "Change `delay` and `jitter` of either way.",
         )
     )
+
+
+def _time_on_the_link(draft: Draft, source: From[RoundTrips]) -> float:
+    """Of a packet and its answer, if the rate is known; at most half of the round trip is believed."""
+    if draft.known_rates_bps is None or draft.delay is None:
+        return 0.0
+    there, back = draft.known_rates_bps
+    packet = source.what.packet_bytes or (PACKET_BYTES if source.source.transfer else PING_BYTES)
+    answer = ACK_BYTES if source.source.transfer else packet
+    return min(8 * packet / there + 8 * answer / back, draft.delay.base_s.best / 2)
 
 
 def _interval_ms(value: Value) -> str:

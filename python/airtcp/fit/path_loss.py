@@ -11,6 +11,7 @@ from airtcp.fit.findings import Finding, Unknown
 from airtcp.fit.hidden_chain import Chain
 from airtcp.fit.loss import Loss
 from airtcp.fit.measurement import Direction, Fates, LossCount, Reordering
+from airtcp.fit.overflow import Overflow
 
 SMALL_PACKET_BYTES = 500.0
 
@@ -64,11 +65,15 @@ def _one_way(draft: Draft, forward: LossOf) -> None:
     found, name = forward.loss, forward.source.name
     draft.loss = found
     findings = _findings(found, f"{name}, lost {there('forward')}")
+    if forward.overflow is not None:
+        findings.append(_overflow(forward.overflow))
     if found.lost == 0:
         draft.found += findings
         draft.unknown.append(_zero(found, name))
         return
     draft.add("loss", _table(found, None, halve=False), *findings)
+    if forward.overflow is not None:
+        return
     draft.unknown.append(
         Unknown(
             "which losses the transfer's own queue made",
@@ -76,6 +81,15 @@ def _one_way(draft: Draft, forward: LossOf) -> None:
             "All of them stand as loss of the link, beside what the simulated queue drops.",
             "A ping log of the idle path shows the link alone: fit it in place of the capture.",
         )
+    )
+
+
+def _overflow(found: Overflow) -> Finding:
+    return Finding(
+        "overflow",
+        f"{found.lost} of {found.packets} packets that met a nearly full queue",
+        "",
+        "More than link loss explains: not counted above, for the simulated queue overflows by itself.",
     )
 
 

@@ -39,6 +39,12 @@ def put_rate(draft: Draft, evidence: Evidence, given: Given, folder: Path, name:
         entry = _shown(draft, evidence, "forward") or _assumed(draft)
     draft.forward.append(entry)
     draft.rate_bps = given.rate_bps or _rate_of(evidence, "forward") or DEFAULT_RATE_BPS
+    forward_bps = _fixed(evidence, given.rate_bps, "forward")
+    if forward_bps is not None:
+        draft.known_rates_bps = (
+            forward_bps,
+            _fixed(evidence, given.reverse_rate_bps, "reverse") or forward_bps,
+        )
     back = _way_back(draft, evidence, given, folder, name)
     if back is not None:
         draft.reverse.append(back)
@@ -83,6 +89,11 @@ def _estimated(found: From[LinkRate], estimate_bps: float, way: Direction, draft
     )
     draft.found.append(finding)
     return Entry("rate", text(rate(estimate_bps)), (finding.text,))
+
+
+def _fixed(evidence: Evidence, given_bps: float | None, way: Direction) -> float | None:
+    """A rate that does not change and is no default."""
+    return given_bps or (None if way in evidence.capacity else _rate_of(evidence, way))
 
 
 def _rate_of(evidence: Evidence, way: Direction) -> float | None:
