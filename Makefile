@@ -1,7 +1,7 @@
 # What needs doing is told by stamps and by cargo: a second run of any target is quick.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo papers docs test lint test-rust test-python bench bench-smoke fmt tools
+.PHONY: help demo papers docs test lint test-rust test-python bench bench-smoke fmt tools examples wheel
 
 export CARGO_TERM_COLOR ?= auto
 # Property tests try the same cases each time; other ones with PROPTEST_RNG_SEED=$RANDOM.
@@ -26,6 +26,12 @@ papers: .venv/engine.stamp ## repeat the papers' experiments and write docs/pape
 docs: .venv/engine.stamp ## the documentation site, in out/docs
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs out/docs
 	@echo "The site is in out/docs/index.html"
+
+examples: .venv/engine.stamp ## run the notebooks of examples/ again and keep what comes out
+	$(BIN)/python scripts/examples.py
+
+wheel: .venv/deps.stamp ## a wheel for this platform in dist/; it needs no Rust where it is installed
+	scripts/wheel.sh
 
 test: lint test-rust test-python bench-smoke ## every test and lint
 

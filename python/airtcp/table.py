@@ -104,7 +104,9 @@ def print_table(
 
 def as_text(summaries: Sequence[SchemeSummary], best: Sequence[str], failed: Sequence[str] = ()) -> str:
     """What `print_table` prints, without colours, as wide as the terminal."""
-    console = Console(file=StringIO(), color_system=None, highlight=False, emoji=False, markup=False)
+    console = Console(
+        file=StringIO(), color_system=None, force_jupyter=False, highlight=False, emoji=False, markup=False
+    )
     with console.capture() as captured:
         print_table(console, summaries, best, failed)
     return captured.get().rstrip("\n")

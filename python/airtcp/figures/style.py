@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from io import StringIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,9 @@ from airtcp import palette
 
 WIDTH_IN = 6.8
 """The text width of a two-column paper."""
+CSS_PX_PER_IN = 96
+SCREEN_DPI = 160
+"""Sharp on most screens, and still small."""
 
 COLOURS = palette.LIGHT
 _DASHES: dict[palette.Dash, Any] = {
@@ -88,8 +91,19 @@ def line_style(place: int) -> dict[str, Any]:
     return {"color": COLOURS[place % len(COLOURS)], "linestyle": DASHES[place // len(COLOURS) % len(DASHES)]}
 
 
+class Drawing(Figure):
+    """A figure that a notebook shows whether or not it has loaded pyplot."""
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+        data = BytesIO()
+        with style():
+            self.savefig(data, format="png", dpi=SCREEN_DPI, metadata={"Software": None})
+        width, height = (round(CSS_PX_PER_IN * size) for size in self.get_size_inches())
+        return data.getvalue(), {"width": width, "height": height}
+
+
 def figure(height_in: float) -> Figure:
-    return Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
+    return Drawing(figsize=(WIDTH_IN, height_in), layout="constrained")
 
 
 def legend_beside(axes: Axes, order: Sequence[str]) -> None:

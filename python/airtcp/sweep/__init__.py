@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from os import PathLike
 from pathlib import Path
 
-from airtcp._engine import Scenario
+from airtcp.scenarios import ScenarioLike, scenario_of
 from airtcp.sweep.errors import SweepError
 from airtcp.sweep.grammar import Vary
 from airtcp.sweep.result import SweepResult
@@ -18,7 +18,7 @@ __all__ = ["Job", "Progress", "SweepError", "SweepResult", "collect", "prepare",
 
 
 def sweep(
-    scenario: Scenario,
+    scenario: ScenarioLike,
     vary: Mapping[str, str | Sequence[object]] | Sequence[Vary],
     *,
     lhs: int | None = None,
@@ -42,9 +42,9 @@ def sweep(
     many batches of runs it works on at a time. None of these changes the answer. `on_progress` is called on
     this thread. On KeyboardInterrupt, what is finished is returned.
 
-    Raises SweepError, ExecutorError and OSError.
+    Raises SweepError, ExecutorError, OSError, and ScenarioError for a file that is wrong.
     """
-    job = prepare(scenario, vary, lhs=lhs, sample_seed=sample_seed)
+    job = prepare(scenario_of(scenario), vary, lhs=lhs, sample_seed=sample_seed)
     directory = None if out is None else Path(out)
     if directory:
         directory.mkdir(parents=True, exist_ok=True)
