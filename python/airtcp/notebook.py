@@ -12,6 +12,8 @@ from airtcp.one_run import RunResult
 from airtcp.scenarios import headline
 from airtcp.table import cells
 
+_CELL = "white-space:nowrap;text-align:"
+
 
 def comparison_html(found: Comparison) -> str:
     """Table, verdict and figure."""
@@ -50,8 +52,8 @@ def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], bold: Sequence[
 
 def _row(tag: str, cells: Sequence[str]) -> str:
     first, *numbers = cells
-    right = "".join(f'<{tag} style="text-align:right">{number}</{tag}>' for number in numbers)
-    return f'<tr><{tag} style="text-align:left">{first}</{tag}>{right}</tr>'
+    right = "".join(f'<{tag} style="{_CELL}right">{number}</{tag}>' for number in numbers)
+    return f'<tr><{tag} style="{_CELL}left">{first}</{tag}>{right}</tr>'
 
 
 def _box(parts: Sequence[str]) -> str:

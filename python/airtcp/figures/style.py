@@ -170,11 +170,3 @@ def save_svg(drawn: Figure, directory: Path, name: str) -> Path:
     path = directory / f"{name}.svg"
     drawn.savefig(path, metadata={"Date": None, "Creator": None})
     return path
-
-
-def svg_text(drawn: Figure) -> str:
-    """The figure as an element of a page."""
-    file = StringIO()
-    drawn.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-    text = file.getvalue()
-    return text[text.index("<svg") :]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -90,10 +90,7 @@ class SweepResult:
 
     def figures(self) -> dict[str, Figure]:
         """The figures that suit what varies, by name."""
-        # Matplotlib takes long to load.
-        from airtcp.figures.sweep import draw  # noqa: PLC0415
-
-        return draw(self.plan, self.judged)
+        return self._drawn()
 
     def plot(self) -> Figure:
         """The first of the figures."""
@@ -138,7 +135,7 @@ class SweepResult:
 
     def write_figures(self, directory: Path) -> list[Path]:
         """Every figure as PNG and SVG; answers where they are. Raises OSError."""
-        from airtcp.figures.style import save, style  # noqa: PLC0415
+        from airtcp.figures.style import save, style  # noqa: PLC0415 as below
 
         with style():
             return [path for name, drawn in self.figures().items() for path in save(drawn, directory, name)]
@@ -153,11 +150,20 @@ class SweepResult:
         return sweep_page(self, command).write(Path(path))
 
     def _repr_html_(self) -> str:
-        from airtcp.figures.style import style, svg_text  # noqa: PLC0415
+        from airtcp.figures.style import ON_ANY_GROUND, inline_svg, style  # noqa: PLC0415 as below
 
-        with style():
-            drawn = svg_text(self.plot()) if self.frame.height else ""
+        with style(ON_ANY_GROUND):
+            first = next(iter(self._drawn(ON_ANY_GROUND).values())) if self.frame.height else None
+            drawn = inline_svg(first) if first else ""
         return f"<p>{escape(self.plan.size)}. {escape(self.verdict)}</p>{drawn}{self.summary._repr_html_()}"
+
+    def _drawn(self, look: Mapping[str, Any] | None = None) -> dict[str, Figure]:
+        # Matplotlib takes long to load.
+        from airtcp.figures.style import style  # noqa: PLC0415
+        from airtcp.figures.sweep import draw  # noqa: PLC0415
+
+        with style(look):
+            return draw(self.plan, self.judged)
 
 
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
