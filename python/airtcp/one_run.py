@@ -126,6 +126,15 @@ class RunResult:
             *save_all(of_series({self.scheme: self._series}), folder),
         ]
 
+    def report(self, path: str | PathLike[str], command: str | None = None) -> Path:
+        """Writes one page with interactive figures that opens offline; `command` is the one that repeats it.
+
+        Raises OSError.
+        """
+        from airtcp.report.one_run import run_page  # noqa: PLC0415 only who wants a page pays for it
+
+        return run_page(self, command).write(Path(path))
+
     def __repr__(self) -> str:
         return "\n".join(run_lines(self.run))
 

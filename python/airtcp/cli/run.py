@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -10,8 +11,16 @@ import typer
 from airtcp.cli.console import plain_console
 from airtcp.cli.controllers import ControllerOption
 from airtcp.cli.errors import InputError, writing
-from airtcp.cli.options import DurationOption, ProfileOption, ScenarioArgument, SetOption, load
-from airtcp.one_run import run
+from airtcp.cli.options import (
+    DurationOption,
+    ProfileOption,
+    ReportOption,
+    Request,
+    ScenarioArgument,
+    SetOption,
+    load,
+)
+from airtcp.one_run import RunResult, run
 from airtcp.series import write_frame
 
 EXAMPLES = """\b
@@ -53,19 +62,20 @@ def command(
         Path | None,
         typer.Option(metavar="DIR", help="Write record.json, the time series and their figures there."),
     ] = None,
+    report: ReportOption = None,
 ) -> None:
     """Run one scheme once, and tell the truth that only a simulator knows: which losses were what, and which
     retransmissions were in vain."""
     if link and not pcap:
         raise InputError("--link names the link to capture: give --pcap FILE too")
-    loaded = load(scenario, changes, controller, duration=duration, profile=profile).scenario
+    request = load(scenario, changes, controller, duration=duration, profile=profile)
     # The engine writes nothing but the capture.
     with writing(pcap):
         found = run(
-            loaded,
+            request.scenario,
             scheme,
             seed,
-            series=bool(series or out),
+            series=bool(series or out or report),
             interval_s=interval,
             pcap=pcap,
             pcap_link=link,
@@ -76,8 +86,18 @@ def command(
     if out:
         with writing(out):
             found.save(out)
+    if report:
+        with writing(report):
+            found.report(report, _again(request, found, interval))
     console = plain_console()
     console.print(str(found))
-    for file in (series, out, pcap):
+    for file in (series, out, report, pcap):
         if file:
             console.print(f"Written: {file}")
+
+
+def _again(request: Request, found: RunResult, interval: float | None) -> str:
+    """The command that repeats the report."""
+    spacing = [] if interval is None else ["--interval", f"{interval:g}"]
+    chosen = ["--scheme", found.scheme, "--seed", str(found.seed), *spacing]
+    return shlex.join(["airtcp", "run", *request.arguments, *chosen, "--report", "report.html"])

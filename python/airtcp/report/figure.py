@@ -73,6 +73,8 @@ class Dots(Mark):
     symbol: Symbol | Literal[""] = ""
     notes: Sequence[str] = ()
     size: float = 7
+    all: bool = False
+    """Not every so many where they are many."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import polars as pl
 
 from airtcp.report.curve import cumulative, span, thinned
 from airtcp.report.events import Marks, counts
-from airtcp.report.figure import Axis, Band, Figure, Line, Mark, Part
+from airtcp.report.figure import Axis, Band, Dots, Figure, Line, Mark, Part
 from airtcp.series import Series
 from airtcp.units import rate_scale, size_scale
 
@@ -45,6 +45,10 @@ class Runs:
         return Axis(TIME, time=True, from_zero=True, end=self.end_s)
 
     @property
+    def is_one_connection(self) -> bool:
+        return all(_is_one_connection(found, self.flow) for found in self.series.values())
+
+    @property
     def said(self) -> str:
         """Which flow of which run: for captions."""
         of = f"flow {self.flow}, one of {self.flows}" if self.flows > 1 else "the flow"
@@ -71,7 +75,7 @@ def runs_of(series: Mapping[str, Series], seed: int, end_s: float) -> Runs | Non
 def figures(runs: Runs) -> Iterator[Figure]:
     """In the order in which a reader asks: how much, how, at what delay."""
     yield goodput_figure(runs)
-    if all(_is_one_connection(found, runs.flow) for found in runs.series.values()):
+    if runs.is_one_connection:
         yield sequence_figure(runs)
     yield cwnd_figure(runs)
     if any(runs.samples(scheme)["rtt_max_s"].count() for scheme in runs.schemes):
@@ -133,21 +137,23 @@ def cwnd_figure(runs: Runs) -> Figure:
         known = frame.select(
             pl.when(pl.col("ssthresh_bytes") <= max(tops)).then("ssthresh_bytes")
         ).to_series()
-        marks += _curve("ssthresh", scheme, frame["time_s"], known / scale, dash="dash")
-        marks += _curve("cwnd", scheme, frame["time_s"], frame["cwnd_bytes"] / scale)
+        if runs.is_one_connection:
+            marks += _curve("ssthresh", scheme, frame["time_s"], known / scale, dash="dash")
+        marks += _state(runs, "cwnd", scheme, frame["time_s"], frame["cwnd_bytes"] / scale)
     said = ", ".join(f"{scheme} {median / scale:.3g} {unit}" for scheme, median in medians.items())
     usual = max(_quantile(frame["cwnd_bytes"], 0.97) for frame in samples.values())
     is_log = max(tops) > LOGARITHMIC_FROM * max(min(tops), 1.0)
     is_cut = not is_log and max(tops) > OVERSHOOT * usual
+    shown = "cwnd and ssthresh" if runs.is_one_connection else "cwnd of all connections"
     cut = f" Windows of up to {max(tops) / scale:.3g} {unit} are cut off: zoom in on them." if is_cut else ""
     return _panels(
         runs,
         "Congestion window",
-        f"cwnd and ssthresh. {runs.said}{cut}",
+        f"{shown}. {runs.said}{cut}",
         f"Median of cwnd: {said}.",
         Axis(unit, from_zero=True, log=is_log, end=1.1 * usual / scale if is_cut else None),
         marks,
-        [Part("cwnd", "line"), Part("ssthresh", "dash")],
+        [Part("cwnd", "line"), Part("ssthresh", "dash")] if runs.is_one_connection else [],
     )
 
 
@@ -173,8 +179,8 @@ def rtt_figure(runs: Runs) -> Figure:
                     step=True,
                 )
             )
-        marks += _curve("SRTT", scheme, frame["time_s"], ms["srtt"])
-        marks += _curve("RTO", scheme, frame["time_s"], ms["rto"], dash="dot")
+        marks += _state(runs, "SRTT", scheme, frame["time_s"], ms["srtt"])
+        marks += _state(runs, "RTO", scheme, frame["time_s"], ms["rto"], dash="dot")
         tops.append(span(ms["rto"].to_list())[1])
         lows.append(span(low.to_list())[0] if measured.height else 1e9)
         said.append(f"{scheme} {_median(ms['srtt']):.3g} ms")
@@ -238,6 +244,25 @@ def _panels(
     runs: Runs, title: str, caption: str, alt: str, y: Axis, marks: list[Mark], parts: list[Part]
 ) -> Figure:
     return Figure(title, caption, alt, runs.time, y, marks, parts, panels=runs.schemes, height=PANEL)
+
+
+def _state(
+    runs: Runs,
+    part: str,
+    scheme: str,
+    times: pl.Series,
+    values: pl.Series,
+    dash: Literal["", "dot"] = "",
+) -> list[Mark]:
+    """What a sender's state was: a curve of the one connection, dots of many that overlap."""
+    if runs.is_one_connection:
+        return _curve(part, scheme, times, values, dash=dash)
+    at, short = thinned(times.to_list(), values.to_list())
+    name = f"{scheme}, {part}"
+    size = 2.0 if dash else 3.0
+    return [
+        Dots(name, at, short, scheme=scheme, part=part, panel=scheme, symbol="circle", size=size, all=True)
+    ]
 
 
 def _curve(

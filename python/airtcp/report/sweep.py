@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from airtcp.report.blocks import Block, Section, Table, Text
-from airtcp.report.comparison import repeat_section
+from airtcp.report.facts import repeat_section
 from airtcp.report.figure import Axis, Band, Dots, Figure, Heat, Line, Mark, Part
 from airtcp.report.page import Page
 from airtcp.stats import CONFIDENCE

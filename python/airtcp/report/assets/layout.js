@@ -61,6 +61,7 @@ function addAxes(layout, { spec }, place, box, { range, yRange, isBottom }) {
   if (place && !spec.own_y) Object.assign(y, { matches: "y" });
   layout[`xaxis${number}`] = x;
   layout[`yaxis${number}`] = y;
+  if (!range) [["x", x], ["y", y]].forEach(([side, at]) => spec[side].from_zero && Object.assign(at, barRange(spec, side)));
   // Names of categories take the room that they need.
   if (spec.y.categories) layout.margin = { ...layout.margin, l: 10 };
 }
@@ -108,6 +109,13 @@ function addRule(layout, mark) {
     ...refs, x, y, text: plain(mark.name), showarrow: false, xanchor: "right", yanchor: "bottom", yshift: upright ? 4 : 2,
     font: { color: colour, size: 12 },
   });
+}
+
+/** From zero to the longest bar and its interval; an interval may reach below zero, where no bar can. */
+function barRange(spec, side) {
+  const ends = spec.marks.flatMap((mark) => (mark[side] || []).map((value, place) => value + (mark.errors?.[place] || 0)));
+  const least = Math.min(0, ...spec.marks.flatMap((mark) => mark[side] || []));
+  return least < 0 ? {} : { range: [0, 1.04 * Math.max(...ends) || 1], autorange: false };
 }
 
 /** The whole of the x axis, from what is drawn. */

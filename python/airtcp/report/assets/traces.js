@@ -88,7 +88,7 @@ function symbolPlaces(mark, range) {
 /** Which dots are drawn: of those in the stretch that is looked at, every so many. */
 function dotPlaces(mark, range) {
   const inside = mark.x.map((_, place) => place).filter((place) => !range || (mark.x[place] >= range[0] && mark.x[place] <= range[1]));
-  const each = Math.ceil(inside.length / (mark.part ? MOST_DOTS : 20 * MOST_DOTS));
+  const each = mark.all ? 1 : Math.ceil(inside.length / (mark.part ? MOST_DOTS : 20 * MOST_DOTS));
   return { drawn: each > 1 ? inside.filter((_, turn) => turn % each === 0) : inside, all: inside.length };
 }
 
@@ -108,7 +108,7 @@ function dotTraces(mark, { colour, symbol }, { range, figure }) {
     size: mark.size,
     color: colour,
     opacity: 0.9,
-    line: { color: thin || shape.endsWith("open") ? colour : variable("paper"), width: thin ? 1.6 : 1.1 },
+    line: { color: thin || shape.endsWith("open") ? colour : variable("paper"), width: thin ? 1.6 : mark.size < 5 ? 0 : 1.1 },
   };
   const notes = mark.notes ? { text: pick(mark.notes).map(plain) } : {};
   const template = `${POINTED}${mark.notes ? "<br>%{text}" : ""}<extra></extra>`;

@@ -1,0 +1,74 @@
+"""What reports of comparisons and of single runs both say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+from airtcp._engine import Scenario, version
+from airtcp.records import Flow, Run
+from airtcp.report.blocks import Block, Facts, Section, Source, Table, Text
+from airtcp.scenarios import seeds_of
+from airtcp.summary import group, measured
+
+
+def repeat_section(
+    scenario: Scenario, command: str | None, chosen: Mapping[str, str] | None = None
+) -> Section:
+    """All that it takes to get the same numbers; `chosen`: seeds and schemes, if not the scenario's."""
+    facts = {
+        "airtcp": version(),
+        **(chosen or _all_of(scenario)),
+        "simulated time": f"{scenario.duration_s:g} s a run",
+        "profile": scenario.profile,
+    }
+    blocks: list[Block] = [Facts(facts)]
+    if command:
+        blocks.append(Source("The command", command, "command.txt", folded=False))
+    blocks.append(Source("The scenario, with every default written out", scenario.to_toml(), "scenario.toml"))
+    blocks.append(Text("The same scenario and seed give the same bytes, on any machine.", "quiet"))
+    return Section("To repeat it", blocks)
+
+
+def _all_of(scenario: Scenario) -> dict[str, str]:
+    seeds = seeds_of(scenario)
+    said = f"{seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else str(seeds[0])
+    return {"seeds": said, "schemes": ", ".join(dict.fromkeys(scenario.schemes))}
+
+
+_TRUTHS: tuple[tuple[str, str], ...] = (
+    ("data packets\nsent", "data_packets_sent"),
+    ("lost to\ncorruption", "losses_corruption"),
+    ("lost to\ncongestion", "losses_congestion"),
+    ("lost to\noutages", "losses_outage"),
+    ("packets\nresent", "retransmissions"),
+    ("of these\nin vain", "retransmissions_spurious"),
+    ("fast\nretransmits", "fast_retransmits"),
+    ("cwnd\nreductions", "cwnd_reductions"),
+    ("timeouts\n", "timeouts"),
+    ("of these\nspurious", "timeouts_spurious"),
+)
+
+
+def truth_table(runs: Sequence[Run]) -> Table:
+    """What only a simulator knows: which losses were what, and what was resent in vain."""
+    by_scheme = group(runs)
+
+    def mean(of_scheme: Sequence[Run], key: str) -> float:
+        return fmean(sum(_count(flow, key) for flow in measured(run)) for run in of_scheme)
+
+    means = {scheme: [mean(runs, key) for _, key in _TRUTHS] for scheme, runs in by_scheme.items()}
+    shown = [place for place in range(len(_TRUTHS)) if any(row[place] for row in means.values())]
+    return Table(
+        "What happened to the measured flows, mean a run: the simulator knows which losses were what.",
+        ["scheme", *(_TRUTHS[place][0] for place in shown)],
+        [[scheme, *(_mean(row[place]) for place in shown)] for scheme, row in means.items()],
+    )
+
+
+def _count(flow: Flow, key: str) -> int:
+    return flow[key]  # type: ignore[literal-required, no-any-return]
+
+
+def _mean(value: float) -> str:
+    return f"{value:.0f}" if value >= 100 or value == int(value) else f"{value:.1f}"

@@ -1,0 +1,32 @@
+"""The report of a single run."""
+
+from __future__ import annotations
+
+from airtcp.lines import run_lines
+from airtcp.one_run import RunResult
+from airtcp.report.blocks import Block, List, Section, Text
+from airtcp.report.facts import repeat_section, truth_table
+from airtcp.report.over_time import figures, runs_of
+from airtcp.report.page import Page
+
+
+def run_page(found: RunResult, command: str | None = None) -> Page:
+    """`command` is the one that repeats it."""
+    scenario, said = found.scenario, run_lines(found.run)
+    blocks: list[Block] = [
+        Section("Summary", [List([line.strip() for line in said[1:]]), truth_table([found.run])])
+    ]
+    looked_at = None
+    if found.time_series:
+        looked_at = runs_of({found.scheme: found.time_series}, found.seed, scenario.duration_s)
+    if looked_at:
+        blocks.append(Section("Figures", list(figures(looked_at)), schemes=[found.scheme], buttons=False))
+    else:
+        blocks.append(Text("There are no time series to draw.", "quiet"))
+    chosen = {"seed": str(found.seed), "scheme": found.scheme}
+    return Page(
+        title=scenario.name or "A run",
+        subtitle=scenario.description,
+        summary=f"{said[0]}: {said[1].removeprefix('flow ')}." if len(said) > 1 else said[0],
+        blocks=[*blocks, repeat_section(scenario, command, chosen)],
+    )
