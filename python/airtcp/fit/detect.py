@@ -97,7 +97,7 @@ def _recognised(path: Path, start: bytes) -> Reader:
 
 def _foreign(path: Path, start: bytes) -> str:
     if is_toml(start):
-        return f"this is a scenario, not a measurement; run it: airtcp compare {path}"
+        return f"this is TOML, as a scenario is, and no measurement; to run it: airtcp compare {path}"
     if any(byte < 32 and byte not in _TEXT_CONTROLS for byte in start[:4096]):
         return f"binary data of no format that can be read; the formats are: {formats()}"
     return (

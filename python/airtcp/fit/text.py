@@ -74,6 +74,8 @@ class TextFile:
     path: Path
     skips: Skips
     notes: list[str] = field(default_factory=list)
+    characters: int = 0
+    """That `more` has read."""
     is_plain: bool = False
     """UTF-8 without a mark, not packed: what the engine reads, too. Known once reading began."""
 
@@ -101,7 +103,9 @@ class TextFile:
     def more(self, stream: io.TextIOBase, most: int) -> str:
         """At most `most` more characters."""
         try:
-            return stream.read(most)
+            text = stream.read(most)
+            self.characters += len(text)
+            return text
         except (EOFError, zlib.error, OSError) as error:
             self._broken(error)
             return ""

@@ -111,7 +111,7 @@ def read_or_refuse(path: Path, name: str | None = None) -> None:
 
 
 @given(data=mutants(), packed=st.integers(0, 9))
-@settings(max_examples=800, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=600, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_mutants(data: bytes, packed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.getbasetemp() / "mutant"
     if packed == 0:

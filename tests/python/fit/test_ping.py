@@ -437,3 +437,15 @@ def test_a_gap_beyond_all_bounds_does_not_take_all_memory(read: Read) -> None:
     found = read(LINUX.replace("6 packets transmitted", "999999999999 packets transmitted"))
     assert len(found.fates[0].lost) == 1 << 22
     assert np.count_nonzero(~found.fates[0].lost) == 3
+
+
+def test_gaps_of_many_hosts_do_not_take_all_memory(read: Read) -> None:
+    found = read(
+        "".join(
+            f"64 bytes from 192.0.2.{host}: icmp_seq={n * 32_000 % 65_536} ttl=56 time=5.00 ms\n"
+            for host in range(60)
+            for n in range(100)
+        )
+    )
+    assert len(found.fates[0].lost) < 1 << 22
+    assert "Only the first" in found.notes[-1]

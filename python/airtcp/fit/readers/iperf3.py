@@ -27,6 +27,7 @@ from airtcp.fit.readers import FileError, Reader
 from airtcp.fit.text import Skips, TextFile
 
 _LONGEST_RESULT = 1 << 22
+_LONGEST_FILE = 1 << 25
 _MAX_INTERVALS = 1 << 20
 _VERSION = re.compile(rb'"version"\s*:\s*"iperf 3')
 _AS_TEXT = re.compile(rb"\[ *ID\] +Interval +Transfer")
@@ -53,6 +54,9 @@ def read(path: Path) -> Measurement:
     result = _Result(path)
     for _, entry, _ in objects(text, _LONGEST_RESULT):
         result.take(entry)
+        if text.characters > _LONGEST_FILE:
+            text.notes.append(f"Only the first {_LONGEST_FILE >> 20} MB are used.")
+            break
     if text.skips.count:
         text.notes.append("The result breaks off, or is very long: its intervals are read one by one.")
     return result.measurement(text)

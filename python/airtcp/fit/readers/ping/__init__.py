@@ -16,7 +16,7 @@ from airtcp.fit.readers.ping.lines import (
     Unanswered,
     event,
 )
-from airtcp.fit.readers.ping.series import MAX_PACKETS, Full, Series
+from airtcp.fit.readers.ping.series import MAX_PACKETS, Full, Room, Series
 from airtcp.fit.text import Skips, TextFile, shown
 
 _MAX_HOSTS = 64
@@ -59,6 +59,7 @@ class _Log:
         self.skips = Skips("output of ping")
         self.notes: list[str] = []
         self.errors: Counter[str] = Counter()
+        self.room = Room()
         self.hosts: dict[str, Series] = {}
         self.current: Series | None = None
         self.summary_lines = 0
@@ -114,7 +115,7 @@ class _Log:
         if host not in self.hosts:
             if len(self.hosts) == _MAX_HOSTS:
                 return None
-            self.hosts[host] = Series(host)
+            self.hosts[host] = Series(host, self.room)
         return self.hosts[host]
 
     def _answer(self, answer: Answer) -> None:

@@ -29,10 +29,24 @@ class Full(Exception):
 
 
 @dataclass
+class Room:
+    """For packets to all hosts together."""
+
+    packets: int = MAX_PACKETS
+
+    def take(self, packets: int) -> int:
+        """As many of them as there is room for."""
+        taken = min(packets, self.packets)
+        self.packets -= taken
+        return taken
+
+
+@dataclass
 class Series:
     """Packets in order of sending, by one start of `ping` after the other: the runs."""
 
     host: str
+    room: Room
     system: System | None = None
     ip_bytes: int | None = None
     rtt_ms: array[float] = field(default_factory=lambda: array("d"))
@@ -159,15 +173,18 @@ class Series:
     def _send(self, index: int) -> None:
         """Everything up to this packet was sent."""
         known = len(self.rtt_ms)
-        if index == known < MAX_PACKETS:
+        if index < known:
+            return
+        taken = self.room.take(index + 1 - known)
+        if taken == 1:
             self.rtt_ms.append(_NEVER)
             self.came_s.append(_NEVER)
-        elif index >= known:
-            unknown = array("d", [_NEVER]) * (min(index + 1, MAX_PACKETS) - known)
+        else:
+            unknown = array("d", [_NEVER]) * taken
             self.rtt_ms.extend(unknown)
             self.came_s.extend(unknown)
-            if index >= MAX_PACKETS:
-                raise Full
+        if known + taken <= index:
+            raise Full
 
     def _book(self, index: int, answer: Answer) -> None:
         if index < self._answered:
