@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from airtcp.fit.measurement import Flags, Floats
 
-Runs = list[tuple[bool, int]]
-"""Packets in a row of one fate: lost?, and how many."""
+Places = npt.NDArray[np.intp]
 MANY_RUNS = 5000
 """From here on the likelihood has one peak to speak of, and one start must do."""
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Packets in a row of one fate: lost or not, and how many; shape (n,)."""
+
+    lost: Flags
+    packets: Places
 
 
 @dataclass(frozen=True)
@@ -70,32 +77,29 @@ class Chain:
 
 def run_lengths(lost: Flags) -> Runs:
     """The fates as runs."""
-    if len(lost) == 0:
-        return []
     edges = np.flatnonzero(np.diff(lost)) + 1
-    bounds = np.concatenate(([0], edges, [len(lost)]))
-    return [(bool(lost[start]), int(end - start)) for start, end in pairwise(bounds)]
+    bounds = np.concatenate(([0], edges, [len(lost)])) if len(lost) else np.zeros(1, dtype=np.intp)
+    return Runs(lost[bounds[:-1]], np.diff(bounds))
 
 
 def likelihood(chain: Chain, runs: Runs) -> float:
     """The logarithm of the fates' probability; the first packet finds the chain in its long run."""
-    fates = np.array([lost for lost, _ in runs])
-    lengths = np.array([length for _, length in runs], dtype=np.float64)
     change = np.array([[1 - chain.to_bad, chain.to_bad], [chain.to_good, 1 - chain.to_good]])
     loss = np.array([chain.good_loss, chain.bad_loss])
-    matrices = np.empty((len(runs), 2, 2))
-    logs = np.empty(len(runs))
+    matrices = np.empty((2, 2, len(runs.lost)))
+    logs = 0.0
     for fate, emitted in ((True, loss), (False, 1 - loss)):
-        chosen = fates == fate
-        matrices[chosen], logs[chosen] = _powers(emitted[:, None] * change, lengths[chosen])
+        chosen = runs.lost == fate
+        matrices[:, :, chosen], log = _powers(emitted[:, None] * change, runs.packets[chosen])
+        logs += log
     product, log = _product(matrices)
     start = np.array([1 - chain.bad_share, chain.bad_share])
     total = float((start @ product).sum())
-    return float(logs.sum()) + log + math.log(total) if total > 0 else -math.inf
+    return logs + log + math.log(total) if total > 0 else -math.inf
 
 
-def _powers(matrix: Floats, lengths: Floats) -> tuple[Floats, Floats]:
-    """The matrix to each power, without the logarithm of a factor that is answered beside it.
+def _powers(matrix: Floats, exponents: Places) -> tuple[Floats, float]:
+    """The matrix to each power, shape (2, 2, n), without their factors, whose logarithm is answered beside.
 
     By its two eigenvalues, which are real for what has no negative element.
     """
@@ -103,24 +107,25 @@ def _powers(matrix: Floats, lengths: Floats) -> tuple[Floats, Floats]:
     root = math.sqrt(max(half**2 - determinant, 1e-24))
     large, small = half + root, half - root
     if large <= 0:
-        return np.zeros((len(lengths), 2, 2)), np.zeros(len(lengths))
-    ratio = (small / large) ** lengths
+        return np.zeros((2, 2, len(exponents))), 0.0
+    ratio = (small / large) ** exponents
     first, second = matrix - small * np.eye(2), matrix - large * np.eye(2)
-    answer = (first[None] - ratio[:, None, None] * second[None]) / (2 * root)
-    return np.maximum(answer, 0.0), lengths * math.log(large)
+    answer = (first[:, :, None] - ratio * second[:, :, None]) / (2 * root)
+    return np.maximum(answer, 0.0), float(exponents.sum()) * math.log(large)
 
 
 def _product(matrices: Floats) -> tuple[Floats, float]:
     """Of all of them in order, pair by pair, without the logarithm that is answered beside it."""
     log = 0.0
-    while len(matrices) > 1:
-        if len(matrices) % 2:
-            matrices = np.concatenate((matrices, np.eye(2)[None]))
-        matrices = matrices[0::2] @ matrices[1::2]
-        scale = np.maximum(matrices.max(axis=(1, 2)), 1e-300)
-        matrices = matrices / scale[:, None, None]
+    while matrices.shape[2] > 1:
+        if matrices.shape[2] % 2:
+            matrices = np.concatenate((matrices, np.eye(2)[:, :, None]), axis=2)
+        left, right = matrices[:, :, 0::2], matrices[:, :, 1::2]
+        matrices = left[:, :1] * right[:1] + left[:, 1:] * right[1:]
+        scale = np.maximum(matrices[0, 0] + matrices[0, 1] + matrices[1, 0] + matrices[1, 1], 1e-300)
+        matrices = matrices / scale
         log += float(np.log(scale).sum())
-    return matrices[0], log
+    return matrices[:, :, 0], log
 
 
 def most_likely(runs: Runs, start: Chain, *, with_good_loss: bool) -> tuple[Chain, float]:
@@ -137,7 +142,7 @@ def most_likely(runs: Runs, start: Chain, *, with_good_loss: bool) -> tuple[Chai
 
     best, best_log = start, -math.inf
     starts = ((1.0, 0.9), (5.0, 0.4))
-    for stay, bad_loss in starts if len(runs) < MANY_RUNS else starts[1:]:
+    for stay, bad_loss in starts if len(runs.lost) < MANY_RUNS else starts[1:]:
         first = [start.to_bad / stay, start.to_good / stay, bad_loss, start.loss / 4][
             : 4 if with_good_loss else 3
         ]

@@ -104,8 +104,8 @@ def _gilbert(lost: Flags) -> Chain | None:
 
 
 def _rows(lost: Flags) -> tuple[int, ...]:
-    lengths = [length for is_lost, length in run_lengths(lost) if is_lost]
-    return tuple(int(count) for count in np.bincount(lengths)[1:]) if lengths else ()
+    runs = run_lengths(lost)
+    return tuple(int(count) for count in np.bincount(runs.packets[runs.lost])[1:])
 
 
 def _burst(rows: tuple[int, ...]) -> Value | None:
