@@ -8,6 +8,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
+/// Stops runs from another thread.
 #[pyclass(frozen, module = "airtcp._engine")]
 #[derive(Default)]
 pub struct CancelToken {
@@ -41,6 +42,10 @@ impl CancelToken {
         CancelToken::default()
     }
 
+    /// Every run that holds this token ends soon, with `Cancelled`.
+    ///
+    /// Where one is in a hook of a congestion control in Python, KeyboardInterrupt is raised there. If the
+    /// hook catches that, call this again.
     fn cancel(&self, py: Python<'_>) {
         self.flag.store(true, Ordering::Relaxed);
         let threads: Vec<_> = self
@@ -51,6 +56,7 @@ impl CancelToken {
         threads.iter().for_each(|thread| thread.interrupt(py));
     }
 
+    /// Has it been cancelled?
     #[getter]
     fn cancelled(&self) -> bool {
         self.is_cancelled()

@@ -9,7 +9,9 @@ use pyo3::types::PyDict;
 use std::fs::File;
 use std::path::PathBuf;
 
-/// `airtcp.fit.capture_columns.Columns`.
+/// Reads a pcap or pcapng file, without the GIL, and tells of the TCP connection in it with the most data.
+///
+/// Memory is bounded whatever the file's size. Raises CaptureError and OSError.
 #[pyfunction]
 pub fn read_capture(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
     let capture = py.detach(|| read(|| File::open(&path))).map_err(error)?;

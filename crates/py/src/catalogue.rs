@@ -8,11 +8,13 @@ use airtcp_proto::tcp::profile::PROFILES;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+/// The engine's version.
 #[pyfunction]
 pub fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
+/// Every scheme, in the order in which people should see them.
 #[pyfunction]
 pub fn schemes(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let controllers = registry::controllers().iter().map(|spec| {
@@ -80,6 +82,7 @@ fn param_dict<'py>(py: Python<'py>, param: &Param) -> PyResult<Bound<'py, PyDict
     Ok(dict)
 }
 
+/// Every key of the stack that a scheme may change.
 #[pyfunction]
 pub fn scheme_keys(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     scheme::keys().into_iter().map(|key| key_dict(py, key)).collect()
@@ -95,6 +98,7 @@ fn key_dict(py: Python<'_>, key: KeyDoc) -> PyResult<Bound<'_, PyDict>> {
     Ok(dict)
 }
 
+/// Every profile.
 #[pyfunction]
 pub fn profiles(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     PROFILES
@@ -108,7 +112,7 @@ pub fn profiles(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         .collect()
 }
 
-/// JSON Schema of the scenario file.
+/// The JSON Schema of the scenario file.
 #[pyfunction]
 pub fn schema() -> String {
     airtcp_sim::scenario::schema().to_string()

@@ -7,6 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+/// What one run left behind.
 #[pyclass(frozen, module = "airtcp._engine")]
 pub struct Record {
     pub record: RunRecord,
@@ -15,26 +16,35 @@ pub struct Record {
 
 #[pymethods]
 impl Record {
+    /// `airtcp.records.Run` as JSON.
     fn to_json(&self) -> PyResult<String> {
         serde_json::to_string(&self.record).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
+    /// A row for each measured flow and sample; empty without `series_interval_s`.
     fn flow_series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         dict_of(py, self.series.flows.clone().into_columns())
     }
 
+    /// A row for each link, direction and sample; empty without `series_interval_s`.
     fn queue_series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         dict_of(py, self.series.queues.clone().into_columns())
     }
 
+    /// A row for each loss, retransmission and timeout, and for duplicate ACKs.
+    ///
+    /// Duplicate ACKs of one position within an interval are one row, with their `count`. Empty without
+    /// `series_interval_s`, as what follows.
     fn event_series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         dict_of(py, self.series.events.clone().into_columns())
     }
 
+    /// What each measured flow has received so far, in all its connections; a row for each sample.
     fn delivery_series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         dict_of(py, self.series.deliveries.clone().into_columns())
     }
 
+    /// How often each measured flow measured which RTT, after the warm-up; RTTs within 0.4 %.
     fn rtt_counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         dict_of(py, self.series.rtts.clone().into_columns())
     }

@@ -22,6 +22,18 @@ use std::sync::Arc;
 type Overrides = Vec<(String, String)>;
 type Kinds<'py> = Vec<Bound<'py, PyType>>;
 
+/// A path, its flows, and the schemes to compare on it: checked, with all defaults filled in.
+///
+/// A scenario does not change: `vary` makes another one. Two are equal if they say the same, wherever that
+/// was written. It can be pickled, and then has the files that it names with it: each of them is read once.
+///
+/// >>> from airtcp import Scenario
+/// >>> link = {"name": "wireless", "rate": "10Mbit/s", "delay": "25ms", "loss": {"ber": 1e-6}}
+/// >>> scenario = Scenario.build(name="mine", schemes=["reno", "bbr"], link=[link])
+/// >>> scenario
+/// <Scenario mine: link wireless; reno, bbr; 5 seeds of 60s>
+/// >>> scenario.vary({"wireless.loss.ber": 1e-5}, duration="20s").duration_s
+/// 20.0
 #[pyclass(frozen, eq, module = "airtcp._engine")]
 pub struct Scenario {
     found: airtcp_sim::Scenario,
@@ -39,6 +51,11 @@ impl PartialEq for Scenario {
 
 #[pymethods]
 impl Scenario {
+    /// Reads a file; files that it names are looked for beside it. Each override is a key and its value.
+    ///
+    /// Schemes in it may name the `controllers`, too.
+    ///
+    /// Raises ScenarioError and OSError.
     #[staticmethod]
     #[pyo3(signature = (path, overrides = Overrides::new(), *, controllers = vec![]))]
     fn load(
@@ -52,18 +69,34 @@ impl Scenario {
         read(py, Recipe::new(&text, &path.to_string_lossy(), folder, &overrides), described(controllers)?)
     }
 
+    /// Reads TOML text; files that it names are looked for in the current directory.
+    ///
+    /// Raises ScenarioError.
     #[staticmethod]
     #[pyo3(signature = (text, overrides = Overrides::new(), *, controllers = vec![]))]
     fn parse(py: Python<'_>, text: &str, overrides: Overrides, controllers: Kinds<'_>) -> PyResult<Scenario> {
         read(py, Recipe::new(text, "scenario", Path::new(""), &overrides), described(controllers)?)
     }
 
+    /// The scenario that runs where none is named: a lossy wireless link.
+    ///
+    /// Raises ScenarioError.
     #[staticmethod]
     #[pyo3(signature = (overrides = Overrides::new(), *, controllers = vec![]))]
     fn built_in(py: Python<'_>, overrides: Overrides, controllers: Kinds<'_>) -> PyResult<Scenario> {
         read(py, Recipe::built_in(&overrides), described(controllers)?)
     }
 
+    /// A scenario of the file's keys as Python values: text, numbers, truth values, lists, dicts, paths.
+    ///
+    /// Files that it names are looked for in the current directory. `airtcp schema` tells all keys.
+    ///
+    /// Raises ScenarioError, which names the key that is wrong:
+    ///
+    /// >>> from airtcp import Scenario
+    /// >>> Scenario.build(link=[{"rat": "10Mbit/s", "delay": "5ms"}])
+    /// Traceback (most recent call last):
+    /// airtcp._engine.ScenarioError: link[0].rat: unknown key; did you mean `rate`? allowed: name, ...
     #[staticmethod]
     #[pyo3(signature = (**keys))]
     fn build(py: Python<'_>, keys: Option<&Bound<'_, PyDict>>) -> PyResult<Scenario> {
@@ -72,6 +105,12 @@ impl Scenario {
         read(py, Recipe::new(&keys.to_string(), "", Path::new(""), &[]), classes)
     }
 
+    /// The same scenario with other values under some keys; defaults that depend on them are found anew.
+    ///
+    /// A key is a path as for `--set`: `duration`, `wireless.loss.ber`, `flow.main.count`. A value is one of
+    /// Python, as for `build`, or text as it stands in `--set`: `"1%"`, `"20s"`. Later changes win.
+    ///
+    /// Raises ScenarioError, which names the key.
     #[pyo3(signature = (changes = None, /, **keys))]
     fn vary(
         &self,
@@ -102,6 +141,9 @@ impl Scenario {
         }
     }
 
+    /// The same scenario, where schemes may name these, too.
+    ///
+    /// Raises ScenarioError for a name that is taken.
     #[pyo3(signature = (*controllers))]
     fn with_controllers(&self, py: Python<'_>, controllers: &Bound<'_, PyTuple>) -> PyResult<Scenario> {
         read(py, self.recipe.clone(), control::classes(&self.classes, controllers)?)
@@ -132,6 +174,7 @@ impl Scenario {
         Ok((py.import("airtcp._engine")?.getattr("_restore_scenario")?, (recipe, self.controllers(py))))
     }
 
+    /// Congestion controls in Python that its schemes may name.
     #[getter]
     fn controllers(&self, py: Python<'_>) -> Vec<Py<PyType>> {
         self.classes.iter().map(|class| class.kind.clone_ref(py)).collect()
@@ -147,16 +190,19 @@ impl Scenario {
         &self.found.description
     }
 
+    /// Simulated time of each run.
     #[getter]
     fn duration_s(&self) -> f64 {
         self.found.duration.as_secs_f64()
     }
 
+    /// Runs per scheme.
     #[getter]
     fn seeds(&self) -> u32 {
         self.found.seeds
     }
 
+    /// The first seed; the others follow it.
     #[getter]
     fn seed(&self) -> u64 {
         self.found.seed
@@ -172,15 +218,22 @@ impl Scenario {
         &self.found.profile
     }
 
+    /// Names, in path order.
     #[getter]
     fn links(&self) -> Vec<&str> {
         self.found.links.iter().map(|link| link.name.as_str()).collect()
     }
 
+    /// All of it as a scenario file, with every default written out.
     fn to_toml(&self) -> String {
         self.found.to_toml()
     }
 
+    /// Round trips in seconds of packets that all wait at the beginning, one after the other.
+    ///
+    /// Each is the time that the packet is with the transmitter, as in a run with that seed, and the link's
+    /// delay there and back; loss and jitter have no part in it. Fewer where the link serves no more. Raises
+    /// ScenarioError for a link that does not exist.
     #[pyo3(signature = (link, seed, *, packet_bytes, packets))]
     fn round_trips(&self, link: &str, seed: u64, packet_bytes: u32, packets: usize) -> PyResult<Vec<f64>> {
         let found =
@@ -189,6 +242,12 @@ impl Scenario {
         Ok(times.iter().map(|time| time.as_secs_f64()).collect())
     }
 
+    /// Runs `scheme` once, without the GIL.
+    ///
+    /// The same scheme and seed give the same record on any machine. With `series_interval_s`, the record
+    /// has time series with that spacing. With `pcap`, the packets of `pcap_link` (default: the first link)
+    /// are written there as pcapng. Raises ScenarioError for a scheme or a link that does not exist,
+    /// Cancelled, and OSError.
     #[pyo3(signature = (scheme, seed, *, series_interval_s = None, pcap = None, pcap_link = None, cancel = None))]
     #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
     fn run(

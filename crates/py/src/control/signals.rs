@@ -4,6 +4,7 @@ use airtcp_proto::cc::{self, Cause, Congestion};
 use airtcp_wire::Dur;
 use pyo3::prelude::*;
 
+/// What an ACK says. Sizes and stream positions in bytes of payload.
 #[pyclass(frozen, module = "airtcp._engine")]
 pub struct Ack {
     ack: cc::Ack,
@@ -19,56 +20,70 @@ impl Ack {
 
 #[pymethods]
 impl Ack {
+    /// Simulated time since the beginning of the run.
     #[getter]
     fn now_s(&self) -> f64 {
         self.ack.now.0 as f64 / 1e9
     }
 
+    /// Newly acknowledged, cumulatively.
+    ///
+    /// In `on_ack` and `on_slow_start`, as far as growth may count it: what SACK had reported before does not
+    /// count again, nor what exceeds the stack's `byte_counting_limit`, or cwnd.
     #[getter]
     fn acked_bytes(&self) -> u64 {
         self.acked
     }
 
+    /// Newly known to have arrived, cumulatively or by SACK.
     #[getter]
     fn delivered_bytes(&self) -> u64 {
         self.ack.delivered
     }
 
+    /// Nothing new acknowledged while data is outstanding (RFC 5681 §2).
     #[getter]
     fn is_duplicate(&self) -> bool {
         self.ack.is_duplicate
     }
 
+    /// The RTT measured with this ACK. Never from an ambiguous one (Karn).
     #[getter]
     fn rtt_s(&self) -> Option<f64> {
         self.ack.rtt.map(Dur::as_secs_f64)
     }
 
+    /// SRTT after this ACK; None before the first sample.
     #[getter]
     fn srtt_s(&self) -> Option<f64> {
         srtt_s(self.ack.srtt)
     }
 
+    /// The smallest RTT of the connection; None before the first sample.
     #[getter]
     fn min_rtt_s(&self) -> Option<f64> {
         min_rtt_s(self.ack.min_rtt)
     }
 
+    /// In flight now.
     #[getter]
     fn in_flight_bytes(&self) -> u64 {
         self.ack.in_flight
     }
 
+    /// In flight just before this ACK.
     #[getter]
     fn prior_in_flight_bytes(&self) -> u64 {
         self.ack.prior_in_flight
     }
 
+    /// In fast recovery when it arrived, the ACK that ends it included.
     #[getter]
     fn in_recovery(&self) -> bool {
         self.ack.in_recovery
     }
 
+    /// Is cwnd what limits the sender, and not the application or the receiver?
     #[getter]
     fn is_cwnd_limited(&self) -> bool {
         self.ack.is_cwnd_limited
@@ -79,26 +94,33 @@ impl Ack {
         self.ack.ece
     }
 
+    /// SND.UNA as a position in the stream.
     #[getter]
     fn una_bytes(&self) -> u64 {
         self.ack.una
     }
 
+    /// SND.NXT as a position in the stream.
     #[getter]
     fn nxt_bytes(&self) -> u64 {
         self.ack.nxt
     }
 
+    /// Delivered over the connection's life.
     #[getter]
     fn total_delivered_bytes(&self) -> u64 {
         self.ack.rate.total_delivered
     }
 
+    /// The same when the newest of the acknowledged packets was sent.
+    ///
+    /// A round trip ends when this reaches what `total_delivered_bytes` was at its beginning.
     #[getter]
     fn prior_delivered_bytes(&self) -> u64 {
         self.ack.rate.prior_delivered
     }
 
+    /// Over about one round trip (draft-ietf-ccwg-bbr, "Delivery rate sampling"); None: not known.
     #[getter]
     fn delivery_rate_bps(&self) -> Option<f64> {
         let rate = &self.ack.rate;
@@ -106,11 +128,13 @@ impl Ack {
         is_valid.then(|| 8.0 * rate.delivered as f64 / rate.interval.as_secs_f64())
     }
 
+    /// Was that sample limited by the application?
     #[getter]
     fn is_app_limited(&self) -> bool {
         self.ack.rate.is_app_limited
     }
 
+    /// Marked lost with this ACK, or by a timer since the one before.
     #[getter]
     fn newly_lost_bytes(&self) -> u64 {
         self.ack.rate.newly_lost
@@ -125,11 +149,13 @@ impl Ack {
     }
 }
 
+/// Why the sender should slow down. Sizes and stream positions in bytes of payload.
 #[pyclass(frozen, module = "airtcp._engine")]
 pub struct Loss(pub Congestion);
 
 #[pymethods]
 impl Loss {
+    /// Simulated time since the beginning of the run.
     #[getter]
     fn now_s(&self) -> f64 {
         self.0.now.0 as f64 / 1e9
@@ -144,31 +170,37 @@ impl Loss {
         }
     }
 
+    /// FlightSize: outstanding, not yet cumulatively acknowledged; at most cwnd when the loss happened.
     #[getter]
     fn flight_size_bytes(&self) -> u64 {
         self.0.flight_size
     }
 
+    /// In flight by the scoreboard's account.
     #[getter]
     fn in_flight_bytes(&self) -> u64 {
         self.0.in_flight
     }
 
+    /// None before the first sample.
     #[getter]
     fn srtt_s(&self) -> Option<f64> {
         srtt_s(self.0.srtt)
     }
 
+    /// None before the first sample.
     #[getter]
     fn min_rtt_s(&self) -> Option<f64> {
         min_rtt_s(self.0.min_rtt)
     }
 
+    /// SND.UNA as a position in the stream.
     #[getter]
     fn una_bytes(&self) -> u64 {
         self.0.una
     }
 
+    /// SND.NXT as a position in the stream.
     #[getter]
     fn nxt_bytes(&self) -> u64 {
         self.0.nxt

@@ -5,12 +5,15 @@ use airtcp_wire::{Rate, Time};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Sizes in bytes.
+/// What a congestion control in Python sets. Sizes in bytes of payload.
+///
+/// Alone it stands for a connection that has just opened, with ten segments of `mss` bytes.
 #[pyclass(subclass, module = "airtcp._engine")]
 pub struct Window {
     cwnd: f64,
     ssthresh: f64,
     pacing_rate_bps: Option<f64>,
+    /// Payload of a full segment: SMSS.
     #[pyo3(get)]
     mss: u64,
     now: Time,
@@ -26,6 +29,9 @@ impl Window {
         Window { cwnd, ssthresh: f64::INFINITY, pacing_rate_bps: None, mss, now: Time::ZERO }
     }
 
+    /// The congestion window. A fraction is kept; less than one segment counts as one.
+    ///
+    /// Setting it to what is not finite and above 0 raises ValueError.
     #[getter]
     fn cwnd(&self) -> f64 {
         self.cwnd
@@ -38,6 +44,9 @@ impl Window {
         Ok(())
     }
 
+    /// Infinite before the first loss, unless the stack has `initial_ssthresh`.
+    ///
+    /// Setting it to what is no number of 0 or more raises ValueError.
     #[getter]
     fn ssthresh(&self) -> f64 {
         self.ssthresh
@@ -51,6 +60,10 @@ impl Window {
         Ok(())
     }
 
+    /// Payload leaves no faster than this; None: the sender is clocked by ACKs alone.
+    ///
+    /// Setting it to what is neither None nor finite and above 0, or in a class without `is_paced = True`,
+    /// raises ValueError.
     #[getter]
     fn pacing_rate_bps(&self) -> Option<f64> {
         self.pacing_rate_bps
@@ -73,6 +86,7 @@ impl Window {
         Ok(())
     }
 
+    /// Simulated time since the beginning of the run.
     #[getter]
     fn now_s(&self) -> f64 {
         self.now.0 as f64 / 1e9
