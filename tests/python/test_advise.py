@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 
 import jsonschema
 import pytest
@@ -18,7 +19,6 @@ from airtcp.advise.advice import Cell
 from airtcp.advise.bench import Bench, Trial, document, replays, wireless
 from airtcp.advise.beside import Beside, judge
 from airtcp.advise.candidates import Candidate, first_round, hosts, places, second_round
-from airtcp.advise.choice import to_all_seeds
 from airtcp.advise.deployment import CONGESTION_CONTROLS, FACTS, PARTS, QUEUES, RECEIVERS, STAGES
 from airtcp.advise.race import Race, decide, screen
 from airtcp.advise.ranges import ranges
@@ -105,24 +105,25 @@ def test_what_is_behind_by_less_than_the_margin_is_tied() -> None:
     by_scheme = {
         name: [run for run in runs if run["scheme"] == name] for name in ("cubic", "bbr", "veno", "vegas")
     }
-    found = {standing.name: standing.place for standing in standings(by_scheme, GOODPUT, by_scheme["cubic"])}
+    means = {name: fmean(run["goodput_bps"] for run in of_scheme) for name, of_scheme in by_scheme.items()}
+    found = {standing.name: standing.place for standing in standings(by_scheme, means, GOODPUT)}
     assert found == {"bbr": "best", "cubic": "tied", "vegas": "tied", "veno": "behind"}
 
 
-def test_seeds_that_only_some_have_run_are_not_their_luck() -> None:
-    """cubic has run two poor seeds more; on those of both it is the better one."""
-    runs = runs_of(cubic=[5.0, 5.2, 1.0, 1.1], reno=[4.0, 4.2])
-    by_scheme = {name: [run for run in runs if run["scheme"] == name] for name in ("cubic", "reno")}
-    assert standings(by_scheme, GOODPUT, by_scheme["cubic"])[0].name == "cubic"
-
-
-def test_what_some_seeds_have_shown_stands_for_all_of_them() -> None:
-    runs = runs_of(cubic=[1.0, 2.0, 3.0, 4.0], reno=[1.1, 2.2])
-    race = Race(airtcp.Scenario.built_in(), Candidate("cubic"), [Candidate("cubic"), Candidate("reno")])
-    for run in runs:
+def _raced(scenario: airtcp.Scenario, **goodputs_mbps: list[float]) -> Race:
+    race = Race(scenario, Candidate("cubic"), [Candidate(name) for name in goodputs_mbps])
+    for run in runs_of(**goodputs_mbps):
         race.keep(run["scheme"], run)
-    assert to_all_seeds(race, Candidate("cubic"), goodput_bps) == 1.0
-    assert to_all_seeds(race, Candidate("reno"), goodput_bps) == pytest.approx(2.5 / 1.5)
+    return race
+
+
+def test_of_a_recording_the_seeds_of_some_are_not_their_luck(recorded: airtcp.Scenario) -> None:
+    """cubic has run two poor places more; on those of both it is the better one."""
+    race = _raced(recorded, cubic=[5.0, 5.2, 1.0, 1.1], reno=[4.0, 4.2])
+    assert race.standings()[0].name == "cubic"
+    assert race.mean("reno", goodput_bps) == pytest.approx(4.1e6 * (12.3 / 4) / 5.1)
+    chance = _raced(airtcp.Scenario.built_in(), cubic=[5.0, 5.2, 1.0, 1.1], reno=[4.0, 4.2])
+    assert chance.mean("reno", goodput_bps) == pytest.approx(4.1e6)
 
 
 @pytest.mark.parametrize(
@@ -266,17 +267,22 @@ def test_a_planted_change_is_found_and_said(lossy: Advice) -> None:
     )
 
 
-def test_runs_on_a_recording_begin_at_different_places_of_it(tmp_path: Path) -> None:
-    """Else all seeds would be the same run, and their interval zero."""
+@pytest.fixture
+def recorded(tmp_path: Path) -> airtcp.Scenario:
+    """A link that is slow for 20 s and fast for 20 s."""
     slow, fast = range(0, 20_000, 30), range(20_000, 40_000, 3)
     (tmp_path / "cell.down").write_text("".join(f"{time}\n" for time in [*slow, *fast]))
     (tmp_path / "cell.toml").write_text(
         'duration = "10s"\n[[link]]\ntrace = "cell.down"\ndelay = "20ms"\nreverse = { rate = "1Mbit/s" }\n'
     )
-    scenario = airtcp.Scenario.load(str(tmp_path / "cell.toml"))
-    assert replays(document(scenario))
+    return airtcp.Scenario.load(str(tmp_path / "cell.toml"))
+
+
+def test_runs_on_a_recording_begin_at_different_places_of_it(recorded: airtcp.Scenario) -> None:
+    """Else all seeds would be the same run, and their interval zero."""
+    assert replays(document(recorded))
     runs: list[Run] = []
-    trial = Trial(scenario, [Candidate("cubic")], seeds=4)
+    trial = Trial(recorded, [Candidate("cubic")], seeds=4)
     Bench(None, Silent()).run({None: trial}, lambda _, __, run: runs.append(run))
     assert [run["seed"] for run in runs] == [1, 2, 3, 4]
     assert {round(run["duration_s"] - run["warmup_s"], 6) for run in runs} == {10.0}

@@ -12,7 +12,7 @@ from airtcp._engine import Scenario, version
 from airtcp.advise.advice import Advice, Cell, Needs, Row
 from airtcp.advise.bench import Bench, document, wireless
 from airtcp.advise.candidates import Candidate, Control, places
-from airtcp.advise.choice import choose, gain, is_better, rtt_p95_ms, to_all_seeds
+from airtcp.advise.choice import choose, gain, is_better, rtt_p95_ms
 from airtcp.advise.deployment import AIRTCP
 from airtcp.advise.inquiry import Inquiry, Question, Traffic
 from airtcp.advise.race import FULL, QUICK, Effort, Race
@@ -162,7 +162,7 @@ def _row(inquiry: Inquiry, candidate: Candidate, standing: Standing) -> Row:
 
 def _reached(race: Race, candidate: Candidate) -> Estimate:
     values = [value for run in race.runs[candidate.name] if (value := race.goal.of(run)) is not None]
-    return estimate(values).scaled(to_all_seeds(race, candidate, race.goal.of))
+    return estimate(values).scaled(race.to_all_seeds(candidate.name, race.goal.of))
 
 
 def needs(candidate: Candidate) -> Needs:

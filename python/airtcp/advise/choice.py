@@ -77,24 +77,8 @@ def gain(race: Race, candidate: Candidate) -> Estimate | None:
 
 
 def rtt_p95_ms(race: Race, candidate: Candidate) -> float | None:
-    """Of the sender, as if it had run all seeds; None behind a proxy, with which its round trips end."""
-    if candidate.is_split:
-        return None
-    factor = to_all_seeds(race, candidate, _rtt_p95_ms)
-    own = [rtt for run in race.runs[candidate.name] if (rtt := _rtt_p95_ms(run)) is not None]
-    return fmean(own) * factor if own else None
-
-
-def to_all_seeds(race: Race, candidate: Candidate, of: Callable[[Run], float | None]) -> float:
-    """What its mean has to be multiplied by, to stand for all the seeds that what is there now has run.
-
-    Those of some are not luckier: it is what the one in use reaches on all seeds over what it reaches on
-    those of both.
-    """
-    seeds = {run["seed"] for run in race.runs[candidate.name]}
-    now = [(run["seed"], value) for run in race.runs[race.now.name] if (value := of(run)) is not None]
-    common = [value for seed, value in now if seed in seeds]
-    return fmean(value for _, value in now) / fmean(common) if common and any(common) else 1.0
+    """Of the sender; None behind a proxy, with which its round trips end."""
+    return None if candidate.is_split else race.mean(candidate.name, _rtt_p95_ms)
 
 
 def _rtt_p95_ms(run: Run) -> float | None:

@@ -14,6 +14,7 @@ from airtcp.advise.ranges import Kind, kind, percent_lost, plane
 from airtcp.advise.table import reached_by
 from airtcp.figures.style import COLOURS, GREY, figure, save, style
 from airtcp.stats import Estimate
+from airtcp.table import milliseconds
 
 MOST_ROWS = 24
 SHADES: dict[Kind, str] = {"same": "#9CC3DD", "now": "#D9D9D9", "open": "#EDEDED", "other": "#F0DDB8"}
@@ -82,7 +83,7 @@ def around(advice: Advice) -> Figure:
             _draw_cell(axes, advice, by_place[factor, loss], x, y)
     rtt_ms = 1000 * advice.base_rtt_s
     axes.set_xticks(range(len(losses)), [percent_lost(loss) for loss in losses])
-    axes.set_yticks(range(len(factors)), [f"{factor * rtt_ms:.3g} ms" for factor in factors])
+    axes.set_yticks(range(len(factors)), [f"{milliseconds(factor * rtt_ms)} ms" for factor in factors])
     axes.set(xlim=(-0.5, len(losses) - 0.5), ylim=(-0.5, len(factors) - 0.5))
     axes.set(
         xlabel="packets that the link loses; framed: the path itself", ylabel="propagation\nthere and back"

@@ -98,8 +98,10 @@ class Inquiry:
         effort, races = self.question.effort, {None: self.race}
         screen(races, self._first(pilot), effort.screening, self.bench)
         screen(races, second_round(self.question.now, self.race.ranked), effort.screening, self.bench)
-        until = self.bench.events + round(RANKING * effort.events)
-        decide(races, Race.open, effort.screening, effort.most, self.bench, until)
+        # What can be had comes first: of the rest it is enough to know whether it is better.
+        for undecided in (Race.open_deployable, Race.open):
+            until = self.bench.events + round(RANKING / 2 * effort.events)
+            decide(races, undecided, effort.screening, effort.most, self.bench, until)
 
     def _run_beside(self) -> None:
         effort = self.question.effort

@@ -26,7 +26,7 @@ from airtcp.report import (
 )
 from airtcp.report import Table as PageTable
 from airtcp.stats import Estimate
-from airtcp.table import NONE, interval
+from airtcp.table import NONE, interval, milliseconds
 
 MOST_ROWS = 12
 """Candidates that are drawn: more than a reader would tell apart."""
@@ -150,7 +150,7 @@ def _around(advice: Advice) -> Figure:
     best = [[by_place[factor, loss] for loss in losses] for factor in factors]
     behind = [[0.0 if c.now_behind is None else 100 * c.now_behind.mean for c in row] for row in best]
     labels = [percent_lost(loss) for loss in losses]
-    rtts = [f"{1000 * factor * advice.base_rtt_s:.3g} ms" for factor in factors]
+    rtts = [f"{milliseconds(1000 * factor * advice.base_rtt_s)} ms" for factor in factors]
     mark = Heat(
         "best",
         labels,
@@ -165,8 +165,8 @@ def _around(advice: Advice) -> Figure:
     return Figure(
         "What is best on paths like this",
         f"The path itself loses {percent_lost(own.loss)} of full packets on the way there and takes"
-        f" {1000 * advice.base_rtt_s:.3g} ms. ≈: so many others cannot be told from the best. Pointing tells"
-        f" by how much {advice.now} is behind.",
+        f" {milliseconds(1000 * advice.base_rtt_s)} ms. ≈: so many others cannot be told from the"
+        f" best. Pointing tells by how much {advice.now} is behind.",
         f"{told}.",
         Axis("packets that the link loses", categories=True),
         Axis("propagation there and back", categories=True),

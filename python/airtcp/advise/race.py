@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import groupby
+from statistics import fmean
 from typing import TypeVar
 
 from airtcp._engine import Scenario
-from airtcp.advise.bench import Bench, Trial
+from airtcp.advise.bench import Bench, Trial, document, replays
 from airtcp.advise.candidates import Candidate
 from airtcp.advise.standing import SURE, Standing, gap, is_as_good, is_behind, standings
 from airtcp.records import Run
@@ -68,7 +70,30 @@ class Race:
         names = {c.name for c in self.has_run if among is None or c in among}
         # In the order of the candidates, whatever the order in which they ran.
         runs = {c.name: self.runs[c.name] for c in self.candidates if c.name in names}
-        return standings(runs, self.goal, self.runs[self.now.name])
+        means = {name: self.mean(name, self.goal.of) or 0.0 for name in runs}
+        return standings(runs, means, self.goal)
+
+    def mean(self, name: str, of: Callable[[Run], float | None]) -> float | None:
+        """Of one that has run, for all seeds that what is there now has run; None without a value."""
+        found = [value for run in self.runs[name] if (value := of(run)) is not None]
+        return fmean(found) * self.to_all_seeds(name, of) if found else None
+
+    def to_all_seeds(self, name: str, of: Callable[[Run], float | None]) -> float:
+        """What the mean over its seeds is multiplied by, to stand for all that what is there now has run.
+
+        Of a recording, seeds are different places, and those of some are not luckier: it is what the one in
+        use has on all of them over what it has on those of both. Elsewhere they differ by chance, and it is 1.
+        """
+        if not self._is_recorded:
+            return 1.0
+        seeds = {run["seed"] for run in self.runs[name]}
+        now = [(run["seed"], value) for run in self.runs[self.now.name] if (value := of(run)) is not None]
+        common = [value for seed, value in now if seed in seeds]
+        return fmean(value for _, value in now) / fmean(common) if any(common) else 1.0
+
+    @cached_property
+    def _is_recorded(self) -> bool:
+        return replays(document(self.scenario))
 
     def gap(self, best: Candidate, other: Candidate, confidence: float = SURE) -> Estimate:
         """How much worse `other` does than `best`."""
@@ -83,7 +108,14 @@ class Race:
 
     def open(self) -> list[Candidate]:
         """The best, what is there now, and all that might be as good; empty where that is decided."""
-        best, *others = self.ranked
+        return self._open(self.ranked)
+
+    def open_deployable(self) -> list[Candidate]:
+        """The same among those that can be had."""
+        return self._open([c for c in self.ranked if c.deployable or c == self.now])
+
+    def _open(self, ranked: Sequence[Candidate]) -> list[Candidate]:
+        best, *others = ranked
         undecided = [c for c in others if not _decided(self.gap(best, c))]
         return list(dict.fromkeys([best, self.now, *undecided])) if undecided else []
 

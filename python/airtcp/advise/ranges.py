@@ -9,6 +9,7 @@ from typing import Literal, get_args
 
 from airtcp.advise.advice import Advice, Cell
 from airtcp.advise.standing import is_as_good
+from airtcp.table import milliseconds
 
 Axis = Literal["loss", "delay_factor", "rate_factor", "burst_packets"]
 Kind = Literal["same", "now", "open", "other"]
@@ -37,7 +38,10 @@ def lines(advice: Advice) -> Iterator[Line]:
     rtt_ms = 1000 * advice.base_rtt_s
     labels: dict[Axis, tuple[str, Callable[[Cell], str]]] = {
         "loss": ("Loss", lambda cell: percent_lost(cell.loss)),
-        "delay_factor": ("Propagation there and back", lambda cell: f"{cell.delay_factor * rtt_ms:.3g} ms"),
+        "delay_factor": (
+            "Propagation there and back",
+            lambda cell: f"{milliseconds(cell.delay_factor * rtt_ms)} ms",
+        ),
         "rate_factor": ("Rate", lambda cell: f"× {cell.rate_factor:g}"),
         "burst_packets": ("Losses in a row", lambda cell: f"{cell.burst_packets:.3g}"),
     }

@@ -28,18 +28,12 @@ class Standing:
     """How much worse than the best, as a share of the best; None for the best itself."""
 
 
-def standings(runs: Mapping[str, Sequence[Run]], goal: Objective, now: Sequence[Run]) -> list[Standing]:
-    """From best to worst. `now` are the runs of one that has run all seeds, of which others may lack some.
-
-    They are ranked by their difference from it on the seeds of both: those of some are not luckier.
-    """
-
-    def badness(name: str) -> float:
-        values, base = paired_values(runs[name], now, goal)
-        mean = fmean(a - b for a, b in zip(values, base, strict=True))
-        return -mean if goal.higher_is_better else mean
-
-    best, *others = sorted(runs, key=badness)
+def standings(
+    runs: Mapping[str, Sequence[Run]], means: Mapping[str, float], goal: Objective
+) -> list[Standing]:
+    """From best to worst by their `means`; equals keep their order. Gaps are those on common seeds."""
+    sign = -1 if goal.higher_is_better else 1
+    best, *others = sorted(runs, key=lambda name: sign * means[name])
     gaps = {name: gap(runs[best], runs[name], goal) for name in others}
     return [
         Standing(best, "best", None),
