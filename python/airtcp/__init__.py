@@ -32,6 +32,7 @@ from airtcp.compare import compare
 from airtcp.comparison import Comparison
 from airtcp.control import CongestionControl, parameter
 from airtcp.failure import Failure
+from airtcp.executors import ExecutorError
 from airtcp.fit import Fit, fit
 from airtcp.one_run import RunResult, run
 from airtcp.series import Series
@@ -50,6 +51,7 @@ __all__ = [
     "CongestionControl",
     "ControllerError",
     "Estimate",
+    "ExecutorError",
     "Failure",
     "Fit",
     "Loss",

@@ -14,7 +14,7 @@ from airtcp.sweep.errors import SweepError
 from airtcp.sweep.grammar import Range, Unit, Value, Vary, unit_of
 
 MAX_RUNS = 1_000_000
-"""More than this is a mistake: of all of them, the shortest take a quarter of an hour."""
+"""More than this is a mistake: their rows alone fill a gigabyte."""
 LOGARITHMIC_FROM = 30.0
 """Largest over smallest value of a list from which figures have a logarithmic axis."""
 
