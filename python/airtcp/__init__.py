@@ -31,8 +31,8 @@ from airtcp.advise import Advice, advise
 from airtcp.compare import compare
 from airtcp.comparison import Comparison
 from airtcp.control import CongestionControl, parameter
-from airtcp.failure import Failure
 from airtcp.executors import ExecutorError
+from airtcp.failure import Failure
 from airtcp.fit import Fit, fit
 from airtcp.one_run import RunResult, run
 from airtcp.series import Series

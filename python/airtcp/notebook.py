@@ -7,9 +7,11 @@ from html import escape
 
 from airtcp.comparison import Comparison
 from airtcp.figures import draw_inline, of_comparison, of_series
+from airtcp.figures.sweep import of_sweep
 from airtcp.lines import run_lines
 from airtcp.one_run import RunResult
 from airtcp.scenarios import headline
+from airtcp.sweep import SweepResult, standings
 from airtcp.table import cells
 
 _CELL = "white-space:nowrap;text-align:"
@@ -33,6 +35,19 @@ def run_html(found: RunResult) -> str:
     parts = [_headline(title), f"<pre>{escape(chr(10).join(lines))}</pre>"]
     if found.time_series:
         parts.append(draw_inline(of_series({found.scheme: found.time_series}), "cwnd"))
+    return _box(parts)
+
+
+def sweep_html(found: SweepResult) -> str:
+    """Standings, verdict and figure."""
+    parts = [_headline(*headline(found.scenario).split("\n"), found.plan.size)]
+    if found.judged.judged:
+        titles, rows = standings.cells(found.plan, found.judged)
+        best = max(row.wins for row in found.judged.standings)
+        parts.append(_table(titles, rows, [0 < best == row.wins for row in found.judged.standings]))
+        parts.append(f"<p>{escape(found.verdict)}</p>")
+        figures = of_sweep(found.plan, found.judged)
+        parts.append(draw_inline(figures, next(iter(figures))))
     return _box(parts)
 
 

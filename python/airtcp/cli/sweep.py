@@ -11,9 +11,7 @@ from time import monotonic
 from typing import Annotated
 
 import typer
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from airtcp.cli.console import plain_console, progress_bar
 from airtcp.cli.controllers import ControllerOption
@@ -34,6 +32,7 @@ from airtcp.executors import ExecutorError
 from airtcp.scenarios import headline
 from airtcp.sweep import Job, Progress, SweepError, SweepResult, collect, prepare
 from airtcp.sweep.grammar import parse_option
+from airtcp.sweep.standings import table
 
 EXAMPLES = """\b
 Examples:
@@ -210,7 +209,7 @@ def _write(found: SweepResult, directory: Path, repeat: str) -> None:
 
 
 def _show(console: Console, found: SweepResult) -> None:
-    console.print(_table(found))
+    console.print(table(found.plan, found.judged))
     if found.verdict:
         console.print(found.verdict)
     failed = found.frame["error"].count()
@@ -218,28 +217,3 @@ def _show(console: Console, found: SweepResult) -> None:
         console.print(f"{failed} of {found.frame.height} runs failed:")
         for text in found.errors[:SHOWN_ERRORS]:
             console.print(f"  {text}")
-
-
-def _table(found: SweepResult) -> Table:
-    what = found.judged.goal.name
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("scheme\n", no_wrap=True)
-    for title in (
-        "best at\npoints",
-        "tied at\npoints",
-        f"{what}\nmean % of the best",
-        "at worst\n%",
-        "where\n",
-    ):
-        table.add_column(title, justify="right", overflow="fold")
-    for row in found.judged.standings:
-        where = "" if row.worst_point is None else _where(found, row.worst_point)
-        shares = (
-            "–" if share is None else f"{100 * share:.1f}" for share in (row.mean_share, row.worst_share)
-        )
-        table.add_row(row.scheme, str(row.wins), str(row.ties), *shares, where)
-    return table
-
-
-def _where(found: SweepResult, number: int) -> str:
-    return ", ".join(value.text for value in found.plan.points[number - 1].values)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+from airtcp.figures import Figures
 from airtcp.figures.style import GREY, figure, legend_beside, line_style, plain_ticks
 from airtcp.figures.sweep_maps import best_maps, value_maps
 from airtcp.figures.sweep_overview import overview, scatter
@@ -18,19 +20,19 @@ from airtcp.sweep.summary import GOODPUT, Summary
 from airtcp.units import rate_scale
 
 
-def draw(plan: Plan, summary: Summary) -> dict[str, Figure]:
+def of_sweep(plan: Plan, summary: Summary) -> Figures:
     """The figures that suit the sweep, by name; the first says most."""
     if len(plan.axes) == 1:
-        return {"curves": curves(plan, summary)}
+        return {"curves": partial(curves, plan, summary)}
     maps = panels(plan)
     if maps:
-        found = {"best": best_maps(plan, summary, maps)}
+        found = {"best": partial(best_maps, plan, summary, maps)}
         if len(maps) == 1:
-            found["schemes"] = value_maps(plan, summary, maps[0])
+            found["schemes"] = partial(value_maps, plan, summary, maps[0])
         return found
     if len(plan.axes) == 2 and all(axis.is_number for axis in plan.axes):
-        return {"best": scatter(plan, summary)}
-    return {"overview": overview(plan, summary)}
+        return {"best": partial(scatter, plan, summary)}
+    return {"overview": partial(overview, plan, summary)}
 
 
 def curves(plan: Plan, summary: Summary) -> Figure:

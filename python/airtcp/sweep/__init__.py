@@ -7,6 +7,7 @@ from concurrent.futures import Executor
 from os import PathLike
 from pathlib import Path
 
+from airtcp.control import CongestionControl
 from airtcp.scenarios import ScenarioLike, scenario_of
 from airtcp.sweep.errors import SweepError
 from airtcp.sweep.grammar import Vary
@@ -18,9 +19,12 @@ __all__ = ["Job", "Progress", "SweepError", "SweepResult", "collect", "prepare",
 
 
 def sweep(
-    scenario: ScenarioLike,
+    scenario: ScenarioLike | None,
     vary: Mapping[str, str | Sequence[object]] | Sequence[Vary],
+    schemes: Sequence[str | type[CongestionControl]] | None = None,
+    seeds: int | None = None,
     *,
+    duration: str | None = None,
     lhs: int | None = None,
     sample_seed: int = 1,
     out: str | PathLike[str] | None = None,
@@ -29,12 +33,13 @@ def sweep(
     executor: str | Executor | None = None,
     on_progress: Callable[[Progress], object] = lambda _: None,
 ) -> SweepResult:
-    """Runs the scenario's schemes and seeds at every point of what varies.
+    """Runs every scheme with every seed at every point of what varies.
 
-    `vary` says by key what it goes through: a list of values, or text as for `--vary`, such as
-    `"1e-7..1e-5:log:12"`, `"10ms,40ms"` or `"0.1%..5%:lin:5"`. A key is one of the scenario, as for
-    `Scenario.vary`; `scheme.KEY` for a key of all schemes; `NAME.KEY` for one of the schemes with the term
-    NAME. The points are a grid, or with `lhs` a Latin hypercube of that many, drawn with `sample_seed`.
+    `scenario`, `schemes`, `seeds` and `duration` are those of `compare`. `vary` says by key what it goes
+    through: a list of values, or text as for `--vary`, such as `"1e-7..1e-5:log:12"`, `"10ms,40ms"` or
+    `"0.1%..5%:lin:5"`. A key is one of the scenario, as for `Scenario.vary`; `scheme.KEY` for a key of all
+    schemes; `NAME.KEY` for one of the schemes with the term NAME. The points are a grid, or with `lhs` a
+    Latin hypercube of that many, drawn with `sample_seed`.
 
     With a directory `out`, every finished run is kept there: the same call goes on where an earlier one
     stopped, unless it is to start `fresh`; and the data are written there when all is done. `executor` is
@@ -42,9 +47,20 @@ def sweep(
     many batches of runs it works on at a time. None of these changes the answer. `on_progress` is called on
     this thread. On KeyboardInterrupt, what is finished is returned.
 
-    Raises SweepError, ExecutorError, OSError, and ScenarioError for a file that is wrong.
+    Raises SweepError, ScenarioError, ExecutorError and OSError.
+
+    >>> import airtcp
+    >>> loss = {"wireless.loss.packet": "0,0.1%..3%:log:2"}
+    >>> found = airtcp.sweep(None, loss, schemes=["reno", "bbr"], seeds=2, duration="5s")
+    >>> found.plan.size
+    '3 points × 2 schemes × 2 seeds = 12 runs'
+    >>> found.summary.filter("best").select("wireless.loss.packet", "scheme").rows()
+    [(0.0, 'bbr'), (0.001, 'bbr'), (0.03, 'bbr')]
     """
-    job = prepare(scenario_of(scenario), vary, lhs=lhs, sample_seed=sample_seed)
+    chosen = scenario_of(
+        scenario, schemes=None if schemes is None else list(schemes), seeds=seeds, duration=duration
+    )
+    job = prepare(chosen, vary, lhs=lhs, sample_seed=sample_seed)
     directory = None if out is None else Path(out)
     if directory:
         directory.mkdir(parents=True, exist_ok=True)

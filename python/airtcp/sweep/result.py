@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
@@ -15,12 +14,16 @@ import polars as pl
 
 from airtcp._engine import Scenario, version
 from airtcp.results import to_json
+from airtcp.scenarios import headline
 from airtcp.stats import CONFIDENCE
 from airtcp.sweep.plan import Plan
+from airtcp.sweep.standings import as_text
 from airtcp.sweep.summary import Standing, Summary, verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from airtcp.figures import Figures
 
 DATA = "results.parquet"
 DOCUMENT = "sweep.json"
@@ -57,9 +60,12 @@ class Document(TypedDict):
     standings: list[Standing]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SweepResult:
-    """What a sweep has found, ordered by point, scheme and seed."""
+    """What a sweep has found, ordered by point, scheme and seed.
+
+    In a notebook it shows its standings, its verdict and its figure by itself, in a terminal the first two.
+    """
 
     scenario: Scenario
     plan: Plan
@@ -88,13 +94,15 @@ class SweepResult:
         """What failed runs said, each text once."""
         return self.frame["error"].drop_nulls().unique(maintain_order=True).to_list()
 
-    def figures(self) -> dict[str, Figure]:
-        """The figures that suit what varies, by name."""
-        return self._drawn()
+    def plot(self, name: str | None = None) -> Figure:
+        """The figure called `name`: curves, best, schemes or overview, if there is one; else the main one.
 
-    def plot(self) -> Figure:
-        """The first of the figures."""
-        return next(iter(self.figures().values()))
+        Raises ValueError, which lists the figures that there are.
+        """
+        from airtcp.figures import draw  # noqa: PLC0415 Matplotlib takes long to import
+
+        figures = self._figures()
+        return draw(figures, name or next(iter(figures)))
 
     def document(self, command: str | None = None) -> Document:
         """`command` is the one that repeats the sweep."""
@@ -135,10 +143,9 @@ class SweepResult:
 
     def write_figures(self, directory: Path) -> list[Path]:
         """Every figure as PNG and SVG; answers where they are. Raises OSError."""
-        from airtcp.figures.style import save, style  # noqa: PLC0415 as below
+        from airtcp.figures import save_all  # noqa: PLC0415 as in `plot`
 
-        with style():
-            return [path for name, drawn in self.figures().items() for path in save(drawn, directory, name)]
+        return save_all(self._figures(), directory)
 
     def report(self, path: str | PathLike[str], command: str | None = None) -> Path:
         """Writes one page with interactive figures that opens offline; `command` is the one that repeats it.
@@ -149,21 +156,19 @@ class SweepResult:
 
         return sweep_page(self, command).write(Path(path))
 
+    def __repr__(self) -> str:
+        parts = [headline(self.scenario), self.plan.size, as_text(self.plan, self.judged), self.verdict]
+        return "\n".join(part for part in parts if part)
+
     def _repr_html_(self) -> str:
-        from airtcp.figures.style import ON_ANY_GROUND, inline_svg, style  # noqa: PLC0415 as below
+        from airtcp.notebook import sweep_html  # noqa: PLC0415 as in `plot`
 
-        with style(ON_ANY_GROUND):
-            first = next(iter(self._drawn(ON_ANY_GROUND).values())) if self.frame.height else None
-            drawn = inline_svg(first) if first else ""
-        return f"<p>{escape(self.plan.size)}. {escape(self.verdict)}</p>{drawn}{self.summary._repr_html_()}"
+        return sweep_html(self)
 
-    def _drawn(self, look: Mapping[str, Any] | None = None) -> dict[str, Figure]:
-        # Matplotlib takes long to load.
-        from airtcp.figures.style import style  # noqa: PLC0415
-        from airtcp.figures.sweep import draw  # noqa: PLC0415
+    def _figures(self) -> Figures:
+        from airtcp.figures.sweep import of_sweep  # noqa: PLC0415 as in `plot`
 
-        with style(look):
-            return draw(self.plan, self.judged)
+        return of_sweep(self.plan, self.judged)
 
 
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
