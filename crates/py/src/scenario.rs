@@ -21,6 +21,8 @@ use std::sync::Arc;
 
 type Overrides = Vec<(String, String)>;
 type Kinds<'py> = Vec<Bound<'py, PyType>>;
+/// What [`restore_scenario`] takes.
+type Pickled = (String, Vec<Py<PyType>>);
 
 /// A path, its flows, and the schemes to compare on it: checked, with all defaults filled in.
 ///
@@ -169,7 +171,7 @@ impl Scenario {
         slf
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String, Vec<Py<PyType>>))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Pickled)> {
         let recipe = serde_json::to_string(&self.recipe).map_err(not_a_recipe)?;
         Ok((py.import("airtcp._engine")?.getattr("_restore_scenario")?, (recipe, self.controllers(py))))
     }

@@ -15,7 +15,7 @@ pub enum SchemeError {
     #[error("scheme `{text}`: {key} = `{value}`: {problem}{}", hint(.nearest))]
     BadValue { text: String, key: String, value: String, problem: String, nearest: Option<String> },
     #[error("scheme `{text}`: {source}")]
-    Registry { text: String, source: RegistryError },
+    Registry { text: String, source: Box<RegistryError> },
     #[error("scheme `{text}`: `{first}` and `{second}` do not go together: {why}; keep one of them")]
     Clash { text: String, first: String, second: String, why: &'static str },
     #[error("scheme `{text}`: `{name}`: {problem}")]

@@ -222,7 +222,7 @@ fn check_controller(text: &str, config: &TcpConfig) -> Result<(), SchemeError> {
     controller
         .and_then(|controller| controller.values(&config.cc))
         .map(|_| ())
-        .map_err(|source| SchemeError::Registry { text: text.to_owned(), source })
+        .map_err(|source| SchemeError::Registry { text: text.to_owned(), source: source.into() })
 }
 
 #[cfg(test)]
