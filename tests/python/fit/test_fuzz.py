@@ -43,6 +43,7 @@ VALID: dict[str, bytes] = {
 TELLING = [
     b"\0", b"\n", b"\r\n", b"\xff\xfe", b"\x1f\x8b", b"{", b"[" * 3000, b'{"a":' * 3000, b'"', b"-1",
     b"1e999", b"nan", b"NaN", b"Infinity", b"9" * 400, b"1e308", b"-0.0", b"x" * 3000, b"[1e9] ",
+    b"\n\a\n", b"\n\x1b[31m\n",
     b"icmp_seq=65535 ", b"icmp_seq=99999999 ", b"Request timeout for icmp_seq 40000\n",
     b"999999999999 packets transmitted, 1 received, 0% packet loss, time 1ms\n", b"Sent = 99999999, ",
     b"PING a (192.0.2.2): 56 data bytes\n", b"Pinging a [192.0.2.3] with 32 bytes of data:\n",

@@ -224,6 +224,19 @@ def test_dates_in_front_of_the_lines(read: Read, date: str) -> None:
     assert_allclose(round_trips(found).time_s, [0, 1.998, 3.9994], atol=1e-5)
 
 
+def test_what_a_terminal_would_obey_is_left_out(read: Read) -> None:
+    coloured = "\n".join(f"\x1b[32m{line}\x1b[0m" for line in LINUX.splitlines())
+    found = read(coloured + "\n\a\n\x1b\n")
+    assert lost(found) == "..x.xx"
+    assert rtts_ms(found) == [12.3, 14.3, 12.9]
+
+
+def test_the_last_packet_may_not_be_lost_at_all(read: Read) -> None:
+    found = read(LINUX.replace("6 packets", "5 packets"))
+    assert lost(found) == "..x.x"
+    assert "on the way when ping was stopped" in found.notes[0]
+
+
 def test_dates_to_the_second_are_too_coarse(read: Read) -> None:
     found = read("".join(f"Nov 22 03:08:1{n} {line}\n" for n, line in enumerate(LINUX.splitlines()[:4])))
     assert lost(found) == "..x."

@@ -202,6 +202,10 @@ class _Log:
             notes.append(f"{best.below} answers took less than 1 ms and count as 0.5 ms.")
         if best.presumed:
             notes.append(f"{len(best.presumed)} lines in an unknown language count as lost packets.")
+        if young := best.perhaps_on_their_way():
+            notes.append(
+                f"Unanswered at the end: {young}, perhaps still on the way when ping was stopped; lost here."
+            )
         if self.errors:
             kinds = "; ".join(f"{count} × {kind}" for kind, count in self.errors.most_common(3))
             notes.append(f"Errors, which count as losses: {kinds}.")

@@ -88,6 +88,7 @@ _DATED = re.compile(
     r"--- |\d+ packets transmitted|r(?:tt|ound-trip) min/|From )"
 )
 """A date that another program has put in front of the line, as `ts` does."""
+_COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 _STAMP = re.compile(r"\[(\d{1,12}\.\d{1,9})\]")
 _SEQUENCE = re.compile(r"(icmp_)?(?:seq|req)[= ](\d{1,10})\b")
 _SIZE = re.compile(r"\b(\d{1,6}) [^\W\d_]+")
@@ -134,6 +135,8 @@ def event(line: str) -> Event | None:
     """What a line says; None: not understood."""
     if (usual := UNIX_ANSWER.match(line)) is not None:
         return _usual_answer(usual)
+    if "\x1b" in line:
+        return event(_COLOUR.sub("", line).replace("\x1b", ""))
     if (dated := _DATED.match(line)) is not None:
         return _dated(dated[1], line[dated.end() :])
     return _unusual(line)
@@ -268,7 +271,7 @@ def _windows_begin(line: str) -> Begin | Statistics | None:
 def _summary(line: str) -> Total | Remark | None:
     if _EXTREMES.search(line):
         return Remark()
-    if line[0].isdigit():
+    if line[:1].isdigit():
         total = _TOTAL.match(line)
         if total is None or "%" not in line:
             return None
@@ -287,5 +290,5 @@ def _not_answered(line: str) -> Unanswered | None:
 
 
 def _remark(line: str) -> Remark | None:
-    is_date = line[-1] in ":])>|,0123456789" and dates.seconds(line.strip("[](): >|,")) is not None
+    is_date = line[-1:] in ":])>|,0123456789" and dates.seconds(line.strip("[](): >|,")) is not None
     return Remark() if is_date or _WARNING.match(line) else None

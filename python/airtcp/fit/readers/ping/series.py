@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from bisect import bisect_left
 from dataclasses import dataclass, field
@@ -97,7 +98,7 @@ class Series:
             index = len(self.rtt_ms)
         else:
             index = self._index(answer.sequence)
-            if index < len(self.rtt_ms) and self.rtt_ms[index] == self.rtt_ms[index]:
+            if index < len(self.rtt_ms) and not math.isnan(self.rtt_ms[index]):
                 if answer.is_duplicate:
                     self.duplicates += 1
                     return
@@ -128,6 +129,13 @@ class Series:
         if total.time_s and total.sent > 1:
             self._interval_sum_s += total.time_s
             self._intervals += total.sent - 1
+
+    def perhaps_on_their_way(self) -> int:
+        """Unanswered packets at the end, if so few can have been on their way when `ping` was stopped."""
+        last = next((back for back, rtt in enumerate(reversed(self.rtt_ms)) if not math.isnan(rtt)), 0)
+        interval_s = self._interval_sum_s / self._intervals if self._intervals else _USUAL_INTERVAL_S
+        in_flight = int(self.rtt_ms[-1 - last] / 1e3 / max(interval_s, 1e-6)) + 1
+        return last if last <= in_flight and not self.is_windows else 0
 
     @property
     def is_windows(self) -> bool:
