@@ -1,14 +1,19 @@
 //! What became of each packet, in order of sending.
 
+use airtcp_wire::Time;
+
 /// Packets whose fate is kept.
-const MOST: usize = 1 << 24;
+const MOST: usize = 1 << 22;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
     /// Not known yet.
     Open,
     Arrived,
-    Lost,
+    /// On its way to the tap.
+    LostBefore,
+    /// The tap has seen it.
+    LostBehind,
 }
 
 /// A packet's place in the order of sending.
@@ -24,16 +29,19 @@ impl Slot {
 
 #[derive(Clone, Debug, Default)]
 pub struct Fates {
+    /// When the packet passed the tap, or would have.
+    times: Vec<Time>,
     fates: Vec<Fate>,
 }
 
 impl Fates {
     /// Room for `packets` more; answers the first's slot.
-    pub fn open(&mut self, packets: u64) -> Slot {
-        let slot = Slot(self.fates.len() as u32);
-        let room = MOST - self.fates.len();
-        self.fates.resize(self.fates.len() + room.min(packets as usize), Fate::Open);
-        slot
+    pub fn open(&mut self, packets: u64, now: Time) -> Slot {
+        let (start, room) = (self.fates.len(), MOST - self.fates.len());
+        let end = start + room.min(usize::try_from(packets).unwrap_or(room));
+        self.fates.resize(end, Fate::Open);
+        self.times.resize(end, now);
+        Slot(start as u32)
     }
 
     pub fn set(&mut self, slot: Slot, fate: Fate) {
@@ -46,10 +54,11 @@ impl Fates {
         self.fates[start..end].fill(fate);
     }
 
-    /// Was it lost? One value for each packet whose fate is known. Where nothing is ever acknowledged, what was not
-    /// found to be lost has arrived.
-    pub fn lost(&self, is_acknowledged: bool) -> Vec<bool> {
-        let known = self.fates.iter().filter(|fate| !is_acknowledged || **fate != Fate::Open);
-        known.map(|fate| *fate == Fate::Lost).collect()
+    /// The packets whose fate is known: when they passed, and whether `is_lost` says that they were lost. Where nothing
+    /// is ever acknowledged, what was not found to be lost has arrived.
+    pub fn known(&self, is_acknowledged: bool, is_lost: impl Fn(Fate) -> bool) -> Vec<(Time, bool)> {
+        let all = self.times.iter().zip(&self.fates);
+        let known = all.filter(|(_, fate)| !is_acknowledged || **fate != Fate::Open);
+        known.map(|(&time, &fate)| (time, is_lost(fate))).collect()
     }
 }

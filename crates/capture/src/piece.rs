@@ -128,7 +128,7 @@ impl Piece {
     /// are.
     pub fn settle(&mut self, arrived: usize, fates: &mut Fates) -> u32 {
         let in_vain = (self.copies.len() - 1 - arrived) as u32;
-        self.copies[..arrived].iter().for_each(|copy| fates.set(copy.slot, Fate::Lost));
+        self.copies[..arrived].iter().for_each(|copy| fates.set(copy.slot, Fate::LostBehind));
         self.copies[arrived..].iter().for_each(|copy| fates.set(copy.slot, Fate::Arrived));
         let lost = self.copies[..arrived].iter().map(|copy| copy.slot).collect();
         self.settled = Some(Settled { lost, in_vain });
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     fn piece(copies: &[(u64, Option<u32>)]) -> Piece {
-        let slot = Fates::default().open(1);
+        let slot = Fates::default().open(1, Time::ZERO);
         let copies = copies.iter().map(|&(ms, value)| {
             let stamp = Stamp { time: Time(ms * 1_000_000), value, id: 0 };
             Copy { stamp, slot }

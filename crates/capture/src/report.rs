@@ -2,9 +2,10 @@
 
 use crate::Survey;
 use crate::connections::Connection;
+use crate::fates::Fate;
 use crate::file::Format;
 use crate::handshake::Handshake;
-use crate::rate::{Bins, Rates};
+use crate::rate::{Bins, Meter, Rates};
 use crate::transfer::{Counts, Transfer};
 use airtcp_wire::packet::Endpoints;
 use airtcp_wire::{Dur, Time};
@@ -67,8 +68,9 @@ pub struct Way {
     pub to_receiver: Option<Dur>,
     /// Over the whole path: when the packet was sent or passed the tap, since the file's first packet, and the time.
     pub round_trips: Vec<(Dur, Dur)>,
-    /// Each packet's fate in order of sending.
-    pub lost: Vec<bool>,
+    /// Each packet in order of sending: when it was sent, or passed the tap, since the file's first packet, and whether
+    /// it was lost.
+    pub fates: Vec<(Dur, bool)>,
     pub counts: Counts,
     pub late_by: Vec<Dur>,
     /// The median from one data packet to the next.
@@ -87,7 +89,7 @@ pub fn capture(overview: Overview, connection: &Connection, ways: [Transfer; 2])
     let main = usize::from(connection.ways[1].payload_bytes > connection.ways[0].payload_bytes);
     let handshake = &connection.handshake;
     let start = overview.survey.first.unwrap_or_default();
-    let mut ways = ways.into_iter().enumerate().map(|(index, way)| Way::new(way, handshake, index, start));
+    let mut ways = ways.into_iter().map(|way| Way::new(way, handshake, start));
     let (first, second) = (ways.next(), ways.next());
     let (forward, reverse) = if main == 0 { (first, second) } else { (second, first) };
     let known = handshake.client.map(|_| handshake);
@@ -105,10 +107,8 @@ pub fn capture(overview: Overview, connection: &Connection, ways: [Transfer; 2])
 }
 
 impl Way {
-    fn new(transfer: Transfer, handshake: &Handshake, index: usize, start: Time) -> Way {
-        let least = |handshake: Option<Dur>, series: Option<Dur>| handshake.into_iter().chain(series).min();
-        let to_sender = least(handshake.rtt_to_source_of(index), transfer.to_sender.min);
-        let to_receiver = least(handshake.rtt_to_source_of(1 - index), transfer.to_receiver.min);
+    fn new(transfer: Transfer, handshake: &Handshake, start: Time) -> Way {
+        let (to_sender, to_receiver) = (transfer.to_sender.min, transfer.to_receiver.min);
         let position = position(to_sender, to_receiver);
         // What was acknowledged is what arrived; at the receiver, arrivals are seen themselves.
         let meter = match position {
@@ -117,12 +117,12 @@ impl Way {
             _ => &transfer.acknowledged,
         };
         Way {
-            round_trips: round_trips(&transfer, to_sender, to_receiver, start),
-            lost: transfer.fates.lost(transfer.is_acknowledged()),
+            round_trips: round_trips(&transfer, handshake, (to_sender, to_receiver), start),
+            fates: fates(&transfer, position, start),
             gap: transfer.gaps.quantile(0.5).map(|gap| Dur(gap as u64)),
             throughput: meter.bins.clone(),
             throughput_start: meter.start.unwrap_or_default().since(start),
-            rates: meter.rates(),
+            rates: rates(&transfer, meter),
             counts: transfer.counts,
             late_by: transfer.late_by,
             position,
@@ -130,6 +130,25 @@ impl Way {
             to_receiver,
         }
     }
+}
+
+/// At the receiver, what the tap has seen has arrived, even if TCP had to send it again: a receiver throws away what a
+/// later packet's timestamp has made old (RFC 7323 §5.3).
+fn fates(transfer: &Transfer, position: Position, start: Time) -> Vec<(Dur, bool)> {
+    let is_lost = |fate| match fate {
+        Fate::Open | Fate::Arrived => false,
+        Fate::LostBefore => true,
+        Fate::LostBehind => position != Position::AtReceiver,
+    };
+    let known = transfer.fates.known(transfer.is_acknowledged(), is_lost);
+    known.into_iter().map(|(time, lost)| (time.since(start), lost)).collect()
+}
+
+/// Without SACK, cumulative acknowledgments come in leaps; but no more is delivered than was sent.
+fn rates(transfer: &Transfer, meter: &Meter) -> Rates {
+    let rates = meter.rates();
+    let seen = transfer.seen.rates().sustained;
+    Rates { sustained: rates.sustained.map(|rate| seen.map_or(rate, |seen| rate.min(seen))), ..rates }
 }
 
 fn position(to_sender: Option<Dur>, to_receiver: Option<Dur>) -> Position {
@@ -147,16 +166,20 @@ fn position(to_sender: Option<Dur>, to_receiver: Option<Dur>) -> Position {
 }
 
 /// The series of the longer part of the path, with the least that the other part takes.
+/// Where there is none, the handshake's is the only one.
 fn round_trips(
     transfer: &Transfer,
-    to_sender: Option<Dur>,
-    to_receiver: Option<Dur>,
+    handshake: &Handshake,
+    least: (Option<Dur>, Option<Dur>),
     start: Time,
 ) -> Vec<(Dur, Dur)> {
-    let (near, far) = (to_sender.unwrap_or_default(), to_receiver.unwrap_or_default());
+    let (near, far) = (least.0.unwrap_or_default(), least.1.unwrap_or_default());
     let (series, rest) = if near > far { (&transfer.to_sender, far) } else { (&transfer.to_receiver, near) };
     let mut trips: Vec<_> =
         series.samples.iter().map(|&(sent, rtt)| (sent.since(start), rtt + rest)).collect();
+    if trips.is_empty() {
+        trips.extend(handshake.rtt().map(|rtt| (Dur::ZERO, rtt)));
+    }
     trips.sort_by_key(|&(sent, _)| sent);
     trips
 }

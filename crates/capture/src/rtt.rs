@@ -25,7 +25,34 @@ struct Smoothed {
 }
 
 impl RoundTrips {
+    /// Begins with the handshake's, which is not among the samples.
+    pub fn new(handshake: Option<Dur>) -> RoundTrips {
+        let mut trips = RoundTrips::default();
+        handshake.into_iter().for_each(|rtt| trips.estimate(rtt));
+        trips
+    }
+
     pub fn push(&mut self, sent: Time, rtt: Dur) {
+        self.estimate(rtt);
+        if self.seen.is_multiple_of(1 << self.thinned) {
+            self.samples.push((sent, rtt));
+            if self.samples.len() == SAMPLES {
+                self.thin();
+            }
+        }
+        self.seen += 1;
+    }
+
+    fn thin(&mut self) {
+        let mut index = 0;
+        self.samples.retain(|_| {
+            index += 1;
+            index % 2 == 1
+        });
+        self.thinned += 1;
+    }
+
+    fn estimate(&mut self, rtt: Dur) {
         self.min = Some(self.min.map_or(rtt, |min| min.min(rtt)));
         self.smoothed = Some(match self.smoothed {
             // RFC 6298 §2.2 and §2.3
@@ -35,18 +62,6 @@ impl RoundTrips {
                 Smoothed { srtt: srtt - srtt / 8 + rtt / 8, rttvar: rttvar - rttvar / 4 + deviation / 4 }
             }
         });
-        if self.seen.is_multiple_of(1 << self.thinned) {
-            self.samples.push((sent, rtt));
-            if self.samples.len() == SAMPLES {
-                let mut index = 0;
-                self.samples.retain(|_| {
-                    index += 1;
-                    index % 2 == 1
-                });
-                self.thinned += 1;
-            }
-        }
-        self.seen += 1;
     }
 
     pub fn srtt(&self) -> Option<Dur> {

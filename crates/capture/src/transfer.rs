@@ -36,8 +36,9 @@ const MOST_REACHES: usize = 1 << 16;
 pub struct Terms {
     /// Payload of a full packet in bytes: longer segments are cut into such, as the network card does.
     pub payload_max: u32,
-    /// From the tap to the sender of the data and back, if the handshake told it.
+    /// From the tap to the sender of the data and back, and to their receiver, if the handshake told it.
     pub to_sender: Option<Dur>,
+    pub to_receiver: Option<Dur>,
 }
 
 /// Counts of packets.
@@ -133,8 +134,8 @@ impl Transfer {
             last_data: None,
             echoes: Echoes::default(),
             fates: Fates::default(),
-            to_receiver: RoundTrips::default(),
-            to_sender: RoundTrips::default(),
+            to_receiver: RoundTrips::new(terms.to_receiver),
+            to_sender: RoundTrips::new(terms.to_sender),
             seen: Meter::default(),
             acknowledged: Meter::default(),
             gaps: Histogram::default(),
@@ -199,10 +200,5 @@ impl Transfer {
         if self.settled.len() > MOST_SETTLED {
             self.settled.pop_first();
         }
-    }
-
-    /// The sender's round trip as seen from the tap, at best.
-    fn min_to_sender(&self) -> Option<Dur> {
-        self.terms.to_sender.into_iter().chain(self.to_sender.min).min()
     }
 }

@@ -48,7 +48,10 @@ fn way<'py>(py: Python<'py>, way: &Way) -> PyResult<Bound<'py, PyDict>> {
     dict.set_item("rtt_time_s", seconds(&mut sent).into_pyarray(py))?;
     let mut rtts = way.round_trips.iter().map(|trip| trip.1);
     dict.set_item("rtt_s", seconds(&mut rtts).into_pyarray(py))?;
-    dict.set_item("lost", way.lost.clone().into_pyarray(py))?;
+    let mut times = way.fates.iter().map(|fate| fate.0);
+    dict.set_item("fate_time_s", seconds(&mut times).into_pyarray(py))?;
+    let lost: Vec<bool> = way.fates.iter().map(|fate| fate.1).collect();
+    dict.set_item("lost", lost.into_pyarray(py))?;
     dict.set_item("late_by_s", seconds(&mut way.late_by.iter().copied()).into_pyarray(py))?;
     dict.set_item("gap_s", way.gap.map(Dur::as_secs_f64))?;
     set_counts(&dict, way)?;

@@ -18,6 +18,7 @@ class Way(TypedDict):
     rtt_time_s: Floats
     rtt_s: Floats
     """Over the whole path."""
+    fate_time_s: Floats
     lost: Flags
     """Each packet's fate in order of sending, retransmissions included."""
     late_by_s: Floats

@@ -65,7 +65,7 @@ impl Transfer {
             if start > self.snd_max {
                 self.open_hole(start, stamp);
             }
-            let slot = self.fates.open(1);
+            let slot = self.fates.open(1, stamp.time);
             self.pieces.insert(start, Piece::seen(range.end, headers, Copy { stamp, slot }, None));
             self.snd_max = range.end;
         }
@@ -79,7 +79,7 @@ impl Transfer {
             self.pieces.clear();
             self.una = end;
         } else {
-            let hole = Hole { slot: self.fates.open(packets), revealed_by };
+            let hole = Hole { slot: self.fates.open(packets, revealed_by.time), revealed_by };
             self.pieces.insert(self.snd_max, Piece::unseen(end, hole));
         }
         self.snd_max = end;
@@ -114,7 +114,7 @@ impl Transfer {
         self.counts.retransmissions += 1;
         self.counts.timeouts += u64::from(self.is_timeout(range.start, &stamp));
         self.last_retransmission = Some(stamp.time);
-        let copy = Copy { stamp, slot: self.fates.open(1) };
+        let copy = Copy { stamp, slot: self.fates.open(1, stamp.time) };
         let news = self.fill(parts, copy, headers, false);
         if !news {
             self.counts.spurious += 1;
@@ -149,7 +149,7 @@ impl Transfer {
     fn fill_hole(&mut self, range: &Range<u64>, hole: &Hole, copy: Copy, headers: u32, is_original: bool) {
         let packets = self.packets(range.end - range.start);
         if !is_original {
-            self.fates.set_all(hole.slot, packets, Fate::Lost);
+            self.fates.set_all(hole.slot, packets, Fate::LostBefore);
         }
         let copy = if is_original { Copy { slot: hole.slot, ..copy } } else { copy };
         let Some((&start, whole)) = self.pieces.range_mut(..=range.start).next_back() else { return };
@@ -189,7 +189,7 @@ impl Transfer {
     fn is_original(&self, hole: &Hole, stamp: &Stamp) -> bool {
         const SOON: Dur = Dur::from_millis(3);
         let elapsed = stamp.time.since(hole.revealed_by.time);
-        let could_be_sent_again = self.min_to_sender().map_or(SOON, |rtt| rtt.mul_f64(0.9));
+        let could_be_sent_again = self.to_sender.min.map_or(SOON, |rtt| rtt.mul_f64(0.9));
         match (stamp.value, stamp.is_older(&hole.revealed_by)) {
             (_, Some(is_older)) => is_older,
             // The clock has not ticked between the two: they left together.
@@ -219,7 +219,8 @@ impl Transfer {
         true
     }
 
-    /// Was this retransmission caused by a timer? What it repeats is the oldest, and a timer's time has passed.
+    /// Was this retransmission caused by a timer? What it repeats is the oldest, and a timer's time has passed, less what
+    /// the sender's estimate may differ from ours.
     fn is_timeout(&self, start: u64, stamp: &Stamp) -> bool {
         let Some((&oldest, piece)) = self.pieces.first_key_value() else { return false };
         let last_sent = piece.copies.last().map(|copy| copy.stamp.time);
@@ -228,7 +229,7 @@ impl Transfer {
         let trips = [&self.to_receiver, &self.to_sender];
         let srtt = trips.iter().filter_map(|trip| trip.srtt()).fold(Dur::ZERO, |sum, srtt| sum + srtt);
         let margin = trips.iter().map(|trip| trip.margin()).min().unwrap_or_default();
-        start <= oldest && stamp.time.since(since) >= (srtt + margin).mul_f64(0.95)
+        start <= oldest && stamp.time.since(since) >= (srtt + margin).mul_f64(0.9)
     }
 
     fn is_duplicate(&self, start: u64, stamp: &Stamp) -> bool {
