@@ -19,6 +19,7 @@ class Way(TypedDict):
     rtt_s: Floats
     """Over the whole path."""
     fate_time_s: Floats
+    """When each packet was sent, or passed; its fate is in `lost`."""
     lost: Flags
     """Each packet's fate in order of sending, retransmissions included."""
     late_by_s: Floats

@@ -83,7 +83,7 @@ def _round_trips(way: Way) -> RoundTrips | None:
 
 
 def _fates(way: Way, direction: Direction) -> Fates:
-    return Fates(way["lost"], direction, _packet_bytes(way), way["gap_s"])
+    return Fates(way["lost"], direction, _packet_bytes(way), way["gap_s"], way["fate_time_s"])
 
 
 def _throughput(way: Way, direction: Direction) -> Throughput:
@@ -112,11 +112,14 @@ def _link_rate(way: Way, direction: Direction) -> LinkRate:
 
 def _transfer(found: CaptureColumns) -> Transfer:
     way = found["forward"]
+    at_receiver = way["position"] == "receiver"
     return Transfer(
         data_packets=way["data_packets"] - way["retransmissions"],
         retransmissions=way["retransmissions"],
-        spurious=way["spurious"],
-        timeouts=way["timeouts"],
+        # At the receiver it is seen; elsewhere the options tell.
+        spurious=way["spurious"] if at_receiver or found["timestamps"] or found["sack"] else None,
+        # A retransmission that comes behind its original shows no silence there.
+        timeouts=None if at_receiver else way["timeouts"],
         mss_bytes=found["mss_bytes"],
         ecn=found["ecn"],
     )

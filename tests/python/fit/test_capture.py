@@ -1,0 +1,98 @@
+"""The reader of packet captures, over the engine's."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import airtcp
+from airtcp.fit.readers import FileError, readers
+from airtcp.fit.readers.capture import READER
+
+LINK = """
+duration = "20s"
+[[link]]
+name = "radio"
+rate = "8Mbit/s"
+delay = "20ms"
+loss = { packet = "1%" }
+queue = { packets = 60 }
+[[link]]
+name = "last"
+rate = "10Gbit/s"
+delay = "0ms"
+"""
+
+
+@pytest.fixture(scope="module")
+def captures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """One transfer of BBR, as its sender and its receiver capture it."""
+    scenario = airtcp.Scenario.parse(LINK)
+    folder = tmp_path_factory.mktemp("captures")
+    files = {"radio": folder / "sender.pcapng", "last": folder / "receiver.pcap"}
+    for link, file in files.items():
+        scenario.run("bbr", 1, pcap=str(file), pcap_link=link)
+    return files
+
+
+@pytest.mark.parametrize(("link", "place"), [("radio", "at the sender"), ("last", "at the receiver")])
+def test_a_capture_tells_of_its_path(captures: dict[str, Path], link: str, place: str) -> None:
+    found = READER.read(captures[link])
+    assert place in found.format
+    assert found.round_trips is not None
+    assert found.round_trips.rtt_s.min() == pytest.approx(0.04, abs=0.003)
+    assert np.all(np.diff(found.round_trips.time_s) >= 0)
+    (fates,) = found.fates
+    assert fates.direction == "forward"
+    assert fates.sent_s is not None
+    assert fates.sent_s.shape == fates.lost.shape
+    assert fates.lost.mean() == pytest.approx(0.01, rel=0.4)
+    (rate,) = found.link_rates
+    assert rate.estimate_bps == pytest.approx(8e6, rel=0.01)
+    assert rate.at_least_bps <= 8.1e6
+    (throughput,) = found.throughput
+    assert throughput.rate_bps.shape == throughput.time_s.shape
+    assert throughput.rate_bps.max() <= 8.5e6
+    assert found.transfer is not None
+    assert found.transfer.mss_bytes == 1460
+    assert found.transfer.spurious == 0
+    assert found.skipped is None
+
+
+def test_what_is_cut_off_is_counted(captures: dict[str, Path], tmp_path: Path) -> None:
+    whole = captures["last"].read_bytes()
+    file = tmp_path / "cut.pcap"
+    file.write_bytes(whole[: len(whole) // 2 - 7])
+    found = READER.read(file)
+    assert found.skipped is not None
+    assert found.skipped.count == 1
+    assert "the file ends within" in found.skipped.first
+
+
+@pytest.mark.parametrize(
+    ("content", "cause"),
+    [
+        (struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1), "no packet in it"),
+        (b"\xd4\xc3\xb2\xa1", "ends within its header"),
+        (b"\x34\xcd\xb2\xa1" + bytes(20), "editcap"),
+    ],
+)
+def test_a_capture_without_a_transfer_is_refused_with_its_cause(
+    content: bytes, cause: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "some.pcap"
+    file.write_bytes(content)
+    with pytest.raises(FileError, match=cause) as error:
+        READER.read(file)
+    assert str(file) in str(error.value)
+
+
+def test_a_capture_is_recognised_by_its_first_bytes(captures: dict[str, Path]) -> None:
+    for file in captures.values():
+        sure = {reader.name: reader.recognises(file.read_bytes()[: 1 << 16]) for reader in readers()}
+        assert max(sure, key=lambda name: sure[name]) == "capture"
+        assert sure["capture"] == 1
+    assert READER.recognises(b"") == 0
