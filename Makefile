@@ -30,8 +30,8 @@ docs: .venv/engine.stamp ## the documentation site, in out/docs
 examples: .venv/engine.stamp ## run the notebooks of examples/ again and keep what comes out
 	$(BIN)/python scripts/examples.py
 
-wheel: .venv/deps.stamp ## a wheel for this platform in dist/; it needs no Rust where it is installed
-	scripts/wheel.sh
+wheel: .venv/deps.stamp ## a wheel in dist/, for any Python from 3.11 on; it needs no Rust where it is installed
+	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin build --out dist
 
 test: lint test-rust test-python bench-smoke ## every test and lint
 
