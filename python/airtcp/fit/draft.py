@@ -15,6 +15,9 @@ from airtcp.fit.loss import Loss
 
 WIDTH = 100
 LINK = "wireless"
+RUN_S = 60.0
+LONGEST_RUN_S = 300.0
+"""Runs last as long as what they replay, but no longer than this."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +43,18 @@ class Draft:
     """What the scenario names and is to be written beside it."""
     extra_links: list[list[Entry]] = field(default_factory=list)
     """Links in front of the wireless one."""
+    run_s: float = RUN_S
+    """How long the scenario's runs are."""
     rate_bps: float = 0.0
     """On the way there; of a trace or a log the mean."""
     known_rates_bps: tuple[float, float] | None = None
     """There and back, where they are fixed and not assumed."""
     delay: Delay | None = None
     loss: Loss | None = None
+
+    def replays(self, span_s: float) -> None:
+        """Something of that length is replayed."""
+        self.run_s = max(self.run_s, min(LONGEST_RUN_S, float(int(span_s))))
 
     def add(self, key: str, value: str, *findings: Finding) -> None:
         """A key of the way there, found."""

@@ -20,7 +20,7 @@ from airtcp.fit.evidence import Evidence, gather, shown
 from airtcp.fit.findings import Finding, Unknown
 from airtcp.fit.loss import Loss
 from airtcp.fit.measurement import Measurement
-from airtcp.fit.path_delay import RUN_S, put_delay
+from airtcp.fit.path_delay import put_delay
 from airtcp.fit.path_loss import put_loss, put_overtaking
 from airtcp.fit.rate import Given, put_rate
 
@@ -223,7 +223,7 @@ def _document(fitted: Fit, drafted: Draft) -> str:
     keys = (
         f"name = {toml.text(shown(fitted.name))}\n"
         f"description = {toml.text(description)}\n"
-        f'duration = "{RUN_S:.0f}s"\n'
+        f'duration = "{drafted.run_s:.0f}s"\n'
         "seeds = 5\n"
         f"schemes = [{', '.join(toml.text(scheme) for scheme in SCHEMES)}]\n"
     )

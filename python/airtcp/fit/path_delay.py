@@ -15,8 +15,6 @@ DEFAULT_ROUND_TRIP_S = 0.05
 """Where nothing says it: that of `airtcp compare` without a scenario."""
 NO_JITTER = table(distribution=text("constant"), mean=text("0ms"), overtaking="false")
 POOR_FIT = 0.1
-RUN_S = 60.0
-"""How long the scenario's runs are."""
 PACKET_BYTES = 1500
 ACK_BYTES = 52
 PING_BYTES = 84
@@ -198,6 +196,7 @@ def _episodes(draft: Draft, delay: Delay) -> None:
                 "delay spikes",
                 spikes,
                 f"{number(spikes.extra_s * 1e3)} ms more for {duration(spikes.length_s)}",
+                draft.run_s,
             ),
         )
         if spikes.single:
@@ -213,11 +212,12 @@ def _episodes(draft: Draft, delay: Delay) -> None:
                 "stalls, after which all answers come at once",
                 stalls,
                 f"{duration(stalls.length_s)} in the mean",
+                draft.run_s,
             ),
         )
 
 
-def _episode(quantity: str, found: Episode, what: str) -> Finding:
+def _episode(quantity: str, found: Episode, what: str, run_s: float) -> Finding:
     low, high = found.every_s.low or 0.0, found.every_s.high or 0.0
     times = "once" if found.count == 1 else f"{found.count} times"
     return Finding(
@@ -225,7 +225,7 @@ def _episode(quantity: str, found: Episode, what: str) -> Finding:
         f"{what}, every {duration(found.every_s.best)}",
         f"{duration(low)} to {duration(high)}",
         f"Seen {times}, and not counted in what is above."
-        + (" Many a run is over before there is one." if found.every_s.best > RUN_S else ""),
+        + (" Many a run is over before there is one." if found.every_s.best > run_s else ""),
     )
 
 
@@ -259,6 +259,7 @@ def _under_load(draft: Draft, source: From[RoundTrips], delay: Delay) -> None:
 def _replay(draft: Draft, source: From[RoundTrips], file: str) -> None:
     """The round trips themselves, half of each on either way, at even steps of time."""
     values, step = even_steps(source.what)
+    draft.replays(len(values) * step)
     draft.files[file] = "".join(f"{value * 1e3:.3f}\n" for value in values)
     finding = Finding(
         "round trips",

@@ -122,6 +122,7 @@ def _capacity(found: From[Throughput] | None, folder: Path, converted: str, draf
         f"{throughput.interval_s.sum():.0f} s and then again.",
     )
     draft.found.append(finding)
+    draft.replays(float(throughput.interval_s.sum()))
     if replay is not None:
         place = os.path.relpath(found.source.source, folder)
         return Entry(replay.key, text(Path(place).as_posix()), (finding.text,))

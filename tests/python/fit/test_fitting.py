@@ -136,6 +136,12 @@ def test_two_ways_and_a_ping_are_put_together() -> None:
     assert fitted.scenario.vary(duration="2s").run("cubic", 1) is not None
 
 
+def test_runs_last_as_long_as_what_they_replay_up_to_five_minutes() -> None:
+    for seconds, duration in ((30, 60), (200, 200), (900, 300)):
+        log = rates("a.csv", "forward", [5e6] * seconds, is_capacity=True)
+        assert fit_measurements([log]).scenario.duration_s == duration
+
+
 def test_a_log_with_latency_needs_no_ping() -> None:
     log = rates("a.csv", "forward", [5e6] * 30, is_capacity=True, rtt=[0.08, float("nan"), 0.1] * 10)
     fitted = fit_measurements([log])
