@@ -95,6 +95,9 @@ def test_the_best_senders_go_with_the_best_machines() -> None:
     ranked = [Candidate(name) for name in ("bbr", "cubic+split", "vegas", "cubic+snoop", "reno", "cubic")]
     names = {candidate.name for candidate in second_round("cubic", ranked)}
     assert names == {"bbr+split", "bbr+snoop", "vegas+split", "vegas+snoop"}
+    unwritten = [Candidate("westwood-vt"), Candidate("westwood"), *ranked]
+    names = {candidate.name for candidate in second_round("cubic", unwritten)}
+    assert names == {"westwood-vt+split", "westwood-vt+snoop", "bbr+split", "bbr+snoop"}
 
 
 def test_what_is_behind_by_less_than_the_margin_is_tied() -> None:

@@ -101,7 +101,7 @@ def first_round(now: str, controlled: frozenset[Place], window_bytes: int) -> li
 
 
 def second_round(now: str, ranked: Sequence[Candidate]) -> list[Candidate]:
-    """The best two senders with the best two machines of the first round.
+    """The best sender, and the best that can be had, with the best two machines of the first round.
 
     Not the whole product: what a machine adds to a sender that loses alone decides nothing.
     """
@@ -110,10 +110,17 @@ def second_round(now: str, ranked: Sequence[Candidate]) -> list[Candidate]:
     queued = any((c.scheme, c.queue) == (now, "fq-codel") for c in ranked)
     # With a proxy that has been told what to speak towards the wireless link, the sender hardly matters.
     machines = [machine for machine in machines if ":" not in machine]
-    found = [Candidate(f"{sender.scheme}+{machine}") for sender in senders[:2] for machine in machines[:2]]
-    found += [Candidate(sender.scheme, "fq-codel") for sender in senders[:1] if queued]
+    best = _best_two(senders)
+    found = [Candidate(f"{sender.scheme}+{machine}") for sender in best for machine in machines[:2]]
+    found += [Candidate(sender.scheme, "fq-codel") for sender in best if queued]
     known = {candidate.name for candidate in ranked}
     return [candidate for candidate in _each_once(found, now) if candidate.name not in known]
+
+
+def _best_two(ranked: Sequence[Candidate]) -> list[Candidate]:
+    """The best, and the best that can be had; where that is the same, the next one."""
+    had = [candidate for candidate in ranked if candidate.deployable]
+    return list(dict.fromkeys([*ranked[:1], *had[:1], *ranked[1:]]))[:2]
 
 
 def hosts(scheme: str) -> str:

@@ -119,19 +119,20 @@ def _not_deployable(race: Race, chosen: Candidate) -> str | None:
 
 
 def _gentler(race: Race, deployable: Sequence[Candidate], chosen: Candidate, share: Shares) -> str | None:
-    """The best that is better than what is there now, and harmless."""
+    """What is better than what is there now, and harmless, where the chosen one is not."""
     of_chosen = share(chosen.name)
     if of_chosen is None or of_chosen.word == "harmless":
         return None
-    for candidate in deployable:
+
+    def is_harmless(candidate: Candidate) -> bool:
         found = share(candidate.name)
-        if found is not None and found.word == "harmless" and is_better(race, candidate):
-            return candidate.name
-    return None
+        return found is not None and found.word == "harmless"
+
+    return _smallest_change(race, [c for c in deployable if is_harmless(c) and is_better(race, c)])
 
 
 def _swifter(race: Race, deployable: Sequence[Candidate], chosen: Candidate) -> str | None:
-    """What has much lower delay and gives up little: the one that changes least, then the best."""
+    """What has much lower delay, and gives up little."""
     own_ms = rtt_p95_ms(race, chosen)
     if own_ms is None:
         return None
@@ -140,8 +141,11 @@ def _swifter(race: Race, deployable: Sequence[Candidate], chosen: Candidate) -> 
         rtt_ms = rtt_p95_ms(race, candidate)
         return rtt_ms is not None and rtt_ms < SWIFT * own_ms
 
-    def given_up(candidate: Candidate) -> float:
-        return race.gap(chosen, candidate).mean
+    swift = [c for c in deployable if is_swift(c) and race.gap(chosen, c).mean < GIVEN_UP]
+    return _smallest_change(race, swift)
 
-    swift = [c for c in deployable if is_swift(c) and given_up(c) < GIVEN_UP]
-    return min(swift, key=lambda c: (len(c.facts), EFFORTS.index(c.stage))).name if swift else None
+
+def _smallest_change(race: Race, ranked: Sequence[Candidate]) -> str | None:
+    """Of those that give up little against the first: what changes least, then the better one."""
+    near = [c for c in ranked if race.gap(ranked[0], c).mean < GIVEN_UP]
+    return min(near, key=lambda c: (len(c.facts), EFFORTS.index(c.stage))).name if near else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Literal
@@ -97,11 +98,17 @@ class Inquiry:
     def _rank(self, pilot: Run) -> None:
         effort, races = self.question.effort, {None: self.race}
         screen(races, self._first(pilot), effort.screening, self.bench)
-        screen(races, second_round(self.question.now, self.race.ranked), effort.screening, self.bench)
         # What can be had comes first: of the rest it is enough to know whether it is better.
-        for undecided in (Race.open_deployable, Race.open):
-            until = self.bench.events + round(RANKING / 2 * effort.events)
-            decide(races, undecided, effort.screening, effort.most, self.bench, until)
+        self._decide(Race.open_deployable)
+        screen(races, second_round(self.question.now, self.race.ranked), effort.screening, self.bench)
+        self._decide(Race.open_deployable)
+        self._decide(Race.open)
+
+    def _decide(self, undecided: Callable[[Race], list[Candidate]]) -> None:
+        """With a third of what the ranking may cost."""
+        effort = self.question.effort
+        until = self.bench.events + round(RANKING / 3 * effort.events)
+        decide({None: self.race}, undecided, effort.screening, effort.most, self.bench, until)
 
     def _run_beside(self) -> None:
         effort = self.question.effort

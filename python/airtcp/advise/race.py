@@ -82,7 +82,7 @@ class Race:
         """What the mean over its seeds is multiplied by, to stand for all that what is there now has run.
 
         Of a recording, seeds are different places, and those of some are not luckier: it is what the one in
-        use has on all of them over what it has on those of both. Elsewhere they differ by chance, and it is 1.
+        use has on all of them over what it has on those of both. Elsewhere only chance differs: it is 1.
         """
         if not self._is_recorded:
             return 1.0

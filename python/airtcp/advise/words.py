@@ -80,8 +80,8 @@ def _better(advice: Advice, gain: Estimate | None) -> str:
 def _swifter(advice: Advice, found: Recommendation, rows: dict[str, Row]) -> str:
     swift, own = rows[found.swifter or ""], rows[found.use]
     return (
-        f"{found.use} fills the queue, which all that is on the link feels: round trips of {_ms(own)} at the"
-        f" 95th percentile; {swift.name} has {_ms(swift)} and reaches {reached(advice, swift)}"
+        f"Round trips of {found.use} are long, which all that is on the link feels: {_ms(own)} at the 95th"
+        f" percentile. {swift.name} has {_ms(swift)} and reaches {reached(advice, swift)}"
         f"{', but ' if swift.needs.cautions else ''}{'; '.join(swift.needs.cautions)}."
     )
 
