@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+from html import escape
 from pathlib import Path
 
 import polars as pl
 import pytest
-from conftest import SHORT, Cli
+from conftest import SHORT, Cli, runs_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import airtcp
+from airtcp.failure import Failure
 from airtcp.report import Axis, Block, Facts, Figure, Line, List, Page, Section, Source, Table, Text
+from airtcp.report.comparison import comparison_page
 from airtcp.report.curve import CURVE_POINTS, cumulative, thinned
 from airtcp.report.events import MOST_MARKS, Marks
 
@@ -127,8 +131,19 @@ def test_a_distribution_goes_from_zero_to_one() -> None:
 
 
 def test_nothing_to_report() -> None:
-    import airtcp  # noqa: PLC0415 the engine is not needed for the others
-
     found = airtcp.Comparison(airtcp.Scenario.built_in(), [], {}, interrupted=True)
     with pytest.raises(ValueError, match="nothing to report"):
         found.report("report.html")
+
+
+def test_what_failed_is_said_with_its_text_and_the_others_are_shown() -> None:
+    runs = runs_of(reno=[1.0, 2.0], cubic=[2.0, 3.0])
+    text = "rules.py:7: on_ack: ack.acked_bytes <huge> / 0\nZeroDivisionError: float division by zero"
+    failures = [Failure("broken", seed, text) for seed in (1, 2)]
+    found = airtcp.Comparison(airtcp.Scenario.built_in(), runs, {}, interrupted=True, failures=failures)
+    html = comparison_page(found).html()
+    assert html.count("What failed, and where") == 1
+    assert "ack.acked_bytes &lt;huge&gt; / 0" in html
+    assert all(escape(note) in html for note in found.notes)
+    assert len(found.notes) == 3, "verdict, interruption, failure"
+    assert "2.50 ± " in html

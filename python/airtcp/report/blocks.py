@@ -71,7 +71,9 @@ class Table:
         body = "".join(self._row(place, row) for place, row in enumerate(self.rows))
         table = element(
             "table",
-            tag("caption", self.caption) + element("thead", element("tr", head)) + element("tbody", body),
+            element("caption", tag("span", self.caption))
+            + element("thead", element("tr", head))
+            + element("tbody", body),
         )
         # A wide table scrolls in its own frame, which the keyboard must reach.
         return element("div", table, {"class": "wide"}, tabindex="0", role="region", aria_label=self.caption)

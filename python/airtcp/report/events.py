@@ -9,8 +9,8 @@ import polars as pl
 
 from airtcp.report.figure import Dots, Part, Symbol
 
-MOST_MARKS = 4000
-"""Of one kind and scheme that a page carries. With seven schemes and all kinds, that is 2 MB."""
+MOST_MARKS = 6000
+"""Of one kind and scheme that a page carries. With seven schemes and all kinds, that is 4 MB."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,7 @@ def counts(events: pl.DataFrame) -> Mapping[str, int]:
 
 
 def _dots(scheme: str, kind: Kind, rows: pl.DataFrame, scale: float) -> Dots:
+    notes = list(_notes(rows))
     return Dots(
         f"{scheme}, {kind.name}",
         rows["time_s"].to_list(),
@@ -86,7 +87,7 @@ def _dots(scheme: str, kind: Kind, rows: pl.DataFrame, scale: float) -> Dots:
         scheme=scheme,
         part=kind.name,
         symbol=kind.symbol,
-        notes=list(_notes(rows)),
+        notes=notes if len(set(notes)) > 1 else [],
         size=10 if kind.name == "timeout" else 7,
     )
 

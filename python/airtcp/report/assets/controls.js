@@ -37,11 +37,12 @@ function schemeButtons(section) {
       else if (!hidden.delete(scheme)) hidden.add(scheme);
       show();
     };
-    bar.append(button(scheme, toggle, { "aria-pressed": "true", "data-scheme": scheme, title: "With Alt: only this one" }));
+    bar.append(button(scheme, toggle, { "aria-pressed": "true", "data-scheme": scheme }));
   });
   if (schemes.length > 2) {
     bar.append(button("All", () => { hidden.clear(); show(); }, { class: "quiet" }));
     bar.append(button("None", () => { schemes.forEach((scheme) => hidden.add(scheme)); show(); }, { class: "quiet" }));
+    bar.append(make("span", { class: "hint" }, "with Alt: only that one"));
   }
 }
 
