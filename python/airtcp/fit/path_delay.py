@@ -38,10 +38,12 @@ def put_delay(draft: Draft, evidence: Evidence, delay: Delay | None, *, replay: 
         return
     _base(draft, source, delay)
     if evidence.idle is None:
-        _under_load(draft, source, delay)
-        return
-    _variation(draft, source, delay)
-    _episodes(draft, delay)
+        _under_load(draft, source)
+    else:
+        _variation(draft, source, delay)
+        _episodes(draft, delay)
+    if evidence.loaded is not None:
+        _queue(draft, evidence.loaded)
 
 
 def _without_round_trips(draft: Draft, evidence: Evidence) -> None:
@@ -229,12 +231,8 @@ def _episode(quantity: str, found: Episode, what: str, run_s: float) -> Finding:
     )
 
 
-def _under_load(draft: Draft, source: From[RoundTrips], delay: Delay) -> None:
-    """A transfer's round trips: what is above the least is its own queue as much as the path's."""
-    longest = float(np.quantile(source.what.rtt_s, 0.99)) - delay.base_s.best
-    rate_bps = draft.rate_bps
-    room = int(longest * rate_bps / 8 / PACKET_BYTES)
-    usual = max(DEFAULT_ROOM_PACKETS, int(delay.base_s.best * rate_bps / 8 / PACKET_BYTES))
+def _under_load(draft: Draft, source: From[RoundTrips]) -> None:
+    """What is above the least of a transfer's round trips is its own queue as much as the path's."""
     draft.unknown.append(
         Unknown(
             "variation of delay without load",
@@ -243,17 +241,28 @@ def _under_load(draft: Draft, source: From[RoundTrips], delay: Delay) -> None:
             "Give a ping log of the idle path beside this input.",
         )
     )
-    if room > usual:
-        draft.add(
-            "queue",
-            table(packets=str(room)),
-            Finding(
-                "room in the queue",
-                f"at least {room} packets",
-                "",
-                f"Round trips under load were up to {number(longest * 1e3)} ms longer than the least.",
-            ),
-        )
+
+
+def _queue(draft: Draft, loaded: From[RoundTrips]) -> None:
+    """The room that a transfer has filled, where it is more than the default."""
+    known = loaded.what.rtt_s[np.isfinite(loaded.what.rtt_s)]
+    if len(known) == 0:
+        return
+    least = float(known.min())
+    longest = float(np.quantile(known, 0.99)) - least
+    room = int(longest * draft.rate_bps / 8 / PACKET_BYTES)
+    if room <= max(DEFAULT_ROOM_PACKETS, int(least * draft.rate_bps / 8 / PACKET_BYTES)):
+        return
+    draft.add(
+        "queue",
+        table(packets=str(room)),
+        Finding(
+            "room in the queue",
+            f"at least {room} packets",
+            "",
+            f"Round trips in {loaded.name} were up to {number(longest * 1e3)} ms longer than the least.",
+        ),
+    )
 
 
 def _replay(draft: Draft, source: From[RoundTrips], file: str) -> None:

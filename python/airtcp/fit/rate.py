@@ -84,7 +84,7 @@ def _estimated(found: From[LinkRate], estimate_bps: float, way: Direction, draft
     finding = Finding(
         f"rate {there(way)}",
         rate(estimate_bps),
-        f"at least {rate(seen.at_least_bps)}{above}",
+        f"at least {rate(min(seen.at_least_bps, estimate_bps))}{above}",
         f"So fast came most trains of packets in {found.name}{crowd}: the slowest link spaces them.",
     )
     draft.found.append(finding)

@@ -268,3 +268,12 @@ def test_the_figures_that_can_be_drawn_are(tmp_path: Path) -> None:
         "throughput.png",
     ]
     assert all(path.stat().st_size > 1000 for path in drawn)
+
+
+def test_a_transfer_shows_the_queue_that_it_filled_beside_a_ping_too() -> None:
+    under_load = RoundTrips(np.arange(1000.0), 0.06 + 0.2 * np.linspace(0, 1, 1000))
+    transfer = Measurement(Path("x.pcap"), "capture", under_load, transfer=Transfer(1000, 0))
+    for others in ([], [ping(varied(100))]):
+        fitted = fit_measurements([transfer, *others], given=Given(10e6))
+        # 0.198 s at 10 Mbit/s are 165 packets of 1500 bytes.
+        assert "queue = { packets = 165 }" in fitted.toml

@@ -80,9 +80,9 @@ def test_probes_give_back_delay_correlation_loss_and_bursts(tmp_path: Path) -> N
     """Over four seeds, each of an hour: base ±3 %, mean of the delay above it ±10 %, its deviation ±15 %,
     correlation ±0.05.
 
-    Loss: 3600 packets in some 36 bursts; its 95 % interval holds it in three of four at least (a fair one fails
-    that in 1.4 % of cases). Burst length: 36 bursts of 3.3 ± 2.8 are good to 14 %; three times that is allowed for
-    each seed, and for the mean over seeds 20 %.
+    Loss: 3600 packets in some 36 bursts; its 95 % interval holds it in three of four at least (a fair one
+    fails that in 1.4 % of cases). Burst length: 36 bursts of 3.3 ± 2.8 are good to 14 %; three times that is
+    allowed for each seed, and for the mean over seeds 20 %.
     """
     inside, bursts = 0, []
     for seed in range(1, 5):
@@ -138,8 +138,8 @@ def goodput_mbps(scenario: airtcp.Scenario, scheme: str) -> float:
 def test_tcp_does_on_the_fitted_path_what_it_does_on_the_true_one(captures: list[Fit]) -> None:
     """Mean over four captures within 15 % for Reno and CUBIC, within 3 % for BBR, which fills the link.
 
-    The goodput of loss-based schemes goes with 1/√loss (paper 000, eq. 3), and one minute's loss is known to about
-    ±35 %: half of that is 17 %, and half again for the mean over four.
+    The goodput of loss-based schemes goes with 1/√loss (paper 000, eq. 3), and one minute's loss is known to
+    about ±35 %: half of that is 17 %, and half again for the mean over four.
     """
     true = airtcp.Scenario.parse(CAPTURED)
     for scheme, bound in (("reno", 0.15), ("cubic", 0.15), ("bbr", 0.03)):
