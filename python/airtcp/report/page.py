@@ -34,7 +34,7 @@ class Page:
     subtitle: str = ""
 
     def html(self) -> str:
-        """The same page gives the same text."""
+        """The same page gives the same text, with the same versions of Plotly and zlib."""
         to = Writer()
         content = "\n".join(block.render(to) for block in self.blocks)
         return _TEMPLATE.format(

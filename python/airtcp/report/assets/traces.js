@@ -7,10 +7,12 @@ const SPARSE = 9; // symbols on a long curve
 /** How a scheme looks, by its place among its section's schemes. Without a place: the page's ink. */
 function look(place) {
   if (place < 0) return { colour: variable("ink"), symbol: "circle", dash: "solid" };
+  const turn = Math.floor(place / TURN);
   return {
     colour: variable(`series-${place % TURN}`),
-    symbol: report.symbols[place % report.symbols.length],
-    dash: report.dashes[Math.floor(place / TURN) % report.dashes.length],
+    // Shifted with each turn: single points have no dash to tell them apart.
+    symbol: report.symbols[(place + turn) % report.symbols.length],
+    dash: report.dashes[turn % report.dashes.length],
   };
 }
 
