@@ -142,3 +142,14 @@ def test_each_file_is_valid_and_stays_so_when_it_is_cut_anywhere(name: str, tmp_
     for length in range(0, len(VALID[name]), 7):
         path.write_bytes(VALID[name][:length])
         read_or_refuse(path)
+
+
+@pytest.mark.parametrize(
+    "unit", [":", "1", "a:", "= 1 ", "seq=1 ", "1 a:b ", "[1.1", "{", "'", "1:11 ", "=1 a=1 a TTL="]
+)
+@pytest.mark.parametrize("name", ["linux", "windows", "csv", "ss"])
+def test_a_repetitive_line_ends(name: str, unit: str, tmp_path: Path) -> None:
+    """Patterns that take time beyond proportion would take hours for these."""
+    path = tmp_path / "repetitive"
+    path.write_bytes(VALID[name] + (unit * (1900 // len(unit)) + "\n").encode() * 3)
+    read_or_refuse(path)

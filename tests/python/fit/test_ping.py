@@ -383,6 +383,11 @@ def test_the_summary_in_between_that_windows_shows_on_ctrl_break(read: Read) -> 
     assert "run" not in " ".join(found.notes)
 
 
+def test_pings_of_two_systems_in_one_file(read: Read) -> None:
+    numbered = "64 bytes from 192.0.2.1: icmp_seq=9 ttl=56 time=5.00 ms\nno answer yet for icmp_seq=3\n"
+    assert rtts_ms(read(WINDOWS + numbered)) == [12, 0.5, 5]
+
+
 def test_powershell_redirects_in_utf_16(read: Read) -> None:
     for mark, encoding in (
         (b"\xff\xfe", "utf-16-le"),

@@ -1,7 +1,7 @@
 """What each line says that a `ping` prints: iputils (Linux), macOS and BSD, BusyBox, Windows.
 
-Words differ between languages; numbers, `seq=`, `TTL=`, `ms` and punctuation do not. Every pattern takes time
-in proportion to the line's length, whatever the line.
+Words differ between languages; numbers, `seq=`, `TTL=`, `ms` and punctuation do not. Patterns are tried on
+lines of bounded length alone, for what is foreign is of any kind.
 """
 
 from __future__ import annotations
@@ -88,6 +88,8 @@ _DATED = re.compile(
     r"--- |\d+ packets transmitted|r(?:tt|ound-trip) min/|From )"
 )
 """A date that another program has put in front of the line, as `ts` does."""
+_LONGEST = 400
+"""Characters. It bounds the time that a pattern can take with a foreign line."""
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 _STAMP = re.compile(r"\[(\d{1,12}\.\d{1,9})\]")
 _SEQUENCE = re.compile(r"(icmp_)?(?:seq|req)[= ](\d{1,10})\b")
@@ -95,10 +97,9 @@ _SIZE = re.compile(r"\b(\d{1,6}) [^\W\d_]+")
 _HOST = re.compile(r"([^\s(]+?)\)?[:,]?\s*$")
 _UNIX_TIME = re.compile(r"([=<])\s*(\d{1,9}(?:[.,]\d{1,9})?)\s*(ms|мс|us|usec)\b")
 _WINDOWS_TTL = re.compile(r"[=<]\s?(\d{1,6})\b[^=<]{1,24}([=<])\s?(\d{1,9})\s?\S{1,6}\s+TTL=\d+$")
-_WINDOWS_IPV6 = re.compile(
-    r"([0-9A-Fa-f:.]*:[0-9A-Fa-f:.]+)(?:%\w+)?\b[^=<0-9]{0,24}([=<])\s?(\d{1,9})\s?(?:ms|мс)$"
-)
+_WINDOWS_IPV6 = re.compile(r"([=<])\s?(\d{1,9})\s?(?:ms|мс)$")
 _IPV4 = re.compile(r"\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}")
+_IPV6 = re.compile(r"[0-9A-Fa-f:.]+$")
 _ADDRESS = re.compile(_IPV4.pattern + r"|[0-9A-Fa-f]{0,4}:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*")
 _UNIX_BEGIN = re.compile(r"PING6?[ (]", re.IGNORECASE)
 _UNIX_SIZE = re.compile(r"\s(\d{1,6})(?:\((\d{1,6})\))? [^\d:]+$")
@@ -135,6 +136,8 @@ def event(line: str) -> Event | None:
     """What a line says; None: not understood."""
     if (usual := UNIX_ANSWER.match(line)) is not None:
         return _usual_answer(usual)
+    if len(line) > _LONGEST:
+        return None
     if "\x1b" in line:
         return event(_COLOUR.sub("", line).replace("\x1b", ""))
     if (dated := _DATED.match(line)) is not None:
@@ -224,9 +227,14 @@ def _windows_answer(line: str) -> Answer | None:
     if (found := _WINDOWS_TTL.search(line)) is not None and (host := _IPV4.search(line)) is not None:
         size, sign, rtt = found.groups()
         return _windows(host[0], int(size) + _IPV4_ICMP_BYTES, sign, rtt)
-    if (found := _WINDOWS_IPV6.search(line)) is not None and found[1].count(":") >= 2:
-        return _windows(found[1].rstrip(":"), None, found[2], found[3])
+    if (found := _WINDOWS_IPV6.search(line)) is not None and (ipv6 := _ipv6_in(line[: found.start()])):
+        return _windows(ipv6, None, found[1], found[2])
     return None
+
+
+def _ipv6_in(text: str) -> str | None:
+    words = (word.rstrip(":").partition("%")[0] for word in text.split())
+    return next((word for word in words if word.count(":") >= 2 and _IPV6.match(word)), None)
 
 
 def _windows(host: str, ip_bytes: int | None, sign: str, rtt_ms: str) -> Answer:

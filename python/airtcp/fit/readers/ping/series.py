@@ -76,10 +76,6 @@ class Series:
 
     def begin(self, begin: Begin | None) -> None:
         """A run begins."""
-        if begin is None and self.is_windows and self.runs:
-            # Ctrl-Break shows the summary so far; Windows' ping heads each run.
-            self._is_over = False
-            return
         self._base = len(self.rtt_ms)
         self._first = begin.first_sequence if begin else None
         self._answered = self._base - 1
@@ -91,7 +87,7 @@ class Series:
 
     def answer(self, answer: Answer) -> None:
         if self._is_over:
-            self.begin(None)
+            self._go_on(answer.sequence)
         self.system = answer.system or self.system
         self.ip_bytes = self.ip_bytes or answer.ip_bytes
         if answer.sequence is None:
@@ -111,7 +107,7 @@ class Series:
     def unanswered(self, sequence: int | None, *, presumed: bool = False) -> None:
         """A packet that was sent and of which no more is known, so far."""
         if self._is_over:
-            self.begin(None)
+            self._go_on(sequence)
         index = len(self.rtt_ms) if sequence is None else self._index(sequence)
         if presumed:
             self.presumed.append(index)
@@ -163,6 +159,13 @@ class Series:
             Fates(np.isnan(rtt_s), "both", self.ip_bytes, interval_s),
             self._reordering(sent_s[answered], rtt_s[answered], answered),
         )
+
+    def _go_on(self, sequence: int | None) -> None:
+        """After a summary: Windows shows one on Ctrl-Break, too, and heads each run. Others begin anew."""
+        if sequence is None and self.runs:
+            self._is_over = False
+        else:
+            self.begin(None)
 
     def _index(self, sequence: int) -> int:
         """Sequence numbers have 16 bits and begin again: it is the packet that is nearest to the last one."""
