@@ -50,8 +50,11 @@ def chromium() -> Iterator[Any]:
 
 
 @contextmanager
-def opened(browser: Any, path: Path, **options: Any) -> Iterator[Watched]:
-    """The file's page, loaded. At the end: it asked for nothing but itself, and had no error."""
+def opened(browser: Any, path: Path, *, before: str = "", **options: Any) -> Iterator[Watched]:
+    """The file's page, loaded, after the script `before`.
+
+    At the end: it asked for nothing but itself, and had no error.
+    """
     options.setdefault("viewport", {"width": 1100, "height": 800})
     context = browser.new_context(**options)
     watched = Watched(context.new_page())
@@ -60,6 +63,7 @@ def opened(browser: Any, path: Path, **options: Any) -> Iterator[Watched]:
     watched.page.on("pageerror", lambda error: watched.errors.append(str(error)))
     watched.page.on("dialog", lambda dialog: watched.errors.append(f"dialog {dialog.message}"))
     watched.page.on("console", lambda message: watched.errors.append(f"{message.type} {message.text}"))
+    watched.page.add_init_script(before)
     try:
         watched.page.goto(path.as_uri())
         watched.page.wait_for_selector("html[data-ready]", timeout=READY_MS)

@@ -229,6 +229,12 @@ def test_names_are_text_wherever_they_come_from(page: Watched) -> None:
     assert NASTY in page.page.locator("details.source code").last.text_content()
 
 
+def test_a_browser_that_cannot_unpack_says_so_and_shows_the_rest(browser: Any, report: Path) -> None:
+    with opened(browser, report, before="delete window.DecompressionStream") as page:
+        assert "cannot be drawn in this browser" in page.page.get_by_role("alert").inner_text()
+        assert page.page.locator("table").first.is_visible()
+
+
 def test_it_prints_in_full_and_without_buttons(page: Watched) -> None:
     page.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     page.page.emulate_media(media="print")
