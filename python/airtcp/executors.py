@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor
+from concurrent.futures import CancelledError, Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -104,8 +104,21 @@ def _dask(where: str, jobs: int | None) -> Iterator[Pool]:
         executor = client.get_executor(pure=False, retries=10)
         threads = sum(client.nthreads().values())
         yield Pool(executor, jobs or max(threads, 2), _watch(client, where))
+    except _losses() as error:
+        raise ExecutorError(
+            f"--executor {where}: the cluster is lost ({type(error).__name__} {error}); start it again or do "
+            "without it. A sweep goes on where it stopped"
+        ) from error
     finally:
         client.close()
+
+
+def _losses() -> tuple[type[BaseException], ...]:
+    """What a future says whose scheduler is gone, or whose workers die one after the other."""
+    from distributed import KilledWorker  # noqa: PLC0415
+    from distributed.comm.core import CommClosedError  # noqa: PLC0415
+
+    return (CancelledError, CommClosedError, KilledWorker)
 
 
 def _client(where: str) -> Any:

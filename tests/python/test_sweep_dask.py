@@ -80,9 +80,23 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
         found.stop()
 
 
-def test_a_worker_is_killed_half_way_and_the_bytes_are_those_of_threads(cli: Cli, cluster: Cluster) -> None:
+@pytest.fixture(scope="module")
+def threads(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the sweep leaves without a cluster."""
+    cli = Cli(tmp_path_factory.mktemp("threads"))
+    cli.ok(*SWEEP, "--out", "d")
+    return cli.directory / "d"
+
+
+def assert_same(one: Path, other: Path) -> None:
+    for name in ("results.parquet", "sweep.json"):
+        assert (one / name).read_bytes() == (other / name).read_bytes(), name
+
+
+def test_a_worker_is_killed_half_way_and_the_bytes_are_those_of_threads(
+    cli: Cli, cluster: Cluster, threads: Path
+) -> None:
     first, _ = cluster.start_worker(), cluster.start_worker()
-    cli.ok(*SWEEP, "--out", "threads")
     journal = cli.directory / "dask" / "journal.jsonl"
     command = [*COMMAND, *SWEEP, "--out", "dask", "--executor", f"dask://{cluster.address}"]
     with subprocess.Popen(command, cwd=cli.directory, stdout=subprocess.PIPE, text=True) as process:
@@ -94,8 +108,25 @@ def test_a_worker_is_killed_half_way_and_the_bytes_are_those_of_threads(cli: Cli
     assert process.returncode == 0, out
     assert "200 runs" in out
     assert len(journal.read_bytes().splitlines()) > 5, "it was not half-way"
-    for name in ("results.parquet", "sweep.json"):
-        assert (cli.directory / "dask" / name).read_bytes() == (cli.directory / "threads" / name).read_bytes()
+    assert_same(cli.directory / "dask", threads)
+
+
+def test_a_scheduler_that_dies_is_said_and_the_sweep_goes_on_without_it(
+    cli: Cli, cluster: Cluster, threads: Path
+) -> None:
+    cluster.start_worker()
+    journal = cli.directory / "d" / "journal.jsonl"
+    command = [*COMMAND, *SWEEP, "--out", "d", "--executor", f"dask://{cluster.address}"]
+    with subprocess.Popen(command, cwd=cli.directory, stderr=subprocess.PIPE, text=True) as process:
+        while not (journal.exists() and len(journal.read_bytes().splitlines()) > 2):
+            assert process.poll() is None
+            time.sleep(0.02)
+        cluster.processes[0].kill()
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 2, err
+    assert "the cluster is lost" in err
+    assert "runs are done already" in cli.ok(*SWEEP, "--out", "d")
+    assert_same(cli.directory / "d", threads)
 
 
 def test_no_scheduler_no_worker_and_a_foreign_worker_are_said_with_their_cure(
