@@ -164,7 +164,7 @@ def traffic(wanted: Traffic, pilot: Run) -> dict[str, Any]:
     """What the measured flows carry, on a path that carries what the pilot says."""
     if wanted == "bulk":
         return {"kind": "unlimited"}
-    interval_s = 8 * WEB_BYTES / (WEB_LOAD * pilot["bound_bps"])
+    interval_s = 8 * WEB_BYTES / (WEB_LOAD * max(pilot["bound_bps"], 1.0))
     return {
         "kind": "poisson",
         "size": f"{WEB_BYTES}B",

@@ -205,4 +205,7 @@ def _drawn(advice: Advice) -> list[Row]:
 
 
 def _schemes(advice: Advice, drawn: Sequence[Row]) -> list[str]:
-    return list(dict.fromkeys([*(row.name for row in drawn), *(cell.best for cell in advice.around)]))
+    """What is recommended and what is there now come first: their colours are the clearest."""
+    use = [advice.recommendation.use] if advice.recommendation else []
+    best = [cell.best for cell in advice.around]
+    return list(dict.fromkeys([*use, advice.now, *(row.name for row in drawn), *best]))
