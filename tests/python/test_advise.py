@@ -202,11 +202,13 @@ def lossy() -> Advice:
 
 
 def test_on_a_clean_link_there_is_little_to_gain() -> None:
-    found = _ask(CLEAN, "sender").recommendation
+    advice = _ask(CLEAN, "sender")
+    found = advice.recommendation
     assert found is not None
     assert found.keep_now
     assert found.use == "cubic"
     assert found.tied
+    assert "all runs are alike" in str(advice)
 
 
 def test_where_much_is_lost_a_sender_that_ignores_losses_wins(lossy: Advice) -> None:
@@ -304,6 +306,18 @@ def test_contenders_run_until_they_are_decided_and_others_do_not() -> None:
     assert done["vegas"] == 4
     assert done["bbr"] == done["cubic"]
     assert not race.open() or done["bbr"] == 8
+
+
+def test_nothing_is_tried_at_a_gateway_that_a_flow_does_not_pass() -> None:
+    """Else no machine there could be run."""
+    scenario = airtcp.Scenario.parse(
+        'duration = "3s"\nlink = [{ name = "a", rate = "2Mbit/s", delay = "5ms" },'
+        ' { name = "b", rate = "2Mbit/s", delay = "5ms" }]\n'
+        'flow = [{ name = "all" }, { name = "first", leave = "a" }]\n'
+    )
+    found = airtcp.advise(scenario, control=["gateway"], quick=True)
+    assert [row.name for row in found.rows] == ["cubic"]
+    assert "passes the gateway" in " ".join(found.notes)
 
 
 class _Impatient:

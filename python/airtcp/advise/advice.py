@@ -134,6 +134,9 @@ class Advice:
     loss: float
     base_rtt_s: float
     unknown: tuple[str, ...]
+    """What the measurement could not tell, a sentence or more each."""
+    notes: tuple[str, ...]
+    """What else the reader should know of how this was found."""
     scenario: dict[str, Any]
     scenario_toml: str
     """The same as a file."""

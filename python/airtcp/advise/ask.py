@@ -123,6 +123,7 @@ def _advice(
         loss=loss_of(wireless(path)),
         base_rtt_s=base_rtt_s(path),
         unknown=unknown,
+        notes=tuple(inquiry.notes()),
         scenario=document(inquiry.scenario),
         scenario_toml=inquiry.scenario.to_toml(),
         recommendation=choose(inquiry.race, inquiry.beside),

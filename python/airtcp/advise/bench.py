@@ -73,6 +73,14 @@ def document(scenario: Scenario) -> Document:
     return tomllib.loads(scenario.to_toml())
 
 
+def passes_gateway(path: Document) -> bool:
+    """Does every flow that carries the scheme compared pass the base station?"""
+    names = [link["name"] for link in path["link"]]
+    station = names.index(path["base_station"])
+    compared = [flow for flow in path["flow"] if "scheme" not in flow]
+    return all(names.index(flow["enter"]) <= station <= names.index(flow["leave"]) for flow in compared)
+
+
 def replays(path: Document) -> bool:
     """Does a recording make all runs alike, and may they begin elsewhere in it?
 

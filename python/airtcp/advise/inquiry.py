@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Literal
 
 from airtcp._engine import Scenario, time_in_seconds
-from airtcp.advise.bench import Bench, Document, Trial, document
+from airtcp.advise.bench import Bench, Document, Trial, document, passes_gateway
 from airtcp.advise.beside import Beside
 from airtcp.advise.candidates import WINDOW_BDPS, Candidate, first_round, second_round
 from airtcp.advise.choice import choose, contenders
@@ -93,7 +93,20 @@ class Inquiry:
 
     def _first(self, pilot: Run) -> list[Candidate]:
         window = max(LEAST_WINDOW_BYTES, WINDOW_BDPS * pilot["bound_bps"] * least_rtt_s(pilot) / 8)
-        return first_round(self.question.now, self.question.controlled, round(window))
+        return first_round(self.question.now, self._controlled, round(window))
+
+    @property
+    def _controlled(self) -> frozenset[Place]:
+        """Without the gateway where some flow does not pass it: a machine there could not serve that."""
+        controlled = self.question.controlled
+        return controlled if passes_gateway(self.path) else controlled - {"gateway"}
+
+    def notes(self) -> Iterator[str]:
+        """What the reader should know of how this was found."""
+        if self._controlled != self.question.controlled:
+            yield "Not every flow passes the gateway: nothing there was tried."
+        if self.question.traffic == "web" and self.race.goal.name == "goodput":
+            yield "In some runs no transfer was finished, hence goodput: ask for a longer --duration."
 
     def _rank(self, pilot: Run) -> None:
         effort, races = self.question.effort, {None: self.race}

@@ -24,7 +24,8 @@ def paragraphs(advice: Advice) -> Iterator[Paragraph]:
         yield Paragraph("Interrupted", "This is a part of the answer: what had been run when it was stopped.")
     found = advice.recommendation
     if found is None:
-        yield Paragraph("No answer", "Too little has been run to compare anything.")
+        text = " ".join(["Too little has been run to compare anything.", *advice.notes])
+        yield Paragraph("No answer", text)
         return
     rows = {row.name: row for row in advice.rows}
     yield Paragraph("What to do", " ".join(_what(advice, found, rows)))
@@ -122,19 +123,27 @@ def _harm(row: Row) -> str:
 def _sure(advice: Advice, row: Row) -> Iterator[str]:
     seeds = len(row.summary.seeds)
     runs = f"{seeds} run{'s' if seeds > 1 else ''} of {advice.duration_s:g} s"
-    yield f"Intervals are {100 * advice.confidence:.0f} % over {runs} each; what was far behind ran fewer."
+    yield (
+        f"Intervals are {100 * advice.confidence:.0f} % over {runs} each; what was far behind ran fewer."
+        " They are about chance on the path as it is modelled, not about how well the model fits."
+    )
     if advice.shortened_from_s:
         yield (
             f"The scenario's {advice.shortened_from_s:g} s would take long:"
             f" --duration {advice.shortened_from_s:g}s asks for them."
         )
-    yield "They are about chance on the path as it is modelled, not about how well the model fits."
-    if advice.quick or seeds < 4:
+    if "gateway" in row.needs.places and len(advice.scenario["link"]) == 1:
         yield (
-            "A quick look: run it without --quick before you act on it."
-            if advice.quick
-            else "Few runs: take it as a hint."
+            "The path is a single link here, with the gateway at its near end: the way from there to the"
+            " sender was not measured apart, and what that loses no gateway mends."
         )
+    if row.summary.goodput.half_width == 0:
+        yield "Nothing on this path is left to chance: all runs are alike."
+    yield from advice.notes
+    if advice.quick:
+        yield "A quick look: run it without --quick before you act on it."
+    elif seeds < 4:
+        yield "Few runs: take it as a hint."
 
 
 def _by_control(found: Recommendation, rows: dict[str, Row]) -> Iterator[str]:
