@@ -16,7 +16,8 @@ version = release = airtcp.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "reference"]
 exclude_patterns = ["_build", "_ext"]
 nitpicky = True
-# Types of other libraries, whose documentation is not at hand where this is built, type variables, and names of unions.
+# Types of other libraries, whose documentation is not at hand where this is built, type variables, and
+# names of unions.
 nitpick_ignore_regex = [
     ("py:.*", r"(np|npt|numpy|polars|matplotlib|concurrent|collections|typing|pathlib|os)\..*"),
     ("py:.*", r"airtcp\..*\.T|Figure|ScenarioLike|Control|Traffic"),
