@@ -145,3 +145,36 @@ impl Connections {
         self.forgotten += (MOST / 2) as u64;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use airtcp_wire::{Ecn, Segment, Time};
+
+    fn packet(port: u16, len: u32) -> Packet {
+        let (client, server) = (([10, 0, 0, 1], port).into(), ([10, 0, 0, 2], 80).into());
+        Packet {
+            time: Time::ZERO,
+            endpoints: Endpoints::new(client, server).unwrap(),
+            ecn: Ecn::NotEct,
+            id: 0,
+            bytes: len + 40,
+            segment: Segment { len, flags: Flags::ACK, ..Segment::default() },
+        }
+    }
+
+    /// A scan of every port, over and over, does not push out the connection that carries the data.
+    #[test]
+    fn among_too_many_connections_the_largest_stays() {
+        let mut connections = Connections::default();
+        for place in 0..200_000 {
+            let port = (place % 60_000) as u16;
+            connections.note(&if port == 7 { packet(7, 1400) } else { packet(port, 1) }, 0, place);
+            assert!(connections.open.len() <= MOST);
+        }
+        assert!(connections.forgotten > 0);
+        let (_, largest) = connections.largest().unwrap();
+        assert_eq!(largest.payload_bytes(), 4 * 1400);
+        assert_eq!(largest.first, 7);
+    }
+}
