@@ -72,7 +72,7 @@ def command(
     bursts. Each value says where it comes from; what could not be known says which default stands in.
     """
     fitted = fitted_to(files, rate=rate, reverse_rate=reverse_rate, replay=replay, format_name=format_)
-    place = None if out == "-" else Path(out or f"{_file_name(fitted.name)}.toml")
+    place = None if out == "-" else Path(out or f"{fitted.file_name}.toml")
     if place is None:
         if fitted.files:
             raise InputError(
@@ -144,11 +144,6 @@ def _write(fitted: Fit, place: Path, force: bool) -> None:
             )
     with writing(place):
         fitted.write(place)
-
-
-def _file_name(name: str) -> str:
-    kept = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
-    return kept.strip("-.") or "fit"
 
 
 @contextmanager

@@ -94,8 +94,8 @@ def milliseconds(seconds: float, digits: int = 4) -> str:
 
 
 def duration(seconds: float) -> str:
-    """In ms, or in s from a second on."""
-    return f"{number(seconds)}s" if seconds >= 1 else milliseconds(seconds)
+    """In ms, or in s from a second on; at least a microsecond, as the scenario wants it above zero."""
+    return f"{number(seconds)}s" if seconds >= 1 else milliseconds(max(seconds, 1e-6))
 
 
 def rate(bps: float) -> str:

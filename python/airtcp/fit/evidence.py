@@ -21,6 +21,8 @@ from airtcp.fit.measurement import (
 
 T = TypeVar("T")
 WAYS: tuple[Direction, ...] = ("forward", "reverse", "both")
+SHORTEST_S = 1e-6
+"""Shorter intervals are none."""
 LEAST_DIFFERS = 1.3
 """Least round trips so many times apart are not of one path."""
 
@@ -89,7 +91,7 @@ def gather(measurements: Sequence[Measurement]) -> Evidence:
         rates = (r for r in link_rates if r.what.direction == way)
         _put(found.link_rate, way, rates, lambda r: r.estimate_bps or r.at_least_bps)
         of_way = [t for t in throughput if t.what.direction in (way, "both")]
-        _put(found.capacity, way, (t for t in of_way if t.what.is_capacity), _span)
+        _put(found.capacity, way, (t for t in of_way if t.what.is_capacity and carries(t.what)), _span)
         _put(found.reached, way, (t for t in of_way if not t.what.is_capacity), mean_rate)
     _contradict(found, measurements, throughput)
     return found
@@ -121,6 +123,11 @@ def _put(
 
 def _span(throughput: Throughput) -> float:
     return float(throughput.interval_s.sum())
+
+
+def carries(throughput: Throughput) -> bool:
+    """Could anything ever cross?"""
+    return bool((throughput.rate_bps[throughput.interval_s >= SHORTEST_S] >= 1.0).any())
 
 
 def mean_rate(throughput: Throughput) -> float:

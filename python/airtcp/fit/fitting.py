@@ -57,6 +57,11 @@ class Fit:
     _replay: bool = field(repr=False)
 
     @property
+    def file_name(self) -> str:
+        """The name as that of a file, without an ending."""
+        return _file_name(self.name)
+
+    @property
     def toml(self) -> str:
         """The scenario with its comments. The files that it names are found from the current directory."""
         return self.toml_in(Path())
@@ -206,8 +211,9 @@ def _drafted(
     evidence: Evidence, estimates: Estimates, given: Given, replay: bool, name: str, folder: Path
 ) -> Draft:
     drafted = Draft()
-    put_rate(drafted, evidence, given, folder, name)
-    put_delay(drafted, evidence, estimates.delay, replay=replay, name=name)
+    file_name = _file_name(name)
+    put_rate(drafted, evidence, given, folder, file_name)
+    put_delay(drafted, evidence, estimates.delay, replay=replay, name=file_name)
     put_loss(drafted, evidence, estimates.losses)
     put_overtaking(drafted, evidence)
     return drafted
@@ -241,6 +247,11 @@ def _document(fitted: Fit, drafted: Draft) -> str:
 def _title(measurements: Sequence[Measurement]) -> str:
     first = shown(measurements[0].source.stem) or "fit"
     return first if len(measurements) == 1 else f"{first}-and-{len(measurements) - 1}-more"
+
+
+def _file_name(name: str) -> str:
+    kept = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
+    return kept.strip("-.") or "fit"
 
 
 def _notes(measurements: Sequence[Measurement]) -> list[str]:

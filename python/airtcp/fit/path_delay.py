@@ -20,6 +20,7 @@ ACK_BYTES = 52
 PING_BYTES = 84
 DEFAULT_ROOM_PACKETS = 50
 """As the simulator's, at least."""
+MOST_ROOM_PACKETS = 1_000_000
 
 
 def put_delay(draft: Draft, evidence: Evidence, delay: Delay | None, *, replay: bool, name: str) -> None:
@@ -250,7 +251,7 @@ def _queue(draft: Draft, loaded: From[RoundTrips]) -> None:
         return
     least = float(known.min())
     longest = float(np.quantile(known, 0.99)) - least
-    room = int(longest * draft.rate_bps / 8 / PACKET_BYTES)
+    room = min(MOST_ROOM_PACKETS, int(longest * draft.rate_bps / 8 / PACKET_BYTES))
     if room <= max(DEFAULT_ROOM_PACKETS, int(least * draft.rate_bps / 8 / PACKET_BYTES)):
         return
     draft.add(

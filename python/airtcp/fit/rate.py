@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from airtcp.fit.draft import Draft, Entry, percent, rate, text
-from airtcp.fit.evidence import Evidence, From, mean_rate, there
+from airtcp.fit.evidence import SHORTEST_S, Evidence, From, mean_rate, there
 from airtcp.fit.findings import Finding, Unknown
 from airtcp.fit.measurement import Direction, LinkRate, Throughput
 
@@ -135,10 +135,12 @@ def as_log(throughput: Throughput) -> str:
     steps = [
         {"duration_ms": round(float(length) * 1e3, 3), "bandwidth_kbps": round(float(bps) / 1e3, 3)}
         for length, bps in zip(throughput.interval_s, throughput.rate_bps, strict=True)
+        if length >= SHORTEST_S
     ]
     if throughput.rtt_s is not None and np.isfinite(throughput.rtt_s).any():
         usual = float(np.nanmedian(throughput.rtt_s))
-        for step, rtt in zip(steps, throughput.rtt_s, strict=True):
+        long_enough = throughput.rtt_s[throughput.interval_s >= SHORTEST_S]
+        for step, rtt in zip(steps, long_enough, strict=True):
             step["latency_ms"] = round(float(rtt if np.isfinite(rtt) else usual) * 1e3, 3)
     return "[\n" + ",\n".join(f"  {json.dumps(step)}" for step in steps) + "\n]\n"
 

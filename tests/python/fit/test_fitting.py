@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import airtcp
 from airtcp.fit import Fit, fit_measurements
@@ -277,3 +279,45 @@ def test_a_transfer_shows_the_queue_that_it_filled_beside_a_ping_too() -> None:
         fitted = fit_measurements([transfer, *others], given=Given(10e6))
         # 0.198 s at 10 Mbit/s are 165 packets of 1500 bytes.
         assert "queue = { packets = 165 }" in fitted.toml
+
+
+seconds = st.floats(0, 1e5)
+
+
+@given(
+    st.lists(st.tuples(seconds, seconds), max_size=60),
+    st.lists(st.booleans(), max_size=60),
+    st.lists(st.tuples(st.floats(1e-9, 1e4), st.floats(0, 1e12)), max_size=5),
+    st.floats(1e-12, 1e5),
+    st.sampled_from(["forward", "reverse", "both"]),
+    st.booleans(),
+)
+@settings(max_examples=150, deadline=None)
+def test_whatever_was_measured_makes_a_valid_scenario(
+    trips: list[tuple[float, float]],
+    lost: list[bool],
+    steps: list[tuple[float, float]],
+    interval_s: float,
+    direction: Direction,
+    is_transfer: bool,
+) -> None:
+    time, rtt = (np.array([trip[side] for trip in trips]) for side in (0, 1))
+    lengths, bps = (np.array([step[side] for step in steps]) for side in (0, 1))
+    sent = np.arange(len(lost), dtype=np.float64) * interval_s
+    measured = Measurement(
+        Path("x"),
+        "any",
+        RoundTrips(np.sort(time), rtt, 84.0) if trips else None,
+        (Fates(np.array(lost, dtype=np.bool_), direction, None, interval_s, sent),),
+        throughput=(
+            Throughput(np.cumsum(lengths), lengths, bps, direction, is_capacity=bool(bps.sum() > 1e3)),
+        )
+        if steps
+        else (),
+        transfer=Transfer(100, 3) if is_transfer else None,
+    )
+    try:
+        fitted = fit_measurements([measured])
+    except FileError:
+        return
+    assert fitted.scenario.links[-1] == "wireless"
