@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
@@ -28,16 +28,14 @@ Rgb = tuple[float, float, float]
 def best_maps(plan: Plan, summary: Summary, maps: Sequence[Panel]) -> Figure:
     """A cell has the colour of the scheme that is best there, darker the further ahead; ties are hatched."""
     drawn, grid = _panels(plan, [panel.title for panel in maps])
+    colours = _colours(plan, summary)
     for axes, panel in zip(grid, maps, strict=True):
         texts = len(panel.points[0]) * _columns(len(maps)) <= MAX_TEXTS
         for y, row in enumerate(panel.points):
             for x, number in enumerate(row):
                 if number in summary.judged:
-                    _cell(axes, x, y, summary.judged[number], plan, texts)
-    leaders = {judged.best for judged in summary.judged.values()}
-    handles = [
-        Patch(facecolor=colour_of(plan, scheme), label=scheme) for scheme in plan.schemes if scheme in leaders
-    ]
+                    _cell(axes, x, y, summary.judged[number], colours, texts)
+    handles = [Patch(facecolor=colour, label=scheme) for scheme, colour in colours.items()]
     handles.append(Patch(facecolor="white", edgecolor="#555555", hatch=HATCH, lw=0.4, label="tie"))
     drawn.legend(handles=handles, loc="outside right upper", title=f"best {summary.goal.name}")
     said = f"darker: further ahead of the next, up to {FULL_MARGIN:.0%}"
@@ -60,15 +58,19 @@ def value_maps(plan: Plan, summary: Summary, panel: Panel) -> Figure:
     return drawn
 
 
-def colour_of(plan: Plan, scheme: str) -> str:
-    return COLOURS[plan.schemes.index(scheme) % len(COLOURS)]
+def _colours(plan: Plan, summary: Summary) -> dict[str, str]:
+    """Of the schemes that are best somewhere: as in all figures, while there are colours for all schemes."""
+    leaders = {judged.best for judged in summary.judged.values()}
+    led = [scheme for scheme in plan.schemes if scheme in leaders]
+    order = plan.schemes if len(plan.schemes) <= len(COLOURS) else led
+    return {scheme: COLOURS[order.index(scheme) % len(COLOURS)] for scheme in led}
 
 
-def _cell(axes: Axes, x: int, y: int, judged: Judged, plan: Plan, texts: bool) -> None:
+def _cell(axes: Axes, x: int, y: int, judged: Judged, colours: Mapping[str, str], texts: bool) -> None:
     margin = judged.margin.mean if judged.margin else 0.0
     tie = bool(judged.tied)
     strength = 0.25 if tie else 0.35 + 0.65 * min(margin / FULL_MARGIN, 1.0)
-    face = _blend(to_rgb(colour_of(plan, judged.best)), strength)
+    face = _blend(to_rgb(colours[judged.best]), strength)
     edge = "#777777" if tie else "white"
     patch = Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=face, edgecolor=edge, lw=0.4)
     patch.set_hatch(HATCH if tie else "")

@@ -6,7 +6,6 @@ end of the process has torn is not valid, and is written anew.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -85,7 +84,11 @@ class Journal:
 
 
 def _lock(file: IO[bytes], directory: Path) -> None:
-    """The kernel lets go of it when the process ends, however it ends."""
+    """The kernel lets go of it when the process ends, however it ends. Windows has no such lock."""
+    try:
+        import fcntl  # noqa: PLC0415
+    except ImportError:
+        return
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
