@@ -19,7 +19,7 @@ from airtcp.advise.advice import Cell
 from airtcp.advise.bench import Bench, Trial, document, replays, wireless
 from airtcp.advise.beside import Beside, judge
 from airtcp.advise.candidates import Candidate, first_round, hosts, places, second_round
-from airtcp.advise.deployment import CONGESTION_CONTROLS, FACTS, PARTS, QUEUES, RECEIVERS, STAGES
+from airtcp.advise.deployment import CONGESTION_CONTROLS, FACTS, PARTS, QUEUES, SETTINGS, STAGES
 from airtcp.advise.race import Race, decide, screen
 from airtcp.advise.ranges import ranges
 from airtcp.advise.standing import standings
@@ -40,7 +40,7 @@ controls = st.sets(st.sampled_from(list(CONTROLS))).map(sorted)
 
 def test_every_scheme_has_facts_with_a_source() -> None:
     assert set(FACTS) == {scheme["name"] for scheme in airtcp.schemes()}
-    for facts in [*FACTS.values(), *QUEUES.values(), *RECEIVERS.values()]:
+    for facts in [*FACTS.values(), *QUEUES.values(), *SETTINGS.values()]:
         assert facts.places
         assert facts.stage in STAGES
         assert facts.source
@@ -84,6 +84,12 @@ def test_what_waits_for_marks_is_tried_only_with_a_queue_that_marks() -> None:
     assert not {"spectcp", "jersey"} & {c.scheme for c in first_round("cubic", places(["sender"]), 100_000)}
     both = first_round("cubic", places(["sender", "gateway"]), 100_000)
     assert {c.queue for c in both if c.scheme == "spectcp"} == {"red-ecn"}
+
+
+def test_marks_need_a_sender_that_asks_for_them() -> None:
+    both = first_round("cubic", places(["sender", "gateway"]), 100_000)
+    marked = next(candidate for candidate in both if candidate.name == "cubic:ecn=true @ red-ecn")
+    assert marked.places == {"sender", "gateway"}
 
 
 def test_a_machine_takes_the_place_of_the_one_in_use() -> None:

@@ -12,7 +12,7 @@ from airtcp.advise.deployment import (
     GATEWAYS,
     PARTS,
     QUEUES,
-    RECEIVERS,
+    SETTINGS,
     STAGES,
     Facts,
     Place,
@@ -45,8 +45,8 @@ class Candidate:
     scheme: str
     queue: str | None = None
     """A name of `QUEUES`."""
-    receiver: str | None = None
-    """A name of `RECEIVERS`, where the scheme changes that."""
+    setting: str | None = None
+    """A name of `SETTINGS`, where the scheme changes that of a host."""
     in_use: tuple[str, ...] = ()
     """Parts of the scheme that are there already, and need nothing."""
 
@@ -59,7 +59,7 @@ class Candidate:
         """Of each of its parts that is not there already."""
         found = [FACTS[term] for term in terms(self.scheme) if term not in self.in_use]
         found += [QUEUES[self.queue]] if self.queue else []
-        return found + ([RECEIVERS[self.receiver]] if self.receiver else [])
+        return found + ([SETTINGS[self.setting]] if self.setting else [])
 
     @property
     def places(self) -> frozenset[Place]:
@@ -156,14 +156,14 @@ def _senders(now: str, controlled: frozenset[Place]) -> Iterator[Candidate]:
         ):
             yield Candidate(f"{now}+{PARAMETERS.get(name, name)}")
     if {"sender", "gateway"} <= controlled:
-        yield Candidate(with_key(now, "ecn=true"), "red-ecn")
+        yield Candidate(with_key(now, "ecn=true"), "red-ecn", setting="ecn")
 
 
 def _receivers(now: str, controlled: frozenset[Place], window_bytes: int) -> Iterator[Candidate]:
     if "receiver" in controlled:
         window = f"receive_window={round(window_bytes / 1000)}kB"
-        yield Candidate(with_key(now, window), receiver="receive_window")
-        yield Candidate(with_key(now, "ack_every=1"), receiver="ack_every")
+        yield Candidate(with_key(now, window), setting="receive_window")
+        yield Candidate(with_key(now, "ack_every=1"), setting="ack_every")
 
 
 def _gateways(now: str, controlled: frozenset[Place]) -> Iterator[Candidate]:

@@ -263,7 +263,7 @@ QUEUES: dict[str, Facts] = {
     ),
 }
 
-RECEIVERS: dict[str, Facts] = {
+SETTINGS: dict[str, Facts] = {
     "receive_window": Facts(
         RECEIVER,
         "setting",
@@ -272,6 +272,15 @@ RECEIVERS: dict[str, Facts] = {
         "not needed",
         encrypted=QUIC_APART,
         caution="holds on every path of the receiver, where it is set for all",
+    ),
+    "ecn": Facts(
+        SENDER,
+        "setting",
+        "sysctl net.ipv4.tcp_ecn=1 at the sender",
+        "RFC 3168; Linux ip-sysctl: 2, the default, agrees to ECN and does not ask for it",
+        "not needed",
+        headers="ECN is asked for when a connection opens; receivers that run Linux agree",
+        encrypted=QUIC_APART,
     ),
     "ack_every": Facts(
         RECEIVER,
