@@ -40,6 +40,8 @@ _PLACES = {
 # A direction with less says nothing of its path.
 _FEW_PACKETS = 100
 _INTERVAL_S = 0.1
+# What the engine keeps.
+_MOST_FATES = 1 << 22
 
 
 def recognises(head: bytes) -> float:
@@ -147,6 +149,8 @@ def _notes(found: CaptureColumns) -> list[str]:
         notes.append(f"The handshake took {found['handshake_rtt_s'] * 1e3:.1f} ms there and back.")
     if not way["acks"]:
         notes.append("No acknowledgment was captured: round trips and losses behind the tap cannot be told.")
+    if len(way["lost"]) == _MOST_FATES:
+        notes.append(f"The fates are those of the first {_MOST_FATES} packets; counts are of all.")
     if way["missed"]:
         notes.append(
             f"{way['missed']} packets are not in the file but were acknowledged: the capture missed them."
