@@ -18,6 +18,9 @@ from airtcp.cli.console import plain_console, watched, write_json
 from airtcp.cli.errors import INTERRUPTED, InputError, writing
 from airtcp.cli.options import (
     DurationOption,
+    JobsOption,
+    JsonOption,
+    OutOption,
     ProfileOption,
     ReportOption,
     Request,
@@ -68,16 +71,10 @@ def command(
     ] = None,
     duration: DurationOption = None,
     profile: ProfileOption = None,
-    json: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Write the results there too; `-` is standard output."),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Where results and figures go.  [default: airtcp-out/NAME]"),
-    ] = None,
+    json: JsonOption = None,
+    out: OutOption = None,
     report: ReportOption = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time.  [default: one a core]")] = None,
+    jobs: JobsOption = None,
 ) -> None:
     """Say what to use on a link: which of the schemes that you could deploy is best, and by how much.
 

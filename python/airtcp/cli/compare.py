@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -13,6 +11,9 @@ from airtcp.cli.controllers import ControllerOption
 from airtcp.cli.errors import FAILED, INTERRUPTED, writing
 from airtcp.cli.options import (
     DurationOption,
+    JobsOption,
+    JsonOption,
+    OutOption,
     ProfileOption,
     ReportOption,
     ScenarioArgument,
@@ -46,16 +47,10 @@ def command(
     seeds: SeedsOption = None,
     duration: DurationOption = None,
     profile: ProfileOption = None,
-    json: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Write the results there too; `-` is standard output."),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Where results and figures go.  [default: airtcp-out/NAME]"),
-    ] = None,
+    json: JsonOption = None,
+    out: OutOption = None,
     report: ReportOption = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time.  [default: one a core]")] = None,
+    jobs: JobsOption = None,
 ) -> None:
     """Run schemes × seeds on a link and say which carries most, by how much, and how sure that is.
 

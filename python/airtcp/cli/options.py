@@ -55,6 +55,14 @@ ReportOption = Annotated[
         show_default=False,
     ),
 ]
+JsonOption = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Write the results there too; `-` is standard output.")
+]
+OutOption = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Where results and figures go.  [default: airtcp-out/NAME]"),
+]
+JobsOption = Annotated[int | None, typer.Option(min=1, help="Runs at a time.  [default: one a core]")]
 
 
 @dataclass(frozen=True)

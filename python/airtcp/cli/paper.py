@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from airtcp.cli.options import ReportOption
+from airtcp.cli.options import JobsOption, JsonOption, ReportOption
 
 RUN = "run"
 EXAMPLES = """\b
@@ -23,10 +23,6 @@ Examples:
 
 SeedsOption = Annotated[int | None, typer.Option(min=1, help="Runs a scheme.  [default: enough]")]
 QuickOption = Annotated[bool, typer.Option("--quick", help="A run of seconds: its numbers mean nothing.")]
-JsonOption = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Write the results there; `-` is standard output.")
-]
-JobsOption = Annotated[int | None, typer.Option(min=1, help="Runs at a time.  [default: one a core]")]
 
 
 class _Group(TyperGroup):

@@ -18,6 +18,7 @@ from airtcp.cli.controllers import ControllerOption
 from airtcp.cli.errors import INTERRUPTED, InputError, writing
 from airtcp.cli.options import (
     DurationOption,
+    JobsOption,
     ProfileOption,
     ReportOption,
     Request,
@@ -74,7 +75,7 @@ def command(
     ] = None,
     report: ReportOption = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Forget the runs that DIR holds.")] = False,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time.  [default: one a core]")] = None,
+    jobs: JobsOption = None,
     executor: Annotated[
         str, typer.Option(metavar="WHERE", help="threads, processes, or dask://HOST:PORT.")
     ] = "threads",
