@@ -78,8 +78,14 @@ impl Timeline {
 
     /// Packets below `n` have arrived, and those of the blocks.
     fn ack(&mut self, ms: f64, n: u32, echo: u64, blocks: &[(u32, u32)]) -> &mut Self {
+        let bytes: Vec<_> = blocks.iter().map(|&(left, right)| (left * MSS, right * MSS)).collect();
+        self.ack_bytes(ms, n, echo, &bytes)
+    }
+
+    /// The same, of blocks in bytes of the stream.
+    fn ack_bytes(&mut self, ms: f64, n: u32, echo: u64, blocks: &[(u32, u32)]) -> &mut Self {
         let mut sack = SackBlocks::default();
-        blocks.iter().for_each(|&(left, right)| sack.push(Seq(1000 + left * MSS), Seq(1000 + right * MSS)));
+        blocks.iter().for_each(|&(left, right)| sack.push(Seq(1000 + left), Seq(1000 + right)));
         let segment = Segment {
             seq: Seq(5000),
             ack: Seq(1000 + n * MSS),
@@ -152,6 +158,18 @@ fn a_fast_retransmission_is_one_loss() {
     assert_eq!((way.counts.spurious, way.counts.late, way.counts.timeouts), (0, 0, 0));
     // Of packets 0, 2, 3, 4 by ACK and SACK, and of the retransmission, as its timestamp comes back.
     assert_eq!(rtts_ms(way), [40.0; 5]);
+}
+
+/// A receiver that merges or splits packets may acknowledge parts of those that were captured.
+#[test]
+fn a_block_that_ends_within_a_packet_tells_nothing_of_it() {
+    let mut line = Timeline::default();
+    line.handshake(40.0, 0.0);
+    line.burst(5);
+    line.ack_bytes(83.0, 1, 41, &[(2 * MSS, 3 * MSS + 7)]).ack(90.0, 5, 41, &[]);
+    let capture = line.found();
+    assert!(lost(&capture.forward).is_empty());
+    assert_eq!(capture.forward.counts.retransmissions, 0);
 }
 
 /// Karn's rule (RFC 6298 §3): without timestamps, what was sent twice is no sample.

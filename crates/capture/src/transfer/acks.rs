@@ -148,7 +148,10 @@ impl Transfer {
 
     fn deliver_sacked(&mut self, range: &Range<u64>, now: Time, news: &mut News) {
         let mut at = range.start;
-        while let Some((&start, piece)) = self.pieces.range(at..range.end).next() {
+        // The last piece may reach beyond what is acknowledged.
+        while at < range.end
+            && let Some((&start, piece)) = self.pieces.range(at..range.end).next()
+        {
             at = piece.end;
             if piece.end <= range.end {
                 self.deliver(start, now, None, news);
