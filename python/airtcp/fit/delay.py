@@ -33,6 +33,8 @@ class Variation:
 
     mean_s: float
     deviation_s: float
+    measured_deviation_s: float
+    """Of the round trips themselves: a fitted tail may be longer than any of them."""
     misfit: float
     """Largest distance between the measured and the fitted distribution function (Kolmogorov)."""
     correlation: Correlation
@@ -80,8 +82,8 @@ def fit_delay(trips: RoundTrips, *, is_idle: bool = True) -> Delay | None:
     deviation = float(above.std())
     if len(rtt) < FEW or deviation < max(1e-4, NEGLIGIBLE * base.best):
         return Delay(Value(least, base.low, least), least, dropped, None, spikes, stalls, len(rtt))
-    mean, deviation, misfit = _log_normal(above)
-    variation = Variation(mean, deviation, misfit, correlation(time, above))
+    mean, fitted, misfit = _log_normal(above)
+    variation = Variation(mean, fitted, deviation, misfit, correlation(time, above))
     return Delay(base, least, dropped, variation, spikes, stalls, len(rtt))
 
 

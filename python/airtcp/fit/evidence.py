@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,8 @@ T = TypeVar("T")
 WAYS: tuple[Direction, ...] = ("forward", "reverse", "both")
 SHORTEST_S = 1e-6
 """Shorter intervals are none."""
+FEW = 20
+"""Fewer probes than this tell next to nothing."""
 LEAST_DIFFERS = 1.3
 """Least round trips so many times apart are not of one path."""
 
@@ -66,6 +68,41 @@ class Evidence:
 def shown(text: str) -> str:
     """Without what would end a line or move a cursor."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def use_of(found: Evidence, measurements: Sequence[Measurement]) -> tuple[list[Measurement], list[str]]:
+    """The measurements that answer something, and a sentence on each of the others."""
+    ways: list[Any] = [found.fates, found.capacity, found.link_rate, found.reached, found.counts]
+    answers: list[From[Any] | None] = [found.idle, found.loaded, found.probed, found.resent]
+    answers += [found.reordering.get("forward"), *(answer for way in ways for answer in way.values())]
+    sources = [answer.source for answer in answers if answer is not None]
+    used = [m for m in measurements if any(m is source for source in sources)]
+    unused = [m for m in measurements if not any(m is source for source in sources)]
+    return used, [f"{shown(m.source.name)}: not used; {_why_unused(m, found)}." for m in unused]
+
+
+def _why_unused(measurement: Measurement, found: Evidence) -> str:
+    trips = measurement.round_trips
+    rival = found.loaded if measurement.transfer else found.idle
+    if trips is not None and len(trips.rtt_s) and rival is not None:
+        of = "round trips" if measurement.transfer else "probes"
+        more = len(rival.what.rtt_s) > len(trips.rtt_s)
+        return f"{rival.name} has more {of}" if more else f"{rival.name} comes first and has as many {of}"
+    return "the other files answer all that it does, from more packets or a longer time"
+
+
+def too_few(found: Evidence) -> list[str]:
+    """A warning, if all rests on a handful of probes."""
+    if found.probed is not None:
+        probes, name = len(found.probed.what.lost), found.probed.name
+    elif found.idle is not None and not found.capacity:
+        probes, name = len(found.idle.what.rtt_s), found.idle.name
+    else:
+        return []
+    if probes >= FEW:
+        return []
+    many = "1 probe" if probes == 1 else f"{probes} probes"
+    return [f"Only {many} in {name}: so few tell hardly anything of the path; send 600."]
 
 
 def gather(measurements: Sequence[Measurement]) -> Evidence:

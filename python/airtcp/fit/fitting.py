@@ -16,7 +16,7 @@ from airtcp.fit import draft as toml
 from airtcp.fit.delay import Delay
 from airtcp.fit.draft import Draft
 from airtcp.fit.estimates import Estimates, estimate
-from airtcp.fit.evidence import Evidence, gather, shown
+from airtcp.fit.evidence import Evidence, gather, shown, too_few, use_of
 from airtcp.fit.findings import Finding, Unknown
 from airtcp.fit.loss import Loss
 from airtcp.fit.measurement import Measurement
@@ -114,12 +114,17 @@ class Fit:
 
     def summary(self) -> list[str]:
         """What was found and what is assumed, in a line each."""
-        names = ", ".join(shown(f"{m.source.name} ({m.format})") for m in self.measurements)
+        used, _ = use_of(self._evidence, self.measurements)
+        names = ", ".join(shown(f"{m.source.name} ({m.format})") for m in used)
         found = "; ".join(f"{finding.quantity} {finding.shown}" for finding in self.found)
-        lines = [f"Fitted to {names}: {found or 'nothing of use'}."]
+        warning = too_few(self._evidence)
+        lines = [*warning, f"Fitted to {names}: {found or 'nothing of use'}."]
         if self.unknown:
             lines.append("Assumed: " + "; ".join(_short(unknown) for unknown in self.unknown) + ".")
-        return lines + list(self.notes)
+        return lines + list(self.notes[len(warning) :])
+
+    def __repr__(self) -> str:
+        return "\n".join(self.summary())
 
 
 def fit(
@@ -177,12 +182,13 @@ def fit_measurements(
     given = given or Given()
     estimates = estimate(evidence)
     drafted = _drafted(evidence, estimates, given, replay, title, Path())
+    used, unused = use_of(evidence, measurements)
     return Fit(
         tuple(measurements),
         title,
         tuple(drafted.found),
         tuple(drafted.unknown),
-        (*evidence.contradictions, *drafted.notes, *_notes(measurements)),
+        (*too_few(evidence), *unused, *evidence.contradictions, *drafted.notes, *_notes(used)),
         drafted.files,
         drafted.rate_bps,
         drafted.delay,
@@ -225,7 +231,8 @@ def _document(fitted: Fit, drafted: Draft) -> str:
     unknown = [f"- {unknown.text}" for unknown in drafted.unknown]
     # What no key of the scenario carries.
     seen = [f"- {finding.text}" for finding in drafted.found if not drafted.carries(finding)]
-    description = "Fitted to " + ", ".join(shown(m.source.name) for m in fitted.measurements) + "."
+    used, _ = use_of(fitted._evidence, fitted.measurements)
+    description = "Fitted to " + ", ".join(shown(m.source.name) for m in used) + "."
     keys = (
         f"name = {toml.text(shown(fitted.name))}\n"
         f"description = {toml.text(description)}\n"
@@ -246,7 +253,11 @@ def _document(fitted: Fit, drafted: Draft) -> str:
 
 def _title(measurements: Sequence[Measurement]) -> str:
     first = shown(measurements[0].source.stem) or "fit"
-    return first if len(measurements) == 1 else f"{first}-and-{len(measurements) - 1}-more"
+    return (
+        first
+        if len({m.source.stem for m in measurements}) == 1
+        else f"{first}-and-{len(measurements) - 1}-more"
+    )
 
 
 def _file_name(name: str) -> str:

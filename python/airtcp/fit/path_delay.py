@@ -130,7 +130,8 @@ def _variation(draft: Draft, source: From[RoundTrips], delay: Delay) -> None:
         return
     finding = Finding(
         "delay above that",
-        f"{number(varies.mean_s * 1e3)} ms in the mean, deviation {number(varies.deviation_s * 1e3)} ms",
+        f"{number(varies.mean_s * 1e3)} ms in the mean, deviation {number(varies.deviation_s * 1e3)} ms "
+        f"(measured {number(varies.measured_deviation_s * 1e3)} ms)",
         "",
         "Log-normal; its distribution function is nowhere more than "
         f"{percent(max(varies.misfit, 0.001), 2)} from the measured one.",

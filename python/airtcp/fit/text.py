@@ -46,6 +46,11 @@ class Skips:
         if not self.first:
             self.first = f"{self.unit} {number}: `{shown(text)}`"
 
+    def include(self, others: Skips) -> None:
+        """Counts what `others` counted, too."""
+        self.count += others.count
+        self.first = self.first or others.first
+
     def skipped(self) -> Skipped | None:
         return Skipped(self.count, self.first) if self.count else None
 
@@ -76,6 +81,8 @@ class TextFile:
     notes: list[str] = field(default_factory=list)
     characters: int = 0
     """That `more` has read."""
+    is_cut: bool = False
+    """The line that was read last has no end: it is the file's last one, and perhaps not all of it."""
     is_plain: bool = False
     """UTF-8 without a mark, not packed: what the engine reads, too. Known once reading began."""
 
@@ -90,6 +97,7 @@ class TextFile:
             number = 0
             while piece := self._readline(stream):
                 number += 1
+                self.is_cut = piece[-1] != "\n"
                 if number % _CHECK_EACH == 0:
                     skips.check(self.path)
                 if len(piece) == LONGEST_LINE and piece[-1] != "\n":

@@ -321,3 +321,49 @@ def test_whatever_was_measured_makes_a_valid_scenario(
     except FileError:
         return
     assert fitted.scenario.links[-1] == "wireless"
+
+
+def test_a_file_that_answers_nothing_is_named_with_its_reason() -> None:
+    long, short = ping(varied(60), name="long.log"), ping(varied(40), name="short.log")
+    fitted = fit_measurements([long, short])
+    assert "short.log: not used; long.log has more probes." in fitted.notes
+    assert "# short.log: not used; long.log has more probes." in fitted.toml
+    assert 'description = "Fitted to long.log."' in fitted.toml
+    assert fitted.summary()[0].startswith("Fitted to long.log (ping (Linux, IPv4)): ")
+
+
+def test_files_that_each_answer_something_are_all_used() -> None:
+    down = rates("link.down", "forward", [5e6] * 30, is_capacity=True)
+    up = rates("link.up", "reverse", [1e6] * 30, is_capacity=True)
+    fitted = fit_measurements([down, up, ping(varied(60))])
+    assert not any("not used" in note for note in fitted.notes)
+
+
+def test_two_ways_of_one_link_have_its_name() -> None:
+    down = rates("link.down", "forward", [5e6] * 30, is_capacity=True)
+    up = rates("link.up", "reverse", [1e6] * 30, is_capacity=True)
+    assert fit_measurements([down, up]).name == "link"
+    assert fit_measurements([down, ping(varied(60))]).name == "link-and-1-more"
+
+
+def test_the_measured_deviation_stands_beside_the_fitted_one() -> None:
+    fitted = fit_measurements([ping(varied(60))])
+    assert fitted.delay is not None
+    assert fitted.delay.variation is not None
+    shown = f"(measured {fitted.delay.variation.measured_deviation_s * 1e3:.4g} ms)"
+    assert any(shown in finding.text for finding in fitted.found)
+    assert shown in " ".join(fitted.toml.replace("# ", "").split())
+    assert fitted.delay.variation.measured_deviation_s == pytest.approx(np.std(varied(60)), rel=1e-9)
+
+
+def test_of_few_probes_it_is_said_first() -> None:
+    few = fit_measurements([ping([0.05, 0.06, 0.07])])
+    assert few.notes[0] == few.summary()[0]
+    assert few.notes[0].startswith("Only 3 probes in ping.log: ")
+    assert few.summary().count(few.notes[0]) == 1
+    assert not any("Only" in note for note in fit_measurements([ping(varied(20))]).notes)
+
+
+def test_a_fit_prints_as_its_summary() -> None:
+    fitted = fit_measurements([ping(varied(60))])
+    assert str(fitted) == repr(fitted) == "\n".join(fitted.summary())

@@ -147,6 +147,43 @@ def test_duplicates_count_once(read: Read) -> None:
     assert "1 duplicate" in found.notes[0]
 
 
+@pytest.mark.parametrize("time", ["time=x12.9 ms", "time=1x2.9 ms", "time= ms", "time=12.9 m", "tt"])
+def test_a_garbled_answer_is_skipped_and_neither_lost_nor_received(read: Read, time: str) -> None:
+    found = read(LINUX.replace("ttl=56 time=14.3 ms", time))
+    assert lost(found) == ".x.xx"
+    assert rtts_ms(found) == [12.3, 12.9]
+    assert found.skipped is not None
+    assert (found.skipped.count, found.skipped.first.partition(":")[0]) == (1, "line 3")
+
+
+@pytest.mark.parametrize("stamp", ["", "[1700000004.500000] "])
+def test_a_last_line_cut_anywhere_loses_nothing(read: Read, stamp: str) -> None:
+    lines = LINUX.splitlines()[:3]
+    last = stamp + lines[1].replace("icmp_seq=1", "icmp_seq=3")
+    for end in range(5, len(last)):
+        found = read("\n".join([*lines, last[:end]]))
+        assert (lost(found), rtts_ms(found)) == ("..", [12.3, 14.3]), last[:end]
+        assert found.skipped is not None or last[:end] in stamp, last[:end]
+        assert not any("on the way when" in note for note in found.notes)
+
+
+def test_a_garbled_last_answer_before_the_summary_is_not_lost(read: Read) -> None:
+    text = LINUX.replace("6 packets", "4 packets").replace("time=12.9 ms", "time=?")
+    found = read(text)
+    assert lost(found) == "..x"
+    assert found.notes == ()
+
+
+def test_a_windows_line_in_any_language_that_is_cut_short_is_not_lost(read: Read) -> None:
+    text = (
+        "Pinging 192.0.2.1 with 32 bytes of data:\n"
+        "Reply from 192.0.2.1: bytes=32 time=14ms TTL=56\n"
+        "Reply from 192.0.2.1: bytes=32 time=15ms TTL=56\n"
+        "Reply from 192.0"
+    )
+    assert lost(read(text)) == ".."
+
+
 def test_sequence_numbers_of_16_bits_begin_again(read: Read) -> None:
     numbers = [65533, 65534, 0, 1]
     found = read("".join(f"64 bytes from 192.0.2.1: icmp_seq={n} ttl=56 time=5.00 ms\n" for n in numbers))

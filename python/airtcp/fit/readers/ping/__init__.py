@@ -42,7 +42,7 @@ def read(path: Path) -> Measurement:
     text = TextFile(path, log.skips)
     try:
         for number, line in text.lines():
-            log.take(number, line)
+            log.take(number, line, is_cut=text.is_cut)
     except Full:
         log.notes.append(
             f"Only the first {MAX_PACKETS} packets are used; lines from {number} on are left out."
@@ -63,14 +63,17 @@ class _Log:
         self.hosts: dict[str, Series] = {}
         self.current: Series | None = None
         self.summary_lines = 0
-        self.without_time = 0
+        self.untimed = Skips("answers with a time")
+        """Answers whose time cannot be read. A file of nothing else is ping's own, with small packets."""
         self.received = 0
         """By the summaries."""
         self.foreign_hosts = 0
 
-    def take(self, number: int, line: str) -> None:
+    def take(self, number: int, line: str, *, is_cut: bool = False) -> None:
         found = event(line.strip("\a\b"))
         match found:
+            case Answer() if found.rtt_ms is None and found.sequence is not None:
+                self._untimed(number, line, found.host, found.sequence)
             case Answer():
                 self._answer(found)
             case Begin():
@@ -87,7 +90,7 @@ class _Log:
             case Remark():
                 pass
             case None:
-                self._unknown(number, line)
+                self._unknown(number, line, is_cut=is_cut)
 
     def measurement(self) -> Measurement:
         """
@@ -98,6 +101,7 @@ class _Log:
         if best is None or not best.answers:
             raise FileError(f"{self.path}: {self._why_nothing()}")
         self._check_presumed(best)
+        self.skips.include(self.untimed)
         self.skips.check(self.path)
         round_trips, fates, reordering = best.measured()
         version = "IPv6" if best.is_ipv6 else "IPv4"
@@ -119,8 +123,6 @@ class _Log:
         return self.hosts[host]
 
     def _answer(self, answer: Answer) -> None:
-        if answer.rtt_ms is None:
-            self.without_time += 1
         series = self._series(answer.host)
         if series is None:
             self.foreign_hosts += 1
@@ -128,6 +130,13 @@ class _Log:
         self.current = series
         self.summary_lines = 0
         series.answer(answer)
+
+    def _untimed(self, number: int, line: str, host: str, sequence: int) -> None:
+        self.untimed.add(number, line)
+        self.summary_lines = 0
+        series = self.hosts.get(host) or self.current
+        if series:
+            series.untimed(sequence)
 
     def _begin(self, begin: Begin) -> None:
         self.current = self._series(begin.host)
@@ -148,11 +157,11 @@ class _Log:
         self.current = series
         series.unanswered(unanswered.sequence)
 
-    def _unknown(self, number: int, line: str) -> None:
+    def _unknown(self, number: int, line: str, *, is_cut: bool) -> None:
         series = self.current
         if self.summary_lines > 0:
             self.summary_lines -= 1
-        elif series and series.is_windows and "=" not in line:
+        elif series and series.is_windows and "=" not in line and not is_cut:
             series.unanswered(None, presumed=True)
             if len(series.presumed) % _CHECK_EACH == 0:
                 self._check_presumed(series)
@@ -173,7 +182,7 @@ class _Log:
         return series.is_windows or (series.system is None and not series.answers)
 
     def _why_nothing(self) -> str:
-        if self.without_time:
+        if self.untimed.count:
             return "ping printed no times, for its packets were too small to carry one; leave out -s"
         if self.received:
             return (

@@ -35,7 +35,7 @@ class Answer:
     sequence: int | None
     """None: Windows does not number them."""
     rtt_ms: float | None
-    """None: the packets were too small to carry a time."""
+    """None: the line is garbled or cut short, or the packets were too small to carry a time."""
     at_s: float | None
     """When the answer came, by `-D`."""
     ip_bytes: int | None
@@ -190,7 +190,8 @@ def _numbered(line: str, sequence: re.Match[str]) -> Event | None:
     before, after = line[: sequence.start()], line[sequence.end() :]
     if (time := _UNIX_TIME.search(after)) is not None:
         return _unusual_answer(line, before, number, time, "BusyBox" if not sequence[1] else None)
-    if (size := _SIZE.search(before)) is not None and "=" in after and not _ERROR.search(after):
+    is_answer = "=" in after or not _TIMEOUT.search(before)
+    if (size := _SIZE.search(before)) is not None and is_answer and not _ERROR.search(after):
         return Answer(_host(before), number, None, None, int(size[1]) + ip_header_bytes(_host(before)))
     if _TIMEOUT.search(before) or _ERROR.search(after) or before.startswith(("From ", "[")):
         error = after.strip() if _ERROR.search(after) else ""

@@ -59,6 +59,8 @@ class Series:
     """Packets of which only a line in an unknown language tells."""
     confirmed: int = 0
     """Of the presumed ones, those that the summary counts, too."""
+    unreadable: array[int] = field(default_factory=lambda: array("q"))
+    """Packets whose answer has no time that can be read: neither lost nor received, if nothing else tells."""
     answers: int = 0
     stamped: int = 0
     below: int = 0
@@ -113,6 +115,16 @@ class Series:
             self.presumed.append(index)
         self._send(index)
 
+    def untimed(self, sequence: int) -> None:
+        """An answer without a time that can be read. Its number, perhaps cut short, begins no run."""
+        if self._is_over or self._first is None:
+            return
+        index = self._index_in_run(sequence)
+        if index >= self._base:
+            if not self.room.take(1):
+                raise Full
+            self.unreadable.append(index)
+
     def end(self, total: Total | None) -> None:
         """The run is over; its summary tells of packets lost at its end."""
         if self._is_over or total is None:
@@ -129,9 +141,12 @@ class Series:
     def perhaps_on_their_way(self) -> int:
         """Unanswered packets at the end, if so few can have been on their way when `ping` was stopped."""
         last = next((back for back, rtt in enumerate(reversed(self.rtt_ms)) if not math.isnan(rtt)), 0)
+        unreadable = {
+            index for index in self.unreadable if len(self.rtt_ms) - last <= index < len(self.rtt_ms)
+        }
         interval_s = self._interval_sum_s / self._intervals if self._intervals else _USUAL_INTERVAL_S
         in_flight = int(self.rtt_ms[-1 - last] / 1e3 / max(interval_s, 1e-6)) + 1
-        return last if last <= in_flight and not self.is_windows else 0
+        return last - len(unreadable) if last <= in_flight and not self.is_windows else 0
 
     @property
     def is_windows(self) -> bool:
@@ -154,9 +169,13 @@ class Series:
         rtt_s = np.array(self.rtt_ms) / 1e3
         answered = np.flatnonzero(~np.isnan(rtt_s)).astype(np.int64)
         sent_s, interval_s = self._sending(rtt_s, answered)
+        lost = np.isnan(rtt_s)
+        told = np.ones(len(lost), dtype=np.bool_)
+        unreadable = np.array(self.unreadable, dtype=np.int64)
+        told[unreadable[unreadable < len(told)]] = False
         return (
             RoundTrips(sent_s[answered], rtt_s[answered], self.ip_bytes),
-            Fates(np.isnan(rtt_s), "both", self.ip_bytes, interval_s),
+            Fates(lost[told | ~lost], "both", self.ip_bytes, interval_s),
             self._reordering(sent_s[answered], rtt_s[answered], answered),
         )
 
@@ -171,15 +190,19 @@ class Series:
         """Sequence numbers have 16 bits and begin again: it is the packet that is nearest to the last one."""
         if self._first is None or (self._answered < self._base and sequence < self._first):
             self._first = sequence
-        following = len(self.rtt_ms)
-        ahead = sequence - self._first - (following - self._base)
-        if sequence <= 0xFFFF:
-            ahead = ((ahead + 0x8000) & 0xFFFF) - 0x8000
-        index = following + ahead
+        index = self._index_in_run(sequence)
         if index < self._base:
             self.begin(None)
             return self._index(sequence)
         return index
+
+    def _index_in_run(self, sequence: int) -> int:
+        """Before the run's first packet, if it is of another run."""
+        following = len(self.rtt_ms)
+        ahead = sequence - (self._first or 0) - (following - self._base)
+        if sequence <= 0xFFFF:
+            ahead = ((ahead + 0x8000) & 0xFFFF) - 0x8000
+        return following + ahead
 
     def _send(self, index: int) -> None:
         """Everything up to this packet was sent."""
