@@ -17,7 +17,7 @@ from airtcp.jobs import run_all
 from airtcp.parcel import Parcel, packed
 from airtcp.progress import watched
 from airtcp.records import Run
-from airtcp.scenarios import ScenarioLike, scenario_of, seeds_of
+from airtcp.scenarios import ScenarioLike, scenario_of, schemes_of, seeds_of
 from airtcp.series import SERIES_POINTS, Series, series_of
 from airtcp.watching import Silent
 
@@ -91,9 +91,7 @@ def compare(
     >>> found.summary.select("scheme", "runs", "best").rows()
     [('reno', 2, False), ('bbr', 2, True)]
     """
-    chosen = scenario_of(
-        scenario, schemes=None if schemes is None else list(schemes), seeds=seeds, duration=duration
-    )
+    chosen = scenario_of(scenario, schemes=schemes_of(schemes), seeds=seeds, duration=duration)
     request = Request(chosen, chosen.duration_s / SERIES_POINTS if series else None)
     with watched("comparing") if progress else nullcontext(Silent()) as watcher:
         watcher.expect(len(plan(chosen)))

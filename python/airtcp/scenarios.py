@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
 from airtcp._engine import Scenario
+from airtcp.control import CongestionControl
 
 ScenarioLike = Scenario | str | PathLike[str]
 """A scenario, or the path of a file that is one, or of a measurement, to which one is fitted."""
@@ -28,6 +30,16 @@ def scenario_of(source: ScenarioLike | None, **keys: object) -> Scenario:
         scenario = Scenario.load(source)
     wanted = {key: value for key, value in keys.items() if value is not None}
     return scenario.vary(wanted) if wanted else scenario
+
+
+def schemes_of(
+    schemes: Sequence[str | type[CongestionControl]] | None,
+) -> list[str | type[CongestionControl]] | None:
+    """As a list. Raises TypeError for a single one: a text would be taken for as many as it has letters."""
+    if isinstance(schemes, str | type):
+        one = f'"{schemes}"' if isinstance(schemes, str) else schemes.__name__
+        raise TypeError(f"schemes is a list of schemes, e.g. [{one}]")
+    return None if schemes is None else list(schemes)
 
 
 def is_measurement(path: Path) -> bool:

@@ -166,13 +166,28 @@ def test_run_and_compare_agree(cli: Cli) -> None:
         (["run", "--scheme", "bogus"], "bogus"),
         (["run", "--pcap", "p.pcapng", "--link", "moon"], "moon"),
         (["run", "--link", "wireless"], "--pcap"),
-        (["run", "--pcap", "no/such/place.pcapng"], "cannot write no/such/place.pcapng: No such file"),
+        (["run", "--pcap", "no/such/place.pcapng"], "no/such/place.pcapng: there is no folder no/such"),
         (["run", "--series", "no/such/place.csv", "--duration", "1s"], "cannot write no/such/place.csv"),
+        (["run", "--series", "x.txt"], ".parquet or .csv"),
+        (["run", "--report", "no/r.html"], "there is no folder no"),
+        (["compare", "--report", "no/r.html"], "there is no folder no"),
+        (["compare", "--json", "no/r.json"], "there is no folder no"),
+        (["compare", "--json", "."], "it is a folder, not a file"),
+        (["compare", "."], ". is a folder; name the file in it"),
+        (["advise", "--report", "no/r.html"], "there is no folder no"),
+        (["sweep", "--vary", "wireless.delay=1ms,2ms", "--report", "no/r.html"], "there is no folder no"),
+        (["paper", "D3", "--report", "no/r.html"], "there is no folder no"),
         (["frobnicate"], "frobnicate"),
     ],
 )
 def test_bad_input_is_refused_in_a_few_words(cli: Cli, arguments: list[str], said: str) -> None:
     assert said in cli.refused(*arguments)
+
+
+def test_a_file_is_no_folder_for_results(cli: Cli) -> None:
+    (cli.directory / "taken").write_text("")
+    for command in ("compare", "run"):
+        assert "it is a file, not a folder" in cli.refused(command, "--out", "taken")
 
 
 def test_a_typo_in_a_scenario_is_shown_with_its_place(cli: Cli) -> None:

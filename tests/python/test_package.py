@@ -7,6 +7,7 @@ import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any, cast
 
 import polars as pl
 import pytest
@@ -14,6 +15,7 @@ from conftest import Cli, flow, run, runs_of
 
 import airtcp
 from airtcp import Comparison, Scenario
+from airtcp.advise.candidates import controls_of
 
 ROOT = Path(__file__).parents[2]
 SCHEMES = ["reno", "cubic"]
@@ -179,6 +181,7 @@ def test_progress_in_a_pipe_is_silent(capfd: pytest.CaptureFixture[str]) -> None
 
 USER = """
 from pathlib import Path
+from typing import Any, cast
 import airtcp
 
 scenario: airtcp.Scenario = airtcp.Scenario.build(link=[{"rate": "1Mbit/s", "delay": "5ms"}])
@@ -202,3 +205,19 @@ def test_a_users_script_is_type_checked(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(ROOT / ".mypy_cache"), "user.py"]
     checked = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+@pytest.mark.parametrize("single", ["reno", airtcp.CongestionControl])
+def test_a_single_scheme_is_not_taken_for_its_letters(single: Any) -> None:
+    with pytest.raises(TypeError, match="a list of schemes"):
+        airtcp.compare(schemes=single)
+    with pytest.raises(TypeError, match="a list of schemes"):
+        airtcp.sweep(None, {"wireless.delay": "1ms,2ms"}, schemes=single)
+
+
+def test_what_one_controls_is_one_word_or_several() -> None:
+    assert controls_of("sender") == controls_of(["sender"]) == ("sender",)
+    with pytest.raises(ValueError, match="sender, receiver, both, gateway"):
+        airtcp.advise(control=cast(Any, "sendr"))
+    with pytest.raises(ValueError, match="bulk, web"):
+        airtcp.advise(traffic=cast(Any, "videos"))

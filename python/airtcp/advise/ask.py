@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from airtcp._engine import Scenario, version
 from airtcp.advise.advice import Advice, Cell, Needs, Row
 from airtcp.advise.bench import Bench, document, wireless
-from airtcp.advise.candidates import Candidate, Control, places
+from airtcp.advise.candidates import Candidate, Control, controls_of, places
 from airtcp.advise.choice import choose, gain, is_better, rtt_p95_ms
 from airtcp.advise.deployment import AIRTCP
 from airtcp.advise.inquiry import Inquiry, Question, Traffic
@@ -36,7 +36,7 @@ RATES = ("rate", "capacity on the way there")
 def advise(
     path: ScenarioLike | Fit | None = None,
     *,
-    control: Sequence[Control] = (),
+    control: Control | Sequence[Control] = (),
     now: str = NOW,
     traffic: Traffic | None = None,
     quick: bool = False,
@@ -51,20 +51,24 @@ def advise(
 
     The list of schemes of the scenario is not looked at.
 
-    `control` says what the asker can change; empty is everything. `now` is the scheme in use. `traffic`
-    replaces what the measured flows carry. `seeds` is the most that a contender runs; with `keep_duration`
-    runs are never shortened for the sake of speed. `fitted` is the fit that the scenario comes from, if it is
-    not `path` itself: the answer repeats what that could not know, and tries other rates where the rate is
-    among it.
+    `control` says what the asker can change, one or several; empty is everything. `now` is the scheme in use.
+    `traffic` replaces what the measured flows carry. `seeds` is the most that a contender runs; with
+    `keep_duration` runs are never shortened for the sake of speed. `fitted` is the fit that the scenario
+    comes from, if it is not `path` itself: the answer repeats what that could not know, and tries other rates
+    where the rate is among it.
 
     The same arguments give the same answer, whatever the machine and `jobs`. On KeyboardInterrupt the answer
-    has what was finished, and says `interrupted`. Raises ScenarioError if `now` is no scheme.
+    has what was finished, and says `interrupted`. Raises ScenarioError if `now` is no scheme,
+    ValueError for a `control` or `traffic` that there is not.
     """
+    controls = controls_of(control)
+    if traffic not in (None, *get_args(Traffic)):
+        raise ValueError(f"traffic {traffic!r}: one of {', '.join(get_args(Traffic))}")
     scenario, fitted = _scenario(path, fitted)
     unknown = fitted.unknown if fitted else ()
     rate_unknown = any(each.quantity in RATES for each in unknown)
     question = Question(
-        scenario, places(control), now, traffic, _effort(quick, seeds), keep_duration, rate_unknown
+        scenario, places(controls), now, traffic, _effort(quick, seeds), keep_duration, rate_unknown
     )
     inquiry = Inquiry(question, Bench(jobs, watcher or Silent()))
     interrupted = False
@@ -72,9 +76,7 @@ def advise(
         inquiry.run()
     except KeyboardInterrupt:
         interrupted = True
-    advice = _advice(
-        inquiry, tuple(control), tuple(each.text for each in unknown), command, interrupted, quick
-    )
+    advice = _advice(inquiry, controls, tuple(each.text for each in unknown), command, interrupted, quick)
     return replace(advice, text=tuple(paragraphs(advice)))
 
 

@@ -82,6 +82,15 @@ class Candidate:
         return EFFORTS.index(self.stage) <= EFFORTS.index("build")
 
 
+def controls_of(given: Control | Sequence[Control]) -> tuple[Control, ...]:
+    """One or several. Raises ValueError for a word that is none."""
+    controls = (given,) if isinstance(given, str) else tuple(given)
+    for control in controls:
+        if control not in CONTROLS:
+            raise ValueError(f"control {control!r}: one or several of {', '.join(CONTROLS)}")
+    return controls
+
+
 def places(controls: Sequence[Control]) -> frozenset[Place]:
     """Everything under control, all of it where nothing is said."""
     chosen = controls or ("both", "gateway")

@@ -32,6 +32,9 @@ WEB_LOAD = 0.3
 RANKING, BESIDE, AROUND = 0.45, 0.15, 0.4
 """Shares of the events that each part may cost."""
 
+WORTH_SHORTENING = 0.5
+"""Of a run's duration: one that is shortened by less saves too little for what it says less surely."""
+
 
 @dataclass(frozen=True)
 class Question:
@@ -86,7 +89,7 @@ class Inquiry:
         cost = max(pilot["events"], EVENTS_A_PACKET * pilot["bound_bps"] * duration_s / PACKET_BITS)
         expected = cost * question.effort.screening * len(self._first(pilot))
         share = RANKING * question.effort.events / expected
-        if share < 1 and not question.keep_duration:
+        if share <= WORTH_SHORTENING and not question.keep_duration:
             self.scenario = shortened(self.scenario, share)
         self.path = with_latency(document(self.scenario), least_rtt_s(pilot))
         self.race.scenario = self.scenario

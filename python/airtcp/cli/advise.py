@@ -15,7 +15,7 @@ from airtcp._engine import ScenarioError
 from airtcp.advise import CONTROLS, Advice, Control, Traffic, advise
 from airtcp.advise.table import print_rows
 from airtcp.cli.console import plain_console, watched, write_json
-from airtcp.cli.errors import INTERRUPTED, InputError, writing
+from airtcp.cli.errors import INTERRUPTED, InputError, check_outputs, writing
 from airtcp.cli.options import (
     DurationOption,
     JobsOption,
@@ -85,8 +85,7 @@ def command(
     controls, carried = _controls(control), _traffic(traffic)
     request = load(scenario, changes, duration=duration, profile=profile)
     directory = out or default_directory(request.scenario)
-    with writing(directory):
-        directory.mkdir(parents=True, exist_ok=True)
+    check_outputs(directory, json, report)
     console = plain_console(stderr=json == "-")
     again = _arguments(request, controls, now, carried, quick, seeds)
     found = _advise(

@@ -8,7 +8,7 @@ import typer
 
 from airtcp.cli.console import plain_console, write_json
 from airtcp.cli.controllers import ControllerOption
-from airtcp.cli.errors import FAILED, INTERRUPTED, writing
+from airtcp.cli.errors import FAILED, INTERRUPTED, check_outputs, writing
 from airtcp.cli.options import (
     DurationOption,
     JobsOption,
@@ -61,8 +61,7 @@ def command(
         scenario, changes, controller, schemes=schemes, seeds=count, duration=duration, profile=profile
     )
     directory = out or default_directory(request.scenario)
-    with writing(directory):
-        directory.mkdir(parents=True, exist_ok=True)
+    check_outputs(directory, json, report)
     console = plain_console(stderr=json == "-")
     console.print(headline(request.scenario))
     found = compare(request.scenario, jobs=jobs, progress=True)

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from airtcp._engine import ScenarioError
 from airtcp.cli.console import plain_console, watched, write_json
-from airtcp.cli.errors import INTERRUPTED, InputError, writing
+from airtcp.cli.errors import INTERRUPTED, InputError, check_outputs, writing
 from airtcp.cli.reproduce import make_folders, save_figure
 from airtcp.figures.style import style
 from airtcp.papers.cross import SEEDS, Cross, Plan, all_paths, all_schemes, cross
@@ -42,6 +42,7 @@ class Request:
 def run_cross(request: Request) -> None:
     plan = _plan(request)
     make_folders(request.out, request.docs)
+    check_outputs(None, request.json)
     console = plain_console(stderr=request.json == "-")
     seeds = request.seeds or (QUICK_SEEDS if request.quick else SEEDS)
     try:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 FAILED = 1
 """Of a user's congestion control, at least one run."""
@@ -22,6 +24,32 @@ def writing(what: object) -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(f"cannot write {what}: {reason(error)}") from error
+
+
+def check_outputs(folder: Path | None, *files: str | Path | None) -> None:
+    """Makes the folder, and refuses what could not be written: before the work, not after it.
+
+    `-` is standard output.
+    """
+    if folder is not None:
+        if folder.exists() and not folder.is_dir():
+            raise InputError(f"cannot write {folder}: it is a file, not a folder")
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise InputError(f"cannot write {folder}: Permission denied")
+    for file in files:
+        if file is not None and str(file) != "-":
+            _check_file(Path(file))
+
+
+def _check_file(file: Path) -> None:
+    if file.is_dir():
+        raise InputError(f"cannot write {file}: it is a folder, not a file")
+    if not file.parent.is_dir():
+        raise InputError(f"cannot write {file}: there is no folder {file.parent}")
+    if not os.access(file if file.exists() else file.parent, os.W_OK):
+        raise InputError(f"cannot write {file}: Permission denied")
 
 
 def reason(error: OSError) -> str:

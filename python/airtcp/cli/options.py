@@ -112,6 +112,8 @@ def _read(
 ) -> Scenario:
     if path is None:
         return Scenario.built_in(overrides, controllers=own)
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name the file in it")
     try:
         return Scenario.load(str(path), overrides, controllers=own)
     except OSError as error:

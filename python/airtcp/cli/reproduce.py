@@ -19,7 +19,7 @@ from rich.table import Table
 
 from airtcp._engine import ScenarioError
 from airtcp.cli.console import plain_console, watched, write_json
-from airtcp.cli.errors import INTERRUPTED, InputError, writing
+from airtcp.cli.errors import INTERRUPTED, InputError, check_outputs, writing
 from airtcp.figures.style import save, save_svg, style
 from airtcp.papers.frame import words
 from airtcp.papers.frame.context import QUICK_SEEDS, Context
@@ -81,6 +81,7 @@ def reproduce(request: Request) -> None:
         chosen = select(request.names)
     console = plain_console(stderr=request.json == "-")
     make_folders(request.out, request.docs)
+    check_outputs(None, request.json, request.report)
     done: list[ExperimentOut] = []
     plots: dict[str, Mapping[str, Plot]] = {}
     try:
@@ -127,9 +128,8 @@ def _run(request: Request, experiment: Experiment) -> tuple[ExperimentOut, Mappi
 
 
 def make_folders(out: Path, docs: Path | None) -> None:
-    for folder in (out, *([docs / FIGURES] if docs else [])):
-        with writing(folder):
-            folder.mkdir(parents=True, exist_ok=True)
+    check_outputs(out)
+    check_outputs(docs / FIGURES if docs else None)
 
 
 def save_figure(drawn: Figure, out: Path, docs: Path | None, name: str) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from airtcp.cli.console import plain_console
 from airtcp.cli.controllers import ControllerOption
-from airtcp.cli.errors import InputError, writing
+from airtcp.cli.errors import InputError, check_outputs, writing
 from airtcp.cli.options import (
     DurationOption,
     ProfileOption,
@@ -22,6 +22,8 @@ from airtcp.cli.options import (
 )
 from airtcp.one_run import RunResult, run
 from airtcp.series import write_frame
+
+SERIES_KINDS = (".parquet", ".csv")
 
 EXAMPLES = """\b
 Examples:
@@ -68,7 +70,10 @@ def command(
     retransmissions were in vain."""
     if link and not pcap:
         raise InputError("--link names the link to capture: give --pcap FILE too")
+    if series and series.suffix not in SERIES_KINDS:
+        raise InputError(f"--series {series}: name a file that ends in {' or '.join(SERIES_KINDS)}")
     request = load(scenario, changes, controller, duration=duration, profile=profile)
+    check_outputs(out, series, report, pcap)
     # The engine writes nothing but the capture.
     with writing(pcap):
         found = run(

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from airtcp.cli.console import plain_console, progress_bar
 from airtcp.cli.controllers import ControllerOption
-from airtcp.cli.errors import INTERRUPTED, InputError, writing
+from airtcp.cli.errors import INTERRUPTED, InputError, check_outputs, writing
 from airtcp.cli.options import (
     DurationOption,
     JobsOption,
@@ -93,22 +93,22 @@ def command(
     console = plain_console()
     try:
         job = prepare(request.scenario, [*map(parse_option, vary or [])], lhs=lhs, sample_seed=sample_seed)
+        directory = out or _default_directory(request)
+        if not dry_run:
+            check_outputs(directory, report)
         _say_plan(console, job)
         if dry_run:
             _say_points(console, job)
             return
-        directory = out or _default_directory(request)
-        with writing(directory):
-            directory.mkdir(parents=True, exist_ok=True)
-            with _watched(console, directory) as on_progress:
-                found = collect(
-                    job,
-                    directory=directory,
-                    fresh=fresh,
-                    jobs=jobs,
-                    executor=executor,
-                    on_progress=on_progress,
-                )
+        with writing(directory), _watched(console, directory) as on_progress:
+            found = collect(
+                job,
+                directory=directory,
+                fresh=fresh,
+                jobs=jobs,
+                executor=executor,
+                on_progress=on_progress,
+            )
     except (SweepError, ExecutorError) as error:
         raise InputError(str(error)) from error
     if found.interrupted:

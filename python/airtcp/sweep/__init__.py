@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 
 from airtcp.control import CongestionControl
-from airtcp.scenarios import ScenarioLike, scenario_of
+from airtcp.scenarios import ScenarioLike, scenario_of, schemes_of
 from airtcp.sweep.errors import SweepError
 from airtcp.sweep.grammar import Vary
 from airtcp.sweep.result import SweepResult
@@ -57,9 +57,7 @@ def sweep(
     >>> found.summary.filter("best").select("wireless.loss.packet", "scheme").rows()
     [(0.0, 'bbr'), (0.001, 'bbr'), (0.03, 'bbr')]
     """
-    chosen = scenario_of(
-        scenario, schemes=None if schemes is None else list(schemes), seeds=seeds, duration=duration
-    )
+    chosen = scenario_of(scenario, schemes=schemes_of(schemes), seeds=seeds, duration=duration)
     job = prepare(chosen, vary, lhs=lhs, sample_seed=sample_seed)
     directory = None if out is None else Path(out)
     if directory:
