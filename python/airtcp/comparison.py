@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from airtcp._engine import Scenario
+from airtcp.assumption import Assumption
 from airtcp.failure import Failure, failure_notes
 from airtcp.frames import circuits_frame, flows_frame, links_frame, stacked, summary_frame, write_frames
 from airtcp.records import Run
 from airtcp.results import Results, results, to_json
-from airtcp.scenarios import headline
+from airtcp.scenarios import document, headline, replays
 from airtcp.series import NO_SERIES, Series
 from airtcp.summary import COMPLETION, SchemeSummary, objective, summarise_all
 from airtcp.table import as_text
@@ -41,6 +42,8 @@ class Comparison:
     """Was it stopped before the end?"""
     failures: list[Failure] = field(default_factory=list)
     """Runs that left nothing but an error: of congestion controls in Python."""
+    fitted: tuple[Assumption, ...] | None = None
+    """What was assumed where the scenario was fitted to measurements; None where nobody said so."""
 
     @property
     def failed_schemes(self) -> list[str]:
@@ -56,7 +59,7 @@ class Comparison:
     @cached_property
     def verdict(self) -> Verdict | None:
         """Who is best, and who is tied with it; None where there is nothing to compare."""
-        return verdict(self.runs)
+        return verdict(self.runs, replays=replays(document(self.scenario)))
 
     @property
     def best(self) -> list[str]:

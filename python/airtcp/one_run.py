@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from airtcp._engine import Scenario
+from airtcp.assumption import Assumption
 from airtcp.control import CongestionControl
 from airtcp.frames import circuits_frame, flows_frame, links_frame, write_frames
 from airtcp.jobs import interruptible
@@ -37,6 +38,8 @@ class RunResult:
     """The run as the engine tells it: `airtcp.records.Run`."""
     time_series: Series | None
     """None if it was to leave none."""
+    fitted: tuple[Assumption, ...] | None = None
+    """What was assumed where the scenario was fitted to measurements; None where nobody said so."""
 
     @property
     def scheme(self) -> str:

@@ -11,6 +11,7 @@ from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
 
 from airtcp._engine import version
+from airtcp.assumption import Assumption
 from airtcp.failure import Failure
 from airtcp.records import Run
 from airtcp.scenarios import seeds_of
@@ -37,6 +38,7 @@ class Results(TypedDict):
     schemes: list[SchemeSummary]
     runs: list[Run]
     failures: list[Failure]
+    fitted: tuple[Assumption, ...] | None
 
 
 def results(found: Comparison, command: str | None) -> Results:
@@ -54,6 +56,7 @@ def results(found: Comparison, command: str | None) -> Results:
         "schemes": found.summaries,
         "runs": found.runs,
         "failures": found.failures,
+        "fitted": found.fitted,
     }
 
 

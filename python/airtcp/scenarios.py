@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from airtcp._engine import Scenario
 from airtcp.control import CongestionControl
 
+Document = dict[str, Any]
 ScenarioLike = Scenario | str | PathLike[str]
 """A scenario, or the path of a file that is one, or of a measurement, to which one is fitted."""
 
@@ -54,6 +57,28 @@ def is_measurement(path: Path) -> bool:
 
 def seeds_of(scenario: Scenario) -> list[int]:
     return list(range(scenario.seed, scenario.seed + scenario.seeds))
+
+
+def document(scenario: Scenario) -> Document:
+    """The scenario with every default written out."""
+    return tomllib.loads(scenario.to_toml())
+
+
+def replays(path: Document) -> bool:
+    """Does a recording make all runs alike, and may they begin elsewhere in it?
+
+    Not where something happens at given times, which the flows would miss.
+    """
+    sides = [side for link in path["link"] for side in (link, link["reverse"])]
+    recorded = any(
+        "trace" in side or "log" in side or side.get("jitter", {}).get("distribution") == "series"
+        for side in sides
+    )
+    return recorded and not any(_timed(side) for side in [*sides, *path["link"]])
+
+
+def _timed(side: Document) -> bool:
+    return bool(side["loss"]["at"]) or any(side.get(key, {}).get("at") for key in ("spikes", "outages"))
 
 
 def headline(scenario: Scenario) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from airtcp.records import Run
@@ -19,8 +19,8 @@ class Verdict:
     text: str
 
 
-def verdict(runs: Sequence[Run]) -> Verdict | None:
-    """None where there is nothing to compare."""
+def verdict(runs: Sequence[Run], *, replays: bool = False) -> Verdict | None:
+    """None where there is nothing to compare; `replays`: does the path replay a recording?"""
     by_scheme = group(runs)
     if len(by_scheme) < 2:
         return None
@@ -33,7 +33,7 @@ def verdict(runs: Sequence[Run]) -> Verdict | None:
         return Verdict(best, (), text)
     tied = tuple(other for other, gap in gaps.items() if gap.includes(0))
     text = _tie(best, tied, goal) if tied else _win(best, ranked[1], gaps[ranked[1]], by_scheme, goal)
-    return Verdict(best, tied, text + _against_first(runs, best, tied))
+    return Verdict(best, tied, text + _against_first(runs, best, tied) + _repeated(by_scheme, replays))
 
 
 def rank(by_scheme: dict[str, list[Run]], goal: Objective) -> list[str]:
@@ -69,6 +69,37 @@ def _against_first(runs: Sequence[Run], best: str, tied: Sequence[str]) -> str:
     return f" Against {first.scheme}: {percent(gain, signed=True)}." if gain else ""
 
 
+def _repeated(by_scheme: dict[str, list[Run]], replays: bool) -> str:
+    """An interval over runs that are all the same says nothing of what chance would do."""
+    alike = [scheme for scheme, runs in by_scheme.items() if _all_alike(runs)]
+    if not alike:
+        return ""
+    names = "each scheme" if len(alike) == len(by_scheme) else _listed(alike)
+    return f" All runs of {names} are alike: {repeated_runs(replays)}"
+
+
+def repeated_runs(replays: bool) -> str:
+    """What it means that runs with different seeds are alike: the rest of a sentence, and what helps."""
+    text = (
+        "the seeds repeat the same run, for hardly anything on this path is left to chance;"
+        " ± 0 is no certainty."
+    )
+    if not replays:
+        return text
+    return (
+        f"{text} The comparison holds for this stretch of the recording only: `airtcp advise`, or another"
+        " `duration`, looks at other stretches."
+    )
+
+
+def _all_alike(runs: Sequence[Run]) -> bool:
+    def course(run: Run) -> Mapping[str, object]:
+        # A run that leaves time series has more events of the simulator: its samples.
+        return {key: value for key, value in run.items() if key not in ("seed", "events")}
+
+    return len(runs) > 1 and all(course(run) == course(runs[0]) for run in runs[1:])
+
+
 def percent(share: Estimate, signed: bool = False) -> str:
     """`12.3 % ± 0.4`: a share and its interval in percent."""
     mean = f"{100 * share.mean:{'+' if signed else ''}.1f} %"
@@ -76,4 +107,4 @@ def percent(share: Estimate, signed: bool = False) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import airtcp
 from airtcp.advise import CONTROLS, Advice, Control, advice_schema
 from airtcp.advise.advice import Cell
-from airtcp.advise.bench import Bench, Trial, document, replays, wireless
+from airtcp.advise.bench import Bench, Trial, wireless
 from airtcp.advise.beside import Beside, judge
 from airtcp.advise.candidates import Candidate, first_round, hosts, places, second_round
 from airtcp.advise.deployment import CONGESTION_CONTROLS, FACTS, PARTS, QUEUES, SETTINGS, STAGES
@@ -27,6 +27,7 @@ from airtcp.advise.surroundings import Point, base_rtt_s, burst_of, changes, gri
 from airtcp.competition import COMPETITOR
 from airtcp.records import Run
 from airtcp.results import to_json
+from airtcp.scenarios import document, replays
 from airtcp.stats import Estimate
 from airtcp.summary import GOODPUT, goodput_bps
 from airtcp.watching import Silent

@@ -88,6 +88,7 @@ def test_results_obey_their_schema_and_repeat_their_command(cli: Cli) -> None:
     schema = json.loads(cli.ok("schema", "--results"))
     jsonschema.Draft202012Validator(schema).validate(document)
     assert document["seeds"] == [1, 2]
+    assert document["fitted"] is None
     assert [row["scheme"] for row in document["schemes"]] == ["reno", "cubic"]
     program, *arguments = document["command"].split()
     assert program == "airtcp"

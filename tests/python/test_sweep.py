@@ -290,6 +290,21 @@ def test_summary_says_who_is_best_where() -> None:
     means = found.frame.group_by("point", "scheme", maintain_order=True).agg(pl.col("goodput_bps").mean())
     assert found.summary["goodput_bps"].to_list() == pytest.approx(means["goodput_bps"].to_list())
     assert "2 of 2 points" in found.verdict
+    assert "alike" not in found.verdict
+
+
+def test_seeds_that_repeat_a_recording_are_no_certainty(tmp_path: Path) -> None:
+    (tmp_path / "cell.down").write_text("".join(f"{time}\n" for time in range(0, 5000, 5)))
+    (tmp_path / "cell.toml").write_text(
+        'duration = "3s"\nschemes = ["cubic", "vegas"]\nseeds = 2\n[[link]]\ntrace = "cell.down"\n'
+        'delay = "20ms"\nreverse = { rate = "1Mbit/s" }\n'
+    )
+    found = airtcp.sweep(tmp_path / "cell.toml", {"link.wireless.delay": ["20ms", "40ms"]})
+    assert "At 2 of 2 points all runs of some scheme are alike" in found.verdict
+    assert "this stretch of the recording only" in found.verdict
+    compared = airtcp.compare(tmp_path / "cell.toml")
+    assert compared.verdict is not None
+    assert "this stretch of the recording only" in compared.verdict.text
 
 
 def test_equal_schemes_tie() -> None:

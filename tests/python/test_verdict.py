@@ -42,10 +42,40 @@ def test_the_same_results_are_a_tie() -> None:
     assert judged.tied
 
 
+@pytest.mark.parametrize("replays", [False, True])
+def test_seeds_that_repeat_one_run_are_no_certainty(replays: bool) -> None:
+    """On a recording, an interval of zero width is about one stretch of it."""
+    judged = verdict(runs_of(cubic=[2.0, 2.0], vegas=[1.0, 1.0], bbr=[1.5, 1.6]), replays=replays)
+    assert judged is not None
+    assert judged.best == "cubic"
+    assert "All runs of cubic and vegas are alike: the seeds repeat the same run" in judged.text
+    assert "left to chance" in judged.text
+    assert ("this stretch of the recording only" in judged.text) == replays
+    assert ("airtcp advise" in judged.text) == replays
+
+
+def test_samples_of_one_run_do_not_make_it_another() -> None:
+    """The first seed leaves time series: more events of the simulator, on the same course."""
+    runs = runs_of(cubic=[2.0, 2.0], reno=[1.0, 1.0])
+    runs[0]["events"] += 1500
+    judged = verdict(runs)
+    assert judged is not None
+    assert "All runs of each scheme are alike" in judged.text
+
+
+def test_equal_goodput_of_runs_that_differ_is_chance() -> None:
+    runs = runs_of(cubic=[2.0, 2.0], reno=[1.0, 1.1])
+    runs[0]["flows"][0]["rtt_p50_ms"] = 51.0
+    judged = verdict(runs)
+    assert judged is not None
+    assert "alike" not in judged.text
+
+
 def test_one_seed_decides_nothing() -> None:
     judged = verdict(runs_of(reno=[1.0], cubic=[2.0]))
     assert judged is not None
     assert "single seed" in judged.text
+    assert "alike" not in judged.text
 
 
 def test_one_scheme_has_nothing_to_be_compared_with() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, get_args
 
 from airtcp._engine import Scenario, version
 from airtcp.advise.advice import Advice, Cell, Needs, Row
-from airtcp.advise.bench import Bench, document, wireless
+from airtcp.advise.bench import Bench, wireless
 from airtcp.advise.candidates import Candidate, Control, controls_of, places
 from airtcp.advise.choice import choose, gain, is_better, rtt_p95_ms
 from airtcp.advise.deployment import AIRTCP
@@ -20,7 +20,7 @@ from airtcp.advise.sensitivity import Around
 from airtcp.advise.standing import MARGIN, Standing
 from airtcp.advise.surroundings import Point, base_rtt_s, loss_of
 from airtcp.advise.words import paragraphs
-from airtcp.scenarios import ScenarioLike, is_measurement, scenario_of
+from airtcp.scenarios import ScenarioLike, document, is_measurement, scenario_of
 from airtcp.stats import CONFIDENCE, Estimate, estimate
 from airtcp.summary import summarise
 from airtcp.watching import Silent, Watcher

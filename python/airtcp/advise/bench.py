@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from airtcp._engine import Scenario, time_in_seconds
 from airtcp.advise.candidates import Candidate
 from airtcp.compare import Request, compare_all
 from airtcp.records import Run
+from airtcp.scenarios import Document, document, replays
 from airtcp.watching import Watcher
 
 K = TypeVar("K", bound=Hashable)
 Changes = Mapping[str, object]
-Document = dict[str, Any]
 
 GOLDEN_RATIO = 0.6180339887498949
 REPLAY_SPAN_S = 1000.0
@@ -68,34 +67,12 @@ class Bench:
             raise KeyboardInterrupt
 
 
-def document(scenario: Scenario) -> Document:
-    """The scenario with every default written out."""
-    return tomllib.loads(scenario.to_toml())
-
-
 def passes_gateway(path: Document) -> bool:
     """Does every flow that carries the scheme compared pass the base station?"""
     names = [link["name"] for link in path["link"]]
     station = names.index(path["base_station"])
     compared = [flow for flow in path["flow"] if "scheme" not in flow]
     return all(names.index(flow["enter"]) <= station <= names.index(flow["leave"]) for flow in compared)
-
-
-def replays(path: Document) -> bool:
-    """Does a recording make all runs alike, and may they begin elsewhere in it?
-
-    Not where something happens at given times, which the flows would miss.
-    """
-    sides = [side for link in path["link"] for side in (link, link["reverse"])]
-    recorded = any(
-        "trace" in side or "log" in side or side.get("jitter", {}).get("distribution") == "series"
-        for side in sides
-    )
-    return recorded and not any(_timed(side) for side in [*sides, *path["link"]])
-
-
-def _timed(side: Document) -> bool:
-    return bool(side["loss"]["at"]) or any(side.get(key, {}).get("at") for key in ("spikes", "outages"))
 
 
 def wireless(path: Document) -> Document:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from airtcp._engine import Scenario
-from airtcp.advise.bench import Bench, Document, Trial, document
+from airtcp.advise.bench import Bench, Trial
 from airtcp.advise.candidates import Candidate
 from airtcp.competition import COMPETITOR, competitor_bps, kept
 from airtcp.records import Run
+from airtcp.scenarios import Document, document
 from airtcp.stats import Estimate
 
 RIVAL = "cubic"

@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any, Literal
 
 from airtcp._engine import Scenario, time_in_seconds
-from airtcp.advise.bench import Bench, Document, Trial, document, passes_gateway
+from airtcp.advise.bench import Bench, Trial, passes_gateway
 from airtcp.advise.beside import Beside
 from airtcp.advise.candidates import WINDOW_BDPS, Candidate, first_round, second_round
 from airtcp.advise.choice import choose, contenders
@@ -18,6 +18,7 @@ from airtcp.advise.sensitivity import SHORTEST_S, Around, affordable
 from airtcp.advise.surroundings import changes, with_latency
 from airtcp.advise.surroundings import grid as grid_of
 from airtcp.records import Run
+from airtcp.scenarios import Document, document
 
 Traffic = Literal["bulk", "web"]
 

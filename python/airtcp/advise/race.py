@@ -10,10 +10,11 @@ from statistics import fmean
 from typing import TypeVar
 
 from airtcp._engine import Scenario
-from airtcp.advise.bench import Bench, Trial, document, replays
+from airtcp.advise.bench import Bench, Trial
 from airtcp.advise.candidates import Candidate
 from airtcp.advise.standing import SURE, Standing, gap, is_as_good, is_behind, standings
 from airtcp.records import Run
+from airtcp.scenarios import document, replays
 from airtcp.stats import Estimate
 from airtcp.summary import Objective, objective
 

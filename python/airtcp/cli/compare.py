@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 
 import typer
 
+from airtcp.assumption import assumptions
 from airtcp.cli.console import plain_console, write_json
 from airtcp.cli.controllers import ControllerOption
 from airtcp.cli.errors import FAILED, INTERRUPTED, check_outputs, writing
@@ -64,7 +66,7 @@ def command(
     check_outputs(directory, json, report)
     console = plain_console(stderr=json == "-")
     console.print(headline(request.scenario))
-    found = compare(request.scenario, jobs=jobs, progress=True)
+    found = replace(compare(request.scenario, jobs=jobs, progress=True), fitted=assumptions(request.fitted))
     if found.runs or found.failures:
         command = shlex.join(["airtcp", "compare", *request.arguments])
         with writing(directory):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from airtcp.assumption import assumptions
 from airtcp.cli.console import plain_console
 from airtcp.cli.controllers import ControllerOption
 from airtcp.cli.errors import InputError, check_outputs, writing
@@ -85,6 +87,7 @@ def command(
             pcap=pcap,
             pcap_link=link,
         )
+    found = replace(found, fitted=assumptions(request.fitted))
     if series:
         with writing(series):
             write_frame(found.series, series)

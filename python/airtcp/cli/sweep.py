@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import Annotated
@@ -13,6 +14,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from airtcp.assumption import assumptions
 from airtcp.cli.console import plain_console, progress_bar
 from airtcp.cli.controllers import ControllerOption
 from airtcp.cli.errors import INTERRUPTED, InputError, check_outputs, writing
@@ -117,6 +119,7 @@ def command(
             "The same command goes on with the others."
         )
         raise typer.Exit(INTERRUPTED)
+    found = replace(found, fitted=assumptions(request.fitted))
     repeat = _command(request, vary or [], lhs, sample_seed)
     _write(found, directory, repeat)
     if report:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from airtcp.comparison import Comparison
 from airtcp.report.blocks import Block, Section, Source, Table, Text
-from airtcp.report.facts import repeat_section, truth_table
+from airtcp.report.facts import assumed, repeat_section, truth_table
 from airtcp.report.figure import Figure
 from airtcp.report.over_runs import completion_cdf, goodput_bars
 from airtcp.report.over_time import figures, runs_of
@@ -28,6 +28,7 @@ def comparison_page(found: Comparison, command: str | None = None) -> Page:
         summary=found.verdict.text if found.verdict else _alone(found.summaries[0]),
         blocks=[
             Section("Summary", list(_summary(found))),
+            *assumed(found.fitted),
             Section("Figures", list(_figures(found)), schemes=[row.scheme for row in found.summaries]),
             repeat_section(scenario, command),
         ],

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from airtcp._engine import Scenario, version
+from airtcp.assumption import Assumption
 from airtcp.records import Flow, Run
-from airtcp.report.blocks import Block, Facts, Section, Source, Table, Text
+from airtcp.report.blocks import Block, Facts, List, Section, Source, Table, Text
 from airtcp.scenarios import seeds_of
 from airtcp.summary import group, measured
 
@@ -28,6 +29,17 @@ def repeat_section(
     blocks.append(Source("The scenario, with every default written out", scenario.to_toml(), "scenario.toml"))
     blocks.append(Text("The same scenario and seed give the same bytes, on any machine.", "quiet"))
     return Section("To repeat it", blocks)
+
+
+_BEFORE = "So it was fitted, before any --set changed it: the scenario at the end is what has run."
+
+
+def assumed(fitted: Sequence[Assumption] | None) -> list[Block]:
+    """What the answer rests on, where nobody has measured it."""
+    items = [(each.what[:1].upper() + each.what[1:], each.text) for each in fitted or ()]
+    return (
+        [Section("What the measurement does not say", [List(items), Text(_BEFORE, "quiet")])] if items else []
+    )
 
 
 def _all_of(scenario: Scenario) -> dict[str, str]:

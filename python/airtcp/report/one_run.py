@@ -5,7 +5,7 @@ from __future__ import annotations
 from airtcp.lines import run_lines
 from airtcp.one_run import RunResult
 from airtcp.report.blocks import Block, List, Section, Text
-from airtcp.report.facts import repeat_section, truth_table
+from airtcp.report.facts import assumed, repeat_section, truth_table
 from airtcp.report.over_time import figures, runs_of
 from airtcp.report.page import Page
 
@@ -14,7 +14,8 @@ def run_page(found: RunResult, command: str | None = None) -> Page:
     """`command` is the one that repeats it."""
     scenario, said = found.scenario, run_lines(found.run)
     blocks: list[Block] = [
-        Section("Summary", [List([line.strip() for line in said[1:]]), truth_table([found.run])])
+        Section("Summary", [List([line.strip() for line in said[1:]]), truth_table([found.run])]),
+        *assumed(found.fitted),
     ]
     looked_at = None
     if found.time_series:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from airtcp.report.blocks import Block, Section, Table, Text
-from airtcp.report.facts import repeat_section
+from airtcp.report.facts import assumed, repeat_section
 from airtcp.report.figure import Axis, Band, Dots, Figure, Heat, Line, Mark, Part
 from airtcp.report.page import Page
 from airtcp.stats import CONFIDENCE
@@ -30,6 +30,7 @@ def sweep_page(found: SweepResult, command: str | None = None) -> Page:
     schemes = list(found.plan.schemes)
     blocks: list[Block] = [
         Section("Summary", list(_summary(found))),
+        *assumed(found.fitted),
         Section("Who is best where", list(_best(found)), schemes=schemes),
     ]
     maps = panels(found.plan)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 import polars as pl
 
 from airtcp._engine import Scenario, version
+from airtcp.assumption import Assumption
 from airtcp.results import to_json
-from airtcp.scenarios import headline
+from airtcp.scenarios import document, headline, replays
 from airtcp.stats import CONFIDENCE
 from airtcp.sweep.plan import Plan
 from airtcp.sweep.standings import as_text
@@ -58,6 +59,7 @@ class Document(TypedDict):
     failed: int
     verdict: str
     standings: list[Standing]
+    fitted: tuple[Assumption, ...] | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,6 +76,8 @@ class SweepResult:
     engine: str
     interrupted: bool
     """Was it stopped before the end?"""
+    fitted: tuple[Assumption, ...] | None = None
+    """What was assumed where the scenario was fitted to measurements; None where nobody said so."""
 
     @cached_property
     def judged(self) -> Summary:
@@ -87,7 +91,7 @@ class SweepResult:
 
     @property
     def verdict(self) -> str:
-        return verdict(self.plan, self.judged)
+        return verdict(self.plan, self.judged, replays=replays(document(self.scenario)))
 
     @property
     def errors(self) -> list[str]:
@@ -133,6 +137,7 @@ class SweepResult:
             "failed": self.frame["error"].count(),
             "verdict": self.verdict,
             "standings": self.judged.standings,
+            "fitted": self.fitted,
         }
 
     def write_data(self, directory: Path, command: str | None = None) -> None:

@@ -12,6 +12,8 @@ import polars as pl
 
 from airtcp.stats import Estimate, estimate, paired_difference
 from airtcp.sweep.plan import Plan
+from airtcp.sweep.rows import MEASURES
+from airtcp.verdict import repeated_runs
 
 SeedValues = Mapping[int, float]
 """What a scheme reached at a point, by seed."""
@@ -68,6 +70,7 @@ class Summary:
         finished = done.height and not done["completion_mean_s"].has_nulls()
         self.goal = COMPLETION if finished else GOODPUT
         self._plan = plan
+        self._done = done
         self._by_seed: dict[tuple[int, str], dict[int, float]] = {}
         columns = (done[name].to_list() for name in ("point", "scheme", "seed", self.goal.column))
         for point, scheme, seed, value in zip(*columns, strict=True):
@@ -89,6 +92,14 @@ class Summary:
             if here:
                 found[point.number] = self._judge(point.number, here)
         return found
+
+    @cached_property
+    def repeated(self) -> set[int]:
+        """Numbers of the points at which the runs of some scheme are alike, whatever their seeds."""
+        runs, found = pl.len().alias("runs"), pl.struct(list(MEASURES)).n_unique().alias("found")
+        by_scheme = self._done.group_by("point", "scheme").agg(runs, found)
+        alike = by_scheme.filter((pl.col("runs") > 1) & (pl.col("found") == 1))
+        return set(alike["point"].to_list())
 
     @cached_property
     def standings(self) -> list[Standing]:
@@ -165,8 +176,8 @@ class Summary:
         )
 
 
-def verdict(plan: Plan, summary: Summary) -> str:
-    """The sweep in a sentence or two."""
+def verdict(plan: Plan, summary: Summary, *, replays: bool = False) -> str:
+    """The sweep in a sentence or two; `replays`: does the path replay a recording?"""
     if len(plan.schemes) < 2 or not summary.judged:
         return ""
     total = len(summary.judged)
@@ -178,6 +189,9 @@ def verdict(plan: Plan, summary: Summary) -> str:
     text += "." + _changes(plan, summary)
     if len(plan.seeds) < 2:
         text += " A single seed has no interval: run more to know."
+    if summary.repeated:
+        where = f"At {len(summary.repeated)} of {total} points"
+        text += f" {where} all runs of some scheme are alike: {repeated_runs(replays)}"
     return text
 
 

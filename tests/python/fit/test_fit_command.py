@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pytest
 from conftest import Cli
 
 import airtcp
+from airtcp.results import results_schema
 
 TRACES = Path(__file__).parents[4] / "shared" / "traces"
 SHORT = ["--duration", "2s", "--seeds", "2", "--schemes", "reno,cubic"]
@@ -86,16 +88,36 @@ def test_a_trace_is_named_from_where_the_scenario_is(cli: Cli) -> None:
 def test_compare_takes_a_ping_log_and_says_what_it_found_and_assumes(cli: Cli) -> None:
     ping_log(cli.directory / "ping.log")
     changes = ["--set", "link.wireless.rate=4Mbit/s"]
-    done = cli("compare", "ping.log", *SHORT, *changes, "--out", "out")
+    done = cli("compare", "ping.log", *SHORT, *changes, "--out", "out", "--report", "report.html")
     assert done.returncode == 0
     assert "Fitted to ping.log (ping (Linux, IPv4)): round trip without a queue" in done.stderr
     assert "Assumed: rate: 10Mbit/s stands in" in done.stderr
     document = json.loads((cli.directory / "out" / "results.json").read_text())
+    jsonschema.Draft202012Validator(results_schema()).validate(document)
+    rate = next(each for each in document["fitted"] if each["what"] == "rate")
+    assert "10Mbit/s" in rate["default"]
+    assert all(rate.values())
+    assert_assumed(cli.directory / "report.html", rate["default"])
     command = document["command"]
     assert command.startswith("airtcp compare ping.log --set")
     # The command repeats it, byte for byte.
     again = cli(*command.split()[1:], "--out", "again", "--json", "-")
     assert json.loads(again.stdout) == document
+
+
+def assert_assumed(report: Path, default: str) -> None:
+    page = report.read_text()
+    assert page.index("What the measurement does not say") < page.index(default) < page.index("To repeat it")
+
+
+def test_run_and_sweep_say_on_their_page_what_was_assumed(cli: Cli) -> None:
+    ping_log(cli.directory / "ping.log")
+    cli.ok("run", "ping.log", "--duration", "2s", "--report", "run.html")
+    assert_assumed(cli.directory / "run.html", "10Mbit/s stands in")
+    vary = ["--vary", "link.wireless.rate=4Mbit/s,8Mbit/s"]
+    cli.ok("sweep", "ping.log", *SHORT, *vary, "--out", "sweep", "--report", "sweep.html")
+    assert_assumed(cli.directory / "sweep.html", "10Mbit/s stands in")
+    assert json.loads((cli.directory / "sweep" / "sweep.json").read_text())["fitted"]
 
 
 def test_trace_takes_a_measurement_too(cli: Cli) -> None:

@@ -1,0 +1,32 @@
+"""What a scenario that was fitted to measurements takes for granted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from airtcp.fit import Fit
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """Something that the measurements do not say, and what stands in."""
+
+    what: str
+    why: str
+    default: str
+    remedy: str
+    """What to measure or to change."""
+
+    @property
+    def text(self) -> str:
+        """All but `what` it is about."""
+        return f"{self.why} {self.default} {self.remedy}"
+
+
+def assumptions(fitted: Fit | None) -> tuple[Assumption, ...] | None:
+    """None where nothing was fitted."""
+    if fitted is None:
+        return None
+    return tuple(Assumption(each.quantity, each.why, each.stand_in, each.remedy) for each in fitted.unknown)
