@@ -299,7 +299,7 @@ def test_seeds_that_repeat_a_recording_are_no_certainty(tmp_path: Path) -> None:
         'duration = "3s"\nschemes = ["cubic", "vegas"]\nseeds = 2\n[[link]]\ntrace = "cell.down"\n'
         'delay = "20ms"\nreverse = { rate = "1Mbit/s" }\n'
     )
-    found = airtcp.sweep(tmp_path / "cell.toml", {"link.wireless.delay": ["20ms", "40ms"]})
+    found = airtcp.sweep(tmp_path / "cell.toml", {"link.link0.delay": ["20ms", "40ms"]})
     assert "At 2 of 2 points all runs of some scheme are alike" in found.verdict
     assert "this stretch of the recording only" in found.verdict
     compared = airtcp.compare(tmp_path / "cell.toml")
