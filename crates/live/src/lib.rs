@@ -1,6 +1,9 @@
 //! L3: the field. The protocol machines on real packets: one clock read and one poll(2) per turn of the loop.
 
 pub mod driver;
+pub mod emulate;
+pub mod lab;
+pub mod namespace;
 pub mod ring;
 pub mod stream;
 pub mod tun;

@@ -210,7 +210,8 @@ impl FlowRecord {
 }
 
 impl LinkRecord {
-    pub(crate) fn new(name: &str, direction: &'static str, stats: &LinkStats, period: Dur) -> LinkRecord {
+    /// `stats` are of one direction of the link called `name`, over `period`.
+    pub fn new(name: &str, direction: &'static str, stats: &LinkStats, period: Dur) -> LinkRecord {
         LinkRecord {
             name: name.to_owned(),
             direction,

@@ -5,9 +5,11 @@ use airtcp_proto::path::QueueView;
 use airtcp_proto::queue::DropCause;
 use airtcp_proto::tcp::{Reason, SenderView};
 use airtcp_wire::{Dur, Time};
+use serde::Serialize;
 
-/// One column.
-#[derive(Clone, Debug, PartialEq)]
+/// One column. Serialised, it is a list of its values.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Column {
     U64(Vec<u64>),
     F64(Vec<f64>),

@@ -1,0 +1,14 @@
+//! L2: eBPF programs for an unpatched kernel, and what loads, watches and removes them.
+//!
+//! The programs lie in `src/bpf`, are compiled by `build.rs` and end up inside whatever links this crate: clang is needed
+//! to build it, not to run it.
+
+pub mod probe;
+
+/// What libbpf makes of the compiled programs.
+#[allow(unsafe_code, clippy::all, clippy::disallowed_types, missing_docs, reason = "generated")]
+mod skeleton {
+    pub mod probe {
+        include!(concat!(env!("OUT_DIR"), "/probe.skel.rs"));
+    }
+}

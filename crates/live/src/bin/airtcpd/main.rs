@@ -1,0 +1,41 @@
+//! `airtcpd`: what airtcp does on real hosts. One file a command; what they do is in the libraries.
+
+mod cc;
+mod doctor;
+mod link;
+mod rto;
+mod run;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// TCP that is fast over lossy links, on this host's unpatched kernel.
+#[derive(Parser)]
+#[command(name = "airtcpd", version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Link(link::Options),
+    Cc(cc::Options),
+    Rto(rto::Options),
+    Run(run::Options),
+    Doctor(doctor::Options),
+}
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Link(options) => link::run(options),
+        Command::Cc(options) => cc::run(options),
+        Command::Rto(options) => rto::run(options),
+        Command::Run(options) => run::run(options),
+        Command::Doctor(options) => doctor::run(options),
+    };
+    done.unwrap_or_else(|error| {
+        eprintln!("airtcpd: {error:#}");
+        ExitCode::FAILURE
+    })
+}

@@ -1,0 +1,1 @@
+//! Network namespaces: made, entered, and gone with the process that made them.
