@@ -1,14 +1,18 @@
 # What needs doing is told by stamps and by cargo: a second run of any target is quick.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo papers docs test lint test-rust test-python bench bench-smoke fmt tools examples wheel
+.PHONY: help demo field papers docs test lint test-rust test-python test-live bench bench-smoke fmt tools \
+	field-tools field-if-possible examples wheel
 
 export CARGO_TERM_COLOR ?= auto
 # Property tests try the same cases each time; other ones with PROPTEST_RNG_SEED=$RANDOM.
 export PROPTEST_RNG_SEED ?= 1
 BIN := .venv/bin
 DEMO_OUT := out/demo
-RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock scenarios/default.toml
+# Looked at when it is needed, after clang was installed: without it the field is left out.
+NO_FIELD = $(if $(shell command -v clang),,--exclude airtcp-kernel --exclude airtcp-live)
+RUST_SOURCES := $(shell find crates/{capture,proto,py,sim,wire} -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock \
+	scenarios/default.toml
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -18,6 +22,12 @@ demo: .venv/engine.stamp ## install what is missing, build, compare TCPs on a lo
 	@echo
 	@echo "The figures are in $(DEMO_OUT)/:"
 	@find $(DEMO_OUT) -name '*.png' | sort | sed 's/^/  /'
+
+field: field-tools ## install what is missing, build airtcpd: link emulator, eBPF congestion controls and timers
+	@command -v clang >/dev/null || { echo "make field needs clang, on Debian: apt-get install clang libelf-dev zlib1g-dev pkg-config"; exit 1; }
+	cargo build --profile python -p airtcp-live --bin airtcpd
+	@install -D target/python/airtcpd $(BIN)/airtcpd
+	@echo "airtcpd is in $(BIN); begin with: sudo $(BIN)/airtcpd doctor"
 
 papers: .venv/engine.stamp ## repeat the papers' experiments and write docs/papers.md and docs/cross.md
 	$(BIN)/airtcp paper all --out out/papers --docs docs
@@ -35,19 +45,31 @@ wheel: .venv/deps.stamp ## a wheel in dist/, for any Python from 3.11 on; it nee
 
 test: lint test-rust test-python bench-smoke ## every test and lint
 
-lint: .venv/engine.stamp ## formats, lints, types, and the ban on clocks and chance
+test-live: field .venv/engine.stamp tools ## the tests on this kernel: namespaces, eBPF, real sockets; as root
+	cargo test -p airtcp-kernel -p airtcp-live
+	$(BIN)/pytest -m live
+
+field-if-possible: field-tools
+	@if command -v clang >/dev/null; then $(MAKE) --no-print-directory field; \
+	    else echo "without clang, the field is left out: airtcp-kernel, airtcp-live"; fi
+
+field-tools:
+	@scripts/install-tools.sh clang=clang pkg-config=pkg-config /usr/include/libelf.h=libelf-dev \
+	    /usr/include/zlib.h=zlib1g-dev
+
+lint: .venv/engine.stamp field-tools ## formats, lints, types, and the ban on clocks and chance
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy --workspace $(NO_FIELD) --all-targets -- -D warnings
 	scripts/check-ban.sh
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict
 	$(BIN)/stubtest airtcp._engine
 
-test-rust: tools ## cargo test
-	cargo test --workspace
+test-rust: tools field-tools ## cargo test
+	cargo test --workspace $(NO_FIELD)
 
-test-python: .venv/engine.stamp tools ## pytest
+test-python: .venv/engine.stamp tools field-if-possible ## pytest
 	$(BIN)/pytest
 
 bench: ## CPU time and instructions per delivered packet, beside ns-2 where it can be had
@@ -65,7 +87,7 @@ fmt: .venv/engine.stamp ## rewrite sources in the house format
 	$(BIN)/ruff format .
 
 tools: # what some tests need; they are skipped where it cannot be had
-	@scripts/install-tools.sh tshark=tshark tcpdump=tcpdump tcptrace=tcptrace ip=iproute2 chromium=chromium
+	@scripts/install-tools.sh tshark=tshark tcpdump=tcpdump tcptrace=tcptrace ip=iproute2 iperf3=iperf3 chromium=chromium
 
 .venv/deps.stamp: pyproject.toml scripts/venv.sh
 	scripts/venv.sh

@@ -1,12 +1,18 @@
 #!/usr/bin/env bash
-# Installs Debian packages for commands that are missing.
-# usage: install-tools.sh COMMAND=PACKAGE ...
+# Installs Debian packages for commands and files that are missing.
+# usage: install-tools.sh COMMAND=PACKAGE /FILE=PACKAGE ...
 # Where it cannot (not root, no apt-get, no network), it says what is then left out, and succeeds.
 set -euo pipefail
 
 missing=()
+is_there() {
+    case $1 in
+        /*) [ -e "$1" ] ;;
+        *) PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null ;;
+    esac
+}
 for pair in "$@"; do
-    PATH=$PATH:/usr/sbin:/sbin command -v "${pair%%=*}" >/dev/null || missing+=("${pair#*=}")
+    is_there "${pair%%=*}" || missing+=("${pair#*=}")
 done
 [ ${#missing[@]} -gt 0 ] || exit 0
 
