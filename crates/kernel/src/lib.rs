@@ -3,6 +3,7 @@
 //! The programs lie in `src/bpf`, are compiled by `build.rs` and end up inside whatever links this crate: clang is needed
 //! to build it, not to run it.
 
+pub mod cc;
 pub mod probe;
 
 /// What libbpf makes of the compiled programs.

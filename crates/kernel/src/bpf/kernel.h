@@ -3,7 +3,6 @@
 #ifndef AIRTCP_KERNEL_H
 #define AIRTCP_KERNEL_H
 
-#include <stdbool.h>
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>
@@ -47,7 +46,8 @@ struct tcp_sock {
 	__u32 rttvar_us;
 	__u32 rtt_us;
 	__u64 tcp_mstamp;
-	bool is_cwnd_limited;
+	__u32 max_packets_out;
+	__u8 is_cwnd_limited : 1;
 };
 
 struct ack_sample {
@@ -125,6 +125,15 @@ static __always_inline struct tcp_sock *tcp_sk(struct sock *sk)
 static __always_inline struct inet_connection_sock *inet_csk(struct sock *sk)
 {
 	return (struct inet_connection_sock *)sk;
+}
+
+/* Has the window, and not the application or the receiver, been what limits? As the kernel's own function, which programs
+ * cannot call: in slow start while half of the window is used. */
+static __always_inline int is_cwnd_limited(struct tcp_sock *tp)
+{
+	if (BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited))
+		return 1;
+	return tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out;
 }
 
 #endif

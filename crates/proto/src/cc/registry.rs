@@ -112,7 +112,19 @@ pub(super) fn unknown<'a>(name: &str, given: impl Iterator<Item = &'a str>) -> R
 /// # Errors
 /// [`RegistryError`] for an unknown name or a value out of range.
 pub fn values(spec: &'static ControllerSpec, given: &BTreeMap<String, f64>) -> Result<Values, RegistryError> {
-    checked(spec.name, spec.params, given, Cow::Borrowed)
+    check(spec.name, spec.params, given)
+}
+
+/// As [`values`], for another form of `controller`, with these `params`.
+///
+/// # Errors
+/// [`RegistryError`] for an unknown name or a value out of range.
+pub fn check(
+    controller: &str,
+    params: &[Param<'static>],
+    given: &BTreeMap<String, f64>,
+) -> Result<Values, RegistryError> {
+    checked(controller, params, given, Cow::Borrowed)
 }
 
 /// As [`values`], for a controller with these `params`; `key` is what its values keep of a parameter's name.

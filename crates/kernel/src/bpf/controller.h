@@ -1,0 +1,53 @@
+/* What every congestion control of cc/ needs of the kernel and of its loader (src/cc).
+ *
+ * A controller is two files: cc/NAME.h, its arithmetic as plain C, which the host's compiler takes, too; and cc/NAME.bpf.c,
+ * which binds that to the kernel. NAME is what the kernel calls it: the scheme's name, with `_` for `-`. The loader finds in
+ * the object, by its type information:
+ *
+ * - one map `SEC(".struct_ops.link") struct tcp_congestion_ops`, with `.flags = TCP_CONG_NON_RESTRICTED`. The loader sets
+ *   its `.name`;
+ * - if there are parameters, `struct NAME_params params;`, the only variable that is not `const`. All members are __u32 and
+ *   are called PARAM_qN: the parameter PARAM of the Rust controller in airtcp-proto's registry, times 2^N, rounded to
+ *   nearest. Name, default, bounds and meaning are the registry's alone; its upper bound times 2^N has to fit. The loader
+ *   sets all of them before it loads, and one by one later, while sockets read: one that reads two members may see one
+ *   old and one new. They are in .bss, which programs address directly, without a look-up;
+ * - the map `counters` that is defined here. */
+#ifndef AIRTCP_CONTROLLER_H
+#define AIRTCP_CONTROLLER_H
+
+#include "kernel.h"
+#include "intf.h"
+
+#define SK_PACING_NONE 0
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct counters);
+} counters SEC(".maps");
+
+/* Counts one more of `what`, a member of struct counters. */
+#define COUNT(what)                                                      \
+	do {                                                                 \
+		__u32 zero_ = 0;                                                 \
+		struct counters *counters_ = bpf_map_lookup_elem(&counters, &zero_); \
+		if (counters_)                                                   \
+			counters_->what++;                                           \
+	} while (0)
+
+/* First in `init`. A socket that comes from bbr still paces by bbr's last rate, and nothing would renew that. */
+static __always_inline void begin_socket(struct sock *sk)
+{
+	sk->sk_pacing_status = SK_PACING_NONE;
+	sk->sk_pacing_rate = ~0UL;
+	COUNT(sockets_opened);
+}
+
+/* In `release`. */
+static __always_inline void end_socket(struct sock *sk)
+{
+	COUNT(sockets_closed);
+}
+
+#endif

@@ -1,0 +1,124 @@
+//! The controllers inside this binary.
+
+use super::CcError;
+use super::params::{self, Field};
+use airtcp_proto::cc::registry::{self, ControllerSpec, Param, Values};
+use libbpf_rs::btf::Btf;
+use libbpf_rs::btf::types::{MemberAttr, Struct};
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+/// What the kernel calls them, and their compiled programs.
+const OBJECTS: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/controllers.rs"));
+
+/// A congestion control that this binary can give to the kernel.
+pub struct Controller {
+    /// What the kernel calls it if not asked otherwise: the scheme's name with `_` for `-`.
+    pub kernel_name: &'static str,
+    /// The Rust controller that it is equal to.
+    pub spec: &'static ControllerSpec,
+    /// Of its parameters those that the kernel's form has.
+    pub params: Vec<Param<'static>>,
+    /// How the program stores them, in the same order.
+    pub(super) fields: Vec<Field>,
+    pub(super) object: &'static [u8],
+    /// Where the name stands in the program's `tcp_congestion_ops`, in bytes.
+    pub(super) name_at: usize,
+}
+
+/// All of them, in alphabetical order.
+pub fn controllers() -> &'static [Controller] {
+    static CONTROLLERS: OnceLock<Vec<Controller>> = OnceLock::new();
+    CONTROLLERS.get_or_init(|| OBJECTS.iter().map(|&(name, object)| Controller::new(name, object)).collect())
+}
+
+/// By the scheme's name or the kernel's.
+///
+/// # Errors
+/// [`CcError::UnknownController`] with the nearest name.
+pub fn find(name: &str) -> Result<&'static Controller, CcError> {
+    let found =
+        controllers().iter().find(|controller| name == controller.scheme() || name == controller.kernel_name);
+    found.ok_or_else(|| {
+        let known: Vec<_> = controllers().iter().map(Controller::scheme).collect();
+        CcError::UnknownController {
+            name: name.to_owned(),
+            nearest: registry::nearest(name, known.iter().copied()),
+            known: known.join(", "),
+        }
+    })
+}
+
+impl Controller {
+    fn new(kernel_name: &'static str, object: &'static [u8]) -> Controller {
+        let spec = registry::find(&kernel_name.replace('_', "-")).expect("a controller of the registry");
+        let btf = Btf::from_raw(kernel_name, object).ok().flatten().expect("an object with type information");
+        let fields = match btf.type_by_name::<Struct>(&format!("{kernel_name}_params")) {
+            Some(members) => params::fields(&members),
+            None => Vec::new(),
+        };
+        let param = |field: &Field| {
+            let known = spec.params.iter().find(|param| param.name == field.name);
+            *known
+                .unwrap_or_else(|| panic!("{kernel_name}: `{}` is no parameter of the registry", field.name))
+        };
+        Controller {
+            kernel_name,
+            spec,
+            params: fields.iter().map(param).collect(),
+            fields,
+            object,
+            name_at: name_offset(&btf),
+        }
+    }
+
+    /// What airtcp calls it.
+    pub fn scheme(&self) -> &'static str {
+        self.spec.name
+    }
+
+    /// Checks `given` and fills in the defaults.
+    pub(super) fn values(&self, given: &BTreeMap<String, f64>) -> Result<Values, CcError> {
+        Ok(registry::check(self.scheme(), &self.params, given)?)
+    }
+}
+
+fn name_offset(btf: &Btf<'_>) -> usize {
+    let ops = btf.type_by_name::<Struct>("tcp_congestion_ops").expect("a congestion control");
+    let name = ops.iter().find(|member| member.name.is_some_and(|name| name == "name")).expect("a name");
+    match name.attr {
+        MemberAttr::Normal { offset } | MemberAttr::BitField { offset, .. } => offset as usize / 8,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_controller_is_one_of_the_registry_and_its_parameters_fit() {
+        for controller in controllers() {
+            assert!(controller.kernel_name.len() <= 15);
+            for (param, field) in controller.params.iter().zip(&controller.fields) {
+                for value in [param.min, param.default, param.max] {
+                    let error = (field.decode(field.encode(value)) - value).abs();
+                    assert!(
+                        error <= field.resolution() / 2.0,
+                        "{} {} {value}",
+                        controller.kernel_name,
+                        param.name
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn both_spellings_are_known_and_others_get_the_nearest() {
+        for controller in controllers() {
+            assert!(std::ptr::eq(find(controller.scheme()).unwrap(), controller));
+            assert!(std::ptr::eq(find(controller.kernel_name).unwrap(), controller));
+        }
+        assert!(find("venno").err().unwrap().to_string().contains("did you mean `veno`?"));
+    }
+}

@@ -1,0 +1,31 @@
+//! What libbpf says while it works goes into the error, if there is one, instead of to standard error.
+
+use libbpf_rs::PrintLevel;
+use std::cell::RefCell;
+use std::sync::Once;
+
+/// As many of the last lines as an error shows: a verifier's reason stands at the end.
+const LINES: usize = 12;
+
+thread_local! {
+    static SAID: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Runs `work`, and answers what libbpf has said if it failed.
+pub fn listening<T>(
+    work: impl FnOnce() -> libbpf_rs::Result<T>,
+) -> Result<T, (libbpf_rs::Error, Vec<String>)> {
+    static LISTENS: Once = Once::new();
+    LISTENS.call_once(|| {
+        libbpf_rs::set_print(Some((PrintLevel::Warn, keep)));
+    });
+    SAID.take();
+    work().map_err(|error| {
+        let said = SAID.take();
+        (error, said[said.len().saturating_sub(LINES)..].to_vec())
+    })
+}
+
+fn keep(_level: PrintLevel, message: String) {
+    SAID.with_borrow_mut(|said| said.extend(message.lines().map(|line| line.trim_end().to_owned())));
+}
