@@ -1,11 +1,92 @@
 //! `airtcpd link`.
 
+mod between;
+mod shell;
+
+use airtcp_sim::Scenario;
+use airtcp_wire::{Dur, human};
+use anyhow::Context;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  airtcpd link scenarios/lossy-ethernet.toml --between veth0 veth1
+      what enters one of two interfaces leaves the other one, after the path's rate, delay, queue and losses
+  airtcpd link --between air0 air1 --set wireless.delay=20ms --duration 60s --capture air0.pcapng --json
+      the built-in scenario with another delay; interfaces that are not there are made, as TUN devices
+  airtcpd link --shell scenarios/lte.toml -- iperf3 -c 100.64.0.1
+      any command behind the path, in a network namespace of its own
+
+The path is the scenario's, both ways, by the simulator's own code. Its flows and schemes play no part.";
 
 /// Emulate a scenario's path in real time, between two interfaces or around a command
 #[derive(clap::Args)]
-pub struct Options {}
+#[command(after_help = EXAMPLES)]
+pub struct Options {
+    /// The scenario file; without one, the built-in scenario
+    scenario: Option<PathBuf>,
 
-pub fn run(_options: Options) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("link: not yet")
+    /// The interfaces at the path's first and last node, both Ethernet (veth and others) or both TUN. Two that do not
+    /// exist are made as TUN devices
+    #[arg(long, num_args = 2, value_names = ["A", "B"], required_unless_present = "shell", conflicts_with = "shell")]
+    between: Option<Vec<String>>,
+
+    /// Run COMMAND (default: your shell) in a network namespace behind the path
+    #[arg(long)]
+    shell: bool,
+
+    /// Change a value of the scenario, for example wireless.loss.ber=1e-6
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_and_value)]
+    set: Vec<(String, String)>,
+
+    /// Of the path's random numbers [default: the scenario's seed]
+    #[arg(long)]
+    seed: Option<u64>,
+
+    /// Stop after so long, for example 60s [default: at SIGINT or SIGTERM]
+    #[arg(long, value_parser = human::parse::<Dur>)]
+    duration: Option<Dur>,
+
+    /// Time between two lines of counters on stderr; 0 for none
+    #[arg(long, default_value = "1s", value_parser = human::parse::<Dur>)]
+    every: Dur,
+
+    /// Write what crosses interface A to this file, for Wireshark and others (.pcapng, or .pcap)
+    #[arg(long, value_name = "FILE")]
+    capture: Option<PathBuf>,
+
+    /// Print the final counters as JSON, instead of a table
+    #[arg(long)]
+    json: bool,
+
+    /// What to run behind the path
+    #[arg(last = true, requires = "shell")]
+    command: Vec<String>,
+}
+
+pub fn run(options: Options) -> anyhow::Result<ExitCode> {
+    let scenario = options.read_scenario()?;
+    match &options.between {
+        Some(names) => between::run(&options, &scenario, [&names[0], &names[1]]),
+        None => shell::run(&options, &scenario),
+    }
+}
+
+impl Options {
+    fn read_scenario(&self) -> anyhow::Result<Scenario> {
+        let Some(path) = &self.scenario else { return Ok(Scenario::built_in(&self.set)?) };
+        let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Ok(Scenario::load(&text, &path.to_string_lossy(), folder, &self.set)?)
+    }
+
+    fn seed(&self, scenario: &Scenario) -> u64 {
+        self.seed.unwrap_or(scenario.seed)
+    }
+}
+
+fn key_and_value(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("write KEY=VALUE, for example wireless.delay=20ms")?;
+    Ok((key.to_owned(), value.to_owned()))
 }
