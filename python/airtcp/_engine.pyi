@@ -190,6 +190,12 @@ class Scenario:
     def to_toml(self) -> str:
         """All of it as a scenario file, with every default written out."""
 
+    def recipe_json(self) -> str:
+        """What it was read from, with the files that it names, as JSON: `airtcpd run` reads it again.
+
+        Congestion controls in Python are not in it.
+        """
+
     def round_trips(self, link: str, seed: int, *, packet_bytes: int, packets: int) -> list[float]:
         """Round trips in seconds of packets that all wait at the beginning, one after the other.
 

@@ -172,8 +172,8 @@ impl Scenario {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Pickled)> {
-        let recipe = serde_json::to_string(&self.recipe).map_err(not_a_recipe)?;
-        Ok((py.import("airtcp._engine")?.getattr("_restore_scenario")?, (recipe, self.controllers(py))))
+        let restore = py.import("airtcp._engine")?.getattr("_restore_scenario")?;
+        Ok((restore, (self.recipe_json()?, self.controllers(py))))
     }
 
     /// Congestion controls in Python that its schemes may name.
@@ -229,6 +229,13 @@ impl Scenario {
     /// All of it as a scenario file, with every default written out.
     fn to_toml(&self) -> String {
         self.found.to_toml()
+    }
+
+    /// What it was read from, with the files that it names, as JSON: `airtcpd run` reads it again.
+    ///
+    /// Congestion controls in Python are not in it.
+    fn recipe_json(&self) -> PyResult<String> {
+        serde_json::to_string(&self.recipe).map_err(not_a_recipe)
     }
 
     /// Round trips in seconds of packets that all wait at the beginning, one after the other.
