@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 
 from airtcp._engine import CancelToken, ControllerError, Scenario
-from airtcp.comparison import Comparison
+from airtcp.comparison import Comparison, Finished, collected
 from airtcp.control import CongestionControl
 from airtcp.executors import opened
 from airtcp.failure import Failure
@@ -17,8 +17,8 @@ from airtcp.jobs import run_all
 from airtcp.parcel import Parcel, packed
 from airtcp.progress import watched
 from airtcp.records import Run
-from airtcp.scenarios import ScenarioLike, scenario_of, schemes_of, seeds_of
-from airtcp.series import SERIES_POINTS, Series, series_of
+from airtcp.scenarios import ScenarioLike, plan, scenario_of, schemes_of
+from airtcp.series import SERIES_POINTS, series_of
 from airtcp.watching import Silent
 
 
@@ -47,8 +47,7 @@ _Todo = tuple[Scenario | Parcel, _Job]
 @dataclass(frozen=True)
 class _Outcome:
     place: int
-    run: Run
-    series: Series | None
+    finished: Finished
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,7 @@ def compare_all(
     failure.
     """
     cancel = CancelToken()
-    outcomes: list[list[_Outcome]] = [[] for _ in requests]
+    outcomes: list[list[Finished]] = [[] for _ in requests]
     failures: list[list[Failure]] = [[] for _ in requests]
 
     def on_this_machine(todo: _Todo) -> _Outcome | _Failed:
@@ -133,8 +132,8 @@ def compare_all(
             failures[outcome.place].append(outcome.failure)
             on_failed(outcome.place, outcome.failure)
         else:
-            outcomes[outcome.place].append(outcome)
-            on_done(outcome.place, outcome.run)
+            outcomes[outcome.place].append(outcome.finished)
+            on_done(outcome.place, outcome.finished.run)
 
     interrupted = False
     try:
@@ -145,17 +144,9 @@ def compare_all(
     except KeyboardInterrupt:
         interrupted = True
     return [
-        _collect(request.scenario, found, failed, interrupted)
+        collected(request.scenario, found, failed, interrupted)
         for request, found, failed in zip(requests, outcomes, failures, strict=True)
     ]
-
-
-def plan(scenario: Scenario) -> list[tuple[int, str]]:
-    """Seeds and schemes in the order in which they run.
-
-    Seeds outside, schemes inside: what is finished when it is interrupted can still be compared.
-    """
-    return [(seed, scheme) for seed in seeds_of(scenario) for scheme in dict.fromkeys(scenario.schemes)]
 
 
 def _jobs(place: int, request: Request) -> list[_Job]:
@@ -186,22 +177,4 @@ def _run(todo: _Todo, cancel: CancelToken | None = None) -> _Outcome | _Failed:
         return _Failed(job.place, Failure(job.scheme, job.seed, str(error)))
     run: Run = json.loads(record.to_json())
     series = None if job.series_interval_s is None else series_of(record, run)
-    return _Outcome(job.place, run, series)
-
-
-def _collect(
-    scenario: Scenario, outcomes: Sequence[_Outcome], failures: Sequence[Failure], interrupted: bool
-) -> Comparison:
-    order = {scheme: place for place, scheme in enumerate(scenario.schemes)}
-    ordered = sorted(outcomes, key=lambda outcome: (order[outcome.run["scheme"]], outcome.run["seed"]))
-    return Comparison(
-        scenario=scenario,
-        runs=[outcome.run for outcome in ordered],
-        all_series={
-            (outcome.run["scheme"], outcome.run["seed"]): outcome.series
-            for outcome in ordered
-            if outcome.series
-        },
-        interrupted=interrupted,
-        failures=sorted(failures, key=lambda failure: (order[failure.scheme], failure.seed)),
-    )
+    return _Outcome(job.place, Finished(run, series))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
@@ -14,6 +15,8 @@ from airtcp._engine import Scenario
 from airtcp.assumption import Assumption
 from airtcp.failure import Failure, failure_notes
 from airtcp.frames import circuits_frame, flows_frame, links_frame, stacked, summary_frame, write_frames
+from airtcp.linux.forms import LeftOut, left_out_notes
+from airtcp.linux.host import Host
 from airtcp.records import Run
 from airtcp.results import Results, results, to_json
 from airtcp.scenarios import document, headline, replays
@@ -41,9 +44,24 @@ class Comparison:
     interrupted: bool
     """Was it stopped before the end?"""
     failures: list[Failure] = field(default_factory=list)
-    """Runs that left nothing but an error: of congestion controls in Python."""
+    """Runs that left nothing but an error."""
     fitted: tuple[Assumption, ...] | None = None
     """What was assumed where the scenario was fitted to measurements; None where nobody said so."""
+    host: Host | None = None
+    """The machine on whose kernel it ran; None: it ran in the simulator."""
+    left_out: tuple[LeftOut, ...] = ()
+    """Schemes that were asked for and cannot run there."""
+
+    @property
+    def backend(self) -> Literal["sim", "linux"]:
+        """Where it ran."""
+        return "linux" if self.host else "sim"
+
+    @property
+    def headline(self) -> str:
+        """Name and description, how much is run, and where, if that is no simulator."""
+        where = f", on Linux {self.host.kernel}" if self.host else ""
+        return headline(self.scenario) + where
 
     @property
     def failed_schemes(self) -> list[str]:
@@ -183,7 +201,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         parts = [
-            headline(self.scenario),
+            self.headline,
             as_text(self.summaries, self.best, self.failed_schemes) if self.runs else "no runs",
         ]
         return "\n".join([*parts, *self.notes])
@@ -195,6 +213,9 @@ class Comparison:
         if self.interrupted:
             total = len(set(self.scenario.schemes)) * self.scenario.seeds
             notes.append(f"Interrupted: partial results, {len(self.runs)} of {total} runs.")
+        notes += left_out_notes(self.left_out)
+        if self.host:
+            notes += self.host.notes
         return [*notes, *failure_notes(self.failures)]
 
     def _repr_html_(self) -> str:
@@ -206,3 +227,33 @@ class Comparison:
         if not self.all_series:
             raise ValueError(NO_SERIES)
         return stacked(self.all_series, part)
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run that has come to its end."""
+
+    run: Run
+    series: Series | None
+
+
+def collected(
+    scenario: Scenario,
+    finished: Sequence[Finished],
+    failures: Sequence[Failure],
+    interrupted: bool,
+    host: Host | None = None,
+    left_out: tuple[LeftOut, ...] = (),
+) -> Comparison:
+    """The comparison that they make, in whatever order they have ended."""
+    order = {scheme: place for place, scheme in enumerate(scenario.schemes)}
+    ordered = sorted(finished, key=lambda each: (order[each.run["scheme"]], each.run["seed"]))
+    return Comparison(
+        scenario=scenario,
+        runs=[each.run for each in ordered],
+        all_series={(each.run["scheme"], each.run["seed"]): each.series for each in ordered if each.series},
+        interrupted=interrupted,
+        failures=sorted(failures, key=lambda failure: (order[failure.scheme], failure.seed)),
+        host=host,
+        left_out=left_out,
+    )

@@ -8,7 +8,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Failure:
-    """A run that an error in its congestion control has ended. `text` has the traceback."""
+    """A run that left nothing but an error.
+
+    In the simulator that of a congestion control in Python, and `text` has the traceback; on the kernel what
+    `airtcpd` complained of.
+    """
 
     scheme: str
     seed: int

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args, get_origin,
 from airtcp._engine import version
 from airtcp.assumption import Assumption
 from airtcp.failure import Failure
+from airtcp.linux.forms import LeftOut
+from airtcp.linux.host import Host
 from airtcp.records import Run
 from airtcp.scenarios import seeds_of
 from airtcp.stats import CONFIDENCE
@@ -39,6 +41,9 @@ class Results(TypedDict):
     runs: list[Run]
     failures: list[Failure]
     fitted: tuple[Assumption, ...] | None
+    backend: Literal["sim", "linux"]
+    host: Host | None
+    left_out: tuple[LeftOut, ...]
 
 
 def results(found: Comparison, command: str | None) -> Results:
@@ -57,6 +62,9 @@ def results(found: Comparison, command: str | None) -> Results:
         "runs": found.runs,
         "failures": found.failures,
         "fitted": found.fitted,
+        "backend": found.backend,
+        "host": found.host,
+        "left_out": found.left_out,
     }
 
 

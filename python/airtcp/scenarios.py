@@ -59,6 +59,14 @@ def seeds_of(scenario: Scenario) -> list[int]:
     return list(range(scenario.seed, scenario.seed + scenario.seeds))
 
 
+def plan(scenario: Scenario) -> list[tuple[int, str]]:
+    """Seeds and schemes in the order in which they run.
+
+    Seeds outside, schemes inside: what is finished when it is interrupted can still be compared.
+    """
+    return [(seed, scheme) for seed in seeds_of(scenario) for scheme in dict.fromkeys(scenario.schemes)]
+
+
 def document(scenario: Scenario) -> Document:
     """The scenario with every default written out."""
     return tomllib.loads(scenario.to_toml())

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 from polars import selectors
 
-from airtcp._engine import Record
+from airtcp._engine import Record, Scenario
 from airtcp.records import Flow, Run
 
 Columns = dict[str, npt.NDArray[np.float64] | npt.NDArray[np.uint64] | list[str]]
 """Columns of equal length, by name."""
+Parts = Mapping[str, Mapping[str, Sequence[Any] | npt.NDArray[Any]]]
+"""Columns of what a `Series` has, by their names there; flows and links by their places, times in ns."""
 
 
 SERIES_POINTS = 1500
@@ -44,14 +48,20 @@ class Series:
 
 def series_of(record: Record, run: Run) -> Series:
     """The series of `record`, whose content is `run`."""
+    return series_of_parts(_parts(record), run)
+
+
+def series_of_parts(parts: Parts, run: Run) -> Series:
+    """The same of what was read from JSON, where a list may be empty or full of nothing."""
     flows = [flow_name(flow, run["flows"]) for flow in run["flows"]]
     links = [f"{link['name']} {link['direction']}" for link in run["links"]]
+    names = {"flows": flows, "queues": links, "events": flows, "deliveries": flows, "rtts": flows}
+    keys = {"queues": "link"}
     return Series(
-        flows=_frame(record.flow_series(), "flow", flows),
-        queues=_frame(record.queue_series(), "link", links),
-        events=_frame(record.event_series(), "flow", flows),
-        deliveries=_frame(record.delivery_series(), "flow", flows),
-        rtts=_frame(record.rtt_counts(), "flow", flows),
+        **{
+            part: _frame(pl.DataFrame(parts[part], schema=schema), keys.get(part, "flow"), names[part])
+            for part, schema in _schemas().items()
+        }
     )
 
 
@@ -67,9 +77,30 @@ def write_frame(frame: pl.DataFrame, path: Path) -> None:
     write(path)
 
 
-def _frame(columns: Columns, key: str, names: Sequence[str]) -> pl.DataFrame:
+def _parts(record: Record) -> Parts:
+    return {
+        "flows": record.flow_series(),
+        "queues": record.queue_series(),
+        "events": record.event_series(),
+        "deliveries": record.delivery_series(),
+        "rtts": record.rtt_counts(),
+    }
+
+
+@cache
+def _schemas() -> dict[str, pl.Schema]:
+    """The columns and their types, as the engine leaves them where nothing was recorded."""
+    scenario = Scenario.built_in([("duration", "1ms")])
+    nothing = scenario.run(scenario.schemes[0], scenario.seed)
+    empty = {part: pl.DataFrame(columns) for part, columns in _parts(nothing).items()}
+    return {
+        part: pl.Schema({name: pl.String if kind == pl.Null else kind for name, kind in frame.schema.items()})
+        for part, frame in empty.items()
+    }
+
+
+def _frame(frame: pl.DataFrame, key: str, names: Sequence[str]) -> pl.DataFrame:
     """Nanoseconds become seconds, the index `key` one of the `names`."""
-    frame = pl.DataFrame(columns)
     named = pl.Series(names, dtype=pl.String).gather(frame[key])
     return frame.select(
         _in_seconds(frame[name]) if name.endswith("_ns") else named.alias(key) if name == key else frame[name]

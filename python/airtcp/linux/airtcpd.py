@@ -1,0 +1,110 @@
+"""`airtcpd`, the program that runs scenarios on this host's kernel: where it is, whether it can be used."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from airtcp._engine import version
+
+NAME = "airtcpd"
+VARIABLE = "AIRTCPD"
+DOCTOR = "`airtcpd doctor` says what this host can do, and what is missing"
+ANSWER_S = 30
+"""Far more than it needs to say what it is, or what it could do."""
+
+
+class LinuxError(Exception):
+    """This host cannot run scenarios on its kernel: says why, and the cure."""
+
+
+@dataclass(frozen=True)
+class Airtcpd:
+    """A program of the same version as this package."""
+
+    path: Path
+    version: str
+
+    def answer(self, *arguments: str | Path) -> str:
+        """What it prints. Raises LinuxError, which says what it complains of."""
+        return _answer(self.path, *arguments)
+
+    def check_privileges(self) -> None:
+        """Raises LinuxError where it may not make namespaces or load congestion controls."""
+        if os.geteuid() != 0 and not _has_capabilities(self.path):
+            raise LinuxError(
+                "runs on the kernel need root, for their namespaces and congestion controls: start it again "
+                f"with sudo, or allow {self.path} what it needs (setcap). {DOCTOR}"
+            )
+
+
+def find() -> Airtcpd:
+    """Raises LinuxError where there is none that fits."""
+    if sys.platform != "linux":
+        raise LinuxError(f"this is {sys.platform}, and only Linux has the kernel that is asked for")
+    path = next(_places(), None)
+    if path is None:
+        raise LinuxError(
+            f"no {NAME} beside {sys.executable}, in PATH, or in a checkout's target folder: `make field` "
+            f"builds it; {VARIABLE} names one that is elsewhere"
+        )
+    said = _answer(path, "--version").split()
+    found = said[-1] if said else "nothing"
+    if found != version():
+        raise LinuxError(
+            f"{path} is version {found}, this airtcp is {version()}: `make field` builds its own"
+        )
+    return Airtcpd(path, found)
+
+
+def _places() -> Iterator[Path]:
+    """Where it is, the place that counts first."""
+    if named := os.environ.get(VARIABLE):
+        if not _is_program(Path(named)):
+            raise LinuxError(f"{VARIABLE}={named} is no program that can be run: name the file of {NAME}")
+        yield Path(named)
+    beside = Path(sys.executable).with_name(NAME)
+    if _is_program(beside):
+        yield beside
+    if in_path := shutil.which(NAME):
+        yield Path(in_path)
+    # Of several builds the last one is meant.
+    built = [path for path in _checkout().glob(f"target/*/{NAME}") if _is_program(path)]
+    yield from sorted(built, key=lambda path: path.stat().st_mtime, reverse=True)
+
+
+def _checkout() -> Path:
+    return Path(__file__).resolve().parents[3]
+
+
+def _is_program(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)
+
+
+def _has_capabilities(path: Path) -> bool:
+    try:
+        return bool(os.getxattr(path, "security.capability"))
+    except OSError:
+        return False
+
+
+def _answer(path: Path, *arguments: str | Path) -> str:
+    try:
+        done = subprocess.run(
+            [path, *arguments], capture_output=True, text=True, timeout=ANSWER_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise LinuxError(f"{path} does not run: {error}; `make field` builds it anew") from error
+    if done.returncode:
+        raise LinuxError(f"{complaint(done.stderr) or f'{path} failed'}. {DOCTOR}")
+    return done.stdout
+
+
+def complaint(stderr: str) -> str:
+    """What it said as it failed, without its name."""
+    return stderr.strip().removeprefix(f"{NAME}: ")

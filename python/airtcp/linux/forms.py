@@ -1,0 +1,79 @@
+"""Which schemes a Linux kernel can run, and why not the others."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from airtcp._engine import Scenario
+from airtcp.linux.airtcpd import Airtcpd, LinuxError
+
+KERNELS_OWN = ("cubic", "reno", "bbr")
+"""In every comparison on the kernel: what it does by itself is what the others have to beat."""
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A scheme that was asked for and has no form on Linux."""
+
+    scheme: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Forms:
+    """What of a scenario's schemes can run."""
+
+    schemes: tuple[str, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+def with_kernels_own(scenario: Scenario) -> Scenario:
+    """The scenario with the kernel's own congestion controls after the schemes that were asked for."""
+    own = [name if scenario.profile == "linux" else f"{name}:profile=linux" for name in KERNELS_OWN]
+    schemes = dict.fromkeys([*scenario.schemes, *own])
+    return scenario.vary(schemes=list(schemes)) if len(schemes) > len(set(scenario.schemes)) else scenario
+
+
+def forms(airtcpd: Airtcpd, scenario: Scenario) -> Forms:
+    """Asks `airtcpd run --plan`, which needs no privileges. Raises LinuxError where none can run."""
+    asked = list(dict.fromkeys(scenario.schemes))
+    python = [LeftOut(scheme, _IN_PYTHON) for scheme in asked if _is_in_python(scheme, scenario)]
+    here = {each.scheme for each in python}
+    rest = [scheme for scheme in asked if scheme not in here]
+    told = _plan(airtcpd, scenario.vary(schemes=rest)) if rest else []
+    reasons = {each.scheme: each for each in [*python, *told]}
+    found = Forms(
+        tuple(scheme for scheme in asked if scheme not in reasons),
+        tuple(reasons[scheme] for scheme in asked if scheme in reasons),
+    )
+    if not found.schemes:
+        raise LinuxError(
+            "none of the schemes can run on Linux:\n" + "\n".join(left_out_notes(found.left_out))
+        )
+    return found
+
+
+def left_out_notes(left_out: Sequence[LeftOut]) -> list[str]:
+    """A line a scheme, for people."""
+    return [f"Not on Linux: {each.scheme}: {each.reason}" for each in left_out]
+
+
+_IN_PYTHON = "a congestion control in Python has no Linux form"
+
+
+def _is_in_python(scheme: str, scenario: Scenario) -> bool:
+    names = {controller.name for controller in scenario.controllers}
+    return not names.isdisjoint(re.split(r"[:+]", scheme))
+
+
+def _plan(airtcpd: Airtcpd, scenario: Scenario) -> list[LeftOut]:
+    with TemporaryDirectory(prefix="airtcp-") as folder:
+        recipe = Path(folder) / "recipe.json"
+        recipe.write_text(scenario.recipe_json(), encoding="utf-8")
+        plan = json.loads(airtcpd.answer("run", "--plan", "--recipe", recipe))
+    return [LeftOut(each["scheme"], each["reason"]) for each in plan if each["form"] is None]

@@ -1,0 +1,63 @@
+"""The machine on whose kernel runs were made, and how well it kept up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+LATE_SHARE = 0.01
+"""Of the packets that leave the emulated path: from here on, what is measured is the machine, too."""
+
+
+@dataclass(frozen=True)
+class Host:
+    """A Linux machine, and its runs. `late`: left the emulated path later than they should have."""
+
+    kernel: str
+    airtcpd: str
+    departures: int
+    late: int
+    late_mean_us: float
+    """How late packets left on average, those in time included."""
+    late_max_us: float
+    runs: tuple[dict[str, Any], ...]
+    """What `airtcpd` told of each: its congestion control, sysctls, counters, lateness, notes."""
+
+    @property
+    def late_share(self) -> float:
+        return self.late / self.departures if self.departures else 0.0
+
+    @property
+    def notes(self) -> list[str]:
+        """What is to be said of it: what runs differ in from the simulator, and whether it kept up."""
+        said: dict[str, list[str]] = {}
+        for run in self.runs:
+            for note in run["notes"]:
+                schemes = said.setdefault(note, [])
+                if run["scheme"] not in schemes:
+                    schemes.append(run["scheme"])
+        notes = [f"{', '.join(schemes)}: {note}" for note, schemes in said.items()]
+        if self.late_share > LATE_SHARE:
+            notes.append(
+                f"Warning: {100 * self.late_share:.1f} % of the packets left the emulated path too late, by"
+                f" up to {self.late_max_us / 1000:.1f} ms: this machine could not keep up. Run fewer at a time,"
+                " on a machine that does nothing else, or at a lower rate."
+            )
+        return notes
+
+
+def host_of(airtcpd: str, kernel: str, told: Sequence[dict[str, Any]]) -> Host:
+    """What all runs together say."""
+    lateness = [run["lateness"] for run in told]
+    departures = sum(each["departures"] for each in lateness)
+    total_us = sum(each["departures"] * each["mean_us"] for each in lateness)
+    return Host(
+        kernel,
+        airtcpd,
+        departures,
+        sum(each["late"] for each in lateness),
+        total_us / departures if departures else 0.0,
+        max((each["max_us"] for each in lateness), default=0.0),
+        tuple(told),
+    )

@@ -1,0 +1,162 @@
+"""Runs on this host's kernel: one start of `airtcpd run` each, in real time."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic
+from typing import Any
+
+from airtcp import jobs as work
+from airtcp._engine import Cancelled, CancelToken, Scenario
+from airtcp.failure import Failure
+from airtcp.linux.airtcpd import Airtcpd, complaint, find
+from airtcp.records import Run
+from airtcp.series import Series, series_of_parts
+
+SPARE_S = 60.0
+"""Beyond its duration, what a run may take to set up and to tear down."""
+UNDO_S = 10.0
+"""To undo what a run has set up, once it is told to end."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run that is to be made."""
+
+    scenario: Scenario
+    scheme: str
+    seed: int
+    series_interval_s: float | None = None
+    """Between two samples of its time series; None: it leaves none."""
+
+
+@dataclass(frozen=True)
+class KernelRun:
+    """What a run on the kernel has left: the same as a simulator's, and what `airtcpd` told of the host."""
+
+    run: Run
+    series: Series | None
+    host: dict[str, Any]
+
+
+def run_all(
+    jobs: Sequence[Job],
+    at_a_time: int = 1,
+    on_done: Callable[[Job, KernelRun | Failure], object] = lambda _, __: None,
+    *,
+    airtcpd: Airtcpd | None = None,
+    check: Callable[[], object] = lambda: None,
+) -> list[KernelRun | Failure]:
+    """Runs all `jobs` on this host's kernel, so many `at_a_time`, and answers in their order.
+
+    Each takes as long as its scenario says: it is real time. Several at a time share the machine's cores and
+    disturb each other's timing; each says in `host["lateness"]` whether it was kept up with. Schemes must
+    have a Linux form: `airtcp.linux.forms` tells. A run that fails leaves a Failure with the reason.
+    `on_done` is called as each ends, on this thread; `check` now and then while it waits.
+
+    Raises LinuxError where this host cannot run any. On KeyboardInterrupt, or what `check` raises, the runs
+    under way are ended and undone before it goes on; `on_done` has been told what was finished.
+    """
+    program = airtcpd or find()
+    program.check_privileges()
+    cancel = CancelToken()
+    found: dict[int, KernelRun | Failure] = {}
+
+    def keep(done: tuple[int, KernelRun | Failure]) -> None:
+        place, outcome = done
+        found[place] = outcome
+        on_done(jobs[place], outcome)
+
+    with TemporaryDirectory(prefix="airtcp-") as folder:
+        recipes = _Recipes(Path(folder))
+        todo = [(place, job, recipes.file(job.scenario)) for place, job in enumerate(jobs)]
+        work.run_all(
+            lambda each: (each[0], _run(program, each[1], each[2], Path(folder) / f"{each[0]}.json", cancel)),
+            todo,
+            at_a_time,
+            cancel,
+            keep,
+            check=check,
+        )
+    return [found[place] for place in range(len(jobs))]
+
+
+class _Recipes:
+    """A file each scenario, however many runs read it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._files: dict[str, Path] = {}
+
+    def file(self, scenario: Scenario) -> Path:
+        recipe = scenario.recipe_json()
+        if recipe not in self._files:
+            path = self._folder / f"recipe-{len(self._files)}.json"
+            path.write_text(recipe, encoding="utf-8")
+            self._files[recipe] = path
+        return self._files[recipe]
+
+
+def _run(program: Airtcpd, job: Job, recipe: Path, out: Path, cancel: CancelToken) -> KernelRun | Failure:
+    command: list[str | Path] = [program.path, "run", "--recipe", recipe, "--out", out]
+    command += ["--scheme", job.scheme, "--seed", str(job.seed)]
+    if job.series_interval_s is not None:
+        command += ["--series-interval", f"{1000 * job.series_interval_s:.6f}ms"]
+    # Ctrl-C is this process's to answer, which ends the run in its own way.
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        process_group=0,
+    )
+    said, in_time = _wait(process, job.scenario.duration_s + SPARE_S, cancel)
+    if cancel.cancelled:
+        raise Cancelled
+    if not in_time:
+        return Failure(job.scheme, job.seed, f"it had not ended {SPARE_S:g} s after it should have; {said}")
+    if process.returncode:
+        return Failure(job.scheme, job.seed, said or f"airtcpd ended with status {process.returncode}")
+    try:
+        return _read(job, out)
+    except (OSError, ValueError, KeyError) as error:
+        return Failure(job.scheme, job.seed, f"airtcpd left no record that can be read: {error!r}")
+
+
+def _wait(process: subprocess.Popen[str], limit_s: float, cancel: CancelToken) -> tuple[str, bool]:
+    """What it complained of, and whether it ended by itself."""
+    deadline_s = monotonic() + limit_s
+    while True:
+        try:
+            return complaint(process.communicate(timeout=0.1)[1]), True
+        except subprocess.TimeoutExpired:
+            if cancel.cancelled or monotonic() > deadline_s:
+                return _end(process), False
+
+
+def _end(process: subprocess.Popen[str]) -> str:
+    process.send_signal(signal.SIGINT)
+    try:
+        return complaint(process.communicate(timeout=UNDO_S)[1])
+    except subprocess.TimeoutExpired:
+        # What it leaves behind then is cleaned by the next start of airtcpd.
+        process.kill()
+        return complaint(process.communicate()[1])
+
+
+def _read(job: Job, out: Path) -> KernelRun:
+    told = json.loads(out.read_text(encoding="utf-8"))
+    out.unlink()
+    run: Run = told["record"]
+    # As it was asked for, whatever the words it is told in: that is what runs are put together by.
+    run["scheme"] = job.scheme
+    series = None if told["series"] is None else series_of_parts(told["series"], run)
+    return KernelRun(run, series, {"scheme": job.scheme, "seed": job.seed, "notes": [], **told["host"]})
