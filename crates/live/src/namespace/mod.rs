@@ -1,1 +1,187 @@
 //! Network namespaces: made, entered, and gone with the process that made them.
+//!
+//! None has a name, so that nothing but a process, a descriptor or a device's owner keeps one: whatever kills the process,
+//! the kernel takes its namespaces away, with the devices, addresses, routes and sysctls in them.
+
+pub mod netlink;
+
+use crate::tun::Tun;
+use netlink::Netlink;
+use nix::sched::{CloneFlags, setns, unshare};
+use std::fs::{self, File};
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::panic;
+use std::thread;
+
+/// A network namespace, held by a descriptor. When the last holder is gone, so is the namespace.
+#[derive(Debug)]
+pub struct Namespace(File);
+
+impl Namespace {
+    /// Makes an empty namespace, whose loopback is up. The calling thread stays where it is.
+    ///
+    /// # Errors
+    /// The kernel's: without CAP_SYS_ADMIN, permission denied.
+    pub fn new() -> io::Result<Namespace> {
+        in_thread(|| {
+            unshare(CloneFlags::CLONE_NEWNET).map_err(|error| told(error.into(), "a network namespace"))?;
+            Netlink::open()?.set_up(netlink::LOOPBACK)?;
+            Namespace::current()
+        })
+    }
+
+    /// The namespace of the calling thread.
+    ///
+    /// # Errors
+    /// The kernel's: where /proc is not mounted, not found.
+    pub fn current() -> io::Result<Namespace> {
+        File::open("/proc/thread-self/ns/net").map(Namespace)
+    }
+
+    /// Moves the calling thread into this namespace. Threads and processes that it starts from then on are born there;
+    /// sockets and devices stay in the namespace in which they were made.
+    ///
+    /// # Errors
+    /// The kernel's: without CAP_SYS_ADMIN, permission denied.
+    pub fn enter_thread(&self) -> io::Result<()> {
+        setns(&self.0, CloneFlags::CLONE_NEWNET)
+            .map_err(|error| told(error.into(), "entering a network namespace"))
+    }
+
+    /// Runs `work` in a thread inside, and answers what it answers. A panic in there goes on in here.
+    ///
+    /// # Errors
+    /// Those of [`Namespace::enter_thread`].
+    pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
+        in_thread(|| self.enter_thread().map(|()| work()))
+    }
+
+    /// Sets a sysctl of this namespace, e.g. `net.ipv4.tcp_ecn` to `1`.
+    ///
+    /// # Errors
+    /// The kernel's, with the sysctl's name; invalid input for a name outside `net.`, which would be the whole host's.
+    pub fn sysctl(&self, name: &str, value: &str) -> io::Result<()> {
+        let path = sysctl_path(name)?;
+        let written = self.run(|| fs::write(path, value))?;
+        written.map_err(|error| told(error, &format!("sysctl {name}={value}")))
+    }
+
+    /// What a sysctl of this namespace is set to.
+    ///
+    /// # Errors
+    /// As [`Namespace::sysctl`].
+    pub fn sysctl_value(&self, name: &str) -> io::Result<String> {
+        let path = sysctl_path(name)?;
+        let read = self.run(|| fs::read_to_string(path))?;
+        read.map(|value| value.trim_end().to_owned()).map_err(|error| told(error, &format!("sysctl {name}")))
+    }
+
+    /// A TUN device `name` in this namespace, up, with the kernel's side at `address`; see [`Tun::open`]. It can be used
+    /// from any thread, and is gone when it is dropped.
+    ///
+    /// # Errors
+    /// The kernel's: without CAP_NET_ADMIN, permission denied.
+    pub fn tun(&self, name: &str, address: IpAddr, prefix: u8, mtu: u16) -> io::Result<Tun> {
+        let opened = self.run(|| Tun::open(name, address, prefix, mtu))?;
+        opened.map_err(|error| told(error, &format!("the TUN device {name}")))
+    }
+}
+
+impl AsFd for Namespace {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// A thread of its own, as a namespace is a thread's and none that others use may change it.
+fn in_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    let done = thread::scope(|scope| scope.spawn(work).join());
+    done.unwrap_or_else(|panic| panic::resume_unwind(panic))
+}
+
+fn sysctl_path(name: &str) -> io::Result<String> {
+    let is_plain = name.split('.').all(|part| !part.is_empty() && !part.contains('/'));
+    if !name.starts_with("net.") || !is_plain {
+        let text = format!("sysctl {name}: only those of net. belong to a network namespace");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    }
+    Ok(format!("/proc/sys/{}", name.replace('.', "/")))
+}
+
+/// The error with what it happened to, and with the cure where there is one.
+fn told(error: io::Error, what: &str) -> io::Error {
+    let cure = match error.kind() {
+        io::ErrorKind::PermissionDenied => "; it needs CAP_NET_ADMIN and CAP_SYS_ADMIN: start it with sudo",
+        _ => "",
+    };
+    io::Error::new(error.kind(), format!("{what}: {error}{cure}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{TcpListener, TcpStream, UdpSocket};
+
+    /// `None`, with a message, where this process may not make namespaces.
+    fn namespace() -> Option<Namespace> {
+        match Namespace::new() {
+            Ok(namespace) => Some(namespace),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                eprintln!("skipped: {error}");
+                None
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn loopback_is_up_and_of_the_namespace_alone() {
+        let Some(namespace) = namespace() else { return };
+        let listener = namespace.run(|| TcpListener::bind("127.0.0.1:0")).unwrap().unwrap();
+        let address = listener.local_addr().unwrap();
+        assert!(namespace.run(|| TcpStream::connect(address)).unwrap().is_ok());
+        assert!(TcpStream::connect(address).is_err(), "reached from another namespace");
+    }
+
+    #[test]
+    fn a_tun_routes_its_subnet_and_ends_with_its_value() {
+        let Some(namespace) = namespace() else { return };
+        let bound = || namespace.run(|| UdpSocket::bind("10.9.0.1:0")).unwrap();
+        let tun = namespace.tun("airtcp0", "10.9.0.1".parse().unwrap(), 24, 1500).unwrap();
+        bound().unwrap().send_to(b"x", "10.9.0.2:9").unwrap();
+        assert!(UdpSocket::bind("10.9.0.1:0").is_err(), "the address is seen from another namespace");
+        drop(tun);
+        assert!(bound().is_err());
+    }
+
+    #[test]
+    fn a_sysctl_is_of_the_namespace_alone() {
+        let Some(namespace) = namespace() else { return };
+        let outside = Namespace::current().unwrap();
+        let name = "net.ipv4.tcp_reordering";
+        let before = outside.sysctl_value(name).unwrap();
+        namespace.sysctl(name, "17").unwrap();
+        assert_eq!(namespace.sysctl_value(name).unwrap(), "17");
+        assert_eq!(outside.sysctl_value(name).unwrap(), before);
+    }
+
+    #[test]
+    fn sysctls_of_the_host_are_refused() {
+        let Some(namespace) = namespace() else { return };
+        for name in ["kernel.panic", "net/../kernel.panic", "net..ipv4", "net.ipv4.x/../../../kernel/panic"] {
+            let refused = namespace.sysctl(name, "0").unwrap_err();
+            assert_eq!(refused.kind(), io::ErrorKind::InvalidInput, "{name}");
+        }
+        let unknown = namespace.sysctl("net.ipv4.tcp_nonsense", "1").unwrap_err().to_string();
+        assert!(unknown.contains("net.ipv4.tcp_nonsense=1"), "{unknown}");
+    }
+
+    #[test]
+    fn a_panic_inside_goes_on_outside() {
+        let Some(namespace) = namespace() else { return };
+        let ran = panic::catch_unwind(panic::AssertUnwindSafe(|| namespace.run(|| panic!("inside"))));
+        assert_eq!(*ran.unwrap_err().downcast::<&str>().unwrap(), "inside");
+    }
+}
