@@ -1,0 +1,49 @@
+//! Which congestion control of the kernel stands for which one of ours.
+
+use super::Host;
+use airtcp_proto::tcp::TcpConfig;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What TCP_CONGESTION is set to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CongestionControl {
+    /// The kernel's name for it. One that is loaded for a run gets a name of its own.
+    #[serde(rename = "congestion_control")]
+    pub name: String,
+    /// Is it loaded for the run, with these parameters?
+    pub loaded: bool,
+    pub parameters: BTreeMap<String, f64>,
+}
+
+/// Controllers that the kernel has itself, by our name and its name.
+const KERNELS_OWN: &[(&str, &str)] =
+    &[("reno", "reno"), ("cubic", "cubic"), ("bbr", "bbr"), ("westwood-plus", "westwood")];
+
+impl CongestionControl {
+    /// # Errors
+    /// Why there is none.
+    pub(super) fn of(config: &TcpConfig, host: &Host) -> Result<CongestionControl, String> {
+        let (asked, parameters) = (config.congestion_control.as_str(), config.cc.clone());
+        if let Some(&(_, name)) = KERNELS_OWN.iter().find(|(ours, _)| *ours == asked) {
+            return kernels_own(name, &parameters, host);
+        }
+        Err(format!("the kernel has no `{asked}`"))
+    }
+}
+
+fn kernels_own(
+    name: &str,
+    parameters: &BTreeMap<String, f64>,
+    host: &Host,
+) -> Result<CongestionControl, String> {
+    if !host.congestion_controls.iter().any(|known| known == name) {
+        return Err(format!(
+            "this kernel has no `{name}` at hand; `modprobe tcp_{name}` loads it if it has one"
+        ));
+    }
+    if let Some(parameter) = parameters.keys().next() {
+        return Err(format!("the kernel's `{name}` has no parameter `{parameter}`"));
+    }
+    Ok(CongestionControl { name: name.to_owned(), loaded: false, parameters: BTreeMap::new() })
+}

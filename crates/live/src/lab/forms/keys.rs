@@ -1,0 +1,356 @@
+//! Every key of the stack, and what becomes of it on Linux.
+
+use super::{CongestionControl, Draft, Form, Route, RtoForm, Settings, SocketOptions};
+use airtcp_proto::cc::slow_start::SlowStartKind;
+use airtcp_proto::tcp::{Recovery, TcpConfig, profile};
+use airtcp_wire::Dur;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// What becomes of a key.
+enum Rule {
+    /// Set here, whatever its value: the host's own settings do not matter.
+    Set(fn(&TcpConfig, &mut Form)),
+    /// Another key's rule looks at it.
+    With(&'static str),
+    /// It may differ from the kernel's way in this way, which makes no difference to speak of.
+    Small(&'static str),
+    /// It must be as the kernel has it, because of this.
+    Fixed(&'static str),
+    /// It depends.
+    Judge(fn(&TcpConfig, &mut Form, &mut Draft<'_>)),
+}
+
+use Rule::{Fixed, Judge, Set, Small, With};
+
+/// For every key of [`airtcp_proto::scheme::keys`], by its name there.
+const RULES: &[(&str, Rule)] = &[
+    ("congestion_control", Judge(congestion_control)),
+    ("slow_start", Judge(slow_start)),
+    ("byte_counting_limit", Fixed("the kernel counts all bytes that an ACK acknowledges")),
+    ("pacing", Set(|config, form| form.socket.pacing = config.pacing)),
+    ("packet_size", Set(|config, form| form.settings.mtu_bytes = config.packet_size)),
+    ("initial_window", Set(initial_window)),
+    ("initial_ssthresh", Fixed("the kernel begins with an ssthresh without bound")),
+    ("receive_window", Set(|config, form| form.socket.receive_window_bytes = config.receive_window.0)),
+    ("window_scaling", Set(|config, form| form.switch("tcp_window_scaling", config.window_scaling))),
+    ("timestamps", Set(|config, form| form.switch("tcp_timestamps", config.timestamps))),
+    ("sack", Set(|config, form| form.switch("tcp_sack", config.sack))),
+    ("dsack", Set(|config, form| form.switch("tcp_dsack", config.dsack))),
+    ("ecn", Set(|config, form| form.switch("tcp_ecn", config.ecn))),
+    ("ecn_retransmissions", Fixed("the kernel's retransmissions are never ECN-capable")),
+    ("eln", Fixed("the kernel knows no explicit loss notification")),
+    ("nagle", Set(|config, form| form.socket.nodelay = !config.nagle)),
+    ("ack_every", Judge(ack_every)),
+    ("delayed_ack", Small("the kernel holds an ACK back for 40 to 200 ms, as segments come")),
+    ("delayed_ack_tick", Fixed("the kernel's delayed ACKs follow no clock tick")),
+    ("quick_acks", Small("the kernel acknowledges up to 16 first segments at once")),
+    ("recovery", Judge(recovery)),
+    ("timeout_policy", Fixed("after a timeout the kernel resends all that is outstanding")),
+    ("dupack_threshold", Set(dupack_threshold)),
+    ("limited_transmit", Fixed("the kernel's limited transmit cannot be turned off")),
+    ("prr", Fixed("the kernel reduces by PRR, always")),
+    ("eifel", Judge(eifel)),
+    ("f_rto", Set(|config, form| form.sysctl("tcp_frto", if config.f_rto { 2 } else { 0 }))),
+    ("rto.alpha", Fixed("the kernel's gain of SRTT is 1/8")),
+    ("rto.beta", Fixed("the kernel's gain of RTTVAR is 1/4")),
+    ("rto.factor", Judge(rto)),
+    ("rto.initial", Fixed("the kernel's first timeout is 1 s")),
+    ("rto.min", With("rto.factor")),
+    ("rto.max", With("rto.factor")),
+    ("rto.granularity", Small("the kernel's timers have a granularity of 1 to 10 ms")),
+    ("rto.backoff", With("rto.factor")),
+    ("rto.measure_tick", Fixed("the kernel measures round trips in microseconds")),
+    ("rto.expire_tick", Fixed("the kernel's timers follow no clock tick of that kind")),
+    ("rto.timing", Fixed("the kernel times every acknowledgment")),
+    ("rto.timers", Fixed("the kernel has one retransmission timer a connection")),
+    ("rto.min_on_variance", With("rto.factor")),
+    ("time_wait", Small("TIME-WAIT lasts 60 s in the kernel")),
+    ("max_retries", Set(|config, form| form.sysctl("tcp_retries2", config.max_retries))),
+];
+
+/// Fills in the draft's form from `config`, with all that stands in its way.
+pub(super) fn account(config: &TcpConfig, draft: &mut Draft<'_>) {
+    let mut form = empty();
+    let kernel = leaves(&profile::linux());
+    let asked = leaves(config);
+    for (key, value) in &asked {
+        let differs = kernel.get(key) != Some(value);
+        match RULES.iter().find(|(name, _)| name == key).map(|(_, rule)| rule) {
+            Some(Set(set)) => set(config, &mut form),
+            Some(Judge(judge)) => judge(config, &mut form, draft),
+            Some(Small(note)) if differs => draft.notes.push(format!("{key} = {}: {note}", plain(value))),
+            Some(Fixed(why)) if differs => draft.reasons.push(format!("{key} = {}: {why}", plain(value))),
+            Some(Small(_) | Fixed(_) | With(_)) => {}
+            None => draft.reasons.push(format!("{key} has no counterpart in the kernel")),
+        }
+    }
+    draft.form = Some(form);
+}
+
+/// Before any key was looked at: what makes hosts alike, whatever this one is set to.
+fn empty() -> Form {
+    let mut form = Form {
+        congestion_control: CongestionControl {
+            name: String::new(),
+            loaded: false,
+            parameters: BTreeMap::new(),
+        },
+        settings: Settings { sysctls: BTreeMap::new(), mtu_bytes: 0, route: Route::default() },
+        rto: None,
+        socket: SocketOptions { nodelay: false, pacing: false, receive_window_bytes: 0 },
+    };
+    // A connection learns nothing from those before it.
+    form.sysctl("tcp_no_metrics_save", 1);
+    form.sysctl("tcp_slow_start_after_idle", 1);
+    // Neither buffer is to be what limits a sender.
+    form.sysctl("tcp_rmem", "4096 131072 67108864");
+    form.sysctl("tcp_wmem", "4096 131072 67108864");
+    form
+}
+
+impl Form {
+    fn sysctl(&mut self, name: &str, value: impl ToString) {
+        self.settings.sysctls.insert(format!("net.ipv4.{name}"), value.to_string());
+    }
+
+    fn switch(&mut self, name: &str, on: bool) {
+        self.sysctl(name, u8::from(on));
+    }
+}
+
+fn congestion_control(config: &TcpConfig, form: &mut Form, draft: &mut Draft<'_>) {
+    match CongestionControl::of(config, draft.host) {
+        Ok(found) => form.congestion_control = found,
+        Err(problem) => draft.reasons.push(problem),
+    }
+}
+
+fn slow_start(config: &TcpConfig, _form: &mut Form, draft: &mut Draft<'_>) {
+    let kernel = match (config.congestion_control.as_str(), draft.host.hystart) {
+        ("cubic", true) => SlowStartKind::Hystart,
+        // BBR's own start-up takes its place.
+        ("bbr", _) => return,
+        _ => SlowStartKind::Classic,
+    };
+    if config.slow_start == kernel {
+        return;
+    }
+    match config.slow_start {
+        SlowStartKind::Classic => {
+            draft.notes.push("the kernel's cubic leaves slow start by HyStart".to_owned())
+        }
+        _ => draft
+            .reasons
+            .push("slow_start: the kernel has HyStart in cubic alone, and no HyStart++".to_owned()),
+    }
+}
+
+fn initial_window(config: &TcpConfig, form: &mut Form) {
+    form.settings.route.initcwnd = (config.initial_window != 10).then_some(config.initial_window);
+}
+
+fn ack_every(config: &TcpConfig, form: &mut Form, draft: &mut Draft<'_>) {
+    match config.ack_every {
+        1 => form.settings.route.quickack = true,
+        2 => {}
+        other => draft.reasons.push(format!("ack_every = {other}: the kernel knows 1 and 2")),
+    }
+}
+
+fn recovery(config: &TcpConfig, form: &mut Form, draft: &mut Draft<'_>) {
+    form.sysctl("tcp_recovery", 1);
+    form.sysctl("tcp_early_retrans", 3);
+    match (config.recovery, config.sack) {
+        (Recovery::RackTlp, _) | (Recovery::Newreno, false) => {}
+        (Recovery::Sack, true) if !draft.host.is_at_least(6, 17) => {
+            form.sysctl("tcp_recovery", 0);
+            form.sysctl("tcp_early_retrans", 0);
+        }
+        (Recovery::Sack, true) => {
+            draft.reasons.push("recovery = sack: since Linux 6.17, RACK is the kernel's only way".to_owned());
+        }
+        (Recovery::Sack, false) => {
+            draft.notes.push("recovery = sack: without SACK the kernel has NewReno".to_owned());
+        }
+        (Recovery::Newreno, true) => {
+            draft.reasons.push("recovery = newreno: the kernel uses it without SACK only".to_owned());
+        }
+        (Recovery::Tahoe | Recovery::Reno | Recovery::RenoNs2, _) => {
+            draft
+                .reasons
+                .push("recovery: the kernel has RACK, and NewReno where there is no SACK".to_owned());
+        }
+    }
+}
+
+fn dupack_threshold(config: &TcpConfig, form: &mut Form) {
+    form.sysctl("tcp_reordering", config.dupack_threshold);
+}
+
+fn eifel(config: &TcpConfig, _form: &mut Form, draft: &mut Draft<'_>) {
+    match (config.eifel, config.timestamps) {
+        (false, true) => {
+            draft
+                .notes
+                .push("eifel = false: with timestamps the kernel undoes what they prove spurious".to_owned());
+        }
+        (true, false) => {
+            draft.notes.push("eifel = true: without timestamps the kernel has DSACK alone".to_owned())
+        }
+        _ => {}
+    }
+}
+
+/// Largest timeout of an unchanged kernel.
+const RTO_MAX: Dur = Dur::from_secs(120);
+
+fn rto(config: &TcpConfig, form: &mut Form, draft: &mut Draft<'_>) {
+    let rto = &config.rto;
+    let is_kernels = rto.factor == 4.0 && rto.backoff && rto.min_on_variance;
+    if !is_kernels {
+        form.rto = Some(RtoForm {
+            factor: rto.factor,
+            min_ms: rto.min.as_millis(),
+            max_ms: rto.max.as_millis(),
+            linear: !rto.backoff,
+        });
+        return;
+    }
+    if rto.min != profile::linux().rto.min {
+        match draft.host.is_at_least(6, 11) {
+            true => form.sysctl("tcp_rto_min_us", rto.min.0 / 1000),
+            false => draft
+                .reasons
+                .push("rto.min: this kernel has no net.ipv4.tcp_rto_min_us (Linux 6.11)".to_owned()),
+        }
+    }
+    if rto.max != RTO_MAX {
+        let is_allowed = (Dur::from_secs(1)..=RTO_MAX).contains(&rto.max);
+        match draft.host.is_at_least(6, 15) && is_allowed {
+            true => form.sysctl("tcp_rto_max_ms", rto.max.as_millis()),
+            false => {
+                draft.reasons.push("rto.max: the kernel allows 1 s to 120 s, since Linux 6.15".to_owned())
+            }
+        }
+    }
+}
+
+/// The keys of a configuration with their values, dotted as schemes have them.
+fn leaves(config: &TcpConfig) -> BTreeMap<String, Value> {
+    let tree = serde_json::to_value(config).expect("a configuration is plain data");
+    let mut leaves = BTreeMap::new();
+    collect("", &tree, &mut leaves);
+    leaves
+}
+
+fn collect(prefix: &str, tree: &Value, leaves: &mut BTreeMap<String, Value>) {
+    for (name, value) in tree.as_object().into_iter().flatten().filter(|(name, _)| *name != "cc") {
+        match value {
+            Value::Object(_) => collect(&format!("{prefix}{name}."), value, leaves),
+            leaf => drop(leaves.insert(format!("{prefix}{name}"), leaf.clone())),
+        }
+    }
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lab::forms::{Host, Verdict};
+    use airtcp_proto::scheme::{self, Scheme};
+
+    fn verdict(scheme: &str) -> Verdict {
+        let names = ["reno", "cubic", "bbr"];
+        let host = Host {
+            kernel: "6.18.0".to_owned(),
+            congestion_controls: names.map(str::to_owned).into(),
+            hystart: true,
+        };
+        Verdict::on(&host, &Scheme::parse(scheme, "linux").unwrap())
+    }
+
+    fn sysctl(scheme: &str, name: &str) -> String {
+        verdict(scheme).form.expect(scheme).settings.sysctls[&format!("net.ipv4.{name}")].clone()
+    }
+
+    fn reason(scheme: &str) -> String {
+        verdict(scheme).reason.expect(scheme)
+    }
+
+    /// A new key of the stack needs a rule here.
+    #[test]
+    fn every_key_has_a_rule_and_every_rule_a_key() {
+        let keys: Vec<_> = scheme::keys().into_iter().map(|key| key.name).collect();
+        let rules: Vec<_> = RULES.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let sorted = |mut names: Vec<String>| {
+            names.sort();
+            names
+        };
+        assert_eq!(sorted(keys), sorted(rules));
+    }
+
+    /// Each of them either is something here, or says why it is not.
+    #[test]
+    fn every_scheme_on_every_profile_has_a_form_or_a_reason() {
+        for name in scheme::names() {
+            for profile in profile::PROFILES {
+                let verdict = verdict(&format!("{name}:profile={}", profile.name));
+                assert_ne!(verdict.form.is_some(), verdict.reason.is_some(), "{verdict:?}");
+                assert!(profile.name == "linux" || verdict.reason.is_some(), "{verdict:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_kernels_own_are_themselves() {
+        for name in ["reno", "cubic", "bbr"] {
+            assert_eq!(verdict(name).form.unwrap().congestion_control.name, name);
+        }
+        assert!(reason("cubic:beta=0.5").contains("no parameter `beta`"));
+        assert!(reason("westwood-plus").contains("modprobe tcp_westwood"));
+        assert!(verdict("cubic:slow_start=hystart").notes.is_empty());
+        assert!(verdict("cubic").notes[0].contains("HyStart"));
+        assert!(reason("reno:slow_start=hystart").contains("HyStart in cubic"));
+    }
+
+    #[test]
+    fn keys_become_sysctls_options_and_routes() {
+        assert_eq!(sysctl("reno:ecn=true", "tcp_ecn"), "1");
+        assert_eq!(sysctl("reno", "tcp_ecn"), "0");
+        assert_eq!(sysctl("newreno", "tcp_sack"), "0");
+        assert_eq!(sysctl("reno:f_rto=false", "tcp_frto"), "0");
+        assert_eq!(sysctl("reno:rto.min=50ms", "tcp_rto_min_us"), "50000");
+        assert_eq!(sysctl("reno:rto.max=3s", "tcp_rto_max_ms"), "3000");
+        let form = verdict("reno:packet_size=1000:ack_every=1:initial_window=3:nagle=false").form.unwrap();
+        assert_eq!(form.settings.mtu_bytes, 1000);
+        assert_eq!(form.settings.route, Route { initcwnd: Some(3), quickack: true });
+        assert!(form.socket.nodelay && !form.socket.pacing);
+        assert!(verdict("reno:pacing=true").form.unwrap().socket.pacing);
+    }
+
+    #[test]
+    fn what_the_kernel_cannot_do_is_said() {
+        assert!(reason("sack").contains("since Linux 6.17, RACK"));
+        assert!(reason("tahoe").contains("the kernel has RACK"));
+        assert!(reason("sr").contains("timeout_policy = selective-repeat"));
+        assert!(reason("cubic+decoupling").contains("TCP circuits"));
+        assert!(reason("reno+packet-control").contains("`packet-control` runs in the simulator"));
+        assert!(reason("reno:profile=bsd-1998").contains("delayed_ack_tick = 200ms"));
+        assert!(reason("reno:rto.max=500ms").contains("1 s to 120 s"));
+        assert!(verdict("f-rto").notes[0].contains("eifel = false"));
+    }
+
+    #[test]
+    fn a_timeout_of_another_form_is_a_rule_of_its_own() {
+        let rule = verdict("rto-m:m=10").form.unwrap().rto.unwrap();
+        assert_eq!((rule.factor, rule.min_ms, rule.linear), (10.0, 200, false));
+        assert!(verdict("reno:rto.min=1s").form.unwrap().rto.is_none());
+    }
+}

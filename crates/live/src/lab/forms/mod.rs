@@ -1,0 +1,121 @@
+//! What a scheme is on an unpatched kernel: a congestion control, sysctls of a network namespace, options of sockets.
+//!
+//! A scheme has such a form only if every key of its stack is accounted for: set, the kernel's own way already, or a
+//! difference so small that a note will do. What is left is a reason, and never silently ignored.
+
+mod controllers;
+mod host;
+mod keys;
+
+pub use controllers::CongestionControl;
+pub use host::Host;
+
+use airtcp_proto::scheme::Scheme;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What the connections of a scheme get. Hosts with equal [`Settings`] are one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Form {
+    #[serde(flatten)]
+    pub congestion_control: CongestionControl,
+    #[serde(flatten)]
+    pub settings: Settings,
+    /// SRTT + m·RTTVAR instead of the kernel's own timeout.
+    pub rto: Option<RtoForm>,
+    pub socket: SocketOptions,
+}
+
+/// What a host is set to before the first connection.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Settings {
+    /// Of its network namespace.
+    pub sysctls: BTreeMap<String, String>,
+    pub mtu_bytes: u32,
+    /// Attributes of its route to the others.
+    pub route: Route,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Route {
+    /// Initial window in segments, where it is not the kernel's own.
+    pub initcwnd: Option<u32>,
+    /// Each segment is acknowledged at once.
+    pub quickack: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SocketOptions {
+    /// TCP_NODELAY.
+    pub nodelay: bool,
+    /// SO_MAX_PACING_RATE without a limit, with which the kernel paces whatever the controller.
+    pub pacing: bool,
+    /// TCP_WINDOW_CLAMP.
+    pub receive_window_bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct RtoForm {
+    pub factor: f64,
+    pub min_ms: u64,
+    pub max_ms: u64,
+    /// No back-off.
+    pub linear: bool,
+}
+
+/// A scheme and what it is here.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Verdict {
+    pub scheme: String,
+    pub form: Option<Form>,
+    /// Why there is no form.
+    pub reason: Option<String>,
+    /// How the form differs from what was asked for.
+    pub notes: Vec<String>,
+}
+
+impl Verdict {
+    /// Of `scheme` on `host`.
+    pub fn on(host: &Host, scheme: &Scheme) -> Verdict {
+        let mut draft = Draft::new(host);
+        draft.parts(scheme);
+        keys::account(&scheme.config, &mut draft);
+        let Draft { form, notes, reasons, .. } = draft;
+        let form = form.filter(|_| reasons.is_empty());
+        let reason = form.is_none().then(|| format!("no Linux form yet: {}", reasons.join("; ")));
+        Verdict { scheme: scheme.label.clone(), form, reason, notes }
+    }
+
+    /// Something else stands in the way.
+    pub fn refuse(&mut self, problem: &str) {
+        self.form = None;
+        self.reason = Some(match self.reason.take() {
+            Some(reason) => format!("{reason}; {problem}"),
+            None => format!("no Linux form yet: {problem}"),
+        });
+    }
+}
+
+/// A form in the making.
+struct Draft<'a> {
+    host: &'a Host,
+    form: Option<Form>,
+    notes: Vec<String>,
+    reasons: Vec<String>,
+}
+
+impl Draft<'_> {
+    fn new(host: &Host) -> Draft<'_> {
+        Draft { host, form: None, notes: Vec::new(), reasons: Vec::new() }
+    }
+
+    fn parts(&mut self, scheme: &Scheme) {
+        if let Some(station) = &scheme.base_station {
+            let name = station.machine.spec().name;
+            self.reasons.push(format!("the base-station machine `{name}` runs in the simulator alone"));
+        }
+        if scheme.circuit.is_some() {
+            self.reasons.push("TCP circuits run in the simulator alone".to_owned());
+        }
+    }
+}
