@@ -5,11 +5,15 @@
 
 pub mod cc;
 pub mod probe;
+pub mod rto;
 
 /// What libbpf makes of the compiled programs.
 #[allow(unsafe_code, clippy::all, clippy::disallowed_types, missing_docs, reason = "generated")]
 mod skeleton {
     pub mod probe {
         include!(concat!(env!("OUT_DIR"), "/probe.skel.rs"));
+    }
+    pub mod rto {
+        include!(concat!(env!("OUT_DIR"), "/rto.skel.rs"));
     }
 }

@@ -1,0 +1,156 @@
+/* The retransmission timer of the connections of a cgroup.
+ *
+ * The kernel computes RTO = min(SRTT + max(RTO_MIN, 4·RTTVAR), RTO_MAX). Where RTO_MIN is two minutes (a sysctl of the
+ * network namespace, taken over as a socket is made), RTO_MAX alone decides, and that may change with each round trip. */
+#include "kernel.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+#define SOL_TCP 6
+#define TCP_THIN_LINEAR_TIMEOUTS 16
+#define TCP_USER_TIMEOUT 18
+#define TCP_RTO_MAX_MS 44
+
+/* Set before the programs are loaded; `RtoRule` in rto/rule.rs explains them. */
+const volatile __u32 factor_thousandths = 0; /* 0: the kernel's own 4, above `floor_us` */
+const volatile __u32 floor_us = 0; /* 0: what the namespace has */
+const volatile __u32 min_ms = 1000;
+const volatile __u32 max_ms = 120000;
+const volatile bool backoff = true;
+
+/* For those outside the cgroup: what RTO_MIN was in this namespace before the rule. */
+const volatile __u64 guarded_namespace = 0;
+const volatile __u32 guarded_floor_us = 200000;
+
+/* With a short RTO_MAX the kernel gives a connection up after some fifteen of them. This is what tcp_retries2 = 15 comes
+ * to with the stock timer. */
+#define PATIENCE_MS 924600
+
+/* In the order of `Counters` in rto/mod.rs. */
+enum counter { CONNECTIONS, TIMEOUTS, REFUSED, COUNTERS };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, COUNTERS);
+	__type(key, __u32);
+	__type(value, __u64);
+} counters SEC(".maps");
+
+/* The sockets under the rule: the programs of a cgroup run before those of its ancestors. */
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, __u8);
+} ruled SEC(".maps");
+
+static __always_inline void count(__u32 counter)
+{
+	__u64 *value = bpf_map_lookup_elem(&counters, &counter);
+	if (value)
+		*value += 1;
+}
+
+static __always_inline void set(struct bpf_sock_ops *ops, int option, __u32 value)
+{
+	if (bpf_setsockopt(ops, SOL_TCP, option, &value, sizeof(value)))
+		count(REFUSED);
+}
+
+static __always_inline void limit_rto(struct bpf_sock_ops *ops, __u64 rto_ms)
+{
+	set(ops, TCP_RTO_MAX_MS, rto_ms < min_ms ? min_ms : rto_ms > max_ms ? max_ms : rto_ms);
+}
+
+/* Paper 003 §II (3), with RTTVAR as the kernel estimates it: `mdev_us`, in quarters of a microsecond. */
+static __always_inline void follow(struct bpf_sock_ops *ops, __u32 srtt_us_eighths)
+{
+	struct bpf_sock *sk = ops->sk;
+	struct tcp_sock *tp = sk ? bpf_skc_to_tcp_sock(sk) : NULL;
+	if (!tp)
+		return;
+	__u64 rto_us = (srtt_us_eighths >> 3) + (__u64)tp->mdev_us * factor_thousandths / 4000;
+	limit_rto(ops, (rto_us + 999) / 1000);
+}
+
+/* RFC 6298 §5.5: the kernel is about to double the RTO, as far as RTO_MAX allows. */
+static __always_inline void back_off(struct bpf_sock_ops *ops)
+{
+	__u32 rto_ms = 0;
+	if (!bpf_getsockopt(ops, SOL_TCP, TCP_RTO_MAX_MS, &rto_ms, sizeof(rto_ms)))
+		limit_rto(ops, 2 * (__u64)rto_ms);
+}
+
+static __always_inline void without_back_off(struct bpf_sock_ops *ops)
+{
+	__u32 patience_ms = 0;
+	set(ops, TCP_THIN_LINEAR_TIMEOUTS, 1);
+	if (!bpf_getsockopt(ops, SOL_TCP, TCP_USER_TIMEOUT, &patience_ms, sizeof(patience_ms)) && !patience_ms)
+		set(ops, TCP_USER_TIMEOUT, PATIENCE_MS);
+}
+
+static __always_inline void take(struct bpf_sock_ops *ops)
+{
+	struct bpf_sock *sk = ops->sk;
+	if (sk)
+		bpf_sk_storage_get(&ruled, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	bpf_sock_ops_cb_flags_set(ops, ops->bpf_sock_ops_cb_flags | BPF_SOCK_OPS_RTT_CB_FLAG | BPF_SOCK_OPS_RTO_CB_FLAG);
+	if (floor_us)
+		set(ops, TCP_BPF_RTO_MIN, floor_us);
+	if (!backoff)
+		without_back_off(ops);
+}
+
+static __always_inline bool synchronised(struct bpf_sock_ops *ops)
+{
+	return ops->state != BPF_TCP_SYN_SENT && ops->state != BPF_TCP_SYN_RECV;
+}
+
+SEC("sockops")
+int rule(struct bpf_sock_ops *ops)
+{
+	switch (ops->op) {
+	case BPF_SOCK_OPS_TCP_LISTEN_CB:
+	case BPF_SOCK_OPS_TCP_CONNECT_CB:
+		take(ops);
+		break;
+	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB:
+		take(ops);
+		if (factor_thousandths)
+			follow(ops, ops->srtt_us);
+		else
+			limit_rto(ops, max_ms);
+		count(CONNECTIONS);
+		break;
+	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
+		if (!factor_thousandths)
+			limit_rto(ops, max_ms);
+		count(CONNECTIONS);
+		break;
+	case BPF_SOCK_OPS_RTT_CB:
+		if (factor_thousandths)
+			follow(ops, ops->args[1]);
+		break;
+	case BPF_SOCK_OPS_RTO_CB:
+		if (synchronised(ops)) {
+			count(TIMEOUTS);
+			if (factor_thousandths && backoff)
+				back_off(ops);
+		}
+		break;
+	}
+	return 1;
+}
+
+/* Gives the connections of a namespace that are not under the rule the RTO_MIN that they would have without it. */
+SEC("sockops")
+int guard(struct bpf_sock_ops *ops)
+{
+	if (ops->op != BPF_SOCK_OPS_TCP_LISTEN_CB && ops->op != BPF_SOCK_OPS_TCP_CONNECT_CB)
+		return 1;
+	struct bpf_sock *sk = ops->sk;
+	if (!sk || bpf_get_netns_cookie(ops) != guarded_namespace || bpf_sk_storage_get(&ruled, sk, NULL, 0))
+		return 1;
+	set(ops, TCP_BPF_RTO_MIN, guarded_floor_us);
+	return 1;
+}

@@ -1,0 +1,33 @@
+use std::io;
+use std::path::PathBuf;
+
+/// Why connections cannot be given another retransmission timer.
+#[derive(Debug, thiserror::Error)]
+pub enum RtoError {
+    #[error("{0}")]
+    Rule(String),
+    #[error("{0}: {1}")]
+    Cgroup(PathBuf, io::Error),
+    #[error("{0} is not a cgroup of version 2, but {1}; cgroup2 is mounted at {2}")]
+    NotCgroup2(PathBuf, &'static str, String),
+    #[error("this kernel has no TCP_RTO_MAX_MS ({0}): Linux 6.15 or newer is needed")]
+    OldKernel(io::Error),
+    #[error("the kernel refuses the program: {0}; `airtcpd doctor` says what is missing")]
+    Program(#[from] libbpf_rs::Error),
+    #[error("not permitted: CAP_BPF and CAP_NET_ADMIN are needed; run as root")]
+    NotPermitted,
+    #[error("{0}: {1}")]
+    Sysctl(String, io::Error),
+    #[error("{0}")]
+    Installed(String),
+}
+
+impl RtoError {
+    /// What libbpf reports, with the cure where the cause is plain.
+    pub(super) fn from_libbpf(error: libbpf_rs::Error) -> RtoError {
+        match error.kind() {
+            libbpf_rs::ErrorKind::PermissionDenied => RtoError::NotPermitted,
+            _ => RtoError::Program(error),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Another retransmission timer for the connections of a cgroup: RTO = SRTT + m·RTTVAR (paper 003), or a fine-grained one
+//! (paper 000's F3). `bpf/rto.bpf.c` says how.
+
+mod cgroup;
+mod error;
+mod rule;
+
+pub use cgroup::mount as cgroup_mount;
+pub use error::RtoError;
+pub use rule::{RTO_MAX, RTO_MIN_SYSCTL, RtoRule, SOCKET_RTO_MIN, Timer};
+
+use crate::skeleton::rto::{RtoSkel, RtoSkelBuilder};
+use airtcp_wire::Dur;
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, OpenObject};
+use nix::{getsockopt_impl, setsockopt_impl, sockopt_impl};
+use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+
+/// linux/tcp.h, since Linux 6.15.
+const TCP_RTO_MAX_MS: libc::c_int = 44;
+sockopt_impl!(RtoMaxMs, Both, libc::IPPROTO_TCP, TCP_RTO_MAX_MS, u32);
+
+/// A rule in force. Dropped, it is taken back: new connections have the kernel's timer, those that are open keep the longest
+/// RTO that they were given last.
+pub struct Attached {
+    _link: Link,
+    counters: MapHandle,
+}
+
+/// What has come of a rule.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counters {
+    /// Connections established under it.
+    pub connections: u64,
+    /// Expiries of their retransmission timers, those of a SYN apart.
+    pub timeouts: u64,
+    /// Socket options that the kernel would not set.
+    pub refused: u64,
+}
+
+/// Puts the connections made from now on in `cgroup`, and in those below it, under a rule. Their network namespace must have
+/// had [`RtoRule::sysctls`] before their sockets were made; a connection without it keeps the kernel's timer, up to the rule's.
+///
+/// # Errors
+/// The rule or the cgroup cannot be, or the kernel or its rights do not let us.
+pub fn attach(cgroup: &Path, rule: &RtoRule) -> Result<Attached, RtoError> {
+    rule.check()?;
+    let folder = cgroup::open(cgroup)?;
+    has_rto_max()?;
+    let mut object = MaybeUninit::uninit();
+    let skeleton = load(&mut object, rule).map_err(RtoError::from_libbpf)?;
+    let link = skeleton.progs.rule.attach_cgroup(folder.as_raw_fd()).map_err(RtoError::from_libbpf)?;
+    Ok(Attached { _link: link, counters: MapHandle::try_from(&skeleton.maps.counters)? })
+}
+
+/// Whether this kernel has what all of it goes through.
+///
+/// # Errors
+/// It has not.
+pub fn has_rto_max() -> Result<(), RtoError> {
+    use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket};
+    socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)
+        .and_then(|socket| setsockopt(&socket, RtoMaxMs, &RTO_MAX_PROBE_MS))
+        .map_err(|errno| RtoError::OldKernel(errno.into()))
+}
+
+const RTO_MAX_PROBE_MS: u32 = 1000;
+
+impl Attached {
+    /// # Errors
+    /// What the kernel refuses.
+    pub fn counters(&self) -> Result<Counters, RtoError> {
+        read(&self.counters)
+    }
+}
+
+fn read(map: &MapHandle) -> Result<Counters, RtoError> {
+    let sum = |key: u32| -> Result<u64, RtoError> {
+        let cpus = map.lookup_percpu(&key.to_ne_bytes(), MapFlags::ANY)?.unwrap_or_default();
+        Ok(cpus.iter().filter_map(|value| value.first_chunk()).map(|value| u64::from_ne_bytes(*value)).sum())
+    };
+    Ok(Counters { connections: sum(0)?, timeouts: sum(1)?, refused: sum(2)? })
+}
+
+fn load<'a>(
+    object: &'a mut MaybeUninit<OpenObject>,
+    rule: &RtoRule,
+) -> Result<RtoSkel<'a>, libbpf_rs::Error> {
+    let mut skeleton = RtoSkelBuilder::default().open(object)?;
+    if let Some(constants) = skeleton.maps.rodata_data.as_deref_mut() {
+        match rule.timer {
+            Timer::Factor { factor, min } => {
+                constants.factor_thousandths = (factor * 1000.0).round() as u32;
+                constants.min_ms = whole_ms(min);
+            }
+            Timer::Floor(floor) if SOCKET_RTO_MIN.contains(&floor) => {
+                constants.floor_us = whole_ms(floor) * 1000
+            }
+            Timer::Floor(_) => {}
+        }
+        constants.max_ms = whole_ms(rule.max);
+        constants.backoff = rule.backoff;
+    }
+    skeleton.load()
+}
+
+fn whole_ms(time: Dur) -> u32 {
+    time.as_millis() as u32
+}

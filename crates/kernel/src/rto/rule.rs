@@ -1,0 +1,162 @@
+//! What the retransmission timer of a cgroup's connections shall be.
+
+use super::RtoError;
+use airtcp_wire::Dur;
+use std::fmt;
+use std::ops::RangeInclusive;
+
+/// What the kernel takes as TCP_RTO_MAX_MS.
+pub const RTO_MAX: RangeInclusive<Dur> = Dur::from_secs(1)..=Dur::from_secs(120);
+/// What the kernel takes as RTO_MIN of one socket, where a jiffy is 4 ms.
+pub const SOCKET_RTO_MIN: RangeInclusive<Dur> = Dur::from_millis(8)..=Dur::from_millis(200);
+/// The sysctl of a network namespace that becomes RTO_MIN of each socket made there.
+pub const RTO_MIN_SYSCTL: &str = "net.ipv4.tcp_rto_min_us";
+const NO_CACHE_SYSCTL: &str = "net.ipv4.tcp_no_metrics_save";
+
+const FACTOR: RangeInclusive<f64> = 0.1..=1000.0;
+
+/// A retransmission timer for the connections of a cgroup.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RtoRule {
+    pub timer: Timer,
+    /// No RTO is longer, whatever has been measured and however often it expired: 1 to 120 s.
+    pub max: Dur,
+    /// Double the RTO at each expiry (RFC 6298 §5.5). Without: see [`Timer`].
+    pub backoff: bool,
+}
+
+/// How the RTO comes from the round trips. SRTT is the kernel's, and RTTVAR its mean deviation `mdev` (what TCP_INFO calls
+/// `tcpi_rttvar`): RFC 6298's RTTVAR, but that an RTT far below SRTT counts for an eighth, and not Linux's own `rttvar`,
+/// which falls by a quarter a round trip at most.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Timer {
+    /// RTO = max(SRTT + factor·RTTVAR, min), recomputed once a round trip (paper 003 §II). `min` is 1 to 120 s. Without
+    /// back-off each expiry comes one RTO after the other.
+    Factor { factor: f64, min: Dur },
+    /// RTO = SRTT + max(floor, 4·RTTVAR), the kernel's own. 8 to 200 ms is set for each socket; longer ones, to 120 s, are
+    /// the network namespace's. Without back-off the kernel repeats the RTO six times where fewer than four segments are
+    /// out; else it doubles it up to `max` all the same. Paper 000's F3 comes no nearer inside the kernel.
+    Floor(Dur),
+}
+
+impl RtoRule {
+    /// Paper 003's: at least 1 s (RFC 6298 (2.4)), at most 120 s, with back-off.
+    #[must_use]
+    pub fn factor(factor: f64) -> RtoRule {
+        let timer = Timer::Factor { factor, min: *RTO_MAX.start() };
+        RtoRule { timer, max: *RTO_MAX.end(), backoff: true }
+    }
+
+    /// Paper 000's F3 as far as the kernel lets us: no RTO above 1 s, and no back-off where that can be had.
+    #[must_use]
+    pub fn floor(floor: Dur) -> RtoRule {
+        RtoRule { timer: Timer::Floor(floor), max: *RTO_MAX.start(), backoff: false }
+    }
+
+    /// What the network namespace needs before sockets are made in it: names and values.
+    #[must_use]
+    pub fn sysctls(&self) -> Vec<(&'static str, String)> {
+        let floor = match self.timer {
+            // So that RTO_MAX decides, which is never longer.
+            Timer::Factor { .. } => self.max,
+            Timer::Floor(floor) if SOCKET_RTO_MIN.contains(&floor) => return vec![],
+            Timer::Floor(floor) => floor,
+        };
+        // The kernel takes a new connection's RTO from a cached RTT and that floor, past RTO_MAX: nothing may be cached.
+        vec![(RTO_MIN_SYSCTL, (floor.as_millis() * 1000).to_string()), (NO_CACHE_SYSCTL, "1".to_owned())]
+    }
+
+    /// # Errors
+    /// What cannot be, with what can.
+    pub fn check(&self) -> Result<(), RtoError> {
+        within("max", self.max, &RTO_MAX)?;
+        match self.timer {
+            Timer::Factor { factor, min } => {
+                if !FACTOR.contains(&factor) {
+                    let (least, most) = FACTOR.into_inner();
+                    return Err(RtoError::Rule(format!(
+                        "factor {factor}: from {least} to {most} (paper 003 advises 10)"
+                    )));
+                }
+                if min < *RTO_MAX.start() {
+                    return Err(RtoError::Rule(format!(
+                        "min {min}: the kernel takes 1s to 120s as a connection's longest RTO, through which this goes; a \
+                         floor on 4·RTTVAR may be shorter (--floor)"
+                    )));
+                }
+                within("min", min, &(*RTO_MAX.start()..=self.max))
+            }
+            Timer::Floor(floor) => within("floor", floor, &(*SOCKET_RTO_MIN.start()..=self.max)),
+        }
+    }
+}
+
+impl fmt::Display for RtoRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.timer {
+            Timer::Factor { factor, min } => {
+                write!(f, "RTO = SRTT + {factor}·RTTVAR, from {min} to {}", self.max)?
+            }
+            Timer::Floor(floor) => write!(f, "RTO = SRTT + max({floor}, 4·RTTVAR), at most {}", self.max)?,
+        }
+        f.write_str(match (self.backoff, self.timer) {
+            (true, _) => ", doubled at each expiry",
+            (false, Timer::Factor { .. }) => ", not doubled at expiry",
+            (false, Timer::Floor(_)) => {
+                ", not doubled at the first six expiries with fewer than four segments out"
+            }
+        })
+    }
+}
+
+fn within(what: &str, value: Dur, range: &RangeInclusive<Dur>) -> Result<(), RtoError> {
+    let (least, most) = (range.start(), range.end());
+    if range.contains(&value) {
+        Ok(())
+    } else {
+        Err(RtoError::Rule(format!("{what} {value}: from {least} to {most}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(rule: RtoRule) -> String {
+        rule.check().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn mistakes_are_named_with_what_is_allowed() {
+        let ms = Dur::from_millis;
+        assert!(refusal(RtoRule::factor(0.0)).contains("factor 0: from 0.1 to 1000"));
+        assert!(refusal(RtoRule::factor(f64::NAN)).contains("factor NaN"));
+        assert!(
+            refusal(RtoRule { max: ms(900), ..RtoRule::factor(10.0) }).contains("max 900ms: from 1s to 120s")
+        );
+        let short = Timer::Factor { factor: 10.0, min: ms(200) };
+        assert!(
+            refusal(RtoRule { timer: short, ..RtoRule::factor(10.0) })
+                .contains("min 200ms: the kernel takes 1s")
+        );
+        let crossed = Timer::Factor { factor: 10.0, min: ms(5000) };
+        assert!(
+            refusal(RtoRule { timer: crossed, max: ms(3000), backoff: true })
+                .contains("min 5s: from 1s to 3s")
+        );
+        assert!(refusal(RtoRule::floor(ms(4))).contains("floor 4ms: from 8ms to 1s"));
+        RtoRule::factor(10.0).check().unwrap();
+        RtoRule::floor(ms(50)).check().unwrap();
+    }
+
+    #[test]
+    fn only_what_a_socket_cannot_be_given_is_the_namespaces() {
+        let floors = |rule: RtoRule| rule.sysctls().first().cloned();
+        assert_eq!(floors(RtoRule::factor(10.0)), Some((RTO_MIN_SYSCTL, "120000000".to_owned())));
+        assert_eq!(
+            floors(RtoRule::floor(Dur::from_millis(500))),
+            Some((RTO_MIN_SYSCTL, "500000".to_owned()))
+        );
+        assert_eq!(floors(RtoRule::floor(Dur::from_millis(50))), None);
+    }
+}
