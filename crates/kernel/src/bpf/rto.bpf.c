@@ -3,6 +3,7 @@
  * The kernel computes RTO = min(SRTT + max(RTO_MIN, 4·RTTVAR), RTO_MAX). Where RTO_MIN is two minutes (a sysctl of the
  * network namespace, taken over as a socket is made), RTO_MAX alone decides, and that may change with each round trip. */
 #include "kernel.h"
+#include <stdbool.h>
 
 char LICENSE[] SEC("license") = "GPL";
 
