@@ -1,0 +1,191 @@
+//! The emulator in real time.
+//!
+//! A turn reads the clock once, takes in what waits at the devices, sends what is due, and waits for whatever comes next.
+//! The kernel wakes a process some time after it was asked to; so the driver has itself woken [`SPIN`] before the next
+//! departure, and turns without waiting until then.
+
+use super::clock::Clock;
+use super::emulator::Emulator;
+use super::lateness::{Lateness, LatenessRecord};
+use super::observer::Observer;
+use crate::tun::PacketDevice;
+use airtcp_wire::units::NANOS_PER_SEC;
+use airtcp_wire::{Dur, Time};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
+use serde::Serialize;
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// How long before a departure the driver stops sleeping.
+pub const SPIN: Dur = Dur::from_micros(80);
+
+/// The driver never sleeps longer, so that it notices when it was kept from running, and when it is to stop.
+const TICK: Dur = Dur::from_millis(20);
+
+/// The driver was away if it comes back so much after it had meant to.
+const AWAY: Dur = Dur::from_millis(1);
+
+/// Packets that one device may hand over in a turn, after which it is time to look at the clock.
+const BATCH: usize = 16;
+
+const MAX_FRAME: usize = (1 << 16) + 64;
+
+/// When the driver returns, and how often somebody looks in.
+#[derive(Clone, Copy, Debug)]
+pub struct Control<'a> {
+    /// Set from outside, it ends the loop within 20 ms.
+    pub stop: &'a AtomicBool,
+    /// The loop ends then.
+    pub deadline: Time,
+    /// Time between two calls of the watch; [`Dur::MAX`] for none.
+    pub every: Dur,
+}
+
+/// How well the driver did.
+#[derive(Clone, Debug, Default)]
+pub struct Timekeeping {
+    /// By the port of departure.
+    pub lateness: Vec<Lateness>,
+    /// Packets that a device did not take, by port: its interface is down, its queue full, its MTU too small.
+    pub unsent: Vec<u64>,
+    /// How often the driver could not run for more than 1 ms: what arrived then entered the path late.
+    pub absences: u64,
+    pub longest_absence: Dur,
+}
+
+/// [`Timekeeping`] of one port in numbers.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+pub struct DepartureRecord {
+    #[serde(flatten)]
+    pub lateness: LatenessRecord,
+    pub unsent_packets: u64,
+}
+
+impl Timekeeping {
+    fn new(ports: usize) -> Timekeeping {
+        Timekeeping {
+            lateness: vec![Lateness::default(); ports],
+            unsent: vec![0; ports],
+            ..Timekeeping::default()
+        }
+    }
+
+    /// The driver is back at `now` and had meant to be at `meant`.
+    fn on_return(&mut self, now: Time, meant: Time) {
+        let away = now.since(meant);
+        if away > AWAY {
+            self.absences += 1;
+            self.longest_absence = self.longest_absence.max(away);
+        }
+    }
+
+    pub fn departures(&self, port: usize) -> DepartureRecord {
+        DepartureRecord { lateness: self.lateness[port].record(), unsent_packets: self.unsent[port] }
+    }
+}
+
+/// Runs `emulator` between `devices`, one for each of its ports, until it is to stop. `watch` is called from time to time
+/// and may break off.
+///
+/// # Errors
+/// A device's, when it is gone for good.
+pub fn drive<O: Observer>(
+    emulator: &mut Emulator<O>,
+    devices: &mut [impl PacketDevice],
+    clock: &Clock,
+    control: &Control<'_>,
+    mut watch: impl FnMut(Time, &mut Emulator<O>, &Timekeeping) -> ControlFlow<()>,
+) -> io::Result<Timekeeping> {
+    let mut kept = Timekeeping::new(devices.len());
+    let mut buffer = vec![0; MAX_FRAME].into_boxed_slice();
+    let mut watch_at = clock.now() + control.every;
+    let mut meant = Time::NEVER;
+    while !control.stop.load(Ordering::Relaxed) {
+        let now = clock.now();
+        kept.on_return(now, meant);
+        if now >= control.deadline {
+            break;
+        }
+        if now >= watch_at {
+            watch_at = now + control.every;
+            if watch(now, emulator, &kept).is_break() {
+                break;
+            }
+        }
+        let received = receive(emulator, devices, now, &mut buffer)?;
+        transmit(emulator, devices, now, &mut kept)?;
+        meant = match received {
+            true => now,
+            false => wait(devices, now, emulator.poll_timeout().min(watch_at).min(control.deadline))?,
+        };
+    }
+    Ok(kept)
+}
+
+/// Answers whether anything came.
+fn receive<O: Observer>(
+    emulator: &mut Emulator<O>,
+    devices: &mut [impl PacketDevice],
+    now: Time,
+    buffer: &mut [u8],
+) -> io::Result<bool> {
+    let mut received = false;
+    for (port, device) in devices.iter_mut().enumerate() {
+        for _ in 0..BATCH {
+            let Some(len) = device.recv(buffer)? else { break };
+            emulator.handle_packet(now, port, &buffer[..len]);
+            received = true;
+        }
+    }
+    Ok(received)
+}
+
+fn transmit<O: Observer>(
+    emulator: &mut Emulator<O>,
+    devices: &mut [impl PacketDevice],
+    now: Time,
+    kept: &mut Timekeeping,
+) -> io::Result<()> {
+    while let Some(transmit) = emulator.poll_transmit(now) {
+        kept.lateness[transmit.port].add(now.since(transmit.due));
+        if let Err(error) = devices[transmit.port].send(transmit.bytes) {
+            if !is_passing(&error) {
+                return Err(error);
+            }
+            kept.unsent[transmit.port] += 1;
+        }
+    }
+    Ok(())
+}
+
+/// A device may be down for a while, or have no room, or no MTU for the packet: that one is lost, as on any link.
+fn is_passing(error: &io::Error) -> bool {
+    let passing = [
+        Errno::ENETDOWN,
+        Errno::ENOBUFS,
+        Errno::EAGAIN,
+        Errno::EMSGSIZE,
+        Errno::EIO,
+        Errno::ENETUNREACH,
+        Errno::EINVAL,
+    ];
+    error.raw_os_error().is_some_and(|code| passing.contains(&Errno::from_raw(code)))
+}
+
+/// Sleeps until a packet waits, or shortly before `next`. Answers when the driver means to be back at the latest.
+fn wait(devices: &[impl PacketDevice], now: Time, next: Time) -> io::Result<Time> {
+    let left = next.since(now).saturating_sub(SPIN).min(TICK);
+    if left == Dur::ZERO {
+        return Ok(now);
+    }
+    let timeout = TimeSpec::new((left.0 / NANOS_PER_SEC) as i64, (left.0 % NANOS_PER_SEC) as i64);
+    let mut waiting: Vec<PollFd<'_>> =
+        devices.iter().map(|device| PollFd::new(device.as_fd(), PollFlags::POLLIN)).collect();
+    match ppoll(&mut waiting, Some(timeout), None) {
+        Ok(_) | Err(Errno::EINTR) => Ok(now + left),
+        Err(error) => Err(error.into()),
+    }
+}

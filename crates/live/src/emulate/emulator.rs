@@ -1,0 +1,283 @@
+//! The path as a machine: packets go in, and come out when and if the models say so.
+
+use super::header::{Framing, Header};
+use super::observer::Observer;
+use super::ports::{Port, way_out};
+use super::slab::Slab;
+use airtcp_proto::Streams;
+use airtcp_proto::middlebox::Direction;
+use airtcp_proto::path::{Fate, Output, QueueView};
+use airtcp_proto::queue::{DropCause, Item};
+use airtcp_sim::links;
+use airtcp_sim::record::LinkRecord;
+use airtcp_sim::scenario::model::Scenario;
+use airtcp_sim::topology::{Side, Topology};
+use airtcp_wire::{Bytes, Ecn, Time};
+use serde::Serialize;
+use std::collections::VecDeque;
+
+/// Bytes of packets that may be on the path at once, unless [`Emulator::with_memory`] says otherwise. The queues bound
+/// what waits; this bounds what is under way, which is rate times delay.
+pub const MEMORY: Bytes = Bytes(256 << 20);
+
+/// A scenario's links in real time, or any other. It follows the loop contract of [`airtcp_proto::machine`]: `now` is an
+/// argument and never goes back. What happens between two calls happens at its own time, however late the call is: a
+/// driver that oversleeps makes packets late, and nothing else about them wrong.
+pub struct Emulator<O = ()> {
+    topology: Topology,
+    link_names: Vec<String>,
+    ports: Vec<Port>,
+    framing: Framing,
+    packets: Slab,
+    /// What has come out of the path and was not fetched.
+    ready: VecDeque<(u32, Time)>,
+    /// The packet that was fetched last.
+    fetched: Vec<u8>,
+    counts: Vec<Counts>,
+    since: Time,
+    observer: O,
+}
+
+/// What became of the packets that came in by one port, since the beginning or [`Emulator::reset_stats`]. Bytes are those
+/// of IP packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Counts {
+    pub entered_packets: u64,
+    pub entered_bytes: u64,
+    pub delivered_packets: u64,
+    pub delivered_bytes: u64,
+    /// Of the delivered ones, those that a queue has marked.
+    pub marked_packets: u64,
+    pub lost_overflow: u64,
+    pub lost_aqm: u64,
+    pub lost_corruption: u64,
+    pub lost_outage: u64,
+    /// Not let in: the path held as much as its memory allows.
+    pub refused_memory: u64,
+    /// Not let in: no port reaches where they go.
+    pub refused_unreachable: u64,
+}
+
+/// A packet to send.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Transmit<'a> {
+    /// Index of the port.
+    pub port: usize,
+    pub bytes: &'a [u8],
+    /// When it came out of the path: now, unless the driver is late.
+    pub due: Time,
+}
+
+impl Emulator {
+    /// The links of `scenario`, whose random streams begin with `seed`, and devices at its nodes. IP packets without
+    /// anything before them go in and out.
+    ///
+    /// # Panics
+    /// If a port names a node that the path does not have, or there are fewer than two.
+    pub fn new(scenario: &Scenario, seed: u64, ports: Vec<Port>) -> Emulator {
+        assert!(ports.len() >= 2, "what comes in by one port leaves by another one");
+        let nodes = scenario.links.len();
+        assert!(
+            ports.iter().all(|port| usize::from(port.node) <= nodes),
+            "the path's nodes are 0 to {nodes}"
+        );
+        let streams = Streams::new(seed);
+        Emulator {
+            topology: Topology::new(scenario.links.iter().map(|link| links::build(link, &streams))),
+            link_names: scenario.links.iter().map(|link| link.name.clone()).collect(),
+            counts: vec![Counts::default(); ports.len()],
+            ports,
+            framing: Framing::Ip,
+            packets: Slab::new(MEMORY),
+            ready: VecDeque::new(),
+            fetched: Vec::new(),
+            since: Time::ZERO,
+            observer: (),
+        }
+    }
+
+    /// Between the two ends of the scenario's path: port 0 at its first node, port 1 at its last.
+    pub fn end_to_end(scenario: &Scenario, seed: u64) -> Emulator {
+        Emulator::new(scenario, seed, vec![Port::at(0), Port::at(scenario.links.len() as u16)])
+    }
+}
+
+impl<O: Observer> Emulator<O> {
+    /// Packets begin like this.
+    #[must_use]
+    pub fn with_framing(self, framing: Framing) -> Emulator<O> {
+        Emulator { framing, ..self }
+    }
+
+    /// Holds no more packets than fit `limit`, counting short ones as 2 KiB.
+    #[must_use]
+    pub fn with_memory(self, limit: Bytes) -> Emulator<O> {
+        Emulator { packets: Slab::new(limit), ..self }
+    }
+
+    /// Somebody else watches.
+    #[must_use]
+    pub fn with_observer<P: Observer>(self, observer: P) -> Emulator<P> {
+        let Emulator { topology, link_names, ports, framing, packets, ready, fetched, counts, since, .. } =
+            self;
+        Emulator { topology, link_names, ports, framing, packets, ready, fetched, counts, since, observer }
+    }
+
+    /// A packet came in by `port`, whatever its bytes are.
+    pub fn handle_packet(&mut self, now: Time, port: usize, bytes: &[u8]) {
+        self.advance(now);
+        let header = Header::read(self.framing, bytes);
+        let counts = &mut self.counts[port];
+        let Some(out) = way_out(&self.ports, port, header.destination(bytes)) else {
+            counts.refused_unreachable += 1;
+            return;
+        };
+        let exit = self.ports[out].node;
+        let Some(id) = self.packets.insert(bytes, header, port as u16, (out as u16, exit)) else {
+            counts.refused_memory += 1;
+            return;
+        };
+        counts.entered_packets += 1;
+        counts.entered_bytes += u64::from(header.bytes);
+        self.observer.entered(now, port, bytes);
+        self.arrive(now, id, self.ports[port].node);
+    }
+
+    /// The next packet that is out of the path by `now`.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit<'_>> {
+        self.advance(now);
+        let (id, due) = self.ready.pop_front()?;
+        let packet = self.packets.get_mut(id);
+        let port = usize::from(packet.port);
+        self.fetched.clear();
+        self.fetched.extend_from_slice(&packet.bytes);
+        self.packets.remove(id);
+        Some(Transmit { port, bytes: &self.fetched, due })
+    }
+
+    /// When to call [`poll_transmit`](Emulator::poll_transmit) next.
+    pub fn poll_timeout(&self) -> Time {
+        self.ready.front().map_or(self.topology.next().0, |&(_, due)| due)
+    }
+
+    /// What became of the packets that came in by each port.
+    pub fn counts(&self) -> &[Counts] {
+        &self.counts
+    }
+
+    /// Packets that are neither out nor lost.
+    pub fn under_way(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// Each link's way there and way back, in path order, since the beginning or the last
+    /// [`reset_stats`](Emulator::reset_stats).
+    pub fn link_records(&mut self, now: Time) -> Vec<LinkRecord> {
+        self.advance(now);
+        let period = now.since(self.since);
+        let Emulator { topology, link_names, .. } = self;
+        topology
+            .sides()
+            .map(|side| {
+                let stats = topology.side_mut(side).stats(now);
+                let direction = match side.direction() {
+                    Direction::Forward => "forward",
+                    Direction::Reverse => "reverse",
+                };
+                LinkRecord::new(&link_names[side.link()], direction, &stats, period)
+            })
+            .collect()
+    }
+
+    /// Each link's queues as they are now, in the order of [`link_records`](Emulator::link_records).
+    pub fn queue_views(&mut self, now: Time) -> Vec<QueueView> {
+        self.advance(now);
+        self.topology.sides().map(|side| self.topology.side_mut(side).queue_view(now)).collect()
+    }
+
+    /// Counts anew, at the end of a warm-up.
+    pub fn reset_stats(&mut self, now: Time) {
+        self.advance(now);
+        self.topology.sides().for_each(|side| self.topology.side_mut(side).reset_stats(now));
+        self.counts.fill(Counts::default());
+        self.since = now;
+    }
+
+    pub fn observer(&mut self) -> &mut O {
+        &mut self.observer
+    }
+
+    pub fn into_observer(self) -> O {
+        self.observer
+    }
+
+    /// Does all that comes about until `now`, each thing at its own time.
+    fn advance(&mut self, now: Time) {
+        loop {
+            let (at, side) = self.topology.next();
+            if at > now {
+                return;
+            }
+            if let Some(output) = self.topology.poll(at, side) {
+                self.on_output(at, side, output);
+            }
+        }
+    }
+
+    fn on_output(&mut self, now: Time, side: Side, output: Output) {
+        match output.fate {
+            Fate::Lost(cause) => self.lose(output.id, cause, output.at),
+            Fate::Delivered => {
+                self.packets.get_mut(output.id).header.ecn = output.ecn;
+                self.arrive(now, output.id, side.far_node());
+            }
+        }
+    }
+
+    /// A packet is at `node`: there it leaves the path, or takes the next link.
+    fn arrive(&mut self, at: Time, id: u32, node: u16) {
+        let packet = self.packets.get(id);
+        if packet.exit == node {
+            return self.deliver(at, id);
+        }
+        let direction = if packet.exit > node { Direction::Forward } else { Direction::Reverse };
+        let Header { bytes, flow, ecn, .. } = packet.header;
+        let item = Item { id, bytes, flow, is_header: false, ecn };
+        self.topology.send(at, Side::out_of(node, direction), item);
+    }
+
+    fn deliver(&mut self, due: Time, id: u32) {
+        let packet = self.packets.get_mut(id);
+        let counts = &mut self.counts[usize::from(packet.from)];
+        counts.delivered_packets += 1;
+        counts.delivered_bytes += u64::from(packet.header.bytes);
+        if packet.header.ecn == Ecn::Ce && packet.header.mark(&mut packet.bytes) {
+            counts.marked_packets += 1;
+        }
+        self.observer.delivered(due, usize::from(packet.port), &packet.bytes);
+        self.ready.push_back((id, due));
+    }
+
+    fn lose(&mut self, id: u32, cause: DropCause, at: Time) {
+        let packet = self.packets.get(id);
+        let counts = &mut self.counts[usize::from(packet.from)];
+        match cause {
+            DropCause::Overflow => counts.lost_overflow += 1,
+            DropCause::Aqm => counts.lost_aqm += 1,
+            DropCause::Corruption => counts.lost_corruption += 1,
+            DropCause::Outage => counts.lost_outage += 1,
+        }
+        self.observer.lost(at, cause, usize::from(packet.from), &packet.bytes);
+        self.packets.remove(id);
+    }
+}
+
+impl Counts {
+    /// Lost on the path, for whatever cause.
+    pub fn lost_packets(&self) -> u64 {
+        self.lost_overflow + self.lost_aqm + self.lost_corruption + self.lost_outage
+    }
+}
+
+#[cfg(test)]
+mod tests;

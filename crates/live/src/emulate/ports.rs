@@ -1,0 +1,80 @@
+//! Where packets enter and leave the path.
+
+use std::net::IpAddr;
+
+/// Where a device stands.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Port {
+    /// Node 0 stands before the first link, node n behind the n-th.
+    pub node: u16,
+    /// Who is reached through it. With two ports nobody asks.
+    pub prefixes: Vec<Prefix>,
+}
+
+/// Addresses that begin alike.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Prefix {
+    pub address: IpAddr,
+    pub len: u8,
+}
+
+impl Port {
+    pub fn at(node: u16) -> Port {
+        Port { node, prefixes: Vec::new() }
+    }
+}
+
+impl Prefix {
+    pub fn covers(&self, address: IpAddr) -> bool {
+        match (self.address, address) {
+            (IpAddr::V4(own), IpAddr::V4(other)) => {
+                u32::from(own) ^ u32::from(other) <= u32::MAX.checked_shr(self.len.into()).unwrap_or(0)
+            }
+            (IpAddr::V6(own), IpAddr::V6(other)) => {
+                u128::from(own) ^ u128::from(other) <= u128::MAX.checked_shr(self.len.into()).unwrap_or(0)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The port by which a packet that came in `from` one of them leaves: with two the other one, else the one whose
+/// prefix covers its destination. `None` for what none of them reaches.
+pub fn way_out(ports: &[Port], from: usize, destination: Option<IpAddr>) -> Option<usize> {
+    if ports.len() == 2 {
+        return Some(1 - from);
+    }
+    let destination = destination?;
+    let reaches = |port: &Port| port.prefixes.iter().any(|prefix| prefix.covers(destination));
+    ports.iter().position(reaches).filter(|&port| port != from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes_cover_what_begins_alike() {
+        let covers = |prefix: &str, len, address: &str| {
+            Prefix { address: prefix.parse().unwrap(), len }.covers(address.parse().unwrap())
+        };
+        assert!(covers("10.1.2.0", 24, "10.1.2.255"));
+        assert!(!covers("10.1.2.0", 24, "10.1.3.0"));
+        assert!(covers("10.1.2.3", 32, "10.1.2.3"));
+        assert!(!covers("10.1.2.3", 32, "10.1.2.2"));
+        assert!(covers("0.0.0.0", 0, "192.0.2.1"));
+        assert!(covers("fd00:1::", 64, "fd00:1::9"));
+        assert!(!covers("fd00:1::", 64, "fd00:2::9"));
+        assert!(!covers("::", 0, "10.0.0.1"));
+    }
+
+    #[test]
+    fn of_three_ports_the_destination_tells_which() {
+        let port =
+            |net: u8| Port { node: 0, prefixes: vec![Prefix { address: [10, net, 0, 0].into(), len: 16 }] };
+        let ports = [port(0), port(1), port(2)];
+        let to = |from, net: u8| way_out(&ports, from, Some([10, net, 9, 9].into()));
+        assert_eq!((to(0, 1), to(0, 2), to(2, 0)), (Some(1), Some(2), Some(0)));
+        assert_eq!((to(0, 0), to(0, 7), way_out(&ports, 0, None)), (None, None, None));
+    }
+}

@@ -1,0 +1,85 @@
+//! The packets on the path, as they came, in bounded memory.
+
+use super::header::Header;
+use airtcp_wire::Bytes;
+
+/// What a packet is charged at least: freed places keep so much memory for the next one.
+const PLACE_BYTES: usize = 2048;
+
+#[derive(Debug)]
+pub struct Packet {
+    /// From the link layer's header on, if the devices have one.
+    pub bytes: Vec<u8>,
+    pub header: Header,
+    /// The port that it leaves by, and that port's node.
+    pub port: u16,
+    pub exit: u16,
+    /// The port that it came in by.
+    pub from: u16,
+}
+
+/// Queues and links know packets by number.
+#[derive(Debug)]
+pub struct Slab {
+    slots: Vec<Packet>,
+    free: Vec<u32>,
+    held_bytes: usize,
+    limit_bytes: usize,
+}
+
+impl Slab {
+    pub fn new(limit: Bytes) -> Slab {
+        Slab { slots: Vec::new(), free: Vec::new(), held_bytes: 0, limit_bytes: limit.0 as usize }
+    }
+
+    /// Keeps a copy of `bytes`; `None` where the limit leaves no room for it.
+    pub fn insert(&mut self, bytes: &[u8], header: Header, from: u16, to: (u16, u16)) -> Option<u32> {
+        let held_bytes = self.held_bytes + charge(bytes.len());
+        if held_bytes > self.limit_bytes {
+            return None;
+        }
+        self.held_bytes = held_bytes;
+        let (port, exit) = to;
+        let Some(id) = self.free.pop() else {
+            self.slots.push(Packet { bytes: with_room(bytes), header, port, exit, from });
+            return Some(self.slots.len() as u32 - 1);
+        };
+        let slot = self.get_mut(id);
+        slot.bytes.clear();
+        slot.bytes.extend_from_slice(bytes);
+        (slot.header, slot.port, slot.exit, slot.from) = (header, port, exit, from);
+        Some(id)
+    }
+
+    pub fn get(&self, id: u32) -> &Packet {
+        &self.slots[id as usize]
+    }
+
+    pub fn get_mut(&mut self, id: u32) -> &mut Packet {
+        &mut self.slots[id as usize]
+    }
+
+    pub fn remove(&mut self, id: u32) {
+        let bytes = &mut self.slots[id as usize].bytes;
+        self.held_bytes -= charge(bytes.len());
+        if bytes.capacity() > PLACE_BYTES {
+            *bytes = with_room(&[]);
+        }
+        self.free.push(id);
+    }
+
+    /// Packets held.
+    pub fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+}
+
+fn charge(len: usize) -> usize {
+    len.max(PLACE_BYTES)
+}
+
+fn with_room(bytes: &[u8]) -> Vec<u8> {
+    let mut vec = Vec::with_capacity(charge(bytes.len()));
+    vec.extend_from_slice(bytes);
+    vec
+}
