@@ -1,7 +1,7 @@
 /* What every congestion control of cc/ needs of the kernel and of its loader (src/cc).
  *
  * A controller is two files: cc/NAME.h, its arithmetic as plain C, which the host's compiler takes, too; and cc/NAME.bpf.c,
- * which binds that to the kernel. NAME is what the kernel calls it: the scheme's name, with `_` for `-`. The loader finds in
+ * which binds that to the kernel by cc/hooks.h. NAME is what the kernel calls it: the scheme's name, with `_` for `-`. The loader finds in
  * the object, by its type information:
  *
  * - one map `SEC(".struct_ops.link") struct tcp_congestion_ops`, with `.flags = TCP_CONG_NON_RESTRICTED`. The loader sets

@@ -27,12 +27,19 @@ struct inet_connection_sock {
 	__u64 icsk_ca_priv[13];
 };
 
+struct tcp_options_received {
+	__u32 rcv_tsval;
+};
+
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
+	struct tcp_options_received rx_opt;
+	__u8 ecn_flags;
 	__u32 snd_una;
 	__u32 snd_nxt;
 	__u32 snd_cwnd;
 	__u32 snd_cwnd_cnt;
+	__u32 snd_cwnd_clamp;
 	__u32 snd_ssthresh;
 	__u32 prior_cwnd;
 	__u32 packets_out;
@@ -113,6 +120,10 @@ extern void tcp_cong_avoid_ai(struct tcp_sock *tp, __u32 w, __u32 acked) __ksym;
 #define CA_ACK_SLOWPATH (1 << 0)
 #define CA_ACK_WIN_UPDATE (1 << 1)
 #define CA_ACK_ECE (1 << 2)
+
+/* ecn_flags */
+#define TCP_ECN_OK (1 << 0)
+#define TCP_ECN_QUEUE_CWR (1 << 1)
 
 /* May be a network namespace's default, and be chosen without CAP_NET_ADMIN. */
 #define TCP_CONG_NON_RESTRICTED (1 << 0)

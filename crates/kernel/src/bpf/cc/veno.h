@@ -1,52 +1,88 @@
-/* Veno (Fu, Liew, IEEE JSAC 21(2), 2003), as crates/proto/src/cc/veno.rs has it. */
+/* Veno (Fu, Liew, IEEE JSAC 21(2), 2003), as crates/proto/src/cc/veno.rs has it: Vegas's measure of the queue tells random
+ * losses from congestion. */
 #ifndef AIRTCP_VENO_H
 #define AIRTCP_VENO_H
 
-#include <linux/types.h>
+#include "avoidance.h"
 
 struct veno_params {
 	__u32 beta_q10;
-	__u32 random_loss_factor_q16;
+	__u32 random_loss_factor_q20;
 };
 
 struct veno {
-	/* Microseconds; the smallest RTT since the last loss, ~0 before the first sample. */
+	/* The smallest RTT since the last loss, so that a changed path is noticed; NO_RTT before the first one. */
 	__u32 base_rtt_us;
+	/* What it was before the last loss. */
+	__u32 base_rtt_before_us;
 	__u32 srtt_us;
-	/* Every other ACK of a congested path counts. */
-	__u32 is_skipped;
 };
 
-static inline void veno_init(struct veno *veno)
+static inline void veno_init(void *self, const void *params)
 {
-	veno->base_rtt_us = ~0U;
-	veno->srtt_us = 0;
-	veno->is_skipped = 0;
+	struct veno *veno = self;
+
+	veno->base_rtt_us = NO_RTT;
+	veno->base_rtt_before_us = NO_RTT;
 }
 
-static inline void veno_observe(struct veno *veno, __u32 rtt_us, __u32 srtt_us)
+static inline void veno_observe(void *self, const void *params, const struct ack *ack, struct window *window)
 {
-	if (rtt_us < veno->base_rtt_us)
-		veno->base_rtt_us = rtt_us;
-	veno->srtt_us = srtt_us;
+	struct veno *veno = self;
+
+	if (ack->rtt_us == NO_RTT)
+		return;
+	veno->base_rtt_us = smaller(veno->base_rtt_us, ack->rtt_us);
+	veno->srtt_us = ack->srtt_us;
 }
 
 /* N = (cwnd/BaseRTT - cwnd/RTT) * BaseRTT segments are queued, of which RTT is the smoothed one. */
-static inline int veno_is_congested(const struct veno *veno, const struct veno_params *params, __u32 cwnd)
+static inline int veno_is_congested(const struct veno *veno, const struct veno_params *params, const struct window *window)
 {
-	__u64 queueing_us;
-
-	if (veno->srtt_us <= veno->base_rtt_us)
-		return 0;
-	queueing_us = veno->srtt_us - veno->base_rtt_us;
-	return ((cwnd * queueing_us) << 10) / veno->srtt_us >= params->beta_q10;
+	return veno->srtt_us > veno->base_rtt_us &&
+	       queued_q16(cwnd_q16(window), veno->base_rtt_us, veno->srtt_us) >= (__u64)params->beta_q10 << 6;
 }
 
-static inline __u32 veno_ssthresh(const struct veno *veno, const struct veno_params *params, __u32 cwnd, int is_random)
+/* A congested path is probed half as fast: one segment every other round trip. */
+static inline void veno_increase(void *self, const void *params, __u32 acked, struct window *window)
 {
-	__u64 reduced = is_random ? (__u64)cwnd * params->random_loss_factor_q16 >> 16 : cwnd / 2;
-
-	return reduced > 2 ? reduced : 2;
+	grow_additively(window, acked, veno_is_congested(self, params, window) ? ONE_Q16 / 2 : ONE_Q16);
 }
+
+static inline enum judgement veno_judge(void *self, const void *params, const struct congestion *event,
+					const struct window *window)
+{
+	return event->cause == CAUSE_LOSS && !veno_is_congested(self, params, window) ? CORRUPTION : CONGESTION;
+}
+
+static inline __u64 veno_reduce(void *self, const void *params, const struct congestion *event,
+				const struct window *window)
+{
+	struct veno *veno = self;
+	const struct veno_params *p = params;
+	int is_random = veno_judge(self, params, event, window) == CORRUPTION;
+
+	if (event->cause != CAUSE_ECN && veno->base_rtt_us != NO_RTT) {
+		veno->base_rtt_before_us = veno->base_rtt_us;
+		veno->base_rtt_us = NO_RTT;
+	}
+	return is_random ? ((__u64)event->flight_size << 16) * p->random_loss_factor_q20 >> 20 : half_of_flight(event);
+}
+
+static inline void veno_undo(void *self)
+{
+	struct veno *veno = self;
+
+	veno->base_rtt_us = smaller(veno->base_rtt_us, veno->base_rtt_before_us);
+}
+
+static const struct avoidance veno_avoidance = {
+	.init = veno_init,
+	.observe = veno_observe,
+	.increase = veno_increase,
+	.reduce = veno_reduce,
+	.judge = veno_judge,
+	.undo = veno_undo,
+};
 
 #endif

@@ -1,0 +1,80 @@
+/* What a controller is, beside slow start: `Avoidance` of crates/proto/src/cc/composed.rs. hooks.h joins it to the kernel. */
+#ifndef AIRTCP_AVOIDANCE_H
+#define AIRTCP_AVOIDANCE_H
+
+#include "window.h"
+
+#define NO_RTT (~0U)
+
+/* What an ACK says. */
+struct ack {
+	__u64 now_us;
+	/* Bytes by which SND.UNA has moved. */
+	__u32 acked_bytes;
+	__u32 mss;
+	/* NO_RTT if none was measured with this ACK. */
+	__u32 rtt_us;
+	/* 0 before the first measurement. */
+	__u32 srtt_us;
+	/* The connection's smallest RTT; NO_RTT before the first one. */
+	__u32 min_rtt_us;
+	/* When the peer sent it, by its own clock (RFC 7323 §3.2 TSval); 0 where timestamps are not in use. */
+	__u32 peer_timestamp;
+	__u32 una;
+	__u32 nxt;
+	__u8 is_duplicate;
+	/* The kernel is lowering cwnd, or repairing without a timeout: nothing grows. */
+	__u8 in_recovery;
+	__u8 is_cwnd_limited;
+};
+
+enum cause { CAUSE_LOSS, CAUSE_ECN, CAUSE_TIMEOUT };
+
+/* Why a controller is asked to slow down. */
+struct congestion {
+	enum cause cause;
+	/* Segments outstanding, at most cwnd at the loss. */
+	__u32 flight_size;
+	__u32 mss;
+	__u32 min_rtt_us;
+	__u32 una;
+	__u32 nxt;
+};
+
+/* What a loss is taken for. */
+enum judgement { CONGESTION, CORRUPTION, UNDECIDED };
+
+/* Leave cwnd and ssthresh as they are. */
+#define KEEP (~0ULL)
+
+/* `self` is the controller's state in the socket, zero at first; `params` its struct NAME_params. What is NULL has the
+ * default that stands beside it. */
+struct avoidance {
+	/* Nothing. */
+	void (*init)(void *self, const void *params);
+	/* Every ACK, before growth, also in recovery; may change the window outside of it. Nothing. */
+	void (*observe)(void *self, const void *params, const struct ack *ack, struct window *window);
+	/* `acked` segments in congestion avoidance while the window is what limits, at most cwnd. One segment a window. */
+	void (*increase)(void *self, const void *params, __u32 acked, struct window *window);
+	/* ssthresh in segments, Q16, or KEEP. The kernel asks of a timeout as if it were a loss before it says that it is one
+	 * (hooks.h): the second answer counts, and must not depend on the first. Half of FlightSize. */
+	__u64 (*reduce)(void *self, const void *params, const struct congestion *event, const struct window *window);
+	/* Asked before `reduce`. CONGESTION. */
+	enum judgement (*judge)(void *self, const void *params, const struct congestion *event, const struct window *window);
+	/* Is cwnd to survive a timeout? It becomes the loss window (RFC 5681 §3.1). */
+	int (*keeps_window)(void *self, const struct congestion *event);
+	/* Sending begins again after idleness. Nothing. */
+	void (*restart)(void *self);
+	/* The last loss or timeout was none: what `reduce` has changed is to be as before. Nothing. */
+	void (*undo)(void *self);
+	/* Factor on slow start's growth, Q16. 1. */
+	__u64 (*slow_start_gain)(void *self);
+};
+
+/* RFC 5681 §3.1 eq. (4) without its minimum of two segments, which hooks.h sees to. */
+static inline __u64 half_of_flight(const struct congestion *event)
+{
+	return (__u64)event->flight_size << 15;
+}
+
+#endif

@@ -1,0 +1,453 @@
+/* The hooks of struct tcp_congestion_ops for a controller that is an `avoidance`: what `Composed` of crates/proto/src/cc is to
+ * the simulator's sender, this is to the kernel's. Included last by a program that has defined
+ *
+ *   CONTROLLER  its name, of which CONTROLLER_avoidance and struct CONTROLLER are made;
+ *   PARAMS      a pointer to its parameters, or NULL.
+ *
+ * In what the kernel tells differently from the simulator's sender:
+ *
+ * - One ACK calls pkts_acked, in_ack_event, ssthresh and set_state where it tells of a loss or of ECN-Echo, then cong_avoid.
+ *   So what is measured with it is known when it is judged; the simulator's sender judges by the ACK before. (Before Linux
+ *   6.15 in_ack_event came first: the RTT seen there is the one before.)
+ * - ssthresh is asked of a loss, of ECN-Echo and of a timeout, and not told which. ECN-Echo: in_ack_event has just told it,
+ *   at the same tcp_mstamp. A timeout: CA_EVENT_LOSS follows, and asks again. If the host's own queue refuses a segment, the
+ *   kernel asks, too: a loss as any other, as in the simulator.
+ * - In recovery and after ECN-Echo the kernel lowers cwnd towards ssthresh (PRR) and sets it to that at last. To leave cwnd
+ *   as it is, ssthresh has to be cwnd until then; at CA_EVENT_COMPLETE_CWR it becomes what the controller wants it to be.
+ * - ECN-Echo while it recovers from a loss is not asked for, since the kernel has lowered cwnd for that. If the controller
+ *   has not, in_ack_event does. And as the kernel tells the receiver at the same time that it has slowed down (CWR), which
+ *   would silence ECN-Echo, that is withdrawn if it is not so.
+ * - For one round trip after ECN-Echo cwnd does not grow.
+ * - A timeout within recovery is not asked for, either: set_state asks, by the window in which the loss happened. */
+#ifndef AIRTCP_HOOKS_H
+#define AIRTCP_HOOKS_H
+
+#include "avoidance.h"
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#define AVOIDANCE JOIN(CONTROLLER, _avoidance)
+
+/* In the socket. */
+struct state {
+	/* As of the last ACK. */
+	__u32 una;
+	__u32 delivered;
+	/* cwnd, or what the kernel is lowering it to: in recovery, and after a timeout, its own is something else. */
+	__u32 cwnd;
+	__u32 fraction_q16;
+	/* Segments that this ACK has acknowledged cumulatively, and the RTT measured with it. */
+	__u32 acked;
+	__u32 rtt_us;
+	__u32 min_rtt_us;
+	/* ssthresh before the last reduction; and what it is to be after it, 0: what it is. */
+	__u32 ssthresh_before;
+	__u32 ssthresh_after;
+	/* tcp_mstamp of the last ACK with ECN-Echo, the lower half. */
+	__u32 echoed_at;
+	__u8 is_echoed : 1;
+	/* Of what the kernel has asked for last: not yet counted; ssthresh was set; it is below cwnd. */
+	__u8 is_asked : 1;
+	__u8 is_answered : 1;
+	__u8 is_lower : 1;
+	/* CA_EVENT_LOSS has told of the timeout. */
+	__u8 is_timeout_told : 1;
+	/* The receiver was owed a CWR before. */
+	__u8 owed_cwr : 1;
+	__u8 cause;
+	__u8 judgement;
+	struct CONTROLLER own;
+};
+
+_Static_assert(sizeof(struct state) <= sizeof(((struct inet_connection_sock *)0)->icsk_ca_priv), "fits in the socket");
+
+static __always_inline struct state *state_of(struct sock *sk)
+{
+	return (struct state *)inet_csk(sk)->icsk_ca_priv;
+}
+
+static __always_inline __u8 ca_state(struct sock *sk)
+{
+	return BPF_CORE_READ_BITFIELD(inet_csk(sk), icsk_ca_state);
+}
+
+static __always_inline int is_lowering_cwnd(struct sock *sk)
+{
+	return ca_state(sk) == TCP_CA_CWR || ca_state(sk) == TCP_CA_Recovery;
+}
+
+static __always_inline int has_ecn_echo(struct sock *sk)
+{
+	struct state *state = state_of(sk);
+
+	return state->is_echoed && state->echoed_at == (__u32)tcp_sk(sk)->tcp_mstamp;
+}
+
+static __always_inline __u32 ssthresh_of(struct sock *sk)
+{
+	struct state *state = state_of(sk);
+
+	return state->ssthresh_after ? state->ssthresh_after : tcp_sk(sk)->snd_ssthresh;
+}
+
+static __always_inline struct window window_of(struct sock *sk)
+{
+	struct state *state = state_of(sk);
+	struct window window = {
+		.cwnd = is_lowering_cwnd(sk) ? state->cwnd : tcp_sk(sk)->snd_cwnd,
+		.ssthresh = ssthresh_of(sk),
+		.fraction_q16 = state->fraction_q16,
+	};
+
+	return window;
+}
+
+static __always_inline void set_window(struct sock *sk, const struct window *window)
+{
+	struct state *state = state_of(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	state->cwnd = smaller(window->cwnd, tp->snd_cwnd_clamp);
+	state->fraction_q16 = window->fraction_q16;
+	tp->snd_cwnd = state->cwnd;
+	tp->snd_ssthresh = window->ssthresh;
+}
+
+static __always_inline struct congestion congestion_of(struct sock *sk, enum cause cause, __u32 lossy_window)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct congestion event = {
+		.cause = cause,
+		/* Behind a hole that stays open SACK lets what is outstanding grow beyond the window of the loss. */
+		.flight_size = smaller(tp->packets_out, lossy_window),
+		.mss = larger(tp->mss_cache, 1),
+		.min_rtt_us = state_of(sk)->min_rtt_us,
+		.una = tp->snd_una,
+		.nxt = tp->snd_nxt,
+	};
+
+	return event;
+}
+
+/* Asks the controller. The ssthresh that it answers, in segments and Q16, or KEEP. */
+static __always_inline __u64 ask(struct sock *sk, const struct congestion *event, const struct window *window)
+{
+	struct state *state = state_of(sk);
+	__u64 ssthresh_q16;
+
+	state->cause = event->cause;
+	state->judgement = AVOIDANCE.judge ? AVOIDANCE.judge(&state->own, PARAMS, event, window) : CONGESTION;
+	ssthresh_q16 = AVOIDANCE.reduce ? AVOIDANCE.reduce(&state->own, PARAMS, event, window) : half_of_flight(event);
+	if (ssthresh_q16 != KEEP)
+		/* RFC 5681 §3.1 eq. (4). */
+		ssthresh_q16 = smaller(larger(ssthresh_q16, 2 * ONE_Q16), (__u64)WINDOW_MAX << 16);
+	state->is_answered = ssthresh_q16 != KEEP;
+	state->is_lower = ssthresh_q16 < cwnd_q16(window);
+	state->ssthresh_before = window->ssthresh;
+	return ssthresh_q16;
+}
+
+/* After a loss or ECN-Echo: cwnd as it is to become, and as ssthresh until it has. It is never raised. */
+static __always_inline __u32 reduce(struct sock *sk, enum cause cause)
+{
+	struct state *state = state_of(sk);
+	struct window window = window_of(sk);
+	struct congestion event = congestion_of(sk, cause, window.cwnd);
+	__u64 ssthresh_q16 = ask(sk, &event, &window);
+
+	state->ssthresh_after = ssthresh_q16 == KEEP ? window.ssthresh : ssthresh_q16 >> 16;
+	set_cwnd_q16(&window, smaller(cwnd_q16(&window), ssthresh_q16));
+	state->cwnd = window.cwnd;
+	state->fraction_q16 = window.fraction_q16;
+	return window.cwnd;
+}
+
+/* After a timeout, cwnd having been `window` until then. */
+static __always_inline void time_out(struct sock *sk, const struct window *window, __u32 lossy_window)
+{
+	struct state *state = state_of(sk);
+	struct congestion event = congestion_of(sk, CAUSE_TIMEOUT, lossy_window);
+	__u64 ssthresh_q16 = ask(sk, &event, window);
+
+	tcp_sk(sk)->snd_ssthresh = ssthresh_q16 == KEEP ? window->ssthresh : ssthresh_q16 >> 16;
+	state->ssthresh_after = 0;
+	state->cwnd = window->cwnd;
+	state->fraction_q16 = window->fraction_q16;
+}
+
+static __always_inline void end_reduction(struct sock *sk)
+{
+	struct state *state = state_of(sk);
+
+	tcp_sk(sk)->snd_ssthresh = ssthresh_of(sk);
+	state->ssthresh_after = 0;
+}
+
+/* The receiver is owed a CWR for a reduction only. */
+static __always_inline void settle_cwr(struct sock *sk)
+{
+	struct state *state = state_of(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	__u8 flags = tp->ecn_flags;
+
+	if (!(flags & TCP_ECN_OK))
+		return;
+	if (state->is_answered)
+		tp->ecn_flags = flags | TCP_ECN_QUEUE_CWR;
+	else if (!state->owed_cwr)
+		tp->ecn_flags = flags & ~TCP_ECN_QUEUE_CWR;
+}
+
+static __always_inline void count_answer(struct sock *sk)
+{
+	struct state *state = state_of(sk);
+
+	state->is_asked = 0;
+	if (state->cause == CAUSE_ECN)
+		COUNT(ecn_echoes);
+	else if (state->cause == CAUSE_LOSS && state->judgement == CORRUPTION)
+		COUNT(losses_corruption);
+	else if (state->cause == CAUSE_LOSS && state->judgement == UNDECIDED)
+		COUNT(losses_undecided);
+	else if (state->cause == CAUSE_LOSS)
+		COUNT(losses_congestion);
+	if (state->is_lower)
+		COUNT(reductions);
+	else
+		COUNT(reductions_avoided);
+}
+
+/* An ACK as the controller sees it. Without SACK the kernel counts a duplicate one after in_ack_event: it is then told with
+ * the next. One that tells nothing new, such as of a second copy, is none here. */
+static __always_inline struct ack ack_of(struct sock *sk)
+{
+	struct state *state = state_of(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct ack ack = {
+		.now_us = tp->tcp_mstamp,
+		.acked_bytes = tp->snd_una - state->una,
+		.mss = larger(tp->mss_cache, 1),
+		.rtt_us = state->rtt_us,
+		.srtt_us = tp->srtt_us >> 3,
+		.min_rtt_us = state->min_rtt_us,
+		.peer_timestamp = tp->rx_opt.rcv_tsval,
+		.una = tp->snd_una,
+		.nxt = tp->snd_nxt,
+		.is_duplicate = tp->snd_una == state->una && tp->delivered != state->delivered,
+		.in_recovery = is_lowering_cwnd(sk),
+		.is_cwnd_limited = is_cwnd_limited(tp),
+	};
+
+	return ack;
+}
+
+static __always_inline void observe(struct sock *sk)
+{
+	struct state *state = state_of(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct ack ack = ack_of(sk);
+	struct window window = window_of(sk);
+
+	state->una = tp->snd_una;
+	state->delivered = tp->delivered;
+	state->rtt_us = NO_RTT;
+	if (AVOIDANCE.observe)
+		AVOIDANCE.observe(&state->own, PARAMS, &ack, &window);
+	if (!ack.in_recovery)
+		set_window(sk, &window);
+}
+
+/* ECN-Echo while it recovers from what the controller has not answered to. */
+static __always_inline void answer_late(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	tp->snd_ssthresh = reduce(sk, CAUSE_ECN);
+	count_answer(sk);
+	settle_cwr(sk);
+	if (ca_state(sk) == TCP_CA_Loss) {
+		tp->snd_cwnd = state_of(sk)->cwnd;
+		end_reduction(sk);
+	}
+}
+
+SEC("struct_ops")
+void BPF_PROG(init, struct sock *sk)
+{
+	struct state *state = state_of(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	begin_socket(sk);
+	state->una = tp->snd_una;
+	state->delivered = tp->delivered;
+	state->cwnd = tp->snd_cwnd;
+	state->rtt_us = NO_RTT;
+	state->min_rtt_us = NO_RTT;
+	if (AVOIDANCE.init)
+		AVOIDANCE.init(&state->own, PARAMS);
+}
+
+SEC("struct_ops")
+void BPF_PROG(release, struct sock *sk)
+{
+	end_socket(sk);
+}
+
+SEC("struct_ops")
+void BPF_PROG(pkts_acked, struct sock *sk, const struct ack_sample *sample)
+{
+	struct state *state = state_of(sk);
+
+	state->acked = sample->pkts_acked;
+	if (sample->rtt_us < 0)
+		return;
+	state->rtt_us = larger(sample->rtt_us, 1);
+	state->min_rtt_us = smaller(state->min_rtt_us, state->rtt_us);
+}
+
+SEC("struct_ops")
+void BPF_PROG(in_ack_event, struct sock *sk, __u32 flags)
+{
+	struct state *state = state_of(sk);
+	__u8 phase = ca_state(sk);
+
+	state->is_echoed = !!(flags & CA_ACK_ECE);
+	state->echoed_at = tcp_sk(sk)->tcp_mstamp;
+	observe(sk);
+	if (state->is_answered || phase < TCP_CA_Recovery)
+		return;
+	if (state->is_echoed)
+		answer_late(sk);
+	else if (phase == TCP_CA_Loss)
+		settle_cwr(sk);
+}
+
+SEC("struct_ops")
+__u32 BPF_PROG(ssthresh, struct sock *sk)
+{
+	struct state *state = state_of(sk);
+
+	state->is_asked = 1;
+	state->owed_cwr = !!(tcp_sk(sk)->ecn_flags & TCP_ECN_QUEUE_CWR);
+	return reduce(sk, has_ecn_echo(sk) ? CAUSE_ECN : CAUSE_LOSS);
+}
+
+SEC("struct_ops")
+void BPF_PROG(cwnd_event, struct sock *sk, enum tcp_ca_event event)
+{
+	struct state *state = state_of(sk);
+	struct window window;
+
+	switch (event) {
+	case CA_EVENT_LOSS:
+		/* ssthresh() took it for a loss. */
+		window.cwnd = tcp_sk(sk)->snd_cwnd;
+		window.ssthresh = state->ssthresh_before;
+		window.fraction_q16 = state->fraction_q16;
+		time_out(sk, &window, window.cwnd);
+		state->is_timeout_told = 1;
+		break;
+	case CA_EVENT_COMPLETE_CWR:
+		end_reduction(sk);
+		break;
+	case CA_EVENT_CWND_RESTART:
+		if (AVOIDANCE.restart)
+			AVOIDANCE.restart(&state->own);
+		break;
+	default:
+		break;
+	}
+}
+
+static __always_inline void enter_loss(struct sock *sk)
+{
+	struct state *state = state_of(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct congestion event = congestion_of(sk, CAUSE_TIMEOUT, tp->prior_cwnd);
+	struct window window = window_of(sk);
+
+	COUNT(timeouts);
+	state->owed_cwr = !!(tp->ecn_flags & TCP_ECN_QUEUE_CWR);
+	if (is_lowering_cwnd(sk) && !state->is_timeout_told) {
+		time_out(sk, &window, tp->prior_cwnd);
+		state->is_asked = 1;
+	}
+	if (state->is_asked)
+		count_answer(sk);
+	state->is_timeout_told = 0;
+	if (AVOIDANCE.keeps_window && AVOIDANCE.keeps_window(&state->own, &event)) {
+		tp->snd_cwnd = state->cwnd;
+		return;
+	}
+	state->cwnd = tp->snd_cwnd;
+	state->fraction_q16 = 0;
+}
+
+SEC("struct_ops")
+void BPF_PROG(set_state, struct sock *sk, __u8 phase)
+{
+	struct state *state = state_of(sk);
+
+	if (phase == TCP_CA_Loss) {
+		enter_loss(sk);
+	} else if (state->is_asked) {
+		count_answer(sk);
+		settle_cwr(sk);
+	}
+}
+
+SEC("struct_ops")
+void BPF_PROG(cong_avoid, struct sock *sk, __u32 ack, __u32 acked)
+{
+	struct state *state = state_of(sk);
+	struct window window = window_of(sk);
+
+	/* RFC 3168 §6.1.2: no growth on an ACK with ECN-Echo. */
+	if (has_ecn_echo(sk) || !is_cwnd_limited(tcp_sk(sk)))
+		return;
+	/* What SACK has reported before has left the network before: it does not count again when the hole closes. */
+	acked = smaller(acked, state->acked);
+	if (acked && in_slow_start(&window)) {
+		__u64 gain_q16 = AVOIDANCE.slow_start_gain ? AVOIDANCE.slow_start_gain(&state->own) : ONE_Q16;
+
+		acked = slow_start(&window, acked, gain_q16);
+	}
+	/* One ACK of all that was in flight before a reduction is not worth several windows. */
+	acked = smaller(acked, window.cwnd);
+	if (acked && AVOIDANCE.increase)
+		AVOIDANCE.increase(&state->own, PARAMS, acked, &window);
+	else if (acked)
+		grow_additively(&window, acked, ONE_Q16);
+	set_window(sk, &window);
+}
+
+SEC("struct_ops")
+__u32 BPF_PROG(undo_cwnd, struct sock *sk)
+{
+	struct state *state = state_of(sk);
+
+	if (state->ssthresh_after) {
+		tcp_sk(sk)->snd_ssthresh = state->ssthresh_before;
+		state->ssthresh_after = 0;
+	}
+	if (AVOIDANCE.undo)
+		AVOIDANCE.undo(&state->own);
+	return tcp_reno_undo_cwnd(sk);
+}
+
+SEC(".struct_ops.link")
+struct tcp_congestion_ops controller = {
+	.init = (void *)init,
+	.release = (void *)release,
+	.pkts_acked = (void *)pkts_acked,
+	.in_ack_event = (void *)in_ack_event,
+	.ssthresh = (void *)ssthresh,
+	.cwnd_event = (void *)cwnd_event,
+	.set_state = (void *)set_state,
+	.cong_avoid = (void *)cong_avoid,
+	.undo_cwnd = (void *)undo_cwnd,
+	.flags = TCP_CONG_NON_RESTRICTED,
+	.name = "controller",
+};
+
+#endif

@@ -1,0 +1,68 @@
+/* The congestion window, shared by slow start and avoidance: `Window` and `SlowStart` of crates/proto/src/cc. */
+#ifndef AIRTCP_WINDOW_H
+#define AIRTCP_WINDOW_H
+
+#include "fixed.h"
+
+/* No window is larger, in segments. It leaves room for 2^20 where a window in Q16 is multiplied. */
+#define WINDOW_MAX (1U << 26)
+
+/* Segments. */
+struct window {
+	__u32 cwnd;
+	__u32 ssthresh;
+	/* What belongs to cwnd beside its whole segments. The kernel's own count of ACKs, snd_cwnd_cnt, is not used: it would
+	 * lose what a reduction leaves of a segment, and a gain that changes from ACK to ACK. */
+	__u32 fraction_q16;
+};
+
+static inline __u64 cwnd_q16(const struct window *window)
+{
+	return ((__u64)window->cwnd << 16) + window->fraction_q16;
+}
+
+static inline void set_cwnd_q16(struct window *window, __u64 segments_q16)
+{
+	segments_q16 = smaller(segments_q16, (__u64)WINDOW_MAX << 16);
+	window->cwnd = segments_q16 >> 16;
+	window->fraction_q16 = segments_q16 & (ONE_Q16 - 1);
+}
+
+static inline int in_slow_start(const struct window *window)
+{
+	return window->cwnd < window->ssthresh;
+}
+
+/* No gain is larger: with as many segments as WINDOW_MAX it fits in 64 bits. */
+#define GAIN_MAX_Q16 (1ULL << 37)
+
+/* `gain` segments a window's worth of acknowledged ones (RFC 5681 §3.1). `acked` is at most cwnd. */
+static inline void grow_additively(struct window *window, __u32 acked, __u64 gain_q16)
+{
+	/* Shifted by 16 it fits in 64 bits. */
+	__u64 growth_q16 = smaller(acked * gain_q16, 1ULL << 47);
+
+	set_cwnd_q16(window, cwnd_q16(window) + (growth_q16 << 16) / larger(cwnd_q16(window), ONE_Q16));
+}
+
+/* `gain` segments for each that is acknowledged, up to ssthresh. Answers how many of them were not needed for that. */
+static inline __u32 slow_start(struct window *window, __u32 acked, __u64 gain_q16)
+{
+	__u64 room_q16 = ((__u64)window->ssthresh << 16) - cwnd_q16(window);
+	__u64 growth_q16 = smaller(acked, WINDOW_MAX) * gain_q16;
+
+	if (growth_q16 <= room_q16) {
+		set_cwnd_q16(window, cwnd_q16(window) + growth_q16);
+		return 0;
+	}
+	set_cwnd_q16(window, (__u64)window->ssthresh << 16);
+	return acked - smaller(room_q16 / gain_q16, acked);
+}
+
+/* Segments that lie in the path's queues if an RTT of `rtt` is one of `base` and queueing. */
+static inline __u64 queued_q16(__u64 in_flight_q16, __u32 base_rtt_us, __u32 rtt_us)
+{
+	return rtt_us > base_rtt_us ? share(in_flight_q16, rtt_us - base_rtt_us, rtt_us) : 0;
+}
+
+#endif
