@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from airtcp._engine import ControllerError, ScenarioError, version
-from airtcp.cli import advise, compare, fit, listings, model, paper, run, sweep, trace
+from airtcp.cli import advise, compare, fidelity, fit, listings, model, paper, run, sweep, trace
 from airtcp.cli.controllers import hinted
 from airtcp.cli.errors import BAD_INPUT, FAILED, InputError
 
@@ -29,6 +29,9 @@ app.command("sweep", short_help="Compare schemes while keys of the scenario vary
 )
 app.add_typer(paper.app, name="paper", short_help="Repeat what the papers measured.")
 app.add_typer(model.app, name="model", short_help="The papers' closed forms beside the simulator.")
+app.command(
+    "fidelity", short_help="Compare the simulator with this host's kernel.", epilog=fidelity.EXAMPLES
+)(fidelity.command)
 app.command("trace", short_help="Print a link's round trips.", epilog=trace.EXAMPLES)(trace.command)
 app.command("schemes", short_help="List the schemes and their parameters.", epilog=listings.SCHEMES_EXAMPLES)(
     listings.schemes_command

@@ -1,0 +1,96 @@
+"""`airtcp fidelity`: what it does; its options are in `fidelity`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import typer
+
+from airtcp.cli.console import plain_console, watched
+from airtcp.cli.errors import FAILED, INTERRUPTED, InputError, check_outputs, writing
+from airtcp.failure import Failure, failure_notes
+from airtcp.fidelity.findings import Finding, Journal, Measured, findings
+from airtcp.fidelity.grid import Cell, cells
+from airtcp.fidelity.measure import KERNEL_SEEDS, measure, simulate
+from airtcp.fidelity.page import page, verdict
+from airtcp.fidelity.plot import ratios
+from airtcp.figures.style import save, save_svg, style
+from airtcp.linux import LinuxError
+
+FIGURES = "figures"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for: the options of `airtcp fidelity`."""
+
+    seeds: int | None
+    quick: bool
+    out: Path
+    docs: Path | None
+    jobs: int | None
+
+
+@dataclass
+class _Progress:
+    """What came of the runs on the kernel."""
+
+    failures: list[Failure] = field(default_factory=list)
+    interrupted: bool = False
+
+
+def run_fidelity(request: Request) -> None:
+    check_outputs(request.out)
+    if request.docs:
+        check_outputs(request.docs / FIGURES)
+    grid = cells(quick=request.quick)
+    with watched("simulating") as watcher:
+        watcher.expect(1)
+        simulated = simulate(grid, request.jobs)
+        watcher.done("")
+    journal = Journal(request.out / "kernel.jsonl")
+    seeds = request.seeds or (1 if request.quick else KERNEL_SEEDS)
+    progress = _Progress()
+    with watched("on the kernel") as watcher:
+        watcher.expect(seeds * len(grid) - len(journal.read()))
+
+        def done(cell: Cell, outcome: Measured | Failure) -> None:
+            watcher.done(cell.scheme)
+            if isinstance(outcome, Failure):
+                progress.failures.append(outcome)
+
+        try:
+            measure(simulated, journal, done, seeds)
+        except LinuxError as error:
+            raise InputError(str(error)) from error
+        except KeyboardInterrupt:
+            progress.interrupted = True
+    runs = journal.read()
+    goodputs = {cell: each.goodputs_bps for cell, each in simulated.items()}
+    _finish(request, findings(grid, goodputs, runs), sorted({run.kernel for run in runs}), progress)
+
+
+def _finish(request: Request, found: Sequence[Finding], kernels: Sequence[str], progress: _Progress) -> None:
+    console = plain_console()
+    if found:
+        console.print(verdict(found))
+        _write(request, found, ", ".join(kernels))
+    for note in failure_notes(progress.failures):
+        console.print(note)
+    if progress.interrupted:
+        console.print("Interrupted: the same command goes on from here.")
+        raise typer.Exit(INTERRUPTED)
+    if progress.failures:
+        raise typer.Exit(FAILED)
+
+
+def _write(request: Request, found: Sequence[Finding], kernel: str) -> None:
+    with style(), writing(request.out):
+        drawn = ratios(found)
+        save(drawn, request.out, "fidelity")
+        (request.out / "fidelity.md").write_text(page(found, kernel), encoding="utf-8")
+        if request.docs:
+            save_svg(drawn, request.docs / FIGURES, "fidelity")
+            (request.docs / "fidelity.md").write_text(page(found, kernel), encoding="utf-8")

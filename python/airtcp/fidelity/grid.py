@@ -1,0 +1,63 @@
+"""The paths on which simulator and kernel are compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+
+from airtcp._engine import Scenario
+
+SCHEMES = ("reno", "cubic", "bbr", "westwood-vt", "spectcp")
+MARKING = frozenset({"spectcp"})
+"""Schemes that wait for marks: their queue is RED with ECN, as in paper 002; that of the others drops its tail."""
+DURATION_S = 30.0
+
+
+@dataclass(frozen=True, order=True)
+class Point:
+    """One path."""
+
+    rate_mbps: float
+    rtt_ms: float
+    """Without queueing and sending."""
+    loss: float
+    """Probability that a data packet is lost at random. ACKs are not."""
+
+
+@dataclass(frozen=True, order=True)
+class Cell:
+    """One scheme on one path."""
+
+    scheme: str
+    point: Point
+
+
+RATES_MBPS = (2.0, 10.0, 50.0)
+RTTS_MS = (10.0, 50.0, 200.0)
+LOSSES = (0.0, 0.001, 0.01, 0.05)
+
+
+def cells(*, quick: bool = False) -> list[Cell]:
+    """All of the grid; with `quick`, its corners of one rate."""
+    rates, rtts, losses = ((10.0,), (10.0, 200.0), (0.0, 0.01)) if quick else (RATES_MBPS, RTTS_MS, LOSSES)
+    return [Cell(scheme, Point(*at)) for scheme, *at in product(SCHEMES, rates, rtts, losses)]
+
+
+def scenario(cell: Cell) -> Scenario:
+    """One unlimited transfer; half of the RTT each way; the default queue, of one bandwidth-delay product."""
+    point = cell.point
+    link: dict[str, object] = {
+        "name": "path",
+        "rate": f"{point.rate_mbps:g}Mbit/s",
+        "delay": f"{point.rtt_ms / 2:g}ms",
+        "loss": {"packet": point.loss},
+        "reverse": {"loss": {"packet": 0}},
+    }
+    if cell.scheme in MARKING:
+        link["queue"] = {"discipline": "red", "ecn": True}
+    return Scenario.build(
+        name=f"{cell.scheme} at {point.rate_mbps:g} Mbit/s, {point.rtt_ms:g} ms, {point.loss:.1%}",
+        duration=f"{DURATION_S:g}s",
+        schemes=[cell.scheme],
+        link=[link],
+    )
