@@ -30,7 +30,6 @@ class Request:
     quick: bool
     out: Path
     docs: Path | None
-    jobs: int | None
 
 
 @dataclass
@@ -48,7 +47,7 @@ def run_fidelity(request: Request) -> None:
     grid = cells(quick=request.quick)
     with watched("simulating") as watcher:
         watcher.expect(1)
-        simulated = simulate(grid, request.jobs)
+        simulated = simulate(grid)
         watcher.done("")
     journal = Journal(request.out / "kernel.jsonl")
     seeds = request.seeds or (1 if request.quick else KERNEL_SEEDS)

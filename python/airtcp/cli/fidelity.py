@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-from airtcp.cli.options import JobsOption
-
 EXAMPLES = """\b
 Examples:
   sudo airtcp fidelity --quick
@@ -28,14 +26,13 @@ def command(
     docs: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write fidelity.md and its figure there.")
     ] = None,
-    jobs: JobsOption = None,
 ) -> None:
     """Compare the simulator with this host's kernel, over a grid of loss, RTT and rate.
 
-    Needs root and `airtcpd` (`make field`), on a machine that does nothing else: it takes half an hour of real
-    time. Ctrl-C keeps what has run; the same command goes on from there.
+    Needs root and `airtcpd` (`make field`), on a machine that does nothing else: it takes half an hour of
+    real time. Ctrl-C keeps what has run; the same command goes on from there.
     """
     from airtcp.cli.faithful import Request, run_fidelity  # noqa: PLC0415 it loads Matplotlib
 
     folder = out or Path("airtcp-out/fidelity-quick" if quick else "airtcp-out/fidelity")
-    run_fidelity(Request(seeds, quick=quick, out=folder, docs=docs, jobs=jobs))
+    run_fidelity(Request(seeds, quick=quick, out=folder, docs=docs))

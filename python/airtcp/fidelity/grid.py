@@ -9,7 +9,7 @@ from airtcp._engine import Scenario
 
 SCHEMES = ("reno", "cubic", "bbr", "westwood-vt", "spectcp")
 MARKING = frozenset({"spectcp"})
-"""Schemes that wait for marks: their queue is RED with ECN, as in paper 002; that of the others drops its tail."""
+"""They wait for marks: their queue is RED with ECN, as in paper 002; that of the others drops its tail."""
 DURATION_S = 30.0
 
 

@@ -20,7 +20,7 @@ PACKETS_PER_S = 6000.0
 """Over all emulated links together: what two cores keep up with beside the TCPs themselves."""
 MOST_AT_A_TIME = 16
 MOST_LATE = 0.01
-"""A run of which more packets than this came late tells of the machine, not of the kernel: it is made again, alone."""
+"""A run with more late packets than this tells of the machine, not of the kernel: it is made again, alone."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class Simulated:
     """Over the link, both ways."""
 
 
-def simulate(cells: Sequence[Cell], jobs: int | None = None) -> dict[Cell, Simulated]:
+def simulate(cells: Sequence[Cell]) -> dict[Cell, Simulated]:
     requests = [Request(scenario(cell).vary(seeds=SIMULATED_SEEDS)) for cell in cells]
-    found = compare_all(requests, jobs=jobs)
+    found = compare_all(requests)
     return {cell: _simulated(comparison.runs) for cell, comparison in zip(cells, found, strict=True)}
 
 

@@ -1,0 +1,89 @@
+"""The simulator beside the kernel: what is run, kept and told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from airtcp.failure import Failure
+from airtcp.fidelity import measure as measuring
+from airtcp.fidelity.findings import Finding, Journal, Measured, findings
+from airtcp.fidelity.grid import Cell, Point, cells, scenario
+from airtcp.fidelity.measure import Simulated, measure
+from airtcp.fidelity.page import page
+from airtcp.linux import Job, KernelRun
+
+NEAR = Cell("reno", Point(10.0, 10.0, 0.0))
+FAR = Cell("spectcp", Point(2.0, 200.0, 0.05))
+SIMULATED = {NEAR: Simulated([9e6, 9.2e6], 1200.0), FAR: Simulated([1e6, 1.2e6], 90.0)}
+
+
+def kernel_run(goodput_bps: float, late: int = 0) -> KernelRun:
+    run: Any = {"goodput_bps": goodput_bps}
+    host = {"kernel": "6.18.5", "lateness": {"departures": 100, "late": late, "mean_us": 0.0, "max_us": 0.0}}
+    return KernelRun(run, None, host)
+
+
+@pytest.fixture
+def waves(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, list[tuple[str, int]]]]:
+    """What was asked of the kernel: how many at a time, and which. The first run of reno is late."""
+    asked: list[tuple[int, list[tuple[str, int]]]] = []
+
+    def run_all(jobs: list[Job], at_a_time: int, on_done: Any) -> None:
+        is_first = not asked
+        asked.append((at_a_time, [(job.scheme, job.seed) for job in jobs]))
+        for job in jobs:
+            if (job.scheme, job.seed) == ("spectcp", 2):
+                on_done(job, Failure("spectcp", 2, "no such thing"))
+            else:
+                on_done(job, kernel_run(1e6 * job.seed, late=50 if is_first else 0))
+
+    monkeypatch.setattr(measuring, "run_all", run_all)
+    return asked
+
+
+def test_every_cell_is_a_scenario_that_loses_data_alone() -> None:
+    grid = cells()
+    assert len(grid) == len(set(grid)) == 5 * 3 * 3 * 4
+    assert {cell.scheme for cell in grid} == {cell.scheme for cell in cells(quick=True)}
+    document = scenario(FAR).to_toml()
+    assert "0.05" in document or "5%" in document
+    forward, reverse = scenario(FAR).run(FAR.scheme, 1), scenario(NEAR).run(NEAR.scheme, 1)
+    assert forward.to_json() != reverse.to_json()
+
+
+def test_busy_runs_go_alone_and_late_ones_again(
+    tmp_path: Path, waves: list[tuple[int, list[tuple[str, int]]]]
+) -> None:
+    journal = Journal(tmp_path / "kernel.jsonl")
+    outcomes: list[object] = []
+    measure(SIMULATED, journal, lambda _, outcome: outcomes.append(outcome), seeds=2)
+    assert waves == [
+        (4, [("reno", 1), ("reno", 2)]),
+        (16, [("spectcp", 1), ("spectcp", 2)]),
+        (1, waves[2][1]),
+    ]
+    assert waves[2][1] == [("reno", 1), ("reno", 2)]
+    assert sum(isinstance(outcome, Failure) for outcome in outcomes) == 1
+    assert [(run.cell, run.seed) for run in journal.read()] == [(FAR, 1), (NEAR, 1), (NEAR, 2)]
+    # What failed is tried again, what was kept is not.
+    del waves[:]
+    measure(SIMULATED, journal, lambda *_: None, seeds=2)
+    assert waves[0] == (16, [("spectcp", 2)])
+
+
+def test_the_page_tells_what_is_outside() -> None:
+    runs = [Measured(NEAR, seed, 9.1e6, 0.0, "6.18.5") for seed in (1, 2)]
+    runs += [Measured(FAR, seed, 2e6, 0.0, "6.18.5") for seed in (1, 2)]
+    found = findings([NEAR, FAR], {cell: each.goodputs_bps for cell, each in SIMULATED.items()}, runs)
+    assert [finding.is_close for finding in found] == [True, False]
+    text = page(found, "6.18.5")
+    assert "1 of 2 cells (50 %) are within 10 % of each other: the aim is missed." in text
+    assert "| `spectcp` | 2 Mbit/s, 200 ms, 5 % | 1.1 | 2 | +82" in text
+    assert "| 2 Mbit/s, 200 ms | 2 · **1.82** |" in text
+
+
+def test_the_ratio_is_that_of_the_means() -> None:
+    assert Finding(NEAR, [1.0, 3.0], [1.0]).ratio == 0.5
