@@ -3,13 +3,18 @@
 //! The programs lie in `src/bpf`, are compiled by `build.rs` and end up inside whatever links this crate: clang is needed
 //! to build it, not to run it.
 
+pub mod bpffs;
 pub mod cc;
+pub mod cgroup;
 pub mod probe;
 pub mod rto;
 
 /// What libbpf makes of the compiled programs.
 #[allow(unsafe_code, clippy::all, clippy::disallowed_types, missing_docs, reason = "generated")]
 mod skeleton {
+    pub mod apply {
+        include!(concat!(env!("OUT_DIR"), "/apply.skel.rs"));
+    }
     pub mod probe {
         include!(concat!(env!("OUT_DIR"), "/probe.skel.rs"));
     }

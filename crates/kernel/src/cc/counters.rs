@@ -1,8 +1,5 @@
 //! What a controller has counted.
 
-use super::CcError;
-use libbpf_rs::{MapCore, MapFlags, MapHandle};
-
 /// Declares [`Counters`], whose fields are those of `struct counters` in `bpf/intf.h`, in the same order.
 macro_rules! counters {
     ($($(#[$doc:meta])+ $name:ident,)+) => {
@@ -49,17 +46,18 @@ impl Counters {
         self.sockets_opened.saturating_sub(self.sockets_closed)
     }
 
-    /// Sums up what the CPUs have counted.
-    pub(super) fn read(map: &MapHandle) -> Result<Counters, CcError> {
-        let failed = |source| CcError::libbpf("read its counters", source);
-        let cpus = map.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY).map_err(failed)?.unwrap_or_default();
+    /// Bytes that one CPU's take.
+    pub(super) const SIZE: usize = 8 * Counters::NAMES.len();
+
+    /// Sums up what each CPU has counted.
+    pub(super) fn sum(cpus: &[Vec<u8>]) -> Counters {
         let mut sum = Counters::default();
         for cpu in cpus {
             for (total, count) in sum.fields_mut().into_iter().zip(cpu.chunks_exact(8)) {
                 *total += u64::from_ne_bytes(count.try_into().expect("eight bytes"));
             }
         }
-        Ok(sum)
+        sum
     }
 }
 

@@ -1,6 +1,10 @@
-//! Why a controller could not be loaded, found or changed.
+//! Why a controller could not be loaded, found, changed or applied.
 
+use super::{Owner, requirements};
+use crate::bpffs::MountError;
+use crate::cgroup::CgroupError;
 use airtcp_proto::cc::RegistryError;
+use std::io;
 
 #[derive(Debug, thiserror::Error)]
 pub enum CcError {
@@ -8,19 +12,65 @@ pub enum CcError {
     UnknownController { name: String, nearest: Option<String>, known: String },
     #[error(transparent)]
     Params(#[from] RegistryError),
-    #[error("`{0}` is no name for a congestion control: 1 to 15 letters, digits, `_` or `.`")]
+    #[error("`{0}` cannot be a congestion control's name: 1 to 15 letters, digits and `_`")]
     Name(String),
-    #[error("the kernel has a congestion control `{0}` already")]
-    Exists(String),
-    #[error("{doing} needs root, or the capabilities {missing}")]
-    Capability { doing: &'static str, missing: String },
+    #[error("the kernel has a congestion control `{name}` already, by {owner}; {}", cure(.owner, .name))]
+    Exists { name: String, owner: Owner },
+    #[error("airtcpd has not loaded `{name}`{}; loaded: {known}", hint(.nearest))]
+    NotLoaded { name: String, nearest: Option<String>, known: String },
+    #[error("`{0}` was loaded by another version of airtcpd, {1}: unload it, and load it again")]
+    OtherVersion(String, String),
+    #[error("missing {0}: run as root, or with these capabilities")]
+    Capability(String),
+    #[error("this kernel takes no congestion controls from programs: {0}")]
+    Unsupported(&'static str),
     #[error("cannot {doing}: {source}{}", log_lines(.log))]
     Kernel { doing: String, source: libbpf_rs::Error, log: Vec<String> },
+    #[error("cannot {doing}: {source}")]
+    Io { doing: String, source: io::Error },
+    #[error("`{0}` is no IPv4 prefix, such as 10.1.0.0/16, 10.1.2.3 or default{1}")]
+    Prefix(String, &'static str),
+    #[error("there is no route to exactly {0} in this namespace's main table: see `ip route`")]
+    NoRoute(String),
+    #[error("{target} has `{by}` applied already: unload that first")]
+    Applied { target: String, by: String },
+    #[error(transparent)]
+    Mount(#[from] MountError),
+    #[error(transparent)]
+    Cgroup(#[from] CgroupError),
+    #[error("`{name}` stays loaded, as {left}; --force leaves that as it is")]
+    Undo { name: String, left: String },
 }
 
 impl CcError {
     pub(super) fn libbpf(doing: &str, source: libbpf_rs::Error) -> CcError {
-        CcError::Kernel { doing: doing.to_owned(), source, log: Vec::new() }
+        CcError::refusal(doing.to_owned(), source, Vec::new())
+    }
+
+    /// For `map_err`: what was being done when it happened.
+    pub(super) fn io(doing: impl Into<String>) -> impl FnOnce(io::Error) -> CcError {
+        let doing = doing.into();
+        |source| CcError::Io { doing, source }
+    }
+
+    /// The kernel has refused; names what it lacks, or what this process lacks, if that is why.
+    pub(super) fn refusal(doing: String, source: libbpf_rs::Error, log: Vec<String>) -> CcError {
+        if let Some(missing) = requirements::missing_capabilities() {
+            return CcError::Capability(missing);
+        }
+        match requirements::missing_in_kernel() {
+            Some(missing) => CcError::Unsupported(missing),
+            None => CcError::Kernel { doing, source, log },
+        }
+    }
+}
+
+fn cure(owner: &Owner, name: &str) -> String {
+    match owner {
+        Owner::Airtcpd => {
+            format!("`airtcpd cc set {name}` changes its parameters, `airtcpd cc unload {name}` removes it")
+        }
+        _ => "load this one under another name with --as".to_owned(),
     }
 }
 

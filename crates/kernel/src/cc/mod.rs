@@ -1,16 +1,26 @@
 //! The papers' senders as congestion controls of the running kernel.
 //!
-//! [`register`] gives a controller to the kernel for as long as this process keeps it, [`Registered::pin`] for longer.
+//! [`register`] gives a controller to the kernel for as long as this process keeps it, [`load`] for longer.
 //! Parameters are the Rust controllers' (`airtcp_proto::cc::registry`), as far as the kernel's form has them.
 
+mod apply;
 mod controllers;
 mod counters;
 mod error;
 mod libbpf;
+mod loaded;
+mod owner;
 mod params;
+mod pinned;
+mod record;
 mod register;
+mod requirements;
 
+pub use apply::{Applied, AsDefault, InCgroup, OnRoute, Prefix, Target};
 pub use controllers::{Controller, controllers, find};
 pub use counters::Counters;
 pub use error::CcError;
+pub use loaded::Loaded;
+pub use owner::{Owner, available};
+pub use pinned::{Pinned, Unloaded, load, open, pinned, pinned_names, set, unload};
 pub use register::{Registered, Request, register};

@@ -18,8 +18,11 @@ impl Field {
         (value / self.resolution()).round() as u32
     }
 
+    /// The shortest decimal that is stored so: 0.8, though no binary fraction is.
     pub fn decode(&self, stored: u32) -> f64 {
-        f64::from(stored) * self.resolution()
+        let exact = f64::from(stored) * self.resolution();
+        let rounded = |digits| (exact * f64::powi(10.0, digits)).round() / f64::powi(10.0, digits);
+        (0..12).map(rounded).find(|&value| self.encode(value) == stored).unwrap_or(exact)
     }
 
     /// By how much two neighbouring values differ.

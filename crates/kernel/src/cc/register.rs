@@ -1,15 +1,13 @@
 //! Giving a controller to the kernel.
 
 use super::libbpf::listening;
-use super::{CcError, Controller, Counters};
-use libbpf_rs::{ErrorKind, Link, MapCore, MapFlags, MapHandle, MapType, Object, ObjectBuilder, OpenObject};
+use super::{CcError, Controller, Loaded, Owner};
+use libbpf_rs::{ErrorKind, Link, MapCore, MapHandle, MapType, Object, ObjectBuilder, OpenObject};
 use std::collections::BTreeMap;
+use std::ops::Deref;
 
 /// Longest name of a congestion control, in bytes: the kernel's TCP_CA_NAME_MAX with its final zero is 16.
 const NAME_MAX: usize = 15;
-
-/// The only one of a controller's maps.
-const KEY: [u8; 4] = [0; 4];
 
 /// What to load.
 pub struct Request {
@@ -20,14 +18,25 @@ pub struct Request {
     pub params: BTreeMap<String, f64>,
 }
 
+impl Request {
+    /// What the kernel is to call it.
+    pub fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or(self.controller.kernel_name)
+    }
+}
+
 /// A controller that any program can select until this is dropped. Sockets that use it then keep it until they close.
 pub struct Registered {
-    pub(super) controller: &'static Controller,
-    pub(super) name: String,
+    pub(super) loaded: Loaded,
     pub(super) link: Link,
-    pub(super) counters: MapHandle,
-    /// `None`: it has no parameters.
-    pub(super) params: Option<MapHandle>,
+}
+
+impl Deref for Registered {
+    type Target = Loaded;
+
+    fn deref(&self) -> &Loaded {
+        &self.loaded
+    }
 }
 
 /// Gives a controller to the kernel.
@@ -35,7 +44,7 @@ pub struct Registered {
 /// # Errors
 /// [`CcError`]; nothing is left behind.
 pub fn register(request: &Request) -> Result<Registered, CcError> {
-    let name = request.name.as_deref().unwrap_or(request.controller.kernel_name);
+    let name = request.name();
     check_name(name)?;
     let values = request.controller.values(&request.params)?;
     listening(|| {
@@ -43,59 +52,14 @@ pub fn register(request: &Request) -> Result<Registered, CcError> {
         prepare(&mut open, request.controller, name, |param| values.get(param));
         attach(&mut open.load()?, request.controller, name)
     })
-    .map_err(|(source, log)| refusal(name, source, log))
-}
-
-impl Registered {
-    pub fn controller(&self) -> &'static Controller {
-        self.controller
-    }
-
-    /// What the kernel calls it.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// # Errors
-    /// If the kernel refuses to read them.
-    pub fn counters(&self) -> Result<Counters, CcError> {
-        Counters::read(&self.counters)
-    }
-
-    /// Changes a parameter for sockets that there are, too.
-    ///
-    /// # Errors
-    /// An unknown parameter or a value out of range.
-    pub fn set(&self, param: &str, value: f64) -> Result<(), CcError> {
-        self.controller.values(&BTreeMap::from([(param.to_owned(), value)]))?;
-        let Some(map) = &self.params else { return Ok(()) };
-        let mut memory = self.memory(map)?;
-        for field in self.controller.fields.iter().filter(|field| field.name == param) {
-            field.write(value, &mut memory);
-        }
-        map.update(&KEY, &memory, MapFlags::ANY)
-            .map_err(|source| CcError::libbpf("change its parameters", source))
-    }
-
-    /// The parameters as they are now, as exactly as the program stores them.
-    ///
-    /// # Errors
-    /// If the kernel refuses to read them.
-    pub fn params(&self) -> Result<BTreeMap<&'static str, f64>, CcError> {
-        let Some(map) = &self.params else { return Ok(BTreeMap::new()) };
-        let memory = self.memory(map)?;
-        let names = self.controller.params.iter().map(|param| param.name);
-        Ok(names.zip(self.controller.fields.iter().map(|field| field.read(&memory))).collect())
-    }
-
-    fn memory(&self, params: &MapHandle) -> Result<Vec<u8>, CcError> {
-        let found = params.lookup(&KEY, MapFlags::ANY);
-        Ok(found.map_err(|source| CcError::libbpf("read its parameters", source))?.unwrap_or_default())
-    }
+    .map_err(|(source, log)| match source.kind() {
+        ErrorKind::AlreadyExists => CcError::Exists { name: name.to_owned(), owner: Owner::of(name) },
+        _ => CcError::refusal(format!("load `{name}`"), source, log),
+    })
 }
 
 fn check_name(name: &str) -> Result<(), CcError> {
-    let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let is_name = (1..=NAME_MAX).contains(&name.len()) && name.chars().all(is_allowed);
     if is_name { Ok(()) } else { Err(CcError::Name(name.to_owned())) }
 }
@@ -103,8 +67,8 @@ fn check_name(name: &str) -> Result<(), CcError> {
 /// Writes the name and the parameters into what will be loaded.
 fn prepare(open: &mut OpenObject, controller: &Controller, name: &str, value: impl Fn(&str) -> f64) {
     for mut map in open.maps_mut() {
-        let is_params = map.name().to_string_lossy().ends_with(".bss");
-        let is_ops = map.map_type() == MapType::StructOps;
+        let (is_params, is_ops) =
+            (is_params(map.name().as_encoded_bytes()), map.map_type() == MapType::StructOps);
         let Some(memory) = map.initial_value_mut() else { continue };
         if is_params {
             for field in &controller.fields {
@@ -125,21 +89,15 @@ fn attach(object: &mut Object, controller: &'static Controller, name: &str) -> l
             link = Some(map.attach_struct_ops()?);
         } else if map.name() == "counters" {
             counters = Some(MapHandle::try_from(&map)?);
-        } else if map.name().to_string_lossy().ends_with(".bss") {
+        } else if is_params(map.name().as_encoded_bytes()) {
             params = Some(MapHandle::try_from(&map)?);
         }
     }
     let (link, counters) = link.zip(counters).expect("every controller has both");
-    Ok(Registered { controller, name: name.to_owned(), link, counters, params })
+    Ok(Registered { loaded: Loaded { controller, name: name.to_owned(), counters, params }, link })
 }
 
-fn refusal(name: &str, source: libbpf_rs::Error, log: Vec<String>) -> CcError {
-    match source.kind() {
-        ErrorKind::AlreadyExists => CcError::Exists(name.to_owned()),
-        ErrorKind::PermissionDenied => CcError::Capability {
-            doing: "loading a congestion control",
-            missing: "CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN".to_owned(),
-        },
-        _ => CcError::Kernel { doing: format!("load `{name}`"), source, log },
-    }
+/// libbpf calls the map of a section by the object's name and the section's.
+fn is_params(map: &[u8]) -> bool {
+    map.ends_with(b".bss")
 }

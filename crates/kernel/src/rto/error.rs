@@ -1,15 +1,13 @@
+use crate::cgroup::CgroupError;
 use std::io;
-use std::path::PathBuf;
 
 /// Why connections cannot be given another retransmission timer.
 #[derive(Debug, thiserror::Error)]
 pub enum RtoError {
     #[error("{0}")]
     Rule(String),
-    #[error("{0}: {1}")]
-    Cgroup(PathBuf, io::Error),
-    #[error("{0} is not a cgroup of version 2, but {1}; cgroup2 is mounted at {2}")]
-    NotCgroup2(PathBuf, &'static str, String),
+    #[error(transparent)]
+    Cgroup(#[from] CgroupError),
     #[error("this kernel has no TCP_RTO_MAX_MS ({0}): Linux 6.15 or newer is needed")]
     OldKernel(io::Error),
     #[error("the kernel refuses the program: {0}; `airtcpd doctor` says what is missing")]

@@ -1,14 +1,13 @@
 //! Another retransmission timer for the connections of a cgroup: RTO = SRTT + m·RTTVAR (paper 003), or a fine-grained one
 //! (paper 000's F3). `bpf/rto.bpf.c` says how.
 
-mod cgroup;
 mod error;
 mod rule;
 
-pub use cgroup::mount as cgroup_mount;
 pub use error::RtoError;
 pub use rule::{RTO_MAX, RTO_MIN_SYSCTL, RtoRule, SOCKET_RTO_MIN, Timer};
 
+use crate::cgroup;
 use crate::skeleton::rto::{RtoSkel, RtoSkelBuilder};
 use airtcp_wire::Dur;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};

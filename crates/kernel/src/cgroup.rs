@@ -1,16 +1,25 @@
 //! Cgroups of version 2.
 
-use super::RtoError;
 use nix::sys::statfs::{CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC, fstatfs};
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
+
+/// Why there is no cgroup where one was looked for.
+#[derive(Debug, thiserror::Error)]
+pub enum CgroupError {
+    #[error("no cgroup {0}: {1}")]
+    Open(PathBuf, io::Error),
+    #[error("{0} is not a cgroup of version 2, but {1}; those are mounted at {2}")]
+    NotVersion2(PathBuf, &'static str, String),
+}
 
 /// The folder of a cgroup, open.
 ///
 /// # Errors
 /// It is not there, or not a cgroup of version 2.
-pub(super) fn open(path: &Path) -> Result<File, RtoError> {
-    let failed = |error| RtoError::Cgroup(path.to_owned(), error);
+pub fn open(path: &Path) -> Result<File, CgroupError> {
+    let failed = |error| CgroupError::Open(path.to_owned(), error);
     let folder = File::open(path).map_err(failed)?;
     let kind = fstatfs(&folder).map_err(|errno| failed(errno.into()))?.filesystem_type();
     if kind == CGROUP2_SUPER_MAGIC {
@@ -18,11 +27,10 @@ pub(super) fn open(path: &Path) -> Result<File, RtoError> {
     }
     let what = if kind == CGROUP_SUPER_MAGIC { "one of version 1" } else { "a file or folder elsewhere" };
     let mounted = mount().map_or_else(|| "no place".to_owned(), |place| place.display().to_string());
-    Err(RtoError::NotCgroup2(path.to_owned(), what, mounted))
+    Err(CgroupError::NotVersion2(path.to_owned(), what, mounted))
 }
 
 /// Where cgroups of version 2 are mounted.
-#[must_use]
 pub fn mount() -> Option<PathBuf> {
     let mounts = std::fs::read_to_string("/proc/self/mounts").ok()?;
     mounts.lines().find_map(|line| {

@@ -1,0 +1,45 @@
+//! A namespace's default: its sysctl.
+
+use super::namespace::Namespace;
+use crate::cc::CcError;
+use serde::{Deserialize, Serialize};
+use std::fs;
+
+const SYSCTL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AsDefault {
+    pub(super) namespace: Namespace,
+    /// What was the default before.
+    pub previous: String,
+}
+
+impl AsDefault {
+    pub(super) fn plan() -> Result<AsDefault, CcError> {
+        Ok(AsDefault { namespace: Namespace::current()?, previous: read()? })
+    }
+
+    pub(super) fn apply(&self, name: &str) -> Result<(), CcError> {
+        write(name)
+    }
+
+    pub(super) fn undo(&self, name: &str) -> Result<bool, CcError> {
+        let undone = self.namespace.within(|| {
+            let is_ours = read()? == name;
+            if is_ours {
+                write(&self.previous)?;
+            }
+            Ok(is_ours)
+        });
+        Ok(undone?.unwrap_or(false))
+    }
+}
+
+fn read() -> Result<String, CcError> {
+    let text = fs::read_to_string(SYSCTL).map_err(CcError::io(format!("read {SYSCTL}")))?;
+    Ok(text.trim_end().to_owned())
+}
+
+fn write(name: &str) -> Result<(), CcError> {
+    fs::write(SYSCTL, name).map_err(CcError::io(format!("set {SYSCTL} to {name}")))
+}

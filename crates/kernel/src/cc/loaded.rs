@@ -1,0 +1,85 @@
+//! A controller in the kernel, whoever put it there: its counters and parameters.
+
+use super::{CcError, Controller, Counters};
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use std::collections::BTreeMap;
+
+/// The only key of a controller's maps.
+const KEY: [u8; 4] = [0; 4];
+
+/// What can be asked of a loaded controller, and changed.
+pub struct Loaded {
+    pub(super) controller: &'static Controller,
+    pub(super) name: String,
+    pub(super) counters: MapHandle,
+    /// `None`: it has no parameters.
+    pub(super) params: Option<MapHandle>,
+}
+
+impl Loaded {
+    pub fn controller(&self) -> &'static Controller {
+        self.controller
+    }
+
+    /// What the kernel calls it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// # Errors
+    /// If the kernel refuses to read them.
+    pub fn counters(&self) -> Result<Counters, CcError> {
+        let failed = |source| CcError::libbpf("read its counters", source);
+        Ok(Counters::sum(
+            &self.counters.lookup_percpu(&KEY, MapFlags::ANY).map_err(failed)?.unwrap_or_default(),
+        ))
+    }
+
+    /// Changes a parameter, for the sockets that there are, too.
+    ///
+    /// # Errors
+    /// An unknown parameter or a value out of range, which changes nothing.
+    pub fn set(&self, param: &str, value: f64) -> Result<(), CcError> {
+        self.set_all(&BTreeMap::from([(param.to_owned(), value)]))
+    }
+
+    /// Changes several parameters, or none of them.
+    ///
+    /// # Errors
+    /// As [`Loaded::set`].
+    pub fn set_all(&self, changes: &BTreeMap<String, f64>) -> Result<(), CcError> {
+        self.controller.values(changes)?;
+        let Some(map) = &self.params else { return Ok(()) };
+        let mut memory = memory(map)?;
+        for field in &self.controller.fields {
+            if let Some(&value) = changes.get(&field.name) {
+                field.write(value, &mut memory);
+            }
+        }
+        map.update(&KEY, &memory, MapFlags::ANY)
+            .map_err(|source| CcError::libbpf("change its parameters", source))
+    }
+
+    /// The parameters as they are now, as exactly as the program stores them.
+    ///
+    /// # Errors
+    /// If the kernel refuses to read them.
+    pub fn params(&self) -> Result<BTreeMap<&'static str, f64>, CcError> {
+        let Some(map) = &self.params else { return Ok(BTreeMap::new()) };
+        let memory = memory(map)?;
+        let names = self.controller.params.iter().map(|param| param.name);
+        Ok(names.zip(self.controller.fields.iter().map(|field| field.read(&memory))).collect())
+    }
+
+    /// Do the maps look as this binary's programs have them? Another version's may not.
+    pub(super) fn is_of_this_version(&self) -> bool {
+        let has_params = self.params.as_ref().map_or(0, |map| map.value_size() as usize);
+        has_params == 4 * self.controller.fields.len()
+            && self.counters.value_size() as usize == Counters::SIZE
+    }
+}
+
+fn memory(params: &MapHandle) -> Result<Vec<u8>, CcError> {
+    let found = params.lookup(&KEY, MapFlags::ANY);
+    Ok(found.map_err(|source| CcError::libbpf("read its parameters", source))?.unwrap_or_default())
+}

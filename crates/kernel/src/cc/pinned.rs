@@ -1,0 +1,234 @@
+//! Controllers that outlive whoever loaded them: pinned in the BPF file system.
+
+use super::apply::{self, Applied, Target};
+use super::record::{Lock, Record};
+use super::{CcError, Loaded, Registered, Request, find, register};
+use crate::bpffs;
+use airtcp_proto::cc::registry::nearest;
+use libbpf_rs::MapHandle;
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+
+const FOLDER: &str = "/sys/fs/bpf/airtcp/cc";
+const LINK: &str = "link";
+const COUNTERS: &str = "counters";
+const PARAMS: &str = "params";
+
+/// One of them.
+pub struct Pinned {
+    loaded: Loaded,
+    record: Record,
+}
+
+impl Deref for Pinned {
+    type Target = Loaded;
+
+    fn deref(&self) -> &Loaded {
+        &self.loaded
+    }
+}
+
+/// What [`unload`] has done.
+#[derive(Clone, Debug, Default)]
+pub struct Unloaded {
+    /// Sockets that use it still; the kernel keeps the program for them until they close. `None`: unknown.
+    pub sockets: Option<u64>,
+    /// What was undone, in words.
+    pub undone: Vec<String>,
+    /// What could not be undone, in words.
+    pub left: Vec<String>,
+}
+
+/// Loads and pins controllers, and applies them to the targets: all of it, or nothing.
+///
+/// # Errors
+/// [`CcError`]; nothing is left behind.
+pub fn load(requests: &[Request], targets: &[Target]) -> Result<Vec<Pinned>, CcError> {
+    let _lock = Lock::take()?;
+    let registered = requests.iter().map(register).collect::<Result<Vec<_>, _>>()?;
+    let names: Vec<_> = registered.iter().map(|registered| registered.name().to_owned()).collect();
+    let pin = |registered| pin_and_apply(registered, targets);
+    registered.into_iter().map(pin).collect::<Result<_, _>>().inspect_err(|_| {
+        for name in &names {
+            // The first error is the one to tell.
+            let _ = remove(name, true);
+        }
+    })
+}
+
+/// All that airtcpd has pinned.
+///
+/// # Errors
+/// If they cannot be read, or are another version's.
+pub fn pinned() -> Result<Vec<Pinned>, CcError> {
+    pinned_names()?.iter().map(|name| open(name)).collect()
+}
+
+/// What the kernel calls them, in alphabetical order.
+///
+/// # Errors
+/// If the BPF file system cannot be read.
+pub fn pinned_names() -> Result<Vec<String>, CcError> {
+    let entries = match fs::read_dir(FOLDER) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(CcError::io(format!("read {FOLDER}")))?,
+    };
+    let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut names: Vec<_> = names.filter(|name| is_pinned(name)).collect();
+    names.sort();
+    Ok(names)
+}
+
+/// The one that the kernel calls `name`, or whose scheme is called so.
+///
+/// # Errors
+/// [`CcError::NotLoaded`].
+pub fn open(name: &str) -> Result<Pinned, CcError> {
+    let name = loaded_name(name)?;
+    let record = Record::read(&name)?;
+    let loaded = maps(&name, &record)?;
+    match loaded.is_of_this_version() {
+        true => Ok(Pinned { loaded, record }),
+        false => Err(CcError::OtherVersion(name, record.version)),
+    }
+}
+
+/// Changes parameters of a loaded controller, for the sockets that there are, too.
+///
+/// # Errors
+/// Not loaded, an unknown parameter or a value out of range; nothing is changed.
+pub fn set(name: &str, changes: &BTreeMap<String, f64>) -> Result<(), CcError> {
+    let _lock = Lock::take()?;
+    open(name)?.set_all(changes)
+}
+
+/// Undoes what it was applied to and takes it out of the kernel. Sockets that use it keep it until they close.
+///
+/// # Errors
+/// Not loaded, or something cannot be undone: it stays then, unless `is_forced`.
+pub fn unload(name: &str, is_forced: bool) -> Result<Unloaded, CcError> {
+    let _lock = Lock::take()?;
+    remove(&loaded_name(name)?, is_forced)
+}
+
+impl Pinned {
+    /// What it was applied to.
+    pub fn applied(&self) -> &[Applied] {
+        &self.record.applied
+    }
+
+    /// What to unload it by, and where its pins are.
+    pub fn folder(&self) -> PathBuf {
+        folder(&self.name)
+    }
+}
+
+pub(super) fn folder(name: &str) -> PathBuf {
+    Path::new(FOLDER).join(name)
+}
+
+pub(super) fn is_pinned(name: &str) -> bool {
+    folder(name).join(LINK).exists()
+}
+
+fn loaded_name(name: &str) -> Result<String, CcError> {
+    let kernel_name = find(name).map_or(name, |controller| controller.kernel_name);
+    if let Some(name) = [name, kernel_name].into_iter().find(|name| is_pinned(name)) {
+        return Ok(name.to_owned());
+    }
+    let known = pinned_names()?;
+    Err(CcError::NotLoaded {
+        name: name.to_owned(),
+        nearest: nearest(kernel_name, known.iter().map(String::as_str)),
+        known: if known.is_empty() { "nothing".to_owned() } else { known.join(", ") },
+    })
+}
+
+fn maps(name: &str, record: &Record) -> Result<Loaded, CcError> {
+    let open = |pin: &str| {
+        let found = MapHandle::from_pinned_path(folder(name).join(pin));
+        found.map_err(|source| CcError::libbpf(&format!("open the {pin} of `{name}`"), source))
+    };
+    let controller = find(&record.scheme)?;
+    let has_params = folder(name).join(PARAMS).exists();
+    let params = has_params.then(|| open(PARAMS)).transpose()?;
+    Ok(Loaded { controller, name: name.to_owned(), counters: open(COUNTERS)?, params })
+}
+
+fn pin_and_apply(mut registered: Registered, targets: &[Target]) -> Result<Pinned, CcError> {
+    bpffs::mount()?;
+    let name = registered.name().to_owned();
+    // The kernel has let us have the name: whatever stands here is of one that is gone.
+    remove(&name, true)?;
+    let scheme = registered.controller().scheme().to_owned();
+    let mut record = Record { scheme, version: env!("CARGO_PKG_VERSION").to_owned(), applied: Vec::new() };
+    record.write(&name)?;
+    fs::create_dir_all(folder(&name)).map_err(CcError::io(format!("make {}", folder(&name).display())))?;
+    pin(&mut registered).map_err(|source| CcError::libbpf(&format!("pin `{name}`"), source))?;
+    for target in targets {
+        let applied = apply::plan(target)?;
+        refuse_clashes(&applied)?;
+        record.applied.extend(applied);
+    }
+    // First written, then done: what a crash leaves can be undone.
+    record.write(&name)?;
+    for applied in &record.applied {
+        applied.apply(&name)?;
+    }
+    Ok(Pinned { loaded: registered.loaded, record })
+}
+
+/// Who undoes what others have built upon would leave a mess.
+fn refuse_clashes(wanted: &[Applied]) -> Result<(), CcError> {
+    for by in pinned_names()? {
+        for applied in Record::read(&by)?.applied {
+            if wanted.iter().any(|wanted| wanted.clashes(&applied)) {
+                return Err(CcError::Applied { target: applied.to_string(), by });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn pin(registered: &mut Registered) -> libbpf_rs::Result<()> {
+    let folder = folder(&registered.loaded.name);
+    registered.loaded.counters.pin(folder.join(COUNTERS))?;
+    if let Some(params) = &mut registered.loaded.params {
+        params.pin(folder.join(PARAMS))?;
+    }
+    registered.link.pin(folder.join(LINK))
+}
+
+/// Removes all that there is of `name`, be it little.
+fn remove(name: &str, is_forced: bool) -> Result<Unloaded, CcError> {
+    let record = Record::read(name)?;
+    let counters = maps(name, &record).and_then(|loaded| loaded.counters());
+    let sockets = counters.ok().map(|counters| counters.sockets());
+    let mut unloaded = Unloaded { sockets, ..Unloaded::default() };
+    for applied in record.applied.iter().rev() {
+        match applied.undo(name) {
+            Ok(true) => unloaded.undone.push(applied.to_string()),
+            Ok(false) => {}
+            Err(error) => unloaded.left.push(format!("{applied} could not be undone: {error}")),
+        }
+    }
+    if !is_forced && !unloaded.left.is_empty() {
+        return Err(CcError::Undo { name: name.to_owned(), left: unloaded.left.join("; ") });
+    }
+    let folder = folder(name);
+    // The link first: without it the name is free.
+    let pins = fs::read_dir(&folder).into_iter().flatten().flatten().map(|pin| pin.path());
+    for pin in std::iter::once(folder.join(LINK)).chain(pins) {
+        match fs::remove_file(&pin) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(CcError::io(format!("remove {}", pin.display()))(error));
+            }
+            _ => {}
+        }
+    }
+    let _ = fs::remove_dir(&folder);
+    Record::remove(name)?;
+    Ok(unloaded)
+}

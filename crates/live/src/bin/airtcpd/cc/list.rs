@@ -1,0 +1,70 @@
+//! `airtcpd cc list`.
+
+use super::table::Table;
+use airtcp_kernel::cc::{self, Controller, Owner};
+use serde_json::{Value, json};
+
+/// Show the controllers that airtcpd has, and those in the kernel
+#[derive(clap::Args)]
+pub struct Options {
+    /// Show the parameters of these
+    #[arg(value_name = "CONTROLLER")]
+    controllers: Vec<String>,
+
+    /// Print it as JSON, with all parameters
+    #[arg(long, conflicts_with = "controllers")]
+    json: bool,
+}
+
+pub fn run(options: &Options) -> anyhow::Result<()> {
+    for name in &options.controllers {
+        print_params(cc::find(name)?);
+    }
+    if options.controllers.is_empty() {
+        let available = cc::available()?;
+        if options.json { println!("{:#}", to_json(&available)) } else { print!("{}", table(&available)) }
+    }
+    Ok(())
+}
+
+fn table(available: &[(String, Owner)]) -> Table {
+    let mut table = Table::new(&["scheme", "in the kernel", "by", "what it does"]);
+    for controller in cc::controllers() {
+        let loaded = available.iter().find(|(name, _)| name == controller.kernel_name);
+        let (name, owner) =
+            loaded.map_or(("–", "–".to_owned()), |(name, owner)| (name, owner.to_string()));
+        table.row([controller.scheme(), name, &owner, controller.spec.summary]);
+    }
+    for (name, owner) in available.iter().filter(|(name, _)| !is_known(name)) {
+        table.row(["", name, &owner.to_string(), ""]);
+    }
+    table
+}
+
+fn is_known(name: &str) -> bool {
+    cc::controllers().iter().any(|controller| controller.kernel_name == name)
+}
+
+fn print_params(controller: &Controller) {
+    println!("{}: {} ({})", controller.scheme(), controller.spec.summary, controller.spec.source);
+    for param in &controller.params {
+        println!("  {} = {}, {} to {}: {}", param.name, param.default, param.min, param.max, param.doc);
+    }
+}
+
+fn to_json(available: &[(String, Owner)]) -> Value {
+    let controllers = cc::controllers().iter().map(|controller| {
+        let params = controller.params.iter().map(|param| {
+            json!({"name": param.name, "default": param.default, "min": param.min, "max": param.max, "doc": param.doc})
+        });
+        json!({
+            "scheme": controller.scheme(),
+            "kernel_name": controller.kernel_name,
+            "summary": controller.spec.summary,
+            "source": controller.spec.source,
+            "params": params.collect::<Vec<_>>(),
+        })
+    });
+    let kernel = available.iter().map(|(name, owner)| json!({"name": name, "by": owner}));
+    json!({"controllers": controllers.collect::<Vec<_>>(), "kernel": kernel.collect::<Vec<_>>()})
+}

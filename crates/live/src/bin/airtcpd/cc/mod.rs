@@ -1,0 +1,77 @@
+//! `airtcpd cc`.
+
+mod list;
+mod load;
+mod status;
+mod table;
+mod unload;
+
+use airtcp_kernel::cc;
+use clap::Subcommand;
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  airtcpd cc load westwood-vt veno:beta=4
+      from now on any program can select them: sysctl, setsockopt(TCP_CONGESTION), `iperf3 -C westwood_vt`
+  airtcpd cc load spectcp --route 10.1.0.0/16
+      connections over this route use it without asking
+  airtcpd cc status
+      losses judged corruption and congestion, reductions, sockets
+  airtcpd cc set westwood-vt alpha=10
+      for the sockets that there are, too
+  airtcpd cc unload --all
+
+They stay until they are unloaded, or the host starts anew. Changing anything needs root.";
+
+/// Load congestion controls into the running kernel, watch and unload them
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Options {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Load(load::Options),
+    List(list::Options),
+    Status(status::Options),
+    Set(SetOptions),
+    Unload(unload::Options),
+}
+
+/// Change parameters of a loaded controller, for the sockets that use it, too
+#[derive(clap::Args)]
+struct SetOptions {
+    /// The scheme's name, or what the kernel calls it
+    name: String,
+
+    /// For example alpha=10; `airtcpd cc list NAME` shows which there are. All change, or none
+    #[arg(required = true, value_name = "KEY=VALUE", value_parser = key_and_value)]
+    params: Vec<(String, f64)>,
+}
+
+pub fn run(options: Options) -> anyhow::Result<ExitCode> {
+    match options.command {
+        Command::Load(options) => load::run(&options)?,
+        Command::List(options) => list::run(&options)?,
+        Command::Status(options) => status::run(&options)?,
+        Command::Set(options) => cc::set(&options.name, &options.params.into_iter().collect())?,
+        Command::Unload(options) => unload::run(&options)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn key_and_value(text: &str) -> Result<(String, f64), String> {
+    let (key, value) = text.split_once('=').ok_or("write KEY=VALUE, for example alpha=10")?;
+    let number = value.trim().parse().map_err(|_| format!("`{value}` is no number"))?;
+    Ok((key.trim().to_owned(), number))
+}
+
+/// As `airtcpd cc load` takes them.
+fn params_text(params: &BTreeMap<&str, f64>) -> String {
+    let pairs: Vec<_> = params.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    pairs.join(" ")
+}

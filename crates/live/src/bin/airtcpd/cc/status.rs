@@ -1,0 +1,90 @@
+//! `airtcpd cc status`.
+
+use super::table::Table;
+use airtcp_kernel::cc::{self, Pinned};
+use serde_json::{Value, json};
+
+/// Show what the loaded controllers have counted, their parameters and what they are applied to
+#[derive(clap::Args)]
+pub struct Options {
+    /// [default: all that airtcpd has loaded]
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+
+    /// Print it as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(options: &Options) -> anyhow::Result<()> {
+    let loaded = match options.names.is_empty() {
+        true => cc::pinned()?,
+        false => options.names.iter().map(|name| cc::open(name)).collect::<Result<_, _>>()?,
+    };
+    if options.json {
+        let all = loaded.iter().map(to_json).collect::<anyhow::Result<Vec<_>>>()?;
+        println!("{:#}", Value::Array(all));
+    } else if loaded.is_empty() {
+        println!("nothing is loaded; `airtcpd cc list` shows what can be");
+    } else {
+        print!("{}", table(&loaded)?);
+        for pinned in &loaded {
+            print_rest(pinned)?;
+        }
+    }
+    Ok(())
+}
+
+fn table(loaded: &[Pinned]) -> anyhow::Result<Table> {
+    let mut table = Table::new(&[
+        "name",
+        "sockets",
+        "ever",
+        "corruption",
+        "congestion",
+        "undecided",
+        "ECN-Echo",
+        "timeouts",
+        "reductions",
+        "avoided",
+    ]);
+    for pinned in loaded {
+        let counters = pinned.counters()?;
+        let counts = [
+            counters.sockets(),
+            counters.sockets_opened,
+            counters.losses_corruption,
+            counters.losses_congestion,
+            counters.losses_undecided,
+            counters.ecn_echoes,
+            counters.timeouts,
+            counters.reductions,
+            counters.reductions_avoided,
+        ];
+        table.row(std::iter::once(pinned.name().to_owned()).chain(counts.map(|count| count.to_string())));
+    }
+    Ok(table)
+}
+
+fn print_rest(pinned: &Pinned) -> anyhow::Result<()> {
+    let params = super::params_text(&pinned.params()?);
+    if !params.is_empty() {
+        println!("{}: {params}", pinned.name());
+    }
+    for applied in pinned.applied() {
+        println!("{}: for {applied}", pinned.name());
+    }
+    Ok(())
+}
+
+fn to_json(pinned: &Pinned) -> anyhow::Result<Value> {
+    let counters = pinned.counters()?;
+    Ok(json!({
+        "name": pinned.name(),
+        "scheme": pinned.controller().scheme(),
+        "sockets": counters.sockets(),
+        "counters": counters,
+        "params": pinned.params()?,
+        "applied": pinned.applied(),
+    }))
+}

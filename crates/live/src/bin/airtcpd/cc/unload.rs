@@ -1,0 +1,44 @@
+//! `airtcpd cc unload`.
+
+use airtcp_kernel::cc;
+
+/// Take controllers out of the kernel, and undo what they were applied to
+///
+/// Sockets that use one keep it, and the kernel its program, until they close.
+#[derive(clap::Args)]
+pub struct Options {
+    /// Schemes' names, or what the kernel calls them
+    #[arg(value_name = "NAME", required_unless_present = "all")]
+    names: Vec<String>,
+
+    /// All that airtcpd has loaded
+    #[arg(long, conflicts_with = "names")]
+    all: bool,
+
+    /// Unload even what is applied to something that cannot be undone
+    #[arg(long)]
+    force: bool,
+}
+
+pub fn run(options: &Options) -> anyhow::Result<()> {
+    let names = if options.all { cc::pinned_names()? } else { options.names.clone() };
+    for name in names {
+        let unloaded = cc::unload(&name, options.force)?;
+        println!("unloaded {name}{}", sockets_text(unloaded.sockets));
+        for undone in unloaded.undone {
+            println!("  undone: {undone}");
+        }
+        for left in unloaded.left {
+            eprintln!("  left: {left}");
+        }
+    }
+    Ok(())
+}
+
+fn sockets_text(sockets: Option<u64>) -> String {
+    match sockets {
+        Some(0) | None => String::new(),
+        Some(1) => "; 1 socket keeps it until it closes".to_owned(),
+        Some(sockets) => format!("; {sockets} sockets keep it until they close"),
+    }
+}
