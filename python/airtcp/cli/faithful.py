@@ -11,6 +11,7 @@ import typer
 from airtcp.cli.console import plain_console, watched
 from airtcp.cli.errors import FAILED, INTERRUPTED, InputError, check_outputs, writing
 from airtcp.failure import Failure, failure_notes
+from airtcp.fidelity.anchor import ANCHOR_MBPS, section
 from airtcp.fidelity.findings import Finding, Journal, Measured, findings
 from airtcp.fidelity.grid import Cell, cells
 from airtcp.fidelity.measure import KERNEL_SEEDS, measure, simulate
@@ -45,15 +46,16 @@ def run_fidelity(request: Request) -> None:
     if request.docs:
         check_outputs(request.docs / FIGURES)
     grid = cells(quick=request.quick)
+    anchor = [] if request.quick else list(ANCHOR_MBPS)
     with watched("simulating") as watcher:
         watcher.expect(1)
-        simulated = simulate(grid)
+        simulated = simulate([*grid, *anchor])
         watcher.done("")
     journal = Journal(request.out / "kernel.jsonl")
     seeds = request.seeds or (1 if request.quick else KERNEL_SEEDS)
     progress = _Progress()
     with watched("on the kernel") as watcher:
-        watcher.expect(seeds * len(grid) - len(journal.read()))
+        watcher.expect(seeds * len(simulated) - len(journal.read()))
 
         def done(cell: Cell, outcome: Measured | Failure) -> None:
             watcher.done(cell.scheme)
@@ -68,14 +70,17 @@ def run_fidelity(request: Request) -> None:
             progress.interrupted = True
     runs = journal.read()
     goodputs = {cell: each.goodputs_bps for cell, each in simulated.items()}
-    _finish(request, findings(grid, goodputs, runs), sorted({run.kernel for run in runs}), progress)
+    _finish(request, findings(grid, goodputs, runs), runs, progress)
 
 
-def _finish(request: Request, found: Sequence[Finding], kernels: Sequence[str], progress: _Progress) -> None:
+def _finish(
+    request: Request, found: Sequence[Finding], runs: Sequence[Measured], progress: _Progress
+) -> None:
     console = plain_console()
     if found:
         console.print(verdict(found))
-        _write(request, found, ", ".join(kernels))
+        kernel = ", ".join(sorted({run.kernel for run in runs}))
+        _write(request, found, page(found, section(runs), kernel))
     for note in failure_notes(progress.failures):
         console.print(note)
     if progress.interrupted:
@@ -85,11 +90,11 @@ def _finish(request: Request, found: Sequence[Finding], kernels: Sequence[str], 
         raise typer.Exit(FAILED)
 
 
-def _write(request: Request, found: Sequence[Finding], kernel: str) -> None:
+def _write(request: Request, found: Sequence[Finding], text: str) -> None:
     with style(), writing(request.out):
         drawn = ratios(found)
         save(drawn, request.out, "fidelity")
-        (request.out / "fidelity.md").write_text(page(found, kernel), encoding="utf-8")
+        (request.out / "fidelity.md").write_text(text, encoding="utf-8")
         if request.docs:
             save_svg(drawn, request.docs / FIGURES, "fidelity")
-            (request.docs / "fidelity.md").write_text(page(found, kernel), encoding="utf-8")
+            (request.docs / "fidelity.md").write_text(text, encoding="utf-8")

@@ -10,7 +10,7 @@ from airtcp._engine import Scenario
 SCHEMES = ("reno", "cubic", "bbr", "westwood-vt", "spectcp")
 MARKING = frozenset({"spectcp"})
 """They wait for marks: their queue is RED with ECN, as in paper 002; that of the others drops its tail."""
-DURATION_S = 30.0
+DURATION_S = 20.0
 
 
 @dataclass(frozen=True, order=True)
@@ -20,8 +20,16 @@ class Point:
     rate_mbps: float
     rtt_ms: float
     """Without queueing and sending."""
-    loss: float
+    loss: float = 0.0
     """Probability that a data packet is lost at random. ACKs are not."""
+    ber: float = 0.0
+    """Bit error rate, of data and ACKs."""
+    queue_packets: int | None = None
+    """None: one bandwidth-delay product."""
+
+    def __str__(self) -> str:
+        lost = f"BER {self.ber:g}" if self.ber else f"{self.loss * 100:g} %"
+        return f"{self.rate_mbps:g} Mbit/s, {self.rtt_ms:g} ms, {lost}"
 
 
 @dataclass(frozen=True, order=True)
@@ -40,23 +48,25 @@ LOSSES = (0.0, 0.001, 0.01, 0.05)
 def cells(*, quick: bool = False) -> list[Cell]:
     """All of the grid; with `quick`, its corners of one rate."""
     rates, rtts, losses = ((10.0,), (10.0, 200.0), (0.0, 0.01)) if quick else (RATES_MBPS, RTTS_MS, LOSSES)
-    return [Cell(scheme, Point(*at)) for scheme, *at in product(SCHEMES, rates, rtts, losses)]
+    return [Cell(scheme, Point(*at)) for scheme in SCHEMES for at in product(rates, rtts, losses)]
 
 
 def scenario(cell: Cell) -> Scenario:
-    """One unlimited transfer; half of the RTT each way; the default queue, of one bandwidth-delay product."""
+    """One unlimited transfer; half of the RTT each way."""
     point = cell.point
-    link: dict[str, object] = {
+    queue: dict[str, object] = {"discipline": "red", "ecn": True} if cell.scheme in MARKING else {}
+    if point.queue_packets is not None:
+        queue["packets"] = point.queue_packets
+    link = {
         "name": "path",
         "rate": f"{point.rate_mbps:g}Mbit/s",
         "delay": f"{point.rtt_ms / 2:g}ms",
-        "loss": {"packet": point.loss},
-        "reverse": {"loss": {"packet": 0}},
+        "loss": {"packet": point.loss, "ber": point.ber},
+        "reverse": {"loss": {"packet": 0, "ber": point.ber}},
+        "queue": queue,
     }
-    if cell.scheme in MARKING:
-        link["queue"] = {"discipline": "red", "ecn": True}
     return Scenario.build(
-        name=f"{cell.scheme} at {point.rate_mbps:g} Mbit/s, {point.rtt_ms:g} ms, {point.loss:.1%}",
+        name=f"{cell.scheme}, {point}",
         duration=f"{DURATION_S:g}s",
         schemes=[cell.scheme],
         link=[link],
