@@ -41,8 +41,8 @@ class Host:
         if self.late_share > LATE_SHARE:
             notes.append(
                 f"Warning: {100 * self.late_share:.1f} % of the packets left the emulated path too late, by"
-                f" up to {self.late_max_us / 1000:.1f} ms: this machine could not keep up. Run fewer at a time,"
-                " on a machine that does nothing else, or at a lower rate."
+                f" up to {self.late_max_us / 1000:.1f} ms: this machine could not keep up. Run fewer at a"
+                " time, on a machine that does nothing else, or at a lower rate."
             )
         return notes
 
