@@ -10,6 +10,8 @@ mod emulator;
 mod header;
 mod lateness;
 mod observer;
+mod offload;
+mod packet_socket;
 mod ports;
 mod slab;
 
@@ -19,4 +21,5 @@ pub use emulator::{Counts, Emulator, MEMORY, Transmit};
 pub use header::Framing;
 pub use lateness::{LATE, Lateness, LatenessRecord};
 pub use observer::Observer;
+pub use packet_socket::PacketSocket;
 pub use ports::{Port, Prefix};
