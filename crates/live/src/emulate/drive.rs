@@ -85,6 +85,10 @@ impl Timekeeping {
         }
     }
 
+    fn ask(&mut self, devices: &[impl PacketDevice]) {
+        self.missed = devices.iter().map(PacketDevice::missed).collect();
+    }
+
     pub fn departures(&self, port: usize) -> DepartureRecord {
         DepartureRecord { lateness: self.lateness[port].record(), unsent_packets: self.unsent[port] }
     }
@@ -114,6 +118,7 @@ pub fn drive<O: Observer>(
         }
         if now >= watch_at {
             watch_at = now + control.every;
+            kept.ask(devices);
             if watch(now, emulator, &kept).is_break() {
                 break;
             }
@@ -125,6 +130,7 @@ pub fn drive<O: Observer>(
             false => wait(devices, now, emulator.poll_timeout().min(watch_at).min(control.deadline))?,
         };
     }
+    kept.ask(devices);
     Ok(kept)
 }
 

@@ -4,8 +4,8 @@ use super::offload::{DESCRIPTION_LEN, Offload, Pieces};
 use crate::tun::PacketDevice;
 use nix::errno::Errno;
 use nix::sys::socket::{
-    AddressFamily, ControlMessageOwned, GetSockOpt, LinkAddr, MsgFlags, SockFlag, SockType, bind,
-    getsockname, recvmsg, sendmsg, setsockopt, socket, sockopt,
+    AddressFamily, ControlMessageOwned, GetSockOpt, MsgFlags, SockFlag, SockType, bind, recvmsg, sendmsg,
+    setsockopt, socket, sockopt,
 };
 use std::cell::Cell;
 use std::io::{self, IoSlice, IoSliceMut};
@@ -29,10 +29,10 @@ pub struct PacketSocket {
 }
 
 impl PacketSocket {
-    /// Opens the interface with this index in this thread's network namespace.
+    /// Opens the Ethernet interface with this index in this thread's network namespace.
     ///
     /// # Errors
-    /// The kernel's: without CAP_NET_RAW, operation not permitted. `Unsupported` for an interface that is not Ethernet.
+    /// The kernel's: without CAP_NET_RAW, operation not permitted.
     pub fn open(index: u32) -> io::Result<PacketSocket> {
         let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
         // Of protocol 0 it sees nothing until it is bound.
@@ -44,9 +44,6 @@ impl PacketSocket {
             .or_else(|_| setsockopt(&socket, sockopt::RcvBuf, &RECEIVE_BUFFER_BYTES))?;
         setsockopt(&socket, option::AddMembership, &option::promiscuous(index))?;
         bind(socket.as_raw_fd(), &option::address(index))?;
-        if getsockname::<LinkAddr>(socket.as_raw_fd())?.hatype() != libc::ARPHRD_ETHER {
-            return Err(io::Error::new(io::ErrorKind::Unsupported, "it is not an Ethernet interface"));
-        }
         let control = nix::cmsg_space!(libc::tpacket_auxdata);
         Ok(PacketSocket { socket, pieces: Pieces::finished_with(Vec::new()), control, missed: Cell::new(0) })
     }

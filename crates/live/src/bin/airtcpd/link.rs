@@ -1,7 +1,7 @@
 //! `airtcpd link`.
 
 mod between;
-mod counters;
+mod emulation;
 mod shell;
 
 use airtcp_sim::Scenario;
@@ -55,9 +55,9 @@ pub struct Options {
     #[arg(long, value_parser = human::parse::<Dur>)]
     duration: Option<Dur>,
 
-    /// Time between two lines of counters on stderr; 0 for none
-    #[arg(long, default_value = "1s", value_parser = human::parse::<Dur>)]
-    every: Dur,
+    /// Time between two lines of counters on stderr; 0 for none [default: 1s, with --shell 0]
+    #[arg(long, value_parser = human::parse::<Dur>)]
+    every: Option<Dur>,
 
     /// Write what crosses interface A to this file, for Wireshark and others (.pcapng, or .pcap)
     #[arg(long, value_name = "FILE")]
@@ -94,10 +94,6 @@ impl Options {
         let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
         let folder = path.parent().unwrap_or(Path::new(""));
         Ok(Scenario::load(&text, &path.to_string_lossy(), folder, &self.set)?)
-    }
-
-    fn seed(&self, scenario: &Scenario) -> u64 {
-        self.seed.unwrap_or(scenario.seed)
     }
 }
 

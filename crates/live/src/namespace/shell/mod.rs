@@ -108,7 +108,7 @@ fn ends(namespace: &Namespace) -> anyhow::Result<(Ends, Block)> {
     let near = namespace.tun(NEAR, block.near().into(), address::PREFIX, MTU)?;
     namespace.run(|| Netlink::open()?.route_all(NEAR))??;
     let here = Namespace::current()?;
-    let far = here.tun(&far_name(), block.far().into(), address::PREFIX, MTU)?;
+    let mut far = here.tun(&far_name(), block.far().into(), address::PREFIX, MTU)?;
     without_ipv6(&here, &far_name())?;
     while far.recv(&mut [0; MTU as usize])?.is_some() {}
     Ok((Ends { near, far }, block))
