@@ -15,7 +15,7 @@ pub enum RtoError {
     #[error("not permitted: CAP_BPF and CAP_NET_ADMIN are needed; run as root")]
     NotPermitted,
     #[error("{0}: {1}")]
-    Sysctl(String, io::Error),
+    Io(String, io::Error),
     #[error("{0}")]
     Installed(String),
 }

@@ -2,30 +2,43 @@
 //! (paper 000's F3). `bpf/rto.bpf.c` says how.
 
 mod error;
+mod install;
+mod metrics;
+mod namespace;
+mod record;
 mod rule;
+mod sockopt;
 
 pub use error::RtoError;
+pub use install::{Installed, install, installed, uninstall};
+pub use record::{Record, Sysctl};
 pub use rule::{RTO_MAX, RTO_MIN_SYSCTL, RtoRule, SOCKET_RTO_MIN, Timer};
 
 use crate::cgroup;
 use crate::skeleton::rto::{RtoSkel, RtoSkelBuilder};
 use airtcp_wire::Dur;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, OpenObject};
-use nix::{getsockopt_impl, setsockopt_impl, sockopt_impl};
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, OpenObject, ProgramMut};
+use std::fs::File;
 use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
-use std::path::Path;
-
-/// linux/tcp.h, since Linux 6.15.
-const TCP_RTO_MAX_MS: libc::c_int = 44;
-sockopt_impl!(RtoMaxMs, Both, libc::IPPROTO_TCP, TCP_RTO_MAX_MS, u32);
+use std::path::{Path, PathBuf};
 
 /// A rule in force. Dropped, it is taken back: new connections have the kernel's timer, those that are open keep the longest
 /// RTO that they were given last.
 pub struct Attached {
-    _link: Link,
+    rule: Link,
+    guard: Option<Link>,
     counters: MapHandle,
+}
+
+/// For the connections of a namespace that no rule is for.
+struct Guard {
+    /// Of all cgroups.
+    root: PathBuf,
+    /// The cookie of the namespace.
+    namespace: u64,
+    floor: Dur,
 }
 
 /// What has come of a rule.
@@ -46,12 +59,7 @@ pub struct Counters {
 /// The rule or the cgroup cannot be, or the kernel or its rights do not let us.
 pub fn attach(cgroup: &Path, rule: &RtoRule) -> Result<Attached, RtoError> {
     rule.check()?;
-    let folder = cgroup::open(cgroup)?;
-    has_rto_max()?;
-    let mut object = MaybeUninit::uninit();
-    let skeleton = load(&mut object, rule).map_err(RtoError::from_libbpf)?;
-    let link = skeleton.progs.rule.attach_cgroup(folder.as_raw_fd()).map_err(RtoError::from_libbpf)?;
-    Ok(Attached { _link: link, counters: MapHandle::try_from(&skeleton.maps.counters)? })
+    load_and_attach(cgroup, rule, None)
 }
 
 /// Whether this kernel has what all of it goes through.
@@ -61,7 +69,7 @@ pub fn attach(cgroup: &Path, rule: &RtoRule) -> Result<Attached, RtoError> {
 pub fn has_rto_max() -> Result<(), RtoError> {
     use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket};
     socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)
-        .and_then(|socket| setsockopt(&socket, RtoMaxMs, &RTO_MAX_PROBE_MS))
+        .and_then(|socket| setsockopt(&socket, sockopt::RtoMaxMs, &RTO_MAX_PROBE_MS))
         .map_err(|errno| RtoError::OldKernel(errno.into()))
 }
 
@@ -83,10 +91,27 @@ fn read(map: &MapHandle) -> Result<Counters, RtoError> {
     Ok(Counters { connections: sum(0)?, timeouts: sum(1)?, refused: sum(2)? })
 }
 
+fn load_and_attach(cgroup: &Path, rule: &RtoRule, guard: Option<&Guard>) -> Result<Attached, RtoError> {
+    let folder = cgroup::open(cgroup)?;
+    has_rto_max()?;
+    let mut object = MaybeUninit::uninit();
+    let skeleton = load(&mut object, rule, guard).map_err(RtoError::from_libbpf)?;
+    let attach = |program: &ProgramMut<'_>, folder: &File| {
+        program.attach_cgroup(folder.as_raw_fd()).map_err(RtoError::from_libbpf)
+    };
+    let guard = match guard {
+        Some(guard) => Some(attach(&skeleton.progs.guard, &cgroup::open(&guard.root)?)?),
+        None => None,
+    };
+    let counters = MapHandle::try_from(&skeleton.maps.counters)?;
+    Ok(Attached { rule: attach(&skeleton.progs.rule, &folder)?, guard, counters })
+}
+
 fn load<'a>(
     object: &'a mut MaybeUninit<OpenObject>,
     rule: &RtoRule,
-) -> Result<RtoSkel<'a>, libbpf_rs::Error> {
+    guard: Option<&Guard>,
+) -> libbpf_rs::Result<RtoSkel<'a>> {
     let mut skeleton = RtoSkelBuilder::default().open(object)?;
     if let Some(constants) = skeleton.maps.rodata_data.as_deref_mut() {
         match rule.timer {
@@ -94,17 +119,23 @@ fn load<'a>(
                 constants.factor_thousandths = (factor * 1000.0).round() as u32;
                 constants.min_ms = whole_ms(min);
             }
-            Timer::Floor(floor) if SOCKET_RTO_MIN.contains(&floor) => {
-                constants.floor_us = whole_ms(floor) * 1000
-            }
+            Timer::Floor(floor) if SOCKET_RTO_MIN.contains(&floor) => constants.floor_us = whole_us(floor),
             Timer::Floor(_) => {}
         }
         constants.max_ms = whole_ms(rule.max);
         constants.backoff = rule.backoff;
+        if let Some(guard) = guard {
+            constants.guarded_namespace = guard.namespace;
+            constants.guarded_floor_us = whole_us(guard.floor);
+        }
     }
     skeleton.load()
 }
 
 fn whole_ms(time: Dur) -> u32 {
     time.as_millis() as u32
+}
+
+fn whole_us(time: Dur) -> u32 {
+    (time.0 / 1000) as u32
 }

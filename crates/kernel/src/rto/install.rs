@@ -1,0 +1,161 @@
+//! A rule that outlives who made it: pinned in the BPF file system, with the sysctls that it needs and a guard for the
+//! connections of the namespace that it is not for.
+
+use super::record::{Lock, Record, Sysctl};
+use super::{Attached, Counters, Guard, RTO_MIN_SYSCTL, RtoError, RtoRule, SOCKET_RTO_MIN};
+use super::{load_and_attach, metrics, namespace, read};
+use crate::{bpffs, cgroup};
+use airtcp_wire::Dur;
+use libbpf_rs::MapHandle;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+const FOLDER: &str = "/sys/fs/bpf/airtcp/rto";
+
+/// The installed rule.
+pub struct Installed {
+    pub record: Record,
+    /// `None`: whoever installed it did not come to the end.
+    pub counters: Option<Counters>,
+    pub is_guarded: bool,
+}
+
+/// Puts the connections made from now on in `cgroup`, and below it, under a rule, until [`uninstall`]. The sysctls of the
+/// calling thread's network namespace are changed; its connections outside the cgroup keep the RTO_MIN that they had.
+///
+/// # Errors
+/// Those of [`super::attach`]; a rule is installed already; the others could not be spared. Nothing is left behind.
+pub fn install(cgroup: &Path, rule: &RtoRule) -> Result<Installed, RtoError> {
+    rule.check()?;
+    let cgroup =
+        fs::canonicalize(cgroup).map_err(|error| RtoError::Io(cgroup.display().to_string(), error))?;
+    bpffs::mount().map_err(|error| RtoError::Installed(error.to_string()))?;
+    let _lock = Lock::take()?;
+    match installed()? {
+        Some(Installed { record, counters: Some(_), .. }) => {
+            let (rule, cgroup) = (record.rule, record.cgroup.display());
+            return Err(RtoError::Installed(format!(
+                "{cgroup} has {rule} already; `airtcpd rto off` takes it back"
+            )));
+        }
+        // Left by one that was killed.
+        Some(Installed { record, .. }) => drop(undo(&record)?),
+        None => {}
+    }
+    let (attached, record) = prepare(&cgroup, rule)?;
+    put_in_force(attached, &record).inspect_err(|_| {
+        // The first error is the one to tell.
+        let _ = undo(&record);
+    })?;
+    installed()?.ok_or_else(|| RtoError::Installed("the rule has vanished".to_owned()))
+}
+
+/// The rule that is installed on this host.
+///
+/// # Errors
+/// What the kernel refuses.
+pub fn installed() -> Result<Option<Installed>, RtoError> {
+    let Some(record) = Record::read()? else { return Ok(None) };
+    let [rule, guard, counters] = pins();
+    let counters = match fs::exists(rule) {
+        Ok(true) => Some(read(&MapHandle::from_pinned_path(counters).map_err(RtoError::from_libbpf)?)?),
+        Ok(false) => None,
+        Err(_) => return Err(RtoError::NotPermitted),
+    };
+    Ok(Some(Installed { record, counters, is_guarded: guard.exists() }))
+}
+
+/// Takes the installed rule back, and says in words what was undone. Open connections keep the longest RTO that they were
+/// given last.
+///
+/// # Errors
+/// What the kernel refuses.
+pub fn uninstall() -> Result<Option<Vec<String>>, RtoError> {
+    let _lock = Lock::take()?;
+    Record::read()?.map(|record| undo(&record)).transpose()
+}
+
+fn undo(record: &Record) -> Result<Vec<String>, RtoError> {
+    let [rule, guard, counters] = pins();
+    unpin(&rule)?;
+    let restored = namespace::within(record.namespace, || namespace::restore(&record.sysctls));
+    let undone = match restored.map_err(in_namespace)? {
+        Some(undone) => undone?,
+        None => vec!["its network namespace is gone, and its sysctls with it".to_owned()],
+    };
+    // Last, as no socket may be made with the rule's RTO_MIN and connect unguarded.
+    unpin(&guard)?;
+    unpin(&counters)?;
+    Record::remove()?;
+    Ok(undone)
+}
+
+/// Of the rule, the guard and the counters.
+fn pins() -> [PathBuf; 3] {
+    ["rule", "guard", "counters"].map(|name| Path::new(FOLDER).join(name))
+}
+
+fn unpin(pin: &Path) -> Result<(), RtoError> {
+    match fs::remove_file(pin) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(RtoError::Io(pin.display().to_string(), error))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn in_namespace(error: io::Error) -> RtoError {
+    RtoError::Io("the network namespace".to_owned(), error)
+}
+
+fn prepare(cgroup: &Path, rule: &RtoRule) -> Result<(Attached, Record), RtoError> {
+    let change = |(name, now): (&str, String)| {
+        Ok(Sysctl { before: namespace::get(name)?, name: name.to_owned(), now })
+    };
+    let sysctls = rule.sysctls().into_iter().map(change).collect::<Result<Vec<_>, RtoError>>()?;
+    let guard = guard(cgroup, &sysctls)?;
+    let namespace = namespace::current().map_err(in_namespace)?;
+    let record = Record { rule: rule.to_string(), cgroup: cgroup.to_owned(), namespace, sysctls };
+    Ok((load_and_attach(cgroup, rule, guard.as_ref())?, record))
+}
+
+/// What those outside of `cgroup` are to be given.
+fn guard(cgroup: &Path, sysctls: &[Sysctl]) -> Result<Option<Guard>, RtoError> {
+    let Some(floor) = sysctls.iter().find(|sysctl| sysctl.name == RTO_MIN_SYSCTL) else { return Ok(None) };
+    let root = cgroup::mount().ok_or_else(|| RtoError::Installed("no cgroup2 is mounted".to_owned()))?;
+    let inode = |path: &Path| fs::metadata(path).map(|metadata| metadata.ino()).ok();
+    if inode(&root) == inode(cgroup) {
+        return Ok(None);
+    }
+    let before = floor.before.parse().map(Dur::from_micros).unwrap_or(Dur::MAX);
+    if !SOCKET_RTO_MIN.contains(&before) {
+        return Err(RtoError::Installed(format!(
+            "{RTO_MIN_SYSCTL} is {}, which the namespace's other connections could not be given each: set it to 200000 \
+             first, or run in a network namespace of its own",
+            floor.before
+        )));
+    }
+    let namespace = namespace::cookie().map_err(in_namespace)?;
+    Ok(Some(Guard { root, namespace, floor: before }))
+}
+
+/// What has to be undone is on record before it is done.
+fn put_in_force(mut attached: Attached, record: &Record) -> Result<(), RtoError> {
+    let [rule, guard, counters] = pins();
+    record.write()?;
+    fs::create_dir_all(FOLDER).map_err(|error| RtoError::Io(FOLDER.to_owned(), error))?;
+    attached.counters.pin(counters)?;
+    if let Some(link) = &mut attached.guard {
+        link.pin(guard)?;
+    }
+    for Sysctl { name, now, .. } in &record.sysctls {
+        namespace::set(name, now)?;
+    }
+    if !record.sysctls.is_empty() {
+        metrics::flush().map_err(|error| RtoError::Io("the cached RTTs (tcp_metrics)".to_owned(), error))?;
+    }
+    attached.rule.pin(rule)?;
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! What an installed rule has changed, so that any process can tell of it and undo it: a file in /run/airtcp/rto. One process
+//! at a time changes it.
+
+use super::RtoError;
+use nix::fcntl::{Flock, FlockArg};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::PathBuf;
+
+const FOLDER: &str = "/run/airtcp/rto";
+const FILE: &str = "/run/airtcp/rto/rule.json";
+const NEW: &str = "/run/airtcp/rto/rule.json.new";
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Record {
+    /// In words.
+    pub rule: String,
+    pub cgroup: PathBuf,
+    /// The inode of the network namespace.
+    pub namespace: u64,
+    pub sysctls: Vec<Sysctl>,
+}
+
+/// A sysctl that was changed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Sysctl {
+    pub name: String,
+    pub before: String,
+    pub now: String,
+}
+
+impl Record {
+    pub(super) fn read() -> Result<Option<Record>, RtoError> {
+        match fs::read(FILE) {
+            Ok(text) => serde_json::from_slice(&text).map(Some).map_err(|error| told(error.into())),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(told(error)),
+        }
+    }
+
+    /// All or nothing.
+    pub(super) fn write(&self) -> Result<(), RtoError> {
+        let text = serde_json::to_vec_pretty(self).map_err(io::Error::from);
+        text.and_then(|text| fs::write(NEW, text)).and_then(|()| fs::rename(NEW, FILE)).map_err(told)
+    }
+
+    pub(super) fn remove() -> Result<(), RtoError> {
+        fs::remove_file(FILE).map_err(told)
+    }
+}
+
+/// Held while a rule is installed or taken back.
+pub(super) struct Lock(#[expect(dead_code, reason = "unlocks when it is dropped")] Flock<File>);
+
+impl Lock {
+    pub(super) fn take() -> Result<Lock, RtoError> {
+        fs::create_dir_all(FOLDER).map_err(told)?;
+        let folder = File::open(FOLDER).map_err(told)?;
+        Flock::lock(folder, FlockArg::LockExclusive).map(Lock).map_err(|(_, errno)| told(errno.into()))
+    }
+}
+
+fn told(error: io::Error) -> RtoError {
+    match error.kind() {
+        ErrorKind::PermissionDenied => RtoError::NotPermitted,
+        _ => RtoError::Io(FILE.to_owned(), error),
+    }
+}

@@ -1,0 +1,212 @@
+//! Two namespaces, a wire between them that delays and drops as told, and a cgroup.
+
+use airtcp_live::namespace::Namespace;
+use airtcp_live::{PacketDevice, Tun};
+use airtcp_wire::Dur;
+use nix::fcntl::{Flock, FlockArg};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::{getsockopt_impl, sockopt_impl};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+sockopt_impl!(TcpInfo, GetOnly, libc::IPPROTO_TCP, libc::TCP_INFO, libc::tcp_info);
+
+pub const SERVER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 77, 0, 2));
+const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 77, 0, 1));
+const MTU: u16 = 1500;
+/// Of IP and of TCP with timestamps: longer packets carry data.
+const HEADERS_LEN: usize = 52;
+
+/// What is the whole host's is one test's at a time: cgroups of this process, pins.
+pub fn turn() -> Flock<File> {
+    let file = File::create("/run/airtcp-test.lock").unwrap();
+    Flock::lock(file, FlockArg::LockExclusive).unwrap()
+}
+
+/// Why nothing can be tested here.
+pub fn skipped() -> bool {
+    if !nix::unistd::geteuid().is_root() {
+        eprintln!("skipped: not root");
+        return true;
+    }
+    if let Err(error) = airtcp_kernel::rto::has_rto_max() {
+        eprintln!("skipped: {error}");
+        return true;
+    }
+    false
+}
+
+/// A cgroup that this process can join. It leaves when this is dropped.
+pub struct Cgroup {
+    pub path: PathBuf,
+    home: PathBuf,
+}
+
+impl Cgroup {
+    pub fn new() -> Cgroup {
+        let root = airtcp_kernel::cgroup::mount().unwrap();
+        let own = fs::read_to_string("/proc/self/cgroup").unwrap();
+        let own = own.lines().find_map(|line| line.strip_prefix("0::/")).unwrap();
+        let path = root.join(format!("airtcp-rto-test-{}", std::process::id()));
+        fs::create_dir(&path).unwrap();
+        Cgroup { path, home: root.join(own) }
+    }
+
+    pub fn join(&self) {
+        move_to(&self.path);
+    }
+
+    pub fn leave(&self) {
+        move_to(&self.home);
+    }
+}
+
+impl Drop for Cgroup {
+    fn drop(&mut self) {
+        self.leave();
+        fs::remove_dir(&self.path).unwrap();
+    }
+}
+
+fn move_to(cgroup: &Path) {
+    fs::write(cgroup.join("cgroup.procs"), std::process::id().to_string()).unwrap();
+}
+
+/// A client and a server, joined by a [`Wire`].
+pub struct Bench {
+    pub client: Namespace,
+    pub server: Namespace,
+    pub wire: Wire,
+}
+
+impl Bench {
+    pub fn new(sysctls: &[(&str, String)]) -> Bench {
+        let (client, server) = (Namespace::new().unwrap(), Namespace::new().unwrap());
+        for namespace in [&client, &server] {
+            for (name, value) in sysctls {
+                namespace.sysctl(name, value).unwrap();
+            }
+            // Tail-loss probes come between the timeouts, and bbr leaves ssthresh as it is, so that no stream is thin.
+            namespace.sysctl("net.ipv4.tcp_early_retrans", "0").unwrap();
+            namespace.sysctl("net.ipv4.tcp_congestion_control", "reno").unwrap();
+        }
+        let tun = |namespace: &Namespace, address| namespace.tun("air", address, 24, MTU).unwrap();
+        let wire = Wire::new([tun(&client, CLIENT), tun(&server, SERVER)]);
+        Bench { client, server, wire }
+    }
+
+    /// The client's end and the server's.
+    pub fn connect(&self) -> (TcpStream, TcpStream) {
+        let listener = self.server.run(|| TcpListener::bind((SERVER, 0))).unwrap().unwrap();
+        let address = listener.local_addr().unwrap();
+        let client = self.client.run(|| TcpStream::connect(address)).unwrap().unwrap();
+        client.set_nodelay(true).unwrap();
+        (client, listener.accept().unwrap().0)
+    }
+
+    /// Timeouts of the client's connections so far.
+    pub fn timeouts(&self) -> u64 {
+        let text = self.client.run(|| fs::read_to_string("/proc/thread-self/net/netstat").unwrap()).unwrap();
+        let mut lines = text.lines().filter(|line| line.starts_with("TcpExt:")).map(str::split_whitespace);
+        let (names, values) = (lines.next().unwrap(), lines.next().unwrap());
+        let counters: BTreeMap<_, _> = names.zip(values).collect();
+        counters["TCPTimeouts"].parse().unwrap()
+    }
+}
+
+/// A byte there and back.
+pub fn ping((client, server): &mut (TcpStream, TcpStream)) {
+    let mut byte = [1];
+    client.write_all(&byte).unwrap();
+    server.read_exact(&mut byte).unwrap();
+    server.write_all(&byte).unwrap();
+    client.read_exact(&mut byte).unwrap();
+}
+
+pub fn info(socket: &TcpStream) -> libc::tcp_info {
+    nix::sys::socket::getsockopt(&socket.as_fd(), TcpInfo).unwrap()
+}
+
+pub fn rto(socket: &TcpStream) -> Dur {
+    Dur::from_micros(info(socket).tcpi_rto.into())
+}
+
+/// Carries packets between two devices, each way in order.
+pub struct Wire {
+    told: Arc<Told>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Told {
+    /// From the client to the server; nothing the other way.
+    delay_ms: AtomicU64,
+    is_out: AtomicBool,
+    is_over: AtomicBool,
+    lost_at: Mutex<Vec<Instant>>,
+}
+
+impl Wire {
+    fn new(devices: [Tun; 2]) -> Wire {
+        let told = Arc::new(Told::default());
+        let theirs = Arc::clone(&told);
+        Wire { told, thread: Some(std::thread::spawn(move || carry(&devices, &theirs))) }
+    }
+
+    pub fn set_delay_ms(&self, delay: u64) {
+        self.told.delay_ms.store(delay, Ordering::Relaxed);
+    }
+
+    /// Loses everything for `time`. Answers the gaps between the client's packets with data, in ms.
+    pub fn outage(&self, time: Dur, work: impl FnOnce()) -> Vec<u64> {
+        self.told.lost_at.lock().unwrap().clear();
+        self.told.is_out.store(true, Ordering::Relaxed);
+        work();
+        std::thread::sleep(Duration::from_nanos(time.0));
+        self.told.is_out.store(false, Ordering::Relaxed);
+        let lost_at = self.told.lost_at.lock().unwrap();
+        lost_at.windows(2).map(|pair| pair[1].duration_since(pair[0]).as_millis() as u64).collect()
+    }
+}
+
+impl Drop for Wire {
+    fn drop(&mut self) {
+        self.told.is_over.store(true, Ordering::Relaxed);
+        self.thread.take().map(JoinHandle::join);
+    }
+}
+
+fn carry(devices: &[Tun; 2], told: &Told) {
+    let mut held = Vec::<(Instant, Vec<u8>)>::new();
+    let mut buffer = vec![0; usize::from(MTU)];
+    while !told.is_over.load(Ordering::Relaxed) {
+        let mut waiting = devices.each_ref().map(|device| PollFd::new(device.as_fd(), PollFlags::POLLIN));
+        poll(&mut waiting, PollTimeout::from(1u8)).unwrap();
+        let now = Instant::now();
+        let is_out = told.is_out.load(Ordering::Relaxed);
+        while let Some(len) = devices[0].recv(&mut buffer).unwrap() {
+            if !is_out {
+                let delay = Duration::from_millis(told.delay_ms.load(Ordering::Relaxed));
+                held.push((now + delay, buffer[..len].to_vec()));
+            } else if len > HEADERS_LEN {
+                told.lost_at.lock().unwrap().push(now);
+            }
+        }
+        while let Some(len) = devices[1].recv(&mut buffer).unwrap() {
+            if !is_out {
+                devices[0].send(&buffer[..len]).unwrap();
+            }
+        }
+        for (_, packet) in held.extract_if(.., |(due, _)| *due <= now) {
+            devices[1].send(&packet).unwrap();
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Retransmission timers of the kernel's own connections, in namespaces. Needs root and Linux 6.15; skipped elsewhere.
+#![allow(clippy::disallowed_methods, reason = "real time")]
+
+mod bench;
+
+use airtcp_kernel::rto::{self, RtoRule, Timer};
+use airtcp_wire::Dur;
+use bench::{Bench, Cgroup, info, ping, skipped, turn};
+use std::io::Write;
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::Command;
+
+/// HZ is 100 at the least.
+const JIFFY: Dur = Dur::from_millis(10);
+const MIN: Dur = Dur::from_secs(1);
+
+/// A bench whose connections are under the rule.
+fn under(rule: &RtoRule, cgroup: &Cgroup) -> (Bench, rto::Attached) {
+    let bench = Bench::new(&rule.sysctls());
+    let attached = rto::attach(&cgroup.path, rule).unwrap();
+    cgroup.join();
+    (bench, attached)
+}
+
+#[test]
+fn the_rto_is_srtt_and_m_rttvar_where_delay_varies() {
+    if skipped() {
+        return;
+    }
+    let (_turn, cgroup) = (turn(), Cgroup::new());
+    let (bench, attached) = under(&RtoRule::factor(10.0), &cgroup);
+    let mut ends = bench.connect();
+    assert_eq!(bench::rto(&ends.1), MIN, "the accepting end has it, too");
+    let mut longest = Dur::ZERO;
+    for delay in [20, 300, 150, 500, 40, 350, 80] {
+        bench.wire.set_delay_ms(delay);
+        ping(&mut ends);
+        let info = info(&ends.0);
+        let wanted = Dur::from_micros((info.tcpi_rtt + 10 * info.tcpi_rttvar).into()).max(MIN);
+        let rto = bench::rto(&ends.0);
+        assert!(rto >= wanted && rto <= wanted + JIFFY + Dur::from_millis(1), "{rto}, not {wanted}");
+        longest = longest.max(rto);
+    }
+    assert!(longest > MIN + MIN / 2, "the delay has hardly varied: {longest}");
+    let counters = attached.counters().unwrap();
+    assert_eq!(counters, rto::Counters { connections: 2, timeouts: 0, refused: 0 });
+}
+
+#[test]
+fn a_delay_spike_is_a_timeout_for_the_stock_timer_alone() {
+    if skipped() {
+        return;
+    }
+    let (_turn, cgroup) = (turn(), Cgroup::new());
+    let timeouts_of = |bench: Bench| {
+        bench.wire.set_delay_ms(25);
+        let mut ends = bench.connect();
+        for _ in 0..8 {
+            ping(&mut ends);
+        }
+        bench.wire.set_delay_ms(800);
+        ping(&mut ends);
+        bench.timeouts()
+    };
+    assert!(timeouts_of(Bench::new(&[])) > 0);
+    let (bench, _attached) = under(&RtoRule::factor(10.0), &cgroup);
+    assert_eq!(timeouts_of(bench), 0);
+}
+
+/// Gaps between a segment and its retransmissions in an outage, ms.
+fn series(rule: &RtoRule, cgroup: &Cgroup, outage: Dur, bytes: usize) -> Vec<u64> {
+    let (bench, attached) = under(rule, cgroup);
+    bench.wire.set_delay_ms(10);
+    let mut ends = bench.connect();
+    for _ in 0..4 {
+        ping(&mut ends);
+    }
+    ends.0.set_nonblocking(true).unwrap();
+    let gaps = bench.wire.outage(outage, || {
+        let _ = ends.0.write(&vec![1; bytes]).unwrap();
+    });
+    assert_eq!(attached.counters().unwrap().refused, 0);
+    gaps
+}
+
+fn near(gap: u64, wanted: u64) -> bool {
+    gap.abs_diff(wanted) <= 60
+}
+
+#[test]
+fn back_off_doubles_the_rto_unless_it_is_linear() {
+    if skipped() {
+        return;
+    }
+    let (_turn, cgroup) = (turn(), Cgroup::new());
+    let doubled = series(&RtoRule::factor(10.0), &cgroup, Dur::from_millis(3300), 1);
+    assert!(matches!(doubled[..], [first, second] if near(first, 1000) && near(second, 2000)), "{doubled:?}");
+    let linear = RtoRule { backoff: false, ..RtoRule::factor(10.0) };
+    let linear = series(&linear, &cgroup, Dur::from_millis(2300), 1);
+    assert!(matches!(linear[..], [first, second] if near(first, 1000) && near(second, 1000)), "{linear:?}");
+}
+
+#[test]
+fn the_fine_timer_is_as_the_help_says() {
+    if skipped() {
+        return;
+    }
+    let (_turn, cgroup) = (turn(), Cgroup::new());
+    let rule = RtoRule::floor(Dur::from_millis(50));
+    let thin = series(&rule, &cgroup, Dur::from_millis(1500), 1);
+    println!("one segment out: {thin:?}");
+    assert!(thin.len() >= 7 && thin[..7].iter().all(|&gap| near(gap, 60)), "{thin:?}");
+    assert!(thin[7..].iter().all(|&gap| gap < 1100), "{thin:?}");
+    let full = series(&rule, &cgroup, Dur::from_millis(2500), 100_000);
+    println!("a window out: {full:?}");
+    let gaps: Vec<_> = full.iter().copied().filter(|&gap| gap > 5).collect();
+    assert!(near(gaps[0], 60) && gaps.windows(2).all(|pair| pair[1] <= 2 * pair[0] + 60), "{full:?}");
+    assert!(gaps.iter().all(|&gap| gap < 1100) && gaps.last() > Some(&300), "{full:?}");
+}
+
+fn loopback(server: &TcpListener) -> (TcpStream, TcpStream) {
+    let client = TcpStream::connect(server.local_addr().unwrap()).unwrap();
+    (client, server.accept().unwrap().0)
+}
+
+#[test]
+fn others_of_the_namespace_keep_their_timer_and_off_restores_all() {
+    if skipped() {
+        return;
+    }
+    let (_turn, cgroup) = (turn(), Cgroup::new());
+    if rto::installed().unwrap().is_some() {
+        eprintln!("skipped: a rule is installed on this host");
+        return;
+    }
+    let namespace = airtcp_live::namespace::Namespace::new().unwrap();
+    let work = || {
+        let rtos = || {
+            let (client, server) = loopback(&TcpListener::bind("127.0.0.1:0").unwrap());
+            [bench::rto(&client), bench::rto(&server)]
+        };
+        let sysctls = || {
+            ["tcp_rto_min_us", "tcp_no_metrics_save"].map(|name| {
+                std::fs::read_to_string(format!("/proc/sys/net/ipv4/{name}"))
+                    .unwrap()
+                    .trim()
+                    .parse::<u64>()
+                    .unwrap()
+            })
+        };
+        let (stock, before) = (rtos(), sysctls());
+        let early = TcpListener::bind("127.0.0.1:0").unwrap();
+        let installed = rto::install(&cgroup.path, &RtoRule::factor(10.0)).unwrap();
+        assert!(installed.is_guarded && installed.record.sysctls.len() == 2);
+        assert_eq!(rtos(), stock, "outside the cgroup");
+        assert_eq!(bench::rto(&loopback(&early).1), stock[0], "accepted by a listener from before");
+        let again = rto::install(&cgroup.path, &RtoRule::factor(12.0)).err().unwrap().to_string();
+        assert!(again.contains("already; `airtcpd rto off`"), "{again}");
+        cgroup.join();
+        assert_eq!(rtos(), [MIN, MIN], "inside");
+        cgroup.leave();
+        let counters = rto::installed().unwrap().unwrap().counters.unwrap();
+        assert_eq!(counters, rto::Counters { connections: 2, timeouts: 0, refused: 0 });
+        assert_eq!(sysctls(), [120_000_000, 1]);
+        assert_eq!(rto::uninstall().unwrap().unwrap().len(), 2);
+        assert_eq!(sysctls(), before);
+        cgroup.join();
+        assert_eq!(rtos(), stock, "after off");
+        assert!(rto::uninstall().unwrap().is_none() && rto::installed().unwrap().is_none());
+    };
+    namespace.run(work).unwrap();
+}
+
+#[test]
+fn mistakes_change_nothing_and_name_the_cure() {
+    if skipped() {
+        return;
+    }
+    let (_turn, cgroup) = (turn(), Cgroup::new());
+    let refused = |path: &Path, rule: &RtoRule| rto::install(path, rule).err().unwrap().to_string();
+    let rule = RtoRule::factor(10.0);
+    assert!(refused(Path::new("/nowhere"), &rule).contains("/nowhere"));
+    assert!(refused(Path::new("/tmp"), &rule).contains("/tmp is not a cgroup of version 2"));
+    if Path::new("/sys/fs/cgroup/cpu").exists() {
+        assert!(refused(Path::new("/sys/fs/cgroup/cpu"), &rule).contains("but one of version 1"));
+    }
+    let short = Timer::Factor { factor: 10.0, min: Dur::from_millis(200) };
+    assert!(refused(&cgroup.path, &RtoRule { timer: short, ..rule }).contains("1s to 120s"));
+    assert!(rto::installed().unwrap().is_none());
+}
+
+#[test]
+fn without_rights_it_says_which() {
+    use std::os::unix::process::CommandExt;
+    if skipped() {
+        return;
+    }
+    let cgroup = Cgroup::new();
+    let airtcpd =
+        |arguments: &[&str]| Command::new(env!("CARGO_BIN_EXE_airtcpd")).args(arguments).uid(65534).output();
+    let path = cgroup.path.to_str().unwrap();
+    match airtcpd(&["rto", "--factor", "10", "--cgroup", path]) {
+        Ok(output) => {
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert!(!output.status.success() && said.contains("root"), "{said}");
+        }
+        Err(error) => eprintln!("skipped: {error}"),
+    }
+}
