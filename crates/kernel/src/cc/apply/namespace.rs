@@ -46,11 +46,20 @@ impl Namespace {
         Ok(Namespace { device: found.dev(), inode: found.ino() })
     }
 
-    /// A file by which it can be entered: a process's that is in it, or one that `ip netns` has mounted.
+    /// A file by which it can be entered: of a thread that is in it or holds it open, or one that `ip netns` has mounted.
     fn door(self) -> Option<File> {
-        let list = |folder| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-        let processes = list("/proc").map(|process| process.join("ns/net"));
+        let tasks = list(Path::new("/proc")).flat_map(|process| list(&process.join("task")));
+        let inside = tasks.map(|task| task.join("ns/net"));
+        let held = list(Path::new("/proc")).flat_map(|process| list(&process.join("fd")));
         let is_it = |path: &PathBuf| Namespace::at(path).is_ok_and(|found| found == self);
-        processes.chain(list("/run/netns")).filter(is_it).find_map(|path| File::open(path).ok())
+        inside
+            .chain(list(Path::new("/run/netns")))
+            .chain(held)
+            .filter(is_it)
+            .find_map(|path| File::open(path).ok())
     }
+}
+
+fn list(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
 }

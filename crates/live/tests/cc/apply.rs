@@ -1,0 +1,111 @@
+//! For some traffic only.
+
+use crate::{Kernel, daemon, objects, sockets};
+use airtcp_kernel::cgroup;
+use airtcp_live::namespace::Namespace;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Enters a cgroup, then prints the controllers of a connection's ends.
+const IN_CGROUP: &str = "
+import os, socket, sys
+open(sys.argv[1] + '/cgroup.procs', 'w').write(str(os.getpid()))
+listener = socket.create_server(('127.0.0.1', 0))
+opener = socket.create_connection(listener.getsockname())
+for end in opener, listener.accept()[0]:
+    print(end.getsockopt(6, socket.TCP_CONGESTION, 16).rstrip(b'\\0').decode())
+";
+
+/// A cgroup for a test.
+struct Cgroup(PathBuf);
+
+impl Cgroup {
+    fn new(name: &str) -> Option<Cgroup> {
+        let Some(mount) = cgroup::mount() else {
+            eprintln!("skipped: no cgroups of version 2 here");
+            return None;
+        };
+        let path = mount.join(name);
+        fs::create_dir(&path).unwrap();
+        Some(Cgroup(path))
+    }
+
+    /// The controllers of who opens and who accepts a connection in it.
+    fn connection(&self) -> Vec<String> {
+        let output = Command::new("python3").args(["-c", IN_CGROUP]).arg(&self.0).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+    }
+}
+
+impl Drop for Cgroup {
+    fn drop(&mut self) {
+        // The kernel may still be taking its last process out; then an empty folder stays.
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+fn a_cgroups_connections_use_it_until_it_is_unloaded() {
+    let Some(kernel) = Kernel::take() else { return };
+    let (before, name) = (objects::all(), kernel.name("group"));
+    let Some(group) = Cgroup::new(&name) else { return };
+    let path = group.0.to_str().unwrap();
+    let namespace = Namespace::new().unwrap();
+    let connection = || namespace.run(|| group.connection()).unwrap();
+    let usual = connection();
+    daemon::cc(&["load", "vegas", "--as", &name, "--cgroup", path]);
+    assert_eq!(connection(), [name.as_str(), &name]);
+    assert_ne!(namespace.run(|| sockets::selected(&sockets::pair().0)).unwrap(), name, "outside of it");
+    let error = daemon::refused(&["load", "vegas", "--as", &kernel.name("other"), "--cgroup", path]);
+    assert!(error.contains(&format!("has `{name}` applied already")), "{error}");
+    assert!(daemon::cc(&["unload", &name]).contains(&format!("undone: cgroup {path}")));
+    assert_eq!(connection(), usual);
+    daemon::assert_gone(&name);
+    objects::assert_none_since(&before);
+}
+
+#[test]
+fn a_routes_connections_use_it_until_it_is_unloaded_from_elsewhere() {
+    let Some(kernel) = Kernel::take() else { return };
+    let name = kernel.name("route");
+    let namespace = Namespace::new().unwrap();
+    let ip = |args: &[&str]| {
+        let output = namespace.run(|| Command::new("ip").args(args).output().unwrap()).unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let routes = || ip(&["route", "show", "10.77.0.0/16"]);
+    ip(&["route", "add", "10.77.0.0/16", "dev", "lo", "mtu", "1400", "congctl", "cubic"]);
+    ip(&["route", "add", "10.77.0.0/16", "dev", "lo", "metric", "20"]);
+    let usual = routes();
+    namespace.run(|| daemon::cc(&["load", "vegas", "--as", &name, "--route", "10.77.0.0/16"])).unwrap();
+    let applied = routes();
+    assert!(applied.contains(&format!("mtu 1400 congctl {name}")), "{applied}");
+    assert!(applied.contains(&format!("metric 20 congctl {name}")), "{applied}");
+    let unloaded = daemon::cc(&["unload", &name]);
+    assert_eq!(unloaded.matches("undone: route 10.77.0.0/16").count(), 2, "{unloaded}");
+    assert_eq!(routes(), usual);
+    daemon::assert_gone(&name);
+}
+
+#[test]
+fn a_namespaces_default_is_put_back_unless_somebody_has_changed_it() {
+    let Some(kernel) = Kernel::take() else { return };
+    let name = kernel.name("default");
+    let namespace = Namespace::new().unwrap();
+    let sysctl = "net.ipv4.tcp_congestion_control";
+    let usual = namespace.sysctl_value(sysctl).unwrap();
+    let load = || daemon::cc(&["load", "spectcp", "--as", &name, "--default"]);
+    namespace.run(load).unwrap();
+    let ends = namespace.run(|| <[_; 2]>::from(sockets::pair()).map(|end| sockets::selected(&end))).unwrap();
+    assert_eq!(ends, [name.as_str(), &name]);
+    daemon::cc(&["unload", &name]);
+    assert_eq!(namespace.sysctl_value(sysctl).unwrap(), usual);
+    namespace.run(load).unwrap();
+    namespace.sysctl(sysctl, "reno").unwrap();
+    assert!(!daemon::cc(&["unload", &name]).contains("undone"));
+    assert_eq!(namespace.sysctl_value(sysctl).unwrap(), "reno");
+    daemon::assert_gone(&name);
+}

@@ -1,0 +1,44 @@
+//! `airtcpd cc` as a process of its own.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output};
+
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_airtcpd");
+
+/// Answers what it printed.
+pub fn cc(args: &[&str]) -> String {
+    let output = run(args);
+    assert!(output.status.success(), "airtcpd cc {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Answers the error that it ended with.
+pub fn refused(args: &[&str]) -> String {
+    let output = run(args);
+    assert!(!output.status.success(), "airtcpd cc {args:?} was done");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+/// Of one loaded controller.
+pub fn status(name: &str) -> Value {
+    let mut all: Value = serde_json::from_str(&cc(&["status", name, "--json"])).unwrap();
+    all[0].take()
+}
+
+/// Fails unless nothing is left of `name`.
+pub fn assert_gone(name: &str) {
+    assert!(!available().iter().any(|known| known == name), "the kernel has {name}");
+    assert!(!Path::new("/sys/fs/bpf/airtcp/cc").join(name).exists(), "{name} is pinned");
+    assert!(!Path::new("/run/airtcp/cc").join(format!("{name}.json")).exists(), "{name} is remembered");
+}
+
+/// What the kernel has.
+pub fn available() -> Vec<String> {
+    let names = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap();
+    names.split_whitespace().map(str::to_owned).collect()
+}
+
+fn run(args: &[&str]) -> Output {
+    Command::new(PROGRAM).arg("cc").args(args).output().unwrap()
+}

@@ -1,0 +1,75 @@
+//! What cannot be done says why, and leaves nothing behind.
+
+use crate::sharing::without_rights;
+use crate::{Kernel, daemon, objects};
+use airtcp_kernel::cc::{self, Request};
+use std::collections::BTreeMap;
+
+#[test]
+fn what_is_wrong_is_told_and_nothing_is_loaded() {
+    let Some(kernel) = Kernel::take() else { return };
+    let (before, name) = (objects::all(), kernel.name("wrong"));
+    let version1 = std::env::temp_dir();
+    let cases: &[(&[&str], &str)] = &[
+        (&["venno"], "did you mean `veno`?"),
+        (&["veno:bata=3"], "did you mean `beta`?"),
+        (&["veno:beta=-1"], "out of range: 0 to 1000"),
+        (&["veno:beta=nan"], "out of range"),
+        (&["veno:beta=many"], "`many` is no number"),
+        (&["veno", "--set", "beta"], "write KEY=VALUE"),
+        (&["veno", "hybla", "--set", "beta=3"], "for one controller"),
+        (&["hybla", "veno:bata=3"], "did you mean `beta`?"),
+        (&["veno", "veno"], "already"),
+        (&["veno", "--as", "sixteen_letters_"], "1 to 15 letters"),
+        (&["veno", "--as", "../veno"], "1 to 15 letters"),
+        (&["veno", "--as", "reno"], "already, by the kernel"),
+        (&["veno", "--cgroup", "/nowhere"], "no cgroup /nowhere"),
+        (&["veno", "--cgroup", version1.to_str().unwrap()], "is not a cgroup of version 2"),
+        (&["veno", "--route", "fd00::/8"], "--cgroup"),
+        (&["veno", "--route", "203.0.113.0/24"], "no route to exactly 203.0.113.0/24"),
+    ];
+    for (args, expected) in cases {
+        let mut args = [&["load"], *args].concat();
+        // Under a name of its own, lest others of the host be in the way.
+        let is_one = args.get(2).is_none_or(|next| next.starts_with("--"));
+        if is_one && !args.contains(&"--as") {
+            args.extend(["--as", &name]);
+        }
+        let error = daemon::refused(&args);
+        assert!(error.contains(expected), "{args:?}: {error}");
+    }
+    daemon::assert_gone(&name);
+    objects::assert_none_since(&before);
+}
+
+#[test]
+fn a_name_that_is_taken_is_told_with_its_owner() {
+    let Some(kernel) = Kernel::take() else { return };
+    let name = kernel.name("taken");
+    let controller = cc::find("veno").unwrap();
+    let request = Request { controller, name: Some(name.clone()), params: BTreeMap::new() };
+    let foreign = cc::register(&request).unwrap();
+    let error = daemon::refused(&["load", "hybla", "--as", &name]);
+    assert!(error.contains("another eBPF program"), "{error}");
+    assert!(error.contains(&format!("process {}", std::process::id())), "{error}");
+    assert!(daemon::refused(&["unload", &name]).contains("airtcpd has not loaded"));
+    assert!(daemon::available().contains(&name));
+    drop(foreign);
+    daemon::assert_gone(&name);
+    daemon::cc(&["load", "hybla", "--as", &name]);
+    assert!(daemon::refused(&["load", "hybla", "--as", &name]).contains("by airtcpd cc load"));
+    assert!(daemon::refused(&["set", &name, "rho_max=2", "rho=1"]).contains("has no parameter `rho`"));
+    assert_eq!(daemon::status(&name)["params"]["rho_max"], 16.0);
+    daemon::cc(&["unload", &name]);
+    daemon::assert_gone(&name);
+}
+
+#[test]
+fn missing_rights_are_named() {
+    let Some(kernel) = Kernel::take() else { return };
+    let name = kernel.name("bare");
+    let output = without_rights(&[daemon::PROGRAM, "cc", "load", "veno", "--as", &name]).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("missing CAP_NET_ADMIN, CAP_PERFMON, CAP_BPF"), "{error}");
+    daemon::assert_gone(&name);
+}
