@@ -11,6 +11,7 @@ All that the command line does::
     found.plot("cwnd").savefig("cwnd.svg")
     airtcp.compare(scenario.vary({"wireless.loss.ber": 1e-5}))
     airtcp.run(scenario, "bbr", seed=3)             # one run in detail
+    airtcp.compare(scenario, on="both")             # and on this host's kernel, side by side
 """
 
 from airtcp._engine import (
@@ -34,8 +35,10 @@ from airtcp.control import CongestionControl, parameter
 from airtcp.executors import ExecutorError
 from airtcp.failure import Failure
 from airtcp.fit import Fit, fit
+from airtcp.linux import LinuxError
 from airtcp.one_run import RunResult, run
 from airtcp.series import Series
+from airtcp.side_by_side import SideBySide
 from airtcp.stats import Estimate
 from airtcp.summary import SchemeSummary
 from airtcp.sweep import SweepError, SweepResult, sweep
@@ -54,6 +57,7 @@ __all__ = [
     "ExecutorError",
     "Failure",
     "Fit",
+    "LinuxError",
     "Loss",
     "Record",
     "RunResult",
@@ -61,6 +65,7 @@ __all__ = [
     "ScenarioError",
     "SchemeSummary",
     "Series",
+    "SideBySide",
     "SweepError",
     "SweepResult",
     "Verdict",

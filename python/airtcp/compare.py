@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, overload
 
 from airtcp._engine import CancelToken, ControllerError, Scenario
 from airtcp.comparison import Comparison, Finished, collected
 from airtcp.control import CongestionControl
-from airtcp.executors import opened
+from airtcp.executors import ExecutorError, opened
 from airtcp.failure import Failure
 from airtcp.jobs import run_all
 from airtcp.parcel import Parcel, packed
@@ -19,7 +20,13 @@ from airtcp.progress import watched
 from airtcp.records import Run
 from airtcp.scenarios import ScenarioLike, plan, scenario_of, schemes_of
 from airtcp.series import SERIES_POINTS, series_of
+from airtcp.side_by_side import SideBySide
 from airtcp.watching import Silent
+
+if TYPE_CHECKING:
+    from airtcp.linux.comparing import Prepared
+
+On = Literal["sim", "linux", "both"]
 
 
 @dataclass(frozen=True)
@@ -56,11 +63,46 @@ class _Failed:
     failure: Failure
 
 
+@overload
 def compare(
     scenario: ScenarioLike | None = None,
     schemes: Sequence[str | type[CongestionControl]] | None = None,
     seeds: int | None = None,
     *,
+    on: Literal["sim", "linux"] = "sim",
+    duration: str | None = None,
+    jobs: int | None = None,
+    executor: str | Executor | None = None,
+    series: bool = True,
+    progress: bool = False,
+    on_done: Callable[[Run], object] = ...,
+    on_failed: Callable[[Failure], object] = ...,
+) -> Comparison: ...
+
+
+@overload
+def compare(
+    scenario: ScenarioLike | None = None,
+    schemes: Sequence[str | type[CongestionControl]] | None = None,
+    seeds: int | None = None,
+    *,
+    on: Literal["both"],
+    duration: str | None = None,
+    jobs: int | None = None,
+    executor: str | Executor | None = None,
+    series: bool = True,
+    progress: bool = False,
+    on_done: Callable[[Run], object] = ...,
+    on_failed: Callable[[Failure], object] = ...,
+) -> SideBySide: ...
+
+
+def compare(
+    scenario: ScenarioLike | None = None,
+    schemes: Sequence[str | type[CongestionControl]] | None = None,
+    seeds: int | None = None,
+    *,
+    on: On = "sim",
     duration: str | None = None,
     jobs: int | None = None,
     executor: str | Executor | None = None,
@@ -68,7 +110,7 @@ def compare(
     progress: bool = False,
     on_done: Callable[[Run], object] = lambda _: None,
     on_failed: Callable[[Failure], object] = lambda _: None,
-) -> Comparison:
+) -> Comparison | SideBySide:
     """Runs every scheme with every seed, on all cores, or `jobs` of them: the result is the same.
 
     `scenario` is one, or the path of a file; without it, the built-in lossy link. `schemes` (the first is the
@@ -80,8 +122,13 @@ def compare(
     A congestion control in Python stands among the `schemes` as its class, and the others may name it, too:
     `[Aimd, "aimd:beta=0.7", "cubic"]`. An error in it ends that run only.
 
-    Raises ScenarioError, ExecutorError and OSError. On KeyboardInterrupt the runs under way are stopped, and
-    the finished ones returned.
+    `on="linux"` runs them on this host's kernel instead, in real time, over the same path emulated, and
+    `on="both"` does both, side by side: the kernel's own `cubic`, `reno` and `bbr` are always among the
+    schemes then, and what has no form on Linux is left out there, and named. That takes root and `airtcpd`,
+    and is one run at a time unless `jobs` says otherwise: several disturb each other.
+
+    Raises ScenarioError, ExecutorError, OSError, and LinuxError where this host cannot do it. On
+    KeyboardInterrupt the runs under way are stopped, and the finished ones returned.
 
     >>> import airtcp
     >>> found = airtcp.compare(schemes=["reno", "bbr"], seeds=2, duration="5s")
@@ -91,20 +138,73 @@ def compare(
     [('reno', 2, False), ('bbr', 2, True)]
     """
     chosen = scenario_of(scenario, schemes=schemes_of(schemes), seeds=seeds, duration=duration)
-    request = Request(chosen, chosen.duration_s / SERIES_POINTS if series else None)
-    with watched("comparing") if progress else nullcontext(Silent()) as watcher:
-        watcher.expect(len(plan(chosen)))
+    tell = _Tell(progress, on_done, on_failed)
+    if on == "sim":
+        return _on_sim(chosen, series, jobs, executor, tell)
+    if on not in ("linux", "both"):
+        raise ValueError(f"on={on!r}: write sim, linux, or both")
+    if executor is not None:
+        raise ExecutorError("an executor runs simulations; what runs on the kernel runs on this host")
+    # Only this needs it.
+    from airtcp.linux.comparing import prepare  # noqa: PLC0415
 
-        def done(_: int, run: Run) -> None:
-            watcher.done(run["scheme"])
-            on_done(run)
+    prepared = prepare(chosen)
+    sim = _on_sim(prepared.scenario, series, None, None, tell) if on == "both" else None
+    if sim and sim.interrupted:
+        return SideBySide(sim, prepared.nothing())
+    linux = _on_linux(prepared, series, jobs or 1, tell)
+    return SideBySide(sim, linux) if sim else linux
 
-        def failed(_: int, failure: Failure) -> None:
-            watcher.done(failure.scheme)
-            on_failed(failure)
 
-        (found,) = compare_all([request], jobs=jobs, executor=executor, on_done=done, on_failed=failed)
+@dataclass(frozen=True)
+class _Tell:
+    """Whom to tell how it gets on."""
+
+    progress: bool
+    on_done: Callable[[Run], object]
+    on_failed: Callable[[Failure], object]
+
+    @contextmanager
+    def over(self, runs: int, name: str, run_s: float | None = None) -> Iterator[_Tell]:
+        """The same, with a bar, if one is wanted."""
+        with watched(name, run_s) if self.progress else nullcontext(Silent()) as watcher:
+            watcher.expect(runs)
+
+            def done(run: Run) -> None:
+                watcher.done(run["scheme"])
+                self.on_done(run)
+
+            def failed(failure: Failure) -> None:
+                watcher.done(failure.scheme)
+                self.on_failed(failure)
+
+            yield _Tell(self.progress, done, failed)
+
+
+def _on_sim(
+    scenario: Scenario, series: bool, jobs: int | None, executor: str | Executor | None, tell: _Tell
+) -> Comparison:
+    request = Request(scenario, _interval_s(scenario, series))
+    with tell.over(len(plan(scenario)), "comparing") as told:
+        (found,) = compare_all(
+            [request],
+            jobs=jobs,
+            executor=executor,
+            on_done=lambda _, run: told.on_done(run),
+            on_failed=lambda _, failure: told.on_failed(failure),
+        )
     return found
+
+
+def _on_linux(prepared: Prepared, series: bool, at_a_time: int, tell: _Tell) -> Comparison:
+    scenario = prepared.scenario
+    with tell.over(prepared.runs, "on Linux", scenario.duration_s / at_a_time) as told:
+        interval_s = _interval_s(scenario, series)
+        return prepared.compare(interval_s, at_a_time, told.on_done, told.on_failed)
+
+
+def _interval_s(scenario: Scenario, series: bool) -> float | None:
+    return scenario.duration_s / SERIES_POINTS if series else None
 
 
 def compare_all(

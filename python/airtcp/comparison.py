@@ -22,7 +22,7 @@ from airtcp.results import Results, results, to_json
 from airtcp.scenarios import document, headline, replays
 from airtcp.series import NO_SERIES, Series
 from airtcp.summary import COMPLETION, SchemeSummary, objective, summarise_all
-from airtcp.table import as_text
+from airtcp.table import as_text, columns
 from airtcp.verdict import Verdict, verdict
 
 if TYPE_CHECKING:
@@ -62,6 +62,11 @@ class Comparison:
         """Name and description, how much is run, and where, if that is no simulator."""
         where = f", on Linux {self.host.kernel}" if self.host else ""
         return headline(self.scenario) + where
+
+    @property
+    def has_run(self) -> bool:
+        """Has any run ended, well or not?"""
+        return bool(self.runs or self.failures)
 
     @property
     def failed_schemes(self) -> list[str]:
@@ -202,21 +207,28 @@ class Comparison:
     def __repr__(self) -> str:
         parts = [
             self.headline,
-            as_text(self.summaries, self.best, self.failed_schemes) if self.runs else "no runs",
+            as_text(self.summaries, columns(self.summaries), self.best, self.failed_schemes)
+            if self.runs
+            else "no runs",
         ]
         return "\n".join([*parts, *self.notes])
 
     @property
     def notes(self) -> list[str]:
         """What is to be said below the table: the verdict, and what is missing."""
-        notes = [self.verdict.text] if self.verdict else []
+        said = [self.verdict.text] if self.verdict else []
+        return [*said, *left_out_notes(self.left_out), *self.remarks]
+
+    @property
+    def remarks(self) -> list[str]:
+        """Where it was stopped, where the host did not do quite the same, and what failed."""
+        said = []
         if self.interrupted:
             total = len(set(self.scenario.schemes)) * self.scenario.seeds
-            notes.append(f"Interrupted: partial results, {len(self.runs)} of {total} runs.")
-        notes += left_out_notes(self.left_out)
+            said.append(f"Interrupted: partial results, {len(self.runs)} of {total} runs.")
         if self.host:
-            notes += self.host.notes
-        return [*notes, *failure_notes(self.failures)]
+            said += self.host.notes
+        return [*said, *failure_notes(self.failures)]
 
     def _repr_html_(self) -> str:
         from airtcp.notebook import comparison_html  # noqa: PLC0415 as in `plot`

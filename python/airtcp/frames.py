@@ -9,6 +9,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import polars as pl
 
+from airtcp.agreement import Pair
 from airtcp.records import Circuit, Flow, Link, Run
 from airtcp.series import Series
 from airtcp.stats import Estimate
@@ -49,6 +50,32 @@ def _interval(name: str, unit: str, value: Estimate | None) -> dict[str, float |
     known = value or Estimate(float("nan"), None, 0)
     mean = value.mean if value else None
     return {f"{name}{unit}": mean, f"{name}_low{unit}": known.low, f"{name}_high{unit}": known.high}
+
+
+def ratio_frame(pairs: Sequence[Pair]) -> pl.DataFrame:
+    """A row for each scheme that has run both in the simulator and on the kernel."""
+    rows = [
+        {
+            "scheme": pair.scheme,
+            **_interval("ratio", "", pair.ratio),
+            **_interval("goodput_sim", "_bps", pair.sim.goodput),
+            **_interval("goodput_linux", "_bps", pair.linux.goodput),
+            **_interval("completion_sim", "_s", pair.sim.completion),
+            **_interval("completion_linux", "_s", pair.linux.completion),
+            **{
+                f"{name}_{where}": getattr(row, name)
+                for name in _OF_EACH
+                for where, row in (("sim", pair.sim), ("linux", pair.linux))
+            },
+        }
+        for pair in pairs
+    ]
+    return pl.DataFrame(rows, infer_schema_length=None).with_columns(
+        pl.col(name).cast(pl.String if name == "scheme" else pl.Float64) for name in (rows[0] if rows else ())
+    )
+
+
+_OF_EACH = ("retransmitted", "timeouts", "rtt_p50_ms", "rtt_p95_ms")
 
 
 def flows_frame(runs: Sequence[Run]) -> pl.DataFrame:

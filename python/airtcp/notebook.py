@@ -6,26 +6,41 @@ from collections.abc import Sequence
 from html import escape
 
 from airtcp.comparison import Comparison
-from airtcp.figures import draw_inline, of_comparison, of_series
+from airtcp.figures import draw_inline, of_both, of_comparison, of_series
 from airtcp.figures.sweep import of_sweep
 from airtcp.lines import run_lines
 from airtcp.one_run import RunResult
+from airtcp.pair_table import pair_columns
 from airtcp.scenarios import headline
+from airtcp.side_by_side import SideBySide
 from airtcp.sweep import SweepResult, standings
-from airtcp.table import cells
+from airtcp.table import cells, columns
 
 _CELL = "white-space:nowrap;text-align:"
 
 
 def comparison_html(found: Comparison) -> str:
     """Table, verdict and figure."""
-    parts = [_headline(*headline(found.scenario).split("\n"))]
+    parts = [_headline(*found.headline.split("\n"))]
     if found.runs:
-        titles, rows = cells(found.summaries, found.failed_schemes)
+        titles, rows = cells(found.summaries, columns(found.summaries), found.failed_schemes)
         parts.append(_table(titles, rows, [row[0] in found.best for row in rows]))
-    parts += [f'<p style="white-space:pre-wrap">{escape(note)}</p>' for note in found.notes]
+    parts += [_note(note) for note in found.notes]
     if found.runs:
         parts.append(draw_inline(of_comparison(found), found.main_figure))
+    return _box(parts)
+
+
+def side_by_side_html(found: SideBySide) -> str:
+    """Table, verdict and figure."""
+    parts = [_headline(*found.headline.split("\n"))]
+    pairs = found.agreement.pairs if found.agreement else ()
+    if pairs:
+        titles, rows = cells(pairs, pair_columns(pairs))
+        parts.append(_table(titles, rows, [False for _ in rows]))
+    parts += [_note(note) for note in found.notes]
+    if pairs:
+        parts.append(draw_inline(of_both(found), "pairs"))
     return _box(parts)
 
 
@@ -53,6 +68,10 @@ def sweep_html(found: SweepResult) -> str:
 
 def _headline(title: str, *rest: str) -> str:
     return "<br>".join([f"<b>{escape(title)}</b>", *map(escape, rest)])
+
+
+def _note(text: str) -> str:
+    return f'<p style="white-space:pre-wrap">{escape(text)}</p>'
 
 
 def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], bold: Sequence[bool]) -> str:

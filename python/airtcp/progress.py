@@ -6,21 +6,32 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
 
 from airtcp.watching import Watcher
 
 
-def progress_bar() -> Progress:
-    """On standard error, only where a person watches."""
+def progress_bar(left: ProgressColumn | None = None) -> Progress:
+    """On standard error, only where a person watches; `left` says how long it still takes."""
     console = Console(stderr=True)
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TimeRemainingColumn(),
+        left or TimeRemainingColumn(),
         console=console,
         transient=True,
         disable=not console.is_terminal,
@@ -28,13 +39,29 @@ def progress_bar() -> Progress:
 
 
 @contextmanager
-def watched(name: str) -> Iterator[Watcher]:
-    """A progress bar called `name`; in a notebook, where Rich would need a widget, a line."""
+def watched(name: str, run_s: float | None = None) -> Iterator[Watcher]:
+    """A progress bar called `name`; in a notebook, where Rich would need a widget, a line.
+
+    `run_s`: how long a run takes, where that is known beforehand.
+    """
     if Console().is_jupyter:
         yield _Line(name)
         return
-    with progress_bar() as bar:
+    with progress_bar(None if run_s is None else RealTimeLeft(run_s)) as bar:
         yield _Bar(bar, bar.add_task(name, total=None), name)
+
+
+class RealTimeLeft(ProgressColumn):
+    """Known before the first run has ended: all of them take `run_s`."""
+
+    def __init__(self, run_s: float) -> None:
+        super().__init__()
+        self._run_s = run_s
+
+    def render(self, task: Task) -> Text:
+        """As hours, minutes and seconds."""
+        left_s = max(0.0, (task.total or 0) * self._run_s - (task.elapsed or 0.0))
+        return Text(str(timedelta(seconds=round(left_s))), style="progress.remaining")
 
 
 @dataclass

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import StringIO
+from typing import Generic, Protocol, TypeVar
 
 from rich import box
 from rich.console import Console
@@ -22,17 +23,27 @@ MAX_BASE = 12
 """Letters of the base scheme's name that a column's title has room for."""
 
 
+class Row(Protocol):
+    """What stands in a line: something of a scheme."""
+
+    @property
+    def scheme(self) -> str: ...
+
+
+R = TypeVar("R", bound=Row)
+
+
 @dataclass(frozen=True)
-class Column:
+class Column(Generic[R]):
     """One column; where room is short, the one with the highest `rank` goes first."""
 
     title: str
     unit: str
     rank: int
-    cell: Callable[[SchemeSummary], str]
+    cell: Callable[[R], str]
 
 
-def columns(summaries: Sequence[SchemeSummary]) -> list[Column]:
+def columns(summaries: Sequence[SchemeSummary]) -> list[Column[SchemeSummary]]:
     """The columns that have something to say about these schemes."""
     scale, rate_unit = rate_scale([row.goodput.mean for row in summaries])
     found = [
@@ -55,17 +66,14 @@ def columns(summaries: Sequence[SchemeSummary]) -> list[Column]:
 
 
 def table(
-    summaries: Sequence[SchemeSummary],
-    shown: Sequence[Column],
-    best: Sequence[str],
-    failed: Sequence[str] = (),
+    rows: Sequence[R], shown: Sequence[Column[R]], best: Sequence[str] = (), failed: Sequence[str] = ()
 ) -> Table:
     """The schemes called `best` stand out; of those that `failed` there is only the name."""
     result = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     result.add_column("scheme\n", no_wrap=True)
     for column in shown:
         result.add_column(f"{column.title}\n{column.unit}", justify="right", no_wrap=True)
-    for row in summaries:
+    for row in rows:
         style = "bold" if row.scheme in best else ""
         result.add_row(*(Text(cell, style) for cell in (row.scheme, *(column.cell(row) for column in shown))))
     for scheme in failed:
@@ -73,42 +81,47 @@ def table(
     return result
 
 
-def _failed_row(scheme: str, shown: Sequence[Column]) -> list[str]:
+def _failed_row(scheme: str, shown: Sequence[Column[R]]) -> list[str]:
     return [scheme, FAILED, *(NONE for _ in shown[1:])]
 
 
 def cells(
-    summaries: Sequence[SchemeSummary], failed: Sequence[str] = ()
+    rows: Sequence[R], shown: Sequence[Column[R]], failed: Sequence[str] = ()
 ) -> tuple[list[str], list[list[str]]]:
     """The titles of all columns, and the rows below them."""
-    shown = columns(summaries)
-    rows = [[row.scheme, *(column.cell(row) for column in shown)] for row in summaries]
-    rows += [_failed_row(scheme, shown) for scheme in failed]
-    return ["scheme", *(f"{column.title}\n{column.unit}" for column in shown)], rows
+    texts = [[row.scheme, *(column.cell(row) for column in shown)] for row in rows]
+    texts += [_failed_row(scheme, shown) for scheme in failed]
+    return ["scheme", *(f"{column.title}\n{column.unit}" for column in shown)], texts
 
 
 def print_table(
-    console: Console, summaries: Sequence[SchemeSummary], best: Sequence[str], failed: Sequence[str] = ()
+    console: Console,
+    rows: Sequence[R],
+    wanted: Sequence[Column[R]],
+    best: Sequence[str] = (),
+    failed: Sequence[str] = (),
 ) -> None:
     """Prints what fits, and names what does not."""
-    shown, hidden = columns(summaries), list[Column]()
-    while len(shown) > 1 and not fits(console, table(summaries, shown, best, failed)):
+    shown, hidden = list(wanted), list[Column[R]]()
+    while len(shown) > 1 and not fits(console, table(rows, shown, best, failed)):
         widest_rank = max(shown, key=lambda column: column.rank)
         shown.remove(widest_rank)
         hidden.append(widest_rank)
-    console.print(table(summaries, shown, best, failed))
+    console.print(table(rows, shown, best, failed))
     if hidden:
         names = ", ".join(f"{column.title} {column.unit}" for column in hidden)
         console.print(f"Not shown for lack of room: {names}.")
 
 
-def as_text(summaries: Sequence[SchemeSummary], best: Sequence[str], failed: Sequence[str] = ()) -> str:
+def as_text(
+    rows: Sequence[R], shown: Sequence[Column[R]], best: Sequence[str] = (), failed: Sequence[str] = ()
+) -> str:
     """What `print_table` prints, without colours, as wide as the terminal."""
     console = Console(
         file=StringIO(), color_system=None, force_jupyter=False, highlight=False, emoji=False, markup=False
     )
     with console.capture() as captured:
-        print_table(console, summaries, best, failed)
+        print_table(console, rows, shown, best, failed)
     return captured.get().rstrip("\n")
 
 

@@ -48,7 +48,7 @@ def rank(by_scheme: dict[str, list[Run]], goal: Objective) -> list[str]:
 
 
 def _tie(best: str, tied: Sequence[str], goal: Objective) -> str:
-    names = _listed([best, *tied])
+    names = listed([best, *tied])
     return f"A tie for the best {goal.name}: {names} cannot be told apart with these seeds."
 
 
@@ -74,7 +74,7 @@ def _repeated(by_scheme: dict[str, list[Run]], replays: bool) -> str:
     alike = [scheme for scheme, runs in by_scheme.items() if _all_alike(runs)]
     if not alike:
         return ""
-    names = "each scheme" if len(alike) == len(by_scheme) else _listed(alike)
+    names = "each scheme" if len(alike) == len(by_scheme) else listed(alike)
     return f" All runs of {names} are alike: {repeated_runs(replays)}"
 
 
@@ -106,5 +106,5 @@ def percent(share: Estimate, signed: bool = False) -> str:
     return mean if share.half_width is None else f"{mean} ± {100 * share.half_width:.1f}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -195,7 +195,7 @@ if found.verdict:
 
 # An ignored error that is none is an error in strict mode.
 found.plot(3)  # type: ignore[arg-type]
-airtcp.compare(seeds="2")  # type: ignore[arg-type]
+airtcp.compare(seeds="2")  # type: ignore[call-overload]
 """
 
 

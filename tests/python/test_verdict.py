@@ -9,7 +9,7 @@ from conftest import flow, run, runs_of
 from rich.console import Console
 
 from airtcp.summary import summarise_all
-from airtcp.table import print_table
+from airtcp.table import columns, print_table
 from airtcp.verdict import verdict
 
 
@@ -115,7 +115,8 @@ def test_unmeasured_flows_count_for_nothing() -> None:
 
 def _printed(width: int) -> list[str]:
     console = Console(file=io.StringIO(), width=width)
-    print_table(console, summarise_all(runs_of(reno=[1.0, 1.2], bbr=[4.0, 4.2])), ["bbr"])
+    rows = summarise_all(runs_of(reno=[1.0, 1.2], bbr=[4.0, 4.2]))
+    print_table(console, rows, columns(rows), ["bbr"])
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue().splitlines()
 

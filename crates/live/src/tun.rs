@@ -11,14 +11,22 @@ pub trait PacketDevice: AsFd {
     ///
     /// # Errors
     /// The device's.
-    fn recv(&self, buffer: &mut [u8]) -> io::Result<Option<usize>>;
+    fn recv(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>>;
 
     /// Sends a packet, or loses it when the device has no room, as any link may.
     ///
     /// # Errors
     /// The device's.
-    fn send(&self, packet: &[u8]) -> io::Result<()>;
+    fn send(&mut self, packet: &[u8]) -> io::Result<()>;
+
+    /// Packets that came in and were lost before they could be received, as far as the device knows.
+    fn missed(&self) -> u64 {
+        0
+    }
 }
+
+/// Packets that may wait until they are received. What finds no room is lost, and nobody is told: let it be much.
+const QUEUE_PACKETS: u32 = 10_000;
 
 /// A Linux TUN device, which lives as long as this value.
 pub struct Tun(SyncDevice);
@@ -30,15 +38,32 @@ impl Tun {
     /// # Errors
     /// The kernel's: without CAP_NET_ADMIN, permission denied.
     pub fn open(name: &str, address: IpAddr, prefix: u8, mtu: u16) -> io::Result<Tun> {
-        let builder = DeviceBuilder::new().name(name).mtu(mtu);
-        let builder = match address {
+        let builder = builder(name, mtu);
+        Tun::build(match address {
             IpAddr::V4(address) => builder.ipv4(address, prefix, None),
             IpAddr::V6(address) => builder.ipv6(address, prefix),
-        };
+        })
+    }
+
+    /// Creates the device without an address, or takes one of that name which nobody holds.
+    ///
+    /// # Errors
+    /// As [`Tun::open`].
+    pub fn bare(name: &str, mtu: u16) -> io::Result<Tun> {
+        Tun::build(builder(name, mtu))
+    }
+
+    fn build(builder: DeviceBuilder) -> io::Result<Tun> {
         let device = builder.build_sync()?;
         device.set_nonblocking(true)?;
         Ok(Tun(device))
     }
+}
+
+fn builder(name: &str, mtu: u16) -> DeviceBuilder {
+    DeviceBuilder::new().name(name).mtu(mtu).with(|builder| {
+        builder.tx_queue_len(QUEUE_PACKETS);
+    })
 }
 
 impl AsFd for Tun {
@@ -48,11 +73,11 @@ impl AsFd for Tun {
 }
 
 impl PacketDevice for Tun {
-    fn recv(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+    fn recv(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         unless_blocked(self.0.recv(buffer))
     }
 
-    fn send(&self, packet: &[u8]) -> io::Result<()> {
+    fn send(&mut self, packet: &[u8]) -> io::Result<()> {
         unless_blocked(self.0.send(packet)).map(|_| ())
     }
 }

@@ -1,7 +1,7 @@
 //! Captures of simulated links, for Wireshark, tshark, tcpdump and tcptrace. Of pcapng files, tcptrace reads those
 //! with one interface.
 //!
-//! Packets have no payload in the lab: what is written is real headers with right checksums over a payload of zeros.
+//! Packets have no payload in the lab: what is written of them is real headers with right checksums over a payload of zeros.
 //! Flow f is 10.0.x.y:p → 10.1.x.y:9 on its forward way, with x.y the low 16 bits of f + 1 and p = 32768 + f / 2¹⁶.
 //! Instants are since the start of the run, so that readers show 1970-01-01.
 
@@ -19,10 +19,16 @@ use std::path::Path;
 /// RFC 863's discard service, which is what becomes of the payload.
 const DISCARD: u16 = 9;
 
-/// Packets that begin with their IP header. The one that tcptrace knows.
-const LINKTYPE_RAW: u16 = 101;
-/// The same for IPv4 only. libpcap refuses files with several interfaces of [`LINKTYPE_RAW`], but not of this.
-const LINKTYPE_IPV4: u16 = 228;
+/// How packets begin, by its number in captures.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u16)]
+pub enum LinkType {
+    Ethernet = 1,
+    /// With their IP header. The one that tcptrace knows.
+    Raw = 101,
+    /// The same for IPv4 only. libpcap refuses files with several interfaces of [`LinkType::Raw`], but not of this.
+    Ipv4 = 228,
+}
 
 /// Which file format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -110,16 +116,47 @@ impl<W: Write> PcapWriter<W> {
     /// # Errors
     /// The writer's.
     pub fn with_options(writer: W, interfaces: &[&str], options: Options) -> io::Result<PcapWriter<W>> {
+        let link_type = if interfaces.len() == 1 { LinkType::Raw } else { LinkType::Ipv4 };
+        PcapWriter::begin(writer, interfaces, link_type, options)
+    }
+
+    /// Begins a capture of packets that are given as bytes: [`write_bytes`](PcapWriter::write_bytes).
+    ///
+    /// # Errors
+    /// The writer's.
+    pub fn of_packets(
+        writer: W,
+        interface: &str,
+        link_type: LinkType,
+        options: Options,
+    ) -> io::Result<PcapWriter<W>> {
+        PcapWriter::begin(writer, &[interface], link_type, options)
+    }
+
+    fn begin(
+        writer: W,
+        interfaces: &[&str],
+        link_type: LinkType,
+        options: Options,
+    ) -> io::Result<PcapWriter<W>> {
         let mut pcap = PcapWriter { writer, options };
         match options.format {
             Format::Pcapng => {
                 pcap.write_section_header()?;
-                let link_type = if interfaces.len() == 1 { LINKTYPE_RAW } else { LINKTYPE_IPV4 };
                 interfaces.iter().try_for_each(|name| pcap.write_interface(name, link_type))?;
             }
-            Format::Pcap => pcap.write_pcap_header()?,
+            Format::Pcap => pcap.write_pcap_header(link_type)?,
         }
         Ok(pcap)
+    }
+
+    /// Writes a packet as it is, link layer included.
+    ///
+    /// # Errors
+    /// The writer's.
+    pub fn write_bytes(&mut self, now: Time, direction: Direction, packet: &[u8]) -> io::Result<()> {
+        let frame = Frame { now, interface: 0, flow: 0, direction, ecn: Ecn::NotEct, dropped: None };
+        self.write_packet(&frame, packet, 0)
     }
 
     /// Writes the TCP packet that carries `segment`.
@@ -183,9 +220,9 @@ impl<W: Write> PcapWriter<W> {
         self.write_block(0x0a0d_0d0a, &body)
     }
 
-    fn write_interface(&mut self, name: &str, link_type: u16) -> io::Result<()> {
+    fn write_interface(&mut self, name: &str, link_type: LinkType) -> io::Result<()> {
         let mut body = Vec::new();
-        body.extend_from_slice(&link_type.to_le_bytes());
+        body.extend_from_slice(&(link_type as u16).to_le_bytes());
         body.extend_from_slice(&0u16.to_le_bytes());
         body.extend_from_slice(&self.options.snaplen.to_le_bytes());
         push_option(&mut body, 2, name.as_bytes());
@@ -231,8 +268,8 @@ impl<W: Write> PcapWriter<W> {
         self.write_words(&[0, len as u32])
     }
 
-    fn write_pcap_header(&mut self) -> io::Result<()> {
-        self.write_words(&[0xa1b2_c3d4, 2 | 4 << 16, 0, 0, self.options.snaplen, u32::from(LINKTYPE_RAW)])
+    fn write_pcap_header(&mut self, link_type: LinkType) -> io::Result<()> {
+        self.write_words(&[0xa1b2_c3d4, 2 | 4 << 16, 0, 0, self.options.snaplen, link_type as u32])
     }
 
     fn write_pcap_packet(&mut self, now: Time, data: &Data) -> io::Result<()> {

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Place = Literal["sender", "receiver", "gateway"]
 Stage = Literal["default", "setting", "software", "build", "unwritten", "history"]
-Airtcp = Literal["not needed", "not yet", "no"]
+Airtcp = Literal["not needed", "yes", "not yet", "no"]
 
 STAGES: dict[Stage, str] = {
     "default": "what Linux does unasked",
@@ -24,6 +24,7 @@ STAGES: dict[Stage, str] = {
 
 AIRTCP: dict[Airtcp, str] = {
     "not needed": "needs no airtcp",
+    "yes": "airtcp deploys it",
     "not yet": "airtcp cannot deploy it yet",
     "no": "airtcp will not deploy it",
 }
@@ -58,26 +59,37 @@ GATEWAY: frozenset[Place] = frozenset({"gateway"})
 BOTH: frozenset[Place] = frozenset({"sender", "receiver"})
 
 QUIC_APART = "QUIC and other user-space transports have a congestion control of their own"
+STRUCT_OPS = "the kernel must be able to take eBPF congestion controls: `airtcpd doctor` says whether it can"
 READS_TCP = "must read TCP headers: TLS passes, IPsec, VPN tunnels and QUIC get no help"
-STRUCT_OPS = "as an eBPF program (struct_ops) or a module"
 
 
-def _in_linux(module: str, source: str, caution: str | None = None) -> Facts:
+def _in_linux(module: str, source: str, caution: str | None = None, *, else_airtcpd: bool = False) -> Facts:
     how = f"modprobe tcp_{module}; sysctl net.ipv4.tcp_congestion_control={module}"
+    if else_airtcpd:
+        how += f"; where the module is not built: airtcpd cc load {module}"
     return Facts(SENDER, "setting", how, source, "not needed", encrypted=QUIC_APART, caution=caution)
 
 
-def _sender_to_write(source: str, *, ecn: bool = False, caution: str | None = None) -> Facts:
+def _by_airtcpd(name: str, source: str) -> Facts:
+    """Here it is an eBPF program."""
     return Facts(
         SENDER,
-        "unwritten",
-        f"congestion control to be written, {STRUCT_OPS}",
+        "software",
+        f"airtcpd cc load {name} --default",
         source,
-        "not yet",
-        headers="ECN must be negotiated with the receiver (net.ipv4.tcp_ecn=1)" if ecn else None,
+        "yes",
         encrypted=QUIC_APART,
-        caution=caution,
-        needs_marks=ecn,
+        caution=STRUCT_OPS,
+    )
+
+
+def _for_marks(name: str, source: str) -> Facts:
+    return replace(
+        _by_airtcpd(name, source),
+        how=f"sysctl net.ipv4.tcp_ecn=1; airtcpd cc load {name} --default",
+        headers="ECN must be negotiated with the receiver (net.ipv4.tcp_ecn=1)",
+        caution=f"{MARKS_ONLY}; {STRUCT_OPS}",
+        needs_marks=True,
     )
 
 
@@ -105,11 +117,15 @@ CONGESTION_CONTROLS: dict[str, Facts] = {
         "vegas",
         "Linux module tcp_vegas",
         "gives way to loss-based flows in the same queue; misled by variable delay",
+        else_airtcpd=True,
     ),
-    "veno": _in_linux("veno", "Linux module tcp_veno"),
+    "veno": _in_linux("veno", "Linux module tcp_veno", else_airtcpd=True),
     "westwood-plus": _in_linux("westwood", "Linux module tcp_westwood, which is Westwood+"),
     "hybla": _in_linux(
-        "hybla", "Linux module tcp_hybla", "grows faster than Reno by the square of RTT/25 ms"
+        "hybla",
+        "Linux module tcp_hybla",
+        "grows faster than Reno by the square of RTT/25 ms",
+        else_airtcpd=True,
     ),
     "bbr": _in_linux("bbr", "Linux module tcp_bbr, version 1"),
     "bbr3": Facts(
@@ -120,18 +136,19 @@ CONGESTION_CONTROLS: dict[str, Facts] = {
         "not yet",
         encrypted=QUIC_APART,
     ),
-    "westwood": _sender_to_write(
-        "Mascolo et al., MobiCom 2001: the first filter; Linux's tcp_westwood has that of Westwood+"
+    "westwood": Facts(
+        SENDER,
+        "unwritten",
+        "congestion control to be written, as an eBPF program (struct_ops) or a module",
+        "Mascolo et al., MobiCom 2001: the first filter; Linux's tcp_westwood has that of Westwood+",
+        "not yet",
+        encrypted=QUIC_APART,
     ),
-    "westwood-nr": _sender_to_write("its authors' ns-2 code, tcp-westwood-nr.cc; in no system"),
-    "westwood-vt": _sender_to_write("Koo, Mun, Choo, ICCS 2007 (paper 004); in no system"),
-    "spectcp": _sender_to_write("paper 002; in no system", ecn=True, caution=MARKS_ONLY),
-    "jersey": _sender_to_write(
-        "Xu, Tian, Ansari, IEEE JSAC 22(4), 2004; in no system", ecn=True, caution=MARKS_ONLY
-    ),
-    "new-jersey": _sender_to_write(
-        "Xu, Tian, Ansari, Computer Networks 47(2), 2005; in no system", ecn=True, caution=MARKS_ONLY
-    ),
+    "westwood-nr": _by_airtcpd("westwood-nr", "its authors' ns-2 code, tcp-westwood-nr.cc; in no system"),
+    "westwood-vt": _by_airtcpd("westwood-vt", "Koo, Mun, Choo, ICCS 2007 (paper 004); in no system"),
+    "spectcp": _for_marks("spectcp", "paper 002; in no system"),
+    "jersey": _for_marks("jersey", "Xu, Tian, Ansari, IEEE JSAC 22(4), 2004; in no system"),
+    "new-jersey": _for_marks("new-jersey", "Xu, Tian, Ansari, Computer Networks 47(2), 2005; in no system"),
 }
 
 
@@ -159,11 +176,11 @@ PARTS: dict[str, Facts] = {
     ),
     "f-rto": _recovery("default", "nothing to do", "Linux ip-sysctl: tcp_frto is 2 by default", "not needed"),
     "rto-m": _recovery(
-        "unwritten",
-        "an eBPF program (sockops) that follows each connection's RTT and sets TCP_RTO_MAX_MS",
-        "paper 003 §II; tried on Linux 6.18: tcp_rto_min_us above the RTO, TCP_RTO_MAX_MS = SRTT + m·RTTVAR",
-        "not yet",
-        "a real loss of the last packets is found later",
+        "software",
+        "airtcpd rto --factor 12 --cgroup PATH",
+        "paper 003 §II; by tcp_rto_min_us above the RTO and TCP_RTO_MAX_MS = SRTT + m·RTTVAR, at least 1 s",
+        "yes",
+        "a real loss of the last packets is found later; holds for the cgroup's connections alone",
     ),
     "gbn": _recovery(
         "default", "nothing to do", "Linux marks all that is outstanding lost on a timeout", "not needed"

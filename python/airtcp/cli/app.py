@@ -11,6 +11,7 @@ from airtcp._engine import ControllerError, ScenarioError, version
 from airtcp.cli import advise, compare, fidelity, fit, listings, model, paper, run, sweep, trace
 from airtcp.cli.controllers import hinted
 from airtcp.cli.errors import BAD_INPUT, FAILED, InputError
+from airtcp.linux import LinuxError
 
 app = typer.Typer(
     name="airtcp",
@@ -49,7 +50,7 @@ def run_app() -> None:
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
         app()
-    except InputError as error:
+    except (InputError, LinuxError) as error:
         print(f"airtcp: {error}", file=sys.stderr)
         sys.exit(BAD_INPUT)
     except ScenarioError as error:

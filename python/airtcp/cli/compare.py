@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
 
 import typer
+from rich.console import Console
 
+from airtcp._engine import Scenario
 from airtcp.assumption import assumptions
 from airtcp.cli.console import plain_console, write_json
 from airtcp.cli.controllers import ControllerOption
 from airtcp.cli.errors import FAILED, INTERRUPTED, check_outputs, writing
 from airtcp.cli.options import (
     DurationOption,
-    JobsOption,
     JsonOption,
     OutOption,
     ProfileOption,
     ReportOption,
+    Request,
     ScenarioArgument,
     SchemesOption,
     SeedsOption,
@@ -25,10 +29,14 @@ from airtcp.cli.options import (
     default_directory,
     load,
 )
-from airtcp.compare import compare
+from airtcp.compare import On, compare
+from airtcp.comparison import Comparison
+from airtcp.linux.comparing import prepare
+from airtcp.pair_table import pair_columns
 from airtcp.results import to_json
 from airtcp.scenarios import headline
-from airtcp.table import print_table
+from airtcp.side_by_side import SideBySide
+from airtcp.table import columns, print_table
 
 EXAMPLES = """\b
 Examples:
@@ -38,11 +46,29 @@ Examples:
   airtcp compare --controller mine.py --schemes reno,mine,mine:beta=0.7
   airtcp compare --duration 20s --json - > results.json
   airtcp compare ping.log --report report.html
+  sudo .venv/bin/airtcp compare my-link.toml --on both --schemes reno,westwood-vt
 """
+OnOption = Annotated[
+    On,
+    typer.Option(
+        help="Where it runs: in the simulator, on this host's Linux kernel over the same path emulated (real "
+        "time; needs root and `airtcpd`), or both, side by side. On the kernel its own cubic, reno and bbr "
+        "are always compared, too.",
+    ),
+]
+JobsOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Runs at a time. On Linux, several disturb each other's timing.  [default: one a core; on Linux "
+        "one]",
+    ),
+]
 
 
 def command(
     scenario: ScenarioArgument = None,
+    on: OnOption = "sim",
     schemes: SchemesOption = None,
     controller: ControllerOption = None,
     changes: SetOption = None,
@@ -62,20 +88,25 @@ def command(
     request = load(
         scenario, changes, controller, schemes=schemes, seeds=count, duration=duration, profile=profile
     )
-    directory = out or default_directory(request.scenario)
+    directory = out or _directory(request.scenario, on)
     check_outputs(directory, json, report)
     console = plain_console(stderr=json == "-")
     console.print(headline(request.scenario))
-    found = replace(compare(request.scenario, jobs=jobs, progress=True), fitted=assumptions(request.fitted))
-    if found.runs or found.failures:
-        command = shlex.join(["airtcp", "compare", *request.arguments])
+    if on != "sim":
+        # What takes so long says before it starts what it will do.
+        for line in prepare(request.scenario).announcement(jobs or 1):
+            console.print(line)
+    found = _compared(request, on, jobs)
+    has_run = found.has_run
+    if has_run:
+        command = shlex.join(["airtcp", "compare", *request.arguments, *_on_argument(on)])
         with writing(directory):
             found.save_data(directory, command)
         write_json(to_json(found.results(command)), json)
-        print_table(console, found.summaries, found.best, found.failed_schemes)
+        _print_table(console, found)
     for note in found.notes:
         console.print(note)
-    if found.runs or found.failures:
+    if has_run:
         with writing(directory):
             found.save_figures(directory)
         if report:
@@ -86,3 +117,29 @@ def command(
         raise typer.Exit(INTERRUPTED)
     if found.failures:
         raise typer.Exit(FAILED)
+
+
+def _compared(request: Request, on: On, jobs: int | None) -> Comparison | SideBySide:
+    """With what the scenario rests on, where it was fitted to a measurement."""
+    fitted = assumptions(request.fitted)
+    if on == "both":
+        both = compare(request.scenario, on="both", jobs=jobs, progress=True)
+        return SideBySide(replace(both.sim, fitted=fitted), replace(both.linux, fitted=fitted))
+    return replace(compare(request.scenario, on=on, jobs=jobs, progress=True), fitted=fitted)
+
+
+def _print_table(console: Console, found: Comparison | SideBySide) -> None:
+    if isinstance(found, Comparison):
+        print_table(console, found.summaries, columns(found.summaries), found.best, found.failed_schemes)
+    elif found.agreement:
+        print_table(console, found.agreement.pairs, pair_columns(found.agreement.pairs))
+
+
+def _directory(scenario: Scenario, on: On) -> Path:
+    """Neither backend writes over what the other has left."""
+    folder = default_directory(scenario)
+    return folder if on == "sim" else folder.with_name(f"{folder.name}-{on}")
+
+
+def _on_argument(on: On) -> list[str]:
+    return [] if on == "sim" else ["--on", on]

@@ -14,6 +14,7 @@ from airtcp.advise import advice_schema
 from airtcp.catalogue import KeyInfo, SchemeInfo
 from airtcp.cli.console import plain_console
 from airtcp.results import results_schema
+from airtcp.side_by_side import both_schema
 
 SCHEMES_EXAMPLES = """\b
 Examples:
@@ -63,17 +64,20 @@ def profiles_command(json: JsonOption = False) -> None:
 
 def schema_command(
     results: Annotated[bool, typer.Option("--results", help="That of results.json instead.")] = False,
+    both: Annotated[bool, typer.Option("--both", help="That of results.json of `--on both`.")] = False,
     papers: Annotated[bool, typer.Option("--papers", help="That of `airtcp paper`'s results.")] = False,
     cross: Annotated[bool, typer.Option("--cross", help="That of `airtcp paper cross`'s results.")] = False,
     advice: Annotated[bool, typer.Option("--advice", help="That of `airtcp advise`'s answers.")] = False,
 ) -> None:
     """Print the JSON Schema of the scenario file."""
-    print(json_module.dumps(_schema(results, papers, cross, advice), indent=2, ensure_ascii=False))
+    print(json_module.dumps(_schema(results, both, papers, cross, advice), indent=2, ensure_ascii=False))
 
 
-def _schema(results: bool, papers: bool, cross: bool, advice: bool) -> Any:
+def _schema(results: bool, both: bool, papers: bool, cross: bool, advice: bool) -> Any:
     if results:
         return results_schema()
+    if both:
+        return both_schema()
     if advice:
         return advice_schema()
     if not (papers or cross):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from airtcp.figures.bars import goodput_bars
+from airtcp.figures.bars import goodput_bars, paired_bars
 from airtcp.figures.completion import completion_curves
 from airtcp.figures.curves import cwnd_curves, is_one_connection, queue_curves, sequence_curves
 from airtcp.figures.style import ON_ANY_GROUND, inline_svg, save, style
@@ -17,8 +17,9 @@ from airtcp.summary import completion_times_s
 
 if TYPE_CHECKING:
     from airtcp.comparison import Comparison
+    from airtcp.side_by_side import SideBySide
 
-__all__ = ["Figures", "draw", "draw_inline", "of_comparison", "of_series", "save_all"]
+__all__ = ["Figures", "draw", "draw_inline", "of_both", "of_comparison", "of_series", "save_all"]
 
 Figures = Mapping[str, Callable[[], Figure]]
 """What can be drawn, by name."""
@@ -31,6 +32,14 @@ def of_comparison(found: Comparison) -> Figures:
     if any(completion_times_s(run) for run in found.runs):
         figures["completion"] = lambda: completion_curves(found.runs)
     return {**figures, **(of_series(found.first_series) if found.first_series else {})}
+
+
+def of_both(found: SideBySide) -> Figures:
+    """The schemes that have run in the simulator and on the kernel."""
+    if found.agreement is None:
+        return {}
+    pairs = found.agreement.pairs
+    return {"pairs": lambda: paired_bars(pairs)}
 
 
 def of_series(series: Mapping[str, Series]) -> Figures:

@@ -7,7 +7,8 @@ from statistics import fmean
 
 from matplotlib.figure import Figure
 
-from airtcp.figures.style import COLOURS, figure
+from airtcp.agreement import Pair
+from airtcp.figures.style import COLOURS, figure, legend_beside
 from airtcp.records import Run
 from airtcp.stats import CONFIDENCE
 from airtcp.summary import SchemeSummary
@@ -45,6 +46,38 @@ def goodput_bars(summaries: Sequence[SchemeSummary], runs: Sequence[Run], best: 
     axes.grid(visible=False, axis="y")
     axes.set_xlim(left=0, right=1.04 * _right(summaries, bound) / scale)
     axes.set_xlabel(f"goodput [{unit}]{_statistics(summaries)}")
+    return drawn
+
+
+def paired_bars(pairs: Sequence[Pair]) -> Figure:
+    """Goodput of each scheme on the kernel, and what the simulator has, as a diamond."""
+    drawn = figure(0.75 + 0.3 * len(pairs))
+    axes = drawn.subplots()
+    both = [row for pair in pairs for row in (pair.linux, pair.sim)]
+    scale, unit = rate_scale([row.goodput.mean for row in both])
+    for place, pair in enumerate(pairs):
+        kernel, simulated = pair.linux.goodput.scaled(1 / scale), pair.sim.goodput.scaled(1 / scale)
+        axes.barh(place, kernel.mean, height=0.62, color="#9CC3DD", label="" if place else "Linux")
+        axes.errorbar(kernel.mean, place + 0.12, xerr=kernel.half_width, color="black", capsize=2.5, lw=0.9)
+        axes.errorbar(
+            simulated.mean,
+            place - 0.12,
+            xerr=simulated.half_width,
+            color=COLOURS[1],
+            marker="D",
+            ms=4.5,
+            lw=0.9,
+            capsize=2.5,
+            ls="none",
+            label="" if place else "simulator",
+        )
+    axes.set_yticks(range(len(pairs)), [pair.scheme for pair in pairs])
+    axes.invert_yaxis()
+    axes.tick_params(axis="y", length=0)
+    axes.grid(visible=False, axis="y")
+    axes.set_xlim(left=0, right=1.04 * _right(both, None) / scale)
+    axes.set_xlabel(f"goodput [{unit}]{_statistics(both)}")
+    legend_beside(axes, ["Linux", "simulator"])
     return drawn
 
 

@@ -76,4 +76,9 @@ def _plan(airtcpd: Airtcpd, scenario: Scenario) -> list[LeftOut]:
         recipe = Path(folder) / "recipe.json"
         recipe.write_text(scenario.recipe_json(), encoding="utf-8")
         plan = json.loads(airtcpd.answer("run", "--plan", "--recipe", recipe))
-    return [LeftOut(each["scheme"], each["reason"]) for each in plan if each["form"] is None]
+    # In the order in which they were asked: it may call them otherwise.
+    return [
+        LeftOut(scheme, told["reason"])
+        for scheme, told in zip(scenario.schemes, plan, strict=True)
+        if told["form"] is None
+    ]

@@ -21,6 +21,8 @@ from airtcp.series import Series, series_of_parts
 
 SPARE_S = 60.0
 """Beyond its duration, what a run may take to set up and to tear down."""
+SHORTEST_INTERVAL_S = 1e-3
+"""Between two samples of a socket: what `airtcpd` can keep."""
 UNDO_S = 10.0
 """To undo what a run has set up, once it is told to end."""
 
@@ -107,7 +109,8 @@ def _run(program: Airtcpd, job: Job, recipe: Path, out: Path, cancel: CancelToke
     command: list[str | Path] = [program.path, "run", "--recipe", recipe, "--out", out]
     command += ["--scheme", job.scheme, "--seed", str(job.seed)]
     if job.series_interval_s is not None:
-        command += ["--series-interval", f"{1000 * job.series_interval_s:.6f}ms"]
+        interval_s = max(job.series_interval_s, SHORTEST_INTERVAL_S)
+        command += ["--series-interval", f"{1e9 * interval_s:.0f}ns"]
     # Ctrl-C is this process's to answer, which ends the run in its own way.
     process = subprocess.Popen(
         command,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from airtcp.comparison import Comparison
 from airtcp.report.blocks import Block, Section, Source, Table, Text
-from airtcp.report.facts import assumed, repeat_section, truth_table
+from airtcp.report.facts import assumed, host_section, repeat_section, truth_table
 from airtcp.report.figure import Figure
 from airtcp.report.over_runs import completion_cdf, goodput_bars
 from airtcp.report.over_time import figures, runs_of
@@ -27,12 +27,20 @@ def comparison_page(found: Comparison, command: str | None = None) -> Page:
         subtitle=scenario.description,
         summary=found.verdict.text if found.verdict else _alone(found.summaries[0]),
         blocks=[
-            Section("Summary", list(_summary(found))),
+            *sections(found),
             *assumed(found.fitted),
-            Section("Figures", list(_figures(found)), schemes=[row.scheme for row in found.summaries]),
-            repeat_section(scenario, command),
+            *host_section(found.host),
+            repeat_section(scenario, command, in_real_time=found.host is not None),
         ],
     )
+
+
+def sections(found: Comparison) -> list[Section]:
+    """What it has found, in tables and figures."""
+    return [
+        Section("Summary", list(_summary(found))),
+        Section("Figures", list(_figures(found)), schemes=[row.scheme for row in found.summaries]),
+    ]
 
 
 def summary_table(summaries: Sequence[SchemeSummary], best: Sequence[str]) -> Table:
@@ -56,7 +64,7 @@ def _summary(found: Comparison) -> Iterator[Block]:
     texts = dict.fromkeys(failure.text for failure in found.failures)
     yield from (Source("What failed, and where", text, "failure.txt") for text in texts)
     yield summary_table(found.summaries, found.best)
-    yield truth_table(found.runs)
+    yield truth_table(found.runs, on_linux=found.host is not None)
 
 
 def _figures(found: Comparison) -> Iterator[Figure]:

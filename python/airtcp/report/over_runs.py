@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
+from airtcp.agreement import Pair
 from airtcp.records import Run
 from airtcp.report.curve import cumulative
 from airtcp.report.figure import Axis, Bars, Dots, Figure, Line, Mark, Rule
@@ -60,6 +61,49 @@ def goodput_bars(summaries: Sequence[SchemeSummary], runs: Sequence[Run], best: 
         Axis("", categories=True),
         marks,
         height=60 + 38 * len(summaries),
+    )
+
+
+def paired_goodputs(pairs: Sequence[Pair]) -> Figure:
+    """What each scheme reaches on the kernel, with the simulator's value as a mark on the bar."""
+    scale, unit = rate_scale([row.goodput.mean for pair in pairs for row in (pair.sim, pair.linux)])
+    marks = list[Mark]()
+    for pair in pairs:
+        kernel, simulated = pair.linux.goodput.scaled(1 / scale), pair.sim.goodput.scaled(1 / scale)
+        errors = [] if kernel.half_width is None else [kernel.half_width]
+        marks += [
+            Bars(
+                f"{pair.scheme} on Linux",
+                [kernel.mean],
+                [pair.scheme],
+                scheme=pair.scheme,
+                errors=errors,
+                horizontal=True,
+            ),
+            Dots(
+                f"{pair.scheme} in the simulator",
+                [simulated.mean],
+                [pair.scheme],
+                scheme=pair.scheme,
+                symbol="quoted",
+                notes=[f"± {simulated.half_width:.3g}" if simulated.half_width is not None else "one seed"],
+                size=11,
+            ),
+        ]
+    said = "; ".join(
+        f"{pair.scheme} {interval(pair.linux.goodput.scaled(1 / scale))} on Linux,"
+        f" {interval(pair.sim.goodput.scaled(1 / scale))} in the simulator"
+        for pair in pairs
+    )
+    return Figure(
+        "Goodput on Linux and in the simulator",
+        f"Bars: mean of the kernel's runs with its {percent(CONFIDENCE, 0)} % interval. Diamonds: the "
+        "simulator's.",
+        f"Goodput in {unit}: {said}.",
+        Axis(f"goodput [{unit}]", from_zero=True),
+        Axis("", categories=True),
+        marks,
+        height=60 + 38 * len(pairs),
     )
 
 

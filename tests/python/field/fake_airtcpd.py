@@ -63,7 +63,7 @@ def run(scenario: Scenario, given: dict[str, str]) -> None:
         print(f"airtcpd: cannot load {scheme}: it is broken", file=sys.stderr)
         sys.exit(1)
     interval = given.get("--series-interval")
-    interval_s = float(interval.removesuffix("ms")) / 1000 if interval else None
+    interval_s = float(interval.removesuffix("ns")) / 1e9 if interval else None
     record = scenario.run(scheme, seed, series_interval_s=interval_s)
     content = json.loads(record.to_json())
     content["goodput_bps"] *= OPTIONS.get("scale", 1)

@@ -51,6 +51,8 @@ pub struct Timekeeping {
     pub lateness: Vec<Lateness>,
     /// Packets that a device did not take, by port: its interface is down, its queue full, its MTU too small.
     pub unsent: Vec<u64>,
+    /// Packets that a device lost before the driver fetched them, by port, as far as it knows.
+    pub missed: Vec<u64>,
     /// How often the driver could not run for more than 1 ms: what arrived then entered the path late.
     pub absences: u64,
     pub longest_absence: Dur,
@@ -69,6 +71,7 @@ impl Timekeeping {
         Timekeeping {
             lateness: vec![Lateness::default(); ports],
             unsent: vec![0; ports],
+            missed: vec![0; ports],
             ..Timekeeping::default()
         }
     }
@@ -80,6 +83,10 @@ impl Timekeeping {
             self.absences += 1;
             self.longest_absence = self.longest_absence.max(away);
         }
+    }
+
+    fn ask(&mut self, devices: &[impl PacketDevice]) {
+        self.missed = devices.iter().map(PacketDevice::missed).collect();
     }
 
     pub fn departures(&self, port: usize) -> DepartureRecord {
@@ -111,6 +118,7 @@ pub fn drive<O: Observer>(
         }
         if now >= watch_at {
             watch_at = now + control.every;
+            kept.ask(devices);
             if watch(now, emulator, &kept).is_break() {
                 break;
             }
@@ -122,6 +130,7 @@ pub fn drive<O: Observer>(
             false => wait(devices, now, emulator.poll_timeout().min(watch_at).min(control.deadline))?,
         };
     }
+    kept.ask(devices);
     Ok(kept)
 }
 

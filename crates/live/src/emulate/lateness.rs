@@ -32,6 +32,11 @@ impl Lateness {
         self.late += u64::from(late_by > LATE);
     }
 
+    /// Departures more than [`LATE`] after their time.
+    pub fn late(&self) -> u64 {
+        self.late
+    }
+
     pub fn record(&self) -> LatenessRecord {
         let micros = |dur: Option<Dur>| dur.map_or(0.0, |dur| dur.as_secs_f64() * 1e6);
         LatenessRecord {

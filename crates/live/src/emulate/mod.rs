@@ -4,19 +4,30 @@
 //!
 //! [`PacketDevice`]: crate::PacketDevice
 
+mod capture;
 mod clock;
 mod drive;
 mod emulator;
 mod header;
+mod interfaces;
 mod lateness;
 mod observer;
+mod offload;
+mod packet_socket;
 mod ports;
+mod realtime;
+mod report;
 mod slab;
 
+pub use capture::Capture;
 pub use clock::Clock;
 pub use drive::{Control, DepartureRecord, SPIN, Timekeeping, drive};
 pub use emulator::{Counts, Emulator, MEMORY, Transmit};
 pub use header::Framing;
+pub use interfaces::{Interface, InterfaceError, open_between, own_addresses};
 pub use lateness::{LATE, Lateness, LatenessRecord};
 pub use observer::Observer;
+pub use packet_socket::PacketSocket;
 pub use ports::{Port, Prefix};
+pub use realtime::{be_on_time, become_nobody};
+pub use report::{Live, Report, WayReport};

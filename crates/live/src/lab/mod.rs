@@ -1,4 +1,22 @@
 //! A scenario on this host: real sockets of the kernel over an emulated path, and what they did as a record.
+//!
+//! [`plan`] says what each scheme is here, [`run`] runs one. A run has three threads: one drives the emulator between the
+//! hosts' devices and measures what it sees ([`meter`], [`measure`]), one is all the applications at the hosts
+//! ([`application`]), and the caller's waits and can break off. They share the [`books`].
 
+mod application;
+mod books;
+mod flows;
 pub mod forms;
+mod hosts;
+mod measure;
+mod meter;
+mod outcome;
 pub mod plan;
+mod record;
+mod run;
+mod socket_options;
+mod tcp_info;
+
+pub use outcome::Outcome;
+pub use run::{LabError, Run, run};

@@ -3,16 +3,20 @@
 //! None has a name, so that nothing but a process, a descriptor or a device's owner keeps one: whatever kills the process,
 //! the kernel takes its namespaces away, with the devices, addresses, routes and sysctls in them.
 
+pub mod leftovers;
 pub mod netlink;
+pub mod shell;
+pub mod sysctl;
 
 use crate::tun::Tun;
 use netlink::Netlink;
 use nix::sched::{CloneFlags, setns, unshare};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::panic;
+use std::path::Path;
 use std::thread;
 
 /// A network namespace, held by a descriptor. When the last holder is gone, so is the namespace.
@@ -61,11 +65,9 @@ impl Namespace {
     /// Sets a sysctl of this namespace, e.g. `net.ipv4.tcp_ecn` to `1`.
     ///
     /// # Errors
-    /// The kernel's, with the sysctl's name; invalid input for a name outside `net.`, which would be the whole host's.
+    /// Those of [`sysctl::set`].
     pub fn sysctl(&self, name: &str, value: &str) -> io::Result<()> {
-        let path = sysctl_path(name)?;
-        let written = self.run(|| fs::write(path, value))?;
-        written.map_err(|error| told(error, &format!("sysctl {name}={value}")))
+        self.run(|| sysctl::set(name, value))?
     }
 
     /// What a sysctl of this namespace is set to.
@@ -73,9 +75,7 @@ impl Namespace {
     /// # Errors
     /// As [`Namespace::sysctl`].
     pub fn sysctl_value(&self, name: &str) -> io::Result<String> {
-        let path = sysctl_path(name)?;
-        let read = self.run(|| fs::read_to_string(path))?;
-        read.map(|value| value.trim_end().to_owned()).map_err(|error| told(error, &format!("sysctl {name}")))
+        self.run(|| sysctl::get(name))?
     }
 
     /// A TUN device `name` in this namespace, up, with the kernel's side at `address`; see [`Tun::open`]. It can be used
@@ -85,7 +85,7 @@ impl Namespace {
     /// The kernel's: without CAP_NET_ADMIN, permission denied.
     pub fn tun(&self, name: &str, address: IpAddr, prefix: u8, mtu: u16) -> io::Result<Tun> {
         let opened = self.run(|| Tun::open(name, address, prefix, mtu))?;
-        opened.map_err(|error| told(error, &format!("the TUN device {name}")))
+        opened.map_err(|error| told(error, &format!("the TUN device {name}{}", without_tun())))
     }
 }
 
@@ -101,13 +101,9 @@ fn in_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     done.unwrap_or_else(|panic| panic::resume_unwind(panic))
 }
 
-fn sysctl_path(name: &str) -> io::Result<String> {
-    let is_plain = name.split('.').all(|part| !part.is_empty() && !part.contains('/'));
-    if !name.starts_with("net.") || !is_plain {
-        let text = format!("sysctl {name}: only those of net. belong to a network namespace");
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
-    }
-    Ok(format!("/proc/sys/{}", name.replace('.', "/")))
+fn without_tun() -> &'static str {
+    let is_there = Path::new("/dev/net/tun").exists();
+    if is_there { "" } else { " (no /dev/net/tun: modprobe tun, or give the container that device)" }
 }
 
 /// The error with what it happened to, and with the cure where there is one.
@@ -170,7 +166,7 @@ mod tests {
     #[test]
     fn sysctls_of_the_host_are_refused() {
         let Some(namespace) = namespace() else { return };
-        for name in ["kernel.panic", "net/../kernel.panic", "net..ipv4", "net.ipv4.x/../../../kernel/panic"] {
+        for name in ["kernel.panic", "net/../kernel.panic", "net..ipv4", "net.//.kernel.panic"] {
             let refused = namespace.sysctl(name, "0").unwrap_err();
             assert_eq!(refused.kind(), io::ErrorKind::InvalidInput, "{name}");
         }

@@ -4,10 +4,14 @@ use netlink_packet_core::{
     NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage,
     NetlinkPayload,
 };
-use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::link::{LinkFlags, LinkMessage};
+use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
+use netlink_packet_route::route::{
+    RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
+};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
+use nix::net::if_::if_nametoindex;
 use std::io;
 
 /// The index that loopback has in every namespace.
@@ -36,6 +40,40 @@ impl Netlink {
         link.header.flags = LinkFlags::Up;
         link.header.change_mask = LinkFlags::Up;
         self.change(RouteNetlinkMessage::SetLink(link))
+    }
+
+    /// The name of the link of this index.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn name(&self, index: u32) -> io::Result<String> {
+        let mut link = LinkMessage::default();
+        link.header.index = index;
+        let links = self.ask(RouteNetlinkMessage::GetLink(link), NLM_F_REQUEST | NLM_F_ACK)?;
+        let mut attributes = links.into_iter().flat_map(|link| match link {
+            RouteNetlinkMessage::NewLink(link) => link.attributes,
+            _ => Vec::new(),
+        });
+        let name = attributes.find_map(|attribute| match attribute {
+            LinkAttribute::IfName(name) => Some(name),
+            _ => None,
+        });
+        name.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "a link without a name"))
+    }
+
+    /// Routes everything that nothing else is known of out of the link of this name.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn route_all(&self, device: &str) -> io::Result<()> {
+        let mut route = RouteMessage::default();
+        route.header.address_family = AddressFamily::Inet;
+        route.header.table = RouteHeader::RT_TABLE_MAIN;
+        route.header.protocol = RouteProtocol::Static;
+        route.header.scope = RouteScope::Link;
+        route.header.kind = RouteType::Unicast;
+        route.attributes = vec![RouteAttribute::Oif(if_nametoindex(device)?)];
+        self.change(RouteNetlinkMessage::NewRoute(route))
     }
 
     /// Asks for one change. What is to be added must not be there.

@@ -4,7 +4,6 @@ use airtcp_live::PacketDevice;
 use airtcp_proto::Stream;
 use airtcp_wire::packet::decode_tcp;
 use airtcp_wire::{Flags, Segment};
-use std::cell::{Cell, RefCell};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -12,25 +11,25 @@ use std::os::fd::{AsFd, BorrowedFd};
 pub struct Lossy<D> {
     device: D,
     loss: f64,
-    incoming: RefCell<Stream>,
-    outgoing: RefCell<Stream>,
-    syn: Cell<Option<Segment>>,
+    incoming: Stream,
+    outgoing: Stream,
+    syn: Option<Segment>,
 }
 
 impl<D> Lossy<D> {
     pub fn new(device: D, loss: f64, incoming: Stream, outgoing: Stream) -> Lossy<D> {
-        Lossy { device, loss, incoming: incoming.into(), outgoing: outgoing.into(), syn: Cell::new(None) }
+        Lossy { device, loss, incoming, outgoing, syn: None }
     }
 
     /// The SYN, or SYN with ACK, that came in.
     pub fn received_syn(&self) -> Option<Segment> {
-        self.syn.get()
+        self.syn
     }
 
-    fn watch(&self, packet: &[u8]) {
+    fn watch(&mut self, packet: &[u8]) {
         let segment = decode_tcp(packet).ok().map(|packet| packet.segment);
         if let Some(segment) = segment.filter(|segment| segment.flags.contains(Flags::SYN)) {
-            self.syn.set(Some(segment));
+            self.syn = Some(segment);
         }
     }
 }
@@ -42,19 +41,19 @@ impl<D: AsFd> AsFd for Lossy<D> {
 }
 
 impl<D: PacketDevice> PacketDevice for Lossy<D> {
-    fn recv(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+    fn recv(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         loop {
             let received = self.device.recv(buffer)?;
             if let Some(len) = received {
                 self.watch(&buffer[..len]);
             }
-            if received.is_none() || !self.incoming.borrow_mut().chance(self.loss) {
+            if received.is_none() || !self.incoming.chance(self.loss) {
                 return Ok(received);
             }
         }
     }
 
-    fn send(&self, packet: &[u8]) -> io::Result<()> {
-        if self.outgoing.borrow_mut().chance(self.loss) { Ok(()) } else { self.device.send(packet) }
+    fn send(&mut self, packet: &[u8]) -> io::Result<()> {
+        if self.outgoing.chance(self.loss) { Ok(()) } else { self.device.send(packet) }
     }
 }

@@ -23,3 +23,4 @@ mod spurious;
 
 pub use config::{Recovery, RtoConfig, RtoTimers, RttTiming, TcpConfig, TimeoutPolicy};
 pub use connection::{Connection, Event, Reason, SenderView, State, Stats, Transmit};
+pub use reassembly::Reassembly;

@@ -1,6 +1,7 @@
 //! `airtcpd link`.
 
 mod between;
+mod emulation;
 mod shell;
 
 use airtcp_sim::Scenario;
@@ -13,10 +14,16 @@ const EXAMPLES: &str = "\
 Examples:
   airtcpd link scenarios/lossy-ethernet.toml --between veth0 veth1
       what enters one of two interfaces leaves the other one, after the path's rate, delay, queue and losses
-  airtcpd link --between air0 air1 --set wireless.delay=20ms --duration 60s --capture air0.pcapng --json
+  airtcpd link --between air0 air1 --set wireless.delay=20ms --duration 60s --capture air0.pcapng --json -
       the built-in scenario with another delay; interfaces that are not there are made, as TUN devices
-  airtcpd link --shell scenarios/lte.toml -- iperf3 -c 100.64.0.1
-      any command behind the path, in a network namespace of its own
+  airtcpd link --shell scenarios/lte.toml -- sh -c 'iperf3 -c $AIRTCP_LINK_FAR -C bbr'
+      any command in a network namespace of its own, behind the path; the server was started outside
+  sudo airtcpd link --shell scenarios/lte.toml --nat
+      your shell behind the path, from which the rest of the world is reached, too
+
+A command behind the path has AIRTCP_LINK_FAR in its environment, the address at which it reaches the servers of this
+host; AIRTCP_LINK_NEAR, its own; AIRTCP_LINK_DEVICE and AIRTCP_LINK_NAME. Its exit status is airtcpd's (127: there is
+no such program; 128 + n: ended by signal n). When it ends, all that it has started ends. Under sudo it runs as you.
 
 The path is the scenario's, both ways, by the simulator's own code. Its flows and schemes play no part.";
 
@@ -48,17 +55,25 @@ pub struct Options {
     #[arg(long, value_parser = human::parse::<Dur>)]
     duration: Option<Dur>,
 
-    /// Time between two lines of counters on stderr; 0 for none
-    #[arg(long, default_value = "1s", value_parser = human::parse::<Dur>)]
-    every: Dur,
+    /// Time between two lines of counters on stderr; 0 for none [default: 1s, with --shell 0]
+    #[arg(long, value_parser = human::parse::<Dur>)]
+    every: Option<Dur>,
 
     /// Write what crosses interface A to this file, for Wireshark and others (.pcapng, or .pcap)
     #[arg(long, value_name = "FILE")]
     capture: Option<PathBuf>,
 
-    /// Print the final counters as JSON, instead of a table
+    /// Write the final counters as JSON to this file (-: standard output), instead of as text to stderr
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Tell no counters
     #[arg(long)]
-    json: bool,
+    quiet: bool,
+
+    /// With --shell, let the command out: what it sends beyond the far end goes on under this host's address
+    #[arg(long, requires = "shell")]
+    nat: bool,
 
     /// What to run behind the path
     #[arg(last = true, requires = "shell")]
@@ -79,10 +94,6 @@ impl Options {
         let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
         let folder = path.parent().unwrap_or(Path::new(""));
         Ok(Scenario::load(&text, &path.to_string_lossy(), folder, &self.set)?)
-    }
-
-    fn seed(&self, scenario: &Scenario) -> u64 {
-        self.seed.unwrap_or(scenario.seed)
     }
 }
 

@@ -2,9 +2,14 @@
 
 use airtcp_live::lab::forms::Host;
 use airtcp_live::lab::plan::plan;
+use airtcp_live::lab::{self, Run};
 use airtcp_sim::scenario::{Recipe, Scenario};
-use anyhow::Context;
+use airtcp_wire::Dur;
+use anyhow::{Context, ensure};
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -12,8 +17,13 @@ const EXAMPLES: &str = "\
 Examples:
   airtcpd run --plan --recipe recipe.json
   airtcpd run --recipe recipe.json --scheme cubic --seed 1 --out record.json
+  airtcpd run --recipe recipe.json --scheme westwood-vt:beta=0.9 --seed 7 --series-interval 40ms --out record.json
 
-`airtcp compare --on linux` writes recipes and calls this once a scheme and seed.";
+`airtcp compare --on linux` writes recipes and calls this once a scheme and seed. It takes the scenario's duration in
+real time, and needs root.";
+
+/// The shortest sampling interval.
+const INTERVAL_MIN: Dur = Dur::from_millis(1);
 
 /// One run of a scenario on this host's kernel, as a record
 #[derive(clap::Args)]
@@ -22,15 +32,51 @@ pub struct Options {
     /// The scenario: its text, changes to it and the files that it names, as JSON
     #[arg(long, value_name = "FILE")]
     recipe: PathBuf,
-    /// Say what each scheme of the scenario is on this kernel, as JSON, and run nothing
-    #[arg(long)]
+    /// Say what each scheme of the scenario is on this kernel, as JSON, and run nothing; needs no root
+    #[arg(long, conflicts_with_all = ["scheme", "seed", "series_interval", "out", "progress"])]
     plan: bool,
+    /// What the flows use that name no scheme of their own
+    #[arg(long, required_unless_present = "plan")]
+    scheme: Option<String>,
+    /// Of the path's chance and the applications'
+    #[arg(long, required_unless_present = "plan")]
+    seed: Option<u64>,
+    /// Record time series with this spacing, at least 1ms
+    #[arg(long, value_name = "TIME")]
+    series_interval: Option<Dur>,
+    /// Where the record goes, as JSON
+    #[arg(long, value_name = "FILE", required_unless_present = "plan")]
+    out: Option<PathBuf>,
+    /// Print lines of JSON to stderr while it runs: {"done_s": 1.25, "of_s": 20.0}
+    #[arg(long)]
+    progress: bool,
 }
 
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let scenario = read(&options.recipe)?;
-    let host = Host::this()?;
-    println!("{}", serde_json::to_string_pretty(&plan(&scenario, &host)?)?);
+    let (Some(scheme), Some(seed), Some(out)) = (&options.scheme, options.seed, &options.out) else {
+        println!("{}", serde_json::to_string_pretty(&plan(&scenario, &Host::this()?)?)?);
+        return Ok(ExitCode::SUCCESS);
+    };
+    if let Some(interval) = options.series_interval {
+        ensure!(interval >= INTERVAL_MIN, "--series-interval {interval}: must be at least {INTERVAL_MIN}");
+    }
+    let interrupts = interrupts()?;
+    let request = Run { scenario: &scenario, scheme, seed, series: options.series_interval };
+    let outcome = lab::run(&request, |done| {
+        if options.progress {
+            eprintln!(
+                r#"{{"done_s": {:.2}, "of_s": {:?}}}"#,
+                done.as_secs_f64(),
+                scenario.duration.as_secs_f64()
+            );
+        }
+        match interrupts.read_signal() {
+            Ok(Some(_)) => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    })?;
+    write(out, &serde_json::to_vec(&outcome)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -39,4 +85,19 @@ fn read(path: &Path) -> anyhow::Result<Scenario> {
     let text = fs::read_to_string(path).with_context(name)?;
     let mut recipe: Recipe = serde_json::from_str(&text).with_context(name)?;
     Ok(recipe.read()?)
+}
+
+/// Whole or not at all.
+fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let name = || path.display().to_string();
+    let unfinished = path.with_extension("unfinished");
+    fs::write(&unfinished, bytes).with_context(name)?;
+    fs::rename(&unfinished, path).with_context(name)
+}
+
+/// SIGINT and SIGTERM, which end the run in order. For all threads that begin after it.
+fn interrupts() -> anyhow::Result<SignalFd> {
+    let signals = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM]);
+    signals.thread_block()?;
+    Ok(SignalFd::with_flags(&signals, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?)
 }

@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 enum Rule {
     /// Set here, whatever its value: the host's own settings do not matter.
     Set(fn(&TcpConfig, &mut Form)),
-    /// Another key's rule looks at it.
-    With(&'static str),
+    /// Another key's rule looks at it, too.
+    Elsewhere,
     /// It may differ from the kernel's way in this way, which makes no difference to speak of.
     Small(&'static str),
     /// It must be as the kernel has it, because of this.
@@ -21,7 +21,7 @@ enum Rule {
     Judge(fn(&TcpConfig, &mut Form, &mut Draft<'_>)),
 }
 
-use Rule::{Fixed, Judge, Set, Small, With};
+use Rule::{Elsewhere, Fixed, Judge, Set, Small};
 
 /// For every key of [`airtcp_proto::scheme::keys`], by its name there.
 const RULES: &[(&str, Rule)] = &[
@@ -56,15 +56,15 @@ const RULES: &[(&str, Rule)] = &[
     ("rto.beta", Fixed("the kernel's gain of RTTVAR is 1/4")),
     ("rto.factor", Judge(rto)),
     ("rto.initial", Fixed("the kernel's first timeout is 1 s")),
-    ("rto.min", With("rto.factor")),
-    ("rto.max", With("rto.factor")),
+    ("rto.min", Elsewhere),
+    ("rto.max", Elsewhere),
     ("rto.granularity", Small("the kernel's timers have a granularity of 1 to 10 ms")),
-    ("rto.backoff", With("rto.factor")),
+    ("rto.backoff", Elsewhere),
     ("rto.measure_tick", Fixed("the kernel measures round trips in microseconds")),
     ("rto.expire_tick", Fixed("the kernel's timers follow no clock tick of that kind")),
     ("rto.timing", Fixed("the kernel times every acknowledgment")),
     ("rto.timers", Fixed("the kernel has one retransmission timer a connection")),
-    ("rto.min_on_variance", With("rto.factor")),
+    ("rto.min_on_variance", Elsewhere),
     ("time_wait", Small("TIME-WAIT lasts 60 s in the kernel")),
     ("max_retries", Set(|config, form| form.sysctl("tcp_retries2", config.max_retries))),
 ];
@@ -81,7 +81,7 @@ pub(super) fn account(config: &TcpConfig, draft: &mut Draft<'_>) {
             Some(Judge(judge)) => judge(config, &mut form, draft),
             Some(Small(note)) if differs => draft.notes.push(format!("{key} = {}: {note}", plain(value))),
             Some(Fixed(why)) if differs => draft.reasons.push(format!("{key} = {}: {why}", plain(value))),
-            Some(Small(_) | Fixed(_) | With(_)) => {}
+            Some(Small(_) | Fixed(_) | Elsewhere) => {}
             None => draft.reasons.push(format!("{key} has no counterpart in the kernel")),
         }
     }

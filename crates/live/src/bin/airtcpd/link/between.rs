@@ -1,9 +1,44 @@
 //! `airtcpd link --between A B`.
 
 use super::Options;
+use super::emulation::{Emulation, be_punctual};
+use airtcp_live::emulate::{Framing, become_nobody, open_between, own_addresses};
 use airtcp_sim::Scenario;
+use signal_hook::consts::{SIGINT, SIGTERM};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-pub fn run(_options: &Options, _scenario: &Scenario, _names: [&str; 2]) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("link --between: not yet")
+pub fn run(options: &Options, scenario: &Scenario, ends: [&str; 2]) -> anyhow::Result<ExitCode> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    }
+    let (mut devices, framing) = open_between(ends)?;
+    let [a, b] = ends;
+    let names = [format!("{a}→{b}"), format!("{b}→{a}")];
+    let emulation = Emulation::new(options, scenario, framing, a, names)?;
+    if framing == Framing::Ethernet {
+        ends.iter().for_each(|end| warn_of_addresses(end));
+    }
+    if !options.quiet {
+        eprintln!(
+            "airtcpd: {} between {a} and {b}, seed {}",
+            scenario.name,
+            options.seed.unwrap_or(scenario.seed)
+        );
+    }
+    be_punctual();
+    become_nobody()?;
+    emulation.run(&mut devices, &stop)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn warn_of_addresses(interface: &str) {
+    for address in own_addresses(interface) {
+        eprintln!(
+            "airtcpd: {interface} has the address {address}: this host answers there itself, beside what crosses the path; \
+             ip addr del it, and give addresses to the other ends"
+        );
+    }
 }

@@ -1,9 +1,22 @@
 //! `airtcpd link --shell`.
 
 use super::Options;
+use super::emulation::{Emulation, be_punctual};
+use airtcp_live::emulate::Framing;
+use airtcp_live::namespace::shell::{self, Behind, Ends};
 use airtcp_sim::Scenario;
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
 
-pub fn run(_options: &Options, _scenario: &Scenario) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("link --shell: not yet")
+pub fn run(options: &Options, scenario: &Scenario) -> anyhow::Result<ExitCode> {
+    let names = ["to the far end", "to the command"].map(str::to_owned);
+    let emulation = Emulation::new(options, scenario, Framing::Ip, "near", names)?;
+    let behind = Behind { name: scenario.name.clone(), command: options.command.clone(), nat: options.nat };
+    let emulate = |ends: Ends, stop: &AtomicBool| {
+        be_punctual();
+        emulation.run(&mut [ends.near, ends.far], stop)
+    };
+    let (status, told) = shell::run(&behind, emulate)?;
+    told?;
+    Ok(ExitCode::from(status))
 }

@@ -1,0 +1,117 @@
+//! The path, run between two devices as the options have it.
+
+use super::Options;
+use airtcp_live::PacketDevice;
+use airtcp_live::emulate::{Capture, Clock, Control, Emulator, Framing, Live, Report, be_on_time, drive};
+use airtcp_sim::Scenario;
+use airtcp_wire::{Dur, Time};
+use anyhow::Context;
+use std::fs::File;
+use std::io::{self, IsTerminal, Write};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+pub struct Emulation {
+    emulator: Emulator<Option<Capture>>,
+    names: [String; 2],
+    seed: u64,
+    duration: Option<Dur>,
+    /// Time between two lines of counters.
+    every: Option<Dur>,
+    /// Where the final counters go.
+    report: Option<ReportTo>,
+}
+
+enum ReportTo {
+    Stderr,
+    Json(Box<dyn Write + Send>),
+}
+
+impl Emulation {
+    /// `interface` is what a capture calls the first port, `names` those of the two ways. Files are opened here, for later
+    /// there may be no right to.
+    pub fn new(
+        options: &Options,
+        scenario: &Scenario,
+        framing: Framing,
+        interface: &str,
+        names: [String; 2],
+    ) -> anyhow::Result<Emulation> {
+        let capture = |path: &Path| {
+            Capture::create(path, interface, framing).with_context(|| path.display().to_string())
+        };
+        let capture = options.capture.as_deref().map(capture).transpose()?;
+        let seed = options.seed.unwrap_or(scenario.seed);
+        Ok(Emulation {
+            emulator: Emulator::end_to_end(scenario, seed).with_framing(framing).with_observer(capture),
+            names,
+            seed,
+            duration: options.duration,
+            every: every(options),
+            report: match &options.json {
+                None => (!options.quiet).then_some(ReportTo::Stderr),
+                Some(path) => Some(ReportTo::Json(output(path).with_context(|| path.display().to_string())?)),
+            },
+        })
+    }
+
+    /// Runs until `stop` is set or the duration over, and tells the final counters. The scenario begins now.
+    ///
+    /// # Errors
+    /// A device's that is gone, or a file's.
+    pub fn run(mut self, devices: &mut [impl PacketDevice; 2], stop: &AtomicBool) -> anyhow::Result<()> {
+        let clock = Clock::start();
+        let deadline = self.duration.map_or(Time::NEVER, |duration| clock.now() + duration);
+        let control = Control { stop, deadline, every: self.every.unwrap_or(Dur::MAX) };
+        let mut live = Live::new(&self.names, clock.now());
+        let kept = drive(&mut self.emulator, devices, &clock, &control, |now, emulator, kept| {
+            show(&live.line(now, emulator, kept));
+            ControlFlow::Continue(())
+        })?;
+        let report = Report::new(&self.names, self.seed, clock.now(), &mut self.emulator, &kept);
+        if self.every.is_some() && io::stderr().is_terminal() {
+            eprintln!();
+        }
+        self.emulator.into_observer().map_or(Ok(()), Capture::finish).context("--capture")?;
+        match self.report {
+            None => {}
+            Some(ReportTo::Stderr) => eprint!("{report}"),
+            Some(ReportTo::Json(mut file)) => {
+                file.write_all((serde_json::to_string_pretty(&report)? + "\n").as_bytes())
+                    .context("--json")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Has the kernel wake this thread in time, if it may.
+pub fn be_punctual() {
+    if !be_on_time() {
+        eprintln!("airtcpd: no right to real-time priority (CAP_SYS_NICE): packets will be late more often");
+    }
+}
+
+/// One line that is written anew, or, where nobody looks on, a line each time.
+fn show(line: &str) {
+    let mut stderr = io::stderr().lock();
+    // Whoever listened may have gone; the path stays.
+    let _ = match stderr.is_terminal() {
+        true => write!(stderr, "\r{line}\x1b[K"),
+        false => writeln!(stderr, "{line}"),
+    };
+}
+
+/// A command behind the path has the terminal for itself.
+fn every(options: &Options) -> Option<Dur> {
+    let default = if options.shell { Dur::ZERO } else { Dur::from_secs(1) };
+    options.every.or(Some(default)).filter(|&every| every > Dur::ZERO && !options.quiet)
+}
+
+fn output(path: &Path) -> io::Result<Box<dyn Write + Send>> {
+    Ok(match path == Path::new("-") {
+        true => Box::new(io::stdout()),
+        false => Box::new(File::create(path)?),
+    })
+}

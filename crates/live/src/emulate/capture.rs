@@ -1,0 +1,69 @@
+//! A capture of what crosses port 0: packets that enter there, and those that leave.
+
+use super::header::Framing;
+use super::observer::Observer;
+use airtcp_proto::middlebox::Direction;
+use airtcp_sim::pcap::{Format, LinkType, Options, PcapWriter};
+use airtcp_wire::{Dur, Time};
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Writes it. Instants are those of the models: a packet that left late is shown when it was due.
+pub struct Capture {
+    writer: PcapWriter<BufWriter<File>>,
+    /// The clock's zero, since 1970.
+    epoch: Dur,
+    error: Option<io::Error>,
+}
+
+impl Capture {
+    /// Begins the file at `path`. `interface` is what readers see as its name; the emulator's clock begins now.
+    ///
+    /// # Errors
+    /// The file system's.
+    #[allow(clippy::disallowed_methods, reason = "captures are dated, once")]
+    pub fn create(path: &Path, interface: &str, framing: Framing) -> io::Result<Capture> {
+        let link_type = match framing {
+            Framing::Ip => LinkType::Raw,
+            Framing::Ethernet => LinkType::Ethernet,
+        };
+        let options = Options { format: Format::of_path(path), ..Options::default() };
+        let file = BufWriter::new(File::create(path)?);
+        let epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Ok(Capture {
+            writer: PcapWriter::of_packets(file, interface, link_type, options)?,
+            epoch: Dur(epoch.as_nanos() as u64),
+            error: None,
+        })
+    }
+
+    /// Writes what is buffered, and answers the first error of all.
+    ///
+    /// # Errors
+    /// The file system's.
+    pub fn finish(self) -> io::Result<()> {
+        self.error.map_or_else(|| self.writer.finish().map(drop), Err)
+    }
+
+    fn write(&mut self, at: Time, direction: Direction, packet: &[u8]) {
+        if self.error.is_none() {
+            self.error = self.writer.write_bytes(at + self.epoch, direction, packet).err();
+        }
+    }
+}
+
+impl Observer for Capture {
+    fn entered(&mut self, now: Time, port: usize, packet: &[u8]) {
+        if port == 0 {
+            self.write(now, Direction::Forward, packet);
+        }
+    }
+
+    fn delivered(&mut self, due: Time, port: usize, packet: &[u8]) {
+        if port == 0 {
+            self.write(due, Direction::Reverse, packet);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The two interfaces between which the path lies.
+
+use super::header::Framing;
+use super::packet_socket::PacketSocket;
+use crate::tun::{PacketDevice, Tun};
+use nix::ifaddrs::getifaddrs;
+use nix::net::if_::{InterfaceFlags, if_nametoindex};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// Of TUN devices that are made. Bytes.
+const MTU: u16 = 1500;
+
+/// One end.
+pub enum Interface {
+    Tun(Tun),
+    Ethernet(PacketSocket),
+}
+
+/// Why two interfaces cannot be the ends of a path.
+#[derive(Debug, thiserror::Error)]
+pub enum InterfaceError {
+    #[error("a path has two ends, and `{0}` is but one")]
+    Same(String),
+    #[error(
+        "there is no interface `{missing}`, but there is `{there}`; name two that exist, or two that do not, which are then \
+         made as TUN devices"
+    )]
+    OneMissing { missing: String, there: String },
+    #[error("{ethernet} is an Ethernet interface and {tun} a TUN device; name two of a kind")]
+    Kinds { ethernet: String, tun: String },
+    #[error("{0} is neither an Ethernet interface, such as an end of a veth pair, nor a TUN device")]
+    Unsupported(String),
+    #[error("interface {0} is down; ip link set {0} up")]
+    Down(String),
+    #[error("{name}: {error}{}", cure(.error))]
+    Device { name: String, error: io::Error },
+}
+
+fn cure(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => "; run as root, or with CAP_NET_ADMIN and CAP_NET_RAW",
+        io::ErrorKind::ResourceBusy => "; another program holds it",
+        _ => "",
+    }
+}
+
+/// Opens the interfaces with these names in this thread's network namespace: Ethernet interfaces that are up, or TUN devices
+/// that nobody holds. If neither is there, both are made as TUN devices.
+///
+/// # Errors
+/// [`InterfaceError`]. Nothing has changed then.
+pub fn open_between(names: [&str; 2]) -> Result<([Interface; 2], Framing), InterfaceError> {
+    if names[0] == names[1] {
+        return Err(InterfaceError::Same(names[0].to_owned()));
+    }
+    let indices = names.map(|name| if_nametoindex(name).ok());
+    match indices {
+        [None, Some(_)] | [Some(_), None] => {
+            let missing = usize::from(indices[0].is_some());
+            let [missing, there] = [missing, 1 - missing].map(|end| names[end].to_owned());
+            return Err(InterfaceError::OneMissing { missing, there });
+        }
+        _ => {}
+    }
+    let [a, b] = [open(names[0], indices[0])?, open(names[1], indices[1])?];
+    let framing = match (&a, &b) {
+        (Interface::Tun(_), Interface::Tun(_)) => Framing::Ip,
+        (Interface::Ethernet(_), Interface::Ethernet(_)) => Framing::Ethernet,
+        (Interface::Ethernet(_), Interface::Tun(_)) => return Err(kinds(names[0], names[1])),
+        (Interface::Tun(_), Interface::Ethernet(_)) => return Err(kinds(names[1], names[0])),
+    };
+    Ok(([a, b], framing))
+}
+
+/// Addresses of an Ethernet interface, to which this host itself answers, beside what crosses the path.
+pub fn own_addresses(name: &str) -> Vec<String> {
+    let Ok(addresses) = getifaddrs() else { return Vec::new() };
+    let of_interface = addresses.filter(|found| found.interface_name == name);
+    let text = of_interface.filter_map(|found| Some(found.address?.as_sockaddr_in()?.ip().to_string()));
+    text.collect()
+}
+
+fn kinds(ethernet: &str, tun: &str) -> InterfaceError {
+    InterfaceError::Kinds { ethernet: ethernet.to_owned(), tun: tun.to_owned() }
+}
+
+fn open(name: &str, index: Option<u32>) -> Result<Interface, InterfaceError> {
+    let failed = |error| InterfaceError::Device { name: name.to_owned(), error };
+    match (index, kind(name)) {
+        (Some(_), Some((libc::ARPHRD_ETHER, false))) => Err(InterfaceError::Down(name.to_owned())),
+        (Some(index), Some((libc::ARPHRD_ETHER, true))) => {
+            PacketSocket::open(index).map(Interface::Ethernet).map_err(failed)
+        }
+        (None, _) | (_, Some((libc::ARPHRD_NONE, _))) => {
+            Tun::bare(name, MTU).map(Interface::Tun).map_err(failed)
+        }
+        _ => Err(InterfaceError::Unsupported(name.to_owned())),
+    }
+}
+
+/// The interface's hardware type, and whether it is up.
+fn kind(name: &str) -> Option<(u16, bool)> {
+    let mut all = getifaddrs().ok()?.filter(|found| found.interface_name == name);
+    all.find_map(|found| {
+        let hardware = found.address?.as_link_addr()?.hatype();
+        Some((hardware, found.flags.contains(InterfaceFlags::IFF_UP)))
+    })
+}
+
+impl AsFd for Interface {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Interface::Tun(tun) => tun.as_fd(),
+            Interface::Ethernet(socket) => socket.as_fd(),
+        }
+    }
+}
+
+impl PacketDevice for Interface {
+    fn recv(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        match self {
+            Interface::Tun(tun) => tun.recv(buffer),
+            Interface::Ethernet(socket) => socket.recv(buffer),
+        }
+    }
+
+    fn send(&mut self, packet: &[u8]) -> io::Result<()> {
+        match self {
+            Interface::Tun(tun) => tun.send(packet),
+            Interface::Ethernet(socket) => socket.send(packet),
+        }
+    }
+
+    fn missed(&self) -> u64 {
+        match self {
+            Interface::Tun(tun) => tun.missed(),
+            Interface::Ethernet(socket) => socket.missed(),
+        }
+    }
+}

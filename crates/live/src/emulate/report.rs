@@ -1,0 +1,171 @@
+//! What the emulator counted between two ports, for people and for programs.
+
+use super::drive::{DepartureRecord, Timekeeping};
+use super::emulator::{Counts, Emulator};
+use super::lateness::LATE;
+use super::observer::Observer;
+use airtcp_proto::path::QueueView;
+use airtcp_sim::record::LinkRecord;
+use airtcp_wire::{Dur, Rate, Time};
+use serde::Serialize;
+use std::fmt;
+
+/// Of a whole run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    pub seed: u64,
+    pub duration_s: f64,
+    /// Out of port 0, and out of port 1.
+    pub ways: [WayReport; 2],
+    /// How often the emulator could not run for more than 1 ms, and for how long at most: what arrived then entered the
+    /// path late.
+    pub absences: u64,
+    pub longest_absence_ms: f64,
+    pub links: Vec<LinkRecord>,
+}
+
+/// One way along the path.
+#[derive(Clone, Debug, Serialize)]
+pub struct WayReport {
+    pub name: String,
+    /// Packets that the device lost before they could enter, as far as it knows.
+    pub missed_packets: u64,
+    #[serde(flatten)]
+    pub counts: Counts,
+    pub departures: DepartureRecord,
+}
+
+impl Report {
+    /// `names` are those of the two ways.
+    pub fn new<O: Observer>(
+        names: &[String; 2],
+        seed: u64,
+        now: Time,
+        emulator: &mut Emulator<O>,
+        kept: &Timekeeping,
+    ) -> Report {
+        let links = emulator.link_records(now);
+        let way = |port: usize| WayReport {
+            name: names[port].clone(),
+            missed_packets: kept.missed[port],
+            counts: emulator.counts()[port],
+            departures: kept.departures(1 - port),
+        };
+        Report {
+            seed,
+            duration_s: now.as_secs_f64(),
+            ways: [way(0), way(1)],
+            absences: kept.absences,
+            longest_absence_ms: kept.longest_absence.as_secs_f64() * 1e3,
+            links,
+        }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [there, back] = &self.ways;
+        writeln!(
+            f,
+            "{:<28} {:>14} {:>14}",
+            format!("{:.1} s, seed {}", self.duration_s, self.seed),
+            there.name,
+            back.name
+        )?;
+        let mut row = |what: &str, of: &dyn Fn(&WayReport) -> String| {
+            writeln!(f, "{what:<28} {:>14} {:>14}", of(there), of(back))
+        };
+        row("packets in", &|way| way.counts.entered_packets.to_string())?;
+        row("packets out", &|way| way.counts.delivered_packets.to_string())?;
+        row("kB out", &|way| format!("{:.1}", way.counts.delivered_bytes as f64 / 1e3))?;
+        row("Mbit/s out", &|way| {
+            format!("{:.3}", way.counts.delivered_bytes as f64 * 8e-6 / self.duration_s.max(1e-9))
+        })?;
+        row("marked", &|way| way.counts.marked_packets.to_string())?;
+        for (cause, of) in CAUSES {
+            if self.ways.iter().any(|way| of(way) > 0) {
+                row(&format!("lost: {cause}"), &|way| of(way).to_string())?;
+            }
+        }
+        row("late by µs, median", &|way| format!("{:.1}", way.departures.lateness.p50_us))?;
+        row("late by µs, 99th percentile", &|way| format!("{:.1}", way.departures.lateness.p99_us))?;
+        row("late by µs, at most", &|way| format!("{:.1}", way.departures.lateness.max_us))?;
+        row(&format!("more than {LATE} late"), &|way| {
+            let lateness = &way.departures.lateness;
+            format!("{} ({:.2}%)", lateness.late_departures, lateness.late_share() * 100.0)
+        })?;
+        if self.absences > 0 {
+            let (absences, longest) = (self.absences, self.longest_absence_ms);
+            writeln!(
+                f,
+                "kept from running {absences} times, up to {longest:.1} ms: the machine does not keep up"
+            )?;
+        }
+        Ok(())
+    }
+}
+
+type Cause = (&'static str, fn(&WayReport) -> u64);
+
+const CAUSES: [Cause; 8] = [
+    ("queue full", |way| way.counts.lost_overflow),
+    ("queue management", |way| way.counts.lost_aqm),
+    ("corruption", |way| way.counts.lost_corruption),
+    ("outage", |way| way.counts.lost_outage),
+    ("memory for the path", |way| way.counts.refused_memory),
+    ("nobody to reach", |way| way.counts.refused_unreachable),
+    ("before they could enter", |way| way.missed_packets),
+    ("not taken by the device", |way| way.departures.unsent_packets),
+];
+
+/// What happened since the last line.
+pub struct Live {
+    names: [String; 2],
+    last: [Counts; 2],
+    late: [u64; 2],
+    at: Time,
+}
+
+impl Live {
+    pub fn new(names: &[String; 2], now: Time) -> Live {
+        Live { names: names.clone(), last: Default::default(), late: [0; 2], at: now }
+    }
+
+    /// A line about the time since the last one.
+    pub fn line<O: Observer>(&mut self, now: Time, emulator: &mut Emulator<O>, kept: &Timekeeping) -> String {
+        let period = now.since(self.at);
+        let queues = emulator.queue_views(now);
+        let ways = [0, 1].map(|port| self.way(port, period, &queues, emulator.counts()[port], kept));
+        self.at = now;
+        format!("{:8.1}s  {}", now.as_secs_f64(), ways.join(" │ "))
+    }
+
+    fn way(
+        &mut self,
+        port: usize,
+        period: Dur,
+        queues: &[QueueView],
+        counts: Counts,
+        kept: &Timekeeping,
+    ) -> String {
+        let last = std::mem::replace(&mut self.last[port], counts);
+        let rate = Rate::of(counts.delivered_bytes - last.delivered_bytes, period).0 as f64 / 1e6;
+        let packets = counts.delivered_packets - last.delivered_packets;
+        let waiting: usize = queues.iter().skip(port).step_by(2).map(|queue| queue.packets).sum();
+        let mut line = format!("{} {rate:.2} Mbit/s, {packets} packets, queue {waiting}", self.names[port]);
+        let late = kept.lateness[1 - port].late();
+        let since = [
+            ("full", counts.lost_overflow - last.lost_overflow),
+            ("dropped", counts.lost_aqm - last.lost_aqm),
+            ("corrupted", counts.lost_corruption - last.lost_corruption),
+            ("outage", counts.lost_outage - last.lost_outage),
+            ("no memory", counts.refused_memory - last.refused_memory),
+            ("marked", counts.marked_packets - last.marked_packets),
+            ("late", late - std::mem::replace(&mut self.late[port], late)),
+        ];
+        for (what, count) in since.into_iter().filter(|(_, count)| *count > 0) {
+            line.push_str(&format!(", {count} {what}"));
+        }
+        line
+    }
+}

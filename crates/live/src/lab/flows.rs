@@ -1,0 +1,74 @@
+//! The flows of a run, each with the form that it has here.
+
+use super::forms::{Form, Host, Verdict};
+use airtcp_proto::Streams;
+use airtcp_proto::scheme::{Scheme, SchemeError};
+use airtcp_sim::scenario::model::{self, Direction, Scenario, Traffic};
+use airtcp_sim::traffic::Source;
+use airtcp_wire::Time;
+use std::sync::Arc;
+
+/// One of the `count` flows of a scenario's flow.
+pub struct Flow {
+    /// Index into the scenario's flows, and which of the `count` like it.
+    pub spec: usize,
+    pub instance: u32,
+    pub name: String,
+    pub scheme: Arc<Scheme>,
+    pub form: Arc<Form>,
+    pub is_measured: bool,
+    pub is_datagrams: bool,
+    /// Nodes of the sender and the receiver.
+    pub nodes: [u16; 2],
+    pub start: Time,
+    /// The same as in the simulator: what it draws comes from a stream of the same name.
+    pub source: Source,
+}
+
+/// # Errors
+/// A flow's own scheme that does not resolve.
+///
+/// # Panics
+/// If a scheme has no form here: see [`super::plan`].
+pub fn flows(scenario: &Scenario, scheme: &Scheme, host: &Host, seed: u64) -> Result<Vec<Flow>, SchemeError> {
+    let streams = Streams::new(seed);
+    let compared = Arc::new(scheme.clone());
+    let mut flows = Vec::new();
+    for (index, spec) in scenario.flows.iter().enumerate() {
+        let is_datagrams = matches!(spec.traffic, Traffic::Udp { .. });
+        let scheme = match spec.scheme.as_ref().filter(|_| !is_datagrams) {
+            Some(own) => Arc::new(Scheme::parse(own, &scenario.profile)?),
+            None => compared.clone(),
+        };
+        let mut form = Verdict::on(host, &scheme).form.expect("schemes are planned before they run");
+        if let Traffic::Udp { packet, .. } = spec.traffic {
+            form.settings.mtu_bytes = form.settings.mtu_bytes.max(packet.0 as u32);
+        }
+        let form = Arc::new(form);
+        flows.extend((0..spec.count).map(|instance| {
+            let start = Time::ZERO + spec.start + spec.stagger * u64::from(instance) / u64::from(spec.count);
+            let stream = streams.stream(&format!("flow.{}.{instance}.traffic", spec.name));
+            Flow {
+                spec: index,
+                instance,
+                name: spec.name.clone(),
+                scheme: scheme.clone(),
+                form: form.clone(),
+                is_measured: spec.measure,
+                is_datagrams,
+                nodes: nodes(spec),
+                start,
+                source: Source::new(spec, start, scheme.config.segment_payload(), stream),
+            }
+        }));
+    }
+    Ok(flows)
+}
+
+fn nodes(spec: &model::Flow) -> [u16; 2] {
+    let (first, last) = (spec.enter as u16, spec.leave as u16 + 1);
+    match spec.direction {
+        Direction::Forward => [first, last],
+        Direction::Reverse => [last, first],
+    }
+}

@@ -1,0 +1,131 @@
+//! The thread that drives the emulator, and measures while it does.
+
+use super::books::{Account, Books};
+use super::flows::Flow;
+use super::meter::{FlowMeter, Meter};
+use crate::emulate::{Clock, Control, Emulator, Timekeeping, drive};
+use crate::tun::Tun;
+use airtcp_proto::tcp::SenderView;
+use airtcp_sim::record::LinkRecord;
+use airtcp_sim::scenario::model::Scenario;
+use airtcp_sim::series::{Recorder, Series};
+use airtcp_wire::{Dur, Time};
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What a run came to.
+pub struct Measured {
+    /// By flow, since the warm-up: what packets told, data packets under way, what the applications know.
+    pub flows: Vec<(FlowMeter, u64, Account)>,
+    pub links: Vec<LinkRecord>,
+    pub series: Option<Series>,
+    pub events: u64,
+    pub packets_delivered: u64,
+    /// Since the warm-up.
+    pub timekeeping: Timekeeping,
+}
+
+/// What sampling needs to know.
+pub struct Sampler<'a> {
+    books: &'a Books,
+    is_measured: Vec<bool>,
+    /// By flow, what deliveries told last.
+    received: Vec<u64>,
+}
+
+impl<'a> Sampler<'a> {
+    pub fn new(books: &'a Books, flows: &[Flow]) -> Sampler<'a> {
+        let is_measured = flows.iter().map(|flow| flow.is_measured).collect();
+        Sampler { books, is_measured, received: vec![0; flows.len()] }
+    }
+
+    /// Samples every connection, queue and delivery.
+    fn sample(&mut self, now: Time, emulator: &mut Emulator<Meter<'_>>) {
+        let views = emulator.queue_views(now);
+        let meter = emulator.observer();
+        let Some(mut recorder) = meter.recorder.take() else { return };
+        for (side, view) in views.iter().enumerate() {
+            recorder.on_queue(now, side as u16, view);
+        }
+        for (port, sending) in self.books.all() {
+            if self.is_measured[sending.flow]
+                && let Ok(info) = sending.info()
+            {
+                let (una, nxt) = meter.positions(port);
+                let bytes = |segments: u32| u64::from(segments) * u64::from(info.mss);
+                let view = SenderView {
+                    cwnd: bytes(info.cwnd),
+                    ssthresh: info.ssthresh.map_or(u64::MAX, bytes),
+                    srtt: info.srtt,
+                    rto: info.rto,
+                    in_flight: bytes(info.in_flight()),
+                    una,
+                    nxt,
+                    ..SenderView::default()
+                };
+                let received = sending.received.load(Ordering::Relaxed);
+                recorder.on_flow(now, sending.flow as u32, &view, received, sending.is_lasting);
+            }
+        }
+        self.deliveries(now, &mut recorder);
+        meter.recorder = Some(recorder);
+    }
+
+    fn deliveries(&mut self, now: Time, recorder: &mut Recorder) {
+        for (flow, received) in
+            self.books.received().into_iter().enumerate().filter(|(flow, _)| self.is_measured[*flow])
+        {
+            let before = std::mem::replace(&mut self.received[flow], received);
+            recorder.on_received(flow as u32, received - before);
+            recorder.on_delivery(now, flow as u32);
+        }
+    }
+}
+
+/// Runs to the scenario's end, or until `stop` is set; then the answer is `None`.
+///
+/// # Errors
+/// A device's.
+pub fn measure(
+    scenario: &Scenario,
+    mut emulator: Emulator<Meter<'_>>,
+    mut devices: Vec<Tun>,
+    mut sampler: Sampler<'_>,
+    clock: Clock,
+    stop: &AtomicBool,
+) -> io::Result<Option<Measured>> {
+    let every = emulator.observer().recorder.as_ref().map_or(Dur::MAX, |recorder| recorder.interval);
+    let books = sampler.books;
+    let mut until = |deadline: Dur, emulator: &mut Emulator<Meter<'_>>| {
+        let control = Control { stop, deadline: Time::ZERO + deadline, every };
+        drive(emulator, &mut devices, &clock, &control, |now, emulator, _| {
+            sampler.sample(now, emulator);
+            ControlFlow::Continue(())
+        })
+    };
+    let mut before = vec![Account::default(); books.accounts().len()];
+    if scenario.warmup > Dur::ZERO {
+        until(scenario.warmup, &mut emulator)?;
+        before = books.accounts();
+        emulator.reset_stats(Time::ZERO + scenario.warmup);
+        emulator.observer().begin_measurement();
+    }
+    let timekeeping = until(scenario.duration, &mut emulator)?;
+    if stop.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
+    let accounts = books.accounts();
+    let links = emulator.link_records(Time::ZERO + scenario.duration);
+    let mut meter = emulator.into_observer();
+    let series = meter.recorder.take();
+    let counted = meter.read().into_iter().zip(accounts.iter().zip(&before));
+    let flows: Vec<_> = counted
+        .map(|((meter, under_way), (after, before))| (meter, under_way, after.since(before)))
+        .collect();
+    let measured = (0..).zip(&flows).filter(|(flow, _)| sampler.is_measured[*flow as usize]);
+    let rtts = measured.map(|(flow, (meter, ..))| (flow, &meter.rtt));
+    let series = series.map(|recorder| recorder.finish(rtts));
+    let (events, packets_delivered) = (meter.events, meter.packets_delivered);
+    Ok(Some(Measured { flows, links, series, events, packets_delivered, timekeeping }))
+}

@@ -1,0 +1,204 @@
+//! What the packets of a run tell: the emulator shows each of them, as it enters the path, leaves it, or is lost.
+
+mod conversation;
+mod packet;
+mod round_trips;
+
+use super::books::Books;
+use crate::emulate::Observer;
+use airtcp_proto::queue::DropCause;
+use airtcp_proto::tcp::Reason;
+use airtcp_sim::histogram::Histogram;
+use airtcp_sim::series::Recorder;
+use airtcp_sim::truth::Spurious;
+use airtcp_wire::{Flags, Segment, Time};
+use conversation::Conversation;
+use packet::{Packet, Way};
+use std::collections::BTreeMap;
+
+/// What was counted of a flow since the warm-up. Words are those of [`airtcp_sim::record::FlowRecord`].
+#[derive(Clone, Debug, Default)]
+pub struct FlowMeter {
+    pub data_packets_sent: u64,
+    pub data_packets_delivered: u64,
+    /// On the wire, headers included.
+    pub data_bytes_delivered: u64,
+    pub retransmissions: u64,
+    pub fast_retransmits: u64,
+    pub cwnd_reductions: u64,
+    /// Data packets, in the order of [`DropCause`].
+    pub losses: [u64; 4],
+    pub acks_lost: u64,
+    /// Payload of datagrams that arrived.
+    pub datagram_bytes: u64,
+    pub rtt: Histogram,
+    pub spurious: Spurious,
+}
+
+/// The [`Observer`] of a run.
+pub struct Meter<'a> {
+    books: &'a Books,
+    flows: Vec<FlowMeter>,
+    /// Data packets that are on the path; by flow.
+    under_way: Vec<u64>,
+    /// By the sender's port.
+    conversations: BTreeMap<u16, (usize, Conversation)>,
+    pub recorder: Option<Recorder>,
+    /// Packets that entered or left the path, and data packets that reached their receiver, warm-up included.
+    pub events: u64,
+    pub packets_delivered: u64,
+}
+
+impl<'a> Meter<'a> {
+    pub fn new(books: &'a Books, flows: usize, recorder: Option<Recorder>) -> Meter<'a> {
+        Meter {
+            books,
+            flows: vec![FlowMeter::default(); flows],
+            under_way: vec![0; flows],
+            conversations: BTreeMap::new(),
+            recorder,
+            events: 0,
+            packets_delivered: 0,
+        }
+    }
+
+    /// The warm-up is over: everything is counted anew.
+    pub fn begin_measurement(&mut self) {
+        self.flows.fill(FlowMeter::default());
+        self.conversations.values_mut().for_each(|(_, conversation)| conversation.truth.begin_measurement());
+    }
+
+    /// Each flow's counts, and how many of its data packets are under way.
+    pub fn read(&self) -> Vec<(FlowMeter, u64)> {
+        let mut flows = self.flows.clone();
+        for (flow, conversation) in self.conversations.values() {
+            add(&mut flows[*flow].spurious, &conversation.truth.spurious);
+        }
+        flows.into_iter().zip(self.under_way.iter().copied()).collect()
+    }
+
+    /// SND.UNA and SND.NXT of a connection as stream positions.
+    pub fn positions(&self, port: u16) -> (u64, u64) {
+        self.conversations.get(&port).map_or((0, 0), |(_, conversation)| (conversation.una, conversation.nxt))
+    }
+
+    fn begin(&mut self, flow: usize, port: u16, syn: &Segment) {
+        let conversation = Conversation::new(self.books.find(port), syn);
+        if let Some((flow, ended)) = self.conversations.insert(port, (flow, conversation)) {
+            add(&mut self.flows[flow].spurious, &ended.truth.spurious);
+        }
+    }
+
+    fn data_sent(&mut self, now: Time, (flow, port): (usize, u16), segment: &Segment, id: u16) {
+        let Some((_, conversation)) = self.conversations.get_mut(&port) else { return };
+        let Some(sent) = conversation.sent(now, segment, id) else { return };
+        let meter = &mut self.flows[flow];
+        meter.cwnd_reductions += u64::from(sent.is_reduced);
+        if let Some(reason) = sent.reason {
+            meter.retransmissions += 1;
+            meter.fast_retransmits += u64::from(reason == Reason::FastRetransmit);
+            if let Some(recorder) = &mut self.recorder {
+                recorder.on_resent(now, flow as u32, reason, sent.offset);
+            }
+        }
+    }
+
+    fn acknowledged(&mut self, now: Time, (flow, port): (usize, u16), segment: &Segment) {
+        let Some((_, conversation)) = self.conversations.get_mut(&port) else { return };
+        let acked = conversation.acknowledged(now, segment);
+        if let Some(rtt) = acked.rtt {
+            self.flows[flow].rtt.add(rtt);
+        }
+        let Some(recorder) = &mut self.recorder else { return };
+        if let Some(rtt) = acked.rtt {
+            recorder.on_rtt(flow as u32, rtt);
+        }
+        if acked.is_duplicate {
+            recorder.on_duplicate_ack(now, flow as u32, conversation.una);
+        }
+    }
+}
+
+impl Observer for Meter<'_> {
+    fn entered(&mut self, now: Time, _port: usize, packet: &[u8]) {
+        self.events += 1;
+        let Some(seen) = Packet::read(packet) else { return };
+        if seen.is_data() {
+            self.under_way[seen.flow()] += 1;
+            self.flows[seen.flow()].data_packets_sent += 1;
+        }
+        if let Packet::Tcp { flow, port, way: Way::FromSender, segment, id } = &seen {
+            if segment.flags.contains(Flags::SYN) && !self.is_repeated(*port, segment) {
+                self.begin(*flow, *port, segment);
+            }
+            if segment.len > 0 {
+                self.data_sent(now, (*flow, *port), segment, *id);
+            }
+        }
+    }
+
+    fn delivered(&mut self, due: Time, _port: usize, packet: &[u8]) {
+        self.events += 1;
+        let Some(seen) = Packet::read(packet) else { return };
+        if seen.is_data() {
+            let meter = &mut self.flows[seen.flow()];
+            meter.data_packets_delivered += 1;
+            meter.data_bytes_delivered += packet.len() as u64;
+            self.under_way[seen.flow()] -= 1;
+            self.packets_delivered += 1;
+        }
+        match &seen {
+            Packet::Tcp { port, way: Way::FromSender, segment, id, .. } if segment.len > 0 => {
+                if let Some((_, conversation)) = self.conversations.get_mut(port) {
+                    conversation.delivered(segment, *id);
+                }
+            }
+            Packet::Tcp { flow, port, way: Way::FromReceiver, segment, .. } => {
+                self.acknowledged(due, (*flow, *port), segment);
+            }
+            Packet::Tcp { .. } => {}
+            Packet::Datagram { flow, payload_bytes } => {
+                self.flows[*flow].datagram_bytes += payload_bytes;
+                if let Some(recorder) = &mut self.recorder {
+                    recorder.on_received(*flow as u32, *payload_bytes);
+                }
+            }
+        }
+    }
+
+    fn lost(&mut self, at: Time, cause: DropCause, _port: usize, packet: &[u8]) {
+        self.events += 1;
+        let Some(seen) = Packet::read(packet) else { return };
+        let meter = &mut self.flows[seen.flow()];
+        match seen.is_data() {
+            true => {
+                meter.losses[cause as usize] += 1;
+                self.under_way[seen.flow()] -= 1;
+            }
+            false => meter.acks_lost += 1,
+        }
+        let offset = match &seen {
+            Packet::Tcp { port, way: Way::FromSender, segment, id, .. } if segment.len > 0 => self
+                .conversations
+                .get_mut(port)
+                .map_or(0, |(_, conversation)| conversation.lost(segment, *id)),
+            _ => 0,
+        };
+        if let Some(recorder) = &mut self.recorder {
+            recorder.on_loss(at, seen.flow() as u32, cause, seen.is_data(), offset);
+        }
+    }
+}
+
+impl Meter<'_> {
+    /// Is this SYN one that was sent before?
+    fn is_repeated(&self, port: u16, syn: &Segment) -> bool {
+        self.conversations.get(&port).is_some_and(|(_, known)| known.begins_with(syn))
+    }
+}
+
+fn add(to: &mut Spurious, more: &Spurious) {
+    to.retransmissions += more.retransmissions;
+    to.timeouts += more.timeouts;
+    to.fast_retransmits += more.fast_retransmits;
+}

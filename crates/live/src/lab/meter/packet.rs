@@ -1,0 +1,70 @@
+//! Packets as the path sees them.
+
+use crate::lab::application::{FIRST_PORT, MOST_FLOWS};
+use airtcp_wire::Segment;
+use airtcp_wire::ip::{IpHeader, UDP};
+use airtcp_wire::packet::decode_tcp;
+
+/// Which way a packet of a connection goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    FromSender,
+    FromReceiver,
+}
+
+/// What is known of a packet of one of the run's flows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Packet {
+    Tcp {
+        flow: usize,
+        /// The sender's port, which names the connection.
+        port: u16,
+        way: Way,
+        segment: Segment,
+        /// The IP header's identification, which tells the copies of a segment apart.
+        id: u16,
+    },
+    Datagram {
+        flow: usize,
+        payload_bytes: u64,
+    },
+}
+
+impl Packet {
+    /// `None` for what is of no flow, such as an ICMP message.
+    pub fn read(bytes: &[u8]) -> Option<Packet> {
+        let (ip, at) = IpHeader::decode(bytes).ok()?;
+        if ip.protocol == UDP {
+            let port = bytes.get(at + 2..at + 4)?;
+            let flow = flow_at(u16::from_be_bytes([port[0], port[1]]))?;
+            return Some(Packet::Datagram { flow, payload_bytes: ip.payload_len.saturating_sub(8) as u64 });
+        }
+        let packet = decode_tcp(bytes).ok()?;
+        let ports = packet.endpoints.ports;
+        let (flow, port, way) = match flow_at(ports.destination) {
+            Some(flow) => (flow, ports.source, Way::FromSender),
+            None => (flow_at(ports.source)?, ports.destination, Way::FromReceiver),
+        };
+        let id = u16::from_be_bytes([bytes[4], bytes[5]]);
+        Some(Packet::Tcp { flow, port, way, segment: packet.segment, id })
+    }
+
+    /// Does it carry bytes of an application?
+    pub fn is_data(&self) -> bool {
+        match self {
+            Packet::Tcp { segment, .. } => segment.len > 0,
+            Packet::Datagram { .. } => true,
+        }
+    }
+
+    pub fn flow(&self) -> usize {
+        match *self {
+            Packet::Tcp { flow, .. } | Packet::Datagram { flow, .. } => flow,
+        }
+    }
+}
+
+/// The flow whose receiver has this port.
+fn flow_at(port: u16) -> Option<usize> {
+    port.checked_sub(FIRST_PORT).map(usize::from).filter(|&flow| flow < MOST_FLOWS)
+}

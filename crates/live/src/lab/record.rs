@@ -1,0 +1,121 @@
+//! The record of a run: the simulator's, field by field.
+//!
+//! | field | on Linux it is |
+//! |---|---|
+//! | `goodput_bps`, `bytes_received` | what the receiving application has read |
+//! | `throughput_bps`, `data_packets_*` | packets that enter and leave the emulated path |
+//! | `retransmissions` | data packets that enter it with bytes which were sent before |
+//! | `retransmissions_spurious` and its kin | decided as in the simulator ([`airtcp_sim::truth`]), for the path knows the fate of every copy |
+//! | `timeouts` | `tcpi_total_rto`, of SYNs too |
+//! | `fast_retransmits` | retransmissions that begin a recovery, by `tcpi_ca_state` as it is read when they enter the path |
+//! | `cwnd_reductions` | approximate: first timeouts, recoveries whose ssthresh is below what is outstanding, and CWR flags outside recovery |
+//! | `losses_*`, `acks_lost` | the path's own verdicts |
+//! | `rtt_*` | between a data packet's entrance and the exit of the ACK that first covers it, at the sender's side of the path; of what was resent, as far as timestamps tell the copies apart |
+//! | `transfers_started`, `resets`, `completion_times_s` | what the applications see |
+//! | `links` | the path's own counts |
+//! | `events` | packets that entered or left the path |
+//!
+//! Series: cwnd, ssthresh, SRTT, RTO and in-flight are TCP_INFO's, in segments of `tcpi_snd_mss`; the rest as above.
+
+use super::flows::Flow;
+use super::measure::Measured;
+use airtcp_proto::Streams;
+use airtcp_proto::queue::DropCause;
+use airtcp_sim::bound::goodput_bound_bps;
+use airtcp_sim::record::{FlowRecord, RunRecord, jain_index};
+use airtcp_sim::scenario::model::Scenario;
+use airtcp_wire::{Dur, Time};
+
+/// What the measurement does not know of a flow, kept while its applications run.
+pub struct Label {
+    instance: u32,
+    name: String,
+    scheme: String,
+    is_measured: bool,
+    start: Time,
+    bound_bps: f64,
+}
+
+impl Label {
+    pub fn new(scenario: &Scenario, flow: &Flow, seed: u64) -> Label {
+        let spec = &scenario.flows[flow.spec];
+        Label {
+            instance: flow.instance,
+            name: flow.name.clone(),
+            scheme: flow.scheme.label.clone(),
+            is_measured: flow.is_measured,
+            start: flow.start,
+            bound_bps: goodput_bound_bps(scenario, spec, &flow.scheme.config, &Streams::new(seed)),
+        }
+    }
+}
+
+pub fn record(
+    scenario: &Scenario,
+    scheme: &str,
+    seed: u64,
+    labels: &[Label],
+    measured: &Measured,
+) -> RunRecord {
+    let flows: Vec<_> =
+        (0..labels.len()).map(|index| flow_record(scenario, &labels[index], measured, index)).collect();
+    let goodputs = || flows.iter().filter(|flow| flow.measured).map(|flow| flow.goodput_bps);
+    let first = labels.iter().find(|label| label.is_measured).or(labels.first());
+    RunRecord {
+        scheme: scheme.to_owned(),
+        seed,
+        duration_s: scenario.duration.as_secs_f64(),
+        warmup_s: scenario.warmup.as_secs_f64(),
+        goodput_bps: goodputs().sum(),
+        jain_index: jain_index(goodputs()),
+        bound_bps: first.map_or(0.0, |label| label.bound_bps),
+        links: measured.links.clone(),
+        circuits: Vec::new(),
+        events: measured.events,
+        packets_delivered: measured.packets_delivered,
+        flows,
+    }
+}
+
+fn flow_record(scenario: &Scenario, label: &Label, measured: &Measured, index: usize) -> FlowRecord {
+    let (meter, under_way, account) = &measured.flows[index];
+    let since = label.start.max(Time::ZERO + scenario.warmup);
+    let end = account.completed.unwrap_or(Time::ZERO + scenario.duration);
+    let seconds = end.since(since).as_secs_f64();
+    let rate = |bytes: u64| if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 };
+    let millis = |rtt: Option<Dur>| rtt.map(|rtt| rtt.as_secs_f64() * 1e3);
+    let losses = |cause: DropCause| meter.losses[cause as usize];
+    let bytes_received = account.received + meter.datagram_bytes;
+    FlowRecord {
+        name: label.name.clone(),
+        index: label.instance,
+        scheme: label.scheme.clone(),
+        measured: label.is_measured,
+        goodput_bps: rate(bytes_received),
+        throughput_bps: rate(meter.data_bytes_delivered),
+        bytes_received,
+        data_packets_sent: meter.data_packets_sent,
+        data_packets_delivered: meter.data_packets_delivered,
+        data_packets_under_way: *under_way,
+        retransmissions: meter.retransmissions,
+        retransmissions_spurious: meter.spurious.retransmissions,
+        timeouts: account.timeouts,
+        timeouts_spurious: meter.spurious.timeouts,
+        fast_retransmits: meter.fast_retransmits,
+        fast_retransmits_spurious: meter.spurious.fast_retransmits,
+        cwnd_reductions: meter.cwnd_reductions,
+        losses_corruption: losses(DropCause::Corruption),
+        losses_congestion: losses(DropCause::Overflow) + losses(DropCause::Aqm),
+        losses_outage: losses(DropCause::Outage),
+        acks_lost: meter.acks_lost,
+        rtt_samples: meter.rtt.samples(),
+        rtt_min_ms: millis(meter.rtt.min()),
+        rtt_mean_ms: millis(meter.rtt.mean()),
+        rtt_p50_ms: millis(meter.rtt.quantile(0.5)),
+        rtt_p95_ms: millis(meter.rtt.quantile(0.95)),
+        rtt_p99_ms: millis(meter.rtt.quantile(0.99)),
+        transfers_started: account.transfers_started,
+        resets: account.resets,
+        completion_times_s: account.completions.iter().map(|took| took.as_secs_f64()).collect(),
+    }
+}

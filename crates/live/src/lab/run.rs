@@ -1,0 +1,100 @@
+//! One run: a scenario, a scheme and a seed on this host's kernel.
+
+use super::application::Applications;
+use super::books::Books;
+use super::flows::flows;
+use super::forms::Host;
+use super::hosts::Hosts;
+use super::measure::{Sampler, measure};
+use super::meter::Meter;
+use super::outcome::Outcome;
+use super::plan;
+use super::record::{Label, record};
+use crate::emulate::{Clock, Emulator};
+use airtcp_proto::scheme::{Scheme, SchemeError};
+use airtcp_sim::scenario::Scenario;
+use airtcp_sim::series::Recorder;
+use airtcp_wire::Dur;
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// What to run.
+pub struct Run<'a> {
+    pub scenario: &'a Scenario,
+    pub scheme: &'a str,
+    pub seed: u64,
+    /// Time between two samples of the series; none without.
+    pub series: Option<Dur>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum LabError {
+    #[error("interrupted")]
+    Interrupted,
+    #[error("`{scheme}`: {reason}")]
+    NoForm { scheme: String, reason: String },
+    #[error(transparent)]
+    Scheme(#[from] SchemeError),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// How often it is looked whether the run is to be broken off.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Runs in real time. `look` is called several times a second with the time that has passed, and may break off.
+///
+/// # Errors
+/// A scheme that does not resolve or has no form here, what the kernel refuses, or interruption. Nothing is left behind.
+pub fn run(request: &Run<'_>, look: impl FnMut(Dur) -> ControlFlow<()>) -> Result<Outcome, LabError> {
+    let Run { scenario, seed, .. } = *request;
+    let host = Host::this()?;
+    let verdict = plan::verdict(scenario, request.scheme, &host)?;
+    let Some(form) = verdict.form else {
+        let reason = verdict.reason.unwrap_or_default();
+        return Err(LabError::NoForm { scheme: verdict.scheme, reason });
+    };
+    let scheme = Scheme::parse(request.scheme, &scenario.profile)?;
+    let flows = flows(scenario, &scheme, &host, seed)?;
+    let labels: Vec<_> = flows.iter().map(|flow| Label::new(scenario, flow, seed)).collect();
+    let (hosts, devices) = Hosts::build(&flows)?;
+    let books = Books::new(flows.len());
+    let recorder = request.series.map(|interval| Recorder::new(interval, flows.len()));
+    let meter = Meter::new(&books, flows.len(), recorder);
+    let emulator = Emulator::new(scenario, seed, hosts.ports()).with_observer(meter);
+    let sampler = Sampler::new(&books, &flows);
+    let mut applications = Applications::new(flows, &hosts, &books)?;
+
+    let stop = AtomicBool::new(false);
+    let clock = Clock::start();
+    let measured = thread::scope(|scope| {
+        let emulating = scope.spawn(|| {
+            let done = measure(scenario, emulator, devices, sampler, clock, &stop);
+            stop.store(true, Ordering::Relaxed);
+            done
+        });
+        let applying = scope.spawn(|| {
+            let done = applications.run(clock, &stop);
+            stop.store(true, Ordering::Relaxed);
+            done
+        });
+        wait(clock, &stop, look);
+        applying.join().expect("a panic is a defect")?;
+        emulating.join().expect("a panic is a defect")
+    })?;
+    let measured = measured.ok_or(LabError::Interrupted)?;
+    let record = record(scenario, &scheme.label, seed, &labels, &measured);
+    Ok(Outcome::new(record, measured, &host, &form, None, verdict.notes))
+}
+
+fn wait(clock: Clock, stop: &AtomicBool, mut look: impl FnMut(Dur) -> ControlFlow<()>) {
+    while !stop.load(Ordering::Relaxed) {
+        thread::sleep(LOOK);
+        if look(Dur(clock.now().0)).is_break() {
+            stop.store(true, Ordering::Relaxed);
+        }
+    }
+}

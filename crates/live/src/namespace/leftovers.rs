@@ -1,0 +1,226 @@
+//! What does not vanish with the process that made it: on record before it is made, and undone by the next start if that
+//! process cannot.
+//!
+//! A record is a file in [`FOLDER`] on which its maker holds a lock for as long as it lives. A lock ends with its holder
+//! whatever kills it, and says so in every PID namespace, which a process id would not. What somebody else who is alive has
+//! on record as well stays: the last one undoes it.
+
+use super::sysctl;
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::net::UdpSocket;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Where the records are: it is empty after a reboot, as is what they tell of.
+pub const FOLDER: &str = "/run/airtcp";
+
+/// Something to be undone.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// A sysctl of the network namespace in which it is recorded, set from `before` to `set`. If it is neither any more,
+    /// somebody else has decided, and it stays.
+    Sysctl { name: String, before: String, set: String },
+    /// A control group, whose processes end with it.
+    Cgroup(PathBuf),
+    /// A file, such as a pin in the BPF file system.
+    File(PathBuf),
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Entry {
+    /// The cookie of the network namespace.
+    namespace: u64,
+    change: Change,
+}
+
+/// A change on record. Dropping it undoes the change.
+#[derive(Debug)]
+pub struct Record {
+    folder: PathBuf,
+    path: PathBuf,
+    entry: Entry,
+    /// Says that the maker lives.
+    _alive: Flock<File>,
+}
+
+impl Record {
+    /// Puts on record what is about to be done in this thread's network namespace. Only then do it.
+    ///
+    /// # Errors
+    /// Of the file system: without root, permission denied.
+    pub fn of(change: Change) -> io::Result<Record> {
+        Record::of_in(Path::new(FOLDER), change)
+    }
+
+    /// Records that a sysctl of this thread's network namespace is set to `value`, and sets it. `None` if it is set so
+    /// already, and by nobody who will undo it.
+    ///
+    /// # Errors
+    /// Of the file system, and the kernel's.
+    pub fn of_sysctl(name: &str, value: &str) -> io::Result<Option<Record>> {
+        let before = match borrowed(name)? {
+            Some(before) => before,
+            None => sysctl::get(name)?,
+        };
+        if before == value {
+            return Ok(None);
+        }
+        let record = Record::of(Change::Sysctl { name: name.to_owned(), before, set: value.to_owned() })?;
+        sysctl::set(name, value)?;
+        Ok(Some(record))
+    }
+
+    fn of_in(folder: &Path, change: Change) -> io::Result<Record> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let _guard = lock(folder)?;
+        let entry = Entry { namespace: cookie()?, change };
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        // The namespace is part of the name, as processes in different PID namespaces may have the same id.
+        let path = folder.join(format!("{}-{}-{number}.json", process::id(), entry.namespace));
+        let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
+        let mut alive = Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| error)?;
+        alive.write_all(&serde_json::to_vec(&entry)?)?;
+        Ok(Record { folder: folder.to_owned(), path, entry, _alive: alive })
+    }
+}
+
+impl Drop for Record {
+    fn drop(&mut self) {
+        let done = lock(&self.folder).and_then(|_guard| {
+            undo(&self.entry, &others(&self.folder, &self.path)?)?;
+            fs::remove_file(&self.path)
+        });
+        if let Err(error) = done {
+            eprintln!("airtcpd: {:?} is not undone; the next start tries again: {error}", self.entry.change);
+        }
+    }
+}
+
+/// Undoes what the dead have left, in this thread's network namespace and in the file systems. Answers what that was.
+///
+/// # Errors
+/// Of the file system. What cannot be undone stays on record.
+pub fn clean() -> io::Result<Vec<Change>> {
+    clean_in(Path::new(FOLDER))
+}
+
+fn clean_in(folder: &Path) -> io::Result<Vec<Change>> {
+    if !folder.exists() {
+        return Ok(Vec::new());
+    }
+    let _guard = lock(folder)?;
+    let here = cookie()?;
+    let mut undone = Vec::new();
+    for path in records(folder)? {
+        let Some(entry) = dead(&path)? else { continue };
+        if matches!(entry.change, Change::Sysctl { .. }) && entry.namespace != here {
+            continue;
+        }
+        undo(&entry, &others(folder, &path)?)?;
+        fs::remove_file(&path)?;
+        undone.push(entry.change);
+    }
+    Ok(undone)
+}
+
+/// Held while records are made, read and removed.
+pub(super) fn lock(folder: &Path) -> io::Result<Flock<File>> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let file =
+        OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(folder.join("lock"))?;
+    Flock::lock(file, FlockArg::LockExclusive).map_err(|(_, error)| error.into())
+}
+
+fn records(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let paths = fs::read_dir(folder)?.map(|file| Ok(file?.path()));
+    let is_record = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json");
+    paths.filter(|path: &io::Result<PathBuf>| path.as_ref().map_or(true, is_record)).collect()
+}
+
+/// The entry of a record whose maker is dead. One that is cut short was never acted on, and goes.
+fn dead(path: &Path) -> io::Result<Option<Entry>> {
+    match Flock::lock(File::open(path)?, FlockArg::LockExclusiveNonblock) {
+        Err((_, Errno::EWOULDBLOCK)) => Ok(None),
+        Err((_, error)) => Err(error.into()),
+        Ok(mut file) => {
+            let entry = read(&mut file);
+            if entry.is_none() {
+                fs::remove_file(path)?;
+            }
+            Ok(entry)
+        }
+    }
+}
+
+fn read(file: &mut File) -> Option<Entry> {
+    let mut text = String::new();
+    file.read_to_string(&mut text).ok()?;
+    serde_json::from_str(&text).ok()
+}
+
+/// What else is on record, by whomever: the dead who share a change leave it to each other, and one is the last.
+fn others(folder: &Path, path: &Path) -> io::Result<Vec<Entry>> {
+    let paths = records(folder)?.into_iter().filter(|other| other != path);
+    Ok(paths.filter_map(|other| read(&mut File::open(other).ok()?)).collect())
+}
+
+/// What a sysctl of this thread's namespace was before those who have it on record set it.
+fn borrowed(name: &str) -> io::Result<Option<String>> {
+    let folder = Path::new(FOLDER);
+    let _guard = lock(folder)?;
+    let here = cookie()?;
+    let entries = others(folder, folder)?;
+    Ok(entries.into_iter().find_map(|entry| match entry.change {
+        Change::Sysctl { name: other, before, .. } if other == name && entry.namespace == here => {
+            Some(before)
+        }
+        _ => None,
+    }))
+}
+
+fn undo(entry: &Entry, others: &[Entry]) -> io::Result<()> {
+    if others.contains(entry) {
+        return Ok(());
+    }
+    let done = match &entry.change {
+        Change::Sysctl { name, before, set } => match sysctl::get(name) {
+            Ok(value) if value == *set => sysctl::set(name, before),
+            other => other.map(|_| ()),
+        },
+        Change::Cgroup(path) => {
+            // Kernels before 5.14 cannot kill so; a group in use then stays, and says so.
+            let _ = fs::write(path.join("cgroup.kill"), "1");
+            fs::remove_dir(path)
+        }
+        Change::File(path) => fs::remove_file(path),
+    };
+    match done {
+        // Gone already, e.g. the sysctl with its interface.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+/// A number that the calling thread's network namespace has, and that none will have again until the host boots.
+#[allow(unsafe_code, reason = "neither std nor nix has SO_NETNS_COOKIE")]
+fn cookie() -> io::Result<u64> {
+    let socket = UdpSocket::bind("0.0.0.0:0")?;
+    let (mut cookie, mut len) = (0u64, size_of::<u64>() as libc::socklen_t);
+    // SAFETY: the kernel writes at most `len` bytes to `cookie`, which has as many.
+    let result = unsafe {
+        let value = (&raw mut cookie).cast();
+        libc::getsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_NETNS_COOKIE, value, &raw mut len)
+    };
+    if result == 0 { Ok(cookie) } else { Err(io::Error::last_os_error()) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,107 @@
+use super::*;
+
+/// A folder of the test's own.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("airtcp-leftovers-{name}-{}", process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    /// A file to be undone.
+    fn file(&self) -> Change {
+        let path = self.0.join("pin");
+        fs::write(&path, "").unwrap();
+        Change::File(path)
+    }
+
+    /// A record whose maker is dead: what it leaves is the file, with no lock on it.
+    fn of_the_dead(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.0.join(name).with_extension("json");
+        fs::write(&path, text).unwrap();
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.0).unwrap();
+    }
+}
+
+fn entry(change: &Change) -> String {
+    serde_json::to_string(&Entry { namespace: cookie().unwrap(), change: change.clone() }).unwrap()
+}
+
+#[test]
+fn who_lives_undoes_it_alone() {
+    let folder = Folder::new("lives");
+    let record = Record::of_in(&folder.0, folder.file()).unwrap();
+    assert_eq!(clean_in(&folder.0).unwrap(), []);
+    assert!(folder.0.join("pin").exists());
+    drop(record);
+    assert!(!folder.0.join("pin").exists());
+    assert_eq!(records(&folder.0).unwrap(), [] as [PathBuf; 0]);
+}
+
+#[test]
+fn what_the_dead_left_is_undone_once() {
+    let folder = Folder::new("dead");
+    let change = folder.file();
+    let record = folder.of_the_dead("1-1-0", &entry(&change));
+    assert_eq!(clean_in(&folder.0).unwrap(), [change]);
+    assert!(!folder.0.join("pin").exists() && !record.exists());
+    assert_eq!(clean_in(&folder.0).unwrap(), []);
+}
+
+#[test]
+fn what_two_have_done_the_last_one_undoes() {
+    let folder = Folder::new("two");
+    let change = folder.file();
+    folder.of_the_dead("1-1-0", &entry(&change));
+    let alive = Record::of_in(&folder.0, change.clone()).unwrap();
+    assert_eq!(clean_in(&folder.0).unwrap(), [change]);
+    assert!(folder.0.join("pin").exists(), "the living one still needs it");
+    drop(alive);
+    assert!(!folder.0.join("pin").exists());
+}
+
+#[test]
+fn two_dead_leave_nothing() {
+    let folder = Folder::new("both");
+    let change = folder.file();
+    folder.of_the_dead("1-1-0", &entry(&change));
+    folder.of_the_dead("2-1-0", &entry(&change));
+    clean_in(&folder.0).unwrap();
+    assert!(!folder.0.join("pin").exists());
+    assert_eq!(records(&folder.0).unwrap(), [] as [PathBuf; 0]);
+}
+
+#[test]
+fn a_record_that_is_cut_short_goes() {
+    let folder = Folder::new("short");
+    let record = folder.of_the_dead("1-1-0", "{\"namespace\":");
+    assert_eq!(clean_in(&folder.0).unwrap(), []);
+    assert!(!record.exists());
+}
+
+#[test]
+fn what_is_gone_already_counts_as_undone() {
+    let folder = Folder::new("gone");
+    let change = Change::File(folder.0.join("never"));
+    folder.of_the_dead("1-1-0", &entry(&change));
+    assert_eq!(clean_in(&folder.0).unwrap(), [change]);
+}
+
+#[test]
+fn a_sysctl_of_another_namespace_stays_on_record() {
+    let folder = Folder::new("elsewhere");
+    let [name, before, set] = ["net.ipv4.ip_forward", "0", "1"].map(str::to_owned);
+    let change = Change::Sysctl { name, before, set };
+    let text = serde_json::to_string(&Entry { namespace: u64::MAX, change }).unwrap();
+    let record = folder.of_the_dead("1-1-0", &text);
+    assert_eq!(clean_in(&folder.0).unwrap(), []);
+    assert!(record.exists());
+}

@@ -1,0 +1,136 @@
+//! Addresses for the two ends of a link that are nobody else's.
+
+use crate::namespace::netlink::Netlink;
+use netlink_packet_route::address::{AddressAttribute, AddressMessage};
+use netlink_packet_route::route::{RouteAddress, RouteAttribute, RouteMessage};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use std::io;
+use std::net::Ipv4Addr;
+use std::ops::RangeInclusive;
+
+/// RFC 6598 §7: 100.64.0.0/10 is for addresses that nobody routes globally. Unlike those of RFC 1918 they are not the ones
+/// that homes, offices and their tunnels use.
+const SHARED_SPACE: RangeInclusive<u32> = 0x6440_0000..=0x647f_ffff;
+
+/// Addresses in a block: its own, the two ends', and its broadcast.
+const BLOCK: u32 = 4;
+
+/// Length of a block's prefix in bits.
+pub const PREFIX: u8 = 30;
+
+/// A block of which nothing is in use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Block(u32);
+
+impl Block {
+    /// In the network namespace of the calling thread.
+    ///
+    /// # Errors
+    /// The kernel's; address in use when there is no block left.
+    pub fn unused() -> io::Result<Block> {
+        let left =
+            "no four addresses of 100.64.0.0/10 are unused here: every block of it is routed somewhere";
+        first_unused(&used()?).ok_or_else(|| io::Error::new(io::ErrorKind::AddrInUse, left))
+    }
+
+    /// The end in the namespace of whoever made the link.
+    pub fn far(self) -> Ipv4Addr {
+        Ipv4Addr::from(self.0 + 1)
+    }
+
+    /// The end of the command behind the link.
+    pub fn near(self) -> Ipv4Addr {
+        Ipv4Addr::from(self.0 + 2)
+    }
+}
+
+/// The first block behind all that is in use, so that links within links do not meet; else the first one between.
+fn first_unused(used: &[RangeInclusive<u32>]) -> Option<Block> {
+    let (first, last) = (*SHARED_SPACE.start(), *SHARED_SPACE.end());
+    let within = used.iter().filter(|range| *range.start() <= last && *range.end() >= first);
+    let mut starts: Vec<u32> = within.map(|range| after(*range.end())).chain([first]).collect();
+    starts.sort_unstable();
+    let is_unused = |start: u32| {
+        let end = start.saturating_add(BLOCK - 1);
+        start >= first && end <= last && used.iter().all(|range| *range.end() < start || *range.start() > end)
+    };
+    starts.into_iter().rev().find(|&start| is_unused(start)).map(Block)
+}
+
+/// Where the next block begins.
+fn after(address: u32) -> u32 {
+    (address | (BLOCK - 1)).saturating_add(1)
+}
+
+/// What is routed somewhere, default routes apart, and what the interfaces have.
+fn used() -> io::Result<Vec<RangeInclusive<u32>>> {
+    let netlink = Netlink::open()?;
+    let mut route = RouteMessage::default();
+    route.header.address_family = AddressFamily::Inet;
+    let mut address = AddressMessage::default();
+    address.header.family = AddressFamily::Inet;
+    let routes = netlink.dump(RouteNetlinkMessage::GetRoute(route))?;
+    let addresses = netlink.dump(RouteNetlinkMessage::GetAddress(address))?;
+    Ok(routes.into_iter().chain(addresses).filter_map(range).collect())
+}
+
+fn range(message: RouteNetlinkMessage) -> Option<RangeInclusive<u32>> {
+    let (address, len) = match message {
+        RouteNetlinkMessage::NewRoute(route) => {
+            let to = route.attributes.iter().find_map(|attribute| match attribute {
+                RouteAttribute::Destination(RouteAddress::Inet(to)) => Some(*to),
+                _ => None,
+            })?;
+            (to, route.header.destination_prefix_length)
+        }
+        RouteNetlinkMessage::NewAddress(address) => {
+            let own = address.attributes.iter().find_map(|attribute| match attribute {
+                AddressAttribute::Local(std::net::IpAddr::V4(own)) => Some(*own),
+                _ => None,
+            })?;
+            (own, 32)
+        }
+        _ => return None,
+    };
+    let host = u32::MAX.checked_shr(len.into()).unwrap_or(0);
+    let first = u32::from(address) & !host;
+    (len > 0).then_some(first..=first | host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn used(prefix: &str) -> RangeInclusive<u32> {
+        let (address, len) = prefix.split_once('/').unwrap();
+        let first = u32::from(address.parse::<Ipv4Addr>().unwrap());
+        first..=first | u32::MAX.checked_shr(len.parse().unwrap()).unwrap_or(0)
+    }
+
+    fn far(prefixes: &[&str]) -> Option<String> {
+        let used: Vec<_> = prefixes.iter().map(|prefix| used(prefix)).collect();
+        first_unused(&used).map(|block| block.far().to_string())
+    }
+
+    #[test]
+    fn behind_all_that_is_in_use() {
+        assert_eq!(far(&[]).unwrap(), "100.64.0.1");
+        assert_eq!(far(&["10.0.0.0/8", "192.168.0.0/16", "127.0.0.0/8"]).unwrap(), "100.64.0.1");
+        assert_eq!(far(&["100.64.0.4/30"]).unwrap(), "100.64.0.9");
+        assert_eq!(far(&["100.101.3.9/32", "100.64.0.0/30"]).unwrap(), "100.101.3.13");
+        assert_eq!(far(&["100.64.0.0/16"]).unwrap(), "100.65.0.1");
+    }
+
+    #[test]
+    fn between_when_the_end_is_in_use_and_none_when_all_is() {
+        assert_eq!(far(&["100.127.0.0/16"]).unwrap(), "100.64.0.1");
+        assert_eq!(far(&["100.64.0.0/10"]), None);
+        assert_eq!(far(&["0.0.0.0/1"]), None);
+    }
+
+    #[test]
+    fn the_ends_are_of_one_block() {
+        let block = first_unused(&[]).unwrap();
+        assert_eq!((u32::from(block.far()) / BLOCK, u32::from(block.near()) % BLOCK), (block.0 / BLOCK, 2));
+    }
+}

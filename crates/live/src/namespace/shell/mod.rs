@@ -1,0 +1,158 @@
+//! A command behind a link: in a network namespace whose only way out is a device of ours.
+//!
+//! The command has a PID namespace, too, whose first process is ours and dies when this process does: with it the kernel
+//! ends all that the command has started, and so the namespace and the devices. Nothing has to be cleaned up after a kill −9.
+
+mod address;
+mod inside;
+mod nat;
+mod privileges;
+mod signals;
+mod terminal;
+
+use super::{Namespace, leftovers, netlink::Netlink};
+use crate::tun::{PacketDevice, Tun};
+use address::Block;
+use anyhow::Context;
+use inside::{Inside, Order};
+use nat::Nat;
+use privileges::Invoker;
+use signals::Signals;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::{env, io, process, thread};
+use terminal::Terminal;
+
+/// How the devices' names begin.
+const DEVICES: &str = "airtcp";
+
+/// The device's name behind the link.
+const NEAR: &str = "airtcp0";
+
+/// Bytes.
+const MTU: u16 = 1500;
+
+/// What to run, and how.
+#[derive(Clone, Debug, Default)]
+pub struct Behind {
+    /// The link's name, for the prompt.
+    pub name: String,
+    /// Program and arguments; none for the user's shell.
+    pub command: Vec<String>,
+    /// Lets the command reach what this namespace reaches.
+    pub nat: bool,
+}
+
+/// The two ends of the link, before the path is put between them.
+pub struct Ends {
+    /// At the command.
+    pub near: Tun,
+    /// In the namespace of the calling thread.
+    pub far: Tun,
+}
+
+/// Runs a command behind a link, and `emulate` in a thread of its own until the command ends and the flag is set. When
+/// `emulate` returns before, the command is told to end. Answers the command's exit status, as shells do (127: there is no
+/// such program; 128 + n: ended by signal n), and what `emulate` answers.
+///
+/// Where sudo has started this process, the command runs as the user who started sudo, and so does this process once the
+/// link is there; else it drops the capabilities that it does not need.
+///
+/// # Errors
+/// What is missing, and how to get it; nothing is left behind then.
+///
+/// # Panics
+/// If `emulate` does.
+pub fn run<T: Send>(
+    behind: &Behind,
+    emulate: impl FnOnce(Ends, &AtomicBool) -> T + Send,
+) -> anyhow::Result<(u8, T)> {
+    let namespace = Namespace::new()?;
+    for change in leftovers::clean().context(leftovers::FOLDER)? {
+        eprintln!("airtcpd: undone, as whoever did it is dead: {change:?}");
+    }
+    let invoker = Invoker::find()?;
+    let terminal = Terminal::open();
+    let signals = Signals::block()?;
+    // From here on errors end the process inside, which waits for its order.
+    let mut inside = Inside::start(&namespace, invoker.as_ref(), &signals)?;
+    let (ends, block) = ends(&namespace)?;
+    let device = far_name();
+    let nat = behind.nat.then(|| Nat::open(&device, block.near())).transpose().context("--nat")?;
+    privileges::give_up(invoker.as_ref(), behind.nat)?;
+    let (hung_up, end_of_path) = io::pipe()?;
+    let stop = AtomicBool::new(false);
+    let (status, answer) = thread::scope(|scope| -> io::Result<_> {
+        let path = scope.spawn(|| {
+            let _end_of_path = end_of_path;
+            emulate(ends, &stop)
+        });
+        let status = inside
+            .order(&order(behind, invoker.as_ref(), block))
+            .and_then(|()| signals.attend(inside.pid(), &hung_up));
+        stop.store(true, Ordering::Relaxed);
+        let answer = path.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Ok((status?, answer))
+    })?;
+    drop(nat);
+    terminal.restore();
+    Ok((status, answer))
+}
+
+/// The two devices, with addresses and routes. Nobody else chooses addresses meanwhile.
+fn ends(namespace: &Namespace) -> anyhow::Result<(Ends, Block)> {
+    let _guard = leftovers::lock(Path::new(leftovers::FOLDER))?;
+    let block = Block::unused()?;
+    // What IPv6 says to its neighbours by itself would be on the link's account.
+    without_ipv6(namespace, "default")?;
+    let near = namespace.tun(NEAR, block.near().into(), address::PREFIX, MTU)?;
+    namespace.run(|| Netlink::open()?.route_all(NEAR))??;
+    let here = Namespace::current()?;
+    let mut far = here.tun(&far_name(), block.far().into(), address::PREFIX, MTU)?;
+    without_ipv6(&here, &far_name())?;
+    while far.recv(&mut [0; MTU as usize])?.is_some() {}
+    Ok((Ends { near, far }, block))
+}
+
+fn without_ipv6(namespace: &Namespace, interface: &str) -> io::Result<()> {
+    match namespace.sysctl(&format!("net.ipv6.conf.{interface}.disable_ipv6"), "1") {
+        // This kernel has no IPv6.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+fn far_name() -> String {
+    format!("{DEVICES}{}", process::id())
+}
+
+fn order(behind: &Behind, invoker: Option<&Invoker>, block: Block) -> Order {
+    let shell = || {
+        let own = invoker.and_then(Invoker::shell).or_else(|| env::var_os("SHELL").map(PathBuf::from));
+        own.unwrap_or_else(|| PathBuf::from("/bin/sh")).to_string_lossy().into_owned()
+    };
+    let (program, arguments) = match behind.command.split_first() {
+        Some((program, arguments)) => (program.clone(), arguments.to_vec()),
+        None => (shell(), Vec::new()),
+    };
+    let mut environment = invoker.map(Invoker::environment).unwrap_or_default();
+    environment.extend(variables(&behind.name, block).map(|(name, value)| (name.to_owned(), value)));
+    Order { program, arguments, environment }
+}
+
+/// What the command can read about where it is. The prompt shows links within links, the innermost last.
+fn variables(name: &str, block: Block) -> [(&'static str, String); 7] {
+    let around = env::var("AIRTCP_LINK_PROMPT").unwrap_or_default();
+    let prompt = format!("{around}[{name}] ");
+    // bash's own prompt is set by files that it reads before this.
+    let prompter = r#"case $PS1 in "$AIRTCP_LINK_PROMPT"*) ;; *) PS1=$AIRTCP_LINK_PROMPT$PS1 ;; esac"#;
+    [
+        ("AIRTCP_LINK_NEAR", block.near().to_string()),
+        ("AIRTCP_LINK_FAR", block.far().to_string()),
+        ("AIRTCP_LINK_DEVICE", NEAR.to_owned()),
+        ("AIRTCP_LINK_NAME", name.to_owned()),
+        ("PS1", format!("{prompt}\\$ ")),
+        ("PROMPT_COMMAND", prompter.to_owned()),
+        ("AIRTCP_LINK_PROMPT", prompt),
+    ]
+}

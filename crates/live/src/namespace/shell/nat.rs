@@ -1,0 +1,113 @@
+//! A way on from the far end, to wherever its host reaches: forwarding and masquerading.
+//!
+//! Both end with the process. The table belongs to the socket of the nft that made it (`flags owner`), which nft closes when
+//! its input ends; forwarding is on record in [`leftovers`](crate::namespace::leftovers).
+
+use super::DEVICES;
+use crate::namespace::leftovers::Record;
+use crate::namespace::netlink::Netlink;
+use crate::namespace::sysctl;
+use netlink_packet_route::route::{RouteAttribute, RouteHeader, RouteMessage};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use std::io::{self, BufRead, BufReader, Write};
+use std::net::Ipv4Addr;
+use std::os::unix::process::CommandExt;
+use std::process::{self, Child, Command, Stdio};
+
+/// Lasts as long as this value.
+pub struct Nat {
+    nft: Child,
+    forwarding: Vec<Record>,
+}
+
+impl Nat {
+    /// For what `near` sends by `device`, in the network namespace of the calling thread.
+    ///
+    /// # Errors
+    /// When nft is missing or does not take the table, the namespace has no default route, or sysctls cannot be set.
+    pub fn open(device: &str, near: Ipv4Addr) -> io::Result<Nat> {
+        let outward = outward()?;
+        let mut nat = Nat { nft: table(device, near, &outward)?, forwarding: Vec::new() };
+        sysctl::set(&forwarding(device), "1")?;
+        for interface in outward {
+            nat.forwarding.extend(Record::of_sysctl(&forwarding(&interface), "1")?);
+        }
+        Ok(nat)
+    }
+}
+
+impl Drop for Nat {
+    fn drop(&mut self) {
+        self.forwarding.clear();
+        drop(self.nft.stdin.take());
+        let _ = self.nft.wait();
+    }
+}
+
+/// A dot in an interface's name is a slash in a sysctl's.
+fn forwarding(interface: &str) -> String {
+    format!("net.ipv4.conf.{}.forwarding", interface.replace('.', "/"))
+}
+
+/// Interfaces that a default route of this namespace leads out of.
+fn outward() -> io::Result<Vec<String>> {
+    let netlink = Netlink::open()?;
+    let mut route = RouteMessage::default();
+    route.header.address_family = AddressFamily::Inet;
+    let mut interfaces = Vec::new();
+    for route in netlink.dump(RouteNetlinkMessage::GetRoute(route))? {
+        let RouteNetlinkMessage::NewRoute(route) = route else { continue };
+        let is_default =
+            route.header.destination_prefix_length == 0 && route.header.table == RouteHeader::RT_TABLE_MAIN;
+        for attribute in route.attributes.iter().filter(|_| is_default) {
+            if let RouteAttribute::Oif(index) = attribute {
+                interfaces.push(netlink.name(*index)?);
+            }
+        }
+    }
+    interfaces.sort();
+    interfaces.dedup();
+    if interfaces.is_empty() {
+        return Err(io::Error::new(
+            io::ErrorKind::NetworkUnreachable,
+            "there is no default route to go on by",
+        ));
+    }
+    Ok(interfaces)
+}
+
+/// An nft that holds the table until its input ends.
+fn table(device: &str, near: Ipv4Addr, outward: &[String]) -> io::Result<Child> {
+    let (answers, output) = io::pipe()?;
+    let mut nft = Command::new("nft")
+        .arg("--interactive")
+        .stdin(Stdio::piped())
+        .stdout(output.try_clone()?)
+        .stderr(output)
+        // Ctrl-C is for the command behind the link.
+        .process_group(0)
+        .spawn()
+        .map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => io::Error::new(error.kind(), "nft is missing: install nftables"),
+            _ => error,
+        })?;
+    let name = format!("airtcp_{}", process::id());
+    let outward = outward.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+    // Interfaces that forward for us forward for nobody else: neighbours may have waited for that.
+    let lines = format!(
+        "table ip {name} {{ flags owner; \
+         chain out {{ type nat hook postrouting priority srcnat; ip saddr {near} oifname != \"{device}\" masquerade; }}; \
+         chain through {{ type filter hook forward priority filter; \
+         iifname {{ {outward} }} oifname != \"{DEVICES}*\" drop; }}; }}\n\
+         list table ip {name}\n"
+    );
+    let told = nft.stdin.as_mut().expect("piped above").write_all(lines.as_bytes());
+    let mut answer = String::new();
+    let heard = told.and_then(|()| BufReader::new(answers).read_line(&mut answer));
+    if heard.is_ok() && answer.starts_with("table") {
+        return Ok(nft);
+    }
+    drop(nft.stdin.take());
+    nft.wait()?;
+    Err(io::Error::other(format!("nft does not take the table: {}", answer.trim_end())))
+}

@@ -1,0 +1,143 @@
+//! Signals as something to wait for.
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{SigSet, Signal, kill};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// Milliseconds that a command has to end in after it was told to.
+const GRACE_MS: u16 = 2000;
+
+/// The signals that this process waits for and no longer gets otherwise.
+pub struct Signals {
+    waiting: SignalFd,
+    before: SigSet,
+}
+
+/// What came.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// A child ended.
+    Child,
+    /// Somebody wants the command to get this.
+    Told(Signal),
+    /// The terminal has sent it to the command as well.
+    Passing,
+}
+
+impl Signals {
+    /// Blocks them in the calling thread and those that it starts. With SIGTTOU blocked, the terminal can be written to
+    /// and given away from the background.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn block() -> io::Result<Signals> {
+        let waited = [Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGCHLD];
+        let mut mask: SigSet = waited.into_iter().collect();
+        let waiting = SignalFd::with_flags(&mask, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
+        mask.add(Signal::SIGTTOU);
+        let before = SigSet::thread_get_mask()?;
+        mask.thread_block()?;
+        Ok(Signals { waiting, before })
+    }
+
+    /// Does `work` with the signals as they were before, for processes that it starts.
+    pub fn as_before<T>(&self, work: impl FnOnce() -> T) -> io::Result<T> {
+        let blocked = SigSet::thread_get_mask()?;
+        self.before.thread_set_mask()?;
+        let done = work();
+        blocked.thread_set_mask()?;
+        Ok(done)
+    }
+
+    /// The next one, if one came.
+    pub fn next(&self) -> io::Result<Option<Event>> {
+        let Some(info) = self.waiting.read_signal()? else { return Ok(None) };
+        let signal = Signal::try_from(info.ssi_signo as i32)?;
+        let is_from_kernel = info.ssi_code == libc::SI_KERNEL;
+        Ok(Some(match signal {
+            Signal::SIGCHLD => Event::Child,
+            Signal::SIGINT | Signal::SIGQUIT if is_from_kernel => Event::Passing,
+            signal => Event::Told(signal),
+        }))
+    }
+
+    /// Waits for the end of the process inside, and answers its exit status. What this process is told it is told, too;
+    /// if that, or the end of the path, does not end it, it is killed.
+    pub fn attend(&self, inside: Pid, end_of_path: &impl AsFd) -> io::Result<u8> {
+        let mut is_ending = false;
+        loop {
+            match self.wait(end_of_path.as_fd(), is_ending)? {
+                Waited::TooLong => {
+                    eprintln!("airtcpd: the command does not end: killed");
+                    tell(inside, Signal::SIGKILL);
+                }
+                Waited::EndOfPath => {
+                    is_ending = true;
+                    tell(inside, Signal::SIGTERM);
+                }
+                Waited::Signal => match self.next()? {
+                    Some(Event::Told(signal)) => {
+                        is_ending = true;
+                        tell(inside, signal);
+                    }
+                    Some(Event::Child) => {
+                        if let Some(status) = status(waitpid(inside, Some(WaitPidFlag::WNOHANG))?) {
+                            return Ok(status);
+                        }
+                    }
+                    Some(Event::Passing) | None => {}
+                },
+            }
+        }
+    }
+
+    fn wait(&self, end_of_path: BorrowedFd<'_>, is_ending: bool) -> io::Result<Waited> {
+        let mut ready = [
+            PollFd::new(self.waiting.as_fd(), PollFlags::POLLIN),
+            PollFd::new(end_of_path, PollFlags::POLLIN),
+        ];
+        let (watched, timeout) = match is_ending {
+            true => (&mut ready[..1], PollTimeout::from(GRACE_MS)),
+            false => (&mut ready[..], PollTimeout::NONE),
+        };
+        match poll(watched, timeout) {
+            Ok(0) => Ok(Waited::TooLong),
+            Ok(_) if watched[0].any() == Some(true) => Ok(Waited::Signal),
+            Ok(_) => Ok(Waited::EndOfPath),
+            Err(Errno::EINTR) => Ok(Waited::Signal),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl AsFd for Signals {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.waiting.as_fd()
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Waited {
+    Signal,
+    EndOfPath,
+    TooLong,
+}
+
+/// A process that has ended meanwhile is not told.
+pub fn tell(process: Pid, signal: Signal) {
+    let _ = kill(process, signal);
+}
+
+/// An exit status as shells have it; `None` as long as there is none.
+pub fn status(waited: WaitStatus) -> Option<u8> {
+    match waited {
+        WaitStatus::Exited(_, status) => Some(status as u8),
+        WaitStatus::Signaled(_, signal, _) => Some(128 + signal as u8),
+        _ => None,
+    }
+}

@@ -1,0 +1,59 @@
+"""The report of one comparison in the simulator and on the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from airtcp.comparison import Comparison
+from airtcp.pair_table import pair_columns
+from airtcp.report.blocks import Block, Section, Table, Text
+from airtcp.report.comparison import sections
+from airtcp.report.facts import assumed, host_section, repeat_section
+from airtcp.report.over_runs import paired_goodputs
+from airtcp.report.page import Page
+from airtcp.side_by_side import SideBySide
+from airtcp.stats import CONFIDENCE
+from airtcp.table import cells, percent
+
+
+def side_by_side_page(found: SideBySide, command: str | None = None) -> Page:
+    """`command` is the one that repeats it. Raises ValueError where nothing has run."""
+    if not (found.sim.runs or found.linux.runs):
+        raise ValueError("there is nothing to report: no run is finished")
+    scenario = found.sim.scenario
+    return Page(
+        title=scenario.name or "A comparison",
+        subtitle=scenario.description,
+        summary=found.agreement.text
+        if found.agreement
+        else "No scheme has run both in the simulator and on Linux.",
+        blocks=[
+            Section("Side by side", list(_pairs(found)), schemes=[row.scheme for row in found.sim.summaries]),
+            *_of("On Linux", found.linux),
+            *_of("In the simulator", found.sim),
+            *assumed(found.sim.fitted),
+            *host_section(found.linux.host),
+            repeat_section(scenario, command, in_real_time=True),
+        ],
+    )
+
+
+def _pairs(found: SideBySide) -> Iterator[Block]:
+    notes = [note for note in found.notes if not (found.agreement and note == found.agreement.text)]
+    yield from (Text(note) for note in notes)
+    if found.agreement is None:
+        return
+    titles, rows = cells(found.agreement.pairs, pair_columns(found.agreement.pairs))
+    yield Table(
+        f"Means ± half of the {percent(CONFIDENCE, 0)} % interval; ratios are over runs of the same seed.",
+        titles,
+        rows,
+    )
+    yield paired_goodputs(found.agreement.pairs)
+
+
+def _of(title: str, found: Comparison) -> list[Section]:
+    if not found.runs:
+        return []
+    said = [Text(found.verdict.text, "strong")] if found.verdict else []
+    return [Section(title, [*said, *sections(found)])]

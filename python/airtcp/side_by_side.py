@@ -1,0 +1,163 @@
+"""One comparison in the simulator and on the kernel, side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+import polars as pl
+
+from airtcp._engine import version
+from airtcp.agreement import Agreement, agreement
+from airtcp.comparison import Comparison
+from airtcp.failure import Failure
+from airtcp.frames import ratio_frame, write_frames
+from airtcp.linux.forms import left_out_notes
+from airtcp.pair_table import pair_columns
+from airtcp.results import Results, schema_of, to_json
+from airtcp.table import as_text
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class BothResults(TypedDict):
+    """What `results.json` has of both. Times in seconds, rates in bit/s, unless a name says otherwise."""
+
+    format: Literal[1]
+    airtcp: str
+    command: str | None
+    interrupted: bool
+    agreement: Agreement | None
+    sim: Results
+    linux: Results
+
+
+def both_schema() -> dict[str, Any]:
+    return schema_of(BothResults)
+
+
+@dataclass(frozen=True, repr=False)
+class SideBySide:
+    """The same schemes and seeds in the simulator and on the kernel of this host.
+
+    In a notebook it shows its table, its verdict and its figure by itself, in a terminal the first two.
+    """
+
+    sim: Comparison
+    linux: Comparison
+
+    @cached_property
+    def agreement(self) -> Agreement | None:
+        """Ratios, and whether both rank alike; None where no scheme has run on both."""
+        return agreement(self.sim.runs, self.linux.runs)
+
+    @property
+    def ratio(self) -> pl.DataFrame:
+        """A row for each scheme that has run on both: kernel to simulator, with the bounds of 95 % intervals.
+
+        `ratio` is that of the objective, goodput or mean completion time; what follows it is of each.
+        """
+        return ratio_frame(self.agreement.pairs if self.agreement else ())
+
+    @property
+    def has_run(self) -> bool:
+        """Has any run ended, well or not?"""
+        return self.sim.has_run or self.linux.has_run
+
+    @property
+    def interrupted(self) -> bool:
+        """Was it stopped before the end?"""
+        return self.sim.interrupted or self.linux.interrupted
+
+    @property
+    def failures(self) -> list[Failure]:
+        """Runs of either that left nothing but an error."""
+        return [*self.sim.failures, *self.linux.failures]
+
+    @property
+    def headline(self) -> str:
+        """Name and description, how much is run, and where."""
+        return f"{self.linux.headline} and in the simulator"
+
+    @property
+    def notes(self) -> list[str]:
+        """What is to be said below the table: the verdict, and what is missing."""
+        said = [self.agreement.text] if self.agreement else []
+        for where, found in (("In the simulator", self.sim), ("On Linux", self.linux)):
+            verdict = [found.verdict.text] if found.verdict else []
+            said += [f"{where}: {note}" for note in [*verdict, *found.remarks]]
+        return [*said, *left_out_notes(self.linux.left_out)]
+
+    def plot(self) -> Figure:
+        """What each scheme reaches on the kernel, with the simulator's value beside it.
+
+        Raises ValueError where no scheme has run on both. The figures of either are `sim.plot` and
+        `linux.plot`.
+        """
+        from airtcp.figures import draw, of_both  # noqa: PLC0415 Matplotlib takes long to import
+
+        return draw(of_both(self), "pairs")
+
+    def results(self, command: str | None = None) -> BothResults:
+        """The content of `results.json`; `command` is the one that repeats the comparison."""
+        return {
+            "format": 1,
+            "airtcp": version(),
+            "command": command,
+            "interrupted": self.interrupted,
+            "agreement": self.agreement,
+            "sim": self.sim.results(),
+            "linux": self.linux.results(),
+        }
+
+    def save(self, directory: str | PathLike[str], command: str | None = None) -> list[Path]:
+        """Writes `results.json`, `ratio.parquet`, the figure of the pairs, and a folder for either's files.
+
+        Answers the paths. Raises OSError.
+        """
+        return [*self.save_data(directory, command), *self.save_figures(directory)]
+
+    def save_data(self, directory: str | PathLike[str], command: str | None = None) -> list[Path]:
+        """As `save`, without figures."""
+        folder = Path(directory)
+        folder.mkdir(parents=True, exist_ok=True)
+        document = folder / "results.json"
+        document.write_text(to_json(self.results(command)), encoding="utf-8")
+        own = [path for name, found in self._parts for path in found.save_data(folder / name)]
+        return [document, *write_frames({"ratio": self.ratio}, folder), *own]
+
+    def save_figures(self, directory: str | PathLike[str]) -> list[Path]:
+        """As `save`, figures alone."""
+        from airtcp.figures import of_both, save_all  # noqa: PLC0415 as in `plot`
+
+        folder = Path(directory)
+        folder.mkdir(parents=True, exist_ok=True)
+        own = [path for name, found in self._parts for path in found.save_figures(folder / name)]
+        return [*save_all(of_both(self), folder), *own]
+
+    def report(self, path: str | PathLike[str], command: str | None = None) -> Path:
+        """Writes one page with interactive figures that opens offline; `command` is the one that repeats it.
+
+        Raises OSError, and ValueError if nothing has run.
+        """
+        from airtcp.report.side_by_side import side_by_side_page  # noqa: PLC0415 as in `plot`
+
+        return side_by_side_page(self, command).write(Path(path))
+
+    def __repr__(self) -> str:
+        pairs = self.agreement.pairs if self.agreement else ()
+        table = as_text(pairs, pair_columns(pairs)) if pairs else "no scheme has run on both"
+        return "\n".join([self.headline, table, *self.notes])
+
+    def _repr_html_(self) -> str:
+        from airtcp.notebook import side_by_side_html  # noqa: PLC0415 as in `plot`
+
+        return side_by_side_html(self)
+
+    @property
+    def _parts(self) -> list[tuple[str, Comparison]]:
+        return [("sim", self.sim), ("linux", self.linux)]
