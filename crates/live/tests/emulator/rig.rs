@@ -1,0 +1,77 @@
+//! Two hosts with the emulator between them.
+
+use airtcp_live::emulate::{Clock, Control, Counts, Emulator, Timekeeping, be_on_time, drive};
+use airtcp_live::namespace::Namespace;
+use airtcp_sim::Scenario;
+use airtcp_sim::record::LinkRecord;
+use airtcp_wire::{Dur, Time};
+use std::net::SocketAddr;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+pub const SEED: u64 = 5;
+const MTU: u16 = 1500;
+
+pub struct Rig {
+    pub near: Namespace,
+    pub far: Namespace,
+}
+
+/// What the emulator says that it did.
+pub struct Told {
+    pub counts: Vec<Counts>,
+    pub links: Vec<LinkRecord>,
+    pub kept: Timekeeping,
+}
+
+pub fn scenario(text: &str) -> Scenario {
+    Scenario::load(text, "test.toml", Path::new(""), &[]).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Where the far host listens, and where the near one does.
+pub fn far_address() -> SocketAddr {
+    "10.7.0.2:9000".parse().unwrap()
+}
+
+pub fn near_address() -> SocketAddr {
+    "10.7.0.1:9000".parse().unwrap()
+}
+
+/// `None`, with a message, where this process may not make namespaces.
+pub fn namespaces<const N: usize>() -> Option<[Namespace; N]> {
+    let all: Result<Vec<Namespace>, _> = (0..N).map(|_| Namespace::new()).collect();
+    match all {
+        Ok(all) => Some(all.try_into().unwrap()),
+        Err(error) => {
+            eprintln!("skipped: {error}");
+            None
+        }
+    }
+}
+
+/// Runs `work` while the scenario's path lies between two hosts.
+pub fn over<T>(text: &str, work: impl FnOnce(&Rig) -> T) -> Option<(T, Told)> {
+    let [near, far] = namespaces()?;
+    let rig = Rig { near, far };
+    let device = |host: &Namespace, address: SocketAddr| host.tun("air0", address.ip(), 24, MTU).unwrap();
+    let mut devices = [device(&rig.near, near_address()), device(&rig.far, far_address())];
+    let mut emulator = Emulator::end_to_end(&scenario(text), SEED);
+    let stop = AtomicBool::new(false);
+    let path = || {
+        be_on_time();
+        let clock = Clock::start();
+        let control = Control { stop: &stop, deadline: Time::NEVER, every: Dur::MAX };
+        let kept = drive(&mut emulator, &mut devices, &clock, &control, |_, _, _| ControlFlow::Continue(()));
+        (kept.unwrap(), clock.now())
+    };
+    let (answer, (kept, end)) = thread::scope(|scope| {
+        let path = scope.spawn(path);
+        let answer = work(&rig);
+        stop.store(true, Ordering::Relaxed);
+        (answer, path.join().unwrap())
+    });
+    let links = emulator.link_records(end);
+    Some((answer, Told { counts: emulator.counts().to_vec(), links, kept }))
+}
