@@ -111,10 +111,3 @@ fn receive_one(socket: &UdpSocket) -> Option<Arrival> {
 fn since_1970() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap()
 }
-
-/// The value below which `share` of them lie.
-pub fn quantile(values: impl Iterator<Item = f64>, share: f64) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values[((values.len() - 1) as f64 * share) as usize]
-}

@@ -1,0 +1,223 @@
+//! `airtcpd link --between`: two hosts, each behind a veth pair, and the program in between.
+#![allow(clippy::disallowed_methods, reason = "these tests are about real time")]
+
+#[path = "emulator/probe.rs"]
+mod probe;
+
+use airtcp_live::namespace::Namespace;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use probe::Stream;
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsFd, AsRawFd};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::Mutex;
+use std::thread;
+use std::time::Duration;
+
+/// One at a time: each takes a processor.
+static TURN: Mutex<()> = Mutex::new(());
+
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// 20 Mbit/s, 5 ms each way.
+const PATH: [&str; 6] =
+    ["--set", "wireless.rate=20Mbit/s", "--set", "wireless.delay=5ms", "--set", "wireless.loss.ber=0"];
+
+/// `va` and `vb` are in the middle; behind them are two hosts.
+struct Rig {
+    middle: Namespace,
+    near: Namespace,
+    far: Namespace,
+}
+
+impl Rig {
+    /// `None`, with a message, where this cannot be.
+    fn new() -> Option<Rig> {
+        if Command::new("ip").arg("-V").output().is_err() {
+            eprintln!("skipped: no ip here (iproute2)");
+            return None;
+        }
+        let make = || Namespace::new().inspect_err(|error| eprintln!("skipped: {error}")).ok();
+        let rig = Rig { middle: make()?, near: make()?, far: make()? };
+        rig.join("va", &rig.near, "10.8.0.1/24", "fd08::1/64");
+        rig.join("vb", &rig.far, "10.8.0.2/24", "fd08::2/64");
+        Some(rig)
+    }
+
+    fn join(&self, end: &str, host: &Namespace, v4: &str, v6: &str) {
+        let other = format!("/proc/{}/fd/{}", std::process::id(), host.as_fd().as_raw_fd());
+        self.middle
+            .run(|| {
+                ip(&format!("link add {end} type veth peer name eth0 netns {other}"));
+                ip(&format!("link set {end} addrgenmode none up"));
+            })
+            .unwrap();
+        host.run(|| {
+            ip(&format!("addr add {v4} dev eth0"));
+            ip(&format!("addr add {v6} dev eth0 nodad"));
+            ip("link set eth0 up");
+        })
+        .unwrap();
+    }
+
+    /// Starts the program, and waits until it is there.
+    fn start(&self, ends: [&str; 2], options: &[&str]) -> Running {
+        let mut child = self.spawn(ends, options);
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        stderr.read_line(&mut line).unwrap();
+        assert!(line.contains("between"), "{line}");
+        thread::sleep(Duration::from_millis(100));
+        Running { child, _stderr: stderr }
+    }
+
+    fn spawn(&self, ends: [&str; 2], options: &[&str]) -> Child {
+        let program = || {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_airtcpd"));
+            command.args(["link", "--every", "0"]).args(options).arg("--between").args(ends);
+            command.args(["--json", "-"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        };
+        self.middle.run(program).unwrap()
+    }
+}
+
+fn ip(arguments: &str) {
+    let Output { status, stderr, .. } =
+        Command::new("ip").args(arguments.split_whitespace()).output().unwrap();
+    assert!(status.success(), "ip {arguments}: {}", String::from_utf8_lossy(&stderr));
+}
+
+struct Running {
+    child: Child,
+    _stderr: BufReader<std::process::ChildStderr>,
+}
+
+impl Running {
+    fn pid(&self) -> Pid {
+        Pid::from_raw(self.child.id() as i32)
+    }
+
+    /// Ends it by a signal; its final counters.
+    fn end(self, signal: Signal) -> Value {
+        kill(self.pid(), signal).unwrap();
+        let output = self.child.wait_with_output().unwrap();
+        assert!(output.status.success());
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+}
+
+/// Sends 3 MB by TCP, in segments as long as the kernel makes them; they arrive unharmed.
+fn transfer(rig: &Rig, to: SocketAddr) {
+    let data: Vec<u8> = (0..3_000_000u32).map(|i| (i * 7 % 251) as u8).collect();
+    let listener = rig.far.run(|| TcpListener::bind(to)).unwrap().unwrap();
+    thread::scope(|scope| {
+        let received = scope.spawn(|| {
+            let mut received = Vec::new();
+            listener.accept().unwrap().0.read_to_end(&mut received).unwrap();
+            received
+        });
+        let mut stream = rig.near.run(|| TcpStream::connect(to)).unwrap().unwrap();
+        stream.write_all(&data).unwrap();
+        drop(stream);
+        assert!(received.join().unwrap() == data);
+    });
+}
+
+fn count(report: &Value, way: usize, what: &str) -> u64 {
+    report["ways"][way].pointer(what).and_then(Value::as_u64).unwrap_or_else(|| panic!("{what}: {report}"))
+}
+
+/// ARP, neighbour discovery, TCP in segments longer than packets and UDP without checksums cross, and a capture shows them.
+#[test]
+fn hosts_behind_veth_pairs() {
+    let _turn = TURN.lock();
+    let Some(rig) = Rig::new() else { return };
+    let file = std::env::temp_dir().join(format!("airtcp-{}.pcapng", std::process::id()));
+    let options = [&PATH[..], &["--capture", file.to_str().unwrap()]].concat();
+    let running = rig.start(["va", "vb"], &options);
+    let status = std::fs::read_to_string(format!("/proc/{}/status", running.pid())).unwrap();
+    for line in ["CapEff:\t0000000000000000", "NoNewPrivs:\t1"] {
+        assert!(status.contains(line), "{status}");
+    }
+    transfer(&rig, "10.8.0.2:9000".parse().unwrap());
+    transfer(&rig, "[fd08::2]:9000".parse().unwrap());
+    let stream = Stream { packets: 50, bytes: 1_000, interval: Duration::from_millis(1) };
+    for address in ["10.8.0.2:9001", "[fd08::2]:9001"] {
+        let arrivals = stream.run(&rig.near, (&rig.far, address.parse().unwrap()), PATIENCE);
+        assert_eq!(arrivals.len(), 50, "{address}");
+        assert!(arrivals.iter().all(|arrival| arrival.delay_ms() > 5.0 && arrival.ecn != 3));
+        assert!(arrivals.is_sorted_by_key(|arrival| arrival.number));
+    }
+    let report = running.end(Signal::SIGTERM);
+    // A packet carries 1 448 bytes at most: those of 64 KiB would be a hundred.
+    assert!(count(&report, 0, "/delivered_packets") > 4_000, "{report}");
+    assert_eq!(count(&report, 0, "/missed_packets") + count(&report, 0, "/departures/unsent_packets"), 0);
+    let captured = std::fs::read(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    assert!(captured.len() > 6_000_000);
+    assert!(captured.windows(8).any(|bytes| bytes == [8, 6, 0, 1, 8, 0, 6, 4]), "ARP");
+}
+
+/// A process that is kept from running for 60 ms says so: how often, how long, and how many packets were late.
+#[test]
+fn a_machine_that_does_not_keep_up_is_told() {
+    let _turn = TURN.lock();
+    let Some(rig) = Rig::new() else { return };
+    let running = rig.start(["va", "vb"], &PATH);
+    let pid = running.pid();
+    let stream = Stream { packets: 400, bytes: 500, interval: Duration::from_millis(1) };
+    let arrivals = thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(Duration::from_millis(200));
+            kill(pid, Signal::SIGSTOP).unwrap();
+            thread::sleep(Duration::from_millis(60));
+            kill(pid, Signal::SIGCONT).unwrap();
+        });
+        stream.run(&rig.near, (&rig.far, "10.8.0.2:9000".parse().unwrap()), PATIENCE)
+    });
+    let report = running.end(Signal::SIGINT);
+    // Those that had waited for the process came all at once.
+    assert_eq!(arrivals.len() as u64 + count(&report, 0, "/lost_overflow"), 400);
+    // What was under way for 5 ms: one packet a millisecond.
+    assert!(count(&report, 0, "/departures/late_departures") >= 4, "{report}");
+    let number = |pointer: &str| report.pointer(pointer).and_then(Value::as_f64).unwrap();
+    assert!(number("/longest_absence_ms") > 35.0, "{report}");
+    assert!(number("/absences") >= 1.0 && number("/ways/0/departures/max_us") > 30_000.0, "{report}");
+}
+
+/// Interfaces that are not there are made, and gone with the program, however it ends.
+#[test]
+fn tun_devices_of_its_own() {
+    let _turn = TURN.lock();
+    let Some(rig) = Rig::new() else { return };
+    let is_there = |name: &str| rig.middle.run(|| nix::net::if_::if_nametoindex(name).is_ok()).unwrap();
+    for signal in [Signal::SIGTERM, Signal::SIGKILL] {
+        let mut running = rig.start(["air0", "air1"], &[]);
+        assert!(is_there("air0") && is_there("air1"));
+        kill(running.pid(), signal).unwrap();
+        running.child.wait().unwrap();
+        assert!(!is_there("air0") && !is_there("air1"));
+    }
+}
+
+/// What cannot be is refused with the cure, and nothing is left behind.
+#[test]
+fn ends_that_are_none() {
+    let _turn = TURN.lock();
+    let Some(rig) = Rig::new() else { return };
+    let refused = |a: &str, b: &str, words: &str| {
+        let output = rig.spawn([a, b], &[]).wait_with_output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && told.contains(words), "{a} {b}: {told}");
+    };
+    refused("va", "va", "two ends");
+    refused("va", "air7", "no interface `air7`");
+    refused("lo", "va", "lo is neither");
+    rig.middle.run(|| ip("link set vb down")).unwrap();
+    refused("va", "vb", "ip link set vb up");
+    refused("an-interface-name-too-long", "air1", "an-interface-name-too-long");
+    assert!(rig.middle.run(|| nix::net::if_::if_nametoindex("air1").is_err()).unwrap());
+}
