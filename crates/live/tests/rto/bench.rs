@@ -155,10 +155,10 @@ struct Told {
 }
 
 impl Wire {
-    fn new(devices: [Tun; 2]) -> Wire {
+    fn new(mut devices: [Tun; 2]) -> Wire {
         let told = Arc::new(Told::default());
         let theirs = Arc::clone(&told);
-        Wire { told, thread: Some(std::thread::spawn(move || carry(&devices, &theirs))) }
+        Wire { told, thread: Some(std::thread::spawn(move || carry(&mut devices, &theirs))) }
     }
 
     pub fn set_delay_ms(&self, delay: u64) {
@@ -184,7 +184,7 @@ impl Drop for Wire {
     }
 }
 
-fn carry(devices: &[Tun; 2], told: &Told) {
+fn carry(devices: &mut [Tun; 2], told: &Told) {
     let mut held = Vec::<(Instant, Vec<u8>)>::new();
     let mut buffer = vec![0; usize::from(MTU)];
     while !told.is_over.load(Ordering::Relaxed) {
