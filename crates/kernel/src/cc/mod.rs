@@ -24,3 +24,4 @@ pub use loaded::Loaded;
 pub use owner::{Owner, available};
 pub use pinned::{Pinned, Unloaded, load, open, pinned, pinned_names, set, unload};
 pub use register::{Registered, Request, register};
+pub use requirements::{missing_capabilities, missing_in_kernel};

@@ -112,6 +112,20 @@ pub fn clean() -> io::Result<Vec<Change>> {
     clean_in(Path::new(FOLDER))
 }
 
+/// What the dead have left and nobody has undone yet, of every network namespace.
+///
+/// # Errors
+/// Of the file system.
+pub fn left() -> io::Result<Vec<Change>> {
+    let folder = Path::new(FOLDER);
+    if !folder.exists() {
+        return Ok(Vec::new());
+    }
+    let _guard = lock(folder)?;
+    let entries = records(folder)?.iter().map(|path| dead(path)).collect::<io::Result<Vec<_>>>()?;
+    Ok(entries.into_iter().flatten().map(|entry| entry.change).collect())
+}
+
 fn clean_in(folder: &Path) -> io::Result<Vec<Change>> {
     if !folder.exists() {
         return Ok(Vec::new());

@@ -1,0 +1,69 @@
+//! What `airtcpd cc` needs.
+
+use super::check::{Check, Section, Verdict, words};
+use airtcp_kernel::cc::{
+    Controller, Request, controllers, missing_capabilities, missing_in_kernel, register,
+};
+use airtcp_kernel::{bpffs, probe};
+use std::collections::BTreeMap;
+
+const LOADING: &str = "loading congestion controls";
+
+pub fn section() -> Section {
+    let mut checks = vec![capabilities(), types()];
+    let struct_ops = struct_ops();
+    let can_load = struct_ops.verdict == Verdict::Ok;
+    checks.extend([struct_ops, bpf_file_system()]);
+    if can_load {
+        checks.extend(controllers().iter().map(loads));
+    }
+    Section { name: "cc, congestion controls for the kernel", checks }
+}
+
+fn capabilities() -> Check {
+    match missing_capabilities() {
+        None => Check::ok("capabilities", LOADING, "CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN"),
+        Some(missing) => {
+            Check::missing("capabilities", LOADING, format!("without {missing}"), "run it as root (sudo)")
+                .needed()
+        }
+    }
+}
+
+fn types() -> Check {
+    let why = "programs that fit this kernel (BTF)";
+    let cure = "a distribution's kernel of the last years, or CONFIG_DEBUG_INFO_BTF=y and CONFIG_BPF_JIT=y";
+    match missing_in_kernel() {
+        None => Check::ok("kernel's types", why, "/sys/kernel/btf/vmlinux, with struct_ops for TCP"),
+        Some(missing) => Check::missing("kernel's types", why, missing, cure).needed(),
+    }
+}
+
+fn struct_ops() -> Check {
+    let done = probe::congestion_controls().map(|()| "registered a Reno, and took it back".to_owned());
+    let cure = "root, and Linux 6.4 or newer with BTF and CONFIG_BPF_JIT";
+    Check::tried("struct_ops", LOADING, done.map_err(words), cure).needed()
+}
+
+fn bpf_file_system() -> Check {
+    let why = "keeping what is loaded (cc load, rto)";
+    let is_there = std::path::Path::new(bpffs::PLACE).is_dir();
+    match (bpffs::is_mounted(), is_there) {
+        (true, _) => Check::ok("BPF file system", why, format!("mounted at {}", bpffs::PLACE)),
+        (false, true) => {
+            Check::ok("BPF file system", why, format!("{} is mounted when needed", bpffs::PLACE))
+        }
+        (false, false) => {
+            let found = format!("no {}", bpffs::PLACE);
+            Check::missing("BPF file system", why, found, "CONFIG_BPF_SYSCALL; mount sysfs at /sys").needed()
+        }
+    }
+}
+
+fn loads(controller: &'static Controller) -> Check {
+    let name = Some(format!("doctor_{}", std::process::id()));
+    let request = Request { controller, name, params: BTreeMap::new() };
+    let done = register(&request).map(|_| format!("the kernel takes it ({})", controller.kernel_name));
+    let cure = "tell us what the kernel says, and its version";
+    Check::tried(controller.scheme(), "this scheme in the kernel", done.map_err(words), cure)
+}

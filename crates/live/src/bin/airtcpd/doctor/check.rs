@@ -1,0 +1,83 @@
+//! One thing that a host has or has not.
+
+use serde::Serialize;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    Ok,
+    /// It works, not as well as it could, or could not be tried.
+    Limited,
+    Missing,
+}
+
+#[derive(Serialize)]
+pub struct Check {
+    pub what: String,
+    pub verdict: Verdict,
+    pub found: String,
+    /// What it matters for.
+    pub why: &'static str,
+    /// Empty where nothing is to be done.
+    pub cure: String,
+    /// Without it, the command does not work.
+    pub is_needed: bool,
+}
+
+/// What belongs to one command.
+pub struct Section {
+    pub name: &'static str,
+    pub checks: Vec<Check>,
+}
+
+impl Section {
+    pub fn works(&self) -> bool {
+        !self.checks.iter().any(|check| check.is_needed && check.verdict == Verdict::Missing)
+    }
+}
+
+impl Check {
+    pub fn ok(what: &str, why: &'static str, found: impl ToString) -> Check {
+        let (what, found) = (what.to_owned(), found.to_string());
+        Check { what, verdict: Verdict::Ok, found, why, cure: String::new(), is_needed: false }
+    }
+
+    pub fn limited(what: &str, why: &'static str, found: impl ToString, cure: &str) -> Check {
+        Check { verdict: Verdict::Limited, cure: cure.to_owned(), ..Check::ok(what, why, found) }
+    }
+
+    pub fn missing(what: &str, why: &'static str, found: impl ToString, cure: &str) -> Check {
+        Check { verdict: Verdict::Missing, cure: cure.to_owned(), ..Check::ok(what, why, found) }
+    }
+
+    /// What came of trying.
+    pub fn tried(what: &str, why: &'static str, done: Result<String, String>, cure: &str) -> Check {
+        match done {
+            Ok(found) => Check::ok(what, why, found),
+            Err(error) => Check::missing(what, why, error, cure),
+        }
+    }
+
+    pub fn needed(self) -> Check {
+        Check { is_needed: true, ..self }
+    }
+
+    /// What to print below it.
+    pub fn advice(&self) -> Vec<(&'static str, &str)> {
+        match self.verdict {
+            Verdict::Ok => vec![],
+            _ => vec![("needed for", self.why), ("cure", &self.cure)],
+        }
+    }
+}
+
+/// Words for an error that have no line breaks.
+pub fn words(error: impl ToString) -> String {
+    error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Where a program is, by the PATH.
+pub fn program(name: &str) -> Option<std::path::PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
+}

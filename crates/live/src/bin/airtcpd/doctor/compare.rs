@@ -1,0 +1,54 @@
+//! What `airtcp compare --on linux` uses beside all else.
+
+use super::check::{Check, Section, program, words};
+use airtcp_kernel::cc;
+use airtcp_live::namespace::Namespace;
+use airtcp_live::namespace::netlink::{LOOPBACK, Netlink};
+use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage};
+
+pub fn section() -> Section {
+    let mut checks: Vec<_> = ["cubic", "reno", "bbr"].into_iter().map(present).collect();
+    checks.extend([fair_queue(), iperf3()]);
+    Section { name: "compare --on linux", checks }
+}
+
+fn present(name: &str) -> Check {
+    let why = "the comparison, in which it always is";
+    match cc::available() {
+        Ok(found) => match found.iter().find(|(found, _)| found == name) {
+            Some((_, owner)) => Check::ok(name, why, format!("of {owner}")),
+            None => Check::limited(
+                name,
+                why,
+                "not there",
+                &format!("modprobe tcp_{name} (CONFIG_TCP_CONG_{})", name.to_uppercase()),
+            ),
+        },
+        Err(error) => Check::limited(name, why, words(error), "mount -t proc proc /proc"),
+    }
+}
+
+fn fair_queue() -> Check {
+    let why = "pacing in the queue; bbr paces by itself without";
+    let make = || {
+        let mut message = TcMessage::with_index(LOOPBACK as i32);
+        message.header.parent = TcHandle::ROOT;
+        message.attributes = vec![TcAttribute::Kind("fq".to_owned())];
+        Netlink::open()?.change(RouteNetlinkMessage::NewQueueDiscipline(message))
+    };
+    match Namespace::new().and_then(|namespace| namespace.run(make)?) {
+        Ok(()) => Check::ok("qdisc fq", why, "there"),
+        Err(error) => {
+            Check::limited("qdisc fq", why, words(error), "none needed; modprobe sch_fq (CONFIG_NET_SCH_FQ)")
+        }
+    }
+}
+
+fn iperf3() -> Check {
+    let why = "trying things by hand: airtcp has its own sender and receiver";
+    match program("iperf3") {
+        Some(path) => Check::ok("iperf3", why, path.display()),
+        None => Check::limited("iperf3", why, "not in the PATH", "install iperf3"),
+    }
+}
