@@ -16,7 +16,6 @@ use std::io;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::panic;
-use std::path::Path;
 use std::thread;
 
 /// A network namespace, held by a descriptor. When the last holder is gone, so is the namespace.
@@ -85,7 +84,14 @@ impl Namespace {
     /// The kernel's: without CAP_NET_ADMIN, permission denied.
     pub fn tun(&self, name: &str, address: IpAddr, prefix: u8, mtu: u16) -> io::Result<Tun> {
         let opened = self.run(|| Tun::open(name, address, prefix, mtu))?;
-        opened.map_err(|error| told(error, &format!("the TUN device {name}{}", without_tun())))
+        opened.map_err(|error| {
+            let hint = if is_without_tun(&error) {
+                " (modprobe tun, or give the container /dev/net/tun)"
+            } else {
+                ""
+            };
+            told(error, &format!("the TUN device {name}{hint}"))
+        })
     }
 }
 
@@ -101,9 +107,9 @@ fn in_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     done.unwrap_or_else(|panic| panic::resume_unwind(panic))
 }
 
-fn without_tun() -> &'static str {
-    let is_there = Path::new("/dev/net/tun").exists();
-    if is_there { "" } else { " (no /dev/net/tun: modprobe tun, or give the container that device)" }
+/// Has the kernel no TUN devices, or nobody a way to them?
+fn is_without_tun(error: &io::Error) -> bool {
+    [libc::ENOENT, libc::ENODEV, libc::ENXIO].map(Some).contains(&error.raw_os_error())
 }
 
 /// The error with what it happened to, and with the cure where there is one.

@@ -9,14 +9,17 @@ use crate::namespace::netlink::Netlink;
 use crate::namespace::sysctl;
 use netlink_packet_route::route::{RouteAttribute, RouteHeader, RouteMessage};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
-use std::io::{self, BufRead, BufReader, Write};
-use std::net::Ipv4Addr;
+use std::fs;
+use std::io::{self, BufRead, BufReader, PipeReader, Write};
+use std::net::{IpAddr, Ipv4Addr};
 use std::os::unix::process::CommandExt;
 use std::process::{self, Child, Command, Stdio};
 
 /// Lasts as long as this value.
 pub struct Nat {
     nft: Child,
+    /// It would end nft to close this before it has told all.
+    _answers: BufReader<PipeReader>,
     forwarding: Vec<Record>,
 }
 
@@ -27,10 +30,16 @@ impl Nat {
     /// When nft is missing or does not take the table, the namespace has no default route, or sysctls cannot be set.
     pub fn open(device: &str, near: Ipv4Addr) -> io::Result<Nat> {
         let outward = outward()?;
-        let mut nat = Nat { nft: table(device, near, &outward)?, forwarding: Vec::new() };
+        let (nft, answers) = table(device, near, &outward)?;
+        let mut nat = Nat { nft, _answers: answers, forwarding: Vec::new() };
         sysctl::set(&forwarding(device), "1")?;
         for interface in outward {
             nat.forwarding.extend(Record::of_sysctl(&forwarding(&interface), "1")?);
+        }
+        if let Some(resolver) = own_resolver() {
+            eprintln!(
+                "airtcpd: names are not resolved behind the link: /etc/resolv.conf names this host's own {resolver}"
+            );
         }
         Ok(nat)
     }
@@ -47,6 +56,14 @@ impl Drop for Nat {
 /// A dot in an interface's name is a slash in a sysctl's.
 fn forwarding(interface: &str) -> String {
     format!("net.ipv4.conf.{}.forwarding", interface.replace('.', "/"))
+}
+
+/// The resolver, if it listens where nobody behind the link reaches it.
+fn own_resolver() -> Option<IpAddr> {
+    let text = fs::read_to_string("/etc/resolv.conf").ok()?;
+    let resolvers = text.lines().filter_map(|line| line.strip_prefix("nameserver")?.trim().parse().ok());
+    let resolvers: Vec<IpAddr> = resolvers.collect();
+    resolvers.first().filter(|_| resolvers.iter().all(IpAddr::is_loopback)).copied()
 }
 
 /// Interfaces that a default route of this namespace leads out of.
@@ -77,7 +94,7 @@ fn outward() -> io::Result<Vec<String>> {
 }
 
 /// An nft that holds the table until its input ends.
-fn table(device: &str, near: Ipv4Addr, outward: &[String]) -> io::Result<Child> {
+fn table(device: &str, near: Ipv4Addr, outward: &[String]) -> io::Result<(Child, BufReader<PipeReader>)> {
     let (answers, output) = io::pipe()?;
     let mut nft = Command::new("nft")
         .arg("--interactive")
@@ -103,9 +120,10 @@ fn table(device: &str, near: Ipv4Addr, outward: &[String]) -> io::Result<Child> 
     );
     let told = nft.stdin.as_mut().expect("piped above").write_all(lines.as_bytes());
     let mut answer = String::new();
-    let heard = told.and_then(|()| BufReader::new(answers).read_line(&mut answer));
+    let mut answers = BufReader::new(answers);
+    let heard = told.and_then(|()| answers.read_line(&mut answer));
     if heard.is_ok() && answer.starts_with("table") {
-        return Ok(nft);
+        return Ok((nft, answers));
     }
     drop(nft.stdin.take());
     nft.wait()?;

@@ -1,0 +1,351 @@
+//! `airtcpd link --shell`, from start to end and however it ends. Each test has a host of its own: a network namespace and
+//! an empty /run.
+
+use airtcp_live::namespace::Namespace;
+use airtcp_live::namespace::netlink::Netlink;
+use nix::mount::{MsFlags, mount};
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{IpAddr, TcpListener};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
+
+/// Somebody who is no root.
+const NOBODY: u32 = 65534;
+
+/// Runs a test on a host of its own, where that is permitted.
+fn on_a_host(test: impl FnOnce() + Send) {
+    let namespace = match Namespace::new() {
+        Ok(namespace) => namespace,
+        Err(error) => return eprintln!("skipped: {error}"),
+    };
+    namespace
+        .run(|| {
+            unshare(CloneFlags::CLONE_NEWNS).unwrap();
+            mount(None::<&str>, "/", None::<&str>, MsFlags::MS_SLAVE | MsFlags::MS_REC, None::<&str>)
+                .unwrap();
+            cover("/run", MsFlags::empty());
+            test();
+        })
+        .unwrap();
+}
+
+/// An empty folder in its place, for the calling thread and the processes that it starts.
+fn cover(folder: &str, flags: MsFlags) {
+    mount(Some("tmpfs"), folder, Some("tmpfs"), flags, None::<&str>).unwrap();
+}
+
+fn has(program: &str) -> bool {
+    let is_there =
+        ["/usr/sbin", "/usr/bin", "/sbin", "/bin"].iter().any(|at| Path::new(at).join(program).exists());
+    if !is_there {
+        eprintln!("skipped: no {program} here");
+    }
+    is_there
+}
+
+fn airtcpd(options: &[&str], command: &[&str]) -> Command {
+    let mut airtcpd = Command::new(env!("CARGO_BIN_EXE_airtcpd"));
+    airtcpd.args(["link", "--shell", "--quiet"]).args(options).arg("--").args(command);
+    airtcpd.env_remove("SUDO_UID").stdin(Stdio::null());
+    airtcpd
+}
+
+fn run(options: &[&str], command: &[&str]) -> Output {
+    airtcpd(options, command).output().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Starts it, and waits for the command's first line.
+fn start(options: &[&str], script: &str) -> (Child, String) {
+    let mut child = airtcpd(options, &["sh", "-c", script]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    (child, line.trim_end().to_owned())
+}
+
+fn send(child: &Child, signal: Signal) {
+    kill(Pid::from_raw(child.id() as i32), signal).unwrap();
+}
+
+/// What the kernel does by itself it does soon.
+#[allow(clippy::disallowed_methods, reason = "the kernel works in its own time")]
+fn eventually(is_so: impl Fn() -> bool, what: &str) {
+    for _ in 0..500 {
+        if is_so() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    panic!("{what}");
+}
+
+/// What `airtcpd` has made in this thread's namespace.
+fn devices_and_routes() -> String {
+    ["dev", "route"]
+        .map(|table| fs::read_to_string(format!("/proc/thread-self/net/{table}")).unwrap())
+        .concat()
+}
+
+fn records() -> usize {
+    let Ok(files) = fs::read_dir("/run/airtcp") else { return 0 };
+    files.filter(|file| file.as_ref().unwrap().path().extension().is_some()).count()
+}
+
+/// Does any process live in the network namespace of this name?
+fn is_inhabited(namespace: &str) -> bool {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let mut homes = processes.filter_map(|process| fs::read_link(process.path().join("ns/net")).ok());
+    homes.any(|home| home == Path::new(namespace))
+}
+
+/// Gives this host a way out, which leads nowhere.
+fn way_out() -> airtcp_live::Tun {
+    let out = Namespace::current().unwrap().tun("out0", IpAddr::from([192, 0, 2, 1]), 24, 1500).unwrap();
+    Netlink::open().unwrap().route_all("out0").unwrap();
+    out
+}
+
+fn forwards(interface: &str) -> bool {
+    airtcp_live::namespace::sysctl::get(&format!("net.ipv4.conf.{interface}.forwarding")).unwrap() == "1"
+}
+
+#[test]
+fn the_commands_status_is_airtcpds() {
+    on_a_host(|| {
+        let status = |command: &[&str]| run(&[], command).status.code();
+        assert_eq!(status(&["sh", "-c", "exit 7"]), Some(7));
+        assert_eq!(status(&["sh", "-c", "kill -KILL $$"]), Some(137));
+        assert_eq!(status(&["/etc/passwd"]), Some(126));
+        let missing = run(&[], &["no-such-program"]);
+        assert_eq!(missing.status.code(), Some(127));
+        assert!(stderr(&missing).contains("no-such-program: there is no such program"), "{missing:?}");
+    });
+}
+
+#[test]
+fn the_far_end_is_reached_over_the_link_alone() {
+    on_a_host(|| {
+        let listener = TcpListener::bind("0.0.0.0:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let server = thread::spawn(move || {
+            let (mut socket, peer) = listener.accept().unwrap();
+            socket.write_all(b"hello\n").unwrap();
+            peer.ip()
+        });
+        let script = format!("exec 3<>/dev/tcp/$AIRTCP_LINK_FAR/{port}; echo $AIRTCP_LINK_NEAR; cat <&3");
+        let counters = std::env::temp_dir().join(format!("airtcp-link-shell-{}.json", std::process::id()));
+        let options = ["--set", "wireless.loss.ber=0", "--json", counters.to_str().unwrap()];
+        let output = run(&options, &["bash", "-c", &script]);
+        let told = fs::read_to_string(&counters).unwrap();
+        fs::remove_file(counters).unwrap();
+        assert_eq!(stdout(&output), format!("{}\nhello", server.join().unwrap()));
+        let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+        for way in told["ways"].as_array().unwrap() {
+            assert!(way["delivered_packets"].as_u64().unwrap() >= 2, "{told}");
+        }
+    });
+}
+
+#[test]
+fn kill_9_leaves_neither_process_nor_namespace_nor_device_nor_route() {
+    on_a_host(|| {
+        let before = devices_and_routes();
+        // Neither its session nor its parent ties the second process to airtcpd.
+        let script = "(setsid sleep 1000 &) ; readlink /proc/self/ns/net; sleep 1000";
+        let (mut child, namespace) = start(&[], script);
+        assert!(is_inhabited(&namespace) && devices_and_routes().contains("airtcp"));
+        send(&child, Signal::SIGKILL);
+        assert_eq!(child.wait().unwrap().signal(), Some(9));
+        eventually(|| !is_inhabited(&namespace), "processes live on in the namespace");
+        eventually(
+            || devices_and_routes().lines().count() == before.lines().count(),
+            "devices or routes stay",
+        );
+        let next = run(&[], &["sh", "-c", "echo $AIRTCP_LINK_FAR"]);
+        assert_eq!(stdout(&next), "100.64.0.1", "{next:?}");
+        assert_eq!((records(), devices_and_routes().contains("airtcp")), (0, false));
+    });
+}
+
+#[test]
+fn what_the_command_has_started_ends_with_it() {
+    on_a_host(|| {
+        let output = run(&[], &["sh", "-c", "(setsid sleep 1000 &); readlink /proc/self/ns/net"]);
+        assert!(!is_inhabited(&stdout(&output)));
+    });
+}
+
+#[test]
+fn the_command_is_told_to_end_and_then_killed() {
+    on_a_host(|| {
+        let (mut polite, _) = start(&[], "trap 'exit 9' TERM; echo ready; sleep 1000 & wait");
+        send(&polite, Signal::SIGTERM);
+        assert_eq!(polite.wait().unwrap().code(), Some(9));
+        let (mut stubborn, namespace) = start(&[], "trap '' TERM; readlink /proc/self/ns/net; sleep 1000");
+        send(&stubborn, Signal::SIGTERM);
+        assert_eq!(stubborn.wait().unwrap().code(), Some(137));
+        assert!(!is_inhabited(&namespace));
+        let output = run(&["--duration", "100ms"], &["sleep", "1000"]);
+        assert_eq!(output.status.code(), Some(143));
+    });
+}
+
+/// Types at a terminal: each text once what stands before it has been seen.
+fn type_at_terminal(command: &str, dialogue: &[(&str, &str)]) -> (String, Option<i32>) {
+    let line = format!("{} link --shell --quiet -- {command}", env!("CARGO_BIN_EXE_airtcpd"));
+    // What is waited for in vain shall not be waited for until tomorrow.
+    let mut script = Command::new("timeout")
+        .args(["60", "script", "--quiet", "--return", "--command", &line, "/dev/null"])
+        .env_remove("SUDO_UID")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (mut keyboard, mut screen) = (script.stdin.take().unwrap(), script.stdout.take().unwrap());
+    let (mut seen, mut buffer) = (String::new(), [0; 4096]);
+    let mut from = 0;
+    for (wanted, keys) in dialogue {
+        while !seen[from..].contains(wanted) {
+            let len = screen.read(&mut buffer).unwrap();
+            assert!(len > 0, "{wanted:?} was not seen: {seen}");
+            seen.push_str(&String::from_utf8_lossy(&buffer[..len]));
+        }
+        from = seen.len();
+        keyboard.write_all(keys.as_bytes()).unwrap();
+    }
+    screen.read_to_string(&mut seen).unwrap();
+    (seen, script.wait().unwrap().code())
+}
+
+#[test]
+fn ctrl_c_is_the_commands() {
+    on_a_host(|| {
+        if !has("script") {
+            return;
+        }
+        let command = "sh -c 'trap \"exit 5\" INT; echo re\"\"ady; sleep 1000 & wait'";
+        assert_eq!(type_at_terminal(command, &[("ready", "\x03")]).1, Some(5));
+    });
+}
+
+#[test]
+fn an_interactive_shell_has_its_prompt_and_its_jobs() {
+    on_a_host(|| {
+        if !has("script") {
+            return;
+        }
+        let dialogue = [
+            ("[lossy wireless link]", "sh -c 'echo be\"\"gun; sleep 1000'\n"),
+            ("begun", "\x1a"),
+            ("Stopped", "kill %1; wait; sh -c 'echo a\"\"gain; sleep 1000'\n"),
+            ("again", "\x03"),
+            ("[lossy wireless link]", "exit 3\n"),
+        ];
+        let (seen, status) = type_at_terminal("bash --norc -i", &dialogue);
+        assert_eq!(status, Some(3), "{seen}");
+        assert!(!seen.contains("job control"), "{seen}");
+    });
+}
+
+#[test]
+fn shells_nest_and_let_out_only_when_asked() {
+    on_a_host(|| {
+        if !has("nft") {
+            return;
+        }
+        let listener = TcpListener::bind("0.0.0.0:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let server = thread::spawn(move || {
+            let (mut socket, peer) = listener.accept().unwrap();
+            socket.write_all(b"hello\n").unwrap();
+            peer.ip().to_string()
+        });
+        let connect = |nat: &str| {
+            let airtcpd = env!("CARGO_BIN_EXE_airtcpd");
+            let inner = format!("exec 3<>/dev/tcp/$OUTER/{port}; echo $AIRTCP_LINK_FAR; cat <&3");
+            let outer = format!(
+                "export OUTER=$AIRTCP_LINK_FAR; echo $OUTER; \
+                 exec {airtcpd} link --shell --quiet {nat} -- timeout 2 bash -c '{inner}'"
+            );
+            run(&["--set", "wireless.loss.ber=0"], &["sh", "-c", &outer])
+        };
+        let kept_in = connect("");
+        assert_eq!(kept_in.status.code(), Some(124), "{kept_in:?}");
+        let let_out = connect("--nat --set wireless.loss.ber=0");
+        assert_eq!(stdout(&let_out), "100.64.0.1\n100.64.0.5\nhello", "{let_out:?}");
+        assert_eq!(server.join().unwrap(), "100.64.0.2", "under the address of the outer command");
+    });
+}
+
+#[test]
+fn forwarding_is_undone_at_the_end_and_after_kill_9() {
+    on_a_host(|| {
+        if !has("nft") {
+            return;
+        }
+        let _out = way_out();
+        let tables = || stdout(&Command::new("nft").args(["list", "tables"]).output().unwrap());
+        let (mut first, _) = start(&["--nat"], "echo ready; sleep 1000");
+        let (mut second, _) = start(&["--nat"], "echo ready; sleep 1000");
+        assert_eq!((tables().lines().count(), forwards("out0"), records()), (2, true, 2));
+        send(&first, Signal::SIGTERM);
+        first.wait().unwrap();
+        assert_eq!((tables().lines().count(), forwards("out0"), records()), (1, true, 1));
+        send(&second, Signal::SIGKILL);
+        second.wait().unwrap();
+        eventually(|| tables().is_empty(), "the table stays");
+        assert!(forwards("out0"), "else this proves nothing");
+        let next = run(&[], &["true"]);
+        assert_eq!((forwards("out0"), records()), (false, 0), "{next:?}");
+    });
+}
+
+#[test]
+fn under_sudo_the_command_is_the_users() {
+    on_a_host(|| {
+        let script = "id -u; id -g; grep CapEff /proc/self/status /proc/1/status | grep -v ':\\s0*$'";
+        let mut airtcpd = airtcpd(&[], &["sh", "-c", script]);
+        let output = airtcpd
+            .envs([("SUDO_UID", NOBODY), ("SUDO_GID", NOBODY)].map(|(name, id)| (name, id.to_string())));
+        assert_eq!(stdout(&output.output().unwrap()), format!("{NOBODY}\n{NOBODY}"));
+    });
+}
+
+#[test]
+fn what_is_missing_is_named_and_nothing_is_left() {
+    on_a_host(|| {
+        let fails = |mut airtcpd: Command, why: &str| {
+            let output = airtcpd.output().unwrap();
+            assert_eq!(output.status.code(), Some(1), "{output:?}");
+            assert!(stderr(&output).contains(why), "{output:?}");
+            assert_eq!((devices_and_routes().contains("airtcp"), records()), (false, 0));
+        };
+        let mut without_rights = airtcpd(&[], &["true"]);
+        without_rights.uid(NOBODY);
+        fails(without_rights, "start it with sudo");
+        fails(airtcpd(&["--nat"], &["true"]), "no default route");
+        let _out = way_out();
+        let mut without_nft = airtcpd(&["--nat"], &["true"]);
+        without_nft.env("PATH", "/nowhere");
+        fails(without_nft, "install nftables");
+        let mut without_it_again = airtcpd(&[], &["/bin/true"]);
+        assert!(without_it_again.env("PATH", "/nowhere").status().unwrap().success());
+        // Else the device would be made anew.
+        cover("/dev/net", MsFlags::MS_RDONLY);
+        fails(airtcpd(&[], &["true"]), "modprobe tun");
+    });
+}
