@@ -77,8 +77,8 @@ pub fn give_up(invoker: Option<&Invoker>, nat: bool) -> anyhow::Result<()> {
         invoker.adopt()?;
         prctl::set_keepcaps(false)?;
     } else {
-        // Root writes files where it likes, and ends whatever the command has become.
-        kept.extend([Capability::CAP_DAC_OVERRIDE, Capability::CAP_KILL]);
+        // To end whatever the command has become.
+        kept.push(Capability::CAP_KILL);
     }
     let permitted = caps::read(None, CapSet::Permitted)?;
     caps::clear(None, CapSet::Effective)?;
