@@ -8,7 +8,6 @@ from html import escape
 from airtcp.comparison import Comparison
 from airtcp.figures import draw_inline, of_both, of_comparison, of_series
 from airtcp.figures.sweep import of_sweep
-from airtcp.lines import run_lines
 from airtcp.one_run import RunResult
 from airtcp.pair_table import pair_columns
 from airtcp.scenarios import headline
@@ -46,7 +45,7 @@ def side_by_side_html(found: SideBySide) -> str:
 
 def run_html(found: RunResult) -> str:
     """What became of flows and links, and the window."""
-    title, *lines = run_lines(found.run)
+    title, *lines = repr(found).split("\n")
     parts = [_headline(title), f"<pre>{escape(chr(10).join(lines))}</pre>"]
     if found.time_series:
         parts.append(draw_inline(of_series({found.scheme: found.time_series}), "cwnd"))

@@ -6,16 +6,21 @@ import json
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
 from airtcp._engine import Scenario
 from airtcp.assumption import Assumption
 from airtcp.control import CongestionControl
+from airtcp.failure import Failure
 from airtcp.frames import circuits_frame, flows_frame, links_frame, write_frames
 from airtcp.jobs import interruptible
 from airtcp.lines import run_lines
+from airtcp.linux.airtcpd import LinuxError, find
+from airtcp.linux.forms import forms
+from airtcp.linux.host import Host, host_of
+from airtcp.linux.runs import Job, run_all
 from airtcp.records import Run
 from airtcp.results import to_json
 from airtcp.scenarios import ScenarioLike, scenario_of
@@ -27,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class RunResult:
-    """What one run has left, with the truth that only a simulator knows.
+    """What one run has left, with the truth that only a simulator knows, or an emulator.
 
     In a notebook it shows what became of its flows and links, and its window, by itself; in a terminal
     without the figure.
@@ -40,6 +45,8 @@ class RunResult:
     """None if it was to leave none."""
     fitted: tuple[Assumption, ...] | None = None
     """What was assumed where the scenario was fitted to measurements; None where nobody said so."""
+    host: Host | None = None
+    """The machine on whose kernel it ran; None: it ran in the simulator."""
 
     @property
     def scheme(self) -> str:
@@ -139,7 +146,7 @@ class RunResult:
         return run_page(self, command).write(Path(path))
 
     def __repr__(self) -> str:
-        return "\n".join(run_lines(self.run))
+        return "\n".join([*run_lines(self.run), *(self.host.notes if self.host else [])])
 
     def _repr_html_(self) -> str:
         from airtcp.notebook import run_html  # noqa: PLC0415 as in `plot`
@@ -158,6 +165,7 @@ def run(
     scheme: str | type[CongestionControl] | None = None,
     seed: int | None = None,
     *,
+    on: Literal["sim", "linux"] = "sim",
     duration: str | None = None,
     series: bool = True,
     interval_s: float | None = None,
@@ -166,12 +174,14 @@ def run(
 ) -> RunResult:
     """Runs one scheme once; without one, the scenario's first, and with its first seed.
 
-    The same scenario, scheme and seed give the same result on any machine. With `series`, there are time
+    The same scenario, scheme and seed give the same result on any machine, but for `on="linux"`: that is on
+    this host's kernel, in real time, as of `compare`, and without `pcap`. With `series`, there are time
     series, a sample every `interval_s` seconds: 0 is at every ACK, None a 1500th of the duration. With
     `pcap`, the packets of `pcap_link` (the path's first link, if none is named) go into that file as pcapng.
 
-    Raises ScenarioError for a scenario, scheme or link that is wrong, OSError, and ControllerError for an
-    error in a congestion control in Python. On KeyboardInterrupt the run is stopped.
+    Raises ScenarioError for a scenario, scheme or link that is wrong, OSError, ControllerError for an error
+    in a congestion control in Python, and LinuxError for a run that the kernel cannot make. On
+    KeyboardInterrupt the run is stopped.
 
     >>> import airtcp
     >>> found = airtcp.run(scheme="reno", duration="2s")
@@ -182,6 +192,10 @@ def run(
     """
     found = scenario_of(scenario, duration=duration)
     spacing = found.duration_s / SERIES_POINTS if interval_s is None else interval_s
+    if on == "linux":
+        if pcap is not None:
+            raise ValueError("there is no capture of a run on the kernel: `airtcpd link` makes captures")
+        return _on_linux(found, scheme, seed, spacing if series else None)
     record = interruptible(
         lambda cancel: found.run(
             found.schemes[0] if scheme is None else scheme,
@@ -194,3 +208,20 @@ def run(
     )
     content: Run = json.loads(record.to_json())
     return RunResult(found, content, series_of(record, content) if series else None)
+
+
+def _on_linux(
+    scenario: Scenario,
+    scheme: str | type[CongestionControl] | None,
+    seed: int | None,
+    series_interval_s: float | None,
+) -> RunResult:
+    alone = scenario.vary(schemes=[scenario.schemes[0] if scheme is None else scheme], seeds=1)
+    airtcpd = find()
+    (name,) = forms(airtcpd, alone).schemes
+    job = Job(alone, name, scenario.seed if seed is None else seed, series_interval_s)
+    (outcome,) = run_all([job], airtcpd=airtcpd)
+    if isinstance(outcome, Failure):
+        raise LinuxError(outcome.text)
+    host = host_of(airtcpd.version, [outcome.host])
+    return RunResult(scenario, outcome.run, outcome.series, host=host)

@@ -87,10 +87,14 @@ class SideBySide:
     def notes(self) -> list[str]:
         """What is to be said below the table: the verdict, and what is missing."""
         said = [self.agreement.text] if self.agreement else []
-        for where, found in (("In the simulator", self.sim), ("On Linux", self.linux)):
-            verdict = [found.verdict.text] if found.verdict else []
-            said += [f"{where}: {note}" for note in [*verdict, *found.remarks]]
-        return [*said, *left_out_notes(self.linux.left_out)]
+        said += [f"{where}: {found.verdict.text}" for where, found in self._places if found.verdict]
+        return [*said, *self.remarks]
+
+    @property
+    def remarks(self) -> list[str]:
+        """What cannot run on Linux, where it was stopped, what failed, and where the host differs."""
+        said = [f"{where}: {remark}" for where, found in self._places for remark in found.remarks]
+        return [*left_out_notes(self.linux.left_out), *said]
 
     def plot(self) -> Figure:
         """What each scheme reaches on the kernel, with the simulator's value beside it.
@@ -157,6 +161,10 @@ class SideBySide:
         from airtcp.notebook import side_by_side_html  # noqa: PLC0415 as in `plot`
 
         return side_by_side_html(self)
+
+    @property
+    def _places(self) -> list[tuple[str, Comparison]]:
+        return [("In the simulator", self.sim), ("On Linux", self.linux)]
 
     @property
     def _parts(self) -> list[tuple[str, Comparison]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -32,12 +32,17 @@ Examples:
   airtcp run --scheme bbr
   airtcp run my-link.toml --scheme cubic --seed 3 --out lte-cubic
   airtcp run --scheme reno:recovery=newreno --series reno.csv --interval 0.01
+  sudo .venv/bin/airtcp run my-link.toml --on linux --scheme westwood-vt
   airtcp run --scheme reno --duration 5s --pcap reno.pcapng --link wireless
 """
 
 
 def command(
     scenario: ScenarioArgument = None,
+    on: Annotated[
+        Literal["sim", "linux"],
+        typer.Option(help="In the simulator, or on this host's kernel: see `airtcp compare`."),
+    ] = "sim",
     scheme: Annotated[
         str | None,
         typer.Option(metavar="SCHEME", help="See `airtcp schemes`.  [default: the scenario's first]"),
@@ -72,6 +77,8 @@ def command(
     retransmissions were in vain."""
     if link and not pcap:
         raise InputError("--link names the link to capture: give --pcap FILE too")
+    if pcap and on == "linux":
+        raise InputError("--pcap is of the simulator's runs: `airtcpd link` captures what passes on a host")
     if series and series.suffix not in SERIES_KINDS:
         raise InputError(f"--series {series}: name a file that ends in {' or '.join(SERIES_KINDS)}")
     request = load(scenario, changes, controller, duration=duration, profile=profile)
@@ -82,6 +89,7 @@ def command(
             request.scenario,
             scheme,
             seed,
+            on=on,
             series=bool(series or out or report),
             interval_s=interval,
             pcap=pcap,
@@ -107,5 +115,6 @@ def command(
 def _again(request: Request, found: RunResult, interval: float | None) -> str:
     """The command that repeats the report."""
     spacing = [] if interval is None else ["--interval", f"{interval:g}"]
-    chosen = ["--scheme", found.scheme, "--seed", str(found.seed), *spacing]
+    where = ["--on", "linux"] if found.host else []
+    chosen = ["--scheme", found.scheme, "--seed", str(found.seed), *spacing, *where]
     return shlex.join(["airtcp", "run", *request.arguments, *chosen, "--report", "report.html"])

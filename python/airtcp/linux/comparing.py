@@ -83,7 +83,7 @@ class Prepared:
             [Finished(each.run, each.series) for each in finished],
             failures,
             interrupted,
-            host=host_of(self.airtcpd.version, os.uname().release, [each.host for each in finished]),
+            host=host_of(self.airtcpd.version, [each.host for each in finished]),
             left_out=self.forms.left_out,
         )
 

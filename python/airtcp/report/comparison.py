@@ -27,7 +27,7 @@ def comparison_page(found: Comparison, command: str | None = None) -> Page:
         subtitle=scenario.description,
         summary=found.verdict.text if found.verdict else _alone(found.summaries[0]),
         blocks=[
-            *sections(found),
+            *sections(found, [row.scheme for row in found.summaries]),
             *assumed(found.fitted),
             *host_section(found.host),
             repeat_section(scenario, command, in_real_time=found.host is not None),
@@ -35,11 +35,11 @@ def comparison_page(found: Comparison, command: str | None = None) -> Page:
     )
 
 
-def sections(found: Comparison) -> list[Section]:
-    """What it has found, in tables and figures."""
+def sections(found: Comparison, schemes: Sequence[str]) -> list[Section]:
+    """What it has found, in tables and figures; the `schemes` have the colours of their places."""
     return [
         Section("Summary", list(_summary(found))),
-        Section("Figures", list(_figures(found)), schemes=[row.scheme for row in found.summaries]),
+        Section("Figures", list(_figures(found)), schemes=schemes),
     ]
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from airtcp.lines import run_lines
 from airtcp.one_run import RunResult
 from airtcp.report.blocks import Block, List, Section, Text
-from airtcp.report.facts import assumed, repeat_section, truth_table
+from airtcp.report.facts import assumed, host_section, repeat_section, truth_table
 from airtcp.report.over_time import figures, runs_of
 from airtcp.report.page import Page
 
 
 def run_page(found: RunResult, command: str | None = None) -> Page:
     """`command` is the one that repeats it."""
-    scenario, said = found.scenario, run_lines(found.run)
+    scenario, said = found.scenario, repr(found).split("\n")
+    on_linux = found.host is not None
+    told = List([line.strip() for line in said[1:]])
     blocks: list[Block] = [
-        Section("Summary", [List([line.strip() for line in said[1:]]), truth_table([found.run])]),
+        Section("Summary", [told, truth_table([found.run], on_linux=on_linux)]),
         *assumed(found.fitted),
     ]
     looked_at = None
@@ -29,5 +30,9 @@ def run_page(found: RunResult, command: str | None = None) -> Page:
         title=scenario.name or "A run",
         subtitle=scenario.description,
         summary=f"{said[0]}: {said[1].removeprefix('flow ')}." if len(said) > 1 else said[0],
-        blocks=[*blocks, repeat_section(scenario, command, chosen)],
+        blocks=[
+            *blocks,
+            *host_section(found.host),
+            repeat_section(scenario, command, chosen, in_real_time=on_linux),
+        ],
     )

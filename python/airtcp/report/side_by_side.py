@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from airtcp.comparison import Comparison
 from airtcp.pair_table import pair_columns
@@ -21,6 +21,7 @@ def side_by_side_page(found: SideBySide, command: str | None = None) -> Page:
     if not (found.sim.runs or found.linux.runs):
         raise ValueError("there is nothing to report: no run is finished")
     scenario = found.sim.scenario
+    schemes = list(dict.fromkeys(scenario.schemes))
     return Page(
         title=scenario.name or "A comparison",
         subtitle=scenario.description,
@@ -28,9 +29,9 @@ def side_by_side_page(found: SideBySide, command: str | None = None) -> Page:
         if found.agreement
         else "No scheme has run both in the simulator and on Linux.",
         blocks=[
-            Section("Side by side", list(_pairs(found)), schemes=[row.scheme for row in found.sim.summaries]),
-            *_of("On Linux", found.linux),
-            *_of("In the simulator", found.sim),
+            Section("Side by side", list(_pairs(found)), schemes=schemes),
+            *_of("On Linux", found.linux, schemes),
+            *_of("In the simulator", found.sim, schemes),
             *assumed(found.sim.fitted),
             *host_section(found.linux.host),
             repeat_section(scenario, command, in_real_time=True),
@@ -39,8 +40,7 @@ def side_by_side_page(found: SideBySide, command: str | None = None) -> Page:
 
 
 def _pairs(found: SideBySide) -> Iterator[Block]:
-    notes = [note for note in found.notes if not (found.agreement and note == found.agreement.text)]
-    yield from (Text(note) for note in notes)
+    yield from (Text(remark, "warning") for remark in found.remarks)
     if found.agreement is None:
         return
     titles, rows = cells(found.agreement.pairs, pair_columns(found.agreement.pairs))
@@ -52,8 +52,8 @@ def _pairs(found: SideBySide) -> Iterator[Block]:
     yield paired_goodputs(found.agreement.pairs)
 
 
-def _of(title: str, found: Comparison) -> list[Section]:
+def _of(title: str, found: Comparison, schemes: Sequence[str]) -> list[Section]:
     if not found.runs:
         return []
     said = [Text(found.verdict.text, "strong")] if found.verdict else []
-    return [Section(title, [*said, *sections(found)])]
+    return [Section(title, [*said, *sections(found, schemes)])]

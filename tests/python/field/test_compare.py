@@ -153,8 +153,36 @@ def test_a_place_that_does_not_exist_and_an_executor_are_refused(scenario: airtc
         airtcp.compare(scenario, on="linux", executor="processes")
 
 
-def _command(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
-    monkeypatch.setattr("sys.argv", ["airtcp", "compare", *arguments])
+def test_one_run_on_linux(fake: Fake, scenario: airtcp.Scenario) -> None:
+    found = airtcp.run(scenario, "reno", 7, on="linux", interval_s=0.01)
+    assert found.run == airtcp.run(scenario, "reno", 7, interval_s=0.01).run
+    assert found.host is not None
+    assert "delayed ACKs are the kernel's own" in repr(found)
+    assert len(found.series)
+    with pytest.raises(ValueError, match="no capture"):
+        airtcp.run(scenario, "reno", on="linux", pcap="reno.pcapng")
+    with pytest.raises(LinuxError, match=r"Not on Linux: doubling: .* in Python"):
+        airtcp.run(scenario, Doubling, on="linux")
+    fake.behaves(broken=["reno"])
+    with pytest.raises(LinuxError, match="cannot load reno: it is broken"):
+        airtcp.run(scenario, "reno", on="linux")
+
+
+@pytest.mark.usefixtures("fake")
+def test_the_command_of_one_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked = ("--on", "linux", "--scheme", "cubic", "--duration", "1s")
+    assert _command(monkeypatch, *asked, "--report", "run.html", command="run") == 0
+    assert "flow main: goodput" in capsys.readouterr().out
+    assert "--seed 1 --on linux" in (tmp_path / "run.html").read_text()
+    assert _command(monkeypatch, *asked, "--pcap", "run.pcapng", command="run") == 2
+    assert "--pcap is of the simulator's runs" in capsys.readouterr().err
+
+
+def _command(monkeypatch: pytest.MonkeyPatch, *arguments: str, command: str = "compare") -> int:
+    monkeypatch.setattr("sys.argv", ["airtcp", command, *arguments])
     with pytest.raises(SystemExit) as ended:
         main()
     assert isinstance(ended.value.code, int)
