@@ -9,6 +9,8 @@ export CARGO_TERM_COLOR ?= auto
 export PROPTEST_RNG_SEED ?= 1
 BIN := .venv/bin
 DEMO_OUT := out/demo
+# Of airtcpd; the tests take what `cargo test` has built already.
+FIELD_PROFILE ?= python
 # Looked at when it is needed, after clang was installed: without it the field is left out.
 NO_FIELD = $(if $(shell command -v clang),,--exclude airtcp-kernel --exclude airtcp-live)
 RUST_SOURCES := $(shell find crates/{capture,proto,py,sim,wire} -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock \
@@ -25,9 +27,9 @@ demo: .venv/engine.stamp ## install what is missing, build, compare TCPs on a lo
 
 field: field-tools ## install what is missing, build airtcpd: link emulator, eBPF congestion controls and timers
 	@command -v clang >/dev/null || { echo "make field needs clang, on Debian: apt-get install clang libelf-dev zlib1g-dev pkg-config"; exit 1; }
-	cargo build --profile python -p airtcp-live --bin airtcpd
-	@install -D target/python/airtcpd $(BIN)/airtcpd
-	@echo "airtcpd is in $(BIN); begin with: sudo $(BIN)/airtcpd doctor"
+	cargo build --profile $(FIELD_PROFILE) -p airtcp-live --bin airtcpd
+	@[ $(FIELD_PROFILE) = dev ] || install -D target/$(FIELD_PROFILE)/airtcpd $(BIN)/airtcpd
+	@echo "airtcpd is built; begin with: sudo $$(ls $(BIN)/airtcpd 2>/dev/null || ls target/debug/airtcpd) doctor"
 
 papers: .venv/engine.stamp ## repeat the papers' experiments and write docs/papers.md and docs/cross.md
 	$(BIN)/airtcp paper all --out out/papers --docs docs
@@ -46,11 +48,11 @@ wheel: .venv/deps.stamp ## a wheel in dist/, for any Python from 3.11 on; it nee
 test: lint test-rust test-python bench-smoke ## every test and lint
 
 test-live: field .venv/engine.stamp tools ## the tests on this kernel: namespaces, eBPF, real sockets; as root
-	cargo test -p airtcp-kernel -p airtcp-live
+	cargo test -p airtcp-kernel -p airtcp-live --no-fail-fast
 	$(BIN)/pytest -m live
 
 field-if-possible: field-tools
-	@if command -v clang >/dev/null; then $(MAKE) --no-print-directory field; \
+	@if command -v clang >/dev/null; then $(MAKE) --no-print-directory field FIELD_PROFILE=dev; \
 	    else echo "without clang, the field is left out: airtcp-kernel, airtcp-live"; fi
 
 field-tools:
@@ -70,7 +72,7 @@ test-rust: tools field-tools ## cargo test
 	cargo test --workspace $(NO_FIELD)
 
 test-python: .venv/engine.stamp tools field-if-possible ## pytest
-	$(BIN)/pytest
+	AIRTCPD=$$(realpath -eq target/debug/airtcpd) $(BIN)/pytest
 
 bench: ## CPU time and instructions per delivered packet, beside ns-2 where it can be had
 	@scripts/install-tools.sh valgrind=valgrind ns=ns2
@@ -78,8 +80,8 @@ bench: ## CPU time and instructions per delivered packet, beside ns-2 where it c
 	python3 benches/run.py
 
 bench-smoke: ## does the benchmark run at all?
-	cargo build --profile python -p airtcp-sim --example bulk
-	python3 benches/run.py --smoke target/python/examples/bulk
+	cargo build -p airtcp-sim --example bulk
+	python3 benches/run.py --smoke target/debug/examples/bulk
 
 fmt: .venv/engine.stamp ## rewrite sources in the house format
 	cargo fmt --all
