@@ -1,6 +1,6 @@
 //! Whose a congestion control of the kernel is.
 
-use super::{CcError, pinned};
+use super::{CcError, pinned, requirements};
 use libbpf_rs::btf::types::{MemberAttr, Struct};
 use libbpf_rs::btf::{Btf, HasSize};
 use libbpf_rs::query::MapInfoIter;
@@ -20,6 +20,8 @@ pub enum Owner {
     Module { name: String },
     /// The kernel itself.
     Kernel,
+    /// This process may not see.
+    Unknown,
 }
 
 /// The congestion controls that the kernel has, and whose they are.
@@ -43,9 +45,12 @@ impl Owner {
         }
         let module = format!("tcp_{name}");
         // Modules that are part of the kernel's image have no such file.
-        match Path::new("/sys/module").join(&module).join("initstate").exists() {
-            true => Owner::Module { name: module },
-            false => Owner::Kernel,
+        if Path::new("/sys/module").join(&module).join("initstate").exists() {
+            return Owner::Module { name: module };
+        }
+        match requirements::missing_capabilities() {
+            None => Owner::Kernel,
+            Some(_) => Owner::Unknown,
         }
     }
 }
@@ -62,6 +67,7 @@ impl fmt::Display for Owner {
             }
             Owner::Module { name } => write!(f, "the kernel's module {name}"),
             Owner::Kernel => f.write_str("the kernel"),
+            Owner::Unknown => f.write_str("? (only root sees)"),
         }
     }
 }

@@ -8,6 +8,7 @@ use airtcp_proto::cc::registry::nearest;
 use libbpf_rs::MapHandle;
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
@@ -47,6 +48,7 @@ pub struct Unloaded {
 /// [`CcError`]; nothing is left behind.
 pub fn load(requests: &[Request], targets: &[Target]) -> Result<Vec<Pinned>, CcError> {
     let _lock = Lock::take()?;
+    clean()?;
     let registered = requests.iter().map(register).collect::<Result<Vec<_>, _>>()?;
     let names: Vec<_> = registered.iter().map(|registered| registered.name().to_owned()).collect();
     let pin = |registered| pin_and_apply(registered, targets);
@@ -71,12 +73,8 @@ pub fn pinned() -> Result<Vec<Pinned>, CcError> {
 /// # Errors
 /// If the BPF file system cannot be read.
 pub fn pinned_names() -> Result<Vec<String>, CcError> {
-    let entries = match fs::read_dir(FOLDER) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(CcError::io(format!("read {FOLDER}")))?,
-    };
-    let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let mut names: Vec<_> = names.filter(|name| is_pinned(name)).collect();
+    let mut names = folders()?;
+    names.retain(|name| is_pinned(name));
     names.sort();
     Ok(names)
 }
@@ -131,6 +129,22 @@ pub(super) fn folder(name: &str) -> PathBuf {
 
 pub(super) fn is_pinned(name: &str) -> bool {
     folder(name).join(LINK).exists()
+}
+
+fn folders() -> Result<Vec<String>, CcError> {
+    let entries = match fs::read_dir(FOLDER) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(CcError::io(format!("read {FOLDER}")))?,
+    };
+    Ok(entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect())
+}
+
+/// Removes what an airtcpd that was killed while it loaded or unloaded has left.
+fn clean() -> Result<(), CcError> {
+    for name in folders()?.iter().filter(|name| !is_pinned(name)) {
+        remove(name, true)?;
+    }
+    Ok(())
 }
 
 fn loaded_name(name: &str) -> Result<String, CcError> {
@@ -222,7 +236,7 @@ fn remove(name: &str, is_forced: bool) -> Result<Unloaded, CcError> {
     let pins = fs::read_dir(&folder).into_iter().flatten().flatten().map(|pin| pin.path());
     for pin in std::iter::once(folder.join(LINK)).chain(pins) {
         match fs::remove_file(&pin) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
                 return Err(CcError::io(format!("remove {}", pin.display()))(error));
             }
             _ => {}

@@ -109,3 +109,20 @@ fn a_namespaces_default_is_put_back_unless_somebody_has_changed_it() {
     assert_eq!(namespace.sysctl_value(sysctl).unwrap(), "reno");
     daemon::assert_gone(&name);
 }
+
+#[test]
+fn what_cannot_be_undone_keeps_it_loaded_unless_forced() {
+    let Some(kernel) = Kernel::take() else { return };
+    let (name, previous) = (kernel.name("forced"), kernel.name("previous"));
+    let namespace = Namespace::new().unwrap();
+    let sysctl = "net.ipv4.tcp_congestion_control";
+    daemon::cc(&["load", "veno", "--as", &previous]);
+    namespace.sysctl(sysctl, &previous).unwrap();
+    namespace.run(|| daemon::cc(&["load", "veno", "--as", &name, "--default"])).unwrap();
+    daemon::cc(&["unload", &previous]);
+    let error = daemon::refused(&["unload", &name]);
+    assert!(error.contains("stays loaded") && error.contains("--force"), "{error}");
+    assert!(daemon::available().contains(&name));
+    daemon::cc(&["unload", &name, "--force"]);
+    daemon::assert_gone(&name);
+}

@@ -21,6 +21,20 @@ fn a_hundred_cycles_of_loading_and_unloading_leave_nothing() {
     objects::assert_none_since(&before);
 }
 
+/// It has died between its steps: its maps are pinned, its link is not.
+#[test]
+fn what_a_killed_loader_has_left_is_removed_by_the_next() {
+    let Some(kernel) = Kernel::take() else { return };
+    let (before, name) = (objects::all(), kernel.name("killed"));
+    daemon::cc(&["load", "veno", "--as", &name]);
+    fs::remove_file(format!("/sys/fs/bpf/airtcp/cc/{name}/link")).unwrap();
+    let next = kernel.name("next");
+    daemon::cc(&["load", "veno", "--as", &next]);
+    daemon::assert_gone(&name);
+    daemon::cc(&["unload", &next]);
+    objects::assert_none_since(&before);
+}
+
 #[test]
 fn a_thousand_short_connections_leave_nothing() {
     let Some(kernel) = Kernel::take() else { return };

@@ -23,11 +23,13 @@ pub struct Options {
     #[arg(long = "as", value_name = "NAME")]
     name: Option<String>,
 
-    /// Let connections use it that the processes of this cgroup of version 2, and of those below it, open or accept
+    /// Let connections use it that the processes of this cgroup of version 2, and of those below it, open or accept. What
+    /// a program chooses later counts
     #[arg(long, value_name = "PATH")]
     cgroup: Vec<PathBuf>,
 
-    /// Let connections over the route to exactly this IPv4 prefix use it, or `default`. The route has it before any setsockopt
+    /// Let connections over the route to exactly this IPv4 prefix use it, or over the route `default`. It overrides what a
+    /// program has chosen before it connects
     #[arg(long, value_name = "PREFIX")]
     route: Vec<Prefix>,
 
