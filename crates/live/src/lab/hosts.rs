@@ -5,13 +5,20 @@ use super::flows::Flow;
 use super::forms::Settings;
 use crate::emulate::{Port, Prefix};
 use crate::namespace::Namespace;
+use crate::namespace::netlink::Netlink;
 use crate::tun::Tun;
+use netlink_packet_route::route::{
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope,
+    RouteType,
+};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use nix::net::if_::if_nametoindex;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::Ipv4Addr;
 
-/// All of them in one subnet, of which each address is a /32 to the emulator.
-const PREFIX: u8 = 16;
+/// The subnet of all of them.
+const SUBNET: (Ipv4Addr, u8) = (Ipv4Addr::new(10, 77, 0, 0), 16);
 const DEVICE: &str = "air0";
 
 pub struct Host {
@@ -80,8 +87,28 @@ fn host(index: usize, node: u16, settings: &Settings) -> io::Result<(Host, Tun)>
     for (name, value) in &settings.sysctls {
         namespace.sysctl(name, value)?;
     }
-    let number = index as u16 + 1;
-    let address = Ipv4Addr::new(10, 77, (number >> 8) as u8, number as u8);
-    let device = namespace.tun(DEVICE, address.into(), PREFIX, settings.mtu_bytes as u16)?;
+    let address = Ipv4Addr::from_bits(SUBNET.0.to_bits() + index as u32 + 1);
+    let device = namespace.tun(DEVICE, address.into(), 32, settings.mtu_bytes as u16)?;
+    namespace.run(|| add_route(settings))??;
     Ok((Host { namespace, address, node }, device))
+}
+
+/// This thread's route to the others.
+fn add_route(settings: &Settings) -> io::Result<()> {
+    let (subnet, prefix) = SUBNET;
+    let mut route = RouteMessage::default();
+    route.header.address_family = AddressFamily::Inet;
+    route.header.destination_prefix_length = prefix;
+    route.header.table = RouteHeader::RT_TABLE_MAIN;
+    route.header.protocol = RouteProtocol::Static;
+    route.header.scope = RouteScope::Link;
+    route.header.kind = RouteType::Unicast;
+    let initcwnd = settings.route.initcwnd.map(RouteMetric::InitCwnd);
+    let quickack = settings.route.quickack.then_some(RouteMetric::QuickAck(1));
+    route.attributes = vec![
+        RouteAttribute::Destination(RouteAddress::Inet(subnet)),
+        RouteAttribute::Oif(if_nametoindex(DEVICE)?),
+        RouteAttribute::Metrics(initcwnd.into_iter().chain(quickack).collect()),
+    ];
+    Netlink::open()?.change(RouteNetlinkMessage::NewRoute(route))
 }

@@ -9,6 +9,7 @@ mod books;
 mod flows;
 pub mod forms;
 mod hosts;
+mod loaded;
 mod measure;
 mod meter;
 mod outcome;
@@ -18,5 +19,6 @@ mod run;
 mod socket_options;
 mod tcp_info;
 
+pub use loaded::LoadError;
 pub use outcome::Outcome;
 pub use run::{LabError, Run, run};

@@ -1,5 +1,6 @@
 //! What a scenario's schemes are on this host, before anything runs.
 
+use super::application::MOST_FLOWS;
 use super::forms::{Host, Verdict};
 use airtcp_proto::scheme::{Scheme, SchemeError};
 use airtcp_sim::scenario::Scenario;
@@ -21,6 +22,10 @@ pub fn verdict(scenario: &Scenario, scheme: &str, host: &Host) -> Result<Verdict
     let mut verdict = Verdict::on(host, &Scheme::parse(scheme, &scenario.profile)?);
     if !scenario.circuits.is_empty() {
         verdict.refuse("the scenario's circuits run in the simulator alone");
+    }
+    let count: u64 = scenario.flows.iter().map(|flow| u64::from(flow.count)).sum();
+    if count > MOST_FLOWS as u64 {
+        verdict.refuse(&format!("{count} flows are more than the {MOST_FLOWS} that have ports here"));
     }
     for flow in &scenario.flows {
         check_flow(scenario, flow, host, &mut verdict)?;
@@ -53,4 +58,42 @@ fn check_flow(
         ));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reasons(text: &str) -> Vec<Option<String>> {
+        let link = "[[link]]\nname = \"l\"\nrate = \"10Mbit/s\"\ndelay = \"5ms\"\n";
+        let scenario = Scenario::load(&format!("{text}\n{link}"), "t.toml", "".as_ref(), &[]).unwrap();
+        let host = Host {
+            kernel: "6.18.0".to_owned(),
+            congestion_controls: vec!["reno".to_owned(), "cubic".to_owned()],
+            hystart: true,
+        };
+        plan(&scenario, &host).unwrap().into_iter().map(|verdict| verdict.reason).collect()
+    }
+
+    #[test]
+    fn schemes_keep_their_order_and_have_reasons() {
+        let found = reasons(r#"schemes = ["cubic", "bbr", "reno+snoop", "reno"]"#);
+        assert_eq!((&found[0], &found[3]), (&None, &None));
+        assert!(found[1].as_ref().unwrap().contains("modprobe tcp_bbr"));
+        assert!(found[2].as_ref().unwrap().contains("`snoop`"));
+    }
+
+    #[test]
+    fn what_others_use_must_be_possible_too() {
+        let flow = |scheme: &str| {
+            reasons(&format!(
+                "schemes = [\"reno\"]\nflow = [{{ name = \"a\" }}, {{ name = \"b\", scheme = \"{scheme}\" }}]"
+            ))
+        };
+        assert_eq!(flow("cubic"), [None]);
+        assert!(flow("tahoe")[0].as_ref().unwrap().contains("flow `b` has `tahoe`"));
+        assert!(flow("rto-m")[0].as_ref().unwrap().contains("another retransmission timeout"));
+        let many = reasons("schemes = [\"reno\"]\nflow = [{ name = \"a\", count = 10001 }]");
+        assert!(many[0].as_ref().unwrap().contains("10001 flows"));
+    }
 }

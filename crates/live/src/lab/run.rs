@@ -5,12 +5,14 @@ use super::books::Books;
 use super::flows::flows;
 use super::forms::Host;
 use super::hosts::Hosts;
+use super::loaded::{Controllers, LoadError, TimerRule};
 use super::measure::{Sampler, measure};
 use super::meter::Meter;
 use super::outcome::Outcome;
 use super::plan;
 use super::record::{Label, record};
-use crate::emulate::{Clock, Emulator};
+use crate::emulate::{Clock, Emulator, be_on_time};
+use crate::namespace::leftovers;
 use airtcp_proto::scheme::{Scheme, SchemeError};
 use airtcp_sim::scenario::Scenario;
 use airtcp_sim::series::Recorder;
@@ -39,6 +41,8 @@ pub enum LabError {
     #[error(transparent)]
     Scheme(#[from] SchemeError),
     #[error(transparent)]
+    Load(#[from] LoadError),
+    #[error(transparent)]
     Io(#[from] io::Error),
 }
 
@@ -58,7 +62,12 @@ pub fn run(request: &Run<'_>, look: impl FnMut(Dur) -> ControlFlow<()>) -> Resul
         return Err(LabError::NoForm { scheme: verdict.scheme, reason });
     };
     let scheme = Scheme::parse(request.scheme, &scenario.profile)?;
-    let flows = flows(scenario, &scheme, &host, seed)?;
+    // Before any thread: what the dead have left.
+    leftovers::clean()?;
+    let mut flows = flows(scenario, &scheme, &host, seed)?;
+    // They outlive the sockets below.
+    let controllers = Controllers::load(&mut flows).map_err(LoadError::from)?;
+    let _rule = form.rto.map(|rule| TimerRule::impose(&rule)).transpose()?;
     let labels: Vec<_> = flows.iter().map(|flow| Label::new(scenario, flow, seed)).collect();
     let (hosts, devices) = Hosts::build(&flows)?;
     let books = Books::new(flows.len());
@@ -72,6 +81,7 @@ pub fn run(request: &Run<'_>, look: impl FnMut(Dur) -> ControlFlow<()>) -> Resul
     let clock = Clock::start();
     let measured = thread::scope(|scope| {
         let emulating = scope.spawn(|| {
+            be_on_time();
             let done = measure(scenario, emulator, devices, sampler, clock, &stop);
             stop.store(true, Ordering::Relaxed);
             done
@@ -87,7 +97,8 @@ pub fn run(request: &Run<'_>, look: impl FnMut(Dur) -> ControlFlow<()>) -> Resul
     })?;
     let measured = measured.ok_or(LabError::Interrupted)?;
     let record = record(scenario, &scheme.label, seed, &labels, &measured);
-    Ok(Outcome::new(record, measured, &host, &form, None, verdict.notes))
+    let counters = controllers.counters(&form.congestion_control).map_err(LoadError::from)?;
+    Ok(Outcome::new(record, measured, &host, &form, counters, verdict.notes))
 }
 
 fn wait(clock: Clock, stop: &AtomicBool, mut look: impl FnMut(Dur) -> ControlFlow<()>) {

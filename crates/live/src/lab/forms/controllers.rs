@@ -1,6 +1,7 @@
 //! Which congestion control of the kernel stands for which one of ours.
 
 use super::Host;
+use airtcp_kernel::cc;
 use airtcp_proto::tcp::TcpConfig;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -28,7 +29,15 @@ impl CongestionControl {
         if let Some(&(_, name)) = KERNELS_OWN.iter().find(|(ours, _)| *ours == asked) {
             return kernels_own(name, &parameters, host);
         }
-        Err(format!("the kernel has no `{asked}`"))
+        let Ok(controller) = cc::find(asked) else { return Err(format!("the kernel has no `{asked}`")) };
+        let is_known = |name: &str| controller.params.iter().any(|param| param.name == name);
+        match parameters.keys().find(|name| !is_known(name)) {
+            Some(unknown) => Err(format!("`{asked}` has no parameter `{unknown}` in the kernel")),
+            None => {
+                let name = controller.kernel_name.to_owned();
+                Ok(CongestionControl { name, loaded: true, parameters })
+            }
+        }
     }
 }
 

@@ -1,11 +1,12 @@
 //! Every key of the stack, and what becomes of it on Linux.
 
-use super::{CongestionControl, Draft, Form, Route, RtoForm, Settings, SocketOptions};
+use super::{CongestionControl, Draft, Form, Route, Settings, SocketOptions};
+use airtcp_kernel::rto::{RTO_MAX, RtoRule, Timer};
 use airtcp_proto::cc::slow_start::SlowStartKind;
-use airtcp_proto::tcp::{Recovery, TcpConfig, profile};
-use airtcp_wire::Dur;
+use airtcp_proto::tcp::{Recovery, RtoConfig, TcpConfig, profile};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 /// What becomes of a key.
 enum Rule {
@@ -29,7 +30,7 @@ const RULES: &[(&str, Rule)] = &[
     ("slow_start", Judge(slow_start)),
     ("byte_counting_limit", Fixed("the kernel counts all bytes that an ACK acknowledges")),
     ("pacing", Set(|config, form| form.socket.pacing = config.pacing)),
-    ("packet_size", Set(|config, form| form.settings.mtu_bytes = config.packet_size)),
+    ("packet_size", Judge(packet_size)),
     ("initial_window", Set(initial_window)),
     ("initial_ssthresh", Fixed("the kernel begins with an ssthresh without bound")),
     ("receive_window", Set(|config, form| form.socket.receive_window_bytes = config.receive_window.0)),
@@ -146,6 +147,18 @@ fn slow_start(config: &TcpConfig, _form: &mut Form, draft: &mut Draft<'_>) {
     }
 }
 
+/// What an interface takes as its MTU, and TCP as a segment (`tcp_min_snd_mss`).
+const PACKET_BYTES: RangeInclusive<u32> = 100..=65_535;
+
+fn packet_size(config: &TcpConfig, form: &mut Form, draft: &mut Draft<'_>) {
+    form.settings.mtu_bytes = config.packet_size;
+    if !PACKET_BYTES.contains(&config.packet_size) {
+        draft
+            .reasons
+            .push(format!("packet_size = {}: the kernel takes 100 to 65535 bytes", config.packet_size));
+    }
+}
+
 fn initial_window(config: &TcpConfig, form: &mut Form) {
     form.settings.route.initcwnd = (config.initial_window != 10).then_some(config.initial_window);
 }
@@ -202,32 +215,43 @@ fn eifel(config: &TcpConfig, _form: &mut Form, draft: &mut Draft<'_>) {
     }
 }
 
-/// Largest timeout of an unchanged kernel.
-const RTO_MAX: Dur = Dur::from_secs(120);
-
 fn rto(config: &TcpConfig, form: &mut Form, draft: &mut Draft<'_>) {
     let rto = &config.rto;
-    let is_kernels = rto.factor == 4.0 && rto.backoff && rto.min_on_variance;
-    if !is_kernels {
-        form.rto = Some(RtoForm {
-            factor: rto.factor,
-            min_ms: rto.min.as_millis(),
-            max_ms: rto.max.as_millis(),
-            linear: !rto.backoff,
-        });
-        return;
+    if rto.factor == 4.0 && rto.backoff && rto.min_on_variance {
+        return kernels_rto(rto, form, draft);
     }
-    if rto.min != profile::linux().rto.min {
+    let (least, most) = (*RTO_MAX.start(), *RTO_MAX.end());
+    let timer = match rto.factor == 4.0 && rto.min_on_variance {
+        true => Timer::Floor(rto.min),
+        false => Timer::Factor { factor: rto.factor, min: rto.min.max(least) },
+    };
+    let rule = RtoRule { timer, max: rto.max.clamp(least, most), backoff: rto.backoff };
+    if let Err(problem) = rule.check() {
+        return draft.reasons.push(format!("rto: {problem}"));
+    }
+    let asked = match rto.min_on_variance {
+        true => format!("SRTT + max({}, {}·RTTVAR)", rto.min, rto.factor),
+        false => format!("max(SRTT + {}·RTTVAR, {})", rto.factor, rto.min),
+    };
+    let backoff = if rto.backoff { ", doubled at each expiry" } else { ", never doubled" };
+    draft.notes.push(format!("the timeout is {rule}; asked for was {asked}, at most {}{backoff}", rto.max));
+    for (name, value) in rule.sysctls() {
+        form.settings.sysctls.insert(name.to_owned(), value);
+    }
+    form.rto = Some(rule);
+}
+
+/// SRTT + max(RTO_MIN, 4·RTTVAR), with bounds that sysctls have.
+fn kernels_rto(rto: &RtoConfig, form: &mut Form, draft: &mut Draft<'_>) {
+    let kernel = profile::linux().rto;
+    if rto.min != kernel.min {
         match draft.host.is_at_least(6, 11) {
             true => form.sysctl("tcp_rto_min_us", rto.min.0 / 1000),
-            false => draft
-                .reasons
-                .push("rto.min: this kernel has no net.ipv4.tcp_rto_min_us (Linux 6.11)".to_owned()),
+            false => draft.reasons.push("rto.min: net.ipv4.tcp_rto_min_us is of Linux 6.11".to_owned()),
         }
     }
-    if rto.max != RTO_MAX {
-        let is_allowed = (Dur::from_secs(1)..=RTO_MAX).contains(&rto.max);
-        match draft.host.is_at_least(6, 15) && is_allowed {
+    if rto.max != kernel.max {
+        match draft.host.is_at_least(6, 15) && RTO_MAX.contains(&rto.max) {
             true => form.sysctl("tcp_rto_max_ms", rto.max.as_millis()),
             false => {
                 draft.reasons.push("rto.max: the kernel allows 1 s to 120 s, since Linux 6.15".to_owned())
@@ -265,6 +289,7 @@ mod tests {
     use super::*;
     use crate::lab::forms::{Host, Verdict};
     use airtcp_proto::scheme::{self, Scheme};
+    use airtcp_wire::Dur;
 
     fn verdict(scheme: &str) -> Verdict {
         let names = ["reno", "cubic", "bbr"];
@@ -315,9 +340,24 @@ mod tests {
         }
         assert!(reason("cubic:beta=0.5").contains("no parameter `beta`"));
         assert!(reason("westwood-plus").contains("modprobe tcp_westwood"));
+        assert!(reason("bbr3").contains("the kernel has no `bbr3`"));
         assert!(verdict("cubic:slow_start=hystart").notes.is_empty());
         assert!(verdict("cubic").notes[0].contains("HyStart"));
         assert!(reason("reno:slow_start=hystart").contains("HyStart in cubic"));
+    }
+
+    /// Those that can be loaded into it have the names and parameters under which they are loaded.
+    #[test]
+    fn the_papers_are_loaded() {
+        let loaded =
+            ["westwood-vt", "westwood-nr", "new-jersey", "jersey", "spectcp", "veno", "vegas", "hybla"];
+        for name in loaded {
+            let control = verdict(name).form.expect(name).congestion_control;
+            assert!(control.loaded && control.name == name.replace('-', "_"), "{control:?}");
+        }
+        let control = verdict("veno:beta=4").form.unwrap().congestion_control;
+        assert_eq!(control.parameters["beta"], 4.0);
+        assert_eq!(sysctl("spectcp", "tcp_ecn"), "1");
     }
 
     #[test]
@@ -349,8 +389,12 @@ mod tests {
 
     #[test]
     fn a_timeout_of_another_form_is_a_rule_of_its_own() {
-        let rule = verdict("rto-m:m=10").form.unwrap().rto.unwrap();
-        assert_eq!((rule.factor, rule.min_ms, rule.linear), (10.0, 200, false));
+        assert_eq!(verdict("rto-m:m=10").form.unwrap().rto, Some(RtoRule::factor(10.0)));
+        assert!(verdict("rto-m:m=10").notes[0].contains("asked for was SRTT + max(200ms, 10·RTTVAR)"));
+        assert_eq!(sysctl("rto-m", "tcp_rto_min_us"), "120000000");
+        let linear = verdict("reno:rto.backoff=false:rto.min=50ms").form.unwrap().rto.unwrap();
+        assert_eq!((linear.timer, linear.backoff), (Timer::Floor(Dur::from_millis(50)), false));
         assert!(verdict("reno:rto.min=1s").form.unwrap().rto.is_none());
+        assert!(reason("rto-m:m=2000").contains("from 0.1 to 1000"));
     }
 }

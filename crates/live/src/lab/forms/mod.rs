@@ -10,8 +10,9 @@ mod keys;
 pub use controllers::CongestionControl;
 pub use host::Host;
 
+use airtcp_kernel::rto::RtoRule;
 use airtcp_proto::scheme::Scheme;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
 /// What the connections of a scheme get. Hosts with equal [`Settings`] are one.
@@ -22,7 +23,8 @@ pub struct Form {
     #[serde(flatten)]
     pub settings: Settings,
     /// SRTT + m·RTTVAR instead of the kernel's own timeout.
-    pub rto: Option<RtoForm>,
+    #[serde(serialize_with = "in_words")]
+    pub rto: Option<RtoRule>,
     pub socket: SocketOptions,
 }
 
@@ -52,15 +54,6 @@ pub struct SocketOptions {
     pub pacing: bool,
     /// TCP_WINDOW_CLAMP.
     pub receive_window_bytes: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct RtoForm {
-    pub factor: f64,
-    pub min_ms: u64,
-    pub max_ms: u64,
-    /// No back-off.
-    pub linear: bool,
 }
 
 /// A scheme and what it is here.
@@ -93,6 +86,13 @@ impl Verdict {
             Some(reason) => format!("{reason}; {problem}"),
             None => format!("no Linux form yet: {problem}"),
         });
+    }
+}
+
+fn in_words<S: Serializer>(rule: &Option<RtoRule>, to: S) -> Result<S::Ok, S::Error> {
+    match rule {
+        Some(rule) => to.collect_str(rule),
+        None => to.serialize_none(),
     }
 }
 

@@ -158,3 +158,99 @@ impl Conversation {
         Some(start..start + u64::from(segment.len))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    const ISS: Seq = Seq(u32::MAX - 50);
+
+    fn begun() -> Conversation {
+        Conversation::new(None, &Segment { seq: ISS, flags: Flags::SYN, ..Segment::default() })
+    }
+
+    fn data(offset: u64) -> Segment {
+        Segment { seq: ISS.at(1 + offset), flags: Flags::ACK, len: 100, ..Segment::default() }
+    }
+
+    fn ack(offset: u64) -> Segment {
+        Segment { ack: ISS.at(1 + offset), flags: Flags::ACK, ..Segment::default() }
+    }
+
+    /// Three packets, of which the first is lost, across the wrap of sequence numbers.
+    fn with_a_loss() -> Conversation {
+        let mut known = begun();
+        for n in 0..3 {
+            let sent = known.sent(Time(n), &data(100 * n), n as u16).unwrap();
+            assert_eq!((sent.offset, sent.reason), (100 * n, None));
+        }
+        assert_eq!(known.lost(&data(0), 0), 0);
+        known.delivered(&data(100), 1);
+        known.delivered(&data(200), 2);
+        known
+    }
+
+    #[test]
+    fn acks_tell_round_trips_and_duplicates() {
+        let mut known = with_a_loss();
+        assert!(known.acknowledged(Time(10), &ack(0)).is_duplicate);
+        assert!(known.sent(Time(20), &data(0), 3).unwrap().reason.is_some());
+        known.delivered(&data(0), 3);
+        // Without timestamps, what was resent tells no round trip (Karn).
+        assert_eq!(known.acknowledged(Time(30), &ack(300)), Acked::default());
+        assert_eq!((known.una, known.nxt), (300, 300));
+        assert!(!known.acknowledged(Time(31), &ack(300)).is_duplicate, "nothing is outstanding");
+        known.sent(Time(40), &data(300), 4);
+        assert_eq!(known.acknowledged(Time(55), &ack(400)).rtt, Some(Dur(15)));
+        // The FIN's acknowledgment is of no byte.
+        assert_eq!(known.acknowledged(Time(60), &ack(401)), Acked::default());
+        assert_eq!(known.una, 400);
+    }
+
+    #[test]
+    fn the_path_knows_what_was_in_vain() {
+        let mut known = with_a_loss();
+        known.sent(Time(20), &data(0), 3);
+        known.sent(Time(20), &data(100), 4);
+        assert_eq!(known.truth.spurious.retransmissions, 1);
+    }
+
+    #[test]
+    fn the_kernel_tells_why_something_is_sent_again() {
+        let info = TcpInfo {
+            state: RecoveryState::Recovery,
+            expiries: 0,
+            rto: Dur::from_millis(200),
+            srtt: Dur::from_millis(10),
+            mss: 100,
+            unacked: 10,
+            sacked: 3,
+            lost: 1,
+            resent: 0,
+            cwnd: 7,
+            ssthresh: Some(5),
+            timeouts: 0,
+        };
+        let mut known = with_a_loss();
+        assert_eq!(known.judge(Some(info)), (Reason::FastRetransmit, true));
+        assert_eq!(known.judge(Some(info)), (Reason::Retransmit, false));
+        let expired = TcpInfo { state: RecoveryState::Loss, timeouts: 1, expiries: 1, ..info };
+        assert_eq!(known.judge(Some(expired)), (Reason::Timeout, true));
+        assert_eq!(known.judge(Some(expired)), (Reason::Retransmit, false));
+        let again = TcpInfo { timeouts: 2, expiries: 2, ..expired };
+        assert_eq!(known.judge(Some(again)), (Reason::Timeout, false));
+        known.una = known.nxt;
+        let unanswered = TcpInfo { ssthresh: Some(20), timeouts: 2, ..info };
+        assert_eq!(known.judge(Some(unanswered)), (Reason::FastRetransmit, false));
+        let probe = TcpInfo { state: RecoveryState::Open, ..unanswered };
+        assert_eq!(known.judge(Some(probe)), (Reason::TailLossProbe, false));
+    }
+
+    #[test]
+    fn an_answer_to_ecn_counts_once_and_outside_recovery() {
+        let mut known = begun();
+        let cwr = |offset| Segment { flags: Flags::ACK | Flags::CWR, ..data(offset) };
+        assert!(known.sent(Time(0), &cwr(0), 0).unwrap().is_reduced);
+        known.recover = 1000;
+        assert!(!known.sent(Time(1), &cwr(100), 1).unwrap().is_reduced);
+    }
+}

@@ -122,7 +122,7 @@ impl<'a> Meter<'a> {
 impl Observer for Meter<'_> {
     fn entered(&mut self, now: Time, _port: usize, packet: &[u8]) {
         self.events += 1;
-        let Some(seen) = Packet::read(packet) else { return };
+        let Some(seen) = self.read_packet(packet) else { return };
         if seen.is_data() {
             self.under_way[seen.flow()] += 1;
             self.flows[seen.flow()].data_packets_sent += 1;
@@ -139,7 +139,7 @@ impl Observer for Meter<'_> {
 
     fn delivered(&mut self, due: Time, _port: usize, packet: &[u8]) {
         self.events += 1;
-        let Some(seen) = Packet::read(packet) else { return };
+        let Some(seen) = self.read_packet(packet) else { return };
         if seen.is_data() {
             let meter = &mut self.flows[seen.flow()];
             meter.data_packets_delivered += 1;
@@ -168,7 +168,7 @@ impl Observer for Meter<'_> {
 
     fn lost(&mut self, at: Time, cause: DropCause, _port: usize, packet: &[u8]) {
         self.events += 1;
-        let Some(seen) = Packet::read(packet) else { return };
+        let Some(seen) = self.read_packet(packet) else { return };
         let meter = &mut self.flows[seen.flow()];
         match seen.is_data() {
             true => {
@@ -191,6 +191,11 @@ impl Observer for Meter<'_> {
 }
 
 impl Meter<'_> {
+    /// `None` for what is of no flow of this run.
+    fn read_packet(&self, bytes: &[u8]) -> Option<Packet> {
+        Packet::read(bytes).filter(|packet| packet.flow() < self.flows.len())
+    }
+
     /// Is this SYN one that was sent before?
     fn is_repeated(&self, port: u16, syn: &Segment) -> bool {
         self.conversations.get(&port).is_some_and(|(_, known)| known.begins_with(syn))

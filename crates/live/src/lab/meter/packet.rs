@@ -68,3 +68,43 @@ impl Packet {
 fn flow_at(port: u16) -> Option<usize> {
     port.checked_sub(FIRST_PORT).map(usize::from).filter(|&flow| flow < MOST_FLOWS)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use airtcp_wire::packet::{Endpoints, encode_tcp};
+    use airtcp_wire::{Ecn, Flags, Seq};
+    use proptest::prelude::*;
+
+    fn bytes(from: (u8, u16), to: (u8, u16), segment: &Segment) -> Vec<u8> {
+        let at = |(host, port): (u8, u16)| ([10, 77, 0, host], port).into();
+        let mut buffer = [0; 1500];
+        let payload = vec![0; segment.len as usize];
+        let endpoints = Endpoints::new(at(from), at(to)).unwrap();
+        let len = encode_tcp(&endpoints, Ecn::NotEct, segment, &payload, &mut buffer).unwrap();
+        buffer[..len].to_vec()
+    }
+
+    #[test]
+    fn ports_tell_flow_connection_and_way() {
+        let data = Segment { seq: Seq(7), flags: Flags::ACK, len: 100, ..Segment::default() };
+        let ack = Segment { len: 0, ..data };
+        let there = Packet::read(&bytes((1, 20_001), (2, FIRST_PORT + 3), &data)).unwrap();
+        let back = Packet::read(&bytes((2, FIRST_PORT + 3), (1, 20_001), &ack)).unwrap();
+        assert!(there.is_data() && !back.is_data());
+        let told = |packet: &Packet| match *packet {
+            Packet::Tcp { flow, port, way, .. } => (flow, port, way),
+            Packet::Datagram { .. } => unreachable!(),
+        };
+        assert_eq!(told(&there), (3, 20_001, Way::FromSender));
+        assert_eq!(told(&back), (3, 20_001, Way::FromReceiver));
+        assert_eq!(Packet::read(&bytes((1, 20_001), (2, 80), &data)), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_not(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
+            let _ = Packet::read(&bytes);
+        }
+    }
+}

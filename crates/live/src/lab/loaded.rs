@@ -1,0 +1,114 @@
+//! What a run puts into the kernel for its flows, and takes back: congestion controls, and a rule for the timers.
+
+use super::flows::Flow;
+use super::forms::CongestionControl;
+use crate::namespace::leftovers::{Change, Record};
+use airtcp_kernel::cc::{self, CcError, Counters, Registered, Request};
+use airtcp_kernel::cgroup;
+use airtcp_kernel::rto::{self, Attached, RtoError, RtoRule};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fs, io, mem, process};
+
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    #[error(transparent)]
+    Controller(#[from] CcError),
+    #[error(transparent)]
+    Rto(#[from] RtoError),
+    #[error("a cgroup for the run: {0}")]
+    Cgroup(io::Error),
+}
+
+/// Congestion controls under names of this run's own, so that others may have the same one, with other parameters.
+pub struct Controllers(Vec<(CongestionControl, Registered)>);
+
+impl Controllers {
+    /// Loads what the flows need, and has them use it.
+    ///
+    /// # Errors
+    /// What the kernel refuses. Nothing is left behind.
+    pub fn load(flows: &mut [Flow]) -> Result<Controllers, CcError> {
+        let mut loaded = Controllers(Vec::new());
+        for flow in flows.iter_mut().filter(|flow| flow.form.congestion_control.loaded && !flow.is_datagrams)
+        {
+            let wanted = &flow.form.congestion_control;
+            let name = match loaded.find(wanted) {
+                Some(known) => known.name().to_owned(),
+                None => loaded.register(wanted)?,
+            };
+            Arc::make_mut(&mut flow.form).congestion_control.name = name;
+        }
+        Ok(loaded)
+    }
+
+    /// What a controller has counted.
+    ///
+    /// # Errors
+    /// What the kernel refuses.
+    pub fn counters(&self, wanted: &CongestionControl) -> Result<Option<Counters>, CcError> {
+        self.find(wanted).map(|known| known.counters()).transpose()
+    }
+
+    fn find(&self, wanted: &CongestionControl) -> Option<&Registered> {
+        self.0.iter().find(|(known, _)| known == wanted).map(|(_, registered)| registered)
+    }
+
+    fn register(&mut self, wanted: &CongestionControl) -> Result<String, CcError> {
+        let name = format!("air{}_{}", process::id(), self.0.len());
+        let controller = cc::find(&wanted.name)?;
+        let params = wanted.parameters.clone();
+        let registered = cc::register(&Request { controller, name: Some(name.clone()), params })?;
+        self.0.push((wanted.clone(), registered));
+        Ok(name)
+    }
+}
+
+/// A rule for the timers of all connections that this process makes while it lives: the process is in a cgroup of its own
+/// so long.
+pub struct TimerRule {
+    home: PathBuf,
+    /// Both `None` only while it is dropped.
+    attached: Option<Attached>,
+    record: Option<Record>,
+}
+
+impl TimerRule {
+    /// # Errors
+    /// What the kernel refuses. Nothing is left behind.
+    pub fn impose(rule: &RtoRule) -> Result<TimerRule, LoadError> {
+        let root = cgroup::mount().ok_or_else(|| {
+            let text = "no cgroup2 is mounted; `mount -t cgroup2 none /sys/fs/cgroup` does it";
+            LoadError::Cgroup(io::Error::new(io::ErrorKind::NotFound, text))
+        })?;
+        let home = home(&root).map_err(LoadError::Cgroup)?;
+        let own = root.join(format!("airtcp-run-{}", process::id()));
+        let record = Record::of(Change::Cgroup(own.clone())).map_err(LoadError::Cgroup)?;
+        fs::create_dir(&own).map_err(LoadError::Cgroup)?;
+        let attached = rto::attach(&own, rule)?;
+        move_to(&own).map_err(LoadError::Cgroup)?;
+        Ok(TimerRule { home, attached: Some(attached), record: Some(record) })
+    }
+}
+
+impl Drop for TimerRule {
+    fn drop(&mut self) {
+        drop(self.attached.take());
+        if let Err(error) = move_to(&self.home) {
+            // To undo the record would end what is in the cgroup, which is this process: the next start does it.
+            eprintln!("airtcpd: {}: {error}", self.home.display());
+            mem::forget(self.record.take());
+        }
+    }
+}
+
+/// The cgroup that this process is in.
+fn home(root: &Path) -> io::Result<PathBuf> {
+    let text = fs::read_to_string("/proc/self/cgroup")?;
+    let path = text.lines().find_map(|line| line.strip_prefix("0::/"));
+    path.map(|path| root.join(path)).ok_or_else(|| io::ErrorKind::NotFound.into())
+}
+
+fn move_to(cgroup: &Path) -> io::Result<()> {
+    fs::write(cgroup.join("cgroup.procs"), "0")
+}
