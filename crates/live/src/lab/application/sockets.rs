@@ -30,10 +30,10 @@ const BACKLOG: i32 = 4096;
 /// The kernel's.
 pub fn listener(host: &Host, port: u16, form: &Form) -> io::Result<OwnedFd> {
     let socket = stream_socket(host, form)?;
-    let window = form.socket.receive_window_bytes;
-    // Twice, as the kernel counts its own structures in the buffer.
-    SO_RCVBUFFORCE.set(&socket, &((2 * window).min(1 << 30) as u32).to_ne_bytes())?;
-    TCP_WINDOW_CLAMP.set(&socket, &(window.min(1 << 30) as u32).to_ne_bytes())?;
+    if let Some(window) = form.socket.window_clamp_bytes {
+        SO_RCVBUFFORCE.set(&socket, &(2 * window as u32).to_ne_bytes())?;
+        TCP_WINDOW_CLAMP.set(&socket, &(window as u32).to_ne_bytes())?;
+    }
     bind(socket.as_raw_fd(), &address(host, port))?;
     listen(&socket, Backlog::new(BACKLOG)?)?;
     Ok(socket)

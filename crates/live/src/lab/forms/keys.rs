@@ -33,7 +33,7 @@ const RULES: &[(&str, Rule)] = &[
     ("packet_size", Judge(packet_size)),
     ("initial_window", Set(initial_window)),
     ("initial_ssthresh", Fixed("the kernel begins with an ssthresh without bound")),
-    ("receive_window", Set(|config, form| form.socket.receive_window_bytes = config.receive_window.0)),
+    ("receive_window", Set(receive_window)),
     ("window_scaling", Set(|config, form| form.switch("tcp_window_scaling", config.window_scaling))),
     ("timestamps", Set(|config, form| form.switch("tcp_timestamps", config.timestamps))),
     ("sack", Set(|config, form| form.switch("tcp_sack", config.sack))),
@@ -99,13 +99,12 @@ fn empty() -> Form {
         },
         settings: Settings { sysctls: BTreeMap::new(), mtu_bytes: 0, route: Route::default() },
         rto: None,
-        socket: SocketOptions { nodelay: false, pacing: false, receive_window_bytes: 0 },
+        socket: SocketOptions { nodelay: false, pacing: false, window_clamp_bytes: None },
     };
     // A connection learns nothing from those before it.
     form.sysctl("tcp_no_metrics_save", 1);
     form.sysctl("tcp_slow_start_after_idle", 1);
-    // Neither buffer is to be what limits a sender.
-    form.sysctl("tcp_rmem", "4096 131072 67108864");
+    // The send buffer is not to be what limits a sender.
     form.sysctl("tcp_wmem", "4096 131072 67108864");
     form
 }
@@ -157,6 +156,15 @@ fn packet_size(config: &TcpConfig, form: &mut Form, draft: &mut Draft<'_>) {
             .reasons
             .push(format!("packet_size = {}: the kernel takes 100 to 65535 bytes", config.packet_size));
     }
+}
+
+/// The kernel makes room as a flow needs it, up to twice the window, as half of the buffer is for its own structures. Room
+/// from the beginning would not be the same: while the window grows, the kernel acknowledges every segment at once.
+fn receive_window(config: &TcpConfig, form: &mut Form) {
+    let window = config.receive_window;
+    let buffer = (2 * window.0).clamp(1 << 17, 1 << 30);
+    form.sysctl("tcp_rmem", format!("4096 131072 {buffer}"));
+    form.socket.window_clamp_bytes = (window < profile::linux().receive_window).then_some(window.0);
 }
 
 fn initial_window(config: &TcpConfig, form: &mut Form) {

@@ -1,0 +1,279 @@
+//! Short runs of scenarios on this host's kernel. They need root: elsewhere they say that they are skipped, and pass.
+
+use airtcp_live::lab::{Run, run};
+use airtcp_live::namespace::Namespace;
+use airtcp_proto::scheme::Scheme;
+use airtcp_sim::RunOptions;
+use airtcp_sim::scenario::{Recipe, Scenario};
+use airtcp_wire::Dur;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// One emulator at a time keeps time better than two.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn may_run() -> bool {
+    match Namespace::new() {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            eprintln!("skipped: {error}");
+            false
+        }
+        made => made.map(|_| true).unwrap(),
+    }
+}
+
+const LINK: &str = r#"
+    [[link]]
+    name = "l"
+    rate = "10Mbit/s"
+    delay = "5ms"
+    queue = { packets = 50 }
+"#;
+
+fn scenario(text: &str) -> Scenario {
+    Scenario::load(text, "test.toml", Path::new(""), &[]).unwrap()
+}
+
+/// What it says, as JSON; `None` where it cannot be run.
+fn outcome(scenario: &Scenario, scheme: &str) -> Option<Value> {
+    let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if !may_run() {
+        return None;
+    }
+    let request = Run { scenario, scheme, seed: 1, series: Some(Dur::from_millis(40)) };
+    let found = run(&request, |_| ControlFlow::Continue(())).unwrap();
+    Some(serde_json::to_value(&found).unwrap())
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+fn within(value: &Value, range: std::ops::RangeInclusive<f64>) {
+    assert!(range.contains(&number(value)), "{value} is not in {range:?}");
+}
+
+/// The names of all fields, with where they stand.
+fn fields(prefix: &str, value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(map) => map.iter().for_each(|(name, value)| {
+            found.insert(format!("{prefix}.{name}"));
+            fields(&format!("{prefix}.{name}"), value, found);
+        }),
+        Value::Array(values) => values.iter().for_each(|value| fields(prefix, value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn without_loss_the_link_is_full_and_the_record_is_the_simulators() {
+    let scenario = scenario(&format!("duration = \"3s\"\nwarmup = \"1s\"\n{LINK}"));
+    let Some(found) = outcome(&scenario, "reno") else { return };
+    let record = &found["record"];
+    let flow = &record["flows"][0];
+    within(&record["goodput_bps"], 8.5e6..=9.6e6);
+    assert!(number(&record["goodput_bps"]) <= 1.02 * number(&record["bound_bps"]));
+    within(&flow["rtt_min_ms"], 10.0..=15.0);
+    within(&record["links"][0]["utilisation"], 0.9..=1.01);
+    assert_eq!((&flow["losses_corruption"], &flow["losses_outage"]), (&0.into(), &0.into()));
+    assert_eq!(flow["losses_congestion"], record["links"][0]["drops_overflow"]);
+
+    let scheme = Scheme::parse("reno", "linux").unwrap();
+    let simulated = airtcp_sim::run(&scenario, &scheme, 1, RunOptions::default()).unwrap();
+    let names = |record: &Value| {
+        let mut found = BTreeSet::new();
+        fields("", record, &mut found);
+        found
+    };
+    assert_eq!(names(record), names(&serde_json::to_value(&simulated.record).unwrap()));
+    for (table, rows) in [("flows", 60), ("queues", 120), ("deliveries", 60), ("rtts", 10)] {
+        let columns = found["series"][table].as_object().unwrap();
+        let lengths: BTreeSet<_> = columns.values().map(|column| column.as_array().unwrap().len()).collect();
+        assert!(lengths.len() == 1 && *lengths.first().unwrap() >= rows, "{table}: {lengths:?}");
+    }
+}
+
+#[test]
+fn every_loss_is_found_and_repaired() {
+    let scenario = scenario(&format!("duration = \"3s\"\n{LINK}loss = {{ ber = 2e-6 }}\n"));
+    let Some(found) = outcome(&scenario, "cubic") else { return };
+    let (record, flow) = (&found["record"], &found["record"]["flows"][0]);
+    let of = |name: &str| flow[name].as_u64().unwrap();
+    let dropped = |link: usize| record["links"][link]["drops_corruption"].as_u64().unwrap();
+    assert!(of("losses_corruption") > 5);
+    // A SYN or its answer may be among them.
+    assert!((of("losses_corruption") + of("acks_lost")).abs_diff(dropped(0) + dropped(1)) <= 1);
+    let lost = of("losses_corruption") + of("losses_congestion");
+    assert_eq!(of("data_packets_sent"), of("data_packets_delivered") + lost + of("data_packets_under_way"));
+    assert!(of("retransmissions") - of("retransmissions_spurious") <= lost);
+    assert!(of("fast_retransmits") > 0 && of("cwnd_reductions") >= of("fast_retransmits") / 2);
+    let kinds: BTreeSet<_> =
+        found["series"]["events"]["kind"].as_array().unwrap().iter().map(Value::to_string).collect();
+    assert!(
+        kinds.contains("\"loss\"")
+            && kinds.contains("\"fast-retransmit\"")
+            && kinds.contains("\"duplicate-ack\""),
+        "{kinds:?}"
+    );
+}
+
+#[test]
+fn all_kinds_of_traffic_cross_at_once() {
+    let scenario = scenario(&format!(
+        r#"duration = "4s"
+        {LINK}
+        [[link]]
+        name = "m"
+        rate = "20Mbit/s"
+        delay = "2ms"
+        [[flow]]
+        name = "short"
+        traffic = "poisson"
+        interval = "50ms"
+        size = "20kB"
+        [[flow]]
+        name = "bulk"
+        traffic = "bytes"
+        size = "300kB"
+        count = 2
+        stagger = "1s"
+        [[flow]]
+        name = "back"
+        direction = "reverse"
+        scheme = "cubic"
+        enter = "m"
+        start = "500ms"
+        stop = "2s"
+        [[flow]]
+        name = "bursts"
+        traffic = "on-off"
+        on = "200ms"
+        off = "200ms"
+        rate = "1Mbit/s"
+        leave = "l"
+        [[flow]]
+        name = "datagrams"
+        traffic = "udp"
+        rate = "800kbit/s"
+        packet = "1000B"
+        measure = false
+        "#
+    ));
+    let Some(found) = outcome(&scenario, "reno") else { return };
+    let flows = found["record"]["flows"].as_array().unwrap();
+    let flow = |name: &str| flows.iter().find(|flow| flow["name"] == name).unwrap();
+    let completions = |name: &str| flow(name)["completion_times_s"].as_array().unwrap().len() as f64;
+    within(&flow("short")["transfers_started"], 40.0..=130.0);
+    assert!(completions("short") >= 0.8 * number(&flow("short")["transfers_started"]));
+    for bulk in flows.iter().filter(|flow| flow["name"] == "bulk") {
+        assert_eq!(
+            (&bulk["bytes_received"], bulk["completion_times_s"].as_array().unwrap().len()),
+            (&300_000.into(), 1)
+        );
+    }
+    assert_eq!(flow("back")["scheme"], "cubic");
+    assert_eq!(completions("back"), 1.0);
+    within(&flow("back")["goodput_bps"], 1e6..=20e6);
+    within(&flow("bursts")["bytes_received"], 20e3..=1e6);
+    within(&flow("datagrams")["data_packets_delivered"], 300.0..=401.0);
+    assert!(flows.iter().all(|flow| flow["resets"] == 0), "{flows:?}");
+}
+
+#[test]
+fn a_papers_sender_is_loaded_for_the_run_alone() {
+    let scenario = scenario(&format!("duration = \"2s\"\n{LINK}"));
+    let Some(found) = outcome(&scenario, "westwood-vt:beta=0.9:initial_window=4") else { return };
+    assert_eq!(found["host"]["congestion_control"], "westwood_vt");
+    assert_eq!(found["host"]["controller"]["sockets_opened"].as_u64().unwrap() > 0, true);
+    within(&found["record"]["goodput_bps"], 7e6..=9.6e6);
+    let left = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap();
+    assert!(!left.contains(&format!("air{}_", std::process::id())), "{left}");
+}
+
+/// A recipe file and where the record is to go.
+struct Files(PathBuf);
+
+impl Files {
+    fn new(name: &str, scenario: &str) -> Files {
+        let folder = std::env::temp_dir().join(format!("airtcp-lab-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let recipe = Recipe::new(scenario, "test.toml", Path::new(""), &[]);
+        fs::write(folder.join("recipe.json"), serde_json::to_vec(&recipe).unwrap()).unwrap();
+        Files(folder)
+    }
+
+    fn out(&self) -> PathBuf {
+        self.0.join("record.json")
+    }
+
+    fn start(&self, scheme: &str) -> Child {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_airtcpd"));
+        command
+            .args(["run", "--seed", "1", "--scheme", scheme, "--progress", "--recipe"])
+            .arg(self.0.join("recipe.json"));
+        command.arg("--out").arg(self.out()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn signal(child: &Child, signal: Signal) {
+    kill(Pid::from_raw(child.id() as i32), signal).unwrap();
+}
+
+fn cgroup(pid: u32) -> PathBuf {
+    airtcp_kernel::cgroup::mount().unwrap().join(format!("airtcp-run-{pid}"))
+}
+
+#[test]
+fn an_interrupted_run_leaves_no_record_and_a_killed_one_nothing_after_the_next() {
+    let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if !may_run() {
+        return;
+    }
+    if airtcp_kernel::cgroup::mount().is_none() {
+        return eprintln!("skipped: no cgroup2 is mounted");
+    }
+    let files = Files::new("killed", &format!("duration = \"60s\"\n{LINK}"));
+    let mut killed = files.start("rto-m");
+    std::thread::sleep(Duration::from_millis(800));
+    assert!(cgroup(killed.id()).exists());
+    signal(&killed, Signal::SIGKILL);
+    killed.wait().unwrap();
+
+    let interrupted = files.start("rto-m");
+    std::thread::sleep(Duration::from_millis(800));
+    assert!(!cgroup(killed.id()).exists(), "what the killed one left");
+    signal(&interrupted, Signal::SIGINT);
+    let pid = interrupted.id();
+    let ended = interrupted.wait_with_output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert!(!ended.status.success() && said.contains("airtcpd: interrupted"), "{said}");
+    assert!(said.contains(r#""of_s": 60.0"#), "{said}");
+    assert!(!files.out().exists() && !cgroup(pid).exists());
+}
+
+#[test]
+fn what_has_no_form_is_refused_with_its_reason() {
+    let files = Files::new("refused", LINK);
+    let ended = files.start("cubic+snoop").wait_with_output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert!(
+        !ended.status.success() && said.contains("no Linux form yet: the base-station machine `snoop`"),
+        "{said}"
+    );
+    assert!(!files.out().exists());
+}
