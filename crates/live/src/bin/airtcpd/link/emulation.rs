@@ -68,7 +68,8 @@ impl Emulation {
         let kept = drive(&mut self.emulator, devices, &clock, &control, |now, emulator, kept| {
             show(&live.line(now, emulator, kept));
             ControlFlow::Continue(())
-        })?;
+        })
+        .context("an interface at an end of the path")?;
         let report = Report::new(&self.names, self.seed, clock.now(), &mut self.emulator, &kept);
         if self.every.is_some() && io::stderr().is_terminal() {
             eprintln!();
