@@ -2,7 +2,7 @@
 
 use super::apply::{self, Applied, Target};
 use super::record::{Lock, Record};
-use super::{CcError, Loaded, Registered, Request, find, register};
+use super::{CcError, Loaded, Registered, Request, find, register, requirements};
 use crate::bpffs;
 use airtcp_proto::cc::registry::nearest;
 use libbpf_rs::MapHandle;
@@ -134,6 +134,10 @@ pub(super) fn is_pinned(name: &str) -> bool {
 fn folders() -> Result<Vec<String>, CcError> {
     let entries = match fs::read_dir(FOLDER) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            requirements::check_capabilities()?;
+            return Err(CcError::io(format!("read {FOLDER}"))(error));
+        }
         entries => entries.map_err(CcError::io(format!("read {FOLDER}")))?,
     };
     Ok(entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect())

@@ -1,8 +1,8 @@
 //! What is remembered of a pinned controller, so that any process can tell of it and undo it: files in /run/airtcp/cc. One
 //! process at a time changes them.
 
-use super::CcError;
 use super::apply::Applied;
+use super::{CcError, requirements};
 use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
@@ -58,7 +58,9 @@ impl Record {
 pub struct Lock(#[expect(dead_code, reason = "unlocks when it is dropped")] Flock<File>);
 
 impl Lock {
+    /// Who may not change anything is told so, before it stumbles over files.
     pub fn take() -> Result<Lock, CcError> {
+        requirements::check_capabilities()?;
         let doing = || CcError::io(format!("lock {FOLDER}"));
         fs::create_dir_all(FOLDER).map_err(doing())?;
         let folder = File::open(FOLDER).map_err(doing())?;

@@ -1,5 +1,6 @@
 //! What it takes to load a congestion control.
 
+use super::CcError;
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::Struct;
 use std::path::Path;
@@ -14,6 +15,12 @@ pub fn missing_capabilities() -> Option<String> {
     let status = std::fs::read_to_string("/proc/thread-self/status").ok()?;
     let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
     missing_of(u64::from_str_radix(effective.trim(), 16).ok()?)
+}
+
+/// # Errors
+/// [`CcError::Capability`].
+pub fn check_capabilities() -> Result<(), CcError> {
+    missing_capabilities().map_or(Ok(()), |missing| Err(CcError::Capability(missing)))
 }
 
 /// CAP_SYS_ADMIN stands for the two that Linux 5.8 split off it.
