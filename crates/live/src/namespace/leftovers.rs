@@ -112,6 +112,20 @@ pub fn clean() -> io::Result<Vec<Change>> {
     clean_in(Path::new(FOLDER))
 }
 
+/// [`clean`] at the start of a command: says what it undid and what it could not, and lets the command go on. Whoever may
+/// not clean may not make what would have to be cleaned either, and is told so then.
+pub fn clean_up() {
+    match clean() {
+        Ok(undone) => {
+            for change in undone {
+                eprintln!("airtcpd: undone, as whoever did it is dead: {change:?}");
+            }
+        }
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
+        Err(error) => eprintln!("airtcpd: {FOLDER}: {error}"),
+    }
+}
+
 /// What the dead have left and nobody has undone yet, of every network namespace.
 ///
 /// # Errors

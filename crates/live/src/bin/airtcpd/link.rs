@@ -4,6 +4,7 @@ mod between;
 mod emulation;
 mod shell;
 
+use airtcp_live::namespace::leftovers;
 use airtcp_sim::Scenario;
 use airtcp_wire::{Dur, human};
 use anyhow::Context;
@@ -82,6 +83,7 @@ pub struct Options {
 
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let scenario = options.read_scenario()?;
+    leftovers::clean_up();
     match &options.between {
         Some(names) => between::run(&options, &scenario, [&names[0], &names[1]]),
         None => shell::run(&options, &scenario),

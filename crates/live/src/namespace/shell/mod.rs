@@ -68,9 +68,6 @@ pub fn run<T: Send>(
     emulate: impl FnOnce(Ends, &AtomicBool) -> T + Send,
 ) -> anyhow::Result<(u8, T)> {
     let namespace = Namespace::new()?;
-    for change in leftovers::clean().context(leftovers::FOLDER)? {
-        eprintln!("airtcpd: undone, as whoever did it is dead: {change:?}");
-    }
     let invoker = Invoker::find()?;
     let terminal = Terminal::open();
     let signals = Signals::block()?;
