@@ -40,9 +40,13 @@ fn types() -> Check {
 }
 
 fn struct_ops() -> Check {
-    let done = probe::congestion_controls().map(|()| "registered a Reno, and took it back".to_owned());
     let cure = "root, and Linux 6.4 or newer with BTF and CONFIG_BPF_JIT";
-    Check::tried("struct_ops", LOADING, done.map_err(words), cure).needed()
+    let done = match missing_capabilities() {
+        Some(missing) => Err(format!("could not be tried without {missing}")),
+        None => probe::congestion_controls().map_err(words),
+    };
+    let done = done.map(|()| "registered a Reno, and took it back".to_owned());
+    Check::tried("struct_ops", LOADING, done, cure).needed()
 }
 
 fn bpf_file_system() -> Check {
