@@ -42,6 +42,7 @@ struct tcp_sock {
 	__u32 snd_cwnd_clamp;
 	__u32 snd_ssthresh;
 	__u32 prior_cwnd;
+	__u32 high_seq;
 	__u32 packets_out;
 	__u32 sacked_out;
 	__u32 lost_out;

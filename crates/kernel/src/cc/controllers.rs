@@ -77,6 +77,15 @@ impl Controller {
         self.spec.name
     }
 
+    /// What the program's struct of parameters holds if they are as `given`, and the others' defaults.
+    ///
+    /// # Errors
+    /// An unknown parameter or a value out of range.
+    pub fn stored(&self, given: &BTreeMap<String, f64>) -> Result<Vec<u32>, CcError> {
+        let values = self.values(given)?;
+        Ok(self.fields.iter().map(|field| field.encode(values.get(&field.name))).collect())
+    }
+
     /// Checks `given` and fills in the defaults.
     pub(super) fn values(&self, given: &BTreeMap<String, f64>) -> Result<Values, CcError> {
         Ok(registry::check(self.scheme(), &self.params, given)?)

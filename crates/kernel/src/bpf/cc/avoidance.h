@@ -34,8 +34,10 @@ enum cause { CAUSE_LOSS, CAUSE_ECN, CAUSE_TIMEOUT };
 struct congestion {
 	enum cause cause;
 	/* Segments outstanding, at most cwnd at the loss. */
-	__u32 flight_size;
+	__u64 flight_size_q16;
 	__u32 mss;
+	/* The last one measured, and the smallest; NO_RTT before the first one. */
+	__u32 rtt_us;
 	__u32 min_rtt_us;
 	__u32 una;
 	__u32 nxt;
@@ -54,8 +56,8 @@ struct avoidance {
 	void (*init)(void *self, const void *params);
 	/* Every ACK, before growth, also in recovery; may change the window outside of it. Nothing. */
 	void (*observe)(void *self, const void *params, const struct ack *ack, struct window *window);
-	/* `acked` segments in congestion avoidance while the window is what limits, at most cwnd. One segment a window. */
-	void (*increase)(void *self, const void *params, __u32 acked, struct window *window);
+	/* So many segments acknowledged in congestion avoidance, the window being what limits. One segment a window. */
+	void (*increase)(void *self, const void *params, __u64 acked_q16, struct window *window);
 	/* ssthresh in segments, Q16, or KEEP. The kernel asks of a timeout as if it were a loss before it says that it is one
 	 * (hooks.h): the second answer counts, and must not depend on the first. Half of FlightSize. */
 	__u64 (*reduce)(void *self, const void *params, const struct congestion *event, const struct window *window);
@@ -74,7 +76,7 @@ struct avoidance {
 /* RFC 5681 §3.1 eq. (4) without its minimum of two segments, which hooks.h sees to. */
 static inline __u64 half_of_flight(const struct congestion *event)
 {
-	return (__u64)event->flight_size << 15;
+	return event->flight_size_q16 / 2;
 }
 
 #endif

@@ -9,8 +9,8 @@
 #define RATE_MAX (1ULL << 36)
 #define RTT_MAX_US (1U << 27)
 
-/* AckedCount (Mascolo et al., MobiCom 2001, §2.3): how many bytes have arrived since the ACK before. A duplicate ACK stands for one segment, which the cumulative ACK that
- * follows does not count again. `accounted_for`: bytes of such segments. */
+/* AckedCount (Mascolo et al., MobiCom 2001, §2.3): how many bytes have arrived since the ACK before. A duplicate
+ * ACK stands for one segment, which the cumulative ACK that follows does not count again. `accounted_for`: bytes of such segments. */
 static inline __u32 acked_count(__u32 *accounted_for, const struct ack *ack)
 {
 	__u32 counted;

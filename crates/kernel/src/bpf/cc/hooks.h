@@ -30,26 +30,35 @@
 
 /* In the socket. */
 struct state {
+	/* cwnd when the kernel asked last. */
+	__u64 cwnd_before_q16;
 	/* As of the last ACK. */
 	__u32 una;
 	__u32 delivered;
 	/* cwnd, or what the kernel is lowering it to: in recovery, and after a timeout, its own is something else. */
 	__u32 cwnd;
-	__u32 fraction_q16;
-	/* Segments that this ACK has acknowledged cumulatively, and the RTT measured with it. */
+	__u32 fraction_q32;
+	/* Segments that this ACK has acknowledged cumulatively. */
 	__u32 acked;
+	/* The last one measured, and the smallest; NO_RTT before the first one. */
 	__u32 rtt_us;
 	__u32 min_rtt_us;
 	/* ssthresh before the last reduction; and what it is to be after it, 0: what it is. */
 	__u32 ssthresh_before;
 	__u32 ssthresh_after;
+	/* What belongs to either beside whole segments. */
+	__u16 ssthresh_fraction_q16;
 	/* tcp_mstamp of the last ACK with ECN-Echo, the lower half. */
 	__u32 echoed_at;
 	__u8 is_echoed : 1;
+	/* `rtt_us` is this ACK's. */
+	__u8 is_measured : 1;
 	/* Of what the kernel has asked for last: not yet counted; ssthresh was set; it is below cwnd. */
 	__u8 is_asked : 1;
 	__u8 is_answered : 1;
 	__u8 is_lower : 1;
+	/* The last ACK found the kernel lowering cwnd. */
+	__u8 was_lowering : 1;
 	/* CA_EVENT_LOSS has told of the timeout. */
 	__u8 is_timeout_told : 1;
 	/* The receiver was owed a CWR before. */
@@ -83,6 +92,12 @@ static __always_inline int has_ecn_echo(struct sock *sk)
 	return state->is_echoed && state->echoed_at == (__u32)tcp_sk(sk)->tcp_mstamp;
 }
 
+/* `segments`, which are ssthresh as the kernel has it or will have it, with what it cannot have. */
+static __always_inline __u64 ssthresh_q16(struct sock *sk, __u32 segments)
+{
+	return ((__u64)segments << 16) + state_of(sk)->ssthresh_fraction_q16;
+}
+
 static __always_inline __u32 ssthresh_of(struct sock *sk)
 {
 	struct state *state = state_of(sk);
@@ -95,8 +110,8 @@ static __always_inline struct window window_of(struct sock *sk)
 	struct state *state = state_of(sk);
 	struct window window = {
 		.cwnd = is_lowering_cwnd(sk) ? state->cwnd : tcp_sk(sk)->snd_cwnd,
-		.ssthresh = ssthresh_of(sk),
-		.fraction_q16 = state->fraction_q16,
+		.fraction_q32 = state->fraction_q32,
+		.ssthresh_q16 = ssthresh_q16(sk, ssthresh_of(sk)),
 	};
 
 	return window;
@@ -108,19 +123,21 @@ static __always_inline void set_window(struct sock *sk, const struct window *win
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	state->cwnd = smaller(window->cwnd, tp->snd_cwnd_clamp);
-	state->fraction_q16 = window->fraction_q16;
+	state->fraction_q32 = window->fraction_q32;
+	state->ssthresh_fraction_q16 = window->ssthresh_q16;
 	tp->snd_cwnd = state->cwnd;
-	tp->snd_ssthresh = window->ssthresh;
+	tp->snd_ssthresh = window->ssthresh_q16 >> 16;
 }
 
-static __always_inline struct congestion congestion_of(struct sock *sk, enum cause cause, __u32 lossy_window)
+static __always_inline struct congestion congestion_of(struct sock *sk, enum cause cause, __u64 lossy_window_q16)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct congestion event = {
 		.cause = cause,
 		/* Behind a hole that stays open SACK lets what is outstanding grow beyond the window of the loss. */
-		.flight_size = smaller(tp->packets_out, lossy_window),
+		.flight_size_q16 = smaller((__u64)tp->packets_out << 16, lossy_window_q16),
 		.mss = larger(tp->mss_cache, 1),
+		.rtt_us = state_of(sk)->rtt_us,
 		.min_rtt_us = state_of(sk)->min_rtt_us,
 		.una = tp->snd_una,
 		.nxt = tp->snd_nxt,
@@ -129,22 +146,26 @@ static __always_inline struct congestion congestion_of(struct sock *sk, enum cau
 	return event;
 }
 
-/* Asks the controller. The ssthresh that it answers, in segments and Q16, or KEEP. */
+/* Asks the controller. The ssthresh that follows, in segments: what it answers, or what it was. */
 static __always_inline __u64 ask(struct sock *sk, const struct congestion *event, const struct window *window)
 {
 	struct state *state = state_of(sk);
-	__u64 ssthresh_q16;
+	__u64 answer_q16;
 
 	state->cause = event->cause;
 	state->judgement = AVOIDANCE.judge ? AVOIDANCE.judge(&state->own, PARAMS, event, window) : CONGESTION;
-	ssthresh_q16 = AVOIDANCE.reduce ? AVOIDANCE.reduce(&state->own, PARAMS, event, window) : half_of_flight(event);
-	if (ssthresh_q16 != KEEP)
-		/* RFC 5681 §3.1 eq. (4). */
-		ssthresh_q16 = smaller(larger(ssthresh_q16, 2 * ONE_Q16), (__u64)WINDOW_MAX << 16);
-	state->is_answered = ssthresh_q16 != KEEP;
-	state->is_lower = ssthresh_q16 < cwnd_q16(window);
-	state->ssthresh_before = window->ssthresh;
-	return ssthresh_q16;
+	answer_q16 = AVOIDANCE.reduce ? AVOIDANCE.reduce(&state->own, PARAMS, event, window) : half_of_flight(event);
+	state->is_answered = answer_q16 != KEEP;
+	state->ssthresh_before = window->ssthresh_q16 >> 16;
+	if (answer_q16 == KEEP) {
+		state->is_lower = 0;
+		return window->ssthresh_q16;
+	}
+	/* RFC 5681 §3.1 eq. (4). */
+	answer_q16 = smaller(larger(answer_q16, 2 * ONE_Q16), (__u64)WINDOW_MAX << 16);
+	state->is_lower = answer_q16 < cwnd_q16(window);
+	state->ssthresh_fraction_q16 = answer_q16;
+	return answer_q16;
 }
 
 /* After a loss or ECN-Echo: cwnd as it is to become, and as ssthresh until it has. It is never raised. */
@@ -152,27 +173,28 @@ static __always_inline __u32 reduce(struct sock *sk, enum cause cause)
 {
 	struct state *state = state_of(sk);
 	struct window window = window_of(sk);
-	struct congestion event = congestion_of(sk, cause, window.cwnd);
+	struct congestion event = congestion_of(sk, cause, cwnd_q16(&window));
 	__u64 ssthresh_q16 = ask(sk, &event, &window);
 
-	state->ssthresh_after = ssthresh_q16 == KEEP ? window.ssthresh : ssthresh_q16 >> 16;
-	set_cwnd_q16(&window, smaller(cwnd_q16(&window), ssthresh_q16));
+	state->cwnd_before_q16 = cwnd_q16(&window);
+	state->ssthresh_after = ssthresh_q16 >> 16;
+	if (state->is_lower)
+		set_cwnd_q16(&window, ssthresh_q16);
 	state->cwnd = window.cwnd;
-	state->fraction_q16 = window.fraction_q16;
+	state->fraction_q32 = window.fraction_q32;
 	return window.cwnd;
 }
 
 /* After a timeout, cwnd having been `window` until then. */
-static __always_inline void time_out(struct sock *sk, const struct window *window, __u32 lossy_window)
+static __always_inline void time_out(struct sock *sk, const struct window *window, __u64 lossy_window_q16)
 {
 	struct state *state = state_of(sk);
-	struct congestion event = congestion_of(sk, CAUSE_TIMEOUT, lossy_window);
-	__u64 ssthresh_q16 = ask(sk, &event, window);
+	struct congestion event = congestion_of(sk, CAUSE_TIMEOUT, lossy_window_q16);
 
-	tcp_sk(sk)->snd_ssthresh = ssthresh_q16 == KEEP ? window->ssthresh : ssthresh_q16 >> 16;
+	tcp_sk(sk)->snd_ssthresh = ask(sk, &event, window) >> 16;
 	state->ssthresh_after = 0;
 	state->cwnd = window->cwnd;
-	state->fraction_q16 = window->fraction_q16;
+	state->fraction_q32 = window->fraction_q32;
 }
 
 static __always_inline void end_reduction(struct sock *sk)
@@ -227,7 +249,7 @@ static __always_inline struct ack ack_of(struct sock *sk)
 		.now_us = tp->tcp_mstamp,
 		.acked_bytes = tp->snd_una - state->una,
 		.mss = larger(tp->mss_cache, 1),
-		.rtt_us = state->rtt_us,
+		.rtt_us = state->is_measured ? state->rtt_us : NO_RTT,
 		.srtt_us = tp->srtt_us >> 3,
 		.min_rtt_us = state->min_rtt_us,
 		.peer_timestamp = tp->rx_opt.rcv_tsval,
@@ -250,7 +272,8 @@ static __always_inline void observe(struct sock *sk)
 
 	state->una = tp->snd_una;
 	state->delivered = tp->delivered;
-	state->rtt_us = NO_RTT;
+	state->is_measured = 0;
+	state->was_lowering = ack.in_recovery;
 	if (AVOIDANCE.observe)
 		AVOIDANCE.observe(&state->own, PARAMS, &ack, &window);
 	if (!ack.in_recovery)
@@ -301,6 +324,7 @@ void BPF_PROG(pkts_acked, struct sock *sk, const struct ack_sample *sample)
 	state->acked = sample->pkts_acked;
 	if (sample->rtt_us < 0)
 		return;
+	state->is_measured = 1;
 	state->rtt_us = larger(sample->rtt_us, 1);
 	state->min_rtt_us = smaller(state->min_rtt_us, state->rtt_us);
 }
@@ -309,12 +333,14 @@ SEC("struct_ops")
 void BPF_PROG(in_ack_event, struct sock *sk, __u32 flags)
 {
 	struct state *state = state_of(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
 	__u8 phase = ca_state(sk);
 
 	state->is_echoed = !!(flags & CA_ACK_ECE);
-	state->echoed_at = tcp_sk(sk)->tcp_mstamp;
+	state->echoed_at = tp->tcp_mstamp;
 	observe(sk);
-	if (state->is_answered || phase < TCP_CA_Recovery)
+	/* Recovery that ends with this ACK leaves it to ssthresh(). */
+	if (state->is_answered || phase < TCP_CA_Recovery || !is_before(tp->snd_una, tp->high_seq))
 		return;
 	if (state->is_echoed)
 		answer_late(sk);
@@ -341,10 +367,9 @@ void BPF_PROG(cwnd_event, struct sock *sk, enum tcp_ca_event event)
 	switch (event) {
 	case CA_EVENT_LOSS:
 		/* ssthresh() took it for a loss. */
-		window.cwnd = tcp_sk(sk)->snd_cwnd;
-		window.ssthresh = state->ssthresh_before;
-		window.fraction_q16 = state->fraction_q16;
-		time_out(sk, &window, window.cwnd);
+		set_cwnd_q16(&window, state->cwnd_before_q16);
+		window.ssthresh_q16 = ssthresh_q16(sk, state->ssthresh_before);
+		time_out(sk, &window, state->cwnd_before_q16);
 		state->is_timeout_told = 1;
 		break;
 	case CA_EVENT_COMPLETE_CWR:
@@ -363,13 +388,15 @@ static __always_inline void enter_loss(struct sock *sk)
 {
 	struct state *state = state_of(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
-	struct congestion event = congestion_of(sk, CAUSE_TIMEOUT, tp->prior_cwnd);
+	struct congestion event = congestion_of(sk, CAUSE_TIMEOUT, 0);
 	struct window window = window_of(sk);
+	/* In recovery from a loss, unless ECN-Echo has been answered to since, cwnd as it was then. */
+	__u64 lossy_window_q16 = state->cause == CAUSE_LOSS ? state->cwnd_before_q16 : cwnd_q16(&window);
 
 	COUNT(timeouts);
 	state->owed_cwr = !!(tp->ecn_flags & TCP_ECN_QUEUE_CWR);
 	if (is_lowering_cwnd(sk) && !state->is_timeout_told) {
-		time_out(sk, &window, tp->prior_cwnd);
+		time_out(sk, &window, lossy_window_q16);
 		state->is_asked = 1;
 	}
 	if (state->is_asked)
@@ -380,7 +407,7 @@ static __always_inline void enter_loss(struct sock *sk)
 		return;
 	}
 	state->cwnd = tp->snd_cwnd;
-	state->fraction_q16 = 0;
+	state->fraction_q32 = 0;
 }
 
 SEC("struct_ops")
@@ -396,28 +423,30 @@ void BPF_PROG(set_state, struct sock *sk, __u8 phase)
 	}
 }
 
+static __always_inline __u64 slow_start_gain(struct state *state)
+{
+	return AVOIDANCE.slow_start_gain ? AVOIDANCE.slow_start_gain(&state->own) : ONE_Q16;
+}
+
 SEC("struct_ops")
 void BPF_PROG(cong_avoid, struct sock *sk, __u32 ack, __u32 acked)
 {
 	struct state *state = state_of(sk);
 	struct window window = window_of(sk);
+	__u64 acked_q16;
 
-	/* RFC 3168 §6.1.2: no growth on an ACK with ECN-Echo. */
-	if (has_ecn_echo(sk) || !is_cwnd_limited(tcp_sk(sk)))
+	/* RFC 3168 §6.1.2: no growth on an ACK with ECN-Echo. Nor on the one that ends recovery. */
+	if (has_ecn_echo(sk) || state->was_lowering || !is_cwnd_limited(tcp_sk(sk)))
 		return;
 	/* What SACK has reported before has left the network before: it does not count again when the hole closes. */
-	acked = smaller(acked, state->acked);
-	if (acked && in_slow_start(&window)) {
-		__u64 gain_q16 = AVOIDANCE.slow_start_gain ? AVOIDANCE.slow_start_gain(&state->own) : ONE_Q16;
-
-		acked = slow_start(&window, acked, gain_q16);
-	}
-	/* One ACK of all that was in flight before a reduction is not worth several windows. */
-	acked = smaller(acked, window.cwnd);
-	if (acked && AVOIDANCE.increase)
-		AVOIDANCE.increase(&state->own, PARAMS, acked, &window);
-	else if (acked)
-		grow_additively(&window, acked, ONE_Q16);
+	acked = smaller(smaller(acked, state->acked), WINDOW_MAX);
+	acked_q16 = (__u64)acked << 16;
+	if (acked && in_slow_start(&window))
+		acked_q16 = slow_start(&window, acked, slow_start_gain(state));
+	if (acked_q16 && AVOIDANCE.increase)
+		AVOIDANCE.increase(&state->own, PARAMS, acked_q16, &window);
+	else if (acked_q16)
+		grow_additively(&window, acked_q16, ONE_Q16);
 	set_window(sk, &window);
 }
 

@@ -65,11 +65,11 @@ static inline void hybla_observe(void *self, const void *params, const struct ac
 	hybla->avoidance_gain_q16 = rho_q16 * rho_q16 >> 16;
 }
 
-static inline void hybla_increase(void *self, const void *params, __u32 acked, struct window *window)
+static inline void hybla_increase(void *self, const void *params, __u64 acked_q16, struct window *window)
 {
 	struct hybla *hybla = self;
 
-	grow_additively(window, acked, hybla->avoidance_gain_q16);
+	grow_additively(window, acked_q16, hybla->avoidance_gain_q16);
 }
 
 static inline __u64 hybla_slow_start_gain(void *self)

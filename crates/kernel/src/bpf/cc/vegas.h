@@ -50,7 +50,7 @@ static inline void vegas_init(void *self, const void *params)
 static inline void vegas_leave_slow_start(struct window *window)
 {
 	window->cwnd = larger(window->cwnd, 2);
-	window->ssthresh = smaller(window->ssthresh, window->cwnd);
+	window->ssthresh_q16 = smaller(window->ssthresh_q16, cwnd_q16(window));
 }
 
 /* §3.2: Diff = (expected - actual) rate * base RTT, in whole segments as Linux has it. */
@@ -107,12 +107,12 @@ static inline void vegas_observe(void *self, const void *params, const struct ac
 	vegas_end_round(vegas, params, ack, window);
 }
 
-static inline void vegas_increase(void *self, const void *params, __u32 acked, struct window *window)
+static inline void vegas_increase(void *self, const void *params, __u64 acked_q16, struct window *window)
 {
 	struct vegas *vegas = self;
 
 	if (vegas->is_reno)
-		grow_additively(window, acked, ONE_Q16);
+		grow_additively(window, acked_q16, ONE_Q16);
 }
 
 static inline __u64 vegas_slow_start_gain(void *self)

@@ -44,9 +44,9 @@ static inline int veno_is_congested(const struct veno *veno, const struct veno_p
 }
 
 /* A congested path is probed half as fast: one segment every other round trip. */
-static inline void veno_increase(void *self, const void *params, __u32 acked, struct window *window)
+static inline void veno_increase(void *self, const void *params, __u64 acked_q16, struct window *window)
 {
-	grow_additively(window, acked, veno_is_congested(self, params, window) ? ONE_Q16 / 2 : ONE_Q16);
+	grow_additively(window, acked_q16, veno_is_congested(self, params, window) ? ONE_Q16 / 2 : ONE_Q16);
 }
 
 static inline enum judgement veno_judge(void *self, const void *params, const struct congestion *event,
@@ -66,7 +66,7 @@ static inline __u64 veno_reduce(void *self, const void *params, const struct con
 		veno->base_rtt_before_us = veno->base_rtt_us;
 		veno->base_rtt_us = NO_RTT;
 	}
-	return is_random ? ((__u64)event->flight_size << 16) * p->random_loss_factor_q20 >> 20 : half_of_flight(event);
+	return is_random ? event->flight_size_q16 * p->random_loss_factor_q20 >> 20 : half_of_flight(event);
 }
 
 static inline void veno_undo(void *self)

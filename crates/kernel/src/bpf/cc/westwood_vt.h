@@ -14,31 +14,19 @@ struct westwood_vt_params {
 
 struct westwood_vt {
 	struct westwood_nr nr;
-	/* The last one measured; 0 before. */
-	__u32 rtt_us;
 };
-
-static inline void westwood_vt_observe(void *self, const void *params, const struct ack *ack, struct window *window)
-{
-	struct westwood_vt *vt = self;
-
-	if (ack->rtt_us != NO_RTT)
-		vt->rtt_us = ack->rtt_us;
-	westwood_observe(&vt->nr, params, ack, window);
-}
 
 /* §2 tells causes apart after three duplicate ACKs in congestion avoidance. Of slow start, timeouts and ECN-Echo it does not
  * speak: there WestwoodNR's reaction stays. Eq. (2): delta = (WindowSize/BaseRTT - WindowSize/RTT) * BaseRTT. */
 static inline enum judgement westwood_vt_judge(void *self, const void *params, const struct congestion *event,
 					       const struct window *window)
 {
-	struct westwood_vt *vt = self;
 	const struct westwood_vt_params *p = params;
 	__u64 delta_q16;
 
-	if (event->cause != CAUSE_LOSS || in_slow_start(window) || !vt->rtt_us)
+	if (event->cause != CAUSE_LOSS || in_slow_start(window) || event->rtt_us == NO_RTT)
 		return CONGESTION;
-	delta_q16 = queued_q16((__u64)event->flight_size << 16, event->min_rtt_us, vt->rtt_us);
+	delta_q16 = queued_q16(event->flight_size_q16, event->min_rtt_us, event->rtt_us);
 	if (delta_q16 < (__u64)p->alpha_q10 << 6)
 		return CORRUPTION;
 	return delta_q16 > larger(p->alpha_q10, p->beta_q10) << 6 ? CONGESTION : UNDECIDED;
@@ -48,16 +36,14 @@ static inline enum judgement westwood_vt_judge(void *self, const void *params, c
 static inline __u64 westwood_vt_reduce(void *self, const void *params, const struct congestion *event,
 				       const struct window *window)
 {
-	struct westwood_vt *vt = self;
-
 	if (westwood_vt_judge(self, params, event, window) != CONGESTION)
 		return KEEP;
-	return westwood_reduce(&vt->nr, params, event, window);
+	return westwood_reduce(self, params, event, window);
 }
 
 static const struct avoidance westwood_vt_avoidance = {
 	.init = westwood_init,
-	.observe = westwood_vt_observe,
+	.observe = westwood_observe,
 	.reduce = westwood_vt_reduce,
 	.judge = westwood_vt_judge,
 	.undo = westwood_undo,

@@ -10,53 +10,63 @@
 /* Segments. */
 struct window {
 	__u32 cwnd;
-	__u32 ssthresh;
 	/* What belongs to cwnd beside its whole segments. The kernel's own count of ACKs, snd_cwnd_cnt, is not used: it would
-	 * lose what a reduction leaves of a segment, and a gain that changes from ACK to ACK. */
-	__u32 fraction_q16;
+	 * lose what a reduction leaves of a segment, and a gain that changes from ACK to ACK. In Q16 a large window's growth
+	 * with one ACK would be nothing. */
+	__u32 fraction_q32;
+	__u64 ssthresh_q16;
 };
 
 static inline __u64 cwnd_q16(const struct window *window)
 {
-	return ((__u64)window->cwnd << 16) + window->fraction_q16;
+	return ((__u64)window->cwnd << 16) + (window->fraction_q32 >> 16);
 }
 
 static inline void set_cwnd_q16(struct window *window, __u64 segments_q16)
 {
 	segments_q16 = smaller(segments_q16, (__u64)WINDOW_MAX << 16);
 	window->cwnd = segments_q16 >> 16;
-	window->fraction_q16 = segments_q16 & (ONE_Q16 - 1);
+	window->fraction_q32 = segments_q16 << 16;
 }
 
 static inline int in_slow_start(const struct window *window)
 {
-	return window->cwnd < window->ssthresh;
+	return cwnd_q16(window) < window->ssthresh_q16;
 }
 
 /* No gain is larger: with as many segments as WINDOW_MAX it fits in 64 bits. */
 #define GAIN_MAX_Q16 (1ULL << 37)
 
-/* `gain` segments a window's worth of acknowledged ones (RFC 5681 §3.1). `acked` is at most cwnd. */
-static inline void grow_additively(struct window *window, __u32 acked, __u64 gain_q16)
+/* `gain` segments a window's worth of acknowledged ones (RFC 5681 §3.1). More than a window counts as one: an ACK of all that
+ * was in flight before a reduction is not worth several. */
+static inline void grow_additively(struct window *window, __u64 acked_q16, __u64 gain_q16)
 {
-	/* Shifted by 16 it fits in 64 bits. */
-	__u64 growth_q16 = smaller(acked * gain_q16, 1ULL << 47);
+	__u64 cwnd = larger(cwnd_q16(window), ONE_Q16);
+	__u64 share_q32 = 1ULL << 32, growth_q32;
 
-	set_cwnd_q16(window, cwnd_q16(window) + (growth_q16 << 16) / larger(cwnd_q16(window), ONE_Q16));
+	/* Less than a window is less than 2^42; what the first division leaves gives the last 10 bits. */
+	if (acked_q16 < cwnd)
+		share_q32 = ((acked_q16 << 22) / cwnd << 10) + ((acked_q16 << 22) % cwnd << 10) / cwnd;
+	growth_q32 = share_q32 * (gain_q16 >> 16) + (share_q32 * (gain_q16 & (ONE_Q16 - 1)) >> 16);
+	growth_q32 += window->fraction_q32;
+	window->cwnd = smaller(window->cwnd + (growth_q32 >> 32), WINDOW_MAX);
+	window->fraction_q32 = growth_q32;
 }
 
-/* `gain` segments for each that is acknowledged, up to ssthresh. Answers how many of them were not needed for that. */
-static inline __u32 slow_start(struct window *window, __u32 acked, __u64 gain_q16)
+/* `gain` segments for each of `acked`, up to ssthresh. Answers how many of them were not needed for that, Q16. */
+static inline __u64 slow_start(struct window *window, __u32 acked, __u64 gain_q16)
 {
-	__u64 room_q16 = ((__u64)window->ssthresh << 16) - cwnd_q16(window);
-	__u64 growth_q16 = smaller(acked, WINDOW_MAX) * gain_q16;
+	__u64 room_q16 = window->ssthresh_q16 - cwnd_q16(window);
+	__u64 acked_q16 = (__u64)acked << 16;
+	__u64 growth_q16 = acked * gain_q16;
 
 	if (growth_q16 <= room_q16) {
 		set_cwnd_q16(window, cwnd_q16(window) + growth_q16);
 		return 0;
 	}
-	set_cwnd_q16(window, (__u64)window->ssthresh << 16);
-	return acked - smaller(room_q16 / gain_q16, acked);
+	set_cwnd_q16(window, window->ssthresh_q16);
+	/* ssthresh is at most 2^31: it fits. */
+	return acked_q16 - smaller((room_q16 << 16) / gain_q16, acked_q16);
 }
 
 /* Segments that lie in the path's queues if an RTT of `rtt` is one of `base` and queueing. */
