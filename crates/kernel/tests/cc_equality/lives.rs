@@ -1,0 +1,125 @@
+//! Random lives of a sender: any order of round trips, losses, marks, timeouts and idleness, with any parameters.
+
+use crate::model::Sender;
+use crate::replay::assert_equal;
+use crate::trace::{Recorder, Trace, dur};
+use airtcp_kernel::cc::{self, Controller};
+use airtcp_proto::cc::Build;
+use airtcp_proto::cc::slow_start::SlowStartKind;
+use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop, prop_oneof, proptest};
+use std::collections::BTreeMap;
+
+#[derive(Clone, Copy, Debug)]
+enum Op {
+    /// All that is in flight arrives in order.
+    Round {
+        rtt_us: u64,
+    },
+    /// Of each eight in flight, those arrive whose bit is set, in one ACK, with ECN-Echo or without.
+    Part {
+        rtt_us: u64,
+        which: u8,
+        is_echoed: bool,
+    },
+    /// The first in flight is passed over, and the next three arrive one by one.
+    Lose {
+        rtt_us: u64,
+    },
+    Timeout {
+        after_us: u64,
+    },
+    Restart,
+}
+
+fn an_op() -> impl Strategy<Value = Op> {
+    // The greatest exceed those of the path a hundred times: queues, outages.
+    let rtt = || prop_oneof![4 => 10_000..30_000u64, 1 => 100..1_000_000u64];
+    prop_oneof![
+        6 => rtt().prop_map(|rtt_us| Op::Round { rtt_us }),
+        6 => (rtt(), any::<u8>(), any::<bool>()).prop_map(|(rtt_us, which, is_echoed)| Op::Part { rtt_us, which, is_echoed }),
+        3 => rtt().prop_map(|rtt_us| Op::Lose { rtt_us }),
+        1 => (200_000..5_000_000u64).prop_map(|after_us| Op::Timeout { after_us }),
+        1 => Just(Op::Restart),
+    ]
+}
+
+/// Half of the parameters are at their defaults.
+fn params(controller: &'static Controller) -> impl Strategy<Value = BTreeMap<String, f64>> {
+    let each = controller.params.iter().map(|param| {
+        let (name, default) = (param.name.to_owned(), param.default);
+        let other = prop_oneof![Just(param.min), Just(param.max), param.min..=param.max];
+        prop_oneof![Just(default), other].prop_map(move |value| (name.clone(), value))
+    });
+    each.collect::<Vec<_>>().prop_map(|params| params.into_iter().collect())
+}
+
+fn live(controller: &Controller, params: &BTreeMap<String, f64>, ops: &[Op]) -> Trace {
+    let build = Build {
+        mss: 1448,
+        initial_window: 14_480,
+        initial_ssthresh: u64::MAX,
+        slow_start: SlowStartKind::Classic,
+        byte_counting_limit: None,
+        is_paced: false,
+        seed: 1,
+    };
+    let given: Vec<_> = params.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+    let mut sender = Sender::new(controller.scheme(), &given, &build);
+    // Windows that a test can fill.
+    sender.receive_window = 500 * build.mss;
+    let inner =
+        std::mem::replace(&mut sender.cc, airtcp_proto::cc::build("reno", &BTreeMap::new(), &build).unwrap());
+    let (recorder, trace) = Recorder::around(inner, &build);
+    sender.cc = Box::new(recorder);
+    for op in ops {
+        // Ticks of a millisecond.
+        sender.peer_timestamp = Some((sender.now.0 / 1_000_000) as u32 + 1);
+        act(&mut sender, op);
+    }
+    let trace = trace.lock().unwrap();
+    trace.clone()
+}
+
+fn act(sender: &mut Sender, op: &Op) {
+    match *op {
+        Op::Round { rtt_us } => sender.round(dur(rtt_us)),
+        Op::Part { rtt_us, which, is_echoed } => {
+            sender.fill();
+            sender.wait(dur(rtt_us));
+            let flying: Vec<_> = sender.flying().collect();
+            let arrived: Vec<_> = (0..)
+                .zip(flying)
+                .filter(|(at, _)| which >> (at % 8) & 1 == 1)
+                .map(|(_, offset)| offset)
+                .collect();
+            sender.arrive(&arrived, is_echoed);
+        }
+        Op::Lose { rtt_us } => {
+            sender.fill();
+            sender.wait(dur(rtt_us));
+            let above: Vec<_> = sender.flying().skip(1).take(3).collect();
+            above.into_iter().for_each(|offset| sender.arrive(&[offset], false));
+        }
+        Op::Timeout { after_us } => {
+            sender.wait(dur(after_us));
+            sender.timeout();
+        }
+        Op::Restart if sender.is_idle() => sender.cc.on_restart(sender.now),
+        Op::Restart => {}
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn random_lives_give_the_same_windows(
+        (at, params) in (0..cc::controllers().len())
+            .prop_flat_map(|at| (Just(at), params(&cc::controllers()[at]))),
+        ops in prop::collection::vec(an_op(), 1..60),
+    ) {
+        let controller = &cc::controllers()[at];
+        let trace = live(controller, &params, &ops);
+        assert_equal(controller, &params, &trace);
+    }
+}

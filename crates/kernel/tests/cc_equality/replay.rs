@@ -1,0 +1,213 @@
+//! The same events for both.
+//!
+//! What the kernel tells a controller differs from what the simulator's sender tells in order and extent (`bpf/cc/hooks.h`).
+//! Here the Rust controller is told what the kernel's is, so that only the controllers are compared:
+//!
+//! - times in whole microseconds, quantities in whole segments;
+//! - an ACK first, then the loss or the ECN-Echo that it tells of, when the kernel asks: once a window;
+//! - for the round trip after ECN-Echo (TCP_CA_CWR) the sender is in recovery;
+//! - the smallest RTT is that of the samples told.
+
+use crate::trace::{Event, Trace, dur};
+use airtcp_kernel::cc::Controller;
+use airtcp_kernel_host::{self as host, Machine, View};
+use airtcp_proto::cc::slow_start::SlowStartKind;
+use airtcp_proto::cc::{self, Ack, Build, Cause, Congestion, CongestionControl, RateSample};
+use airtcp_wire::{Dur, Time};
+use std::collections::BTreeMap;
+
+/// Windows in segments.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    pub kernel: View,
+    pub cwnd: f64,
+    pub ssthresh: f64,
+}
+
+/// By how much the windows may differ.
+#[derive(Clone, Copy, Debug)]
+pub struct Bound {
+    pub segments: f64,
+    /// Of the window.
+    pub share: f64,
+}
+
+impl Bound {
+    /// The kernel's windows are whole segments; what is left of one is kept beside them and counts on. So the difference does
+    /// not add up, and the same decisions follow but where a measure lies within 2^-16 of its threshold.
+    const SEGMENT: Bound = Bound { segments: 1.0, share: 0.0 };
+
+    fn holds(&self, kernel: u32, rust: f64) -> bool {
+        if kernel >= INFINITE {
+            return rust >= f64::from(INFINITE);
+        }
+        let (kernel, rust) = (f64::from(kernel).min(LARGE), rust.min(LARGE));
+        (kernel - rust.floor()).abs() <= self.segments + self.share * rust
+    }
+
+    pub fn allows(&self, step: &Step) -> bool {
+        // In recovery, the kernel's ssthresh is its cwnd's target.
+        self.holds(step.kernel.cwnd, step.cwnd)
+            && (step.kernel.is_lowering() || self.holds(step.kernel.ssthresh, step.ssthresh))
+    }
+
+    fn of(controller: &Controller) -> Bound {
+        match controller.scheme() {
+            // What slow start leaves of an ACK for avoidance, where it counts ρ²-fold, is whole bytes in Rust: 1/1448 of a segment.
+            "hybla" => Bound { share: 2e-3, ..Bound::SEGMENT },
+            _ => Bound::SEGMENT,
+        }
+    }
+}
+
+/// TCP_INFINITE_SSTHRESH.
+const INFINITE: u32 = 0x7fff_ffff;
+
+/// Larger windows are alike: gigabytes, which only Hybla opens, and each form bounds otherwise.
+const LARGE: f64 = (1 << 20) as f64;
+
+pub struct Replay {
+    pub machine: Machine,
+    pub rust: Box<dyn CongestionControl>,
+    mss: u64,
+    initial_window: u32,
+    una: u64,
+    nxt: u64,
+    min_rtt: Dur,
+    srtt: Dur,
+}
+
+impl Replay {
+    pub fn new(controller: &Controller, params: &BTreeMap<String, f64>, trace: &Trace) -> Replay {
+        let build = Build {
+            mss: trace.mss,
+            initial_window: u64::from(trace.initial_window) * trace.mss,
+            initial_ssthresh: u64::MAX,
+            slow_start: SlowStartKind::Classic,
+            byte_counting_limit: None,
+            is_paced: false,
+            seed: 1,
+        };
+        let stored = controller.stored(params).unwrap();
+        let mss = u32::try_from(trace.mss).unwrap();
+        let first = crate::trace::FIRST_SEQUENCE_NUMBER as u32;
+        Replay {
+            machine: Machine::new(controller.kernel_name, &stored, mss, trace.initial_window, first),
+            rust: cc::build(controller.scheme(), params, &build).unwrap(),
+            mss: trace.mss,
+            initial_window: trace.initial_window,
+            una: 0,
+            nxt: 0,
+            min_rtt: Dur::MAX,
+            srtt: Dur::ZERO,
+        }
+    }
+
+    pub fn step(&mut self, event: &Event) -> Step {
+        match *event {
+            Event::Ack { una, nxt, ack } => self.ack(una, nxt, &ack),
+            Event::Timeout { now_us, packets_out } => self.timeout(now_us, packets_out),
+            // Where CWR goes on until more is acknowledged, the kernel sets cwnd to ssthresh after all.
+            Event::Restart if self.machine.view().is_lowering() => {}
+            Event::Restart => {
+                self.machine.restart(self.initial_window);
+                self.rust.on_restart(Time::ZERO);
+            }
+        }
+        self.view()
+    }
+
+    pub fn view(&self) -> Step {
+        Step {
+            kernel: self.machine.view(),
+            cwnd: self.rust.cwnd() as f64 / self.mss as f64,
+            ssthresh: self.rust.ssthresh() as f64 / self.mss as f64,
+        }
+    }
+
+    fn ack(&mut self, una: u64, nxt: u64, told: &host::Ack) {
+        let (before, counted) = (self.machine.view(), self.machine.counters());
+        self.machine.ack(told);
+        let (after, counts) = (self.machine.view(), self.machine.counters());
+        let is_loss = counts.losses() > counted.losses();
+
+        let now = Time(told.now_us * 1000);
+        let rtt = u64::try_from(told.rtt_us).ok().map(dur);
+        self.min_rtt = self.min_rtt.min(rtt.unwrap_or(Dur::MAX));
+        self.srtt = dur(u64::from(told.srtt_us));
+        let acked = una - std::mem::replace(&mut self.una, una);
+        self.nxt = nxt;
+        self.rust.on_ack(&Ack {
+            now,
+            acked,
+            delivered: u64::from(told.delivered) * self.mss,
+            is_duplicate: acked == 0 && told.delivered > 0,
+            rtt,
+            srtt: self.srtt,
+            min_rtt: self.min_rtt,
+            prior_in_flight: u64::from(told.in_flight + told.delivered) * self.mss,
+            in_flight: u64::from(told.in_flight) * self.mss,
+            in_recovery: before.is_lowering(),
+            // With the ACK that tells of a loss nothing grows.
+            is_cwnd_limited: told.is_cwnd_limited && !is_loss,
+            ece: told.is_echoed,
+            peer_timestamp: Some(told.peer_timestamp).filter(|timestamp| *timestamp != 0),
+            una,
+            nxt,
+            rate: RateSample::default(),
+        });
+        let was_recovering = before.state >= 3;
+        if was_recovering && (after.state != before.state || is_loss) {
+            self.rust.on_recovery_exit(now);
+        }
+        if is_loss {
+            self.congestion(now, Cause::Loss, told.packets_out, false);
+        }
+        if counts.ecn_echoes > counted.ecn_echoes {
+            self.congestion(now, Cause::Ecn, told.packets_out, false);
+        }
+    }
+
+    fn timeout(&mut self, now_us: u64, packets_out: u32) {
+        let counted = self.machine.counters();
+        self.machine.timeout(now_us, packets_out);
+        let is_repeated = self.machine.counters().answers() == counted.answers();
+        self.congestion(Time(now_us * 1000), Cause::Timeout, packets_out, is_repeated);
+    }
+
+    fn congestion(&mut self, now: Time, cause: Cause, packets_out: u32, is_repeated_timeout: bool) {
+        self.rust.on_congestion(&Congestion {
+            now,
+            cause,
+            is_repeated_timeout,
+            flight_size: u64::from(packets_out) * self.mss,
+            in_flight: 0,
+            srtt: self.srtt,
+            min_rtt: self.min_rtt,
+            una: self.una,
+            nxt: self.nxt,
+        });
+    }
+}
+
+/// # Panics
+/// At the first step where the windows differ.
+pub fn assert_equal(
+    controller: &Controller,
+    params: &BTreeMap<String, f64>,
+    trace: &Trace,
+) -> host::Counters {
+    let bound = Bound::of(controller);
+    let mut replay = Replay::new(controller, params, trace);
+    for (at, event) in trace.events.iter().enumerate() {
+        let before = replay.view();
+        let step = replay.step(event);
+        assert!(
+            bound.allows(&step),
+            "{} with {params:?}, {bound:?}: step {at} of {}: {event:?}\nbefore {before:?}\nafter  {step:?}",
+            controller.scheme(),
+            trace.events.len(),
+        );
+    }
+    replay.machine.counters()
+}

@@ -1,0 +1,327 @@
+/* A model of the kernel's TCP sender, as far as it calls a congestion control: in which state it does what, and what it makes of
+ * cwnd and ssthresh itself. It is told of ACKs, losses and timeouts, and knows no network.
+ *
+ * RFC 5681 (slow start, loss window), RFC 3168 §6.1.2 (ECN-Echo), RFC 6937 (PRR, slow start reduction bound), and the states
+ * that Documentation/networking and the enum tcp_ca_state of the kernel's UAPI describe. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "intf.h"
+
+#define TCP_INFINITE_SSTHRESH 0x7fffffff
+
+struct controller {
+	const char *name;
+	struct tcp_congestion_ops *ops;
+	__u32 *params;
+};
+
+#include "controllers.inc"
+
+_Thread_local void *current_counters;
+
+struct machine {
+	struct tcp_sock tp;
+	const struct tcp_congestion_ops *ops;
+	struct counters counters;
+	/* ssthresh that an undo puts back; 0: there is nothing to undo. */
+	__u32 prior_ssthresh;
+	/* Expiries of the timer since SND.UNA has moved. */
+	__u32 expiries;
+	__u32 prr_delivered;
+	__u32 prr_out;
+};
+
+/* In segments, bytes and microseconds. */
+struct host_ack {
+	__u64 now_us;
+	__u32 una;
+	__u32 nxt;
+	__u32 acked;
+	__u32 delivered;
+	__u32 packets_out;
+	__u32 in_flight;
+	/* Negative: none measured. */
+	__s32 rtt_us;
+	__u32 srtt_us;
+	__u32 peer_timestamp;
+	__u8 is_cwnd_limited;
+	__u8 is_echoed;
+	/* The scoreboard tells of a loss. */
+	__u8 is_loss;
+};
+
+struct host_view {
+	/* In recovery, what cwnd is lowered to. */
+	__u32 cwnd;
+	__u32 ssthresh;
+	__u32 state;
+	/* A CWR is owed to the receiver. */
+	__u32 owes_cwr;
+};
+
+static struct sock *sock_of(struct machine *machine)
+{
+	current_counters = &machine->counters;
+	return (struct sock *)&machine->tp;
+}
+
+static __u8 state_of(const struct machine *machine)
+{
+	return machine->tp.inet_conn.icsk_ca_state;
+}
+
+static void set_state(struct machine *machine, __u8 state)
+{
+	machine->ops->set_state(sock_of(machine), state);
+	machine->tp.inet_conn.icsk_ca_state = state;
+}
+
+static int is_lowering(const struct machine *machine)
+{
+	return state_of(machine) == TCP_CA_CWR || state_of(machine) == TCP_CA_Recovery;
+}
+
+static __u32 max(__u32 a, __u32 b)
+{
+	return a > b ? a : b;
+}
+
+static __u32 current_ssthresh(const struct machine *machine)
+{
+	const struct tcp_sock *tp = &machine->tp;
+
+	return is_lowering(machine) ? tp->snd_ssthresh : max(tp->snd_ssthresh, tp->snd_cwnd / 2 + tp->snd_cwnd / 4);
+}
+
+__u32 tcp_reno_undo_cwnd(struct sock *sk)
+{
+	return max(tcp_sk(sk)->snd_cwnd, tcp_sk(sk)->prior_cwnd);
+}
+
+static void begin_reduction(struct machine *machine)
+{
+	struct tcp_sock *tp = &machine->tp;
+
+	machine->tp.high_seq = tp->snd_nxt;
+	machine->prr_delivered = 0;
+	machine->prr_out = 0;
+	tp->prior_cwnd = tp->snd_cwnd;
+	tp->snd_ssthresh = machine->ops->ssthresh(sock_of(machine));
+	if (tp->ecn_flags & TCP_ECN_OK)
+		tp->ecn_flags |= TCP_ECN_QUEUE_CWR;
+}
+
+static void end_reduction(struct machine *machine)
+{
+	struct tcp_sock *tp = &machine->tp;
+
+	if (tp->snd_ssthresh < TCP_INFINITE_SSTHRESH)
+		tp->snd_cwnd = tp->snd_ssthresh;
+	machine->ops->cwnd_event(sock_of(machine), CA_EVENT_COMPLETE_CWR);
+}
+
+/* RFC 6937 §3. All that cwnd lets out leaves at once. */
+static void reduce_proportionally(struct machine *machine, const struct host_ack *ack)
+{
+	struct tcp_sock *tp = &machine->tp;
+	__s64 count;
+
+	machine->prr_delivered += ack->delivered;
+	if (ack->in_flight > tp->snd_ssthresh) {
+		count = (__s64)(((__u64)tp->snd_ssthresh * machine->prr_delivered + tp->prior_cwnd - 1) / tp->prior_cwnd) -
+			machine->prr_out;
+	} else {
+		count = max(machine->prr_delivered - machine->prr_out, ack->delivered) + 1;
+		if (count > tp->snd_ssthresh - ack->in_flight)
+			count = tp->snd_ssthresh - ack->in_flight;
+	}
+	if (count < 0)
+		count = 0;
+	machine->prr_out += count;
+	tp->snd_cwnd = max(ack->in_flight + count, 1);
+}
+
+static void leave_states(struct machine *machine)
+{
+	__u32 una = machine->tp.snd_una;
+	int is_reached = (__s32)(una - machine->tp.high_seq) >= 0;
+
+	if (!is_reached || state_of(machine) == TCP_CA_Open)
+		return;
+	/* CWR lasts until something beyond is acknowledged. */
+	if (state_of(machine) == TCP_CA_CWR) {
+		if (una != machine->tp.high_seq) {
+			end_reduction(machine);
+			set_state(machine, TCP_CA_Open);
+		}
+		return;
+	}
+	if (state_of(machine) == TCP_CA_Recovery) {
+		set_state(machine, TCP_CA_Open);
+		end_reduction(machine);
+		return;
+	}
+	set_state(machine, TCP_CA_Open);
+}
+
+static void enter_recovery(struct machine *machine, int is_echoed)
+{
+	machine->prior_ssthresh = 0;
+	if (!is_lowering(machine)) {
+		if (!is_echoed)
+			machine->prior_ssthresh = current_ssthresh(machine);
+		begin_reduction(machine);
+	}
+	set_state(machine, TCP_CA_Recovery);
+}
+
+static void enter_states(struct machine *machine, const struct host_ack *ack)
+{
+	if (state_of(machine) >= TCP_CA_Recovery)
+		return;
+	if (ack->is_loss) {
+		enter_recovery(machine, ack->is_echoed);
+	} else if (ack->is_echoed && state_of(machine) < TCP_CA_CWR) {
+		machine->prior_ssthresh = 0;
+		begin_reduction(machine);
+		set_state(machine, TCP_CA_CWR);
+	}
+}
+
+struct machine *machine_new(const char *name, __u32 mss, __u32 cwnd, __u32 una)
+{
+	struct machine *machine;
+	size_t at;
+
+	for (at = 0; at < sizeof(controllers) / sizeof(*controllers); at++) {
+		if (strcmp(controllers[at].name, name))
+			continue;
+		machine = calloc(1, sizeof(*machine));
+		if (!machine)
+			return NULL;
+		machine->ops = controllers[at].ops;
+		machine->tp.mss_cache = mss;
+		machine->tp.snd_cwnd = cwnd;
+		machine->tp.snd_cwnd_clamp = ~0U;
+		machine->tp.snd_ssthresh = TCP_INFINITE_SSTHRESH;
+		machine->tp.snd_una = una;
+		machine->tp.snd_nxt = una;
+		machine->tp.ecn_flags = TCP_ECN_OK;
+		machine->ops->init(sock_of(machine));
+		return machine;
+	}
+	return NULL;
+}
+
+void machine_free(struct machine *machine)
+{
+	machine->ops->release(sock_of(machine));
+	free(machine);
+}
+
+/* The controller's parameters, or NULL. */
+__u32 *machine_params(const char *name)
+{
+	size_t at;
+
+	for (at = 0; at < sizeof(controllers) / sizeof(*controllers); at++) {
+		if (!strcmp(controllers[at].name, name))
+			return controllers[at].params;
+	}
+	return NULL;
+}
+
+void machine_ack(struct machine *machine, const struct host_ack *ack)
+{
+	struct tcp_sock *tp = &machine->tp;
+	struct ack_sample sample = { .pkts_acked = ack->acked, .rtt_us = ack->rtt_us };
+
+	if (tp->snd_una != ack->una)
+		machine->expiries = 0;
+	tp->tcp_mstamp = ack->now_us;
+	tp->snd_una = ack->una;
+	tp->snd_nxt = ack->nxt;
+	tp->packets_out = ack->packets_out;
+	tp->delivered += ack->delivered;
+	tp->srtt_us = ack->srtt_us << 3;
+	tp->rx_opt.rcv_tsval = ack->peer_timestamp;
+	tp->is_cwnd_limited = ack->is_cwnd_limited;
+
+	machine->ops->pkts_acked(sock_of(machine), &sample);
+	machine->ops->in_ack_event(sock_of(machine), ack->is_echoed ? CA_ACK_ECE : 0);
+	if (ack->is_echoed)
+		machine->prior_ssthresh = 0;
+	leave_states(machine);
+	enter_states(machine, ack);
+	if (is_lowering(machine)) {
+		reduce_proportionally(machine, ack);
+	} else if (ack->acked) {
+		machine->ops->cong_avoid(sock_of(machine), ack->una, ack->delivered);
+	}
+}
+
+/* The retransmission timer expires, and all that is in flight is taken for lost. */
+void machine_timeout(struct machine *machine, __u64 now_us, __u32 packets_out)
+{
+	struct tcp_sock *tp = &machine->tp;
+	__u8 state = state_of(machine);
+
+	tp->tcp_mstamp = now_us;
+	tp->packets_out = packets_out;
+	if (state <= TCP_CA_Disorder || (__s32)(tp->snd_una - machine->tp.high_seq) >= 0 ||
+	    (state == TCP_CA_Loss && !machine->expiries)) {
+		machine->prior_ssthresh = current_ssthresh(machine);
+		tp->prior_cwnd = tp->snd_cwnd;
+		tp->snd_ssthresh = machine->ops->ssthresh(sock_of(machine));
+		machine->ops->cwnd_event(sock_of(machine), CA_EVENT_LOSS);
+	}
+	tp->snd_cwnd = 1;
+	set_state(machine, TCP_CA_Loss);
+	machine->tp.high_seq = tp->snd_nxt;
+	machine->expiries++;
+	tp->ecn_flags |= TCP_ECN_QUEUE_CWR;
+}
+
+/* The last loss or timeout was none. */
+void machine_undo(struct machine *machine)
+{
+	struct tcp_sock *tp = &machine->tp;
+
+	if (machine->prior_ssthresh) {
+		tp->snd_cwnd = machine->ops->undo_cwnd(sock_of(machine));
+		tp->snd_ssthresh = max(tp->snd_ssthresh, machine->prior_ssthresh);
+	}
+	machine->prior_ssthresh = 0;
+	set_state(machine, TCP_CA_Open);
+}
+
+void machine_restart(struct machine *machine, __u32 cwnd)
+{
+	struct tcp_sock *tp = &machine->tp;
+
+	machine->ops->cwnd_event(sock_of(machine), CA_EVENT_CWND_RESTART);
+	if (cwnd < tp->snd_cwnd)
+		tp->snd_cwnd = cwnd;
+}
+
+void machine_view(const struct machine *machine, struct host_view *view)
+{
+	const struct tcp_sock *tp = &machine->tp;
+
+	view->cwnd = is_lowering(machine) ? tp->snd_ssthresh : tp->snd_cwnd;
+	view->ssthresh = tp->snd_ssthresh;
+	view->state = state_of(machine);
+	view->owes_cwr = !!(tp->ecn_flags & TCP_ECN_QUEUE_CWR);
+}
+
+void machine_counters(const struct machine *machine, struct counters *counters)
+{
+	*counters = machine->counters;
+}
+
+/* The receiver has been sent the CWR that it was owed. */
+void machine_send_cwr(struct machine *machine)
+{
+	machine->tp.ecn_flags &= ~TCP_ECN_QUEUE_CWR;
+}

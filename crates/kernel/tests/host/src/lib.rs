@@ -1,0 +1,160 @@
+//! For tests: the programs of `crates/kernel/src/bpf/cc` on a model of the kernel's TCP sender (`c/machine.c`).
+
+#![allow(unsafe_code, reason = "calls C; this crate is for tests alone")]
+
+use std::ffi::{CString, c_char};
+use std::ptr::NonNull;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// An ACK, in segments, bytes and microseconds.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ack {
+    pub now_us: u64,
+    pub una: u32,
+    pub nxt: u32,
+    pub acked: u32,
+    pub delivered: u32,
+    pub packets_out: u32,
+    pub in_flight: u32,
+    /// Negative: none measured.
+    pub rtt_us: i32,
+    pub srtt_us: u32,
+    /// 0: none.
+    pub peer_timestamp: u32,
+    pub is_cwnd_limited: bool,
+    pub is_echoed: bool,
+    /// The scoreboard tells of a loss.
+    pub is_loss: bool,
+}
+
+/// cwnd and ssthresh in segments.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct View {
+    /// While the kernel lowers it, what it is lowered to.
+    pub cwnd: u32,
+    pub ssthresh: u32,
+    /// The kernel's TCP_CA_Open (0), Disorder, CWR, Recovery or Loss (4).
+    pub state: u32,
+    pub owes_cwr: u32,
+}
+
+impl View {
+    /// Is it in CWR or Recovery?
+    pub fn is_lowering(&self) -> bool {
+        matches!(self.state, 2 | 3)
+    }
+
+    pub fn is_loss(&self) -> bool {
+        self.state == 4
+    }
+}
+
+/// `struct counters` of `bpf/intf.h`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    pub sockets_opened: u64,
+    pub sockets_closed: u64,
+    pub losses_corruption: u64,
+    pub losses_congestion: u64,
+    pub losses_undecided: u64,
+    pub ecn_echoes: u64,
+    pub timeouts: u64,
+    pub reductions: u64,
+    pub reductions_avoided: u64,
+}
+
+impl Counters {
+    pub fn losses(&self) -> u64 {
+        self.losses_corruption + self.losses_congestion + self.losses_undecided
+    }
+
+    pub fn answers(&self) -> u64 {
+        self.reductions + self.reductions_avoided
+    }
+}
+
+enum Raw {}
+
+unsafe extern "C" {
+    fn machine_new(name: *const c_char, mss: u32, cwnd: u32, una: u32) -> Option<NonNull<Raw>>;
+    fn machine_free(machine: NonNull<Raw>);
+    fn machine_params(name: *const c_char) -> Option<NonNull<u32>>;
+    fn machine_ack(machine: NonNull<Raw>, ack: *const Ack);
+    fn machine_timeout(machine: NonNull<Raw>, now_us: u64, packets_out: u32);
+    fn machine_undo(machine: NonNull<Raw>);
+    fn machine_restart(machine: NonNull<Raw>, cwnd: u32);
+    fn machine_view(machine: NonNull<Raw>, view: *mut View);
+    fn machine_counters(machine: NonNull<Raw>, counters: *mut Counters);
+    fn machine_send_cwr(machine: NonNull<Raw>);
+}
+
+/// Parameters are the program's, not the socket's: one machine at a time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// A socket that uses one of the congestion controls.
+pub struct Machine {
+    raw: NonNull<Raw>,
+    _alone: MutexGuard<'static, ()>,
+}
+
+impl Machine {
+    /// `name` is the kernel's, `params` what the program's struct of parameters holds, `cwnd` in segments.
+    ///
+    /// # Panics
+    /// If there is no such controller.
+    pub fn new(name: &str, params: &[u32], mss: u32, cwnd: u32, una: u32) -> Machine {
+        let alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let name = CString::new(name).expect("a name without zeros");
+        unsafe {
+            if let Some(place) = machine_params(name.as_ptr()) {
+                place.as_ptr().copy_from_nonoverlapping(params.as_ptr(), params.len());
+            }
+            let raw = machine_new(name.as_ptr(), mss, cwnd, una).expect("a controller of bpf/cc");
+            Machine { raw, _alone: alone }
+        }
+    }
+
+    pub fn ack(&mut self, ack: &Ack) {
+        unsafe { machine_ack(self.raw, ack) }
+    }
+
+    pub fn timeout(&mut self, now_us: u64, packets_out: u32) {
+        unsafe { machine_timeout(self.raw, now_us, packets_out) }
+    }
+
+    /// The last loss or timeout was none.
+    pub fn undo(&mut self) {
+        unsafe { machine_undo(self.raw) }
+    }
+
+    /// Sending begins again after idleness, with at most `cwnd` segments.
+    pub fn restart(&mut self, cwnd: u32) {
+        unsafe { machine_restart(self.raw, cwnd) }
+    }
+
+    /// The receiver is sent the CWR that it is owed.
+    pub fn send_cwr(&mut self) {
+        unsafe { machine_send_cwr(self.raw) }
+    }
+
+    pub fn view(&self) -> View {
+        let mut view = View::default();
+        unsafe { machine_view(self.raw, &raw mut view) };
+        view
+    }
+
+    pub fn counters(&self) -> Counters {
+        let mut counters = Counters::default();
+        unsafe { machine_counters(self.raw, &raw mut counters) };
+        counters
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        unsafe { machine_free(self.raw) }
+    }
+}
