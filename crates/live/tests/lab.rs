@@ -1,5 +1,7 @@
 //! Short runs of scenarios on this host's kernel. They need root: elsewhere they say that they are skipped, and pass.
 
+#![allow(clippy::disallowed_methods, reason = "runs in other processes take real time")]
+
 use airtcp_live::lab::{Run, run};
 use airtcp_live::namespace::Namespace;
 use airtcp_proto::scheme::Scheme;

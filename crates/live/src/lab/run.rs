@@ -101,6 +101,7 @@ pub fn run(request: &Run<'_>, look: impl FnMut(Dur) -> ControlFlow<()>) -> Resul
     Ok(Outcome::new(record, measured, &host, &form, counters, verdict.notes))
 }
 
+#[allow(clippy::disallowed_methods, reason = "a run takes real time, which this thread waits for")]
 fn wait(clock: Clock, stop: &AtomicBool, mut look: impl FnMut(Dur) -> ControlFlow<()>) {
     while !stop.load(Ordering::Relaxed) {
         thread::sleep(LOOK);
