@@ -20,6 +20,9 @@ from airtcp.summary import (
 )
 from airtcp.verdict import listed, rank
 
+FEW = 2
+"""Pairs that are named; more are counted."""
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -127,6 +130,8 @@ def _order(
         said = listed([f"{one} over {other}" for one, other in contradictions])
         return f"Simulator and kernel disagree: the simulator has {said}, the kernel the other way round."
     if undecided:
-        pairs = listed([f"{one} and {other}" for one, other in undecided])
-        return f"Simulator and kernel rank alike, but only one of them tells apart {pairs}; {first}."
+        names = listed([f"{one} from {other}" for one, other in undecided])
+        count = len(ranks[0]) * (len(ranks[0]) - 1) // 2
+        which = names if len(undecided) <= FEW else f"{len(undecided)} of the {count} pairs apart"
+        return f"Simulator and kernel rank alike, but only one of them can tell {which}; {first}."
     return f"Simulator and kernel rank the {len(ranks[0])} schemes alike; {first}."

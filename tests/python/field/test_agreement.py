@@ -39,9 +39,7 @@ def test_what_only_one_can_tell_apart_is_no_contradiction() -> None:
     found = _agreement(reno=([1.0, 1.1], [1.0, 9.0]), bbr=([5.0, 5.1], [5.0, 2.0]))
     assert not found.contradictions
     assert found.undecided == (("bbr", "reno"),)
-    assert (
-        "only one of them tells apart bbr and reno; first is bbr in the one, reno on the other" in found.text
-    )
+    assert "only one of them can tell bbr from reno; first is bbr in the one, reno on the other" in found.text
 
 
 def test_a_single_seed_is_said() -> None:
