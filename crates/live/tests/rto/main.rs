@@ -196,7 +196,7 @@ fn without_rights_it_says_which() {
     if skipped() {
         return;
     }
-    let cgroup = Cgroup::new();
+    let (_turn, cgroup) = (turn(), Cgroup::new());
     let airtcpd =
         |arguments: &[&str]| Command::new(env!("CARGO_BIN_EXE_airtcpd")).args(arguments).uid(65534).output();
     let path = cgroup.path.to_str().unwrap();
