@@ -84,7 +84,9 @@ fn without_loss_the_link_is_full_and_the_record_is_the_simulators() {
     let flow = &record["flows"][0];
     within(&record["goodput_bps"], 8.5e6..=9.75e6);
     assert!(number(&record["goodput_bps"]) <= 1.02 * number(&record["bound_bps"]));
-    within(&flow["rtt_min_ms"], 10.0..=15.0);
+    // Once Reno has found the queue's end, halving does not empty it any more.
+    within(&flow["rtt_min_ms"], 10.0..=50.0);
+    within(&flow["rtt_p95_ms"], 40.0..=80.0);
     within(&record["links"][0]["utilisation"], 0.9..=1.01);
     assert_eq!((&flow["losses_corruption"], &flow["losses_outage"]), (&0.into(), &0.into()));
     assert_eq!(flow["losses_congestion"], record["links"][0]["drops_overflow"]);

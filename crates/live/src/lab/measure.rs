@@ -90,7 +90,7 @@ impl<'a> Sampler<'a> {
 pub fn measure(
     scenario: &Scenario,
     mut emulator: Emulator<Meter<'_>>,
-    mut devices: Vec<Tun>,
+    devices: &mut [Tun],
     mut sampler: Sampler<'_>,
     clock: Clock,
     stop: &AtomicBool,
@@ -99,7 +99,7 @@ pub fn measure(
     let books = sampler.books;
     let mut until = |deadline: Dur, emulator: &mut Emulator<Meter<'_>>| {
         let control = Control { stop, deadline: Time::ZERO + deadline, every };
-        drive(emulator, &mut devices, &clock, &control, |now, emulator, _| {
+        drive(emulator, devices, &clock, &control, |now, emulator, _| {
             sampler.sample(now, emulator);
             ControlFlow::Continue(())
         })

@@ -69,7 +69,8 @@ pub fn run(request: &Run<'_>, look: impl FnMut(Dur) -> ControlFlow<()>) -> Resul
     let controllers = Controllers::load(&mut flows).map_err(LoadError::from)?;
     let _rule = form.rto.map(|rule| TimerRule::impose(&rule)).transpose()?;
     let labels: Vec<_> = flows.iter().map(|flow| Label::new(scenario, flow, seed)).collect();
-    let (hosts, devices) = Hosts::build(&flows)?;
+    // The devices outlive the applications, which would find their addresses gone.
+    let (hosts, mut devices) = Hosts::build(&flows)?;
     let books = Books::new(flows.len());
     let recorder = request.series.map(|interval| Recorder::new(interval, flows.len()));
     let meter = Meter::new(&books, flows.len(), recorder);
@@ -82,7 +83,7 @@ pub fn run(request: &Run<'_>, look: impl FnMut(Dur) -> ControlFlow<()>) -> Resul
     let measured = thread::scope(|scope| {
         let emulating = scope.spawn(|| {
             be_on_time();
-            let done = measure(scenario, emulator, devices, sampler, clock, &stop);
+            let done = measure(scenario, emulator, &mut devices, sampler, clock, &stop);
             stop.store(true, Ordering::Relaxed);
             done
         });
