@@ -12,7 +12,7 @@ DEMO_OUT := out/demo
 # Of airtcpd; the tests take what `cargo test` has built already.
 FIELD_PROFILE ?= python
 # Looked at when it is needed, after clang was installed: without it the field is left out.
-NO_FIELD = $(if $(shell command -v clang),,--exclude airtcp-kernel --exclude airtcp-live)
+NO_FIELD = $(if $(shell command -v clang),,--exclude airtcp-kernel --exclude airtcp-kernel-host --exclude airtcp-live)
 RUST_SOURCES := $(shell find crates/{capture,proto,py,sim,wire} -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock \
 	scenarios/default.toml
 
