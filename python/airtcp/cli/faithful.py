@@ -14,7 +14,7 @@ from airtcp.failure import Failure, failure_notes
 from airtcp.fidelity.anchor import ANCHOR_MBPS, section
 from airtcp.fidelity.findings import Finding, Journal, Measured, findings
 from airtcp.fidelity.grid import Cell, cells
-from airtcp.fidelity.measure import KERNEL_SEEDS, measure, simulate
+from airtcp.fidelity.measure import KERNEL_SEEDS, measure, planned, simulate
 from airtcp.fidelity.page import page, verdict
 from airtcp.fidelity.plot import ratios
 from airtcp.figures.style import save, save_svg, style
@@ -55,7 +55,7 @@ def run_fidelity(request: Request) -> None:
     seeds = request.seeds or (1 if request.quick else KERNEL_SEEDS)
     progress = _Progress()
     with watched("on the kernel") as watcher:
-        watcher.expect(seeds * len(simulated) - len(journal.read()))
+        watcher.expect(sum(len(planned(simulated, seed + 1)) for seed in range(seeds)) - len(journal.read()))
 
         def done(cell: Cell, outcome: Measured | Failure) -> None:
             watcher.done(cell.scheme)

@@ -27,6 +27,10 @@ class Point:
     queue_packets: int | None = None
     """None: one bandwidth-delay product."""
 
+    @property
+    def is_lossy(self) -> bool:
+        return self.loss > 0 or self.ber > 0
+
     def __str__(self) -> str:
         lost = f"BER {self.ber:g}" if self.ber else f"{self.loss * 100:g} %"
         return f"{self.rate_mbps:g} Mbit/s, {self.rtt_ms:g} ms, {lost}"

@@ -62,18 +62,15 @@ def test_busy_runs_go_alone_and_late_ones_again(
     journal = Journal(tmp_path / "kernel.jsonl")
     outcomes: list[object] = []
     measure(SIMULATED, journal, lambda _, outcome: outcomes.append(outcome), seeds=2)
-    assert waves == [
-        (4, [("reno", 1), ("reno", 2)]),
-        (16, [("spectcp", 1), ("spectcp", 2)]),
-        (1, waves[2][1]),
-    ]
-    assert waves[2][1] == [("reno", 1), ("reno", 2)]
+    # Where nothing is lost at random, one run is enough.
+    assert waves[:3] == [(4, [("reno", 1)]), (16, [("spectcp", 1)]), (1, [("reno", 1)])]
+    assert waves[3] == (16, [("spectcp", 2)])
     assert sum(isinstance(outcome, Failure) for outcome in outcomes) == 1
-    assert [(run.cell, run.seed) for run in journal.read()] == [(FAR, 1), (NEAR, 1), (NEAR, 2)]
+    assert [(run.cell, run.seed) for run in journal.read()] == [(FAR, 1), (NEAR, 1)]
     # What failed is tried again, what was kept is not.
     del waves[:]
     measure(SIMULATED, journal, lambda *_: None, seeds=2)
-    assert waves[0] == (16, [("spectcp", 2)])
+    assert [wave for wave in waves if wave[1]] == [(16, [("spectcp", 2)])]
 
 
 def test_the_page_tells_what_is_outside() -> None:
