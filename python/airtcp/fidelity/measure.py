@@ -16,7 +16,7 @@ from airtcp.records import Run
 
 SIMULATED_SEEDS = 10
 KERNEL_SEEDS = 3
-PACKETS_PER_S = 7000.0
+PACKETS_PER_S = 13_000.0
 """Over all emulated links together: what two cores keep up with beside the TCPs themselves."""
 MOST_AT_A_TIME = 16
 MOST_LATE = 0.01

@@ -63,7 +63,7 @@ def test_busy_runs_go_alone_and_late_ones_again(
     outcomes: list[object] = []
     measure(SIMULATED, journal, lambda _, outcome: outcomes.append(outcome), seeds=2)
     # Where nothing is lost at random, one run is enough.
-    assert waves[:3] == [(4, [("reno", 1)]), (16, [("spectcp", 1)]), (1, [("reno", 1)])]
+    assert waves[:3] == [(8, [("reno", 1)]), (16, [("spectcp", 1)]), (1, [("reno", 1)])]
     assert waves[3] == (16, [("spectcp", 2)])
     assert sum(isinstance(outcome, Failure) for outcome in outcomes) == 1
     assert [(run.cell, run.seed) for run in journal.read()] == [(FAR, 1), (NEAR, 1)]
