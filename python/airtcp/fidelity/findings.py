@@ -23,8 +23,8 @@ class Measured:
     cell: Cell
     seed: int
     goodput_bps: float
-    late_share: float
-    """Of the packets that the emulator let out later than their time; see `airtcpd link`."""
+    late_ms: float
+    """How long after their time packets left the emulator, in the mean."""
     kernel: str
     """Its release."""
 
@@ -74,7 +74,7 @@ class Journal:
 
 def _run(fields: dict[str, Any]) -> Measured:
     cell = Cell(fields["cell"]["scheme"], Point(**fields["cell"]["point"]))
-    return Measured(cell, fields["seed"], fields["goodput_bps"], fields["late_share"], fields["kernel"])
+    return Measured(cell, fields["seed"], fields["goodput_bps"], fields["late_ms"], fields["kernel"])
 
 
 def findings(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -16,11 +17,11 @@ from airtcp.records import Run
 
 SIMULATED_SEEDS = 10
 KERNEL_SEEDS = 3
-PACKETS_PER_S = 13_000.0
+PACKETS_PER_S = 19_000.0
 """Over all emulated links together: what two cores keep up with beside the TCPs themselves."""
-MOST_AT_A_TIME = 16
-MOST_LATE = 0.01
-"""A run with more late packets than this tells of the machine, not of the kernel: it is made again, alone."""
+AT_A_TIME = (24, 12, 8, 6, 4, 3, 2)
+MOST_LATE = 0.05
+"""A run whose packets left this share of the RTT too late in the mean tells of the machine: it is made again, alone."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def measure(
         late: list[Cell] = []
         for at_a_time, wave in _waves(todo, simulated):
             late += _run(wave, seed, at_a_time, journal, on_done, most_late=MOST_LATE)
-        _run(late, seed, 1, journal, on_done, most_late=1.0)
+        _run(late, seed, 1, journal, on_done)
 
 
 def planned(cells: Iterable[Cell], seed: int) -> list[Cell]:
@@ -73,7 +74,7 @@ def _run(
     at_a_time: int,
     journal: Journal,
     on_done: Callable[[Cell, Measured | Failure], object],
-    most_late: float,
+    most_late: float = math.inf,
 ) -> list[Cell]:
     """Answers those that were later than that, which are not kept."""
     late = []
@@ -83,7 +84,7 @@ def _run(
         cell = jobs[job]
         found = outcome if isinstance(outcome, Failure) else _measured(cell, seed, outcome)
         if isinstance(found, Measured):
-            if found.late_share > most_late:
+            if found.late_ms > most_late * cell.point.rtt_ms:
                 late.append(cell)
                 return
             journal.add(found)
@@ -98,13 +99,12 @@ def _waves(cells: Sequence[Cell], simulated: dict[Cell, Simulated]) -> Iterator[
 
     def at_a_time(cell: Cell) -> int:
         fit = PACKETS_PER_S / max(1.0, simulated[cell].packets_per_s)
-        return next((n for n in (MOST_AT_A_TIME, 8, 4, 2) if n <= fit), 1)
+        return next((n for n in AT_A_TIME if n <= fit), 1)
 
     for n, wave in groupby(sorted(cells, key=at_a_time), key=at_a_time):
         yield n, list(wave)
 
 
 def _measured(cell: Cell, seed: int, outcome: KernelRun) -> Measured:
-    lateness = outcome.host["lateness"]
-    share = lateness["late"] / lateness["departures"] if lateness["departures"] else 0.0
-    return Measured(cell, seed, outcome.run["goodput_bps"], share, outcome.host["kernel"])
+    late_ms = outcome.host["lateness"]["mean_us"] / 1000
+    return Measured(cell, seed, outcome.run["goodput_bps"], late_ms, outcome.host["kernel"])
