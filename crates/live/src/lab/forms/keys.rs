@@ -99,7 +99,12 @@ fn empty() -> Form {
         },
         settings: Settings { sysctls: BTreeMap::new(), mtu_bytes: 0, route: Route::default() },
         rto: None,
-        socket: SocketOptions { nodelay: false, pacing: false, window_clamp_bytes: None },
+        socket: SocketOptions {
+            nodelay: false,
+            pacing: false,
+            receive_buffer_bytes: 0,
+            window_clamp_bytes: None,
+        },
     };
     // A connection learns nothing from those before it.
     form.sysctl("tcp_no_metrics_save", 1);
@@ -109,7 +114,19 @@ fn empty() -> Form {
     form
 }
 
+/// What the kernel gives a receiver to begin with.
+const SMALLEST_BUFFER: u64 = 1 << 17;
+
 impl Form {
+    /// Has receivers begin with room for a window of `bytes`. Where holes stay open the kernel's own growth stops at what
+    /// arrives in order, which would limit the sender. More room than the path can fill is not better: while the window
+    /// grows into it, the kernel acknowledges every segment at once.
+    pub fn make_room(&mut self, bytes: u64) {
+        let most = self.socket.receive_buffer_bytes;
+        let first = (2 * bytes).clamp(SMALLEST_BUFFER, most);
+        self.sysctl("tcp_rmem", format!("4096 {first} {most}"));
+    }
+
     fn sysctl(&mut self, name: &str, value: impl ToString) {
         self.settings.sysctls.insert(format!("net.ipv4.{name}"), value.to_string());
     }
@@ -158,12 +175,10 @@ fn packet_size(config: &TcpConfig, form: &mut Form, draft: &mut Draft<'_>) {
     }
 }
 
-/// The kernel makes room as a flow needs it, up to twice the window, as half of the buffer is for its own structures. Room
-/// from the beginning would not be the same: while the window grows, the kernel acknowledges every segment at once.
+/// Twice the window, as half of the buffer is for the kernel's own structures.
 fn receive_window(config: &TcpConfig, form: &mut Form) {
     let window = config.receive_window;
-    let buffer = (2 * window.0).clamp(1 << 17, 1 << 30);
-    form.sysctl("tcp_rmem", format!("4096 131072 {buffer}"));
+    form.socket.receive_buffer_bytes = (2 * window.0).clamp(SMALLEST_BUFFER, 1 << 30);
     form.socket.window_clamp_bytes = (window < profile::linux().receive_window).then_some(window.0);
 }
 

@@ -52,6 +52,8 @@ pub struct SocketOptions {
     pub nodelay: bool,
     /// SO_MAX_PACING_RATE without a limit, with which the kernel paces whatever the controller.
     pub pacing: bool,
+    /// The largest receive buffer.
+    pub receive_buffer_bytes: u64,
     /// TCP_WINDOW_CLAMP with a buffer of fixed size, where the window is to be less than the kernel would make it.
     pub window_clamp_bytes: Option<u64>,
 }
