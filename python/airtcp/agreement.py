@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Literal
 
 from airtcp.records import Run
 from airtcp.stats import Estimate, relative_gain
 from airtcp.summary import (
+    COMPLETION,
     Objective,
     SchemeSummary,
     difference,
@@ -18,6 +19,8 @@ from airtcp.summary import (
     paired_values,
     summarise_all,
 )
+from airtcp.table import decimals
+from airtcp.units import rate_scale
 from airtcp.verdict import listed, rank
 
 FEW = 2
@@ -45,7 +48,10 @@ class Agreement:
     objective: Literal["goodput", "completion time"]
     pairs: tuple[Pair, ...]
     contradictions: tuple[tuple[str, str], ...]
-    """Pairs of schemes of which the first is ahead in the simulator and behind on the kernel, both surely."""
+    """Pairs of schemes of which the first is ahead in the simulator and behind on the kernel, both surely.
+
+    A single seed is never sure: then neither this nor `undecided` has any.
+    """
     undecided: tuple[tuple[str, str], ...]
     """Pairs that only one of both can tell apart."""
     text: str
@@ -65,17 +71,31 @@ def agreement(sim: Sequence[Run], linux: Sequence[Run]) -> Agreement | None:
         Pair(summary.scheme, summary, other, _ratio(by_linux[summary.scheme], by_sim[summary.scheme], goal))
         for summary, other in _side_by_side(summarise_all(common), summarise_all(on_linux))
     )
-    contradictions, undecided = [], []
+    found = _Ranking()
     for one, other in combinations(rank(by_sim, goal), 2):
-        simulated = _sign(difference(by_sim[one], by_sim[other], goal))
-        measured = _sign(difference(by_linux[one], by_linux[other], goal))
-        if simulated * measured < 0:
-            contradictions.append((one, other))
-        elif simulated != measured:
-            undecided.append((one, other))
-    ranks = rank(by_sim, goal), rank(by_linux, goal)
-    text = " ".join(_words(goal, pairs, ranks, contradictions, undecided))
-    return Agreement(goal.name, pairs, tuple(contradictions), tuple(undecided), text)
+        gaps = (difference(runs[one], runs[other], goal) for runs in (by_sim, by_linux))
+        found.add((one, other), *gaps)
+    firsts = _first([pair.sim for pair in pairs], goal), _first([pair.linux for pair in pairs], goal)
+    text = " ".join(_words(goal, pairs, firsts, found))
+    return Agreement(goal.name, pairs, tuple(found.contradictions), tuple(found.undecided), text)
+
+
+@dataclass
+class _Ranking:
+    """What is known of each two schemes."""
+
+    contradictions: list[tuple[str, str]] = field(default_factory=list)
+    undecided: list[tuple[str, str]] = field(default_factory=list)
+    unknown: list[tuple[str, str]] = field(default_factory=list)
+    """A single seed on either side tells nothing."""
+
+    def add(self, schemes: tuple[str, str], simulated: Estimate, measured: Estimate) -> None:
+        if simulated.half_width is None or measured.half_width is None:
+            self.unknown.append(schemes)
+        elif _sign(simulated) * _sign(measured) < 0:
+            self.contradictions.append(schemes)
+        elif _sign(simulated) != _sign(measured):
+            self.undecided.append(schemes)
 
 
 def _side_by_side(
@@ -91,47 +111,53 @@ def _ratio(linux: Sequence[Run], sim: Sequence[Run], goal: Objective) -> Estimat
 
 
 def _sign(gap: Estimate) -> int:
-    """Whether the first is surely ahead, surely behind, or neither; without an interval its mean decides."""
-    if gap.half_width is not None and gap.includes(0):
-        return 0
-    return (gap.mean > 0) - (gap.mean < 0)
+    """Whether the first is surely ahead, surely behind, or neither."""
+    return 0 if gap.includes(0) else 1 if gap.mean > 0 else -1
+
+
+def _first(summaries: Sequence[SchemeSummary], goal: Objective) -> list[str]:
+    """The best, and those that a table shows the same number of."""
+    values = {
+        row.scheme: row.completion.mean if goal is COMPLETION and row.completion else row.goodput.mean
+        for row in summaries
+    }
+    best = max(values.values()) if goal.higher_is_better else min(values.values())
+    unit = 1.0 if goal is COMPLETION else rate_scale([*values.values()])[0]
+    places = decimals(best / unit)
+    return [scheme for scheme, value in values.items() if round((value - best) / unit, places) == 0]
 
 
 def _words(
-    goal: Objective,
-    pairs: Sequence[Pair],
-    ranks: tuple[list[str], list[str]],
-    contradictions: Sequence[tuple[str, str]],
-    undecided: Sequence[tuple[str, str]],
+    goal: Objective, pairs: Sequence[Pair], firsts: tuple[list[str], list[str]], found: _Ranking
 ) -> list[str]:
     said = []
     if len(pairs) > 1:
-        said.append(_order(ranks, contradictions, undecided))
+        said.append(_order(len(pairs), firsts, found))
     ratios = [pair.ratio.mean for pair in pairs if pair.ratio is not None]
     if ratios:
         low, high = f"{min(ratios):.2f}", f"{max(ratios):.2f}"
         span = low if low == high else f"{low} to {high}"
         said.append(f"The kernel's {goal.name} is {span} times the simulator's.")
-    if pairs and pairs[0].sim.goodput.n == 1:
+    if len(pairs) == 1 and pairs[0].ratio and pairs[0].ratio.half_width is None:
         said.append("A single seed has no interval: run more to know.")
     return said
 
 
-def _order(
-    ranks: tuple[list[str], list[str]],
-    contradictions: Sequence[tuple[str, str]],
-    undecided: Sequence[tuple[str, str]],
-) -> str:
-    sim, linux = ranks[0][0], ranks[1][0]
-    first = f"{sim} is first in both"
-    if sim != linux:
-        first = f"first is {sim} in the one, {linux} on the other, not surely"
-    if contradictions:
-        said = listed([f"{one} over {other}" for one, other in contradictions])
+def _order(schemes: int, firsts: tuple[list[str], list[str]], found: _Ranking) -> str:
+    if found.contradictions:
+        said = listed([f"{one} over {other}" for one, other in found.contradictions])
         return f"Simulator and kernel disagree: the simulator has {said}, the kernel the other way round."
-    if undecided:
-        names = listed([f"{one} from {other}" for one, other in undecided])
-        count = len(ranks[0]) * (len(ranks[0]) - 1) // 2
-        which = names if len(undecided) <= FEW else f"{len(undecided)} of the {count} pairs apart"
-        return f"Simulator and kernel rank alike, but only one of them can tell {which}; {first}."
-    return f"Simulator and kernel rank the {len(ranks[0])} schemes alike; {first}."
+    if found.unknown:
+        return "A single seed cannot tell whether simulator and kernel rank alike: run more to know."
+    if found.undecided:
+        names = listed([f"{one} from {other}" for one, other in found.undecided])
+        count = schemes * (schemes - 1) // 2
+        which = names if len(found.undecided) <= FEW else f"{len(found.undecided)} of the {count} pairs apart"
+        return f"Simulator and kernel rank alike, but only one of them can tell {which}; {_ahead(*firsts)}."
+    return f"Simulator and kernel rank the {schemes} schemes alike; {_ahead(*firsts)}."
+
+
+def _ahead(sim: list[str], linux: list[str]) -> str:
+    if sim != linux:
+        return f"first is {listed(sim)} in the one, {listed(linux)} on the other, not surely"
+    return f"{sim[0]} is first in both" if len(sim) == 1 else f"{listed(sim)} share the first place in both"

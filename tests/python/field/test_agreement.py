@@ -43,9 +43,23 @@ def test_what_only_one_can_tell_apart_is_no_contradiction() -> None:
 
 
 def test_a_single_seed_is_said() -> None:
-    found = _agreement(reno=([1.0], [1.1]), bbr=([5.0], [5.1]))
-    assert "alike; bbr is first in both." in found.text
-    assert found.text.endswith("A single seed has no interval: run more to know.")
+    for found in (
+        _agreement(reno=([1.0], [1.1]), bbr=([5.0], [5.1])),
+        _agreement(reno=([1.0], [5.1]), bbr=([5.0], [1.1])),
+        # Stopped on the kernel after its first seed.
+        _agreement(reno=([1.0, 1.1], [5.1]), bbr=([5.0, 5.1], [1.1])),
+    ):
+        assert found.text.startswith("A single seed cannot tell whether simulator and kernel rank alike: run")
+        assert not found.contradictions
+        assert not found.undecided
+    assert _agreement(reno=([1.0], [1.1])).text.endswith("A single seed has no interval: run more to know.")
+
+
+def test_who_cannot_be_told_apart_in_the_table_is_not_first() -> None:
+    level = _agreement(reno=([5.0001, 5.0001], [5.1, 5.1]), bbr=([5.0, 5.0], [5.1, 5.1]))
+    assert "reno and bbr share the first place in both." in level.text
+    half = _agreement(reno=([5.0001, 5.0001], [5.2, 5.2]), bbr=([5.0, 5.0], [5.1, 5.1]))
+    assert "first is reno and bbr in the one, reno on the other, not surely." in half.text
 
 
 def test_nothing_in_common_and_nothing_delivered() -> None:
