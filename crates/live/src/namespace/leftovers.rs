@@ -9,6 +9,7 @@ use super::sysctl;
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::net::UdpSocket;
@@ -32,6 +33,19 @@ pub enum Change {
     Cgroup(PathBuf),
     /// A file, such as a pin in the BPF file system.
     File(PathBuf),
+}
+
+/// What it did, as a noun.
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Change::Sysctl { name, before, set } => {
+                write!(f, "the sysctl {name}, set from {before} to {set}")
+            }
+            Change::Cgroup(path) => write!(f, "the control group {}", path.display()),
+            Change::File(path) => write!(f, "the file {}", path.display()),
+        }
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -99,7 +113,7 @@ impl Drop for Record {
             fs::remove_file(&self.path)
         });
         if let Err(error) = done {
-            eprintln!("airtcpd: {:?} is not undone; the next start tries again: {error}", self.entry.change);
+            eprintln!("airtcpd: {} is not undone; the next start tries again: {error}", self.entry.change);
         }
     }
 }
@@ -118,7 +132,7 @@ pub fn clean_up() {
     match clean() {
         Ok(undone) => {
             for change in undone {
-                eprintln!("airtcpd: undone, as whoever did it is dead: {change:?}");
+                eprintln!("airtcpd: undone, as whoever did it is dead: {change}");
             }
         }
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}

@@ -96,6 +96,16 @@ fn what_is_gone_already_counts_as_undone() {
 }
 
 #[test]
+fn changes_are_told_in_words() {
+    let [name, before, set] = ["net.ipv4.conf.eth0.forwarding", "0", "1"].map(str::to_owned);
+    let told = [Change::Sysctl { name, before, set }, Change::Cgroup("/c".into()), Change::File("/f".into())];
+    assert_eq!(
+        told.map(|change| change.to_string()),
+        ["the sysctl net.ipv4.conf.eth0.forwarding, set from 0 to 1", "the control group /c", "the file /f"]
+    );
+}
+
+#[test]
 fn a_sysctl_of_another_namespace_stays_on_record() {
     let folder = Folder::new("elsewhere");
     let [name, before, set] = ["net.ipv4.ip_forward", "0", "1"].map(str::to_owned);

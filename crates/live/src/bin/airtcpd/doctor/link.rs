@@ -112,7 +112,8 @@ fn leftovers_of_the_dead() -> Check {
     match leftovers::left() {
         Ok(left) if left.is_empty() => Check::ok("leftovers", why, "none of dead airtcpd processes"),
         Ok(left) => {
-            let found = format!("{} of dead airtcpd processes: {left:?}", left.len());
+            let changes: Vec<_> = left.iter().map(ToString::to_string).collect();
+            let found = format!("{} of dead airtcpd processes: {}", left.len(), changes.join("; "));
             Check::limited(
                 "leftovers",
                 why,
