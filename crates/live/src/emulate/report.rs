@@ -65,6 +65,10 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [there, back] = &self.ways;
+        if [there, back].iter().all(|way| way.is_idle()) {
+            let (duration_s, seed) = (self.duration_s, self.seed);
+            return writeln!(f, "{duration_s:.1} s, seed {seed}: no packet came to the path");
+        }
         writeln!(
             f,
             "{:<28} {:>14} {:>14}",
@@ -102,6 +106,12 @@ impl fmt::Display for Report {
             )?;
         }
         Ok(())
+    }
+}
+
+impl WayReport {
+    fn is_idle(&self) -> bool {
+        self.missed_packets == 0 && self.counts.entered_packets == 0
     }
 }
 
@@ -167,5 +177,28 @@ impl Live {
             line.push_str(&format!(", {count} {what}"));
         }
         line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(entered_packets: u64) -> Report {
+        let way = |name: &str, entered_packets| WayReport {
+            name: name.to_owned(),
+            missed_packets: 0,
+            counts: Counts { entered_packets, ..Counts::default() },
+            departures: DepartureRecord::default(),
+        };
+        let ways = [way("there", 0), way("back", entered_packets)];
+        Report { seed: 7, duration_s: 1.0, ways, absences: 3, longest_absence_ms: 2.0, links: Vec::new() }
+    }
+
+    #[test]
+    fn a_path_that_nothing_came_to_has_no_table() {
+        assert_eq!(report(0).to_string(), "1.0 s, seed 7: no packet came to the path\n");
+        let told = report(1).to_string();
+        assert!(told.contains("packets in") && told.contains("kept from running 3 times"), "{told}");
     }
 }
