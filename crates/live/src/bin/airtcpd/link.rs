@@ -4,10 +4,11 @@ mod between;
 mod emulation;
 mod shell;
 
+use super::input::BadInput;
 use airtcp_live::namespace::leftovers;
 use airtcp_sim::Scenario;
 use airtcp_wire::{Dur, human};
-use anyhow::Context;
+use clap::ArgGroup;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -30,14 +31,14 @@ The path is the scenario's, both ways, by the simulator's own code. Its flows an
 
 /// Emulate a scenario's path in real time, between two interfaces or around a command
 #[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, group = ArgGroup::new("ends").args(["between", "shell"]).required(true))]
 pub struct Options {
     /// The scenario file; without one, the built-in scenario
     scenario: Option<PathBuf>,
 
     /// The interfaces at the path's first and last node, both Ethernet (veth and others) or both TUN. Two that do not
     /// exist are made as TUN devices
-    #[arg(long, num_args = 2, value_names = ["A", "B"], required_unless_present = "shell", conflicts_with = "shell")]
+    #[arg(long, num_args = 2, value_names = ["A", "B"])]
     between: Option<Vec<String>>,
 
     /// Run COMMAND (default: your shell) in a network namespace behind the path
@@ -61,7 +62,7 @@ pub struct Options {
     every: Option<Dur>,
 
     /// Write what crosses interface A to this file, for Wireshark and others (.pcapng, or .pcap)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = capture_file)]
     capture: Option<PathBuf>,
 
     /// Write the final counters as JSON to this file (-: standard output), instead of as text to stderr
@@ -73,11 +74,11 @@ pub struct Options {
     quiet: bool,
 
     /// With --shell, let the command out: what it sends beyond the far end goes on under this host's address
-    #[arg(long, requires = "shell")]
+    #[arg(long, conflicts_with = "between")]
     nat: bool,
 
     /// What to run behind the path
-    #[arg(last = true, requires = "shell")]
+    #[arg(last = true, conflicts_with = "between")]
     command: Vec<String>,
 }
 
@@ -91,9 +92,9 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
 }
 
 impl Options {
-    fn read_scenario(&self) -> anyhow::Result<Scenario> {
+    fn read_scenario(&self) -> Result<Scenario, BadInput> {
         let Some(path) = &self.scenario else { return Ok(Scenario::built_in(&self.set)?) };
-        let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        let text = std::fs::read_to_string(path).map_err(|error| BadInput::of_file(path, error))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         Ok(Scenario::load(&text, &path.to_string_lossy(), folder, &self.set)?)
     }
@@ -102,4 +103,51 @@ impl Options {
 fn key_and_value(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("write KEY=VALUE, for example wireless.delay=20ms")?;
     Ok((key.to_owned(), value.to_owned()))
+}
+
+fn capture_file(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match path.extension().is_some_and(|extension| extension == "pcapng" || extension == "pcap") {
+        true => Ok(path),
+        false => Err("the name says which format it is to have: end it in .pcapng or .pcap".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    fn refusal(line: &str) -> String {
+        Line::try_parse_from(line.split_whitespace()).err().map(|error| error.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn one_way_to_have_two_ends() {
+        for line in ["link", "link s.toml", "link s.toml -- true", "link --nat"] {
+            let refusal = refusal(line);
+            assert!(
+                refusal.contains("--between <A> <B>") && refusal.contains("--shell"),
+                "{line}: {refusal}"
+            );
+        }
+        for line in ["link --between a b --shell", "link --between a b --nat", "link --between a b -- true"] {
+            assert!(refusal(line).contains("cannot be used with"), "{line}");
+        }
+        for line in ["link s.toml --shell --nat -- true", "link --between a b"] {
+            assert_eq!(refusal(line), "", "{line}");
+        }
+    }
+
+    #[test]
+    fn a_capture_says_its_format() {
+        assert!(refusal("link --shell --capture x.txt").contains(".pcapng or .pcap"));
+        assert_eq!(refusal("link --shell --capture x.pcap"), "");
+    }
 }

@@ -2,11 +2,13 @@
 
 mod cc;
 mod doctor;
+mod input;
 mod link;
 mod rto;
 mod run;
 
 use clap::{Parser, Subcommand};
+use input::BadInput;
 use std::process::ExitCode;
 
 /// TCP that is fast over lossy links, on this host's unpatched kernel.
@@ -36,6 +38,6 @@ fn main() -> ExitCode {
     };
     done.unwrap_or_else(|error| {
         eprintln!("airtcpd: {error:#}");
-        ExitCode::FAILURE
+        if error.is::<BadInput>() { ExitCode::from(input::STATUS) } else { ExitCode::FAILURE }
     })
 }

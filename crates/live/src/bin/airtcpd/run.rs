@@ -1,11 +1,12 @@
 //! `airtcpd run`.
 
+use super::input::BadInput;
 use airtcp_live::lab::forms::Host;
 use airtcp_live::lab::plan::plan;
 use airtcp_live::lab::{self, Run};
 use airtcp_sim::scenario::{Recipe, Scenario};
-use airtcp_wire::Dur;
-use anyhow::{Context, ensure};
+use airtcp_wire::{Dur, human};
+use anyhow::Context;
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use std::fs;
@@ -42,7 +43,7 @@ pub struct Options {
     #[arg(long, required_unless_present = "plan")]
     seed: Option<u64>,
     /// Record time series with this spacing, at least 1ms
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = series_interval)]
     series_interval: Option<Dur>,
     /// Where the record goes, as JSON
     #[arg(long, value_name = "FILE", required_unless_present = "plan")]
@@ -58,9 +59,6 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         println!("{}", serde_json::to_string_pretty(&plan(&scenario, &Host::this()?)?)?);
         return Ok(ExitCode::SUCCESS);
     };
-    if let Some(interval) = options.series_interval {
-        ensure!(interval >= INTERVAL_MIN, "--series-interval {interval}: must be at least {INTERVAL_MIN}");
-    }
     let interrupts = interrupts()?;
     let request = Run { scenario: &scenario, scheme, seed, series: options.series_interval };
     let outcome = lab::run(&request, |done| {
@@ -80,10 +78,17 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn read(path: &Path) -> anyhow::Result<Scenario> {
-    let name = || path.display().to_string();
-    let text = fs::read_to_string(path).with_context(name)?;
-    let mut recipe: Recipe = serde_json::from_str(&text).with_context(name)?;
+fn series_interval(text: &str) -> Result<Dur, String> {
+    let interval: Dur = human::parse(text).map_err(|error| error.to_string())?;
+    if interval < INTERVAL_MIN {
+        return Err(format!("must be at least {INTERVAL_MIN}"));
+    }
+    Ok(interval)
+}
+
+fn read(path: &Path) -> Result<Scenario, BadInput> {
+    let text = fs::read_to_string(path).map_err(|error| BadInput::of_file(path, error))?;
+    let mut recipe: Recipe = serde_json::from_str(&text).map_err(|error| BadInput::of_file(path, error))?;
     Ok(recipe.read()?)
 }
 

@@ -1,6 +1,7 @@
 //! The path, run between two devices as the options have it.
 
 use super::Options;
+use crate::input::BadInput;
 use airtcp_live::PacketDevice;
 use airtcp_live::emulate::{Capture, Clock, Control, Emulator, Framing, Live, Report, be_on_time, drive};
 use airtcp_sim::Scenario;
@@ -37,9 +38,9 @@ impl Emulation {
         framing: Framing,
         interface: &str,
         names: [String; 2],
-    ) -> anyhow::Result<Emulation> {
+    ) -> Result<Emulation, BadInput> {
         let capture = |path: &Path| {
-            Capture::create(path, interface, framing).with_context(|| path.display().to_string())
+            Capture::create(path, interface, framing).map_err(|error| BadInput::of_file(path, error))
         };
         let capture = options.capture.as_deref().map(capture).transpose()?;
         let seed = options.seed.unwrap_or(scenario.seed);
@@ -51,7 +52,9 @@ impl Emulation {
             every: every(options),
             report: match &options.json {
                 None => (!options.quiet).then_some(ReportTo::Stderr),
-                Some(path) => Some(ReportTo::Json(output(path).with_context(|| path.display().to_string())?)),
+                Some(path) => {
+                    Some(ReportTo::Json(output(path).map_err(|error| BadInput::of_file(path, error))?))
+                }
             },
         })
     }

@@ -1,0 +1,50 @@
+//! What the user can mend.
+
+use airtcp_sim::scenario::ScenarioError;
+use anyhow::Error;
+use std::fmt::Display;
+use std::path::Path;
+
+/// The exit status then, as in `airtcp`, and as clap has it for options.
+pub const STATUS: u8 = 2;
+
+/// So many mistakes are shown of a file that is no scenario at all.
+const SHOWN: usize = 5;
+
+/// Ends the program with [`STATUS`].
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct BadInput(pub String);
+
+impl BadInput {
+    /// A file that cannot be read, understood or written.
+    pub fn of_file(path: &Path, error: impl Into<Error>) -> BadInput {
+        BadInput(format!("{}: {:#}", path.display(), error.into()))
+    }
+}
+
+impl From<ScenarioError> for BadInput {
+    fn from(error: ScenarioError) -> BadInput {
+        BadInput(first(&error.problems))
+    }
+}
+
+/// A line each.
+fn first(problems: &[impl Display]) -> String {
+    let mut lines: Vec<_> = problems.iter().take(SHOWN).map(ToString::to_string).collect();
+    if problems.len() > SHOWN {
+        lines.push(format!("and {} more mistakes", problems.len() - SHOWN));
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_screenful_is_cut_short() {
+        assert_eq!(first(&[1, 2, 3, 4, 5]), "1\n2\n3\n4\n5");
+        assert_eq!(first(&[1, 2, 3, 4, 5, 6, 7]), "1\n2\n3\n4\n5\nand 2 more mistakes");
+    }
+}
