@@ -88,15 +88,16 @@ def command(
     request = load(
         scenario, changes, controller, schemes=schemes, seeds=count, duration=duration, profile=profile
     )
+    # A host that cannot do it says so before anything is made.
+    announced = [] if on == "sim" else prepare(request.scenario).announcement(jobs or 1)
     directory = out or _directory(request.scenario, on)
     check_outputs(directory, json, report)
     console = plain_console(stderr=json == "-")
-    console.print(headline(request.scenario))
-    if on != "sim":
-        # What takes so long says before it starts what it will do.
-        for line in prepare(request.scenario).announcement(jobs or 1):
-            console.print(line)
+    for line in (headline(request.scenario), *announced):
+        console.print(line)
     found = _compared(request, on, jobs)
+    if found.interrupted and on != "sim":
+        plain_console(stderr=True).print("Interrupted, finishing …")
     has_run = found.has_run
     if has_run:
         command = shlex.join(["airtcp", "compare", *request.arguments, *_on_argument(on)])
@@ -106,13 +107,17 @@ def command(
         _print_table(console, found)
     for note in found.notes:
         console.print(note)
-    if has_run:
+    # Who stops what takes long does not wait for its figures.
+    drawn = has_run and (on == "sim" or not found.interrupted)
+    if drawn:
         with writing(directory):
             found.save_figures(directory)
+    if has_run:
         if report:
             with writing(report):
                 found.report(report, command)
-        console.print(f"Figures and data: {directory}/{f', report: {report}' if report else ''}")
+        what = "Figures and data" if drawn else "Data"
+        console.print(f"{what}: {directory}/{f', report: {report}' if report else ''}")
     if found.interrupted:
         raise typer.Exit(INTERRUPTED)
     if found.failures:
@@ -131,8 +136,8 @@ def _compared(request: Request, on: On, jobs: int | None) -> Comparison | SideBy
 def _print_table(console: Console, found: Comparison | SideBySide) -> None:
     if isinstance(found, Comparison):
         print_table(console, found.summaries, columns(found.summaries), found.best, found.failed_schemes)
-    elif found.agreement:
-        print_table(console, found.agreement.pairs, pair_columns(found.agreement.pairs))
+    else:
+        print_table(console, found.rows, pair_columns(found.rows))
 
 
 def _directory(scenario: Scenario, on: On) -> Path:

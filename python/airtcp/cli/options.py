@@ -42,7 +42,7 @@ SetOption = Annotated[
     ),
 ]
 DurationOption = Annotated[
-    str | None, typer.Option(metavar="TIME", help="Simulated time of each run, e.g. 30s.")
+    str | None, typer.Option(metavar="TIME", help="Time of each run, e.g. 30s; simulated, on Linux real.")
 ]
 ProfileOption = Annotated[
     str | None, typer.Option(metavar="NAME", help="What era's stack: see `airtcp profiles`.")

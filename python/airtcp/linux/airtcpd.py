@@ -39,7 +39,7 @@ class Airtcpd:
         if os.geteuid() != 0 and not _has_capabilities(self.path):
             raise LinuxError(
                 "runs on the kernel need root, for their namespaces and congestion controls: start it again "
-                f"with sudo, or allow {self.path} what it needs (setcap). {DOCTOR}"
+                f"with sudo. {DOCTOR}"
             )
 
 
@@ -54,7 +54,9 @@ def find() -> Airtcpd:
             f"builds it; {VARIABLE} names one that is elsewhere"
         )
     said = _answer(path, "--version").split()
-    found = said[-1] if said else "nothing"
+    if said[:1] != [NAME]:
+        raise LinuxError(f"{path} is not {NAME}: it does not say so when asked for its version")
+    found = said[-1]
     if found != version():
         raise LinuxError(
             f"{path} is version {found}, this airtcp is {version()}: `make field` builds its own"

@@ -10,7 +10,7 @@ from airtcp._engine import Scenario
 from airtcp.comparison import Comparison, Finished, collected
 from airtcp.failure import Failure
 from airtcp.linux.airtcpd import Airtcpd, find
-from airtcp.linux.forms import Forms, forms, left_out_notes, with_kernels_own
+from airtcp.linux.forms import Forms, forms, with_kernels_own
 from airtcp.linux.host import host_of
 from airtcp.linux.runs import Job, KernelRun, run_all
 from airtcp.records import Run
@@ -34,9 +34,10 @@ class Prepared:
     def announcement(self, at_a_time: int) -> list[str]:
         """What is not going to run, and how long the rest takes."""
         total_s = -(-self.runs // at_a_time) * self.scenario.duration_s
+        left_out = self.forms.left_out
         how = "one at a time" if at_a_time == 1 else f"{at_a_time} at a time"
         return [
-            *left_out_notes(self.forms.left_out),
+            *([f"Not on Linux: {len(left_out)} of the schemes; why, below the table."] if left_out else []),
             f"On Linux {os.uname().release}: {self.runs} runs in real time, {how}: {duration(total_s)}.",
         ]
 
