@@ -33,12 +33,11 @@ def comparison_html(found: Comparison) -> str:
 def side_by_side_html(found: SideBySide) -> str:
     """Table, verdict and figure."""
     parts = [_headline(*found.headline.split("\n"))]
-    pairs = found.agreement.pairs if found.agreement else ()
-    if pairs:
-        titles, rows = cells(pairs, pair_columns(pairs))
+    if found.rows:
+        titles, rows = cells(found.rows, pair_columns(found.rows))
         parts.append(_table(titles, rows, [False for _ in rows]))
     parts += [_note(note) for note in found.notes]
-    if pairs:
+    if found.agreement:
         parts.append(draw_inline(of_both(found), "pairs"))
     return _box(parts)
 

@@ -3,30 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from airtcp.agreement import Pair
+from airtcp.stats import Estimate
 from airtcp.summary import SchemeSummary
 from airtcp.table import NONE, Column, interval, milliseconds, percent
 from airtcp.units import rate_scale
 
 
-def pair_columns(pairs: Sequence[Pair]) -> list[Column[Pair]]:
+@dataclass(frozen=True)
+class PairRow:
+    """A scheme on both, or on one of them alone."""
+
+    scheme: str
+    sim: SchemeSummary | None
+    linux: SchemeSummary | None
+    ratio: Estimate | None
+
+
+def pair_columns(rows: Sequence[PairRow]) -> list[Column[PairRow]]:
     """What both have of these schemes. `sim / Linux`: the simulator's value, then the kernel's."""
-    scale, unit = rate_scale([row.goodput.mean for pair in pairs for row in (pair.sim, pair.linux)])
+    there = [side for row in rows for side in (row.sim, row.linux) if side]
+    scale, unit = rate_scale([side.goodput.mean for side in there])
+
+    def goodput(side: SchemeSummary | None) -> str:
+        return NONE if side is None else interval(side.goodput.scaled(1 / scale))
+
     found = [
-        Column[Pair]("simulator", unit, 1, lambda pair: interval(pair.sim.goodput.scaled(1 / scale))),
-        Column[Pair]("Linux", unit, 1, lambda pair: interval(pair.linux.goodput.scaled(1 / scale))),
-        Column[Pair]("Linux / sim", "ratio", 0, _ratio),
-        Column[Pair]("resent %", _ORDER, 3, _both(lambda row: percent(row.retransmitted, 2))),
-        Column[Pair]("timeouts a run", _ORDER, 5, _both(lambda row: f"{row.timeouts:.1f}")),
-        Column[Pair]("RTT p50 ms", _ORDER, 2, _both(lambda row: milliseconds(row.rtt_p50_ms))),
-        Column[Pair]("RTT p95 ms", _ORDER, 4, _both(lambda row: milliseconds(row.rtt_p95_ms))),
+        Column[PairRow]("simulator", unit, 1, lambda row: goodput(row.sim)),
+        Column[PairRow]("Linux", unit, 1, lambda row: goodput(row.linux)),
+        Column[PairRow]("Linux / sim", "ratio", 0, _ratio),
+        Column[PairRow]("resent %", _ORDER, 3, _both(lambda side: percent(side.retransmitted, 2))),
+        Column[PairRow]("timeouts a run", _ORDER, 5, _both(lambda side: f"{side.timeouts:.1f}")),
+        Column[PairRow]("RTT p50 ms", _ORDER, 2, _both(lambda side: milliseconds(side.rtt_p50_ms))),
+        Column[PairRow]("RTT p95 ms", _ORDER, 4, _both(lambda side: milliseconds(side.rtt_p95_ms))),
     ]
-    if any(pair.sim.completion or pair.linux.completion for pair in pairs):
+    if any(side.completion for side in there):
         found.insert(2, Column("completion s", _ORDER, 1, _both(_completion)))
-    if any(pair.sim.jain is not None for pair in pairs):
+    if any(side.jain is not None for side in there):
         found.append(
-            Column("Jain", _ORDER, 6, _both(lambda row: NONE if row.jain is None else f"{row.jain:.3f}"))
+            Column("Jain", _ORDER, 6, _both(lambda side: NONE if side.jain is None else f"{side.jain:.3f}"))
         )
     return found
 
@@ -34,13 +50,16 @@ def pair_columns(pairs: Sequence[Pair]) -> list[Column[Pair]]:
 _ORDER = "sim / Linux"
 
 
-def _both(cell: Callable[[SchemeSummary], str]) -> Callable[[Pair], str]:
-    return lambda pair: f"{cell(pair.sim)} / {cell(pair.linux)}"
+def _both(cell: Callable[[SchemeSummary], str]) -> Callable[[PairRow], str]:
+    def each(side: SchemeSummary | None) -> str:
+        return NONE if side is None else cell(side)
+
+    return lambda row: f"{each(row.sim)} / {each(row.linux)}"
 
 
-def _ratio(pair: Pair) -> str:
-    return NONE if pair.ratio is None else interval(pair.ratio, digits=2)
+def _ratio(row: PairRow) -> str:
+    return NONE if row.ratio is None else interval(row.ratio, digits=2)
 
 
-def _completion(row: SchemeSummary) -> str:
-    return NONE if row.completion is None else interval(row.completion)
+def _completion(side: SchemeSummary) -> str:
+    return NONE if side.completion is None else interval(side.completion)

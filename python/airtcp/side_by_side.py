@@ -16,7 +16,7 @@ from airtcp.comparison import Comparison
 from airtcp.failure import Failure
 from airtcp.frames import ratio_frame, write_frames
 from airtcp.linux.forms import left_out_notes
-from airtcp.pair_table import pair_columns
+from airtcp.pair_table import PairRow, pair_columns
 from airtcp.results import Results, schema_of, to_json
 from airtcp.table import as_text
 
@@ -54,6 +54,17 @@ class SideBySide:
     def agreement(self) -> Agreement | None:
         """Ratios, and whether both rank alike; None where no scheme has run on both."""
         return agreement(self.sim.runs, self.linux.runs)
+
+    @cached_property
+    def rows(self) -> list[PairRow]:
+        """What the table has: each scheme that has run on either, in the order of the scenario."""
+        sim = {summary.scheme: summary for summary in self.sim.summaries}
+        linux = {summary.scheme: summary for summary in self.linux.summaries}
+        ratios = {pair.scheme: pair.ratio for pair in self.agreement.pairs} if self.agreement else {}
+        return [
+            PairRow(scheme, sim.get(scheme), linux.get(scheme), ratios.get(scheme))
+            for scheme in dict.fromkeys([*sim, *linux])
+        ]
 
     @property
     def ratio(self) -> pl.DataFrame:
@@ -153,8 +164,8 @@ class SideBySide:
         return side_by_side_page(self, command).write(Path(path))
 
     def __repr__(self) -> str:
-        pairs = self.agreement.pairs if self.agreement else ()
-        table = as_text(pairs, pair_columns(pairs)) if pairs else "no scheme has run on both"
+        rows = self.rows
+        table = as_text(rows, pair_columns(rows)) if rows else "no runs"
         return "\n".join([self.headline, table, *self.notes])
 
     def _repr_html_(self) -> str:

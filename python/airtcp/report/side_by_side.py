@@ -41,15 +41,14 @@ def side_by_side_page(found: SideBySide, command: str | None = None) -> Page:
 
 def _pairs(found: SideBySide) -> Iterator[Block]:
     yield from (Text(remark, "warning") for remark in found.remarks)
-    if found.agreement is None:
-        return
-    titles, rows = cells(found.agreement.pairs, pair_columns(found.agreement.pairs))
+    titles, rows = cells(found.rows, pair_columns(found.rows))
     yield Table(
         f"Means ± half of the {percent(CONFIDENCE, 0)} % interval; ratios are over runs of the same seed.",
         titles,
         rows,
     )
-    yield paired_goodputs(found.agreement.pairs)
+    if found.agreement:
+        yield paired_goodputs(found.agreement.pairs)
 
 
 def _of(title: str, found: Comparison, schemes: Sequence[str]) -> list[Section]:

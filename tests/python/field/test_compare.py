@@ -97,6 +97,10 @@ def test_both_side_by_side(fake: Fake, scenario: airtcp.Scenario, tmp_path: Path
     found = airtcp.compare(scenario, ["cubic", LACKING.scheme], on="both")
     assert [row.scheme for row in found.sim.summaries] == ["cubic", LACKING.scheme, "reno", "bbr"]
     assert [row.scheme for row in found.linux.summaries] == ["cubic", "reno", "bbr"]
+    # Who runs on one alone is in the table, too.
+    alone = next(line for line in repr(found).splitlines() if line.strip().startswith(LACKING.scheme))
+    assert " ± " in alone
+    assert alone.count("–") >= 2
     ratio = found.ratio
     assert ratio["scheme"].to_list() == ["cubic", "reno", "bbr"]
     assert ratio["ratio"].to_list() == pytest.approx(3 * [0.9])
@@ -143,6 +147,10 @@ def test_an_interrupt_leaves_what_was_finished(fake: Fake, scenario: airtcp.Scen
     assert both.interrupted
     assert not both.linux.runs
     assert len(fake.log) == starts
+    (row,) = both.rows
+    assert row.sim
+    assert row.linux is row.ratio is None
+    assert f"\n {row.scheme} " in repr(both)
 
 
 @pytest.mark.usefixtures("fake")
@@ -200,7 +208,8 @@ def test_the_command_says_beforehand_what_it_will_do(
     asked = f"cubic,{LACKING.scheme}"
     assert _command(monkeypatch, "--on", "linux", *SHORT, asked, "--report", "on-linux.html") == 0
     said = capsys.readouterr().out
-    assert f"Not on Linux: {LACKING.scheme}: {LACKING.reason}" in said
+    assert said.count(f"Not on Linux: {LACKING.scheme}: {LACKING.reason}") == 1
+    assert "Not on Linux: 1 of the schemes; why, below the table." in said
     assert ": 3 runs in real time, one at a time: 3 s." in said
     assert "Figures and data: airtcp-out/lossy-wireless-link-linux/, report: on-linux.html" in said
     document = json.loads((tmp_path / "airtcp-out/lossy-wireless-link-linux/results.json").read_text())
@@ -230,3 +239,7 @@ def test_the_command_without_airtcpd_says_how_to_get_it(
     fake.path.unlink()
     assert _command(monkeypatch, "--on", "linux", *SHORT, "cubic") == 2
     assert "name the file of airtcpd" in capsys.readouterr().err
+    monkeypatch.setenv("AIRTCPD", "/bin/true")
+    assert _command(monkeypatch, "--on", "linux", *SHORT, "cubic") == 2
+    assert "is not airtcpd" in capsys.readouterr().err
+    assert not (tmp_path / "airtcp-out").exists()
