@@ -19,8 +19,10 @@ const volatile __u32 min_ms = 1000;
 const volatile __u32 max_ms = 120000;
 const volatile bool backoff = true;
 
-/* For those outside the cgroup: what RTO_MIN was in this namespace before the rule. */
-const volatile __u64 guarded_namespace = 0;
+/* The cookie of the network namespace whose sysctls the rule needs. 0: it needs none, or every one has them. */
+const volatile __u64 ruled_namespace = 0;
+
+/* For those outside the cgroup: what RTO_MIN was in that namespace before the rule. */
 const volatile __u32 guarded_floor_us = 200000;
 
 /* With a short RTO_MAX the kernel gives a connection up after some fifteen of them. This is what tcp_retries2 = 15 comes
@@ -28,7 +30,7 @@ const volatile __u32 guarded_floor_us = 200000;
 #define PATIENCE_MS 924600
 
 /* In the order of `Counters` in rto/mod.rs. */
-enum counter { CONNECTIONS, TIMEOUTS, REFUSED, COUNTERS };
+enum counter { CONNECTIONS, TIMEOUTS, REFUSED, FOREIGN, COUNTERS };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -107,9 +109,19 @@ static __always_inline bool synchronised(struct bpf_sock_ops *ops)
 	return ops->state != BPF_TCP_SYN_SENT && ops->state != BPF_TCP_SYN_RECV;
 }
 
+static __always_inline bool is_established_by(const struct bpf_sock_ops *ops)
+{
+	return ops->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB || ops->op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB;
+}
+
 SEC("sockops")
 int rule(struct bpf_sock_ops *ops)
 {
+	if (ruled_namespace && bpf_get_netns_cookie(ops) != ruled_namespace) {
+		if (is_established_by(ops))
+			count(FOREIGN);
+		return 1;
+	}
 	switch (ops->op) {
 	case BPF_SOCK_OPS_TCP_LISTEN_CB:
 	case BPF_SOCK_OPS_TCP_CONNECT_CB:
@@ -150,7 +162,7 @@ int guard(struct bpf_sock_ops *ops)
 	if (ops->op != BPF_SOCK_OPS_TCP_LISTEN_CB && ops->op != BPF_SOCK_OPS_TCP_CONNECT_CB)
 		return 1;
 	struct bpf_sock *sk = ops->sk;
-	if (!sk || bpf_get_netns_cookie(ops) != guarded_namespace || bpf_sk_storage_get(&ruled, sk, NULL, 0))
+	if (!sk || bpf_get_netns_cookie(ops) != ruled_namespace || bpf_sk_storage_get(&ruled, sk, NULL, 0))
 		return 1;
 	set(ops, TCP_BPF_RTO_MIN, guarded_floor_us);
 	return 1;

@@ -23,7 +23,8 @@ pub struct Installed {
 }
 
 /// Puts the connections made from now on in `cgroup`, and below it, under a rule, until [`uninstall`]. The sysctls of the
-/// calling thread's network namespace are changed; its connections outside the cgroup keep the RTO_MIN that they had.
+/// calling thread's network namespace are changed; its connections outside the cgroup keep the RTO_MIN that they had. Those of
+/// other namespaces are left alone if the rule needs the sysctls.
 ///
 /// # Errors
 /// Those of [`super::attach`]; a rule is installed already; the others could not be spared. Nothing is left behind.
@@ -116,9 +117,10 @@ fn prepare(cgroup: &Path, rule: &RtoRule) -> Result<(Attached, Record), RtoError
     };
     let sysctls = rule.sysctls().into_iter().map(change).collect::<Result<Vec<_>, RtoError>>()?;
     let guard = guard(cgroup, &sysctls)?;
+    let cookie = (!sysctls.is_empty()).then(namespace::cookie).transpose().map_err(in_namespace)?;
     let namespace = namespace::current().map_err(in_namespace)?;
     let record = Record { rule: rule.to_string(), cgroup: cgroup.to_owned(), namespace, sysctls };
-    Ok((load_and_attach(cgroup, rule, guard.as_ref())?, record))
+    Ok((load_and_attach(cgroup, rule, cookie, guard.as_ref())?, record))
 }
 
 /// What those outside of `cgroup` are to be given.
@@ -137,8 +139,7 @@ fn guard(cgroup: &Path, sysctls: &[Sysctl]) -> Result<Option<Guard>, RtoError> {
             floor.before
         )));
     }
-    let namespace = namespace::cookie().map_err(in_namespace)?;
-    Ok(Some(Guard { root, namespace, floor: before }))
+    Ok(Some(Guard { root, floor: before }))
 }
 
 /// What has to be undone is on record before it is done.

@@ -32,12 +32,10 @@ pub struct Attached {
     counters: MapHandle,
 }
 
-/// For the connections of a namespace that no rule is for.
+/// For the connections of the rule's namespace that the rule is not for.
 struct Guard {
     /// Of all cgroups.
     root: PathBuf,
-    /// The cookie of the namespace.
-    namespace: u64,
     floor: Dur,
 }
 
@@ -50,6 +48,8 @@ pub struct Counters {
     pub timeouts: u64,
     /// Socket options that the kernel would not set.
     pub refused: u64,
+    /// Connections of the cgroup in network namespaces that have not the sysctls of the rule, which leaves them alone.
+    pub foreign: u64,
 }
 
 /// Puts the connections made from now on in `cgroup`, and in those below it, under a rule. Their network namespace must have
@@ -59,7 +59,7 @@ pub struct Counters {
 /// The rule or the cgroup cannot be, or the kernel or its rights do not let us.
 pub fn attach(cgroup: &Path, rule: &RtoRule) -> Result<Attached, RtoError> {
     rule.check()?;
-    load_and_attach(cgroup, rule, None)
+    load_and_attach(cgroup, rule, None, None)
 }
 
 /// Whether this kernel has what all of it goes through.
@@ -88,14 +88,20 @@ fn read(map: &MapHandle) -> Result<Counters, RtoError> {
         let cpus = map.lookup_percpu(&key.to_ne_bytes(), MapFlags::ANY)?.unwrap_or_default();
         Ok(cpus.iter().filter_map(|value| value.first_chunk()).map(|value| u64::from_ne_bytes(*value)).sum())
     };
-    Ok(Counters { connections: sum(0)?, timeouts: sum(1)?, refused: sum(2)? })
+    Ok(Counters { connections: sum(0)?, timeouts: sum(1)?, refused: sum(2)?, foreign: sum(3)? })
 }
 
-fn load_and_attach(cgroup: &Path, rule: &RtoRule, guard: Option<&Guard>) -> Result<Attached, RtoError> {
+/// `namespace` is the cookie of the only one whose connections the rule can reach.
+fn load_and_attach(
+    cgroup: &Path,
+    rule: &RtoRule,
+    namespace: Option<u64>,
+    guard: Option<&Guard>,
+) -> Result<Attached, RtoError> {
     let folder = cgroup::open(cgroup)?;
     has_rto_max()?;
     let mut object = MaybeUninit::uninit();
-    let skeleton = load(&mut object, rule, guard).map_err(RtoError::from_libbpf)?;
+    let skeleton = load(&mut object, rule, namespace, guard).map_err(RtoError::from_libbpf)?;
     let attach = |program: &ProgramMut<'_>, folder: &File| {
         program.attach_cgroup(folder.as_raw_fd()).map_err(RtoError::from_libbpf)
     };
@@ -110,6 +116,7 @@ fn load_and_attach(cgroup: &Path, rule: &RtoRule, guard: Option<&Guard>) -> Resu
 fn load<'a>(
     object: &'a mut MaybeUninit<OpenObject>,
     rule: &RtoRule,
+    namespace: Option<u64>,
     guard: Option<&Guard>,
 ) -> libbpf_rs::Result<RtoSkel<'a>> {
     let mut skeleton = RtoSkelBuilder::default().open(object)?;
@@ -124,8 +131,8 @@ fn load<'a>(
         }
         constants.max_ms = whole_ms(rule.max);
         constants.backoff = rule.backoff;
+        constants.ruled_namespace = namespace.unwrap_or(0);
         if let Some(guard) = guard {
-            constants.guarded_namespace = guard.namespace;
             constants.guarded_floor_us = whole_us(guard.floor);
         }
     }

@@ -23,7 +23,8 @@ written to cgroup.procs before it made its sockets.
 
 RTTVAR is the kernel's mean deviation, which `ss -ti` shows after the slash of `rtt:`; the RTO follows once a round trip.
 While a factor is in force, net.ipv4.tcp_rto_min_us of this network namespace is --max, so that a connection's longest RTO
-decides, and no RTTs are cached. A second program gives the connections outside the cgroup the RTO_MIN that they would
+decides, and no RTTs are cached. So it reaches connections of this namespace alone, as does a --floor above 200ms: for
+those of a container run it inside (`nsenter --net=/proc/PID/ns/net airtcpd rto …`). A second program gives the connections outside the cgroup the RTO_MIN that they would
 have had; it misses a socket that is made before `off` and connects after it. At `off`, open connections keep the longest
 RTO that they were given last.
 
@@ -69,6 +70,7 @@ pub struct Options {
 enum Action {
     /// Which rule is installed, and what has come of it
     Status {
+        /// Print it as JSON; `null` if there is none
         #[arg(long)]
         json: bool,
     },
@@ -132,7 +134,8 @@ fn off() -> anyhow::Result<()> {
 fn show(installed: &Installed) {
     let record = &installed.record;
     println!("{}", record.rule);
-    line("for", &format!("connections made from now on in {} and below", record.cgroup.display()));
+    let only = if record.sysctls.is_empty() { "" } else { ", of the same network namespace" };
+    line("for", &format!("connections made from now on in {} and below{only}", record.cgroup.display()));
     for sysctl in &record.sysctls {
         let rto::Sysctl { name, before, now } = sysctl;
         line(
@@ -144,14 +147,24 @@ fn show(installed: &Installed) {
         line("others", "what else connects or listens in that namespace is given the RTO_MIN that it had");
     }
     match installed.counters {
-        Some(rto::Counters { connections, timeouts, refused }) => {
+        Some(rto::Counters { connections, timeouts, refused, foreign }) => {
             line("so far", &format!("{connections} connections, {timeouts} timeouts"));
             if refused > 0 {
                 line("refused", &format!("the kernel would not set {refused} socket options"));
             }
+            if foreign > 0 {
+                line("not so", &foreign_text(foreign));
+            }
         }
         None => line("broken", "whoever installed it was killed; `airtcpd rto off` cleans up"),
     }
+}
+
+fn foreign_text(connections: u64) -> String {
+    format!(
+        "{connections} connections of the cgroup in other network namespaces, which the rule cannot reach: take it back and \
+         install it there (`nsenter --net=… airtcpd rto …`)"
+    )
 }
 
 fn line(what: &str, text: &str) {
@@ -171,5 +184,6 @@ fn document(installed: &Installed) -> serde_json::Value {
         "connections": counters.map(|counters| counters.connections),
         "timeouts": counters.map(|counters| counters.timeouts),
         "refused": counters.map(|counters| counters.refused),
+        "foreign": counters.map(|counters| counters.foreign),
     })
 }
