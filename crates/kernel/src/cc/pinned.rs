@@ -34,12 +34,16 @@ impl Deref for Pinned {
 /// What [`unload`] has done.
 #[derive(Clone, Debug, Default)]
 pub struct Unloaded {
+    /// What the kernel called it.
+    pub name: String,
     /// Sockets that use it still; the kernel keeps the program for them until they close. `None`: unknown.
     pub sockets: Option<u64>,
     /// What was undone, in words.
     pub undone: Vec<String>,
     /// What could not be undone, in words.
     pub left: Vec<String>,
+    /// It is the default of the calling thread's network namespace still, as somebody else has set it.
+    pub is_default: bool,
 }
 
 /// Loads and pins controllers, and applies them to the targets: all of it, or nothing.
@@ -224,7 +228,7 @@ fn remove(name: &str, is_forced: bool) -> Result<Unloaded, CcError> {
     let record = Record::read(name)?;
     let counters = maps(name, &record).and_then(|loaded| loaded.counters());
     let sockets = counters.ok().map(|counters| counters.sockets());
-    let mut unloaded = Unloaded { sockets, ..Unloaded::default() };
+    let mut unloaded = Unloaded { name: name.to_owned(), sockets, ..Unloaded::default() };
     for applied in record.applied.iter().rev() {
         match applied.undo(name) {
             Ok(true) => unloaded.undone.push(applied.to_string()),
@@ -248,5 +252,6 @@ fn remove(name: &str, is_forced: bool) -> Result<Unloaded, CcError> {
     }
     let _ = fs::remove_dir(&folder);
     Record::remove(name)?;
+    unloaded.is_default = apply::default_name().is_ok_and(|default| default == name);
     Ok(unloaded)
 }

@@ -32,8 +32,8 @@ pub fn install(cgroup: &Path, rule: &RtoRule) -> Result<Installed, RtoError> {
     rule.check()?;
     let cgroup =
         fs::canonicalize(cgroup).map_err(|error| RtoError::Io(cgroup.display().to_string(), error))?;
-    bpffs::mount().map_err(|error| RtoError::Installed(error.to_string()))?;
     let _lock = Lock::take()?;
+    bpffs::mount().map_err(|error| RtoError::Installed(error.to_string()))?;
     match installed()? {
         Some(Installed { record, counters: Some(_), .. }) => {
             let (rule, cgroup) = (record.rule, record.cgroup.display());

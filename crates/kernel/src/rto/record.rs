@@ -2,6 +2,7 @@
 //! at a time changes it.
 
 use super::RtoError;
+use crate::cc::missing_capabilities;
 use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
@@ -55,6 +56,9 @@ pub(super) struct Lock(#[expect(dead_code, reason = "unlocks when it is dropped"
 
 impl Lock {
     pub(super) fn take() -> Result<Lock, RtoError> {
+        if missing_capabilities().is_some() {
+            return Err(RtoError::NotPermitted);
+        }
         fs::create_dir_all(FOLDER).map_err(told)?;
         let folder = File::open(FOLDER).map_err(told)?;
         Flock::lock(folder, FlockArg::LockExclusive).map(Lock).map_err(|(_, errno)| told(errno.into()))

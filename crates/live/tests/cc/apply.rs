@@ -111,6 +111,19 @@ fn a_namespaces_default_is_put_back_unless_somebody_has_changed_it() {
 }
 
 #[test]
+fn who_unloads_what_somebody_else_made_the_default_is_warned() {
+    let Some(kernel) = Kernel::take() else { return };
+    let name = kernel.name("theirs");
+    let namespace = Namespace::new().unwrap();
+    daemon::cc(&["load", "veno", "--as", &name]);
+    namespace.sysctl("net.ipv4.tcp_congestion_control", &name).unwrap();
+    let unload = || Command::new(daemon::PROGRAM).args(["cc", "unload", &name]).output().unwrap();
+    let warning = String::from_utf8(namespace.run(unload).unwrap().stderr).unwrap();
+    assert!(warning.contains("sysctl -w net.ipv4.tcp_congestion_control=cubic"), "{warning}");
+    daemon::assert_gone(&name);
+}
+
+#[test]
 fn what_cannot_be_undone_keeps_it_loaded_unless_forced() {
     let Some(kernel) = Kernel::take() else { return };
     let (name, previous) = (kernel.name("forced"), kernel.name("previous"));

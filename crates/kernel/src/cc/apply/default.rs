@@ -16,7 +16,7 @@ pub struct AsDefault {
 
 impl AsDefault {
     pub(super) fn plan() -> Result<AsDefault, CcError> {
-        Ok(AsDefault { namespace: Namespace::current()?, previous: read()? })
+        Ok(AsDefault { namespace: Namespace::current()?, previous: default_name()? })
     }
 
     pub(super) fn apply(&self, name: &str) -> Result<(), CcError> {
@@ -25,7 +25,7 @@ impl AsDefault {
 
     pub(super) fn undo(&self, name: &str) -> Result<bool, CcError> {
         let undone = self.namespace.within(|| {
-            let is_ours = read()? == name;
+            let is_ours = default_name()? == name;
             if is_ours {
                 write(&self.previous)?;
             }
@@ -35,7 +35,8 @@ impl AsDefault {
     }
 }
 
-fn read() -> Result<String, CcError> {
+/// What the calling thread's namespace gives sockets that do not ask.
+pub(in crate::cc) fn default_name() -> Result<String, CcError> {
     let text = fs::read_to_string(SYSCTL).map_err(CcError::io(format!("read {SYSCTL}")))?;
     Ok(text.trim_end().to_owned())
 }

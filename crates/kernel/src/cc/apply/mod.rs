@@ -8,6 +8,7 @@ mod route;
 
 pub use cgroup::InCgroup;
 pub use default::AsDefault;
+pub(super) use default::default_name;
 pub use route::{OnRoute, Prefix};
 
 use super::CcError;

@@ -36,12 +36,13 @@ between retransmissions: one segment out 65 68 68 67 71 72 67 135 285 538, a win
 /// RTO = SRTT + m·RTTVAR for the connections of a cgroup
 #[derive(clap::Args)]
 #[command(after_help = HELP, args_conflicts_with_subcommands = true)]
+#[command(group(clap::ArgGroup::new("timer").args(["factor", "floor"]).required(true)))]
 pub struct Options {
     #[command(subcommand)]
     action: Option<Action>,
 
     /// m of RTO = SRTT + m·RTTVAR; TCP has 4, paper 003 advises 10
-    #[arg(long, value_name = "M", conflicts_with = "floor", required_unless_present = "floor")]
+    #[arg(long, value_name = "M")]
     factor: Option<f64>,
 
     /// The least that is added to SRTT: RTO = SRTT + max(FLOOR, 4·RTTVAR). From 8ms to --max; above 200ms for the whole

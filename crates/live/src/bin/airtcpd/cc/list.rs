@@ -47,6 +47,9 @@ fn is_known(name: &str) -> bool {
 
 fn print_params(controller: &Controller) {
     println!("{}: {} ({})", controller.scheme(), controller.spec.summary, controller.spec.source);
+    if controller.params.is_empty() {
+        println!("  no parameters");
+    }
     for param in &controller.params {
         println!("  {} = {}, {} to {}: {}", param.name, param.default, param.min, param.max, param.doc);
     }

@@ -1,6 +1,6 @@
 //! `airtcpd cc load`.
 
-use super::key_and_value;
+use super::{each_once, key_and_value, params_text};
 use airtcp_kernel::bpffs;
 use airtcp_kernel::cc::{self, Controller, Prefix, Request, Target};
 use anyhow::ensure;
@@ -8,8 +8,15 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+const EXAMPLES: &str = "\
+Examples:
+  airtcpd cc load westwood-vt:alpha=10:beta=12 veno
+  airtcpd cc load spectcp --cgroup /sys/fs/cgroup/lte
+  airtcpd cc load westwood-vt --as vt_slow --set alpha=4 --route 10.1.0.0/16";
+
 /// Give congestion controls to the kernel: all that are named, or none
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Options {
     /// As schemes are written: westwood-vt:alpha=10:beta=12, or westwood_vt
     #[arg(required = true, value_name = "CONTROLLER[:KEY=VALUE]…")]
@@ -50,7 +57,8 @@ impl FromStr for Wanted {
     fn from_str(text: &str) -> Result<Wanted, String> {
         let mut parts = text.split(':');
         let controller = cc::find(parts.next().unwrap_or_default()).map_err(|error| error.to_string())?;
-        Ok(Wanted { controller, params: parts.map(key_and_value).collect::<Result<_, _>>()? })
+        let given = parts.map(key_and_value).collect::<Result<Vec<_>, _>>()?;
+        Ok(Wanted { controller, params: each_once(given)? })
     }
 }
 
@@ -62,13 +70,22 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
         "--set, --as, --cgroup, --route and --default are for one controller: load the others apart, or write \
          CONTROLLER:KEY=VALUE"
     );
-    let requests: Vec<_> = options.controllers.iter().map(|wanted| options.request(wanted)).collect();
+    for (index, Wanted { controller, .. }) in options.controllers.iter().enumerate() {
+        let before = &options.controllers[..index];
+        let is_again = before.iter().any(|wanted| std::ptr::eq(wanted.controller, *controller));
+        ensure!(
+            !is_again,
+            "{} is named twice: to have it twice, load it again with --as NAME",
+            controller.scheme()
+        );
+    }
+    let requests: Vec<_> =
+        options.controllers.iter().map(|wanted| options.request(wanted)).collect::<Result<_, _>>()?;
     if bpffs::mount()? {
         eprintln!("mounted the BPF file system at {}, where what is loaded is kept", bpffs::PLACE);
     }
     for pinned in cc::load(&requests, &targets)? {
-        let params = super::params_text(&pinned.params()?);
-        println!("loaded {} {params}", pinned.name());
+        println!("{}", format!("loaded {} {}", pinned.name(), params_text(&pinned.params()?)).trim_end());
         for applied in pinned.applied() {
             println!("  for {applied}");
         }
@@ -77,10 +94,10 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
 }
 
 impl Options {
-    fn request(&self, wanted: &Wanted) -> Request {
-        let mut params = wanted.params.clone();
-        params.extend(self.set.iter().cloned());
-        Request { controller: wanted.controller, name: self.name.clone(), params }
+    fn request(&self, wanted: &Wanted) -> anyhow::Result<Request> {
+        let written = wanted.params.clone().into_iter();
+        let params = each_once(written.chain(self.set.iter().cloned())).map_err(anyhow::Error::msg)?;
+        Ok(Request { controller: wanted.controller, name: self.name.clone(), params })
     }
 
     fn targets(&self) -> Vec<Target> {

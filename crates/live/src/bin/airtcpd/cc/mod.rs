@@ -42,8 +42,14 @@ enum Command {
     Unload(unload::Options),
 }
 
+const SET_EXAMPLES: &str = "\
+Examples:
+  airtcpd cc set westwood-vt alpha=10
+  airtcpd cc set westwood_vt alpha=20 beta=24";
+
 /// Change parameters of a loaded controller, for the sockets that use it, too
 #[derive(clap::Args)]
+#[command(after_help = SET_EXAMPLES)]
 struct SetOptions {
     /// The scheme's name, or what the kernel calls it
     name: String,
@@ -58,10 +64,29 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         Command::Load(options) => load::run(&options)?,
         Command::List(options) => list::run(&options)?,
         Command::Status(options) => status::run(&options)?,
-        Command::Set(options) => cc::set(&options.name, &options.params.into_iter().collect())?,
+        Command::Set(options) => set(options)?,
         Command::Unload(options) => unload::run(&options)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn set(options: SetOptions) -> anyhow::Result<()> {
+    let changes = each_once(options.params).map_err(anyhow::Error::msg)?;
+    cc::set(&options.name, &changes)?;
+    let pinned = cc::open(&options.name)?;
+    println!("{}: {}", pinned.name(), params_text(&pinned.params()?));
+    Ok(())
+}
+
+fn each_once(given: impl IntoIterator<Item = (String, f64)>) -> Result<BTreeMap<String, f64>, String> {
+    let mut params = BTreeMap::new();
+    for (name, value) in given {
+        if params.contains_key(&name) {
+            return Err(format!("{name} is given twice"));
+        }
+        params.insert(name, value);
+    }
+    Ok(params)
 }
 
 fn key_and_value(text: &str) -> Result<(String, f64), String> {

@@ -2,10 +2,16 @@
 
 use airtcp_kernel::cc;
 
+const EXAMPLES: &str = "\
+Examples:
+  airtcpd cc unload westwood-vt veno
+  airtcpd cc unload --all";
+
 /// Take controllers out of the kernel, and undo what they were applied to
 ///
 /// Sockets that use one keep it, and the kernel its program, until they close.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Options {
     /// Schemes' names, or what the kernel calls them
     #[arg(value_name = "NAME", required_unless_present = "all")]
@@ -22,14 +28,24 @@ pub struct Options {
 
 pub fn run(options: &Options) -> anyhow::Result<()> {
     let names = if options.all { cc::pinned_names()? } else { options.names.clone() };
+    if names.is_empty() {
+        println!("nothing is loaded");
+    }
     for name in names {
         let unloaded = cc::unload(&name, options.force)?;
+        let name = &unloaded.name;
         println!("unloaded {name}{}", sockets_text(unloaded.sockets));
         for undone in unloaded.undone {
             println!("  undone: {undone}");
         }
         for left in unloaded.left {
             eprintln!("  left: {left}");
+        }
+        if unloaded.is_default {
+            eprintln!(
+                "warning: net.ipv4.tcp_congestion_control of this network namespace is {name} still; set another: \
+                 sysctl -w net.ipv4.tcp_congestion_control=cubic"
+            );
         }
     }
     Ok(())
