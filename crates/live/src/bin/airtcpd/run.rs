@@ -7,6 +7,7 @@ use airtcp_live::lab::{self, Run};
 use airtcp_sim::scenario::{Recipe, Scenario};
 use airtcp_wire::{Dur, human};
 use anyhow::Context;
+use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use std::fs;
@@ -60,6 +61,8 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     let interrupts = interrupts()?;
+    // A comparison that was killed leaves no run behind, which would disturb the next one.
+    set_pdeathsig(Signal::SIGTERM)?;
     let request = Run { scenario: &scenario, scheme, seed, series: options.series_interval };
     let outcome = lab::run(&request, |done| {
         if options.progress {
