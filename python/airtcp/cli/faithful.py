@@ -47,12 +47,12 @@ def run_fidelity(request: Request) -> None:
         check_outputs(request.docs / FIGURES)
     grid = cells(quick=request.quick)
     anchor = [] if request.quick else list(ANCHOR_MBPS)
+    seeds = request.seeds or (1 if request.quick else KERNEL_SEEDS)
     with watched("simulating") as watcher:
         watcher.expect(1)
-        simulated = simulate([*grid, *anchor])
+        simulated = simulate([*grid, *anchor], seeds)
         watcher.done("")
     journal = Journal(request.out / "kernel.jsonl")
-    seeds = request.seeds or (1 if request.quick else KERNEL_SEEDS)
     progress = _Progress()
     with watched("on the kernel") as watcher:
         watcher.expect(sum(len(planned(simulated, seed + 1)) for seed in range(seeds)) - len(journal.read()))

@@ -33,8 +33,8 @@ ANCHOR_MBPS: dict[Cell, float] = {
 }
 INTRODUCTION = """\
 The kernel's own controls on the papers' link, 10 Mbit/s with a queue of 50 packets, were measured through
-another emulator before (20 s; means of 3 runs, at 50 ms of 1). Mbit/s here, and the ratio to that; **bold**
-where it is outside {close} %.
+another emulator before (20 s; means of 3 runs, at 50 ms of 1). Mbit/s here (means of up to {runs}), and the
+ratio to that; **bold** where it is outside {close} %.
 """
 
 
@@ -49,7 +49,7 @@ def section(runs: Sequence[Measured]) -> Iterator[str]:
     ratios = {cell: fmean(values) / ANCHOR_MBPS[cell] for cell, values in found.items()}
     close = sum(abs(ratio - 1) <= CLOSE for ratio in ratios.values())
     yield "## The emulator\n"
-    yield INTRODUCTION.format(close=percent(CLOSE, 0))
+    yield INTRODUCTION.format(close=percent(CLOSE, 0), runs=max(map(len, found.values())))
     yield f"{close} of {len(ratios)} are within {percent(CLOSE, 0)} %.\n"
     rows = [
         [f"{rtt:g} ms, {control}", *(_shown(control, rtt, ber, found, ratios) for ber in BERS)]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from airtcp.fidelity.grid import Cell, Point
-from airtcp.stats import Estimate, estimate
+from airtcp.stats import Estimate, relative_gain
 
 CLOSE = 0.1
 """How far the kernel's goodput may be from the simulator's."""
@@ -31,7 +31,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Finding:
-    """One cell: goodputs in bit/s, a value a seed."""
+    """One cell: goodputs in bit/s, a value a seed, the same seeds on both: they draw the same losses."""
 
     cell: Cell
     simulated: Sequence[float]
@@ -47,12 +47,9 @@ class Finding:
         return abs(self.ratio - 1) <= CLOSE
 
     @property
-    def difference(self) -> Estimate:
-        """The kernel's mean less the simulator's, as a share of that, with its interval (Welch's)."""
-        simulated, measured = estimate(self.simulated), estimate(self.measured)
-        halves = [part.half_width or 0.0 for part in (simulated, measured)]
-        width = sum(half**2 for half in halves) ** 0.5
-        return Estimate(measured.mean - simulated.mean, width, measured.n).scaled(1 / simulated.mean)
+    def difference(self) -> Estimate | None:
+        """The kernel's goodput less the simulator's, as a share of that."""
+        return relative_gain(self.measured, self.simulated)
 
 
 class Journal:
@@ -78,10 +75,15 @@ def _run(fields: dict[str, Any]) -> Measured:
 
 
 def findings(
-    cells: Iterable[Cell], simulated: dict[Cell, list[float]], runs: Sequence[Measured]
+    cells: Iterable[Cell], simulated: Mapping[Cell, Sequence[float]], runs: Sequence[Measured]
 ) -> list[Finding]:
     """Of the cells that ran on both."""
-    measured: dict[Cell, list[float]] = {}
-    for run in sorted(runs, key=lambda run: (run.cell, run.seed)):
-        measured.setdefault(run.cell, []).append(run.goodput_bps)
-    return [Finding(cell, simulated[cell], measured[cell]) for cell in cells if cell in measured]
+    measured: dict[Cell, dict[int, float]] = {}
+    for run in sorted(runs, key=lambda run: run.seed):
+        measured.setdefault(run.cell, {})[run.seed] = run.goodput_bps
+    return [
+        Finding(
+            cell, [simulated[cell][seed - 1] for seed in sorted(seeds)], [seeds[s] for s in sorted(seeds)]
+        )
+        for cell, seeds in ((cell, measured[cell]) for cell in cells if cell in measured)
+    ]

@@ -15,7 +15,6 @@ from airtcp.fidelity.grid import DURATION_S, Cell, scenario
 from airtcp.linux import Job, KernelRun, run_all
 from airtcp.records import Run
 
-SIMULATED_SEEDS = 10
 KERNEL_SEEDS = 3
 PACKETS_PER_S = 19_000.0
 """Over all emulated links together: what two cores keep up with beside the TCPs themselves."""
@@ -33,8 +32,8 @@ class Simulated:
     """Over the link, both ways."""
 
 
-def simulate(cells: Sequence[Cell]) -> dict[Cell, Simulated]:
-    requests = [Request(scenario(cell).vary(seeds=SIMULATED_SEEDS)) for cell in cells]
+def simulate(cells: Sequence[Cell], seeds: int = KERNEL_SEEDS) -> dict[Cell, Simulated]:
+    requests = [Request(scenario(cell).vary(seeds=seeds)) for cell in cells]
     found = compare_all(requests)
     return {cell: _simulated(comparison.runs) for cell, comparison in zip(cells, found, strict=True)}
 
@@ -78,10 +77,12 @@ def _run(
 ) -> list[Cell]:
     """Answers those that were later than that, which are not kept."""
     late = []
-    jobs = {Job(scenario(cell), cell.scheme, seed): cell for cell in cells}
+    jobs = [Job(scenario(cell), cell.scheme, seed) for cell in cells]
+    # Two cells may be the same path, in words of their own.
+    cell_of = {id(job): cell for job, cell in zip(jobs, cells, strict=True)}
 
     def keep(job: Job, outcome: KernelRun | Failure) -> None:
-        cell = jobs[job]
+        cell = cell_of[id(job)]
         found = outcome if isinstance(outcome, Failure) else _measured(cell, seed, outcome)
         if isinstance(found, Measured):
             if found.late_ms > most_late * cell.point.rtt_ms:
@@ -90,7 +91,7 @@ def _run(
             journal.add(found)
         on_done(cell, found)
 
-    run_all(list(jobs), at_a_time, keep)
+    run_all(jobs, at_a_time, keep)
     return late
 
 
@@ -107,4 +108,4 @@ def _waves(cells: Sequence[Cell], simulated: dict[Cell, Simulated]) -> Iterator[
 
 def _measured(cell: Cell, seed: int, outcome: KernelRun) -> Measured:
     late_ms = outcome.host["lateness"]["mean_us"] / 1000
-    return Measured(cell, seed, outcome.run["goodput_bps"], late_ms, outcome.host["kernel"])
+    return Measured(cell, seed, outcome.run["goodput_bps"], late_ms, outcome.host["kernel"].partition("-")[0])

@@ -149,7 +149,7 @@ def test_an_interrupt_leaves_what_was_finished(fake: Fake, scenario: airtcp.Scen
     assert len(fake.log) == starts
     (row,) = both.rows
     assert row.sim
-    assert row.linux is row.ratio is None
+    assert (row.linux, row.ratio) == (None, None)
     assert f"\n {row.scheme} " in repr(both)
 
 
