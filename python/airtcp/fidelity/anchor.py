@@ -37,8 +37,8 @@ another emulator before (20 s; means of 3 runs, at 50 ms of 1). Mbit/s here (mea
 ratio to that; **bold** where it is outside {close} %.
 """
 SCATTER = """\
-Where few packets are lost it matters which ones: at 100 ms and BER 1e-07 four seeds of the simulator give Reno
-3.7 to 5.2 Mbit/s, and the kernel follows seed by seed (with the first 4.24 against 4.28).
+Where few packets are lost it matters which ones: at 100 ms and BER 1e-07 four seeds of the simulator give
+Reno 3.7 to 5.2 Mbit/s, and the kernel follows seed by seed (with the first 4.24 against 4.28).
 """
 
 
