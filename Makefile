@@ -11,6 +11,8 @@ BIN := .venv/bin
 DEMO_OUT := out/demo
 # Of airtcpd; the tests take what `cargo test` has built already.
 FIELD_PROFILE ?= python
+# Other packages would be other features, and all would be built anew.
+FIELD_PACKAGES ?= -p airtcp-live
 # Looked at when it is needed, after clang was installed: without it the field is left out.
 NO_FIELD = $(if $(shell command -v clang),,--exclude airtcp-kernel --exclude airtcp-kernel-host --exclude airtcp-live)
 RUST_SOURCES := $(shell find crates/{capture,proto,py,sim,wire} -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock \
@@ -27,7 +29,7 @@ demo: .venv/engine.stamp ## install what is missing, build, compare TCPs on a lo
 
 field: field-tools ## install what is missing, build airtcpd: link emulator, eBPF congestion controls and timers
 	@command -v clang >/dev/null || { echo "make field needs clang, on Debian: apt-get install clang libelf-dev zlib1g-dev pkg-config"; exit 1; }
-	cargo build --profile $(FIELD_PROFILE) -p airtcp-live --bin airtcpd
+	cargo build --profile $(FIELD_PROFILE) $(FIELD_PACKAGES) --bin airtcpd
 	@[ $(FIELD_PROFILE) = dev ] || install -D target/$(FIELD_PROFILE)/airtcpd $(BIN)/airtcpd
 	@echo "airtcpd is built; begin with: sudo $$(ls $(BIN)/airtcpd 2>/dev/null || ls target/debug/airtcpd) doctor"
 
@@ -52,7 +54,7 @@ test-live: field .venv/engine.stamp tools ## the tests on this kernel: namespace
 	$(BIN)/pytest -m live
 
 field-if-possible: field-tools
-	@if command -v clang >/dev/null; then $(MAKE) --no-print-directory field FIELD_PROFILE=dev; \
+	@if command -v clang >/dev/null; then $(MAKE) --no-print-directory field FIELD_PROFILE=dev FIELD_PACKAGES=--workspace; \
 	    else echo "without clang, the field is left out: airtcp-kernel, airtcp-live"; fi
 
 field-tools:
@@ -80,7 +82,7 @@ bench: ## CPU time and instructions per delivered packet, beside ns-2 where it c
 	python3 benches/run.py
 
 bench-smoke: ## does the benchmark run at all?
-	cargo build -p airtcp-sim --example bulk
+	cargo build --workspace $(NO_FIELD) --example bulk
 	python3 benches/run.py --smoke target/debug/examples/bulk
 
 fmt: .venv/engine.stamp ## rewrite sources in the house format
