@@ -8,11 +8,13 @@ import os
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import airtcp
 from airtcp import Scenario, ScenarioError
 
 LINK: dict[str, object] = {"name": "air", "rate": "10Mbit/s", "delay": "25ms", "loss": {"ber": 1e-6}}
@@ -65,6 +67,32 @@ def test_a_mistake_in_values_is_named_by_its_key(keys: dict[str, object], said: 
 def test_a_mistake_in_a_change_is_named_by_its_key(changes: dict[str, object], said: str) -> None:
     with pytest.raises(ScenarioError, match=said):
         Scenario.parse(TEXT).vary(changes)
+
+
+OUT_OF_ORDER = (
+    r"scheme `westwood-vt:alpha=20`: `westwood-vt`: alpha = 20 exceeds beta = 16: "
+    r"lower alpha to 16 or less, or raise beta to 20 or more"
+)
+
+
+@pytest.mark.parametrize(
+    "entrance",
+    [
+        lambda scheme: Scenario.build(link=[LINK], schemes=["reno", scheme]),
+        lambda scheme: Scenario.build(link=[LINK], flow=[{"scheme": scheme}]),
+        lambda scheme: Scenario.parse(f'schemes = ["{scheme}"]\n{TEXT}'),
+        lambda scheme: Scenario.built_in().vary(schemes=[scheme]),
+        lambda scheme: Scenario.built_in().run(scheme, 1),
+        lambda scheme: airtcp.compare(schemes=[scheme]),
+        lambda scheme: airtcp.run(scheme=scheme),
+        lambda scheme: airtcp.sweep(None, {"wireless.delay": ["1ms", "2ms"]}, [scheme]),
+    ],
+)
+def test_parameters_of_a_scheme_that_are_out_of_order_are_refused_everywhere(
+    entrance: Callable[[str], object],
+) -> None:
+    with pytest.raises(ScenarioError, match=OUT_OF_ORDER):
+        entrance("westwood-vt:alpha=20")
 
 
 def test_variations_add_up_and_derive_defaults_anew() -> None:

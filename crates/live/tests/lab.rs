@@ -187,7 +187,7 @@ fn all_kinds_of_traffic_cross_at_once() {
 #[test]
 fn a_papers_sender_is_loaded_for_the_run_alone() {
     let scenario = scenario(&format!("duration = \"2s\"\n{LINK}"));
-    let Some(found) = outcome(&scenario, "westwood-vt:beta=0.9:initial_window=4") else { return };
+    let Some(found) = outcome(&scenario, "westwood-vt:beta=18:initial_window=4") else { return };
     assert_eq!(found["host"]["congestion_control"], "westwood_vt");
     assert!(found["host"]["controller"]["sockets_opened"].as_u64().unwrap() > 0);
     within(&found["record"]["goodput_bps"], 7e6..=9.75e6);

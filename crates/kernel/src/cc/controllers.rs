@@ -80,7 +80,7 @@ impl Controller {
     /// What the program's struct of parameters holds if they are as `given`, and the others' defaults.
     ///
     /// # Errors
-    /// An unknown parameter or a value out of range.
+    /// An unknown parameter, a value out of range, or two that are out of order.
     pub fn stored(&self, given: &BTreeMap<String, f64>) -> Result<Vec<u32>, CcError> {
         let values = self.values(given)?;
         Ok(self.fields.iter().map(|field| field.encode(values.get(&field.name))).collect())
@@ -88,7 +88,7 @@ impl Controller {
 
     /// Checks `given` and fills in the defaults.
     pub(super) fn values(&self, given: &BTreeMap<String, f64>) -> Result<Values, CcError> {
-        Ok(registry::check(self.scheme(), &self.params, given)?)
+        Ok(registry::check(self.spec, &self.params, given)?)
     }
 }
 
@@ -110,13 +110,10 @@ mod tests {
             assert!(controller.kernel_name.len() <= 15);
             for (param, field) in controller.params.iter().zip(&controller.fields) {
                 for value in [param.min, param.default, param.max] {
-                    let error = (field.decode(field.encode(value)) - value).abs();
-                    assert!(
-                        error <= field.resolution() / 2.0,
-                        "{} {} {value}",
-                        controller.kernel_name,
-                        param.name
-                    );
+                    let stored = field.decode(field.encode(value));
+                    let place = format!("{} {} {value}", controller.kernel_name, param.name);
+                    assert!((stored - value).abs() <= field.resolution() / 2.0, "{place}");
+                    assert!((param.min..=param.max).contains(&stored), "{place}: {stored}");
                 }
             }
         }

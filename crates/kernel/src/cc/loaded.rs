@@ -38,7 +38,7 @@ impl Loaded {
     /// Changes a parameter, for the sockets that there are, too.
     ///
     /// # Errors
-    /// An unknown parameter or a value out of range, which changes nothing.
+    /// An unknown parameter, a value out of range, or out of order with another as it is now, which changes nothing.
     pub fn set(&self, param: &str, value: f64) -> Result<(), CcError> {
         self.set_all(&BTreeMap::from([(param.to_owned(), value)]))
     }
@@ -48,13 +48,12 @@ impl Loaded {
     /// # Errors
     /// As [`Loaded::set`].
     pub fn set_all(&self, changes: &BTreeMap<String, f64>) -> Result<(), CcError> {
-        self.controller.values(changes)?;
+        let now = self.params()?.into_iter().map(|(name, value)| (name.to_owned(), value));
+        let values = self.controller.values(&now.chain(changes.clone()).collect())?;
         let Some(map) = &self.params else { return Ok(()) };
         let mut memory = memory(map)?;
         for field in &self.controller.fields {
-            if let Some(&value) = changes.get(&field.name) {
-                field.write(value, &mut memory);
-            }
+            field.write(values.get(&field.name), &mut memory);
         }
         map.update(&KEY, &memory, MapFlags::ANY)
             .map_err(|source| CcError::libbpf("change its parameters", source))

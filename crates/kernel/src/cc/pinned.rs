@@ -100,7 +100,7 @@ pub fn open(name: &str) -> Result<Pinned, CcError> {
 /// Changes parameters of a loaded controller, for the sockets that there are, too.
 ///
 /// # Errors
-/// Not loaded, an unknown parameter or a value out of range; nothing is changed.
+/// Not loaded, and as [`Loaded::set`]; nothing is changed.
 pub fn set(name: &str, changes: &BTreeMap<String, f64>) -> Result<(), CcError> {
     let _lock = Lock::take()?;
     open(name)?.set_all(changes)

@@ -3,9 +3,9 @@
 use crate::model::Sender;
 use crate::replay::assert_equal;
 use crate::trace::{Recorder, Trace, dur};
-use airtcp_kernel::cc::{self, Controller};
-use airtcp_proto::cc::Build;
+use airtcp_kernel::cc::{self, CcError, Controller};
 use airtcp_proto::cc::slow_start::SlowStartKind;
+use airtcp_proto::cc::{Build, RegistryError};
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop, prop_oneof, proptest};
 use std::collections::BTreeMap;
 
@@ -43,14 +43,19 @@ fn an_op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Half of the parameters are at their defaults.
+/// Half of the parameters are at their defaults; none are out of order.
 fn params(controller: &'static Controller) -> impl Strategy<Value = BTreeMap<String, f64>> {
     let each = controller.params.iter().map(|param| {
         let (name, default) = (param.name.to_owned(), param.default);
         let other = prop_oneof![Just(param.min), Just(param.max), param.min..=param.max];
         prop_oneof![Just(default), other].prop_map(move |value| (name.clone(), value))
     });
-    each.collect::<Vec<_>>().prop_map(|params| params.into_iter().collect())
+    each.collect::<Vec<_>>().prop_map(|params| params.into_iter().collect()).prop_filter(
+        "out of order",
+        move |params| {
+            !matches!(controller.stored(params), Err(CcError::Params(RegistryError::OutOfOrder { .. })))
+        },
+    )
 }
 
 fn live(controller: &Controller, params: &BTreeMap<String, f64>, ops: &[Op]) -> Trace {

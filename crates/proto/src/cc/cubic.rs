@@ -31,6 +31,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
             doc: "1: a flow whose maximum falls gives up more, for the sake of new flows (RFC 9438 §4.7)",
         },
     ],
+    ordered: &[],
     changes: &[],
     build,
 };

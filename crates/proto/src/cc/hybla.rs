@@ -24,6 +24,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
             doc: "Bound on ρ = RTT/RTT₀ in slow start, where one ACK brings 2^ρ − 1 segments (newer Linux 16)",
         },
     ],
+    ordered: &[],
     changes: &[],
     build,
 };

@@ -25,6 +25,8 @@ pub struct ControllerSpec {
     /// RFC, draft or paper with section.
     pub source: &'static str,
     pub params: &'static [Param<'static>],
+    /// Pairs of parameters of which the first may not exceed the second.
+    pub ordered: &'static [(&'static str, &'static str)],
     /// Keys of the stack that it needs.
     pub changes: &'static [(&'static str, &'static str)],
     pub build: fn(&Build, &Values) -> Box<dyn CongestionControl>,
@@ -74,6 +76,11 @@ pub enum RegistryError {
     UnknownParam { controller: String, name: String, nearest: Option<String>, known: String },
     #[error("`{controller}`: {name} = {value} is out of range: {min} to {max}")]
     OutOfRange { controller: String, name: String, value: f64, min: f64, max: f64 },
+    #[error(
+        "`{controller}`: {low} = {low_value} exceeds {high} = {high_value}: lower {low} to {high_value} or less, or raise \
+         {high} to {low_value} or more"
+    )]
+    OutOfOrder { controller: String, low: String, low_value: f64, high: String, high_value: f64 },
 }
 
 fn hint(nearest: &Option<String>) -> String {
@@ -110,21 +117,32 @@ pub(super) fn unknown<'a>(name: &str, given: impl Iterator<Item = &'a str>) -> R
 /// Checks `given` against the controller's parameters and fills in the defaults.
 ///
 /// # Errors
-/// [`RegistryError`] for an unknown name or a value out of range.
+/// [`RegistryError`] for an unknown name, a value out of range, or two that are out of order.
 pub fn values(spec: &'static ControllerSpec, given: &BTreeMap<String, f64>) -> Result<Values, RegistryError> {
-    check(spec.name, spec.params, given)
+    check(spec, spec.params, given)
 }
 
-/// As [`values`], for another form of `controller`, with these `params`.
+/// As [`values`], for another form of the controller, with these `params`.
 ///
 /// # Errors
-/// [`RegistryError`] for an unknown name or a value out of range.
+/// As [`values`].
 pub fn check(
-    controller: &str,
+    spec: &'static ControllerSpec,
     params: &[Param<'static>],
     given: &BTreeMap<String, f64>,
 ) -> Result<Values, RegistryError> {
-    checked(controller, params, given, Cow::Borrowed)
+    let values = checked(spec.name, params, given, Cow::Borrowed)?;
+    spec.ordered.iter().try_for_each(|&pair| in_order(spec.name, pair, &values))?;
+    Ok(values)
+}
+
+fn in_order(controller: &str, (low, high): (&str, &str), values: &Values) -> Result<(), RegistryError> {
+    let (low_value, high_value) = (values.get(low), values.get(high));
+    if low_value <= high_value {
+        return Ok(());
+    }
+    let [controller, low, high] = [controller, low, high].map(str::to_owned);
+    Err(RegistryError::OutOfOrder { controller, low, low_value, high, high_value })
 }
 
 /// As [`values`], for a controller with these `params`; `key` is what its values keep of a parameter's name.
@@ -156,7 +174,7 @@ pub(super) fn checked<'a>(
 /// Builds the controller called `name` with the parameters `given`.
 ///
 /// # Errors
-/// [`RegistryError`] for an unknown controller or parameter, or a value out of range.
+/// [`RegistryError`] for an unknown controller, and as [`values`].
 pub fn build(
     name: &str,
     given: &BTreeMap<String, f64>,
@@ -191,5 +209,26 @@ mod tests {
         assert!(matches!(values_of(f64::NAN), Err(RegistryError::OutOfRange { .. })));
         let values = values_of(0.5).unwrap();
         assert_eq!((values.get("beta"), values.get("c")), (0.5, 0.4));
+    }
+
+    /// Of each controller whose parameters have an order, with the others' defaults, too.
+    #[test]
+    fn values_that_are_out_of_order_are_refused_with_the_cure() {
+        for (name, alpha, beta) in [("westwood-vt", 14.0, 16.0), ("vegas", 2.0, 4.0)] {
+            let spec = find(name).unwrap();
+            let error = |key, value| values(spec, &given(key, value)).unwrap_err().to_string();
+            let message = |alpha: f64, beta: f64| {
+                format!(
+                    "`{name}`: alpha = {alpha} exceeds beta = {beta}: lower alpha to {beta} or less, or raise beta to \
+                     {alpha} or more"
+                )
+            };
+            assert_eq!(error("alpha", 20.5), message(20.5, beta));
+            assert_eq!(error("beta", 1.5), message(alpha, 1.5));
+            let both = |beta| {
+                values(spec, &[given("alpha", 20.5), given("beta", beta)].into_iter().flatten().collect())
+            };
+            assert!(both(20.5).is_ok() && both(20.0).is_err());
+        }
     }
 }

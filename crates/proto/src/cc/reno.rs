@@ -8,6 +8,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     summary: "Additive increase of one segment a round trip, halving on loss",
     source: "RFC 5681",
     params: &[],
+    ordered: &[],
     changes: &[],
     build,
 };

@@ -8,6 +8,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     summary: "Reno that keeps its window when packets are lost and halves it on ECN-Echo: for paths whose routers all mark",
     source: "SpecTCP (paper 002), §II",
     params: &[],
+    ordered: &[],
     changes: &[("ecn", "true")],
     build,
 };

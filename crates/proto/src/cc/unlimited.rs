@@ -9,6 +9,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     summary: "No congestion control",
     source: "Wang & Kung 2001 (paper 000) §5",
     params: &[],
+    ordered: &[],
     changes: &[],
     build: |_, _| Box::new(Unlimited),
 };

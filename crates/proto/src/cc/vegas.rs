@@ -22,7 +22,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
             default: 4.0,
             min: 0.0,
             max: 1000.0,
-            doc: "Segments queued above which the window shrinks (Linux 4; ns-2 3)",
+            doc: "Segments queued above which the window shrinks (Linux 4; ns-2 3); not less than alpha",
         },
         Param {
             name: "gamma",
@@ -39,6 +39,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
             doc: "Slow start doubles the window every so many round trips (Linux 1; the paper and ns-2 2)",
         },
     ],
+    ordered: &[("alpha", "beta")],
     changes: &[],
     build,
 };

@@ -24,6 +24,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
             doc: "What a loss leaves of the window when the path is not congested (the paper's 4/5)",
         },
     ],
+    ordered: &[],
     changes: &[],
     build,
 };

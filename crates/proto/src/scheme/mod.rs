@@ -336,6 +336,20 @@ mod tests {
         assert!(error("delay-jitter:delai=1s").contains("did you mean `delay`?"));
     }
 
+    /// In either of the two stacks, whichever of the two is written.
+    #[test]
+    fn parameters_out_of_order_are_refused() {
+        for text in [
+            "westwood-vt:alpha=20",
+            "westwood-vt:beta=16:alpha=20+packet-control",
+            "reno+split:congestion_control=westwood-vt:alpha=20",
+        ] {
+            let problem = "`westwood-vt`: alpha = 20 exceeds beta = 16: lower alpha to 16 or less, or raise beta to 20 or more";
+            assert_eq!(error(text), format!("scheme `{text}`: {problem}"));
+        }
+        assert!(Scheme::parse("westwood-vt:alpha=20:beta=20", "linux").is_ok());
+    }
+
     #[test]
     fn errors_name_the_key_what_is_allowed_and_the_nearest_spelling() {
         assert!(error("remo").contains("did you mean `reno`?"));

@@ -1,8 +1,9 @@
 //! What every registered controller keeps to, whatever happens to its sender.
 
 use crate::model::Sender;
+use airtcp_proto::cc::registry::values;
 use airtcp_proto::cc::slow_start::SlowStartKind;
-use airtcp_proto::cc::{Build, ControllerSpec, controllers};
+use airtcp_proto::cc::{Build, ControllerSpec, RegistryError, controllers};
 use airtcp_wire::{Dur, Rate};
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
@@ -70,7 +71,7 @@ fn a_build() -> impl Strategy<Value = Build> {
         })
 }
 
-/// Each parameter at its default, its least or its greatest value.
+/// Each parameter at its default, its least or its greatest value, as far as that is in order.
 fn params(spec: &'static ControllerSpec) -> impl Strategy<Value = Vec<(&'static str, f64)>> {
     let each: Vec<_> = spec
         .params
@@ -80,7 +81,10 @@ fn params(spec: &'static ControllerSpec) -> impl Strategy<Value = Vec<(&'static 
             value.prop_map(|value| (param.name, value))
         })
         .collect();
-    each
+    each.prop_filter("out of order", move |params| {
+        let given = params.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+        !matches!(values(spec, &given), Err(RegistryError::OutOfOrder { .. }))
+    })
 }
 
 /// What is seen of a controller from outside.

@@ -26,10 +26,11 @@ static inline enum judgement westwood_vt_judge(void *self, const void *params, c
 
 	if (event->cause != CAUSE_LOSS || in_slow_start(window) || event->rtt_us == NO_RTT)
 		return CONGESTION;
+	/* While both are being changed, beta may be the less for a moment: then nothing is undecided. */
 	delta_q16 = queued_q16(event->flight_size_q16, event->min_rtt_us, event->rtt_us);
 	if (delta_q16 < (__u64)p->alpha_q10 << 6)
 		return CORRUPTION;
-	return delta_q16 > larger(p->alpha_q10, p->beta_q10) << 6 ? CONGESTION : UNDECIDED;
+	return delta_q16 > (__u64)p->beta_q10 << 6 ? CONGESTION : UNDECIDED;
 }
 
 /* What is undecided waits for the next three duplicate ACKs (§2). */

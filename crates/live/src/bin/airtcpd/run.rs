@@ -19,7 +19,7 @@ const EXAMPLES: &str = "\
 Examples:
   airtcpd run --plan --recipe recipe.json
   airtcpd run --recipe recipe.json --scheme cubic --seed 1 --out record.json
-  airtcpd run --recipe recipe.json --scheme westwood-vt:beta=0.9 --seed 7 --series-interval 40ms --out record.json
+  airtcpd run --recipe recipe.json --scheme westwood-vt:beta=18 --seed 7 --series-interval 40ms --out record.json
 
 `airtcp compare --on linux` writes recipes and calls this once a scheme and seed. It takes the scenario's duration in
 real time, and needs root.";

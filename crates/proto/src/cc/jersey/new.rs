@@ -20,6 +20,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
         max: 1000.0,
         doc: "One tick of the receiver's timestamp clock, in ms (RFC 7323 §5.4: 1 ms to 1 s)",
     }],
+    ordered: &[],
     changes: &[("ecn", "true"), ("timestamps", "true")],
     build,
 };

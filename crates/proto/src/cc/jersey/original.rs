@@ -9,6 +9,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     summary: "Reduces to the measured bandwidth when a router warns (congestion-warning queues), never for a mere loss",
     source: "Xu, Tian, Ansari, TCP-Jersey for wireless IP communications, IEEE JSAC 22(4), 2004",
     params: &[],
+    ordered: &[],
     changes: &[("ecn", "true")],
     build,
 };

@@ -10,6 +10,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     summary: "Westwood as its authors ran it in ns-2, on NewReno: the baseline of WestwoodVT",
     source: "M. Valla, tcp-westwood-nr.cc for ns-2, 2001, filter type 1",
     params: &PARAMS,
+    ordered: &[],
     changes: &[],
     build,
 };

@@ -25,6 +25,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
             doc: "m: without an ACK for τ/m, a sample of zero is taken (§2.2: m ≥ 2; the authors' ns-2 code: 2)",
         },
     ],
+    ordered: &[],
     changes: &[],
     build,
 };

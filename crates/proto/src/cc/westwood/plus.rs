@@ -32,6 +32,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
             doc: "A sample spans one RTT, but at least this, in ms (Linux 50; the paper 0)",
         },
     ],
+    ordered: &[],
     changes: &[],
     build,
 };

@@ -33,13 +33,13 @@ pub const SPEC: ControllerSpec = ControllerSpec {
         nr::PARAMS[4],
         nr::PARAMS[5],
     ],
+    ordered: &[("alpha", "beta")],
     changes: &[],
     build,
 };
 
 fn build(build: &Build, values: &Values) -> Box<dyn CongestionControl> {
-    let alpha = values.get("alpha");
-    let beta = values.get("beta").max(alpha);
+    let (alpha, beta) = (values.get("alpha"), values.get("beta"));
     Box::new(Composed::new(build, WestwoodVt { nr: nr::westwood_nr(values), alpha, beta, rtt: None }))
 }
 

@@ -26,6 +26,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     summary: "BBR version 1 as in Linux: paced at the highest recent delivery rate, deaf to random loss",
     source: "draft-cardwell-iccrg-bbr-congestion-control-00",
     params: &[],
+    ordered: &[],
     changes: &[],
     build,
 };

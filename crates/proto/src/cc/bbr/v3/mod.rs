@@ -58,6 +58,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
             doc: "Share of the long-term bound that is left to others while cruising (Headroom, draft §2.8)",
         },
     ],
+    ordered: &[],
     changes: &[],
     build,
 };
