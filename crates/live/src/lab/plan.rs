@@ -79,7 +79,10 @@ mod tests {
     fn schemes_keep_their_order_and_have_reasons() {
         let found = reasons(r#"schemes = ["cubic", "bbr", "reno+snoop", "reno"]"#);
         assert_eq!((&found[0], &found[3]), (&None, &None));
-        assert!(found[1].as_ref().unwrap().contains("modprobe tcp_bbr"));
+        assert_eq!(
+            found[1].as_ref().unwrap(),
+            "not on this kernel: it has no `bbr` at hand; `modprobe tcp_bbr` loads it if there is one"
+        );
         assert!(found[2].as_ref().unwrap().contains("`snoop`"));
     }
 
@@ -94,6 +97,6 @@ mod tests {
         assert!(flow("tahoe")[0].as_ref().unwrap().contains("flow `b` has `tahoe`"));
         assert!(flow("rto-m")[0].as_ref().unwrap().contains("another retransmission timeout"));
         let many = reasons("schemes = [\"reno\"]\nflow = [{ name = \"a\", count = 10001 }]");
-        assert!(many[0].as_ref().unwrap().contains("10001 flows"));
+        assert!(many[0].as_ref().unwrap().starts_with("10001 flows"));
     }
 }

@@ -1,6 +1,6 @@
 //! Which congestion control of the kernel stands for which one of ours.
 
-use super::Host;
+use super::{Host, Lack};
 use airtcp_kernel::cc;
 use airtcp_proto::tcp::TcpConfig;
 use serde::Serialize;
@@ -24,15 +24,19 @@ const KERNELS_OWN: &[(&str, &str)] =
 impl CongestionControl {
     /// # Errors
     /// Why there is none.
-    pub(super) fn of(config: &TcpConfig, host: &Host) -> Result<CongestionControl, String> {
+    pub(super) fn of(config: &TcpConfig, host: &Host) -> Result<CongestionControl, Lack> {
         let (asked, parameters) = (config.congestion_control.as_str(), config.cc.clone());
         if let Some(&(_, name)) = KERNELS_OWN.iter().find(|(ours, _)| *ours == asked) {
             return kernels_own(name, &parameters, host);
         }
-        let Ok(controller) = cc::find(asked) else { return Err(format!("the kernel has no `{asked}`")) };
+        let Ok(controller) = cc::find(asked) else {
+            return Err(Lack::Anywhere(format!("the kernel has no `{asked}`")));
+        };
         let is_known = |name: &str| controller.params.iter().any(|param| param.name == name);
         match parameters.keys().find(|name| !is_known(name)) {
-            Some(unknown) => Err(format!("`{asked}` has no parameter `{unknown}` in the kernel")),
+            Some(unknown) => {
+                Err(Lack::Anywhere(format!("`{asked}` has no parameter `{unknown}` in the kernel")))
+            }
             None => {
                 let name = controller.kernel_name.to_owned();
                 Ok(CongestionControl { name, loaded: true, parameters })
@@ -45,14 +49,14 @@ fn kernels_own(
     name: &str,
     parameters: &BTreeMap<String, f64>,
     host: &Host,
-) -> Result<CongestionControl, String> {
-    if !host.congestion_controls.iter().any(|known| known == name) {
-        return Err(format!(
-            "this kernel has no `{name}` at hand; `modprobe tcp_{name}` loads it if it has one"
-        ));
-    }
+) -> Result<CongestionControl, Lack> {
     if let Some(parameter) = parameters.keys().next() {
-        return Err(format!("the kernel's `{name}` has no parameter `{parameter}`"));
+        return Err(Lack::Anywhere(format!("the kernel's `{name}` has no parameter `{parameter}`")));
+    }
+    if !host.congestion_controls.iter().any(|known| known == name) {
+        return Err(Lack::Here(format!(
+            "it has no `{name}` at hand; `modprobe tcp_{name}` loads it if there is one"
+        )));
     }
     Ok(CongestionControl { name: name.to_owned(), loaded: false, parameters: BTreeMap::new() })
 }

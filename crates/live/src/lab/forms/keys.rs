@@ -81,9 +81,9 @@ pub(super) fn account(config: &TcpConfig, draft: &mut Draft<'_>) {
             Some(Set(set)) => set(config, &mut form),
             Some(Judge(judge)) => judge(config, &mut form, draft),
             Some(Small(note)) if differs => draft.notes.push(format!("{key} = {}: {note}", plain(value))),
-            Some(Fixed(why)) if differs => draft.reasons.push(format!("{key} = {}: {why}", plain(value))),
+            Some(Fixed(why)) if differs => draft.lacks(format!("{key} = {}: {why}", plain(value))),
             Some(Small(_) | Fixed(_) | Elsewhere) => {}
-            None => draft.reasons.push(format!("{key} has no counterpart in the kernel")),
+            None => draft.lacks(format!("{key} has no counterpart in the kernel")),
         }
     }
     draft.form = Some(form);
@@ -139,7 +139,7 @@ impl Form {
 fn congestion_control(config: &TcpConfig, form: &mut Form, draft: &mut Draft<'_>) {
     match CongestionControl::of(config, draft.host) {
         Ok(found) => form.congestion_control = found,
-        Err(problem) => draft.reasons.push(problem),
+        Err(lack) => draft.lacks.push(lack),
     }
 }
 
@@ -157,9 +157,12 @@ fn slow_start(config: &TcpConfig, _form: &mut Form, draft: &mut Draft<'_>) {
         SlowStartKind::Classic => {
             draft.notes.push("the kernel's cubic leaves slow start by HyStart".to_owned())
         }
-        _ => draft
-            .reasons
-            .push("slow_start: the kernel has HyStart in cubic alone, and no HyStart++".to_owned()),
+        SlowStartKind::Hystart if config.congestion_control == "cubic" => {
+            draft.lacks_here(
+                "slow_start = hystart: it is turned off in /sys/module/tcp_cubic/parameters/hystart",
+            );
+        }
+        _ => draft.lacks("slow_start: the kernel has HyStart in cubic alone, and no HyStart++"),
     }
 }
 
@@ -169,9 +172,7 @@ const PACKET_BYTES: RangeInclusive<u32> = 100..=65_535;
 fn packet_size(config: &TcpConfig, form: &mut Form, draft: &mut Draft<'_>) {
     form.settings.mtu_bytes = config.packet_size;
     if !PACKET_BYTES.contains(&config.packet_size) {
-        draft
-            .reasons
-            .push(format!("packet_size = {}: the kernel takes 100 to 65535 bytes", config.packet_size));
+        draft.lacks(format!("packet_size = {}: the kernel takes 100 to 65535 bytes", config.packet_size));
     }
 }
 
@@ -190,7 +191,7 @@ fn ack_every(config: &TcpConfig, form: &mut Form, draft: &mut Draft<'_>) {
     match config.ack_every {
         1 => form.settings.route.quickack = true,
         2 => {}
-        other => draft.reasons.push(format!("ack_every = {other}: the kernel knows 1 and 2")),
+        other => draft.lacks(format!("ack_every = {other}: the kernel knows 1 and 2")),
     }
 }
 
@@ -204,18 +205,16 @@ fn recovery(config: &TcpConfig, form: &mut Form, draft: &mut Draft<'_>) {
             form.sysctl("tcp_early_retrans", 0);
         }
         (Recovery::Sack, true) => {
-            draft.reasons.push("recovery = sack: since Linux 6.17, RACK is the kernel's only way".to_owned());
+            draft.lacks_here("recovery = sack: since Linux 6.17, RACK is the kernel's only way");
         }
         (Recovery::Sack, false) => {
             draft.notes.push("recovery = sack: without SACK the kernel has NewReno".to_owned());
         }
         (Recovery::Newreno, true) => {
-            draft.reasons.push("recovery = newreno: the kernel uses it without SACK only".to_owned());
+            draft.lacks("recovery = newreno: the kernel uses it without SACK only");
         }
         (Recovery::Tahoe | Recovery::Reno | Recovery::RenoNs2, _) => {
-            draft
-                .reasons
-                .push("recovery: the kernel has RACK, and NewReno where there is no SACK".to_owned());
+            draft.lacks("recovery: the kernel has RACK, and NewReno where there is no SACK");
         }
     }
 }
@@ -250,7 +249,7 @@ fn rto(config: &TcpConfig, form: &mut Form, draft: &mut Draft<'_>) {
     };
     let rule = RtoRule { timer, max: rto.max.clamp(least, most), backoff: rto.backoff };
     if let Err(problem) = rule.check() {
-        return draft.reasons.push(format!("rto: {problem}"));
+        return draft.lacks(format!("rto: {problem}"));
     }
     let asked = match rto.min_on_variance {
         true => format!("SRTT + max({}, {}·RTTVAR)", rto.min, rto.factor),
@@ -270,15 +269,14 @@ fn kernels_rto(rto: &RtoConfig, form: &mut Form, draft: &mut Draft<'_>) {
     if rto.min != kernel.min {
         match draft.host.is_at_least(6, 11) {
             true => form.sysctl("tcp_rto_min_us", rto.min.0 / 1000),
-            false => draft.reasons.push("rto.min: net.ipv4.tcp_rto_min_us is of Linux 6.11".to_owned()),
+            false => draft.lacks_here("rto.min: net.ipv4.tcp_rto_min_us is of Linux 6.11"),
         }
     }
     if rto.max != kernel.max {
-        match draft.host.is_at_least(6, 15) && RTO_MAX.contains(&rto.max) {
-            true => form.sysctl("tcp_rto_max_ms", rto.max.as_millis()),
-            false => {
-                draft.reasons.push("rto.max: the kernel allows 1 s to 120 s, since Linux 6.15".to_owned())
-            }
+        match (RTO_MAX.contains(&rto.max), draft.host.is_at_least(6, 15)) {
+            (true, true) => form.sysctl("tcp_rto_max_ms", rto.max.as_millis()),
+            (true, false) => draft.lacks_here("rto.max: net.ipv4.tcp_rto_max_ms is of Linux 6.15"),
+            (false, _) => draft.lacks("rto.max: the kernel allows 1 s to 120 s, since Linux 6.15"),
         }
     }
 }
@@ -314,14 +312,20 @@ mod tests {
     use airtcp_proto::scheme::{self, Scheme};
     use airtcp_wire::Dur;
 
-    fn verdict(scheme: &str) -> Verdict {
-        let names = ["reno", "cubic", "bbr"];
-        let host = Host {
-            kernel: "6.18.0".to_owned(),
-            congestion_controls: names.map(str::to_owned).into(),
+    fn host(kernel: &str) -> Host {
+        Host {
+            kernel: kernel.to_owned(),
+            congestion_controls: ["reno", "cubic", "bbr"].map(str::to_owned).into(),
             hystart: true,
-        };
-        Verdict::on(&host, &Scheme::parse(scheme, "linux").unwrap())
+        }
+    }
+
+    fn verdict_on(host: &Host, scheme: &str) -> Verdict {
+        Verdict::on(host, &Scheme::parse(scheme, "linux").unwrap())
+    }
+
+    fn verdict(scheme: &str) -> Verdict {
+        verdict_on(&host("6.18.0"), scheme)
     }
 
     fn sysctl(scheme: &str, name: &str) -> String {
@@ -408,6 +412,25 @@ mod tests {
         assert!(reason("reno:profile=bsd-1998").contains("delayed_ack_tick = 200ms"));
         assert!(reason("reno:rto.max=500ms").contains("1 s to 120 s"));
         assert!(verdict("f-rto").notes[0].contains("eifel = false"));
+    }
+
+    #[test]
+    fn what_another_kernel_could_do_is_not_on_this_one() {
+        let old = host("6.8.0");
+        for scheme in ["westwood-plus", "reno:rto.min=50ms", "reno:rto.max=3s"] {
+            let reason = verdict_on(&old, scheme).reason.expect(scheme);
+            assert!(reason.starts_with("not on this kernel: "), "{reason}");
+        }
+        assert!(verdict_on(&old, "sack").form.is_some());
+        assert!(reason("sack").starts_with("not on this kernel: recovery = sack"));
+        let without = Host { hystart: false, ..host("6.18.0") };
+        let hystart = verdict_on(&without, "cubic:slow_start=hystart").reason.unwrap();
+        assert!(hystart.starts_with("not on this kernel: slow_start = hystart"), "{hystart}");
+        // What no kernel has is in the way of all.
+        for scheme in ["reno:rto.min=50ms+snoop", "reno:rto.max=500ms", "bbr3"] {
+            let reason = verdict_on(&old, scheme).reason.expect(scheme);
+            assert!(reason.starts_with("no Linux form yet: "), "{reason}");
+        }
     }
 
     #[test]

@@ -75,18 +75,17 @@ impl Verdict {
         let mut draft = Draft::new(host);
         draft.parts(scheme);
         keys::account(&scheme.config, &mut draft);
-        let Draft { form, notes, reasons, .. } = draft;
-        let form = form.filter(|_| reasons.is_empty());
-        let reason = form.is_none().then(|| format!("no Linux form yet: {}", reasons.join("; ")));
-        Verdict { scheme: scheme.label.clone(), form, reason, notes }
+        let reason = draft.reason();
+        let Draft { form, notes, .. } = draft;
+        Verdict { scheme: scheme.label.clone(), form: form.filter(|_| reason.is_none()), reason, notes }
     }
 
-    /// Something else stands in the way.
+    /// Something of the scenario stands in the way.
     pub fn refuse(&mut self, problem: &str) {
         self.form = None;
         self.reason = Some(match self.reason.take() {
             Some(reason) => format!("{reason}; {problem}"),
-            None => format!("no Linux form yet: {problem}"),
+            None => problem.to_owned(),
         });
     }
 }
@@ -98,26 +97,51 @@ fn in_words<S: Serializer>(rule: &Option<RtoRule>, to: S) -> Result<S::Ok, S::Er
     }
 }
 
+/// Why a scheme has no form.
+#[derive(Debug)]
+enum Lack {
+    /// On any kernel.
+    Anywhere(String),
+    /// On this one: others have what it takes.
+    Here(String),
+}
+
 /// A form in the making.
 struct Draft<'a> {
     host: &'a Host,
     form: Option<Form>,
     notes: Vec<String>,
-    reasons: Vec<String>,
+    lacks: Vec<Lack>,
 }
 
 impl Draft<'_> {
     fn new(host: &Host) -> Draft<'_> {
-        Draft { host, form: None, notes: Vec::new(), reasons: Vec::new() }
+        Draft { host, form: None, notes: Vec::new(), lacks: Vec::new() }
+    }
+
+    fn lacks(&mut self, reason: impl Into<String>) {
+        self.lacks.push(Lack::Anywhere(reason.into()));
+    }
+
+    fn lacks_here(&mut self, reason: impl Into<String>) {
+        self.lacks.push(Lack::Here(reason.into()));
+    }
+
+    fn reason(&self) -> Option<String> {
+        let is_here = self.lacks.iter().all(|lack| matches!(lack, Lack::Here(_)));
+        let reasons: Vec<_> =
+            self.lacks.iter().map(|(Lack::Anywhere(why) | Lack::Here(why))| why.as_str()).collect();
+        let what = if is_here { "not on this kernel" } else { "no Linux form yet" };
+        (!reasons.is_empty()).then(|| format!("{what}: {}", reasons.join("; ")))
     }
 
     fn parts(&mut self, scheme: &Scheme) {
         if let Some(station) = &scheme.base_station {
             let name = station.machine.spec().name;
-            self.reasons.push(format!("the base-station machine `{name}` runs in the simulator alone"));
+            self.lacks(format!("the base-station machine `{name}` runs in the simulator alone"));
         }
         if scheme.circuit.is_some() {
-            self.reasons.push("TCP circuits run in the simulator alone".to_owned());
+            self.lacks("TCP circuits run in the simulator alone");
         }
     }
 }
