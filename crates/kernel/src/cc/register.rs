@@ -23,6 +23,13 @@ impl Request {
     pub fn name(&self) -> &str {
         self.name.as_deref().unwrap_or(self.controller.kernel_name)
     }
+
+    /// # Errors
+    /// A name or parameters that no kernel takes.
+    pub fn check(&self) -> Result<(), CcError> {
+        check_name(self.name())?;
+        self.controller.values(&self.params).map(drop)
+    }
 }
 
 /// A controller that any program can select until this is dropped. Sockets that use it then keep it until they close.

@@ -4,7 +4,8 @@
 use super::record::{Lock, Record, Sysctl};
 use super::{Attached, Counters, Guard, RTO_MIN_SYSCTL, RtoError, RtoRule, SOCKET_RTO_MIN};
 use super::{load_and_attach, metrics, namespace, read};
-use crate::{bpffs, cgroup};
+use crate::bpffs;
+use crate::cgroup::{self, CgroupError};
 use airtcp_wire::Dur;
 use libbpf_rs::MapHandle;
 use std::fs;
@@ -30,8 +31,7 @@ pub struct Installed {
 /// Those of [`super::attach`]; a rule is installed already; the others could not be spared. Nothing is left behind.
 pub fn install(cgroup: &Path, rule: &RtoRule) -> Result<Installed, RtoError> {
     rule.check()?;
-    let cgroup =
-        fs::canonicalize(cgroup).map_err(|error| RtoError::Io(cgroup.display().to_string(), error))?;
+    let cgroup = fs::canonicalize(cgroup).map_err(|error| CgroupError::Open(cgroup.to_owned(), error))?;
     let _lock = Lock::take()?;
     bpffs::mount().map_err(|error| RtoError::Installed(error.to_string()))?;
     match installed()? {

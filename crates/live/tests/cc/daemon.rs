@@ -13,11 +13,21 @@ pub fn cc(args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Answers the error that it ended with.
+/// Answers the error that it ended with, as the host does not let it.
 pub fn refused(args: &[&str]) -> String {
+    error(args, 1)
+}
+
+/// Answers the error that it ended with, as no host lets it.
+pub fn mistaken(args: &[&str]) -> String {
+    error(args, 2)
+}
+
+fn error(args: &[&str], status: i32) -> String {
     let output = run(args);
-    assert!(!output.status.success(), "airtcpd cc {args:?} was done");
-    String::from_utf8(output.stderr).unwrap()
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(status), "airtcpd cc {args:?}: {error}");
+    error
 }
 
 /// Of one loaded controller.

@@ -15,6 +15,8 @@ fn what_is_wrong_is_told_and_nothing_is_loaded() {
         (&["veno:bata=3"], "did you mean `beta`?"),
         (&["veno:beta=-1"], "out of range: 0 to 1000"),
         (&["veno:beta=nan"], "out of range"),
+        (&["westwood-vt:alpha=20"], "`westwood-vt`: alpha = 20 exceeds beta = 16: lower alpha to 16 or less"),
+        (&["westwood-vt:alpha=15", "--set", "beta=12"], "or raise beta to 15 or more"),
         (&["veno:beta=many"], "`many` is no number"),
         (&["veno", "--set", "beta"], "write KEY=VALUE"),
         (&["veno", "hybla", "--set", "beta=3"], "for one controller"),
@@ -24,11 +26,9 @@ fn what_is_wrong_is_told_and_nothing_is_loaded() {
         (&["veno:beta=2", "--set", "beta=3"], "beta is given twice"),
         (&["veno", "--as", "sixteen_letters_"], "1 to 15 letters"),
         (&["veno", "--as", "../veno"], "1 to 15 letters"),
-        (&["veno", "--as", "reno"], "already, by the kernel"),
         (&["veno", "--cgroup", "/nowhere"], "no cgroup /nowhere"),
         (&["veno", "--cgroup", version1.to_str().unwrap()], "is not a cgroup of version 2"),
         (&["veno", "--route", "fd00::/8"], "--cgroup"),
-        (&["veno", "--route", "203.0.113.0/24"], "no route to exactly 203.0.113.0/24"),
     ];
     for (args, expected) in cases {
         let mut args = [&["load"], *args].concat();
@@ -37,9 +37,12 @@ fn what_is_wrong_is_told_and_nothing_is_loaded() {
         if is_one && !args.contains(&"--as") {
             args.extend(["--as", &name]);
         }
-        let error = daemon::refused(&args);
+        let error = daemon::mistaken(&args);
         assert!(error.contains(expected), "{args:?}: {error}");
     }
+    assert!(daemon::refused(&["load", "veno", "--as", "reno"]).contains("already, by the kernel"));
+    let no_route = daemon::refused(&["load", "veno", "--as", &name, "--route", "203.0.113.0/24"]);
+    assert!(no_route.contains("no route to exactly 203.0.113.0/24"), "{no_route}");
     daemon::assert_gone(&name);
     objects::assert_none_since(&before);
 }
@@ -60,8 +63,22 @@ fn a_name_that_is_taken_is_told_with_its_owner() {
     daemon::assert_gone(&name);
     daemon::cc(&["load", "hybla", "--as", &name]);
     assert!(daemon::refused(&["load", "hybla", "--as", &name]).contains("by airtcpd cc load"));
-    assert!(daemon::refused(&["set", &name, "rho_max=2", "rho=1"]).contains("has no parameter `rho`"));
+    assert!(daemon::mistaken(&["set", &name, "rho_max=2", "rho=1"]).contains("has no parameter `rho`"));
     assert_eq!(daemon::status(&name)["params"]["rho_max"], 16.0);
+    daemon::cc(&["unload", &name]);
+    daemon::assert_gone(&name);
+}
+
+#[test]
+fn a_change_that_is_out_of_order_with_what_is_loaded_is_refused() {
+    let Some(kernel) = Kernel::take() else { return };
+    let name = kernel.name("order");
+    daemon::cc(&["load", "westwood-vt:alpha=4:beta=8", "--as", &name]);
+    let error = daemon::mistaken(&["set", &name, "alpha=10"]);
+    assert!(error.contains("`westwood-vt`: alpha = 10 exceeds beta = 8"), "{error}");
+    assert_eq!(daemon::status(&name)["params"]["alpha"], 4.0);
+    daemon::cc(&["set", &name, "alpha=10", "beta=12"]);
+    assert_eq!(daemon::status(&name)["params"]["alpha"], 10.0);
     daemon::cc(&["unload", &name]);
     daemon::assert_gone(&name);
 }

@@ -1,5 +1,7 @@
 //! What the user can mend.
 
+use airtcp_kernel::cc::CcError;
+use airtcp_kernel::rto::RtoError;
 use airtcp_sim::scenario::ScenarioError;
 use anyhow::Error;
 use std::fmt::Display;
@@ -10,6 +12,22 @@ pub const STATUS: u8 = 2;
 
 /// So many mistakes are shown of a file that is no scenario at all.
 const SHOWN: usize = 5;
+
+/// Is what was asked for wrong, whatever the host?
+pub fn is_bad(error: &Error) -> bool {
+    error.is::<BadInput>()
+        || matches!(
+            error.downcast_ref(),
+            Some(
+                CcError::UnknownController { .. }
+                    | CcError::Params(_)
+                    | CcError::Name(_)
+                    | CcError::Prefix(..)
+                    | CcError::Cgroup(_)
+            )
+        )
+        || matches!(error.downcast_ref(), Some(RtoError::Rule(_) | RtoError::Cgroup(_)))
+}
 
 /// Ends the program with [`STATUS`].
 #[derive(Debug, thiserror::Error)]

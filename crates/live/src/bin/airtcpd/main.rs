@@ -8,7 +8,6 @@ mod rto;
 mod run;
 
 use clap::{Parser, Subcommand};
-use input::BadInput;
 use std::process::ExitCode;
 
 /// TCP that is fast over lossy links, on this host's unpatched kernel.
@@ -38,6 +37,6 @@ fn main() -> ExitCode {
     };
     done.unwrap_or_else(|error| {
         eprintln!("airtcpd: {error:#}");
-        if error.is::<BadInput>() { ExitCode::from(input::STATUS) } else { ExitCode::FAILURE }
+        if input::is_bad(&error) { ExitCode::from(input::STATUS) } else { ExitCode::FAILURE }
     })
 }

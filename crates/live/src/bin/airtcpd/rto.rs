@@ -24,18 +24,29 @@ written to cgroup.procs before it made its sockets.
 RTTVAR is the kernel's mean deviation, which `ss -ti` shows after the slash of `rtt:`; the RTO follows once a round trip.
 While a factor is in force, net.ipv4.tcp_rto_min_us of this network namespace is --max, so that a connection's longest RTO
 decides, and no RTTs are cached. So it reaches connections of this namespace alone, as does a --floor above 200ms: for
-those of a container run it inside (`nsenter --net=/proc/PID/ns/net airtcpd rto …`). A second program gives the connections outside the cgroup the RTO_MIN that they would
-have had; it misses a socket that is made before `off` and connects after it. At `off`, open connections keep the longest
-RTO that they were given last.
+those of a container run it inside (`nsenter --net=/proc/PID/ns/net airtcpd rto …`). A second program gives the connections
+outside the cgroup the RTO_MIN that they would have had; it misses a socket that is made before `off` and connects after it.
+At `off`, open connections keep the longest RTO that they were given last.
 
 The kernel takes 1s to 120s as a connection's longest RTO. So --factor cannot go below 1s, and --floor, the nearest to
 paper 000's timer (F3), is not free of back-off: the RTO is not doubled at the first six expiries only where fewer than
 four segments are out and the congestion control is not bbr; else it is, up to 1s. Measured with 50ms in an outage, ms
 between retransmissions: one segment out 65 68 68 67 71 72 67 135 285 538, a window out 66 131 291 544 1020.";
 
+const STATUS_EXAMPLES: &str = "\
+Examples:
+  airtcpd rto status
+  airtcpd rto status --json";
+
+const OFF_EXAMPLES: &str = "\
+Examples:
+  airtcpd rto off
+  airtcpd rto status
+      says that no rule is installed";
+
 /// RTO = SRTT + m·RTTVAR for the connections of a cgroup
 #[derive(clap::Args)]
-#[command(after_help = HELP, args_conflicts_with_subcommands = true)]
+#[command(after_help = HELP, args_conflicts_with_subcommands = true, arg_required_else_help = true)]
 #[command(group(clap::ArgGroup::new("timer").args(["factor", "floor"]).required(true)))]
 pub struct Options {
     #[command(subcommand)]
@@ -70,12 +81,14 @@ pub struct Options {
 #[derive(clap::Subcommand)]
 enum Action {
     /// Which rule is installed, and what has come of it
+    #[command(after_help = STATUS_EXAMPLES)]
     Status {
         /// Print it as JSON; `null` if there is none
         #[arg(long)]
         json: bool,
     },
     /// Take it back, with the sysctls; connections that are open keep the longest RTO that they were given last
+    #[command(after_help = OFF_EXAMPLES)]
     Off,
 }
 

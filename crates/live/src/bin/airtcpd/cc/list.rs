@@ -4,8 +4,15 @@ use super::table::Table;
 use airtcp_kernel::cc::{self, Controller, Owner};
 use serde_json::{Value, json};
 
+const EXAMPLES: &str = "\
+Examples:
+  airtcpd cc list
+  airtcpd cc list westwood-vt
+      its parameters";
+
 /// Show the controllers that airtcpd has, and those in the kernel
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Options {
     /// Show the parameters of these
     #[arg(value_name = "CONTROLLER")]

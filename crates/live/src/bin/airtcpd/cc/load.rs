@@ -1,9 +1,9 @@
 //! `airtcpd cc load`.
 
 use super::{each_once, key_and_value, params_text};
+use crate::input::BadInput;
 use airtcp_kernel::bpffs;
 use airtcp_kernel::cc::{self, Controller, Prefix, Request, Target};
-use anyhow::ensure;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -63,24 +63,11 @@ impl FromStr for Wanted {
 }
 
 pub fn run(options: &Options) -> anyhow::Result<()> {
+    options.check().map_err(BadInput)?;
     let targets = options.targets();
-    let is_for_one = options.name.is_some() || !options.set.is_empty() || !targets.is_empty();
-    ensure!(
-        options.controllers.len() == 1 || !is_for_one,
-        "--set, --as, --cgroup, --route and --default are for one controller: load the others apart, or write \
-         CONTROLLER:KEY=VALUE"
-    );
-    for (index, Wanted { controller, .. }) in options.controllers.iter().enumerate() {
-        let before = &options.controllers[..index];
-        let is_again = before.iter().any(|wanted| std::ptr::eq(wanted.controller, *controller));
-        ensure!(
-            !is_again,
-            "{} is named twice: to have it twice, load it again with --as NAME",
-            controller.scheme()
-        );
-    }
     let requests: Vec<_> =
         options.controllers.iter().map(|wanted| options.request(wanted)).collect::<Result<_, _>>()?;
+    requests.iter().try_for_each(Request::check)?;
     if bpffs::mount()? {
         eprintln!("mounted the BPF file system at {}, where what is loaded is kept", bpffs::PLACE);
     }
@@ -94,9 +81,28 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
 }
 
 impl Options {
-    fn request(&self, wanted: &Wanted) -> anyhow::Result<Request> {
+    fn check(&self) -> Result<(), String> {
+        let is_for_one = self.name.is_some() || !self.set.is_empty() || !self.targets().is_empty();
+        if self.controllers.len() > 1 && is_for_one {
+            return Err(
+                "--set, --as, --cgroup, --route and --default are for one controller: load the others apart, or write \
+                 CONTROLLER:KEY=VALUE"
+                    .to_owned(),
+            );
+        }
+        for (index, Wanted { controller, .. }) in self.controllers.iter().enumerate() {
+            let before = &self.controllers[..index];
+            if before.iter().any(|wanted| std::ptr::eq(wanted.controller, *controller)) {
+                let name = controller.scheme();
+                return Err(format!("{name} is named twice: to have it twice, load it again with --as NAME"));
+            }
+        }
+        Ok(())
+    }
+
+    fn request(&self, wanted: &Wanted) -> Result<Request, BadInput> {
         let written = wanted.params.clone().into_iter();
-        let params = each_once(written.chain(self.set.iter().cloned())).map_err(anyhow::Error::msg)?;
+        let params = each_once(written.chain(self.set.iter().cloned())).map_err(BadInput)?;
         Ok(Request { controller: wanted.controller, name: self.name.clone(), params })
     }
 

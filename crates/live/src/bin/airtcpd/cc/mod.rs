@@ -6,6 +6,7 @@ mod status;
 mod table;
 mod unload;
 
+use crate::input::BadInput;
 use airtcp_kernel::cc;
 use clap::Subcommand;
 use std::collections::BTreeMap;
@@ -71,7 +72,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
 }
 
 fn set(options: SetOptions) -> anyhow::Result<()> {
-    let changes = each_once(options.params).map_err(anyhow::Error::msg)?;
+    let changes = each_once(options.params).map_err(BadInput)?;
     cc::set(&options.name, &changes)?;
     let pinned = cc::open(&options.name)?;
     println!("{}: {}", pinned.name(), params_text(&pinned.params()?));

@@ -4,8 +4,14 @@ use super::table::Table;
 use airtcp_kernel::cc::{self, Pinned};
 use serde_json::{Value, json};
 
+const EXAMPLES: &str = "\
+Examples:
+  airtcpd cc status
+  airtcpd cc status westwood-vt --json";
+
 /// Show what the loaded controllers have counted, their parameters and what they are applied to
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Options {
     /// [default: all that airtcpd has loaded]
     #[arg(value_name = "NAME")]

@@ -1,0 +1,49 @@
+//! What `airtcpd` says to those who use it wrongly, or ask how to. Needs no root.
+
+use std::process::{Command, Output};
+
+fn airtcpd(line: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_airtcpd")).args(line.split(' ')).output().unwrap()
+}
+
+/// As clap has it for options that it does not know.
+#[test]
+fn a_mistake_ends_with_status_2() {
+    for (line, expected) in [
+        ("cc load venno", "did you mean `veno`?"),
+        ("cc load veno veno", "veno is named twice"),
+        ("cc load veno:beta=-1", "out of range: 0 to 1000"),
+        ("cc load westwood-vt:alpha=20", "alpha = 20 exceeds beta = 16"),
+        ("cc load veno --as ../veno", "1 to 15 letters"),
+        ("cc load veno hybla --default", "for one controller"),
+        ("cc list venno", "did you mean `veno`?"),
+        ("cc set veno beta=1 beta=2", "beta is given twice"),
+        ("rto --factor 10 --min 500ms --cgroup /", "min 500ms: "),
+        ("rto --factor 10 --cgroup /nowhere", "no cgroup /nowhere"),
+        ("rto --factor 10", "--cgroup <PATH>"),
+        ("rto --cgroup /", "--factor <M>|--floor <FLOOR>"),
+    ] {
+        let output = airtcpd(line);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{line}: {error}");
+        assert!(error.contains(expected), "{line}: {error}");
+    }
+}
+
+#[test]
+fn who_asks_for_nothing_is_shown_examples() {
+    for line in ["cc", "rto"] {
+        let output = airtcpd(line);
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("Examples:\n  airtcpd "), "{line}");
+    }
+}
+
+#[test]
+fn every_command_has_examples() {
+    let of_cc = ["cc load", "cc list", "cc status", "cc set", "cc unload"];
+    for command in ["link", "run", "rto", "rto status", "rto off"].into_iter().chain(of_cc) {
+        let help = String::from_utf8(airtcpd(&format!("{command} --help")).stdout).unwrap();
+        assert!(help.contains(&format!("Examples:\n  airtcpd {command}")), "{help}");
+    }
+}
