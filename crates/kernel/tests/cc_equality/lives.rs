@@ -4,6 +4,7 @@ use crate::model::Sender;
 use crate::replay::assert_equal;
 use crate::trace::{Recorder, Trace, dur};
 use airtcp_kernel::cc::{self, CcError, Controller};
+use airtcp_proto::cc::cubic::CubicRules;
 use airtcp_proto::cc::slow_start::SlowStartKind;
 use airtcp_proto::cc::{Build, RegistryError};
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop, prop_oneof, proptest};
@@ -65,6 +66,8 @@ fn live(controller: &Controller, params: &BTreeMap<String, f64>, ops: &[Op]) -> 
         initial_ssthresh: u64::MAX,
         slow_start: SlowStartKind::Classic,
         byte_counting_limit: None,
+        whole_segments: true,
+        cubic: CubicRules::Linux,
         is_paced: false,
         seed: 1,
     };

@@ -11,6 +11,7 @@
 use crate::trace::{Event, Trace, dur};
 use airtcp_kernel::cc::Controller;
 use airtcp_kernel_host::{self as host, Machine, View};
+use airtcp_proto::cc::cubic::CubicRules;
 use airtcp_proto::cc::slow_start::SlowStartKind;
 use airtcp_proto::cc::{self, Ack, Build, Cause, Congestion, CongestionControl, RateSample};
 use airtcp_wire::{Dur, Time};
@@ -85,6 +86,8 @@ impl Replay {
             initial_ssthresh: u64::MAX,
             slow_start: SlowStartKind::Classic,
             byte_counting_limit: None,
+            whole_segments: true,
+            cubic: CubicRules::Linux,
             is_paced: false,
             seed: 1,
         };

@@ -13,6 +13,8 @@ pub struct Window {
     pub cwnd: u64,
     pub ssthresh: u64,
     pub mss: u64,
+    /// In whole numbers of this cwnd grows, and ssthresh is: bytes, or segments.
+    unit: u64,
     /// Bytes of growth not yet credited to `cwnd`.
     remainder: f64,
 }
@@ -23,15 +25,16 @@ impl Window {
             cwnd: build.initial_window.clamp(build.mss, MAX_WINDOW),
             ssthresh: build.initial_ssthresh,
             mss: build.mss,
+            unit: if build.whole_segments { build.mss } else { 1 },
             remainder: 0.0,
         }
     }
 
-    /// Grows by a fractional number of bytes; whole bytes are credited when they have come together.
+    /// Grows by a fractional number of bytes; whole units are credited when they have come together.
     #[inline]
     pub fn grow(&mut self, bytes: f64) {
         let total = self.remainder + bytes.clamp(0.0, MAX_WINDOW as f64);
-        let whole = total as u64;
+        let whole = self.in_units(total);
         self.remainder = total - whole as f64;
         self.cwnd = (self.cwnd + whole).min(MAX_WINDOW);
     }
@@ -43,6 +46,13 @@ impl Window {
         self.grow(segments * acked as f64 * self.mss as f64 / self.cwnd as f64);
     }
 
+    /// A window of whole segments forgets at a reduction what had not made one.
+    fn begin_anew(&mut self) {
+        if self.unit > 1 {
+            self.remainder = 0.0;
+        }
+    }
+
     /// cwnd with what has not been credited to it.
     pub fn exact_cwnd(&self) -> f64 {
         self.cwnd as f64 + self.remainder
@@ -51,13 +61,20 @@ impl Window {
     /// Sets cwnd to `bytes`, within its bounds; a fraction counts when more has come together.
     pub fn set_exact_cwnd(&mut self, bytes: f64) {
         let bytes = bytes.clamp(self.mss as f64, MAX_WINDOW as f64);
-        self.cwnd = bytes as u64;
+        self.cwnd = self.in_units(bytes).max(self.mss);
         self.remainder = bytes - self.cwnd as f64;
     }
 
     /// The nearest permissible ssthresh to `bytes`: never under two segments (RFC 5681 §3.1 eq. (4)).
     pub fn ssthresh_for(&self, bytes: f64) -> u64 {
-        (bytes as u64).max(2 * self.mss)
+        self.in_units(bytes).max(2 * self.mss)
+    }
+
+    /// Rounded down.
+    #[inline]
+    fn in_units(&self, bytes: f64) -> u64 {
+        let bytes = bytes as u64;
+        if self.unit == 1 { bytes } else { bytes / self.unit * self.unit }
     }
 
     #[inline]
@@ -90,6 +107,7 @@ pub trait Avoidance: Send + Clone {
         let Some(ssthresh) = self.reduce(event, window) else { return false };
         window.ssthresh = ssthresh;
         window.cwnd = window.cwnd.min(ssthresh);
+        window.begin_anew();
         true
     }
 

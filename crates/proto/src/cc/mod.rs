@@ -5,7 +5,7 @@
 
 mod bbr;
 mod composed;
-mod cubic;
+pub mod cubic;
 mod given;
 mod hybla;
 mod jersey;
@@ -167,6 +167,9 @@ pub struct Build {
     /// Segments that one ACK may count for when the window grows; `None` for any number.
     /// See [`crate::tcp::TcpConfig::byte_counting_limit`].
     pub byte_counting_limit: Option<u32>,
+    /// See [`crate::tcp::TcpConfig::whole_segments`].
+    pub whole_segments: bool,
+    pub cubic: cubic::CubicRules,
     /// The sender paces whatever the controller says.
     pub is_paced: bool,
     /// Seeds the stream of controllers that draw (BBR's probing phase).

@@ -1,6 +1,7 @@
 //! Every constant and choice of a TCP stack as a parameter.
 
 use crate::cc::Controllers;
+use crate::cc::cubic::CubicRules;
 use crate::cc::slow_start::SlowStartKind;
 use airtcp_wire::{Bytes, Dur};
 use schemars::JsonSchema;
@@ -22,6 +23,10 @@ pub struct TcpConfig {
     /// For how many segments one ACK counts at most when the window grows (L of RFC 3465). 1 counts ACKs and not bytes, as
     /// RFC 2581 did; absent: for all that it acknowledges, as in Linux.
     pub byte_counting_limit: Option<u32>,
+    /// cwnd and ssthresh are whole numbers of segments, as in Linux, and not of bytes, as in RFC 5681.
+    pub whole_segments: bool,
+    /// Whose rules the congestion control `cubic` follows.
+    pub cubic: CubicRules,
     /// Pace at 2·cwnd/SRTT in slow start and 1.2·cwnd/SRTT after it, also where the controller does not ask for it.
     pub pacing: bool,
 
@@ -58,6 +63,9 @@ pub struct TcpConfig {
     pub delayed_ack_tick: Dur,
     /// Acknowledge this many first segments at once (Linux's quick ACKs).
     pub quick_acks: u32,
+    /// While a gap is open, hold back at most so many ACKs after the first three, for 5 % of the RTT and 1 ms at most: Linux's
+    /// compression of SACKs (`tcp_comp_sack_nr`). 0: each segment is acknowledged at once (RFC 5681 §4.2).
+    pub compressed_acks: u32,
 
     /// How losses are found and repaired.
     pub recovery: Recovery,

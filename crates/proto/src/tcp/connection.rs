@@ -238,6 +238,7 @@ impl Connection {
         let Negotiated { mss, sack, .. } = self.negotiated;
         let cc = self.factory.build(&self.config, mss, initial_window);
         self.sender.establish(&self.config, cc, mss, sack && reads_sack(&self.config));
+        self.receiver.acks.on_handshake(self.sender.core.rtt.srtt());
         self.notify(Event::Connected);
     }
 

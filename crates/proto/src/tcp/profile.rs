@@ -2,6 +2,7 @@
 
 use super::config::{Recovery, RtoConfig, RtoTimers, RttTiming, TcpConfig, TimeoutPolicy};
 use crate::cc::Controllers;
+use crate::cc::cubic::CubicRules;
 use crate::cc::slow_start::SlowStartKind;
 use airtcp_wire::{Bytes, Dur};
 use std::collections::BTreeMap;
@@ -59,6 +60,8 @@ pub fn rfc() -> TcpConfig {
         slow_start: SlowStartKind::Classic,
         // RFC 3465 §2.3.
         byte_counting_limit: Some(2),
+        whole_segments: false,
+        cubic: CubicRules::Rfc9438,
         controllers: Controllers::default(),
         pacing: false,
         packet_size: 1500,
@@ -79,6 +82,7 @@ pub fn rfc() -> TcpConfig {
         delayed_ack: Dur::from_millis(200),
         delayed_ack_tick: Dur::ZERO,
         quick_acks: 0,
+        compressed_acks: 0,
         recovery: Recovery::Sack,
         timeout_policy: TimeoutPolicy::GoBackN,
         dupack_threshold: 3,
@@ -111,9 +115,12 @@ pub fn linux() -> TcpConfig {
     TcpConfig {
         congestion_control: "cubic".to_owned(),
         byte_counting_limit: None,
+        whole_segments: true,
+        cubic: CubicRules::Linux,
         dsack: true,
         delayed_ack: Dur::from_millis(40),
         quick_acks: 16,
+        compressed_acks: 44,
         recovery: Recovery::RackTlp,
         prr: true,
         eifel: true,

@@ -127,14 +127,16 @@ impl Receiver {
     }
 
     fn insert(&mut self, now: Time, start: u64, end: u64) -> Arrival {
-        let had_gap = self.reassembly.has_gap();
+        let (had_gap, next) = (self.reassembly.has_gap(), self.reassembly.next());
         if !self.reassembly.insert(start, end) {
             // RFC 5681 §4.2 and RFC 2883 §4: a duplicate is acknowledged at once, and reported.
             self.duplicate = self.sends_dsack.then_some((start, end));
             self.acks.demand();
             return Arrival::Duplicate;
         }
-        if had_gap || self.reassembly.has_gap() || self.has_finished() {
+        if self.sends_sack && self.reassembly.next() == next {
+            self.acks.on_data_beyond(now, next);
+        } else if had_gap || self.reassembly.has_gap() || self.has_finished() {
             // RFC 5681 §4.2: out of order, or filling a gap: at once.
             self.acks.demand();
         } else {

@@ -1,6 +1,7 @@
 //! What every registered controller keeps to, whatever happens to its sender.
 
 use crate::model::Sender;
+use airtcp_proto::cc::cubic::CubicRules;
 use airtcp_proto::cc::registry::values;
 use airtcp_proto::cc::slow_start::SlowStartKind;
 use airtcp_proto::cc::{Build, ControllerSpec, RegistryError, controllers};
@@ -58,17 +59,23 @@ fn a_build() -> impl Strategy<Value = Build> {
             Just(SlowStartKind::HystartPlusPlus)
         ],
         prop_oneof![Just(None), (1..4u32).prop_map(Some)],
-        any::<bool>(),
+        any::<[bool; 3]>(),
     )
-        .prop_map(|(mss, initial, ssthresh, slow_start, byte_counting_limit, is_paced)| Build {
-            mss,
-            initial_window: initial * mss,
-            initial_ssthresh: ssthresh.saturating_mul(mss),
-            slow_start,
-            byte_counting_limit,
-            is_paced,
-            seed: 1,
-        })
+        .prop_map(
+            |(mss, initial, ssthresh, slow_start, byte_counting_limit, [whole_segments, linux, is_paced])| {
+                Build {
+                    mss,
+                    initial_window: initial * mss,
+                    initial_ssthresh: ssthresh.saturating_mul(mss),
+                    slow_start,
+                    byte_counting_limit,
+                    whole_segments,
+                    cubic: if linux { CubicRules::Linux } else { CubicRules::Rfc9438 },
+                    is_paced,
+                    seed: 1,
+                }
+            },
+        )
 }
 
 /// Each parameter at its default, its least or its greatest value, as far as that is in order.

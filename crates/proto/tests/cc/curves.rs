@@ -4,6 +4,7 @@
 //! change `UPDATE_CURVES=1 cargo test -p airtcp-proto --test cc` writes the files anew; read their difference.
 
 use crate::model::{Sender, plain};
+use airtcp_proto::cc::cubic::CubicRules;
 use airtcp_proto::cc::slow_start::SlowStartKind;
 use airtcp_proto::cc::{Build, controllers};
 use airtcp_wire::{Dur, Rate, Time};
@@ -143,4 +144,11 @@ fn slow_start_curves_are_as_pinned() {
         let build = Build { slow_start: kind, ..plain() };
         check(&format!("cubic-{name}.txt"), &curve("cubic", &build));
     }
+}
+
+#[test]
+fn linuxs_cubic_is_as_pinned() {
+    let build =
+        Build { cubic: CubicRules::Linux, whole_segments: true, byte_counting_limit: None, ..plain() };
+    check("cubic-linux.txt", &curve("cubic", &build));
 }

@@ -2,6 +2,7 @@
 //!
 //! It knows no network: a test says which segments arrive. Losses are found as in RFC 6675 by three segments above.
 
+use airtcp_proto::cc::cubic::CubicRules;
 use airtcp_proto::cc::slow_start::SlowStartKind;
 use airtcp_proto::cc::{self, Ack, Build, Cause, Congestion, CongestionControl, RateSample};
 use airtcp_wire::{Dur, Time};
@@ -69,6 +70,8 @@ pub fn plain() -> Build {
         initial_ssthresh: u64::MAX,
         slow_start: SlowStartKind::Classic,
         byte_counting_limit: Some(1),
+        whole_segments: false,
+        cubic: CubicRules::Rfc9438,
         is_paced: false,
         seed: 1,
     }

@@ -49,6 +49,39 @@ fn out_of_order_data_is_acknowledged_at_once() {
     assert_eq!(acks(&mut script), [(100, 3000)]);
 }
 
+/// Linux: after three at once, ACKs of segments beyond a gap wait for 5 % of the handshake's RTT, or for the 44th; what moves
+/// RCV.NXT is acknowledged at once, and the next gap has its first three.
+#[test]
+fn acks_beyond_a_gap_are_compressed() {
+    let config = TcpConfig { sack: true, compressed_acks: 44, ..plain() };
+    let mut script = Script::connected(&config, 10);
+    let mut beyond = |script: &mut Script, at_ms, offsets: std::ops::Range<u64>| {
+        script.at(at_ms);
+        for n in offsets {
+            script.data(1000 * n, 1000, Ecn::NotEct, NONE);
+        }
+        let micros =
+            |(at, transmit): &(airtcp_wire::Time, Transmit)| (at.0 / 1000, Script::acked_by(transmit));
+        script.drain().iter().map(micros).collect::<Vec<_>>()
+    };
+    assert_eq!(beyond(&mut script, 100, 1..6), [(100_000, 0); 3]);
+    assert_eq!(beyond(&mut script, 200, 6..6), [(100_500, 0)]);
+    assert_eq!(beyond(&mut script, 200, 6..51), [(200_000, 0)], "the 45th does not wait");
+    assert_eq!(beyond(&mut script, 300, 52..54), []);
+    assert_eq!(beyond(&mut script, 300, 0..1), [(300_000, 51_000)], "and what waited is told with it");
+    assert_eq!(beyond(&mut script, 400, 54..58), [(400_000, 51_000); 3]);
+}
+
+/// The peer would not learn what has arrived.
+#[test]
+fn without_sack_no_ack_is_compressed() {
+    let mut script = Script::connected(&TcpConfig { compressed_acks: 44, ..plain() }, 100);
+    for n in 1..10 {
+        script.data(1000 * n, 1000, Ecn::NotEct, NONE);
+    }
+    assert_eq!(acks(&mut script), [(100, 0); 9]);
+}
+
 /// RFC 2018 §4: the block of the segment that has just arrived comes first.
 #[test]
 fn sack_blocks_come_most_recent_first() {

@@ -1,6 +1,7 @@
 //! A path to try a controller on: one queue, a fixed rate and RTT, random loss; and a sender with selective
 //! acknowledgments that resends what is lost. Every transmission has a number of its own, so that none is ambiguous.
 
+use crate::cc::cubic::CubicRules;
 use crate::cc::{Ack, Build, Cause, Congestion, CongestionControl, RateSample};
 use crate::rng::{Stream, Streams};
 use crate::tcp::pacer::Pacer;
@@ -17,6 +18,8 @@ pub fn test_build() -> Build {
         initial_ssthresh: u64::MAX,
         slow_start: Default::default(),
         byte_counting_limit: None,
+        whole_segments: false,
+        cubic: CubicRules::Rfc9438,
         is_paced: true,
         seed: 1,
     }

@@ -1,10 +1,15 @@
 use super::{RTT, assert_near, avoider, avoiding};
 use crate::model::Sender;
+use airtcp_proto::cc::Build;
+use airtcp_proto::cc::cubic::CubicRules;
 use airtcp_wire::{Dur, Time};
 
 /// A sender in the avoidance stage that follows a loss at `w_max` segments, and when the stage began.
 fn after_loss(w_max: u64, rtt: Dur, params: &[(&str, f64)]) -> (Sender, Time) {
-    let mut sender = Sender::new("cubic", params, &avoiding(w_max));
+    after_loss_of(Sender::new("cubic", params, &avoiding(w_max)), rtt)
+}
+
+fn after_loss_of(mut sender: Sender, rtt: Dur) -> (Sender, Time) {
     sender.lose(rtt);
     sender.repair(rtt);
     sender.round(rtt);
@@ -67,6 +72,58 @@ fn reno_friendly_region() {
         sender.round(rtt);
     }
     assert_near(sender.cwnd() - from, 5.0, 0.3);
+}
+
+/// As [`after_loss`], by the rules of Linux.
+fn after_loss_on_linux(w_max: u64, rtt: Dur) -> Sender {
+    let build = Build { cubic: CubicRules::Linux, whole_segments: true, ..avoiding(w_max) };
+    after_loss_of(Sender::new("cubic", &[], &build), rtt).0
+}
+
+fn growth_in(sender: &mut Sender, rounds: u32, rtt: Dur) -> f64 {
+    let from = sender.cwnd();
+    (0..rounds).for_each(|_| sender.round(rtt));
+    sender.cwnd() - from
+}
+
+/// Linux keeps α = 8/15 beyond the prior window, and its windows whole.
+#[test]
+fn linuxs_reno_friendly_region() {
+    let rtt = Dur::from_millis(40);
+    let mut sender = after_loss_on_linux(11, rtt);
+    assert_eq!(sender.cc.ssthresh(), 7_000, "7.7 rounded down");
+    assert_near(growth_in(&mut sender, 20, rtt), 20.0 * 8.0 / 15.0, 2.0);
+}
+
+/// Linux compares its windows when a stage begins and every 31 ms from then on: in round trips of 10 ms the first segment
+/// comes in the fifth of them, where the RFC's rules have it in the second.
+#[test]
+fn linux_looks_every_31_ms() {
+    let rtt = Dur::from_millis(10);
+    let rounds_to_growth = |mut sender: Sender| {
+        let from = sender.cwnd();
+        (1..).find(|_| {
+            sender.round(rtt);
+            sender.cwnd() >= from + 1.0
+        })
+    };
+    assert_eq!(rounds_to_growth(after_loss_on_linux(40, rtt)), Some(5));
+    assert_eq!(rounds_to_growth(after_loss(40, rtt, &[]).0), Some(2));
+}
+
+/// Linux without a maximum of its own: 5 % a round trip at least; RFC 9438 §4.10 has t³ there.
+#[test]
+fn linux_after_a_timeout_grows_by_a_twentieth() {
+    let build = Build { cubic: CubicRules::Linux, whole_segments: true, ..avoiding(1000) };
+    let mut sender = Sender::new("cubic", &[], &build);
+    sender.fill();
+    sender.timeout();
+    while sender.cc.cwnd() < sender.cc.ssthresh() {
+        sender.round(RTT);
+    }
+    assert_near(sender.cwnd(), 700.0, 40.0);
+    let from = sender.cwnd();
+    assert_near((from + growth_in(&mut sender, 10, RTT)) / from, f64::powi(1.05, 10), 0.02);
 }
 
 /// RFC 9438 §4.7: a loss below the last maximum makes the plateau lower than the window was.

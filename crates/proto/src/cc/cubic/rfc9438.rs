@@ -1,48 +1,12 @@
-//! CUBIC (RFC 9438): the window is a cubic function of the time since the last reduction, whatever the RTT.
+//! CUBIC as RFC 9438 has it.
 
-use super::registry::{ControllerSpec, Param, Values};
-use super::{Ack, Avoidance, Build, Cause, Composed, Congestion, CongestionControl, Window};
+use crate::cc::registry::Values;
+use crate::cc::{Ack, Avoidance, Cause, Congestion, Window};
 use airtcp_wire::{Dur, Time};
-
-pub const SPEC: ControllerSpec = ControllerSpec {
-    name: "cubic",
-    summary: "Grows with the cube of the time since the last loss; the default of Linux, Windows and macOS",
-    source: "RFC 9438",
-    params: &[
-        Param {
-            name: "beta",
-            default: 0.7,
-            min: 0.1,
-            max: 0.95,
-            doc: "What a loss leaves of the window: β_cubic (RFC 9438 §4.6)",
-        },
-        Param {
-            name: "c",
-            default: 0.4,
-            min: 0.001,
-            max: 100.0,
-            doc: "C, segments per s³: how fast the window grows back (RFC 9438 §5)",
-        },
-        Param {
-            name: "fast_convergence",
-            default: 1.0,
-            min: 0.0,
-            max: 1.0,
-            doc: "1: a flow whose maximum falls gives up more, for the sake of new flows (RFC 9438 §4.7)",
-        },
-    ],
-    ordered: &[],
-    changes: &[],
-    build,
-};
-
-fn build(build: &Build, values: &Values) -> Box<dyn CongestionControl> {
-    Box::new(Composed::new(build, Cubic::new(values)))
-}
 
 /// Windows here are in segments, times in seconds, as in the RFC.
 #[derive(Clone, Debug)]
-pub struct Cubic {
+pub struct Rfc9438 {
     beta: f64,
     c: f64,
     fast_convergence: bool,
@@ -67,9 +31,9 @@ struct Epoch {
     w_est: f64,
 }
 
-impl Cubic {
-    fn new(values: &Values) -> Cubic {
-        Cubic {
+impl Rfc9438 {
+    pub fn new(values: &Values) -> Rfc9438 {
+        Rfc9438 {
             beta: values.get("beta"),
             c: values.get("c"),
             fast_convergence: values.get("fast_convergence") >= 0.5,
@@ -101,7 +65,7 @@ impl Cubic {
     }
 }
 
-impl Avoidance for Cubic {
+impl Avoidance for Rfc9438 {
     fn observe(&mut self, ack: &Ack, window: &mut Window) {
         if window.in_slow_start() {
             self.epoch = None;

@@ -1,0 +1,149 @@
+//! CUBIC as Linux 6's `tcp_cubic` has it. It differs from RFC 9438 in this:
+//!
+//! - windows are whole segments, and so is the distance from the plateau;
+//! - the Reno-friendly window's α never rises to 1 (§4.3);
+//! - while cwnd stays as it is, its next growth is looked at anew [32 times a second only](LOOK_EVERY);
+//! - the target is that of the smallest RTT from now, not of SRTT (§4.2);
+//! - a target that is not above cwnd lets it grow by 1 % a round trip all the same (§4.5: not at all), and a stage without a
+//!   maximum of its own grows by 5 % at least (§4.10: as from the plateau).
+
+use crate::cc::registry::Values;
+use crate::cc::{Ack, Avoidance, Cause, Congestion, Window};
+use airtcp_wire::{Dur, Time};
+
+/// HZ / 32 at 1000 Hz.
+const LOOK_EVERY: Dur = Dur::from_millis(31);
+
+/// Windows in segments.
+#[derive(Clone, Debug)]
+pub struct Linux {
+    beta: f64,
+    c: f64,
+    fast_convergence: bool,
+    /// Zero before the first loss and after a timeout.
+    w_max: u64,
+    epoch: Option<Epoch>,
+    /// cwnd at the last look, and when that was.
+    looked: (u64, Time),
+    /// ACKed segments that make cwnd grow by one, and how many have come.
+    per_segment: u64,
+    credit: u64,
+    last_ack: Time,
+    was_idle: bool,
+}
+
+/// A congestion avoidance stage.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    start: Time,
+    /// Where the cubic function is flat, and after how many seconds.
+    origin: u64,
+    k: f64,
+    /// What Reno would have, and the segments ACKed towards its next one.
+    w_est: u64,
+    acked: u64,
+}
+
+impl Linux {
+    pub fn new(values: &Values) -> Linux {
+        Linux {
+            beta: values.get("beta"),
+            c: values.get("c"),
+            fast_convergence: values.get("fast_convergence") >= 0.5,
+            w_max: 0,
+            epoch: None,
+            looked: (0, Time::ZERO),
+            per_segment: 0,
+            credit: 0,
+            last_ack: Time::ZERO,
+            was_idle: false,
+        }
+    }
+
+    fn start_epoch(&self, now: Time, cwnd: u64) -> Epoch {
+        let origin = self.w_max.max(cwnd);
+        let k = libm::cbrt((origin - cwnd) as f64 / self.c);
+        Epoch { start: now, origin, k, w_est: cwnd, acked: 0 }
+    }
+
+    /// Segments to be ACKed before cwnd may grow by one.
+    fn pace(&self, epoch: &mut Epoch, t: Dur, cwnd: u64) -> u64 {
+        let from_plateau = t.as_secs_f64() - epoch.k;
+        let distance = self.c * from_plateau * from_plateau * from_plateau;
+        // Whole segments from the plateau.
+        let target = epoch.origin.saturating_add_signed(distance as i64);
+        let ahead = target.saturating_sub(cwnd);
+        let cubic = cwnd.checked_div(ahead).unwrap_or(100 * cwnd);
+        let cubic = if self.w_max == 0 { cubic.min(20) } else { cubic };
+        let friendly = self.reno_friendly(epoch, cwnd);
+        cubic.min(friendly).max(2)
+    }
+
+    /// As `pace`, for Reno with β's α: a segment for each (1 + β) / 3 (1 − β) windows, in eighths.
+    fn reno_friendly(&self, epoch: &mut Epoch, cwnd: u64) -> u64 {
+        let eighths = (8.0 * (1.0 + self.beta) / (3.0 * (1.0 - self.beta))) as u64;
+        let each = (cwnd * eighths >> 3).max(1);
+        let grown = epoch.acked.saturating_sub(1) / each;
+        epoch.acked -= grown * each;
+        epoch.w_est += grown;
+        cwnd.checked_div(epoch.w_est.saturating_sub(cwnd)).unwrap_or(u64::MAX)
+    }
+
+    /// How many segments larger cwnd is to be, now that `acked` more have been ACKed.
+    fn growth(&mut self, acked: u64) -> u64 {
+        let mut grown = 0;
+        if self.credit >= self.per_segment {
+            (self.credit, grown) = (0, 1);
+        }
+        self.credit += acked;
+        grown += self.credit / self.per_segment;
+        self.credit %= self.per_segment;
+        grown
+    }
+}
+
+impl Avoidance for Linux {
+    fn observe(&mut self, ack: &Ack, _window: &mut Window) {
+        let gap = ack.now.since(self.last_ack);
+        if let Some(epoch) = &mut self.epoch
+            && self.was_idle
+        {
+            epoch.start += gap.saturating_sub(ack.srtt);
+        }
+        self.last_ack = ack.now;
+        self.was_idle = ack.in_flight == 0;
+    }
+
+    fn increase(&mut self, ack: &Ack, acked: u64, window: &mut Window) {
+        let cwnd = window.cwnd / window.mss;
+        let acked = acked.div_ceil(window.mss);
+        let mut epoch = self.epoch.unwrap_or_else(|| self.start_epoch(ack.now, cwnd));
+        epoch.acked += acked;
+        let (looked_at, when) = self.looked;
+        if self.epoch.is_none() || looked_at != cwnd || ack.now.since(when) > LOOK_EVERY {
+            self.looked = (cwnd, ack.now);
+            // SRTT is zero, and the smallest RTT is not, where there is no sample yet.
+            let t = ack.now.since(epoch.start) + ack.min_rtt.min(ack.srtt);
+            self.per_segment = self.pace(&mut epoch, t, cwnd);
+        }
+        self.epoch = Some(epoch);
+        let grown = self.growth(acked);
+        window.grow((grown * window.mss) as f64);
+    }
+
+    fn reduce(&mut self, event: &Congestion, window: &Window) -> Option<u64> {
+        let cwnd = window.cwnd / window.mss;
+        self.w_max = match event.cause {
+            Cause::Timeout => 0,
+            _ if cwnd < self.w_max && self.fast_convergence => (cwnd as f64 * (1.0 + self.beta) / 2.0) as u64,
+            _ => cwnd,
+        };
+        self.epoch = None;
+        self.credit = 0;
+        Some(window.ssthresh_for((self.beta * cwnd as f64).floor() * window.mss as f64))
+    }
+
+    fn restart(&mut self, _now: Time, _window: &mut Window) {
+        self.epoch = None;
+    }
+}
