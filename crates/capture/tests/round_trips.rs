@@ -175,7 +175,7 @@ fn timeouts_in_vain_are_found_at_the_sender() {
 /// alone within a quarter.
 #[test]
 fn without_options_the_judgement_is_coarser() {
-    let run = simulate(&path(15, lossy), "reno:recovery=newreno:timestamps=false:sack=false", Format::Pcap);
+    let run = simulate(&path(60, lossy), "reno:recovery=newreno:timestamps=false:sack=false", Format::Pcap);
     for capture in [run.sender(), run.receiver()] {
         let way = &capture.forward;
         assert_eq!((capture.timestamps, capture.sack), (false, Some(false)));

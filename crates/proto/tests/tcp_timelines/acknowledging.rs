@@ -55,7 +55,7 @@ fn out_of_order_data_is_acknowledged_at_once() {
 fn acks_beyond_a_gap_are_compressed() {
     let config = TcpConfig { sack: true, compressed_acks: 44, ..plain() };
     let mut script = Script::connected(&config, 10);
-    let mut beyond = |script: &mut Script, at_ms, offsets: std::ops::Range<u64>| {
+    let beyond = |script: &mut Script, at_ms, offsets: std::ops::Range<u64>| {
         script.at(at_ms);
         for n in offsets {
             script.data(1000 * n, 1000, Ecn::NotEct, NONE);

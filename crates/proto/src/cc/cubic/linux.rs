@@ -4,7 +4,7 @@
 //! - the Reno-friendly window's α never rises to 1 (§4.3);
 //! - while cwnd stays as it is, its next growth is looked at anew [32 times a second only](LOOK_EVERY);
 //! - the target is that of the smallest RTT from now, not of SRTT (§4.2);
-//! - a target that is not above cwnd lets it grow by 1 % a round trip all the same (§4.5: not at all), and a stage without a
+//! - a target that is not above cwnd lets it grow by 1 % a round trip all the same (§4.2: not at all), and a stage without a
 //!   maximum of its own grows by 5 % at least (§4.10: as from the plateau).
 
 use crate::cc::registry::Values;
@@ -82,7 +82,7 @@ impl Linux {
     /// As `pace`, for Reno with β's α: a segment for each (1 + β) / 3 (1 − β) windows, in eighths.
     fn reno_friendly(&self, epoch: &mut Epoch, cwnd: u64) -> u64 {
         let eighths = (8.0 * (1.0 + self.beta) / (3.0 * (1.0 - self.beta))) as u64;
-        let each = (cwnd * eighths >> 3).max(1);
+        let each = (cwnd * eighths / 8).max(1);
         let grown = epoch.acked.saturating_sub(1) / each;
         epoch.acked -= grown * each;
         epoch.w_est += grown;
