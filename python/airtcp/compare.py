@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager, nullcontext
@@ -180,6 +181,11 @@ class _Tell:
 
             yield _Tell(self.progress, done, failed)
 
+    def interrupted(self) -> None:
+        """It ends, which may take seconds."""
+        if self.progress:
+            print("Interrupted, finishing …", file=sys.stderr, flush=True)
+
 
 def _on_sim(
     scenario: Scenario, series: bool, jobs: int | None, executor: str | Executor | None, tell: _Tell
@@ -200,7 +206,7 @@ def _on_linux(prepared: Prepared, series: bool, at_a_time: int, tell: _Tell) -> 
     scenario = prepared.scenario
     with tell.over(prepared.runs, "on Linux", scenario.duration_s / at_a_time) as told:
         interval_s = _interval_s(scenario, series)
-        return prepared.compare(interval_s, at_a_time, told.on_done, told.on_failed)
+        return prepared.compare(interval_s, at_a_time, told.on_done, told.on_failed, told.interrupted)
 
 
 def _interval_s(scenario: Scenario, series: bool) -> float | None:

@@ -36,12 +36,14 @@ def run_all(
     on_done: Callable[[T], object],
     executor: Executor | None = None,
     check: Callable[[], object] = lambda: None,
+    on_interrupt: Callable[[], object] = lambda: None,
 ) -> None:
     """Does `work` on all of `todo`; `on_done` gets each result, on this thread.
 
     Without an `executor`, on as many threads as are to work `at_a_time`; then, however it ends, nothing is
     left running. `todo` is asked for more when there is room: neither it nor its results need fit into
-    memory. What `check` raises while it waits ends it.
+    memory. What `check` raises while it waits ends it. On KeyboardInterrupt, `on_interrupt` is called before
+    what is running is waited for.
     """
     done: SimpleQueue[Future[T]] = SimpleQueue()
     jobs = iter(todo)
@@ -62,6 +64,9 @@ def run_all(
                 under_way.remove(future)
                 on_done(future.result())
                 submit()
+        except KeyboardInterrupt:
+            on_interrupt()
+            raise
         finally:
             cancel.cancel()
             for future in under_way:

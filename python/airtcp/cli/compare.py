@@ -96,8 +96,6 @@ def command(
     for line in (headline(request.scenario), *announced):
         console.print(line)
     found = _compared(request, on, jobs)
-    if found.interrupted and on != "sim":
-        plain_console(stderr=True).print("Interrupted, finishing …")
     has_run = found.has_run
     if has_run:
         command = shlex.join(["airtcp", "compare", *request.arguments, *_on_argument(on)])

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from airtcp._engine import Scenario, rate_in_bps
@@ -23,6 +22,7 @@ from airtcp.fit.measurement import Measurement
 from airtcp.fit.path_delay import put_delay
 from airtcp.fit.path_loss import put_loss, put_overtaking
 from airtcp.fit.rate import Given, put_rate
+from airtcp.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from airtcp.fit.readers import FileError
@@ -90,8 +90,8 @@ class Fit:
         """
         if not self.files:
             return Scenario.parse(self.toml, list(overrides), controllers=controllers)
-        with TemporaryDirectory(prefix="airtcp-fit-") as folder:
-            path = self.write(Path(folder) / "fit.toml")
+        with scratch_folder() as folder:
+            path = self.write(folder / "fit.toml")
             return Scenario.load(path, list(overrides), controllers=controllers)
 
     def write(self, path: Path | str) -> Path:

@@ -47,6 +47,7 @@ class Prepared:
         at_a_time: int,
         on_done: Callable[[Run], object],
         on_failed: Callable[[Failure], object],
+        on_interrupt: Callable[[], object],
     ) -> Comparison:
         """Raises LinuxError. On KeyboardInterrupt the finished runs are returned."""
         scenario = self._runnable
@@ -67,7 +68,7 @@ class Prepared:
 
         interrupted = False
         try:
-            run_all(jobs, at_a_time, keep, airtcpd=self.airtcpd)
+            run_all(jobs, at_a_time, keep, airtcpd=self.airtcpd, on_interrupt=on_interrupt)
         except KeyboardInterrupt:
             interrupted = True
         return self._collected(finished, failures, interrupted)

@@ -6,11 +6,10 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from airtcp._engine import Scenario
 from airtcp.linux.airtcpd import Airtcpd, LinuxError
+from airtcp.scratch import scratch_folder
 
 KERNELS_OWN = ("cubic", "reno", "bbr")
 """In every comparison on the kernel: what it does by itself is what the others have to beat."""
@@ -72,8 +71,8 @@ def _is_in_python(scheme: str, scenario: Scenario) -> bool:
 
 
 def _plan(airtcpd: Airtcpd, scenario: Scenario) -> list[LeftOut]:
-    with TemporaryDirectory(prefix="airtcp-") as folder:
-        recipe = Path(folder) / "recipe.json"
+    with scratch_folder() as folder:
+        recipe = folder / "recipe.json"
         recipe.write_text(scenario.recipe_json(), encoding="utf-8")
         plan = json.loads(airtcpd.answer("run", "--plan", "--recipe", recipe))
     # In the order in which they were asked: it may call them otherwise.

@@ -8,7 +8,6 @@ import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any
 
@@ -17,6 +16,7 @@ from airtcp._engine import Cancelled, CancelToken, Scenario
 from airtcp.failure import Failure
 from airtcp.linux.airtcpd import Airtcpd, complaint, find
 from airtcp.records import Run
+from airtcp.scratch import scratch_folder
 from airtcp.series import Series, series_of_parts
 
 SPARE_S = 60.0
@@ -54,6 +54,7 @@ def run_all(
     *,
     airtcpd: Airtcpd | None = None,
     check: Callable[[], object] = lambda: None,
+    on_interrupt: Callable[[], object] = lambda: None,
 ) -> list[KernelRun | Failure]:
     """Runs all `jobs` on this host's kernel, so many `at_a_time`, and answers in their order.
 
@@ -63,7 +64,8 @@ def run_all(
     `on_done` is called as each ends, on this thread; `check` now and then while it waits.
 
     Raises LinuxError where this host cannot run any. On KeyboardInterrupt, or what `check` raises, the runs
-    under way are ended and undone before it goes on; `on_done` has been told what was finished.
+    under way are ended and undone before it goes on, which may take seconds; of a KeyboardInterrupt,
+    `on_interrupt` is told before that. `on_done` has been told what was finished.
     """
     program = airtcpd or find()
     program.check_privileges()
@@ -75,16 +77,17 @@ def run_all(
         found[place] = outcome
         on_done(jobs[place], outcome)
 
-    with TemporaryDirectory(prefix="airtcp-") as folder:
-        recipes = _Recipes(Path(folder))
+    with scratch_folder() as folder:
+        recipes = _Recipes(folder)
         todo = [(place, job, recipes.file(job.scenario)) for place, job in enumerate(jobs)]
         work.run_all(
-            lambda each: (each[0], _run(program, each[1], each[2], Path(folder) / f"{each[0]}.json", cancel)),
+            lambda each: (each[0], _run(program, each[1], each[2], folder / f"{each[0]}.json", cancel)),
             todo,
             at_a_time,
             cancel,
             keep,
             check=check,
+            on_interrupt=on_interrupt,
         )
     return [found[place] for place in range(len(jobs))]
 

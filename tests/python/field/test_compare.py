@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 from pathlib import Path
+from threading import Thread
+from time import sleep
 
 import jsonschema
 import polars as pl
@@ -230,6 +233,26 @@ def test_the_command_on_both_fails_where_a_run_has_failed(
     assert "On Linux: bbr failed with seed 1:\ncannot load bbr: it is broken" in said.err
     assert json.loads(said.out)["linux"]["failures"][0]["scheme"] == "bbr"
     assert (tmp_path / "out/pairs.svg").is_file()
+
+
+def test_the_command_says_at_once_that_it_was_interrupted(
+    fake: Fake, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fake.behaves(hanging=["cubic"])
+    monkeypatch.chdir(tmp_path)
+
+    def interrupt_once_it_waits() -> None:
+        for _ in range(1000):
+            if "waiting cubic 1" in fake.log:
+                os.kill(os.getpid(), signal.SIGINT)
+                return
+            sleep(0.05)
+
+    Thread(target=interrupt_once_it_waits, daemon=True).start()
+    assert _command(monkeypatch, "--on", "linux", *SHORT, "reno,cubic") == 130
+    said = capsys.readouterr()
+    assert said.err.count("Interrupted, finishing …") == 1
+    assert "Interrupted: partial results, 1 of 3 runs." in said.out
 
 
 def test_the_command_without_airtcpd_says_how_to_get_it(

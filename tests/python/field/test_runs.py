@@ -73,6 +73,35 @@ def test_an_interrupt_ends_the_run_under_way_and_starts_no_other(
     assert fake.log == ["start reno 1", "end reno 1", "start cubic 1", "waiting cubic 1", "undone cubic 1"]
 
 
+def test_an_interrupt_is_told_before_the_run_is_undone(fake: Fake, scenario: airtcp.Scenario) -> None:
+    fake.behaves(hanging=["cubic"])
+    before: list[list[str]] = []
+
+    def interrupt_once_it_waits() -> None:
+        if "waiting cubic 1" in fake.log:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        run_all(
+            [Job(scenario, "cubic", 1)],
+            check=interrupt_once_it_waits,
+            on_interrupt=lambda: before.append(fake.log),
+        )
+    assert before == [["start cubic 1", "waiting cubic 1"]]
+    assert fake.log[-1] == "undone cubic 1"
+
+
+@pytest.mark.usefixtures("fake")
+def test_its_files_are_in_a_scratch_folder(
+    scenario: airtcp.Scenario, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    seen: set[Path] = set()
+    run_all([Job(scenario, "reno", 1)], check=lambda: seen.update(tmp_path.glob("airtcp-scratch-*/recipe-*")))
+    assert seen
+    assert not list(tmp_path.glob("airtcp-scratch-*"))
+
+
 def test_a_run_that_does_not_end_is_ended(
     fake: Fake, scenario: airtcp.Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
