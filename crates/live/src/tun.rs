@@ -3,6 +3,7 @@
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::time::SystemTime;
 use tun_rs::{DeviceBuilder, SyncDevice};
 
 /// What the driver sends to and receives from. Neither call blocks; the descriptor is readable when a packet waits.
@@ -12,6 +13,11 @@ pub trait PacketDevice: AsFd {
     /// # Errors
     /// The device's.
     fn recv(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>>;
+
+    /// When the packet that was received last had reached this host, if the kernel tells.
+    fn arrived(&self) -> Option<SystemTime> {
+        None
+    }
 
     /// Sends a packet, or loses it when the device has no room, as any link may.
     ///

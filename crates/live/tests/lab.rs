@@ -1,7 +1,5 @@
 //! Short runs of scenarios on this host's kernel. They need root: elsewhere they say that they are skipped, and pass.
 
-#![allow(clippy::disallowed_methods, reason = "runs in other processes take real time")]
-
 use airtcp_live::lab::{Run, run};
 use airtcp_live::namespace::Namespace;
 use airtcp_proto::scheme::Scheme;
@@ -13,12 +11,11 @@ use nix::unistd::Pid;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
+use std::io::{self, BufRead, BufReader, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::Mutex;
-use std::time::Duration;
 
 /// One emulator at a time keeps time better than two.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -230,6 +227,15 @@ fn signal(child: &Child, signal: Signal) {
     kill(Pid::from_raw(child.id() as i32), signal).unwrap();
 }
 
+/// Waits for its first line, which says how far it is; the answer has the rest.
+fn under_way(child: &mut Child) -> BufReader<ChildStderr> {
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    stderr.read_line(&mut line).unwrap();
+    assert!(line.contains(r#""of_s": 60.0"#), "{line}");
+    stderr
+}
+
 fn cgroup(pid: u32) -> PathBuf {
     airtcp_kernel::cgroup::mount().unwrap().join(format!("airtcp-run-{pid}"))
 }
@@ -245,20 +251,20 @@ fn an_interrupted_run_leaves_no_record_and_a_killed_one_nothing_after_the_next()
     }
     let files = Files::new("killed", &format!("duration = \"60s\"\n{LINK}"));
     let mut killed = files.start("rto-m");
-    std::thread::sleep(Duration::from_millis(800));
+    under_way(&mut killed);
     assert!(cgroup(killed.id()).exists());
     signal(&killed, Signal::SIGKILL);
     killed.wait().unwrap();
 
-    let interrupted = files.start("rto-m");
-    std::thread::sleep(Duration::from_millis(800));
+    let mut interrupted = files.start("rto-m");
+    let mut stderr = under_way(&mut interrupted);
     assert!(!cgroup(killed.id()).exists(), "what the killed one left");
     signal(&interrupted, Signal::SIGINT);
     let pid = interrupted.id();
-    let ended = interrupted.wait_with_output().unwrap();
-    let said = String::from_utf8(ended.stderr).unwrap();
-    assert!(!ended.status.success() && said.contains("airtcpd: interrupted"), "{said}");
-    assert!(said.contains(r#""of_s": 60.0"#), "{said}");
+    let mut said = String::new();
+    stderr.read_to_string(&mut said).unwrap();
+    let status = interrupted.wait().unwrap();
+    assert!(!status.success() && said.contains("airtcpd: interrupted"), "{said}");
     assert!(!files.out().exists() && !cgroup(pid).exists());
 }
 

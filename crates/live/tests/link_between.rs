@@ -70,8 +70,9 @@ impl Rig {
         let mut line = String::new();
         stderr.read_line(&mut line).unwrap();
         assert!(line.contains("between"), "{line}");
-        thread::sleep(Duration::from_millis(100));
-        Running { child, _stderr: stderr }
+        let running = Running { child, _stderr: stderr };
+        eventually(|| running.status().contains("NoNewPrivs:\t1"), "it keeps its rights");
+        running
     }
 
     fn spawn(&self, ends: [&str; 2], options: &[&str]) -> Child {
@@ -90,6 +91,17 @@ fn ip(arguments: &str) {
     assert!(status.success(), "ip {arguments}: {}", String::from_utf8_lossy(&stderr));
 }
 
+/// A busy machine takes its time.
+fn eventually(is_so: impl Fn() -> bool, what: &str) {
+    for _ in 0..1000 {
+        if is_so() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    panic!("{what}");
+}
+
 struct Running {
     child: Child,
     _stderr: BufReader<std::process::ChildStderr>,
@@ -98,6 +110,10 @@ struct Running {
 impl Running {
     fn pid(&self) -> Pid {
         Pid::from_raw(self.child.id() as i32)
+    }
+
+    fn status(&self) -> String {
+        std::fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap()
     }
 
     /// Ends it by a signal; its final counters.
@@ -138,10 +154,8 @@ fn hosts_behind_veth_pairs() {
     let file = std::env::temp_dir().join(format!("airtcp-{}.pcapng", std::process::id()));
     let options = [&PATH[..], &["--capture", file.to_str().unwrap()]].concat();
     let running = rig.start(["va", "vb"], &options);
-    let status = std::fs::read_to_string(format!("/proc/{}/status", running.pid())).unwrap();
-    for line in ["CapEff:\t0000000000000000", "NoNewPrivs:\t1"] {
-        assert!(status.contains(line), "{status}");
-    }
+    let status = running.status();
+    assert!(status.contains("CapEff:\t0000000000000000"), "{status}");
     transfer(&rig, "10.8.0.2:9000".parse().unwrap());
     transfer(&rig, "[fd08::2]:9000".parse().unwrap());
     let stream = Stream { packets: 50, bytes: 1_000, interval: Duration::from_millis(1) };
@@ -179,10 +193,9 @@ fn a_machine_that_does_not_keep_up_is_told() {
         stream.run(&rig.near, (&rig.far, "10.8.0.2:9000".parse().unwrap()), PATIENCE)
     });
     let report = running.end(Signal::SIGINT);
-    // Those that had waited for the process came all at once.
-    assert_eq!(arrivals.len() as u64 + count(&report, 0, "/lost_overflow"), 400);
-    // What was under way for 5 ms: one packet a millisecond.
-    assert!(count(&report, 0, "/departures/late_departures") >= 4, "{report}");
+    assert_eq!((arrivals.len(), count(&report, 0, "/lost_overflow")), (400, 0), "{report}");
+    // What was due then, 5 ms after it had come: one packet a millisecond.
+    assert!(count(&report, 0, "/departures/late_departures") >= 40, "{report}");
     let number = |pointer: &str| report.pointer(pointer).and_then(Value::as_f64).unwrap();
     assert!(number("/longest_absence_ms") > 35.0, "{report}");
     assert!(number("/absences") >= 1.0 && number("/ways/0/departures/max_us") > 30_000.0, "{report}");

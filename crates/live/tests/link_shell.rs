@@ -1,15 +1,16 @@
 //! `airtcpd link --shell`, from start to end and however it ends. Each test has a host of its own: a network namespace and
 //! an empty /run.
 
-use airtcp_live::namespace::Namespace;
+use airtcp_live::emulate::PacketSocket;
 use airtcp_live::namespace::netlink::Netlink;
+use airtcp_live::namespace::{Namespace, Veth};
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{IpAddr, TcpListener};
+use std::net::TcpListener;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -30,15 +31,10 @@ fn on_a_host(test: impl FnOnce() + Send) {
             unshare(CloneFlags::CLONE_NEWNS).unwrap();
             mount(None::<&str>, "/", None::<&str>, MsFlags::MS_SLAVE | MsFlags::MS_REC, None::<&str>)
                 .unwrap();
-            cover("/run", MsFlags::empty());
+            mount(Some("tmpfs"), "/run", Some("tmpfs"), MsFlags::empty(), None::<&str>).unwrap();
             test();
         })
         .unwrap();
-}
-
-/// An empty folder in its place, for the calling thread and the processes that it starts.
-fn cover(folder: &str, flags: MsFlags) {
-    mount(Some("tmpfs"), folder, Some("tmpfs"), flags, None::<&str>).unwrap();
 }
 
 fn has(program: &str) -> bool {
@@ -113,8 +109,9 @@ fn is_inhabited(namespace: &str) -> bool {
 }
 
 /// Gives this host a way out, which leads nowhere.
-fn way_out() -> airtcp_live::Tun {
-    let out = Namespace::current().unwrap().tun("out0", IpAddr::from([192, 0, 2, 1]), 24, 1500).unwrap();
+fn way_out() -> PacketSocket {
+    let veth = Veth { name: "out0", address: [192, 0, 2, 1].into(), prefix: 24, mtu: 1500 };
+    let out = Namespace::current().unwrap().veth(&veth).unwrap();
     Netlink::open().unwrap().route_all("out0").unwrap();
     out
 }
@@ -251,7 +248,7 @@ fn an_interactive_shell_has_its_prompt_and_its_jobs() {
         let dialogue = [
             ("[lossy wireless link]", "sh -c 'echo be\"\"gun; sleep 1000'\n"),
             ("begun", "\x1a"),
-            ("Stopped", "kill %1; wait; sh -c 'echo a\"\"gain; sleep 1000'\n"),
+            ("Stopped", "kill %1; wait -f %1; sh -c 'echo a\"\"gain; sleep 1000'\n"),
             ("again", "\x03"),
             ("[lossy wireless link]", "exit 3\n"),
         ];
@@ -344,8 +341,5 @@ fn what_is_missing_is_named_and_nothing_is_left() {
         fails(without_nft, "install nftables");
         let mut without_it_again = airtcpd(&[], &["/bin/true"]);
         assert!(without_it_again.env("PATH", "/nowhere").status().unwrap().success());
-        // Else the device would be made anew.
-        cover("/dev/net", MsFlags::MS_RDONLY);
-        fails(airtcpd(&[], &["true"]), "modprobe tun");
     });
 }

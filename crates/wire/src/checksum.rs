@@ -9,9 +9,12 @@ pub struct Sum(u64);
 impl Sum {
     /// The sum over `bytes`, which starts at an even position; an odd last byte is padded with zero.
     pub fn of(bytes: &[u8]) -> Sum {
-        let (words, last) = bytes.as_chunks::<2>();
-        let sum: u64 = words.iter().map(|word| u64::from(u16::from_be_bytes(*word))).sum();
-        Sum(sum + last.first().map_or(0, |&byte| u64::from(byte) << 8))
+        // RFC 1071 §2 (C): words of twice the length sum up to the same.
+        let (words, rest) = bytes.as_chunks::<4>();
+        let sum: u64 = words.iter().map(|word| u64::from(u32::from_be_bytes(*word))).sum();
+        let mut last = [0; 4];
+        last[..rest.len()].copy_from_slice(rest);
+        Sum(u64::from(fold(sum + u64::from(u32::from_be_bytes(last)))))
     }
 
     /// The pseudo header of TCP and UDP (RFC 9293 §3.1, RFC 8200 §8.1); `len` counts transport header and payload.
@@ -30,16 +33,19 @@ impl Sum {
     /// The complement that goes into a header whose checksum field was summed as zero. A header that is summed with
     /// its right checksum in place answers zero.
     pub fn checksum(self) -> u16 {
-        let mut sum = self.0;
-        while sum > 0xffff {
-            sum = (sum >> 16) + (sum & 0xffff);
-        }
-        !(sum as u16)
+        !fold(self.0)
     }
 
     pub fn is_good(self) -> bool {
         self.checksum() == 0
     }
+}
+
+fn fold(mut sum: u64) -> u16 {
+    while sum > 0xffff {
+        sum = (sum >> 16) + (sum & 0xffff);
+    }
+    sum as u16
 }
 
 impl std::ops::Add for Sum {

@@ -1,11 +1,18 @@
-//! The one place where the emulator reads a clock.
+//! The one place where the emulator reads clocks.
 
 use airtcp_wire::{Dur, Time};
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 /// Monotonic time since it was started. Copies agree.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock(Instant);
+
+/// A look at the clock, and at the wall clock at the same moment.
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    pub now: Time,
+    wall: SystemTime,
+}
 
 impl Clock {
     /// Begins at zero, which is where the scenario begins.
@@ -19,8 +26,44 @@ impl Clock {
         self.at(Instant::now())
     }
 
+    #[allow(clippy::disallowed_methods, reason = "the kernel dates packets by the wall clock")]
+    pub fn look(&self) -> Look {
+        Look::new(self.now(), SystemTime::now())
+    }
+
     /// An instant by this clock; zero for one from before it was started.
     pub fn at(&self, instant: Instant) -> Time {
         Time::ZERO + Dur(instant.saturating_duration_since(self.0).as_nanos() as u64)
+    }
+}
+
+impl Look {
+    /// What two clocks show at one moment.
+    pub fn new(now: Time, wall: SystemTime) -> Look {
+        Look { now, wall }
+    }
+
+    /// When something happened that the wall clock has dated: how long ago is what counts, so that only a step of the wall
+    /// clock in between puts it wrong. Now, at the latest.
+    pub fn date(&self, at: SystemTime) -> Time {
+        let age = self.wall.duration_since(at).unwrap_or_default();
+        Time::ZERO + self.now.since(Time::ZERO).saturating_sub(Dur(age.as_nanos() as u64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, UNIX_EPOCH};
+
+    #[test]
+    fn what_the_wall_clock_dates_is_so_long_ago() {
+        let wall = UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+        let look = Look::new(Time(5_000_000), wall);
+        let date = |at: SystemTime| look.date(at).0;
+        assert_eq!(date(wall - Duration::from_micros(70)), 4_930_000);
+        assert_eq!(date(wall), 5_000_000);
+        assert_eq!(date(wall + Duration::from_secs(3600)), 5_000_000, "the wall clock was put back");
+        assert_eq!(date(wall - Duration::from_secs(3600)), 0, "the wall clock was put on");
     }
 }

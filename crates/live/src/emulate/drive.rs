@@ -1,11 +1,13 @@
 //! The emulator in real time.
 //!
 //! A turn reads the clock once, takes in what waits at the devices, sends what is due, and waits for whatever comes next.
-//! The kernel wakes a process some time after it was asked to; so the driver has itself woken [`SPIN`] before the next
-//! departure, and turns without waiting until then.
+//! The kernel wakes a process some time after it was asked to. So a packet enters the path when the kernel had it
+//! ([`Inbox`]), and not when the driver has come for it; and the driver has itself woken [`SPIN`] before the next departure,
+//! and turns without waiting until then. What leaves late all the same is counted.
 
-use super::clock::Clock;
+use super::clock::{Clock, Look};
 use super::emulator::Emulator;
+use super::inbox::Inbox;
 use super::lateness::{Lateness, LatenessRecord};
 use super::observer::Observer;
 use crate::tun::PacketDevice;
@@ -38,10 +40,8 @@ const TICK: Dur = Dur::from_millis(20);
 /// The driver was away if it comes back so much after it had meant to.
 const AWAY: Dur = Dur::from_millis(1);
 
-/// Packets that one device may hand over in a turn, after which it is time to look at the clock.
-const BATCH: usize = 16;
-
-const MAX_FRAME: usize = (1 << 16) + 64;
+/// Packets that the devices may hand over in a turn, after which it is time to look at the clock.
+const BATCH: usize = 32;
 
 /// When the driver returns, and how often somebody looks in.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +63,7 @@ pub struct Timekeeping {
     pub unsent: Vec<u64>,
     /// Packets that a device lost before the driver fetched them, by port, as far as it knows.
     pub missed: Vec<u64>,
-    /// How often the driver could not run for more than 1 ms: what arrived then entered the path late.
+    /// How often the driver could not run for more than 1 ms: what was due then left late.
     pub absences: u64,
     pub longest_absence: Dur,
 }
@@ -117,29 +117,34 @@ pub fn drive<O: Observer>(
     mut watch: impl FnMut(Time, &mut Emulator<O>, &Timekeeping) -> ControlFlow<()>,
 ) -> io::Result<Timekeeping> {
     let mut kept = Timekeeping::new(devices.len());
-    let mut buffer = vec![0; MAX_FRAME].into_boxed_slice();
-    let mut watch_at = clock.now() + control.every;
+    let begin = clock.now();
+    let mut inbox = Inbox::new(devices.len(), begin, control.deadline);
+    let mut watch_at = begin + control.every;
     let mut meant = Time::NEVER;
     while !control.stop.load(Ordering::Relaxed) {
-        let now = clock.now();
-        kept.on_return(now, meant);
-        if now >= control.deadline {
+        let look = clock.look();
+        kept.on_return(look.now, meant);
+        inbox.begin_turn();
+        let received = receive(emulator, devices, &mut inbox, &look)?;
+        let settled = inbox.settle_until(look.now);
+        transmit(emulator, devices, settled, look.now, &mut kept)?;
+        if settled >= control.deadline {
             break;
         }
-        if now >= watch_at {
-            watch_at = now + control.every;
+        if settled >= watch_at {
+            watch_at = settled + control.every;
             kept.ask(devices);
-            if watch(now, emulator, &kept).is_break() {
+            if watch(settled, emulator, &kept).is_break() {
                 break;
             }
         }
-        let received = receive(emulator, devices, now, &mut buffer)?;
-        transmit(emulator, devices, now, &mut kept)?;
         meant = match received {
-            true => now,
-            false => wait(devices, now, emulator.poll_timeout().min(watch_at).min(control.deadline))?,
+            true => look.now,
+            false => wait(devices, look.now, emulator.poll_timeout().min(watch_at).min(control.deadline))?,
         };
     }
+    inbox.end();
+    while receive(emulator, devices, &mut inbox, &clock.look())? {}
     kept.ask(devices);
     Ok(kept)
 }
@@ -148,27 +153,27 @@ pub fn drive<O: Observer>(
 fn receive<O: Observer>(
     emulator: &mut Emulator<O>,
     devices: &mut [impl PacketDevice],
-    now: Time,
-    buffer: &mut [u8],
+    inbox: &mut Inbox,
+    look: &Look,
 ) -> io::Result<bool> {
     let mut received = false;
-    for (port, device) in devices.iter_mut().enumerate() {
-        for _ in 0..BATCH {
-            let Some(len) = device.recv(buffer)? else { break };
-            emulator.handle_packet(now, port, &buffer[..len]);
-            received = true;
-        }
+    for _ in 0..BATCH {
+        let Some(arrival) = inbox.next(devices, look)? else { break };
+        emulator.handle_packet(arrival.at, arrival.port, arrival.bytes);
+        received = true;
     }
     Ok(received)
 }
 
+/// What has left the path by `settled`.
 fn transmit<O: Observer>(
     emulator: &mut Emulator<O>,
     devices: &mut [impl PacketDevice],
+    settled: Time,
     now: Time,
     kept: &mut Timekeeping,
 ) -> io::Result<()> {
-    while let Some(transmit) = emulator.poll_transmit(now) {
+    while let Some(transmit) = emulator.poll_transmit(settled) {
         kept.lateness[transmit.port].add(now.since(transmit.due));
         if let Err(error) = devices[transmit.port].send(transmit.bytes) {
             if !is_passing(&error) {

@@ -88,7 +88,7 @@ fn updated_checksum(checksum: u16, before: u16, after: u16) -> u16 {
 }
 
 /// Where the IP header stands in an Ethernet frame.
-pub(super) fn behind_ethernet(frame: &[u8]) -> Option<usize> {
+pub fn behind_ethernet(frame: &[u8]) -> Option<usize> {
     let mut at = ETHERNET_HEADER_LEN;
     loop {
         match be16(frame.get(at - 2..at)?, 0) {

@@ -7,6 +7,7 @@ use nix::ifaddrs::getifaddrs;
 use nix::net::if_::{InterfaceFlags, if_nametoindex};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::time::SystemTime;
 
 /// Of TUN devices that are made. Bytes.
 const MTU: u16 = 1500;
@@ -122,6 +123,13 @@ impl PacketDevice for Interface {
         match self {
             Interface::Tun(tun) => tun.recv(buffer),
             Interface::Ethernet(socket) => socket.recv(buffer),
+        }
+    }
+
+    fn arrived(&self) -> Option<SystemTime> {
+        match self {
+            Interface::Tun(tun) => tun.arrived(),
+            Interface::Ethernet(socket) => socket.arrived(),
         }
     }
 

@@ -32,10 +32,9 @@ pub struct Offload {
     gso: Option<(u8, usize)>,
 }
 
-/// A frame that leaves in one piece or more.
+/// How a frame leaves: in one piece or more. The frame itself is the caller's.
 #[derive(Debug, Default)]
 pub struct Pieces {
-    frame: Vec<u8>,
     offload: Offload,
     headers_len: usize,
     /// Payload that has left.
@@ -63,7 +62,7 @@ impl Offload {
 
 impl Pieces {
     /// `None` for a frame whose description makes no sense, or of a kind that no host sends by itself.
-    pub fn of(frame: Vec<u8>, offload: Offload) -> Option<Pieces> {
+    pub fn of(frame: &[u8], offload: Offload) -> Option<Pieces> {
         if let Some((start, at)) = offload.checksum
             && start + at + 2 > frame.len()
         {
@@ -73,7 +72,7 @@ impl Pieces {
             None => frame.len(),
             Some((kind, size)) => {
                 let (start, _) = offload.checksum?;
-                behind_ethernet(&frame).filter(|ip| ip + 20 <= start && size > 0)?;
+                behind_ethernet(frame).filter(|ip| ip + 20 <= start && size > 0)?;
                 match kind {
                     GSO_TCPV4 | GSO_TCPV6 => start + usize::from(frame.get(start + 12)? >> 4) * 4,
                     GSO_UDP => start + UDP_HEADER_LEN,
@@ -82,38 +81,33 @@ impl Pieces {
             }
         };
         let fits = headers_len <= frame.len() && (offload.gso.is_none() || frame.len() > headers_len);
-        fits.then_some(Pieces { frame, offload, headers_len, done: 0, finished: false })
+        fits.then_some(Pieces { offload, headers_len, done: 0, finished: false })
     }
 
     /// Nothing to hand out.
-    pub fn finished_with(frame: Vec<u8>) -> Pieces {
-        Pieces { frame, finished: true, ..Pieces::default() }
+    pub fn none() -> Pieces {
+        Pieces { finished: true, ..Pieces::default() }
     }
 
-    /// The memory of a frame that has left.
-    pub fn reclaim(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.frame)
-    }
-
-    /// Writes the next packet to `out`, and answers its length; `None` when all have left.
-    pub fn next_into(&mut self, out: &mut [u8]) -> Option<usize> {
+    /// Writes the next packet of `frame` to `out`, and answers its length; `None` when all have left.
+    pub fn next_into(&mut self, frame: &[u8], out: &mut [u8]) -> Option<usize> {
         if self.finished {
             return None;
         }
-        let payload = &self.frame[self.headers_len..];
+        let payload = &frame[self.headers_len..];
         let (kind, size) = self.offload.gso.unwrap_or((GSO_NONE, 0));
         let piece = &payload[self.done..(self.done + size).min(payload.len())];
         let len = self.headers_len + piece.len();
         let packet = out.get_mut(..len)?;
-        packet[..self.headers_len].copy_from_slice(&self.frame[..self.headers_len]);
+        packet[..self.headers_len].copy_from_slice(&frame[..self.headers_len]);
         packet[self.headers_len..].copy_from_slice(piece);
         let is_last = self.done + piece.len() == payload.len();
         if kind != GSO_NONE {
-            self.write_headers(kind, packet, is_last);
+            self.write_headers(kind, frame, packet, is_last);
         }
         if let Some((start, at)) = self.offload.checksum {
             // The sum of the pseudo header counts the whole frame's length. In one's complement, −x is !x.
-            let [before, now] = [self.frame.len() - start, len - start].map(|len| len as u32);
+            let [before, now] = [frame.len() - start, len - start].map(|len| len as u32);
             let lengths = Sum::of(&(!before).to_be_bytes()) + Sum::of(&now.to_be_bytes());
             let checksum = (Sum::of(&packet[start..]) + lengths).checksum();
             // RFC 768: a UDP checksum that is zero is sent as ones. To TCP both are the same.
@@ -126,7 +120,7 @@ impl Pieces {
     }
 
     /// What differs from packet to packet, but for the transport's checksum.
-    fn write_headers(&self, kind: u8, packet: &mut [u8], is_last: bool) {
+    fn write_headers(&self, kind: u8, frame: &[u8], packet: &mut [u8], is_last: bool) {
         let Some((start, _)) = self.offload.checksum else { return };
         let Some(ip) = behind_ethernet(packet) else { return };
         let number = self.done / self.offload.gso.map_or(1, |(_, size)| size);
@@ -148,7 +142,7 @@ impl Pieces {
             return put(packet, start + 4, len - start);
         }
         let seq = start + 4..start + 8;
-        let first = u32::from_be_bytes(self.frame[seq.clone()].try_into().expect("four bytes"));
+        let first = u32::from_be_bytes(frame[seq.clone()].try_into().expect("four bytes"));
         packet[seq].copy_from_slice(&first.wrapping_add(self.done as u32).to_be_bytes());
         let cleared = if self.done > 0 { CWR } else { 0 } | if is_last { 0 } else { FIN_PSH };
         packet[start + 13] &= !cleared;
@@ -196,9 +190,9 @@ mod tests {
             let (frame, start) = unfinished(v6, &payload, Flags::ACK | Flags::PSH | Flags::CWR);
             let kind = if v6 { GSO_TCPV6 } else { GSO_TCPV4 };
             let offload = Offload { checksum: Some((start, 16)), gso: (!whole).then_some((kind, size)) };
-            let mut pieces = Pieces::of(frame, offload).unwrap();
+            let mut pieces = Pieces::of(&frame, offload).unwrap();
             let (mut buffer, mut received) = (vec![0; 10_000], Vec::new());
-            while let Some(len) = pieces.next_into(&mut buffer) {
+            while let Some(len) = pieces.next_into(&frame, &mut buffer) {
                 let packet = decode_tcp(&buffer[ETHERNET..len]).unwrap();
                 prop_assert_eq!(packet.segment.seq.0, received.len() as u32);
                 prop_assert_eq!(packet.segment.flags.contains(Flags::CWR), received.is_empty());
@@ -220,9 +214,9 @@ mod tests {
             if ip && frame.len() > 14 {
                 frame[12..15].copy_from_slice(&[8, 0, 0x45]);
             }
-            if let Some(mut pieces) = Pieces::of(frame, Offload::read(&description)) {
+            if let Some(mut pieces) = Pieces::of(&frame, Offload::read(&description)) {
                 let mut buffer = vec![0; 400];
-                prop_assert!((0..400).any(|_| pieces.next_into(&mut buffer).is_none()));
+                prop_assert!((0..400).any(|_| pieces.next_into(&frame, &mut buffer).is_none()));
             }
         }
     }

@@ -4,16 +4,20 @@ use super::offload::{DESCRIPTION_LEN, Offload, Pieces};
 use crate::tun::PacketDevice;
 use nix::errno::Errno;
 use nix::sys::socket::{
-    AddressFamily, ControlMessageOwned, GetSockOpt, MsgFlags, SockFlag, SockType, bind, recvmsg, sendmsg,
-    setsockopt, socket, sockopt,
+    AddressFamily, ControlMessageOwned, GetSockOpt, MsgFlags, SockFlag, SockType, UnknownCmsg, bind, recvmsg,
+    sendmsg, setsockopt, socket, sockopt,
 };
+use nix::sys::time::TimeSpec;
 use std::cell::Cell;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Bytes that may wait in the socket until the driver fetches them: 30 ms at 2 Gbit/s.
 const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
-const MAX_FRAME: usize = (1 << 16) + 64;
+/// Bytes of the longest frame, and with the tag that the kernel has taken off.
+const LONGEST: usize = (1 << 16) + 60;
+const MAX_FRAME: usize = LONGEST + TAG_LEN;
 const TAG_LEN: usize = 4;
 /// The two addresses.
 const TAG_AT: usize = 12;
@@ -22,8 +26,11 @@ const TAG_AT: usize = 12;
 /// packets, with their checksums. All of its settings vanish with it.
 pub struct PacketSocket {
     socket: OwnedFd,
-    /// The frame that is being handed out.
+    /// The frame that is being handed out, its length, what is left of it, and when the kernel had it.
+    frame: Box<[u8]>,
+    len: usize,
     pieces: Pieces,
+    arrived: Option<SystemTime>,
     control: Vec<u8>,
     missed: Cell<u64>,
 }
@@ -40,44 +47,59 @@ impl PacketSocket {
         setsockopt(&socket, option::IgnoreOutgoing, &true)?;
         setsockopt(&socket, option::VnetHeader, &true)?;
         setsockopt(&socket, option::AuxiliaryData, &true)?;
+        setsockopt(&socket, sockopt::ReceiveTimestampns, &true)?;
         setsockopt(&socket, sockopt::RcvBufForce, &RECEIVE_BUFFER_BYTES)
             .or_else(|_| setsockopt(&socket, sockopt::RcvBuf, &RECEIVE_BUFFER_BYTES))?;
         setsockopt(&socket, option::AddMembership, &option::promiscuous(index))?;
         bind(socket.as_raw_fd(), &option::address(index))?;
-        let control = nix::cmsg_space!(libc::tpacket_auxdata);
-        Ok(PacketSocket { socket, pieces: Pieces::finished_with(Vec::new()), control, missed: Cell::new(0) })
+        Ok(PacketSocket {
+            socket,
+            frame: vec![0; MAX_FRAME].into(),
+            len: 0,
+            pieces: Pieces::none(),
+            arrived: None,
+            control: nix::cmsg_space!(libc::tpacket_auxdata, TimeSpec),
+            missed: Cell::new(0),
+        })
     }
 
-    /// The next frame and what is to be done for it; `None` when none waits.
-    fn fetch(&mut self) -> io::Result<Option<(Vec<u8>, Offload)>> {
+    /// Fetches the next frame, and answers what is to be done for it; `None` when none waits.
+    fn fetch(&mut self) -> io::Result<Option<Offload>> {
         let mut description = [0; DESCRIPTION_LEN];
-        let mut frame = self.pieces.reclaim();
-        frame.resize(MAX_FRAME, 0);
-        let mut parts = [IoSliceMut::new(&mut description), IoSliceMut::new(&mut frame)];
+        let mut parts = [IoSliceMut::new(&mut description), IoSliceMut::new(&mut self.frame[..LONGEST])];
         let fd = self.socket.as_raw_fd();
-        let (len, tag) = match recvmsg::<()>(fd, &mut parts, Some(&mut self.control), MsgFlags::empty()) {
-            Ok(message) => (message.bytes, message.cmsgs()?.find_map(vlan_tag)),
-            Err(Errno::EAGAIN | Errno::ENETDOWN) => {
-                self.pieces = Pieces::finished_with(frame);
-                return Ok(None);
-            }
+        let message = match recvmsg::<()>(fd, &mut parts, Some(&mut self.control), MsgFlags::empty()) {
+            Ok(message) => message,
+            Err(Errno::EAGAIN | Errno::ENETDOWN) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
-        frame.truncate(len.saturating_sub(DESCRIPTION_LEN));
-        let offload = Offload::read(&description);
-        Ok(Some(match tag.filter(|_| frame.len() >= TAG_AT) {
-            Some(tag) => {
-                frame.splice(TAG_AT..TAG_AT, tag);
-                (frame, offload.shifted(TAG_LEN))
+        let mut tag = None;
+        self.arrived = None;
+        for beside in message.cmsgs()? {
+            match beside {
+                ControlMessageOwned::ScmTimestampns(at) => self.arrived = Some(UNIX_EPOCH + at.into()),
+                ControlMessageOwned::Unknown(beside) => tag = tag.or(vlan_tag(&beside)),
+                _ => {}
             }
-            None => (frame, offload),
+        }
+        self.len = message.bytes.saturating_sub(DESCRIPTION_LEN);
+        let offload = Offload::read(&description);
+        Ok(Some(match tag.filter(|_| self.len >= TAG_AT) {
+            Some(tag) => self.put_back(tag, offload),
+            None => offload,
         }))
+    }
+
+    fn put_back(&mut self, tag: [u8; TAG_LEN], offload: Offload) -> Offload {
+        self.frame.copy_within(TAG_AT..self.len, TAG_AT + TAG_LEN);
+        self.frame[TAG_AT..TAG_AT + TAG_LEN].copy_from_slice(&tag);
+        self.len += TAG_LEN;
+        offload.shifted(TAG_LEN)
     }
 }
 
 /// The kernel takes a frame's VLAN tag off, and tells it beside it.
-fn vlan_tag(message: ControlMessageOwned) -> Option<[u8; TAG_LEN]> {
-    let ControlMessageOwned::Unknown(message) = message else { return None };
+fn vlan_tag(message: &UnknownCmsg) -> Option<[u8; TAG_LEN]> {
     let header = message.cmsg_header;
     if (header.cmsg_level, header.cmsg_type) != (libc::SOL_PACKET, libc::PACKET_AUXDATA) {
         return None;
@@ -98,15 +120,19 @@ impl AsFd for PacketSocket {
 impl PacketDevice for PacketSocket {
     fn recv(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         loop {
-            if let Some(len) = self.pieces.next_into(buffer) {
+            if let Some(len) = self.pieces.next_into(&self.frame[..self.len], buffer) {
                 return Ok(Some(len));
             }
-            let Some((frame, offload)) = self.fetch()? else { return Ok(None) };
-            match Pieces::of(frame, offload) {
+            let Some(offload) = self.fetch()? else { return Ok(None) };
+            match Pieces::of(&self.frame[..self.len], offload) {
                 Some(pieces) => self.pieces = pieces,
                 None => self.missed.set(self.missed.get() + 1),
             }
         }
+    }
+
+    fn arrived(&self) -> Option<SystemTime> {
+        self.arrived
     }
 
     fn send(&mut self, packet: &[u8]) -> io::Result<()> {

@@ -3,10 +3,9 @@
 
 use super::flows::Flow;
 use super::forms::Settings;
-use crate::emulate::{Port, Prefix};
-use crate::namespace::Namespace;
+use crate::emulate::{PacketSocket, Port, Prefix};
 use crate::namespace::netlink::Netlink;
-use crate::tun::Tun;
+use crate::namespace::{Namespace, Veth};
 use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope,
     RouteType,
@@ -39,7 +38,7 @@ impl Hosts {
     ///
     /// # Errors
     /// The kernel's, with what it refused.
-    pub fn build(flows: &[Flow]) -> io::Result<(Hosts, Vec<Tun>)> {
+    pub fn build(flows: &[Flow]) -> io::Result<(Hosts, Vec<PacketSocket>)> {
         let mut places: BTreeMap<(u16, &Settings), usize> = BTreeMap::new();
         let mut of_flow = Vec::new();
         for flow in flows {
@@ -78,17 +77,16 @@ impl Hosts {
     }
 }
 
-fn host(index: usize, node: u16, settings: &Settings) -> io::Result<(Host, Tun)> {
+fn host(index: usize, node: u16, settings: &Settings) -> io::Result<(Host, PacketSocket)> {
     let namespace = Namespace::new()?;
-    // What IPv6 sends by itself would be packets on the path that no simulator has.
-    namespace.sysctl("net.ipv6.conf.default.disable_ipv6", "1")?;
     // Sockets that outlive the run's process would keep the namespace.
     namespace.sysctl("net.ipv4.tcp_orphan_retries", "1")?;
     for (name, value) in &settings.sysctls {
         namespace.sysctl(name, value)?;
     }
     let address = Ipv4Addr::from_bits(SUBNET.0.to_bits() + index as u32 + 1);
-    let device = namespace.tun(DEVICE, address.into(), 32, settings.mtu_bytes as u16)?;
+    let veth = Veth { name: DEVICE, address, prefix: 32, mtu: settings.mtu_bytes as u16 };
+    let device = namespace.veth(&veth)?;
     namespace.run(|| add_route(settings))??;
     Ok((Host { namespace, address, node }, device))
 }

@@ -3,8 +3,7 @@
 use super::books::{Account, Books};
 use super::flows::Flow;
 use super::meter::{FlowMeter, Meter};
-use crate::emulate::{Clock, Control, Emulator, Timekeeping, drive};
-use crate::tun::Tun;
+use crate::emulate::{Clock, Control, Emulator, PacketSocket, Timekeeping, drive};
 use airtcp_proto::tcp::SenderView;
 use airtcp_sim::record::LinkRecord;
 use airtcp_sim::scenario::model::Scenario;
@@ -90,7 +89,7 @@ impl<'a> Sampler<'a> {
 pub fn measure(
     scenario: &Scenario,
     mut emulator: Emulator<Meter<'_>>,
-    devices: &mut [Tun],
+    devices: &mut [PacketSocket],
     mut sampler: Sampler<'_>,
     clock: Clock,
     stop: &AtomicBool,

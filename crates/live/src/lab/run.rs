@@ -11,7 +11,7 @@ use super::meter::Meter;
 use super::outcome::Outcome;
 use super::plan;
 use super::record::{Label, record};
-use crate::emulate::{Clock, Emulator, be_on_time};
+use crate::emulate::{Clock, Emulator, Framing, be_on_time};
 use crate::namespace::leftovers;
 use airtcp_proto::scheme::{Scheme, SchemeError};
 use airtcp_sim::scenario::Scenario;
@@ -74,7 +74,8 @@ pub fn run(request: &Run<'_>, look: impl FnMut(Dur) -> ControlFlow<()>) -> Resul
     let books = Books::new(flows.len());
     let recorder = request.series.map(|interval| Recorder::new(interval, flows.len()));
     let meter = Meter::new(&books, flows.len(), recorder);
-    let emulator = Emulator::new(scenario, seed, hosts.ports()).with_observer(meter);
+    let emulator =
+        Emulator::new(scenario, seed, hosts.ports()).with_framing(Framing::Ethernet).with_observer(meter);
     let sampler = Sampler::new(&books, &flows);
     let mut applications = Applications::new(flows, &hosts, &books)?;
 

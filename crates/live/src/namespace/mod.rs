@@ -7,16 +7,17 @@ pub mod leftovers;
 pub mod netlink;
 pub mod shell;
 pub mod sysctl;
+mod veth;
 
-use crate::tun::Tun;
 use netlink::Netlink;
+use netlink_packet_route::link::LinkFlags;
 use nix::sched::{CloneFlags, setns, unshare};
 use std::fs::File;
 use std::io;
-use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::panic;
 use std::thread;
+pub use veth::Veth;
 
 /// A network namespace, held by a descriptor. When the last holder is gone, so is the namespace.
 #[derive(Debug)]
@@ -30,7 +31,7 @@ impl Namespace {
     pub fn new() -> io::Result<Namespace> {
         in_thread(|| {
             unshare(CloneFlags::CLONE_NEWNET).map_err(|error| told(error.into(), "a network namespace"))?;
-            Netlink::open()?.set_up(netlink::LOOPBACK)?;
+            Netlink::open()?.set(netlink::LOOPBACK, LinkFlags::Up)?;
             Namespace::current()
         })
     }
@@ -76,23 +77,6 @@ impl Namespace {
     pub fn sysctl_value(&self, name: &str) -> io::Result<String> {
         self.run(|| sysctl::get(name))?
     }
-
-    /// A TUN device `name` in this namespace, up, with the kernel's side at `address`; see [`Tun::open`]. It can be used
-    /// from any thread, and is gone when it is dropped.
-    ///
-    /// # Errors
-    /// The kernel's: without CAP_NET_ADMIN, permission denied.
-    pub fn tun(&self, name: &str, address: IpAddr, prefix: u8, mtu: u16) -> io::Result<Tun> {
-        let opened = self.run(|| Tun::open(name, address, prefix, mtu))?;
-        opened.map_err(|error| {
-            let hint = if is_without_tun(&error) {
-                " (modprobe tun, or give the container /dev/net/tun)"
-            } else {
-                ""
-            };
-            told(error, &format!("the TUN device {name}{hint}"))
-        })
-    }
 }
 
 impl AsFd for Namespace {
@@ -105,11 +89,6 @@ impl AsFd for Namespace {
 fn in_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     let done = thread::scope(|scope| scope.spawn(work).join());
     done.unwrap_or_else(|panic| panic::resume_unwind(panic))
-}
-
-/// Has the kernel no TUN devices, or nobody a way to them?
-fn is_without_tun(error: &io::Error) -> bool {
-    [libc::ENOENT, libc::ENODEV, libc::ENXIO].map(Some).contains(&error.raw_os_error())
 }
 
 /// The error with what it happened to, and with the cure where there is one.
@@ -125,6 +104,7 @@ fn told(error: io::Error, what: &str) -> io::Error {
 mod tests {
     use super::*;
     use std::net::{TcpListener, TcpStream, UdpSocket};
+    use std::time::Duration;
 
     /// `None`, with a message, where this process may not make namespaces.
     fn namespace() -> Option<Namespace> {
@@ -148,14 +128,20 @@ mod tests {
     }
 
     #[test]
-    fn a_tun_routes_its_subnet_and_ends_with_its_value() {
+    #[allow(clippy::disallowed_methods, reason = "the kernel takes it away in its own time")]
+    fn a_veth_routes_its_subnet_and_ends_with_its_value() {
         let Some(namespace) = namespace() else { return };
         let bound = || namespace.run(|| UdpSocket::bind("10.9.0.1:0")).unwrap();
-        let tun = namespace.tun("airtcp0", "10.9.0.1".parse().unwrap(), 24, 1500).unwrap();
+        let veth = Veth { name: "airtcp0", address: [10, 9, 0, 1].into(), prefix: 24, mtu: 1500 };
+        let end = namespace.veth(&veth).unwrap();
         bound().unwrap().send_to(b"x", "10.9.0.2:9").unwrap();
         assert!(UdpSocket::bind("10.9.0.1:0").is_err(), "the address is seen from another namespace");
-        drop(tun);
-        assert!(bound().is_err());
+        drop(end);
+        let is_gone = || {
+            thread::sleep(Duration::from_millis(10));
+            bound().is_err()
+        };
+        assert!((0..500).any(|_| is_gone()), "it stays");
     }
 
     #[test]

@@ -30,15 +30,15 @@ impl Netlink {
         Ok(Netlink(socket))
     }
 
-    /// Switches the link of this index on.
+    /// Sets flags of the link of this index, such as up.
     ///
     /// # Errors
     /// The kernel's.
-    pub fn set_up(&self, index: u32) -> io::Result<()> {
+    pub fn set(&self, index: u32, flags: LinkFlags) -> io::Result<()> {
         let mut link = LinkMessage::default();
         link.header.index = index;
-        link.header.flags = LinkFlags::Up;
-        link.header.change_mask = LinkFlags::Up;
+        link.header.flags = flags;
+        link.header.change_mask = flags;
         self.change(RouteNetlinkMessage::SetLink(link))
     }
 

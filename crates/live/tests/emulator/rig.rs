@@ -1,17 +1,19 @@
 //! Two hosts with the emulator between them.
 
-use airtcp_live::emulate::{Clock, Control, Counts, Emulator, Timekeeping, be_on_time, drive};
-use airtcp_live::namespace::Namespace;
+use airtcp_live::emulate::{Clock, Control, Counts, Emulator, Framing, Timekeeping, be_on_time, drive};
+use airtcp_live::namespace::{Namespace, Veth};
 use airtcp_sim::Scenario;
 use airtcp_sim::record::LinkRecord;
 use airtcp_wire::{Dur, Time};
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 pub const SEED: u64 = 5;
+const NEAR_HOST: Ipv4Addr = Ipv4Addr::new(10, 7, 0, 1);
+const FAR_HOST: Ipv4Addr = Ipv4Addr::new(10, 7, 0, 2);
 const MTU: u16 = 1500;
 
 pub struct Rig {
@@ -31,13 +33,8 @@ pub fn scenario(text: &str) -> Scenario {
 }
 
 /// Where the far host listens, and where the near one does.
-pub fn far_address() -> SocketAddr {
-    "10.7.0.2:9000".parse().unwrap()
-}
-
-pub fn near_address() -> SocketAddr {
-    "10.7.0.1:9000".parse().unwrap()
-}
+pub const FAR: SocketAddr = SocketAddr::new(IpAddr::V4(FAR_HOST), 9000);
+pub const NEAR: SocketAddr = SocketAddr::new(IpAddr::V4(NEAR_HOST), 9000);
 
 /// `None`, with a message, where this process may not make namespaces.
 pub fn namespaces<const N: usize>() -> Option<[Namespace; N]> {
@@ -55,9 +52,10 @@ pub fn namespaces<const N: usize>() -> Option<[Namespace; N]> {
 pub fn over<T>(text: &str, work: impl FnOnce(&Rig) -> T) -> Option<(T, Told)> {
     let [near, far] = namespaces()?;
     let rig = Rig { near, far };
-    let device = |host: &Namespace, address: SocketAddr| host.tun("air0", address.ip(), 24, MTU).unwrap();
-    let mut devices = [device(&rig.near, near_address()), device(&rig.far, far_address())];
-    let mut emulator = Emulator::end_to_end(&scenario(text), SEED);
+    let veth = |address| Veth { name: "air0", address, prefix: 24, mtu: MTU };
+    let mut devices =
+        [(&rig.near, NEAR_HOST), (&rig.far, FAR_HOST)].map(|(host, at)| host.veth(&veth(at)).unwrap());
+    let mut emulator = Emulator::end_to_end(&scenario(text), SEED).with_framing(Framing::Ethernet);
     let stop = AtomicBool::new(false);
     let path = || {
         be_on_time();

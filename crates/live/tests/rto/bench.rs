@@ -1,7 +1,8 @@
 //! Two namespaces, a wire between them that delays and drops as told, and a cgroup.
 
-use airtcp_live::namespace::Namespace;
-use airtcp_live::{PacketDevice, Tun};
+use airtcp_live::PacketDevice;
+use airtcp_live::emulate::PacketSocket;
+use airtcp_live::namespace::{Namespace, Veth};
 use airtcp_wire::Dur;
 use nix::fcntl::{Flock, FlockArg};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -19,11 +20,13 @@ use std::time::{Duration, Instant};
 
 sockopt_impl!(TcpInfo, GetOnly, libc::IPPROTO_TCP, libc::TCP_INFO, libc::tcp_info);
 
-pub const SERVER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 77, 0, 2));
-const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 77, 0, 1));
+pub const SERVER: IpAddr = IpAddr::V4(SERVER_HOST);
+const SERVER_HOST: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
+const CLIENT_HOST: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
 const MTU: u16 = 1500;
-/// Of IP and of TCP with timestamps: longer packets carry data.
-const HEADERS_LEN: usize = 52;
+const ETHERNET_LEN: usize = 14;
+/// Of Ethernet, IP, and TCP with timestamps: longer frames carry data.
+const HEADERS_LEN: usize = ETHERNET_LEN + 52;
 
 /// What is the whole host's is one test's at a time: cgroups of this process, pins.
 pub fn turn() -> Flock<File> {
@@ -98,8 +101,9 @@ impl Bench {
             namespace.sysctl("net.ipv4.tcp_early_retrans", "0").unwrap();
             namespace.sysctl("net.ipv4.tcp_congestion_control", "reno").unwrap();
         }
-        let tun = |namespace: &Namespace, address| namespace.tun("air", address, 24, MTU).unwrap();
-        let wire = Wire::new([tun(&client, CLIENT), tun(&server, SERVER)]);
+        let veth = |address| Veth { name: "air", address, prefix: 24, mtu: MTU };
+        let ends = [(&client, CLIENT_HOST), (&server, SERVER_HOST)];
+        let wire = Wire::new(ends.map(|(host, address)| host.veth(&veth(address)).unwrap()));
         Bench { client, server, wire }
     }
 
@@ -155,7 +159,7 @@ struct Told {
 }
 
 impl Wire {
-    fn new(mut devices: [Tun; 2]) -> Wire {
+    fn new(mut devices: [PacketSocket; 2]) -> Wire {
         let told = Arc::new(Told::default());
         let theirs = Arc::clone(&told);
         Wire { told, thread: Some(std::thread::spawn(move || carry(&mut devices, &theirs))) }
@@ -184,9 +188,9 @@ impl Drop for Wire {
     }
 }
 
-fn carry(devices: &mut [Tun; 2], told: &Told) {
+fn carry(devices: &mut [PacketSocket; 2], told: &Told) {
     let mut held = Vec::<(Instant, Vec<u8>)>::new();
-    let mut buffer = vec![0; usize::from(MTU)];
+    let mut buffer = vec![0; ETHERNET_LEN + usize::from(MTU)];
     while !told.is_over.load(Ordering::Relaxed) {
         let mut waiting = devices.each_ref().map(|device| PollFd::new(device.as_fd(), PollFlags::POLLIN));
         poll(&mut waiting, PollTimeout::from(1u8)).unwrap();

@@ -193,7 +193,7 @@ impl Observer for Meter<'_> {
 impl Meter<'_> {
     /// `None` for what is of no flow of this run.
     fn read_packet(&self, bytes: &[u8]) -> Option<Packet> {
-        Packet::read(bytes).filter(|packet| packet.flow() < self.flows.len())
+        Packet::of_frame(bytes).filter(|packet| packet.flow() < self.flows.len())
     }
 
     /// Is this SYN one that was sent before?

@@ -1,5 +1,6 @@
 //! Packets as the path sees them.
 
+use crate::emulate::behind_ethernet;
 use crate::lab::application::{FIRST_PORT, MOST_FLOWS};
 use airtcp_wire::Segment;
 use airtcp_wire::ip::{IpHeader, UDP};
@@ -31,6 +32,11 @@ pub enum Packet {
 }
 
 impl Packet {
+    /// Of an Ethernet frame.
+    pub fn of_frame(frame: &[u8]) -> Option<Packet> {
+        Packet::read(&frame[behind_ethernet(frame)?..])
+    }
+
     /// `None` for what is of no flow, such as an ICMP message.
     pub fn read(bytes: &[u8]) -> Option<Packet> {
         let (ip, at) = IpHeader::decode(bytes).ok()?;

@@ -10,16 +10,18 @@ mod privileges;
 mod signals;
 mod terminal;
 
-use super::{Namespace, leftovers, netlink::Netlink};
-use crate::tun::{PacketDevice, Tun};
+use super::{Namespace, Veth, leftovers, netlink::Netlink};
+use crate::emulate::PacketSocket;
 use address::Block;
 use anyhow::Context;
 use inside::{Inside, Order};
 use nat::Nat;
+use nix::net::if_::if_nametoindex;
 use privileges::Invoker;
 use signals::Signals;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use std::{env, io, process, thread};
 use terminal::Terminal;
 
@@ -46,9 +48,9 @@ pub struct Behind {
 /// The two ends of the link, before the path is put between them.
 pub struct Ends {
     /// At the command.
-    pub near: Tun,
+    pub near: PacketSocket,
     /// In the namespace of the calling thread.
-    pub far: Tun,
+    pub far: PacketSocket,
 }
 
 /// Runs a command behind a link, and `emulate` in a thread of its own until the command ends and the flag is set. When
@@ -73,8 +75,9 @@ pub fn run<T: Send>(
     let signals = Signals::block()?;
     // From here on errors end the process inside, which waits for its order.
     let mut inside = Inside::start(&namespace, invoker.as_ref(), &signals)?;
-    let (ends, block) = ends(&namespace)?;
     let device = far_name();
+    let _gone = Gone(&device);
+    let (ends, block) = ends(&namespace, &device)?;
     let nat = behind.nat.then(|| Nat::open(&device, block.near())).transpose().context("--nat")?;
     privileges::give_up(invoker.as_ref(), behind.nat)?;
     let (hung_up, end_of_path) = io::pipe()?;
@@ -97,30 +100,34 @@ pub fn run<T: Send>(
 }
 
 /// The two devices, with addresses and routes. Nobody else chooses addresses meanwhile.
-fn ends(namespace: &Namespace) -> anyhow::Result<(Ends, Block)> {
+fn ends(namespace: &Namespace, far: &str) -> anyhow::Result<(Ends, Block)> {
     let _guard = leftovers::lock(Path::new(leftovers::FOLDER))?;
     let block = Block::unused()?;
-    // What IPv6 says to its neighbours by itself would be on the link's account.
-    without_ipv6(namespace, "default")?;
-    let near = namespace.tun(NEAR, block.near().into(), address::PREFIX, MTU)?;
+    let veth = |name, address| Veth { name, address, prefix: address::PREFIX, mtu: MTU };
+    let near = namespace.veth(&veth(NEAR, block.near()))?;
     namespace.run(|| Netlink::open()?.route_all(NEAR))??;
-    let here = Namespace::current()?;
-    let mut far = here.tun(&far_name(), block.far().into(), address::PREFIX, MTU)?;
-    without_ipv6(&here, &far_name())?;
-    while far.recv(&mut [0; MTU as usize])?.is_some() {}
+    let far = Namespace::current()?.veth(&veth(far, block.far()))?;
     Ok((Ends { near, far }, block))
-}
-
-fn without_ipv6(namespace: &Namespace, interface: &str) -> io::Result<()> {
-    match namespace.sysctl(&format!("net.ipv6.conf.{interface}.disable_ipv6"), "1") {
-        // This kernel has no IPv6.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        done => done,
-    }
 }
 
 fn far_name() -> String {
     format!("{DEVICES}{}", process::id())
+}
+
+/// When it is dropped, a device of this name is gone, which takes the kernel some 30 ms: else the next link would have other
+/// addresses.
+struct Gone<'a>(&'a str);
+
+impl Drop for Gone<'_> {
+    #[allow(clippy::disallowed_methods, reason = "the kernel works in its own time")]
+    fn drop(&mut self) {
+        for _ in 0..500 {
+            if if_nametoindex(self.0).is_err() {
+                return;
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
 }
 
 fn order(behind: &Behind, invoker: Option<&Invoker>, block: Block) -> Order {

@@ -3,24 +3,15 @@
 use super::check::{Check, Section, program, words};
 use super::sleep::{Lateness, lateness};
 use airtcp_live::emulate::SPIN;
-use airtcp_live::namespace::netlink::Netlink;
-use airtcp_live::namespace::{Namespace, leftovers};
+use airtcp_live::namespace::{Namespace, Veth, leftovers};
 use airtcp_wire::Dur;
-use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::link::{InfoKind, LinkAttribute, LinkInfo, LinkMessage};
-use nix::sys::socket::{AddressFamily, SockFlag, SockProtocol, SockType, socket};
-use std::path::Path;
 
 const ROOT: &str = "run it as root (sudo), or give it CAP_NET_ADMIN and CAP_SYS_ADMIN";
-const DEVICE: &str = "/dev/net/tun";
 
 pub fn section() -> Section {
     let namespace = Namespace::new();
     let mut checks = vec![namespaces(&namespace)];
-    match &namespace {
-        Ok(namespace) => checks.extend([tun(namespace), veth(namespace), packet_sockets(namespace)]),
-        Err(_) => checks.push(tun_untried()),
-    }
+    checks.extend(namespace.as_ref().ok().map(veth));
     checks.extend([timer(&lateness()), cpus(), nft(), leftovers_of_the_dead()]);
     Section { name: "link, the emulator", checks }
 }
@@ -31,39 +22,11 @@ fn namespaces(made: &std::io::Result<Namespace>) -> Check {
     Check::tried("network namespaces", "link --shell, compare --on linux", done, &cure).needed()
 }
 
-fn tun(namespace: &Namespace) -> Check {
-    let made = namespace.tun("airtcp0", [10, 77, 0, 1].into(), 24, 1500);
-    let cure = "modprobe tun (CONFIG_TUN), and in a container --device /dev/net/tun";
-    let done = made.map(|_| "made one".to_owned()).map_err(words);
-    Check::tried(DEVICE, "the emulator's own interfaces", done, cure).needed()
-}
-
-fn tun_untried() -> Check {
-    let why = "the emulator's own interfaces";
-    match Path::new(DEVICE).exists() {
-        true => Check::limited(DEVICE, why, "is there; could not be tried", ROOT),
-        false => Check::missing(DEVICE, why, "no such file", "modprobe tun (CONFIG_TUN)").needed(),
-    }
-}
-
 fn veth(namespace: &Namespace) -> Check {
-    let make = || {
-        let mut link = LinkMessage::default();
-        let kind = LinkAttribute::LinkInfo(vec![LinkInfo::Kind(InfoKind::Veth)]);
-        link.attributes = vec![LinkAttribute::IfName("airtcp1".to_owned()), kind];
-        Netlink::open()?.change(RouteNetlinkMessage::NewLink(link))
-    };
-    let done = namespace.run(make).and_then(|made| made).map(|()| "made a pair".to_owned()).map_err(words);
-    Check::tried("veth", "link --between two Ethernet interfaces", done, "modprobe veth (CONFIG_VETH)")
-}
-
-fn packet_sockets(namespace: &Namespace) -> Check {
-    let open = || {
-        let kind = (AddressFamily::Packet, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::EthAll);
-        socket(kind.0, kind.1, kind.2, kind.3).map_err(std::io::Error::from)
-    };
-    let done = namespace.run(open).and_then(|made| made).map(|_| "opened one".to_owned()).map_err(words);
-    Check::tried("AF_PACKET", "link --between two Ethernet interfaces", done, "CONFIG_PACKET, CAP_NET_RAW")
+    let veth = Veth { name: "airtcp0", address: [10, 77, 0, 1].into(), prefix: 24, mtu: 1500 };
+    let done = namespace.veth(&veth).map(|_| "made a pair, and opened one end".to_owned()).map_err(words);
+    let cure = "modprobe veth (CONFIG_VETH); the kernel needs CONFIG_PACKET";
+    Check::tried("veth, AF_PACKET", "the emulator's interfaces", done, cure).needed()
 }
 
 /// The emulator has itself woken [`SPIN`] before a packet is due: what the kernel is later than that, the packet is, once

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 
 pub fn run(options: &Options, scenario: &Scenario) -> anyhow::Result<ExitCode> {
     let names = ["to the far end", "to the command"].map(str::to_owned);
-    let emulation = Emulation::new(options, scenario, Framing::Ip, "near", names)?;
+    let emulation = Emulation::new(options, scenario, Framing::Ethernet, "near", names)?;
     let behind = Behind { name: scenario.name.clone(), command: options.command.clone(), nat: options.nat };
     let emulate = |ends: Ends, stop: &AtomicBool| {
         be_punctual();

@@ -1,0 +1,109 @@
+//! Interfaces whose other end the emulator holds.
+//!
+//! A host sees one end of a veth pair. The other end is alone in a namespace that lasts as long as the packet socket there:
+//! when the process goes, killed or not, the kernel takes the pair away.
+
+use super::netlink::Netlink;
+use super::{Namespace, sysctl, told};
+use crate::emulate::PacketSocket;
+use netlink_packet_route::address::{AddressAttribute, AddressMessage};
+use netlink_packet_route::link::{
+    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
+};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use nix::net::if_::if_nametoindex;
+use std::io;
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd, AsRawFd};
+
+/// The hosts' ends all have this address, which is locally administered, and ask nobody for another one's: a host sends to its
+/// own, and the frame is for whichever host it reaches. So no packet is on the path but the hosts' own.
+const ADDRESS: [u8; 6] = [2, 0, 0, 0, 0, 1];
+
+/// The end that no host sees.
+const FAR_END: &str = "end0";
+
+/// What a host's interface is to be.
+#[derive(Clone, Copy, Debug)]
+pub struct Veth<'a> {
+    pub name: &'a str,
+    pub address: Ipv4Addr,
+    /// Length of the subnet's prefix, which is reached through the interface.
+    pub prefix: u8,
+    /// Bytes.
+    pub mtu: u16,
+}
+
+impl Namespace {
+    /// Makes an interface in this namespace, up, for IPv4 alone. What the host sends there is received from the answer,
+    /// and what is sent to the answer the host receives. The interface is gone soon after it is dropped.
+    ///
+    /// # Errors
+    /// The kernel's: without CAP_NET_ADMIN and CAP_NET_RAW, permission denied.
+    pub fn veth(&self, veth: &Veth<'_>) -> io::Result<PacketSocket> {
+        let make = || -> io::Result<PacketSocket> {
+            let alone = Namespace::new()?;
+            without_ipv6(&alone, "default")?;
+            self.run(|| veth.make(&alone))??;
+            without_ipv6(self, veth.name)?;
+            self.run(|| veth.set_up())??;
+            alone.run(far_end)?
+        };
+        make().map_err(|error| {
+            let hint = match error.raw_os_error() {
+                Some(libc::EOPNOTSUPP) => " (modprobe veth)",
+                _ => "",
+            };
+            told(error, &format!("the veth pair {}{hint}", veth.name))
+        })
+    }
+}
+
+impl Veth<'_> {
+    fn make(&self, alone: &Namespace) -> io::Result<()> {
+        let mtu = LinkAttribute::Mtu(self.mtu.into());
+        let mut far = LinkMessage::default();
+        let place = LinkAttribute::NetNsFd(alone.as_fd().as_raw_fd());
+        far.attributes = vec![LinkAttribute::IfName(FAR_END.to_owned()), mtu.clone(), place];
+        let mut near = LinkMessage::default();
+        near.attributes = vec![
+            LinkAttribute::IfName(self.name.to_owned()),
+            LinkAttribute::Address(ADDRESS.to_vec()),
+            mtu,
+            LinkAttribute::LinkInfo(vec![
+                LinkInfo::Kind(InfoKind::Veth),
+                LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(far))),
+            ]),
+        ];
+        Netlink::open()?.change(RouteNetlinkMessage::NewLink(near))
+    }
+
+    fn set_up(&self) -> io::Result<()> {
+        let netlink = Netlink::open()?;
+        let index = if_nametoindex(self.name)?;
+        let mut address = AddressMessage::default();
+        address.header.family = AddressFamily::Inet;
+        address.header.prefix_len = self.prefix;
+        address.header.index = index;
+        let own = self.address.into();
+        address.attributes = vec![AddressAttribute::Local(own), AddressAttribute::Address(own)];
+        netlink.change(RouteNetlinkMessage::NewAddress(address))?;
+        netlink.set(index, LinkFlags::Up | LinkFlags::Noarp)
+    }
+}
+
+fn far_end() -> io::Result<PacketSocket> {
+    let index = if_nametoindex(FAR_END)?;
+    let socket = PacketSocket::open(index)?;
+    Netlink::open()?.set(index, LinkFlags::Up)?;
+    Ok(socket)
+}
+
+/// What IPv6 says to its neighbours by itself would be on the path's account.
+fn without_ipv6(namespace: &Namespace, interface: &str) -> io::Result<()> {
+    match namespace.run(|| sysctl::set(&format!("net.ipv6.conf.{interface}.disable_ipv6"), "1"))? {
+        // This kernel has no IPv6.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
