@@ -17,8 +17,7 @@ pub struct Report {
     pub duration_s: f64,
     /// Out of port 0, and out of port 1.
     pub ways: [WayReport; 2],
-    /// How often the emulator could not run for more than 1 ms, and for how long at most: what arrived then entered the
-    /// path late.
+    /// How often the emulator could not run for more than 1 ms, and for how long at most: what was due then left late.
     pub absences: u64,
     pub longest_absence_ms: f64,
     pub links: Vec<LinkRecord>,
