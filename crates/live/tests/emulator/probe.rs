@@ -8,6 +8,7 @@ use std::io::IoSliceMut;
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -39,14 +40,17 @@ impl Arrival {
 }
 
 impl Stream {
-    /// Sends from one namespace to `to` in the other one, ECN-capable; answers what has arrived, in order of arrival.
+    /// Sends from one namespace to `to` in the other one, ECN-capable; answers what has arrived, in order of arrival, until
+    /// nothing has for as long as `patience` after the last was sent.
     pub fn run(&self, from: &Namespace, to: (&Namespace, SocketAddr), patience: Duration) -> Vec<Arrival> {
         let (there, address) = to;
-        let is_bound = Barrier::new(2);
+        let (is_bound, is_sent) = (Barrier::new(2), AtomicBool::new(false));
         thread::scope(|scope| {
-            let receiver = scope.spawn(|| there.run(|| self.receive(address, &is_bound, patience)).unwrap());
+            let receive = || there.run(|| self.receive(address, patience, &is_bound, &is_sent)).unwrap();
+            let receiver = scope.spawn(receive);
             is_bound.wait();
             from.run(|| self.send(address)).unwrap();
+            is_sent.store(true, Ordering::Relaxed);
             receiver.join().unwrap()
         })
     }
@@ -70,7 +74,13 @@ impl Stream {
         }
     }
 
-    fn receive(&self, at: SocketAddr, is_bound: &Barrier, patience: Duration) -> Vec<Arrival> {
+    fn receive(
+        &self,
+        at: SocketAddr,
+        patience: Duration,
+        is_bound: &Barrier,
+        is_sent: &AtomicBool,
+    ) -> Vec<Arrival> {
         let socket = UdpSocket::bind(at).unwrap();
         setsockopt(&socket, RcvBufForce, &(16 << 20)).unwrap();
         setsockopt(&socket, ReceiveTimestampns, &true).unwrap();
@@ -80,10 +90,13 @@ impl Stream {
         socket.set_read_timeout(Some(patience)).unwrap();
         is_bound.wait();
         let mut arrivals = Vec::new();
-        while arrivals.len() < self.packets as usize
-            && let Some(arrival) = receive_one(&socket)
-        {
-            arrivals.push(arrival);
+        while arrivals.len() < self.packets as usize {
+            let was_sent = is_sent.load(Ordering::Relaxed);
+            match receive_one(&socket) {
+                Some(arrival) => arrivals.push(arrival),
+                None if was_sent => break,
+                None => {}
+            }
         }
         arrivals
     }
