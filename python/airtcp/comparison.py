@@ -224,7 +224,7 @@ class Comparison:
         """Where it was stopped, where the host did not do quite the same, and what failed."""
         said = []
         if self.interrupted:
-            total = len(set(self.scenario.schemes)) * self.scenario.seeds
+            total = len(self.scenario.schemes) * self.scenario.seeds
             said.append(f"Interrupted: partial results, {len(self.runs)} of {total} runs.")
         if self.host:
             said += self.host.notes

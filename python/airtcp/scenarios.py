@@ -64,7 +64,7 @@ def plan(scenario: Scenario) -> list[tuple[int, str]]:
 
     Seeds outside, schemes inside: what is finished when it is interrupted can still be compared.
     """
-    return [(seed, scheme) for seed in seeds_of(scenario) for scheme in dict.fromkeys(scenario.schemes)]
+    return [(seed, scheme) for seed in seeds_of(scenario) for scheme in scenario.schemes]
 
 
 def document(scenario: Scenario) -> Document:

@@ -158,6 +158,8 @@ def test_run_and_compare_agree(cli: Cli) -> None:
         (["compare", "no-such.toml"], "no-such.toml"),
         (["compare", "--schemes", "reno,cubik"], "cubic"),
         (["compare", "--set", "link.wireless.lss.packet=1"], "loss"),
+        (["compare", "--schemes", "reno,reno"], "--schemes reno,reno: schemes[1]: `reno` is named twice"),
+        (["sweep", "--vary", "wireless.delay=1ms,2ms", "--schemes", "bbr,bbr"], "`bbr` is named twice"),
         (["compare", "--schemes", "westwood-vt:alpha=20"], "alpha = 20 exceeds beta = 16"),
         (["run", "--scheme", "vegas:beta=1"], "alpha = 2 exceeds beta = 1: lower alpha to 1 or less"),
         (["compare", "--set", "nonsense"], "KEY=VALUE"),

@@ -35,12 +35,12 @@ def with_kernels_own(scenario: Scenario) -> Scenario:
     """The scenario with the kernel's own congestion controls after the schemes that were asked for."""
     own = [name if scenario.profile == "linux" else f"{name}:profile=linux" for name in KERNELS_OWN]
     schemes = dict.fromkeys([*scenario.schemes, *own])
-    return scenario.vary(schemes=list(schemes)) if len(schemes) > len(set(scenario.schemes)) else scenario
+    return scenario.vary(schemes=list(schemes)) if len(schemes) > len(scenario.schemes) else scenario
 
 
 def forms(airtcpd: Airtcpd, scenario: Scenario) -> Forms:
     """Asks `airtcpd run --plan`, which needs no privileges. Raises LinuxError where none can run."""
-    asked = list(dict.fromkeys(scenario.schemes))
+    asked = scenario.schemes
     python = [LeftOut(scheme, _IN_PYTHON) for scheme in asked if _is_in_python(scheme, scenario)]
     here = {each.scheme for each in python}
     rest = [scheme for scheme in asked if scheme not in here]

@@ -76,7 +76,7 @@ def assumed(fitted: Sequence[Assumption] | None) -> list[Block]:
 def _all_of(scenario: Scenario) -> dict[str, str]:
     seeds = seeds_of(scenario)
     said = f"{seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else str(seeds[0])
-    return {"seeds": said, "schemes": ", ".join(dict.fromkeys(scenario.schemes))}
+    return {"seeds": said, "schemes": ", ".join(scenario.schemes)}
 
 
 _TRUTHS: tuple[tuple[str, str], ...] = (

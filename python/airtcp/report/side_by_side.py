@@ -21,7 +21,7 @@ def side_by_side_page(found: SideBySide, command: str | None = None) -> Page:
     if not (found.sim.runs or found.linux.runs):
         raise ValueError("there is nothing to report: no run is finished")
     scenario = found.sim.scenario
-    schemes = list(dict.fromkeys(scenario.schemes))
+    schemes = scenario.schemes
     return Page(
         title=scenario.name or "A comparison",
         subtitle=scenario.description,

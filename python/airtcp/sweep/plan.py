@@ -105,7 +105,7 @@ def make_plan(
     sample_seed: int = 1,
 ) -> Plan:
     """Raises SweepError. `accepts` says whether the scenario takes the values of a point."""
-    schemes = tuple(dict.fromkeys(schemes))
+    schemes = tuple(schemes)
     _check_keys(varies)
     _check_steps(varies, hypercube)
     counts = [hypercube] if hypercube else [_count(vary) for vary in varies]

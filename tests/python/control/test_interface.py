@@ -60,6 +60,11 @@ def test_a_scheme_that_names_it_is_checked_as_any(scheme: str, said: str) -> Non
         SHORT.with_controllers(Aimd).vary(schemes=[scheme])
 
 
+def test_it_is_one_scheme_by_class_and_by_name() -> None:
+    with pytest.raises(airtcp.ScenarioError, match="`aimd` is named twice"):
+        airtcp.compare(SHORT, schemes=[Aimd, "reno", "aimd"])
+
+
 def test_a_scenario_without_it_does_not_know_its_name() -> None:
     with pytest.raises(airtcp.ScenarioError, match="unknown name `aimd`"):
         SHORT.vary(schemes=["aimd"])

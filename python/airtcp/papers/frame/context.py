@@ -50,7 +50,7 @@ class Runs:
 
     @property
     def schemes(self) -> list[str]:
-        return list(dict.fromkeys(self.found.scenario.schemes))
+        return self.found.scenario.schemes
 
     def of(self, scheme: str) -> list[Run]:
         runs = [run for run in self.found.runs if run["scheme"] == scheme]

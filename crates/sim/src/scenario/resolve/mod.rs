@@ -75,7 +75,12 @@ fn schemes(written: &ScenarioFile, check: &mut Check<'_>) {
     }
     check.inside("schemes", |check| {
         for (index, text) in written.schemes.iter().enumerate() {
-            check.inside(index, |check| scheme(text, &written.profile, check));
+            check.inside(index, |check| {
+                if let Some(first) = written.schemes[..index].iter().position(|other| other == text) {
+                    check.refuse(format!("`{text}` is named twice, as schemes[{first}], too; leave one out"));
+                }
+                scheme(text, &written.profile, check);
+            });
         }
     });
     check.inside("flow", |check| {
