@@ -1,11 +1,14 @@
 //! The emulator in real time, between two network namespaces: what arrives is what the models say.
 #![allow(clippy::disallowed_methods, reason = "these tests are about real time")]
 
+#[path = "emulator/attempts.rs"]
+mod attempts;
 #[path = "emulator/probe.rs"]
 mod probe;
 #[path = "emulator/rig.rs"]
 mod rig;
 
+use attempts::one_of_a_few;
 use probe::{Arrival, Stream};
 use rig::{FAR, NEAR, Rig, over};
 use std::sync::Mutex;
@@ -15,17 +18,6 @@ use std::time::Duration;
 static TURN: Mutex<()> = Mutex::new(());
 
 const PATIENCE: Duration = Duration::from_millis(300);
-
-/// How often a test may measure. The host of a virtual machine takes its processors away, 10 or 20 ms at a time, and nobody
-/// inside can be on time then. It leaves one of a few measurements alone; a bound that the emulator does not keep, none finds
-/// kept.
-const ATTEMPTS: usize = 5;
-
-/// Measures until the bound is found kept. `None`: it cannot be measured here.
-fn one_of_a_few(measure: impl FnMut() -> Option<bool>) {
-    let mut attempts = std::iter::repeat_with(measure).take(ATTEMPTS);
-    assert!(attempts.any(|is_kept| is_kept.unwrap_or(true)), "in none of {ATTEMPTS} measurements");
-}
 
 fn micros(us: u64) -> Duration {
     Duration::from_micros(us)
@@ -105,13 +97,15 @@ fn rate_mbps(arrivals: &[Arrival], bytes: usize) -> f64 {
 fn the_rate_of_a_trace() {
     let _turn = TURN.lock();
     let fast = (0..500u32).flat_map(|ms| [ms, ms]);
-    let slow = (500..1000).step_by(5).flat_map(|ms| [ms, ms]);
+    // The last one ends the round.
+    let slow = (505..=1000).step_by(5).flat_map(|ms| [ms, ms]);
     let text: String = fast.chain(slow).map(|ms| format!("{ms}\n")).collect();
     let file = std::env::temp_dir().join(format!("airtcp-{}.trace", std::process::id()));
     std::fs::write(&file, text).unwrap();
     let path =
-        format!("[[link]]\nname = 'air'\ntrace = '{}'\ndelay = '1ms'\nqueue.packets = 20\n", file.display());
-    let stream = Stream { packets: 5_500, bytes: 1_500, interval: micros(400) };
+        format!("[[link]]\nname = 'air'\ntrace = '{}'\ndelay = '1ms'\nqueue.packets = 200\n", file.display());
+    // So much that some always waits, even where the sender is kept from running for a while.
+    let stream = Stream { packets: 11_000, bytes: 1_500, interval: micros(200) };
     one_of_a_few(|| {
         let (arrivals, _) = over(&path, |rig| stream.run(&rig.near, (&rig.far, FAR), PATIENCE))?;
         let begin = arrivals[0].received;

@@ -1,11 +1,15 @@
 //! Short runs of scenarios on this host's kernel. They need root: elsewhere they say that they are skipped, and pass.
 
+#[path = "emulator/attempts.rs"]
+mod attempts;
+
 use airtcp_live::lab::{Run, run};
 use airtcp_live::namespace::Namespace;
 use airtcp_proto::scheme::Scheme;
 use airtcp_sim::RunOptions;
 use airtcp_sim::scenario::{Recipe, Scenario};
 use airtcp_wire::Dur;
+use attempts::one_of_a_few;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -57,8 +61,13 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
-fn within(value: &Value, range: std::ops::RangeInclusive<f64>) {
-    assert!(range.contains(&number(value)), "{value} is not in {range:?}");
+/// Says so if it is not.
+fn within(value: &Value, range: std::ops::RangeInclusive<f64>) -> bool {
+    let is_within = range.contains(&number(value));
+    if !is_within {
+        eprintln!("{value} is not in {range:?}");
+    }
+    is_within
 }
 
 /// The names of all fields, with where they stand.
@@ -76,26 +85,35 @@ fn fields(prefix: &str, value: &Value, found: &mut BTreeSet<String>) {
 #[test]
 fn without_loss_the_link_is_full_and_the_record_is_the_simulators() {
     let scenario = scenario(&format!("duration = \"3s\"\nwarmup = \"1s\"\n{LINK}"));
-    let Some(found) = outcome(&scenario, "reno") else { return };
-    let record = &found["record"];
-    let flow = &record["flows"][0];
-    within(&record["goodput_bps"], 8.5e6..=9.75e6);
-    assert!(number(&record["goodput_bps"]) <= 1.02 * number(&record["bound_bps"]));
-    // Once Reno has found the queue's end, halving does not empty it any more.
-    within(&flow["rtt_min_ms"], 10.0..=50.0);
-    within(&flow["rtt_p95_ms"], 40.0..=80.0);
-    within(&record["links"][0]["utilisation"], 0.9..=1.01);
-    assert_eq!((&flow["losses_corruption"], &flow["losses_outage"]), (&0.into(), &0.into()));
-    assert_eq!(flow["losses_congestion"], record["links"][0]["drops_overflow"]);
+    one_of_a_few(|| {
+        let found = outcome(&scenario, "reno")?;
+        let record = &found["record"];
+        let flow = &record["flows"][0];
+        assert!(number(&record["goodput_bps"]) <= 1.02 * number(&record["bound_bps"]));
+        assert_eq!((&flow["losses_corruption"], &flow["losses_outage"]), (&0.into(), &0.into()));
+        assert_eq!(flow["losses_congestion"], record["links"][0]["drops_overflow"]);
+        is_as_simulated(&scenario, &found);
+        let kept = [
+            within(&record["goodput_bps"], 8.5e6..=9.75e6),
+            // Once Reno has found the queue's end, halving does not empty it any more.
+            within(&flow["rtt_min_ms"], 10.0..=50.0),
+            within(&flow["rtt_p95_ms"], 40.0..=80.0),
+            within(&record["links"][0]["utilisation"], 0.9..=1.01),
+        ];
+        Some(kept == [true; 4])
+    });
+}
 
+/// Its record has the simulator's fields, and its series have rows.
+fn is_as_simulated(scenario: &Scenario, found: &Value) {
     let scheme = Scheme::parse("reno", "linux").unwrap();
-    let simulated = airtcp_sim::run(&scenario, &scheme, 1, RunOptions::default()).unwrap();
+    let simulated = airtcp_sim::run(scenario, &scheme, 1, RunOptions::default()).unwrap();
     let names = |record: &Value| {
         let mut found = BTreeSet::new();
         fields("", record, &mut found);
         found
     };
-    assert_eq!(names(record), names(&serde_json::to_value(&simulated.record).unwrap()));
+    assert_eq!(names(&found["record"]), names(&serde_json::to_value(&simulated.record).unwrap()));
     for (table, rows) in [("flows", 60), ("queues", 120), ("deliveries", 60), ("rtts", 10)] {
         let columns = found["series"][table].as_object().unwrap();
         let lengths: BTreeSet<_> = columns.values().map(|column| column.as_array().unwrap().len()).collect();
@@ -161,35 +179,42 @@ fn all_kinds_of_traffic_cross_at_once() {
         measure = false
         "#
     ));
-    let Some(found) = outcome(&scenario, "reno") else { return };
-    let flows = found["record"]["flows"].as_array().unwrap();
-    let flow = |name: &str| flows.iter().find(|flow| flow["name"] == name).unwrap();
-    let completions = |name: &str| flow(name)["completion_times_s"].as_array().unwrap().len() as f64;
-    within(&flow("short")["transfers_started"], 40.0..=130.0);
-    assert!(completions("short") >= 0.8 * number(&flow("short")["transfers_started"]));
-    for bulk in flows.iter().filter(|flow| flow["name"] == "bulk") {
-        assert_eq!(
-            (&bulk["bytes_received"], bulk["completion_times_s"].as_array().unwrap().len()),
-            (&300_000.into(), 1)
-        );
-    }
-    assert_eq!(flow("back")["scheme"], "cubic");
-    assert_eq!(completions("back"), 1.0);
-    within(&flow("back")["goodput_bps"], 1e6..=20e6);
-    within(&flow("bursts")["bytes_received"], 20e3..=1e6);
-    within(&flow("datagrams")["data_packets_delivered"], 300.0..=401.0);
-    assert!(flows.iter().all(|flow| flow["resets"] == 0), "{flows:?}");
+    one_of_a_few(|| {
+        let found = outcome(&scenario, "reno")?;
+        let flows = found["record"]["flows"].as_array().unwrap();
+        let flow = |name: &str| flows.iter().find(|flow| flow["name"] == name).unwrap();
+        let completions = |name: &str| flow(name)["completion_times_s"].as_array().unwrap().len() as f64;
+        for bulk in flows.iter().filter(|flow| flow["name"] == "bulk") {
+            assert_eq!(
+                (&bulk["bytes_received"], bulk["completion_times_s"].as_array().unwrap().len()),
+                (&300_000.into(), 1)
+            );
+        }
+        assert_eq!(flow("back")["scheme"], "cubic");
+        assert_eq!(completions("back"), 1.0);
+        assert!(flows.iter().all(|flow| flow["resets"] == 0), "{flows:?}");
+        let kept = [
+            within(&flow("short")["transfers_started"], 40.0..=130.0),
+            completions("short") >= 0.8 * number(&flow("short")["transfers_started"]),
+            within(&flow("back")["goodput_bps"], 1e6..=20e6),
+            within(&flow("bursts")["bytes_received"], 20e3..=1e6),
+            within(&flow("datagrams")["data_packets_delivered"], 300.0..=401.0),
+        ];
+        Some(kept == [true; 5])
+    });
 }
 
 #[test]
 fn a_papers_sender_is_loaded_for_the_run_alone() {
     let scenario = scenario(&format!("duration = \"2s\"\n{LINK}"));
-    let Some(found) = outcome(&scenario, "westwood-vt:beta=18:initial_window=4") else { return };
-    assert_eq!(found["host"]["congestion_control"], "westwood_vt");
-    assert!(found["host"]["controller"]["sockets_opened"].as_u64().unwrap() > 0);
-    within(&found["record"]["goodput_bps"], 7e6..=9.75e6);
-    let left = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap();
-    assert!(!left.contains(&format!("air{}_", std::process::id())), "{left}");
+    one_of_a_few(|| {
+        let found = outcome(&scenario, "westwood-vt:beta=18:initial_window=4")?;
+        assert_eq!(found["host"]["congestion_control"], "westwood_vt");
+        assert!(found["host"]["controller"]["sockets_opened"].as_u64().unwrap() > 0);
+        let left = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap();
+        assert!(!left.contains(&format!("air{}_", std::process::id())), "{left}");
+        Some(within(&found["record"]["goodput_bps"], 7e6..=9.75e6))
+    });
 }
 
 /// A recipe file and where the record is to go.

@@ -1,7 +1,7 @@
 //! Two namespaces, a wire between them that delays and drops as told, and a cgroup.
 
 use airtcp_live::PacketDevice;
-use airtcp_live::emulate::PacketSocket;
+use airtcp_live::emulate::{PacketSocket, be_on_time};
 use airtcp_live::namespace::{Namespace, Veth};
 use airtcp_wire::Dur;
 use nix::fcntl::{Flock, FlockArg};
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 sockopt_impl!(TcpInfo, GetOnly, libc::IPPROTO_TCP, libc::TCP_INFO, libc::tcp_info);
 
@@ -155,7 +155,7 @@ struct Told {
     delay_ms: AtomicU64,
     is_out: AtomicBool,
     is_over: AtomicBool,
-    lost_at: Mutex<Vec<Instant>>,
+    lost_at: Mutex<Vec<SystemTime>>,
 }
 
 impl Wire {
@@ -172,12 +172,13 @@ impl Wire {
     /// Loses everything for `time`. Answers the gaps between the client's packets with data, in ms.
     pub fn outage(&self, time: Dur, work: impl FnOnce()) -> Vec<u64> {
         self.told.lost_at.lock().unwrap().clear();
-        self.told.is_out.store(true, Ordering::Relaxed);
+        self.told.is_out.store(true, Ordering::SeqCst);
         work();
         std::thread::sleep(Duration::from_nanos(time.0));
-        self.told.is_out.store(false, Ordering::Relaxed);
+        self.told.is_out.store(false, Ordering::SeqCst);
         let lost_at = self.told.lost_at.lock().unwrap();
-        lost_at.windows(2).map(|pair| pair[1].duration_since(pair[0]).as_millis() as u64).collect()
+        let gap = |pair: &[SystemTime]| pair[1].duration_since(pair[0]).unwrap().as_millis() as u64;
+        lost_at.windows(2).map(gap).collect()
     }
 }
 
@@ -189,23 +190,26 @@ impl Drop for Wire {
 }
 
 fn carry(devices: &mut [PacketSocket; 2], told: &Told) {
+    be_on_time();
     let mut held = Vec::<(Instant, Vec<u8>)>::new();
     let mut buffer = vec![0; ETHERNET_LEN + usize::from(MTU)];
     while !told.is_over.load(Ordering::Relaxed) {
         let mut waiting = devices.each_ref().map(|device| PollFd::new(device.as_fd(), PollFlags::POLLIN));
         poll(&mut waiting, PollTimeout::from(1u8)).unwrap();
         let now = Instant::now();
-        let is_out = told.is_out.load(Ordering::Relaxed);
+        // Asked after a packet was received, so that none from within the outage comes through.
+        let is_out = || told.is_out.load(Ordering::SeqCst);
         while let Some(len) = devices[0].recv(&mut buffer).unwrap() {
-            if !is_out {
+            if !is_out() {
                 let delay = Duration::from_millis(told.delay_ms.load(Ordering::Relaxed));
                 held.push((now + delay, buffer[..len].to_vec()));
             } else if len > HEADERS_LEN {
-                told.lost_at.lock().unwrap().push(now);
+                // However late this thread has come for it.
+                told.lost_at.lock().unwrap().push(devices[0].arrived().unwrap());
             }
         }
         while let Some(len) = devices[1].recv(&mut buffer).unwrap() {
-            if !is_out {
+            if !is_out() {
                 devices[0].send(&buffer[..len]).unwrap();
             }
         }
