@@ -118,6 +118,37 @@ fn ecn_echo_in_a_recovery_that_was_not_answered_reduces_once() {
     assert_eq!((counted.losses_corruption, counted.ecn_echoes, counted.reductions), (1, 1, 1));
 }
 
+/// With 30 in flight and one delivered, PRR would let two be sent. A window that is left alone keeps the sending rate.
+#[test]
+fn prr_has_a_say_in_reductions_alone() {
+    for (scheme, allowed) in [("spectcp", 40), ("veno", 32)] {
+        let mut sender = Sender::new(scheme);
+        sender.loss(false);
+        assert_eq!(sender.machine.view().snd_cwnd, allowed, "{scheme}");
+    }
+}
+
+/// RFC 3168 §6.1.2: once a window. The recovery in which ECN-Echo was answered ends before the CWR has arrived, so that the
+/// echo goes on.
+#[test]
+fn an_echo_that_outlives_its_recovery_is_not_answered_again() {
+    let mut sender = Sender::new("spectcp");
+    sender.loss(false);
+    sender.ack.nxt += 30 * MSS;
+    sender.echo();
+    assert_eq!(sender.cwnd(), 20);
+    sender.machine.send_cwr();
+    (sender.ack.una, sender.ack.is_echoed) = (sender.ack.una + 40 * MSS, true);
+    sender.machine.ack(&sender.ack);
+    assert_eq!((sender.machine.view().state, sender.machine.view().snd_cwnd, sender.ssthresh()), (2, 20, 20));
+    assert!(!sender.owes_cwr());
+    assert_eq!(sender.machine.counters().ecn_echoes, 1);
+    // All of that window is acknowledged: what is echoed now is news.
+    sender.acked(31);
+    sender.acked(1);
+    assert_eq!((sender.cwnd(), sender.machine.counters().ecn_echoes), (10, 2));
+}
+
 #[test]
 fn ecn_echo_with_the_loss_makes_it_congestion() {
     let mut sender = Sender::new("spectcp");

@@ -14,9 +14,12 @@
  *   kernel asks, too: a loss as any other, as in the simulator.
  * - In recovery and after ECN-Echo the kernel lowers cwnd towards ssthresh (PRR) and sets it to that at last. To leave cwnd
  *   as it is, ssthresh has to be cwnd until then; at CA_EVENT_COMPLETE_CWR it becomes what the controller wants it to be.
+ *   Until then PRR lets out what has arrived, so that losses would empty the path: min_tso_segs, asked before anything is
+ *   sent, puts cwnd back.
  * - ECN-Echo while it recovers from a loss is not asked for, since the kernel has lowered cwnd for that. If the controller
  *   has not, in_ack_event does. And as the kernel tells the receiver at the same time that it has slowed down (CWR), which
- *   would silence ECN-Echo, that is withdrawn if it is not so.
+ *   would silence ECN-Echo, that is withdrawn if it is not so. Such a recovery ends before the receiver has heard of the
+ *   reduction: what it then still echoes is not answered again.
  * - For one round trip after ECN-Echo cwnd does not grow.
  * - A timeout within recovery is not asked for, either: set_state asks, by the window in which the loss happened. */
 #ifndef AIRTCP_HOOKS_H
@@ -28,10 +31,14 @@
 #define JOIN(a, b) JOIN_(a, b)
 #define AVOIDANCE JOIN(CONTROLLER, _avoidance)
 
+/* The kernel's own, net.ipv4.tcp_min_tso_segs. */
+#define MIN_TSO_SEGS 2
+
+/* Room for what is sent until a segment that was lost three times has arrived. */
+#define SEND_BUFFER_WINDOWS 4
+
 /* In the socket. */
 struct state {
-	/* cwnd when the kernel asked last. */
-	__u64 cwnd_before_q16;
 	/* As of the last ACK. */
 	__u32 una;
 	__u32 delivered;
@@ -46,8 +53,13 @@ struct state {
 	/* ssthresh before the last reduction; and what it is to be after it, 0: what it is. */
 	__u32 ssthresh_before;
 	__u32 ssthresh_after;
-	/* What belongs to either beside whole segments. */
+	/* cwnd when the kernel asked last. */
+	__u32 cwnd_before;
+	/* What belongs to either ssthresh, and to that cwnd, beside whole segments. */
 	__u16 ssthresh_fraction_q16;
+	__u16 cwnd_fraction_before_q16;
+	/* SND.NXT when ECN-Echo was answered to. */
+	__u32 echo_answered_until;
 	/* tcp_mstamp of the last ACK with ECN-Echo, the lower half. */
 	__u32 echoed_at;
 	__u8 is_echoed : 1;
@@ -63,8 +75,10 @@ struct state {
 	__u8 is_timeout_told : 1;
 	/* The receiver was owed a CWR before. */
 	__u8 owed_cwr : 1;
-	__u8 cause;
-	__u8 judgement;
+	/* Not all that was sent before has been acknowledged. */
+	__u8 is_echo_answered : 1;
+	__u8 cause : 2;
+	__u8 judgement : 2;
 	struct CONTROLLER own;
 };
 
@@ -103,6 +117,11 @@ static __always_inline __u32 ssthresh_of(struct sock *sk)
 	struct state *state = state_of(sk);
 
 	return state->ssthresh_after ? state->ssthresh_after : tcp_sk(sk)->snd_ssthresh;
+}
+
+static __always_inline __u64 cwnd_before_q16(struct state *state)
+{
+	return ((__u64)state->cwnd_before << 16) + state->cwnd_fraction_before_q16;
 }
 
 static __always_inline struct window window_of(struct sock *sk)
@@ -176,12 +195,30 @@ static __always_inline __u32 reduce(struct sock *sk, enum cause cause)
 	struct congestion event = congestion_of(sk, cause, cwnd_q16(&window));
 	__u64 ssthresh_q16 = ask(sk, &event, &window);
 
-	state->cwnd_before_q16 = cwnd_q16(&window);
+	state->cwnd_before = window.cwnd;
+	state->cwnd_fraction_before_q16 = window.fraction_q32 >> 16;
 	state->ssthresh_after = ssthresh_q16 >> 16;
+	if (cause == CAUSE_ECN) {
+		state->echo_answered_until = event.nxt;
+		state->is_echo_answered = 1;
+	}
 	if (state->is_lower)
 		set_cwnd_q16(&window, ssthresh_q16);
 	state->cwnd = window.cwnd;
 	state->fraction_q32 = window.fraction_q32;
+	return window.cwnd;
+}
+
+/* The kernel is about to lower cwnd without need: that and ssthresh are to be as they are. */
+static __always_inline __u32 leave(struct sock *sk)
+{
+	struct state *state = state_of(sk);
+	struct window window = window_of(sk);
+
+	state->ssthresh_after = ssthresh_of(sk);
+	state->cwnd = window.cwnd;
+	state->is_answered = 0;
+	state->is_lower = 0;
 	return window.cwnd;
 }
 
@@ -274,6 +311,8 @@ static __always_inline void observe(struct sock *sk)
 	state->delivered = tp->delivered;
 	state->is_measured = 0;
 	state->was_lowering = ack.in_recovery;
+	if (!is_before(tp->snd_una, state->echo_answered_until))
+		state->is_echo_answered = 0;
 	if (AVOIDANCE.observe)
 		AVOIDANCE.observe(&state->own, PARAMS, &ack, &window);
 	if (!ack.in_recovery)
@@ -342,7 +381,7 @@ void BPF_PROG(in_ack_event, struct sock *sk, __u32 flags)
 	/* Recovery that ends with this ACK leaves it to ssthresh(). */
 	if (state->is_answered || phase < TCP_CA_Recovery || !is_before(tp->snd_una, tp->high_seq))
 		return;
-	if (state->is_echoed)
+	if (state->is_echoed && !state->is_echo_answered)
 		answer_late(sk);
 	else if (phase == TCP_CA_Loss)
 		settle_cwr(sk);
@@ -352,10 +391,13 @@ SEC("struct_ops")
 __u32 BPF_PROG(ssthresh, struct sock *sk)
 {
 	struct state *state = state_of(sk);
+	enum cause cause = has_ecn_echo(sk) ? CAUSE_ECN : CAUSE_LOSS;
 
-	state->is_asked = 1;
 	state->owed_cwr = !!(tcp_sk(sk)->ecn_flags & TCP_ECN_QUEUE_CWR);
-	return reduce(sk, has_ecn_echo(sk) ? CAUSE_ECN : CAUSE_LOSS);
+	if (cause == CAUSE_ECN && state->is_echo_answered)
+		return leave(sk);
+	state->is_asked = 1;
+	return reduce(sk, cause);
 }
 
 SEC("struct_ops")
@@ -367,9 +409,9 @@ void BPF_PROG(cwnd_event, struct sock *sk, enum tcp_ca_event event)
 	switch (event) {
 	case CA_EVENT_LOSS:
 		/* ssthresh() took it for a loss. */
-		set_cwnd_q16(&window, state->cwnd_before_q16);
+		set_cwnd_q16(&window, cwnd_before_q16(state));
 		window.ssthresh_q16 = ssthresh_q16(sk, state->ssthresh_before);
-		time_out(sk, &window, state->cwnd_before_q16);
+		time_out(sk, &window, cwnd_before_q16(state));
 		state->is_timeout_told = 1;
 		break;
 	case CA_EVENT_COMPLETE_CWR:
@@ -391,7 +433,7 @@ static __always_inline void enter_loss(struct sock *sk)
 	struct congestion event = congestion_of(sk, CAUSE_TIMEOUT, 0);
 	struct window window = window_of(sk);
 	/* In recovery from a loss, unless ECN-Echo has been answered to since, cwnd as it was then. */
-	__u64 lossy_window_q16 = state->cause == CAUSE_LOSS ? state->cwnd_before_q16 : cwnd_q16(&window);
+	__u64 lossy_window_q16 = state->cause == CAUSE_LOSS ? cwnd_before_q16(state) : cwnd_q16(&window);
 
 	COUNT(timeouts);
 	state->owed_cwr = !!(tp->ecn_flags & TCP_ECN_QUEUE_CWR);
@@ -417,10 +459,13 @@ void BPF_PROG(set_state, struct sock *sk, __u8 phase)
 
 	if (phase == TCP_CA_Loss) {
 		enter_loss(sk);
-	} else if (state->is_asked) {
-		count_answer(sk);
-		settle_cwr(sk);
+		return;
 	}
+	if (state->is_asked)
+		count_answer(sk);
+	else if (state->is_answered)
+		return;
+	settle_cwr(sk);
 }
 
 static __always_inline __u64 slow_start_gain(struct state *state)
@@ -450,6 +495,25 @@ void BPF_PROG(cong_avoid, struct sock *sk, __u32 ack, __u32 acked)
 	set_window(sk, &window);
 }
 
+/* Where the controller has left cwnd as it was, PRR has no say. */
+SEC("struct_ops")
+__u32 BPF_PROG(min_tso_segs, struct sock *sk)
+{
+	struct state *state = state_of(sk);
+
+	if (is_lowering_cwnd(sk) && !state->is_lower)
+		tcp_sk(sk)->snd_cwnd = state->cwnd;
+	return MIN_TSO_SEGS;
+}
+
+/* While a hole stays open the socket keeps all that was sent after it. With the kernel's two windows the sender would stop as
+ * soon as a retransmission is lost. */
+SEC("struct_ops")
+__u32 BPF_PROG(sndbuf_expand, struct sock *sk)
+{
+	return SEND_BUFFER_WINDOWS;
+}
+
 SEC("struct_ops")
 __u32 BPF_PROG(undo_cwnd, struct sock *sk)
 {
@@ -474,6 +538,8 @@ struct tcp_congestion_ops controller = {
 	.cwnd_event = (void *)cwnd_event,
 	.set_state = (void *)set_state,
 	.cong_avoid = (void *)cong_avoid,
+	.min_tso_segs = (void *)min_tso_segs,
+	.sndbuf_expand = (void *)sndbuf_expand,
 	.undo_cwnd = (void *)undo_cwnd,
 	.flags = TCP_CONG_NON_RESTRICTED,
 	.name = "controller",

@@ -58,6 +58,8 @@ struct host_view {
 	__u32 state;
 	/* A CWR is owed to the receiver. */
 	__u32 owes_cwr;
+	/* What may be in flight now. */
+	__u32 snd_cwnd;
 };
 
 static struct sock *sock_of(struct machine *machine)
@@ -259,6 +261,8 @@ void machine_ack(struct machine *machine, const struct host_ack *ack)
 	} else if (ack->acked) {
 		machine->ops->cong_avoid(sock_of(machine), ack->una, ack->delivered);
 	}
+	/* It is about to send. */
+	machine->ops->min_tso_segs(sock_of(machine));
 }
 
 /* The retransmission timer expires, and all that is in flight is taken for lost. */
@@ -313,6 +317,7 @@ void machine_view(const struct machine *machine, struct host_view *view)
 	view->ssthresh = tp->snd_ssthresh;
 	view->state = state_of(machine);
 	view->owes_cwr = !!(tp->ecn_flags & TCP_ECN_QUEUE_CWR);
+	view->snd_cwnd = tp->snd_cwnd;
 }
 
 void machine_counters(const struct machine *machine, struct counters *counters)

@@ -38,6 +38,8 @@ pub struct View {
     /// The kernel's TCP_CA_Open (0), Disorder, CWR, Recovery or Loss (4).
     pub state: u32,
     pub owes_cwr: u32,
+    /// What may be in flight now.
+    pub snd_cwnd: u32,
 }
 
 impl View {
