@@ -112,8 +112,9 @@ fn empty() -> Form {
     // A connection learns nothing from those before it.
     form.sysctl("tcp_no_metrics_save", 1);
     form.sysctl("tcp_slow_start_after_idle", 1);
-    // The send buffer is not to be what limits a sender.
-    form.sysctl("tcp_wmem", "4096 131072 67108864");
+    // The send buffer is not to be what limits a sender. Left to itself it grows to two windows, which a hole fills whose
+    // retransmission is lost.
+    form.sysctl("tcp_wmem", "4096 67108864 67108864");
     form
 }
 
