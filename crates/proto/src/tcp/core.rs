@@ -160,16 +160,21 @@ impl Core {
         self.inflation = 0;
         self.phase = Phase::Recovery;
         self.stats.fast_retransmits += 1;
-        let prior_cwnd = self.cc.cwnd();
-        let flight_size = self.flight_size();
         self.is_spared = self.is_corruption;
-        if !self.is_spared {
-            self.congestion(now, Cause::Loss, false);
+        // RFC 3168 §6.1.2: a reduction for ECN-Echo that is still going on is this window's.
+        if !self.is_spared && self.prr.is_none() {
+            self.reduce(now, Cause::Loss);
         }
+        self.forced = Some(Reason::FastRetransmit);
+    }
+
+    /// Tells the controller; what it reduces is spread over a round trip.
+    fn reduce(&mut self, now: Time, cause: Cause) {
+        let (prior_cwnd, flight_size) = (self.cc.cwnd(), self.flight_size());
+        self.congestion(now, cause, false);
         if self.uses_prr && !self.cc.governs_recovery() && self.cc.cwnd() < prior_cwnd {
             self.prr = Some(Prr::new(flight_size, self.cc.cwnd(), self.mss));
         }
-        self.forced = Some(Reason::FastRetransmit);
     }
 
     /// A duplicate ACK has arrived, with ELN or without. One hole of an episode that is congestion is answered to.
@@ -220,7 +225,9 @@ impl Core {
     fn begin_episode(&mut self, now: Time, trigger: Trigger) {
         // Behind a hole that stays open, SACK lets FlightSize grow beyond any window that was ever allowed.
         let pipe_prev = self.flight_size().min(self.cc.cwnd()).max(self.cc.ssthresh());
-        let is_resent = self.board.first().is_some_and(|first| first.is_resent());
+        // Where nothing waits to be resent the episode is about retransmissions that are on their way.
+        let is_resent = self.board.first().is_some_and(|first| first.is_resent())
+            || (trigger == Trigger::Loss && self.board.lost() == 0);
         self.spurious.save(now, trigger, pipe_prev, self.rtt.saved(), self.nxt, is_resent);
         self.recover = self.nxt;
     }
@@ -239,8 +246,26 @@ impl Core {
     /// ECN-Echo: reduce once a window (RFC 3168 §6.1.2).
     pub fn handle_ecn_echo(&mut self, now: Time) {
         self.stats.ecn_echoes_received += 1;
-        if self.una > self.ecn_recover && self.nxt > 0 {
-            self.congestion(now, Cause::Ecn, false);
+        if self.una <= self.ecn_recover || self.nxt == 0 {
+            return;
+        }
+        match self.phase {
+            Phase::Open => self.reduce(now, Cause::Ecn),
+            _ => self.congestion(now, Cause::Ecn, false),
+        }
+    }
+
+    /// Is cwnd held or being lowered: in fast recovery, or after ECN-Echo, if that is spread over a round trip?
+    #[inline]
+    pub fn is_reducing(&self) -> bool {
+        self.prr.is_some() || self.phase == Phase::Recovery
+    }
+
+    /// The reduction for ECN-Echo is over once what was sent after it has been acknowledged.
+    #[inline]
+    pub fn end_ecn_reduction(&mut self) {
+        if self.phase == Phase::Open && self.una > self.ecn_recover {
+            self.prr = None;
         }
     }
 

@@ -202,7 +202,7 @@ impl Sender {
             return;
         }
         let prior_in_flight = self.core.board.in_flight();
-        let prior_phase = self.core.phase;
+        let was_reducing = self.core.is_reducing();
         let (summary, newest, timed_at) = self.update_scoreboard(now, ack);
         self.update_window(ack.ack, ack.window);
         if summary.acked > 0 {
@@ -212,7 +212,7 @@ impl Sender {
         self.sample_rtt(now, &summary, timed_at);
         self.recover(&summary, ack);
         let rate = self.core.sampler.sample(now, &newest, self.core.rtt.min());
-        self.tell_controller(now, ack, &summary, prior_in_flight, prior_phase, rate);
+        self.tell_controller(now, ack, &summary, prior_in_flight, was_reducing, rate);
         self.restart_timer(now, summary.acked > 0);
     }
 
@@ -336,12 +336,13 @@ impl Sender {
         if self.core.phase != Phase::Open {
             self.judge_spurious(summary, ack);
         }
+        self.core.end_ecn_reduction();
         self.policy.on_ack(&mut self.core, summary);
-        if let Some(prr) = &mut self.core.prr {
-            prr.on_ack(summary.delivered, self.core.board.in_flight());
-        }
         if ack.ece {
             self.core.handle_ecn_echo(now);
+        }
+        if let Some(prr) = &mut self.core.prr {
+            prr.on_ack(summary.delivered, self.core.board.in_flight());
         }
     }
 
@@ -375,7 +376,7 @@ impl Sender {
         ack: &AckIn<'_>,
         summary: &AckSummary,
         prior_in_flight: u64,
-        prior_phase: Phase,
+        was_reducing: bool,
         rate: crate::cc::RateSample,
     ) {
         let core = &mut self.core;
@@ -389,7 +390,7 @@ impl Sender {
             min_rtt: core.rtt.min(),
             prior_in_flight,
             in_flight: core.board.in_flight(),
-            in_recovery: prior_phase == Phase::Recovery || core.phase == Phase::Recovery,
+            in_recovery: was_reducing || core.is_reducing(),
             is_cwnd_limited: self.limited_at > summary.prior_una,
             ece: ack.ece,
             peer_timestamp: ack.peer_timestamp,

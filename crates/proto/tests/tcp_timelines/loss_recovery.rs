@@ -242,6 +242,22 @@ fn rack_waits_for_the_reordering_window() {
     assert_eq!(script.sent_why()[0], (225, 0, Reason::FastRetransmit));
 }
 
+/// RFC 5681 §4.3: losses in two successive windows are two signs of congestion, also where the second one is found and resent
+/// before recovery from the first is over.
+#[test]
+fn a_loss_in_the_next_window_reduces_again_when_the_first_recovery_is_over() {
+    for (lost, reductions) in [(Some(10), 2), (None, 1)] {
+        let mut script = Script::opened(&rack(), 10);
+        script.write(100).at(200).sack(0, &[(1, 10)]).drain();
+        let next = lost.map_or(10, |lost| lost + 1);
+        script.at(300).sack(0, &[(next, 14), (1, 10)]);
+        assert_eq!(script.sent().contains(&10), lost.is_some());
+        script.at(400).sack(10, &[(next, 14)]);
+        assert_eq!(script.connection.stats().cwnd_reductions, reductions, "{lost:?}");
+        assert_eq!(script.view().in_recovery, lost.is_some());
+    }
+}
+
 /// RFC 8985 §6: a lost retransmission is found without a timeout.
 #[test]
 fn rack_finds_a_lost_retransmission() {

@@ -1,7 +1,7 @@
 //! Slow start, ECN, Nagle, the peer's window.
 
 use crate::script::{MSS, Script, plain};
-use airtcp_proto::tcp::{Reason, TcpConfig};
+use airtcp_proto::tcp::{Reason, Recovery, TcpConfig};
 use airtcp_wire::{Ecn, Flags};
 
 /// RFC 5681 §3.1: cwnd grows by a segment for each ACK of new data.
@@ -83,6 +83,43 @@ fn ecn_echo_reduces_once_a_window_and_cwr_is_sent_once() {
     assert_eq!(after, [(Ecn::Ect0, true), (Ecn::Ect0, false), (Ecn::Ect0, false), (Ecn::Ect0, false)]);
     script.at(300).ack_with(11, Flags::ECE);
     assert_eq!(script.connection.stats().cwnd_reductions, 2, "the next window may reduce again");
+}
+
+/// Ten segments out, and ECN-Echo with the first ACK; Linux's way of answering.
+fn echoed() -> Script {
+    let config = TcpConfig {
+        ecn: true,
+        prr: true,
+        sack: true,
+        recovery: Recovery::RackTlp,
+        initial_ssthresh: Some(10),
+        ..plain()
+    };
+    let mut script = Script::opened(&config, 10);
+    script.write(100).at(200).drain();
+    script.ack_with(1, Flags::ECE);
+    script
+}
+
+/// RFC 6937 §3 in Linux's state CWR: FlightSize is nine segments, and one leaves for about two that arrive, until as many
+/// are in flight as cwnd allows. It grows again once what was sent after the echo has been acknowledged.
+#[test]
+fn with_prr_the_answer_to_ecn_echo_takes_a_round_trip_in_which_nothing_grows() {
+    let mut script = echoed();
+    let sent: Vec<_> = (2..=10).map(|n| script.ack(n).sent().len()).collect();
+    assert_eq!(sent, [1, 0, 1, 0, 1, 0, 1, 0, 0]);
+    script.at(300).ack(11);
+    assert_eq!((script.view().cwnd, script.view().ssthresh), (4500, 4500));
+    assert!(script.ack(12).view().cwnd > 4500);
+}
+
+/// RFC 3168 §6.1.2: one reduction for the marks and losses of one window.
+#[test]
+fn a_loss_found_while_the_answer_to_ecn_echo_goes_on_reduces_no_further() {
+    let mut script = echoed();
+    script.sack(1, &[(2, 5)]);
+    assert!(script.view().in_recovery);
+    assert_eq!((script.view().ssthresh, script.connection.stats().cwnd_reductions), (4500, 1));
 }
 
 /// RFC 3168 §6.1.5: a retransmission is not ECN-capable.

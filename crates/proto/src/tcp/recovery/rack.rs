@@ -136,6 +136,16 @@ impl Rack {
         Time::NEVER
     }
 
+    /// Is anything that was found lost still outstanding? When an episode ends it was sent in the next window, whose losses
+    /// are another sign of congestion (RFC 5681 §4.3).
+    fn is_repairing(&self, core: &Core) -> bool {
+        let is_under_way = |&(_, start): &(Time, u64)| {
+            let sent = core.board.get(core.board.index_at(start));
+            sent.is_some_and(|sent| sent.is_resent() && sent.fate == Fate::InFlight)
+        };
+        core.board.lost() > 0 || self.resent.iter().any(is_under_way)
+    }
+
     /// RFC 8985 §7.4: a probe that resent the tail and was acknowledged without a DSACK has repaired a loss.
     fn judge_probe(&mut self, core: &mut Core, ack: &AckSummary) {
         let Some((end, is_retransmission)) = self.probe.out.filter(|(end, _)| core.una >= *end) else {
@@ -190,7 +200,8 @@ impl LossRecovery for Rack {
 
     fn on_ack(&mut self, core: &mut Core, ack: &AckSummary) {
         self.min_rtt = core.rtt.min();
-        if core.phase != Phase::Open && core.una >= core.recover {
+        let is_over = core.phase != Phase::Open && core.una >= core.recover;
+        if is_over {
             core.leave_episode(ack.now);
             self.on_recovery_exit();
         }
@@ -199,7 +210,8 @@ impl LossRecovery for Rack {
         if core.phase == Phase::Open {
             hold_back(core);
         }
-        if self.detect(core, ack.now) && core.phase == Phase::Open {
+        let has_lost = self.detect(core, ack.now) || (is_over && self.is_repairing(core));
+        if has_lost && core.phase == Phase::Open {
             core.enter_recovery(ack.now);
         }
         if ack.acked > 0 || ack.sacked > 0 {
