@@ -86,7 +86,8 @@ impl Replay {
             initial_ssthresh: u64::MAX,
             slow_start: SlowStartKind::Classic,
             byte_counting_limit: None,
-            whole_segments: true,
+            // The programs keep what is less than a segment.
+            whole_segments: false,
             cubic: CubicRules::Linux,
             is_paced: false,
             seed: 1,
@@ -160,7 +161,7 @@ impl Replay {
             rate: RateSample::default(),
         });
         let was_recovering = before.state >= 3;
-        if was_recovering && (after.state != before.state || is_loss) {
+        if was_recovering && (after.state != before.state || after.recoveries != before.recoveries) {
             self.rust.on_recovery_exit(now);
         }
         if is_loss {

@@ -30,6 +30,7 @@ struct machine {
 	__u32 expiries;
 	__u32 prr_delivered;
 	__u32 prr_out;
+	__u32 recoveries;
 };
 
 /* In segments, bytes and microseconds. */
@@ -60,6 +61,8 @@ struct host_view {
 	__u32 owes_cwr;
 	/* What may be in flight now. */
 	__u32 snd_cwnd;
+	/* How often it has begun to recover without a timeout. */
+	__u32 recoveries;
 };
 
 static struct sock *sock_of(struct machine *machine)
@@ -170,6 +173,7 @@ static void leave_states(struct machine *machine)
 static void enter_recovery(struct machine *machine, int is_echoed)
 {
 	machine->prior_ssthresh = 0;
+	machine->recoveries++;
 	if (!is_lowering(machine)) {
 		if (!is_echoed)
 			machine->prior_ssthresh = current_ssthresh(machine);
@@ -318,6 +322,7 @@ void machine_view(const struct machine *machine, struct host_view *view)
 	view->state = state_of(machine);
 	view->owes_cwr = !!(tp->ecn_flags & TCP_ECN_QUEUE_CWR);
 	view->snd_cwnd = tp->snd_cwnd;
+	view->recoveries = machine->recoveries;
 }
 
 void machine_counters(const struct machine *machine, struct counters *counters)

@@ -40,6 +40,8 @@ pub struct View {
     pub owes_cwr: u32,
     /// What may be in flight now.
     pub snd_cwnd: u32,
+    /// How often it has begun to recover without a timeout.
+    pub recoveries: u32,
 }
 
 impl View {
