@@ -24,12 +24,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// How long before a departure the driver stops sleeping. Measured at 770 probes a second over a path of 1 ms, on two cores
 /// with twelve other processes that wanted to run, with real-time priority:
 ///
-/// | stops before | late, median | late, 99th percentile |
-/// |---|---|---|
-/// | 0 | 42–50 µs | 140–890 µs |
-/// | 30 µs | 12–23 µs | 70–180 µs |
-/// | 80 µs | 0.6–0.8 µs | 170–370 µs |
-/// | 150 µs | 0.5–0.7 µs | 40–90 µs |
+/// | stops before | late, median | late, 99th percentile | RTT, median |
+/// |---|---|---|---|
+/// | 0 | 24–34 µs | 73–101 µs | 1.07–1.10 ms |
+/// | 30 µs | 0.7–3.6 µs | 24–980 µs | 1.02–1.03 ms |
+/// | 80 µs | 0.6–0.7 µs | 5–25 µs | 1.02 ms |
+/// | 150 µs | 0.5–0.6 µs | 3–42 µs | 1.01–1.02 ms |
 ///
 /// From 80 µs on the median is the loop's own. More would cost a processor whose packets leave every 150 µs.
 pub const SPIN: Dur = Dur::from_micros(80);
