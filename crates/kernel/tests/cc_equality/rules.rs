@@ -149,6 +149,16 @@ fn an_echo_that_outlives_its_recovery_is_not_answered_again() {
     assert_eq!((sender.cwnd(), sender.machine.counters().ecn_echoes), (10, 2));
 }
 
+/// Nor the one that comes with the last ACK of the window: CWR is on its way.
+#[test]
+fn an_echo_before_the_cwr_is_acknowledged_is_not_answered_again() {
+    let mut sender = Sender::new("spectcp");
+    sender.loss(true);
+    sender.ack.is_echoed = true;
+    sender.recover();
+    assert_eq!((sender.cwnd(), sender.machine.counters().ecn_echoes), (20, 1));
+}
+
 #[test]
 fn ecn_echo_with_the_loss_makes_it_congestion() {
     let mut sender = Sender::new("spectcp");

@@ -75,7 +75,7 @@ struct state {
 	__u8 is_timeout_told : 1;
 	/* The receiver was owed a CWR before. */
 	__u8 owed_cwr : 1;
-	/* Not all that was sent before has been acknowledged. */
+	/* Nothing that was sent since, and CWR with it, has been acknowledged. */
 	__u8 is_echo_answered : 1;
 	__u8 cause : 2;
 	__u8 judgement : 2;
@@ -311,7 +311,7 @@ static __always_inline void observe(struct sock *sk)
 	state->delivered = tp->delivered;
 	state->is_measured = 0;
 	state->was_lowering = ack.in_recovery;
-	if (!is_before(tp->snd_una, state->echo_answered_until))
+	if (is_before(state->echo_answered_until, tp->snd_una))
 		state->is_echo_answered = 0;
 	if (AVOIDANCE.observe)
 		AVOIDANCE.observe(&state->own, PARAMS, &ack, &window);
