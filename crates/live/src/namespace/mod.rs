@@ -103,7 +103,8 @@ fn told(error: io::Error, what: &str) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::{TcpListener, TcpStream, UdpSocket};
+    use crate::tun::PacketDevice;
+    use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
     use std::time::Duration;
 
     /// `None`, with a message, where this process may not make namespaces.
@@ -142,6 +143,27 @@ mod tests {
             bound().is_err()
         };
         assert!((0..500).any(|_| is_gone()), "it stays");
+    }
+
+    #[test]
+    fn a_veth_loses_nothing_from_the_start() {
+        let Some(namespace) = namespace() else { return };
+        for number in 0..50 {
+            let name = format!("v{number}");
+            let address = Ipv4Addr::new(10, 9, number, 1);
+            let mut end = namespace.veth(&Veth { name: &name, address, prefix: 24, mtu: 1500 }).unwrap();
+            let socket = namespace.run(|| UdpSocket::bind((address, 9000))).unwrap().unwrap();
+            socket.send_to(b"x", (Ipv4Addr::new(10, 9, number, 2), 9000)).unwrap();
+            let mut frame = [0; 100];
+            let len =
+                (0..100_000).find_map(|_| end.recv(&mut frame).unwrap()).expect("what the host has sent");
+            // Back to where it came from: a checksum does not heed the order of addresses and ports.
+            let (source, destination) = frame[26..34].split_at_mut(4);
+            source.swap_with_slice(destination);
+            end.send(&frame[..len]).unwrap();
+            socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+            assert_eq!(socket.recv(&mut [0; 10]).unwrap(), 1);
+        }
     }
 
     #[test]

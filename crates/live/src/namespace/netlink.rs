@@ -42,14 +42,27 @@ impl Netlink {
         self.change(RouteNetlinkMessage::SetLink(link))
     }
 
+    /// Waits until a link that has found its carrier sends, and does not drop: before it answers, the kernel does what else it
+    /// would do in its own time (since Linux 6.8).
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn await_carrier(&self, index: u32) -> io::Result<()> {
+        self.get(index).map(|_| ())
+    }
+
+    fn get(&self, index: u32) -> io::Result<Vec<RouteNetlinkMessage>> {
+        let mut link = LinkMessage::default();
+        link.header.index = index;
+        self.ask(RouteNetlinkMessage::GetLink(link), NLM_F_REQUEST | NLM_F_ACK)
+    }
+
     /// The name of the link of this index.
     ///
     /// # Errors
     /// The kernel's.
     pub fn name(&self, index: u32) -> io::Result<String> {
-        let mut link = LinkMessage::default();
-        link.header.index = index;
-        let links = self.ask(RouteNetlinkMessage::GetLink(link), NLM_F_REQUEST | NLM_F_ACK)?;
+        let links = self.get(index)?;
         let mut attributes = links.into_iter().flat_map(|link| match link {
             RouteNetlinkMessage::NewLink(link) => link.attributes,
             _ => Vec::new(),

@@ -46,8 +46,11 @@ impl Namespace {
             without_ipv6(&alone, "default")?;
             self.run(|| veth.make(&alone))??;
             without_ipv6(self, veth.name)?;
+            // The end that comes up last sends at once. The other one is to be asked for.
+            let end = alone.run(far_end)??;
             self.run(|| veth.set_up())??;
-            alone.run(far_end)?
+            alone.run(|| Netlink::open()?.await_carrier(if_nametoindex(FAR_END)?))??;
+            Ok(end)
         };
         make().map_err(|error| {
             let hint = match error.raw_os_error() {
