@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -113,3 +114,11 @@ def runs_of(**goodputs_mbps: Sequence[float]) -> list[Run]:
         for scheme, goodputs in goodputs_mbps.items()
         for seed, goodput in enumerate(goodputs, 1)
     ]
+
+
+@pytest.fixture(autouse=True)
+def _interruptible() -> Iterator[None]:
+    """A shell starts what it puts into the background with SIGINT ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
