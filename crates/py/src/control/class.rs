@@ -128,7 +128,9 @@ impl Given for GivenClass {
         self.class.description.parameters.iter().map(Parameter::param).collect()
     }
 
+    /// cwnd is in bytes, and grows by any number of them, whatever the profile's own controllers do.
     fn build(&self, build: &Build, values: &Values) -> Box<dyn CongestionControl> {
+        let build = &Build { whole_segments: false, ..*build };
         let adapter = Adapter::new(self.class.clone(), self.fault.clone(), values.clone());
         Box::new(Composed::new(build, adapter))
     }
