@@ -1,4 +1,4 @@
-"""A rule written in Python gives what the native one gives, to the byte, where that follows the RFC in bytes as well."""
+"""A rule written in Python gives to the byte what the native one gives, where that counts in bytes, too."""
 
 from __future__ import annotations
 
