@@ -132,7 +132,8 @@ fn hear(orders: PipeReader) -> anyhow::Result<Option<Order>> {
 fn obey(order: &Order, signals: &Signals) -> anyhow::Result<u8> {
     let mut command = Command::new(&order.program);
     command.args(&order.arguments).envs(order.environment.iter().cloned());
-    let child = match signals.as_before(|| command.spawn())? {
+    signals.as_before(&mut command);
+    let child = match command.spawn() {
         Ok(child) => Pid::from_raw(child.id() as i32),
         Err(error) => return Ok(refusal(&order.program, &error)),
     };
