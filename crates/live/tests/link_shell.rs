@@ -189,7 +189,7 @@ fn what_the_command_has_started_ends_with_it() {
 #[test]
 fn the_command_is_told_to_end_and_then_killed() {
     on_a_host(|| {
-        let (mut polite, _) = start(&[], "trap 'exit 9' TERM; sleep 1000 & echo ready; wait");
+        let (mut polite, _) = start(&[], "trap 'exit 9' TERM; echo ready; sleep 1000 & wait");
         send(&polite, Signal::SIGTERM);
         assert_eq!(polite.wait().unwrap().code(), Some(9));
         let (mut stubborn, namespace) = start(&[], "trap '' TERM; readlink /proc/self/ns/net; sleep 1000");
