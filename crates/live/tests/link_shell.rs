@@ -203,7 +203,8 @@ fn the_command_is_told_to_end_and_then_killed() {
 
 /// Types at a terminal: each text once what stands before it has been seen.
 fn type_at_terminal(command: &str, dialogue: &[(&str, &str)]) -> (String, Option<i32>) {
-    let line = format!("{} link --shell --quiet -- {command}", env!("CARGO_BIN_EXE_airtcpd"));
+    // `exec`: `script` starts it by $SHELL, and a dash that stayed would itself die of the keys, with 130.
+    let line = format!("exec {} link --shell --quiet -- {command}", env!("CARGO_BIN_EXE_airtcpd"));
     // What is waited for in vain shall not be waited for until tomorrow.
     let mut script = Command::new("timeout")
         .args(["60", "script", "--quiet", "--return", "--command", &line, "/dev/null"])
@@ -234,8 +235,7 @@ fn ctrl_c_is_the_commands() {
         if !has("script") {
             return;
         }
-        // First `sleep`: a shell that is about to start a process may not heed the keys.
-        let command = "sh -c 'trap \"exit 5\" INT; sleep 1000 & echo re\"\"ady; wait'";
+        let command = "sh -c 'trap \"exit 5\" INT; echo re\"\"ady; sleep 1000 & wait'";
         assert_eq!(type_at_terminal(command, &[("ready", "\x03")]).1, Some(5));
     });
 }
