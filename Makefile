@@ -74,7 +74,8 @@ test-rust: tools field-tools ## cargo test
 	cargo test --workspace $(NO_FIELD)
 
 test-python: .venv/engine.stamp tools field-if-possible ## pytest
-	AIRTCPD=$$(realpath -eq target/debug/airtcpd) $(BIN)/pytest
+	$(BIN)/pytest -m "not live" -n logical --dist loadfile
+	AIRTCPD=$$(realpath -eq target/debug/airtcpd) $(BIN)/pytest -m live
 
 bench: ## CPU time and instructions per delivered packet, beside ns-2 where it can be had
 	@scripts/install-tools.sh valgrind=valgrind ns=ns2

@@ -122,3 +122,9 @@ def _interruptible() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(autouse=True)
+def _no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How wide the terminal is in which the tests run is no matter of theirs."""
+    monkeypatch.delenv("COLUMNS", raising=False)

@@ -97,7 +97,7 @@ def test_mistakes_in_a_class_are_told_where_it_is_written() -> None:
         type("Outside", (Aimd,), {"beta": airtcp.parameter(2, minimum=0, maximum=1)})
 
 
-BAD = [math.nan, math.inf, -1.0, 0, None, "10", [1], object()]
+BAD = [math.nan, math.inf, -1.0, 0, None, "10", [1], object]
 
 
 @pytest.mark.parametrize("value", BAD, ids=repr)
