@@ -205,9 +205,11 @@ fn the_command_is_told_to_end_and_then_killed() {
 fn type_at_terminal(command: &str, dialogue: &[(&str, &str)]) -> (String, Option<i32>) {
     // `exec`: `script` starts it by $SHELL, and a dash that stayed would itself die of the keys, with 130.
     let line = format!("exec {} link --shell --quiet -- {command}", env!("CARGO_BIN_EXE_airtcpd"));
-    // What is waited for in vain shall not be waited for until tomorrow.
-    let mut script = Command::new("timeout")
-        .args(["60", "script", "--quiet", "--return", "--command", &line, "/dev/null"])
+    // Who starts these tests in the background may have them ignore SIGINT. What is waited for in vain shall not be waited
+    // for until tomorrow.
+    let mut script = Command::new("env")
+        .args(["--default-signal=INT", "timeout", "60"])
+        .args(["script", "--quiet", "--return", "--command", &line, "/dev/null"])
         .env_remove("SUDO_UID")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
