@@ -160,8 +160,13 @@ impl<'a> Applications<'a> {
     fn act(&mut self) -> io::Result<()> {
         let now = self.clock.now();
         for flow in 0..self.flows.len() {
-            while self.flows[flow].source.poll_timeout() <= now {
-                let action = self.flows[flow].source.handle_timeout(now);
+            loop {
+                let due = self.flows[flow].source.poll_timeout();
+                if due > now {
+                    break;
+                }
+                // As if it were that time: what is late now shall not make late what comes after it.
+                let action = self.flows[flow].source.handle_timeout(due);
                 self.take(flow, action)?;
             }
         }
