@@ -1,6 +1,6 @@
 //! The emulator in real time.
 //!
-//! A turn reads the clock once, takes in what waits at the devices, sends what is due, and waits for whatever comes next.
+//! A turn takes in what waits at the devices by now, sends what is due by then, and waits for whatever comes next.
 //! The kernel wakes a process some time after it was asked to. So a packet enters the path when the kernel had it
 //! ([`Inbox`]), and not when the driver has come for it; and the driver has itself woken [`SPIN`] before the next departure,
 //! and turns without waiting until then. What leaves late all the same is counted.
@@ -127,7 +127,7 @@ pub fn drive<O: Observer>(
         inbox.begin_turn();
         let received = receive(emulator, devices, &mut inbox, &look)?;
         let settled = inbox.settle_until(look.now);
-        transmit(emulator, devices, settled, look.now, &mut kept)?;
+        transmit(emulator, devices, settled, clock, &mut kept)?;
         if settled >= control.deadline {
             break;
         }
@@ -140,7 +140,7 @@ pub fn drive<O: Observer>(
         }
         meant = match received {
             true => look.now,
-            false => wait(devices, look.now, emulator.poll_timeout().min(watch_at).min(control.deadline))?,
+            false => wait(devices, clock.now(), emulator.poll_timeout().min(watch_at).min(control.deadline))?,
         };
     }
     inbox.end();
@@ -170,11 +170,11 @@ fn transmit<O: Observer>(
     emulator: &mut Emulator<O>,
     devices: &mut [impl PacketDevice],
     settled: Time,
-    now: Time,
+    clock: &Clock,
     kept: &mut Timekeeping,
 ) -> io::Result<()> {
     while let Some(transmit) = emulator.poll_transmit(settled) {
-        kept.lateness[transmit.port].add(now.since(transmit.due));
+        kept.lateness[transmit.port].add(clock.now().since(transmit.due));
         if let Err(error) = devices[transmit.port].send(transmit.bytes) {
             if !is_passing(&error) {
                 return Err(error);
