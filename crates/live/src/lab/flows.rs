@@ -36,7 +36,7 @@ pub fn flows(scenario: &Scenario, scheme: &Scheme, host: &Host, seed: u64) -> Re
     let mut flows = Vec::new();
     for (index, spec) in scenario.flows.iter().enumerate() {
         let is_datagrams = matches!(spec.traffic, Traffic::Udp { .. });
-        let scheme = match spec.scheme.as_ref().filter(|_| !is_datagrams) {
+        let scheme = match &spec.scheme {
             Some(own) => Arc::new(Scheme::parse(own, &scenario.profile)?),
             None => compared.clone(),
         };

@@ -4,7 +4,7 @@ use super::application::MOST_FLOWS;
 use super::forms::{Host, Verdict};
 use airtcp_proto::scheme::{Scheme, SchemeError};
 use airtcp_sim::scenario::Scenario;
-use airtcp_sim::scenario::model::{Flow, Traffic};
+use airtcp_sim::scenario::model::Flow;
 
 /// For each scheme of the scenario, in its order.
 ///
@@ -40,9 +40,7 @@ fn check_flow(
     host: &Host,
     verdict: &mut Verdict,
 ) -> Result<(), SchemeError> {
-    let Some(own) = flow.scheme.as_ref().filter(|_| !matches!(flow.traffic, Traffic::Udp { .. })) else {
-        return Ok(());
-    };
+    let Some(own) = &flow.scheme else { return Ok(()) };
     let others = Verdict::on(host, &Scheme::parse(own, &scenario.profile)?);
     verdict.notes.extend(others.notes.iter().map(|note| format!("flow `{}`: {note}", flow.name)));
     if let Some(reason) = others.reason {
@@ -95,6 +93,12 @@ mod tests {
         };
         assert_eq!(flow("cubic"), [None]);
         assert!(flow("tahoe")[0].as_ref().unwrap().contains("flow `b` has `tahoe`"));
+        let datagrams = "{ kind = \"udp\", rate = \"1Mbit/s\" }";
+        let circuit = reasons(&format!(
+            "schemes = [\"reno\"]\nflow = [{{ name = \"a\" }}, \
+             {{ name = \"b\", scheme = \"reno+decoupling\", traffic = {datagrams} }}]"
+        ));
+        assert!(circuit[0].as_ref().unwrap().contains("flow `b` has `reno+decoupling`"), "{circuit:?}");
         assert!(flow("rto-m")[0].as_ref().unwrap().contains("another retransmission timeout"));
         let many = reasons("schemes = [\"reno\"]\nflow = [{ name = \"a\", count = 10001 }]");
         assert!(many[0].as_ref().unwrap().starts_with("10001 flows"));
