@@ -90,6 +90,8 @@ fn without_loss_the_link_is_full_and_the_record_is_the_simulators() {
         let record = &found["record"];
         let flow = &record["flows"][0];
         assert!(number(&record["goodput_bps"]) <= 1.02 * number(&record["bound_bps"]));
+        assert!(number(&flow["throughput_bps"]) <= 10.01e6, "{flow}");
+        assert_eq!(found["host"]["lost_by_machine"], 0);
         assert_eq!((&flow["losses_corruption"], &flow["losses_outage"]), (&0.into(), &0.into()));
         assert_eq!(flow["losses_congestion"], record["links"][0]["drops_overflow"]);
         is_as_simulated(&scenario, &found);
@@ -205,6 +207,18 @@ fn all_kinds_of_traffic_cross_at_once() {
 }
 
 #[test]
+fn what_is_sent_late_makes_nothing_late_that_comes_after_it() {
+    let datagrams = "traffic = { kind = \"udp\", rate = \"8Mbit/s\", packet = \"500B\" }";
+    let scenario = scenario(&format!(
+        "duration = \"2s\"\n{LINK}\n[[flow]]\nname = \"steady\"\nmeasure = true\n{datagrams}\n"
+    ));
+    one_of_a_few(|| {
+        let found = outcome(&scenario, "reno")?;
+        Some(within(&found["record"]["flows"][0]["data_packets_sent"], 3990.0..=4001.0))
+    });
+}
+
+#[test]
 fn a_papers_sender_is_loaded_for_the_run_alone() {
     let scenario = scenario(&format!("duration = \"2s\"\n{LINK}"));
     one_of_a_few(|| {
@@ -234,8 +248,14 @@ impl Files {
     }
 
     fn start(&self, scheme: &str) -> Child {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_airtcpd"));
+        self.start_after(":", scheme)
+    }
+
+    /// After this line of a shell.
+    fn start_after(&self, line: &str, scheme: &str) -> Child {
+        let mut command = Command::new("sh");
         command
+            .args(["-c", &format!("{line}; exec \"$@\""), "sh", env!("CARGO_BIN_EXE_airtcpd")])
             .args(["run", "--seed", "1", "--scheme", scheme, "--progress", "--recipe"])
             .arg(self.0.join("recipe.json"));
         command.arg("--out").arg(self.out()).stderr(Stdio::piped()).spawn().unwrap()
@@ -291,6 +311,21 @@ fn an_interrupted_run_leaves_no_record_and_a_killed_one_nothing_after_the_next()
     let status = interrupted.wait().unwrap();
     assert!(!status.success() && said.contains("airtcpd: interrupted"), "{said}");
     assert!(!files.out().exists() && !cgroup(pid).exists());
+}
+
+#[test]
+fn as_many_files_are_opened_as_may_be() {
+    let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if !may_run() {
+        return;
+    }
+    let files =
+        Files::new("many", &format!("duration = \"300ms\"\n{LINK}\n[[flow]]\nname = \"f\"\ncount = 40\n"));
+    let ended = |limit: &str| files.start_after(limit, "reno").wait_with_output().unwrap();
+    let said = String::from_utf8(ended("ulimit -n 300").stderr).unwrap();
+    assert!(said.contains("40 flows need 320 open files") && said.contains("ulimit -Hn"), "{said}");
+    assert!(!files.out().exists());
+    assert!(ended("ulimit -Sn 64").status.success() && files.out().exists());
 }
 
 #[test]

@@ -22,6 +22,8 @@ class Host:
     late_mean_us: float
     """How late packets left on average, those in time included."""
     late_max_us: float
+    lost: int
+    """Packets that the machine lost, and not the path."""
     runs: tuple[dict[str, Any], ...]
     """What `airtcpd` told of each: its congestion control, sysctls, counters, lateness, notes."""
 
@@ -45,6 +47,12 @@ class Host:
                 f" up to {self.late_max_us / 1000:.1f} ms: this machine could not keep up. Run fewer at a"
                 " time, on a machine that does nothing else, or at a lower rate."
             )
+        if self.lost:
+            notes.append(
+                f"Warning: this machine lost {self.lost} packets that the emulated path did not lose; senders"
+                " have taken them for losses, and no column counts them. Run fewer at a time, on a machine"
+                " that does nothing else, or at a lower rate."
+            )
         return notes
 
 
@@ -60,5 +68,6 @@ def host_of(airtcpd: str, told: Sequence[dict[str, Any]]) -> Host:
         sum(each["late"] for each in lateness),
         total_us / departures if departures else 0.0,
         max((each["max_us"] for each in lateness), default=0.0),
+        sum(run["lost_by_machine"] for run in told),
         tuple(told),
     )

@@ -58,6 +58,7 @@ def host_section(host: Host | None) -> list[Section]:
         "packets through the emulated path": f"{host.departures}",
         "of these late": f"{host.late} ({percent(host.late_share, 3)} %)",
         "lateness": f"{host.late_mean_us:.3g} µs on average, {host.late_max_us / 1000:.3g} ms at most",
+        "lost by the machine itself": f"{host.lost}",
     }
     return [Section("The machine", [Facts(facts)])]
 

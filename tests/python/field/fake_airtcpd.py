@@ -82,6 +82,7 @@ def run(scenario: Scenario, given: dict[str, str]) -> None:
             "kernel": "6.18.0",
             "congestion_control": scheme,
             "lateness": {"departures": 1000, "late": late, "mean_us": 2.0, "max_us": 5000.0},
+            "lost_by_machine": OPTIONS.get("lost", 0),
             "controller": None,
             "sysctls": {"net.ipv4.tcp_ecn": "0"},
             "notes": ["delayed ACKs are the kernel's own"] if scheme == "reno" else [],

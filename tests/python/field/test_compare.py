@@ -95,6 +95,14 @@ def test_a_machine_that_does_not_keep_up_is_told(fake: Fake, scenario: airtcp.Sc
     )
 
 
+def test_a_machine_that_loses_packets_itself_is_told(fake: Fake, scenario: airtcp.Scenario) -> None:
+    fake.behaves(lost=3)
+    found = airtcp.compare(scenario, ["cubic"], 1, on="linux", series=False)
+    assert found.host is not None
+    assert found.host.lost == 3 * len(found.host.runs)
+    assert any(f"this machine lost {found.host.lost} packets" in note for note in found.notes)
+
+
 def test_both_side_by_side(fake: Fake, scenario: airtcp.Scenario, tmp_path: Path) -> None:
     fake.behaves(scale=0.9)
     found = airtcp.compare(scenario, ["cubic", LACKING.scheme], on="both")

@@ -23,6 +23,9 @@ pub struct Measured {
     pub packets_delivered: u64,
     /// Since the warm-up.
     pub timekeeping: Timekeeping,
+    /// Packets that this machine lost since the warm-up, and not the path: the emulator came too late for them, or had no
+    /// memory, or a device did not take them.
+    pub lost_by_machine: u64,
 }
 
 /// What sampling needs to know.
@@ -104,8 +107,9 @@ pub fn measure(
         })
     };
     let mut before = vec![Account::default(); books.accounts().len()];
+    let mut missed_before = 0;
     if scenario.warmup > Dur::ZERO {
-        until(scenario.warmup, &mut emulator)?;
+        missed_before = until(scenario.warmup, &mut emulator)?.missed.iter().sum();
         before = books.accounts();
         emulator.reset_stats(Time::ZERO + scenario.warmup);
         emulator.observer().begin_measurement();
@@ -115,6 +119,11 @@ pub fn measure(
         return Ok(None);
     }
     let accounts = books.accounts();
+    let lost: [u64; 3] = [
+        timekeeping.missed.iter().sum::<u64>() - missed_before,
+        timekeeping.unsent.iter().sum(),
+        emulator.counts().iter().map(|counts| counts.refused_memory).sum(),
+    ];
     let links = emulator.link_records(Time::ZERO + scenario.duration);
     let mut meter = emulator.into_observer();
     let series = meter.recorder.take();
@@ -126,5 +135,6 @@ pub fn measure(
     let rtts = measured.map(|(flow, (meter, ..))| (flow, &meter.rtt));
     let series = series.map(|recorder| recorder.finish(rtts));
     let (events, packets_delivered) = (meter.events, meter.packets_delivered);
-    Ok(Some(Measured { flows, links, series, events, packets_delivered, timekeeping }))
+    let lost_by_machine = lost.iter().sum();
+    Ok(Some(Measured { flows, links, series, events, packets_delivered, timekeeping, lost_by_machine }))
 }

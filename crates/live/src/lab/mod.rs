@@ -6,6 +6,7 @@
 
 mod application;
 mod books;
+mod descriptors;
 mod flows;
 pub mod forms;
 mod hosts;

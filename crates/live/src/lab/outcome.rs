@@ -53,6 +53,8 @@ pub struct HostReport {
     /// The kernel's name of what the compared scheme used.
     congestion_control: String,
     lateness: Lateness,
+    /// Packets that were lost, since the warm-up, without the path's doing.
+    lost_by_machine: u64,
     /// What the compared scheme's controller counted, if it was loaded for the run.
     controller: Option<Counters>,
     sysctls: BTreeMap<String, String>,
@@ -67,8 +69,6 @@ struct Lateness {
     late: u64,
     mean_us: f64,
     max_us: f64,
-    /// Packets that a device did not take.
-    unsent: u64,
     /// How often the emulator could not run for a millisecond.
     absences: u64,
     longest_absence_us: f64,
@@ -84,7 +84,6 @@ impl Lateness {
             late: ports.iter().map(|port| port.lateness.late_departures).sum(),
             mean_us: total_us.sum::<f64>() / departures.max(1) as f64,
             max_us: ports.iter().map(|port| port.lateness.max_us).fold(0.0, f64::max),
-            unsent: ports.iter().map(|port| port.unsent_packets).sum(),
             absences: kept.absences,
             longest_absence_us: kept.longest_absence.as_secs_f64() * 1e6,
         }
@@ -106,6 +105,7 @@ impl Outcome {
                 kernel: host.kernel.clone(),
                 congestion_control: form.congestion_control.name.clone(),
                 lateness: Lateness::of(&measured.timekeeping),
+                lost_by_machine: measured.lost_by_machine,
                 controller,
                 sysctls: form.settings.sysctls.clone(),
                 notes,

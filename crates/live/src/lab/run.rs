@@ -2,6 +2,7 @@
 
 use super::application::Applications;
 use super::books::Books;
+use super::descriptors;
 use super::flows::flows;
 use super::forms::Host;
 use super::hosts::Hosts;
@@ -65,6 +66,7 @@ pub fn run(request: &Run<'_>, look: impl FnMut(Dur) -> ControlFlow<()>) -> Resul
     // Before any thread: what the dead have left.
     leftovers::clean()?;
     let mut flows = flows(scenario, &scheme, &host, seed)?;
+    descriptors::allow(&flows)?;
     // They outlive the sockets below.
     let controllers = Controllers::load(&mut flows).map_err(LoadError::from)?;
     let _rule = form.rto.map(|rule| TimerRule::impose(&rule)).transpose()?;

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 pub struct FlowMeter {
     pub data_packets_sent: u64,
     pub data_packets_delivered: u64,
-    /// On the wire, headers included.
+    /// Of IP packets, headers included.
     pub data_bytes_delivered: u64,
     pub retransmissions: u64,
     pub fast_retransmits: u64,
@@ -127,7 +127,7 @@ impl Observer for Meter<'_> {
             self.under_way[seen.flow()] += 1;
             self.flows[seen.flow()].data_packets_sent += 1;
         }
-        if let Packet::Tcp { flow, port, way: Way::FromSender, segment, id } = &seen {
+        if let Packet::Tcp { flow, port, way: Way::FromSender, segment, id, .. } = &seen {
             if segment.flags.contains(Flags::SYN) && !self.is_repeated(*port, segment) {
                 self.begin(*flow, *port, segment);
             }
@@ -143,7 +143,7 @@ impl Observer for Meter<'_> {
         if seen.is_data() {
             let meter = &mut self.flows[seen.flow()];
             meter.data_packets_delivered += 1;
-            meter.data_bytes_delivered += packet.len() as u64;
+            meter.data_bytes_delivered += seen.bytes();
             self.under_way[seen.flow()] -= 1;
             self.packets_delivered += 1;
         }
@@ -157,7 +157,7 @@ impl Observer for Meter<'_> {
                 self.acknowledged(due, (*flow, *port), segment);
             }
             Packet::Tcp { .. } => {}
-            Packet::Datagram { flow, payload_bytes } => {
+            Packet::Datagram { flow, payload_bytes, .. } => {
                 self.flows[*flow].datagram_bytes += payload_bytes;
                 if let Some(recorder) = &mut self.recorder {
                     recorder.on_received(*flow as u32, *payload_bytes);

@@ -13,11 +13,12 @@ pub enum Way {
     FromReceiver,
 }
 
-/// What is known of a packet of one of the run's flows.
+/// What is known of a packet of one of the run's flows. `bytes` are those of the IP packet.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Packet {
     Tcp {
         flow: usize,
+        bytes: u64,
         /// The sender's port, which names the connection.
         port: u16,
         way: Way,
@@ -27,6 +28,7 @@ pub enum Packet {
     },
     Datagram {
         flow: usize,
+        bytes: u64,
         payload_bytes: u64,
     },
 }
@@ -40,10 +42,12 @@ impl Packet {
     /// `None` for what is of no flow, such as an ICMP message.
     pub fn read(bytes: &[u8]) -> Option<Packet> {
         let (ip, at) = IpHeader::decode(bytes).ok()?;
+        let length = (at + ip.payload_len) as u64;
         if ip.protocol == UDP {
             let port = bytes.get(at + 2..at + 4)?;
             let flow = flow_at(u16::from_be_bytes([port[0], port[1]]))?;
-            return Some(Packet::Datagram { flow, payload_bytes: ip.payload_len.saturating_sub(8) as u64 });
+            let payload_bytes = ip.payload_len.saturating_sub(8) as u64;
+            return Some(Packet::Datagram { flow, bytes: length, payload_bytes });
         }
         let packet = decode_tcp(bytes).ok()?;
         let ports = packet.endpoints.ports;
@@ -52,7 +56,7 @@ impl Packet {
             None => (flow_at(ports.source)?, ports.destination, Way::FromReceiver),
         };
         let id = u16::from_be_bytes([bytes[4], bytes[5]]);
-        Some(Packet::Tcp { flow, port, way, segment: packet.segment, id })
+        Some(Packet::Tcp { flow, bytes: length, port, way, segment: packet.segment, id })
     }
 
     /// Does it carry bytes of an application?
@@ -60,6 +64,12 @@ impl Packet {
         match self {
             Packet::Tcp { segment, .. } => segment.len > 0,
             Packet::Datagram { .. } => true,
+        }
+    }
+
+    pub fn bytes(&self) -> u64 {
+        match *self {
+            Packet::Tcp { bytes, .. } | Packet::Datagram { bytes, .. } => bytes,
         }
     }
 
@@ -98,6 +108,7 @@ mod tests {
         let there = Packet::read(&bytes((1, 20_001), (2, FIRST_PORT + 3), &data)).unwrap();
         let back = Packet::read(&bytes((2, FIRST_PORT + 3), (1, 20_001), &ack)).unwrap();
         assert!(there.is_data() && !back.is_data());
+        assert_eq!([&there, &back].map(Packet::bytes), [140, 40]);
         let told = |packet: &Packet| match *packet {
             Packet::Tcp { flow, port, way, .. } => (flow, port, way),
             Packet::Datagram { .. } => unreachable!(),
