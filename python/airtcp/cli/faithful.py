@@ -52,10 +52,11 @@ def run_fidelity(request: Request) -> None:
         watcher.expect(1)
         simulated = simulate([*grid, *anchor], seeds)
         watcher.done("")
+    plan = planned(simulated, seeds)
     journal = Journal(request.out / "kernel.jsonl")
     progress = _Progress()
     with watched("on the kernel") as watcher:
-        watcher.expect(sum(len(planned(simulated, seed + 1)) for seed in range(seeds)) - len(journal.read()))
+        watcher.expect(len(journal.missing(plan)))
 
         def done(cell: Cell, outcome: Measured | Failure) -> None:
             watcher.done(cell.scheme)
@@ -68,7 +69,7 @@ def run_fidelity(request: Request) -> None:
             raise InputError(str(error)) from error
         except KeyboardInterrupt:
             progress.interrupted = True
-    runs = journal.read()
+    runs = journal.read(plan)
     goodputs = {cell: each.goodputs_bps for cell, each in simulated.items()}
     _finish(request, findings(grid, goodputs, runs), runs, progress)
 

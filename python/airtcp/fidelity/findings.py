@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
@@ -58,11 +58,17 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def read(self) -> list[Measured]:
+    def read(self, plan: Set[tuple[Cell, int]]) -> list[Measured]:
+        """Those of the plan, which are cells with seeds: an earlier one may have been larger."""
         if not self._path.exists():
             return []
         lines = self._path.read_text(encoding="utf-8").splitlines()
-        return [_run(json.loads(line)) for line in lines]
+        runs = (_run(json.loads(line)) for line in lines)
+        return [run for run in runs if (run.cell, run.seed) in plan]
+
+    def missing(self, plan: Set[tuple[Cell, int]]) -> Set[tuple[Cell, int]]:
+        """What of the plan has not run."""
+        return plan - {(run.cell, run.seed) for run in self.read(plan)}
 
     def add(self, run: Measured) -> None:
         with self._path.open("a", encoding="utf-8") as file:

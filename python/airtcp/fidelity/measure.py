@@ -53,18 +53,18 @@ def measure(
 
     Runs that send little go side by side, those that send much alone; one that was late is made again, alone.
     """
-    done = {(known.cell, known.seed) for known in journal.read()}
+    todo = journal.missing(planned(simulated, seeds))
     for seed in range(1, seeds + 1):
-        todo = [cell for cell in planned(simulated, seed) if (cell, seed) not in done]
+        cells = [cell for cell in simulated if (cell, seed) in todo]
         late: list[Cell] = []
-        for at_a_time, wave in _waves(todo, simulated):
+        for at_a_time, wave in _waves(cells, simulated):
             late += _run(wave, seed, at_a_time, journal, on_done, most_late=MOST_LATE)
         _run(late, seed, 1, journal, on_done)
 
 
-def planned(cells: Iterable[Cell], seed: int) -> list[Cell]:
-    """Those that run with this seed: where nothing is lost at random, one run tells as much as several."""
-    return [cell for cell in cells if seed == 1 or cell.point.is_lossy]
+def planned(cells: Iterable[Cell], seeds: int) -> set[tuple[Cell, int]]:
+    """What runs with which seeds: where nothing is lost at random, one run tells as much as several."""
+    return {(cell, seed) for cell in cells for seed in range(1, (seeds if cell.point.is_lossy else 1) + 1)}
 
 
 def _run(

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from airtcp.cli import faithful, main
 from airtcp.failure import Failure
 from airtcp.fidelity import measure as measuring
 from airtcp.fidelity.anchor import ANCHOR_MBPS, section
 from airtcp.fidelity.findings import Finding, Journal, Measured, findings
 from airtcp.fidelity.grid import Cell, Point, cells, scenario
-from airtcp.fidelity.measure import Simulated, measure
+from airtcp.fidelity.measure import Simulated, measure, planned
 from airtcp.fidelity.page import page
 from airtcp.linux import Job, KernelRun
+from airtcp.watching import Silent
+
+from .conftest import Fake
 
 NEAR = Cell("reno", Point(10.0, 10.0, 0.0))
 FAR = Cell("spectcp", Point(2.0, 200.0, 0.05))
@@ -46,6 +52,22 @@ def waves(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, list[tuple[str, in
     return asked
 
 
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., int]:
+    """`airtcp fidelity` of two cells, in an empty folder: answers with its exit status."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(faithful, "cells", lambda *, quick: [NEAR, FAR] if quick else [])
+
+    def run(*arguments: str) -> int:
+        monkeypatch.setattr("sys.argv", ["airtcp", "fidelity", "--quick", "--out", "out", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert isinstance(ended.value.code, int)
+        return ended.value.code
+
+    return run
+
+
 def test_every_cell_is_a_scenario_that_loses_data_alone() -> None:
     grid = cells()
     assert len(grid) == len(set(grid)) == 5 * 3 * 3 * 4
@@ -66,7 +88,7 @@ def test_busy_runs_go_alone_and_late_ones_again(
     assert waves[:3] == [(12, [("reno", 1)]), (24, [("spectcp", 1)]), (1, [("reno", 1)])]
     assert waves[3] == (24, [("spectcp", 2)])
     assert sum(isinstance(outcome, Failure) for outcome in outcomes) == 1
-    assert [(run.cell, run.seed) for run in journal.read()] == [(FAR, 1), (NEAR, 1)]
+    assert [(run.cell, run.seed) for run in journal.read(planned(SIMULATED, 2))] == [(FAR, 1), (NEAR, 1)]
     # What failed is tried again, what was kept is not.
     del waves[:]
     measure(SIMULATED, journal, lambda *_: None, seeds=2)
@@ -95,3 +117,25 @@ def test_the_anchor_is_a_section_of_its_own() -> None:
     near, far = (Measured(cell, 1, factor * value * 1e6, 0.0, "") for factor in (1.05, 1.2))
     assert "1 of 1 are within 10 %.\n" in list(section([near]))
     assert "0 of 1 are within 10 %.\n" in list(section([far]))
+
+
+def test_what_an_earlier_plan_had_more_is_left_out(
+    command: Callable[..., int], fake: Fake, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    expected: list[int] = []
+
+    class Counting(Silent):
+        def expect(self, runs: int) -> None:
+            expected.append(runs)
+
+    monkeypatch.setattr(faithful, "watched", lambda _: nullcontext(Counting()))
+    assert command("--seeds", "3") == 0
+    stray = Measured(Cell("cubic", FAR.point), 1, 1e6, 0.0, "5.4.0")
+    Journal(tmp_path / "out/kernel.jsonl").add(stray)
+    assert command("--seeds", "2") == 0
+    # The simulator counts as one; of the kernel, four runs and then none.
+    assert expected == [1, 4, 1, 0]
+    assert len([line for line in fake.log if line.startswith("start")]) == 4
+    text = (tmp_path / "out/fidelity.md").read_text()
+    assert "Linux 6.18.0:" in text
+    assert "2 seeds (where" in text
