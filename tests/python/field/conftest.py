@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from pathlib import Path
+from threading import Thread
+from time import sleep
 
 import pytest
 
@@ -32,6 +35,18 @@ class Fake:
 
     def behaves(self, **options: object) -> None:
         self._monkeypatch.setenv("FAKE_AIRTCPD", json.dumps(options))
+
+    def interrupted_at(self, line: str) -> None:
+        """Once its log has that line, this process gets SIGINT."""
+
+        def wait() -> None:
+            for _ in range(1000):
+                if line in self.log:
+                    os.kill(os.getpid(), signal.SIGINT)
+                    return
+                sleep(0.05)
+
+        Thread(target=wait, daemon=True).start()
 
     @property
     def log(self) -> list[str]:

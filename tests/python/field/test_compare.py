@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 from pathlib import Path
-from threading import Thread
-from time import sleep
 
 import jsonschema
 import polars as pl
@@ -247,16 +244,8 @@ def test_the_command_says_at_once_that_it_was_interrupted(
     fake: Fake, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fake.behaves(hanging=["cubic"])
+    fake.interrupted_at("waiting cubic 1")
     monkeypatch.chdir(tmp_path)
-
-    def interrupt_once_it_waits() -> None:
-        for _ in range(1000):
-            if "waiting cubic 1" in fake.log:
-                os.kill(os.getpid(), signal.SIGINT)
-                return
-            sleep(0.05)
-
-    Thread(target=interrupt_once_it_waits, daemon=True).start()
     assert _command(monkeypatch, "--on", "linux", *SHORT, "reno,cubic") == 130
     said = capsys.readouterr()
     assert said.err.count("Interrupted, finishing …") == 1
