@@ -39,6 +39,7 @@ class _Progress:
 
     failures: list[Failure] = field(default_factory=list)
     interrupted: bool = False
+    missing: int = 0
 
 
 def run_fidelity(request: Request) -> None:
@@ -69,6 +70,7 @@ def run_fidelity(request: Request) -> None:
             raise InputError(str(error)) from error
         except KeyboardInterrupt:
             progress.interrupted = True
+    progress.missing = len(journal.missing(plan))
     runs = journal.read(plan)
     goodputs = {cell: each.goodputs_bps for cell, each in simulated.items()}
     _finish(request, findings(grid, goodputs, runs), runs, progress)
@@ -79,9 +81,12 @@ def _finish(
 ) -> None:
     console = plain_console()
     if found:
-        console.print(verdict(found))
+        console.print(verdict(found, progress.missing))
         kernel = ", ".join(sorted({run.kernel for run in runs}))
-        _write(request, found, page(found, section(runs), kernel))
+        docs = None if progress.missing else request.docs
+        _write(request.out, docs, found, page(found, section(runs), kernel, progress.missing))
+    if request.docs and progress.missing:
+        console.print(f"{request.docs}/ is left as it was until all have run.")
     for note in failure_notes(progress.failures):
         console.print(note)
     if progress.interrupted:
@@ -91,11 +96,11 @@ def _finish(
         raise typer.Exit(FAILED)
 
 
-def _write(request: Request, found: Sequence[Finding], text: str) -> None:
-    with style(), writing(request.out):
+def _write(out: Path, docs: Path | None, found: Sequence[Finding], text: str) -> None:
+    with style(), writing(out):
         drawn = ratios(found)
-        save(drawn, request.out, "fidelity")
-        (request.out / "fidelity.md").write_text(text, encoding="utf-8")
-        if request.docs:
-            save_svg(drawn, request.docs / FIGURES, "fidelity")
-            (request.docs / "fidelity.md").write_text(text, encoding="utf-8")
+        save(drawn, out, "fidelity")
+        (out / "fidelity.md").write_text(text, encoding="utf-8")
+        if docs:
+            save_svg(drawn, docs / FIGURES, "fidelity")
+            (docs / "fidelity.md").write_text(text, encoding="utf-8")

@@ -24,7 +24,8 @@ def command(
         typer.Option(metavar="DIR", help="Where runs are kept; those that are there are not made again."),
     ] = None,
     docs: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write fidelity.md and its figure there.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Write fidelity.md and its figure there, once all have run."),
     ] = None,
 ) -> None:
     """Compare the simulator with this host's kernel, over a grid of loss, RTT and rate.

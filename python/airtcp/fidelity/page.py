@@ -28,15 +28,15 @@ The aim is a goodput within {close} % of each other in nine cells of ten.
 """
 
 
-def page(found: Sequence[Finding], anchored: Iterable[str], kernel: str) -> str:
-    """`anchored`: the section on the emulator."""
+def page(found: Sequence[Finding], anchored: Iterable[str], kernel: str, missing: int) -> str:
+    """`anchored`: the section on the emulator; `missing`: so many of the planned runs."""
     introduction = INTRODUCTION.format(
         duration=DURATION_S,
-        seeds=_seeds(max(len(finding.measured) for finding in found)),
+        seeds=("up to " if missing else "") + _seeds(max(len(finding.measured) for finding in found)),
         kernel=kernel,
         close=percent(CLOSE, 0),
     )
-    parts = [introduction, *_summary(found)]
+    parts = [introduction, *_summary(found, missing)]
     parts.append("![Goodput on the kernel over goodput in the simulator](figures/fidelity.svg)\n")
     for scheme in SCHEMES:
         parts += _scheme(scheme, [finding for finding in found if finding.cell.scheme == scheme])
@@ -49,17 +49,19 @@ def _seeds(count: int) -> str:
     return "one seed" if count == 1 else f"{count} seeds (where nothing is lost at random, with one)"
 
 
-def verdict(found: Sequence[Finding]) -> str:
-    """One sentence."""
+def verdict(found: Sequence[Finding], missing: int) -> str:
+    """One sentence; whether the aim is reached is open while runs are missing."""
     close = sum(finding.is_close for finding in found)
     share = close / len(found)
-    reached = "the aim is reached" if share >= AIM else "the aim is missed"
     within = f"within {percent(CLOSE, 0)} %"
-    return f"{close} of {len(found)} cells ({percent(share, 0)} %) are {within} of each other: {reached}."
+    said = f"{close} of {len(found)} cells ({percent(share, 0)} %) are {within} of each other"
+    if missing:
+        return f"So far {said}; on the kernel {missing} run{'s are' if missing > 1 else ' is'} missing."
+    return f"{said}: {'the aim is reached' if share >= AIM else 'the aim is missed'}."
 
 
-def _summary(found: Sequence[Finding]) -> Iterator[str]:
-    yield f"{verdict(found)}\n"
+def _summary(found: Sequence[Finding], missing: int) -> Iterator[str]:
+    yield f"{verdict(found, missing)}\n"
     header = ["scheme", "cells", f"within {percent(CLOSE, 0)} %", "median ratio", "lowest", "highest"]
     rows = []
     for scheme in SCHEMES:

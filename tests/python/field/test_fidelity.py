@@ -17,7 +17,7 @@ from airtcp.fidelity.anchor import ANCHOR_MBPS, section
 from airtcp.fidelity.findings import Finding, Journal, Measured, findings
 from airtcp.fidelity.grid import Cell, Point, cells, scenario
 from airtcp.fidelity.measure import Simulated, measure, planned
-from airtcp.fidelity.page import page
+from airtcp.fidelity.page import page, verdict
 from airtcp.linux import Job, KernelRun
 from airtcp.watching import Silent
 
@@ -100,10 +100,19 @@ def test_the_page_tells_what_is_outside() -> None:
     runs += [Measured(FAR, seed, 2e6, 0.0, "6.18.5") for seed in (1, 2)]
     found = findings([NEAR, FAR], {cell: each.goodputs_bps for cell, each in SIMULATED.items()}, runs)
     assert [finding.is_close for finding in found] == [True, False]
-    text = page(found, section(runs), "6.18.5")
+    text = page(found, section(runs), "6.18.5", missing=0)
     assert "1 of 2 cells (50 %) are within 10 % of each other: the aim is missed." in text
     assert "| `spectcp` | 2 Mbit/s, 200 ms, 5 % | 1.1 | 2 | +82" in text
     assert "| 2 Mbit/s, 200 ms | 2 · **1.82** |" in text
+    assert "ran with\n2 seeds (where" in text
+
+
+def test_while_runs_are_missing_the_page_claims_nothing() -> None:
+    near = Finding(NEAR, [9e6], [9e6])
+    text = page([near], [], "6.18.5", missing=2)
+    assert "So far 1 of 1 cells (100 %) are within 10 % of each other; on the kernel 2 runs are miss" in text
+    assert "ran with\nup to one seed on both" in text
+    assert verdict([near], 1).endswith("; on the kernel 1 run is missing.")
 
 
 def test_the_ratio_is_that_of_the_means() -> None:
@@ -139,3 +148,36 @@ def test_what_an_earlier_plan_had_more_is_left_out(
     text = (tmp_path / "out/fidelity.md").read_text()
     assert "Linux 6.18.0:" in text
     assert "2 seeds (where" in text
+
+
+def test_the_documentation_is_written_once_nothing_is_missing(
+    command: Callable[..., int], fake: Fake, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "fidelity.md").write_text("as it was")
+    fake.behaves(broken=["spectcp"])
+    assert command("--docs", "docs") == 1
+    said = capsys.readouterr().out
+    assert "So far 1 of 1 cells (100 %) are within 10 % of each other; on the kernel 1 run is miss" in said
+    assert "docs/ is left as it was until all have run." in said
+    assert (docs / "fidelity.md").read_text() == "as it was"
+    assert not list(docs.rglob("*.svg"))
+    assert "So far" in (tmp_path / "out/fidelity.md").read_text()
+    fake.behaves()
+    assert command("--docs", "docs") == 0
+    assert "2 of 2 cells (100 %) are within 10 % of each other: the aim is" in capsys.readouterr().out
+    assert (docs / "fidelity.md").read_text() == (tmp_path / "out/fidelity.md").read_text()
+    assert (docs / "figures/fidelity.svg").is_file()
+
+
+def test_interrupted_on_the_kernel_it_leaves_the_documentation(
+    command: Callable[..., int], fake: Fake, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fake.behaves(hanging=["spectcp"])
+    fake.interrupted_at("waiting spectcp 1")
+    assert command("--docs", "docs") == 130
+    said = capsys.readouterr().out
+    assert "on the kernel 1 run is missing." in said
+    assert "Interrupted: the same command goes on from here." in said
+    assert not (tmp_path / "docs/fidelity.md").exists()
