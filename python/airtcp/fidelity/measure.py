@@ -33,8 +33,11 @@ class Simulated:
 
 
 def simulate(cells: Sequence[Cell], seeds: int = KERNEL_SEEDS) -> dict[Cell, Simulated]:
+    """Raises KeyboardInterrupt."""
     requests = [Request(scenario(cell).vary(seeds=seeds)) for cell in cells]
     found = compare_all(requests)
+    if any(comparison.interrupted for comparison in found):
+        raise KeyboardInterrupt
     return {cell: _simulated(comparison.runs) for cell, comparison in zip(cells, found, strict=True)}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import Any
 import pytest
 
 from airtcp.cli import faithful, main
+from airtcp.compare import Request, compare_all
+from airtcp.comparison import Comparison
 from airtcp.failure import Failure
 from airtcp.fidelity import measure as measuring
 from airtcp.fidelity.anchor import ANCHOR_MBPS, section
@@ -181,3 +184,14 @@ def test_interrupted_on_the_kernel_it_leaves_the_documentation(
     assert "on the kernel 1 run is missing." in said
     assert "Interrupted: the same command goes on from here." in said
     assert not (tmp_path / "docs/fidelity.md").exists()
+
+
+def test_interrupted_in_the_simulator_it_does_not_begin_on_the_kernel(
+    command: Callable[..., int], fake: Fake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(requests: list[Request]) -> list[Comparison]:
+        return compare_all(requests, jobs=1, on_done=lambda *_: signal.raise_signal(signal.SIGINT))
+
+    monkeypatch.setattr(measuring, "compare_all", interrupted)
+    assert command("--seeds", "2") == 130
+    assert fake.log == []
