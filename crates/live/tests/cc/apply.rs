@@ -110,6 +110,26 @@ fn a_namespaces_default_is_put_back_unless_somebody_has_changed_it() {
     daemon::assert_gone(&name);
 }
 
+/// SpecTCP without ECN never slows down.
+#[test]
+fn who_loads_what_needs_ecn_is_warned_where_there_is_none() {
+    let Some(kernel) = Kernel::take() else { return };
+    let name = kernel.name("ecn");
+    let namespace = Namespace::new().unwrap();
+    let warning = |ecn| {
+        namespace.sysctl("net.ipv4.tcp_ecn", ecn).unwrap();
+        let load = ["cc", "load", "spectcp", "--as", &name, "--default"];
+        let loaded = namespace.run(|| Command::new(daemon::PROGRAM).args(load).output().unwrap()).unwrap();
+        daemon::cc(&["unload", &name]);
+        String::from_utf8(loaded.stderr).unwrap()
+    };
+    let warned = warning("2");
+    assert!(warned.contains("has net.ipv4.tcp_ecn=2: for connections"), "{warned}");
+    assert!(warned.contains("sysctl -w net.ipv4.tcp_ecn=1"), "{warned}");
+    assert_eq!(warning("1"), "");
+    assert!(daemon::cc(&["list", "new-jersey"]).contains("needs net.ipv4.tcp_timestamps=1"));
+}
+
 #[test]
 fn who_unloads_what_somebody_else_made_the_default_is_warned() {
     let Some(kernel) = Kernel::take() else { return };

@@ -8,13 +8,13 @@ const EXAMPLES: &str = "\
 Examples:
   airtcpd cc list
   airtcpd cc list westwood-vt
-      its parameters";
+      its parameters, and what it needs of the host";
 
 /// Show the controllers that airtcpd has, and those in the kernel
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
-    /// Show the parameters of these
+    /// Show the parameters of these, and the sysctls that they need
     #[arg(value_name = "CONTROLLER")]
     controllers: Vec<String>,
 
@@ -60,6 +60,9 @@ fn print_params(controller: &Controller) {
     for param in &controller.params {
         println!("  {} = {}, {} to {}: {}", param.name, param.default, param.min, param.max, param.doc);
     }
+    for need in controller.needs() {
+        println!("  needs {} where connections are opened: else {}", need.setting(), need.without);
+    }
 }
 
 fn to_json(available: &[(String, Owner)]) -> Value {
@@ -73,6 +76,7 @@ fn to_json(available: &[(String, Owner)]) -> Value {
             "summary": controller.spec.summary,
             "source": controller.spec.source,
             "params": params.collect::<Vec<_>>(),
+            "needs": controller.needs().iter().map(|need| need.setting()).collect::<Vec<_>>(),
         })
     });
     let kernel = available.iter().map(|(name, owner)| json!({"name": name, "by": owner}));

@@ -3,7 +3,7 @@
 use super::{each_once, key_and_value, params_text};
 use crate::input::BadInput;
 use airtcp_kernel::bpffs;
-use airtcp_kernel::cc::{self, Controller, Prefix, Request, Target};
+use airtcp_kernel::cc::{self, Controller, Pinned, Prefix, Request, Target};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -75,6 +75,22 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
         println!("{}", format!("loaded {} {}", pinned.name(), params_text(&pinned.params()?)).trim_end());
         for applied in pinned.applied() {
             println!("  for {applied}");
+        }
+        warn_of_needs(&pinned)?;
+    }
+    Ok(())
+}
+
+fn warn_of_needs(pinned: &Pinned) -> anyhow::Result<()> {
+    for need in pinned.controller().needs() {
+        if let Some(found) = need.unmet()? {
+            eprintln!(
+                "warning: this network namespace has {found}: for connections that are opened in it with {}, {}; \
+                 sysctl -w {}",
+                pinned.name(),
+                need.without,
+                need.setting()
+            );
         }
     }
     Ok(())

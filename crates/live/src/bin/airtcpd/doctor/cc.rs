@@ -8,6 +8,7 @@ use airtcp_kernel::{bpffs, probe};
 use std::collections::BTreeMap;
 
 const LOADING: &str = "loading congestion controls";
+const SCHEME: &str = "this scheme in the kernel";
 
 pub fn section() -> Section {
     let mut checks = vec![capabilities(), types()];
@@ -69,5 +70,18 @@ fn loads(controller: &'static Controller) -> Check {
     let request = Request { controller, name, params: BTreeMap::new() };
     let done = register(&request).map(|_| format!("the kernel takes it ({})", controller.kernel_name));
     let cure = "tell us what the kernel says, and its version";
-    Check::tried(controller.scheme(), "this scheme in the kernel", done.map_err(words), cure)
+    match (done, needs(controller)) {
+        (Ok(found), Some((lack, cure))) => {
+            Check::limited(controller.scheme(), SCHEME, format!("{found}; {lack}"), &cure)
+        }
+        (done, _) => Check::tried(controller.scheme(), SCHEME, done.map_err(words), cure),
+    }
+}
+
+/// What this network namespace lacks for it, and the cure.
+fn needs(controller: &Controller) -> Option<(String, String)> {
+    let unmet = controller.needs().into_iter().filter_map(|need| Some((need, need.unmet().ok()??)));
+    let (lacks, cures): (Vec<_>, Vec<_>) =
+        unmet.map(|(need, found)| (format!("{found} here: {}", need.without), need.setting())).unzip();
+    (!lacks.is_empty()).then(|| (lacks.join("; "), format!("sysctl -w {}", cures.join(" "))))
 }

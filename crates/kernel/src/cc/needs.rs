@@ -1,0 +1,72 @@
+//! What a controller needs of the network namespace whose connections use it.
+
+use super::{CcError, Controller};
+use std::fs;
+
+/// A sysctl that has to be set where connections are opened.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Need {
+    /// As [`ControllerSpec::changes`](airtcp_proto::cc::registry::ControllerSpec::changes) has it.
+    change: (&'static str, &'static str),
+    sysctl: &'static str,
+    /// Any of these; the first is the one to set.
+    values: &'static [&'static str],
+    /// What becomes of it otherwise.
+    pub without: &'static str,
+}
+
+const NEEDS: &[Need] = &[
+    Need {
+        change: ("ecn", "true"),
+        sysctl: "net.ipv4.tcp_ecn",
+        values: &["1"],
+        without: "no ECN is negotiated, and it takes losses for corruption, however many there are",
+    },
+    Need {
+        change: ("timestamps", "true"),
+        sysctl: "net.ipv4.tcp_timestamps",
+        values: &["1", "2"],
+        without: "it cannot measure by the receiver's clock",
+    },
+];
+
+impl Controller {
+    /// In the order of [`ControllerSpec::changes`](airtcp_proto::cc::registry::ControllerSpec::changes).
+    pub fn needs(&self) -> Vec<&'static Need> {
+        let need = |change: &_| NEEDS.iter().find(|need| need.change == *change).expect("a sysctl for it");
+        self.spec.changes.iter().map(need).collect()
+    }
+}
+
+impl Need {
+    /// What `sysctl -w` takes.
+    pub fn setting(&self) -> String {
+        format!("{}={}", self.sysctl, self.values[0])
+    }
+
+    /// What the calling thread's namespace has instead, as `setting`; `None`: what is needed.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn unmet(&self) -> Result<Option<String>, CcError> {
+        let path = format!("/proc/sys/{}", self.sysctl.replace('.', "/"));
+        let text = fs::read_to_string(&path).map_err(CcError::io(format!("read {path}")))?;
+        let value = text.trim_end();
+        Ok((!self.values.contains(&value)).then(|| format!("{}={value}", self.sysctl)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cc::{controllers, find};
+
+    #[test]
+    fn whatever_a_controller_changes_is_a_sysctl() {
+        for controller in controllers() {
+            assert_eq!(controller.needs().len(), controller.spec.changes.len());
+        }
+        let settings: Vec<_> =
+            find("new-jersey").unwrap().needs().iter().map(|need| need.setting()).collect();
+        assert_eq!(settings, ["net.ipv4.tcp_ecn=1", "net.ipv4.tcp_timestamps=1"]);
+    }
+}
