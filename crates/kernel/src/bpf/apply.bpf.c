@@ -8,12 +8,12 @@ char LICENSE[] SEC("license") = "GPL";
 
 const volatile char name[16] = "";
 
-/* Before the SYN, which already depends on it (ECN), and before the first data of an accepted connection. Which calls
- * setsockopt later has its way. */
+/* When a connection is established and its controller is about to begin. Before the SYN it would begin at once, and a route's
+ * would then take its place and its state, without a beginning of its own. Who calls setsockopt later has its way. */
 SEC("sockops")
 int apply(struct bpf_sock_ops *ops)
 {
-	if (ops->op == BPF_SOCK_OPS_TCP_CONNECT_CB || ops->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB)
+	if (ops->op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB || ops->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB)
 		bpf_setsockopt(ops, SOL_TCP, TCP_CONGESTION, (void *)name, sizeof(name));
 	return 1;
 }

@@ -66,6 +66,36 @@ fn a_cgroups_connections_use_it_until_it_is_unloaded() {
     objects::assert_none_since(&before);
 }
 
+/// Whichever of both a connection uses has begun with it, and ends with it.
+#[test]
+fn beside_a_route_a_cgroup_decides_unless_the_route_is_locked() {
+    let Some(kernel) = Kernel::take() else { return };
+    let (in_group, on_route) = (kernel.name("group"), kernel.name("route"));
+    let Some(group) = Cgroup::new(&in_group) else { return };
+    let namespace = Namespace::new().unwrap();
+    daemon::cc(&["load", "veno", "--as", &in_group, "--cgroup", group.0.to_str().unwrap()]);
+    daemon::cc(&["load", "hybla", "--as", &on_route]);
+    let connection = |congctl: &[&str]| {
+        let route = ["route", "replace", "local", "127.0.0.1", "dev", "lo", "table", "local", "congctl"];
+        let ip = || Command::new("ip").args(route).args(congctl).status().unwrap();
+        assert!(namespace.run(ip).unwrap().success());
+        namespace.run(|| group.connection()).unwrap()
+    };
+    let counted = |name: &str| {
+        let status = daemon::status(name);
+        [&status["counters"]["sockets_opened"], &status["sockets"]].map(|count| count.as_u64().unwrap())
+    };
+    assert_eq!(connection(&[&on_route]), [in_group.as_str(), &in_group]);
+    assert_eq!((counted(&in_group), counted(&on_route)), ([2, 0], [0, 0]));
+    assert_eq!(connection(&["lock", &on_route]), [on_route.as_str(), &on_route]);
+    assert_eq!((counted(&in_group), counted(&on_route)), ([2, 0], [2, 0]));
+    assert_eq!(connection(&["reno"]), [in_group.as_str(), &in_group]);
+    assert_eq!(counted(&in_group), [4, 0]);
+    daemon::cc(&["unload", &in_group, &on_route]);
+    daemon::assert_gone(&in_group);
+    daemon::assert_gone(&on_route);
+}
+
 #[test]
 fn a_routes_connections_use_it_until_it_is_unloaded_from_elsewhere() {
     let Some(kernel) = Kernel::take() else { return };

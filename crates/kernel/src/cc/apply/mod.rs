@@ -19,7 +19,8 @@ use std::path::PathBuf;
 /// What traffic.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Target {
-    /// Connections that the processes of a cgroup of version 2, or of those below it, open or accept from now on.
+    /// Connections that the processes of a cgroup of version 2, or of those below it, open or accept from now on, unless
+    /// their route has a locked one.
     Cgroup(PathBuf),
     /// Connections from now on over the route to exactly this prefix in this namespace's main table.
     Route(Prefix),

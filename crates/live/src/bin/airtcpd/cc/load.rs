@@ -30,8 +30,8 @@ pub struct Options {
     #[arg(long = "as", value_name = "NAME")]
     name: Option<String>,
 
-    /// Let connections use it that the processes of this cgroup of version 2, and of those below it, open or accept. What
-    /// a program chooses later counts
+    /// Let connections use it that the processes of this cgroup of version 2, and of those below it, open or accept. It
+    /// overrides a route's, unless that is locked; what a program chooses once it is connected counts
     #[arg(long, value_name = "PATH")]
     cgroup: Vec<PathBuf>,
 
