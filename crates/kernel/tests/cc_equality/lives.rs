@@ -1,4 +1,4 @@
-//! Random lives of a sender: any order of round trips, losses, marks, timeouts and idleness, with any parameters.
+//! Random lives of a sender: any order of round trips, losses, marks, timeouts, spurious ones too, and idleness, with any parameters.
 
 use crate::model::Sender;
 use crate::replay::assert_equal;
@@ -30,6 +30,10 @@ enum Op {
         after_us: u64,
     },
     Restart,
+    /// One more in flight arrives, and what was lost before was only late.
+    Spurious {
+        rtt_us: u64,
+    },
 }
 
 fn an_op() -> impl Strategy<Value = Op> {
@@ -41,6 +45,7 @@ fn an_op() -> impl Strategy<Value = Op> {
         3 => rtt().prop_map(|rtt_us| Op::Lose { rtt_us }),
         1 => (200_000..5_000_000u64).prop_map(|after_us| Op::Timeout { after_us }),
         1 => Just(Op::Restart),
+        2 => rtt().prop_map(|rtt_us| Op::Spurious { rtt_us }),
     ]
 }
 
@@ -114,6 +119,12 @@ fn act(sender: &mut Sender, op: &Op) {
         }
         Op::Restart if sender.is_idle() => sender.cc.on_restart(sender.now),
         Op::Restart => {}
+        Op::Spurious { rtt_us } => {
+            sender.wait(dur(rtt_us));
+            let next: Vec<_> = sender.flying().take(1).collect();
+            sender.arrive(&next, false);
+            sender.spurious();
+        }
     }
 }
 

@@ -6,7 +6,9 @@
 //! - times in whole microseconds, quantities in whole segments;
 //! - an ACK first, then the loss or the ECN-Echo that it tells of, when the kernel asks: once a window;
 //! - for the round trip after ECN-Echo (TCP_CA_CWR) the sender is in recovery;
-//! - the smallest RTT is that of the samples told.
+//! - the smallest RTT is that of the samples told;
+//! - what proves spurious does so at once, outside of an earlier loss, and the windows become what the kernel makes of them: while
+//!   it waits for the proof the kernel's controller goes on measuring, and the simulator's forgets what it has measured.
 
 use crate::trace::{Event, Trace, dur};
 use airtcp_kernel::cc::Controller;
@@ -76,6 +78,8 @@ pub struct Replay {
     nxt: u64,
     min_rtt: Dur,
     srtt: Dur,
+    /// Before the loss or timeout that the last event told of, if it was none of a series.
+    before: Option<Step>,
 }
 
 impl Replay {
@@ -104,10 +108,13 @@ impl Replay {
             nxt: 0,
             min_rtt: Dur::MAX,
             srtt: Dur::ZERO,
+            before: None,
         }
     }
 
     pub fn step(&mut self, event: &Event) -> Step {
+        let (view, before) = (self.view(), self.before.take());
+        let asked = self.machine.counters();
         match *event {
             Event::Ack { una, nxt, ack } => self.ack(una, nxt, &ack),
             Event::Timeout { now_us, packets_out } => self.timeout(now_us, packets_out),
@@ -117,7 +124,11 @@ impl Replay {
                 self.machine.restart(self.initial_window);
                 self.rust.on_restart(Time::ZERO);
             }
+            Event::Spurious => self.spurious(before),
         }
+        let counted = self.machine.counters();
+        let is_lossy = counted.losses() > asked.losses() || counted.timeouts > asked.timeouts;
+        self.before = Some(view).filter(|view| is_lossy && view.kernel.is_open());
         self.view()
     }
 
@@ -177,6 +188,21 @@ impl Replay {
         self.machine.timeout(now_us, packets_out);
         let is_repeated = self.machine.counters().answers() == counted.answers();
         self.congestion(Time(now_us * 1000), Cause::Timeout, packets_out, is_repeated);
+    }
+
+    fn spurious(&mut self, before: Option<Step>) {
+        let Some(before) = before else { return };
+        // Where nothing was reduced, the kernel may raise ssthresh nevertheless.
+        let has_reduced = (before.cwnd, before.ssthresh) != (self.view().cwnd, self.view().ssthresh);
+        if !has_reduced && before.ssthresh < 0.75 * before.cwnd {
+            return;
+        }
+        self.machine.undo();
+        let after = self.machine.view();
+        let bytes =
+            |segments: u32| if segments >= INFINITE { u64::MAX } else { u64::from(segments) * self.mss };
+        self.rust.on_recovery_exit(Time::ZERO);
+        self.rust.on_spurious(Time::ZERO, bytes(after.cwnd), bytes(after.ssthresh));
     }
 
     fn congestion(&mut self, now: Time, cause: Cause, packets_out: u32, is_repeated_timeout: bool) {

@@ -253,3 +253,34 @@ fn a_reduction_in_vain_is_taken_back() {
         }
     }
 }
+
+/// A timeout in slow start divides by a larger factor each time. What was no loss, reduced for or not, changes nothing of that.
+#[test]
+fn a_loss_in_vain_leaves_westwoods_factor() {
+    let ssthresh_after = |scheme: &str, is_loss_in_vain: bool| {
+        let mut sender = Sender::new(scheme);
+        // 50 segments in 50 ms.
+        for _ in 0..1000 {
+            sender.ack.now_us += 1000;
+            sender.ack.una += MSS;
+            (sender.ack.acked, sender.ack.delivered, sender.ack.rtt_us) = (1, 1, 50_000);
+            sender.machine.ack(&Ack { is_cwnd_limited: false, ..sender.ack });
+        }
+        sender.ack.nxt = sender.ack.una + 40 * MSS;
+        sender.acked(1);
+        sender.timeout();
+        assert_eq!(sender.ssthresh(), 38, "{scheme}");
+        sender.recover();
+        sender.recover();
+        if is_loss_in_vain {
+            sender.loss(false);
+            sender.machine.undo();
+        }
+        sender.machine.restart(10);
+        sender.timeout();
+        sender.ssthresh()
+    };
+    for scheme in ["westwood-nr", "westwood-vt"] {
+        assert_eq!(ssthresh_after(scheme, true), ssthresh_after(scheme, false), "{scheme}");
+    }
+}

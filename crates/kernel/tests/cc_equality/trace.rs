@@ -35,6 +35,8 @@ pub enum Event {
         packets_out: u32,
     },
     Restart,
+    /// The loss or timeout just before was none.
+    Spurious,
 }
 
 /// A controller that writes down what it is told.
@@ -122,10 +124,9 @@ impl CongestionControl for Recorder {
         self.inner.on_recovery_exit(now);
     }
 
-    fn on_spurious(&mut self, _now: Time, _cwnd: u64, _ssthresh: u64) {
-        panic!(
-            "a trace has no spurious losses: what is done about them is the sender's, and the senders differ"
-        );
+    fn on_spurious(&mut self, now: Time, cwnd: u64, ssthresh: u64) {
+        self.write(|_| Event::Spurious);
+        self.inner.on_spurious(now, cwnd, ssthresh);
     }
 
     fn on_restart(&mut self, now: Time) {

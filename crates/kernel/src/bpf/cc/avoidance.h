@@ -67,7 +67,7 @@ struct avoidance {
 	int (*keeps_window)(void *self, const struct congestion *event);
 	/* Sending begins again after idleness. Nothing. */
 	void (*restart)(void *self);
-	/* The last loss or timeout was none: what `reduce` has changed is to be as before. Nothing. */
+	/* The last loss or timeout, that `reduce` did not KEEP, was none: what it has changed is to be as before. Nothing. */
 	void (*undo)(void *self);
 	/* Factor on slow start's growth, Q16. 1. */
 	__u64 (*slow_start_gain)(void *self);

@@ -523,8 +523,13 @@ __u32 BPF_PROG(undo_cwnd, struct sock *sk)
 		tcp_sk(sk)->snd_ssthresh = state->ssthresh_before;
 		state->ssthresh_after = 0;
 	}
-	if (AVOIDANCE.undo)
-		AVOIDANCE.undo(&state->own);
+	if (state->is_answered) {
+		/* What is put back are whole segments. */
+		state->ssthresh_fraction_q16 = 0;
+		state->fraction_q32 = 0;
+		if (AVOIDANCE.undo)
+			AVOIDANCE.undo(&state->own);
+	}
 	return tcp_reno_undo_cwnd(sk);
 }
 

@@ -28,7 +28,7 @@ struct westwood_nr {
 	__u32 accounted_for;
 	__u32 min_rtt_us;
 	__u32 timeout_factor_q16;
-	/* The factor before the last timeout. */
+	/* The factor before the last loss or timeout. */
 	__u32 timeout_factor_before_q16;
 };
 
@@ -103,9 +103,9 @@ static inline __u64 westwood_reduce(void *self, const void *params, const struct
 	const struct westwood_nr_params *p = params;
 	__u64 pipe_bytes = (westwood->bandwidth_q8 >> 8) * smaller(westwood->min_rtt_us, RTT_MAX_US) / US_PER_S;
 
+	westwood->timeout_factor_before_q16 = westwood->timeout_factor_q16;
 	if (event->cause != CAUSE_TIMEOUT)
 		return pipe_bytes / event->mss << 16;
-	westwood->timeout_factor_before_q16 = westwood->timeout_factor_q16;
 	if (in_slow_start(window)) {
 		westwood->timeout_factor_q16 += p->timeout_step_q16;
 		westwood->timeout_factor_q16 = smaller(westwood->timeout_factor_q16, p->timeout_max_q16);

@@ -50,6 +50,11 @@ impl View {
         matches!(self.state, 2 | 3)
     }
 
+    /// Is it in Open or Disorder?
+    pub fn is_open(&self) -> bool {
+        self.state <= 1
+    }
+
     pub fn is_loss(&self) -> bool {
         self.state == 4
     }
