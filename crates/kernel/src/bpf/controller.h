@@ -36,11 +36,13 @@ struct {
 			counters_->what++;                                           \
 	} while (0)
 
-/* First in `init`. A socket that comes from bbr still paces by bbr's last rate, and nothing would renew that. */
+/* First in `init`. A socket that comes from bbr still paces by bbr's last rate. One whose application has set a rate
+ * (SO_MAX_PACING_RATE) goes on pacing. */
 static __always_inline void begin_socket(struct sock *sk)
 {
-	sk->sk_pacing_status = SK_PACING_NONE;
-	sk->sk_pacing_rate = ~0UL;
+	if (sk->sk_max_pacing_rate == ~0UL)
+		sk->sk_pacing_status = SK_PACING_NONE;
+	sk->sk_pacing_rate = sk->sk_max_pacing_rate;
 	COUNT(sockets_opened);
 }
 

@@ -14,6 +14,7 @@
 struct sock {
 	__u32 sk_pacing_status;
 	unsigned long sk_pacing_rate;
+	unsigned long sk_max_pacing_rate;
 };
 
 struct inet_sock {

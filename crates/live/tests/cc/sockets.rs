@@ -11,6 +11,7 @@ use std::time::Duration;
 
 sockopt_impl!(TcpInfo, GetOnly, libc::IPPROTO_TCP, libc::TCP_INFO, libc::tcp_info);
 sockopt_impl!(AttachFilter, SetOnly, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, libc::sock_fprog);
+sockopt_impl!(MaxPacingRate, SetOnly, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, u32);
 sockopt_impl!(DetachFilter, SetOnly, libc::SOL_SOCKET, libc::SO_DETACH_FILTER, libc::c_int);
 
 /// ssthresh before the first reduction.
@@ -30,6 +31,11 @@ pub fn select(socket: &TcpStream, name: &str) -> nix::Result<()> {
 pub fn selected(socket: &TcpStream) -> String {
     let name = getsockopt(socket, TcpCongestion).unwrap().into_string().unwrap();
     name.trim_end_matches('\0').to_owned()
+}
+
+/// As an application limits its rate.
+pub fn pace(socket: &TcpStream, bytes_per_s: u32) {
+    setsockopt(socket, MaxPacingRate, &bytes_per_s).unwrap();
 }
 
 /// Sends and receives so many times 10 kB, which the buffers hold.

@@ -209,6 +209,7 @@ struct machine *machine_new(const char *name, __u32 mss, __u32 cwnd, __u32 una)
 		machine->ops = controllers[at].ops;
 		machine->tp.mss_cache = mss;
 		machine->tp.snd_cwnd = cwnd;
+		machine->tp.inet_conn.sk.sk_max_pacing_rate = ~0UL;
 		machine->tp.snd_cwnd_clamp = ~0U;
 		machine->tp.snd_ssthresh = TCP_INFINITE_SSTHRESH;
 		machine->tp.snd_una = una;

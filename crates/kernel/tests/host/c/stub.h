@@ -20,6 +20,7 @@ extern _Thread_local void *current_counters;
 struct sock {
 	__u32 sk_pacing_status;
 	unsigned long sk_pacing_rate;
+	unsigned long sk_max_pacing_rate;
 };
 
 struct inet_connection_sock {
