@@ -284,3 +284,15 @@ fn a_loss_in_vain_leaves_westwoods_factor() {
         assert_eq!(ssthresh_after(scheme, true), ssthresh_after(scheme, false), "{scheme}");
     }
 }
+
+/// `airtcpd cc set` is for the sockets that there are, too: slow start on a path of 50 ms brings 2^2 - 1 segments an ACK, or one.
+#[test]
+fn hybla_grows_by_its_parameters_as_they_are() {
+    let mut sender = Sender::new("hybla");
+    sender.acked(1);
+    assert_eq!(sender.cwnd(), 43);
+    let reference = BTreeMap::from([("rtt0_ms".to_owned(), 50.0)]);
+    sender.machine.set_params(&cc::find("hybla").unwrap().stored(&reference).unwrap());
+    sender.acked(1);
+    assert_eq!(sender.cwnd(), 44);
+}

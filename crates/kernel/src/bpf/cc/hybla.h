@@ -55,10 +55,11 @@ static inline void hybla_observe(void *self, const void *params, const struct ac
 	const struct hybla_params *p = params;
 	__u64 rho_q16;
 
-	if (!ack->srtt_us || ack->srtt_us >= hybla->min_srtt_us)
+	if (!ack->srtt_us)
 		return;
-	hybla->min_srtt_us = ack->srtt_us;
-	rho_q16 = smaller(((__u64)ack->srtt_us << 32) / (p->rtt0_ms_q16 * 1000ULL), RHO_MAX_Q16);
+	hybla->min_srtt_us = smaller(hybla->min_srtt_us, ack->srtt_us);
+	/* With every ACK, as the parameters may have changed. */
+	rho_q16 = smaller(((__u64)hybla->min_srtt_us << 32) / (p->rtt0_ms_q16 * 1000ULL), RHO_MAX_Q16);
 	/* A path shorter than the reference is left as it is. */
 	rho_q16 = larger(rho_q16, ONE_Q16);
 	hybla->slow_start_gain_q16 = smaller(exp2_q16(smaller(rho_q16, p->rho_max_q16)) - ONE_Q16, GAIN_MAX_Q16);

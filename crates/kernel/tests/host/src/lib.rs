@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "calls C; this crate is for tests alone")]
 
-use std::ffi::{CString, c_char};
+use std::ffi::{CStr, CString, c_char};
 use std::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -106,6 +106,7 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 /// A socket that uses one of the congestion controls.
 pub struct Machine {
     raw: NonNull<Raw>,
+    name: CString,
     _alone: MutexGuard<'static, ()>,
 }
 
@@ -118,12 +119,15 @@ impl Machine {
         let alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let name = CString::new(name).expect("a name without zeros");
         unsafe {
-            if let Some(place) = machine_params(name.as_ptr()) {
-                place.as_ptr().copy_from_nonoverlapping(params.as_ptr(), params.len());
-            }
+            store(&name, params);
             let raw = machine_new(name.as_ptr(), mss, cwnd, una).expect("a controller of bpf/cc");
-            Machine { raw, _alone: alone }
+            Machine { raw, name, _alone: alone }
         }
+    }
+
+    /// Changes the program's parameters under the socket.
+    pub fn set_params(&mut self, params: &[u32]) {
+        unsafe { store(&self.name, params) }
     }
 
     pub fn ack(&mut self, ack: &Ack) {
@@ -159,6 +163,14 @@ impl Machine {
         let mut counters = Counters::default();
         unsafe { machine_counters(self.raw, &raw mut counters) };
         counters
+    }
+}
+
+unsafe fn store(name: &CStr, params: &[u32]) {
+    unsafe {
+        if let Some(place) = machine_params(name.as_ptr()) {
+            place.as_ptr().copy_from_nonoverlapping(params.as_ptr(), params.len());
+        }
     }
 }
 
