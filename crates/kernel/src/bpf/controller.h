@@ -27,13 +27,13 @@ struct {
 	__type(value, struct counters);
 } counters SEC(".maps");
 
-/* Counts one more of `what`, a member of struct counters. */
+/* Counts one more of `what`, a member of struct counters. Atomically, as an interrupt may count on the same CPU. */
 #define COUNT(what)                                                      \
 	do {                                                                 \
 		__u32 zero_ = 0;                                                 \
 		struct counters *counters_ = bpf_map_lookup_elem(&counters, &zero_); \
 		if (counters_)                                                   \
-			counters_->what++;                                           \
+			__sync_fetch_and_add(&counters_->what, 1);                   \
 	} while (0)
 
 /* First in `init`. A socket that comes from bbr still paces by bbr's last rate. One whose application has set a rate
@@ -46,7 +46,7 @@ static __always_inline void begin_socket(struct sock *sk)
 	COUNT(sockets_opened);
 }
 
-/* In `release`. */
+/* In `release`, of a socket that has begun. */
 static __always_inline void end_socket(struct sock *sk)
 {
 	COUNT(sockets_closed);

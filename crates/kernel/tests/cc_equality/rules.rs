@@ -296,3 +296,15 @@ fn hybla_grows_by_its_parameters_as_they_are() {
     sender.acked(1);
     assert_eq!(sender.cwnd(), 44);
 }
+
+#[test]
+fn what_has_not_begun_does_not_end() {
+    let mut sender = Sender::new("veno");
+    let mut opened_and_closed = || {
+        sender.machine.disconnect();
+        let counted = sender.machine.counters();
+        (counted.sockets_opened, counted.sockets_closed)
+    };
+    assert_eq!(opened_and_closed(), (1, 1));
+    assert_eq!(opened_and_closed(), (1, 1));
+}

@@ -8,7 +8,8 @@
  *
  * - One ACK calls pkts_acked, in_ack_event, ssthresh and set_state where it tells of a loss or of ECN-Echo, then cong_avoid.
  *   So what is measured with it is known when it is judged; the simulator's sender judges by the ACK before. (Before Linux
- *   6.15 in_ack_event came first: the RTT seen there is the one before.)
+ *   6.15 in_ack_event came first: the RTT and what is delivered are as of the ACK before, so that a window update passes for a
+ *   duplicate ACK, and a duplicate ACK is told with the next.)
  * - ssthresh is asked of a loss, of ECN-Echo and of a timeout, and not told which. ECN-Echo: in_ack_event has just told it,
  *   at the same tcp_mstamp. A timeout: CA_EVENT_LOSS follows, and asks again. If the host's own queue refuses a segment, the
  *   kernel asks, too: a loss as any other, as in the simulator.
@@ -62,6 +63,8 @@ struct state {
 	__u32 echo_answered_until;
 	/* tcp_mstamp of the last ACK with ECN-Echo, the lower half. */
 	__u32 echoed_at;
+	/* `init` has run. Up to Linux 6.12 `release` is called where it has not: for a listener, after a failed connect. */
+	__u8 is_begun : 1;
 	__u8 is_echoed : 1;
 	/* `rtt_us` is this ACK's. */
 	__u8 is_measured : 1;
@@ -340,6 +343,7 @@ void BPF_PROG(init, struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	begin_socket(sk);
+	state->is_begun = 1;
 	state->una = tp->snd_una;
 	state->delivered = tp->delivered;
 	state->cwnd = tp->snd_cwnd;
@@ -352,7 +356,8 @@ void BPF_PROG(init, struct sock *sk)
 SEC("struct_ops")
 void BPF_PROG(release, struct sock *sk)
 {
-	end_socket(sk);
+	if (state_of(sk)->is_begun)
+		end_socket(sk);
 }
 
 SEC("struct_ops")

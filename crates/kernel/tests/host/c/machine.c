@@ -221,9 +221,16 @@ struct machine *machine_new(const char *name, __u32 mss, __u32 cwnd, __u32 una)
 	return NULL;
 }
 
-void machine_free(struct machine *machine)
+/* The connection is given up, and the socket is as new. */
+void machine_disconnect(struct machine *machine)
 {
 	machine->ops->release(sock_of(machine));
+	memset(machine->tp.inet_conn.icsk_ca_priv, 0, sizeof(machine->tp.inet_conn.icsk_ca_priv));
+}
+
+void machine_free(struct machine *machine)
+{
+	machine_disconnect(machine);
 	free(machine);
 }
 

@@ -89,6 +89,7 @@ enum Raw {}
 
 unsafe extern "C" {
     fn machine_new(name: *const c_char, mss: u32, cwnd: u32, una: u32) -> Option<NonNull<Raw>>;
+    fn machine_disconnect(machine: NonNull<Raw>);
     fn machine_free(machine: NonNull<Raw>);
     fn machine_params(name: *const c_char) -> Option<NonNull<u32>>;
     fn machine_ack(machine: NonNull<Raw>, ack: *const Ack);
@@ -141,6 +142,11 @@ impl Machine {
     /// The last loss or timeout was none.
     pub fn undo(&mut self) {
         unsafe { machine_undo(self.raw) }
+    }
+
+    /// The connection is given up; up to Linux 6.12 the socket's end is told, too.
+    pub fn disconnect(&mut self) {
+        unsafe { machine_disconnect(self.raw) }
     }
 
     /// Sending begins again after idleness, with at most `cwnd` segments.

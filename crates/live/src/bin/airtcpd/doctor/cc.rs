@@ -5,6 +5,7 @@ use airtcp_kernel::cc::{
     Controller, Request, controllers, missing_capabilities, missing_in_kernel, register,
 };
 use airtcp_kernel::{bpffs, probe};
+use airtcp_live::lab::forms::Host;
 use std::collections::BTreeMap;
 
 const LOADING: &str = "loading congestion controls";
@@ -15,6 +16,7 @@ pub fn section() -> Section {
     let struct_ops = struct_ops();
     let can_load = struct_ops.verdict == Verdict::Ok;
     checks.extend([struct_ops, bpf_file_system()]);
+    checks.extend(Host::this().map(|host| order(&host)));
     if can_load {
         checks.extend(controllers().iter().map(loads));
     }
@@ -65,6 +67,20 @@ fn bpf_file_system() -> Check {
     }
 }
 
+/// Since Linux 6.15 a controller is told of an ACK when what it acknowledges has been counted.
+fn order(host: &Host) -> Check {
+    let (what, why) = ("order of hooks", "senders that count and measure as the simulator's");
+    if host.is_at_least(6, 15) {
+        return Check::ok(what, why, "an ACK is counted first");
+    }
+    let found = format!(
+        "Linux {}: controllers see an ACK before it is counted. westwood-nr, westwood-vt, jersey and new-jersey may take \
+         window updates for arrivals; that was not measured",
+        host.kernel
+    );
+    Check::limited(what, why, found, "Linux 6.15 or newer")
+}
+
 fn loads(controller: &'static Controller) -> Check {
     let name = Some(format!("doctor_{}", std::process::id()));
     let request = Request { controller, name, params: BTreeMap::new() };
@@ -84,4 +100,20 @@ fn needs(controller: &Controller) -> Option<(String, String)> {
     let (lacks, cures): (Vec<_>, Vec<_>) =
         unmet.map(|(need, found)| (format!("{found} here: {}", need.without), need.setting())).unzip();
     (!lacks.is_empty()).then(|| (lacks.join("; "), format!("sysctl -w {}", cures.join(" "))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn older_kernels_are_said_to_tell_of_acks_in_another_order() {
+        let order = |kernel: &str| {
+            order(&Host { kernel: kernel.to_owned(), congestion_controls: Vec::new(), hystart: true })
+        };
+        assert_eq!(order("6.18.44").verdict, Verdict::Ok);
+        let old = order("6.12.8-amd64");
+        assert_eq!(old.verdict, Verdict::Limited);
+        assert!(old.found.contains("Linux 6.12.8-amd64") && old.cure.contains("6.15"), "{}", old.found);
+    }
 }
