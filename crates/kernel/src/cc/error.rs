@@ -1,6 +1,6 @@
 //! Why a controller could not be loaded, found, changed or applied.
 
-use super::{Owner, requirements};
+use super::{Owner, Unloaded, requirements};
 use crate::bpffs::MountError;
 use crate::cgroup::CgroupError;
 use airtcp_proto::cc::RegistryError;
@@ -38,8 +38,8 @@ pub enum CcError {
     Mount(#[from] MountError),
     #[error(transparent)]
     Cgroup(#[from] CgroupError),
-    #[error("`{name}` stays loaded, as {left}; --force leaves that as it is")]
-    Undo { name: String, left: String },
+    #[error("`{}` stays loaded, as {}; --force leaves that as it is{}", .0.name, .0.left.join("; "), undone(.0))]
+    Undo(Unloaded),
 }
 
 impl CcError {
@@ -76,6 +76,10 @@ fn cure(owner: &Owner, name: &str) -> String {
 
 fn hint(nearest: &Option<String>) -> String {
     nearest.as_ref().map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
+}
+
+fn undone(unloaded: &Unloaded) -> String {
+    unloaded.undone.iter().map(|target| format!("\n  undone: {target}")).collect()
 }
 
 fn log_lines(log: &[String]) -> String {

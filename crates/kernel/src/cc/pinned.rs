@@ -109,7 +109,7 @@ pub fn set(name: &str, changes: &BTreeMap<String, f64>) -> Result<(), CcError> {
 /// Undoes what it was applied to and takes it out of the kernel. Sockets that use it keep it until they close.
 ///
 /// # Errors
-/// Not loaded, or something cannot be undone: it stays then, unless `is_forced`.
+/// Not loaded, or something cannot be undone: it stays then, applied to that alone, unless `is_forced`.
 pub fn unload(name: &str, is_forced: bool) -> Result<Unloaded, CcError> {
     let _lock = Lock::take()?;
     remove(&loaded_name(name)?, is_forced)
@@ -223,21 +223,32 @@ fn pin(registered: &mut Registered) -> libbpf_rs::Result<()> {
     registered.link.pin(folder.join(LINK))
 }
 
+/// Undoes the last first, and leaves what cannot be undone.
+fn undo(applied: &mut Vec<Applied>, unloaded: &mut Unloaded) {
+    for index in (0..applied.len()).rev() {
+        let undone = applied[index].undo(&unloaded.name);
+        match undone {
+            Ok(true) => unloaded.undone.push(applied[index].to_string()),
+            Ok(false) => {}
+            Err(error) => {
+                unloaded.left.push(format!("{} could not be undone: {error}", applied[index]));
+                continue;
+            }
+        }
+        applied.remove(index);
+    }
+}
+
 /// Removes all that there is of `name`, be it little.
 fn remove(name: &str, is_forced: bool) -> Result<Unloaded, CcError> {
-    let record = Record::read(name)?;
+    let mut record = Record::read(name)?;
     let counters = maps(name, &record).and_then(|loaded| loaded.counters());
     let sockets = counters.ok().map(|counters| counters.sockets());
     let mut unloaded = Unloaded { name: name.to_owned(), sockets, ..Unloaded::default() };
-    for applied in record.applied.iter().rev() {
-        match applied.undo(name) {
-            Ok(true) => unloaded.undone.push(applied.to_string()),
-            Ok(false) => {}
-            Err(error) => unloaded.left.push(format!("{applied} could not be undone: {error}")),
-        }
-    }
+    undo(&mut record.applied, &mut unloaded);
     if !is_forced && !unloaded.left.is_empty() {
-        return Err(CcError::Undo { name: name.to_owned(), left: unloaded.left.join("; ") });
+        record.write(name)?;
+        return Err(CcError::Undo(unloaded));
     }
     let folder = folder(name);
     // The link first: without it the name is free.

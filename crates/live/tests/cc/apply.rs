@@ -176,16 +176,23 @@ fn who_unloads_what_somebody_else_made_the_default_is_warned() {
 #[test]
 fn what_cannot_be_undone_keeps_it_loaded_unless_forced() {
     let Some(kernel) = Kernel::take() else { return };
-    let (name, previous) = (kernel.name("forced"), kernel.name("previous"));
+    let (name, previous, other) = (kernel.name("forced"), kernel.name("previous"), kernel.name("other"));
+    let Some(group) = Cgroup::new(&name) else { return };
+    let path = group.0.to_str().unwrap();
     let namespace = Namespace::new().unwrap();
     let sysctl = "net.ipv4.tcp_congestion_control";
     daemon::cc(&["load", "veno", "--as", &previous]);
     namespace.sysctl(sysctl, &previous).unwrap();
-    namespace.run(|| daemon::cc(&["load", "veno", "--as", &name, "--default"])).unwrap();
+    namespace.run(|| daemon::cc(&["load", "veno", "--as", &name, "--default", "--cgroup", path])).unwrap();
+    daemon::cc(&["load", "veno", "--as", &other]);
     daemon::cc(&["unload", &previous]);
-    let error = daemon::refused(&["unload", &name]);
+    let error = daemon::refused(&["unload", &name, &other]);
     assert!(error.contains("stays loaded") && error.contains("--force"), "{error}");
+    assert!(error.contains(&format!("undone: cgroup {path}")), "{error}");
     assert!(daemon::available().contains(&name));
+    let applied = daemon::status(&name)["applied"].take();
+    assert_eq!((applied.as_array().unwrap().len(), &applied[0]["to"]), (1, &"default".into()), "{applied}");
+    daemon::assert_gone(&other);
     daemon::cc(&["unload", &name, "--force"]);
     daemon::assert_gone(&name);
 }

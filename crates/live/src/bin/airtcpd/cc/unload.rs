@@ -1,6 +1,6 @@
 //! `airtcpd cc unload`.
 
-use airtcp_kernel::cc;
+use airtcp_kernel::cc::{self, Unloaded};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -9,7 +9,8 @@ Examples:
 
 /// Take controllers out of the kernel, and undo what they were applied to
 ///
-/// Sockets that use one keep it, and the kernel its program, until they close.
+/// Sockets that use one keep it, and the kernel its program, until they close. What cannot be undone keeps its controller
+/// loaded; the others go nevertheless.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
@@ -31,24 +32,32 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     if names.is_empty() {
         println!("nothing is loaded");
     }
+    let mut failures = Vec::new();
     for name in names {
-        let unloaded = cc::unload(&name, options.force)?;
-        let name = &unloaded.name;
-        println!("unloaded {name}{}", sockets_text(unloaded.sockets));
-        for undone in unloaded.undone {
-            println!("  undone: {undone}");
-        }
-        for left in unloaded.left {
-            eprintln!("  left: {left}");
-        }
-        if unloaded.is_default {
-            eprintln!(
-                "warning: net.ipv4.tcp_congestion_control of this network namespace is {name} still; set another: \
-                 sysctl -w net.ipv4.tcp_congestion_control=cubic"
-            );
+        match cc::unload(&name, options.force) {
+            Ok(unloaded) => tell(unloaded),
+            Err(error) => failures.push(error.to_string()),
         }
     }
+    anyhow::ensure!(failures.is_empty(), failures.join("\n"));
     Ok(())
+}
+
+fn tell(unloaded: Unloaded) {
+    let name = unloaded.name;
+    println!("unloaded {name}{}", sockets_text(unloaded.sockets));
+    for undone in unloaded.undone {
+        println!("  undone: {undone}");
+    }
+    for left in unloaded.left {
+        eprintln!("  left: {left}");
+    }
+    if unloaded.is_default {
+        eprintln!(
+            "warning: net.ipv4.tcp_congestion_control of this network namespace is {name} still; set another: \
+             sysctl -w net.ipv4.tcp_congestion_control=cubic"
+        );
+    }
 }
 
 fn sockets_text(sockets: Option<u64>) -> String {
