@@ -120,6 +120,35 @@ fn a_routes_connections_use_it_until_it_is_unloaded_from_elsewhere() {
     daemon::assert_gone(&name);
 }
 
+/// One of its links is down when it is applied, the other when it is undone.
+#[test]
+fn a_route_over_links_that_are_down_uses_it_until_it_is_unloaded() {
+    let Some(kernel) = Kernel::take() else { return };
+    let name = kernel.name("hops");
+    let namespace = Namespace::new().unwrap();
+    let script = |text: &str| {
+        let output = namespace.run(|| Command::new("sh").args(["-ec", text]).output().unwrap()).unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    script(
+        "for link in a b; do
+             ip link add near_$link type veth peer name far_$link
+             ip link set near_$link up; ip link set far_$link up
+         done
+         ip address add 10.1.0.1/24 dev near_a; ip address add 10.2.0.1/24 dev near_b
+         ip route add 10.77.0.0/16 nexthop via 10.1.0.2 weight 3 nexthop via 10.2.0.2",
+    );
+    let usual = script("ip route show 10.77.0.0/16");
+    script("ip link set far_b down");
+    namespace.run(|| daemon::cc(&["load", "vegas", "--as", &name, "--route", "10.77.0.0/16"])).unwrap();
+    let applied = script("ip link set far_a down; ip link set far_b up; ip route show 10.77.0.0/16");
+    assert!(applied.contains(&format!("congctl {name}")), "{applied}");
+    daemon::cc(&["unload", &name]);
+    assert_eq!(script("ip link set far_a up; ip route show 10.77.0.0/16"), usual);
+    daemon::assert_gone(&name);
+}
+
 #[test]
 fn a_namespaces_default_is_put_back_unless_somebody_has_changed_it() {
     let Some(kernel) = Kernel::take() else { return };

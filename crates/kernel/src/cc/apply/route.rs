@@ -25,6 +25,9 @@ const DST_LEN: usize = 1;
 const TOS: usize = 3;
 const TABLE: usize = 4;
 const FLAGS: std::ops::Range<usize> = 8..12;
+/// struct rtnexthop: its bytes without its attributes, and where its flags stand. It begins with its length.
+const HOP_BYTES: usize = 8;
+const HOP_FLAGS: usize = 2;
 /// Of a route's flags those that are asked for; others tell its state.
 const RTNH_F_ONLINK: u32 = 4;
 
@@ -173,7 +176,21 @@ fn with_controller(route: &RouteMessage, name: Option<&str>) -> RouteMessage {
     let flags = &mut route.header[FLAGS];
     let asked = u32::from_ne_bytes([flags[0], flags[1], flags[2], flags[3]]) & RTNH_F_ONLINK;
     flags.copy_from_slice(&asked.to_ne_bytes());
+    for attribute in route.attributes.iter_mut().filter(|attribute| attribute.kind() == RTA_MULTIPATH) {
+        *attribute = DefaultNla::new(RTA_MULTIPATH, as_asked(netlink::value(attribute)));
+    }
     route
+}
+
+/// The next hops of RTA_MULTIPATH without the flags that tell their state, such as that a link is down.
+fn as_asked(mut hops: Vec<u8>) -> Vec<u8> {
+    let mut at = 0;
+    while let Some(hop) = hops.get_mut(at..).filter(|rest| rest.len() >= HOP_BYTES) {
+        hop[HOP_FLAGS] &= RTNH_F_ONLINK as u8;
+        let len = usize::from(u16::from_ne_bytes([hop[0], hop[1]]));
+        at += len.next_multiple_of(4).max(HOP_BYTES);
+    }
+    hops
 }
 
 #[cfg(test)]
