@@ -71,7 +71,9 @@ impl Record {
     /// # Errors
     /// Of the file system: without root, permission denied.
     pub fn of(change: Change) -> io::Result<Record> {
-        Record::of_in(Path::new(FOLDER), change)
+        let folder = Path::new(FOLDER);
+        let _guard = lock(folder)?;
+        Record::write(folder, change)
     }
 
     /// Records that a sysctl of this thread's network namespace is set to `value`, and sets it. `None` if it is set so
@@ -80,21 +82,29 @@ impl Record {
     /// # Errors
     /// Of the file system, and the kernel's.
     pub fn of_sysctl(name: &str, value: &str) -> io::Result<Option<Record>> {
-        let before = match borrowed(name)? {
+        Record::of_sysctl_in(Path::new(FOLDER), name, value)
+    }
+
+    fn of_sysctl_in(folder: &Path, name: &str, value: &str) -> io::Result<Option<Record>> {
+        let guard = lock(folder)?;
+        let before = match borrowed(folder, name)? {
             Some(before) => before,
             None => sysctl::get(name)?,
         };
         if before == value {
             return Ok(None);
         }
-        let record = Record::of(Change::Sysctl { name: name.to_owned(), before, set: value.to_owned() })?;
-        sysctl::set(name, value)?;
-        Ok(Some(record))
+        let change = Change::Sysctl { name: name.to_owned(), before, set: value.to_owned() };
+        let record = Record::write(folder, change)?;
+        let done = sysctl::set(name, value);
+        // A record that goes, as this one does if that failed, takes the lock itself.
+        drop(guard);
+        done.map(|()| Some(record))
     }
 
-    fn of_in(folder: &Path, change: Change) -> io::Result<Record> {
+    /// Whoever calls it holds the lock.
+    fn write(folder: &Path, change: Change) -> io::Result<Record> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let _guard = lock(folder)?;
         let entry = Entry { namespace: cookie()?, change };
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         // The namespace is part of the name, as processes in different PID namespaces may have the same id.
@@ -215,9 +225,7 @@ fn others(folder: &Path, path: &Path) -> io::Result<Vec<Entry>> {
 }
 
 /// What a sysctl of this thread's namespace was before those who have it on record set it.
-fn borrowed(name: &str) -> io::Result<Option<String>> {
-    let folder = Path::new(FOLDER);
-    let _guard = lock(folder)?;
+fn borrowed(folder: &Path, name: &str) -> io::Result<Option<String>> {
     let here = cookie()?;
     let entries = others(folder, folder)?;
     Ok(entries.into_iter().find_map(|entry| match entry.change {

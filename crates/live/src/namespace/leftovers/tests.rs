@@ -1,4 +1,7 @@
 use super::*;
+use crate::namespace::Namespace;
+use std::sync::Barrier;
+use std::thread;
 
 /// A folder of the test's own.
 struct Folder(PathBuf);
@@ -38,7 +41,7 @@ fn entry(change: &Change) -> String {
 #[test]
 fn who_lives_undoes_it_alone() {
     let folder = Folder::new("lives");
-    let record = Record::of_in(&folder.0, folder.file()).unwrap();
+    let record = Record::write(&folder.0, folder.file()).unwrap();
     assert_eq!(clean_in(&folder.0).unwrap(), []);
     assert!(folder.0.join("pin").exists());
     drop(record);
@@ -61,7 +64,7 @@ fn what_two_have_done_the_last_one_undoes() {
     let folder = Folder::new("two");
     let change = folder.file();
     folder.of_the_dead("1-1-0", &entry(&change));
-    let alive = Record::of_in(&folder.0, change.clone()).unwrap();
+    let alive = Record::write(&folder.0, change.clone()).unwrap();
     assert_eq!(clean_in(&folder.0).unwrap(), [change]);
     assert!(folder.0.join("pin").exists(), "the living one still needs it");
     drop(alive);
@@ -114,4 +117,35 @@ fn a_sysctl_of_another_namespace_stays_on_record() {
     let record = folder.of_the_dead("1-1-0", &text);
     assert_eq!(clean_in(&folder.0).unwrap(), []);
     assert!(record.exists());
+}
+
+/// Who comes second must not take what the first one has just set for the host's own.
+#[test]
+fn two_who_set_a_sysctl_at_once_both_have_it_on_record() {
+    let Ok(namespace) = Namespace::new() else { return eprintln!("skipped: no right to make namespaces") };
+    let folder = Folder::new("at-once");
+    let name = "net.ipv4.conf.lo.forwarding";
+    let start = Barrier::new(2);
+    let set = || {
+        start.wait();
+        Record::of_sysctl_in(&folder.0, name, "1").unwrap()
+    };
+    let race = || {
+        sysctl::set(name, "0").unwrap();
+        for round in 0..500 {
+            let records =
+                thread::scope(|scope| [scope.spawn(set), scope.spawn(set)].map(|one| one.join().unwrap()));
+            assert!(records.iter().all(Option::is_some), "in round {round}");
+            drop(records);
+            assert_eq!(sysctl::get(name).unwrap(), "0", "in round {round}");
+        }
+    };
+    namespace.run(race).unwrap();
+}
+
+#[test]
+fn a_sysctl_that_cannot_be_set_is_not_on_record() {
+    let folder = Folder::new("nonsense");
+    Record::of_sysctl_in(&folder.0, "net.ipv4.conf.lo.forwarding", "nonsense").unwrap_err();
+    assert_eq!(records(&folder.0).unwrap(), [] as [PathBuf; 0]);
 }
