@@ -1,9 +1,10 @@
 //! `airtcpd link --shell`, from start to end and however it ends. Each test has a host of its own: a network namespace and
 //! an empty /run.
 
+use airtcp_live::PacketDevice;
 use airtcp_live::emulate::PacketSocket;
 use airtcp_live::namespace::netlink::Netlink;
-use airtcp_live::namespace::{Namespace, Veth};
+use airtcp_live::namespace::{Namespace, Veth, sysctl};
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::{Signal, kill};
@@ -108,16 +109,40 @@ fn is_inhabited(namespace: &str) -> bool {
     homes.any(|home| home == Path::new(namespace))
 }
 
+fn interface(name: &str, address: [u8; 4]) -> PacketSocket {
+    let veth = Veth { name, address: address.into(), prefix: 24, mtu: 1500 };
+    let mut end = Namespace::current().unwrap().veth(&veth).unwrap();
+    // Once it says that it was down when it was opened.
+    assert_eq!(end.recv(&mut [0; 2000]).unwrap(), None);
+    end
+}
+
 /// Gives this host a way out, which leads nowhere.
 fn way_out() -> PacketSocket {
-    let veth = Veth { name: "out0", address: [192, 0, 2, 1].into(), prefix: 24, mtu: 1500 };
-    let out = Namespace::current().unwrap().veth(&veth).unwrap();
+    let out = interface("out0", [192, 0, 2, 1]);
     Netlink::open().unwrap().route_all("out0").unwrap();
     out
 }
 
 fn forwards(interface: &str) -> bool {
-    airtcp_live::namespace::sysctl::get(&format!("net.ipv4.conf.{interface}.forwarding")).unwrap() == "1"
+    sysctl::get(&format!("net.ipv4.conf.{interface}.forwarding")).unwrap() == "1"
+}
+
+/// From 192.0.2.2 to 198.51.100.2, of the protocol for experiments.
+const STRANGERS: [u8; 34] = [
+    2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 1, 8, 0, 0x45, 0, 0, 20, 0, 0, 0, 0, 64, 253, 0x8d, 0xb5, 192, 0, 2, 2,
+    198, 51, 100, 2,
+];
+
+/// Does what comes in by `out` for another network go on to it?
+#[allow(clippy::disallowed_methods, reason = "the kernel works in its own time")]
+fn lets_strangers_through(out: &mut PacketSocket, lan: &mut PacketSocket) -> bool {
+    out.send(&STRANGERS).unwrap();
+    let came_on = |_| {
+        thread::sleep(Duration::from_millis(10));
+        lan.recv(&mut [0; 2000]).unwrap().is_some()
+    };
+    (0..50).any(came_on)
 }
 
 #[test]
@@ -312,6 +337,30 @@ fn forwarding_is_undone_at_the_end_and_after_kill_9() {
         assert!(forwards("out0"), "else this proves nothing");
         let next = run(&[], &["true"]);
         assert_eq!((forwards("out0"), records()), (false, 0), "{next:?}");
+    });
+}
+
+#[test]
+fn what_the_host_forwards_it_goes_on_to() {
+    on_a_host(|| {
+        if !has("nft") {
+            return;
+        }
+        let (mut out, mut lan) = (way_out(), interface("lan0", [198, 51, 100, 1]));
+        for is_router in [true, false] {
+            sysctl::set("net.ipv4.conf.out0.forwarding", if is_router { "1" } else { "0" }).unwrap();
+            assert_eq!(lets_strangers_through(&mut out, &mut lan), is_router, "without a link");
+            let (mut first, _) = start(&["--nat"], "echo ready; sleep 1000");
+            let (mut second, _) = start(&["--nat"], "echo ready; sleep 1000");
+            assert!(forwards("out0"));
+            assert_eq!(lets_strangers_through(&mut out, &mut lan), is_router);
+            send(&first, Signal::SIGTERM);
+            first.wait().unwrap();
+            assert_eq!(lets_strangers_through(&mut out, &mut lan), is_router, "the second one stays");
+            send(&second, Signal::SIGTERM);
+            second.wait().unwrap();
+            assert_eq!(forwards("out0"), is_router);
+        }
     });
 }
 

@@ -87,10 +87,7 @@ impl Record {
 
     fn of_sysctl_in(folder: &Path, name: &str, value: &str) -> io::Result<Option<Record>> {
         let guard = lock(folder)?;
-        let before = match borrowed(folder, name)? {
-            Some(before) => before,
-            None => sysctl::get(name)?,
-        };
+        let before = before(folder, name)?;
         if before == value {
             return Ok(None);
         }
@@ -126,6 +123,16 @@ impl Drop for Record {
             eprintln!("airtcpd: {} is not undone; the next start tries again: {error}", self.entry.change);
         }
     }
+}
+
+/// What a sysctl of this thread's network namespace is, or was before those who have it on record set it.
+///
+/// # Errors
+/// Of the file system, and the kernel's.
+pub fn sysctl_before(name: &str) -> io::Result<String> {
+    let folder = Path::new(FOLDER);
+    let _guard = lock(folder)?;
+    before(folder, name)
 }
 
 /// Undoes what the dead have left, in this thread's network namespace and in the file systems. Answers what that was.
@@ -224,16 +231,16 @@ fn others(folder: &Path, path: &Path) -> io::Result<Vec<Entry>> {
     Ok(paths.filter_map(|other| read(&mut File::open(other).ok()?)).collect())
 }
 
-/// What a sysctl of this thread's namespace was before those who have it on record set it.
-fn borrowed(folder: &Path, name: &str) -> io::Result<Option<String>> {
+/// Whoever calls it holds the lock.
+fn before(folder: &Path, name: &str) -> io::Result<String> {
     let here = cookie()?;
-    let entries = others(folder, folder)?;
-    Ok(entries.into_iter().find_map(|entry| match entry.change {
+    let borrowed = others(folder, folder)?.into_iter().find_map(|entry| match entry.change {
         Change::Sysctl { name: other, before, .. } if other == name && entry.namespace == here => {
             Some(before)
         }
         _ => None,
-    }))
+    });
+    borrowed.map_or_else(|| sysctl::get(name), Ok)
 }
 
 fn undo(entry: &Entry, others: &[Entry]) -> io::Result<()> {

@@ -4,7 +4,7 @@
 //! its input ends; forwarding is on record in [`leftovers`](crate::namespace::leftovers).
 
 use super::DEVICES;
-use crate::namespace::leftovers::Record;
+use crate::namespace::leftovers::{self, Record};
 use crate::namespace::netlink::Netlink;
 use crate::namespace::sysctl;
 use netlink_packet_route::route::{RouteAttribute, RouteHeader, RouteMessage};
@@ -29,11 +29,11 @@ impl Nat {
     /// # Errors
     /// When nft is missing or does not take the table, the namespace has no default route, or sysctls cannot be set.
     pub fn open(device: &str, near: Ipv4Addr) -> io::Result<Nat> {
-        let outward = outward()?;
-        let (nft, answers) = table(device, near, &outward)?;
+        let closed = closed(outward()?)?;
+        let (nft, answers) = table(device, near, &closed)?;
         let mut nat = Nat { nft, _answers: answers, forwarding: Vec::new() };
         sysctl::set(&forwarding(device), "1")?;
-        for interface in outward {
+        for interface in closed {
             nat.forwarding.extend(Record::of_sysctl(&forwarding(&interface), "1")?);
         }
         if let Some(resolver) = own_resolver() {
@@ -93,8 +93,19 @@ fn outward() -> io::Result<Vec<String>> {
     Ok(interfaces)
 }
 
+/// Those that forward nothing, or only for links.
+fn closed(interfaces: Vec<String>) -> io::Result<Vec<String>> {
+    let mut closed = Vec::new();
+    for interface in interfaces {
+        if leftovers::sysctl_before(&forwarding(&interface))? != "1" {
+            closed.push(interface);
+        }
+    }
+    Ok(closed)
+}
+
 /// An nft that holds the table until its input ends.
-fn table(device: &str, near: Ipv4Addr, outward: &[String]) -> io::Result<(Child, BufReader<PipeReader>)> {
+fn table(device: &str, near: Ipv4Addr, closed: &[String]) -> io::Result<(Child, BufReader<PipeReader>)> {
     let (answers, output) = io::pipe()?;
     let mut nft = Command::new("nft")
         .arg("--interactive")
@@ -109,13 +120,13 @@ fn table(device: &str, near: Ipv4Addr, outward: &[String]) -> io::Result<(Child,
             _ => error,
         })?;
     let name = format!("airtcp_{}", process::id());
-    let outward = outward.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
     // Interfaces that forward for us forward for nobody else: neighbours may have waited for that.
+    let drops: String =
+        closed.iter().map(|name| format!("iifname \"{name}\" oifname != \"{DEVICES}*\" drop; ")).collect();
     let lines = format!(
         "table ip {name} {{ flags owner; \
          chain out {{ type nat hook postrouting priority srcnat; ip saddr {near} oifname != \"{device}\" masquerade; }}; \
-         chain through {{ type filter hook forward priority filter; \
-         iifname {{ {outward} }} oifname != \"{DEVICES}*\" drop; }}; }}\n\
+         chain through {{ type filter hook forward priority filter; {drops}}}; }}\n\
          list table ip {name}\n"
     );
     let told = nft.stdin.as_mut().expect("piped above").write_all(lines.as_bytes());
