@@ -13,8 +13,9 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -64,6 +65,13 @@ fn stdout(output: &Output) -> String {
 
 fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A file for a test's own output.
+fn scratch(extension: &str) -> PathBuf {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    std::env::temp_dir().join(format!("airtcp-link-shell-{}-{number}.{extension}", std::process::id()))
 }
 
 /// Starts it, and waits for the command's first line.
@@ -169,7 +177,7 @@ fn the_far_end_is_reached_over_the_link_alone() {
             peer.ip()
         });
         let script = format!("exec 3<>/dev/tcp/$AIRTCP_LINK_FAR/{port}; echo $AIRTCP_LINK_NEAR; cat <&3");
-        let counters = std::env::temp_dir().join(format!("airtcp-link-shell-{}.json", std::process::id()));
+        let counters = scratch("json");
         let options = ["--set", "wireless.loss.ber=0", "--json", counters.to_str().unwrap()];
         let output = run(&options, &["bash", "-c", &script]);
         let told = fs::read_to_string(&counters).unwrap();
@@ -179,6 +187,22 @@ fn the_far_end_is_reached_over_the_link_alone() {
         for way in told["ways"].as_array().unwrap() {
             assert!(way["delivered_packets"].as_u64().unwrap() >= 2, "{told}");
         }
+    });
+}
+
+#[test]
+fn a_capture_shows_packets_when_they_were_sent() {
+    on_a_host(|| {
+        let file = scratch("pcap");
+        let script = "date +%s%N; echo > /dev/udp/$AIRTCP_LINK_FAR/9; date +%s%N";
+        let output = run(&["--capture", file.to_str().unwrap()], &["bash", "-c", script]);
+        let captured = fs::read(&file).unwrap();
+        fs::remove_file(file).unwrap();
+        let word = |at: usize| u64::from(u32::from_le_bytes(*captured[at..].first_chunk().unwrap()));
+        let micros = word(24) * 1_000_000 + word(28);
+        let around: Vec<u64> =
+            stdout(&output).lines().map(|nanos| nanos.parse::<u64>().unwrap() / 1000).collect();
+        assert!((around[0]..=around[1]).contains(&micros), "{micros} is not in {around:?}");
     });
 }
 

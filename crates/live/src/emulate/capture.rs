@@ -19,11 +19,11 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Begins the file at `path`. `interface` is what readers see as its name; the emulator's clock begins now.
+    /// Begins the file at `path`. `interface` is what readers see as its name. Packets are dated from 1970 on, unless
+    /// [`Capture::since`] says otherwise.
     ///
     /// # Errors
     /// The file system's.
-    #[allow(clippy::disallowed_methods, reason = "captures are dated, once")]
     pub fn create(path: &Path, interface: &str, framing: Framing) -> io::Result<Capture> {
         let link_type = match framing {
             Framing::Ip => LinkType::Raw,
@@ -31,12 +31,15 @@ impl Capture {
         };
         let options = Options { format: Format::of_path(path), ..Options::default() };
         let file = BufWriter::new(File::create(path)?);
-        let epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Ok(Capture {
-            writer: PcapWriter::of_packets(file, interface, link_type, options)?,
-            epoch: Dur(epoch.as_nanos() as u64),
-            error: None,
-        })
+        let writer = PcapWriter::of_packets(file, interface, link_type, options)?;
+        Ok(Capture { writer, epoch: Dur::ZERO, error: None })
+    }
+
+    /// The emulator's clock was started at `epoch`.
+    #[must_use]
+    pub fn since(self, epoch: SystemTime) -> Capture {
+        let epoch = epoch.duration_since(UNIX_EPOCH).unwrap_or_default();
+        Capture { epoch: Dur(epoch.as_nanos() as u64), ..self }
     }
 
     /// Writes what is buffered, and answers the first error of all.

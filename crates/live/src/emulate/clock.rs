@@ -1,7 +1,7 @@
 //! The one place where the emulator reads clocks.
 
 use airtcp_wire::{Dur, Time};
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Monotonic time since it was started. Copies agree.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +43,11 @@ impl Look {
         Look { now, wall }
     }
 
+    /// What the wall clock shows at the other clock's zero.
+    pub fn epoch(&self) -> SystemTime {
+        self.wall - Duration::from_nanos(self.now.since(Time::ZERO).0)
+    }
+
     /// When something happened that the wall clock has dated: how long ago is what counts, so that only a step of the wall
     /// clock in between puts it wrong. Now, at the latest.
     pub fn date(&self, at: SystemTime) -> Time {
@@ -54,7 +59,7 @@ impl Look {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::{Duration, UNIX_EPOCH};
+    use std::time::UNIX_EPOCH;
 
     #[test]
     fn what_the_wall_clock_dates_is_so_long_ago() {
@@ -65,5 +70,6 @@ mod tests {
         assert_eq!(date(wall), 5_000_000);
         assert_eq!(date(wall + Duration::from_secs(3600)), 5_000_000, "the wall clock was put back");
         assert_eq!(date(wall - Duration::from_secs(3600)), 0, "the wall clock was put on");
+        assert_eq!(look.epoch(), wall - Duration::from_millis(5));
     }
 }

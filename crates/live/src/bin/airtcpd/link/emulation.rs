@@ -14,7 +14,8 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 pub struct Emulation {
-    emulator: Emulator<Option<Capture>>,
+    emulator: Emulator,
+    capture: Option<Capture>,
     names: [String; 2],
     seed: u64,
     duration: Option<Dur>,
@@ -45,7 +46,8 @@ impl Emulation {
         let capture = options.capture.as_deref().map(capture).transpose()?;
         let seed = options.seed.unwrap_or(scenario.seed);
         Ok(Emulation {
-            emulator: Emulator::end_to_end(scenario, seed).with_framing(framing).with_observer(capture),
+            emulator: Emulator::end_to_end(scenario, seed).with_framing(framing),
+            capture,
             names,
             seed,
             duration: options.duration,
@@ -63,21 +65,23 @@ impl Emulation {
     ///
     /// # Errors
     /// A device's that is gone, or a file's.
-    pub fn run(mut self, devices: &mut [impl PacketDevice; 2], stop: &AtomicBool) -> anyhow::Result<()> {
+    pub fn run(self, devices: &mut [impl PacketDevice; 2], stop: &AtomicBool) -> anyhow::Result<()> {
         let clock = Clock::start();
+        let epoch = clock.look().epoch();
+        let mut emulator = self.emulator.with_observer(self.capture.map(|capture| capture.since(epoch)));
         let deadline = self.duration.map_or(Time::NEVER, |duration| clock.now() + duration);
         let control = Control { stop, deadline, every: self.every.unwrap_or(Dur::MAX) };
         let mut live = Live::new(&self.names, clock.now());
-        let kept = drive(&mut self.emulator, devices, &clock, &control, |now, emulator, kept| {
+        let kept = drive(&mut emulator, devices, &clock, &control, |now, emulator, kept| {
             show(&live.line(now, emulator, kept));
             ControlFlow::Continue(())
         })
         .context("an interface at an end of the path")?;
-        let report = Report::new(&self.names, self.seed, clock.now(), &mut self.emulator, &kept);
+        let report = Report::new(&self.names, self.seed, clock.now(), &mut emulator, &kept);
         if self.every.is_some() && io::stderr().is_terminal() {
             eprintln!();
         }
-        self.emulator.into_observer().map_or(Ok(()), Capture::finish).context("--capture")?;
+        emulator.into_observer().map_or(Ok(()), Capture::finish).context("--capture")?;
         match self.report {
             None => {}
             Some(ReportTo::Stderr) => eprint!("{report}"),
