@@ -34,7 +34,7 @@ pub trait PacketDevice: AsFd {
 /// Packets that may wait until they are received. What finds no room is lost, and nobody is told: let it be much.
 const QUEUE_PACKETS: u32 = 10_000;
 
-/// A Linux TUN device, which lives as long as this value.
+/// A Linux TUN device, which lives as long as this value unless it was there before.
 pub struct Tun(SyncDevice);
 
 impl Tun {
@@ -51,12 +51,20 @@ impl Tun {
         })
     }
 
-    /// Creates the device without an address, or takes one of that name which nobody holds.
+    /// Creates the device without an address.
     ///
     /// # Errors
     /// As [`Tun::open`].
     pub fn bare(name: &str, mtu: u16) -> io::Result<Tun> {
         Tun::build(builder(name, mtu))
+    }
+
+    /// Takes a device that is there and that nobody holds, as it is. It stays when this value goes.
+    ///
+    /// # Errors
+    /// As [`Tun::open`].
+    pub fn existing(name: &str) -> io::Result<Tun> {
+        Tun::build(DeviceBuilder::new().name(name).inherit_enable_state())
     }
 
     fn build(builder: DeviceBuilder) -> io::Result<Tun> {

@@ -83,12 +83,20 @@ impl Rig {
         };
         self.middle.run(program).unwrap()
     }
+
+    fn refuses(&self, ends: [&str; 2], words: &str) {
+        let output = self.spawn(ends, &[]).wait_with_output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && told.contains(words), "{ends:?}: {told}");
+    }
 }
 
-fn ip(arguments: &str) {
-    let Output { status, stderr, .. } =
+/// Answers what it says.
+fn ip(arguments: &str) -> String {
+    let Output { status, stdout, stderr } =
         Command::new("ip").args(arguments.split_whitespace()).output().unwrap();
     assert!(status.success(), "ip {arguments}: {}", String::from_utf8_lossy(&stderr));
+    String::from_utf8_lossy(&stdout).into_owned()
 }
 
 /// A busy machine takes its time.
@@ -216,21 +224,42 @@ fn tun_devices_of_its_own() {
     }
 }
 
+/// TUN devices that were there before are used as they are, and stay so.
+#[test]
+fn tun_devices_of_somebody_else() {
+    let _turn = TURN.lock();
+    let Some(rig) = Rig::new() else { return };
+    let set_up = |name: &&str| {
+        ip(&format!("tuntap add dev {name} mode tun"));
+        ip(&format!("link set {name} mtu 1400 txqueuelen 77 up"));
+    };
+    let is_as_before = |name: &str, flag: &str| {
+        let told = rig.middle.run(|| ip(&format!("-d link show dev {name}"))).unwrap();
+        let settings = ["mtu 1400", "qlen 77", "persist on"].iter().all(|setting| told.contains(setting));
+        assert!(settings && told.contains(flag), "{told}");
+    };
+    let ends = ["tun0", "tun1"];
+    rig.middle.run(|| ends.iter().for_each(set_up)).unwrap();
+    let running = rig.start(ends, &[]);
+    ends.iter().for_each(|name| is_as_before(name, ",UP"));
+    running.end(Signal::SIGTERM);
+    ends.iter().for_each(|name| is_as_before(name, ",UP"));
+    rig.middle.run(|| ip("link set tun1 down")).unwrap();
+    rig.refuses(ends, "ip link set tun1 up");
+    is_as_before("tun0", ",UP");
+    is_as_before("tun1", "NOARP>");
+}
+
 /// What cannot be is refused with the cure, and nothing is left behind.
 #[test]
 fn ends_that_are_none() {
     let _turn = TURN.lock();
     let Some(rig) = Rig::new() else { return };
-    let refused = |a: &str, b: &str, words: &str| {
-        let output = rig.spawn([a, b], &[]).wait_with_output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(!output.status.success() && told.contains(words), "{a} {b}: {told}");
-    };
-    refused("va", "va", "two ends");
-    refused("va", "air7", "no interface `air7`");
-    refused("lo", "va", "lo is neither");
+    rig.refuses(["va", "va"], "two ends");
+    rig.refuses(["va", "air7"], "no interface `air7`");
+    rig.refuses(["lo", "va"], "lo is neither");
     rig.middle.run(|| ip("link set vb down")).unwrap();
-    refused("va", "vb", "ip link set vb up");
-    refused("an-interface-name-too-long", "air1", "an-interface-name-too-long");
+    rig.refuses(["va", "vb"], "ip link set vb up");
+    rig.refuses(["an-interface-name-too-long", "air1"], "an-interface-name-too-long");
     assert!(rig.middle.run(|| nix::net::if_::if_nametoindex("air1").is_err()).unwrap());
 }

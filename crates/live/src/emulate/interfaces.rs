@@ -2,9 +2,11 @@
 
 use super::header::Framing;
 use super::packet_socket::PacketSocket;
+use crate::namespace::netlink::Netlink;
 use crate::tun::{PacketDevice, Tun};
+use netlink_packet_route::link::{LinkFlags, LinkLayerType};
 use nix::ifaddrs::getifaddrs;
-use nix::net::if_::{InterfaceFlags, if_nametoindex};
+use nix::net::if_::if_nametoindex;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::SystemTime;
@@ -47,7 +49,7 @@ fn cure(error: &io::Error) -> &'static str {
 }
 
 /// Opens the interfaces with these names in this thread's network namespace: Ethernet interfaces that are up, or TUN devices
-/// that nobody holds. If neither is there, both are made as TUN devices.
+/// that are up and that nobody holds. If neither is there, both are made as TUN devices.
 ///
 /// # Errors
 /// [`InterfaceError`]. Nothing has changed then.
@@ -88,25 +90,14 @@ fn kinds(ethernet: &str, tun: &str) -> InterfaceError {
 
 fn open(name: &str, index: Option<u32>) -> Result<Interface, InterfaceError> {
     let failed = |error| InterfaceError::Device { name: name.to_owned(), error };
-    match (index, kind(name)) {
-        (Some(_), Some((libc::ARPHRD_ETHER, false))) => Err(InterfaceError::Down(name.to_owned())),
-        (Some(index), Some((libc::ARPHRD_ETHER, true))) => {
-            PacketSocket::open(index).map(Interface::Ethernet).map_err(failed)
-        }
-        (None, _) | (_, Some((libc::ARPHRD_NONE, _))) => {
-            Tun::bare(name, MTU).map(Interface::Tun).map_err(failed)
-        }
+    let Some(index) = index else { return Tun::bare(name, MTU).map(Interface::Tun).map_err(failed) };
+    let link = Netlink::open().and_then(|netlink| netlink.link(index)).map_err(failed)?.header;
+    match (link.link_layer_type, link.flags.contains(LinkFlags::Up)) {
+        (LinkLayerType::Ether | LinkLayerType::None, false) => Err(InterfaceError::Down(name.to_owned())),
+        (LinkLayerType::Ether, true) => PacketSocket::open(index).map(Interface::Ethernet).map_err(failed),
+        (LinkLayerType::None, true) => Tun::existing(name).map(Interface::Tun).map_err(failed),
         _ => Err(InterfaceError::Unsupported(name.to_owned())),
     }
-}
-
-/// The interface's hardware type, and whether it is up.
-fn kind(name: &str) -> Option<(u16, bool)> {
-    let mut all = getifaddrs().ok()?.filter(|found| found.interface_name == name);
-    all.find_map(|found| {
-        let hardware = found.address?.as_link_addr()?.hatype();
-        Some((hardware, found.flags.contains(InterfaceFlags::IFF_UP)))
-    })
 }
 
 impl AsFd for Interface {

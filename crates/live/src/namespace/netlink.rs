@@ -48,13 +48,22 @@ impl Netlink {
     /// # Errors
     /// The kernel's.
     pub fn await_carrier(&self, index: u32) -> io::Result<()> {
-        self.get(index).map(|_| ())
+        self.link(index).map(|_| ())
     }
 
-    fn get(&self, index: u32) -> io::Result<Vec<RouteNetlinkMessage>> {
+    /// The link of this index.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn link(&self, index: u32) -> io::Result<LinkMessage> {
         let mut link = LinkMessage::default();
         link.header.index = index;
-        self.ask(RouteNetlinkMessage::GetLink(link), NLM_F_REQUEST | NLM_F_ACK)
+        let answers = self.ask(RouteNetlinkMessage::GetLink(link), NLM_F_REQUEST | NLM_F_ACK)?;
+        let found = answers.into_iter().find_map(|answer| match answer {
+            RouteNetlinkMessage::NewLink(link) => Some(link),
+            _ => None,
+        });
+        found.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "an answer without a link"))
     }
 
     /// The name of the link of this index.
@@ -62,12 +71,7 @@ impl Netlink {
     /// # Errors
     /// The kernel's.
     pub fn name(&self, index: u32) -> io::Result<String> {
-        let links = self.get(index)?;
-        let mut attributes = links.into_iter().flat_map(|link| match link {
-            RouteNetlinkMessage::NewLink(link) => link.attributes,
-            _ => Vec::new(),
-        });
-        let name = attributes.find_map(|attribute| match attribute {
+        let name = self.link(index)?.attributes.into_iter().find_map(|attribute| match attribute {
             LinkAttribute::IfName(name) => Some(name),
             _ => None,
         });

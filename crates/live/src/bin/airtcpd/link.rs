@@ -37,8 +37,8 @@ pub struct Options {
     scenario: Option<PathBuf>,
 
     /// The interfaces at the path's first and last node, both Ethernet (veth and others) or both TUN. Two that do not
-    /// exist are made as TUN devices. Of Ethernet the kernel tells when packets come; of TUN they come when airtcpd has
-    /// been woken for them, which is up to 0.1 ms longer each way
+    /// exist are made as TUN devices; those that do are used as they are. Of Ethernet the kernel tells when packets
+    /// come; of TUN they come when airtcpd has been woken for them, which is up to 0.1 ms longer each way
     #[arg(long, num_args = 2, value_names = ["A", "B"])]
     between: Option<Vec<String>>,
 
