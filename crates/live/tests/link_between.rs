@@ -5,13 +5,14 @@
 mod probe;
 
 use airtcp_live::namespace::Namespace;
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::{SigHandler, Signal, kill, signal};
 use nix::unistd::Pid;
 use probe::Stream;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::symlink;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Mutex;
 use std::thread;
@@ -207,6 +208,45 @@ fn a_machine_that_does_not_keep_up_is_told() {
     let number = |pointer: &str| report.pointer(pointer).and_then(Value::as_f64).unwrap();
     assert!(number("/longest_absence_ms") > 35.0, "{report}");
     assert!(number("/absences") >= 1.0 && number("/ways/0/departures/max_us") > 30_000.0, "{report}");
+}
+
+/// A terminal that is closed ends it in good order; what nohup has started goes on.
+#[test]
+#[allow(unsafe_code, reason = "signal(2)")]
+fn the_end_of_the_terminal() {
+    let _turn = TURN.lock();
+    let Some(rig) = Rig::new() else { return };
+    let start = |hang_up: SigHandler| {
+        // SAFETY: what is set is no function.
+        let before = unsafe { signal(Signal::SIGHUP, hang_up) }.unwrap();
+        let running = rig.start(["va", "vb"], &PATH);
+        unsafe { signal(Signal::SIGHUP, before) }.unwrap();
+        running
+    };
+    let report = start(SigHandler::SigDfl).end(Signal::SIGHUP);
+    assert_eq!(report["ways"].as_array().unwrap().len(), 2);
+    let running = start(SigHandler::SigIgn);
+    kill(running.pid(), Signal::SIGHUP).unwrap();
+    let stream = Stream { packets: 100, bytes: 500, interval: Duration::from_millis(1) };
+    let arrivals = stream.run(&rig.near, (&rig.far, "10.8.0.2:9000".parse().unwrap()), PATIENCE);
+    assert_eq!(arrivals.len(), 100);
+    running.end(Signal::SIGTERM);
+}
+
+/// What a full disk has taken of the capture it has not taken of the counters.
+#[test]
+fn a_capture_that_fails() {
+    let _turn = TURN.lock();
+    let Some(rig) = Rig::new() else { return };
+    let file = std::env::temp_dir().join(format!("airtcp-full-{}.pcapng", std::process::id()));
+    symlink("/dev/full", &file).unwrap();
+    let running = rig.start(["va", "vb"], &["--capture", file.to_str().unwrap()]);
+    std::fs::remove_file(&file).unwrap();
+    kill(running.pid(), Signal::SIGTERM).unwrap();
+    let output = running.child.wait_with_output().unwrap();
+    assert!(!output.status.success());
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(count(&report, 0, "/entered_packets"), 0);
 }
 
 /// Interfaces that are not there are made, and gone with the program, however it ends.

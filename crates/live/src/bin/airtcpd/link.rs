@@ -54,7 +54,7 @@ pub struct Options {
     #[arg(long)]
     seed: Option<u64>,
 
-    /// Stop after so long, for example 60s [default: at SIGINT or SIGTERM]
+    /// Stop after so long, for example 60s [default: at SIGINT, SIGTERM or SIGHUP]
     #[arg(long, value_parser = human::parse::<Dur>)]
     duration: Option<Dur>,
 

@@ -4,14 +4,16 @@ use super::Options;
 use super::emulation::{Emulation, be_punctual};
 use airtcp_live::emulate::{Framing, become_nobody, open_between, own_addresses};
 use airtcp_sim::Scenario;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use nix::sys::signal::{SigHandler, Signal, signal};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 pub fn run(options: &Options, scenario: &Scenario, ends: [&str; 2]) -> anyhow::Result<ExitCode> {
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
+    let hang_up = (!outlives_terminal()?).then_some(SIGHUP);
+    for signal in [SIGINT, SIGTERM].into_iter().chain(hang_up) {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }
     let (mut devices, framing) = open_between(ends)?;
@@ -32,6 +34,14 @@ pub fn run(options: &Options, scenario: &Scenario, ends: [&str; 2]) -> anyhow::R
     become_nobody()?;
     emulation.run(&mut devices, &stop)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Has whoever started this process asked for that, as nohup does?
+#[allow(unsafe_code, reason = "signal(2), to hear what was set before")]
+fn outlives_terminal() -> nix::Result<bool> {
+    // SAFETY: what is set is no function.
+    let before = unsafe { signal(Signal::SIGHUP, SigHandler::SigIgn)? };
+    Ok(matches!(before, SigHandler::SigIgn))
 }
 
 fn warn_of_addresses(interface: &str) {

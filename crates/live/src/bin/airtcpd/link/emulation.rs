@@ -81,16 +81,21 @@ impl Emulation {
         if self.every.is_some() && io::stderr().is_terminal() {
             eprintln!();
         }
-        emulator.into_observer().map_or(Ok(()), Capture::finish).context("--capture")?;
-        match self.report {
-            None => {}
-            Some(ReportTo::Stderr) => eprint!("{report}"),
-            Some(ReportTo::Json(mut file)) => {
-                file.write_all((serde_json::to_string_pretty(&report)? + "\n").as_bytes())
-                    .context("--json")?;
+        let captured = emulator.into_observer().map_or(Ok(()), Capture::finish).context("--capture");
+        self.report.map_or(Ok(()), |to| to.tell(&report)).context("--json")?;
+        captured
+    }
+}
+
+impl ReportTo {
+    fn tell(self, report: &Report) -> io::Result<()> {
+        match self {
+            // Whoever listened may have gone, as a terminal has at SIGHUP.
+            ReportTo::Stderr => io::stderr().write_all(report.to_string().as_bytes()).or(Ok(())),
+            ReportTo::Json(mut file) => {
+                file.write_all((serde_json::to_string_pretty(report)? + "\n").as_bytes())
             }
         }
-        Ok(())
     }
 }
 
