@@ -9,9 +9,10 @@ use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -402,21 +403,41 @@ fn under_sudo_the_command_is_the_users() {
 #[test]
 fn what_is_missing_is_named_and_nothing_is_left() {
     on_a_host(|| {
+        let files = ["pcapng", "json"].map(scratch);
+        for file in &files {
+            fs::write(file, "of the last time").unwrap();
+            fs::set_permissions(file, Permissions::from_mode(0o666)).unwrap();
+        }
+        let [capture, json] = files.each_ref().map(|file| file.to_str().unwrap());
+        let nat = ["--nat", "--capture", capture, "--json", json];
         let fails = |mut airtcpd: Command, why: &str| {
             let output = airtcpd.output().unwrap();
             assert_eq!(output.status.code(), Some(1), "{output:?}");
             assert!(stderr(&output).contains(why), "{output:?}");
             assert_eq!((devices_and_routes().contains("airtcp"), records()), (false, 0));
+            assert!(files.iter().all(|file| fs::read(file).unwrap() == b"of the last time"), "{why}");
         };
-        let mut without_rights = airtcpd(&[], &["true"]);
+        let mut without_rights = airtcpd(&nat[1..], &["true"]);
         without_rights.uid(NOBODY);
         fails(without_rights, "start it with sudo");
-        fails(airtcpd(&["--nat"], &["true"]), "no default route");
+        fails(airtcpd(&nat, &["true"]), "no default route");
         let _out = way_out();
-        let mut without_nft = airtcpd(&["--nat"], &["true"]);
+        let mut without_nft = airtcpd(&nat, &["true"]);
         without_nft.env("PATH", "/nowhere");
         fails(without_nft, "install nftables");
-        let mut without_it_again = airtcpd(&[], &["/bin/true"]);
+        let mut without_it_again = airtcpd(&nat[1..], &["/bin/true"]);
         assert!(without_it_again.env("PATH", "/nowhere").status().unwrap().success());
+        assert!(files.iter().all(|file| fs::read(file).unwrap() != b"of the last time"));
+        files.iter().for_each(|file| fs::remove_file(file).unwrap());
+    });
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_a_mistake_of_the_users() {
+    on_a_host(|| {
+        let output = run(&["--json", "/nowhere/counters.json"], &["true"]);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(stderr(&output).contains("/nowhere/counters.json"), "{output:?}");
+        assert!(!devices_and_routes().contains("airtcp"));
     });
 }

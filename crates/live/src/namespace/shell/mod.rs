@@ -53,9 +53,12 @@ pub struct Ends {
     pub far: PacketSocket,
 }
 
-/// Runs a command behind a link, and `emulate` in a thread of its own until the command ends and the flag is set. When
-/// `emulate` returns before, the command is told to end. Answers the command's exit status, as shells do (127: there is no
-/// such program; 128 + n: ended by signal n), and what `emulate` answers.
+/// Runs a command behind a link, and an emulator in a thread of its own until the command ends and the flag is set. When
+/// the emulator returns before, the command is told to end. Answers the command's exit status, as shells do (127: there is no
+/// such program; 128 + n: ended by signal n), and what the emulator answers.
+///
+/// `prepare` makes the emulator. It is called with the rights that this process was started with, and only when all that the
+/// link takes is there.
 ///
 /// Where sudo has started this process, the command runs as the user who started sudo, and so does this process once the
 /// link is there; else it drops the capabilities that it does not need.
@@ -64,10 +67,10 @@ pub struct Ends {
 /// What is missing, and how to get it; nothing is left behind then.
 ///
 /// # Panics
-/// If `emulate` does.
-pub fn run<T: Send>(
+/// If the emulator does.
+pub fn run<T: Send, E: FnOnce(Ends, &AtomicBool) -> T + Send>(
     behind: &Behind,
-    emulate: impl FnOnce(Ends, &AtomicBool) -> T + Send,
+    prepare: impl FnOnce() -> anyhow::Result<E>,
 ) -> anyhow::Result<(u8, T)> {
     let namespace = Namespace::new()?;
     let invoker = Invoker::find()?;
@@ -79,6 +82,7 @@ pub fn run<T: Send>(
     let _gone = Gone(&device);
     let (ends, block) = ends(&namespace, &device)?;
     let nat = behind.nat.then(|| Nat::open(&device, block.near())).transpose().context("--nat")?;
+    let emulate = prepare()?;
     privileges::give_up(invoker.as_ref(), behind.nat)?;
     let (hung_up, end_of_path) = io::pipe()?;
     let stop = AtomicBool::new(false);

@@ -9,14 +9,16 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
 pub fn run(options: &Options, scenario: &Scenario) -> anyhow::Result<ExitCode> {
-    let names = ["to the far end", "to the command"].map(str::to_owned);
-    let emulation = Emulation::new(options, scenario, Framing::Ethernet, "near", names)?;
     let behind = Behind { name: scenario.name.clone(), command: options.command.clone(), nat: options.nat };
-    let emulate = |ends: Ends, stop: &AtomicBool| {
-        be_punctual();
-        emulation.run(&mut [ends.near, ends.far], stop)
+    let prepare = || {
+        let names = ["to the far end", "to the command"].map(str::to_owned);
+        let emulation = Emulation::new(options, scenario, Framing::Ethernet, "near", names)?;
+        Ok(|ends: Ends, stop: &AtomicBool| {
+            be_punctual();
+            emulation.run(&mut [ends.near, ends.far], stop)
+        })
     };
-    let (status, told) = shell::run(&behind, emulate)?;
+    let (status, told) = shell::run(&behind, prepare)?;
     told?;
     Ok(ExitCode::from(status))
 }
