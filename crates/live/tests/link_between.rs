@@ -189,7 +189,8 @@ fn hosts_behind_veth_pairs() {
 fn a_machine_that_does_not_keep_up_is_told() {
     let _turn = TURN.lock();
     let Some(rig) = Rig::new() else { return };
-    let running = rig.start(["va", "vb"], &PATH);
+    // The test's own sender may be kept from running as well, and then make good for it at once.
+    let running = rig.start(["va", "vb"], &[&PATH[..], &["--set", "wireless.queue.packets=400"]].concat());
     let pid = running.pid();
     let stream = Stream { packets: 400, bytes: 500, interval: Duration::from_millis(1) };
     let arrivals = thread::scope(|scope| {

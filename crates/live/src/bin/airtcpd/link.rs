@@ -27,7 +27,7 @@ A command behind the path has AIRTCP_LINK_FAR in its environment, the address at
 host; AIRTCP_LINK_NEAR, its own; AIRTCP_LINK_DEVICE and AIRTCP_LINK_NAME. Its exit status is airtcpd's (127: there is
 no such program; 128 + n: ended by signal n). When it ends, all that it has started ends. Under sudo it runs as you.
 
-The path is the scenario's, both ways, by the simulator's own code. Its flows and schemes play no part.";
+The path is the scenario's, both ways, by the simulator's own code. Its flows, schemes and circuits play no part.";
 
 /// Emulate a scenario's path in real time, between two interfaces or around a command
 #[derive(clap::Args)]
