@@ -11,6 +11,10 @@
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+struct sock_common {
+	unsigned char skc_state;
+};
+
 struct sock {
 	__u32 sk_pacing_status;
 	unsigned long sk_pacing_rate;
@@ -73,6 +77,10 @@ struct rate_sample {
 	__s32 losses;
 	__u32 acked_sacked;
 	__u32 prior_in_flight;
+};
+
+struct bpf_iter__tcp {
+	struct sock_common *sk_common;
 };
 
 enum tcp_ca_event {

@@ -22,8 +22,9 @@ const volatile bool backoff = true;
 /* The cookie of the network namespace whose sysctls the rule needs. 0: it needs none, or every one has them. */
 const volatile __u64 ruled_namespace = 0;
 
-/* For those outside the cgroup: what RTO_MIN was in that namespace before the rule. */
-const volatile __u32 guarded_floor_us = 200000;
+/* What RTO_MIN and RTO_MAX are in that namespace without the rule. */
+const volatile __u32 stock_min_us = 200000;
+const volatile __u32 stock_max_ms = 120000;
 
 /* With a short RTO_MAX the kernel gives a connection up after some fifteen of them. This is what tcp_retries2 = 15 comes
  * to with the stock timer. */
@@ -39,10 +40,11 @@ struct {
 	__type(value, __u64);
 } counters SEC(".maps");
 
-/* The sockets under the rule: the programs of a cgroup run before those of its ancestors. */
+/* The sockets under the rule, and what listeners of theirs accept: the programs of a cgroup run before those of its
+ * ancestors. */
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE);
 	__type(key, int);
 	__type(value, __u8);
 } ruled SEC(".maps");
@@ -54,9 +56,9 @@ static __always_inline void count(__u32 counter)
 		*value += 1;
 }
 
-static __always_inline void set(struct bpf_sock_ops *ops, int option, __u32 value)
+static __always_inline void set(void *socket, int option, __u32 value)
 {
-	if (bpf_setsockopt(ops, SOL_TCP, option, &value, sizeof(value)))
+	if (bpf_setsockopt(socket, SOL_TCP, option, &value, sizeof(value)))
 		count(REFUSED);
 }
 
@@ -84,12 +86,17 @@ static __always_inline void back_off(struct bpf_sock_ops *ops)
 		limit_rto(ops, 2 * (__u64)rto_ms);
 }
 
+static __always_inline void exchange_user_timeout(void *socket, __u32 from_ms, __u32 to_ms)
+{
+	__u32 now_ms = 0;
+	if (!bpf_getsockopt(socket, SOL_TCP, TCP_USER_TIMEOUT, &now_ms, sizeof(now_ms)) && now_ms == from_ms)
+		set(socket, TCP_USER_TIMEOUT, to_ms);
+}
+
 static __always_inline void without_back_off(struct bpf_sock_ops *ops)
 {
-	__u32 patience_ms = 0;
 	set(ops, TCP_THIN_LINEAR_TIMEOUTS, 1);
-	if (!bpf_getsockopt(ops, SOL_TCP, TCP_USER_TIMEOUT, &patience_ms, sizeof(patience_ms)) && !patience_ms)
-		set(ops, TCP_USER_TIMEOUT, PATIENCE_MS);
+	exchange_user_timeout(ops, 0, PATIENCE_MS);
 }
 
 static __always_inline void take(struct bpf_sock_ops *ops)
@@ -164,6 +171,29 @@ int guard(struct bpf_sock_ops *ops)
 	struct bpf_sock *sk = ops->sk;
 	if (!sk || bpf_get_netns_cookie(ops) != ruled_namespace || bpf_sk_storage_get(&ruled, sk, NULL, 0))
 		return 1;
-	set(ops, TCP_BPF_RTO_MIN, guarded_floor_us);
+	set(ops, TCP_BPF_RTO_MIN, stock_min_us);
 	return 1;
+}
+
+/* Gives a socket of the rule back what it would have without it: whoever reads the link's file does so for all of their
+ * network namespace. The kernel's RTTVAR has started from RTO_MIN and falls by a quarter a round trip: until then RTO_MAX is
+ * all that keeps the RTO of an open connection from two minutes, and stays. */
+SEC("iter/tcp")
+int release(struct bpf_iter__tcp *ctx)
+{
+	struct sock_common *sk = ctx->sk_common;
+	struct tcp_sock *tp = sk ? bpf_skc_to_tcp_sock(sk) : NULL;
+	if (!tp || !bpf_sk_storage_get(&ruled, tp, NULL, 0))
+		return 0;
+	set(tp, TCP_BPF_RTO_MIN, stock_min_us);
+	if (factor_thousandths && sk->skc_state != BPF_TCP_LISTEN) {
+		exchange_user_timeout(tp, 0, PATIENCE_MS);
+		return 0;
+	}
+	set(tp, TCP_RTO_MAX_MS, stock_max_ms);
+	if (!backoff) {
+		set(tp, TCP_THIN_LINEAR_TIMEOUTS, 0);
+		exchange_user_timeout(tp, PATIENCE_MS, 0);
+	}
+	return 0;
 }

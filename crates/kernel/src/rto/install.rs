@@ -2,7 +2,7 @@
 //! connections of the namespace that it is not for.
 
 use super::record::{Lock, Record, Sysctl};
-use super::{Attached, Counters, Guard, RTO_MIN_SYSCTL, RtoError, RtoRule, SOCKET_RTO_MIN};
+use super::{Attached, Counters, Home, RTO_MAX, RTO_MIN_SYSCTL, RtoError, RtoRule, SOCKET_RTO_MIN};
 use super::{load_and_attach, metrics, namespace, read};
 use crate::bpffs;
 use crate::cgroup::{self, CgroupError};
@@ -14,6 +14,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 const FOLDER: &str = "/sys/fs/bpf/airtcp/rto";
+const RTO_MAX_SYSCTL: &str = "net.ipv4.tcp_rto_max_ms";
 
 /// The installed rule.
 pub struct Installed {
@@ -59,7 +60,7 @@ pub fn install(cgroup: &Path, rule: &RtoRule) -> Result<Installed, RtoError> {
 /// What the kernel refuses.
 pub fn installed() -> Result<Option<Installed>, RtoError> {
     let Some(record) = Record::read()? else { return Ok(None) };
-    let [rule, guard, counters] = pins();
+    let [rule, guard, _, counters] = pins();
     let counters = match fs::exists(rule) {
         Ok(true) => Some(read(&MapHandle::from_pinned_path(counters).map_err(RtoError::from_libbpf)?)?),
         Ok(false) => None,
@@ -68,8 +69,8 @@ pub fn installed() -> Result<Option<Installed>, RtoError> {
     Ok(Some(Installed { record, counters, is_guarded: guard.exists() }))
 }
 
-/// Takes the installed rule back, and says in words what was undone. Open connections keep the longest RTO that they were
-/// given last.
+/// Takes the installed rule back, from its listeners, too, and says in words what was undone. Open connections keep the
+/// longest RTO that a factor gave them last.
 ///
 /// # Errors
 /// What the kernel refuses.
@@ -79,23 +80,35 @@ pub fn uninstall() -> Result<Option<Vec<String>>, RtoError> {
 }
 
 fn undo(record: &Record) -> Result<Vec<String>, RtoError> {
-    let [rule, guard, counters] = pins();
+    let [rule, guard, release, counters] = pins();
     unpin(&rule)?;
-    let restored = namespace::within(record.namespace, || namespace::restore(&record.sysctls));
+    let restore = || run(&release).and_then(|()| namespace::restore(&record.sysctls));
+    let restored = namespace::within(record.namespace, restore);
     let undone = match restored.map_err(in_namespace)? {
         Some(undone) => undone?,
         None => vec!["its network namespace is gone, and its sysctls with it".to_owned()],
     };
     // Last, as no socket may be made with the rule's RTO_MIN and connect unguarded.
-    unpin(&guard)?;
-    unpin(&counters)?;
+    for pin in [guard, release, counters] {
+        unpin(&pin)?;
+    }
     Record::remove()?;
     Ok(undone)
 }
 
-/// Of the rule, the guard and the counters.
-fn pins() -> [PathBuf; 3] {
-    ["rule", "guard", "counters"].map(|name| Path::new(FOLDER).join(name))
+/// Of the rule, the guard, what releases sockets, and the counters.
+fn pins() -> [PathBuf; 4] {
+    ["rule", "guard", "release", "counters"].map(|name| Path::new(FOLDER).join(name))
+}
+
+/// A pinned iterator runs as it is read.
+fn run(pin: &Path) -> Result<(), RtoError> {
+    match fs::read(pin) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(RtoError::Io(pin.display().to_string(), error))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn unpin(pin: &Path) -> Result<(), RtoError> {
@@ -116,40 +129,46 @@ fn prepare(cgroup: &Path, rule: &RtoRule) -> Result<(Attached, Record), RtoError
         Ok(Sysctl { before: namespace::get(name)?, name: name.to_owned(), now })
     };
     let sysctls = rule.sysctls().into_iter().map(change).collect::<Result<Vec<_>, RtoError>>()?;
-    let guard = guard(cgroup, &sysctls)?;
-    let cookie = (!sysctls.is_empty()).then(namespace::cookie).transpose().map_err(in_namespace)?;
+    let home = home(cgroup, &sysctls)?;
     let namespace = namespace::current().map_err(in_namespace)?;
     let record = Record { rule: rule.to_string(), cgroup: cgroup.to_owned(), namespace, sysctls };
-    Ok((load_and_attach(cgroup, rule, cookie, guard.as_ref())?, record))
+    Ok((load_and_attach(cgroup, rule, Some(&home))?, record))
 }
 
-/// What those outside of `cgroup` are to be given.
-fn guard(cgroup: &Path, sysctls: &[Sysctl]) -> Result<Option<Guard>, RtoError> {
-    let Some(floor) = sysctls.iter().find(|sysctl| sysctl.name == RTO_MIN_SYSCTL) else { return Ok(None) };
-    let root = cgroup::mount().ok_or_else(|| RtoError::Installed("no cgroup2 is mounted".to_owned()))?;
-    let inode = |path: &Path| fs::metadata(path).map(|metadata| metadata.ino()).ok();
-    if inode(&root) == inode(cgroup) {
-        return Ok(None);
-    }
-    let before = floor.before.parse().map(Dur::from_micros).unwrap_or(Dur::MAX);
-    if !SOCKET_RTO_MIN.contains(&before) {
+fn home(cgroup: &Path, sysctls: &[Sysctl]) -> Result<Home, RtoError> {
+    let cookie = (!sysctls.is_empty()).then(namespace::cookie).transpose().map_err(in_namespace)?;
+    let min = namespace::get(RTO_MIN_SYSCTL)?.parse().map_or(Dur::MAX, Dur::from_micros);
+    let max = namespace::get(RTO_MAX_SYSCTL)?.parse().map_or(*RTO_MAX.end(), Dur::from_millis);
+    let is_shared = sysctls.iter().any(|sysctl| sysctl.name == RTO_MIN_SYSCTL);
+    let guarded = if is_shared { others(cgroup)? } else { None };
+    if guarded.is_some() && !SOCKET_RTO_MIN.contains(&min) {
         return Err(RtoError::Installed(format!(
             "{RTO_MIN_SYSCTL} is {}, which the namespace's other connections could not be given each: set it to 200000 \
              first, or run in a network namespace of its own",
-            floor.before
+            namespace::get(RTO_MIN_SYSCTL)?
         )));
     }
-    Ok(Some(Guard { root, floor: before }))
+    Ok(Home { cookie, min: min.clamp(*SOCKET_RTO_MIN.start(), *SOCKET_RTO_MIN.end()), max, guarded })
+}
+
+/// The root of all cgroups, unless that is `cgroup`.
+fn others(cgroup: &Path) -> Result<Option<PathBuf>, RtoError> {
+    let root = cgroup::mount().ok_or_else(|| RtoError::Installed("no cgroup2 is mounted".to_owned()))?;
+    let inode = |path: &Path| fs::metadata(path).map(|metadata| metadata.ino()).ok();
+    Ok((inode(&root) != inode(cgroup)).then_some(root))
 }
 
 /// What has to be undone is on record before it is done.
 fn put_in_force(mut attached: Attached, record: &Record) -> Result<(), RtoError> {
-    let [rule, guard, counters] = pins();
+    let [rule, guard, release, counters] = pins();
     record.write()?;
     fs::create_dir_all(FOLDER).map_err(|error| RtoError::Io(FOLDER.to_owned(), error))?;
     attached.counters.pin(counters)?;
     if let Some(link) = &mut attached.guard {
         link.pin(guard)?;
+    }
+    if let Some(link) = &mut attached.release {
+        link.pin(release)?;
     }
     for Sysctl { name, now, .. } in &record.sysctls {
         namespace::set(name, now)?;

@@ -29,14 +29,20 @@ use std::path::{Path, PathBuf};
 pub struct Attached {
     rule: Link,
     guard: Option<Link>,
+    release: Option<Link>,
     counters: MapHandle,
 }
 
-/// For the connections of the rule's namespace that the rule is not for.
-struct Guard {
-    /// Of all cgroups.
-    root: PathBuf,
-    floor: Dur,
+/// The network namespace of an installed rule.
+struct Home {
+    /// Of the namespace, if the rule reaches its connections alone.
+    cookie: Option<u64>,
+    /// RTO_MIN without the rule.
+    min: Dur,
+    /// RTO_MAX without the rule.
+    max: Dur,
+    /// The root of all cgroups, if the namespace's other connections are to be given `min`.
+    guarded: Option<PathBuf>,
 }
 
 /// What has come of a rule.
@@ -59,7 +65,7 @@ pub struct Counters {
 /// The rule or the cgroup cannot be, or the kernel or its rights do not let us.
 pub fn attach(cgroup: &Path, rule: &RtoRule) -> Result<Attached, RtoError> {
     rule.check()?;
-    load_and_attach(cgroup, rule, None, None)
+    load_and_attach(cgroup, rule, None)
 }
 
 /// Whether this kernel has what all of it goes through.
@@ -91,33 +97,27 @@ fn read(map: &MapHandle) -> Result<Counters, RtoError> {
     Ok(Counters { connections: sum(0)?, timeouts: sum(1)?, refused: sum(2)?, foreign: sum(3)? })
 }
 
-/// `namespace` is the cookie of the only one whose connections the rule can reach.
-fn load_and_attach(
-    cgroup: &Path,
-    rule: &RtoRule,
-    namespace: Option<u64>,
-    guard: Option<&Guard>,
-) -> Result<Attached, RtoError> {
+fn load_and_attach(cgroup: &Path, rule: &RtoRule, home: Option<&Home>) -> Result<Attached, RtoError> {
     let folder = cgroup::open(cgroup)?;
     has_rto_max()?;
     let mut object = MaybeUninit::uninit();
-    let skeleton = load(&mut object, rule, namespace, guard).map_err(RtoError::from_libbpf)?;
+    let skeleton = load(&mut object, rule, home).map_err(RtoError::from_libbpf)?;
     let attach = |program: &ProgramMut<'_>, folder: &File| {
         program.attach_cgroup(folder.as_raw_fd()).map_err(RtoError::from_libbpf)
     };
-    let guard = match guard {
-        Some(guard) => Some(attach(&skeleton.progs.guard, &cgroup::open(&guard.root)?)?),
+    let guard = match home.and_then(|home| home.guarded.as_ref()) {
+        Some(root) => Some(attach(&skeleton.progs.guard, &cgroup::open(root)?)?),
         None => None,
     };
+    let release = home.map(|_| skeleton.progs.release.attach().map_err(RtoError::from_libbpf)).transpose()?;
     let counters = MapHandle::try_from(&skeleton.maps.counters)?;
-    Ok(Attached { rule: attach(&skeleton.progs.rule, &folder)?, guard, counters })
+    Ok(Attached { rule: attach(&skeleton.progs.rule, &folder)?, guard, release, counters })
 }
 
 fn load<'a>(
     object: &'a mut MaybeUninit<OpenObject>,
     rule: &RtoRule,
-    namespace: Option<u64>,
-    guard: Option<&Guard>,
+    home: Option<&Home>,
 ) -> libbpf_rs::Result<RtoSkel<'a>> {
     let mut skeleton = RtoSkelBuilder::default().open(object)?;
     if let Some(constants) = skeleton.maps.rodata_data.as_deref_mut() {
@@ -131,9 +131,10 @@ fn load<'a>(
         }
         constants.max_ms = whole_ms(rule.max);
         constants.backoff = rule.backoff;
-        constants.ruled_namespace = namespace.unwrap_or(0);
-        if let Some(guard) = guard {
-            constants.guarded_floor_us = whole_us(guard.floor);
+        if let Some(home) = home {
+            constants.ruled_namespace = home.cookie.unwrap_or(0);
+            constants.stock_min_us = whole_us(home.min);
+            constants.stock_max_ms = whole_ms(home.max);
         }
     }
     skeleton.load()

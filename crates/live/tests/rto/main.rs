@@ -174,16 +174,27 @@ fn others_of_the_namespace_keep_their_timer_and_off_restores_all() {
         assert!(again.contains("already; `airtcpd rto off`"), "{again}");
         cgroup.join();
         assert_eq!(rtos(), [MIN, MIN], "inside");
+        let late = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut open = loopback(&late);
         let elsewhere = airtcp_live::namespace::Namespace::new().unwrap();
         assert_eq!(elsewhere.run(rtos).unwrap(), stock, "in another namespace");
         cgroup.leave();
         let counters = rto::installed().unwrap().unwrap().counters.unwrap();
-        assert_eq!(counters, rto::Counters { connections: 2, foreign: 2, ..rto::Counters::default() });
+        assert_eq!(counters, rto::Counters { connections: 4, foreign: 2, ..rto::Counters::default() });
         assert_eq!(sysctls(), [120_000_000, 1]);
         assert_eq!(rto::uninstall().unwrap().unwrap().len(), 2);
         assert_eq!(sysctls(), before);
         cgroup.join();
         assert_eq!(rtos(), stock, "after off");
+        let (client, server) = loopback(&late);
+        let children = [client, server].map(|end| bench::rto(&end));
+        assert!(
+            children.iter().all(|&rto| rto < MIN),
+            "listened under the rule, accepted after off: {children:?}"
+        );
+        assert_eq!(bench::rto(&open.1), MIN, "open at off");
+        (0..30).for_each(|_| ping(&mut open));
+        assert!(bench::rto(&open.1) < MIN, "and 30 round trips later");
         assert!(rto::uninstall().unwrap().is_none() && rto::installed().unwrap().is_none());
     };
     namespace.run(work).unwrap();

@@ -26,7 +26,8 @@ While a factor is in force, net.ipv4.tcp_rto_min_us of this network namespace is
 decides, and no RTTs are cached. So it reaches connections of this namespace alone, as does a --floor above 200ms: for
 those of a container run it inside (`nsenter --net=/proc/PID/ns/net airtcpd rto …`). A second program gives the connections
 outside the cgroup the RTO_MIN that they would have had; it misses a socket that is made before `off` and connects after it.
-At `off`, open connections keep the longest RTO that they were given last.
+At `off`, servers that listen have the kernel's timer again, and open connections, too, but after a --factor they keep the
+longest RTO that they were given last.
 
 The kernel takes 1s to 120s as a connection's longest RTO. So --factor cannot go below 1s, and --floor, the nearest to
 paper 000's timer (F3), is not free of back-off: the RTO is not doubled at the first six expiries only where fewer than
@@ -87,7 +88,7 @@ enum Action {
         #[arg(long)]
         json: bool,
     },
-    /// Take it back, with the sysctls; connections that are open keep the longest RTO that they were given last
+    /// Take it back, with the sysctls; connections that are open keep the longest RTO that a factor gave them last
     #[command(after_help = OFF_EXAMPLES)]
     Off,
 }
@@ -140,7 +141,7 @@ fn off() -> anyhow::Result<()> {
         println!("no rule is installed");
         return Ok(());
     };
-    println!("taken back; connections that are open keep the longest RTO that they were given last");
+    println!("taken back; connections that are open keep the longest RTO that a factor gave them last");
     undone.iter().for_each(|what| line("sysctl", what));
     Ok(())
 }
