@@ -12,6 +12,10 @@ pub const SOCKET_RTO_MIN: RangeInclusive<Dur> = Dur::from_millis(8)..=Dur::from_
 /// The sysctl of a network namespace that becomes RTO_MIN of each socket made there.
 pub const RTO_MIN_SYSCTL: &str = "net.ipv4.tcp_rto_min_us";
 const NO_CACHE_SYSCTL: &str = "net.ipv4.tcp_no_metrics_save";
+const ORPHANS_SYSCTL: &str = "net.ipv4.tcp_orphan_retries";
+/// What the kernel does for a closed connection with data left while its RTO is below RTO_MAX. Under a factor it never is,
+/// and the kernel would drop the data at the second expiry.
+const ORPHAN_RETRIES: &str = "8";
 
 const FACTOR: RangeInclusive<f64> = 0.1..=1000.0;
 
@@ -56,14 +60,17 @@ impl RtoRule {
     /// What the network namespace needs before sockets are made in it: names and values.
     #[must_use]
     pub fn sysctls(&self) -> Vec<(&'static str, String)> {
-        let floor = match self.timer {
-            // So that RTO_MAX decides, which is never longer.
-            Timer::Factor { .. } => self.max,
-            Timer::Floor(floor) if SOCKET_RTO_MIN.contains(&floor) => return vec![],
-            Timer::Floor(floor) => floor,
-        };
+        let floor = |floor: Dur| (RTO_MIN_SYSCTL, (floor.as_millis() * 1000).to_string());
         // The kernel takes a new connection's RTO from a cached RTT and that floor, past RTO_MAX: nothing may be cached.
-        vec![(RTO_MIN_SYSCTL, (floor.as_millis() * 1000).to_string()), (NO_CACHE_SYSCTL, "1".to_owned())]
+        let no_cache = (NO_CACHE_SYSCTL, "1".to_owned());
+        match self.timer {
+            // So that RTO_MAX decides, which is never longer.
+            Timer::Factor { .. } => {
+                vec![floor(self.max), no_cache, (ORPHANS_SYSCTL, ORPHAN_RETRIES.to_owned())]
+            }
+            Timer::Floor(min) if SOCKET_RTO_MIN.contains(&min) => vec![],
+            Timer::Floor(min) => vec![floor(min), no_cache],
+        }
     }
 
     /// # Errors

@@ -9,10 +9,11 @@ use airtcp_kernel::rto::{self, RtoRule, Timer};
 use airtcp_wire::Dur;
 use attempts::one_of_a_few;
 use bench::{Bench, Cgroup, info, ping, skipped, turn};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 /// HZ is 100 at the least.
 const JIFFY: Dur = Dur::from_millis(10);
@@ -111,6 +112,26 @@ fn back_off_doubles_the_rto_unless_it_is_linear() {
 }
 
 #[test]
+fn what_was_written_before_a_close_outlives_an_outage() {
+    if skipped() {
+        return;
+    }
+    let (_turn, cgroup) = (turn(), Cgroup::new());
+    let (bench, _attached) = under(&RtoRule::factor(10.0), &cgroup);
+    let (mut client, mut server) = bench.connect();
+    let data = vec![1; 10_000];
+    let gaps = bench.wire.outage(Dur::from_millis(4000), || {
+        client.write_all(&data).unwrap();
+        drop(client);
+    });
+    println!("in the outage: {gaps:?}");
+    server.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    let mut arrived = Vec::new();
+    server.read_to_end(&mut arrived).unwrap();
+    assert_eq!(arrived, data);
+}
+
+#[test]
 fn the_fine_timer_is_as_the_help_says() {
     if skipped() {
         return;
@@ -156,7 +177,7 @@ fn others_of_the_namespace_keep_their_timer_and_off_restores_all() {
             [bench::rto(&client), bench::rto(&server)]
         };
         let sysctls = || {
-            ["tcp_rto_min_us", "tcp_no_metrics_save"].map(|name| {
+            ["tcp_rto_min_us", "tcp_no_metrics_save", "tcp_orphan_retries"].map(|name| {
                 std::fs::read_to_string(format!("/proc/sys/net/ipv4/{name}"))
                     .unwrap()
                     .trim()
@@ -167,7 +188,7 @@ fn others_of_the_namespace_keep_their_timer_and_off_restores_all() {
         let (stock, before) = (rtos(), sysctls());
         let early = TcpListener::bind("127.0.0.1:0").unwrap();
         let installed = rto::install(&cgroup.path, &RtoRule::factor(10.0)).unwrap();
-        assert!(installed.is_guarded && installed.record.sysctls.len() == 2);
+        assert!(installed.is_guarded && installed.record.sysctls.len() == 3);
         assert_eq!(rtos(), stock, "outside the cgroup");
         assert_eq!(bench::rto(&loopback(&early).1), stock[0], "accepted by a listener from before");
         let again = rto::install(&cgroup.path, &RtoRule::factor(12.0)).err().unwrap().to_string();
@@ -181,8 +202,8 @@ fn others_of_the_namespace_keep_their_timer_and_off_restores_all() {
         cgroup.leave();
         let counters = rto::installed().unwrap().unwrap().counters.unwrap();
         assert_eq!(counters, rto::Counters { connections: 4, foreign: 2, ..rto::Counters::default() });
-        assert_eq!(sysctls(), [120_000_000, 1]);
-        assert_eq!(rto::uninstall().unwrap().unwrap().len(), 2);
+        assert_eq!(sysctls(), [120_000_000, 1, 8]);
+        assert_eq!(rto::uninstall().unwrap().unwrap().len(), 3);
         assert_eq!(sysctls(), before);
         cgroup.join();
         assert_eq!(rtos(), stock, "after off");

@@ -23,11 +23,12 @@ written to cgroup.procs before it made its sockets.
 
 RTTVAR is the kernel's mean deviation, which `ss -ti` shows after the slash of `rtt:`; the RTO follows once a round trip.
 While a factor is in force, net.ipv4.tcp_rto_min_us of this network namespace is --max, so that a connection's longest RTO
-decides, and no RTTs are cached. So it reaches connections of this namespace alone, as does a --floor above 200ms: for
-those of a container run it inside (`nsenter --net=/proc/PID/ns/net airtcpd rto …`). A second program gives the connections
-outside the cgroup the RTO_MIN that they would have had; it misses a socket that is made before `off` and connects after it.
-At `off`, servers that listen have the kernel's timer again, and open connections, too, but after a --factor they keep the
-longest RTO that they were given last.
+decides, tcp_orphan_retries is 8, so that what was written before a close is not dropped at the second timeout, and no RTTs
+are cached. So it reaches connections of this namespace alone, as does a --floor above 200ms: for those of a container run
+it inside (`nsenter --net=/proc/PID/ns/net airtcpd rto …`). A second program gives the connections outside the cgroup the
+RTO_MIN that they would have had; it misses a socket that is made before `off` and connects after it. At `off`, servers that
+listen have the kernel's timer again, and open connections, too, but after a --factor they keep the longest RTO that they
+were given last.
 
 The kernel takes 1s to 120s as a connection's longest RTO. So --factor cannot go below 1s, and --floor, the nearest to
 paper 000's timer (F3), is not free of back-off: the RTO is not doubled at the first six expiries only where fewer than
