@@ -29,6 +29,7 @@ const volatile __u32 stock_max_ms = 120000;
 /* With a short RTO_MAX the kernel gives a connection up after some fifteen of them. This is what tcp_retries2 = 15 comes
  * to with the stock timer. */
 #define PATIENCE_MS 924600
+#define LONGEST_MS 120000
 
 /* In the order of `Counters` in rto/mod.rs. */
 enum counter { CONNECTIONS, TIMEOUTS, REFUSED, FOREIGN, COUNTERS };
@@ -93,10 +94,23 @@ static __always_inline void exchange_user_timeout(void *socket, __u32 from_ms, _
 		set(socket, TCP_USER_TIMEOUT, to_ms);
 }
 
-static __always_inline void without_back_off(struct bpf_sock_ops *ops)
+static __always_inline bool gives_up_early(void)
 {
-	set(ops, TCP_THIN_LINEAR_TIMEOUTS, 1);
-	exchange_user_timeout(ops, 0, PATIENCE_MS);
+	return !backoff || max_ms < LONGEST_MS;
+}
+
+/* While retransmissions go unanswered. At other times TCP_USER_TIMEOUT would cut keepalive short, and end connections whose
+ * receiver keeps its window closed and answers (RFC 9293 §3.8.6.1). */
+static __always_inline void be_patient(void *socket)
+{
+	if (gives_up_early())
+		exchange_user_timeout(socket, 0, PATIENCE_MS);
+}
+
+static __always_inline void be_as_before(void *socket)
+{
+	if (gives_up_early())
+		exchange_user_timeout(socket, PATIENCE_MS, 0);
 }
 
 static __always_inline void take(struct bpf_sock_ops *ops)
@@ -108,7 +122,7 @@ static __always_inline void take(struct bpf_sock_ops *ops)
 	if (floor_us)
 		set(ops, TCP_BPF_RTO_MIN, floor_us);
 	if (!backoff)
-		without_back_off(ops);
+		set(ops, TCP_THIN_LINEAR_TIMEOUTS, 1);
 }
 
 static __always_inline bool synchronised(struct bpf_sock_ops *ops)
@@ -148,12 +162,14 @@ int rule(struct bpf_sock_ops *ops)
 		count(CONNECTIONS);
 		break;
 	case BPF_SOCK_OPS_RTT_CB:
+		be_as_before(ops);
 		if (factor_thousandths)
 			follow(ops, ops->args[1]);
 		break;
 	case BPF_SOCK_OPS_RTO_CB:
 		if (synchronised(ops)) {
 			count(TIMEOUTS);
+			be_patient(ops);
 			if (factor_thousandths && backoff)
 				back_off(ops);
 		}
@@ -191,9 +207,8 @@ int release(struct bpf_iter__tcp *ctx)
 		return 0;
 	}
 	set(tp, TCP_RTO_MAX_MS, stock_max_ms);
-	if (!backoff) {
+	if (!backoff)
 		set(tp, TCP_THIN_LINEAR_TIMEOUTS, 0);
-		exchange_user_timeout(tp, PATIENCE_MS, 0);
-	}
+	be_as_before(tp);
 	return 0;
 }

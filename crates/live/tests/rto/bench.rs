@@ -19,6 +19,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
 sockopt_impl!(TcpInfo, GetOnly, libc::IPPROTO_TCP, libc::TCP_INFO, libc::tcp_info);
+sockopt_impl!(TcpUserTimeout, GetOnly, libc::IPPROTO_TCP, libc::TCP_USER_TIMEOUT, u32);
 
 pub const SERVER: IpAddr = IpAddr::V4(SERVER_HOST);
 const SERVER_HOST: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
@@ -141,6 +142,11 @@ pub fn info(socket: &TcpStream) -> libc::tcp_info {
 
 pub fn rto(socket: &TcpStream) -> Dur {
     Dur::from_micros(info(socket).tcpi_rto.into())
+}
+
+/// ms; 0: as long as the kernel likes.
+pub fn user_timeout(socket: &TcpStream) -> u32 {
+    nix::sys::socket::getsockopt(&socket.as_fd(), TcpUserTimeout).unwrap()
 }
 
 /// Carries packets between two devices, each way in order.

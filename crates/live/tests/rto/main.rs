@@ -8,7 +8,7 @@ mod bench;
 use airtcp_kernel::rto::{self, RtoRule, Timer};
 use airtcp_wire::Dur;
 use attempts::one_of_a_few;
-use bench::{Bench, Cgroup, info, ping, skipped, turn};
+use bench::{Bench, Cgroup, info, ping, skipped, turn, user_timeout};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
@@ -129,6 +129,29 @@ fn what_was_written_before_a_close_outlives_an_outage() {
     let mut arrived = Vec::new();
     server.read_to_end(&mut arrived).unwrap();
     assert_eq!(arrived, data);
+}
+
+#[test]
+fn a_short_longest_rto_gives_no_connection_up_early_and_shortens_no_keepalive() {
+    if skipped() {
+        return;
+    }
+    let (_turn, cgroup) = (turn(), Cgroup::new());
+    let short = RtoRule { max: MIN, ..RtoRule::factor(10.0) };
+    for rule in
+        [short, RtoRule { backoff: false, ..RtoRule::factor(10.0) }, RtoRule::floor(Dur::from_millis(50))]
+    {
+        let (bench, _attached) = under(&rule, &cgroup);
+        let mut ends = bench.connect();
+        ping(&mut ends);
+        let before = user_timeout(&ends.0);
+        let _ = bench.wire.outage(Dur::from_millis(1500), || ends.0.write_all(&[1]).unwrap());
+        let meanwhile = user_timeout(&ends.0);
+        ends.1.read_exact(&mut [0]).unwrap();
+        (0..3).for_each(|_| ping(&mut ends));
+        assert_eq!([before, meanwhile, user_timeout(&ends.0)], [0, 924_600, 0], "{rule}");
+        cgroup.leave();
+    }
 }
 
 #[test]

@@ -30,6 +30,11 @@ RTO_MIN that they would have had; it misses a socket that is made before `off` a
 listen have the kernel's timer again, and open connections, too, but after a --factor they keep the longest RTO that they
 were given last.
 
+The longest RTO is also the kernel's measure of when to give up. Where --max is below 120s, and with --linear and --floor, a
+connection has TCP_USER_TIMEOUT = 924.6 s, which is the stock timer's, while its retransmissions go unanswered, unless its
+program has set one. That does not help one whose peer has closed its window: it is given up after 15 probes that nobody
+answers, no further apart than the longest RTO, after 15 s if that is 1s.
+
 The kernel takes 1s to 120s as a connection's longest RTO. So --factor cannot go below 1s, and --floor, the nearest to
 paper 000's timer (F3), is not free of back-off: the RTO is not doubled at the first six expiries only where fewer than
 four segments are out and the congestion control is not bbr; else it is, up to 1s. Measured with 50ms in an outage, ms
