@@ -19,6 +19,9 @@ const volatile __u32 min_ms = 1000;
 const volatile __u32 max_ms = 120000;
 const volatile bool backoff = true;
 
+/* RTO_MIN of the sockets that were made with the rule's sysctls, at the least. 0: it needs none. */
+const volatile __u32 needed_min_us = 0;
+
 /* The cookie of the network namespace whose sysctls the rule needs. 0: it needs none, or every one has them. */
 const volatile __u64 ruled_namespace = 0;
 
@@ -32,7 +35,7 @@ const volatile __u32 stock_max_ms = 120000;
 #define LONGEST_MS 120000
 
 /* In the order of `Counters` in rto/mod.rs. */
-enum counter { CONNECTIONS, TIMEOUTS, REFUSED, FOREIGN, COUNTERS };
+enum counter { CONNECTIONS, TIMEOUTS, REFUSED, FOREIGN, EARLY, COUNTERS };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -135,12 +138,21 @@ static __always_inline bool is_established_by(const struct bpf_sock_ops *ops)
 	return ops->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB || ops->op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB;
 }
 
+/* Is the socket, or the listener that has accepted it, older than the rule's sysctls? */
+static __always_inline bool is_early(struct bpf_sock_ops *ops)
+{
+	__u32 min_us = 0;
+	return needed_min_us && !bpf_getsockopt(ops, SOL_TCP, TCP_BPF_RTO_MIN, &min_us, sizeof(min_us)) &&
+	       min_us < needed_min_us;
+}
+
 SEC("sockops")
 int rule(struct bpf_sock_ops *ops)
 {
-	if (ruled_namespace && bpf_get_netns_cookie(ops) != ruled_namespace) {
+	bool is_foreign = ruled_namespace && bpf_get_netns_cookie(ops) != ruled_namespace;
+	if (is_foreign || is_early(ops)) {
 		if (is_established_by(ops))
-			count(FOREIGN);
+			count(is_foreign ? FOREIGN : EARLY);
 		return 1;
 	}
 	switch (ops->op) {

@@ -56,10 +56,12 @@ pub struct Counters {
     pub refused: u64,
     /// Connections of the cgroup in network namespaces that have not the sysctls of the rule, which leaves them alone.
     pub foreign: u64,
+    /// Connections of sockets, or of listeners, that are older than those sysctls, which it leaves alone, too.
+    pub early: u64,
 }
 
 /// Puts the connections made from now on in `cgroup`, and in those below it, under a rule. Their network namespace must have
-/// had [`RtoRule::sysctls`] before their sockets were made; a connection without it keeps the kernel's timer, up to the rule's.
+/// had [`RtoRule::sysctls`] before their sockets were made; a connection without them keeps the kernel's timer.
 ///
 /// # Errors
 /// The rule or the cgroup cannot be, or the kernel or its rights do not let us.
@@ -94,7 +96,8 @@ fn read(map: &MapHandle) -> Result<Counters, RtoError> {
         let cpus = map.lookup_percpu(&key.to_ne_bytes(), MapFlags::ANY)?.unwrap_or_default();
         Ok(cpus.iter().filter_map(|value| value.first_chunk()).map(|value| u64::from_ne_bytes(*value)).sum())
     };
-    Ok(Counters { connections: sum(0)?, timeouts: sum(1)?, refused: sum(2)?, foreign: sum(3)? })
+    let [connections, timeouts, refused, foreign, early] = [sum(0)?, sum(1)?, sum(2)?, sum(3)?, sum(4)?];
+    Ok(Counters { connections, timeouts, refused, foreign, early })
 }
 
 fn load_and_attach(cgroup: &Path, rule: &RtoRule, home: Option<&Home>) -> Result<Attached, RtoError> {
@@ -129,6 +132,7 @@ fn load<'a>(
             Timer::Floor(floor) if SOCKET_RTO_MIN.contains(&floor) => constants.floor_us = whole_us(floor),
             Timer::Floor(_) => {}
         }
+        constants.needed_min_us = rule.namespace_floor().map_or(0, whole_us);
         constants.max_ms = whole_ms(rule.max);
         constants.backoff = rule.backoff;
         if let Some(home) = home {

@@ -60,17 +60,25 @@ impl RtoRule {
     /// What the network namespace needs before sockets are made in it: names and values.
     #[must_use]
     pub fn sysctls(&self) -> Vec<(&'static str, String)> {
-        let floor = |floor: Dur| (RTO_MIN_SYSCTL, (floor.as_millis() * 1000).to_string());
+        let Some(floor) = self.namespace_floor() else { return vec![] };
         // The kernel takes a new connection's RTO from a cached RTT and that floor, past RTO_MAX: nothing may be cached.
-        let no_cache = (NO_CACHE_SYSCTL, "1".to_owned());
+        let mut sysctls =
+            vec![(RTO_MIN_SYSCTL, (floor.0 / 1000).to_string()), (NO_CACHE_SYSCTL, "1".to_owned())];
+        if let Timer::Factor { .. } = self.timer {
+            sysctls.push((ORPHANS_SYSCTL, ORPHAN_RETRIES.to_owned()));
+        }
+        sysctls
+    }
+
+    /// What RTO_MIN of the namespace has to be, in whole milliseconds.
+    pub(super) fn namespace_floor(&self) -> Option<Dur> {
         match self.timer {
             // So that RTO_MAX decides, which is never longer.
-            Timer::Factor { .. } => {
-                vec![floor(self.max), no_cache, (ORPHANS_SYSCTL, ORPHAN_RETRIES.to_owned())]
-            }
-            Timer::Floor(min) if SOCKET_RTO_MIN.contains(&min) => vec![],
-            Timer::Floor(min) => vec![floor(min), no_cache],
+            Timer::Factor { .. } => Some(self.max),
+            Timer::Floor(floor) if SOCKET_RTO_MIN.contains(&floor) => None,
+            Timer::Floor(floor) => Some(floor),
         }
+        .map(|floor| Dur::from_millis(floor.as_millis()))
     }
 
     /// # Errors

@@ -210,6 +210,9 @@ fn others_of_the_namespace_keep_their_timer_and_off_restores_all() {
         };
         let (stock, before) = (rtos(), sysctls());
         let early = TcpListener::bind("127.0.0.1:0").unwrap();
+        cgroup.join();
+        let old = TcpListener::bind("127.0.0.1:0").unwrap();
+        cgroup.leave();
         let installed = rto::install(&cgroup.path, &RtoRule::factor(10.0)).unwrap();
         assert!(installed.is_guarded && installed.record.sysctls.len() == 3);
         assert_eq!(rtos(), stock, "outside the cgroup");
@@ -218,13 +221,18 @@ fn others_of_the_namespace_keep_their_timer_and_off_restores_all() {
         assert!(again.contains("already; `airtcpd rto off`"), "{again}");
         cgroup.join();
         assert_eq!(rtos(), [MIN, MIN], "inside");
+        let old = loopback(&old);
+        assert!(bench::rto(&old.1) < MIN, "accepted inside by a listener from before");
         let late = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut open = loopback(&late);
         let elsewhere = airtcp_live::namespace::Namespace::new().unwrap();
         assert_eq!(elsewhere.run(rtos).unwrap(), stock, "in another namespace");
         cgroup.leave();
         let counters = rto::installed().unwrap().unwrap().counters.unwrap();
-        assert_eq!(counters, rto::Counters { connections: 4, foreign: 2, ..rto::Counters::default() });
+        assert_eq!(
+            counters,
+            rto::Counters { connections: 5, foreign: 2, early: 1, ..rto::Counters::default() }
+        );
         assert_eq!(sysctls(), [120_000_000, 1, 8]);
         assert_eq!(rto::uninstall().unwrap().unwrap().len(), 3);
         assert_eq!(sysctls(), before);

@@ -19,7 +19,8 @@ Examples:
   airtcpd rto off
 
 It outlives this command, until `off` or a reboot. A program is in a cgroup if it was started there, or if its number was
-written to cgroup.procs before it made its sockets.
+written to cgroup.procs before it made its sockets. A server that listens already keeps the kernel's timer, but for a --floor
+up to 200ms: restart it. `status` counts such connections.
 
 RTTVAR is the kernel's mean deviation, which `ss -ti` shows after the slash of `rtt:`; the RTO follows once a round trip.
 While a factor is in force, net.ipv4.tcp_rto_min_us of this network namespace is --max, so that a connection's longest RTO
@@ -168,13 +169,16 @@ fn show(installed: &Installed) {
         line("others", "what else connects or listens in that namespace is given the RTO_MIN that it had");
     }
     match installed.counters {
-        Some(rto::Counters { connections, timeouts, refused, foreign }) => {
+        Some(rto::Counters { connections, timeouts, refused, foreign, early }) => {
             line("so far", &format!("{connections} connections, {timeouts} timeouts"));
             if refused > 0 {
                 line("refused", &format!("the kernel would not set {refused} socket options"));
             }
             if foreign > 0 {
                 line("not so", &foreign_text(foreign));
+            }
+            if early > 0 {
+                line("not so", &early_text(early));
             }
         }
         None => line("broken", "whoever installed it was killed; `airtcpd rto off` cleans up"),
@@ -185,6 +189,13 @@ fn foreign_text(connections: u64) -> String {
     format!(
         "{connections} connections of the cgroup in other network namespaces, which the rule cannot reach: take it back and \
          install it there (`nsenter --net=… airtcpd rto …`)"
+    )
+}
+
+fn early_text(connections: u64) -> String {
+    format!(
+        "{connections} connections of sockets that were made before the rule, most of them accepted by servers that listened \
+         already: restart the server"
     )
 }
 
@@ -206,5 +217,6 @@ fn document(installed: &Installed) -> serde_json::Value {
         "timeouts": counters.map(|counters| counters.timeouts),
         "refused": counters.map(|counters| counters.refused),
         "foreign": counters.map(|counters| counters.foreign),
+        "early": counters.map(|counters| counters.early),
     })
 }
