@@ -29,6 +29,7 @@ struct inet_connection_sock {
 	struct inet_sock icsk_inet;
 	__u8 icsk_ca_state : 5;
 	__u8 icsk_retransmits;
+	__u8 icsk_backoff;
 	__u64 icsk_ca_priv[13];
 };
 

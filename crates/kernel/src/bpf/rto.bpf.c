@@ -71,11 +71,16 @@ static __always_inline void limit_rto(struct bpf_sock_ops *ops, __u64 rto_ms)
 	set(ops, TCP_RTO_MAX_MS, rto_ms < min_ms ? min_ms : rto_ms > max_ms ? max_ms : rto_ms);
 }
 
+static __always_inline struct tcp_sock *tcp_sock_of(struct bpf_sock_ops *ops)
+{
+	struct bpf_sock *sk = ops->sk;
+	return sk ? bpf_skc_to_tcp_sock(sk) : NULL;
+}
+
 /* Paper 003 §II (3), with RTTVAR as the kernel estimates it: `mdev_us`, in quarters of a microsecond. */
 static __always_inline void follow(struct bpf_sock_ops *ops, __u32 srtt_us_eighths)
 {
-	struct bpf_sock *sk = ops->sk;
-	struct tcp_sock *tp = sk ? bpf_skc_to_tcp_sock(sk) : NULL;
+	struct tcp_sock *tp = tcp_sock_of(ops);
 	if (!tp)
 		return;
 	__u64 rto_us = (srtt_us_eighths >> 3) + (__u64)tp->mdev_us * factor_thousandths / 4000;
@@ -88,6 +93,15 @@ static __always_inline void back_off(struct bpf_sock_ops *ops)
 	__u32 rto_ms = 0;
 	if (!bpf_getsockopt(ops, SOL_TCP, TCP_RTO_MAX_MS, &rto_ms, sizeof(rto_ms)))
 		limit_rto(ops, 2 * (__u64)rto_ms);
+}
+
+/* RFC 6298 §5: a new measurement ends the back-off. The kernel tells of one once a window, which is late where more of it
+ * is lost: it has cleared `icsk_backoff` by the next retransmission. */
+static __always_inline void follow_after_back_off(struct bpf_sock_ops *ops)
+{
+	struct tcp_sock *tp = tcp_sock_of(ops);
+	if (tp && !tp->inet_conn.icsk_retransmits && !tp->inet_conn.icsk_backoff)
+		follow(ops, ops->srtt_us);
 }
 
 static __always_inline void exchange_user_timeout(void *socket, __u32 from_ms, __u32 to_ms)
@@ -121,7 +135,8 @@ static __always_inline void take(struct bpf_sock_ops *ops)
 	struct bpf_sock *sk = ops->sk;
 	if (sk)
 		bpf_sk_storage_get(&ruled, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
-	bpf_sock_ops_cb_flags_set(ops, ops->bpf_sock_ops_cb_flags | BPF_SOCK_OPS_RTT_CB_FLAG | BPF_SOCK_OPS_RTO_CB_FLAG);
+	bpf_sock_ops_cb_flags_set(ops, ops->bpf_sock_ops_cb_flags | BPF_SOCK_OPS_RTT_CB_FLAG | BPF_SOCK_OPS_RTO_CB_FLAG |
+					       BPF_SOCK_OPS_RETRANS_CB_FLAG);
 	if (floor_us)
 		set(ops, TCP_BPF_RTO_MIN, floor_us);
 	if (!backoff)
@@ -177,6 +192,10 @@ int rule(struct bpf_sock_ops *ops)
 		be_as_before(ops);
 		if (factor_thousandths)
 			follow(ops, ops->args[1]);
+		break;
+	case BPF_SOCK_OPS_RETRANS_CB:
+		if (factor_thousandths && backoff)
+			follow_after_back_off(ops);
 		break;
 	case BPF_SOCK_OPS_RTO_CB:
 		if (synchronised(ops)) {

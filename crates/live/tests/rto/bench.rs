@@ -160,6 +160,7 @@ struct Told {
     /// From the client to the server; nothing the other way.
     delay_ms: AtomicU64,
     is_out: AtomicBool,
+    spared: AtomicU64,
     is_over: AtomicBool,
     lost_at: Mutex<Vec<SystemTime>>,
 }
@@ -173,6 +174,11 @@ impl Wire {
 
     pub fn set_delay_ms(&self, delay: u64) {
         self.told.delay_ms.store(delay, Ordering::Relaxed);
+    }
+
+    /// In an outage that many packets with data, and as many answers, come through all the same.
+    pub fn spare(&self, packets: u64) {
+        self.told.spared.store(packets, Ordering::SeqCst);
     }
 
     /// Loses everything for `time`. Answers the gaps between the client's packets with data, in ms.
@@ -199,6 +205,7 @@ fn carry(devices: &mut [PacketSocket; 2], told: &Told) {
     be_on_time();
     let mut held = Vec::<(Instant, Vec<u8>)>::new();
     let mut buffer = vec![0; ETHERNET_LEN + usize::from(MTU)];
+    let mut answers = 0;
     while !told.is_over.load(Ordering::Relaxed) {
         let mut waiting = devices.each_ref().map(|device| PollFd::new(device.as_fd(), PollFlags::POLLIN));
         poll(&mut waiting, PollTimeout::from(1u8)).unwrap();
@@ -206,7 +213,9 @@ fn carry(devices: &mut [PacketSocket; 2], told: &Told) {
         // Asked after a packet was received, so that none from within the outage comes through.
         let is_out = || told.is_out.load(Ordering::SeqCst);
         while let Some(len) = devices[0].recv(&mut buffer).unwrap() {
-            if !is_out() {
+            let is_spared = is_out() && len > HEADERS_LEN && one_of(&told.spared);
+            answers += u64::from(is_spared);
+            if !is_out() || is_spared {
                 let delay = Duration::from_millis(told.delay_ms.load(Ordering::Relaxed));
                 held.push((now + delay, buffer[..len].to_vec()));
             } else if len > HEADERS_LEN {
@@ -215,7 +224,9 @@ fn carry(devices: &mut [PacketSocket; 2], told: &Told) {
             }
         }
         while let Some(len) = devices[1].recv(&mut buffer).unwrap() {
-            if !is_out() {
+            let is_spared = answers > 0;
+            answers -= u64::from(is_spared);
+            if !is_out() || is_spared {
                 devices[0].send(&buffer[..len]).unwrap();
             }
         }
@@ -223,4 +234,9 @@ fn carry(devices: &mut [PacketSocket; 2], told: &Told) {
             devices[1].send(&packet).unwrap();
         }
     }
+}
+
+/// Takes one, if there is any.
+fn one_of(left: &AtomicU64) -> bool {
+    left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok()
 }

@@ -111,6 +111,34 @@ fn back_off_doubles_the_rto_unless_it_is_linear() {
     });
 }
 
+/// RFC 6298 §5: a new measurement ends the back-off.
+#[test]
+fn once_a_round_trip_is_measured_again_the_rto_is_as_before_the_timeouts() {
+    if skipped() {
+        return;
+    }
+    let (_turn, cgroup) = (turn(), Cgroup::new());
+    one_of_a_few(|| {
+        let (bench, _attached) = under(&RtoRule::factor(10.0), &cgroup);
+        bench.wire.set_delay_ms(10);
+        let mut ends = bench.connect();
+        (0..4).for_each(|_| ping(&mut ends));
+        // The last answer is to be acknowledged before the outage.
+        std::thread::sleep(Duration::from_millis(300));
+        let gaps = bench.wire.outage(Dur::from_millis(5500), || {
+            // The kernel tells of this round trip, and of no other before the whole window is acknowledged.
+            bench.wire.spare(1);
+            ends.0.write_all(&[1; 14_000]).unwrap();
+            std::thread::sleep(Duration::from_millis(2500));
+            // The head at the second expiry, whose answer sends for the rest.
+            bench.wire.spare(1);
+        });
+        println!("a window out, its head repaired: {gaps:?}");
+        let gaps: Vec<_> = gaps.into_iter().filter(|&gap| gap > 5).collect();
+        Some(matches!(gaps[..], [1000..1200, 2000..2200, again, ..] if near(again, 1000)))
+    });
+}
+
 #[test]
 fn what_was_written_before_a_close_outlives_an_outage() {
     if skipped() {
