@@ -3,6 +3,7 @@
 use super::{Owner, Unloaded, requirements};
 use crate::bpffs::MountError;
 use crate::cgroup::CgroupError;
+use crate::namespace::NamespaceError;
 use airtcp_proto::cc::RegistryError;
 use std::io;
 
@@ -38,6 +39,8 @@ pub enum CcError {
     Mount(#[from] MountError),
     #[error(transparent)]
     Cgroup(#[from] CgroupError),
+    #[error(transparent)]
+    Namespace(#[from] NamespaceError),
     #[error("`{}` stays loaded, as {}; --force leaves that as it is{}", .0.name, .0.left.join("; "), undone(.0))]
     Undo(Unloaded),
 }

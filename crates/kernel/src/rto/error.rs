@@ -1,4 +1,5 @@
 use crate::cgroup::CgroupError;
+use crate::namespace::NamespaceError;
 use std::io;
 
 /// Why connections cannot be given another retransmission timer.
@@ -8,6 +9,8 @@ pub enum RtoError {
     Rule(String),
     #[error(transparent)]
     Cgroup(#[from] CgroupError),
+    #[error(transparent)]
+    Namespace(#[from] NamespaceError),
     #[error("this kernel has no TCP_RTO_MAX_MS ({0}): Linux 6.15 or newer is needed")]
     OldKernel(io::Error),
     #[error("the kernel refuses the program: {0}; `airtcpd doctor` says what is missing")]

@@ -3,13 +3,15 @@
 
 use super::record::{Lock, Record, Sysctl};
 use super::{Attached, Counters, Home, RTO_MAX, RTO_MIN_SYSCTL, RtoError, RtoRule, SOCKET_RTO_MIN};
-use super::{load_and_attach, metrics, namespace, read};
+use super::{load_and_attach, metrics, read, sockopt, sysctl};
 use crate::bpffs;
 use crate::cgroup::{self, CgroupError};
+use crate::namespace::Namespace;
 use airtcp_wire::Dur;
 use libbpf_rs::MapHandle;
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, getsockopt, socket};
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -82,12 +84,9 @@ pub fn uninstall() -> Result<Option<Vec<String>>, RtoError> {
 fn undo(record: &Record) -> Result<Vec<String>, RtoError> {
     let [rule, guard, release, counters] = pins();
     unpin(&rule)?;
-    let restore = || run(&release).and_then(|()| namespace::restore(&record.sysctls));
-    let restored = namespace::within(record.namespace, restore);
-    let undone = match restored.map_err(in_namespace)? {
-        Some(undone) => undone?,
-        None => vec!["its network namespace is gone, and its sysctls with it".to_owned()],
-    };
+    let restore = || run(&release).and_then(|()| sysctl::restore(&record.sysctls));
+    let gone = || vec!["its network namespace is gone, and its sysctls with it".to_owned()];
+    let undone = record.namespace.within(restore)?.unwrap_or_else(gone);
     // Last, as no socket may be made with the rule's RTO_MIN and connect unguarded.
     for pin in [guard, release, counters] {
         unpin(&pin)?;
@@ -120,35 +119,37 @@ fn unpin(pin: &Path) -> Result<(), RtoError> {
     }
 }
 
-fn in_namespace(error: io::Error) -> RtoError {
-    RtoError::Io("the network namespace".to_owned(), error)
-}
-
 fn prepare(cgroup: &Path, rule: &RtoRule) -> Result<(Attached, Record), RtoError> {
-    let change = |(name, now): (&str, String)| {
-        Ok(Sysctl { before: namespace::get(name)?, name: name.to_owned(), now })
-    };
+    let change =
+        |(name, now): (&str, String)| Ok(Sysctl { before: sysctl::get(name)?, name: name.to_owned(), now });
     let sysctls = rule.sysctls().into_iter().map(change).collect::<Result<Vec<_>, RtoError>>()?;
     let home = home(cgroup, &sysctls)?;
-    let namespace = namespace::current().map_err(in_namespace)?;
+    let namespace = Namespace::current()?;
     let record = Record { rule: rule.to_string(), cgroup: cgroup.to_owned(), namespace, sysctls };
     Ok((load_and_attach(cgroup, rule, Some(&home))?, record))
 }
 
 fn home(cgroup: &Path, sysctls: &[Sysctl]) -> Result<Home, RtoError> {
-    let cookie = (!sysctls.is_empty()).then(namespace::cookie).transpose().map_err(in_namespace)?;
-    let min = namespace::get(RTO_MIN_SYSCTL)?.parse().map_or(Dur::MAX, Dur::from_micros);
-    let max = namespace::get(RTO_MAX_SYSCTL)?.parse().map_or(*RTO_MAX.end(), Dur::from_millis);
+    let cookie = (!sysctls.is_empty()).then(cookie).transpose()?;
+    let min = sysctl::get(RTO_MIN_SYSCTL)?.parse().map_or(Dur::MAX, Dur::from_micros);
+    let max = sysctl::get(RTO_MAX_SYSCTL)?.parse().map_or(*RTO_MAX.end(), Dur::from_millis);
     let is_shared = sysctls.iter().any(|sysctl| sysctl.name == RTO_MIN_SYSCTL);
     let guarded = if is_shared { others(cgroup)? } else { None };
     if guarded.is_some() && !SOCKET_RTO_MIN.contains(&min) {
         return Err(RtoError::Installed(format!(
             "{RTO_MIN_SYSCTL} is {}, which the namespace's other connections could not be given each: set it to 200000 \
              first, or run in a network namespace of its own",
-            namespace::get(RTO_MIN_SYSCTL)?
+            sysctl::get(RTO_MIN_SYSCTL)?
         )));
     }
     Ok(Home { cookie, min: min.clamp(*SOCKET_RTO_MIN.start(), *SOCKET_RTO_MIN.end()), max, guarded })
+}
+
+/// What programs know this network namespace by.
+fn cookie() -> Result<u64, RtoError> {
+    socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)
+        .and_then(|socket| getsockopt(&socket, sockopt::NetnsCookie))
+        .map_err(|errno| RtoError::Io("SO_NETNS_COOKIE".to_owned(), errno.into()))
 }
 
 /// The root of all cgroups, unless that is `cgroup`.
@@ -171,7 +172,7 @@ fn put_in_force(mut attached: Attached, record: &Record) -> Result<(), RtoError>
         link.pin(release)?;
     }
     for Sysctl { name, now, .. } in &record.sysctls {
-        namespace::set(name, now)?;
+        sysctl::set(name, now)?;
     }
     if !record.sysctls.is_empty() {
         metrics::flush().map_err(|error| RtoError::Io("the cached RTTs (tcp_metrics)".to_owned(), error))?;

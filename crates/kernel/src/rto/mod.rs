@@ -4,10 +4,10 @@
 mod error;
 mod install;
 mod metrics;
-mod namespace;
 mod record;
 mod rule;
 mod sockopt;
+mod sysctl;
 
 pub use error::RtoError;
 pub use install::{Installed, install, installed, uninstall};

@@ -3,6 +3,7 @@
 
 use super::RtoError;
 use crate::cc::missing_capabilities;
+use crate::namespace::Namespace;
 use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
@@ -18,8 +19,7 @@ pub struct Record {
     /// In words.
     pub rule: String,
     pub cgroup: PathBuf,
-    /// The inode of the network namespace.
-    pub namespace: u64,
+    pub namespace: Namespace,
     pub sysctls: Vec<Sysctl>,
 }
 

@@ -281,6 +281,26 @@ fn others_of_the_namespace_keep_their_timer_and_off_restores_all() {
 }
 
 #[test]
+fn off_finds_a_namespace_that_no_process_is_in() {
+    if skipped() {
+        return;
+    }
+    let (_turn, cgroup) = (turn(), Cgroup::new());
+    if rto::installed().unwrap().is_some() {
+        eprintln!("skipped: a rule is installed on this host");
+        return;
+    }
+    let namespace = airtcp_live::namespace::Namespace::new().unwrap();
+    let floor = || namespace.sysctl_value(rto::RTO_MIN_SYSCTL).unwrap();
+    let before = floor();
+    let install = || rto::install(&cgroup.path, &RtoRule::factor(10.0)).map(drop);
+    namespace.run(install).unwrap().unwrap();
+    assert_eq!(floor(), "120000000");
+    let undone = rto::uninstall().unwrap().unwrap();
+    assert_eq!(floor(), before, "{undone:?}");
+}
+
+#[test]
 fn mistakes_change_nothing_and_name_the_cure() {
     if skipped() {
         return;

@@ -1,7 +1,7 @@
 //! A namespace's default: its sysctl.
 
-use super::namespace::Namespace;
 use crate::cc::CcError;
+use crate::namespace::Namespace;
 use serde::{Deserialize, Serialize};
 use std::fs;
 
@@ -31,7 +31,7 @@ impl AsDefault {
             }
             Ok(is_ours)
         });
-        Ok(undone?.unwrap_or(false))
+        undone.map(Option::unwrap_or_default)
     }
 }
 

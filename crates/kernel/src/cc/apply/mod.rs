@@ -2,7 +2,6 @@
 
 mod cgroup;
 mod default;
-mod namespace;
 mod netlink;
 mod route;
 

@@ -1,8 +1,8 @@
 //! A route's connections: its attribute `congctl`.
 
-use super::namespace::Namespace;
 use super::netlink::{self, RouteMessage};
 use crate::cc::CcError;
+use crate::namespace::Namespace;
 use netlink_packet_core::{DefaultNla, Nla};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -116,7 +116,7 @@ impl OnRoute {
             let Some(route) = ours else { return Ok(false) };
             self.replace(&route, self.previous.as_deref()).map(|()| true)
         });
-        Ok(undone?.unwrap_or(false))
+        undone.map(Option::unwrap_or_default)
     }
 
     fn find(&self) -> Result<Option<RouteMessage>, CcError> {

@@ -162,7 +162,7 @@ fn show(installed: &Installed) {
         let rto::Sysctl { name, before, now } = sysctl;
         line(
             "sysctl",
-            &format!("{name} = {now} (was {before}) in network namespace net:[{}]", record.namespace),
+            &format!("{name} = {now} (was {before}) in network namespace net:[{}]", record.namespace.inode()),
         );
     }
     if installed.is_guarded {
@@ -210,7 +210,7 @@ fn document(installed: &Installed) -> serde_json::Value {
     json!({
         "rule": record.rule,
         "cgroup": record.cgroup,
-        "namespace": record.namespace,
+        "namespace": record.namespace.inode(),
         "sysctls": record.sysctls.iter().map(sysctl).collect::<Vec<_>>(),
         "guarded": is_guarded,
         "connections": counters.map(|counters| counters.connections),

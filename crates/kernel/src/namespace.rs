@@ -1,15 +1,19 @@
 //! Network namespaces: what was set in one is undone there, whoever undoes it.
 
-use crate::cc::CcError;
 use nix::sched::{CloneFlags, setns};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::thread;
+use std::{panic, thread};
 
 const OWN: &str = "/proc/thread-self/ns/net";
+
+/// Why there is nothing to be done in a namespace.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {0} network namespace: {1}")]
+pub struct NamespaceError(&'static str, io::Error);
 
 /// Which one. Numbers are given anew when a namespace has gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,25 +24,38 @@ pub struct Namespace {
 
 impl Namespace {
     /// This thread's.
-    pub fn current() -> Result<Namespace, CcError> {
-        Namespace::at(Path::new(OWN)).map_err(CcError::io("tell this network namespace"))
+    ///
+    /// # Errors
+    /// /proc is not mounted.
+    pub fn current() -> Result<Namespace, NamespaceError> {
+        Namespace::at(Path::new(OWN)).map_err(|error| NamespaceError("tell this", error))
+    }
+
+    /// The number that the kernel's tools show.
+    #[must_use]
+    pub fn inode(self) -> u64 {
+        self.inode
     }
 
     /// Does `work` there; `None`: it is gone.
-    pub fn within<T: Send>(
+    ///
+    /// # Errors
+    /// Those of `work`; it must not be entered.
+    pub fn within<T: Send, E: From<NamespaceError> + Send>(
         self,
-        work: impl FnOnce() -> Result<T, CcError> + Send,
-    ) -> Result<Option<T>, CcError> {
+        work: impl FnOnce() -> Result<T, E> + Send,
+    ) -> Result<Option<T>, E> {
         if Namespace::current()? == self {
             return work().map(Some);
         }
         let Some(door) = self.door() else { return Ok(None) };
-        let enter = || setns(&door, CloneFlags::CLONE_NEWNET).map_err(io::Error::from);
-        thread::scope(|scope| {
-            let inside = scope
-                .spawn(|| enter().map_err(CcError::io("enter a network namespace")).and_then(|()| work()));
-            inside.join().expect("nothing there panics").map(Some)
-        })
+        let inside = || {
+            setns(&door, CloneFlags::CLONE_NEWNET)
+                .map_err(|error| NamespaceError("enter a", error.into()))?;
+            work()
+        };
+        let done = thread::scope(|scope| scope.spawn(inside).join());
+        done.unwrap_or_else(|panic| panic::resume_unwind(panic)).map(Some)
     }
 
     fn at(path: &Path) -> io::Result<Namespace> {
