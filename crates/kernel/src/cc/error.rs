@@ -85,6 +85,6 @@ fn undone(unloaded: &Unloaded) -> String {
     unloaded.undone.iter().map(|target| format!("\n  undone: {target}")).collect()
 }
 
-fn log_lines(log: &[String]) -> String {
+pub(crate) fn log_lines(log: &[String]) -> String {
     log.iter().map(|line| format!("\n  {line}")).collect()
 }

@@ -21,6 +21,8 @@ pub use apply::{Applied, AsDefault, InCgroup, OnRoute, Prefix, Target};
 pub use controllers::{Controller, controllers, find};
 pub use counters::Counters;
 pub use error::CcError;
+pub(crate) use error::log_lines;
+pub(crate) use libbpf::listening;
 pub use loaded::Loaded;
 pub use needs::Need;
 pub use owner::{Owner, available};

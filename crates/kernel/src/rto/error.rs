@@ -1,6 +1,9 @@
+use crate::cc::{log_lines, missing_capabilities};
 use crate::cgroup::CgroupError;
 use crate::namespace::NamespaceError;
+use libbpf_rs::ErrorKind;
 use std::io;
+use std::path::{Path, PathBuf};
 
 /// Why connections cannot be given another retransmission timer.
 #[derive(Debug, thiserror::Error)]
@@ -13,10 +16,15 @@ pub enum RtoError {
     Namespace(#[from] NamespaceError),
     #[error("this kernel has no TCP_RTO_MAX_MS ({0}): Linux 6.15 or newer is needed")]
     OldKernel(io::Error),
-    #[error("the kernel refuses the program: {0}; `airtcpd doctor` says what is missing")]
-    Program(#[from] libbpf_rs::Error),
-    #[error("not permitted: CAP_BPF and CAP_NET_ADMIN are needed; run as root")]
-    NotPermitted,
+    #[error("the kernel refuses the program (`airtcpd doctor` says what is missing): {source}{}", log_lines(.log))]
+    Program { source: libbpf_rs::Error, log: Vec<String> },
+    #[error(
+        "cannot attach the program to {0}: {1}; one of somebody else's that excludes others is in the way, there or above \
+         (`bpftool cgroup tree` shows those without `multi`): detach that first"
+    )]
+    Exclusive(PathBuf, libbpf_rs::Error),
+    #[error("missing {0}: run as root, or with these capabilities")]
+    Capability(String),
     #[error("{0}: {1}")]
     Io(String, io::Error),
     #[error("{0}")]
@@ -24,11 +32,34 @@ pub enum RtoError {
 }
 
 impl RtoError {
-    /// What libbpf reports, with the cure where the cause is plain.
-    pub(super) fn from_libbpf(error: libbpf_rs::Error) -> RtoError {
-        match error.kind() {
-            libbpf_rs::ErrorKind::PermissionDenied => RtoError::NotPermitted,
-            _ => RtoError::Program(error),
+    /// What became of a file; names what this process lacks, if that is why.
+    pub(super) fn io(what: impl Into<String>, error: io::Error) -> RtoError {
+        match missing_capabilities().filter(|_| error.kind() == io::ErrorKind::PermissionDenied) {
+            Some(missing) => RtoError::Capability(missing),
+            None => RtoError::Io(what.into(), error),
         }
+    }
+
+    /// Where a program that was loaded is not let in.
+    pub(super) fn attaching(self, cgroup: &Path) -> RtoError {
+        match self {
+            RtoError::Program { source, .. } if source.kind() == ErrorKind::PermissionDenied => {
+                RtoError::Exclusive(cgroup.to_owned(), source)
+            }
+            other => other,
+        }
+    }
+}
+
+/// The kernel has refused, with what libbpf has said; names what this process lacks, if that is why.
+impl From<(libbpf_rs::Error, Vec<String>)> for RtoError {
+    fn from((source, log): (libbpf_rs::Error, Vec<String>)) -> RtoError {
+        missing_capabilities().map_or(RtoError::Program { source, log }, RtoError::Capability)
+    }
+}
+
+impl From<libbpf_rs::Error> for RtoError {
+    fn from(source: libbpf_rs::Error) -> RtoError {
+        RtoError::from((source, Vec::new()))
     }
 }

@@ -63,10 +63,10 @@ pub fn install(cgroup: &Path, rule: &RtoRule) -> Result<Installed, RtoError> {
 pub fn installed() -> Result<Option<Installed>, RtoError> {
     let Some(record) = Record::read()? else { return Ok(None) };
     let [rule, guard, _, counters] = pins();
-    let counters = match fs::exists(rule) {
-        Ok(true) => Some(read(&MapHandle::from_pinned_path(counters).map_err(RtoError::from_libbpf)?)?),
+    let counters = match fs::exists(&rule) {
+        Ok(true) => Some(read(&MapHandle::from_pinned_path(counters)?)?),
         Ok(false) => None,
-        Err(_) => return Err(RtoError::NotPermitted),
+        Err(error) => return Err(RtoError::io(rule.display().to_string(), error)),
     };
     Ok(Some(Installed { record, counters, is_guarded: guard.exists() }))
 }

@@ -14,6 +14,7 @@ pub use install::{Installed, install, installed, uninstall};
 pub use record::{Record, Sysctl};
 pub use rule::{RTO_MAX, RTO_MIN_SYSCTL, RtoRule, SOCKET_RTO_MIN, Timer};
 
+use crate::cc::listening;
 use crate::cgroup;
 use crate::skeleton::rto::{RtoSkel, RtoSkelBuilder};
 use airtcp_wire::Dur;
@@ -104,17 +105,19 @@ fn load_and_attach(cgroup: &Path, rule: &RtoRule, home: Option<&Home>) -> Result
     let folder = cgroup::open(cgroup)?;
     has_rto_max()?;
     let mut object = MaybeUninit::uninit();
-    let skeleton = load(&mut object, rule, home).map_err(RtoError::from_libbpf)?;
-    let attach = |program: &ProgramMut<'_>, folder: &File| {
-        program.attach_cgroup(folder.as_raw_fd()).map_err(RtoError::from_libbpf)
-    };
+    let skeleton = listening(|| load(&mut object, rule, home))?;
     let guard = match home.and_then(|home| home.guarded.as_ref()) {
-        Some(root) => Some(attach(&skeleton.progs.guard, &cgroup::open(root)?)?),
+        Some(root) => Some(attach_to(root, &cgroup::open(root)?, &skeleton.progs.guard)?),
         None => None,
     };
-    let release = home.map(|_| skeleton.progs.release.attach().map_err(RtoError::from_libbpf)).transpose()?;
+    let release = home.map(|_| listening(|| skeleton.progs.release.attach())).transpose()?;
     let counters = MapHandle::try_from(&skeleton.maps.counters)?;
-    Ok(Attached { rule: attach(&skeleton.progs.rule, &folder)?, guard, release, counters })
+    Ok(Attached { rule: attach_to(cgroup, &folder, &skeleton.progs.rule)?, guard, release, counters })
+}
+
+fn attach_to(cgroup: &Path, folder: &File, program: &ProgramMut<'_>) -> Result<Link, RtoError> {
+    let attached = listening(|| program.attach_cgroup(folder.as_raw_fd()));
+    attached.map_err(|refused| RtoError::from(refused).attaching(cgroup))
 }
 
 fn load<'a>(
@@ -150,4 +153,34 @@ fn whole_ms(time: Dur) -> u32 {
 
 fn whole_us(time: Dur) -> u32 {
     (time.0 / 1000) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use libbpf_rs::libbpf_sys;
+    use std::os::fd::AsFd;
+
+    #[test]
+    #[allow(unsafe_code, reason = "libbpf-rs attaches to cgroups beside others alone")]
+    fn a_program_that_excludes_others_is_told() {
+        if !nix::unistd::geteuid().is_root() || has_rto_max().is_err() {
+            eprintln!("skipped: not root, or an old kernel");
+            return;
+        }
+        let path = cgroup::mount().unwrap().join(format!("airtcp-exclusive-{}", std::process::id()));
+        std::fs::create_dir(&path).unwrap();
+        let folder = cgroup::open(&path).unwrap();
+        let (rule, mut object) = (RtoRule::factor(10.0), MaybeUninit::uninit());
+        let skeleton = load(&mut object, &rule, None).unwrap();
+        let program = skeleton.progs.rule.as_fd().as_raw_fd();
+        // SAFETY: both are open.
+        let code = unsafe {
+            libbpf_sys::bpf_prog_attach(program, folder.as_raw_fd(), libbpf_sys::BPF_CGROUP_SOCK_OPS, 0)
+        };
+        assert_eq!(code, 0);
+        let told = attach(&path, &rule).map(drop).unwrap_err().to_string();
+        std::fs::remove_dir(&path).unwrap();
+        assert!(told.contains("excludes others") && told.contains(path.to_str().unwrap()), "{told}");
+    }
 }

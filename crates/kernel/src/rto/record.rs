@@ -56,8 +56,8 @@ pub(super) struct Lock(#[expect(dead_code, reason = "unlocks when it is dropped"
 
 impl Lock {
     pub(super) fn take() -> Result<Lock, RtoError> {
-        if missing_capabilities().is_some() {
-            return Err(RtoError::NotPermitted);
+        if let Some(missing) = missing_capabilities() {
+            return Err(RtoError::Capability(missing));
         }
         fs::create_dir_all(FOLDER).map_err(told)?;
         let folder = File::open(FOLDER).map_err(told)?;
@@ -66,8 +66,5 @@ impl Lock {
 }
 
 fn told(error: io::Error) -> RtoError {
-    match error.kind() {
-        ErrorKind::PermissionDenied => RtoError::NotPermitted,
-        _ => RtoError::Io(FILE.to_owned(), error),
-    }
+    RtoError::io(FILE, error)
 }
