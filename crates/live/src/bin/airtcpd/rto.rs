@@ -27,9 +27,9 @@ While a factor is in force, net.ipv4.tcp_rto_min_us of this network namespace is
 decides, tcp_orphan_retries is 8, so that what was written before a close is not dropped at the second timeout, and no RTTs
 are cached. So it reaches connections of this namespace alone, as does a --floor above 200ms: for those of a container run
 it inside (`nsenter --net=/proc/PID/ns/net airtcpd rto …`). A second program gives the connections outside the cgroup the
-RTO_MIN that they would have had; it misses a socket that is made before `off` and connects after it. At `off`, servers that
-listen have the kernel's timer again, and open connections, too, but after a --factor they keep the longest RTO that they
-were given last.
+RTO_MIN that they would have had; it misses a socket that is made before `off` and connects after it. At `off`, servers of
+the namespace that listen have the kernel's timer again, and open connections, too, but after a --factor they keep the longest
+RTO that they were given last, with TCP_USER_TIMEOUT as below.
 
 The longest RTO is also the kernel's measure of when to give up. Where --max is below 120s, and with --linear and --floor, a
 connection has TCP_USER_TIMEOUT = 924.6 s, which is the stock timer's, while its retransmissions go unanswered, unless its
