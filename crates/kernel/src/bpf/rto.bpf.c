@@ -223,8 +223,8 @@ int guard(struct bpf_sock_ops *ops)
 }
 
 /* Gives a socket of the rule back what it would have without it: whoever reads the link's file does so for all of their
- * network namespace. The kernel's RTTVAR has started from RTO_MIN and falls by a quarter a round trip: until then RTO_MAX is
- * all that keeps the RTO of an open connection from two minutes, and stays. */
+ * network namespace. The kernel's RTTVAR has started from RTO_MIN. It does not rise with it, and falls by a quarter a round trip:
+ * under a factor RTO_MAX is all that keeps the RTO of an open connection from two minutes, and stays. */
 SEC("iter/tcp")
 int release(struct bpf_iter__tcp *ctx)
 {

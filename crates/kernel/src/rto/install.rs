@@ -72,7 +72,7 @@ pub fn installed() -> Result<Option<Installed>, RtoError> {
 }
 
 /// Takes the installed rule back, from its listeners, too, and says in words what was undone. Open connections keep the
-/// longest RTO that a factor gave them last.
+/// floor, or the longest RTO that a factor gave them last.
 ///
 /// # Errors
 /// What the kernel refuses.

@@ -281,6 +281,29 @@ fn others_of_the_namespace_keep_their_timer_and_off_restores_all() {
 }
 
 #[test]
+fn off_takes_a_fine_timer_from_listeners() {
+    if skipped() {
+        return;
+    }
+    let (_turn, cgroup) = (turn(), Cgroup::new());
+    if rto::installed().unwrap().is_some() {
+        eprintln!("skipped: a rule is installed on this host");
+        return;
+    }
+    let stock = Dur::from_millis(200);
+    let work = || {
+        rto::install(&cgroup.path, &RtoRule::floor(Dur::from_millis(50))).unwrap();
+        cgroup.join();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        assert!(bench::rto(&loopback(&listener).1) < stock);
+        rto::uninstall().unwrap().unwrap();
+        assert!(bench::rto(&loopback(&listener).1) >= stock, "accepted after off");
+        cgroup.leave();
+    };
+    airtcp_live::namespace::Namespace::new().unwrap().run(work).unwrap();
+}
+
+#[test]
 fn off_finds_a_namespace_that_no_process_is_in() {
     if skipped() {
         return;

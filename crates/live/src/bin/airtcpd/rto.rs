@@ -28,8 +28,8 @@ decides, tcp_orphan_retries is 8, so that what was written before a close is not
 are cached. So it reaches connections of this namespace alone, as does a --floor above 200ms: for those of a container run
 it inside (`nsenter --net=/proc/PID/ns/net airtcpd rto …`). A second program gives the connections outside the cgroup the
 RTO_MIN that they would have had; it misses a socket that is made before `off` and connects after it. At `off`, servers of
-the namespace that listen have the kernel's timer again, and open connections, too, but after a --factor they keep the longest
-RTO that they were given last, with TCP_USER_TIMEOUT as below.
+the namespace that listen have the kernel's timer again. Open connections keep the floor, or the longest RTO that a factor
+gave them last, with TCP_USER_TIMEOUT as below.
 
 The longest RTO is also the kernel's measure of when to give up. Where --max is below 120s, and with --linear and --floor, a
 connection has TCP_USER_TIMEOUT = 924.6 s, which is the stock timer's, while its retransmissions go unanswered, unless its
@@ -95,7 +95,7 @@ enum Action {
         #[arg(long)]
         json: bool,
     },
-    /// Take it back, with the sysctls; connections that are open keep the longest RTO that a factor gave them last
+    /// Take it back, with the sysctls; connections that are open keep the floor, or the longest RTO that they were given last
     #[command(after_help = OFF_EXAMPLES)]
     Off,
 }
@@ -148,7 +148,9 @@ fn off() -> anyhow::Result<()> {
         println!("no rule is installed");
         return Ok(());
     };
-    println!("taken back; connections that are open keep the longest RTO that a factor gave them last");
+    println!(
+        "taken back; connections that are open keep the floor, or the longest RTO that they were given last"
+    );
     undone.iter().for_each(|what| line("sysctl", what));
     Ok(())
 }
