@@ -211,16 +211,22 @@ fn loopback(server: &TcpListener) -> (TcpStream, TcpStream) {
     (client, server.accept().unwrap().0)
 }
 
-#[test]
-fn others_of_the_namespace_keep_their_timer_and_off_restores_all() {
+/// A turn, and the cgroup of a rule that is to be installed; a host has one rule at a time.
+fn for_an_install() -> Option<(impl Drop, Cgroup)> {
     if skipped() {
-        return;
+        return None;
     }
-    let (_turn, cgroup) = (turn(), Cgroup::new());
+    let free = (turn(), Cgroup::new());
     if rto::installed().unwrap().is_some() {
         eprintln!("skipped: a rule is installed on this host");
-        return;
+        return None;
     }
+    Some(free)
+}
+
+#[test]
+fn others_of_the_namespace_keep_their_timer_and_off_restores_all() {
+    let Some((_turn, cgroup)) = for_an_install() else { return };
     let namespace = airtcp_live::namespace::Namespace::new().unwrap();
     let work = || {
         let rtos = || {
@@ -282,14 +288,7 @@ fn others_of_the_namespace_keep_their_timer_and_off_restores_all() {
 
 #[test]
 fn off_takes_a_fine_timer_from_listeners() {
-    if skipped() {
-        return;
-    }
-    let (_turn, cgroup) = (turn(), Cgroup::new());
-    if rto::installed().unwrap().is_some() {
-        eprintln!("skipped: a rule is installed on this host");
-        return;
-    }
+    let Some((_turn, cgroup)) = for_an_install() else { return };
     let stock = Dur::from_millis(200);
     let work = || {
         rto::install(&cgroup.path, &RtoRule::floor(Dur::from_millis(50))).unwrap();
@@ -305,14 +304,7 @@ fn off_takes_a_fine_timer_from_listeners() {
 
 #[test]
 fn off_finds_a_namespace_that_no_process_is_in() {
-    if skipped() {
-        return;
-    }
-    let (_turn, cgroup) = (turn(), Cgroup::new());
-    if rto::installed().unwrap().is_some() {
-        eprintln!("skipped: a rule is installed on this host");
-        return;
-    }
+    let Some((_turn, cgroup)) = for_an_install() else { return };
     let namespace = airtcp_live::namespace::Namespace::new().unwrap();
     let floor = || namespace.sysctl_value(rto::RTO_MIN_SYSCTL).unwrap();
     let before = floor();
