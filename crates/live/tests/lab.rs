@@ -322,8 +322,8 @@ fn as_many_files_are_opened_as_may_be() {
     let files =
         Files::new("many", &format!("duration = \"300ms\"\n{LINK}\n[[flow]]\nname = \"f\"\ncount = 40\n"));
     let ended = |limit: &str| files.start_after(limit, "reno").wait_with_output().unwrap();
-    let said = String::from_utf8(ended("ulimit -n 300").stderr).unwrap();
-    assert!(said.contains("40 flows need 320 open files") && said.contains("ulimit -Hn"), "{said}");
+    let said = String::from_utf8(ended("ulimit -n 150").stderr).unwrap();
+    assert!(said.contains("40 flows need 184 open files") && said.contains("ulimit -Hn"), "{said}");
     assert!(!files.out().exists());
     assert!(ended("ulimit -Sn 64").status.success() && files.out().exists());
 }

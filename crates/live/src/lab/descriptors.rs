@@ -4,8 +4,9 @@ use super::flows::Flow;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::io;
 
-/// What a run opens whatever its flows are: devices, eBPF objects, namespaces.
-const OTHERS: u64 = 200;
+/// What a run opens whatever its flows are: devices, eBPF objects, namespaces. Over one link it is 16; each further node and
+/// each other controller adds a few.
+const OTHERS: u64 = 64;
 
 /// Lets this process open as many files as it may, which is more than it may at first: as many as transfers pile up.
 ///
