@@ -23,7 +23,7 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     "outages": {"wireless.outages": {"period": "5s", "length": "3s"}},
     "spikes": {"wireless.spikes": {"period": "4s", "length": "1s", "extra": "2s"}},
 }
-RULES = ":whole_segments=false:cubic=rfc9438"
+RULES = ":windows=rfc:cubic=rfc9438"
 TERMS = [
     "",
     ":profile=bsd-1998",

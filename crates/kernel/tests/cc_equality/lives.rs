@@ -5,8 +5,7 @@ use crate::replay::assert_equal;
 use crate::trace::{Recorder, Trace, dur};
 use airtcp_kernel::cc::{self, CcError, Controller};
 use airtcp_proto::cc::cubic::CubicRules;
-use airtcp_proto::cc::slow_start::SlowStartKind;
-use airtcp_proto::cc::{Build, RegistryError};
+use airtcp_proto::cc::{Build, RegistryError, WindowRules};
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop, prop_oneof, proptest};
 use std::collections::BTreeMap;
 
@@ -69,9 +68,9 @@ fn live(controller: &Controller, params: &BTreeMap<String, f64>, ops: &[Op]) -> 
         mss: 1448,
         initial_window: 14_480,
         initial_ssthresh: u64::MAX,
-        slow_start: SlowStartKind::Classic,
+        slow_start: None,
         byte_counting_limit: None,
-        whole_segments: true,
+        windows: WindowRules::Linux,
         cubic: CubicRules::Linux,
         is_paced: false,
         seed: 1,

@@ -14,8 +14,7 @@ use crate::trace::{Event, Trace, dur};
 use airtcp_kernel::cc::Controller;
 use airtcp_kernel_host::{self as host, Machine, View};
 use airtcp_proto::cc::cubic::CubicRules;
-use airtcp_proto::cc::slow_start::SlowStartKind;
-use airtcp_proto::cc::{self, Ack, Build, Cause, Congestion, CongestionControl, RateSample};
+use airtcp_proto::cc::{self, Ack, Build, Cause, Congestion, CongestionControl, RateSample, WindowRules};
 use airtcp_wire::{Dur, Time};
 use std::collections::BTreeMap;
 
@@ -88,10 +87,10 @@ impl Replay {
             mss: trace.mss,
             initial_window: u64::from(trace.initial_window) * trace.mss,
             initial_ssthresh: u64::MAX,
-            slow_start: SlowStartKind::Classic,
+            slow_start: None,
             byte_counting_limit: None,
             // The programs keep what is less than a segment.
-            whole_segments: false,
+            windows: WindowRules::Rfc,
             cubic: CubicRules::Linux,
             is_paced: false,
             seed: 1,

@@ -1,7 +1,7 @@
 //! Slow start and congestion avoidance, joined: most controllers are an [`Avoidance`] inside [`Composed`].
 
 use super::slow_start::SlowStart;
-use super::{Ack, Build, Cause, Congestion, CongestionControl};
+use super::{Ack, Build, Cause, Congestion, CongestionControl, WindowRules};
 use airtcp_wire::{Rate, Time};
 
 /// No cwnd is larger, in bytes: 1024 times the largest window that TCP can advertise (RFC 7323 §2.3).
@@ -25,7 +25,10 @@ impl Window {
             cwnd: build.initial_window.clamp(build.mss, MAX_WINDOW),
             ssthresh: build.initial_ssthresh,
             mss: build.mss,
-            unit: if build.whole_segments { build.mss } else { 1 },
+            unit: match build.windows {
+                WindowRules::Rfc => 1,
+                WindowRules::Linux => build.mss,
+            },
             remainder: 0.0,
         }
     }

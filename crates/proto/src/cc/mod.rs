@@ -154,6 +154,18 @@ pub struct Congestion {
     pub nxt: u64,
 }
 
+/// What cwnd and ssthresh are counted in, and what they become where the RFCs and Linux differ.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WindowRules {
+    /// Bytes. After idleness the restart window (RFC 5681 §4.1); after a timeout one segment (§3.1); after a spurious
+    /// episode what RFC 4015 §3.2 computes.
+    Rfc,
+    /// Whole segments. Each RTO of idleness halves cwnd (RFC 2861 §3.1); after a timeout one segment beside what RACK does
+    /// not deem lost yet; after a spurious episode, which DSACKs prove, too, both are what they were.
+    Linux,
+}
+
 /// What a controller is built from.
 #[derive(Clone, Copy, Debug)]
 pub struct Build {
@@ -163,12 +175,12 @@ pub struct Build {
     pub initial_window: u64,
     /// Initial ssthresh in bytes; `u64::MAX` for none.
     pub initial_ssthresh: u64,
-    pub slow_start: slow_start::SlowStartKind,
+    /// `None`: the controller's own.
+    pub slow_start: Option<slow_start::SlowStartKind>,
     /// Segments that one ACK may count for when the window grows; `None` for any number.
     /// See [`crate::tcp::TcpConfig::byte_counting_limit`].
     pub byte_counting_limit: Option<u32>,
-    /// See [`crate::tcp::TcpConfig::whole_segments`].
-    pub whole_segments: bool,
+    pub windows: WindowRules,
     pub cubic: cubic::CubicRules,
     /// The sender paces whatever the controller says.
     pub is_paced: bool,

@@ -1,6 +1,7 @@
 //! Every constant and choice of a TCP stack as a parameter.
 
 use crate::cc::Controllers;
+use crate::cc::WindowRules;
 use crate::cc::cubic::CubicRules;
 use crate::cc::slow_start::SlowStartKind;
 use airtcp_wire::{Bytes, Dur};
@@ -19,12 +20,13 @@ pub struct TcpConfig {
     /// Where its name is looked up.
     #[serde(skip)]
     pub controllers: Controllers,
-    pub slow_start: SlowStartKind,
+    /// Absent: the controller's own, which is HyStart for CUBIC by Linux's rules and RFC 5681's for all others.
+    pub slow_start: Option<SlowStartKind>,
     /// For how many segments one ACK counts at most when the window grows (L of RFC 3465). 1 counts ACKs and not bytes, as
     /// RFC 2581 did; absent: for all that it acknowledges, as in Linux.
     pub byte_counting_limit: Option<u32>,
-    /// cwnd and ssthresh are whole numbers of segments, as in Linux, and not of bytes, as in RFC 5681.
-    pub whole_segments: bool,
+    /// Whose rules cwnd and ssthresh follow.
+    pub windows: WindowRules,
     /// Whose rules the congestion control `cubic` follows.
     pub cubic: CubicRules,
     /// Pace at 2·cwnd/SRTT in slow start and 1.2·cwnd/SRTT after it, also where the controller does not ask for it.

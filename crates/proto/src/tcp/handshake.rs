@@ -88,7 +88,7 @@ impl ControllerFactory {
             initial_ssthresh: config.initial_ssthresh.map_or(u64::MAX, |segments| mss * u64::from(segments)),
             slow_start: config.slow_start,
             byte_counting_limit: config.byte_counting_limit,
-            whole_segments: config.whole_segments,
+            windows: config.windows,
             cubic: config.cubic,
             is_paced: config.pacing,
             seed: self.seed,

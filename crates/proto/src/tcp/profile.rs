@@ -1,9 +1,8 @@
 //! What an era's stack did.
 
 use super::config::{Recovery, RtoConfig, RtoTimers, RttTiming, TcpConfig, TimeoutPolicy};
-use crate::cc::Controllers;
 use crate::cc::cubic::CubicRules;
-use crate::cc::slow_start::SlowStartKind;
+use crate::cc::{Controllers, WindowRules};
 use airtcp_wire::{Bytes, Dur};
 use std::collections::BTreeMap;
 
@@ -57,10 +56,10 @@ pub fn rfc() -> TcpConfig {
     TcpConfig {
         congestion_control: "reno".to_owned(),
         cc: BTreeMap::new(),
-        slow_start: SlowStartKind::Classic,
+        slow_start: None,
         // RFC 3465 §2.3.
         byte_counting_limit: Some(2),
-        whole_segments: false,
+        windows: WindowRules::Rfc,
         cubic: CubicRules::Rfc9438,
         controllers: Controllers::default(),
         pacing: false,
@@ -115,7 +114,7 @@ pub fn linux() -> TcpConfig {
     TcpConfig {
         congestion_control: "cubic".to_owned(),
         byte_counting_limit: None,
-        whole_segments: true,
+        windows: WindowRules::Linux,
         cubic: CubicRules::Linux,
         dsack: true,
         delayed_ack: Dur::from_millis(40),

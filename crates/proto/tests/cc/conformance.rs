@@ -4,7 +4,7 @@ use crate::model::Sender;
 use airtcp_proto::cc::cubic::CubicRules;
 use airtcp_proto::cc::registry::values;
 use airtcp_proto::cc::slow_start::SlowStartKind;
-use airtcp_proto::cc::{Build, ControllerSpec, RegistryError, controllers};
+use airtcp_proto::cc::{Build, ControllerSpec, RegistryError, WindowRules, controllers};
 use airtcp_wire::{Dur, Rate};
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
@@ -54,22 +54,23 @@ fn a_build() -> impl Strategy<Value = Build> {
         1..20u64,
         prop_oneof![Just(u64::MAX), 2..50u64],
         prop_oneof![
-            Just(SlowStartKind::Classic),
-            Just(SlowStartKind::Hystart),
-            Just(SlowStartKind::HystartPlusPlus)
+            Just(None),
+            Just(Some(SlowStartKind::Classic)),
+            Just(Some(SlowStartKind::Hystart)),
+            Just(Some(SlowStartKind::HystartPlusPlus))
         ],
         prop_oneof![Just(None), (1..4u32).prop_map(Some)],
         any::<[bool; 3]>(),
     )
         .prop_map(
-            |(mss, initial, ssthresh, slow_start, byte_counting_limit, [whole_segments, linux, is_paced])| {
+            |(mss, initial, ssthresh, slow_start, byte_counting_limit, [linux_windows, linux, is_paced])| {
                 Build {
                     mss,
                     initial_window: initial * mss,
                     initial_ssthresh: ssthresh.saturating_mul(mss),
                     slow_start,
                     byte_counting_limit,
-                    whole_segments,
+                    windows: if linux_windows { WindowRules::Linux } else { WindowRules::Rfc },
                     cubic: if linux { CubicRules::Linux } else { CubicRules::Rfc9438 },
                     is_paced,
                     seed: 1,

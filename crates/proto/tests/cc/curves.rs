@@ -6,7 +6,7 @@
 use crate::model::{Sender, plain};
 use airtcp_proto::cc::cubic::CubicRules;
 use airtcp_proto::cc::slow_start::SlowStartKind;
-use airtcp_proto::cc::{Build, controllers};
+use airtcp_proto::cc::{Build, WindowRules, controllers};
 use airtcp_wire::{Dur, Rate, Time};
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -141,7 +141,7 @@ fn curves_are_as_pinned() {
 #[test]
 fn slow_start_curves_are_as_pinned() {
     for (kind, name) in [(SlowStartKind::Hystart, "hystart"), (SlowStartKind::HystartPlusPlus, "hystart++")] {
-        let build = Build { slow_start: kind, ..plain() };
+        let build = Build { slow_start: Some(kind), ..plain() };
         check(&format!("cubic-{name}.txt"), &curve("cubic", &build));
     }
 }
@@ -149,6 +149,6 @@ fn slow_start_curves_are_as_pinned() {
 #[test]
 fn linuxs_cubic_is_as_pinned() {
     let build =
-        Build { cubic: CubicRules::Linux, whole_segments: true, byte_counting_limit: None, ..plain() };
+        Build { cubic: CubicRules::Linux, windows: WindowRules::Linux, byte_counting_limit: None, ..plain() };
     check("cubic-linux.txt", &curve("cubic", &build));
 }

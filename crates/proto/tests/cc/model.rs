@@ -3,8 +3,7 @@
 //! It knows no network: a test says which segments arrive. Losses are found as in RFC 6675 by three segments above.
 
 use airtcp_proto::cc::cubic::CubicRules;
-use airtcp_proto::cc::slow_start::SlowStartKind;
-use airtcp_proto::cc::{self, Ack, Build, Cause, Congestion, CongestionControl, RateSample};
+use airtcp_proto::cc::{self, Ack, Build, Cause, Congestion, CongestionControl, RateSample, WindowRules};
 use airtcp_wire::{Dur, Time};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -68,9 +67,9 @@ pub fn plain() -> Build {
         mss: 1000,
         initial_window: 10_000,
         initial_ssthresh: u64::MAX,
-        slow_start: SlowStartKind::Classic,
+        slow_start: None,
         byte_counting_limit: Some(1),
-        whole_segments: false,
+        windows: WindowRules::Rfc,
         cubic: CubicRules::Rfc9438,
         is_paced: false,
         seed: 1,

@@ -6,7 +6,7 @@ use super::window::Window;
 use crate::cancel::Thread;
 use crate::errors::ScenarioError;
 use airtcp_proto::cc::registry::{Param, Values};
-use airtcp_proto::cc::{Build, Composed, CongestionControl, Controllers, Given};
+use airtcp_proto::cc::{Build, Composed, CongestionControl, Controllers, Given, WindowRules};
 use airtcp_proto::scheme;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -130,7 +130,7 @@ impl Given for GivenClass {
 
     /// cwnd is in bytes, and grows by any number of them, whatever the profile's own controllers do.
     fn build(&self, build: &Build, values: &Values) -> Box<dyn CongestionControl> {
-        let build = &Build { whole_segments: false, ..*build };
+        let build = &Build { windows: WindowRules::Rfc, ..*build };
         let adapter = Adapter::new(self.class.clone(), self.fault.clone(), values.clone());
         Box::new(Composed::new(build, adapter))
     }

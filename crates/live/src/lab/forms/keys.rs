@@ -29,7 +29,7 @@ const RULES: &[(&str, Rule)] = &[
     ("congestion_control", Judge(congestion_control)),
     ("slow_start", Judge(slow_start)),
     ("byte_counting_limit", Fixed("the kernel counts all bytes that an ACK acknowledges")),
-    ("whole_segments", Fixed("the kernel counts windows in segments")),
+    ("windows", Fixed("the kernel's windows follow its own rules")),
     ("cubic", Fixed("the kernel's CUBIC follows its own rules")),
     ("pacing", Set(|config, form| form.socket.pacing = config.pacing)),
     ("packet_size", Judge(packet_size)),
@@ -148,20 +148,18 @@ fn congestion_control(config: &TcpConfig, form: &mut Form, draft: &mut Draft<'_>
 }
 
 fn slow_start(config: &TcpConfig, _form: &mut Form, draft: &mut Draft<'_>) {
-    let kernel = match (config.congestion_control.as_str(), draft.host.hystart) {
-        ("cubic", true) => SlowStartKind::Hystart,
-        // BBR's own start-up takes its place.
-        ("bbr", _) => return,
-        _ => SlowStartKind::Classic,
-    };
-    if config.slow_start == kernel {
+    let is_cubic = config.congestion_control == "cubic";
+    let own = if is_cubic { SlowStartKind::Hystart } else { SlowStartKind::Classic };
+    let kernel = if draft.host.hystart { own } else { SlowStartKind::Classic };
+    // BBR's own start-up takes the place of slow start.
+    if config.congestion_control == "bbr" || config.slow_start.unwrap_or(own) == kernel {
         return;
     }
     match config.slow_start {
-        SlowStartKind::Classic => {
+        Some(SlowStartKind::Classic) => {
             draft.notes.push("the kernel's cubic leaves slow start by HyStart".to_owned())
         }
-        SlowStartKind::Hystart if config.congestion_control == "cubic" => {
+        None | Some(SlowStartKind::Hystart) if is_cubic => {
             draft.lacks_here(
                 "slow_start = hystart: it is turned off in /sys/module/tcp_cubic/parameters/hystart",
             );
@@ -373,7 +371,8 @@ mod tests {
         assert!(reason("westwood-plus").contains("modprobe tcp_westwood"));
         assert!(reason("bbr3").contains("the kernel has no `bbr3`"));
         assert!(verdict("cubic:slow_start=hystart").notes.is_empty());
-        assert!(verdict("cubic").notes[0].contains("HyStart"));
+        assert!(verdict("cubic").notes.is_empty());
+        assert!(verdict("cubic:slow_start=classic").notes[0].contains("HyStart"));
         assert!(reason("reno:slow_start=hystart").contains("HyStart in cubic"));
     }
 
@@ -428,8 +427,11 @@ mod tests {
         assert!(verdict_on(&old, "sack").form.is_some());
         assert!(reason("sack").starts_with("not on this kernel: recovery = sack"));
         let without = Host { hystart: false, ..host("6.18.0") };
-        let hystart = verdict_on(&without, "cubic:slow_start=hystart").reason.unwrap();
-        assert!(hystart.starts_with("not on this kernel: slow_start = hystart"), "{hystart}");
+        for scheme in ["cubic", "cubic:slow_start=hystart"] {
+            let hystart = verdict_on(&without, scheme).reason.unwrap();
+            assert!(hystart.starts_with("not on this kernel: slow_start = hystart"), "{hystart}");
+        }
+        assert!(verdict_on(&without, "cubic:slow_start=classic").notes.is_empty());
         // What no kernel has is in the way of all.
         for scheme in ["reno:rto.min=50ms+snoop", "reno:rto.max=500ms", "bbr3"] {
             let reason = verdict_on(&old, scheme).reason.expect(scheme);

@@ -2,7 +2,7 @@
 //! acknowledgments that resends what is lost. Every transmission has a number of its own, so that none is ambiguous.
 
 use crate::cc::cubic::CubicRules;
-use crate::cc::{Ack, Build, Cause, Congestion, CongestionControl, RateSample};
+use crate::cc::{Ack, Build, Cause, Congestion, CongestionControl, RateSample, WindowRules};
 use crate::rng::{Stream, Streams};
 use crate::tcp::pacer::Pacer;
 use airtcp_wire::{Dur, Rate, Time};
@@ -16,9 +16,9 @@ pub fn test_build() -> Build {
         mss: MSS,
         initial_window: 10 * MSS,
         initial_ssthresh: u64::MAX,
-        slow_start: Default::default(),
+        slow_start: None,
         byte_counting_limit: None,
-        whole_segments: false,
+        windows: WindowRules::Rfc,
         cubic: CubicRules::Rfc9438,
         is_paced: true,
         seed: 1,

@@ -4,6 +4,7 @@ mod linux;
 mod rfc9438;
 
 use super::registry::{ControllerSpec, Param, Values};
+use super::slow_start::SlowStartKind;
 use super::{Build, Composed, CongestionControl};
 use linux::Linux;
 use rfc9438::Rfc9438;
@@ -46,13 +47,17 @@ pub const SPEC: ControllerSpec = ControllerSpec {
 pub enum CubicRules {
     /// RFC 9438's.
     Rfc9438,
-    /// Those of Linux's `tcp_cubic`, in whole segments: they grow more slowly where windows are small or round trips short.
+    /// Those of Linux's `tcp_cubic`, with HyStart and in whole segments: they grow more slowly where windows are small or
+    /// round trips short.
     Linux,
 }
 
 fn build(build: &Build, values: &Values) -> Box<dyn CongestionControl> {
     match build.cubic {
         CubicRules::Rfc9438 => Box::new(Composed::new(build, Rfc9438::new(values))),
-        CubicRules::Linux => Box::new(Composed::new(build, Linux::new(values))),
+        CubicRules::Linux => {
+            let slow_start = build.slow_start.or(Some(SlowStartKind::Hystart));
+            Box::new(Composed::new(&Build { slow_start, ..*build }, Linux::new(values)))
+        }
     }
 }

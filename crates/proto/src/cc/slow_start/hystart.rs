@@ -1,18 +1,21 @@
-//! HyStart (Ha, Rhee, Computer Networks 55(9), 2011), with the constants of Linux's CUBIC: slow start ends when a train of
-//! closely spaced ACKs is half an RTT long, or when the RTT has grown.
+//! HyStart (Ha, Rhee, Computer Networks 55(9), 2011), with the rules and constants of Linux's CUBIC: slow start ends when a
+//! train of closely spaced ACKs is half an RTT long, or when the RTT has grown.
 
 use crate::cc::round::Round;
 use crate::cc::{Ack, Window};
-use airtcp_wire::{Dur, Time};
+use airtcp_wire::{Dur, Rate, Time};
 
 /// Below this window, in segments, slow start goes on in any case.
 const LOW_WINDOW: f64 = 16.0;
 /// ACKs at most this far apart are one train.
 const ACK_DELTA: Dur = Dur::from_millis(2);
-/// RTT samples at the beginning of a round that are looked at.
+/// RTT samples of a round that must be in before another one may say that the delay has grown.
 const MIN_SAMPLES: u32 = 8;
 const DELAY_MIN: Dur = Dur::from_millis(4);
 const DELAY_MAX: Dur = Dur::from_millis(16);
+/// What the largest bursts and ACK aggregates may add to a train: four full offloaded packets, at most a millisecond.
+const AGGREGATE_BYTES: u64 = 4 * 65_536;
+const AGGREGATE_MOST: Dur = Dur::from_millis(1);
 
 #[derive(Clone, Debug)]
 pub(super) struct Hystart {
@@ -38,32 +41,44 @@ impl Hystart {
 
     /// Has the window reached what the path holds?
     pub fn finds_exit(&mut self, ack: &Ack, window: &Window) -> bool {
+        let Some(rtt) = ack.rtt else { return false };
         if self.round.begins(ack) {
             (self.round_start, self.last_ack) = (ack.now, ack.now);
             (self.round_min_rtt, self.samples) = (Dur::MAX, 0);
         }
-        let Some(rtt) = ack.rtt else { return false };
-        if self.samples < MIN_SAMPLES {
-            self.round_min_rtt = self.round_min_rtt.min(rtt);
-            self.samples += 1;
+        if window.segments() < LOW_WINDOW {
+            return false;
         }
-        let is_train_long = self.is_train_long(ack);
-        window.segments() >= LOW_WINDOW && (is_train_long || self.has_delay_grown(ack.min_rtt))
+        let is_train_long = self.is_train_long(ack, window);
+        is_train_long | self.has_delay_grown(rtt, ack.min_rtt)
     }
 
     /// A train as long as half an RTT took as many bottleneck times as the path holds one way. A paced sender spreads its
-    /// segments itself, so that only a whole RTT says anything (Linux).
-    fn is_train_long(&mut self, ack: &Ack) -> bool {
+    /// segments itself, so that only a whole RTT says anything.
+    fn is_train_long(&mut self, ack: &Ack, window: &Window) -> bool {
         if ack.now.since(self.last_ack) > ACK_DELTA {
             return false;
         }
         self.last_ack = ack.now;
-        let threshold = if self.is_paced { ack.min_rtt } else { ack.min_rtt / 2 };
-        ack.now.since(self.round_start) > threshold
+        let threshold = ack.min_rtt + aggregation(ack, window);
+        ack.now.since(self.round_start) > if self.is_paced { threshold } else { threshold / 2 }
     }
 
-    fn has_delay_grown(&self, min_rtt: Dur) -> bool {
-        self.samples >= MIN_SAMPLES
-            && self.round_min_rtt > min_rtt + (min_rtt / 8).clamp(DELAY_MIN, DELAY_MAX)
+    /// Is the smallest RTT of the round so far, once there are enough samples, an eighth longer than the smallest ever?
+    fn has_delay_grown(&mut self, rtt: Dur, min_rtt: Dur) -> bool {
+        self.round_min_rtt = self.round_min_rtt.min(rtt);
+        if self.samples < MIN_SAMPLES {
+            self.samples += 1;
+            return false;
+        }
+        self.round_min_rtt > min_rtt + (min_rtt / 8).clamp(DELAY_MIN, DELAY_MAX)
+    }
+}
+
+/// The time of an aggregate at twice cwnd a round trip, the rate of slow start.
+fn aggregation(ack: &Ack, window: &Window) -> Dur {
+    match ack.srtt {
+        Dur::ZERO => Dur::ZERO,
+        srtt => Rate::of(2 * window.cwnd, srtt).time_for(AGGREGATE_BYTES).min(AGGREGATE_MOST),
     }
 }

@@ -44,18 +44,13 @@ enum Exit {
 
 impl SlowStart {
     pub fn new(build: &Build) -> SlowStart {
-        let exit = match build.slow_start {
+        let kind = build.slow_start.unwrap_or_default();
+        let exit = match kind {
             SlowStartKind::Classic => Exit::None,
             SlowStartKind::Hystart => Exit::Hystart(Hystart::new(build.is_paced)),
             SlowStartKind::HystartPlusPlus => Exit::PlusPlus(HystartPlusPlus::new(build)),
         };
-        SlowStart {
-            limit: build.byte_counting_bytes(),
-            exit,
-            kind: build.slow_start,
-            is_paced: build.is_paced,
-            mss: build.mss,
-        }
+        SlowStart { limit: build.byte_counting_bytes(), exit, kind, is_paced: build.is_paced, mss: build.mss }
     }
 
     /// Every ACK, before growth. Duplicate ones announce a loss and say nothing of a queue.

@@ -1,7 +1,7 @@
 use super::{RTT, assert_near, avoider, avoiding};
 use crate::model::Sender;
-use airtcp_proto::cc::Build;
 use airtcp_proto::cc::cubic::CubicRules;
+use airtcp_proto::cc::{Build, WindowRules};
 use airtcp_wire::{Dur, Time};
 
 /// A sender in the avoidance stage that follows a loss at `w_max` segments, and when the stage began.
@@ -76,7 +76,7 @@ fn reno_friendly_region() {
 
 /// As [`after_loss`], by the rules of Linux.
 fn after_loss_on_linux(w_max: u64, rtt: Dur) -> Sender {
-    let build = Build { cubic: CubicRules::Linux, whole_segments: true, ..avoiding(w_max) };
+    let build = Build { cubic: CubicRules::Linux, windows: WindowRules::Linux, ..avoiding(w_max) };
     after_loss_of(Sender::new("cubic", &[], &build), rtt).0
 }
 
@@ -114,7 +114,7 @@ fn linux_looks_every_31_ms() {
 /// Linux without a maximum of its own: 5 % a round trip at least; RFC 9438 §4.10 has t³ there.
 #[test]
 fn linux_after_a_timeout_grows_by_a_twentieth() {
-    let build = Build { cubic: CubicRules::Linux, whole_segments: true, ..avoiding(1000) };
+    let build = Build { cubic: CubicRules::Linux, windows: WindowRules::Linux, ..avoiding(1000) };
     let mut sender = Sender::new("cubic", &[], &build);
     sender.fill();
     sender.timeout();
