@@ -116,7 +116,7 @@ fn act(sender: &mut Sender, op: &Op) {
             sender.wait(dur(after_us));
             sender.timeout();
         }
-        Op::Restart if sender.is_idle() => sender.cc.on_restart(sender.now),
+        Op::Restart if sender.is_idle() => sender.cc.on_restart(sender.now, u64::MAX),
         Op::Restart => {}
         Op::Spurious { rtt_us } => {
             sender.wait(dur(rtt_us));

@@ -121,7 +121,7 @@ impl Replay {
             Event::Restart if self.machine.view().is_lowering() => {}
             Event::Restart => {
                 self.machine.restart(self.initial_window);
-                self.rust.on_restart(Time::ZERO);
+                self.rust.on_restart(Time::ZERO, u64::MAX);
             }
             Event::Spurious => self.spurious(before),
         }
@@ -209,6 +209,7 @@ impl Replay {
             now,
             cause,
             is_repeated_timeout,
+            survivors: 0,
             flight_size: u64::from(packets_out) * self.mss,
             in_flight: 0,
             srtt: self.srtt,

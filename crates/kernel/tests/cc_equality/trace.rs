@@ -129,9 +129,9 @@ impl CongestionControl for Recorder {
         self.inner.on_spurious(now, cwnd, ssthresh);
     }
 
-    fn on_restart(&mut self, now: Time) {
+    fn on_restart(&mut self, now: Time, rtos: u64) {
         self.write(|_| Event::Restart);
-        self.inner.on_restart(now);
+        self.inner.on_restart(now, rtos);
     }
 
     fn on_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {

@@ -13,10 +13,13 @@ pub struct Window {
     pub cwnd: u64,
     pub ssthresh: u64,
     pub mss: u64,
+    pub rules: WindowRules,
     /// In whole numbers of this cwnd grows, and ssthresh is: bytes, or segments.
     unit: u64,
     /// Bytes of growth not yet credited to `cwnd`.
     remainder: f64,
+    /// Linux's `snd_cwnd_cnt`: bytes acknowledged towards the next segment of additive increase.
+    counted: f64,
 }
 
 impl Window {
@@ -25,11 +28,13 @@ impl Window {
             cwnd: build.initial_window.clamp(build.mss, MAX_WINDOW),
             ssthresh: build.initial_ssthresh,
             mss: build.mss,
+            rules: build.windows,
             unit: match build.windows {
                 WindowRules::Rfc => 1,
                 WindowRules::Linux => build.mss,
             },
             remainder: 0.0,
+            counted: 0.0,
         }
     }
 
@@ -46,13 +51,56 @@ impl Window {
     /// counts for one segment).
     #[inline]
     pub fn grow_additively(&mut self, acked: u64, segments: f64) {
-        self.grow(segments * acked as f64 * self.mss as f64 / self.cwnd as f64);
+        let counted = segments * acked as f64;
+        match self.rules {
+            WindowRules::Rfc => self.grow(counted * self.mss as f64 / self.cwnd as f64),
+            WindowRules::Linux => self.count_up(counted),
+        }
+    }
+
+    /// A segment for each window's worth of counted bytes. What had come together for a larger window makes one at most.
+    fn count_up(&mut self, bytes: f64) {
+        let each = self.cwnd as f64;
+        let mut segments = 0.0;
+        if self.counted >= each {
+            (self.counted, segments) = (0.0, 1.0);
+        }
+        let whole = ((self.counted + bytes) / each).floor();
+        self.counted += bytes - whole * each;
+        self.grow((segments + whole) * self.mss as f64);
     }
 
     /// A window of whole segments forgets at a reduction what had not made one.
     fn begin_anew(&mut self) {
         if self.unit > 1 {
             self.remainder = 0.0;
+            self.counted = 0.0;
+        }
+    }
+
+    /// Bytes that an ACK counts for when the window grows. What SACK has reported before has left the network before: it
+    /// does not count again when the hole closes. In Linux any ACK that advances SND.UNA counts for all that it reports.
+    #[inline]
+    fn bytes_counted(&self, ack: &Ack) -> u64 {
+        match self.rules {
+            WindowRules::Rfc => ack.acked.min(ack.delivered),
+            WindowRules::Linux if ack.acked == 0 => 0,
+            WindowRules::Linux => ack.delivered,
+        }
+    }
+
+    /// Sending begins again after `rtos` idle RTOs and some more, with `restart_window` at least.
+    fn restart(&mut self, restart_window: u64, rtos: u64) {
+        let restart_window = restart_window.min(self.cwnd);
+        match self.rules {
+            // RFC 5681 §4.1.
+            WindowRules::Rfc => self.cwnd = restart_window,
+            // RFC 2861 §3.1.
+            WindowRules::Linux => {
+                self.ssthresh = self.ssthresh.max(self.in_units(0.75 * self.cwnd as f64));
+                let halved = self.cwnd.checked_shr(u32::try_from(rtos).unwrap_or(u32::MAX)).unwrap_or(0);
+                self.cwnd = self.in_units(halved as f64).max(restart_window);
+            }
         }
     }
 
@@ -120,6 +168,9 @@ pub trait Avoidance: Send + Clone {
         window.mss
     }
 
+    /// The timer has expired, perhaps again, after `reduce` if that was asked.
+    fn timed_out(&mut self) {}
+
     /// Every ACK, before growth, also in recovery: filters and RTT bookkeeping. May lower `ssthresh` to leave slow
     /// start, and set `cwnd` where the controller answers to more than losses.
     fn observe(&mut self, _ack: &Ack, _window: &mut Window) {}
@@ -177,7 +228,7 @@ pub struct Composed<A> {
     avoidance: A,
     /// Bytes that one ACK may count for.
     byte_counting_limit: u64,
-    /// Restart window after idleness: the initial one (RFC 5681 §4.1).
+    /// Restart window after idleness: the initial one.
     restart_window: u64,
     /// cwnd when the losses that are being recovered from happened.
     lossy_window: Option<u64>,
@@ -232,8 +283,7 @@ impl<A: Avoidance> CongestionControl for Composed<A> {
         if ack.in_recovery || ack.ece || !ack.is_cwnd_limited {
             return;
         }
-        // What SACK has reported before has left the network before: it does not count again when the hole closes.
-        let mut acked = ack.acked.min(ack.delivered);
+        let mut acked = self.window.bytes_counted(ack);
         if acked > 0 && self.window.in_slow_start() {
             acked = self.avoidance.slow_start(ack, acked, &mut self.window, &mut self.slow_start);
         }
@@ -254,7 +304,8 @@ impl<A: Avoidance> CongestionControl for Composed<A> {
         }
         let is_timeout = event.cause == Cause::Timeout;
         if is_timeout {
-            self.window.cwnd = self.avoidance.loss_window(event, &self.window);
+            self.avoidance.timed_out();
+            self.window.cwnd = self.avoidance.loss_window(event, &self.window) + event.survivors;
         }
         self.slow_start.on_congestion(is_timeout);
     }
@@ -272,8 +323,8 @@ impl<A: Avoidance> CongestionControl for Composed<A> {
         self.avoidance.restored(now, &mut self.window);
     }
 
-    fn on_restart(&mut self, now: Time) {
-        self.window.cwnd = self.window.cwnd.min(self.restart_window);
+    fn on_restart(&mut self, now: Time, rtos: u64) {
+        self.window.restart(self.restart_window, rtos);
         self.avoidance.restart(now, &mut self.window);
     }
 

@@ -50,8 +50,9 @@ pub trait CongestionControl: Send {
     /// The last loss or timeout proved spurious: continue with these (RFC 4015 §3.2 step 5 computes them).
     fn on_spurious(&mut self, now: Time, cwnd: u64, ssthresh: u64);
 
-    /// Data is about to be sent after nothing was for longer than the RTO (RFC 5681 §4.1).
-    fn on_restart(&mut self, _now: Time) {}
+    /// Data is about to be sent after nothing was for longer than the RTO (RFC 5681 §4.1): for `rtos` whole ones and some
+    /// more.
+    fn on_restart(&mut self, _now: Time, _rtos: u64) {}
 
     /// `bytes` of data have been sent; `in_flight` includes them.
     fn on_sent(&mut self, _now: Time, _bytes: u64, _in_flight: u64) {}
@@ -96,7 +97,8 @@ pub struct Ack {
     /// In fast recovery (Reno, NewReno, SACK, RACK) when this ACK arrived, the one that ends it included: no growth for
     /// most controllers. Not while repairing after a timeout, where slow start runs (RFC 5681 §3.1).
     pub in_recovery: bool,
-    /// The window, not the application or the receiver, is what limited the sender.
+    /// The window, not the application or the receiver, is what limited the sender; in slow start also where it used more
+    /// than half of the window.
     pub is_cwnd_limited: bool,
     /// The ACK carries ECN-Echo.
     pub ece: bool,
@@ -148,6 +150,8 @@ pub struct Congestion {
     pub flight_size: u64,
     /// Bytes in flight by the scoreboard's account.
     pub in_flight: u64,
+    /// Of those, what a timeout does not declare lost, as it was sent too recently (RFC 8985 §6.3).
+    pub survivors: u64,
     pub srtt: Dur,
     pub min_rtt: Dur,
     pub una: u64,

@@ -1,7 +1,7 @@
 //! Reno's congestion avoidance (RFC 5681 §3.1).
 
 use super::registry::{ControllerSpec, Values};
-use super::{Ack, Avoidance, Build, Composed, Congestion, CongestionControl, Window};
+use super::{Ack, Avoidance, Build, Composed, Congestion, CongestionControl, Window, WindowRules};
 
 pub const SPEC: ControllerSpec = ControllerSpec {
     name: "reno",
@@ -27,6 +27,11 @@ impl Avoidance for Reno {
     }
 
     fn reduce(&mut self, event: &Congestion, window: &Window) -> Option<u64> {
-        Some(window.ssthresh_for(0.5 * event.flight_size as f64))
+        let outstanding = match window.rules {
+            // RFC 5681 §3.1 eq. (4).
+            WindowRules::Rfc => event.flight_size,
+            WindowRules::Linux => window.cwnd,
+        };
+        Some(window.ssthresh_for(0.5 * outstanding as f64))
     }
 }

@@ -332,16 +332,16 @@ impl Connection {
     fn take_news(&mut self, now: Time, segment: &Segment, ack: u64, window: u64) {
         let timestamps = segment.timestamps.filter(|_| self.negotiated.timestamps);
         let mut blocks = [(0, 0); 4];
-        let (mut count, mut has_dsack) = (0, false);
+        let (mut count, mut dsack) = (0, None);
         if !segment.sack.is_empty() && self.sender.core.has_sack {
-            (count, has_dsack) = self.sack_blocks(segment, ack, &mut blocks);
+            (count, dsack) = self.sack_blocks(segment, ack, &mut blocks);
         }
         self.sender.handle_ack(
             now,
             &AckIn {
                 ack,
                 blocks: &blocks[..count],
-                has_dsack,
+                dsack,
                 window,
                 has_payload: segment.seq_len() > 0,
                 ece: self.negotiated.ecn
@@ -354,12 +354,17 @@ impl Connection {
         );
     }
 
-    /// The blocks above SND.UNA as positions; and whether the first one reports a duplicate (RFC 2883 §4: it lies below
-    /// the ACK or inside the second block).
-    fn sack_blocks(&self, segment: &Segment, ack: u64, blocks: &mut [(u64, u64); 4]) -> (usize, bool) {
+    /// The blocks above the ACK as positions; and the first one, if it reports a duplicate (RFC 2883 §4: it lies below the
+    /// ACK or inside the second block).
+    fn sack_blocks(
+        &self,
+        segment: &Segment,
+        ack: u64,
+        blocks: &mut [(u64, u64); 4],
+    ) -> (usize, Option<(u64, u64)>) {
         let core = &self.sender.core;
         let ranges = segment.sack.as_slice();
-        let (mut count, mut has_dsack) = (0, false);
+        let (mut count, mut dsack) = (0, None);
         for (index, &(left, right)) in ranges.iter().enumerate() {
             let (Some(left), Some(right)) = (left.offset(self.iss, ack), right.offset(self.iss, ack)) else {
                 continue;
@@ -369,7 +374,7 @@ impl Connection {
                 Some(l.offset(self.iss, ack)? <= left && right <= r.offset(self.iss, ack)?)
             };
             if index == 0 && (right <= ack || is_inside_next().unwrap_or(false)) {
-                has_dsack = true;
+                dsack = Some((left, right));
             } else if left < right && left >= ack && right <= core.nxt {
                 blocks[count] = (left, right);
                 count += 1;
@@ -378,7 +383,7 @@ impl Connection {
         // Older blocks follow newer ones on the wire. After a lost ACK several are news, and that is no reordering:
         // RFC 8985 §6.2 step 3 takes them in ascending order.
         blocks[..count].sort_unstable();
-        (count, has_dsack)
+        (count, dsack)
     }
 
     #[inline]

@@ -6,8 +6,8 @@ use super::prr::Prr;
 use super::rate::RateSampler;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
-use super::spurious::{Spurious, Trigger};
-use crate::cc::{Cause, Congestion, CongestionControl};
+use super::spurious::{Saved, Spurious, Trigger};
+use crate::cc::{Cause, Congestion, CongestionControl, WindowRules};
 use airtcp_wire::{Dur, Time};
 
 /// Where the sender stands.
@@ -34,6 +34,7 @@ pub struct Core {
     /// Sender maximum segment size: payload bytes of a full segment.
     pub mss: u64,
     pub initial_window: u64,
+    rules: WindowRules,
     pub phase: Phase,
     /// The highest position sent when the last episode of loss began (RFC 6582 §3.2 "recover").
     pub recover: u64,
@@ -52,6 +53,8 @@ pub struct Core {
     pub uses_prr: bool,
     /// The next retransmission leaves whatever the window says, for this reason.
     pub forced: Option<Reason>,
+    /// What the last timeout has left in flight as too recent to be lost, in bytes.
+    pub survivors: u64,
     /// New segments that may leave beyond the window (F-RTO's two, a tail loss probe).
     pub extra_segments: u32,
     /// A tail loss probe is to leave now.
@@ -80,6 +83,8 @@ pub struct AckSummary {
     pub is_duplicate: bool,
     /// The ACK reports a segment that arrived twice (RFC 2883).
     pub has_dsack: bool,
+    /// Bytes that had ever been marked lost before this ACK.
+    pub prior_lost: u64,
     /// The echoed timestamp.
     pub echo: Option<u32>,
     pub ece: bool,
@@ -99,6 +104,7 @@ impl Core {
             stats: Stats::default(),
             mss,
             initial_window: mss * u64::from(config.initial_window),
+            rules: config.windows,
             phase: Phase::Open,
             recover: 0,
             dupacks: 0,
@@ -111,6 +117,7 @@ impl Core {
             prr: None,
             uses_prr: config.prr && has_sack,
             forced: None,
+            survivors: 0,
             extra_segments: 0,
             is_probe_due: false,
             spurious: Spurious::new(config),
@@ -170,10 +177,17 @@ impl Core {
 
     /// Tells the controller; what it reduces is spread over a round trip.
     fn reduce(&mut self, now: Time, cause: Cause) {
-        let (prior_cwnd, flight_size) = (self.cc.cwnd(), self.flight_size());
+        let prior_cwnd = self.cc.cwnd();
         self.congestion(now, cause, false);
         if self.uses_prr && !self.cc.governs_recovery() && self.cc.cwnd() < prior_cwnd {
-            self.prr = Some(Prr::new(flight_size, self.cc.cwnd(), self.mss));
+            self.prr = Some(Prr::new(prior_cwnd, self.cc.cwnd(), self.mss));
+        }
+    }
+
+    /// `delivered` more bytes have arrived, as far as the reduction that goes on is concerned.
+    pub fn reduce_by(&mut self, delivered: u64) {
+        if let Some(prr) = &mut self.prr {
+            prr.on_ack(delivered, self.board.in_flight(), false);
         }
     }
 
@@ -202,14 +216,34 @@ impl Core {
         self.forced = Some(Reason::FastRetransmit);
     }
 
-    /// The retransmission timer has expired; which segments that declares lost is the caller's to say.
-    pub fn enter_loss(&mut self, now: Time) {
-        let is_repeated =
-            self.phase == Phase::Loss && self.board.first().is_some_and(|first| first.is_resent());
+    /// The retransmission timer has expired for the `expiries`th time in a row: an episode begins, unless this one goes on.
+    /// Answers whether it does.
+    pub fn begin_loss(&mut self, now: Time, expiries: u32) -> bool {
+        let is_repeated = match self.rules {
+            // RFC 5681 §3.1: the segment has been resent by the timer.
+            WindowRules::Rfc => {
+                self.phase == Phase::Loss && self.board.first().is_some_and(|first| first.is_resent())
+            }
+            WindowRules::Linux => self.has_answered_window(expiries),
+        };
         if !is_repeated {
             self.begin_episode(now, Trigger::Timeout);
         }
         self.recover = self.nxt;
+        is_repeated
+    }
+
+    /// Has ssthresh been lowered for this window of data? Linux lowers it again after a timeout that brought progress.
+    fn has_answered_window(&self, expiries: u32) -> bool {
+        match self.phase {
+            Phase::Open => self.prr.is_some() && self.una < self.ecn_recover,
+            Phase::Recovery => self.una < self.recover,
+            Phase::Loss => self.una < self.recover && expiries > 1,
+        }
+    }
+
+    /// The same, after what it declares lost has been marked.
+    pub fn enter_loss(&mut self, now: Time, is_repeated: bool) {
         self.phase = Phase::Loss;
         self.inflation = 0;
         self.prr = None;
@@ -226,9 +260,19 @@ impl Core {
         // Behind a hole that stays open, SACK lets FlightSize grow beyond any window that was ever allowed.
         let pipe_prev = self.flight_size().min(self.cc.cwnd()).max(self.cc.ssthresh());
         // Where nothing waits to be resent the episode is about retransmissions that are on their way.
-        let is_resent = self.board.first().is_some_and(|first| first.is_resent())
+        let was_resent = self.board.first().is_some_and(|first| first.is_resent())
             || (trigger == Trigger::Loss && self.board.lost() == 0);
-        self.spurious.save(now, trigger, pipe_prev, self.rtt.saved(), self.nxt, is_resent);
+        let saved = Saved {
+            trigger,
+            pipe_prev,
+            cwnd: self.cc.cwnd(),
+            ssthresh: self.cc.ssthresh().max(self.cc.cwnd() / 4 * 3),
+            rtt: self.rtt.saved(),
+            una: self.una,
+            nxt: self.nxt,
+            was_resent,
+        };
+        self.spurious.begin(now, saved);
         self.recover = self.nxt;
     }
 
@@ -278,6 +322,7 @@ impl Core {
             is_repeated_timeout,
             flight_size: self.flight_size().saturating_sub(self.limited_sent),
             in_flight: self.board.in_flight(),
+            survivors: self.survivors,
             srtt: self.rtt.srtt(),
             min_rtt: self.rtt.min(),
             una: self.una,
@@ -293,7 +338,7 @@ impl Core {
         }
     }
 
-    /// The last episode proved spurious: restore (RFC 4015 §3.2).
+    /// The last episode proved spurious: restore.
     pub fn undo(&mut self, now: Time, acked: u64, ece: bool) {
         let Some(saved) = self.spurious.take() else { return };
         self.stats.spurious_detected += 1;
@@ -302,18 +347,26 @@ impl Core {
         self.leave_episode(now);
         self.dupacks = 0;
         if !ece && !was_spared {
-            // Step 5. What SACK has reported is not in flight any more.
-            let cwnd = self.board.in_flight() + acked.min(self.initial_window);
-            self.cc.on_spurious(now, cwnd, saved.pipe_prev);
+            let (cwnd, ssthresh) = self.restored(&saved, acked);
+            self.cc.on_spurious(now, cwnd, ssthresh);
         }
-        if saved.trigger == Trigger::Timeout {
+        if saved.trigger == Trigger::Timeout && self.rules == WindowRules::Rfc {
             self.rtt.on_spurious(saved.rtt, None);
             self.spurious.rtt_to_restore = Some(saved.rtt);
         }
     }
 
-    /// An unambiguous round trip time.
-    pub fn handle_rtt(&mut self, sample: Dur) {
+    fn restored(&self, saved: &Saved, acked: u64) -> (u64, u64) {
+        match self.rules {
+            // RFC 4015 §3.2 step 5. What SACK has reported is not in flight any more.
+            WindowRules::Rfc => (self.board.in_flight() + acked.min(self.initial_window), saved.pipe_prev),
+            WindowRules::Linux => (self.cc.cwnd().max(saved.cwnd), self.cc.ssthresh().max(saved.ssthresh)),
+        }
+    }
+
+    /// An unambiguous round trip time, and what it was without the delay of a delayed ACK.
+    pub fn handle_rtt(&mut self, sample: Dur, prompt: Dur) {
+        self.rtt.note_shortest(prompt);
         match self.spurious.rtt_to_restore.take() {
             Some(saved) => self.rtt.on_spurious(saved, Some(sample)),
             None => self.rtt.on_sample(sample, self.una, self.nxt),

@@ -20,6 +20,7 @@ mod scoreboard;
 mod segment_timers;
 mod sender;
 mod spurious;
+mod usage;
 
 pub use config::{Recovery, RtoConfig, RtoTimers, RttTiming, TcpConfig, TimeoutPolicy};
 pub use connection::{Connection, Event, Reason, SenderView, State, Stats, Transmit};

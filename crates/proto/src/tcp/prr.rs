@@ -1,44 +1,52 @@
-//! Proportional rate reduction (RFC 6937).
+//! Proportional rate reduction (RFC 9937), counted in segments as in Linux.
 
 /// The window while SACK or RACK recovery goes on, so that the flight shrinks evenly to the new ssthresh.
 #[derive(Clone, Copy, Debug)]
 pub struct Prr {
-    /// pipe + sndcnt, as of the last ACK.
+    /// pipe + sndcnt in bytes, as of the last ACK.
     pub window: u64,
-    recover_flight_size: u64,
-    ssthresh: u64,
     mss: u64,
+    /// RecoverFS; Linux takes the cwnd before the reduction.
+    prior_cwnd: u64,
+    ssthresh: u64,
     delivered: u64,
     out: u64,
 }
 
 impl Prr {
-    pub fn new(recover_flight_size: u64, ssthresh: u64, mss: u64) -> Prr {
+    /// Windows in bytes.
+    pub fn new(prior_cwnd: u64, ssthresh: u64, mss: u64) -> Prr {
         Prr {
             window: 0,
-            recover_flight_size: recover_flight_size.max(1),
-            ssthresh,
             mss,
+            prior_cwnd: prior_cwnd.div_ceil(mss).max(1),
+            ssthresh: ssthresh / mss,
             delivered: 0,
             out: 0,
         }
     }
 
-    /// RFC 6937 §3, with the slow start reduction bound.
-    pub fn on_ack(&mut self, delivered: u64, in_flight: u64) {
+    /// RFC 9937 §6.2. `is_safe`: the ACK has advanced SND.UNA and shows no further loss (SafeACK).
+    pub fn on_ack(&mut self, delivered: u64, in_flight: u64, is_safe: bool) {
+        if delivered == 0 {
+            return;
+        }
+        let delivered = delivered.div_ceil(self.mss);
         self.delivered += delivered;
-        let budget = if in_flight > self.ssthresh {
-            let share = u128::from(self.delivered) * u128::from(self.ssthresh);
-            (share.div_ceil(u128::from(self.recover_flight_size)) as u64).saturating_sub(self.out)
+        let pipe = in_flight.div_ceil(self.mss);
+        let budget = if pipe > self.ssthresh {
+            (self.delivered * self.ssthresh).div_ceil(self.prior_cwnd).saturating_sub(self.out)
         } else {
-            let limit = self.delivered.saturating_sub(self.out).max(delivered) + self.mss;
-            limit.min(self.ssthresh - in_flight)
+            let limit = self.delivered.saturating_sub(self.out).max(delivered) + u64::from(is_safe);
+            limit.min(self.ssthresh - pipe)
         };
-        self.window = in_flight + budget;
+        // The fast retransmit leaves in any case.
+        let least = u64::from(self.out == 0);
+        self.window = in_flight + budget.max(least) * self.mss;
     }
 
     pub fn on_sent(&mut self, bytes: u64) {
-        self.out += bytes;
+        self.out += bytes.div_ceil(self.mss);
     }
 }
 
@@ -47,14 +55,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rfc6937_3_1_halving_sends_one_segment_for_two_delivered() {
+    fn rfc9937_6_2_halving_sends_one_segment_for_two_delivered() {
         // 20 segments in flight, one lost, ssthresh 10: after each second delivery one may leave.
         let mut prr = Prr::new(20, 10, 1);
         let mut in_flight = 19;
         let mut sent = 0;
         for _ in 0..18 {
             in_flight -= 1;
-            prr.on_ack(1, in_flight);
+            prr.on_ack(1, in_flight, false);
             while in_flight < prr.window {
                 in_flight += 1;
                 sent += 1;
@@ -62,5 +70,16 @@ mod tests {
             }
         }
         assert_eq!((sent, in_flight), (9, 10));
+    }
+
+    /// RFC 9937 §6.2: below ssthresh one segment more than was delivered may leave, if the ACK is safe.
+    #[test]
+    fn below_ssthresh_a_safe_ack_lets_one_more_leave() {
+        for (is_safe, window) in [(true, 5 + 3), (false, 5 + 2)] {
+            let mut prr = Prr::new(20, 10, 1);
+            prr.on_sent(1);
+            prr.on_ack(2, 5, is_safe);
+            assert_eq!(prr.window, window);
+        }
     }
 }

@@ -42,9 +42,14 @@ impl RttEstimator {
         }
     }
 
+    /// A round trip took `rtt`, perhaps the shortest one.
+    #[inline]
+    pub fn note_shortest(&mut self, rtt: Dur) {
+        self.min = self.min.min(rtt);
+    }
+
     /// A round trip took `rtt`; SND.UNA and SND.NXT now tell Linux's variance when a round trip is over.
     pub fn on_sample(&mut self, rtt: Dur, una: u64, nxt: u64) {
-        self.min = self.min.min(rtt);
         let rtt = in_ticks(rtt, self.config.measure_tick);
         // RFC 6298 §5.7 and Karn: an unambiguous sample ends the back-off.
         self.backoff = 0;

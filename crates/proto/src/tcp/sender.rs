@@ -9,6 +9,7 @@ use super::recovery::{self, LossRecovery};
 use super::scoreboard::{Fate, Sent};
 use super::segment_timers::SegmentTimers;
 use super::spurious::{Verdict, timestamp};
+use super::usage::WindowUsage;
 use crate::cc::{Ack, CongestionControl};
 use airtcp_wire::{Dur, Rate, Time};
 use std::cell::Cell;
@@ -19,7 +20,8 @@ pub struct AckIn<'a> {
     pub ack: u64,
     /// SACK blocks above SND.UNA.
     pub blocks: &'a [(u64, u64)],
-    pub has_dsack: bool,
+    /// The range that the ACK reports as received twice (RFC 2883).
+    pub dsack: Option<(u64, u64)>,
     /// The advertised window in bytes.
     pub window: u64,
     /// The segment has sequence space of its own, so it is no duplicate ACK.
@@ -31,6 +33,20 @@ pub struct AckIn<'a> {
     pub echo: Option<u32>,
     /// The peer's own.
     pub peer_timestamp: Option<u32>,
+}
+
+/// When the segments that an ACK reports, and that were never resent, had been sent. RFC 7323 §4.3 times the oldest, with
+/// the delay of a delayed ACK; a controller wants to know of the newest.
+#[derive(Clone, Copy, Default)]
+struct Originals {
+    oldest: Option<Time>,
+    newest: Option<Time>,
+}
+
+impl Originals {
+    fn with(self, sent_at: Time) -> Originals {
+        Originals { oldest: self.oldest.or(Some(sent_at)), newest: Some(sent_at) }
+    }
 }
 
 /// A range of the stream to put into a segment.
@@ -59,8 +75,7 @@ pub struct Sender {
     peer_edge: u64,
     peer_window_max: u64,
     last_window: u64,
-    /// SND.NXT when cwnd last kept the sender from sending.
-    limited_at: u64,
+    usage: WindowUsage,
     last_sent_at: Time,
     rto_deadline: Time,
     /// If each segment has a timer; `rto_deadline` is then the earliest of them.
@@ -91,7 +106,7 @@ impl Sender {
             peer_edge: 1,
             peer_window_max: 0,
             last_window: 0,
-            limited_at: 0,
+            usage: WindowUsage::default(),
             last_sent_at: Time::ZERO,
             rto_deadline: Time::NEVER,
             segment_timers: (config.rto.timers == RtoTimers::Segment).then(SegmentTimers::default),
@@ -198,22 +213,38 @@ impl Sender {
     pub fn handle_ack(&mut self, now: Time, ack: &AckIn<'_>) {
         self.last_rtt = None;
         self.accept_probed_octet(ack.ack);
-        if ack.ack < self.core.una || ack.ack > self.core.nxt {
+        if ack.ack > self.core.nxt {
             return;
         }
+        if ack.ack < self.core.una {
+            return self.handle_old_ack(now, ack);
+        }
         let prior_in_flight = self.core.board.in_flight();
-        let was_reducing = self.core.is_reducing();
-        let (summary, newest, timed_at) = self.update_scoreboard(now, ack);
+        let (summary, newest, originals) = self.update_scoreboard(now, ack);
         self.update_window(ack.ack, ack.window);
         if summary.acked > 0 {
             self.retries = 0;
             self.core.limited_sent = 0;
         }
-        self.sample_rtt(now, &summary, timed_at);
+        self.sample_rtt(now, &summary, &originals);
         self.recover(&summary, ack);
         let rate = self.core.sampler.sample(now, &newest, self.core.rtt.min());
-        self.tell_controller(now, ack, &summary, prior_in_flight, was_reducing, rate);
+        self.tell_controller(now, ack, &summary, prior_in_flight, rate);
         self.restart_timer(now, summary.acked > 0);
+        if summary.acked > 0 || summary.sacked > 0 {
+            self.policy.schedule_probe(&self.core, now, self.rto_deadline);
+        }
+    }
+
+    /// An ACK that another one has overtaken: nothing but its SACK blocks may be news.
+    fn handle_old_ack(&mut self, now: Time, ack: &AckIn<'_>) {
+        if ack.blocks.is_empty() && ack.dsack.is_none() {
+            return;
+        }
+        let una = self.core.una;
+        let ack = AckIn { ack: una, has_payload: true, eln: false, ece: false, echo: None, ..*ack };
+        let (summary, _, _) = self.update_scoreboard(now, &ack);
+        self.recover(&summary, &ack);
     }
 
     /// A zero-window probe's octet that the peer had room for after all.
@@ -229,19 +260,19 @@ impl Sender {
     }
 
     #[inline]
-    fn update_scoreboard(&mut self, now: Time, ack: &AckIn<'_>) -> (AckSummary, Newest, Option<Time>) {
+    fn update_scoreboard(&mut self, now: Time, ack: &AckIn<'_>) -> (AckSummary, Newest, Originals) {
         let Core { board, sampler, una, nxt, recover, has_sack, mss, .. } = &mut self.core;
         let policy = &mut self.policy;
-        let delivered_before = sampler.delivered;
+        let (delivered_before, prior_lost) = (sampler.delivered, sampler.lost);
         let mut newest = Newest::default();
-        let timed_at = Cell::new(None);
+        let originals = Cell::new(Originals::default());
         let mut fills_hole = false;
         let mut original_delivered = false;
         let mut deliver = |sent: &Sent| {
             sampler.on_delivered(now, sent, &mut newest);
             policy.on_delivered(now, sent, ack.echo);
             if !sent.is_resent() {
-                timed_at.set(Some(sent.sent_at));
+                originals.set(originals.get().with(sent.sent_at));
                 original_delivered |= sent.end <= *recover;
             }
         };
@@ -253,7 +284,7 @@ impl Sender {
         });
         if fills_hole {
             // Karn: what lay behind a hole may have arrived long before this ACK.
-            timed_at.set(None);
+            originals.set(Originals::default());
         }
         let sacked_before = board.sacked();
         if !ack.blocks.is_empty() {
@@ -276,13 +307,14 @@ impl Sender {
             sacked,
             // RFC 6675 §2: with SACK, a duplicate is what tells something new, whatever the window does.
             is_duplicate: is_duplicate || (acked == 0 && sacked > 0),
-            has_dsack: ack.has_dsack,
+            has_dsack: ack.dsack.is_some(),
+            prior_lost,
             echo: ack.echo,
             ece: ack.ece,
             original_delivered,
         };
         self.core.una = ack.ack;
-        (summary, newest, timed_at.get())
+        (summary, newest, originals.get())
     }
 
     /// The peer's window of `window` bytes beyond `ack`.
@@ -302,24 +334,25 @@ impl Sender {
     }
 
     #[inline]
-    fn sample_rtt(&mut self, now: Time, summary: &AckSummary, newest_original: Option<Time>) {
+    fn sample_rtt(&mut self, now: Time, summary: &AckSummary, originals: &Originals) {
+        let since = |sent_at| now.since(sent_at);
         let sample = match self.timing {
             RttTiming::OneAtATime => {
                 let timed = self.timed.filter(|(end, _)| summary.prior_una + summary.acked >= *end);
                 if timed.is_some() {
                     self.timed = None;
                 }
-                timed.map(|(_, sent_at)| now.since(sent_at))
+                timed.map(|(_, sent_at)| since(sent_at))
             }
-            RttTiming::EveryAck => newest_original.map(|sent_at| now.since(sent_at)).or_else(|| {
+            RttTiming::EveryAck => originals.oldest.map(since).or_else(|| {
                 // Karn: a resent segment's RTT is known only by the timestamp that its ACK echoes (RFC 7323 §4).
                 let echo = summary.echo.filter(|_| summary.acked > 0)?;
                 Some(Dur::from_millis(u64::from(timestamp(now).wrapping_sub(echo))))
             }),
         };
         if let Some(sample) = sample {
-            self.last_rtt = Some(sample);
-            self.core.handle_rtt(sample);
+            self.last_rtt = Some(originals.newest.map_or(sample, since));
+            self.core.handle_rtt(sample, self.last_rtt.unwrap_or(sample));
         }
     }
 
@@ -333,7 +366,10 @@ impl Sender {
             self.core.stats.duplicate_acks_received += 1;
             self.core.note_cause(now, ack.eln);
         }
-        if self.core.phase != Phase::Open {
+        if let Some(range) = ack.dsack {
+            self.note_duplicate(range, summary.prior_una);
+        }
+        if self.core.phase != Phase::Open || summary.has_dsack {
             self.judge_spurious(summary, ack);
         }
         self.core.end_ecn_reduction();
@@ -342,12 +378,28 @@ impl Sender {
             self.core.handle_ecn_echo(now);
         }
         if let Some(prr) = &mut self.core.prr {
-            prr.on_ack(summary.delivered, self.core.board.in_flight());
+            let is_safe = summary.acked > 0 && self.core.sampler.lost == summary.prior_lost;
+            prr.on_ack(summary.delivered, self.core.board.in_flight(), is_safe);
+        }
+    }
+
+    /// A DSACK counts if it is about a segment that has been resent: one that was acknowledged before, or one still
+    /// outstanding.
+    fn note_duplicate(&mut self, (start, end): (u64, u64), prior_una: u64) {
+        let board = &self.core.board;
+        let is_resent = || board.get(board.index_at(start)).is_some_and(Sent::is_resent);
+        if end <= prior_una || is_resent() {
+            self.core.spurious.on_duplicate(end);
         }
     }
 
     fn judge_spurious(&mut self, summary: &AckSummary, ack: &AckIn<'_>) {
-        if self.core.spurious.eifel_says_spurious(summary) {
+        if ack.ece {
+            self.core.spurious.forget();
+        }
+        let is_spurious = self.core.spurious.all_were_duplicates()
+            || (self.core.phase != Phase::Open && self.core.spurious.eifel_says_spurious(summary));
+        if is_spurious {
             self.undo(summary, ack.ece);
             return;
         }
@@ -355,7 +407,6 @@ impl Sender {
         match self.core.spurious.handle_f_rto(summary, self.core.una, has_new_data) {
             Verdict::Nothing => {}
             Verdict::SendNew => self.core.extra_segments = 2,
-            Verdict::Genuine => self.mark_timed_out(0),
             Verdict::Spurious => self.undo(summary, ack.ece),
         }
         self.core.spurious.close_eifel(summary);
@@ -376,7 +427,6 @@ impl Sender {
         ack: &AckIn<'_>,
         summary: &AckSummary,
         prior_in_flight: u64,
-        was_reducing: bool,
         rate: crate::cc::RateSample,
     ) {
         let core = &mut self.core;
@@ -390,8 +440,8 @@ impl Sender {
             min_rtt: core.rtt.min(),
             prior_in_flight,
             in_flight: core.board.in_flight(),
-            in_recovery: was_reducing || core.is_reducing(),
-            is_cwnd_limited: self.limited_at > summary.prior_una,
+            in_recovery: core.is_reducing(),
+            is_cwnd_limited: self.usage.is_limited(core.cc.cwnd() < core.cc.ssthresh(), core.cc.cwnd()),
             ece: ack.ece,
             peer_timestamp: ack.peer_timestamp,
             una: core.una,
@@ -453,7 +503,8 @@ impl Sender {
             self.persist_deadline = Time::NEVER;
             self.is_probe_due = true;
         }
-        if self.rto_deadline <= now {
+        // RFC 8985 §7.2: a probe takes the place of a timeout that is due at the same time.
+        if self.rto_deadline <= now && !self.core.is_probe_due {
             self.handle_rto(now);
         }
     }
@@ -473,14 +524,11 @@ impl Sender {
             return;
         }
         let was_open = self.core.phase == Phase::Open;
-        self.core.enter_loss(now);
+        let is_repeated = self.core.begin_loss(now, retries);
+        self.mark_timed_out(now, index);
         self.policy.on_timeout();
-        if was_open && self.core.spurious.start_f_rto() {
-            self.core.mark_lost(index);
-        } else {
-            self.core.spurious.stop_f_rto();
-            self.mark_timed_out(index);
-        }
+        self.core.enter_loss(now, is_repeated);
+        self.core.spurious.on_timeout(was_open);
     }
 
     /// Whose timer has expired, and how often in a row: the first segment's, or with a timer a segment perhaps a later
@@ -495,13 +543,18 @@ impl Sender {
         expired
     }
 
-    /// Paper 003 §III: go-back-N resets the timers and resends all that is outstanding, from the segment at `index` on.
-    fn mark_timed_out(&mut self, index: usize) {
+    /// Marks lost what an expiry declares lost, from the segment at `index` on.
+    fn mark_timed_out(&mut self, now: Time, index: usize) {
+        self.core.survivors = 0;
         if self.timeout_policy == TimeoutPolicy::SelectiveRepeat {
             return self.core.mark_lost(index);
         }
+        let Some(timers) = &mut self.segment_timers else {
+            return self.policy.mark_timed_out(&mut self.core, index, now);
+        };
+        // Paper 003 §III: go-back-N resets the timers and resends all that is outstanding.
         self.core.mark_all_lost_from(index);
-        if let (Some(timers), Some(first)) = (&mut self.segment_timers, self.core.board.get(index)) {
+        if let Some(first) = self.core.board.get(index) {
             timers.stop_between(first.end, self.core.recover);
             self.rto_deadline = timers.next();
         }
@@ -527,6 +580,12 @@ impl Sender {
         {
             return None;
         }
+        // F-RTO (RFC 5682 §2.1 step 2b): new segments go before retransmissions.
+        if self.core.extra_segments > 0
+            && let Some(outgoing) = self.poll_new(now)
+        {
+            return Some(outgoing);
+        }
         if let Some(index) = self.core.board.first_lost() {
             return self.poll_lost(now, index);
         }
@@ -541,9 +600,8 @@ impl Sender {
             // A FIN may make a segment one longer than a window of one segment.
             None if in_flight == 0 || in_flight + bytes <= self.core.window() => Reason::Retransmit,
             None => {
-                self.limited_at = self.core.nxt;
-                // F-RTO (RFC 5682 §2.1 step 2b): new segments go before retransmissions.
-                return if self.core.extra_segments > 0 { self.poll_new(now) } else { None };
+                self.note_usage(true);
+                return None;
             }
         };
         Some(self.resend(now, index, reason))
@@ -556,6 +614,9 @@ impl Sender {
         core.board.resend(index, |sent| sampler.on_send(now, in_flight, sent));
         let sent = *core.board.get(index).expect("just resent");
         core.stats.retransmissions += 1;
+        if reason != Reason::TailLossProbe {
+            core.spurious.on_resent();
+        }
         self.core.stats.retransmitted_bytes += self.payload(&sent);
         // Karn: no sample from a segment whose range has been resent.
         self.timed = self.timed.filter(|(end, _)| *end <= sent.start);
@@ -578,10 +639,11 @@ impl Sender {
             self.watch_window(now);
             return None;
         }
-        if in_flight + payload > core.window() && !self.takes_extra() {
-            self.limited_at = self.core.nxt;
+        if in_flight + payload > core.window() && core.extra_segments == 0 {
+            self.note_usage(true);
             return None;
         }
+        self.core.extra_segments = self.core.extra_segments.saturating_sub(1);
         Some(self.send_new(now, length))
     }
 
@@ -594,13 +656,6 @@ impl Sender {
         let payload = data.min(self.core.mss).min(room);
         let takes_fin = self.is_closing && payload == data && payload < room && self.unsent() > data;
         (payload, payload + u64::from(takes_fin))
-    }
-
-    /// Consumes one of the segments that may leave beyond the window, if there is one.
-    fn takes_extra(&mut self) -> bool {
-        let has_extra = self.core.extra_segments > 0;
-        self.core.extra_segments = self.core.extra_segments.saturating_sub(1);
-        has_extra
     }
 
     fn poll_without_data(&mut self, now: Time) -> Option<Outgoing> {
@@ -630,8 +685,9 @@ impl Sender {
         let core = &mut self.core;
         if core.board.is_empty() && core.nxt > 0 {
             core.sampler.on_app_limited(0);
-            if now.since(self.last_sent_at) > core.rtt.rto() {
-                core.cc.on_restart(now);
+            let (idle, rto) = (now.since(self.last_sent_at), core.rtt.rto());
+            if idle > rto {
+                core.cc.on_restart(now, (idle.0 - 1) / rto.0.max(1));
             }
         }
         if core.phase == Phase::Open && core.inflation > 0 {
@@ -660,7 +716,14 @@ impl Sender {
             self.timed = Some((sent.end, now));
         }
         self.after_send(now, &sent);
+        self.note_usage(false);
         Outgoing { start: sent.start, end: sent.end, reason: Reason::New }
+    }
+
+    fn note_usage(&mut self, is_blocked: bool) {
+        let core = &self.core;
+        let is_limited = is_blocked || core.board.in_flight() >= core.window();
+        self.usage.note(is_limited, core.flight_size(), core.una, core.nxt);
     }
 
     fn after_send(&mut self, now: Time, sent: &Sent) {
@@ -682,6 +745,7 @@ impl Sender {
             // RFC 6298 §5.1.
             self.rto_deadline = self.core.rtt.deadline(now);
         }
+        self.policy.schedule_probe(&self.core, now, self.rto_deadline);
     }
 
     /// RFC 8985 §7.3: new data if the window lets it, else the last segment again.

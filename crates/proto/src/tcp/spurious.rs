@@ -1,7 +1,8 @@
-//! Was the last retransmission needed? Eifel detection (RFC 3522) and F-RTO (RFC 5682).
+//! Was the last retransmission needed? Eifel detection (RFC 3522), F-RTO (RFC 5682) and, in Linux, DSACKs (RFC 3708).
 
 use super::config::TcpConfig;
 use super::core::AckSummary;
+use crate::cc::WindowRules;
 use airtcp_wire::{Dur, Time};
 
 /// What began the episode that may have been spurious.
@@ -16,11 +17,26 @@ pub enum Trigger {
 pub struct Saved {
     pub trigger: Trigger,
     pub pipe_prev: u64,
+    pub cwnd: u64,
+    pub ssthresh: u64,
     /// SRTT_prev and RTTVAR_prev.
     pub rtt: (Dur, Dur),
+    /// SND.UNA and SND.NXT when it began.
+    pub una: u64,
+    pub nxt: u64,
+    /// The oldest outstanding segment had been resent before the episode: an old echo may speak of that.
+    pub was_resent: bool,
+}
+
+/// The episode that may still prove spurious.
+#[derive(Clone, Copy, Debug)]
+struct Episode {
+    saved: Saved,
     /// Value of the timestamp that the first retransmission carried (RFC 3522 §3.2 step 1). `None`: an earlier
     /// retransmission may still be answered, so that an old echo says nothing of this one.
     retransmit_ts: Option<u32>,
+    /// Retransmissions of which no DSACK has said that they were in vain; `None` before the first.
+    unanswered: Option<u32>,
 }
 
 /// How far F-RTO has come (RFC 5682 §2.1).
@@ -39,8 +55,6 @@ pub enum Verdict {
     Nothing,
     /// Step 2b: send up to two new segments instead of retransmissions.
     SendNew,
-    /// The timeout was genuine: resend the rest as after any timeout.
-    Genuine,
     Spurious,
 }
 
@@ -48,10 +62,9 @@ pub enum Verdict {
 pub struct Spurious {
     has_eifel: bool,
     has_f_rto: bool,
-    saved: Option<Saved>,
+    rules: WindowRules,
+    episode: Option<Episode>,
     f_rto: FRto,
-    /// The highest position sent when the timer expired ("recover" of RFC 5682).
-    recover: u64,
     /// The next RTT sample is joined with these (RFC 4015 §3.2 step 9).
     pub rtt_to_restore: Option<(Dur, Dur)>,
 }
@@ -61,81 +74,96 @@ impl Spurious {
         Spurious {
             has_eifel: config.eifel && config.timestamps,
             has_f_rto: config.f_rto,
-            saved: None,
+            rules: config.windows,
+            episode: None,
             f_rto: FRto::Idle,
-            recover: 0,
             rtt_to_restore: None,
         }
     }
 
-    /// `is_resent`: the oldest outstanding segment has been resent before the episode.
-    pub fn save(
-        &mut self,
-        now: Time,
-        trigger: Trigger,
-        pipe_prev: u64,
-        rtt: (Dur, Dur),
-        nxt: u64,
-        is_resent: bool,
-    ) {
+    pub fn begin(&mut self, now: Time, saved: Saved) {
         self.f_rto = FRto::Idle;
-        self.recover = nxt;
-        let is_only_copy = trigger == Trigger::Timeout || !is_resent;
-        self.saved = (self.has_eifel || self.has_f_rto).then(|| Saved {
-            trigger,
-            pipe_prev,
-            rtt,
+        let is_only_copy = saved.trigger == Trigger::Timeout || !saved.was_resent;
+        let has_proof = self.has_eifel || self.has_f_rto || self.rules == WindowRules::Linux;
+        self.episode = has_proof.then(|| Episode {
+            saved,
             retransmit_ts: is_only_copy.then(|| timestamp(now)),
+            unanswered: None,
         });
     }
 
     pub fn take(&mut self) -> Option<Saved> {
         self.f_rto = FRto::Idle;
-        self.saved.take()
+        self.episode.take().map(|episode| episode.saved)
     }
 
-    /// The timer has expired for the first time on this segment: F-RTO holds the other retransmissions back. Answers
-    /// whether it does.
-    pub fn start_f_rto(&mut self) -> bool {
-        let starts = self.has_f_rto && self.saved.is_some_and(|saved| saved.trigger == Trigger::Timeout);
+    /// Linux: with ECN-Echo nothing is undone any more.
+    pub fn forget(&mut self) {
+        if self.rules == WindowRules::Linux {
+            self.episode = None;
+        }
+    }
+
+    /// The timer has expired: if `was_open`, new segments are to go before further retransmissions. An expiry while losses
+    /// are being repaired ends F-RTO (RFC 5682 §2.1 step 1).
+    pub fn on_timeout(&mut self, was_open: bool) {
+        let starts = self.has_f_rto && was_open && self.episode.is_some();
         self.f_rto = if starts { FRto::Resent } else { FRto::Idle };
-        starts
     }
 
-    /// A further expiry ends F-RTO (RFC 5682 §2.1 step 1).
-    pub fn stop_f_rto(&mut self) {
-        self.f_rto = FRto::Idle;
+    /// A segment has been resent, not as a probe.
+    pub fn on_resent(&mut self) {
+        if let Some(episode) = &mut self.episode {
+            episode.unanswered = Some(episode.unanswered.unwrap_or(0) + 1);
+        }
+    }
+
+    /// A DSACK speaks of something that ends at `end` and has been resent.
+    pub fn on_duplicate(&mut self, end: u64) {
+        if let Some(episode) = self.episode.as_mut().filter(|episode| end > episode.saved.una) {
+            episode.unanswered = episode.unanswered.map(|count| count.saturating_sub(1));
+        }
+    }
+
+    /// DSACKs say that every retransmission of the episode was in vain: Linux undoes it, also when it is over.
+    pub fn all_were_duplicates(&self) -> bool {
+        self.rules == WindowRules::Linux && self.episode.is_some_and(|episode| episode.unanswered == Some(0))
     }
 
     /// RFC 3522 §3.2 steps 3 to 5: does the first ACK that advances echo an older timestamp than the
-    /// retransmission's?
+    /// retransmission's? In Linux any such ACK.
     pub fn eifel_says_spurious(&self, ack: &AckSummary) -> bool {
-        let sent = self.saved.and_then(|saved| saved.retransmit_ts);
+        let sent = self.episode.and_then(|episode| episode.retransmit_ts);
         let (true, Some(sent), Some(echo)) = (self.has_eifel && ack.acked > 0, sent, ack.echo) else {
             return false;
         };
         (echo.wrapping_sub(sent) as i32) < 0
     }
 
-    /// Step 4: the first acceptable ACK decides; later ones say nothing.
+    /// Step 4: the first acceptable ACK decides; later ones say nothing. In Linux they may.
     pub fn close_eifel(&mut self, ack: &AckSummary) {
-        if ack.acked > 0 && self.f_rto == FRto::Idle {
-            self.saved = None;
+        if self.rules == WindowRules::Rfc && ack.acked > 0 && self.f_rto == FRto::Idle {
+            self.episode = None;
         }
     }
 
-    /// RFC 5682 §2.1 steps 2 and 3, with §3.1's rule that a SACK of data never resent shows a spurious timeout.
+    /// RFC 5682 §2.1 steps 2 and 3, with §3.1's rule that a SACK of data never resent shows a spurious timeout; in Linux
+    /// any acknowledgment of such data does.
     pub fn handle_f_rto(&mut self, ack: &AckSummary, una: u64, has_new_data: bool) -> Verdict {
         if self.f_rto == FRto::Idle || (ack.acked == 0 && !ack.is_duplicate && ack.sacked == 0) {
             return Verdict::Nothing;
         }
-        let advances = ack.acked > 0 && una < self.recover;
+        let nxt = self.episode.map_or(0, |episode| episode.saved.nxt);
+        let advances = ack.acked > 0 && una < nxt;
         let (next, verdict) = match self.f_rto {
+            _ if self.rules == WindowRules::Linux && ack.original_delivered => {
+                (FRto::Idle, Verdict::Spurious)
+            }
             FRto::Probed if ack.acked > 0 || (ack.sacked > 0 && ack.original_delivered) => {
                 (FRto::Idle, Verdict::Spurious)
             }
             FRto::Resent if advances && has_new_data => (FRto::Probed, Verdict::SendNew),
-            _ => (FRto::Idle, Verdict::Genuine),
+            _ => (FRto::Idle, Verdict::Nothing),
         };
         self.f_rto = next;
         verdict

@@ -126,7 +126,7 @@ fn perform(sender: &mut Sender, op: Op) {
         Op::Spurious => {
             sender.spurious();
         }
-        Op::Restart if sender.is_idle() => sender.cc.on_restart(sender.now),
+        Op::Restart if sender.is_idle() => sender.cc.on_restart(sender.now, 1),
         Op::Restart => {}
     }
 }

@@ -340,6 +340,7 @@ impl Sender {
             now: self.now,
             cause,
             is_repeated_timeout: cause == Cause::Timeout && self.timed_out_at == Some(self.una),
+            survivors: 0,
             flight_size: self.nxt - self.una,
             in_flight: self.in_flight,
             srtt: self.srtt,

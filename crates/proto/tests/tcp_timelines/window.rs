@@ -1,6 +1,7 @@
 //! Slow start, ECN, Nagle, the peer's window.
 
 use crate::script::{MSS, Script, plain};
+use airtcp_proto::cc::WindowRules;
 use airtcp_proto::tcp::{Reason, Recovery, TcpConfig};
 use airtcp_wire::{Ecn, Flags};
 
@@ -93,6 +94,7 @@ fn echoed() -> Script {
         sack: true,
         recovery: Recovery::RackTlp,
         initial_ssthresh: Some(10),
+        windows: WindowRules::Linux,
         ..plain()
     };
     let mut script = Script::opened(&config, 10);
@@ -101,16 +103,17 @@ fn echoed() -> Script {
     script
 }
 
-/// RFC 6937 §3 in Linux's state CWR: FlightSize is nine segments, and one leaves for about two that arrive, until as many
+/// RFC 9937 §6.2 in Linux's state CWR: of ten segments five are to stay, and one leaves for two that arrive, until as many
 /// are in flight as cwnd allows. It grows again once what was sent after the echo has been acknowledged.
 #[test]
 fn with_prr_the_answer_to_ecn_echo_takes_a_round_trip_in_which_nothing_grows() {
     let mut script = echoed();
     let sent: Vec<_> = (2..=10).map(|n| script.ack(n).sent().len()).collect();
-    assert_eq!(sent, [1, 0, 1, 0, 1, 0, 1, 0, 0]);
+    assert_eq!(sent, [1, 1, 0, 1, 0, 1, 0, 0, 1]);
     script.at(300).ack(11);
-    assert_eq!((script.view().cwnd, script.view().ssthresh), (4500, 4500));
-    assert!(script.ack(12).view().cwnd > 4500);
+    assert_eq!((script.view().cwnd, script.view().ssthresh), (5000, 5000));
+    (12..=16).for_each(|n| _ = script.ack(n));
+    assert_eq!(script.view().cwnd, 6000);
 }
 
 /// RFC 3168 §6.1.2: one reduction for the marks and losses of one window.
@@ -119,7 +122,7 @@ fn a_loss_found_while_the_answer_to_ecn_echo_goes_on_reduces_no_further() {
     let mut script = echoed();
     script.sack(1, &[(2, 5)]);
     assert!(script.view().in_recovery);
-    assert_eq!((script.view().ssthresh, script.connection.stats().cwnd_reductions), (4500, 1));
+    assert_eq!((script.view().ssthresh, script.connection.stats().cwnd_reductions), (5000, 1));
 }
 
 /// RFC 3168 §6.1.5: a retransmission is not ECN-capable.

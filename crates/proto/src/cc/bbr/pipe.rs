@@ -267,6 +267,7 @@ impl<C: CongestionControl + ?Sized> Pipe<C> {
             now: self.now,
             cause,
             is_repeated_timeout: false,
+            survivors: 0,
             flight_size: (self.next_segment - una) * MSS,
             in_flight: self.in_flight,
             srtt: self.srtt,

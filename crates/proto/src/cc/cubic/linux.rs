@@ -8,7 +8,7 @@
 //!   maximum of its own grows by 5 % at least (§4.10: as from the plateau).
 
 use crate::cc::registry::Values;
-use crate::cc::{Ack, Avoidance, Cause, Congestion, Window};
+use crate::cc::{Ack, Avoidance, Congestion, Window};
 use airtcp_wire::{Dur, Time};
 
 /// HZ / 32 at 1000 Hz.
@@ -131,19 +131,18 @@ impl Avoidance for Linux {
         window.grow((grown * window.mss) as f64);
     }
 
-    fn reduce(&mut self, event: &Congestion, window: &Window) -> Option<u64> {
+    fn reduce(&mut self, _event: &Congestion, window: &Window) -> Option<u64> {
         let cwnd = window.cwnd / window.mss;
-        self.w_max = match event.cause {
-            Cause::Timeout => 0,
-            _ if cwnd < self.w_max && self.fast_convergence => (cwnd as f64 * (1.0 + self.beta) / 2.0) as u64,
-            _ => cwnd,
-        };
+        let falls = cwnd < self.w_max && self.fast_convergence;
+        self.w_max = if falls { (cwnd as f64 * (1.0 + self.beta) / 2.0) as u64 } else { cwnd };
         self.epoch = None;
         self.credit = 0;
         Some(window.ssthresh_for((self.beta * cwnd as f64).floor() * window.mss as f64))
     }
 
-    fn restart(&mut self, _now: Time, _window: &mut Window) {
+    fn timed_out(&mut self) {
+        self.w_max = 0;
         self.epoch = None;
+        self.credit = 0;
     }
 }

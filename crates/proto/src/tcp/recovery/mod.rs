@@ -32,8 +32,17 @@ pub trait LossRecovery: Send {
     /// on suspicion.
     fn speculate(&mut self, _core: &mut Core) {}
 
-    /// The retransmission timer has expired.
+    /// The retransmission timer has expired: marks lost what it declares lost, from the segment at `index` on.
+    fn mark_timed_out(&mut self, core: &mut Core, index: usize, _now: Time) {
+        core.mark_all_lost_from(index);
+    }
+
+    /// The same, after that.
     fn on_timeout(&mut self) {}
+
+    /// Something was sent or acknowledged, and the retransmission timer now expires at `rto_deadline`: a tail loss probe may
+    /// have to leave before.
+    fn schedule_probe(&mut self, _core: &Core, _now: Time, _rto_deadline: Time) {}
 
     /// The episode was spurious: verdicts of loss have been taken back.
     fn on_undo(&mut self, _core: &Core) {}

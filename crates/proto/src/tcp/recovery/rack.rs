@@ -160,20 +160,6 @@ impl Rack {
             }
         }
     }
-
-    /// RFC 8985 §7.2.
-    fn schedule_probe(&mut self, core: &Core, now: Time) {
-        let is_wanted = core.phase == Phase::Open
-            && core.board.in_flight() > 0
-            && core.board.sacked() == 0
-            && core.board.lost() == 0
-            && self.probe.out.is_none();
-        self.probe.deadline = is_wanted.then(|| {
-            let srtt = core.rtt.srtt();
-            let patience = if srtt == Dur::ZERO { Dur::from_secs(1) } else { srtt * 2 };
-            now + patience + if core.board.len() == 1 { DELAYED_ACK } else { Dur::ZERO }
-        });
-    }
 }
 
 impl LossRecovery for Rack {
@@ -214,9 +200,6 @@ impl LossRecovery for Rack {
         if has_lost && core.phase == Phase::Open {
             core.enter_recovery(ack.now);
         }
-        if ack.acked > 0 || ack.sacked > 0 {
-            self.schedule_probe(core, ack.now);
-        }
     }
 
     fn on_sent(&mut self, core: &Core, now: Time, sent: &Sent) {
@@ -231,7 +214,32 @@ impl LossRecovery for Rack {
             self.probe.is_being_sent = false;
             self.probe.out = Some((core.nxt, sent.is_resent()));
         }
-        self.schedule_probe(core, now);
+    }
+
+    /// RFC 8985 §6.3: what was sent less than a round trip ago may still arrive.
+    fn mark_timed_out(&mut self, core: &mut Core, index: usize, now: Time) {
+        core.mark_lost(index);
+        for index in index + 1..core.board.index_at(core.recover) {
+            if core.board.get(index).is_some_and(|sent| sent.sent_at + self.rtt <= now) {
+                core.mark_lost(index);
+            }
+        }
+        core.survivors = core.board.in_flight();
+    }
+
+    /// RFC 8985 §7.2.
+    fn schedule_probe(&mut self, core: &Core, now: Time, rto_deadline: Time) {
+        let is_wanted = core.phase == Phase::Open
+            && core.board.in_flight() > 0
+            && core.board.sacked() == 0
+            && core.board.lost() == 0
+            && self.probe.out.is_none();
+        self.probe.deadline = is_wanted.then(|| {
+            let srtt = core.rtt.srtt();
+            let patience = if srtt == Dur::ZERO { Dur::from_secs(1) } else { srtt * 2 };
+            let delay = if core.board.len() == 1 { DELAYED_ACK } else { Dur::ZERO };
+            (now + patience + delay).min(rto_deadline)
+        });
     }
 
     fn on_timeout(&mut self) {
@@ -262,6 +270,8 @@ impl LossRecovery for Rack {
     fn handle_timeout(&mut self, core: &mut Core, now: Time) {
         if self.reorder_deadline <= now && self.detect(core, now) && core.phase == Phase::Open {
             core.enter_recovery(now);
+            // Linux takes the timer for an ACK of one segment.
+            core.reduce_by(core.mss);
             self.probe.deadline = None;
         }
         if self.probe.deadline.is_some_and(|deadline| deadline <= now) {

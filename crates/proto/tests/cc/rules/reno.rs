@@ -122,7 +122,7 @@ fn ecn_echo_halves_once_a_window() {
 fn restart_begins_with_the_initial_window() {
     let mut sender = Sender::new("reno", &[], &plain());
     sender.round(RTT);
-    sender.cc.on_restart(sender.now);
+    sender.cc.on_restart(sender.now, 1);
     assert_eq!(sender.cc.cwnd(), 10_000);
 }
 

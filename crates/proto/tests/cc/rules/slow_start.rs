@@ -125,7 +125,7 @@ fn hystart_is_not_for_the_slow_start_after_idleness() {
         sender.round(LONGER);
     }
     let ssthresh = sender.cc.ssthresh();
-    sender.cc.on_restart(sender.now);
+    sender.cc.on_restart(sender.now, 1);
     sender.round(LONGER);
     assert_eq!(sender.cc.ssthresh(), ssthresh);
 }

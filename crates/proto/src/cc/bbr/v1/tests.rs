@@ -159,6 +159,7 @@ fn recovery_begins_with_packet_conservation_and_ends_with_the_window_before_it()
         now: pipe.now,
         cause: Cause::Loss,
         is_repeated_timeout: false,
+        survivors: 0,
         flight_size: in_flight,
         in_flight: in_flight - MSS,
         srtt: RTT,

@@ -191,6 +191,7 @@ fn spurious_losses_are_taken_back() {
         now: pipe.now,
         cause: Cause::Timeout,
         is_repeated_timeout: false,
+        survivors: 0,
         flight_size: cwnd,
         in_flight: 0,
         srtt: RTT,
