@@ -81,6 +81,8 @@ impl Event {
 pub struct SenderView {
     pub cwnd: u64,
     pub ssthresh: u64,
+    /// Payload bytes of a full segment.
+    pub mss: u64,
     /// Zero before the first sample.
     pub srtt: Dur,
     pub rttvar: Dur,
@@ -692,6 +694,7 @@ impl Connection {
         SenderView {
             cwnd: core.window(),
             ssthresh: core.cc.ssthresh(),
+            mss: core.mss,
             srtt: core.rtt.srtt(),
             rttvar: core.rtt.rttvar(),
             rto: core.rtt.rto(),

@@ -1,0 +1,176 @@
+//! Compares what was sent with what the script says.
+
+use crate::log::{Log, Sent};
+use crate::peer::{self, Agreed};
+use crate::play::Played;
+use crate::script::{Action, Pattern, Timeline};
+use crate::show;
+use crate::stack::Tolerance;
+use airtcp_wire::{Dur, Flags, Segment, Seq, Time};
+
+/// # Errors
+/// Script and events side by side, where they differ.
+pub fn judge(timeline: &Timeline, played: &Played, tolerance: Tolerance) -> Result<(), String> {
+    let lines = Judge::new(timeline, played, tolerance).lines(&played.faults);
+    match lines.iter().any(|line| line.fault.is_some()) {
+        true => Err(show::report(timeline, played, &lines)),
+        false => Ok(()),
+    }
+}
+
+/// A line of the report.
+#[derive(Debug)]
+pub struct Line {
+    /// Number of the step, unless nothing in the script stands for what was sent.
+    pub step: Option<usize>,
+    /// Which of the segments that were sent.
+    pub sent: Option<usize>,
+    pub fault: Option<String>,
+}
+
+struct Judge<'a> {
+    timeline: &'a Timeline,
+    log: &'a Log,
+    agreed: Agreed,
+    tolerance: Tolerance,
+    /// Segments of the log that have been judged.
+    judged: usize,
+    /// Relative numbers that the stack is to use next.
+    next: i64,
+    ack: i64,
+    /// Its step's number when the script last did something.
+    acted: usize,
+}
+
+impl<'a> Judge<'a> {
+    fn new(timeline: &'a Timeline, played: &'a Played, tolerance: Tolerance) -> Judge<'a> {
+        let Played { log, agreed, .. } = played;
+        Judge { timeline, log, agreed: *agreed, tolerance, judged: 0, next: 0, ack: 0, acted: 0 }
+    }
+
+    fn lines(mut self, faults: &[(usize, String)]) -> Vec<Line> {
+        let mut lines = Vec::new();
+        for (number, step) in self.timeline.steps.iter().enumerate() {
+            match &step.action {
+                Action::Expect(pattern) => self.expect(number, step.at, pattern, &mut lines),
+                _ => {
+                    self.acted = number;
+                    let fault = faults.iter().find(|(step, _)| *step == number);
+                    let fault = fault.map(|(_, fault)| fault.clone());
+                    lines.push(Line { step: Some(number), sent: None, fault });
+                }
+            }
+        }
+        let rest = self.judged..self.log.len();
+        lines.extend(rest.map(|sent| Line {
+            step: None,
+            sent: Some(sent),
+            fault: Some("nothing is to be sent".to_owned()),
+        }));
+        lines
+    }
+
+    fn expect(&mut self, number: usize, at: Time, pattern: &Pattern, lines: &mut Vec<Line>) {
+        let range = pattern.range.unwrap_or((self.next, self.next));
+        for range in pattern.ranges(range) {
+            let sent = self.log.sent.get(self.judged);
+            let fault = match sent {
+                Some(sent) => self.segment(pattern, range, at, sent),
+                None => Some("nothing was sent".to_owned()),
+            };
+            lines.push(Line { step: Some(number), sent: sent.map(|_| self.judged), fault });
+            self.judged += usize::from(sent.is_some());
+        }
+    }
+
+    /// What is wrong with a segment.
+    fn segment(&mut self, pattern: &Pattern, range: (i64, i64), at: Time, sent: &Sent) -> Option<String> {
+        let segment = &sent.emitted.segment;
+        self.ack = pattern.ack.unwrap_or(self.ack);
+        let seq_len = range.1 - range.0 + i64::from(Segment { flags: pattern.flags, ..Segment::default() }.seq_len());
+        self.next = self.next.max(range.0 + seq_len);
+        let faults = [
+            self.order(sent),
+            self.time(at, sent),
+            self.flags(pattern, segment),
+            self.numbers(pattern, range, segment),
+            self.window(pattern, segment),
+            self.stamps(pattern, segment),
+            self.options(pattern, segment),
+            (sent.emitted.ecn != pattern.ecn).then(|| format!("IP says {:?}", sent.emitted.ecn)),
+        ];
+        let faults: Vec<String> = faults.into_iter().flatten().collect();
+        (!faults.is_empty()).then(|| faults.join(", "))
+    }
+
+    /// It answers what stands above it, and not what had come before that.
+    fn order(&self, sent: &Sent) -> Option<String> {
+        (sent.step < self.acted).then(|| "too early: before the line above".to_owned())
+    }
+
+    fn time(&self, at: Time, sent: &Sent) -> Option<String> {
+        let (early, late) = (at.since(sent.emitted.at), sent.emitted.at.since(at));
+        let ms = |dur: Dur| dur.as_secs_f64() * 1e3;
+        if early > self.tolerance.early {
+            Some(format!("{:.1} ms early", ms(early)))
+        } else if late > self.tolerance.late {
+            Some(format!("{:.1} ms late", ms(late)))
+        } else {
+            None
+        }
+    }
+
+    fn flags(&self, pattern: &Pattern, segment: &Segment) -> Option<String> {
+        let judges_push = self.timeline.setup.judges_push
+            || segment.len == 0
+            || pattern.flags.contains(Flags::PSH);
+        let heeded = if judges_push { u16::MAX } else { !Flags::PSH.0 };
+        ((pattern.flags.0 ^ segment.flags.0) & heeded != 0).then(|| "flags".to_owned())
+    }
+
+    fn numbers(&self, pattern: &Pattern, range: (i64, i64), segment: &Segment) -> Option<String> {
+        let is_acked = !pattern.flags.contains(Flags::ACK) || segment.ack == self.peers(self.ack);
+        let is_placed = segment.seq == self.ours(range.0) && i64::from(segment.len) == range.1 - range.0;
+        match (is_placed, is_acked) {
+            (true, true) => None,
+            (false, _) => Some("sequence numbers".to_owned()),
+            (true, false) => Some(format!("ack is not {}", self.ack)),
+        }
+    }
+
+    fn window(&self, pattern: &Pattern, segment: &Segment) -> Option<String> {
+        let wanted = pattern.window?;
+        let found = self.agreed.window(segment);
+        (wanted != found).then(|| "window".to_owned())
+    }
+
+    fn stamps(&self, pattern: &Pattern, segment: &Segment) -> Option<String> {
+        // What a reset carries depends on who sends it; RFC 7323 §3.2 asks for nothing that is not SHOULD.
+        let is_free = segment.flags.contains(Flags::RST) && pattern.stamps.echo.is_none();
+        let is_syn = segment.flags.contains(Flags::SYN);
+        let wanted = self.agreed.timestamps && !pattern.stamps.are_absent;
+        if !is_free && !is_syn && wanted != segment.timestamps.is_some() {
+            return Some(if wanted { "no timestamps" } else { "timestamps" }.to_owned());
+        }
+        let (wanted, found) = (peer::clock(pattern.stamps.echo?), segment.timestamps?.echo);
+        (wanted != found).then(|| "ecr".to_owned())
+    }
+
+    fn options(&self, pattern: &Pattern, segment: &Segment) -> Option<String> {
+        let sack: Vec<(Seq, Seq)> =
+            pattern.sack.iter().map(|&(left, right)| (self.peers(left), self.peers(right))).collect();
+        if sack != segment.sack.as_slice() {
+            return Some("SACK blocks".to_owned());
+        }
+        let wanted = pattern.syn?;
+        ((segment.syn, segment.timestamps.is_some()) != wanted).then(|| "options".to_owned())
+    }
+
+    fn ours(&self, offset: i64) -> Seq {
+        peer::number(self.log.iss(), offset)
+    }
+
+    fn peers(&self, offset: i64) -> Seq {
+        peer::number(peer::ISS, offset)
+    }
+}

@@ -1,0 +1,23 @@
+//! Packet timelines: at this time this goes in, that must come out. A timeline is a text file (see `timelines/README.md`)
+//! that any [`Stack`] can be held to: the machine in virtual time ([`Machine`]), and the kernel's TCP in real time
+//! (`crates/live/tests/timelines.rs`).
+
+mod judge;
+mod log;
+mod machine;
+mod parse;
+mod peer;
+mod play;
+mod script;
+mod shelf;
+mod show;
+mod stack;
+
+pub use judge::judge;
+pub use log::{Log, Sent};
+pub use machine::Machine;
+pub use play::{Played, play};
+pub use script::{Backend, Setup, Timeline};
+pub use shelf::{Shelved, chosen, shelf};
+pub use show::transcript;
+pub use stack::{Call, Quantity, Stack, Tolerance};

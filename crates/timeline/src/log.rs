@@ -1,0 +1,59 @@
+//! What the stack under test has sent.
+
+use airtcp_wire::{Ecn, Flags, Segment, Seq, Time};
+
+/// A segment as it left.
+#[derive(Clone, Copy, Debug)]
+pub struct Emitted {
+    pub at: Time,
+    pub segment: Segment,
+    pub ecn: Ecn,
+}
+
+/// The same with its place in the script.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    pub emitted: Emitted,
+    /// Number of the step that was being played.
+    pub step: usize,
+}
+
+/// All that was sent, in order.
+#[derive(Clone, Debug, Default)]
+pub struct Log {
+    pub sent: Vec<Sent>,
+}
+
+impl Log {
+    pub fn len(&self) -> usize {
+        self.sent.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.sent.is_empty()
+    }
+
+    pub(crate) fn push(&mut self, emitted: Emitted, step: usize) {
+        self.sent.push(Sent { emitted, step });
+    }
+
+    pub(crate) fn segments(&self) -> impl DoubleEndedIterator<Item = &Segment> {
+        self.sent.iter().map(|sent| &sent.emitted.segment)
+    }
+
+    /// The SYN, with or without ACK, that was sent.
+    pub(crate) fn syn(&self) -> Option<&Segment> {
+        self.segments().rfind(|segment| segment.flags.contains(Flags::SYN))
+    }
+
+    /// The stack's initial sequence number; 0 while it has none.
+    pub(crate) fn iss(&self) -> Seq {
+        self.syn().map_or(Seq(0), |syn| syn.seq)
+    }
+
+    /// TSval of the last segment that left until `at`.
+    pub(crate) fn stamp_at(&self, at: Time) -> Option<u32> {
+        let before = self.sent.iter().rev().filter(|sent| sent.emitted.at <= at);
+        before.filter_map(|sent| sent.emitted.segment.timestamps).map(|stamps| stamps.value).next()
+    }
+}
