@@ -2,16 +2,16 @@
 
 use crate::log::{Log, Sent};
 use crate::peer::{self, Agreed};
-use crate::play::Played;
+use crate::play::{Due, Played};
 use crate::script::{Action, Pattern, Timeline};
 use crate::show;
-use crate::stack::Tolerance;
-use airtcp_wire::{Dur, Flags, Segment, Seq, Time};
+use crate::stack::EARLY;
+use airtcp_wire::{Dur, Flags, Segment, Seq};
 
 /// # Errors
 /// Script and events side by side, where they differ.
-pub fn judge(timeline: &Timeline, played: &Played, tolerance: Tolerance) -> Result<(), String> {
-    let lines = Judge::new(timeline, played, tolerance).lines(&played.faults);
+pub fn judge(timeline: &Timeline, played: &Played) -> Result<(), String> {
+    let lines = Judge::new(timeline, played).lines(&played.faults);
     match lines.iter().any(|line| line.fault.is_some()) {
         true => Err(show::report(timeline, played, &lines)),
         false => Ok(()),
@@ -32,7 +32,7 @@ struct Judge<'a> {
     timeline: &'a Timeline,
     log: &'a Log,
     agreed: Agreed,
-    tolerance: Tolerance,
+    dues: &'a [Due],
     /// Segments of the log that have been judged.
     judged: usize,
     /// Relative numbers that the stack is to use next.
@@ -43,16 +43,16 @@ struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    fn new(timeline: &'a Timeline, played: &'a Played, tolerance: Tolerance) -> Judge<'a> {
-        let Played { log, agreed, .. } = played;
-        Judge { timeline, log, agreed: *agreed, tolerance, judged: 0, next: 0, ack: 0, acted: 0 }
+    fn new(timeline: &'a Timeline, played: &'a Played) -> Judge<'a> {
+        let Played { log, agreed, dues, .. } = played;
+        Judge { timeline, log, agreed: *agreed, dues, judged: 0, next: 0, ack: 0, acted: 0 }
     }
 
     fn lines(mut self, faults: &[(usize, String)]) -> Vec<Line> {
         let mut lines = Vec::new();
         for (number, step) in self.timeline.steps.iter().enumerate() {
             match &step.action {
-                Action::Expect(pattern) => self.expect(number, step.at, pattern, &mut lines),
+                Action::Expect(pattern) => self.expect(number, pattern, &mut lines),
                 _ => {
                     self.acted = number;
                     let fault = faults.iter().find(|(step, _)| *step == number);
@@ -70,12 +70,11 @@ impl<'a> Judge<'a> {
         lines
     }
 
-    fn expect(&mut self, number: usize, at: Time, pattern: &Pattern, lines: &mut Vec<Line>) {
-        let range = pattern.range.unwrap_or((self.next, self.next));
-        for range in pattern.ranges(range) {
+    fn expect(&mut self, number: usize, pattern: &Pattern, lines: &mut Vec<Line>) {
+        for range in pattern.ranges(self.next) {
             let sent = self.log.sent.get(self.judged);
             let fault = match sent {
-                Some(sent) => self.segment(pattern, range, at, sent),
+                Some(sent) => self.segment(pattern, range, self.dues[number], sent),
                 None => Some("nothing was sent".to_owned()),
             };
             lines.push(Line { step: Some(number), sent: sent.map(|_| self.judged), fault });
@@ -84,14 +83,15 @@ impl<'a> Judge<'a> {
     }
 
     /// What is wrong with a segment.
-    fn segment(&mut self, pattern: &Pattern, range: (i64, i64), at: Time, sent: &Sent) -> Option<String> {
+    fn segment(&mut self, pattern: &Pattern, range: (i64, i64), due: Due, sent: &Sent) -> Option<String> {
         let segment = &sent.emitted.segment;
         self.ack = pattern.ack.unwrap_or(self.ack);
-        let seq_len = range.1 - range.0 + i64::from(Segment { flags: pattern.flags, ..Segment::default() }.seq_len());
+        let seq_len =
+            range.1 - range.0 + i64::from(Segment { flags: pattern.flags, ..Segment::default() }.seq_len());
         self.next = self.next.max(range.0 + seq_len);
         let faults = [
             self.order(sent),
-            self.time(at, sent),
+            self.time(due, sent),
             self.flags(pattern, segment),
             self.numbers(pattern, range, segment),
             self.window(pattern, segment),
@@ -105,25 +105,24 @@ impl<'a> Judge<'a> {
 
     /// It answers what stands above it, and not what had come before that.
     fn order(&self, sent: &Sent) -> Option<String> {
-        (sent.step < self.acted).then(|| "too early: before the line above".to_owned())
+        (sent.place.step < self.acted).then(|| "too early: before the line above".to_owned())
     }
 
-    fn time(&self, at: Time, sent: &Sent) -> Option<String> {
-        let (early, late) = (at.since(sent.emitted.at), sent.emitted.at.since(at));
+    fn time(&self, due: Due, sent: &Sent) -> Option<String> {
+        let at = sent.emitted.at;
         let ms = |dur: Dur| dur.as_secs_f64() * 1e3;
-        if early > self.tolerance.early {
-            Some(format!("{:.1} ms early", ms(early)))
-        } else if late > self.tolerance.late {
-            Some(format!("{:.1} ms late", ms(late)))
+        if due.at.since(at) > EARLY {
+            Some(format!("{:.1} ms early", ms(due.at.since(at))))
+        } else if at > due.until {
+            Some(format!("{:.1} ms late", ms(at.since(due.at))))
         } else {
             None
         }
     }
 
     fn flags(&self, pattern: &Pattern, segment: &Segment) -> Option<String> {
-        let judges_push = self.timeline.setup.judges_push
-            || segment.len == 0
-            || pattern.flags.contains(Flags::PSH);
+        let judges_push =
+            self.timeline.setup.judges_push || segment.len == 0 || pattern.flags.contains(Flags::PSH);
         let heeded = if judges_push { u16::MAX } else { !Flags::PSH.0 };
         ((pattern.flags.0 ^ segment.flags.0) & heeded != 0).then(|| "flags".to_owned())
     }

@@ -14,10 +14,10 @@ mod show;
 mod stack;
 
 pub use judge::judge;
-pub use log::{Log, Sent};
+pub use log::{Emitted, Log, Sent};
 pub use machine::Machine;
 pub use play::{Played, play};
 pub use script::{Backend, Setup, Timeline};
 pub use shelf::{Shelved, chosen, shelf};
 pub use show::transcript;
-pub use stack::{Call, Quantity, Stack, Tolerance};
+pub use stack::{Call, Quantity, Stack};

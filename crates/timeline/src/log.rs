@@ -10,12 +10,19 @@ pub struct Emitted {
     pub ecn: Ecn,
 }
 
-/// The same with its place in the script.
+/// Which step was being played.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    pub step: usize,
+    /// Its time in the script.
+    pub at: Time,
+}
+
+/// A segment with its place in the script.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
     pub emitted: Emitted,
-    /// Number of the step that was being played.
-    pub step: usize,
+    pub place: Place,
 }
 
 /// All that was sent, in order.
@@ -33,8 +40,8 @@ impl Log {
         self.sent.is_empty()
     }
 
-    pub(crate) fn push(&mut self, emitted: Emitted, step: usize) {
-        self.sent.push(Sent { emitted, step });
+    pub(crate) fn push(&mut self, emitted: Emitted, place: Place) {
+        self.sent.push(Sent { emitted, place });
     }
 
     pub(crate) fn segments(&self) -> impl DoubleEndedIterator<Item = &Segment> {
@@ -51,9 +58,9 @@ impl Log {
         self.syn().map_or(Seq(0), |syn| syn.seq)
     }
 
-    /// TSval of the last segment that left until `at`.
+    /// TSval of the last segment that left until the script's time `at`.
     pub(crate) fn stamp_at(&self, at: Time) -> Option<u32> {
-        let before = self.sent.iter().rev().filter(|sent| sent.emitted.at <= at);
+        let before = self.sent.iter().rev().filter(|sent| sent.place.at <= at);
         before.filter_map(|sent| sent.emitted.segment.timestamps).map(|stamps| stamps.value).next()
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::log::Emitted;
 use crate::script::Setup;
-use crate::stack::{Call, Quantity, Stack, Tolerance};
+use crate::stack::{Call, Quantity, Stack};
 use airtcp_proto::tcp::{Connection, State, TcpConfig, profile};
 use airtcp_wire::{Bytes, Dur, Ecn, Segment, Seq, Time};
 
@@ -10,6 +10,9 @@ use airtcp_wire::{Bytes, Dur, Ecn, Segment, Seq, Time};
 const ISS: Seq = Seq(u32::MAX - 4500);
 
 const SEED: u64 = 1;
+
+/// Linux's longest receive buffer where memory abounds: a window scale of 7.
+const RECEIVE_WINDOW: u32 = 6 << 20;
 
 /// A [`Connection`] of profile `linux`.
 pub struct Machine {
@@ -48,16 +51,16 @@ fn config(setup: &Setup) -> TcpConfig {
         nagle: setup.nagle,
         packet_size: u32::from(setup.mtu),
         initial_window: setup.initial_window.unwrap_or(linux.initial_window),
-        receive_window: setup.receive_window.map_or(linux.receive_window, |bytes| Bytes(bytes.into())),
+        receive_window: Bytes(setup.receive_window.unwrap_or(RECEIVE_WINDOW).into()),
         max_retries: setup.max_retries.unwrap_or(linux.max_retries),
         ..linux
     }
 }
 
 impl Stack for Machine {
-    /// Scripts tell whole milliseconds.
-    fn tolerance(&self) -> Tolerance {
-        Tolerance { early: Dur::from_millis(1), late: Dur::from_millis(1) }
+    /// Its timers are exact, scripts tell whole milliseconds.
+    fn lateness_after(&self, _: Dur) -> Dur {
+        Dur::from_millis(1)
     }
 
     fn wait(&mut self, until: Time) -> Option<Emitted> {

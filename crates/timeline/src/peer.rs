@@ -55,8 +55,8 @@ impl<'a> Peer<'a> {
     /// The segments of a line that is played at `now`, after `log` was sent.
     pub fn segments(&mut self, pattern: &Pattern, now: Time, log: &Log) -> Vec<Segment> {
         self.take_handshake(log);
-        let range = pattern.range.unwrap_or((self.next, self.next));
-        pattern.ranges(range).map(|range| self.segment(pattern, range, now, log)).collect()
+        let ranges = pattern.ranges(self.next).into_iter();
+        ranges.map(|range| self.segment(pattern, range, now, log)).collect()
     }
 
     fn segment(&mut self, pattern: &Pattern, (start, end): (i64, i64), now: Time, log: &Log) -> Segment {

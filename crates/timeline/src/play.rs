@@ -1,36 +1,38 @@
 //! Plays a timeline: does what the script does, when it does it, and writes down what comes of it.
 
-use crate::log::Log;
+use crate::log::{Log, Place};
 use crate::peer::{Agreed, Peer};
-use crate::script::{Action, Pattern, Timeline};
+use crate::script::{Action, Pattern, Step, Timeline};
 use crate::stack::{Call, Quantity, Stack};
-use airtcp_wire::Time;
+use airtcp_wire::{Dur, Time};
 
 /// What came of it.
 #[derive(Debug, Default)]
 pub struct Played {
     pub log: Log,
     pub agreed: Agreed,
+    /// When each step was played, and what it expected could come at the latest.
+    pub dues: Vec<Due>,
     /// By step: a call that failed, a state that was another.
     pub faults: Vec<(usize, String)>,
 }
 
+/// A step's time. A step that follows something late follows later.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Due {
+    pub at: Time,
+    pub until: Time,
+}
+
 /// From the first line to the last, and so long after it as something may be late.
 pub fn play(timeline: &Timeline, stack: &mut dyn Stack) -> Played {
-    let mut player = Player {
-        stack,
-        peer: Peer::new(&timeline.setup),
-        played: Played::default(),
-        expected: 0,
-    };
+    let (peer, played) = (Peer::new(&timeline.setup), Played::default());
+    let mut player = Player { stack, peer, played, expected: 0, ended: Time::ZERO, moved: Time::ZERO };
     for (number, step) in timeline.steps.iter().enumerate() {
-        player.drain(step.at, number);
-        player.step(number, step.at, &step.action);
-        player.drain(step.at, number);
+        player.play(number, step);
     }
-    let end = timeline.steps.last().map_or(Time::ZERO, |step| step.at);
-    let late = player.stack.tolerance().late;
-    player.drain(end + late, timeline.steps.len());
+    let end = player.due(player.ended);
+    player.drain(end.until, Place { step: timeline.steps.len(), at: Time::NEVER });
     player.played.agreed = player.peer.agreed(&player.played.log);
     player.played
 }
@@ -41,44 +43,68 @@ struct Player<'a> {
     played: Played,
     /// Segments that the script has expected so far.
     expected: usize,
+    /// When the last step was over.
+    ended: Time,
+    /// When time last moved on in the script.
+    moved: Time,
 }
 
 impl Player<'_> {
-    fn step(&mut self, number: usize, at: Time, action: &Action) {
+    fn play(&mut self, number: usize, step: &Step) {
+        let due = self.due(step.after.map_or(step.at, |after| self.ended + after));
+        self.played.dues.push(due);
+        let place = Place { step: number, at: step.at };
+        self.drain(due.at, place);
+        self.act(due, place, &step.action);
+        self.drain(due.at, place);
+    }
+
+    fn due(&mut self, at: Time) -> Due {
+        let idle = at.since(self.moved);
+        if idle > Dur::ZERO {
+            self.moved = at;
+        }
+        self.ended = at;
+        Due { at, until: at + self.stack.lateness_after(idle) }
+    }
+
+    fn act(&mut self, due: Due, place: Place, action: &Action) {
         match action {
-            Action::Expect(pattern) => self.expect(number, at, pattern),
-            Action::Arrive(pattern) => self.arrive(number, at, pattern),
-            Action::Call(call) => self.call(number, *call),
+            Action::Expect(pattern) => self.expect(due, place, pattern),
+            Action::Arrive(pattern) => self.arrive(due, place, pattern),
+            Action::Call(call) => self.call(place.step, *call),
             Action::Check(checks) => {
-                checks.iter().for_each(|(quantity, wanted)| self.check(number, *quantity, wanted));
+                checks.iter().for_each(|(quantity, wanted)| self.check(place.step, *quantity, wanted));
             }
             Action::End => {}
         }
     }
 
     /// Lets time pass and writes down what is sent meanwhile.
-    fn drain(&mut self, until: Time, step: usize) {
+    fn drain(&mut self, until: Time, place: Place) {
         while let Some(emitted) = self.stack.wait(until) {
-            self.played.log.push(emitted, step);
+            self.played.log.push(emitted, place);
         }
     }
 
     /// What is late may still come before the script goes on.
-    fn expect(&mut self, number: usize, at: Time, pattern: &Pattern) {
+    fn expect(&mut self, due: Due, place: Place, pattern: &Pattern) {
         self.expected += pattern.count();
-        let limit = at + self.stack.tolerance().late;
         while self.played.log.len() < self.expected {
-            match self.stack.wait(limit) {
-                Some(emitted) => self.played.log.push(emitted, number),
+            match self.stack.wait(due.until) {
+                Some(emitted) => {
+                    self.ended = self.ended.max(emitted.at);
+                    self.played.log.push(emitted, place);
+                }
                 None => break,
             }
         }
     }
 
-    fn arrive(&mut self, number: usize, at: Time, pattern: &Pattern) {
-        for segment in self.peer.segments(pattern, at, &self.played.log) {
+    fn arrive(&mut self, due: Due, place: Place, pattern: &Pattern) {
+        for segment in self.peer.segments(pattern, place.at, &self.played.log) {
             self.stack.inject(&segment, pattern.ecn);
-            self.drain(at, number);
+            self.drain(due.at, place);
         }
     }
 
@@ -90,7 +116,7 @@ impl Player<'_> {
 
     fn check(&mut self, number: usize, quantity: Quantity, wanted: &str) {
         let fault = match self.stack.observe(quantity) {
-            Ok(found) if quantity.agrees(wanted, &found, self.stack.tolerance()) => return,
+            Ok(found) if quantity.agrees(wanted, &found, self.stack.lateness_after(Dur::ZERO)) => return,
             Ok(found) => format!("{} is {found}", quantity.name()),
             Err(error) => error,
         };

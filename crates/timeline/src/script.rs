@@ -77,7 +77,10 @@ impl Default for Setup {
 /// A line of the script.
 #[derive(Clone, Debug)]
 pub struct Step {
+    /// Since the start, if nothing above it is late.
     pub at: Time,
+    /// So long after the line above, however late that is.
+    pub after: Option<Dur>,
     pub action: Action,
     /// As it was written.
     pub text: String,
@@ -128,15 +131,15 @@ pub struct Stamps {
 }
 
 impl Pattern {
-    /// The parts of the range, each with its repetitions.
-    pub fn ranges(&self, range: (i64, i64)) -> impl Iterator<Item = (i64, i64)> + use<> {
-        let (start, end) = range;
+    /// The ranges of all segments that it stands for, where `next` is the sender's next number.
+    pub fn ranges(&self, next: i64) -> Vec<(i64, i64)> {
+        let next = if self.flags.contains(Flags::SYN) { 0 } else { next };
+        let (start, end) = self.range.unwrap_or((next, next));
         let pieces = i64::from(self.pieces);
         let length = (end - start) / pieces;
+        let piece = |number| (start + number * length, start + (number + 1) * length);
         let times = self.times as usize;
-        (0..pieces)
-            .map(move |piece| (start + piece * length, start + (piece + 1) * length))
-            .flat_map(move |piece| std::iter::repeat_n(piece, times))
+        (0..pieces).flat_map(|number| std::iter::repeat_n(piece(number), times)).collect()
     }
 
     /// Segments that it stands for.

@@ -5,8 +5,8 @@ use airtcp_wire::{Dur, Ecn, Segment, Time};
 
 /// A TCP with one socket. Its clock begins with its life.
 pub trait Stack {
-    /// How far from its time in the script something may be sent.
-    fn tolerance(&self) -> Tolerance;
+    /// How late something may be sent, or a time that is asked for be, where nothing happened for so long before.
+    fn lateness_after(&self, idle: Dur) -> Dur;
 
     /// The next segment that leaves until `until`; `None` when that time has come and nothing waits.
     fn wait(&mut self, until: Time) -> Option<Emitted>;
@@ -27,11 +27,8 @@ pub trait Stack {
     fn observe(&mut self, quantity: Quantity) -> Result<String, String>;
 }
 
-#[derive(Clone, Copy, Debug)]
-pub struct Tolerance {
-    pub early: Dur,
-    pub late: Dur,
-}
+/// How early something may be sent: scripts tell whole milliseconds.
+pub const EARLY: Dur = Dur::from_millis(1);
 
 /// What an application does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,12 +78,12 @@ impl Quantity {
     }
 
     /// Is `found` what was `wanted`? Times may be off as what is sent may be.
-    pub fn agrees(self, wanted: &str, found: &str, tolerance: Tolerance) -> bool {
+    pub fn agrees(self, wanted: &str, found: &str, late: Dur) -> bool {
         let ms = |text: &str| text.parse::<f64>().unwrap_or(f64::NAN);
         match self {
             Quantity::Srtt | Quantity::Rto => {
                 let late_ms = ms(found) - ms(wanted);
-                -tolerance.early.as_secs_f64() * 1e3 <= late_ms && late_ms <= tolerance.late.as_secs_f64() * 1e3
+                (-EARLY.as_secs_f64()..=late.as_secs_f64()).contains(&(late_ms / 1e3))
             }
             _ => wanted == found,
         }

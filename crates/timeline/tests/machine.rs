@@ -1,6 +1,6 @@
 //! Every timeline that holds for the machine, played to it in virtual time.
 
-use airtcp_timeline::{Backend, Machine, Shelved, Stack, chosen, judge, play, shelf, transcript};
+use airtcp_timeline::{Backend, Machine, Shelved, chosen, judge, play, shelf, transcript};
 
 #[test]
 fn timelines_hold_for_the_machine() {
@@ -16,7 +16,7 @@ fn failure(shelved: &Shelved) -> Option<String> {
     if chosen().is_some() {
         eprintln!("{name}\n{}", transcript(&played));
     }
-    let verdict = judge(timeline, &played, machine.tolerance());
+    let verdict = judge(timeline, &played);
     match (timeline.holds_for(Backend::Machine), verdict) {
         (true, Err(report)) => Some(format!("{name}: {report}")),
         (false, Ok(())) => Some(format!("{name}: it holds for the machine, too, and must say so\n")),

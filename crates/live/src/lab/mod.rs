@@ -18,7 +18,7 @@ pub mod plan;
 mod record;
 mod run;
 mod socket_options;
-mod tcp_info;
+pub mod tcp_info;
 
 pub use loaded::LoadError;
 pub use outcome::Outcome;

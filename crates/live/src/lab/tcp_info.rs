@@ -11,6 +11,8 @@ const NEEDED_BYTES: usize = 248;
 /// Of a sender, the part that records speak of.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TcpInfo {
+    /// `tcpi_state`: the connection's, by its number in the kernel's netinet/tcp.h.
+    pub connection: u8,
     pub state: RecoveryState,
     /// Expiries in a row of the retransmission timer.
     pub expiries: u8,
@@ -59,6 +61,7 @@ impl TcpInfo {
         /// TCP_INFINITE_SSTHRESH.
         const INFINITE: u32 = 0x7fff_ffff;
         TcpInfo {
+            connection: bytes[0],
             state: match bytes[1] {
                 3 => RecoveryState::Recovery,
                 4 => RecoveryState::Loss,

@@ -7,7 +7,7 @@ mod words;
 
 use crate::script::{Action, Step, Timeline};
 use crate::stack::{Call, Quantity};
-use airtcp_wire::Time;
+use airtcp_wire::{Dur, Time};
 use head::Head;
 use words::{Words, milliseconds};
 
@@ -61,23 +61,21 @@ impl Reader {
 
     fn step(&mut self, line: &str) -> Result<(), String> {
         let (at, rest) = line.split_once(' ').ok_or("a time alone: what happens then?")?;
-        let at = self.time(at)?;
+        let (at, after) = self.time(at)?;
         let rest = rest.trim();
         let action = action(rest)?;
-        self.steps.push(Step { at, action, text: rest.to_owned() });
+        self.steps.push(Step { at, after, action, text: rest.to_owned() });
         Ok(())
     }
 
-    fn time(&self, text: &str) -> Result<Time, String> {
-        let before = self.steps.last().map_or(Time::ZERO, |step| step.at);
-        let at = match text.strip_prefix('+') {
-            Some(later) => before + milliseconds(later)?,
-            None => Time::ZERO + milliseconds(text)?,
-        };
-        if at < before {
-            return Err(format!("{text} ms lies before the line above"));
+    fn time(&self, text: &str) -> Result<(Time, Option<Dur>), String> {
+        let above = self.steps.last().map_or(Time::ZERO, |step| step.at);
+        if let Some(later) = text.strip_prefix('+') {
+            let after = milliseconds(later)?;
+            return Ok((above + after, Some(after)));
         }
-        Ok(at)
+        let at = Time::ZERO + milliseconds(text)?;
+        if at < above { Err(format!("{text} ms lies before the line above")) } else { Ok((at, None)) }
     }
 
     fn finish(mut self) -> Result<Timeline, String> {

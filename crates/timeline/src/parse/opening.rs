@@ -7,7 +7,7 @@ pub fn lines(head: &Head) -> Vec<String> {
     let rtt = opening.rtt.as_secs_f64() * 1e3;
     let ecn = head.setup.ecn;
     let (syn, answer) = if ecn { ("SEW", "SE.") } else { ("S", "S.") };
-    let lines = match opening.is_active {
+    match opening.is_active {
         true => vec![
             "0 app connect".to_owned(),
             format!("0 > {syn}"),
@@ -21,6 +21,5 @@ pub fn lines(head: &Head) -> Vec<String> {
             format!("{rtt} < . ack 1"),
             format!("{rtt} app accept"),
         ],
-    };
-    lines
+    }
 }

@@ -217,6 +217,7 @@ mod tests {
     #[test]
     fn the_kernel_tells_why_something_is_sent_again() {
         let info = TcpInfo {
+            connection: 1,
             state: RecoveryState::Recovery,
             expiries: 0,
             rto: Dur::from_millis(200),

@@ -1,0 +1,113 @@
+//! The kernel's TCP as a stack: one thread that sleeps until the script's next time or the kernel's next packet. What a call
+//! or a packet brings about, the kernel sends before it answers.
+
+use crate::host::Host;
+use crate::socket::Socket;
+use airtcp_live::PacketDevice;
+use airtcp_timeline::{Call, Emitted, Quantity, Stack};
+use airtcp_wire::packet::{Endpoints, decode_tcp, encode_tcp};
+use airtcp_wire::units::NANOS_PER_SEC;
+use airtcp_wire::{Dur, Ecn, Segment, Time};
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
+use std::os::fd::AsFd;
+use std::time::Instant;
+
+/// A short timer of the kernel's expires with its clock's ticks, 4 ms apart at 250 Hz, and one later than asked for.
+const SHORT_TIMER: Dur = Dur::from_millis(9);
+/// Longer ones wait in a wheel whose levels are ever coarser: (from, grain) in ticks' multiples at 250 Hz.
+const LONG_TIMERS: [(Dur, Dur); 3] = [
+    (Dur::from_millis(16_000), Dur::from_millis(2048)),
+    (Dur::from_millis(2000), Dur::from_millis(256)),
+    (Dur::from_millis(250), Dur::from_millis(32)),
+];
+
+/// What this process may be late by.
+const LATE: Dur = Dur::from_millis(3);
+
+const MAX_PACKET: usize = 1 << 16;
+
+pub struct Kernel {
+    host: Host,
+    socket: Socket,
+    epoch: Instant,
+    /// When the last wait ended: later than the script's time where the kernel took its time.
+    resumed: Time,
+    lateness: Dur,
+    buffer: Vec<u8>,
+}
+
+impl Kernel {
+    #[allow(clippy::disallowed_methods, reason = "a driver in real time")]
+    pub fn new(host: Host) -> Kernel {
+        let socket = Socket::new(&host.setup);
+        let (epoch, buffer) = (Instant::now(), vec![0; MAX_PACKET]);
+        Kernel { host, socket, epoch, resumed: Time::ZERO, lateness: Dur::ZERO, buffer }
+    }
+
+    /// This process was not there when the script wanted it.
+    pub fn was_late(&self) -> bool {
+        self.lateness > LATE
+    }
+
+    #[allow(clippy::disallowed_methods, reason = "a driver in real time")]
+    fn now(&self) -> Time {
+        Time(Instant::now().duration_since(self.epoch).as_nanos() as u64)
+    }
+
+    /// The kernel's next TCP segment to the peer, if it has sent one.
+    fn receive(&mut self) -> Option<Emitted> {
+        while let Some(len) = self.host.tun.recv(&mut self.buffer).expect("the device") {
+            let at = self.now();
+            if let Ok(packet) = decode_tcp(&self.buffer[..len]) {
+                return Some(Emitted { at, segment: packet.segment, ecn: packet.ecn });
+            }
+        }
+        None
+    }
+
+    fn sleep(&self, left: Dur) {
+        let timeout = TimeSpec::new((left.0 / NANOS_PER_SEC) as i64, (left.0 % NANOS_PER_SEC) as i64);
+        let mut waiting = [PollFd::new(self.host.tun.as_fd(), PollFlags::POLLIN)];
+        // An interruption is no harm: the caller looks at the clock.
+        let _ = ppoll(&mut waiting, Some(timeout), None);
+    }
+}
+
+impl Stack for Kernel {
+    fn lateness_after(&self, idle: Dur) -> Dur {
+        let grain = LONG_TIMERS.iter().find(|(from, _)| idle >= *from).map_or(Dur::ZERO, |(_, grain)| *grain);
+        SHORT_TIMER + grain
+    }
+
+    fn wait(&mut self, until: Time) -> Option<Emitted> {
+        loop {
+            if let Some(emitted) = self.receive() {
+                self.resumed = emitted.at;
+                return Some(emitted);
+            }
+            let now = self.now();
+            if now >= until {
+                self.lateness = self.lateness.max(now.since(until.max(self.resumed)));
+                self.resumed = now;
+                return None;
+            }
+            self.sleep(until.since(now));
+        }
+    }
+
+    fn inject(&mut self, segment: &Segment, ecn: Ecn) {
+        let endpoints = Endpoints::new(Host::PEER, Host::LOCAL).expect("of one family");
+        let payload = vec![0; segment.len as usize];
+        let len = encode_tcp(&endpoints, ecn, segment, &payload, &mut self.buffer).expect("it fits");
+        self.host.tun.send(&self.buffer[..len]).expect("the device");
+    }
+
+    fn call(&mut self, call: Call) -> Result<(), String> {
+        self.socket.call(call).map_err(|error| format!("{call:?}: {error}"))
+    }
+
+    fn observe(&mut self, quantity: Quantity) -> Result<String, String> {
+        self.socket.observe(quantity).map_err(|error| format!("{}: {error}", quantity.name()))
+    }
+}
