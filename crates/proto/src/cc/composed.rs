@@ -30,8 +30,8 @@ impl Window {
             mss: build.mss,
             rules: build.windows,
             unit: match build.windows {
-                WindowRules::Rfc => 1,
                 WindowRules::Linux => build.mss,
+                _ => 1,
             },
             remainder: 0.0,
             counted: 0.0,
@@ -53,8 +53,8 @@ impl Window {
     pub fn grow_additively(&mut self, acked: u64, segments: f64) {
         let counted = segments * acked as f64;
         match self.rules {
-            WindowRules::Rfc => self.grow(counted * self.mss as f64 / self.cwnd as f64),
             WindowRules::Linux => self.count_up(counted),
+            _ => self.grow(counted * self.mss as f64 / self.cwnd as f64),
         }
     }
 
@@ -83,9 +83,9 @@ impl Window {
     #[inline]
     fn bytes_counted(&self, ack: &Ack) -> u64 {
         match self.rules {
-            WindowRules::Rfc => ack.acked.min(ack.delivered),
             WindowRules::Linux if ack.acked == 0 => 0,
             WindowRules::Linux => ack.delivered,
+            _ => ack.acked.min(ack.delivered),
         }
     }
 
@@ -93,14 +93,14 @@ impl Window {
     fn restart(&mut self, restart_window: u64, rtos: u64) {
         let restart_window = restart_window.min(self.cwnd);
         match self.rules {
-            // RFC 5681 §4.1.
-            WindowRules::Rfc => self.cwnd = restart_window,
             // RFC 2861 §3.1.
             WindowRules::Linux => {
                 self.ssthresh = self.ssthresh.max(self.in_units(0.75 * self.cwnd as f64));
                 let halved = self.cwnd.checked_shr(u32::try_from(rtos).unwrap_or(u32::MAX)).unwrap_or(0);
                 self.cwnd = self.in_units(halved as f64).max(restart_window);
             }
+            // RFC 5681 §4.1.
+            _ => self.cwnd = restart_window,
         }
     }
 

@@ -165,6 +165,10 @@ pub enum WindowRules {
     /// Bytes. After idleness the restart window (RFC 5681 §4.1); after a timeout one segment (§3.1); after a spurious
     /// episode what RFC 4015 §3.2 computes.
     Rfc,
+    /// As `rfc`, but a loss halves cwnd instead of what is outstanding, and each timeout does: ns-2 since 2006.
+    Ns2,
+    /// The same, and the half is a whole number of segments: ns-2 before.
+    Ns2Whole,
     /// Whole segments. Each RTO of idleness halves cwnd (RFC 2861 §3.1); after a timeout one segment beside what RACK does
     /// not deem lost yet; after a spurious episode, which DSACKs prove, too, both are what they were.
     Linux,

@@ -28,9 +28,9 @@ impl Avoidance for Reno {
 
     fn reduce(&mut self, event: &Congestion, window: &Window) -> Option<u64> {
         let outstanding = match window.rules {
-            // RFC 5681 §3.1 eq. (4).
-            WindowRules::Rfc => event.flight_size,
             WindowRules::Linux => window.cwnd,
+            // RFC 5681 §3.1 eq. (4).
+            _ => event.flight_size,
         };
         Some(window.ssthresh_for(0.5 * outstanding as f64))
     }

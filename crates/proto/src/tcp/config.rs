@@ -50,7 +50,8 @@ pub struct TcpConfig {
     pub dsack: bool,
     /// Explicit congestion notification (RFC 3168).
     pub ecn: bool,
-    /// With `ecn`, retransmissions are ECN-capable too, as ns-2's are: RFC 3168 §6.1.5 forbids it, RFC 2481 did not.
+    /// With `ecn`, retransmissions are ECN-capable and carry CWR, as ns-2's do: RFC 3168 §6.1.5 and §6.1.2 forbid it, RFC
+    /// 2481 did not.
     pub ecn_retransmissions: bool,
     /// Explicit loss notification: what a base station calls corrupted on duplicate ACKs is resent without a reduction.
     pub eln: bool,
@@ -117,6 +118,10 @@ pub struct RtoConfig {
     pub timing: RttTiming,
     /// What has a timer.
     pub timers: RtoTimers,
+    /// How SRTT and RTTVAR are kept.
+    pub arithmetic: RtoArithmetic,
+    /// A fast retransmit restarts the timer, as in ns-2. RFC 6298 §5 restarts it for acknowledgments of new data alone.
+    pub restart_at_fast_retransmit: bool,
     /// `min` bounds m·RTTVAR instead of the RTO, and RTTVAR falls no faster than once a round trip: Linux.
     pub min_on_variance: bool,
 }
@@ -139,6 +144,17 @@ pub enum RtoTimers {
     Connection,
     /// Each segment, with the RTO of the moment at which it is sent (paper 003 §II and §III).
     Segment,
+}
+
+/// How SRTT and RTTVAR are kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RtoArithmetic {
+    /// To the nanosecond.
+    Exact,
+    /// SRTT in eighths and RTTVAR in quarters of `measure_tick`, whole numbers that never reach 0; the fourth back-off in a
+    /// row forgets SRTT: ns-2.
+    Ticks,
 }
 
 /// Loss recovery policies.

@@ -552,7 +552,8 @@ impl Connection {
                 _ => Ecn::NotEct,
             };
             // RFC 3168 §6.1.2: on the first new data after the reduction.
-            if outgoing.reason == Reason::New && std::mem::take(&mut self.sender.core.owes_cwr) {
+            let may_tell = outgoing.reason == Reason::New || self.config.ecn_retransmissions;
+            if may_tell && std::mem::take(&mut self.sender.core.owes_cwr) {
                 segment.flags.set(Flags::CWR);
             }
         }

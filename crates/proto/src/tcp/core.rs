@@ -225,6 +225,7 @@ impl Core {
                 self.phase == Phase::Loss && self.board.first().is_some_and(|first| first.is_resent())
             }
             WindowRules::Linux => self.has_answered_window(expiries),
+            WindowRules::Ns2 | WindowRules::Ns2Whole => false,
         };
         if !is_repeated {
             self.begin_episode(now, Trigger::Timeout);
@@ -320,7 +321,7 @@ impl Core {
             now,
             cause,
             is_repeated_timeout,
-            flight_size: self.flight_size().saturating_sub(self.limited_sent),
+            flight_size: self.window_at_loss(),
             in_flight: self.board.in_flight(),
             survivors: self.survivors,
             srtt: self.rtt.srtt(),
@@ -338,6 +339,15 @@ impl Core {
         }
     }
 
+    /// What a loss halves.
+    fn window_at_loss(&self) -> u64 {
+        match self.rules {
+            WindowRules::Rfc | WindowRules::Linux => self.flight_size().saturating_sub(self.limited_sent),
+            WindowRules::Ns2 => self.cc.cwnd(),
+            WindowRules::Ns2Whole => self.cc.cwnd() / (2 * self.mss) * (2 * self.mss),
+        }
+    }
+
     /// The last episode proved spurious: restore.
     pub fn undo(&mut self, now: Time, acked: u64, ece: bool) {
         let Some(saved) = self.spurious.take() else { return };
@@ -350,7 +360,7 @@ impl Core {
             let (cwnd, ssthresh) = self.restored(&saved, acked);
             self.cc.on_spurious(now, cwnd, ssthresh);
         }
-        if saved.trigger == Trigger::Timeout && self.rules == WindowRules::Rfc {
+        if saved.trigger == Trigger::Timeout && self.rules != WindowRules::Linux {
             self.rtt.on_spurious(saved.rtt, None);
             self.spurious.rtt_to_restore = Some(saved.rtt);
         }
@@ -358,18 +368,18 @@ impl Core {
 
     fn restored(&self, saved: &Saved, acked: u64) -> (u64, u64) {
         match self.rules {
-            // RFC 4015 §3.2 step 5. What SACK has reported is not in flight any more.
-            WindowRules::Rfc => (self.board.in_flight() + acked.min(self.initial_window), saved.pipe_prev),
             WindowRules::Linux => (self.cc.cwnd().max(saved.cwnd), self.cc.ssthresh().max(saved.ssthresh)),
+            // RFC 4015 §3.2 step 5. What SACK has reported is not in flight any more.
+            _ => (self.board.in_flight() + acked.min(self.initial_window), saved.pipe_prev),
         }
     }
 
     /// An unambiguous round trip time, and what it was without the delay of a delayed ACK.
-    pub fn handle_rtt(&mut self, sample: Dur, prompt: Dur) {
+    pub fn handle_rtt(&mut self, now: Time, sample: Dur, prompt: Dur) {
         self.rtt.note_shortest(prompt);
         match self.spurious.rtt_to_restore.take() {
             Some(saved) => self.rtt.on_spurious(saved, Some(sample)),
-            None => self.rtt.on_sample(sample, self.una, self.nxt),
+            None => self.rtt.on_sample(now, sample, self.una, self.nxt),
         }
     }
 }

@@ -22,6 +22,6 @@ mod sender;
 mod spurious;
 mod usage;
 
-pub use config::{Recovery, RtoConfig, RtoTimers, RttTiming, TcpConfig, TimeoutPolicy};
+pub use config::{Recovery, RtoArithmetic, RtoConfig, RtoTimers, RttTiming, TcpConfig, TimeoutPolicy};
 pub use connection::{Connection, Event, Reason, SenderView, State, Stats, Transmit};
 pub use reassembly::Reassembly;

@@ -1,6 +1,6 @@
 //! What an era's stack did.
 
-use super::config::{Recovery, RtoConfig, RtoTimers, RttTiming, TcpConfig, TimeoutPolicy};
+use super::config::{Recovery, RtoArithmetic, RtoConfig, RtoTimers, RttTiming, TcpConfig, TimeoutPolicy};
 use crate::cc::cubic::CubicRules;
 use crate::cc::{Controllers, WindowRules};
 use airtcp_wire::{Bytes, Dur};
@@ -102,6 +102,8 @@ pub fn rfc() -> TcpConfig {
             expire_tick: Dur::ZERO,
             timing: RttTiming::EveryAck,
             timers: RtoTimers::Connection,
+            arithmetic: RtoArithmetic::Exact,
+            restart_at_fast_retransmit: false,
             min_on_variance: false,
         },
         time_wait: Dur::from_secs(60),
@@ -174,10 +176,12 @@ fn ns2(packet_size: u32) -> TcpConfig {
         nagle: false,
         ack_every: 1,
         recovery: Recovery::RenoNs2,
+        windows: WindowRules::Ns2Whole,
         rto: RtoConfig {
-            initial: Dur::from_secs(3),
-            max: Dur::from_secs(60),
+            initial: Dur::from_secs(6),
             timing: RttTiming::OneAtATime,
+            arithmetic: RtoArithmetic::Ticks,
+            restart_at_fast_retransmit: true,
             ..rfc.rto.clone()
         },
         ..rfc
@@ -217,7 +221,8 @@ pub fn ns2_2_35() -> TcpConfig {
     let base = ns2_2_26();
     TcpConfig {
         recovery: Recovery::Reno,
-        rto: RtoConfig { min: Dur::from_millis(200), ..base.rto.clone() },
+        windows: WindowRules::Ns2,
+        rto: RtoConfig { initial: Dur::from_secs(3), min: Dur::from_millis(200), ..base.rto.clone() },
         ..base
     }
 }

@@ -1,6 +1,6 @@
 //! SRTT, RTTVAR and the RTO (RFC 6298).
 
-use super::config::RtoConfig;
+use super::config::{RtoArithmetic, RtoConfig};
 use airtcp_wire::{Dur, Time};
 
 /// The RTT estimator and the retransmission timeout that follows from it.
@@ -48,9 +48,9 @@ impl RttEstimator {
         self.min = self.min.min(rtt);
     }
 
-    /// A round trip took `rtt`; SND.UNA and SND.NXT now tell Linux's variance when a round trip is over.
-    pub fn on_sample(&mut self, rtt: Dur, una: u64, nxt: u64) {
-        let rtt = in_ticks(rtt, self.config.measure_tick);
+    /// A round trip that ends at `now` took `rtt`; SND.UNA and SND.NXT now tell Linux's variance when a round trip is over.
+    pub fn on_sample(&mut self, now: Time, rtt: Dur, una: u64, nxt: u64) {
+        let rtt = in_ticks(now, rtt, self.config.measure_tick);
         // RFC 6298 §5.7 and Karn: an unambiguous sample ends the back-off.
         self.backoff = 0;
         if !self.has_sample {
@@ -62,12 +62,15 @@ impl RttEstimator {
         } else {
             // RFC 6298 §2 (2.3): RTTVAR first, from the old SRTT.
             let error = Dur(self.srtt.0.abs_diff(rtt.0));
-            if self.config.min_on_variance {
+            if self.config.arithmetic == RtoArithmetic::Ticks {
+                (self.srtt, self.rttvar) = self.smooth_in_ticks(rtt);
+            } else if self.config.min_on_variance {
                 self.rttvar = self.slow_decay(rtt, error, una, nxt);
+                self.srtt = smooth(self.srtt, rtt, self.config.alpha);
             } else {
                 self.rttvar = smooth(self.rttvar, error, self.config.beta);
+                self.srtt = smooth(self.srtt, rtt, self.config.alpha);
             }
-            self.srtt = smooth(self.srtt, rtt, self.config.alpha);
         }
         self.recompute();
     }
@@ -90,11 +93,28 @@ impl RttEstimator {
         rttvar
     }
 
+    /// ns-2: integers, which are cut off where they are taken for whole ticks. SRTT and RTTVAR as they are then.
+    fn smooth_in_ticks(&self, rtt: Dur) -> (Dur, Dur) {
+        let RtoConfig { measure_tick, alpha, beta, .. } = self.config;
+        // Where nothing ticks the parts are nanoseconds.
+        let tick = measure_tick.max(Dur(8));
+        let (eighths, quarters) = (Fraction { tick, parts: 8 }, Fraction { tick, parts: 4 });
+        let (srtt, rttvar) = (eighths.count(self.srtt), quarters.count(self.rttvar));
+        let error = eighths.count(rtt) / 8 - srtt / 8;
+        let srtt = srtt + (8.0 * alpha * error as f64) as i64;
+        let rttvar = rttvar + (4.0 * beta * (error.abs() - rttvar / 4) as f64) as i64;
+        (eighths.time(srtt), quarters.time(rttvar))
+    }
+
     fn recompute(&mut self) {
         let RtoConfig { factor, granularity, min, max, min_on_variance, .. } = self.config;
         // RFC 6298 §2 (2.3): RTO = SRTT + max(G, K·RTTVAR).
         let spread = self.rttvar.mul_f64(factor).max(granularity);
-        let rto = if min_on_variance { self.srtt + spread.max(min) } else { (self.srtt + spread).max(min) };
+        let srtt = match self.config.arithmetic {
+            RtoArithmetic::Exact => self.srtt,
+            RtoArithmetic::Ticks => whole_ticks(self.srtt, self.config.measure_tick),
+        };
+        let rto = if min_on_variance { srtt + spread.max(min) } else { (srtt + spread).max(min) };
         self.base = rto.min(max);
     }
 
@@ -139,6 +159,10 @@ impl RttEstimator {
         if self.config.backoff {
             self.backoff += 1;
         }
+        // ns-2: a path that stays silent so long is another one by now.
+        if self.config.arithmetic == RtoArithmetic::Ticks && self.backoff >= 4 {
+            self.has_sample = false;
+        }
     }
 
     /// A spurious timeout has been found: keep RTO above the delay that caused it (RFC 4015 §3.2 step 9).
@@ -176,11 +200,35 @@ fn smooth(old: Dur, sample: Dur, gain: f64) -> Dur {
     Dur((old.0 as f64 + gain * (sample.0 as f64 - old.0 as f64) + 0.5) as u64)
 }
 
-/// `rtt` in whole ticks, at least one, as a clock of that granularity measures it.
-fn in_ticks(rtt: Dur, tick: Dur) -> Dur {
-    match (rtt.0 + tick.0 / 2).checked_div(tick.0) {
-        Some(ticks) => tick * ticks.max(1),
-        None => rtt,
+/// How often a clock ticked in the `rtt` up to `now`, in time; at least once.
+fn in_ticks(now: Time, rtt: Dur, tick: Dur) -> Dur {
+    let ticks_at = |time: u64| time.checked_div(tick.0);
+    match (ticks_at(now.0), ticks_at(now.0.saturating_sub(rtt.0))) {
+        (Some(end), Some(start)) => tick * (end - start).max(1),
+        _ => rtt,
+    }
+}
+
+fn whole_ticks(time: Dur, tick: Dur) -> Dur {
+    time.0.checked_div(tick.0).map_or(time, |ticks| tick * ticks)
+}
+
+/// A tick's fraction as a unit of time.
+#[derive(Clone, Copy)]
+struct Fraction {
+    tick: Dur,
+    parts: u64,
+}
+
+impl Fraction {
+    /// The nearest number of them.
+    fn count(self, time: Dur) -> i64 {
+        ((time.0 * self.parts + self.tick.0 / 2) / self.tick.0) as i64
+    }
+
+    /// At least one of them.
+    fn time(self, count: i64) -> Dur {
+        Dur(self.tick.0 * count.max(1) as u64 / self.parts)
     }
 }
 
@@ -198,10 +246,10 @@ mod tests {
     fn first_and_second_sample_follow_rfc6298_2() {
         let mut rtt = RttEstimator::new(&RtoConfig { min: Dur::ZERO, ..profile::rfc().rto });
         assert_eq!(rtt.rto(), Dur::from_secs(1));
-        rtt.on_sample(Dur::from_millis(800), 0, 0);
+        rtt.on_sample(Time::ZERO, Dur::from_millis(800), 0, 0);
         assert_eq!((rtt.srtt(), rtt.rttvar()), (Dur::from_millis(800), Dur::from_millis(400)));
         assert_eq!(rtt.rto(), Dur::from_millis(2400));
-        rtt.on_sample(Dur::from_millis(400), 0, 0);
+        rtt.on_sample(Time::ZERO, Dur::from_millis(400), 0, 0);
         assert_eq!((rtt.srtt(), rtt.rttvar()), (Dur::from_millis(750), Dur::from_millis(400)));
         assert_eq!(rtt.rto(), Dur::from_millis(2350));
     }
@@ -216,23 +264,59 @@ mod tests {
             })
             .collect();
         assert_eq!(rtos, [2, 4, 8, 16, 32, 60, 60, 60]);
-        rtt.on_sample(Dur::from_millis(100), 0, 0);
+        rtt.on_sample(Time::ZERO, Dur::from_millis(100), 0, 0);
         assert_eq!(rtt.rto(), Dur::from_secs(1));
     }
 
     #[test]
     fn a_ticking_clock_expires_on_its_ticks() {
         let mut rtt = RttEstimator::new(&profile::bsd_1998().rto);
-        rtt.on_sample(Dur::from_millis(10), 0, 0);
+        rtt.on_sample(Time::ZERO, Dur::from_millis(10), 0, 0);
         assert_eq!(rtt.srtt(), Dur::from_millis(500));
         assert_eq!(rtt.deadline(Time(700_000_000)).0 % 500_000_000, 0);
+    }
+
+    /// A hundred samples of `rtt_ms`, each one an even number of ms after the last.
+    fn ns2_after(rtt_ms: u64) -> RttEstimator {
+        let mut rtt = RttEstimator::new(&RtoConfig { min: Dur::ZERO, ..profile::ns2_2_35().rto });
+        for at in 1..=100 {
+            rtt.on_sample(Time(at * 1_000_000_000), Dur::from_millis(rtt_ms), 0, 0);
+        }
+        rtt
+    }
+
+    /// ns-2's tcp.cc: RTTVAR in quarters of a tick stays at three of them where the round trip never varies.
+    #[test]
+    fn ns2s_variance_does_not_decay_to_nothing() {
+        let rtt = ns2_after(200);
+        assert_eq!((rtt.srtt(), rtt.rttvar()), (Dur::from_millis(200), Dur::from_micros(7500)));
+        assert_eq!(rtt.rto(), Dur::from_millis(230));
+    }
+
+    /// What is below a tick still is one.
+    #[test]
+    fn ns2_counts_whole_ticks() {
+        assert_eq!(ns2_after(3).srtt(), Dur::from_millis(10));
+        assert_eq!(ns2_after(204).rto(), Dur::from_millis(210 + 30));
+    }
+
+    /// tcp.cc, `rtt_backoff`: the next sample is as good as the first; until then the RTO stays.
+    #[test]
+    fn ns2_forgets_srtt_at_the_fourth_backoff() {
+        for (expiries, rto_ms) in [(3, 230), (4, 600)] {
+            let mut rtt = ns2_after(200);
+            (0..expiries).for_each(|_| rtt.on_expiry());
+            assert_eq!(rtt.rto(), Dur::from_millis(230 << expiries));
+            rtt.on_sample(Time(200_000_000_000), Dur::from_millis(200), 0, 0);
+            assert_eq!(rtt.rto(), Dur::from_millis(rto_ms), "{expiries}");
+        }
     }
 
     #[test]
     fn linux_keeps_200_ms_above_srtt() {
         let mut rtt = RttEstimator::new(&profile::linux().rto);
         for _ in 0..100 {
-            rtt.on_sample(Dur::from_millis(50), 0, 0);
+            rtt.on_sample(Time::ZERO, Dur::from_millis(50), 0, 0);
         }
         assert_eq!(rtt.rto(), Dur::from_millis(250));
     }
@@ -265,7 +349,7 @@ mod tests {
             let config = RtoConfig { granularity: Dur(granularity), min: Dur::ZERO, max: Dur::MAX, ..rfc };
             let (mut rtt, mut expected) = (RttEstimator::new(&config), Rfc6298::default());
             for sample in samples {
-                rtt.on_sample(Dur(sample), 0, 0);
+                rtt.on_sample(Time::ZERO, Dur(sample), 0, 0);
                 prop_assert_eq!(rtt.rto().0, expected.sample(sample, granularity));
             }
         }
@@ -275,7 +359,7 @@ mod tests {
             let config = (profile::PROFILES[profile].config)().rto;
             let mut rtt = RttEstimator::new(&config);
             for (i, &sample) in samples.iter().enumerate() {
-                if sample % 3 == 0 { rtt.on_expiry() } else { rtt.on_sample(Dur(sample), i as u64, i as u64 + 10) }
+                if sample % 3 == 0 { rtt.on_expiry() } else { rtt.on_sample(Time::ZERO, Dur(sample), i as u64, i as u64 + 10) }
                 prop_assert!(rtt.rto() >= config.min.min(config.initial) && rtt.rto() <= config.max);
             }
         }

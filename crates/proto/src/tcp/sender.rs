@@ -63,6 +63,7 @@ pub struct Sender {
     policy: Box<dyn LossRecovery>,
     timeout_policy: TimeoutPolicy,
     has_nagle: bool,
+    restarts_at_fast_retransmit: bool,
     timing: RttTiming,
     /// End and send time of the one segment that is timed (Karn).
     timed: Option<(u64, Time)>,
@@ -97,6 +98,7 @@ impl Sender {
             policy: recovery::build(config, has_sack),
             timeout_policy: config.timeout_policy,
             has_nagle: config.nagle,
+            restarts_at_fast_retransmit: config.rto.restart_at_fast_retransmit,
             timing: config.rto.timing,
             timed: None,
             pacer: None,
@@ -352,7 +354,7 @@ impl Sender {
         };
         if let Some(sample) = sample {
             self.last_rtt = Some(originals.newest.map_or(sample, since));
-            self.core.handle_rtt(sample, self.last_rtt.unwrap_or(sample));
+            self.core.handle_rtt(now, sample, self.last_rtt.unwrap_or(sample));
         }
     }
 
@@ -620,7 +622,8 @@ impl Sender {
         self.core.stats.retransmitted_bytes += self.payload(&sent);
         // Karn: no sample from a segment whose range has been resent.
         self.timed = self.timed.filter(|(end, _)| *end <= sent.start);
-        if index == 0 && self.policy.rearms_timer() {
+        let restarts = self.restarts_at_fast_retransmit && reason == Reason::FastRetransmit;
+        if index == 0 && (restarts || self.policy.rearms_timer()) {
             self.rto_deadline = self.core.rtt.deadline(now);
         }
         self.after_send(now, &sent);

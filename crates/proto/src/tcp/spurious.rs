@@ -142,7 +142,7 @@ impl Spurious {
 
     /// Step 4: the first acceptable ACK decides; later ones say nothing. In Linux they may.
     pub fn close_eifel(&mut self, ack: &AckSummary) {
-        if self.rules == WindowRules::Rfc && ack.acked > 0 && self.f_rto == FRto::Idle {
+        if self.rules != WindowRules::Linux && ack.acked > 0 && self.f_rto == FRto::Idle {
             self.episode = None;
         }
     }

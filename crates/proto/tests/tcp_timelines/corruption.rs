@@ -143,3 +143,13 @@ fn retransmissions_are_ecn_capable_only_in_the_older_form() {
         assert_eq!(marks[..2], [(0, expected), (10, Ecn::Ect0)]);
     }
 }
+
+/// RFC 3168 §6.1.2: CWR is on the first new segment after a reduction. In the older form the retransmission has it.
+#[test]
+fn retransmissions_carry_cwr_only_in_the_older_form() {
+    for (ecn_retransmissions, first) in [(false, 10), (true, 0)] {
+        let mut script = ten_out(&TcpConfig { ecn: true, ecn_retransmissions, ..plain() });
+        script.acks(0, 10);
+        assert_eq!(reduced(&mut script), [first]);
+    }
+}

@@ -1,6 +1,7 @@
 //! Tahoe, Reno, NewReno, SACK, RACK-TLP.
 
 use crate::script::{MSS, Script, plain};
+use airtcp_proto::cc::WindowRules;
 use airtcp_proto::tcp::{Reason, Recovery, TcpConfig, TimeoutPolicy};
 use airtcp_wire::Flags;
 
@@ -90,6 +91,28 @@ fn ns2_reno_inflates_without_a_retransmission_after_a_timeout() {
     assert_eq!(script.windows().0, cwnd + 1, "slow start goes on");
     script.acks(11, 3);
     assert!(script.sent_why().iter().any(|sent| (sent.1, sent.2) == (11, Reason::FastRetransmit)));
+}
+
+/// RFC 5681 §3.1 eq. (4) halves what is outstanding. ns-2's `slowdown` halves cwnd, before 2006 with `int(cwnd)/2`.
+#[test]
+fn ns2_halves_cwnd_and_not_what_is_outstanding() {
+    for (windows, expected) in
+        [(WindowRules::Rfc, 3500), (WindowRules::Ns2, 5500), (WindowRules::Ns2Whole, 5000)]
+    {
+        let mut script = Script::opened(&TcpConfig { windows, ..plain() }, 11);
+        script.write(7).at(200).acks(0, 3);
+        assert_eq!(script.view().ssthresh, expected, "{windows:?}");
+    }
+}
+
+/// The timer expires twice on the same segment: RFC 5681 §3.1 holds ssthresh, ns-2 halves what is left of cwnd.
+#[test]
+fn ns2_halves_at_each_timeout() {
+    for (windows, expected) in [(WindowRules::Rfc, 5000), (WindowRules::Ns2, 2000)] {
+        let mut script = Script::opened(&TcpConfig { windows, ..plain() }, 10);
+        script.write(10).at(5_000);
+        assert_eq!(script.view().ssthresh, expected, "{windows:?}");
+    }
 }
 
 /// RFC 6582 §3.2 step 3: a partial ACK resends the next hole, deflates by what it acknowledges and adds a segment back;

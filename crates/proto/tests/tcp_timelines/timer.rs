@@ -47,6 +47,19 @@ fn new_data_acknowledged_restarts_the_timer() {
     assert_eq!(times(&mut script), [] as [u64; 0]);
 }
 
+/// A fast retransmit brings no new data, and RFC 6298 §5 leaves the timer alone; ns-2's `dupack_action` sets it anew.
+#[test]
+fn a_fast_retransmit_restarts_ns2s_timer() {
+    for (restarts, expiry) in [(false, 1100), (true, 1200)] {
+        let mut config = plain();
+        config.rto.restart_at_fast_retransmit = restarts;
+        let mut script = Script::opened(&config, 10);
+        script.write(10).at(200).acks(0, 3);
+        script.at(1_500);
+        assert_eq!(times(&mut script), [expiry]);
+    }
+}
+
 /// RFC 6298 §5.2: all acknowledged, the timer is off.
 #[test]
 fn all_acknowledged_turns_the_timer_off() {

@@ -68,6 +68,8 @@ const RULES: &[(&str, Rule)] = &[
     ("rto.expire_tick", Fixed("the kernel's timers follow no clock tick of that kind")),
     ("rto.timing", Fixed("the kernel times every acknowledgment")),
     ("rto.timers", Fixed("the kernel has one retransmission timer a connection")),
+    ("rto.arithmetic", Fixed("the kernel keeps SRTT and RTTVAR in microseconds")),
+    ("rto.restart_at_fast_retransmit", Fixed("the kernel's timer starts anew with what is acknowledged")),
     ("rto.min_on_variance", Elsewhere),
     ("time_wait", Small("TIME-WAIT lasts 60 s in the kernel")),
     ("max_retries", Set(|config, form| form.sysctl("tcp_retries2", config.max_retries))),

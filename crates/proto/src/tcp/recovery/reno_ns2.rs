@@ -28,11 +28,6 @@ impl LossRecovery for RenoNs2 {
     fn on_timeout(&mut self) {
         self.has_timed_out = true;
     }
-
-    /// Its timer is set anew with each fast retransmit.
-    fn rearms_timer(&self) -> bool {
-        true
-    }
 }
 
 impl RenoNs2 {
