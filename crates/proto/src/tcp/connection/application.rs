@@ -1,0 +1,123 @@
+//! The application's side: its calls, and what can be asked.
+
+use super::{Connection, Event, SenderView, State, Stats};
+use crate::tcp::core::Phase;
+use airtcp_wire::{Dur, Flags, Segment, Time};
+
+impl Connection {
+    #[inline]
+    pub fn poll_event(&mut self) -> Option<Event> {
+        if self.events == 0 {
+            return None;
+        }
+        let event = Event::ALL[self.events.trailing_zeros() as usize];
+        self.events &= self.events - 1;
+        Some(event)
+    }
+
+    pub(super) fn notify(&mut self, event: Event) {
+        self.events |= 1 << event as u8;
+    }
+
+    /// The application has `bytes` more to send. Not to be called after [`close`](Connection::close).
+    pub fn write(&mut self, bytes: u64) {
+        self.sender.write(bytes);
+    }
+
+    /// For a stream of virtual bytes: exactly `bytes` wait to be sent, whatever was said to wait before.
+    pub fn set_unsent(&mut self, bytes: u64) {
+        self.sender.set_unsent(bytes);
+    }
+
+    /// Bytes of new data that would leave at `now`.
+    pub fn allowance(&self, now: Time) -> u64 {
+        match self.state {
+            State::Established | State::CloseWait => self.sender.allowance(now),
+            _ => 0,
+        }
+    }
+
+    /// For the data TCP of a circuit (paper 000 §6, F2): on so many duplicate ACKs, its first unacknowledged segment is
+    /// resent again.
+    pub fn repeat_first_every(&mut self, duplicates: u32) {
+        self.sender.core.repeat_every = duplicates.max(1);
+    }
+
+    /// Bytes received in order and not yet read.
+    #[inline]
+    pub fn readable(&self) -> u64 {
+        self.receiver.readable()
+    }
+
+    /// The application takes `bytes`, at most what is readable; the window opens by as much.
+    #[inline]
+    pub fn read(&mut self, bytes: u64) {
+        self.receiver.read(bytes);
+    }
+
+    /// Has every byte of the peer's stream in `start..end` arrived?
+    pub fn has_received(&self, start: u64, end: u64) -> bool {
+        self.receiver.reassembly.contains(start + 1, end + 1)
+    }
+
+    /// Bytes of the peer's stream received in order.
+    pub fn received(&self) -> u64 {
+        self.receiver.received()
+    }
+
+    /// Stream offset of the first payload byte of a segment that is about to be handled; `None` if it is no part of the
+    /// stream.
+    pub fn payload_offset(&self, segment: &Segment) -> Option<u64> {
+        let skipped = u64::from(segment.flags.contains(Flags::SYN));
+        (self.receiver.position(segment)? + skipped).checked_sub(1)
+    }
+
+    /// Stream offset at which the receive window ends: what lies beyond is not kept.
+    pub fn receive_limit(&self) -> u64 {
+        self.receiver.limit()
+    }
+
+    /// Bytes of our stream acknowledged.
+    pub fn acknowledged(&self) -> u64 {
+        let core = &self.sender.core;
+        core.una.saturating_sub(1 + u64::from(self.sender.is_finished()))
+    }
+
+    /// The RTT sample that the last `handle_segment` took.
+    #[inline]
+    pub fn last_rtt(&self) -> Option<Dur> {
+        self.sender.last_rtt
+    }
+
+    #[inline]
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    pub fn sender_view(&self) -> SenderView {
+        let core = &self.sender.core;
+        SenderView {
+            cwnd: core.window(),
+            ssthresh: core.cc.ssthresh(),
+            mss: core.mss,
+            srtt: core.rtt.srtt(),
+            rttvar: core.rtt.rttvar(),
+            rto: core.rtt.rto(),
+            in_flight: core.board.in_flight(),
+            una: core.una.saturating_sub(1),
+            nxt: core.nxt.saturating_sub(1),
+            peer_window: self.sender.peer_window(),
+            in_recovery: core.phase != Phase::Open,
+        }
+    }
+
+    /// Segments and ranges that are kept: what the connection's memory grows with. Bounded by the two windows.
+    pub fn kept(&self) -> usize {
+        self.sender.kept() + self.receiver.reassembly.kept()
+    }
+
+    #[inline]
+    pub fn stats(&self) -> &Stats {
+        &self.sender.core.stats
+    }
+}

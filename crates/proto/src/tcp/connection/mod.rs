@@ -1,0 +1,111 @@
+//! One TCP connection, from the handshake to TIME-WAIT.
+
+mod acks;
+mod application;
+mod arrival;
+mod closing;
+mod opening;
+mod output;
+mod told;
+
+pub use told::{Event, Reason, SenderView, State, Stats, Transmit};
+
+use super::config::TcpConfig;
+use super::handshake::{ControllerFactory, Negotiated};
+use super::receiver::Receiver;
+use super::sender::Sender;
+use crate::cc::RegistryError;
+use airtcp_wire::{Ecn, Segment, Seq, Time};
+
+/// A TCP endpoint. See [`crate::machine`] for how it is driven.
+pub struct Connection {
+    config: Box<TcpConfig>,
+    factory: ControllerFactory,
+    state: State,
+    iss: Seq,
+    negotiated: Negotiated,
+    sender: Sender,
+    receiver: Receiver,
+    time_wait_deadline: Time,
+    reset_due: Option<Segment>,
+    events: u8,
+    clock: Time,
+}
+
+impl Connection {
+    /// Begins an active open: the first `poll_transmit` yields the SYN.
+    ///
+    /// # Errors
+    /// If the congestion control or one of its parameters is unknown.
+    pub fn connect(config: &TcpConfig, iss: Seq, seed: u64, now: Time) -> Result<Connection, RegistryError> {
+        let mut connection = Connection::new(config, iss, seed, State::SynSent)?;
+        connection.clock = now;
+        Ok(connection)
+    }
+
+    /// A passive open: waits for a SYN.
+    ///
+    /// # Errors
+    /// As [`Connection::connect`].
+    pub fn listen(config: &TcpConfig, iss: Seq, seed: u64) -> Result<Connection, RegistryError> {
+        Connection::new(config, iss, seed, State::Listen)
+    }
+
+    fn new(config: &TcpConfig, iss: Seq, seed: u64, state: State) -> Result<Connection, RegistryError> {
+        let factory = ControllerFactory::new(config, seed)?;
+        let mss = u64::from(config.segment_payload());
+        let cc = factory.before_handshake(config, mss, config.initial_window);
+        Ok(Connection {
+            config: Box::new(config.clone()),
+            factory,
+            state,
+            iss,
+            negotiated: Negotiated { mss, ..Negotiated::default() },
+            sender: Sender::new(config, cc, mss, false),
+            receiver: Receiver::new(config),
+            time_wait_deadline: Time::NEVER,
+            reset_due: None,
+            events: 0,
+            clock: Time::ZERO,
+        })
+    }
+
+    /// A segment has arrived; `ecn` is its IP header's ECN field.
+    pub fn handle_segment(&mut self, now: Time, segment: &Segment, ecn: Ecn) {
+        self.clock = now;
+        self.sender.core.stats.segments_received += 1;
+        self.sender.last_rtt = None;
+        match self.state {
+            State::Closed => {}
+            State::Listen => self.handle_in_listen(segment),
+            State::SynSent => self.handle_in_syn_sent(now, segment),
+            _ => self.handle_synchronized(now, segment, ecn),
+        }
+    }
+
+    /// A timer may have expired.
+    pub fn handle_timeout(&mut self, now: Time) {
+        self.clock = now;
+        self.receiver.acks.handle_timeout(now);
+        if self.time_wait_deadline <= now {
+            self.time_wait_deadline = Time::NEVER;
+            self.finish();
+        }
+        if !matches!(self.state, State::Closed | State::Listen) {
+            self.sender.handle_timeout(now);
+            if self.sender.retries > self.config.max_retries {
+                // RFC 9293 §3.8.3 (R2).
+                self.reset_by_peer();
+            }
+        }
+    }
+
+    /// When `handle_timeout` is wanted.
+    #[inline]
+    pub fn poll_timeout(&self) -> Time {
+        if matches!(self.state, State::Closed | State::Listen) {
+            return Time::NEVER;
+        }
+        self.sender.deadline(self.clock).min(self.receiver.acks.deadline()).min(self.time_wait_deadline)
+    }
+}

@@ -1,0 +1,96 @@
+//! Opening: LISTEN, SYN-SENT, and the SYNs that leave.
+
+use super::{Connection, Event, State, Transmit};
+use crate::tcp::handshake::{Negotiated, negotiate, offer};
+use crate::tcp::recovery::reads_sack;
+use crate::tcp::spurious::timestamp;
+use airtcp_wire::{Ecn, Flags, Segment, Time, Timestamps};
+
+impl Connection {
+    /// RFC 9293 §3.10.7.2.
+    pub(super) fn handle_in_listen(&mut self, segment: &Segment) {
+        if segment.flags.contains(Flags::RST) || !segment.flags.contains(Flags::SYN) {
+            return;
+        }
+        if segment.flags.contains(Flags::ACK) {
+            self.reset_due = Some(Segment { seq: segment.ack, flags: Flags::RST, ..Segment::default() });
+            return;
+        }
+        self.accept_syn(segment);
+        self.state = State::SynReceived;
+    }
+
+    /// RFC 9293 §3.10.7.3.
+    pub(super) fn handle_in_syn_sent(&mut self, now: Time, segment: &Segment) {
+        let flags = segment.flags;
+        let acks_syn = flags.contains(Flags::ACK) && segment.ack == self.iss.at(1);
+        if flags.contains(Flags::ACK) && !acks_syn {
+            if !flags.contains(Flags::RST) {
+                self.reset_due = Some(Segment { seq: segment.ack, flags: Flags::RST, ..Segment::default() });
+            }
+            return;
+        }
+        if flags.contains(Flags::RST) {
+            if acks_syn {
+                self.reset_by_peer();
+            }
+            return;
+        }
+        if !flags.contains(Flags::SYN) {
+            return;
+        }
+        self.accept_syn(segment);
+        if acks_syn {
+            self.take_ack(now, segment);
+            self.establish();
+            self.receiver.acks.demand();
+        } else {
+            // Simultaneous open: our SYN goes out again, now with an ACK.
+            self.state = State::SynReceived;
+            self.sender.core.mark_first_lost();
+        }
+    }
+
+    fn accept_syn(&mut self, segment: &Segment) {
+        self.negotiated = negotiate(&self.config, segment);
+        self.receiver.on_syn(segment, &self.config);
+        self.sender.on_initial_window(u64::from(segment.window));
+    }
+
+    pub(super) fn establish(&mut self) {
+        self.state = State::Established;
+        // RFC 5681 §3.1: after a lost SYN the initial window is one segment.
+        let syn_was_lost = self.sender.core.stats.retransmissions > 0;
+        let initial_window = if syn_was_lost { 1 } else { self.config.initial_window };
+        let Negotiated { mss, sack, .. } = self.negotiated;
+        let cc = self.factory.build(&self.config, mss, initial_window);
+        self.sender.establish(&self.config, cc, mss, sack && reads_sack(&self.config));
+        self.receiver.acks.on_handshake(self.sender.core.rtt.srtt());
+        self.notify(Event::Connected);
+    }
+
+    pub(super) fn poll_syn(&mut self, now: Time, out: &mut Transmit) -> bool {
+        let Some(outgoing) = self.sender.poll_syn(now) else { return false };
+        let mut segment = Segment {
+            seq: self.iss,
+            flags: Flags::SYN,
+            syn: offer(&self.config, self.receiver.window_shift()),
+            timestamps: self.config.timestamps.then(|| Timestamps { value: timestamp(now), echo: 0 }),
+            window: self.config.receive_window.0.min(0xffff) as u16,
+            ..Segment::default()
+        };
+        if self.state == State::SynReceived {
+            segment.flags.set(Flags::ACK);
+            segment.timestamps = segment.timestamps.filter(|_| self.negotiated.timestamps);
+            segment.syn.sack_permitted = self.negotiated.sack;
+            self.receiver.acknowledge_syn(&mut segment);
+            if self.negotiated.ecn {
+                segment.flags.set(Flags::ECE);
+            }
+        } else if self.config.ecn {
+            segment.flags.set(Flags::ECE | Flags::CWR);
+        }
+        *out = Transmit { segment, ecn: Ecn::NotEct, reason: outgoing.reason, offset: 0 };
+        true
+    }
+}

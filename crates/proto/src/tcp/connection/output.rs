@@ -1,0 +1,86 @@
+//! What leaves.
+
+use super::{Connection, Reason, State, Transmit};
+use crate::tcp::sender::Outgoing;
+use crate::tcp::spurious::timestamp;
+use airtcp_wire::{Ecn, Flags, Segment, Time, Timestamps};
+
+impl Connection {
+    /// The next segment to send, if any may be sent now.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
+        let mut transmit = Transmit::default();
+        self.poll_transmit_into(now, &mut transmit).then_some(transmit)
+    }
+
+    /// As [`poll_transmit`](Connection::poll_transmit), into a place that the driver has for it: copying costs more than
+    /// making. Answers whether there was a segment. After an acknowledgment without data there is none.
+    pub fn poll_transmit_into(&mut self, now: Time, out: &mut Transmit) -> bool {
+        self.clock = now;
+        if let Some(segment) = self.reset_due.take() {
+            *out = Transmit { segment, ecn: Ecn::NotEct, reason: Reason::Ack, offset: 0 };
+            return true;
+        }
+        let outgoing = match self.state {
+            State::Closed | State::Listen => return false,
+            State::SynSent | State::SynReceived => return self.poll_syn(now, out),
+            State::TimeWait => None,
+            _ => self.sender.poll(now),
+        };
+        match outgoing {
+            Some(outgoing) => self.data_segment(now, &outgoing, out),
+            None if self.receiver.acks.is_due() => self.pure_ack(now, out),
+            None => return false,
+        }
+        true
+    }
+
+    /// Makes a segment with everything but its sequence space.
+    #[inline]
+    fn header(&mut self, now: Time, position: u64, segment: &mut Segment) {
+        *segment = Segment { seq: self.iss.at(position), flags: Flags::ACK, ..Segment::default() };
+        if self.negotiated.timestamps {
+            segment.timestamps = Some(Timestamps { value: timestamp(now), echo: 0 });
+        }
+        if self.receiver.echoes_congestion() {
+            segment.flags.set(Flags::ECE);
+        }
+        self.receiver.acknowledge(segment);
+    }
+
+    fn pure_ack(&mut self, now: Time, out: &mut Transmit) {
+        self.sender.core.stats.acks_sent += 1;
+        self.header(now, self.sender.core.nxt, &mut out.segment);
+        (out.ecn, out.reason, out.offset) = (Ecn::NotEct, Reason::Ack, 0);
+    }
+
+    fn data_segment(&mut self, now: Time, outgoing: &Outgoing, out: &mut Transmit) {
+        let segment = &mut out.segment;
+        self.header(now, outgoing.start, segment);
+        let mut length = outgoing.end - outgoing.start;
+        if self.sender.is_fin(outgoing.end) {
+            segment.flags.set(Flags::FIN);
+            length -= 1;
+            self.on_fin_sent(outgoing.reason);
+        }
+        segment.len = length as u32;
+        if length > 0 && self.sender.unsent() == 0 {
+            segment.flags.set(Flags::PSH);
+        }
+        let mut ecn = Ecn::NotEct;
+        if self.negotiated.ecn && length > 0 {
+            // RFC 3168 §6.1.5 and §6.1.6: neither retransmissions nor window probes are ECN-capable.
+            ecn = match outgoing.reason {
+                Reason::New => Ecn::Ect0,
+                Reason::WindowProbe => Ecn::NotEct,
+                _ if self.config.ecn_retransmissions => Ecn::Ect0,
+                _ => Ecn::NotEct,
+            };
+            // RFC 3168 §6.1.2: on the first new data after the reduction.
+            let may_tell = outgoing.reason == Reason::New || self.config.ecn_retransmissions;
+            if may_tell && std::mem::take(&mut self.sender.core.owes_cwr) {
+                segment.flags.set(Flags::CWR);
+            }
+        }
+        (out.ecn, out.reason, out.offset) = (ecn, outgoing.reason, outgoing.start - 1);
+    }
+}
