@@ -35,7 +35,8 @@ fn timelines_hold_for_the_kernel() {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
                 while let Some(shelved) = shelf.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    failed.lock().unwrap().extend(failure(shelved));
+                    let failure = failure(shelved);
+                    failed.lock().unwrap().extend(failure);
                 }
             });
         }

@@ -55,8 +55,8 @@ impl<'a> Judge<'a> {
                 Action::Expect(pattern) => self.expect(number, pattern, &mut lines),
                 _ => {
                     self.acted = number;
-                    let fault = faults.iter().find(|(step, _)| *step == number);
-                    let fault = fault.map(|(_, fault)| fault.clone());
+                    let ours = faults.iter().filter(|(step, _)| *step == number);
+                    let fault = joined(ours.map(|(_, fault)| fault.clone()).collect());
                     lines.push(Line { step: Some(number), sent: None, fault });
                 }
             }
@@ -99,8 +99,7 @@ impl<'a> Judge<'a> {
             self.options(pattern, segment),
             (sent.emitted.ecn != pattern.ecn).then(|| format!("IP says {:?}", sent.emitted.ecn)),
         ];
-        let faults: Vec<String> = faults.into_iter().flatten().collect();
-        (!faults.is_empty()).then(|| faults.join(", "))
+        joined(faults.into_iter().flatten().collect())
     }
 
     /// It answers what stands above it, and not what had come before that.
@@ -172,4 +171,8 @@ impl<'a> Judge<'a> {
     fn peers(&self, offset: i64) -> Seq {
         peer::number(peer::ISS, offset)
     }
+}
+
+fn joined(faults: Vec<String>) -> Option<String> {
+    (!faults.is_empty()).then(|| faults.join(", "))
 }

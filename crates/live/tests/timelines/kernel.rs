@@ -13,14 +13,16 @@ use nix::sys::time::TimeSpec;
 use std::os::fd::AsFd;
 use std::time::Instant;
 
-/// A short timer of the kernel's expires with its clock's ticks, 4 ms apart at 250 Hz, and one later than asked for.
-const SHORT_TIMER: Dur = Dur::from_millis(9);
-/// Longer ones wait in a wheel whose levels are ever coarser: (from, grain) in ticks' multiples at 250 Hz.
+/// At 250 Hz the kernel's clock ticks each 4 ms: a short timer is rounded up to a tick, expires one later, and waits for one.
+const SHORT_TIMER: Dur = Dur::from_millis(12);
+/// Longer ones wait in a wheel whose levels are ever coarser: from which time on, and how coarse.
 const LONG_TIMERS: [(Dur, Dur); 3] = [
     (Dur::from_millis(16_000), Dur::from_millis(2048)),
     (Dur::from_millis(2000), Dur::from_millis(256)),
     (Dur::from_millis(250), Dur::from_millis(32)),
 ];
+/// Back-off doubles what an RTO was rounded up by.
+const ROUNDED_UP: u64 = 50;
 
 /// What this process may be late by.
 const LATE: Dur = Dur::from_millis(3);
@@ -77,7 +79,7 @@ impl Kernel {
 impl Stack for Kernel {
     fn lateness_after(&self, idle: Dur) -> Dur {
         let grain = LONG_TIMERS.iter().find(|(from, _)| idle >= *from).map_or(Dur::ZERO, |(_, grain)| *grain);
-        SHORT_TIMER + grain
+        SHORT_TIMER + grain + Dur(idle.0 / ROUNDED_UP)
     }
 
     fn wait(&mut self, until: Time) -> Option<Emitted> {
