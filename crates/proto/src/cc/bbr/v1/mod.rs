@@ -166,21 +166,21 @@ impl CongestionControl for Bbr1 {
             return;
         }
         self.episode.save(self.cwnd, matches!(self.phase, Phase::ProbeRtt(_)));
+        let was_active = self.episode.is_active();
         self.episode.begin(event);
-        self.is_conserving = event.cause == Cause::Loss;
-        if self.is_conserving {
+        if event.cause == Cause::Loss {
+            // One recovery after another is one to Linux, which conserves packets in the first round of the first alone.
+            if was_active {
+                return;
+            }
+            self.is_conserving = true;
             self.rounds.restart(self.total_delivered);
             // Room for the retransmission at hand; ACKs open it from there.
             self.cwnd = event.in_flight + self.mss;
         } else {
+            self.is_conserving = false;
             self.look_again_for_full_pipe();
-            self.cwnd = self.mss;
-        }
-    }
-
-    fn on_recovery_exit(&mut self, _now: Time) {
-        if self.episode.finish() {
-            self.restore_window();
+            self.cwnd = self.mss + event.survivors;
         }
     }
 
