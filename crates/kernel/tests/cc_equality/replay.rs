@@ -144,6 +144,7 @@ impl Replay {
         self.machine.ack(told);
         let (after, counts) = (self.machine.view(), self.machine.counters());
         let is_loss = counts.losses() > counted.losses();
+        let is_echo_answered = counts.ecn_echoes > counted.ecn_echoes;
 
         let now = Time(told.now_us * 1000);
         let rtt = u64::try_from(told.rtt_us).ok().map(dur);
@@ -162,6 +163,7 @@ impl Replay {
             prior_in_flight: u64::from(told.in_flight + told.delivered) * self.mss,
             in_flight: u64::from(told.in_flight) * self.mss,
             in_recovery: before.is_lowering(),
+            in_loss: before.is_loss() && after.is_loss() && !is_echo_answered,
             // With the ACK that tells of a loss nothing grows.
             is_cwnd_limited: told.is_cwnd_limited && !is_loss,
             ece: told.is_echoed,
@@ -177,7 +179,7 @@ impl Replay {
         if is_loss {
             self.congestion(now, Cause::Loss, told.packets_out, false);
         }
-        if counts.ecn_echoes > counted.ecn_echoes {
+        if is_echo_answered {
             self.congestion(now, Cause::Ecn, told.packets_out, false);
         }
     }

@@ -279,8 +279,9 @@ impl<A: Avoidance> CongestionControl for Composed<A> {
     fn on_ack(&mut self, ack: &Ack) {
         self.avoidance.observe(ack, &mut self.window);
         self.slow_start.observe(ack, &mut self.window);
-        // RFC 3168 §6.1.2: no growth on an ACK with ECN-Echo.
-        if ack.in_recovery || ack.ece || !ack.is_cwnd_limited {
+        // RFC 3168 §6.1.2: no growth on an ACK with ECN-Echo. While the receiver waits for CWR, which no retransmission
+        // carries, a timeout's slow start goes on, as in Linux: it has been answered to already.
+        if ack.in_recovery || (ack.ece && !ack.in_loss) || !ack.is_cwnd_limited {
             return;
         }
         let mut acked = self.window.bytes_counted(ack);

@@ -97,6 +97,8 @@ pub struct Ack {
     /// In fast recovery (Reno, NewReno, SACK, RACK) when this ACK arrived, the one that ends it included: no growth for
     /// most controllers. Not while repairing after a timeout, where slow start runs (RFC 5681 §3.1).
     pub in_recovery: bool,
+    /// Repairing after a timeout, for which the window has been reduced.
+    pub in_loss: bool,
     /// The window, not the application or the receiver, is what limited the sender; in slow start also where it used more
     /// than half of the window.
     pub is_cwnd_limited: bool,

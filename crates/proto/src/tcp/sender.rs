@@ -443,6 +443,7 @@ impl Sender {
             prior_in_flight,
             in_flight: core.board.in_flight(),
             in_recovery: core.is_reducing(),
+            in_loss: core.phase == Phase::Loss,
             is_cwnd_limited: self.usage.is_limited(core.cc.cwnd() < core.cc.ssthresh(), core.cc.cwnd()),
             ece: ack.ece,
             peer_timestamp: ack.peer_timestamp,

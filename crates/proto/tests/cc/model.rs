@@ -234,6 +234,7 @@ impl Sender {
             prior_in_flight,
             in_flight: self.in_flight,
             in_recovery: self.in_recovery,
+            in_loss: false,
             is_cwnd_limited,
             ece,
             peer_timestamp: self.peer_timestamp,

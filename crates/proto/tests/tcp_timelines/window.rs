@@ -175,3 +175,15 @@ fn a_probe_octet_that_the_peer_takes_is_not_sent_again() {
     let sent = script.drain();
     assert_eq!((sent[0].1.offset, sent[0].1.segment.len), (2 * MSS + 1, 999));
 }
+
+/// A timeout has answered to what the receiver echoes; no retransmission carries the CWR that it waits for. As in Linux,
+/// slow start goes on all the same: else what was lost would be repaired a segment a round trip.
+#[test]
+fn slow_start_after_a_timeout_goes_on_while_congestion_is_echoed() {
+    let mut script = Script::opened(&TcpConfig { ecn: true, ..plain() }, 10);
+    script.write(10).drain();
+    script.at(1200).ack_with(1, Flags::ECE).at(1300).ack_with(3, Flags::ECE);
+    assert_eq!(script.windows(), (3, 5));
+    script.at(1400).ack_with(6, Flags::ECE);
+    assert_eq!(script.windows(), (4, 5));
+}

@@ -485,8 +485,11 @@ void BPF_PROG(cong_avoid, struct sock *sk, __u32 ack, __u32 acked)
 	struct window window = window_of(sk);
 	__u64 acked_q16;
 
-	/* RFC 3168 §6.1.2: no growth on an ACK with ECN-Echo. Nor on the one that ends recovery. */
-	if (has_ecn_echo(sk) || state->was_lowering || !is_cwnd_limited(tcp_sk(sk)))
+	/* RFC 3168 §6.1.2: no growth on an ACK with ECN-Echo, but for the slow start after a timeout, which has answered. */
+	if (has_ecn_echo(sk) && ca_state(sk) != TCP_CA_Loss)
+		return;
+	/* Nor on the one that ends recovery. */
+	if (state->was_lowering || !is_cwnd_limited(tcp_sk(sk)))
 		return;
 	/* What SACK has reported before has left the network before: it does not count again when the hole closes. */
 	acked = smaller(smaller(acked, state->acked), WINDOW_MAX);

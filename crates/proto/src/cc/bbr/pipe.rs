@@ -220,6 +220,7 @@ impl<C: CongestionControl + ?Sized> Pipe<C> {
             prior_in_flight,
             in_flight: self.in_flight,
             in_recovery: self.in_recovery,
+            in_loss: false,
             is_cwnd_limited: prior_in_flight + MSS > self.cc.cwnd(),
             ece: false,
             peer_timestamp: None,
