@@ -1,9 +1,10 @@
 //! Westwood+: one sample a round trip, so that compressed ACKs do not inflate it.
 
-use super::{Estimator, Interval, Westwood};
+use super::{AckedCount, Interval};
 use crate::cc::registry::{ControllerSpec, Param, Values};
-use crate::cc::{Ack, Build, Composed, CongestionControl};
-use airtcp_wire::Dur;
+use crate::cc::reno::Reno;
+use crate::cc::{Ack, Avoidance, Build, Cause, Composed, Congestion, CongestionControl, Window, WindowRules};
+use airtcp_wire::{Dur, Time};
 
 pub const SPEC: ControllerSpec = ControllerSpec {
     name: "westwood-plus",
@@ -38,30 +39,98 @@ pub const SPEC: ControllerSpec = ControllerSpec {
 };
 
 fn build(build: &Build, values: &Values) -> Box<dyn CongestionControl> {
-    let estimator = EveryRoundTrip {
+    let estimate = Estimate {
         gain: values.get("filter_gain"),
         has_two_stages: values.get("filter_stages") >= 1.5,
-        interval_min: Dur::from_secs_f64(values.get("interval_min_ms") / 1e3),
-        interval: Interval::default(),
         first_stage: 0.0,
         bandwidth: 0.0,
     };
-    Box::new(Composed::new(build, Westwood::new(estimator, Dur::MAX)))
+    let interval_min = Dur::from_secs_f64(values.get("interval_min_ms") / 1e3);
+    Box::new(Composed::new(build, WestwoodPlus::new(interval_min, estimate)))
+}
+
+/// By Linux's rules Reno's window while a loss is being repaired, and what that makes of B; then B·RTTmin, though that may be
+/// larger than the window in which the loss happened. By others B·RTTmin at once.
+#[derive(Clone, Debug)]
+struct WestwoodPlus {
+    interval_min: Dur,
+    estimate: Estimate,
+    count: AckedCount,
+    interval: Interval,
+    /// The last round trip.
+    rtt: Dur,
+    min_rtt: Dur,
+    /// After a timeout the path may be another one: RTTmin begins with the next round trip.
+    is_min_rtt_old: bool,
+    is_repairing: bool,
+}
+
+impl WestwoodPlus {
+    fn new(interval_min: Dur, estimate: Estimate) -> WestwoodPlus {
+        WestwoodPlus {
+            interval_min,
+            estimate,
+            count: AckedCount::default(),
+            interval: Interval::default(),
+            rtt: Dur::ZERO,
+            min_rtt: Dur::ZERO,
+            is_min_rtt_old: true,
+            is_repairing: false,
+        }
+    }
+
+    /// B·RTTmin as ssthresh.
+    fn pipe(&self, window: &Window) -> u64 {
+        window.ssthresh_for(self.estimate.bandwidth * self.min_rtt.as_secs_f64())
+    }
+}
+
+impl Avoidance for WestwoodPlus {
+    fn observe(&mut self, ack: &Ack, window: &mut Window) {
+        if let Some(rtt) = ack.rtt {
+            self.rtt = rtt;
+            let is_old = std::mem::take(&mut self.is_min_rtt_old);
+            self.min_rtt = if is_old { rtt } else { self.min_rtt.min(rtt) };
+        }
+        let acked = self.count.count(ack, window.mss);
+        if let Some((bytes, length)) = self.interval.close(ack.now, acked, self.rtt.max(self.interval_min)) {
+            self.estimate.add(bytes / length);
+        }
+    }
+
+    fn increase(&mut self, _ack: &Ack, acked: u64, window: &mut Window) {
+        window.grow_additively(acked, 1.0);
+    }
+
+    fn reduce(&mut self, event: &Congestion, window: &Window) -> Option<u64> {
+        self.is_repairing = event.cause == Cause::Loss && window.rules == WindowRules::Linux;
+        if self.is_repairing { Reno.reduce(event, window) } else { Some(self.pipe(window)) }
+    }
+
+    fn timed_out(&mut self) {
+        self.is_repairing = false;
+        self.is_min_rtt_old = true;
+    }
+
+    fn recovered(&mut self, _now: Time, window: &mut Window) {
+        if std::mem::take(&mut self.is_repairing) {
+            window.ssthresh = self.pipe(window);
+            window.cwnd = window.ssthresh;
+        }
+    }
 }
 
 /// Bandwidths in bytes per second.
 #[derive(Clone, Debug)]
-struct EveryRoundTrip {
+struct Estimate {
     gain: f64,
     has_two_stages: bool,
-    interval_min: Dur,
-    interval: Interval,
     first_stage: f64,
     bandwidth: f64,
 }
 
-impl EveryRoundTrip {
-    fn filter(&mut self, sample: f64) {
+impl Estimate {
+    fn add(&mut self, sample: f64) {
         if self.bandwidth == 0.0 {
             (self.first_stage, self.bandwidth) = (sample, sample);
             return;
@@ -72,18 +141,5 @@ impl EveryRoundTrip {
         } else {
             self.first_stage
         };
-    }
-}
-
-impl Estimator for EveryRoundTrip {
-    fn sample(&mut self, ack: &Ack, acked: u64, _mss: u64) {
-        let at_least = ack.srtt.max(self.interval_min);
-        if let Some((bytes, length)) = self.interval.close(ack.now, acked, at_least) {
-            self.filter(bytes / length);
-        }
-    }
-
-    fn bandwidth(&self) -> f64 {
-        self.bandwidth
     }
 }

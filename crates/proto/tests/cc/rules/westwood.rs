@@ -2,6 +2,7 @@
 
 use super::{assert_near, avoiding};
 use crate::model::Sender;
+use airtcp_proto::cc::{Build, WindowRules};
 use airtcp_wire::{Dur, Time};
 
 const MEMBERS: [&str; 3] = ["westwood", "westwood-nr", "westwood-plus"];
@@ -16,7 +17,11 @@ fn pipe_by(name: &str) -> f64 {
 
 /// A sender of a window of 40 over a pipe of ten and a half, whose ACKs have come every 10 ms for `seconds`.
 fn clocked(name: &str, params: &[(&str, f64)], seconds: u64) -> Sender {
-    let mut sender = Sender::new(name, params, &avoiding(40));
+    clocked_by(WindowRules::Rfc, name, params, seconds)
+}
+
+fn clocked_by(windows: WindowRules, name: &str, params: &[(&str, f64)], seconds: u64) -> Sender {
+    let mut sender = Sender::new(name, params, &Build { windows, ..avoiding(40) });
     sender.receive_window = 40_000;
     sender.fill();
     sender.wait(RTT_MIN);
@@ -60,6 +65,24 @@ fn loss_leaves_the_pipe() {
         lose(&mut sender);
         assert_near(sender.ssthresh(), pipe_by(name), 0.2);
         assert_near(sender.cwnd(), pipe_by(name), 0.2);
+    }
+}
+
+/// Linux's tcp_westwood: half of the window while the loss is being repaired, then the pipe, and not less where the window
+/// was smaller: a random loss says nothing of the path.
+#[test]
+fn plus_leaves_recovery_with_the_pipe() {
+    let mut sender = clocked_by(WindowRules::Linux, "westwood-plus", &[], 10);
+    for _ in 0..3 {
+        let half = sender.cwnd() / 2.0;
+        lose(&mut sender);
+        assert_near(sender.ssthresh() / half, 1.0, 0.1);
+        while sender.in_recovery {
+            arrive_next(&mut sender);
+        }
+        assert_near(sender.ssthresh(), 10.0, 1.0);
+        assert_near(sender.cwnd(), 10.0, 1.0);
+        clock(&mut sender, Dur::from_millis(500));
     }
 }
 
