@@ -11,16 +11,23 @@ import typer
 from airtcp.cli.console import plain_console, watched
 from airtcp.cli.errors import FAILED, INTERRUPTED, InputError, check_outputs, writing
 from airtcp.failure import Failure, failure_notes
+from airtcp.fidelity import findings
 from airtcp.fidelity.anchor import ANCHOR_MBPS, section
-from airtcp.fidelity.findings import Finding, Journal, Measured, findings
 from airtcp.fidelity.grid import Cell, cells
-from airtcp.fidelity.measure import KERNEL_SEEDS, measure, planned, simulate
+from airtcp.fidelity.journal import Journal, Measured
+from airtcp.fidelity.judge import Compared
+from airtcp.fidelity.measure import Comparer, Repeats, Simulator
 from airtcp.fidelity.page import page, verdict
-from airtcp.fidelity.plot import ratios
-from airtcp.figures.style import save, save_svg, style
+from airtcp.fidelity.plot import differences
+from airtcp.figures.style import save_svg, style
 from airtcp.linux import LinuxError
 
 FIGURES = "figures"
+JOURNAL = "kernel.jsonl"
+MOST = 12
+MOST_QUICK = 3
+ANCHORED = 2
+"""Runs of a cell of the anchor, whose means alone are compared."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +36,19 @@ class Request:
 
     seeds: int | None
     quick: bool
+    recorded: bool
+    traces: Path | None
     out: Path
     docs: Path | None
+
+    @property
+    def pages(self) -> Path:
+        """Where the page is written."""
+        return self.docs or self.out
+
+    @property
+    def most(self) -> int:
+        return self.seeds or (MOST_QUICK if self.quick else MOST)
 
 
 @dataclass
@@ -42,22 +60,42 @@ class _Progress:
     missing: int = 0
 
 
+@dataclass(frozen=True)
+class _Part:
+    """Cells, and how both sides run them."""
+
+    cells: Sequence[Cell]
+    comparer: Comparer
+
+
 def run_fidelity(request: Request) -> None:
     check_outputs(request.out)
-    if request.docs:
-        check_outputs(request.docs / FIGURES)
-    grid = cells(quick=request.quick)
-    anchor = [] if request.quick else list(ANCHOR_MBPS)
-    seeds = request.seeds or (1 if request.quick else KERNEL_SEEDS)
-    with watched("simulating") as watcher:
-        watcher.expect(1)
-        simulated = simulate([*grid, *anchor], seeds)
-        watcher.done("")
-    plan = planned(simulated, seeds)
-    journal = Journal(request.out / "kernel.jsonl")
+    check_outputs(request.pages / FIGURES)
+    try:
+        found = findings.read(request.out / findings.FILE)
+    except findings.FindingsError as error:
+        raise InputError(str(error)) from error
+    journal = Journal(request.out / JOURNAL)
+    simulator = Simulator(request.traces)
+    grid = _Part(
+        cells(quick=request.quick, traces=request.traces),
+        Comparer(simulator, journal, Repeats(most=request.most)),
+    )
+    anchor = _Part(
+        [] if request.quick else list(ANCHOR_MBPS),
+        Comparer(simulator, journal, Repeats(most=min(request.most, ANCHORED))),
+    )
     progress = _Progress()
+    if not request.recorded:
+        _measure([grid, anchor], progress)
+    compared = grid.comparer.compared(grid.cells)
+    anchored = [run for cell in anchor.cells for run in journal.of(cell, ANCHORED)]
+    runs = [run for cell in grid.cells for run in journal.of(cell, request.most)]
+    _finish(request, compared, found, [*runs, *anchored], progress)
+
+
+def _measure(parts: Sequence[_Part], progress: _Progress) -> None:
     with watched("on the kernel") as watcher:
-        watcher.expect(len(journal.missing(plan)))
 
         def done(cell: Cell, outcome: Measured | Failure) -> None:
             watcher.done(cell.scheme)
@@ -65,28 +103,34 @@ def run_fidelity(request: Request) -> None:
                 progress.failures.append(outcome)
 
         try:
-            measure(simulated, journal, done, seeds)
+            for part in parts:
+                part.comparer.measure(part.cells, watcher.expect, done)
         except LinuxError as error:
             raise InputError(str(error)) from error
         except KeyboardInterrupt:
             progress.interrupted = True
-    progress.missing = len(journal.missing(plan))
-    runs = journal.read(plan)
-    goodputs = {cell: each.goodputs_bps for cell, each in simulated.items()}
-    _finish(request, findings(grid, goodputs, runs), runs, progress)
+    progress.missing = sum(len(part.comparer.missing(part.cells)) for part in parts)
 
 
 def _finish(
-    request: Request, found: Sequence[Finding], runs: Sequence[Measured], progress: _Progress
+    request: Request,
+    compared: Sequence[Compared],
+    found: Sequence[findings.Finding],
+    runs: Sequence[Measured],
+    progress: _Progress,
 ) -> None:
     console = plain_console()
-    if found:
-        console.print(verdict(found, progress.missing))
-        kernel = ", ".join(sorted({run.kernel for run in runs}))
-        docs = None if progress.missing else request.docs
-        _write(request.out, docs, found, page(found, section(runs), kernel, progress.missing))
-    if request.docs and progress.missing:
-        console.print(f"{request.docs}/ is left as it was until all have run.")
+    if compared:
+        for line in verdict(compared, found, progress.missing):
+            console.print(line)
+        if not progress.missing:
+            _write(request, compared, _page(compared, found, runs))
+    elif request.recorded:
+        raise InputError(
+            f"{request.out / JOURNAL} has no run of these cells: without --recorded they are made"
+        )
+    if progress.missing:
+        console.print("No page is written until all have run.")
     for note in failure_notes(progress.failures):
         console.print(note)
     if progress.interrupted:
@@ -96,11 +140,14 @@ def _finish(
         raise typer.Exit(FAILED)
 
 
-def _write(out: Path, docs: Path | None, found: Sequence[Finding], text: str) -> None:
-    with style(), writing(out):
-        drawn = ratios(found)
-        save(drawn, out, "fidelity")
-        (out / "fidelity.md").write_text(text, encoding="utf-8")
-        if docs:
-            save_svg(drawn, docs / FIGURES, "fidelity")
-            (docs / "fidelity.md").write_text(text, encoding="utf-8")
+def _page(compared: Sequence[Compared], found: Sequence[findings.Finding], runs: Sequence[Measured]) -> str:
+    kernel, date = (
+        ", ".join(sorted(set(told))) for told in zip(*((r.kernel, r.date) for r in runs), strict=True)
+    )
+    return page(compared, found, section(runs), kernel, date)
+
+
+def _write(request: Request, compared: Sequence[Compared], text: str) -> None:
+    with style(), writing(request.pages):
+        save_svg(differences(compared), request.pages / FIGURES, "fidelity")
+        (request.pages / "fidelity.md").write_text(text, encoding="utf-8")

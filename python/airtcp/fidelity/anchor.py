@@ -6,14 +6,15 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from statistics import fmean
 
-from airtcp.fidelity.findings import CLOSE, Measured
 from airtcp.fidelity.grid import Cell, Point
+from airtcp.fidelity.journal import Measured
 from airtcp.papers.frame.docs import table
 from airtcp.table import percent
 
 BERS = (0.0, 1e-7, 1e-6, 2e-6, 5e-6, 1e-5)
 RTTS_MS = (10.0, 50.0, 100.0)
 CONTROLS = ("reno", "cubic", "bbr")
+CLOSE = 0.1
 # Goodput in Mbit/s over 20 s, at 10 Mbit/s and with a queue of 50 packets; a row an RTT and a control.
 _ROWS = (
     (9.65, 9.63, 8.13, 5.98, 3.64, 2.10),
@@ -47,7 +48,7 @@ def section(runs: Sequence[Measured]) -> Iterator[str]:
     found: dict[Cell, list[float]] = {}
     for run in runs:
         if run.cell in ANCHOR_MBPS:
-            found.setdefault(run.cell, []).append(run.goodput_bps / 1e6)
+            found.setdefault(run.cell, []).append(run.outcome.goodput_bps / 1e6)
     if not found:
         return
     ratios = {cell: fmean(values) / ANCHOR_MBPS[cell] for cell, values in found.items()}

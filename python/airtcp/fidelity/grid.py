@@ -1,16 +1,22 @@
-"""The paths on which simulator and kernel are compared."""
+"""What simulator and kernel are compared on: schemes, paths, and what is sent over them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 
 from airtcp._engine import Scenario
 
 SCHEMES = ("reno", "cubic", "bbr", "westwood-vt", "spectcp")
 MARKING = frozenset({"spectcp"})
 """They wait for marks: their queue is RED with ECN, as in paper 002; that of the others drops its tail."""
+KERNELS_OWN = ("reno", "cubic", "bbr")
 DURATION_S = 20.0
+PACKET_BITS = 12_000
+LEAST_QUEUE = 5
+"""Packets, of the shallow queues."""
 
 
 @dataclass(frozen=True, order=True)
@@ -24,8 +30,10 @@ class Point:
     """Probability that a data packet is lost at random. ACKs are not."""
     ber: float = 0.0
     """Bit error rate, of data and ACKs."""
-    queue_packets: int | None = None
-    """None: one bandwidth-delay product."""
+    queue_packets: int = 0
+    """0: the scenario's default, one bandwidth-delay product and at least 50."""
+    trace: str = ""
+    """Name of a recorded capacity, which then takes the place of the rate."""
 
     @property
     def is_lossy(self) -> bool:
@@ -33,45 +41,128 @@ class Point:
 
     def __str__(self) -> str:
         lost = f"BER {self.ber:g}" if self.ber else f"{self.loss * 100:g} %"
-        return f"{self.rate_mbps:g} Mbit/s, {self.rtt_ms:g} ms, {lost}"
+        capacity = self.trace or f"{self.rate_mbps:g} Mbit/s"
+        queue = f", queue {self.queue_packets}" if self.queue_packets else ""
+        return f"{capacity}, {self.rtt_ms:g} ms, {lost}{queue}"
 
 
 @dataclass(frozen=True, order=True)
 class Cell:
-    """One scheme on one path."""
+    """One scheme on one path; without more, one transfer without an end."""
 
     scheme: str
     point: Point
+    size_kb: int = 0
+    """Above 0: short transfers of so many kB, each on a connection of its own."""
+    beside: str = ""
+    """The scheme of a second flow."""
+
+    def __str__(self) -> str:
+        """As the journal and findings name it."""
+        beside = f" beside {self.beside}" if self.beside else ""
+        size = f", {self.size_kb} kB" if self.size_kb else ""
+        return f"{self.scheme}{beside}: {self.point}{size}"
 
 
 RATES_MBPS = (2.0, 10.0, 50.0)
 RTTS_MS = (10.0, 50.0, 200.0)
 LOSSES = (0.0, 0.001, 0.01, 0.05)
+DEEP_AND_SHALLOW = ("reno", "cubic", "bbr", "westwood-vt")
+QUEUES = (0.25, 4.0)
+"""Of one bandwidth-delay product."""
+SIZES_KB = (10, 100, 1000)
+TRANSFERS = 10
+PAIRS = (("cubic", "cubic"), ("reno", "cubic"), ("bbr", "cubic"), ("westwood-vt", "cubic"))
+TRACES = ("ATT-LTE-driving-2016",)
+TRACE_RTT_MS = 40.0
+TRACE_QUEUE = 200
+TRACE_STEP_S = 5.0
+"""Each seed enters a recording so much later: else all runs would be the same one."""
 
 
-def cells(*, quick: bool = False) -> list[Cell]:
-    """All of the grid; with `quick`, its corners of one rate."""
-    rates, rtts, losses = ((10.0,), (10.0, 200.0), (0.0, 0.01)) if quick else (RATES_MBPS, RTTS_MS, LOSSES)
-    return [Cell(scheme, Point(*at)) for scheme in SCHEMES for at in product(rates, rtts, losses)]
+def cells(*, quick: bool = False, traces: Path | None = None) -> list[Cell]:
+    """All of the grid; with `quick`, a corner of it; recordings only where their folder is known."""
+    if quick:
+        few = [Cell(scheme, Point(10.0, 50.0, loss)) for scheme in SCHEMES for loss in (0.0, 0.01)]
+        deep = [Cell(scheme, Point(10.0, 50.0, queue_packets=200)) for scheme in KERNELS_OWN]
+        short = [Cell(scheme, Point(10.0, 50.0), size_kb=100) for scheme in KERNELS_OWN]
+        return [*few, *deep, *short, Cell("cubic", Point(10.0, 50.0, 1e-4), beside="cubic")]
+    return [*_unlimited(), *_queues(), *_short(), *_pairs(), *(_recorded() if traces else ())]
 
 
-def scenario(cell: Cell) -> Scenario:
-    """One unlimited transfer; half of the RTT each way."""
+def _unlimited() -> Iterator[Cell]:
+    for scheme in SCHEMES:
+        yield from (Cell(scheme, Point(*at)) for at in product(RATES_MBPS, RTTS_MS, LOSSES))
+
+
+def _queues() -> Iterator[Cell]:
+    for scheme, rtt_ms, queue, loss in product(DEEP_AND_SHALLOW, (50.0, 200.0), QUEUES, (0.0, 0.001)):
+        yield Cell(scheme, Point(10.0, rtt_ms, loss, queue_packets=_packets(10.0, rtt_ms, queue)))
+
+
+def _short() -> Iterator[Cell]:
+    for scheme, rtt_ms, loss, size in product(KERNELS_OWN, (50.0, 200.0), (0.0, 0.01), SIZES_KB):
+        yield Cell(scheme, Point(10.0, rtt_ms, loss), size_kb=size)
+
+
+def _pairs() -> Iterator[Cell]:
+    for (scheme, beside), queue in product(PAIRS, (1.0, 4.0)):
+        # A few packets are lost at random, so that seeds differ.
+        yield Cell(scheme, Point(10.0, 50.0, 1e-4, queue_packets=_packets(10.0, 50.0, queue)), beside=beside)
+
+
+def _recorded() -> Iterator[Cell]:
+    for scheme, trace in product(DEEP_AND_SHALLOW, TRACES):
+        yield Cell(scheme, Point(0.0, TRACE_RTT_MS, queue_packets=TRACE_QUEUE, trace=trace))
+
+
+def _packets(rate_mbps: float, rtt_ms: float, products: float) -> int:
+    return max(LEAST_QUEUE, round(products * rate_mbps * 1e3 * rtt_ms / PACKET_BITS))
+
+
+def scenario(cell: Cell, seed: int, traces: Path | None = None) -> Scenario:
+    """Half of the RTT lies on each way. Only recordings depend on the seed here: where one enters them."""
+    start_s = (seed - 1) * TRACE_STEP_S if cell.point.trace else 0.0
+    return Scenario.build(
+        name=str(cell),
+        duration=f"{start_s + _duration_s(cell):g}s",
+        warmup=f"{start_s:g}s",
+        schemes=[cell.scheme],
+        link=[_link(cell, traces)],
+        flow=list(_flows(cell, start_s)),
+    )
+
+
+def _duration_s(cell: Cell) -> float:
+    return 2 * DURATION_S if cell.beside or cell.size_kb >= 1000 else DURATION_S
+
+
+def _link(cell: Cell, traces: Path | None) -> dict[str, object]:
     point = cell.point
     queue: dict[str, object] = {"discipline": "red", "ecn": True} if cell.scheme in MARKING else {}
-    if point.queue_packets is not None:
+    if point.queue_packets:
         queue["packets"] = point.queue_packets
+    reverse: dict[str, object] = {"loss": {"packet": 0, "ber": point.ber}}
     link = {
         "name": "path",
-        "rate": f"{point.rate_mbps:g}Mbit/s",
         "delay": f"{point.rtt_ms / 2:g}ms",
         "loss": {"packet": point.loss, "ber": point.ber},
-        "reverse": {"loss": {"packet": 0, "ber": point.ber}},
+        "reverse": reverse,
         "queue": queue,
     }
-    return Scenario.build(
-        name=f"{cell.scheme}, {point}",
-        duration=f"{DURATION_S:g}s",
-        schemes=[cell.scheme],
-        link=[link],
-    )
+    if point.trace:
+        folder = traces or Path()
+        reverse["trace"] = folder / f"{point.trace}.up"
+        return {**link, "trace": folder / f"{point.trace}.down"}
+    return {**link, "rate": f"{point.rate_mbps:g}Mbit/s"}
+
+
+def _flows(cell: Cell, start_s: float) -> Iterator[dict[str, object]]:
+    main: dict[str, object] = {"name": "main", "start": f"{start_s:g}s"}
+    if cell.size_kb:
+        main["traffic"] = {"kind": "bytes", "size": f"{cell.size_kb * 1000}B"}
+        # The last one has a quarter of the time to itself.
+        main |= {"count": TRANSFERS, "stagger": f"{0.75 * _duration_s(cell):g}s"}
+    yield main
+    if cell.beside:
+        yield {"name": "beside", "scheme": cell.beside}

@@ -1,21 +1,26 @@
-"""Runs the grid, in the simulator and on the kernel."""
+"""Runs cells in the simulator and on the kernel, as often as their intervals need."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from itertools import groupby
-from statistics import fmean
+from os import cpu_count
+from pathlib import Path
 
-from airtcp.compare import Request, compare_all
+from airtcp import jobs
+from airtcp._engine import CancelToken
 from airtcp.failure import Failure
-from airtcp.fidelity.findings import Journal, Measured
-from airtcp.fidelity.grid import DURATION_S, Cell, scenario
+from airtcp.fidelity.grid import Cell, scenario
+from airtcp.fidelity.journal import Journal, Measured, Outcome, outcome
+from airtcp.fidelity.judge import Compared
 from airtcp.linux import Job, KernelRun, run_all
 from airtcp.records import Run
+from airtcp.watching import Silent, Watcher
 
-KERNEL_SEEDS = 3
 PACKETS_PER_S = 19_000.0
 """Over all emulated links together: what two cores keep up with beside the TCPs themselves."""
 AT_A_TIME = (24, 12, 8, 6, 4, 3, 2)
@@ -24,91 +29,163 @@ MOST_LATE = 0.05
 
 
 @dataclass(frozen=True)
-class Simulated:
-    """What the simulator gave for one cell."""
+class Repeats:
+    """How often a cell runs on the kernel."""
 
-    goodputs_bps: list[float]
+    clean: int = 2
+    """At least, where nothing is lost at random."""
+    lossy: int = 3
+    most: int = 12
+
+    def first(self, cell: Cell) -> int:
+        return min(self.most, self.lossy if cell.point.is_lossy else self.clean)
+
+
+@dataclass(frozen=True)
+class _Simulated:
+    """What the simulator gave with one seed."""
+
+    outcome: Outcome
     packets_per_s: float
     """Over the link, both ways."""
 
 
-def simulate(cells: Sequence[Cell], seeds: int = KERNEL_SEEDS) -> dict[Cell, Simulated]:
-    """Raises KeyboardInterrupt."""
-    requests = [Request(scenario(cell).vary(seeds=seeds)) for cell in cells]
-    found = compare_all(requests)
-    if any(comparison.interrupted for comparison in found):
-        raise KeyboardInterrupt
-    return {cell: _simulated(comparison.runs) for cell, comparison in zip(cells, found, strict=True)}
+@dataclass
+class Simulator:
+    """Runs of the simulator, made as they are asked for."""
+
+    traces: Path | None = None
+    watcher: Watcher = field(default_factory=Silent)
+    _known: dict[tuple[Cell, int], _Simulated] = field(default_factory=dict)
+
+    def prepare(self, wanted: Iterable[tuple[Cell, int]]) -> None:
+        """Runs those that are not known yet, on all cores."""
+        todo = [each for each in wanted if each not in self._known]
+        self.watcher.expect(len(todo))
+        cancel = CancelToken()
+
+        def run(each: tuple[Cell, int]) -> tuple[tuple[Cell, int], _Simulated]:
+            cell, seed = each
+            record = scenario(cell, seed, self.traces).run(cell.scheme, seed, cancel=cancel)
+            return each, _simulated(json.loads(record.to_json()))
+
+        def keep(done: tuple[tuple[Cell, int], _Simulated]) -> None:
+            self._known[done[0]] = done[1]
+            self.watcher.done(done[0][0].scheme)
+
+        jobs.run_all(run, todo, cpu_count() or 1, cancel, keep)
+
+    def outcomes(self, cell: Cell, seeds: int) -> list[Outcome]:
+        self.prepare((cell, seed) for seed in range(1, seeds + 1))
+        return [self._known[cell, seed].outcome for seed in range(1, seeds + 1)]
+
+    def packets_per_s(self, cell: Cell, seed: int) -> float:
+        self.prepare([(cell, seed)])
+        return self._known[cell, seed].packets_per_s
 
 
-def _simulated(runs: Sequence[Run]) -> Simulated:
-    packets = [sum(link["packets_arrived"] for link in run["links"]) for run in runs]
-    return Simulated([run["goodput_bps"] for run in runs], fmean(packets) / DURATION_S)
+def _simulated(run: Run) -> _Simulated:
+    packets = sum(link["packets_arrived"] for link in run["links"])
+    return _Simulated(outcome(run), packets / (run["duration_s"] - run["warmup_s"]))
 
 
-def measure(
-    simulated: dict[Cell, Simulated],
-    journal: Journal,
-    on_done: Callable[[Cell, Measured | Failure], object],
-    seeds: int = KERNEL_SEEDS,
-) -> None:
-    """Runs on the kernel what is not in the journal yet, seed by seed.
+@dataclass(frozen=True)
+class Comparer:
+    """Both sides."""
 
-    Runs that send little go side by side, those that send much alone; one that was late is made again, alone.
-    """
-    todo = journal.missing(planned(simulated, seeds))
-    for seed in range(1, seeds + 1):
-        cells = [cell for cell in simulated if (cell, seed) in todo]
-        late: list[Cell] = []
-        for at_a_time, wave in _waves(cells, simulated):
-            late += _run(wave, seed, at_a_time, journal, on_done, most_late=MOST_LATE)
-        _run(late, seed, 1, journal, on_done)
+    simulator: Simulator
+    journal: Journal
+    repeats: Repeats
+
+    def compared(self, cells: Sequence[Cell]) -> list[Compared]:
+        """Those that have run on the kernel."""
+        runs = {cell: self.journal.of(cell, self.repeats.most) for cell in cells}
+        self.simulator.prepare((run.cell, run.seed) for found in runs.values() for run in found)
+        return [
+            Compared(cell, self.simulator.outcomes(cell, len(found)), [run.outcome for run in found])
+            for cell, found in runs.items()
+            if found
+        ]
+
+    def missing(self, cells: Sequence[Cell]) -> list[tuple[Cell, int]]:
+        """The next seed of each cell that needs one more."""
+        settled = {each.cell for each in self.compared(cells) if each.is_settled}
+        counts = {cell: len(self.journal.of(cell, self.repeats.most)) for cell in cells}
+        return [
+            (cell, count + 1)
+            for cell, count in counts.items()
+            if count < self.repeats.first(cell) or (count < self.repeats.most and cell not in settled)
+        ]
+
+    def measure(
+        self,
+        cells: Sequence[Cell],
+        on_round: Callable[[int], object],
+        on_done: Callable[[Cell, Measured | Failure], object],
+    ) -> None:
+        """Runs on the kernel what is missing, a seed of each cell a round, until nothing is.
+
+        `on_round` is told how many runs come next. Runs that send little go side by side, those that send
+        much alone; one that was late is made again, alone. A cell that failed is left at that.
+        """
+        failed: set[Cell] = set()
+
+        def done(cell: Cell, found: Measured | Failure) -> None:
+            if isinstance(found, Failure):
+                failed.add(cell)
+            on_done(cell, found)
+
+        while todo := [each for each in self.missing(cells) if each[0] not in failed]:
+            on_round(len(todo))
+            late: list[tuple[Cell, int]] = []
+            for at_a_time, wave in self._waves(todo):
+                late += self._run(wave, at_a_time, done, MOST_LATE)
+            self._run(late, 1, done, math.inf)
+
+    def _waves(self, todo: Sequence[tuple[Cell, int]]) -> Iterator[tuple[int, list[tuple[Cell, int]]]]:
+        """How many at a time, and which."""
+        self.simulator.prepare(todo)
+
+        def at_a_time(each: tuple[Cell, int]) -> int:
+            fit = PACKETS_PER_S / max(1.0, self.simulator.packets_per_s(*each))
+            return next((n for n in AT_A_TIME if n <= fit), 1)
+
+        for n, wave in groupby(sorted(todo, key=at_a_time), key=at_a_time):
+            yield n, list(wave)
+
+    def _run(
+        self,
+        todo: Sequence[tuple[Cell, int]],
+        at_a_time: int,
+        on_done: Callable[[Cell, Measured | Failure], object],
+        most_late: float,
+    ) -> list[tuple[Cell, int]]:
+        """Answers those that were later than that, which are not kept."""
+        late: list[tuple[Cell, int]] = []
+        planned = [Job(scenario(cell, seed, self.simulator.traces), cell.scheme, seed) for cell, seed in todo]
+        # Two cells may be the same path, in words of their own.
+        cell_of = {id(job): cell for job, (cell, _) in zip(planned, todo, strict=True)}
+
+        def keep(job: Job, told: KernelRun | Failure) -> None:
+            cell = cell_of[id(job)]
+            found = told if isinstance(told, Failure) else _measured(cell, job.seed, told)
+            if isinstance(found, Measured):
+                if found.late_ms > most_late * cell.point.rtt_ms:
+                    late.append((cell, job.seed))
+                    return
+                self.journal.add(found)
+            on_done(cell, found)
+
+        run_all(planned, at_a_time, keep)
+        return late
 
 
-def planned(cells: Iterable[Cell], seeds: int) -> set[tuple[Cell, int]]:
-    """What runs with which seeds: where nothing is lost at random, one run tells as much as several."""
-    return {(cell, seed) for cell in cells for seed in range(1, (seeds if cell.point.is_lossy else 1) + 1)}
-
-
-def _run(
-    cells: Sequence[Cell],
-    seed: int,
-    at_a_time: int,
-    journal: Journal,
-    on_done: Callable[[Cell, Measured | Failure], object],
-    most_late: float = math.inf,
-) -> list[Cell]:
-    """Answers those that were later than that, which are not kept."""
-    late = []
-    jobs = [Job(scenario(cell), cell.scheme, seed) for cell in cells]
-    # Two cells may be the same path, in words of their own.
-    cell_of = {id(job): cell for job, cell in zip(jobs, cells, strict=True)}
-
-    def keep(job: Job, outcome: KernelRun | Failure) -> None:
-        cell = cell_of[id(job)]
-        found = outcome if isinstance(outcome, Failure) else _measured(cell, seed, outcome)
-        if isinstance(found, Measured):
-            if found.late_ms > most_late * cell.point.rtt_ms:
-                late.append(cell)
-                return
-            journal.add(found)
-        on_done(cell, found)
-
-    run_all(jobs, at_a_time, keep)
-    return late
-
-
-def _waves(cells: Sequence[Cell], simulated: dict[Cell, Simulated]) -> Iterator[tuple[int, list[Cell]]]:
-    """How many at a time, and which."""
-
-    def at_a_time(cell: Cell) -> int:
-        fit = PACKETS_PER_S / max(1.0, simulated[cell].packets_per_s)
-        return next((n for n in AT_A_TIME if n <= fit), 1)
-
-    for n, wave in groupby(sorted(cells, key=at_a_time), key=at_a_time):
-        yield n, list(wave)
-
-
-def _measured(cell: Cell, seed: int, outcome: KernelRun) -> Measured:
-    late_ms = outcome.host["lateness"]["mean_us"] / 1000
-    return Measured(cell, seed, outcome.run["goodput_bps"], late_ms, outcome.host["kernel"].partition("-")[0])
+def _measured(cell: Cell, seed: int, told: KernelRun) -> Measured:
+    return Measured(
+        cell,
+        seed,
+        outcome(told.run),
+        round(told.host["lateness"]["mean_us"] / 1000, 4),
+        told.host["kernel"].partition("-")[0],
+        datetime.now(UTC).date().isoformat(),
+    )

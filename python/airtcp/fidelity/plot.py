@@ -1,38 +1,53 @@
-"""Goodput on the kernel over that in the simulator."""
+"""How far the kernel is from the simulator, cell by cell."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import fmean
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from airtcp.fidelity.findings import CLOSE, Finding
 from airtcp.fidelity.grid import SCHEMES
+from airtcp.fidelity.judge import COMPLETION, GOODPUT, RETRANSMITTED, RTT, Aspect, Compared, Judged, Verdict
+from airtcp.fidelity.page import UNITS
 from airtcp.figures.style import COLOURS, GREY, MARKERS, figure, plain_ticks
 
+PANELS = (GOODPUT, COMPLETION, RETRANSMITTED, RTT)
 
-def ratios(found: Sequence[Finding]) -> Figure:
-    """A mark a cell, by what the simulator gives; the band is what counts as close."""
-    drawn = figure(3.2)
-    axes = drawn.subplots()
-    axes.axhspan(1 - CLOSE, 1 + CLOSE, color="#80808030", lw=0)
-    axes.axhline(1, color=GREY, lw=0.8)
+
+def differences(found: Sequence[Compared]) -> Figure:
+    """A panel an aspect, a mark a decided cell; the band is what counts as close."""
+    drawn = figure(5.2)
+    panels = drawn.subplots(2, 2)
+    for axes, aspect in zip(panels.flat, PANELS, strict=True):
+        _panel(axes, aspect, found)
+    drawn.legend(*panels.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(SCHEMES))
+    return drawn
+
+
+def _panel(axes: Axes, aspect: Aspect, found: Sequence[Compared]) -> None:
+    unit = UNITS[aspect]
+    axes.axhspan(-100 * aspect.close, 100 * aspect.close, color="#80808030", lw=0)
+    axes.axhline(0, color=GREY, lw=0.8)
     for place, scheme in enumerate(SCHEMES):
-        mine = [finding for finding in found if finding.cell.scheme == scheme]
+        mine = [each for cell in found if cell.cell.scheme == scheme for each in _decided(cell, aspect)]
         axes.plot(
-            [fmean(finding.simulated) / 1e6 for finding in mine],
-            [finding.ratio for finding in mine],
+            [judged.simulated * unit.factor for judged in mine],
+            [100 * judged.apart.mean for judged in mine],
             MARKERS[place],
             color=COLOURS[place],
-            ms=4,
+            ms=3.5,
             mfc="none",
+            ls="none",
             label=scheme,
         )
-    axes.set_xscale("log")
-    axes.margins(x=0.03)
-    plain_ticks(axes)
-    axes.set_xlabel("goodput in the simulator [Mbit/s]")
-    axes.set_ylabel("kernel / simulator")
-    axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
-    return drawn
+    if aspect.is_ratio:
+        axes.set_xscale("log")
+        plain_ticks(axes)
+    axes.set_xlabel(f"{aspect.name} in the simulator [{unit.name}]")
+    axes.set_ylabel("kernel less simulator " + ("[%]" if aspect.is_ratio else "[points]"))
+
+
+def _decided(cell: Compared, aspect: Aspect) -> list[Judged]:
+    judged = cell.judged(aspect) if aspect in cell.aspects else None
+    return [judged] if judged and judged.verdict is not Verdict.UNDECIDED else []

@@ -1,0 +1,135 @@
+"""How near both sides are to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from statistics import fmean
+
+from airtcp.fidelity.grid import Cell
+from airtcp.fidelity.journal import Outcome
+from airtcp.stats import Estimate, paired_difference, relative_gain
+
+AIM = 0.9
+"""Of the decided cells that should be close."""
+
+
+class Verdict(Enum):
+    CLOSE = "close"
+    OUTSIDE = "outside"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Aspect:
+    """Something in which both are compared: by the ratio of means, or by their difference."""
+
+    name: str
+    of: Callable[[Outcome], float | None]
+    close: float
+    """How far the kernel may be from the simulator."""
+    wide: float
+    """A cell whose interval reaches further than this to either side is undecided."""
+    is_ratio: bool = True
+
+
+GOODPUT = Aspect("goodput", lambda run: run.goodput_bps, 0.05, 0.1)
+COMPLETION = Aspect("completion time", lambda run: run.completion_s, 0.1, 0.1)
+RETRANSMITTED = Aspect("retransmitted share", lambda run: run.retransmitted, 0.005, 0.01, is_ratio=False)
+RTT = Aspect("median RTT", lambda run: run.rtt_ms, 0.1, 0.1)
+SHARE = Aspect("share of the first of two flows", lambda run: run.first, 0.05, 0.1, is_ratio=False)
+ASPECTS = (GOODPUT, COMPLETION, RETRANSMITTED, RTT, SHARE)
+FAR = 0.1
+"""A goodput further away than this wants an explanation."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One aspect of one cell."""
+
+    aspect: Aspect
+    simulated: float
+    measured: float
+    """Means."""
+    apart: Estimate
+    """The kernel less the simulator; of a ratio, as a share of the simulator's."""
+
+    @property
+    def verdict(self) -> Verdict:
+        half_width = self.apart.half_width
+        if half_width is None or half_width > self.aspect.wide:
+            return Verdict.UNDECIDED
+        return Verdict.CLOSE if abs(self.apart.mean) <= self.aspect.close else Verdict.OUTSIDE
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One cell on both sides, with the same seeds: they draw the same losses."""
+
+    cell: Cell
+    simulated: Sequence[Outcome]
+    measured: Sequence[Outcome]
+
+    @property
+    def main(self) -> Aspect:
+        """What the cell is there for, and what is repeated until it is known."""
+        if self.cell.size_kb:
+            return COMPLETION
+        return SHARE if self.cell.beside else GOODPUT
+
+    @property
+    def aspects(self) -> tuple[Aspect, ...]:
+        """Those that are judged."""
+        if self.cell.size_kb:
+            return (COMPLETION, RETRANSMITTED)
+        return (GOODPUT, RETRANSMITTED, RTT, *([SHARE] if self.cell.beside else []))
+
+    def judged(self, aspect: Aspect) -> Judged | None:
+        """None where one side has no such thing, e.g. no transfer that was completed."""
+        pairs = [
+            (here, there)
+            for here, there in zip(map(aspect.of, self.simulated), map(aspect.of, self.measured), strict=True)
+            if here is not None and there is not None
+        ]
+        if not pairs:
+            return None
+        simulated, measured = ([pair[side] for pair in pairs] for side in (0, 1))
+        apart = (relative_gain if aspect.is_ratio else paired_difference)(measured, simulated)
+        return Judged(aspect, fmean(simulated), fmean(measured), apart) if apart else None
+
+    @property
+    def is_settled(self) -> bool:
+        """Is the main aspect known well enough? To the width that counts as close, where the limit allows."""
+        found = self.judged(self.main)
+        return (
+            found is not None
+            and found.apart.half_width is not None
+            and found.apart.half_width <= self.main.close
+        )
+
+    @property
+    def timeouts(self) -> tuple[float, float]:
+        """Of a run, in the mean: in the simulator, on the kernel."""
+        return fmean(run.timeouts for run in self.simulated), fmean(run.timeouts for run in self.measured)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Of all cells, in one aspect."""
+
+    aspect: Aspect
+    cells: int
+    decided: int
+    close: int
+
+    @property
+    def is_reached(self) -> bool:
+        return self.close >= AIM * self.decided
+
+
+def tally(aspect: Aspect, found: Sequence[Compared]) -> Tally:
+    judged = [each for cell in found if aspect in cell.aspects and (each := cell.judged(aspect))]
+    verdicts = [each.verdict for each in judged]
+    decided = [each for each in verdicts if each is not Verdict.UNDECIDED]
+    return Tally(aspect, len(verdicts), len(decided), decided.count(Verdict.CLOSE))
