@@ -13,9 +13,6 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-/// More than any script lets wait unread.
-const PLENTY: usize = 1 << 20;
-
 pub struct Socket {
     listener: Option<OwnedFd>,
     connection: Option<OwnedFd>,
@@ -111,12 +108,14 @@ impl Socket {
     }
 }
 
-fn readable(connection: &OwnedFd) -> io::Result<usize> {
-    match recv(connection.as_raw_fd(), &mut vec![0; PLENTY], MsgFlags::MSG_PEEK) {
-        Ok(bytes) => Ok(bytes),
-        Err(Errno::EAGAIN) => Ok(0),
-        Err(error) => Err(error.into()),
-    }
+nix::ioctl_read_bad!(bytes_to_read, libc::FIONREAD, libc::c_int);
+
+/// Asked without reading: the kernel takes a look at the data for a read, and acknowledges.
+#[allow(unsafe_code, reason = "the kernel writes the number and no more")]
+fn readable(connection: &OwnedFd) -> io::Result<i32> {
+    let mut bytes = 0;
+    unsafe { bytes_to_read(connection.as_raw_fd(), &raw mut bytes) }?;
+    Ok(bytes)
 }
 
 fn address(address: SocketAddr) -> SockaddrIn {
