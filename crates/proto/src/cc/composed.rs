@@ -79,12 +79,16 @@ impl Window {
     }
 
     /// Bytes that an ACK counts for when the window grows. What SACK has reported before has left the network before: it
-    /// does not count again when the hole closes. In Linux any ACK that advances SND.UNA counts for all that it reports.
+    /// does not count again when the hole closes. In Linux any ACK that advances SND.UNA counts
+    /// for all segments that it reports.
     #[inline]
     fn bytes_counted(&self, ack: &Ack) -> u64 {
         match self.rules {
             WindowRules::Linux if ack.acked == 0 => 0,
-            WindowRules::Linux => ack.delivered,
+            WindowRules::Linux => {
+                let segments = (ack.delivered + self.mss / 2) / self.mss;
+                segments.max(u64::from(ack.delivered > 0)) * self.mss
+            }
             _ => ack.acked.min(ack.delivered),
         }
     }

@@ -81,6 +81,8 @@ pub struct AckSummary {
     /// Of those, by SACK.
     pub sacked: u64,
     pub is_duplicate: bool,
+    /// It says nothing but what the one before did, also where nothing is outstanding.
+    pub is_repeated: bool,
     /// The ACK reports a segment that arrived twice (RFC 2883).
     pub has_dsack: bool,
     /// Bytes that had ever been marked lost before this ACK.

@@ -205,10 +205,10 @@ impl Sender {
         self.data_end() - self.core.nxt
     }
 
-    /// Nothing is outstanding, so an ACK of `ack` can tell of nothing but the peer's window.
+    /// Nothing is outstanding, nor was anything resent, so an ACK of `ack` can tell of nothing but the peer's window.
     #[inline]
     pub fn is_idle_at(&self, ack: u64) -> bool {
-        self.core.board.is_empty() && ack == self.core.una
+        self.core.board.is_empty() && ack == self.core.una && self.core.stats.retransmissions == 0
     }
 
     /// Takes an acceptable ACK in.
@@ -295,7 +295,8 @@ impl Sender {
         let sacked = board.sacked() - sacked_before;
         let delivered = sampler.delivered - delivered_before;
         let acked = ack.ack - *una;
-        let is_duplicate = acked == 0 && *nxt > *una && !ack.has_payload && ack.window == self.last_window;
+        let is_repeated = acked == 0 && !ack.has_payload && ack.window == self.last_window;
+        let is_duplicate = is_repeated && *nxt > *una;
         if is_duplicate && !*has_sack {
             sampler.on_duplicate(now, *mss);
         } else if acked > 0 {
@@ -309,6 +310,7 @@ impl Sender {
             sacked,
             // RFC 6675 §2: with SACK, a duplicate is what tells something new, whatever the window does.
             is_duplicate: is_duplicate || (acked == 0 && sacked > 0),
+            is_repeated,
             has_dsack: ack.dsack.is_some(),
             prior_lost,
             echo: ack.echo,
@@ -371,11 +373,14 @@ impl Sender {
         if let Some(range) = ack.dsack {
             self.note_duplicate(range, summary.prior_una);
         }
-        if self.core.phase != Phase::Open || summary.has_dsack {
-            self.judge_spurious(summary, ack);
-        }
+        let was_recovering = self.core.phase == Phase::Recovery;
+        let is_undone =
+            (self.core.phase != Phase::Open || summary.has_dsack) && self.judge_spurious(summary, ack);
         self.core.end_ecn_reduction();
-        self.policy.on_ack(&mut self.core, summary);
+        // Linux looks for losses again at the next ACK.
+        if !(is_undone && was_recovering && self.core.spurious.is_linuxs()) {
+            self.policy.on_ack(&mut self.core, summary);
+        }
         if ack.ece {
             self.core.handle_ecn_echo(now);
         }
@@ -395,7 +400,8 @@ impl Sender {
         }
     }
 
-    fn judge_spurious(&mut self, summary: &AckSummary, ack: &AckIn<'_>) {
+    /// Answers whether it has undone the episode.
+    fn judge_spurious(&mut self, summary: &AckSummary, ack: &AckIn<'_>) -> bool {
         if ack.ece {
             self.core.spurious.forget();
         }
@@ -403,15 +409,18 @@ impl Sender {
             || (self.core.phase != Phase::Open && self.core.spurious.eifel_says_spurious(summary));
         if is_spurious {
             self.undo(summary, ack.ece);
-            return;
+            return true;
         }
         let has_new_data = self.unsent() > 0 && self.peer_edge > self.core.nxt;
-        match self.core.spurious.handle_f_rto(summary, self.core.una, has_new_data) {
+        let verdict = self.core.spurious.handle_f_rto(summary, self.core.una, has_new_data);
+        match verdict {
             Verdict::Nothing => {}
             Verdict::SendNew => self.core.extra_segments = 2,
+            Verdict::Genuine => self.core.extra_segments = 0,
             Verdict::Spurious => self.undo(summary, ack.ece),
         }
         self.core.spurious.close_eifel(summary);
+        verdict == Verdict::Spurious
     }
 
     fn undo(&mut self, summary: &AckSummary, ece: bool) {

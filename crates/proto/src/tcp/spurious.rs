@@ -55,6 +55,8 @@ pub enum Verdict {
     Nothing,
     /// Step 2b: send up to two new segments instead of retransmissions.
     SendNew,
+    /// The timeout was genuine: what it has declared lost is resent.
+    Genuine,
     Spurious,
 }
 
@@ -95,6 +97,10 @@ impl Spurious {
     pub fn take(&mut self) -> Option<Saved> {
         self.f_rto = FRto::Idle;
         self.episode.take().map(|episode| episode.saved)
+    }
+
+    pub fn is_linuxs(&self) -> bool {
+        self.rules == WindowRules::Linux
     }
 
     /// Linux: with ECN-Echo nothing is undone any more.
@@ -163,7 +169,7 @@ impl Spurious {
                 (FRto::Idle, Verdict::Spurious)
             }
             FRto::Resent if advances && has_new_data => (FRto::Probed, Verdict::SendNew),
-            _ => (FRto::Idle, Verdict::Nothing),
+            _ => (FRto::Idle, Verdict::Genuine),
         };
         self.f_rto = next;
         verdict

@@ -152,7 +152,7 @@ impl Rack {
             return;
         };
         let is_over =
-            !is_retransmission || ack.has_dsack || core.una > end || (ack.is_duplicate && ack.sacked == 0);
+            !is_retransmission || ack.has_dsack || core.una > end || (ack.is_repeated && ack.sacked == 0);
         if is_over {
             self.probe.out = None;
             if is_retransmission && !ack.has_dsack && core.una > end && core.phase == Phase::Open {
@@ -248,6 +248,7 @@ impl LossRecovery for Rack {
     }
 
     fn on_undo(&mut self, core: &Core) {
+        self.has_reordering = true;
         self.judged = core.una;
         let outstanding = (0..core.board.len()).filter_map(|index| core.board.get(index));
         let resent = outstanding.filter(|sent| sent.is_resent() && sent.fate == Fate::InFlight);
