@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help demo field papers docs test lint test-rust test-python test-live bench bench-smoke fmt tools \
-	field-tools field-if-possible examples wheel
+	field-tools field-if-possible examples wheel ns2-grid
 
 export CARGO_TERM_COLOR ?= auto
 # Property tests try the same cases each time; other ones with PROPTEST_RNG_SEED=$RANDOM.
@@ -81,6 +81,10 @@ bench: ## CPU time and instructions per delivered packet, beside ns-2 where it c
 	@scripts/install-tools.sh valgrind=valgrind ns=ns2
 	cargo build --release -p airtcp-sim --example bulk
 	python3 benches/run.py
+
+ns2-grid: .venv/engine.stamp ## ns-2's senders and the profiles ns2-* over the same paths; skipped where ns-2 cannot be had
+	@scripts/install-tools.sh ns=ns2
+	$(BIN)/python benches/ns2/grid.py
 
 bench-smoke: ## does the benchmark run at all?
 	cargo build --workspace $(NO_FIELD) --example bulk
