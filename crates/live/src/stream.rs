@@ -2,8 +2,8 @@
 
 use crate::ring::Ring;
 use airtcp_proto::tcp::{Connection, Event, State, Stats, Transmit};
+use airtcp_wire::Time;
 use airtcp_wire::packet::{Endpoints, PacketError, TcpPacket, encode_tcp};
-use airtcp_wire::{Flags, Time};
 use std::net::SocketAddr;
 
 /// One end of a TCP connection as an application sees it: bytes in, bytes out.
@@ -70,6 +70,11 @@ impl Stream {
     }
 
     /// No more will be written.
+    pub fn shutdown(&mut self) {
+        self.connection.shutdown();
+    }
+
+    /// Nor will more be read: what is unread, or arrives later, resets the connection.
     pub fn close(&mut self) {
         self.connection.close();
     }
@@ -101,31 +106,22 @@ impl Stream {
             return;
         }
         let start = self.connection.payload_offset(&packet.segment);
-        let fresh = self.connection.received();
-        let limit = self.connection.receive_limit();
         self.connection.handle_segment(now, &packet.segment, packet.ecn);
-        let Some(start) = start else { return };
-        let payload = &bytes[packet.payload.clone()];
-        let (from, to) = (start.max(fresh), (start + payload.len() as u64).min(limit));
-        // What the connection refused (RFC 7323 §5.3's old duplicates) must not overwrite what it accepted.
-        if from < to && self.connection.has_received(from, to) {
-            self.incoming.put(from, &payload[(from - start) as usize..(to - start) as usize]);
+        let (Some(start), accepted) = (start, self.connection.accepted()) else { return };
+        if !accepted.is_empty() {
+            let payload = &bytes[packet.payload.clone()];
+            let [from, to] = [accepted.start, accepted.end].map(|offset| (offset - start) as usize);
+            self.incoming.put(accepted.start, &payload[from..to]);
         }
     }
 
-    /// Is it from the peer to us? A connection that listens takes its peer from the first SYN.
+    /// Is it from the peer to us? A connection that listens takes whoever speaks to it as its peer, until a SYN has come.
     fn is_ours(&mut self, packet: &TcpPacket) -> bool {
         let from_peer = packet.endpoints.reversed();
-        match self.endpoints {
-            Some(endpoints) => endpoints == from_peer,
-            None => {
-                let flags = packet.segment.flags;
-                let is_syn = flags.contains(Flags::SYN) && !flags.contains(Flags::ACK);
-                let is_to_us = is_syn && from_peer.source() == self.local;
-                self.endpoints = is_to_us.then_some(from_peer);
-                is_to_us
-            }
+        if self.connection.state() == State::Listen && from_peer.source() == self.local {
+            self.endpoints = Some(from_peer);
         }
+        self.endpoints == Some(from_peer)
     }
 
     /// Writes the packet that carries `transmit`, and answers its length in bytes.

@@ -488,7 +488,7 @@ fn on_event(now: Time, index: u32, end: usize, transfer: &mut Transfer, flow: &m
                 flow.completed = Some(now);
             }
             transfer.phase = Phase::Completed;
-            transfer.ends[RECEIVER].close();
+            transfer.ends[RECEIVER].shutdown();
         }
         Event::Reset => {
             flow.counts.resets += 1;

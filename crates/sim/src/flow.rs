@@ -184,7 +184,7 @@ impl Transfer {
 
     pub fn close(&mut self) {
         self.refill_at = u64::MAX;
-        self.ends[SENDER].close();
+        self.ends[SENDER].shutdown();
     }
 
     pub fn set_greedy(&mut self, greedy: bool) {

@@ -100,7 +100,8 @@ impl Stack for Machine {
             Call::Connect | Call::Listen | Call::Accept => {}
             Call::Write(bytes) => connection.write(bytes),
             Call::Read(bytes) => connection.read(bytes),
-            Call::Shutdown | Call::Close => connection.close(),
+            Call::Shutdown => connection.shutdown(),
+            Call::Close => connection.close(),
             Call::Abort => connection.abort(),
         }
         Ok(())

@@ -130,7 +130,7 @@ impl Transfer {
             let room = stream.writable().min(self.buffer.len());
             let len = self.pattern.fill(&mut self.buffer[..room]);
             if len == 0 {
-                return stream.close();
+                return stream.shutdown();
             }
             assert_eq!(stream.write(&self.buffer[..len]), len);
         }

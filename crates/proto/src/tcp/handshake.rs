@@ -3,6 +3,7 @@
 use super::config::TcpConfig;
 use crate::cc::registry::{RegistryError, Values};
 use crate::cc::{Build, CongestionControl, Controller, reno};
+use crate::{Stream, Streams};
 use airtcp_wire::{Flags, Segment, SynOptions};
 
 /// Options in force on a connection.
@@ -11,6 +12,7 @@ pub struct Negotiated {
     pub timestamps: bool,
     pub sack: bool,
     pub ecn: bool,
+    pub window_scaling: bool,
     /// Shift of the windows that the peer advertises (RFC 7323 §2.3).
     pub peer_window_shift: u8,
     /// Payload bytes of a full segment (RFC 6691: the MSS less the options on each segment).
@@ -26,11 +28,16 @@ pub fn offer(config: &TcpConfig, window_shift: u8) -> SynOptions {
     }
 }
 
+/// The smallest MSS that a peer is believed, options included (Linux's `tcp_min_snd_mss`): less would make a packet of every
+/// few bytes.
+const SMALLEST_MSS: u64 = 48;
+
 /// What holds after the peer's SYN or SYN-ACK.
 pub fn negotiate(config: &TcpConfig, syn: &Segment) -> Negotiated {
     let timestamps = config.timestamps && syn.timestamps.is_some();
-    // RFC 9293 §3.7.1: 536 where the peer does not say.
-    let peer_mss = u64::from(syn.syn.mss.unwrap_or(536));
+    // RFC 9293 §3.7.1: 536 where the peer does not say. Linux takes 0 for that, too.
+    let peer_mss = u64::from(syn.syn.mss.filter(|&mss| mss > 0).unwrap_or(536)).max(SMALLEST_MSS);
+    let window_scale = syn.syn.window_scale.filter(|_| config.window_scaling);
     let own_mss = u64::from(config.packet_size.saturating_sub(40));
     let is_ack = syn.flags.contains(Flags::ACK);
     // RFC 3168 §6.1.1: a SYN asks with ECE and CWR, a SYN-ACK agrees with ECE alone.
@@ -39,8 +46,9 @@ pub fn negotiate(config: &TcpConfig, syn: &Segment) -> Negotiated {
         timestamps,
         sack: config.sack && syn.syn.sack_permitted,
         ecn: config.ecn && asks_ecn,
+        window_scaling: window_scale.is_some(),
         // RFC 7323 §2.3: more than 14 is 14.
-        peer_window_shift: syn.syn.window_scale.filter(|_| config.window_scaling).unwrap_or(0).min(14),
+        peer_window_shift: window_scale.unwrap_or(0).min(14),
         mss: own_mss.min(peer_mss).saturating_sub(if timestamps { 12 } else { 0 }).max(1),
     }
 }
@@ -59,6 +67,11 @@ impl ControllerFactory {
         let controller = config.controllers.find_or_unlimited(&config.congestion_control)?;
         let values = controller.values(&config.cc)?;
         Ok(ControllerFactory { controller, values, seed })
+    }
+
+    /// Chance of this connection's own, one stream for each `purpose`.
+    pub fn chance(&self, purpose: u32) -> Stream {
+        Streams::new(self.seed).stream(&format!("connection.{purpose}"))
     }
 
     /// What stands in until the handshake is over. One that is given is not asked for that.

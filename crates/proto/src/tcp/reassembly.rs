@@ -1,11 +1,26 @@
 //! Which bytes of the peer's stream have arrived, and the SACK blocks that say so.
 
+use std::collections::BTreeMap;
+
+/// Ranges above RCV.NXT that are remembered at most. Text that would make one more is not kept, as if it had been lost.
+const MOST_RANGES: usize = 1 << 16;
+
+/// What became of a range that has arrived.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Inserted {
+    New,
+    /// All of it had arrived before.
+    Known,
+    /// There is no room to remember it.
+    Refused,
+}
+
 /// Received ranges above RCV.NXT. Positions are those of [`super::scoreboard`].
 #[derive(Debug, Default)]
 pub struct Reassembly {
     next: u64,
-    /// Disjoint, not touching, in order, all above `next`.
-    ranges: Vec<(u64, u64)>,
+    /// End of each range by its start. Disjoint, not touching, all above `next`.
+    ranges: BTreeMap<u64, u64>,
     /// A position inside each of the ranges that changed last, most recent first.
     recent: [u64; 4],
 }
@@ -27,73 +42,79 @@ impl Reassembly {
         self.ranges.len()
     }
 
-    pub fn contains(&self, start: u64, end: u64) -> bool {
-        end <= self.next
-            || self
-                .range_at(start)
-                .is_some_and(|index| self.ranges[index].0 <= start && end <= self.ranges[index].1)
+    /// Position after the last byte that has arrived.
+    pub fn end(&self) -> u64 {
+        self.ranges.last_key_value().map_or(self.next, |(_, &end)| end)
     }
 
-    /// `start..end` has arrived. Answers whether any of it is new.
+    pub fn contains(&self, start: u64, end: u64) -> bool {
+        end <= self.next || self.block_at(start).is_some_and(|block| end <= block.1)
+    }
+
+    /// `start..end` has arrived. Answers what became of it.
     #[inline]
-    pub fn insert(&mut self, start: u64, end: u64) -> bool {
+    pub fn insert(&mut self, start: u64, end: u64) -> Inserted {
         if self.contains(start, end) {
-            return false;
+            return Inserted::Known;
         }
         if start > self.next {
-            self.insert_above(start, end);
-            return true;
+            return self.insert_above(start, end);
         }
         self.next = end;
         if !self.ranges.is_empty() {
-            let absorbed = self.ranges.partition_point(|range| range.0 <= end);
-            if let Some(last) = absorbed.checked_sub(1) {
-                self.next = end.max(self.ranges[last].1);
-                self.ranges.drain(..absorbed);
-            }
+            self.next = self.absorb(end);
         }
-        true
+        Inserted::New
     }
 
-    fn insert_above(&mut self, start: u64, end: u64) {
-        // The ranges that touch start..end are first..last.
-        let first = self.ranges.partition_point(|range| range.1 < start);
-        let last = self.ranges.partition_point(|range| range.0 <= end);
-        if first == last {
-            self.ranges.insert(first, (start, end));
-        } else {
-            self.ranges[first] = (self.ranges[first].0.min(start), self.ranges[last - 1].1.max(end));
-            self.ranges.drain(first + 1..last);
+    /// Takes out the ranges that begin at `end` or before, and answers where the last of them ends, or `end`.
+    fn absorb(&mut self, mut end: u64) -> u64 {
+        while let Some(range) = self.ranges.first_entry()
+            && *range.key() <= end
+        {
+            end = end.max(range.remove());
         }
+        end
+    }
+
+    fn insert_above(&mut self, start: u64, mut end: u64) -> Inserted {
+        let mut from = start;
+        // The ranges that touch start..end become part of it, from the last one down.
+        while let Some((&left, &right)) = self.ranges.range(..=end).next_back()
+            && right >= start
+        {
+            self.ranges.remove(&left);
+            (from, end) = (from.min(left), end.max(right));
+        }
+        if self.ranges.len() >= MOST_RANGES {
+            return Inserted::Refused;
+        }
+        self.ranges.insert(from, end);
         self.remember(start);
+        Inserted::New
     }
 
     /// RFC 2018 §4: the first block holds the segment that has just arrived, the others repeat recent ones.
     fn remember(&mut self, position: u64) {
-        let range = self.range_at(position);
-        let stale = (0..3).find(|&slot| self.range_at(self.recent[slot]) == range).unwrap_or(3);
+        let range = self.block_at(position);
+        let stale = (0..3).find(|&slot| self.block_at(self.recent[slot]) == range).unwrap_or(3);
         self.recent.copy_within(..stale, 1);
         self.recent[0] = position;
     }
 
-    fn range_at(&self, position: u64) -> Option<usize> {
-        let index = self.ranges.partition_point(|range| range.1 <= position);
-        (self.ranges.get(index)?.0 <= position).then_some(index)
-    }
-
     /// The range around `position`, if it is above RCV.NXT.
     pub fn block_at(&self, position: u64) -> Option<(u64, u64)> {
-        self.range_at(position).map(|index| self.ranges[index])
+        let (&left, &right) = self.ranges.range(..=position).next_back()?;
+        (position < right).then_some((left, right))
     }
 
     /// Up to four ranges, the most recently changed first, none twice.
     pub fn blocks(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let index = move |slot: usize| self.range_at(self.recent[slot]);
-        (0..4)
-            .filter(move |&slot| {
-                index(slot).is_some() && (0..slot).all(|earlier| index(earlier) != index(slot))
-            })
-            .filter_map(move |slot| Some(self.ranges[index(slot)?]))
+        let block = move |slot: usize| self.block_at(self.recent[slot]);
+        (0..4).filter_map(move |slot| {
+            let found = block(slot)?;
+            (0..slot).all(|earlier| block(earlier) != Some(found)).then_some(found)
+        })
     }
 }
 
@@ -114,7 +135,7 @@ mod tests {
     fn rfc2018_4_most_recent_block_first() {
         let mut reassembly = Reassembly::default();
         for (start, end) in [(10, 20), (30, 40), (50, 60)] {
-            assert!(reassembly.insert(start, end));
+            assert_eq!(reassembly.insert(start, end), Inserted::New);
         }
         assert_eq!(blocks(&reassembly), [(50, 60), (30, 40), (10, 20)]);
         reassembly.insert(20, 30);
@@ -134,7 +155,7 @@ mod tests {
                 let end = start + len;
                 let is_new = !bytes[start as usize..end as usize].iter().all(|&byte| byte);
                 bytes[start as usize..end as usize].fill(true);
-                prop_assert_eq!(reassembly.insert(start, end), is_new);
+                prop_assert_eq!(reassembly.insert(start, end) == Inserted::New, is_new);
                 let next = bytes.iter().position(|&byte| !byte).unwrap_or(80) as u64;
                 prop_assert_eq!(reassembly.next(), next);
                 prop_assert_eq!(held(&reassembly), bytes[next as usize..].iter().filter(|&&byte| byte).count() as u64);

@@ -2,8 +2,8 @@
 
 use super::ack_policy::AckPolicy;
 use super::config::TcpConfig;
-use super::reassembly::Reassembly;
-use airtcp_wire::{Ecn, SackBlocks, Segment, Seq, Time};
+use super::reassembly::{Inserted, Reassembly};
+use airtcp_wire::{Dur, Ecn, SackBlocks, Segment, Seq, Time};
 
 /// The receiving half of a connection.
 #[derive(Debug)]
@@ -25,18 +25,27 @@ pub struct Receiver {
     /// A duplicate to report in the next ACK (RFC 2883).
     duplicate: Option<(u64, u64)>,
     ts_recent: u32,
+    /// When it was taken.
+    ts_recent_at: Time,
     last_ack_sent: u64,
+    /// What the last segment's text was kept for.
+    accepted: (u64, u64),
     /// Congestion Experienced was seen and CWR not yet (RFC 3168 §6.1.3).
     echo_congestion: bool,
 }
 
-/// What an arriving segment was.
+/// A timestamp that has not been renewed for so long says nothing about age (RFC 7323 §5.5).
+const LONGEST_TIMESTAMP_AGE: Dur = Dur::from_secs(24 * 24 * 3600);
+
+/// Where a segment lies (RFC 9293 §3.10.7.4, first).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Arrival {
-    New,
-    Duplicate,
-    /// Nothing of it lies in the window.
-    Unacceptable,
+pub enum Place {
+    /// It may be used, from this position on.
+    Window(u64),
+    /// Text or a FIN that an honest peer sends again when an ACK was lost.
+    Repeated,
+    /// Nothing that an honest peer sends, but for probes without text.
+    Outside,
 }
 
 impl Receiver {
@@ -55,16 +64,19 @@ impl Receiver {
             sends_dsack: false,
             duplicate: None,
             ts_recent: 0,
+            ts_recent_at: Time::ZERO,
             last_ack_sent: 0,
+            accepted: (0, 0),
             echo_congestion: false,
         }
     }
 
     /// The peer's SYN has been accepted.
-    pub fn on_syn(&mut self, segment: &Segment, config: &TcpConfig) {
+    pub fn on_syn(&mut self, now: Time, segment: &Segment, config: &TcpConfig) {
         self.irs = segment.seq;
         self.reassembly.insert(0, 1);
         self.ts_recent = segment.timestamps.map_or(0, |ts| ts.value);
+        self.ts_recent_at = now;
         self.sends_sack = config.sack && segment.syn.sack_permitted;
         self.sends_dsack = self.sends_sack && config.dsack;
         if segment.syn.window_scale.is_none() {
@@ -84,56 +96,102 @@ impl Receiver {
         segment.seq.offset(self.irs, self.reassembly.next())
     }
 
-    /// Is the segment's timestamp older than the last one accepted (RFC 7323 §5: PAWS)?
+    /// Is the segment's timestamp older than the last one accepted (RFC 7323 §5.3 R1: PAWS)?
     #[inline]
-    pub fn is_old_timestamp(&self, segment: &Segment) -> bool {
-        segment.timestamps.is_some_and(|ts| (ts.value.wrapping_sub(self.ts_recent) as i32) < 0)
+    pub fn is_old_timestamp(&self, now: Time, segment: &Segment) -> bool {
+        segment.timestamps.is_some_and(|ts| is_before(ts.value, self.ts_recent))
+            && now.since(self.ts_recent_at) < LONGEST_TIMESTAMP_AGE
     }
 
-    /// Takes a segment of an established connection: its data, FIN, timestamp and ECN marks.
-    pub fn handle(&mut self, now: Time, segment: &Segment, ecn: Ecn) -> Arrival {
-        let length = u64::from(segment.seq_len());
-        let Some(start) = self.position(segment) else { return Arrival::Unacceptable };
-        if !self.is_acceptable(start, length) {
-            // RFC 9293 §3.10.7.4 has every unacceptable segment acknowledged. An ACK without data is answered only if it
-            // is a probe (one below RCV.NXT, as keep-alives are): two ends could answer each other for ever.
-            if length > 0 || start + 1 == self.reassembly.next() {
-                self.acks.demand();
-            }
-            return Arrival::Unacceptable;
+    /// RFC 9293 §3.10.7.4, first, with two allowances of Linux's: the window begins where the last ACK that was sent had it,
+    /// and its right edge belongs to it, for a peer that has filled it, or probes it, speaks from there.
+    #[inline]
+    pub fn place(&self, segment: &Segment) -> Place {
+        let Some(start) = self.position(segment) else { return Place::Outside };
+        let (length, next) = (u64::from(segment.seq_len()), self.reassembly.next());
+        if start + length >= self.last_ack_sent && start <= self.advertised.max(next) {
+            Place::Window(start)
+        } else if length > 0 && start < next && start + self.buffer >= next {
+            Place::Repeated
+        } else {
+            Place::Outside
         }
-        self.note_timestamp(segment, start);
+    }
+
+    /// A segment that was sent again in vain: its ACK was lost, so that there is one at once (RFC 5681 §4.2).
+    #[cold]
+    pub fn on_repeated(&mut self, segment: &Segment) {
+        let Some(start) = self.position(segment) else { return };
+        self.on_duplicate(start, start + u64::from(segment.seq_len()));
+    }
+
+    /// Takes the text, FIN, timestamp and ECN marks of an acceptable segment that begins at `start`. Answers whether all of
+    /// it had come before.
+    pub fn handle(&mut self, now: Time, segment: &Segment, start: u64, ecn: Ecn) -> bool {
+        self.note_timestamp(now, segment, start);
+        self.accepted = (0, 0);
+        let length = u64::from(segment.seq_len());
         if length == 0 {
-            return Arrival::New;
+            return false;
         }
         self.note_congestion(segment, ecn);
-        if segment.flags.contains(airtcp_wire::Flags::FIN) {
-            self.fin = Some(start + length - 1);
+        // What lies beyond the window is not kept, nor what lies beyond the peer's last byte.
+        let end = (start + length).min(self.limit_position()).min(self.fin.map_or(u64::MAX, |fin| fin + 1));
+        if start >= end {
+            // RFC 9293 §3.10.7.4: a probe of a closed window is acknowledged.
+            self.acks.demand();
+            return false;
         }
-        // What lies beyond the window is not kept.
-        let end = (start + length).min(self.advertised.max(self.reassembly.next()));
+        if segment.flags.contains(airtcp_wire::Flags::FIN) {
+            self.note_fin(start + length - 1, end);
+        }
         self.insert(now, start, end)
     }
 
-    /// RFC 9293 §3.4: does any of the segment lie in the window?
-    fn is_acceptable(&self, start: u64, length: u64) -> bool {
-        let (next, right) = (self.reassembly.next(), self.advertised.max(self.reassembly.next()));
-        match (length, right - next) {
-            // A sender that has filled the window acknowledges from its very edge.
-            (0, _) => next <= start && start <= right,
-            (_, 0) => start + length <= next && start < next,
-            (_, _) => start < right && (start + length > next || start < next),
+    /// The stream ends at `position`, unless more of it has come, or the window ends before.
+    fn note_fin(&mut self, position: u64, end: u64) {
+        if end == position + 1 && self.reassembly.end() <= end && position >= self.reassembly.next() {
+            self.fin = Some(position);
         }
     }
 
-    fn insert(&mut self, now: Time, start: u64, end: u64) -> Arrival {
+    #[inline]
+    fn limit_position(&self) -> u64 {
+        self.advertised.max(self.reassembly.next())
+    }
+
+    /// The stream's range that the last segment's text was kept for.
+    #[inline]
+    pub fn accepted(&self) -> (u64, u64) {
+        self.accepted
+    }
+
+    /// The segment was not accepted.
+    #[inline]
+    pub fn refuse(&mut self) {
+        self.accepted = (0, 0);
+    }
+
+    fn on_duplicate(&mut self, start: u64, end: u64) {
+        // RFC 5681 §4.2 and RFC 2883 §4: a duplicate is acknowledged at once, and reported.
+        self.duplicate = self.sends_dsack.then_some((start, end));
+        self.acks.demand();
+    }
+
+    fn insert(&mut self, now: Time, start: u64, end: u64) -> bool {
         let (had_gap, next) = (self.reassembly.has_gap(), self.reassembly.next());
-        if !self.reassembly.insert(start, end) {
-            // RFC 5681 §4.2 and RFC 2883 §4: a duplicate is acknowledged at once, and reported.
-            self.duplicate = self.sends_dsack.then_some((start, end));
-            self.acks.demand();
-            return Arrival::Duplicate;
+        match self.reassembly.insert(start, end) {
+            Inserted::New => {}
+            Inserted::Known => {
+                self.on_duplicate(start, end);
+                return true;
+            }
+            Inserted::Refused => {
+                self.acks.demand();
+                return false;
+            }
         }
+        self.accepted = (start.max(next), end);
         if self.sends_sack && self.reassembly.next() == next {
             self.acks.on_data_beyond(now, next);
         } else if had_gap || self.reassembly.has_gap() || self.has_finished() {
@@ -142,17 +200,16 @@ impl Receiver {
         } else {
             self.acks.on_data(now, end - start);
         }
-        Arrival::New
+        false
     }
 
     #[inline]
-    fn note_timestamp(&mut self, segment: &Segment, start: u64) {
-        // RFC 7323 §4.3 (2).
+    fn note_timestamp(&mut self, now: Time, segment: &Segment, start: u64) {
+        // RFC 7323 §4.3 (2). What is older here has outlived the last one, see `is_old_timestamp`.
         if let Some(ts) = segment.timestamps
             && start <= self.last_ack_sent
-            && (ts.value.wrapping_sub(self.ts_recent) as i32) >= 0
         {
-            self.ts_recent = ts.value;
+            (self.ts_recent, self.ts_recent_at) = (ts.value, now);
         }
     }
 
@@ -165,6 +222,11 @@ impl Receiver {
         if ecn == Ecn::Ce {
             self.echo_congestion = true;
         }
+    }
+
+    /// Stream offset after the peer's last byte, as far as that is known.
+    pub fn data_end(&self) -> u64 {
+        self.fin.map_or(u64::MAX, |fin| fin - 1)
     }
 
     /// All data and the FIN have arrived.
@@ -200,7 +262,7 @@ impl Receiver {
 
     /// Stream offset beyond which nothing is accepted.
     pub fn limit(&self) -> u64 {
-        self.advertised.max(self.reassembly.next()).saturating_sub(1)
+        self.limit_position().saturating_sub(1)
     }
 
     /// RFC 9293 §3.8.6.2.2: the right edge moves by at least a segment or half the buffer, or stays.
@@ -268,6 +330,12 @@ impl Receiver {
     pub fn echoes_congestion(&self) -> bool {
         self.echo_congestion
     }
+}
+
+/// Timestamps are compared modulo 2³² (RFC 7323 §5.2).
+#[inline]
+fn is_before(value: u32, other: u32) -> bool {
+    (value.wrapping_sub(other) as i32) < 0
 }
 
 /// The smallest shift with which the whole buffer can be advertised (RFC 7323 §2.3: at most 14).

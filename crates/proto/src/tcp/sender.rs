@@ -13,6 +13,7 @@ use super::usage::WindowUsage;
 use crate::cc::{Ack, CongestionControl};
 use airtcp_wire::{Dur, Rate, Time};
 use std::cell::Cell;
+use std::ops::RangeInclusive;
 
 /// An acknowledgment in the sender's terms: positions, bytes.
 #[derive(Clone, Copy, Debug)]
@@ -142,6 +143,13 @@ impl Sender {
         }
     }
 
+    /// The handshake begins anew, with what the application has said so far.
+    pub fn restart(&mut self, config: &TcpConfig, cc: Box<dyn CongestionControl>, mss: u64) {
+        let (write_end, is_closing, stats) = (self.write_end, self.is_closing, self.core.stats);
+        *self = Sender { write_end, is_closing, ..Sender::new(config, cc, mss, false) };
+        self.core.stats = stats;
+    }
+
     pub fn write(&mut self, bytes: u64) {
         self.write_end = self.write_end.saturating_add(bytes);
     }
@@ -184,6 +192,19 @@ impl Sender {
     /// Bytes of a segment that are neither SYN nor FIN.
     fn payload(&self, sent: &Sent) -> u64 {
         sent.bytes() - u64::from(sent.start == 0) - u64::from(self.is_fin(sent.end))
+    }
+
+    /// What an ACK may acknowledge (RFC 5961 §5.2): nothing older than a window, as far as there was one, nor what was never
+    /// sent. A zero-window probe's octet was.
+    #[inline]
+    pub fn acceptable_acks(&self) -> RangeInclusive<u64> {
+        let core = &self.core;
+        core.una.saturating_sub(self.peer_window_max).max(1)..=core.nxt.max(self.probed_end)
+    }
+
+    /// Zero-window probes in a row.
+    pub fn window_probes(&self) -> u32 {
+        self.persist_backoff
     }
 
     /// All that was written and the FIN have been acknowledged.

@@ -139,10 +139,10 @@ fn config() -> TcpConfig {
 fn it_carries_exactly_the_bytes_both_ways_under_loss() {
     let mut lab = Lab::new("split", &config(), [0.03, 0.1]);
     lab.hosts[0].write(3_000_000);
-    lab.hosts[0].close();
+    lab.hosts[0].shutdown();
     lab.run(5);
     lab.hosts[1].write(500_000);
-    lab.hosts[1].close();
+    lab.hosts[1].shutdown();
     lab.run(600);
     assert_eq!([lab.hosts[1].received(), lab.hosts[0].received()], [3_000_000, 500_000]);
     for host in [0, 1] {

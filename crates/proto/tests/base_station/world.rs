@@ -137,7 +137,7 @@ impl World {
             while let Some(event) = end.poll_event() {
                 events[by].push(event);
                 if event == Event::Connected {
-                    end.close();
+                    end.shutdown();
                 }
             }
             while let Some(transmit) = self.flows[flow].ends[by].poll_transmit(self.now) {

@@ -130,7 +130,7 @@ impl Pair {
             while let Some(event) = self.ends[by].poll_event() {
                 self.events[by].push(event);
                 if event == Event::Connected && self.closes[by] {
-                    self.ends[by].close();
+                    self.ends[by].shutdown();
                 }
             }
             while let Some(transmit) = self.ends[by].poll_transmit(self.now) {

@@ -87,7 +87,7 @@ fn simultaneous_open() {
 fn active_close_passes_through_time_wait() {
     let mut script = Script::connected(&plain(), 100);
     script.events();
-    script.write(1).close();
+    script.write(1).shutdown();
     assert_eq!(script.connection.state(), State::FinWait1);
     let mut ack = script.header(1, 0);
     ack.ack = ack.ack.at(1);
@@ -115,7 +115,7 @@ fn active_close_passes_through_time_wait() {
 fn fin_goes_with_the_last_full_segment() {
     let mut script = Script::connected(&plain(), 100);
     script.connection.write(2 * MSS);
-    script.close();
+    script.shutdown();
     let sent = script.drain();
     assert_eq!(sent.len(), 2);
     assert!(sent[1].1.segment.flags.contains(Flags::FIN));
@@ -128,7 +128,7 @@ fn passive_close() {
     let mut script = Script::connected(&plain(), 100);
     script.data(0, 100, Ecn::NotEct, Flags::FIN);
     assert_eq!(script.connection.state(), State::CloseWait);
-    script.close();
+    script.shutdown();
     assert_eq!(script.connection.state(), State::LastAck);
     let mut ack = script.header(0, 0);
     ack.ack = ack.ack.at(1);
@@ -154,7 +154,7 @@ fn a_reset_must_hit_the_next_sequence_number() {
 #[test]
 fn a_reset_in_time_wait_is_no_event() {
     let mut script = Script::connected(&plain(), 100);
-    script.close();
+    script.shutdown();
     let mut fin = script.header(0, 0);
     fin.ack = fin.ack.at(1);
     fin.flags.set(Flags::FIN);

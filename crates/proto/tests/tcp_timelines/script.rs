@@ -96,8 +96,8 @@ impl Script {
         self
     }
 
-    pub fn close(&mut self) -> &mut Script {
-        self.connection.close();
+    pub fn shutdown(&mut self) -> &mut Script {
+        self.connection.shutdown();
         self.flush();
         self
     }

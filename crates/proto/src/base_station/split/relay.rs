@@ -95,7 +95,7 @@ fn hand_over(from: &mut Side, to: &mut Side, buffer: u64) {
         to.written += bytes;
     }
     if from.peer_has_finished && from.connection.readable() == 0 && !to.is_closing {
-        to.connection.close();
+        to.connection.shutdown();
         to.is_closing = true;
     }
 }

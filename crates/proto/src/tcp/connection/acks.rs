@@ -10,8 +10,7 @@ impl Connection {
     }
 
     #[inline]
-    pub(super) fn take_ack(&mut self, now: Time, segment: &Segment) {
-        let Some(ack) = self.ack_position(segment) else { return };
+    pub(super) fn take_ack(&mut self, now: Time, segment: &Segment, ack: u64) {
         let shift = if segment.flags.contains(Flags::SYN) { 0 } else { self.negotiated.peer_window_shift };
         let window = u64::from(segment.window) << shift;
         match self.sender.is_idle_at(ack) {

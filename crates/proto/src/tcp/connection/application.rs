@@ -3,6 +3,7 @@
 use super::{Connection, Event, SenderView, State, Stats};
 use crate::tcp::core::Phase;
 use airtcp_wire::{Dur, Flags, Segment, Time};
+use std::ops::Range;
 
 impl Connection {
     #[inline]
@@ -72,9 +73,10 @@ impl Connection {
         (self.receiver.position(segment)? + skipped).checked_sub(1)
     }
 
-    /// Stream offset at which the receive window ends: what lies beyond is not kept.
-    pub fn receive_limit(&self) -> u64 {
-        self.receiver.limit()
+    /// The range of the stream that the last segment's payload was kept for: empty if it was refused or had all come before.
+    pub fn accepted(&self) -> Range<u64> {
+        let (start, end) = self.receiver.accepted();
+        start.saturating_sub(1)..end.saturating_sub(1).min(self.receiver.data_end())
     }
 
     /// Bytes of our stream acknowledged.

@@ -1,86 +1,141 @@
-//! Segments of a connection whose SYNs have been exchanged, or half of them (RFC 9293 §3.10.7.4).
+//! Segments of a connection whose SYNs have been exchanged, or half of them (RFC 9293 §3.10.7.4): nothing of a segment is
+//! used before all of its checks are passed.
 
 use super::{Connection, State};
-use crate::tcp::receiver::Arrival;
-use airtcp_wire::{Ecn, Flags, Segment, Time};
+use crate::tcp::receiver::Place;
+use airtcp_wire::{Dur, Ecn, Flags, Segment, Time};
+
+/// At most one ACK in this time answers what no honest peer sends (RFC 5961 §7; Linux's `tcp_invalid_ratelimit`). Text sent
+/// again is acknowledged each time: an ACK that was lost must not wait.
+const CHALLENGE_INTERVAL: Dur = Dur::from_millis(500);
 
 impl Connection {
-    /// RFC 9293 §3.10.7.4.
     pub(super) fn handle_synchronized(&mut self, now: Time, segment: &Segment, ecn: Ecn) {
-        let flags = segment.flags;
-        if flags.contains(Flags::RST) {
-            return self.handle_reset(segment);
+        let Some((start, ack)) = self.acceptable(now, segment) else { return self.receiver.refuse() };
+        if self.state == State::SynReceived {
+            self.take_ack(now, segment, ack);
+            self.establish();
+        } else {
+            self.take_ack(now, segment, ack);
         }
+        if self.is_unwanted(segment, start) {
+            self.receiver.refuse();
+            return self.abort();
+        }
+        let ecn = if self.negotiated.ecn { ecn } else { Ecn::NotEct };
+        if self.receiver.handle(now, segment, start, ecn) {
+            self.sender.core.stats.duplicate_segments_received += 1;
+        }
+        self.advance_state(now, segment.flags.contains(Flags::FIN));
+    }
+
+    /// The positions of an acceptable segment's first byte and of its ACK. Others are answered as they deserve.
+    #[inline]
+    fn acceptable(&mut self, now: Time, segment: &Segment) -> Option<(u64, u64)> {
+        if segment.flags.contains(Flags::RST) {
+            self.handle_reset(now, segment);
+            return None;
+        }
+        if segment.flags.contains(Flags::SYN) {
+            self.handle_stray_syn(now, segment);
+            return None;
+        }
+        let start = self.position_in_window(now, segment)?;
+        if !segment.flags.contains(Flags::ACK) {
+            return None;
+        }
+        Some((start, self.acceptable_ack(now, segment)?))
+    }
+
+    #[inline]
+    fn position_in_window(&mut self, now: Time, segment: &Segment) -> Option<u64> {
         // RFC 7323 §3.2: once negotiated, a timestamp is on every segment; §5.3 R1: an old one is not acceptable.
         if self.negotiated.timestamps {
             if segment.timestamps.is_none() {
-                return;
+                return None;
             }
-            if self.receiver.is_old_timestamp(segment) {
-                // Not for a late ACK without data, as in `Receiver::handle`.
-                if segment.seq_len() > 0 {
-                    self.receiver.acks.demand();
-                }
-                return;
+            if self.receiver.is_old_timestamp(now, segment) {
+                self.answer_old_timestamp(now, segment);
+                return None;
             }
         }
-        if flags.contains(Flags::SYN) {
-            return self.handle_stray_syn(now, segment);
+        match self.receiver.place(segment) {
+            Place::Window(start) => return Some(start),
+            Place::Repeated => self.answer_repeated(segment),
+            Place::Outside => self.challenge(now),
         }
-        if !flags.contains(Flags::ACK) {
-            return;
+        None
+    }
+
+    /// Linux is silent on an ACK without text: ACKs overtake each other.
+    #[cold]
+    fn answer_old_timestamp(&mut self, now: Time, segment: &Segment) {
+        match self.receiver.place(segment) {
+            _ if segment.seq_len() == 0 => {}
+            Place::Outside => self.challenge(now),
+            _ => self.receiver.acks.demand(),
         }
-        if self.state == State::SynReceived {
-            let core = &self.sender.core;
-            if !self.ack_position(segment).is_some_and(|ack| core.una < ack && ack <= core.nxt) {
-                self.reset_due = Some(Segment { seq: segment.ack, flags: Flags::RST, ..Segment::default() });
-                return;
+    }
+
+    #[cold]
+    fn answer_repeated(&mut self, segment: &Segment) {
+        self.receiver.on_repeated(segment);
+        self.sender.core.stats.duplicate_segments_received += 1;
+        self.restart_time_wait(segment.flags.contains(Flags::FIN));
+    }
+
+    /// RFC 5961 §5.2 and, for SYN-RECEIVED, RFC 9293 §3.10.7.4, fifth.
+    #[inline]
+    fn acceptable_ack(&mut self, now: Time, segment: &Segment) -> Option<u64> {
+        let range = self.sender.acceptable_acks();
+        let ack = self.ack_position(segment).filter(|ack| range.contains(ack));
+        if ack.is_none() {
+            match self.state {
+                State::SynReceived => self.reset_due = Some(self.reset_of(segment)),
+                _ => self.challenge(now),
             }
-            self.take_ack(now, segment);
-            self.establish();
-        } else if self.receiver.position(segment).is_some() {
-            self.take_ack(now, segment);
         }
-        self.take_text(now, segment, ecn);
-        self.advance_state(now);
+        ack
     }
 
     /// RFC 5961 §3.2: only a reset with exactly the next sequence number is obeyed; others in the window are challenged.
-    fn handle_reset(&mut self, segment: &Segment) {
+    #[cold]
+    fn handle_reset(&mut self, now: Time, segment: &Segment) {
+        let next = self.receiver.reassembly.next();
         match self.receiver.position(segment) {
-            Some(position) if position == self.receiver.reassembly.next() => match self.state {
-                // RFC 9293 §3.10.7.4, second: both sides have finished, so that nobody is told of a reset.
+            Some(position) if position == next => match self.state {
+                // RFC 9293 §3.10.7.4, second: a passive open goes on waiting.
+                State::SynReceived if self.is_passive => self.listen_again(),
+                // Both sides have finished, so that nobody is told of a reset.
                 State::Closing | State::LastAck | State::TimeWait => self.finish(),
                 _ => self.reset_by_peer(),
             },
-            Some(position)
-                if position > self.receiver.reassembly.next() && position <= self.receiver.limit() =>
-            {
-                self.receiver.acks.demand();
-            }
+            Some(position) if position > next && position <= self.receiver.limit() => self.challenge(now),
             _ => {}
         }
     }
 
     /// A SYN again: our SYN-ACK or its ACK was lost; the answer to ours, when both ends open at once (RFC 9293 §3.5,
     /// figure 7); or a stray one, which is challenged (RFC 5961 §4.2).
+    #[cold]
     fn handle_stray_syn(&mut self, now: Time, segment: &Segment) {
         let is_repeated = self.state == State::SynReceived && self.receiver.position(segment) == Some(0);
         if !is_repeated {
-            self.receiver.acks.demand();
+            self.challenge(now);
         } else if !segment.flags.contains(Flags::ACK) {
             self.sender.core.mark_first_lost();
         } else if segment.ack == self.iss.at(1) {
-            self.take_ack(now, segment);
+            self.take_ack(now, segment, 1);
             self.establish();
         }
     }
 
-    #[inline]
-    fn take_text(&mut self, now: Time, segment: &Segment, ecn: Ecn) {
-        let ecn = if self.negotiated.ecn { ecn } else { Ecn::NotEct };
-        if self.receiver.handle(now, segment, ecn) == Arrival::Duplicate {
-            self.sender.core.stats.duplicate_segments_received += 1;
+    /// An ACK tells an honest peer where we stand, and a stranger nothing.
+    #[cold]
+    fn challenge(&mut self, now: Time) {
+        if now >= self.challenge_again_at && self.state != State::SynReceived {
+            self.challenge_again_at = now + CHALLENGE_INTERVAL;
+            self.receiver.acks.demand();
         }
     }
 }

@@ -1,12 +1,16 @@
 //! The states after ESTABLISHED, and the ways in which a connection ends.
 
 use super::{Connection, Event, Reason, State};
-use airtcp_wire::{Flags, Segment, Time};
+use crate::tcp::spurious::timestamp;
+use airtcp_wire::{Dur, Flags, Segment, Time, Timestamps};
+
+/// How long FIN-WAIT-2 lasts if nobody waits for the peer's data (Linux's `tcp_fin_timeout`).
+const LONGEST_FIN_WAIT_2: Dur = Dur::from_secs(60);
 
 impl Connection {
     /// FINs sent, acknowledged and received (RFC 9293 §3.10.7.4, fifth and eighth).
     #[inline]
-    pub(super) fn advance_state(&mut self, now: Time) {
+    pub(super) fn advance_state(&mut self, now: Time, has_fin: bool) {
         let acked = self.sender.is_finished();
         let finished = self.receiver.has_finished();
         if !acked && !finished {
@@ -20,6 +24,7 @@ impl Connection {
         if acked && matches!(self.state, State::FinWait1 | State::Closing | State::LastAck) {
             self.notify(Event::AllAcknowledged);
         }
+        let before = self.state;
         self.state = match self.state {
             State::Established if finished => State::CloseWait,
             State::FinWait1 if acked && finished => State::TimeWait,
@@ -31,11 +36,46 @@ impl Connection {
             other => other,
         };
         match self.state {
-            // A FIN that comes again restarts the wait.
-            State::TimeWait => self.time_wait_deadline = now + self.config.time_wait,
+            State::TimeWait => self.restart_time_wait(has_fin || before != State::TimeWait),
+            State::FinWait2 if before != State::FinWait2 => self.bound_fin_wait_2(now),
             State::Closed => self.notify(Event::Closed),
             _ => {}
         }
+    }
+
+    /// A FIN that comes again restarts the wait (RFC 9293 §3.10.7.4, eighth).
+    pub(super) fn restart_time_wait(&mut self, has_fin: bool) {
+        if has_fin && self.state == State::TimeWait {
+            self.wait_deadline = self.clock + self.config.time_wait;
+        }
+    }
+
+    fn bound_fin_wait_2(&mut self, now: Time) {
+        if self.is_orphan && self.state == State::FinWait2 {
+            self.wait_deadline = now + LONGEST_FIN_WAIT_2;
+        }
+    }
+
+    /// RFC 9293 §3.8.3 (R2); and a peer whose window stays closed does not keep what nobody waits for, as in Linux.
+    pub(super) fn give_up_in_vain(&mut self) {
+        let most = self.config.max_retries;
+        if self.is_orphan && self.sender.window_probes() > most {
+            self.abort();
+        } else if self.sender.retries > most {
+            match self.state {
+                State::SynReceived if self.is_passive => self.listen_again(),
+                _ => self.reset_by_peer(),
+            }
+        }
+    }
+
+    /// New data for an application that has gone is not acknowledged but reset (RFC 9293 §3.6.1; Linux the same).
+    #[inline]
+    pub(super) fn is_unwanted(&self, segment: &Segment, start: u64) -> bool {
+        self.is_orphan
+            && segment.len > 0
+            && start + u64::from(segment.len) > self.receiver.reassembly.next()
+            && !self.receiver.has_finished()
     }
 
     pub(super) fn reset_by_peer(&mut self) {
@@ -56,8 +96,8 @@ impl Connection {
         };
     }
 
-    /// The application has written all it will: FIN follows the last byte.
-    pub fn close(&mut self) {
+    /// The application has written all it will: FIN follows the last byte. It may go on reading.
+    pub fn shutdown(&mut self) {
         match self.state {
             State::Closed => {}
             State::Listen => self.state = State::Closed,
@@ -65,15 +105,36 @@ impl Connection {
         }
     }
 
+    /// The application is gone: as [`shutdown`](Connection::shutdown), and nothing more will be read. Data that is not read
+    /// yet, or comes later, resets the connection (RFC 9293 §3.6.1), and a peer that does not finish is waited for no longer
+    /// than a minute.
+    pub fn close(&mut self) {
+        self.is_orphan = true;
+        if self.receiver.readable() > 0 {
+            return self.abort();
+        }
+        self.shutdown();
+        self.bound_fin_wait_2(self.clock);
+    }
+
+    /// The reset that answers a segment whose ACK is not acceptable (RFC 9293 §3.10.7.4). RFC 7323 §3.2: with timestamps
+    /// where they are in use.
+    pub(super) fn reset_of(&self, segment: &Segment) -> Segment {
+        let timestamps = segment.timestamps.filter(|_| self.negotiated.timestamps);
+        Segment {
+            seq: segment.ack,
+            flags: Flags::RST,
+            timestamps: timestamps.map(|ts| Timestamps { value: timestamp(self.clock), echo: ts.value }),
+            ..Segment::default()
+        }
+    }
+
     /// Sends RST and forgets the connection.
     pub fn abort(&mut self) {
         if !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::TimeWait) {
-            let mut reset = Segment {
-                seq: self.iss.at(self.sender.core.nxt),
-                flags: Flags::RST | Flags::ACK,
-                ..Segment::default()
-            };
-            self.receiver.acknowledge(&mut reset);
+            let mut reset = Segment::default();
+            self.header(self.clock, self.sender.core.nxt, &mut reset);
+            reset.flags = Flags::RST | Flags::ACK;
             self.reset_due = Some(reset);
         }
         self.state = State::Closed;

@@ -26,7 +26,14 @@ pub struct Connection {
     negotiated: Negotiated,
     sender: Sender,
     receiver: Receiver,
-    time_wait_deadline: Time,
+    /// It listened before it got its peer's SYN.
+    is_passive: bool,
+    /// The application neither writes nor reads any more.
+    is_orphan: bool,
+    /// The end of TIME-WAIT, or of FIN-WAIT-2 if nobody waits for the peer's data.
+    wait_deadline: Time,
+    /// When what no honest peer sends is answered again.
+    challenge_again_at: Time,
     reset_due: Option<Segment>,
     events: u8,
     clock: Time,
@@ -63,7 +70,10 @@ impl Connection {
             negotiated: Negotiated { mss, ..Negotiated::default() },
             sender: Sender::new(config, cc, mss, false),
             receiver: Receiver::new(config),
-            time_wait_deadline: Time::NEVER,
+            is_passive: false,
+            is_orphan: false,
+            wait_deadline: Time::NEVER,
+            challenge_again_at: Time::ZERO,
             reset_due: None,
             events: 0,
             clock: Time::ZERO,
@@ -77,7 +87,7 @@ impl Connection {
         self.sender.last_rtt = None;
         match self.state {
             State::Closed => {}
-            State::Listen => self.handle_in_listen(segment),
+            State::Listen => self.handle_in_listen(now, segment),
             State::SynSent => self.handle_in_syn_sent(now, segment),
             _ => self.handle_synchronized(now, segment, ecn),
         }
@@ -87,16 +97,13 @@ impl Connection {
     pub fn handle_timeout(&mut self, now: Time) {
         self.clock = now;
         self.receiver.acks.handle_timeout(now);
-        if self.time_wait_deadline <= now {
-            self.time_wait_deadline = Time::NEVER;
+        if self.wait_deadline <= now {
+            self.wait_deadline = Time::NEVER;
             self.finish();
         }
         if !matches!(self.state, State::Closed | State::Listen) {
             self.sender.handle_timeout(now);
-            if self.sender.retries > self.config.max_retries {
-                // RFC 9293 §3.8.3 (R2).
-                self.reset_by_peer();
-            }
+            self.give_up_in_vain();
         }
     }
 
@@ -106,6 +113,6 @@ impl Connection {
         if matches!(self.state, State::Closed | State::Listen) {
             return Time::NEVER;
         }
-        self.sender.deadline(self.clock).min(self.receiver.acks.deadline()).min(self.time_wait_deadline)
+        self.sender.deadline(self.clock).min(self.receiver.acks.deadline()).min(self.wait_deadline)
     }
 }

@@ -1,23 +1,36 @@
 //! Opening: LISTEN, SYN-SENT, and the SYNs that leave.
 
-use super::{Connection, Event, State, Transmit};
+use super::{Connection, Event, Receiver, State, Transmit};
 use crate::tcp::handshake::{Negotiated, negotiate, offer};
 use crate::tcp::recovery::reads_sack;
 use crate::tcp::spurious::timestamp;
-use airtcp_wire::{Ecn, Flags, Segment, Time, Timestamps};
+use airtcp_wire::{Ecn, Flags, Segment, Seq, Time, Timestamps};
 
 impl Connection {
     /// RFC 9293 §3.10.7.2.
-    pub(super) fn handle_in_listen(&mut self, segment: &Segment) {
-        if segment.flags.contains(Flags::RST) || !segment.flags.contains(Flags::SYN) {
+    pub(super) fn handle_in_listen(&mut self, now: Time, segment: &Segment) {
+        if segment.flags.contains(Flags::RST) {
             return;
         }
         if segment.flags.contains(Flags::ACK) {
-            self.reset_due = Some(Segment { seq: segment.ack, flags: Flags::RST, ..Segment::default() });
-            return;
+            self.reset_due = Some(self.reset_of(segment));
+        } else if segment.flags.contains(Flags::SYN) {
+            self.accept_syn(now, segment);
+            self.is_passive = true;
+            self.state = State::SynReceived;
         }
-        self.accept_syn(segment);
-        self.state = State::SynReceived;
+    }
+
+    /// An open that came to nothing leaves the listener as it was (RFC 9293 §3.10.7.4). Its next peer may be another one, to
+    /// whom the initial sequence number that this one knows must tell nothing (RFC 6528).
+    pub(super) fn listen_again(&mut self) {
+        let config = &self.config;
+        self.iss = Seq(self.factory.chance(self.iss.0).u32());
+        self.negotiated = Negotiated { mss: u64::from(config.segment_payload()), ..Negotiated::default() };
+        let cc = self.factory.before_handshake(config, self.negotiated.mss, config.initial_window);
+        self.sender.restart(config, cc, self.negotiated.mss);
+        self.receiver = Receiver::new(config);
+        self.state = State::Listen;
     }
 
     /// RFC 9293 §3.10.7.3.
@@ -26,7 +39,7 @@ impl Connection {
         let acks_syn = flags.contains(Flags::ACK) && segment.ack == self.iss.at(1);
         if flags.contains(Flags::ACK) && !acks_syn {
             if !flags.contains(Flags::RST) {
-                self.reset_due = Some(Segment { seq: segment.ack, flags: Flags::RST, ..Segment::default() });
+                self.reset_due = Some(self.reset_of(segment));
             }
             return;
         }
@@ -39,9 +52,9 @@ impl Connection {
         if !flags.contains(Flags::SYN) {
             return;
         }
-        self.accept_syn(segment);
+        self.accept_syn(now, segment);
         if acks_syn {
-            self.take_ack(now, segment);
+            self.take_ack(now, segment, 1);
             self.establish();
             self.receiver.acks.demand();
         } else {
@@ -51,9 +64,9 @@ impl Connection {
         }
     }
 
-    fn accept_syn(&mut self, segment: &Segment) {
+    fn accept_syn(&mut self, now: Time, segment: &Segment) {
         self.negotiated = negotiate(&self.config, segment);
-        self.receiver.on_syn(segment, &self.config);
+        self.receiver.on_syn(now, segment, &self.config);
         self.sender.on_initial_window(u64::from(segment.window));
     }
 
@@ -83,6 +96,8 @@ impl Connection {
             segment.flags.set(Flags::ACK);
             segment.timestamps = segment.timestamps.filter(|_| self.negotiated.timestamps);
             segment.syn.sack_permitted = self.negotiated.sack;
+            // RFC 7323 §2.2: only if the SYN had it.
+            segment.syn.window_scale = segment.syn.window_scale.filter(|_| self.negotiated.window_scaling);
             self.receiver.acknowledge_syn(&mut segment);
             if self.negotiated.ecn {
                 segment.flags.set(Flags::ECE);

@@ -36,7 +36,7 @@ impl Connection {
 
     /// Makes a segment with everything but its sequence space.
     #[inline]
-    fn header(&mut self, now: Time, position: u64, segment: &mut Segment) {
+    pub(super) fn header(&mut self, now: Time, position: u64, segment: &mut Segment) {
         *segment = Segment { seq: self.iss.at(position), flags: Flags::ACK, ..Segment::default() };
         if self.negotiated.timestamps {
             segment.timestamps = Some(Timestamps { value: timestamp(now), echo: 0 });
