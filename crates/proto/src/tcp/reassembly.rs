@@ -145,6 +145,16 @@ mod tests {
         assert_eq!(blocks(&reassembly), [(50, 60)]);
     }
 
+    #[test]
+    fn holes_have_a_bound() {
+        let mut reassembly = Reassembly::default();
+        (0..100_000u64).for_each(|hole| _ = reassembly.insert(10 + 4 * hole, 12 + 4 * hole));
+        assert_eq!(reassembly.kept(), MOST_RANGES);
+        assert_eq!(reassembly.insert(10, 16), Inserted::New, "what closes a hole is kept");
+        assert_eq!(reassembly.insert(0, 10), Inserted::New);
+        assert_eq!(reassembly.next(), 16);
+    }
+
     proptest! {
         /// Against a plain set of bytes: RCV.NXT, what has arrived, and blocks that are true and start with the newest.
         #[test]

@@ -1,6 +1,7 @@
 //! The RFCs' rules as packet timelines. Each test names the clause that it proves.
 
 mod acknowledging;
+mod attacks;
 mod corruption;
 mod eln;
 mod handshake;
