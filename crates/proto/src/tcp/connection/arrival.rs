@@ -20,7 +20,8 @@ impl Connection {
         }
         if self.is_unwanted(segment, start) {
             self.receiver.refuse();
-            return self.abort();
+            self.reset_due = Some(self.reset_of(segment));
+            return self.finish();
         }
         let ecn = if self.negotiated.ecn { ecn } else { Ecn::NotEct };
         if self.receiver.handle(now, segment, start, ecn) {
