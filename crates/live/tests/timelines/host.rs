@@ -44,7 +44,6 @@ fn set_up_tcp(setup: &Setup) -> io::Result<()> {
     let tcp = |name: &str, value: &str| sysctl::set(&format!("net.ipv4.tcp_{name}"), value);
     // What neighbours ask for is no part of a timeline.
     sysctl::set("net.ipv6.conf.default.disable_ipv6", "1")?;
-    tcp("congestion_control", &setup.congestion_control)?;
     tcp("sack", switch(setup.sack))?;
     tcp("timestamps", switch(setup.timestamps))?;
     tcp("window_scaling", switch(setup.window_scaling))?;

@@ -9,6 +9,7 @@ use nix::sys::socket::{
     AddressFamily, Backlog, MsgFlags, Shutdown, SockFlag, SockProtocol, SockType, SockaddrIn, accept4, bind,
     connect, listen, recv, send, setsockopt, shutdown, socket, sockopt,
 };
+use std::ffi::OsString;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -42,6 +43,8 @@ impl Socket {
         let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
         let socket = socket(AddressFamily::Inet, SockType::Stream, flags, SockProtocol::Tcp)?;
         setsockopt(&socket, sockopt::ReuseAddr, &true)?;
+        // A namespace's default may be none that is restricted, as CUBIC is where it is not the host's.
+        setsockopt(&socket, sockopt::TcpCongestion, &OsString::from(&self.setup.congestion_control))?;
         setsockopt(&socket, sockopt::TcpNoDelay, &!self.setup.nagle)?;
         if let Some(bytes) = self.setup.receive_window {
             setsockopt(&socket, sockopt::RcvBuf, &(bytes as usize))?;
