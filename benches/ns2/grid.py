@@ -39,7 +39,13 @@ SENDERS = {
     "westwood": f"westwood-plus:{LINUX}",
     "cubic": f"cubic:{LINUX}",
 }
-"""By ns-2's name; the last two are of Agent/TCP/Linux, which has the kernel's controllers of 2007."""
+"""By ns-2's name.
+
+The last two are of Agent/TCP/Linux, with the kernel's controllers of 2007. Its Westwood+ is not Linux 6's: at a
+loss it takes the larger of B·RTTmin and half of cwnd at once, where Linux 6 stays at half of cwnd until the
+loss is repaired, which lowers B, too. ns-2's Vegas finds losses by timers of its own and keeps 3/4 of cwnd; its fast
+retransmits are not counted.
+"""
 
 
 def packet_loss(bit_error_rate: float) -> float:
