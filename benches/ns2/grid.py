@@ -41,10 +41,10 @@ SENDERS = {
 }
 """By ns-2's name.
 
-The last two are of Agent/TCP/Linux, with the kernel's controllers of 2007. Its Westwood+ is not Linux 6's: at a
-loss it takes the larger of B·RTTmin and half of cwnd at once, where Linux 6 stays at half of cwnd until the
-loss is repaired, which lowers B, too. ns-2's Vegas finds losses by timers of its own and keeps 3/4 of cwnd; its fast
-retransmits are not counted.
+The last two are of Agent/TCP/Linux, with the kernel's controllers of 2007. Its Westwood+ is not Linux 6's:
+at a loss it takes the larger of B·RTTmin and half of cwnd at once, where Linux 6 stays at half of cwnd until
+the loss is repaired, which lowers B, too. ns-2's Vegas finds losses by timers of its own and keeps 3/4 of
+cwnd; its fast retransmits are not counted.
 """
 
 
