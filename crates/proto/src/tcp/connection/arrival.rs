@@ -52,9 +52,7 @@ impl Connection {
     fn position_in_window(&mut self, now: Time, segment: &Segment) -> Option<u64> {
         // RFC 7323 §3.2: once negotiated, a timestamp is on every segment; §5.3 R1: an old one is not acceptable.
         if self.negotiated.timestamps {
-            if segment.timestamps.is_none() {
-                return None;
-            }
+            segment.timestamps?;
             if self.receiver.is_old_timestamp(now, segment) {
                 self.answer_old_timestamp(now, segment);
                 return None;
