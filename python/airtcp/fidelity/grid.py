@@ -70,8 +70,8 @@ LOSSES = (0.0, 0.001, 0.01, 0.05)
 DEEP_AND_SHALLOW = ("reno", "cubic", "bbr", "westwood-vt")
 QUEUES = (0.25, 4.0)
 """Of one bandwidth-delay product."""
-SIZES_KB = (10, 100, 1000)
-TRANSFERS = 10
+TRANSFERS = {10: 40, 100: 20, 1000: 10}
+"""Of a run, by their size in kB: the smaller, the more of them meet no loss at all."""
 PAIRS = (("cubic", "cubic"), ("reno", "cubic"), ("bbr", "cubic"), ("westwood-vt", "cubic"))
 TRACES = ("ATT-LTE-driving-2016",)
 TRACE_RTT_MS = 40.0
@@ -101,7 +101,7 @@ def _queues() -> Iterator[Cell]:
 
 
 def _short() -> Iterator[Cell]:
-    for scheme, rtt_ms, loss, size in product(KERNELS_OWN, (50.0, 200.0), (0.0, 0.01), SIZES_KB):
+    for scheme, rtt_ms, loss, size in product(KERNELS_OWN, (50.0, 200.0), (0.0, 0.01), TRANSFERS):
         yield Cell(scheme, Point(10.0, rtt_ms, loss), size_kb=size)
 
 
@@ -162,7 +162,7 @@ def _flows(cell: Cell, start_s: float) -> Iterator[dict[str, object]]:
     if cell.size_kb:
         main["traffic"] = {"kind": "bytes", "size": f"{cell.size_kb * 1000}B"}
         # The last one has a quarter of the time to itself.
-        main |= {"count": TRANSFERS, "stagger": f"{0.75 * _duration_s(cell):g}s"}
+        main |= {"count": TRANSFERS[cell.size_kb], "stagger": f"{0.75 * _duration_s(cell):g}s"}
     yield main
     if cell.beside:
         yield {"name": "beside", "scheme": cell.beside}

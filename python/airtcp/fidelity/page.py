@@ -43,8 +43,9 @@ is outside.
 """
 TEXTS = {
     "short": """\
-{transfers} transfers, one after the other, each on a connection of its own. The completion time is the
-mean of those that were completed.
+{transfers} in a run, one
+after the other, each on a connection of its own. The completion time is the mean of those that were
+completed.
 """,
     "pairs": """\
 Two unlimited transfers of {long:g} s that begin together. The share is the first flow's, the RTT, too.
@@ -168,11 +169,15 @@ def _by_scheme(scheme: str) -> Group:
     return Group(scheme, "", has, lambda found: str(found.cell.point))
 
 
+def _transfers() -> str:
+    return ", ".join(f"{count} transfers of {size_kb} kB" for size_kb, count in TRANSFERS.items())
+
+
 GROUPS = (
     *map(_by_scheme, SCHEMES),
     Group(
         "Short transfers",
-        TEXTS["short"].format(transfers=TRANSFERS),
+        TEXTS["short"].format(transfers=_transfers()),
         lambda found: found.cell.size_kb > 0,
         lambda found: str(found.cell),
     ),

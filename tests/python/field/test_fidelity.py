@@ -85,7 +85,7 @@ def test_every_cell_is_a_scenario_that_loses_data_alone() -> None:
 
 def test_short_transfers_are_all_completed_where_nothing_is_lost() -> None:
     found = simulated_run(SHORT)
-    assert len(found["flows"]) == 10
+    assert len(found["flows"]) == 20
     completion_s = outcome(found).completion_s
     assert completion_s is not None
     assert 0.15 < completion_s < 0.5
