@@ -91,7 +91,8 @@ def run_fidelity(request: Request) -> None:
     compared = grid.comparer.compared(grid.cells)
     anchored = [run for cell in anchor.cells for run in journal.of(cell, ANCHORED)]
     runs = [run for cell in grid.cells for run in journal.of(cell, request.most)]
-    _finish(request, compared, found, [*runs, *anchored], progress)
+    unfinished = len(grid.comparer.missing(grid.cells)) if request.recorded else 0
+    _finish(request, compared, found, [*runs, *anchored], progress, unfinished)
 
 
 def _measure(parts: Sequence[_Part], progress: _Progress) -> None:
@@ -118,13 +119,14 @@ def _finish(
     found: Sequence[findings.Finding],
     runs: Sequence[Measured],
     progress: _Progress,
+    unfinished: int,
 ) -> None:
     console = plain_console()
     if compared:
         for line in verdict(compared, found, progress.missing):
             console.print(line)
         if not progress.missing:
-            _write(request, compared, _page(compared, found, runs))
+            _write(request, compared, _page(compared, found, runs, unfinished))
     elif request.recorded:
         raise InputError(
             f"{request.out / JOURNAL} has no run of these cells: without --recorded they are made"
@@ -140,11 +142,16 @@ def _finish(
         raise typer.Exit(FAILED)
 
 
-def _page(compared: Sequence[Compared], found: Sequence[findings.Finding], runs: Sequence[Measured]) -> str:
+def _page(
+    compared: Sequence[Compared],
+    found: Sequence[findings.Finding],
+    runs: Sequence[Measured],
+    unfinished: int,
+) -> str:
     kernel, date = (
         ", ".join(sorted(set(told))) for told in zip(*((r.kernel, r.date) for r in runs), strict=True)
     )
-    return page(compared, found, section(runs), kernel, date)
+    return page(compared, found, section(runs), kernel, date, unfinished)
 
 
 def _write(request: Request, compared: Sequence[Compared], text: str) -> None:

@@ -41,6 +41,7 @@ Every cell ran {seeds}: until the 95 % interval of what it is there for is as na
 close, or so often. One whose interval is wider than that of the table is *undecided*, in italics. **Bold**
 is outside.
 """
+UNFINISHED = "The measurement was stopped before that: {} cells would run again.\n"
 TEXTS = {
     "short": """\
 {transfers} in a run, one
@@ -64,11 +65,16 @@ def page(
     anchored: Iterable[str],
     kernel: str,
     date: str,
+    unfinished: int = 0,
 ) -> str:
-    """`anchored`: the section on the emulator; `kernel` and `date`: what was measured, and when."""
+    """`anchored`: the section on the emulator; `kernel` and `date`: what was measured, and when.
+
+    `unfinished`: so many runs would be next, had the measurement not been stopped.
+    """
     counts = [len(cell.measured) for cell in found]
     parts = [
         INTRODUCTION.format(kernel=f"{kernel} ({date})", seeds=_times(min(counts), max(counts))),
+        *([UNFINISHED.format(unfinished)] if unfinished else []),
         *_summary(found, findings),
         "![Kernel less simulator](figures/fidelity.svg)\n",
         f"{LEGEND}\n",
