@@ -129,30 +129,35 @@ impl Receiver {
     /// it had come before.
     pub fn handle(&mut self, now: Time, segment: &Segment, start: u64, ecn: Ecn) -> bool {
         self.note_timestamp(now, segment, start);
-        self.accepted = (0, 0);
         let length = u64::from(segment.seq_len());
         if length == 0 {
             return false;
         }
         self.note_congestion(segment, ecn);
+        let text_end = start + u64::from(segment.len);
+        let is_last = segment.flags.contains(airtcp_wire::Flags::FIN) && self.ends_at(text_end);
         // What lies beyond the window is not kept, nor what lies beyond the peer's last byte.
-        let end = (start + length).min(self.limit_position()).min(self.fin.map_or(u64::MAX, |fin| fin + 1));
+        let end = (text_end + u64::from(is_last)).min(self.limit_position()).min(self.last_position());
         if start >= end {
             // RFC 9293 §3.10.7.4: a probe of a closed window is acknowledged.
             self.acks.demand();
             return false;
         }
-        if segment.flags.contains(airtcp_wire::Flags::FIN) {
-            self.note_fin(start + length - 1, end);
-        }
         self.insert(now, start, end)
     }
 
-    /// The stream ends at `position`, unless more of it has come, or the window ends before.
-    fn note_fin(&mut self, position: u64, end: u64) {
-        if end == position + 1 && self.reassembly.end() <= end && position >= self.reassembly.next() {
+    /// Is a FIN at `position` the stream's end? Not where another one was believed, where more of the stream has come, or
+    /// beyond the window.
+    fn ends_at(&mut self, position: u64) -> bool {
+        if self.fin.is_none() && self.reassembly.end() <= position && position < self.limit_position() {
             self.fin = Some(position);
         }
+        self.fin == Some(position)
+    }
+
+    /// Position after the peer's FIN, as far as that is known.
+    fn last_position(&self) -> u64 {
+        self.fin.map_or(u64::MAX, |fin| fin + 1)
     }
 
     #[inline]
@@ -166,9 +171,9 @@ impl Receiver {
         self.accepted
     }
 
-    /// The segment was not accepted.
+    /// Another segment comes, of which nothing is accepted yet.
     #[inline]
-    pub fn refuse(&mut self) {
+    pub fn forget_accepted(&mut self) {
         self.accepted = (0, 0);
     }
 

@@ -296,3 +296,26 @@ fn data_after_a_close_is_reset() {
     let reset = script.connection.poll_transmit(Time::ZERO + Dur::from_millis(100)).unwrap().segment;
     assert!(reset.flags.contains(Flags::RST), "100 bytes are unread");
 }
+
+/// RFC 9293 §3.10.7.1: nothing is taken from a segment that finds the connection closed.
+#[test]
+fn nothing_is_accepted_after_the_end() {
+    let mut script = victim(&plain());
+    let data = Segment { len: 50, ..genuine(&script) };
+    script.input(data, Ecn::NotEct);
+    assert_eq!(script.connection.accepted(), 100..150);
+    script.connection.abort();
+    script.input(data, Ecn::NotEct);
+    assert!(script.connection.accepted().is_empty());
+}
+
+/// A FIN below what has come ends nothing, and its place in the sequence is no text.
+#[test]
+fn a_fin_amid_the_stream_is_not_believed() {
+    let mut script = victim(&plain());
+    script.data(200, 50, Ecn::NotEct, Flags::default());
+    let fin = Segment { len: 20, flags: FIN_ACK, ..genuine(&script) };
+    script.input(fin, Ecn::NotEct);
+    assert_eq!(script.connection.accepted(), 100..120);
+    assert_eq!((script.connection.received(), script.connection.state()), (120, State::Established));
+}

@@ -11,7 +11,7 @@ const CHALLENGE_INTERVAL: Dur = Dur::from_millis(500);
 
 impl Connection {
     pub(super) fn handle_synchronized(&mut self, now: Time, segment: &Segment, ecn: Ecn) {
-        let Some((start, ack)) = self.acceptable(now, segment) else { return self.receiver.refuse() };
+        let Some((start, ack)) = self.acceptable(now, segment) else { return };
         if self.state == State::SynReceived {
             self.take_ack(now, segment, ack);
             self.establish();
@@ -19,7 +19,6 @@ impl Connection {
             self.take_ack(now, segment, ack);
         }
         if self.is_unwanted(segment, start) {
-            self.receiver.refuse();
             self.reset_due = Some(self.reset_of(segment));
             return self.finish();
         }
