@@ -90,6 +90,7 @@ proptest! {
         pair.run(Time::ZERO + Dur::from_secs(100_000));
         prop_assert_eq!(pair.ends[1].received(), up);
         prop_assert_eq!(pair.ends[0].received(), down);
+        prop_assert!(pair.is_intact(0) && pair.is_intact(1));
         // The last ACK of a closing handshake may be lost for good once the other end is gone (RFC 9293 §3.6.1), but
         // never data.
         prop_assert!(pair.events.iter().all(|events| events.contains(&Event::PeerFinished)));

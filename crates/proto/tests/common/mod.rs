@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
+pub mod siege;
+
 use airtcp_proto::tcp::{Connection, Event, Reason, TcpConfig, Transmit};
 use airtcp_proto::{Stream, Streams};
 use airtcp_wire::{Dur, Ecn, Flags, Segment, Seq, Time};
@@ -43,6 +45,11 @@ pub struct Sent {
 /// Is this segment, sent by that end, lost?
 pub type Lose = Box<dyn FnMut(usize, &Transmit) -> bool>;
 
+/// The byte at `offset` of the stream that `by` writes: below 128.
+fn written(by: usize, offset: u64) -> u8 {
+    (offset.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 57) as u8 ^ by as u8
+}
+
 /// A client (0) and a server (1).
 pub struct Pair {
     pub now: Time,
@@ -59,7 +66,9 @@ pub struct Pair {
     pub reads: [bool; 2],
     /// Does the application close as soon as it is connected?
     pub closes: [bool; 2],
-    path: BTreeMap<(Time, u64), (usize, Segment, Ecn)>,
+    /// What each end's application has been given, by stream offset.
+    streams: [Vec<u8>; 2],
+    path: BTreeMap<(Time, u64), (usize, Transmit)>,
     next_id: u64,
     rng: Stream,
 }
@@ -80,6 +89,7 @@ impl Pair {
             lose: Box::new(|_, _| false),
             reads: [true, true],
             closes: [false, false],
+            streams: [Vec::new(), Vec::new()],
             path: BTreeMap::new(),
             next_id: 0,
             rng: Streams::new(seed).stream("weather"),
@@ -107,8 +117,8 @@ impl Pair {
         }
         self.now = self.now.max(next);
         if arrival <= timer {
-            let (_, (to, segment, ecn)) = self.path.pop_first().unwrap();
-            self.ends[to].handle_segment(self.now, &segment, ecn);
+            let (_, (to, Transmit { segment, ecn, offset, .. })) = self.path.pop_first().unwrap();
+            self.arrive(to, &segment, ecn, |index| written(1 - to, offset + index));
         } else {
             for end in &mut self.ends {
                 if end.poll_timeout() <= self.now {
@@ -118,6 +128,27 @@ impl Pair {
         }
         self.flush();
         true
+    }
+
+    /// A segment reaches end `to`. The application gets of its payload, told by index, what the connection accepts.
+    pub fn arrive(&mut self, to: usize, segment: &Segment, ecn: Ecn, payload: impl Fn(u64) -> u8) {
+        let start = self.ends[to].payload_offset(segment);
+        self.ends[to].handle_segment(self.now, segment, ecn);
+        let accepted = self.ends[to].accepted();
+        if accepted.is_empty() {
+            return;
+        }
+        let start = start.expect("accepted text has an offset");
+        assert!(start <= accepted.start && accepted.end <= start + u64::from(segment.len), "{segment:?}");
+        let stream = &mut self.streams[to];
+        stream.resize(stream.len().max(accepted.end as usize), 0);
+        accepted.for_each(|offset| stream[offset as usize] = payload(offset - start));
+    }
+
+    /// Is every byte that end `to` received what its peer wrote at that offset?
+    pub fn is_intact(&self, to: usize) -> bool {
+        let received = &self.streams[to][..self.ends[to].received() as usize];
+        received.iter().enumerate().all(|(offset, &byte)| byte == written(1 - to, offset as u64))
     }
 
     /// Drains both ends.
@@ -148,7 +179,7 @@ impl Pair {
             let jitter = Dur((self.weather.jitter.0 as f64 * self.rng.f64()) as u64);
             let key = (self.now + self.weather.delay + jitter, self.next_id);
             self.next_id += 1;
-            self.path.insert(key, (1 - by, transmit.segment, transmit.ecn));
+            self.path.insert(key, (1 - by, transmit));
         }
     }
 
