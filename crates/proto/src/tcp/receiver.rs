@@ -109,7 +109,8 @@ impl Receiver {
     pub fn place(&self, segment: &Segment) -> Place {
         let Some(start) = self.position(segment) else { return Place::Outside };
         let (length, next) = (u64::from(segment.seq_len()), self.reassembly.next());
-        if start + length >= self.last_ack_sent && start <= self.advertised.max(next) {
+        // Position 0 is the SYN's: no text lies there.
+        if start > 0 && start + length >= self.last_ack_sent && start <= self.limit_position() {
             Place::Window(start)
         } else if length > 0 && start < next && start + self.buffer >= next {
             Place::Repeated

@@ -319,3 +319,13 @@ fn a_fin_amid_the_stream_is_not_believed() {
     assert_eq!(script.connection.accepted(), 100..120);
     assert_eq!((script.connection.received(), script.connection.state()), (120, State::Established));
 }
+
+/// RFC 9293 §3.4: the SYN's place in the sequence is no text, and what begins there is none either.
+#[test]
+fn text_at_the_place_of_the_syn_is_refused() {
+    let mut script = victim(&plain());
+    let next = genuine(&script);
+    script.input(Segment { seq: back(next.seq, 101), len: 150, ..next }, Ecn::NotEct);
+    assert!(script.connection.accepted().is_empty());
+    assert_unmoved(script);
+}
