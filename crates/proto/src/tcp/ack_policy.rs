@@ -1,6 +1,7 @@
 //! When the receiver acknowledges.
 
 use super::config::TcpConfig;
+use super::window_growth::WindowGrowth;
 use airtcp_wire::{Dur, Time};
 
 /// ACKs of segments beyond a gap that leave at once: so many make the sender retransmit (RFC 5681 §3.2).
@@ -15,11 +16,50 @@ pub struct AckPolicy {
     every_bytes: u64,
     delay: Dur,
     tick: Dur,
-    quick_left: u32,
+    quick: Option<Quick>,
     pending_bytes: u64,
     is_due: bool,
     deadline: Time,
     compression: Compression,
+}
+
+/// Linux's quick ACKs: each segment is acknowledged at once.
+#[derive(Clone, Copy, Debug)]
+struct Quick {
+    most: u32,
+    left: u32,
+    /// While the window grows they do not end.
+    growth: WindowGrowth,
+    /// After a pause as long as the peer's timer its window may be small.
+    pause: Dur,
+    last_data: Time,
+    /// The application answers what it receives: its data carries the ACK.
+    is_interactive: bool,
+}
+
+impl Quick {
+    fn new(config: &TcpConfig) -> Option<Quick> {
+        (config.quick_acks > 0).then(|| Quick {
+            most: config.quick_acks,
+            left: config.quick_acks,
+            growth: WindowGrowth::new(u64::from(config.segment_payload()), config.receive_window.0),
+            pause: config.rto.initial,
+            last_data: Time::ZERO,
+            is_interactive: false,
+        })
+    }
+
+    /// A segment has arrived, and everything below `next`. Is it acknowledged at once?
+    fn on_data(&mut self, now: Time, next: u64) -> bool {
+        if now.since(self.last_data) > self.pause {
+            self.left = self.left.max(self.most);
+        }
+        self.last_data = now;
+        if self.growth.on_segment(now, next) {
+            self.left |= 1;
+        }
+        !self.is_interactive && self.left > 0
+    }
 }
 
 /// Linux's way with segments beyond a gap: after the first ones an ACK stands for several.
@@ -41,7 +81,7 @@ impl AckPolicy {
                 + 1,
             delay: config.delayed_ack,
             tick: config.delayed_ack_tick,
-            quick_left: config.quick_acks,
+            quick: Quick::new(config),
             pending_bytes: 0,
             is_due: false,
             deadline: Time::NEVER,
@@ -55,17 +95,48 @@ impl AckPolicy {
         }
     }
 
-    /// A round trip of the handshake took `rtt`: Linux compresses for 5 % of that.
-    pub fn on_handshake(&mut self, rtt: Dur) {
+    /// A round trip of the handshake took `rtt`, and the timer is `rto`: Linux compresses for 5 % of the round trip.
+    pub fn on_handshake(&mut self, rtt: Dur, rto: Dur) {
         self.compression.delay = (rtt / 20).min(LONGEST_COMPRESSION);
+        if let Some(quick) = &mut self.quick {
+            quick.growth.on_rtt(rtt);
+            quick.pause = rto;
+        }
     }
 
-    /// In-order data that closes no gap.
+    /// A segment of data echoes a timestamp that is `rtt` old.
     #[inline]
-    pub fn on_data(&mut self, now: Time, bytes: u64) {
+    pub fn on_rtt(&mut self, rtt: Dur) {
+        if let Some(quick) = &mut self.quick {
+            quick.growth.on_rtt(rtt);
+        }
+    }
+
+    /// Our data leaves. Soon after the peer's it is an answer, and ends quick ACKs.
+    #[inline]
+    pub fn on_data_sent(&mut self, now: Time) {
+        if let Some(quick) = &mut self.quick
+            && quick.last_data > Time::ZERO
+            && now.since(quick.last_data) < self.delay
+        {
+            quick.is_interactive = true;
+        }
+    }
+
+    /// What had arrived before has come again: the sender may have timed out.
+    pub fn on_duplicate(&mut self) {
+        self.demand();
+        if let Some(quick) = &mut self.quick {
+            quick.left = quick.left.max(quick.most);
+        }
+    }
+
+    /// In-order data up to `next` that closes no gap.
+    #[inline]
+    pub fn on_data(&mut self, now: Time, bytes: u64, next: u64) {
         self.pending_bytes += bytes;
-        if self.pending_bytes >= self.every_bytes || self.quick_left > 0 {
-            self.quick_left = self.quick_left.saturating_sub(1);
+        let is_quick = self.quick.as_mut().is_some_and(|quick| quick.on_data(now, next));
+        if is_quick || self.pending_bytes >= self.every_bytes {
             self.is_due = true;
         } else if self.deadline.is_never() {
             self.deadline =
@@ -79,8 +150,8 @@ impl AckPolicy {
         if compression.gap != next {
             (compression.gap, compression.prompt) = (next, 0);
         }
-        if compression.held >= compression.most || self.quick_left > 0 {
-            self.quick_left = self.quick_left.saturating_sub(1);
+        let is_quick = self.quick.as_mut().is_some_and(|quick| quick.on_data(now, next));
+        if is_quick || compression.held >= compression.most {
             self.is_due = true;
         } else if compression.prompt < PROMPT_DUPLICATES {
             compression.prompt += 1;
@@ -116,6 +187,10 @@ impl AckPolicy {
     /// A segment with an ACK has left.
     #[inline]
     pub fn on_ack_sent(&mut self) {
+        let was_scheduled = self.is_due || !self.deadline.is_never();
+        if let Some(quick) = self.quick.as_mut().filter(|_| was_scheduled) {
+            quick.left = quick.left.saturating_sub(1);
+        }
         self.pending_bytes = 0;
         self.is_due = false;
         self.deadline = Time::NEVER;

@@ -64,7 +64,8 @@ pub struct TcpConfig {
     pub delayed_ack: Dur,
     /// Delayed ACKs leave when the stack's clock ticks (BSD's 200 ms timer); zero: exactly `delayed_ack` later.
     pub delayed_ack_tick: Dur,
-    /// Acknowledge this many first segments at once (Linux's quick ACKs).
+    /// Acknowledge this many segments at once, at first, after a pause and after a duplicate; with it, while the window grows;
+    /// not once the application answers (Linux's quick ACKs).
     pub quick_acks: u32,
     /// While a gap is open, hold back at most so many ACKs after the first three, for 5 % of the RTT and 1 ms at most: Linux's
     /// compression of SACKs (`tcp_comp_sack_nr`). 0: each segment is acknowledged at once (RFC 5681 §4.2).

@@ -21,6 +21,7 @@ mod segment_timers;
 mod sender;
 mod spurious;
 mod usage;
+mod window_growth;
 
 pub use config::{Recovery, RtoArithmetic, RtoConfig, RtoTimers, RttTiming, TcpConfig, TimeoutPolicy};
 pub use connection::{Connection, Event, Reason, SenderView, State, Stats, Transmit};

@@ -3,6 +3,7 @@
 use super::ack_policy::AckPolicy;
 use super::config::TcpConfig;
 use super::reassembly::{Inserted, Reassembly};
+use super::spurious::timestamp;
 use airtcp_wire::{Dur, Ecn, SackBlocks, Segment, Seq, Time};
 
 /// The receiving half of a connection.
@@ -27,6 +28,8 @@ pub struct Receiver {
     ts_recent: u32,
     /// When it was taken.
     ts_recent_at: Time,
+    /// The last timestamp of ours that came back with data.
+    last_echo: u32,
     last_ack_sent: u64,
     /// What the last segment's text was kept for.
     accepted: (u64, u64),
@@ -65,6 +68,7 @@ impl Receiver {
             duplicate: None,
             ts_recent: 0,
             ts_recent_at: Time::ZERO,
+            last_echo: 0,
             last_ack_sent: 0,
             accepted: (0, 0),
             echo_congestion: false,
@@ -135,6 +139,7 @@ impl Receiver {
             return false;
         }
         self.note_congestion(segment, ecn);
+        self.note_round_trip(now, segment);
         let text_end = start + u64::from(segment.len);
         let is_last = segment.flags.contains(airtcp_wire::Flags::FIN) && self.ends_at(text_end);
         // What lies beyond the window is not kept, nor what lies beyond the peer's last byte.
@@ -181,7 +186,7 @@ impl Receiver {
     fn on_duplicate(&mut self, start: u64, end: u64) {
         // RFC 5681 §4.2 and RFC 2883 §4: a duplicate is acknowledged at once, and reported.
         self.duplicate = self.sends_dsack.then_some((start, end));
-        self.acks.demand();
+        self.acks.on_duplicate();
     }
 
     fn insert(&mut self, now: Time, start: u64, end: u64) -> bool {
@@ -204,7 +209,7 @@ impl Receiver {
             // RFC 5681 §4.2: out of order, or filling a gap: at once.
             self.acks.demand();
         } else {
-            self.acks.on_data(now, end - start);
+            self.acks.on_data(now, end - start, self.reassembly.next());
         }
         false
     }
@@ -216,6 +221,17 @@ impl Receiver {
             && start <= self.last_ack_sent
         {
             (self.ts_recent, self.ts_recent_at) = (ts.value, now);
+        }
+    }
+
+    /// The first data that echoes a timestamp came a round trip after it.
+    #[inline]
+    fn note_round_trip(&mut self, now: Time, segment: &Segment) {
+        let Some(ts) = segment.timestamps.filter(|ts| ts.echo != self.last_echo) else { return };
+        self.last_echo = ts.echo;
+        let age_ms = timestamp(now).wrapping_sub(ts.echo);
+        if age_ms < i32::MAX as u32 {
+            self.acks.on_rtt(Dur::from_millis(u64::from(age_ms)));
         }
     }
 

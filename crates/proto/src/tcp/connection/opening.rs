@@ -78,7 +78,8 @@ impl Connection {
         let Negotiated { mss, sack, .. } = self.negotiated;
         let cc = self.factory.build(&self.config, mss, initial_window);
         self.sender.establish(&self.config, cc, mss, sack && reads_sack(&self.config));
-        self.receiver.acks.on_handshake(self.sender.core.rtt.srtt());
+        let rtt = &self.sender.core.rtt;
+        self.receiver.acks.on_handshake(rtt.srtt(), rtt.rto());
         self.notify(Event::Connected);
     }
 

@@ -63,6 +63,9 @@ impl Connection {
             self.on_fin_sent(outgoing.reason);
         }
         segment.len = length as u32;
+        if length > 0 {
+            self.receiver.acks.on_data_sent(now);
+        }
         if length > 0 && self.sender.unsent() == 0 {
             segment.flags.set(Flags::PSH);
         }
