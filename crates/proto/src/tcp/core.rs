@@ -308,6 +308,12 @@ impl Core {
         self.prr.is_some() || self.phase == Phase::Recovery
     }
 
+    /// RFC 5681 §3.2 (6): the ACK that ends a reduction sets cwnd and does not grow it. In Linux and ns-2 it counts.
+    #[inline]
+    pub fn holds_growth(&self) -> bool {
+        self.rules == WindowRules::Rfc && self.is_reducing()
+    }
+
     /// The reduction for ECN-Echo is over once what was sent after it has been acknowledged.
     #[inline]
     pub fn end_ecn_reduction(&mut self) {

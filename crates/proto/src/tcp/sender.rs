@@ -243,6 +243,7 @@ impl Sender {
             return self.handle_old_ack(now, ack);
         }
         let prior_in_flight = self.core.board.in_flight();
+        let was_held = self.core.holds_growth();
         let (summary, newest, originals) = self.update_scoreboard(now, ack);
         self.update_window(ack.ack, ack.window);
         if summary.acked > 0 {
@@ -252,7 +253,7 @@ impl Sender {
         self.sample_rtt(now, &summary, &originals);
         self.recover(&summary, ack);
         let rate = self.core.sampler.sample(now, &newest, self.core.rtt.min());
-        self.tell_controller(now, ack, &summary, prior_in_flight, rate);
+        self.tell_controller(now, ack, &summary, prior_in_flight, was_held, rate);
         self.restart_timer(now, summary.acked > 0);
         if summary.acked > 0 || summary.sacked > 0 {
             self.policy.schedule_probe(&self.core, now, self.rto_deadline);
@@ -459,6 +460,7 @@ impl Sender {
         ack: &AckIn<'_>,
         summary: &AckSummary,
         prior_in_flight: u64,
+        was_held: bool,
         rate: crate::cc::RateSample,
     ) {
         let core = &mut self.core;
@@ -472,7 +474,7 @@ impl Sender {
             min_rtt: core.rtt.min(),
             prior_in_flight,
             in_flight: core.board.in_flight(),
-            in_recovery: core.is_reducing(),
+            in_recovery: was_held || core.is_reducing(),
             in_loss: core.phase == Phase::Loss,
             is_cwnd_limited: self.usage.is_limited(core.cc.cwnd() < core.cc.ssthresh(), core.cc.cwnd()),
             ece: ack.ece,
