@@ -11,7 +11,7 @@ use super::segment_timers::SegmentTimers;
 use super::spurious::{Verdict, timestamp};
 use super::usage::WindowUsage;
 use crate::cc::{Ack, CongestionControl};
-use airtcp_wire::{Dur, Rate, Time};
+use airtcp_wire::{Dur, Rate, Seq, Time};
 use std::cell::Cell;
 use std::ops::RangeInclusive;
 
@@ -25,6 +25,8 @@ pub struct AckIn<'a> {
     pub dsack: Option<(u64, u64)>,
     /// The advertised window in bytes.
     pub window: u64,
+    /// Sequence number of the segment that carries it.
+    pub seq: Seq,
     /// The segment has sequence space of its own, so it is no duplicate ACK.
     pub has_payload: bool,
     pub ece: bool,
@@ -76,7 +78,10 @@ pub struct Sender {
     /// Right edge of the peer's window, and the largest window it ever offered.
     peer_edge: u64,
     peer_window_max: u64,
+    /// SND.WND, SND.WL1 and SND.WL2: the last window, and the segment that told it.
     last_window: u64,
+    window_seq: Seq,
+    window_ack: u64,
     usage: WindowUsage,
     last_sent_at: Time,
     rto_deadline: Time,
@@ -109,6 +114,8 @@ impl Sender {
             peer_edge: 1,
             peer_window_max: 0,
             last_window: 0,
+            window_seq: Seq(0),
+            window_ack: 0,
             usage: WindowUsage::default(),
             last_sent_at: Time::ZERO,
             rto_deadline: Time::NEVER,
@@ -174,7 +181,8 @@ impl Sender {
     }
 
     /// The window on a SYN or SYN-ACK, never scaled.
-    pub fn on_initial_window(&mut self, window: u64) {
+    pub fn on_initial_window(&mut self, window: u64, seq: Seq) {
+        (self.window_seq, self.window_ack) = (seq, self.core.una);
         self.peer_edge = self.core.una.max(1) + window;
         self.peer_window_max = window;
         self.last_window = window;
@@ -245,7 +253,7 @@ impl Sender {
         let prior_in_flight = self.core.board.in_flight();
         let was_held = self.core.holds_growth();
         let (summary, newest, originals) = self.update_scoreboard(now, ack);
-        self.update_window(ack.ack, ack.window);
+        self.update_window(ack.ack, ack.window, ack.seq);
         if summary.acked > 0 {
             self.retries = 0;
             self.core.limited_sent = 0;
@@ -285,6 +293,11 @@ impl Sender {
 
     #[inline]
     fn update_scoreboard(&mut self, now: Time, ack: &AckIn<'_>) -> (AckSummary, Newest, Originals) {
+        let is_window_update = match self.core.spurious.is_linuxs() {
+            true => self.is_window_news(ack.ack, ack.window, ack.seq),
+            // RFC 5681 §2.
+            false => ack.window != self.last_window,
+        };
         let Core { board, sampler, una, nxt, recover, has_sack, mss, .. } = &mut self.core;
         let policy = &mut self.policy;
         let (delivered_before, prior_lost) = (sampler.delivered, sampler.lost);
@@ -317,7 +330,7 @@ impl Sender {
         let sacked = board.sacked() - sacked_before;
         let delivered = sampler.delivered - delivered_before;
         let acked = ack.ack - *una;
-        let is_repeated = acked == 0 && !ack.has_payload && ack.window == self.last_window;
+        let is_repeated = acked == 0 && !ack.has_payload && !is_window_update;
         let is_duplicate = is_repeated && *nxt > *una;
         if is_duplicate && !*has_sack {
             sampler.on_duplicate(now, *mss);
@@ -343,20 +356,28 @@ impl Sender {
         (summary, newest, originals.get())
     }
 
-    /// The peer's window of `window` bytes beyond `ack`.
+    /// The peer's window of `window` bytes beyond `ack`, from a segment with sequence number `seq`. An edge that moves back is
+    /// obeyed (RFC 9293 §3.8.6).
     #[inline]
-    pub fn update_window(&mut self, ack: u64, window: u64) {
-        self.last_window = window;
-        self.peer_window_max = self.peer_window_max.max(window);
-        self.peer_edge = self.peer_edge.max(ack + window);
-        // RFC 9293 §3.8.6: an edge that moves back is believed too, once nothing lies beyond it.
-        if window == 0 && self.core.board.is_empty() {
-            self.peer_edge = ack;
+    pub fn update_window(&mut self, ack: u64, window: u64, seq: Seq) {
+        if !self.is_window_news(ack, window, seq) {
+            return;
         }
+        (self.window_seq, self.window_ack, self.last_window) = (seq, ack, window);
+        self.peer_window_max = self.peer_window_max.max(window);
+        self.peer_edge = ack + window;
         if self.peer_edge > self.core.nxt {
             self.persist_deadline = Time::NEVER;
             self.persist_backoff = 0;
         }
+    }
+
+    /// RFC 9293 §3.10.7.4 (SND.WL1 and SND.WL2); of two segments that differ in nothing else, Linux believes the one with the
+    /// larger window, or with none.
+    #[inline]
+    fn is_window_news(&self, ack: u64, window: u64, seq: Seq) -> bool {
+        let age = seq.distance(self.window_seq);
+        ack > self.window_ack || age > 0 || (age == 0 && (window > self.last_window || window == 0))
     }
 
     #[inline]

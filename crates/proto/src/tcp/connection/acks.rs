@@ -14,7 +14,7 @@ impl Connection {
         let shift = if segment.flags.contains(Flags::SYN) { 0 } else { self.negotiated.peer_window_shift };
         let window = u64::from(segment.window) << shift;
         match self.sender.is_idle_at(ack) {
-            true => self.sender.update_window(ack, window),
+            true => self.sender.update_window(ack, window, segment.seq),
             false => self.take_news(now, segment, ack, window),
         }
     }
@@ -34,6 +34,7 @@ impl Connection {
                 blocks: &blocks[..count],
                 dsack,
                 window,
+                seq: segment.seq,
                 has_payload: segment.seq_len() > 0,
                 ece: self.negotiated.ecn
                     && segment.flags.contains(Flags::ECE)

@@ -65,7 +65,7 @@ impl Connection {
         None
     }
 
-    /// Linux is silent on an ACK without text: ACKs overtake each other.
+    /// An ACK without text gets no answer: ACKs overtake each other.
     #[cold]
     fn answer_old_timestamp(&mut self, now: Time, segment: &Segment) {
         match self.receiver.place(segment) {

@@ -1,6 +1,7 @@
 //! Opening: LISTEN, SYN-SENT, and the SYNs that leave.
 
 use super::{Connection, Event, Receiver, State, Transmit};
+use crate::cc::WindowRules;
 use crate::tcp::handshake::{Negotiated, negotiate, offer};
 use crate::tcp::recovery::reads_sack;
 use crate::tcp::spurious::timestamp;
@@ -67,14 +68,21 @@ impl Connection {
     fn accept_syn(&mut self, now: Time, segment: &Segment) {
         self.negotiated = negotiate(&self.config, segment);
         self.receiver.on_syn(now, segment, &self.config);
-        self.sender.on_initial_window(u64::from(segment.window));
+        self.sender.on_initial_window(u64::from(segment.window), segment.seq);
+    }
+
+    /// RFC 5681 §3.1: after a lost SYN or SYN-ACK the initial window is one segment. In Linux, after two lost SYNs.
+    fn is_syn_loss_congestion(&self) -> bool {
+        let resent = self.sender.core.stats.retransmissions;
+        match self.config.windows {
+            WindowRules::Linux => resent > 1 && !self.is_passive,
+            _ => resent > 0,
+        }
     }
 
     pub(super) fn establish(&mut self) {
         self.state = State::Established;
-        // RFC 5681 §3.1: after a lost SYN the initial window is one segment.
-        let syn_was_lost = self.sender.core.stats.retransmissions > 0;
-        let initial_window = if syn_was_lost { 1 } else { self.config.initial_window };
+        let initial_window = if self.is_syn_loss_congestion() { 1 } else { self.config.initial_window };
         let Negotiated { mss, sack, .. } = self.negotiated;
         let cc = self.factory.build(&self.config, mss, initial_window);
         self.sender.establish(&self.config, cc, mss, sack && reads_sack(&self.config));
