@@ -112,6 +112,8 @@ pub struct RtoConfig {
     pub granularity: Dur,
     /// Double the RTO on each expiry (RFC 6298 §5.5).
     pub backoff: bool,
+    /// Expiries of a SYN's timer that do not double the RTO (Linux's `tcp_syn_linear_timeouts`).
+    pub syn_linear: u32,
     /// RTTs are measured in whole ticks; zero: exactly.
     pub measure_tick: Dur,
     /// The timer expires only when the stack's clock ticks; zero: exactly.

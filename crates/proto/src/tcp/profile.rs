@@ -98,6 +98,7 @@ pub fn rfc() -> TcpConfig {
             max: Dur::from_secs(60),
             granularity: Dur::from_millis(1),
             backoff: true,
+            syn_linear: 0,
             measure_tick: Dur::ZERO,
             expire_tick: Dur::ZERO,
             timing: RttTiming::EveryAck,
@@ -130,6 +131,7 @@ pub fn linux() -> TcpConfig {
             min: Dur::from_millis(200),
             max: Dur::from_secs(120),
             min_on_variance: true,
+            syn_linear: 4,
             ..rfc.rto.clone()
         },
         ..rfc

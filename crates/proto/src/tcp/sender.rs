@@ -94,6 +94,8 @@ pub struct Sender {
     probed_end: u64,
     is_probe_due: bool,
     pub retries: u32,
+    /// Expiries that do not double a SYN's RTO.
+    pub syn_linear: u32,
     pub last_rtt: Option<Dur>,
 }
 
@@ -125,6 +127,7 @@ impl Sender {
             probed_end: 0,
             is_probe_due: false,
             retries: 0,
+            syn_linear: 0,
             last_rtt: None,
         }
     }
@@ -571,7 +574,9 @@ impl Sender {
         let Some((index, retries)) = self.expired_segment(now) else { return };
         self.retries = retries;
         self.timed = None;
-        self.core.rtt.on_expiry();
+        if self.core.una > 0 || retries > self.syn_linear {
+            self.core.rtt.on_expiry();
+        }
         if self.core.una == 0 {
             // A SYN was lost: no window to reduce (RFC 5681 §3.1 sees to the initial window).
             self.core.stats.timeouts += 1;

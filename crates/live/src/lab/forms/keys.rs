@@ -64,6 +64,7 @@ const RULES: &[(&str, Rule)] = &[
     ("rto.max", Elsewhere),
     ("rto.granularity", Small("the kernel's timers have a granularity of 1 to 10 ms")),
     ("rto.backoff", Elsewhere),
+    ("rto.syn_linear", Set(|config, form| form.sysctl("tcp_syn_linear_timeouts", config.rto.syn_linear))),
     ("rto.measure_tick", Fixed("the kernel measures round trips in microseconds")),
     ("rto.expire_tick", Fixed("the kernel's timers follow no clock tick of that kind")),
     ("rto.timing", Fixed("the kernel times every acknowledgment")),

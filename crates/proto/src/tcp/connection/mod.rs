@@ -47,6 +47,7 @@ impl Connection {
     pub fn connect(config: &TcpConfig, iss: Seq, seed: u64, now: Time) -> Result<Connection, RegistryError> {
         let mut connection = Connection::new(config, iss, seed, State::SynSent)?;
         connection.clock = now;
+        connection.sender.syn_linear = config.rto.syn_linear;
         Ok(connection)
     }
 
