@@ -93,7 +93,8 @@ fn at_the_sender_every_loss_is_found() {
             assert_eq!(way.counts.spurious, truth.retransmissions_spurious);
             assert_eq!(way.counts.timeouts, truth.timeouts);
             assert_eq!((way.counts.missed, way.counts.duplicates, way.counts.late), (0, 0, 0));
-            assert_near(lost(way), run.lost() as f64, 0.02, 2.0, scheme);
+            // What is lost shortly before the end, a burst of four in the mean, nobody can tell.
+            assert_near(lost(way), run.lost() as f64, 0.02, 4.0, scheme);
             assert_rate(scheme, way);
             assert_round_trips(scheme, run, way);
         });
