@@ -8,7 +8,7 @@
 //! - `on_ack`: everything is decided there, from the ACK's [`RateSample`](super::RateSample), RTT and bytes in flight.
 //!   A sample whose interval is zero is void and leaves the model alone.
 //! - `on_congestion(Loss)` and `(Timeout)` begin a loss episode, which ends when what was outstanding then has been
-//!   acknowledged, or at `on_recovery_exit`.
+//!   acknowledged; in version 3 also at `on_recovery_exit`.
 //! - `on_sent` with nothing else in flight is a restart from idle.
 //! - `on_spurious` goes back to the window and the bounds of before the episode; the window that the sender offers
 //!   (RFC 4015) is not used.
