@@ -151,7 +151,8 @@ def test_tcp_does_on_the_fitted_path_what_it_does_on_the_true_one(captures: list
 def test_what_a_queue_drops_is_not_loss_of_the_link(tmp_path: Path) -> None:
     """CUBIC on a link that loses nothing: every loss is an overflow, and the fitted link has next to none."""
     place = tmp_path / "clean.pcapng"
-    clean = airtcp.Scenario.parse(CAPTURED).vary({"wireless.loss.burst": {"to_bad": 0.0, "to_good": 1.0}})
+    without_loss = {"wireless.loss.burst": {"to_bad": 0.0, "to_good": 1.0}, "duration": "120s"}
+    clean = airtcp.Scenario.parse(CAPTURED).vary(without_loss)
     run = json.loads(clean.run("cubic", 1, pcap=str(place)).to_json())
     assert run["flows"][0]["retransmissions"] > 50
     fitted = airtcp.fit(place)

@@ -310,7 +310,8 @@ impl<A: Avoidance> CongestionControl for Composed<A> {
         let is_timeout = event.cause == Cause::Timeout;
         if is_timeout {
             self.avoidance.timed_out();
-            self.window.cwnd = self.avoidance.loss_window(event, &self.window) + event.survivors;
+            let kept = self.avoidance.loss_window(event, &self.window) + event.survivors;
+            self.window.cwnd = kept.min(MAX_WINDOW);
         }
         self.slow_start.on_congestion(is_timeout);
     }
