@@ -120,9 +120,7 @@ impl Rack {
     fn detect_resent(&mut self, core: &mut Core, now: Time, patience: Dur) -> Time {
         while let Some(&(sent_at, start)) = self.resent.front() {
             let index = core.board.index_at(start);
-            let outstanding =
-                core.board.get(index).filter(|sent| sent.sent_at == sent_at && sent.fate == Fate::InFlight);
-            if let Some(sent) = outstanding {
+            if let Some(sent) = under_way(core, sent_at, start) {
                 if (sent_at, sent.end) >= self.newest {
                     break;
                 }
@@ -139,11 +137,8 @@ impl Rack {
     /// Is anything that was found lost still outstanding? When an episode ends it was sent in the next window, whose losses
     /// are another sign of congestion (RFC 5681 §4.3).
     fn is_repairing(&self, core: &Core) -> bool {
-        let is_under_way = |&(_, start): &(Time, u64)| {
-            let sent = core.board.get(core.board.index_at(start));
-            sent.is_some_and(|sent| sent.is_resent() && sent.fate == Fate::InFlight)
-        };
-        core.board.lost() > 0 || self.resent.iter().any(is_under_way)
+        core.board.lost() > 0
+            || self.resent.iter().any(|&(sent_at, start)| under_way(core, sent_at, start).is_some())
     }
 
     /// RFC 8985 §7.4: a probe that resent the tail and was acknowledged without a DSACK has repaired a loss.
@@ -160,6 +155,12 @@ impl Rack {
             }
         }
     }
+}
+
+/// The segment at `start`, if its retransmission of `sent_at` is its last and nothing has been heard of it.
+fn under_way(core: &Core, sent_at: Time, start: u64) -> Option<&Sent> {
+    let sent = core.board.get(core.board.index_at(start))?;
+    (sent.is_resent() && sent.sent_at == sent_at && sent.fate == Fate::InFlight).then_some(sent)
 }
 
 impl LossRecovery for Rack {
@@ -204,11 +205,11 @@ impl LossRecovery for Rack {
 
     fn on_sent(&mut self, core: &Core, now: Time, sent: &Sent) {
         if sent.is_resent() {
-            // Of one segment resent again and again to a silent peer, the last time is all that counts.
-            if self.resent.back().is_some_and(|(_, start)| *start == sent.start) {
-                self.resent.pop_back();
-            }
             self.resent.push_back((now, sent.start));
+            // Of segments resent again and again to a silent peer, the last time is all that counts.
+            if self.resent.len() > 2 * core.board.len() {
+                self.resent.retain(|&(sent_at, start)| under_way(core, sent_at, start).is_some());
+            }
         }
         if self.probe.is_being_sent {
             self.probe.is_being_sent = false;
