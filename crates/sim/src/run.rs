@@ -146,13 +146,9 @@ fn flows(
     streams: &Streams,
     stations: &mut Stations<'_>,
 ) -> Result<Vec<Flow>, RunError> {
-    let compared = Arc::new(scheme.clone());
     let mut flows = Vec::new();
     for (spec, flow) in scenario.flows.iter().enumerate() {
-        let scheme = match &flow.scheme {
-            Some(own) => Arc::new(Scheme::parse_with(own, &scenario.profile, controllers)?),
-            None => compared.clone(),
-        };
+        let scheme = scenario.scheme_of(flow, scheme, controllers)?;
         stations.check_room(&scheme, flow)?;
         let at_base_station = stations.base_station(&scheme, flow)?;
         for instance in 0..flow.count {

@@ -2,10 +2,11 @@
 
 use super::forms::{Form, Host, Verdict};
 use airtcp_proto::Streams;
+use airtcp_proto::cc::Controllers;
 use airtcp_proto::scheme::{Scheme, SchemeError};
 use airtcp_sim::scenario::model::{self, Direction, Scenario, Traffic};
 use airtcp_sim::traffic::Source;
-use airtcp_wire::{Dur, Rate, Time};
+use airtcp_wire::Time;
 use std::sync::Arc;
 
 /// One of the `count` flows of a scenario's flow.
@@ -32,19 +33,14 @@ pub struct Flow {
 /// If a scheme has no form here: see [`super::plan`].
 pub fn flows(scenario: &Scenario, scheme: &Scheme, host: &Host, seed: u64) -> Result<Vec<Flow>, SchemeError> {
     let streams = Streams::new(seed);
-    let compared = Arc::new(scheme.clone());
     let mut flows = Vec::new();
     for (index, spec) in scenario.flows.iter().enumerate() {
         let is_datagrams = matches!(spec.traffic, Traffic::Udp { .. });
-        let scheme = match &spec.scheme {
-            Some(own) => Arc::new(Scheme::parse(own, &scenario.profile)?),
-            None => compared.clone(),
-        };
+        let scheme = scenario.scheme_of(spec, scheme, &Controllers::default())?;
         let mut form = Verdict::on(host, &scheme).form.expect("schemes are planned before they run");
         if let Traffic::Udp { packet, .. } = spec.traffic {
             form.settings.mtu_bytes = form.settings.mtu_bytes.max(packet.0 as u32);
         }
-        form.make_room(ROUND_TRIPS_OF_ROOM * path_bytes(scenario, spec));
         let form = Arc::new(form);
         flows.extend((0..spec.count).map(|instance| {
             let start = Time::ZERO + spec.start + spec.stagger * u64::from(instance) / u64::from(spec.count);
@@ -64,32 +60,6 @@ pub fn flows(scenario: &Scenario, scheme: &Scheme, host: &Host, seed: u64) -> Re
         }));
     }
     Ok(flows)
-}
-
-/// For how long a hole may stay open without a full receive window.
-const ROUND_TRIPS_OF_ROOM: u64 = 2;
-const FULL_PACKET_BYTES: u64 = 1500;
-
-/// What is under way when a flow fills its path, queues included.
-fn path_bytes(scenario: &Scenario, spec: &model::Flow) -> u64 {
-    let crossed = &scenario.links[spec.enter..=spec.leave];
-    let sides = || {
-        crossed.iter().map(|link| match spec.direction {
-            Direction::Forward => &link.forward,
-            Direction::Reverse => &link.reverse,
-        })
-    };
-    let round_trip =
-        crossed.iter().fold(Dur::ZERO, |sum, link| sum + link.forward.delay + link.reverse.delay);
-    let slowest = sides().map(|side| side.capacity.mean_rate()).min().unwrap_or(Rate(0));
-    let queues: u64 = sides().map(|side| queue_bytes(&side.queue.limit)).sum();
-    slowest.bytes_in(round_trip) + queues
-}
-
-fn queue_bytes(limit: &model::Limit) -> u64 {
-    let of_packets = limit.packets.map(|packets| u64::from(packets) * FULL_PACKET_BYTES);
-    let of_bytes = limit.bytes.map(|bytes| bytes.0);
-    of_packets.into_iter().chain(of_bytes).min().unwrap_or(0)
 }
 
 fn nodes(spec: &model::Flow) -> [u16; 2] {

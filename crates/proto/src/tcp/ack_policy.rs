@@ -42,7 +42,7 @@ impl Quick {
         (config.quick_acks > 0).then(|| Quick {
             most: config.quick_acks,
             left: config.quick_acks,
-            growth: WindowGrowth::new(u64::from(config.segment_payload()), config.receive_window.0),
+            growth: WindowGrowth::new(config),
             pause: config.rto.initial,
             last_data: Time::ZERO,
             is_interactive: false,

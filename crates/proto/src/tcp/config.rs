@@ -40,6 +40,10 @@ pub struct TcpConfig {
     pub initial_ssthresh: Option<u32>,
     /// Receive buffer: the largest window that is advertised.
     pub receive_window: Bytes,
+    /// The buffer that a receiver begins with (Linux's `tcp_rmem`), of which its own structures take half. With `quick_acks` each
+    /// segment is acknowledged at once while the window offered grows into it. Absent: four times what the path of a
+    /// scenario's flow holds, elsewhere 128 KiB.
+    pub receive_buffer: Option<Bytes>,
     /// Window scaling (RFC 7323 §2).
     pub window_scaling: bool,
     /// Timestamps (RFC 7323 §3).

@@ -68,6 +68,7 @@ pub fn rfc() -> TcpConfig {
         initial_window: 10,
         initial_ssthresh: None,
         receive_window: Bytes(16 << 20),
+        receive_buffer: None,
         window_scaling: true,
         timestamps: true,
         sack: true,

@@ -1,15 +1,17 @@
 //! How a Linux receiver's window grows, which decides how often it acknowledges: while it does, every segment.
 //!
-//! The window offered begins at 44 segments of 1460 bytes and grows by two segments for each that arrives, as far as the
-//! buffer lets it. The buffer follows what arrives in a round trip (dynamic right-sizing). Here only the ACKs follow from
-//! it: the window on the wire is the whole buffer from the beginning, which no path of a scenario is to be limited by.
+//! The window offered begins at half of the buffer and grows by two segments for each that arrives, until full segments, with
+//! what Linux keeps of each, would fill the buffer. The buffer follows what arrives in a round trip (dynamic right-sizing).
+//! Here only the ACKs follow from it: the window on the wire is the whole buffer from the beginning, which no path of a
+//! scenario is to be limited by.
 
-use airtcp_wire::{Dur, Time};
+use super::config::TcpConfig;
+use airtcp_wire::{Bytes, Dur, Time};
 
-/// What Linux offers at first: of 64 KiB, whole segments.
-const FIRST_OFFER: u64 = 64_240;
-/// Window that the first buffer of 128 KiB (`tcp_rmem`) has room for.
-const FIRST_ROOM: u64 = 65_536;
+/// The first buffer if nothing else is said (`tcp_rmem`).
+const FIRST_BUFFER: Bytes = Bytes(1 << 17);
+/// Share of a buffer that full segments of 1500 bytes may be, in eighths: each takes up 2304.
+const EIGHTHS_OF_DATA: u64 = 5;
 /// Bytes of a round trip that the first buffer is for, in segments.
 const FIRST_ROUND: u64 = 10;
 /// Gain of the receiver's RTT.
@@ -29,13 +31,15 @@ pub struct WindowGrowth {
 }
 
 impl WindowGrowth {
-    /// Of a buffer of at most `most` bytes, for segments of `segment`.
-    pub fn new(segment: u64, most: u64) -> WindowGrowth {
+    pub fn new(config: &TcpConfig) -> WindowGrowth {
+        let (segment, most) = (u64::from(config.segment_payload()), config.receive_window.0);
+        let buffer = config.receive_buffer.unwrap_or(FIRST_BUFFER).0;
+        let room = (buffer / 8 * EIGHTHS_OF_DATA).min(most);
         WindowGrowth {
             segment,
             most,
-            offered: FIRST_OFFER.min(most),
-            room: FIRST_ROOM.min(most),
+            offered: (buffer / 2).min(room),
+            room,
             rtt: Dur::ZERO,
             largest_round: FIRST_ROUND * segment,
             round_start: Time::ZERO,
@@ -78,11 +82,11 @@ impl WindowGrowth {
 mod tests {
     use super::*;
 
-    /// Linux 6.18 at 10 Mbit/s and 50 ms was seen to offer 44, 106, 202 and 378 segments, after round trips that brought
+    /// Linux 6.18 at 10 Mbit/s and 50 ms was seen to offer 55, 106, 202 and 378 segments, after round trips that brought
     /// 19, 36 and 68.
     #[test]
     fn room_follows_what_a_round_trip_brings() {
-        let mut growth = WindowGrowth::new(1448, 16 << 20);
+        let mut growth = WindowGrowth::new(&crate::tcp::profile::linux());
         growth.on_rtt(Dur::from_millis(50));
         let mut rooms = Vec::new();
         let (mut now, mut next) = (Time::ZERO + Dur::from_millis(50), 0);
@@ -93,13 +97,13 @@ mod tests {
             growth.on_segment(now, next);
             rooms.push(growth.room / 1448);
         }
-        assert_eq!(rooms, [45, 106, 200, 377, 377]);
+        assert_eq!(rooms, [56, 106, 200, 377, 377]);
     }
 
     #[test]
     fn each_segment_adds_two_until_the_room_is_used() {
-        let mut growth = WindowGrowth::new(1448, 16 << 20);
-        growth.room = FIRST_OFFER + 5 * 1448;
+        let mut growth = WindowGrowth::new(&crate::tcp::profile::linux());
+        growth.room = growth.offered + 5 * 1448;
         let grown = (0..10).filter(|&n| growth.on_segment(Time(n), 0)).count();
         assert_eq!(grown, 3);
     }

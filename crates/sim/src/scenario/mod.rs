@@ -13,6 +13,7 @@ pub mod quantity;
 mod reader;
 mod recipe;
 mod resolve;
+mod room;
 mod schema;
 #[cfg(test)]
 mod tests;

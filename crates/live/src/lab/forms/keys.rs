@@ -4,6 +4,7 @@ use super::{CongestionControl, Draft, Form, Route, Settings, SocketOptions};
 use airtcp_kernel::rto::{RTO_MAX, RtoRule, Timer};
 use airtcp_proto::cc::slow_start::SlowStartKind;
 use airtcp_proto::tcp::{Recovery, RtoConfig, TcpConfig, profile};
+use airtcp_wire::Bytes;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -36,6 +37,7 @@ const RULES: &[(&str, Rule)] = &[
     ("initial_window", Set(initial_window)),
     ("initial_ssthresh", Fixed("the kernel begins with an ssthresh without bound")),
     ("receive_window", Set(receive_window)),
+    ("receive_buffer", Elsewhere),
     ("window_scaling", Set(|config, form| form.switch("tcp_window_scaling", config.window_scaling))),
     ("timestamps", Set(|config, form| form.switch("tcp_timestamps", config.timestamps))),
     ("sack", Set(|config, form| form.switch("tcp_sack", config.sack))),
@@ -122,18 +124,9 @@ fn empty() -> Form {
 }
 
 /// What the kernel gives a receiver to begin with.
-const SMALLEST_BUFFER: u64 = 1 << 17;
+const SMALLEST_BUFFER: Bytes = Bytes(1 << 17);
 
 impl Form {
-    /// Has receivers begin with room for a window of `bytes`. Where holes stay open the kernel's own growth stops at what
-    /// arrives in order, which would limit the sender. More room than the path can fill is not better: while the window
-    /// grows into it, the kernel acknowledges every segment at once.
-    pub fn make_room(&mut self, bytes: u64) {
-        let most = self.socket.receive_buffer_bytes;
-        let first = (2 * bytes).clamp(SMALLEST_BUFFER, most);
-        self.sysctl("tcp_rmem", format!("4096 {first} {most}"));
-    }
-
     fn sysctl(&mut self, name: &str, value: impl ToString) {
         self.settings.sysctls.insert(format!("net.ipv4.{name}"), value.to_string());
     }
@@ -184,7 +177,10 @@ fn packet_size(config: &TcpConfig, form: &mut Form, draft: &mut Draft<'_>) {
 /// Twice the window, as half of the buffer is for the kernel's own structures.
 fn receive_window(config: &TcpConfig, form: &mut Form) {
     let window = config.receive_window;
-    form.socket.receive_buffer_bytes = (2 * window.0).clamp(SMALLEST_BUFFER, 1 << 30);
+    let most = (2 * window.0).clamp(SMALLEST_BUFFER.0, 1 << 30);
+    let first = config.receive_buffer.unwrap_or(SMALLEST_BUFFER).0.clamp(SMALLEST_BUFFER.0, most);
+    form.sysctl("tcp_rmem", format!("4096 {first} {most}"));
+    form.socket.receive_buffer_bytes = most;
     form.socket.window_clamp_bytes = (window < profile::linux().receive_window).then_some(window.0);
 }
 

@@ -1,0 +1,56 @@
+//! What a flow's path holds, and the receiver that goes with it.
+
+use super::model::{Direction, Flow, Limit, Scenario};
+use airtcp_proto::cc::Controllers;
+use airtcp_proto::scheme::{Scheme, SchemeError};
+use airtcp_wire::{Bytes, Dur, Rate};
+use std::sync::Arc;
+
+/// A hole may stay open for two round trips without a full receive window, and Linux keeps half of the buffer for itself.
+const BUFFER_PER_BYTE_HELD: u64 = 4;
+const FULL_PACKET_BYTES: u64 = 1500;
+
+impl Scenario {
+    /// The scheme of `flow`: its own, or else the `compared` one. Where the scheme does not say with what buffer its receivers
+    /// begin, it depends on what the path holds: a buffer that grows from what Linux gives it may limit the sender while a
+    /// hole stays open.
+    ///
+    /// # Errors
+    /// The flow's own scheme does not resolve.
+    pub fn scheme_of(
+        &self,
+        flow: &Flow,
+        compared: &Scheme,
+        controllers: &Controllers,
+    ) -> Result<Arc<Scheme>, SchemeError> {
+        let mut scheme = match &flow.scheme {
+            Some(own) => Scheme::parse_with(own, &self.profile, controllers)?,
+            None => compared.clone(),
+        };
+        let held = self.bytes_held_for(flow);
+        scheme.config.receive_buffer.get_or_insert(Bytes(BUFFER_PER_BYTE_HELD * held));
+        Ok(Arc::new(scheme))
+    }
+
+    /// What is under way when `flow` fills its path, queues included.
+    fn bytes_held_for(&self, flow: &Flow) -> u64 {
+        let crossed = &self.links[flow.enter..=flow.leave];
+        let sides = || {
+            crossed.iter().map(|link| match flow.direction {
+                Direction::Forward => &link.forward,
+                Direction::Reverse => &link.reverse,
+            })
+        };
+        let round_trip =
+            crossed.iter().fold(Dur::ZERO, |sum, link| sum + link.forward.delay + link.reverse.delay);
+        let slowest = sides().map(|side| side.capacity.mean_rate()).min().unwrap_or(Rate(0));
+        let queues: u64 = sides().map(|side| bytes_of(&side.queue.limit)).sum();
+        slowest.bytes_in(round_trip) + queues
+    }
+}
+
+fn bytes_of(limit: &Limit) -> u64 {
+    let of_packets = limit.packets.map(|packets| u64::from(packets) * FULL_PACKET_BYTES);
+    let of_bytes = limit.bytes.map(|bytes| bytes.0);
+    of_packets.into_iter().chain(of_bytes).min().unwrap_or(0)
+}
