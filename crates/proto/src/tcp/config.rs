@@ -83,7 +83,8 @@ pub struct TcpConfig {
     pub dupack_threshold: u32,
     /// Send new data on the first two duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
-    /// Proportional rate reduction in SACK and RACK recovery (RFC 6937) instead of cutting at once; and, as in Linux's state
+    /// Proportional rate reduction in SACK and RACK recovery (RFC 6937) instead of cutting at once, by Linux's `windows` in
+    /// NewReno, too; and, as in Linux's state
     /// CWR, after ECN-Echo, for the round trip in which cwnd then does not grow.
     pub prr: bool,
     /// Eifel detection of spurious retransmissions by timestamps (RFC 3522), with RFC 4015's response.

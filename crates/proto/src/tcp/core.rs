@@ -4,6 +4,7 @@ use super::config::TcpConfig;
 use super::connection::{Reason, Stats};
 use super::prr::Prr;
 use super::rate::RateSampler;
+use super::recovery;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::spurious::{Saved, Spurious, Trigger};
@@ -96,7 +97,7 @@ pub struct AckSummary {
 
 impl Core {
     pub fn new(config: &TcpConfig, cc: Box<dyn CongestionControl>, mss: u64, has_sack: bool) -> Core {
-        Core {
+        let mut core = Core {
             una: 0,
             nxt: 0,
             board: Scoreboard::default(),
@@ -113,11 +114,11 @@ impl Core {
             dupack_threshold: config.dupack_threshold,
             repeat_every: u32::MAX,
             has_limited_transmit: config.limited_transmit,
-            has_sack,
+            has_sack: false,
             inflation: 0,
             limited_sent: 0,
             prr: None,
-            uses_prr: config.prr && has_sack,
+            uses_prr: false,
             forced: None,
             survivors: 0,
             extra_segments: 0,
@@ -127,6 +128,28 @@ impl Core {
             is_spared: false,
             ecn_recover: 0,
             owes_cwr: false,
+        };
+        core.set_sack(config, has_sack);
+        core
+    }
+
+    /// What has been negotiated.
+    pub fn set_sack(&mut self, config: &TcpConfig, has_sack: bool) {
+        self.has_sack = has_sack;
+        self.board.emulates_sack = recovery::emulates_sack(config, has_sack);
+        self.uses_prr = config.prr && (has_sack || self.board.emulates_sack);
+    }
+
+    /// Does a duplicate ACK announce a segment that has arrived? In Linux not while nothing is missing of an episode, nor of
+    /// what was resent after a timeout, whose duplicates they may be.
+    pub fn counts_duplicates(&self) -> bool {
+        if self.has_sack || !self.board.emulates_sack {
+            return !self.has_sack;
+        }
+        match self.phase {
+            Phase::Open => true,
+            Phase::Recovery => self.una < self.recover,
+            Phase::Loss => self.una < self.recover && self.nxt > self.recover,
         }
     }
 

@@ -11,8 +11,6 @@ pub struct RateSampler {
     pub is_read: bool,
     pub delivered: u64,
     delivered_at: Time,
-    /// Of `delivered`, what duplicate ACKs have announced without saying which segments.
-    announced: u64,
     first_sent_at: Time,
     /// Bytes ever marked lost.
     pub lost: u64,
@@ -77,17 +75,14 @@ impl RateSampler {
     }
 
     /// Without SACK each duplicate ACK announces a delivery (draft §4.1.3.5.1).
-    pub fn on_duplicate(&mut self, now: Time, bytes: u64) {
+    pub fn on_announced(&mut self, now: Time, bytes: u64) {
         self.delivered += bytes;
-        self.announced += bytes;
         self.delivered_at = now;
     }
 
-    /// A cumulative ACK over a hole of `mss` bytes: what it acknowledges beyond was announced before.
-    pub fn on_hole_filled(&mut self, acked: u64, mss: u64) {
-        let known = self.announced.min(acked.saturating_sub(mss));
-        self.announced -= known;
-        self.delivered -= known;
+    /// Of what a cumulative ACK has just acknowledged, `bytes` had been announced.
+    pub fn on_known(&mut self, bytes: u64) {
+        self.delivered -= bytes;
     }
 
     /// The sample of an ACK after all its segments went through `on_delivered`.
@@ -118,26 +113,5 @@ impl RateSampler {
     /// The application, not the window, is what keeps the sender silent.
     pub fn on_app_limited(&mut self, in_flight: u64) {
         self.app_limited_until = (self.delivered + in_flight).max(1);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// draft-ietf-ccwg-bbr §4.1.3.5.1: what duplicate ACKs announce is delivered when they come, and counts once.
-    #[test]
-    fn duplicate_acks_announce_deliveries_that_the_cumulative_ack_repeats() {
-        const MSS: u64 = 1000;
-        let mut sampler = RateSampler { delivered: 50 * MSS, ..RateSampler::default() };
-        (1..=3).for_each(|n| sampler.on_duplicate(Time(n), MSS));
-        assert_eq!(sampler.delivered, 53 * MSS);
-        // The hole and the three after it.
-        sampler.delivered += 4 * MSS;
-        sampler.on_hole_filled(4 * MSS, MSS);
-        assert_eq!(sampler.delivered, 54 * MSS);
-        sampler.delivered += 2 * MSS;
-        sampler.on_hole_filled(2 * MSS, MSS);
-        assert_eq!(sampler.delivered, 56 * MSS, "nothing is left of the announcement");
     }
 }

@@ -57,6 +57,10 @@ pub struct Scoreboard {
     sacked_segments: u32,
     /// End of the highest SACKed segment.
     high_sacked: u64,
+    /// What duplicate ACKs announce has left the pipe: Linux's stand-in for SACK.
+    pub emulates_sack: bool,
+    /// Bytes, in full segments, that duplicate ACKs have announced without saying which, and no cumulative ACK has told since.
+    announced: u64,
     /// No lost segment starts below.
     next_lost: u64,
     /// Blocks of the last ACK: what they cover is already marked.
@@ -132,6 +136,31 @@ impl Scoreboard {
             self.sacked_segments += 1;
             self.high_sacked = self.high_sacked.max(end);
         }
+    }
+
+    /// A duplicate ACK without SACK announces a segment of `mss` bytes, of those that are out beside the hole. Answers the
+    /// bytes that are news.
+    pub fn announce(&mut self, mss: u64) -> u64 {
+        let holes = self.lost.div_ceil(mss).max(1);
+        let limit = (self.segments.len() as u64).saturating_sub(holes) * mss;
+        let news = mss.min(limit.saturating_sub(self.announced));
+        self.announced += news;
+        news
+    }
+
+    /// A cumulative ACK of `acked` bytes over a hole of one segment: answers how many of them were announced before.
+    pub fn tell_announced(&mut self, acked: u64, mss: u64) -> u64 {
+        let known = self.announced.min((acked.div_ceil(mss).max(1) - 1) * mss);
+        self.announced -= known;
+        known
+    }
+
+    pub fn forget_announced(&mut self) {
+        self.announced = 0;
+    }
+
+    pub fn announced(&self) -> u64 {
+        self.announced
     }
 
     /// Index of the segment that starts at or after `position`.
@@ -210,7 +239,7 @@ impl Scoreboard {
     /// Bytes in flight: RFC 6675's pipe.
     #[inline]
     pub fn in_flight(&self) -> u64 {
-        self.in_flight
+        self.in_flight.saturating_sub(if self.emulates_sack { self.announced } else { 0 })
     }
 
     #[inline]
@@ -294,6 +323,27 @@ mod tests {
             1 => Just(Op::LoseAll),
             1 => Just(Op::Unmark),
         ]
+    }
+
+    /// draft-ietf-ccwg-bbr §4.1.3.5.1: what duplicate ACKs announce is delivered when they come, and counts once.
+    #[test]
+    fn duplicate_acks_announce_deliveries_that_the_cumulative_ack_repeats() {
+        let mut board = Scoreboard { emulates_sack: true, ..Scoreboard::default() };
+        (0..7).for_each(|n| board.push(sent(10 * n, 10 * n + 10)));
+        assert_eq!((0..3).map(|_| board.announce(10)).sum::<u64>(), 30);
+        assert_eq!(board.in_flight(), 40);
+        board.acknowledge(40, |_| ());
+        assert_eq!((board.tell_announced(40, 10), board.in_flight()), (30, 30));
+        board.acknowledge(60, |_| ());
+        assert_eq!(board.tell_announced(20, 10), 0, "nothing is left of the announcement");
+    }
+
+    /// Duplicates never announce the hole itself.
+    #[test]
+    fn one_segment_is_missing_whatever_is_announced() {
+        let mut board = Scoreboard::default();
+        (0..3).for_each(|n| board.push(sent(10 * n, 10 * n + 10)));
+        assert_eq!((0..5).map(|_| board.announce(10)).sum::<u64>(), 20);
     }
 
     proptest! {

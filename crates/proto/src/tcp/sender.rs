@@ -144,8 +144,7 @@ impl Sender {
         self.core.cc = cc;
         self.core.mss = mss;
         self.core.initial_window = mss * u64::from(config.initial_window);
-        self.core.has_sack = has_sack;
-        self.core.uses_prr = config.prr && has_sack;
+        self.core.set_sack(config, has_sack);
         self.policy = recovery::build(config, has_sack);
         // A controller that paces does so from the start.
         if self.paces_always || self.core.cc.pacing_rate().is_some() {
@@ -301,7 +300,8 @@ impl Sender {
             // RFC 5681 §2.
             false => ack.window != self.last_window,
         };
-        let Core { board, sampler, una, nxt, recover, has_sack, mss, .. } = &mut self.core;
+        let counts_duplicates = self.core.counts_duplicates();
+        let Core { board, sampler, una, nxt, recover, mss, .. } = &mut self.core;
         let policy = &mut self.policy;
         let (delivered_before, prior_lost) = (sampler.delivered, sampler.lost);
         let mut newest = Newest::default();
@@ -331,15 +331,19 @@ impl Sender {
             board.sack(ack.blocks, &mut deliver);
         }
         let sacked = board.sacked() - sacked_before;
-        let delivered = sampler.delivered - delivered_before;
+        let named = sampler.delivered - delivered_before;
         let acked = ack.ack - *una;
         let is_repeated = acked == 0 && !ack.has_payload && !is_window_update;
         let is_duplicate = is_repeated && *nxt > *una;
-        if is_duplicate && !*has_sack {
-            sampler.on_duplicate(now, *mss);
+        if is_duplicate && counts_duplicates {
+            sampler.on_announced(now, board.announce(*mss));
         } else if acked > 0 {
-            sampler.on_hole_filled(acked, *mss);
+            sampler.on_known(board.tell_announced(acked, *mss));
         }
+        let delivered = match board.emulates_sack {
+            true => sampler.delivered.saturating_sub(delivered_before),
+            false => named,
+        };
         let summary = AckSummary {
             now,
             prior_una: *una,
@@ -353,7 +357,8 @@ impl Sender {
             prior_lost,
             echo: ack.echo,
             ece: ack.ece,
-            original_delivered,
+            // Linux without SACK: nor does it prove a timeout spurious.
+            original_delivered: original_delivered && !(fills_hole && board.emulates_sack),
         };
         self.core.una = ack.ack;
         (summary, newest, originals.get())
@@ -589,7 +594,7 @@ impl Sender {
         self.mark_timed_out(now, index);
         self.policy.on_timeout();
         self.core.enter_loss(now, is_repeated);
-        self.core.spurious.on_timeout(was_open);
+        self.core.spurious.on_timeout(was_open, retries);
     }
 
     /// Whose timer has expired, and how often in a row: the first segment's, or with a timer a segment perhaps a later

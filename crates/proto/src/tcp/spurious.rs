@@ -111,9 +111,10 @@ impl Spurious {
     }
 
     /// The timer has expired: if `was_open`, new segments are to go before further retransmissions. An expiry while losses
-    /// are being repaired ends F-RTO (RFC 5682 §2.1 step 1).
-    pub fn on_timeout(&mut self, was_open: bool) {
-        let starts = self.has_f_rto && was_open && self.episode.is_some();
+    /// are being repaired ends F-RTO (RFC 5682 §2.1 step 1), in Linux not if it follows another one.
+    pub fn on_timeout(&mut self, was_open: bool, expiries: u32) {
+        let is_repeated = self.rules == WindowRules::Linux && expiries > 1;
+        let starts = self.has_f_rto && (was_open || is_repeated) && self.episode.is_some();
         self.f_rto = if starts { FRto::Resent } else { FRto::Idle };
     }
 
@@ -169,6 +170,10 @@ impl Spurious {
                 (FRto::Idle, Verdict::Spurious)
             }
             FRto::Resent if advances && has_new_data => (FRto::Probed, Verdict::SendNew),
+            // Linux waits for an ACK that advances.
+            FRto::Resent if self.rules == WindowRules::Linux && ack.acked == 0 => {
+                (FRto::Resent, Verdict::Nothing)
+            }
             _ => (FRto::Idle, Verdict::Genuine),
         };
         self.f_rto = next;

@@ -5,6 +5,7 @@
 
 mod error_control;
 mod newreno;
+mod newreno_linux;
 mod rack;
 mod reno;
 mod reno_ns2;
@@ -14,7 +15,7 @@ mod tahoe;
 use super::config::{Recovery, TcpConfig};
 use super::core::{AckSummary, Core};
 use super::scoreboard::Sent;
-use crate::cc::unlimited;
+use crate::cc::{WindowRules, unlimited};
 use airtcp_wire::Time;
 
 /// One way to find and repair losses.
@@ -72,6 +73,13 @@ pub fn reads_sack(config: &TcpConfig) -> bool {
     matches!(config.recovery, Recovery::Sack | Recovery::RackTlp)
 }
 
+/// Linux without SACK: each duplicate ACK stands for a segment that has arrived and left the pipe.
+pub fn emulates_sack(config: &TcpConfig, has_sack: bool) -> bool {
+    let is_newreno = matches!(config.recovery, Recovery::Newreno | Recovery::Sack | Recovery::RackTlp);
+    let has_window = config.congestion_control != unlimited::SPEC.name;
+    !has_sack && is_newreno && has_window && config.windows == WindowRules::Linux
+}
+
 /// The policy that `config` names, or NewReno where it needs SACK and the peer has none.
 pub fn build(config: &TcpConfig, has_sack: bool) -> Box<dyn LossRecovery> {
     match config.recovery {
@@ -84,6 +92,7 @@ pub fn build(config: &TcpConfig, has_sack: bool) -> Box<dyn LossRecovery> {
         Recovery::RenoNs2 => Box::new(reno_ns2::RenoNs2::default()),
         Recovery::Sack if has_sack => Box::new(sack::Sack::default()),
         Recovery::RackTlp if has_sack => Box::new(rack::Rack::new(config)),
+        _ if emulates_sack(config, has_sack) => Box::new(newreno_linux::NewRenoLinux),
         Recovery::Newreno | Recovery::Sack | Recovery::RackTlp => Box::new(newreno::NewReno),
     }
 }
@@ -101,7 +110,8 @@ fn is_beyond_recover(core: &Core) -> bool {
 /// With SACK, what has left the network makes room for new segments by itself (RFC 6675 §5 step 3). Without limited
 /// transmit it does not, until recovery begins.
 fn hold_back(core: &mut Core) {
-    core.inflation = if core.has_limited_transmit { 0 } else { -(core.board.sacked() as i64) };
+    core.inflation =
+        if core.has_limited_transmit { 0 } else { -((core.board.sacked() + core.board.announced()) as i64) };
 }
 
 /// RFC 3042 §2: on each of the first two duplicate ACKs one new segment may leave, beyond cwnd.
