@@ -812,7 +812,15 @@ impl Sender {
             // RFC 6298 §5.1.
             self.rto_deadline = self.core.rtt.deadline(now);
         }
-        self.policy.schedule_probe(&self.core, now, self.rto_deadline);
+        self.policy.schedule_probe(&self.core, now, self.rto_deadline.min(self.oldest_deadline(now)));
+    }
+
+    /// When the RTO ends that began as the oldest segment was sent, if that is still to come: in Linux a probe that new data puts
+    /// off leaves no later.
+    fn oldest_deadline(&self, now: Time) -> Time {
+        let core = &self.core;
+        let oldest = core.board.first().filter(|_| core.spurious.is_linuxs());
+        oldest.map(|first| core.rtt.deadline(first.sent_at)).filter(|&due| due > now).unwrap_or(Time::NEVER)
     }
 
     /// RFC 8985 §7.3: new data if the window lets it, else the last segment again.

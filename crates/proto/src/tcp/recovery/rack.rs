@@ -2,6 +2,7 @@
 //! tail.
 
 use super::{LossRecovery, hold_back};
+use crate::cc::WindowRules;
 use crate::tcp::config::TcpConfig;
 use crate::tcp::core::{AckSummary, Core, Phase};
 use crate::tcp::scoreboard::{Fate, Sent};
@@ -14,6 +15,7 @@ const DELAYED_ACK: Dur = Dur::from_millis(200);
 
 pub struct Rack {
     dupack_threshold: u32,
+    is_linuxs: bool,
     /// Send time and end of the most recently sent segment that has arrived (RACK.xmit_ts, RACK.end_seq).
     newest: (Time, u64),
     /// RACK.rtt
@@ -51,6 +53,7 @@ impl Rack {
     pub fn new(config: &TcpConfig) -> Rack {
         Rack {
             dupack_threshold: config.dupack_threshold,
+            is_linuxs: config.windows == WindowRules::Linux,
             newest: (Time::ZERO, 0),
             rtt: Dur::ZERO,
             min_rtt: Dur::MAX,
@@ -168,9 +171,10 @@ impl LossRecovery for Rack {
     fn on_delivered(&mut self, now: Time, sent: &Sent, echo: Option<u32>) {
         let rtt = now.since(sent.sent_at);
         if sent.is_resent() {
-            // RFC 8985 §6.2 step 2: an ACK that comes too soon, or echoes an older timestamp, is the original's.
-            let is_originals =
-                echo.is_some_and(|echo| (echo.wrapping_sub(timestamp(sent.sent_at)) as i32) < 0);
+            // RFC 8985 §6.2 step 2: an ACK that comes too soon, or echoes an older timestamp, is the original's. Linux knows that
+            // a SACK above a gap echoes what came before the gap, and looks at the time alone.
+            let is_originals = !self.is_linuxs
+                && echo.is_some_and(|echo| (echo.wrapping_sub(timestamp(sent.sent_at)) as i32) < 0);
             if is_originals || rtt < self.min_rtt {
                 return;
             }
