@@ -50,6 +50,10 @@ impl Originals {
     fn with(self, sent_at: Time) -> Originals {
         Originals { oldest: self.oldest.or(Some(sent_at)), newest: Some(sent_at) }
     }
+
+    fn then(self, later: Originals) -> Originals {
+        Originals { oldest: self.oldest.or(later.oldest), newest: later.newest.or(self.newest) }
+    }
 }
 
 /// A range of the stream to put into a segment.
@@ -316,6 +320,13 @@ impl Sender {
                 original_delivered |= sent.end <= *recover;
             }
         };
+        // In Linux's order, for the last one timed is RACK's.
+        let sacked_before = board.sacked();
+        if !ack.blocks.is_empty() {
+            board.sack(ack.blocks, &mut deliver);
+        }
+        let sacked = board.sacked() - sacked_before;
+        let sacked_originals = originals.take();
         board.acknowledge(ack.ack, |sent| {
             fills_hole |= sent.is_resent();
             if sent.fate != Fate::Sacked {
@@ -326,11 +337,6 @@ impl Sender {
             // Karn: what lay behind a hole may have arrived long before this ACK.
             originals.set(Originals::default());
         }
-        let sacked_before = board.sacked();
-        if !ack.blocks.is_empty() {
-            board.sack(ack.blocks, &mut deliver);
-        }
-        let sacked = board.sacked() - sacked_before;
         let named = sampler.delivered - delivered_before;
         let acked = ack.ack - *una;
         let is_repeated = acked == 0 && !ack.has_payload && !is_window_update;
@@ -361,7 +367,7 @@ impl Sender {
             original_delivered: original_delivered && !(fills_hole && board.emulates_sack),
         };
         self.core.una = ack.ack;
-        (summary, newest, originals.get())
+        (summary, newest, originals.get().then(sacked_originals))
     }
 
     /// The peer's window of `window` bytes beyond `ack`, from a segment with sequence number `seq`. An edge that moves back is

@@ -15,14 +15,19 @@ const DELAYED_ACK: Dur = Dur::from_millis(200);
 
 pub struct Rack {
     dupack_threshold: u32,
+    /// The reordering timer takes at least so long. Linux: TCP_TIMEOUT_MIN_US.
+    least_timer: Dur,
     is_linuxs: bool,
     /// Send time and end of the most recently sent segment that has arrived (RACK.xmit_ts, RACK.end_seq).
     newest: (Time, u64),
-    /// RACK.rtt
+    /// RACK.rtt, and the place of the segment that gave it.
     rtt: Dur,
+    timed: Place,
     min_rtt: Dur,
     /// RACK.fack
     highest_delivered: u64,
+    /// The same with the ACK that is being looked at.
+    highest_told: u64,
     has_reordering: bool,
     window: ReorderWindow,
     /// Originals below have been judged: arrived, or marked lost.
@@ -49,15 +54,26 @@ struct Probe {
     is_being_sent: bool,
 }
 
+/// Where a segment stands among those that leave: of one moment, retransmissions come first.
+type Place = (Time, bool, u64);
+
+fn place(sent: &Sent) -> Place {
+    (sent.sent_at, !sent.is_resent(), sent.end)
+}
+
 impl Rack {
     pub fn new(config: &TcpConfig) -> Rack {
+        let is_linuxs = config.windows == WindowRules::Linux;
         Rack {
             dupack_threshold: config.dupack_threshold,
-            is_linuxs: config.windows == WindowRules::Linux,
+            least_timer: if is_linuxs { Dur::from_millis(2) } else { Dur::ZERO },
+            is_linuxs,
             newest: (Time::ZERO, 0),
             rtt: Dur::ZERO,
+            timed: Place::default(),
             min_rtt: Dur::MAX,
             highest_delivered: 0,
+            highest_told: 0,
             has_reordering: false,
             window: ReorderWindow { multiplier: 1, persist: 16, round_end: 0 },
             judged: 0,
@@ -102,6 +118,12 @@ impl Rack {
         core.sampler.lost > lost_before
     }
 
+    /// May it still arrive? On a real clock, what left behind the timed segment in one burst has been out for less than RACK.rtt.
+    fn has_time(&self, sent: &Sent, patience: Dur, now: Time) -> bool {
+        let due = sent.sent_at + patience;
+        due > now || (due == now && self.is_linuxs && place(sent) > self.timed)
+    }
+
     fn detect_originals(&mut self, core: &mut Core, now: Time, patience: Dur) -> Time {
         let mut index = core.board.index_at(self.judged);
         while let Some(sent) = core.board.get(index) {
@@ -109,8 +131,8 @@ impl Rack {
                 if (sent.sent_at, sent.end) >= self.newest {
                     break;
                 }
-                if sent.sent_at + patience > now {
-                    return sent.sent_at + patience;
+                if self.has_time(sent, patience, now) {
+                    return (sent.sent_at + patience).max(now + self.least_timer);
                 }
                 core.mark_lost(index);
             }
@@ -127,8 +149,8 @@ impl Rack {
                 if (sent_at, sent.end) >= self.newest {
                     break;
                 }
-                if sent_at + patience > now {
-                    return sent_at + patience;
+                if self.has_time(sent, patience, now) {
+                    return (sent_at + patience).max(now + self.least_timer);
                 }
                 core.mark_lost(index);
             }
@@ -180,17 +202,16 @@ impl LossRecovery for Rack {
             }
         }
         self.rtt = rtt;
+        self.timed = place(sent);
         self.newest = self.newest.max((sent.sent_at, sent.end));
         // Step 3.
-        if sent.end > self.highest_delivered {
-            self.highest_delivered = sent.end;
-        } else if !sent.is_resent() {
-            self.has_reordering = true;
-        }
+        self.has_reordering |= sent.end <= self.highest_delivered && !sent.is_resent();
+        self.highest_told = self.highest_told.max(sent.end);
     }
 
     fn on_ack(&mut self, core: &mut Core, ack: &AckSummary) {
         self.min_rtt = core.rtt.min();
+        self.highest_delivered = self.highest_told;
         let is_over = core.phase != Phase::Open && core.una >= core.recover;
         if is_over {
             core.leave_episode(ack.now);
