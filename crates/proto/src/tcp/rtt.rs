@@ -57,8 +57,8 @@ impl RttEstimator {
             // RFC 6298 §2 (2.2).
             self.has_sample = true;
             self.srtt = rtt;
-            self.rttvar = rtt / 2;
-            self.slow_decay = SlowDecay { deviation: self.rttvar, largest: self.rttvar, round_end: nxt };
+            self.rttvar = (rtt / 2).max(self.variance_floor());
+            self.slow_decay = SlowDecay { deviation: rtt / 2, largest: self.rttvar, round_end: nxt };
         } else {
             // RFC 6298 §2 (2.3): RTTVAR first, from the old SRTT.
             let error = Dur(self.srtt.0.abs_diff(rtt.0));
@@ -76,7 +76,7 @@ impl RttEstimator {
     }
 
     fn slow_decay(&mut self, rtt: Dur, error: Dur, una: u64, nxt: u64) -> Dur {
-        let beta = self.config.beta;
+        let (beta, floor) = (self.config.beta, self.variance_floor());
         let state = &mut self.slow_decay;
         // A sudden fall of the RTT is not jitter: it counts an eighth.
         let gain = if rtt < self.srtt && error > state.deviation { beta / 8.0 } else { beta };
@@ -88,9 +88,15 @@ impl RttEstimator {
                 rttvar = smooth(rttvar, state.largest, beta);
             }
             state.round_end = nxt;
-            state.largest = Dur::ZERO;
+            state.largest = floor;
         }
         rttvar
+    }
+
+    /// Linux: RTTVAR is never so small that `min` would have to be put in the place of m·RTTVAR.
+    fn variance_floor(&self) -> Dur {
+        let RtoConfig { min, factor, min_on_variance, .. } = self.config;
+        if min_on_variance { min.mul_f64(1.0 / factor.max(1.0)) } else { Dur::ZERO }
     }
 
     /// ns-2: integers, which are cut off where they are taken for whole ticks. SRTT and RTTVAR as they are then.
