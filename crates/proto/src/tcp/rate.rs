@@ -33,14 +33,15 @@ pub struct Newest {
 }
 
 impl RateSampler {
-    /// Stamps a segment that is about to be sent.
+    /// Stamps a segment that is about to be sent, if `was_idle` the only one. What is deemed lost does not count as idle: a
+    /// guess is not to shorten the interval (Linux's packets_out, where the draft has C.inflight).
     #[inline]
-    pub fn on_send(&mut self, now: Time, in_flight_before: u64, sent: &mut Sent) {
+    pub fn on_send(&mut self, now: Time, was_idle: bool, in_flight_before: u64, sent: &mut Sent) {
         sent.sent_at = now;
         if !self.is_read {
             return;
         }
-        if in_flight_before == 0 {
+        if was_idle {
             self.first_sent_at = now;
             self.delivered_at = now;
         }

@@ -683,7 +683,7 @@ impl Sender {
         let core = &mut self.core;
         let in_flight = core.board.in_flight();
         let sampler = &mut core.sampler;
-        core.board.resend(index, |sent| sampler.on_send(now, in_flight, sent));
+        core.board.resend(index, |sent| sampler.on_send(now, false, in_flight, sent));
         let sent = *core.board.get(index).expect("just resent");
         core.stats.retransmissions += 1;
         if reason != Reason::TailLossProbe {
@@ -779,7 +779,7 @@ impl Sender {
             lost: 0,
             in_flight: 0,
         };
-        core.sampler.on_send(now, core.board.in_flight(), &mut sent);
+        core.sampler.on_send(now, core.board.is_empty(), core.board.in_flight(), &mut sent);
         core.board.push(sent);
         core.nxt = sent.end;
         let payload = self.payload(&sent);

@@ -112,7 +112,6 @@ impl FullPipe {
 pub struct AckAggregation {
     epoch_start: Time,
     epoch_acked: u64,
-    extra: WindowedMax<10>,
 }
 
 impl AckAggregation {
@@ -122,31 +121,15 @@ impl AckAggregation {
         self.epoch_acked = 0;
     }
 
-    /// `bw` is the rate at which ACKs are expected. Remembers one round in Startup (`!is_pipe_full`), ten afterwards.
-    pub fn update(
-        &mut self,
-        now: Time,
-        acked: u64,
-        bw: Rate,
-        cwnd: u64,
-        rounds: &Rounds,
-        is_pipe_full: bool,
-    ) {
-        if rounds.is_start && !is_pipe_full {
-            self.extra = WindowedMax::default();
-        }
+    /// What an ACK of `acked` bytes brings beyond what was expected. `bw` is the rate at which ACKs are expected.
+    pub fn excess(&mut self, now: Time, acked: u64, bw: Rate, cwnd: u64) -> u64 {
         let mut expected = bw.bytes_in(now.since(self.epoch_start));
         if self.epoch_acked <= expected {
             self.restart(now);
             expected = 0;
         }
         self.epoch_acked += acked;
-        self.extra.update(rounds.count, (self.epoch_acked - expected).min(cwnd));
-    }
-
-    #[inline]
-    pub fn extra(&self) -> u64 {
-        self.extra.get()
+        (self.epoch_acked - expected).min(cwnd)
     }
 }
 
@@ -233,16 +216,13 @@ mod tests {
 
     #[test]
     fn bunched_acks_are_extra_and_steady_ones_are_not() {
-        let (bw, rounds) = (Rate(8_000_000), Rounds::default());
-        let at = |ms: u64| Time::ZERO + Dur::from_millis(ms);
-        let mut steady = AckAggregation::default();
-        (1..100).for_each(|ms| steady.update(at(ms), 1000, bw, 100_000, &rounds, true));
-        assert_eq!(steady.extra(), 1000, "one ACK's worth");
-
-        let mut bunched = AckAggregation::default();
-        (1..20)
-            .for_each(|n| (0..10).for_each(|_| bunched.update(at(10 * n), 1000, bw, 100_000, &rounds, true)));
-        assert_eq!(bunched.extra(), 10_000, "ten at once");
+        let bw = Rate(8_000_000);
+        let largest = |times: &mut dyn Iterator<Item = u64>| {
+            let mut aggregation = AckAggregation::default();
+            times.map(|ms| aggregation.excess(Time::ZERO + Dur::from_millis(ms), 1000, bw, 100_000)).max()
+        };
+        assert_eq!(largest(&mut (1..100)), Some(1000), "one ACK's worth");
+        assert_eq!(largest(&mut (10..200).map(|n| n / 10 * 10)), Some(10_000), "ten at once");
     }
 
     #[test]

@@ -20,6 +20,7 @@ use crate::rng::{Stream, Streams};
 use airtcp_wire::{Rate, Time};
 use probe_bw::Cycle;
 use probe_rtt::{MinRtt, ProbeRtt};
+use window::TenRounds;
 
 pub const SPEC: ControllerSpec = ControllerSpec {
     name: "bbr",
@@ -52,12 +53,13 @@ struct Bbr1 {
     cwnd: u64,
     phase: Phase,
     stream: Stream,
-    /// Delivery rates in bits per second, by rounds.
-    max_bw: WindowedMax<10>,
+    /// Delivery rates in bits per second, by rounds: Linux forgets those that are more than ten rounds old.
+    max_bw: WindowedMax<11>,
     min_rtt: MinRtt,
     rounds: Rounds,
     full_pipe: FullPipe,
     aggregation: AckAggregation,
+    extra_acked: TenRounds,
     low_rate: LowRateSpan,
     pacing: Pacing,
     episode: Episode,
@@ -80,6 +82,7 @@ impl Bbr1 {
             rounds: Rounds::default(),
             full_pipe: FullPipe::default(),
             aggregation: AckAggregation::default(),
+            extra_acked: TenRounds::default(),
             low_rate: LowRateSpan::default(),
             pacing: Pacing::new(build, STARTUP_GAIN),
             episode: Episode::default(),
@@ -111,8 +114,9 @@ impl Bbr1 {
             if !is_limited || rate >= self.bw() {
                 self.max_bw.update(self.rounds.count, rate.0);
             }
-            let (bw, is_full) = (self.bw(), self.full_pipe.is_full);
-            self.aggregation.update(ack.now, ack.delivered, bw, self.cwnd, &self.rounds, is_full);
+            let bw = self.bw();
+            let excess = self.aggregation.excess(ack.now, ack.delivered, bw, self.cwnd);
+            self.extra_acked.update(self.rounds.is_start, excess);
             self.advance_cycle(ack);
             if self.rounds.is_start && !is_limited {
                 self.full_pipe.observe(bw);

@@ -12,6 +12,28 @@ const MAX_AGGREGATION: Dur = Dur::from_millis(100);
 /// Below this rate segments are handed over one by one.
 const SINGLE_SEGMENT_RATE: Rate = Rate(1_200_000);
 
+/// Linux's maximum over the last five to ten rounds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct TenRounds {
+    latest: u64,
+    before: u64,
+    rounds: u32,
+}
+
+impl TenRounds {
+    pub fn update(&mut self, is_round_start: bool, value: u64) {
+        self.rounds += u32::from(is_round_start);
+        if self.rounds == 5 {
+            *self = TenRounds { latest: 0, before: self.latest, rounds: 0 };
+        }
+        self.latest = self.latest.max(value);
+    }
+
+    fn get(&self) -> u64 {
+        self.latest.max(self.before)
+    }
+}
+
 impl Bbr1 {
     pub(super) fn update_window(&mut self, ack: &Ack) {
         if ack.delivered > 0 {
@@ -80,6 +102,6 @@ impl Bbr1 {
         if !self.full_pipe.is_full {
             return 0;
         }
-        self.aggregation.extra().min(self.bw().bytes_in(MAX_AGGREGATION))
+        self.extra_acked.get().min(self.bw().bytes_in(MAX_AGGREGATION))
     }
 }

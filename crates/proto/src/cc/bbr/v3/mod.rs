@@ -151,6 +151,8 @@ struct Bbr3 {
     /// Has the pipe ever been full?
     is_pipe_known: bool,
     aggregation: AckAggregation,
+    /// Remembers one round in Startup, ten afterwards.
+    extra_acked: WindowedMax<10>,
     low_rate: LowRateSpan,
     window_limit: WindowLimit,
     pacing: Pacing,
@@ -180,6 +182,7 @@ impl Bbr3 {
             full_pipe: FullPipe::default(),
             is_pipe_known: false,
             aggregation: AckAggregation::default(),
+            extra_acked: WindowedMax::default(),
             low_rate: LowRateSpan::default(),
             window_limit: WindowLimit::default(),
             pacing: Pacing::new(build, STARTUP_GAIN),
@@ -209,7 +212,11 @@ impl Bbr3 {
             self.tighten_short_term();
         }
         let (bw, is_known) = (self.bw(), self.is_pipe_known);
-        self.aggregation.update(ack.now, ack.delivered, bw, self.cwnd, &self.rounds, is_known);
+        if self.rounds.is_start && !is_known {
+            self.extra_acked = WindowedMax::default();
+        }
+        let excess = self.aggregation.excess(ack.now, ack.delivered, bw, self.cwnd);
+        self.extra_acked.update(self.rounds.count, excess);
         self.look_for_full_pipe(ack, rate);
         self.check_startup(ack);
         self.check_drain(ack);

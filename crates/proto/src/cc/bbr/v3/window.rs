@@ -77,7 +77,7 @@ impl Bbr3 {
     }
 
     fn max_inflight(&self) -> u64 {
-        self.quantized(self.bdp(self.bw(), self.state.cwnd_gain()) + self.aggregation.extra())
+        self.quantized(self.bdp(self.bw(), self.state.cwnd_gain()) + self.extra_acked.get())
     }
 
     /// Draft §5.6.4.2, QuantizationBudget, with §5.5.8.1's budget of three quanta.
