@@ -9,6 +9,7 @@ pub mod connection;
 mod core;
 mod handshake;
 pub mod pacer;
+mod persist;
 pub mod profile;
 mod prr;
 mod rate;

@@ -124,6 +124,11 @@ impl RttEstimator {
         self.base = rto.min(max);
     }
 
+    /// No timeout is longer.
+    pub fn longest(&self) -> Dur {
+        self.config.max
+    }
+
     /// The current RTO with back-off.
     #[inline]
     pub fn rto(&self) -> Dur {

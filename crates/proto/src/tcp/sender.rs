@@ -4,6 +4,7 @@ use super::config::{RtoTimers, RttTiming, TcpConfig, TimeoutPolicy};
 use super::connection::Reason;
 use super::core::{AckSummary, Core, Phase};
 use super::pacer::Pacer;
+use super::persist::Persist;
 use super::rate::Newest;
 use super::recovery::{self, LossRecovery};
 use super::scoreboard::{Fate, Sent};
@@ -91,12 +92,9 @@ pub struct Sender {
     rto_deadline: Time,
     /// If each segment has a timer; `rto_deadline` is then the earliest of them.
     segment_timers: Option<SegmentTimers>,
-    /// Zero-window probing: the next probe, and how often it has been put off.
-    persist_deadline: Time,
-    persist_backoff: u32,
+    persist: Persist,
     /// Position after the octet that the last zero-window probe carried.
     probed_end: u64,
-    is_probe_due: bool,
     pub retries: u32,
     /// Expiries that do not double a SYN's RTO.
     pub syn_linear: u32,
@@ -126,10 +124,8 @@ impl Sender {
             last_sent_at: Time::ZERO,
             rto_deadline: Time::NEVER,
             segment_timers: (config.rto.timers == RtoTimers::Segment).then(SegmentTimers::default),
-            persist_deadline: Time::NEVER,
-            persist_backoff: 0,
+            persist: Persist::default(),
             probed_end: 0,
-            is_probe_due: false,
             retries: 0,
             syn_linear: 0,
             last_rtt: None,
@@ -218,7 +214,7 @@ impl Sender {
 
     /// Zero-window probes in a row.
     pub fn window_probes(&self) -> u32 {
-        self.persist_backoff
+        self.persist.probes()
     }
 
     /// All that was written and the FIN have been acknowledged.
@@ -287,7 +283,7 @@ impl Sender {
 
     /// A zero-window probe's octet that the peer had room for after all.
     fn accept_probed_octet(&mut self, ack: u64) {
-        if self.persist_backoff > 0
+        if self.persist.probes() > 0
             && ack == self.core.nxt + 1
             && self.core.board.is_empty()
             && ack <= self.data_end()
@@ -374,15 +370,18 @@ impl Sender {
     /// obeyed (RFC 9293 §3.8.6).
     #[inline]
     pub fn update_window(&mut self, ack: u64, window: u64, seq: Seq) {
+        // Linux waits anew from each answer to a probe.
+        if self.core.spurious.is_linuxs() {
+            self.persist.put_off();
+        }
         if !self.is_window_news(ack, window, seq) {
             return;
         }
         (self.window_seq, self.window_ack, self.last_window) = (seq, ack, window);
         self.peer_window_max = self.peer_window_max.max(window);
         self.peer_edge = ack + window;
-        if self.peer_edge > self.core.nxt {
-            self.persist_deadline = Time::NEVER;
-            self.persist_backoff = 0;
+        if self.peer_edge > self.core.nxt && !self.must_wait_for_room() {
+            self.persist.stop();
         }
     }
 
@@ -558,7 +557,7 @@ impl Sender {
             }
             _ => Time::NEVER,
         };
-        self.rto_deadline.min(self.persist_deadline).min(self.policy.deadline()).min(pacing)
+        self.rto_deadline.min(self.persist.deadline()).min(self.policy.deadline()).min(pacing)
     }
 
     fn has_something_to_send(&self) -> bool {
@@ -569,10 +568,7 @@ impl Sender {
         if self.policy.deadline() <= now {
             self.policy.handle_timeout(&mut self.core, now);
         }
-        if self.persist_deadline <= now {
-            self.persist_deadline = Time::NEVER;
-            self.is_probe_due = true;
-        }
+        self.persist.handle_timeout(now);
         // RFC 8985 §7.2: a probe takes the place of a timeout that is due at the same time.
         if self.rto_deadline <= now && !self.core.is_probe_due {
             self.handle_rto(now);
@@ -642,7 +638,7 @@ impl Sender {
     }
 
     fn poll_outstanding(&mut self, now: Time) -> Option<Outgoing> {
-        if self.is_probe_due {
+        if self.persist.is_due() {
             return self.window_probe(now);
         }
         if self.core.is_probe_due {
@@ -747,11 +743,20 @@ impl Sender {
     /// Nagle (RFC 9293 §3.7.4) and the sender's side of silly window avoidance (§3.8.6.2.1).
     fn must_wait_for_more(&self, length: u64, unsent: u64) -> bool {
         let core = &self.core;
+        if self.must_wait_for_room() {
+            return true;
+        }
         if length >= core.mss || (length < unsent && length * 2 >= self.peer_window_max.max(1)) {
             return false;
         }
         let is_last = length == unsent;
         !is_last || (self.has_nagle && !self.is_closing && !core.board.is_empty())
+    }
+
+    /// Linux sends no part of a segment before the probe's timer has expired.
+    fn must_wait_for_room(&self) -> bool {
+        let wanted = self.unsent().min(self.core.mss);
+        self.core.spurious.is_linuxs() && self.peer_edge.saturating_sub(self.core.nxt) < wanted
     }
 
     fn send_new(&mut self, now: Time, length: u64) -> Outgoing {
@@ -845,23 +850,30 @@ impl Sender {
     /// The peer's window is what keeps us from sending, and nothing is out whose ACK could open it: probe after an RTO
     /// (RFC 9293 §3.8.6.1).
     fn watch_window(&mut self, now: Time) {
-        if self.core.board.is_empty() && self.persist_deadline.is_never() {
-            let backoff = 1 << self.persist_backoff.min(10);
-            self.persist_deadline = now + (self.core.rtt.rto() * backoff).min(Dur::from_secs(60));
+        if self.core.board.is_empty() {
+            self.persist.arm(now, self.core.rtt.rto(), self.core.rtt.longest());
         }
     }
 
-    /// One octet beyond the window. It is not entered on the scoreboard: the peer most likely drops it.
+    /// One octet beyond the window. It is not entered on the scoreboard: the peer most likely drops it. Linux sends what of a
+    /// segment the window holds, or else an empty one that the peer must answer, as it has been acknowledged.
     fn window_probe(&mut self, now: Time) -> Option<Outgoing> {
-        self.is_probe_due = false;
-        self.persist_backoff += 1;
+        self.persist.on_probe();
         if self.unsent() == 0 || !self.core.board.is_empty() {
             return None;
         }
+        let is_linuxs = self.core.spurious.is_linuxs();
+        if is_linuxs && let (_, length @ 1..) = self.next_segment() {
+            self.persist.stop();
+            return Some(self.send_new(now, length));
+        }
         self.watch_window(now);
-        let start = self.core.nxt;
-        self.probed_end = start + 1;
-        Some(Outgoing { start, end: start + 1, reason: Reason::WindowProbe })
+        let (start, end) = match is_linuxs {
+            true => (self.core.una - 1, self.core.una - 1),
+            false => (self.core.nxt, self.core.nxt + 1),
+        };
+        self.probed_end = end;
+        Some(Outgoing { start, end, reason: Reason::WindowProbe })
     }
 
     /// The SYN: for the first time, or again when the timer has expired.

@@ -84,6 +84,6 @@ impl Connection {
                 segment.flags.set(Flags::CWR);
             }
         }
-        (out.ecn, out.reason, out.offset) = (ecn, outgoing.reason, outgoing.start - 1);
+        (out.ecn, out.reason, out.offset) = (ecn, outgoing.reason, outgoing.start.saturating_sub(1));
     }
 }
