@@ -49,12 +49,17 @@ impl Quick {
         })
     }
 
-    /// A segment has arrived, and everything below `next`. Is it acknowledged at once?
+    /// A segment has arrived in order, and everything below `next`. Is it acknowledged at once?
     fn on_data(&mut self, now: Time, next: u64) -> bool {
         if now.since(self.last_data) > self.pause {
             self.left = self.left.max(self.most);
         }
         self.last_data = now;
+        self.on_segment(now, next)
+    }
+
+    /// As [`on_data`](Quick::on_data), in order or not.
+    fn on_segment(&mut self, now: Time, next: u64) -> bool {
         if self.growth.on_segment(now, next) {
             self.left |= 1;
         }
@@ -150,7 +155,7 @@ impl AckPolicy {
         if compression.gap != next {
             (compression.gap, compression.prompt) = (next, 0);
         }
-        let is_quick = self.quick.as_mut().is_some_and(|quick| quick.on_data(now, next));
+        let is_quick = self.quick.as_mut().is_some_and(|quick| quick.on_segment(now, next));
         if is_quick || compression.held >= compression.most {
             self.is_due = true;
         } else if compression.prompt < PROMPT_DUPLICATES {
@@ -160,6 +165,12 @@ impl AckPolicy {
             compression.held += 1;
             self.deadline = self.deadline.min(now + compression.delay);
         }
+    }
+
+    /// Is an ACK of a segment beyond a gap held back?
+    #[inline]
+    pub fn is_holding(&self) -> bool {
+        self.compression.held > 0
     }
 
     /// An ACK must leave at once.

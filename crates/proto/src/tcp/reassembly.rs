@@ -51,10 +51,32 @@ impl Reassembly {
         end <= self.next || self.block_at(start).is_some_and(|block| end <= block.1)
     }
 
+    /// The first part of `start..end` that has arrived before.
+    pub fn overlap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
+        if start < self.next {
+            return Some((start, end.min(self.next)));
+        }
+        let (&left, &right) = self
+            .ranges
+            .range(..=start)
+            .next_back()
+            .filter(|&(_, &right)| right > start)
+            .or_else(|| self.ranges.range(start..end).next())?;
+        Some((left.max(start), right.min(end)))
+    }
+
+    /// How many blocks are reported before the one that `start..end` belongs to.
+    pub fn rank(&self, start: u64, end: u64) -> usize {
+        self.blocks().take_while(|&(left, right)| right < start || end < left).count()
+    }
+
     /// `start..end` has arrived. Answers what became of it.
     #[inline]
     pub fn insert(&mut self, start: u64, end: u64) -> Inserted {
         if self.contains(start, end) {
+            if start > self.next {
+                self.remember(start);
+            }
             return Inserted::Known;
         }
         if start > self.next {
@@ -164,6 +186,9 @@ mod tests {
             for (start, len) in segments {
                 let end = start + len;
                 let is_new = !bytes[start as usize..end as usize].iter().all(|&byte| byte);
+                let shared = (start..end).find(|&byte| bytes[byte as usize]);
+                let shared = shared.map(|from| (from, (from..end).find(|&byte| !bytes[byte as usize]).unwrap_or(end)));
+                prop_assert_eq!(reassembly.overlap(start, end), shared);
                 bytes[start as usize..end as usize].fill(true);
                 prop_assert_eq!(reassembly.insert(start, end) == Inserted::New, is_new);
                 let next = bytes.iter().position(|&byte| !byte).unwrap_or(80) as u64;

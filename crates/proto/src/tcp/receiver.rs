@@ -40,6 +40,9 @@ pub struct Receiver {
 /// A timestamp that has not been renewed for so long says nothing about age (RFC 7323 §5.5).
 const LONGEST_TIMESTAMP_AGE: Dur = Dur::from_secs(24 * 24 * 3600);
 
+/// An ACK that is held back tells of no more blocks than these and the newest (Linux's `TCP_SACK_BLOCKS_EXPECTED`).
+const HELD_BLOCKS: usize = 2;
+
 /// Where a segment lies (RFC 9293 §3.10.7.4, first).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
@@ -127,7 +130,8 @@ impl Receiver {
     #[cold]
     pub fn on_repeated(&mut self, segment: &Segment) {
         let Some(start) = self.position(segment) else { return };
-        self.on_duplicate(start, start + u64::from(segment.seq_len()));
+        self.note_overlap(start, start + u64::from(segment.seq_len()));
+        self.acks.on_duplicate();
     }
 
     /// Takes the text, FIN, timestamp and ECN marks of an acceptable segment that begins at `start`. Answers whether all of
@@ -183,27 +187,28 @@ impl Receiver {
         self.accepted = (0, 0);
     }
 
-    fn on_duplicate(&mut self, start: u64, end: u64) {
-        // RFC 5681 §4.2 and RFC 2883 §4: a duplicate is acknowledged at once, and reported.
-        self.duplicate = self.sends_dsack.then_some((start, end));
-        self.acks.on_duplicate();
-    }
-
     fn insert(&mut self, now: Time, start: u64, end: u64) -> bool {
         let (had_gap, next) = (self.reassembly.has_gap(), self.reassembly.next());
-        match self.reassembly.insert(start, end) {
-            Inserted::New => {}
-            Inserted::Known => {
-                self.on_duplicate(start, end);
+        if start < next || had_gap {
+            self.note_overlap(start, end);
+        }
+        let crowds = self.acks.is_holding() && self.reassembly.rank(start, end) >= HELD_BLOCKS;
+        let inserted = self.reassembly.insert(start, end);
+        match inserted {
+            Inserted::New => self.accepted = (start.max(next), end),
+            Inserted::Known if end <= next => {
+                self.acks.on_duplicate();
                 return true;
             }
+            Inserted::Known => {}
             Inserted::Refused => {
                 self.acks.demand();
                 return false;
             }
         }
-        self.accepted = (start.max(next), end);
-        if self.sends_sack && self.reassembly.next() == next {
+        if crowds {
+            self.acks.demand();
+        } else if self.sends_sack && self.reassembly.next() == next {
             self.acks.on_data_beyond(now, next);
         } else if had_gap || self.reassembly.has_gap() || self.has_finished() {
             // RFC 5681 §4.2: out of order, or filling a gap: at once.
@@ -211,7 +216,16 @@ impl Receiver {
         } else {
             self.acks.on_data(now, end - start, self.reassembly.next());
         }
-        false
+        inserted == Inserted::Known
+    }
+
+    /// RFC 2883 §4: what of a segment has come before is reported, the first contiguous part of it.
+    fn note_overlap(&mut self, start: u64, end: u64) {
+        if self.sends_dsack
+            && let Some(overlap) = self.reassembly.overlap(start, end)
+        {
+            self.duplicate = Some(overlap);
+        }
     }
 
     #[inline]
@@ -332,17 +346,10 @@ impl Receiver {
                 blocks.push(self.irs.at(left), self.irs.at(right));
             }
         };
-        if let Some((start, end)) = self.duplicate {
-            push(start, end);
-            // RFC 2883 §4: the block that the duplicate lies in comes second.
-            if let Some((left, right)) = self.reassembly.block_at(start) {
-                push(left, right);
-            }
-        }
-        let second = self.duplicate.and_then(|(start, _)| self.reassembly.block_at(start));
-        self.reassembly
-            .blocks()
-            .filter(|block| Some(*block) != second)
+        // RFC 2883 §4: the duplicate comes first; the block that it lies in is the one that changed last.
+        self.duplicate
+            .into_iter()
+            .chain(self.reassembly.blocks())
             .for_each(|(left, right)| push(left, right));
         self.duplicate = None;
         segment.sack = blocks;
