@@ -23,6 +23,8 @@ pub struct Sent {
     pub end: u64,
     pub fate: Fate,
     pub is_app_limited: bool,
+    /// Carries PSH.
+    pub is_pushed: bool,
     /// 1 for the original.
     pub transmissions: u32,
     /// Last transmission.
@@ -292,6 +294,7 @@ mod tests {
             end,
             fate: Fate::InFlight,
             is_app_limited: false,
+            is_pushed: false,
             transmissions: 1,
             sent_at: Time::ZERO,
             first_sent_at: Time::ZERO,

@@ -62,6 +62,7 @@ impl Originals {
 pub struct Outgoing {
     pub start: u64,
     pub end: u64,
+    pub is_pushed: bool,
     pub reason: Reason,
 }
 
@@ -79,6 +80,8 @@ pub struct Sender {
     paces_always: bool,
     /// Position after the last byte written; the FIN, if any, stands there.
     write_end: u64,
+    /// Position after the last segment that carried PSH.
+    pushed_end: u64,
     is_closing: bool,
     /// Right edge of the peer's window, and the largest window it ever offered.
     peer_edge: u64,
@@ -114,6 +117,7 @@ impl Sender {
             pacer: None,
             paces_always: config.pacing,
             write_end: 1,
+            pushed_end: 1,
             is_closing: false,
             peer_edge: 1,
             peer_window_max: 0,
@@ -693,7 +697,7 @@ impl Sender {
             self.rto_deadline = self.core.rtt.deadline(now);
         }
         self.after_send(now, &sent);
-        Outgoing { start: sent.start, end: sent.end, reason }
+        Outgoing { start: sent.start, end: sent.end, is_pushed: sent.is_pushed, reason }
     }
 
     fn poll_new(&mut self, now: Time) -> Option<Outgoing> {
@@ -759,7 +763,19 @@ impl Sender {
         self.core.spurious.is_linuxs() && self.peer_edge.saturating_sub(self.core.nxt) < wanted
     }
 
+    /// Does the next segment carry PSH? RFC 9293 §3.9.1.2: with the last of the data; in Linux, too, when more than half of the
+    /// peer's largest window has gone without.
+    fn push(&mut self, length: u64) -> bool {
+        let end = self.core.nxt + length;
+        let is_pushed = end >= self.write_end || end > self.pushed_end + self.peer_window_max / 2;
+        if is_pushed {
+            self.pushed_end = end;
+        }
+        is_pushed
+    }
+
     fn send_new(&mut self, now: Time, length: u64) -> Outgoing {
+        let is_pushed = self.push(length);
         let core = &mut self.core;
         if core.board.is_empty() && core.nxt > 0 {
             core.sampler.on_app_limited(0);
@@ -776,6 +792,7 @@ impl Sender {
             end: core.nxt + length,
             fate: Fate::InFlight,
             is_app_limited: false,
+            is_pushed,
             transmissions: 1,
             sent_at: now,
             first_sent_at: now,
@@ -795,7 +812,7 @@ impl Sender {
         }
         self.after_send(now, &sent);
         self.note_usage(false);
-        Outgoing { start: sent.start, end: sent.end, reason: Reason::New }
+        Outgoing { start: sent.start, end: sent.end, is_pushed: sent.is_pushed, reason: Reason::New }
     }
 
     fn note_usage(&mut self, is_blocked: bool) {
@@ -873,7 +890,7 @@ impl Sender {
             false => (self.core.nxt, self.core.nxt + 1),
         };
         self.probed_end = end;
-        Some(Outgoing { start, end, reason: Reason::WindowProbe })
+        Some(Outgoing { start, end, is_pushed: false, reason: Reason::WindowProbe })
     }
 
     /// The SYN: for the first time, or again when the timer has expired.

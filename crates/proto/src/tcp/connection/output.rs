@@ -66,7 +66,7 @@ impl Connection {
         if length > 0 {
             self.receiver.acks.on_data_sent(now);
         }
-        if length > 0 && self.sender.unsent() == 0 {
+        if length > 0 && outgoing.is_pushed {
             segment.flags.set(Flags::PSH);
         }
         let mut ecn = Ecn::NotEct;
