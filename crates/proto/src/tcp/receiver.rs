@@ -4,6 +4,7 @@ use super::ack_policy::AckPolicy;
 use super::config::TcpConfig;
 use super::reassembly::{Inserted, Reassembly};
 use super::spurious::timestamp;
+use crate::cc::WindowRules;
 use airtcp_wire::{Dur, Ecn, SackBlocks, Segment, Seq, Time};
 
 /// The receiving half of a connection.
@@ -26,6 +27,8 @@ pub struct Receiver {
     /// A duplicate to report in the next ACK (RFC 2883).
     duplicate: Option<(u64, u64)>,
     ts_recent: u32,
+    /// By so much a timestamp may be older.
+    paws_window: u32,
     /// When it was taken.
     ts_recent_at: Time,
     /// The last timestamp of ours that came back with data.
@@ -42,6 +45,9 @@ const LONGEST_TIMESTAMP_AGE: Dur = Dur::from_secs(24 * 24 * 3600);
 
 /// An ACK that is held back tells of no more blocks than these and the newest (Linux's `TCP_SACK_BLOCKS_EXPECTED`).
 const HELD_BLOCKS: usize = 2;
+
+/// A host that puts segments in another order within a tick is forgiven (Linux's `TCP_PAWS_WINDOW`).
+const PAWS_WINDOW: u32 = 1;
 
 /// Where a segment lies (RFC 9293 §3.10.7.4, first).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,6 +76,7 @@ impl Receiver {
             sends_dsack: false,
             duplicate: None,
             ts_recent: 0,
+            paws_window: if config.windows == WindowRules::Linux { PAWS_WINDOW } else { 0 },
             ts_recent_at: Time::ZERO,
             last_echo: 0,
             last_ack_sent: 0,
@@ -93,6 +100,11 @@ impl Receiver {
         self.advertised = 1 + self.buffer.min(0xffff);
     }
 
+    /// TIME-WAIT has begun, in which Linux reports no duplicate.
+    pub fn end_dsack(&mut self) {
+        self.sends_dsack = false;
+    }
+
     pub fn window_shift(&self) -> u8 {
         self.window_shift
     }
@@ -106,7 +118,8 @@ impl Receiver {
     /// Is the segment's timestamp older than the last one accepted (RFC 7323 §5.3 R1: PAWS)?
     #[inline]
     pub fn is_old_timestamp(&self, now: Time, segment: &Segment) -> bool {
-        segment.timestamps.is_some_and(|ts| is_before(ts.value, self.ts_recent))
+        let oldest = self.ts_recent.wrapping_sub(self.paws_window);
+        segment.timestamps.is_some_and(|ts| is_before(ts.value, oldest))
             && now.since(self.ts_recent_at) < LONGEST_TIMESTAMP_AGE
     }
 
@@ -230,9 +243,10 @@ impl Receiver {
 
     #[inline]
     fn note_timestamp(&mut self, now: Time, segment: &Segment, start: u64) {
-        // RFC 7323 §4.3 (2). What is older here has outlived the last one, see `is_old_timestamp`.
+        // RFC 7323 §4.3 (2). What is older here by more than the allowance has outlived the last one, see `is_old_timestamp`.
         if let Some(ts) = segment.timestamps
             && start <= self.last_ack_sent
+            && (1..=self.paws_window).all(|age| ts.value.wrapping_add(age) != self.ts_recent)
         {
             (self.ts_recent, self.ts_recent_at) = (ts.value, now);
         }

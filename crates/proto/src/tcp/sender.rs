@@ -16,6 +16,9 @@ use airtcp_wire::{Dur, Rate, Seq, Time};
 use std::cell::Cell;
 use std::ops::RangeInclusive;
 
+/// Two ticks of a Linux clock (`TCP_TIMEOUT_MIN`).
+const EXPEDITED_SYN: Dur = Dur::from_millis(8);
+
 /// An acknowledgment in the sender's terms: positions, bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct AckIn<'a> {
@@ -83,6 +86,8 @@ pub struct Sender {
     /// Position after the last segment that carried PSH.
     pushed_end: u64,
     is_closing: bool,
+    /// Position after the last segment that was not full.
+    short_end: u64,
     /// Right edge of the peer's window, and the largest window it ever offered.
     peer_edge: u64,
     peer_window_max: u64,
@@ -119,6 +124,7 @@ impl Sender {
             write_end: 1,
             pushed_end: 1,
             is_closing: false,
+            short_end: 0,
             peer_edge: 1,
             peer_window_max: 0,
             last_window: 0,
@@ -754,7 +760,20 @@ impl Sender {
             return false;
         }
         let is_last = length == unsent;
-        !is_last || (self.has_nagle && !self.is_closing && !core.board.is_empty())
+        !is_last || (self.has_nagle && !self.is_closing && self.awaits_short_segment())
+    }
+
+    /// Nagle's algorithm waits for all that is outstanding, Minshall's variant (Linux) for a segment that was not full.
+    fn awaits_short_segment(&self) -> bool {
+        let core = &self.core;
+        !core.board.is_empty() && (!core.spurious.is_linuxs() || self.short_end > core.una)
+    }
+
+    /// Linux's SYN is sent again so soon after an ACK that may belong to a connection of which the peer alone still knows.
+    pub fn expedite_syn(&mut self, now: Time) {
+        if self.core.spurious.is_linuxs() && self.retries == 0 {
+            self.rto_deadline = self.rto_deadline.min(now + EXPEDITED_SYN);
+        }
     }
 
     /// Linux sends no part of a segment before the probe's timer has expired.
@@ -805,6 +824,9 @@ impl Sender {
         core.board.push(sent);
         core.nxt = sent.end;
         let payload = self.payload(&sent);
+        if payload < self.core.mss {
+            self.short_end = sent.end;
+        }
         self.core.stats.data_segments_sent += u64::from(payload > 0);
         self.core.stats.data_bytes_sent += payload;
         if self.timed.is_none() {

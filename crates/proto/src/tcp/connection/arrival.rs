@@ -65,11 +65,13 @@ impl Connection {
         None
     }
 
-    /// An ACK without text gets no answer: ACKs overtake each other.
+    /// ACKs overtake each other and data, so that one without text from before RCV.NXT gets no answer, as in Linux.
     #[cold]
     fn answer_old_timestamp(&mut self, now: Time, segment: &Segment) {
+        let is_overtaken = self.receiver.position(segment) < Some(self.receiver.reassembly.next());
         match self.receiver.place(segment) {
-            _ if segment.seq_len() == 0 => {}
+            _ if segment.seq_len() == 0 && is_overtaken => {}
+            _ if segment.seq_len() == 0 => self.challenge(now),
             Place::Outside => self.challenge(now),
             _ => self.receiver.acks.demand(),
         }
@@ -125,6 +127,8 @@ impl Connection {
         } else if segment.ack == self.iss.at(1) {
             self.take_ack(now, segment, 1);
             self.establish();
+            // RFC 9293 §3.10.7.4, first: what lies below the window is acknowledged.
+            self.receiver.on_repeated(segment);
         }
     }
 

@@ -36,7 +36,10 @@ impl Connection {
             other => other,
         };
         match self.state {
-            State::TimeWait => self.restart_time_wait(has_fin || before != State::TimeWait),
+            State::TimeWait => {
+                self.receiver.end_dsack();
+                self.restart_time_wait(has_fin || before != State::TimeWait);
+            }
             State::FinWait2 if before != State::FinWait2 => self.bound_fin_wait_2(now),
             State::Closed => self.notify(Event::Closed),
             _ => {}
@@ -112,6 +115,10 @@ impl Connection {
         self.is_orphan = true;
         if self.receiver.readable() > 0 {
             return self.abort();
+        }
+        // RFC 9293 §3.10.4; what is written before it is sent, as the application cannot do that in Linux.
+        if self.state == State::SynSent && self.sender.unsent() == 0 {
+            return self.finish();
         }
         self.shutdown();
         self.bound_fin_wait_2(self.clock);

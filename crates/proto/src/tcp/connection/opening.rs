@@ -42,7 +42,7 @@ impl Connection {
             if !flags.contains(Flags::RST) {
                 self.reset_due = Some(self.reset_of(segment));
             }
-            return;
+            return self.sender.expedite_syn(now);
         }
         if flags.contains(Flags::RST) {
             if acks_syn {
