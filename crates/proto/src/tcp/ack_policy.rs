@@ -136,6 +136,15 @@ impl AckPolicy {
         }
     }
 
+    /// The peer's FIN is next, after `text` bytes in its segment: acknowledged at once, but Linux leaves time for an answer
+    /// if there has been data.
+    pub fn on_fin(&mut self, text: u64) {
+        match &mut self.quick {
+            Some(quick) if text > 0 || quick.last_data > Time::ZERO => quick.is_interactive = true,
+            _ => self.demand(),
+        }
+    }
+
     /// In-order data up to `next` that closes no gap.
     #[inline]
     pub fn on_data(&mut self, now: Time, bytes: u64, next: u64) {

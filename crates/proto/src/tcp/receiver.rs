@@ -223,10 +223,13 @@ impl Receiver {
             self.acks.demand();
         } else if self.sends_sack && self.reassembly.next() == next {
             self.acks.on_data_beyond(now, next);
-        } else if had_gap || self.reassembly.has_gap() || self.has_finished() {
+        } else if had_gap || self.reassembly.has_gap() {
             // RFC 5681 §4.2: out of order, or filling a gap: at once.
             self.acks.demand();
         } else {
+            if self.has_finished() {
+                self.acks.on_fin(end - start - 1);
+            }
             self.acks.on_data(now, end - start, self.reassembly.next());
         }
         inserted == Inserted::Known
@@ -302,6 +305,9 @@ impl Receiver {
     /// The application has taken `bytes`.
     pub fn read(&mut self, bytes: u64) {
         self.read += bytes.min(self.readable());
+        if self.has_finished() {
+            return;
+        }
         // A window that was nearly closed has opened: tell (RFC 9293 §3.8.6.2.2).
         let (open, known) = (self.right_edge(), self.advertised);
         let room_known = known.saturating_sub(self.reassembly.next());

@@ -20,6 +20,10 @@ impl Connection {
             && !matches!(self.state, State::CloseWait | State::LastAck | State::Closing | State::TimeWait)
         {
             self.notify(Event::PeerFinished);
+            // What is answered in ESTABLISHED may carry the acknowledgment; here nothing will be.
+            if self.state != State::Established {
+                self.receiver.acks.demand();
+            }
         }
         if acked && matches!(self.state, State::FinWait1 | State::Closing | State::LastAck) {
             self.notify(Event::AllAcknowledged);
