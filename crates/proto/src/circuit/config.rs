@@ -69,6 +69,7 @@ impl Config {
             packet_size: self.vmss.0 as u32 + 40 + tcp.option_bytes(),
             // Virtual bytes fill no buffer: nothing but cwnd limits (§4.5.1).
             receive_window: Bytes(1 << 30),
+            receive_buffer: Some(Bytes(1 << 31)),
             window_scaling: true,
             nagle: false,
             // Nobody is there to be told.

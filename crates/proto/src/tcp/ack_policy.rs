@@ -117,6 +117,12 @@ impl AckPolicy {
         }
     }
 
+    /// The window, if it grows.
+    #[inline]
+    pub fn offered(&self) -> Option<u64> {
+        self.quick.map(|quick| quick.growth.offered())
+    }
+
     /// Our data leaves. Soon after the peer's it is an answer, and ends quick ACKs.
     #[inline]
     pub fn on_data_sent(&mut self, now: Time) {

@@ -309,9 +309,9 @@ impl Receiver {
             return;
         }
         // A window that was nearly closed has opened: tell (RFC 9293 §3.8.6.2.2).
-        let (open, known) = (self.right_edge(), self.advertised);
+        let (open, known, most) = (self.right_edge(), self.advertised, self.most_offered());
         let room_known = known.saturating_sub(self.reassembly.next());
-        if room_known < self.buffer / 2 && open >= known + (self.buffer / 2).min(self.segment_size) {
+        if room_known < most / 2 && open >= known + (most / 2).min(self.segment_size) {
             self.acks.demand();
         }
     }
@@ -321,9 +321,14 @@ impl Receiver {
         self.limit_position().saturating_sub(1)
     }
 
+    fn most_offered(&self) -> u64 {
+        self.acks.offered().map_or(self.buffer, |offered| offered.min(self.buffer))
+    }
+
     /// RFC 9293 §3.8.6.2.2: the right edge moves by at least a segment or half the buffer, or stays.
     fn right_edge(&self) -> u64 {
-        let open = self.read + self.buffer;
+        let offered = self.reassembly.next() + self.most_offered();
+        let open = (self.read + self.buffer).min(offered);
         if open >= self.advertised + self.segment_size.min(self.buffer / 2) { open } else { self.advertised }
     }
 

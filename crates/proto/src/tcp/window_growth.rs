@@ -1,9 +1,8 @@
-//! How a Linux receiver's window grows, which decides how often it acknowledges: while it does, every segment.
+//! How a Linux receiver's window grows; while it does, it acknowledges every segment.
 //!
 //! The window offered begins at half of the buffer and grows by two segments for each that arrives, until full segments, with
-//! what Linux keeps of each, would fill the buffer. The buffer follows what arrives in a round trip (dynamic right-sizing).
-//! Here only the ACKs follow from it: the window on the wire is the whole buffer from the beginning, which no path of a
-//! scenario is to be limited by.
+//! what Linux keeps of each, would fill the buffer. The buffer follows what arrives in order in a round trip (dynamic
+//! right-sizing): behind a hole the window stays as it is.
 
 use super::config::TcpConfig;
 use airtcp_wire::{Bytes, Dur, Time};
@@ -45,6 +44,10 @@ impl WindowGrowth {
             round_start: Time::ZERO,
             round_first: 0,
         }
+    }
+
+    pub fn offered(&self) -> u64 {
+        self.offered
     }
 
     /// The handshake, or a timestamp that has come back, took `rtt`.

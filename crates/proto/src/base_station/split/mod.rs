@@ -61,6 +61,7 @@ impl Machine for Config {
     fn build(&self, build: MachineBuild<'_>) -> Box<dyn Middlebox> {
         let bounded = |config: &TcpConfig| TcpConfig {
             receive_window: Bytes(config.receive_window.0.min(self.buffer.0)),
+            receive_buffer: build.hosts.receive_buffer,
             ..config.clone()
         };
         Box::new(Split {
