@@ -86,6 +86,8 @@ pub struct Sender {
     /// Position after the last segment that carried PSH.
     pushed_end: u64,
     is_closing: bool,
+    /// Data was left when nothing more could be sent.
+    has_data_waiting: bool,
     /// Position after the last segment that was not full.
     short_end: u64,
     /// Right edge of the peer's window, and the largest window it ever offered.
@@ -124,6 +126,7 @@ impl Sender {
             write_end: 1,
             pushed_end: 1,
             is_closing: false,
+            has_data_waiting: false,
             short_end: 0,
             peer_edge: 1,
             peer_window_max: 0,
@@ -644,7 +647,11 @@ impl Sender {
         if self.unsent() == 0 && self.core.board.is_empty() {
             return None;
         }
-        self.poll_outstanding(now)
+        let outgoing = self.poll_outstanding(now);
+        if outgoing.is_none() {
+            self.has_data_waiting = self.core.nxt < self.write_end;
+        }
+        outgoing
     }
 
     fn poll_outstanding(&mut self, now: Time) -> Option<Outgoing> {
@@ -726,14 +733,16 @@ impl Sender {
         Some(self.send_new(now, length))
     }
 
-    /// Payload of the next new segment, and its sequence space: the FIN goes with the last byte. Both within the peer's
-    /// window and one segment.
+    /// Payload of the next new segment, and its sequence space: the FIN goes with the last byte; in Linux, where a write
+    /// sends what it may at once, only if that had to wait. Both within the peer's window and one segment.
     #[inline]
     fn next_segment(&self) -> (u64, u64) {
         let room = self.peer_edge.saturating_sub(self.core.nxt);
         let data = self.write_end.saturating_sub(self.core.nxt);
         let payload = data.min(self.core.mss).min(room);
-        let takes_fin = self.is_closing && payload == data && payload < room && self.unsent() > data;
+        let is_joined = data == 0 || self.has_data_waiting || !self.core.spurious.is_linuxs();
+        let takes_fin =
+            self.is_closing && is_joined && payload == data && payload < room && self.unsent() > data;
         (payload, payload + u64::from(takes_fin))
     }
 
@@ -759,7 +768,7 @@ impl Sender {
         if length >= core.mss || (length < unsent && length * 2 >= self.peer_window_max.max(1)) {
             return false;
         }
-        let is_last = length == unsent;
+        let is_last = core.nxt + length >= self.write_end;
         !is_last || (self.has_nagle && !self.is_closing && self.awaits_short_segment())
     }
 

@@ -191,3 +191,18 @@ fn a_stray_syn_is_challenged() {
     assert_eq!(script.connection.state(), State::Established);
     assert_eq!(script.drain().len(), 1);
 }
+
+/// Linux: a FIN joins data that had to wait; what a write could send at once has left before it.
+#[test]
+fn linuxs_fin_joins_only_data_that_waited() {
+    let config = TcpConfig { windows: profile::linux().windows, initial_window: 10, ..plain() };
+    let last_two = |segments: u64| {
+        let mut script = Script::connected(&config, 100);
+        script.connection.write(segments * MSS);
+        script.shutdown().at(200).ack(segments.min(10));
+        let sent = script.drain();
+        sent.iter().rev().take(2).map(|(_, transmit)| transmit.segment.flags).collect::<Vec<_>>()
+    };
+    assert_eq!(last_two(3), [Flags::FIN | Flags::ACK, Flags::ACK | Flags::PSH]);
+    assert_eq!(last_two(12), [Flags::FIN | Flags::ACK | Flags::PSH, Flags::ACK]);
+}
