@@ -198,9 +198,10 @@ impl Siege {
         ack.is_some_and(|ack| (oldest..=self.said[to].next).contains(&ack))
     }
 
-    /// RFC 7323 §5.3 R1. The ends' clocks begin at 0, so that the last quarter of the numbers is older than all of theirs.
+    /// RFC 7323 §5.3 R1, of which Linux forgives a tick. The ends' clocks begin at 0, so that the last quarter of the numbers is
+    /// older than all of theirs.
     fn is_of_age(&self, segment: &Segment) -> bool {
-        let is_young = |ts: Timestamps| ts.value < u32::MAX - LATEST_TIMESTAMP;
+        let is_young = |ts: Timestamps| ts.value.wrapping_add(1) <= u32::MAX - LATEST_TIMESTAMP;
         !self.has_timestamps || segment.timestamps.is_some_and(is_young)
     }
 
