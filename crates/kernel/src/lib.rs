@@ -7,6 +7,7 @@ pub mod bpffs;
 pub mod cc;
 pub mod cgroup;
 pub mod namespace;
+pub mod netlink;
 pub mod probe;
 pub mod rto;
 

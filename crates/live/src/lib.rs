@@ -2,10 +2,10 @@
 
 pub mod driver;
 pub mod emulate;
-pub mod lab;
 pub mod namespace;
 pub mod ring;
 pub mod stream;
+pub mod trial;
 pub mod tun;
 
 pub use driver::{Application, Driver, DriverError, Opening};

@@ -1,9 +1,9 @@
 //! `airtcpd link --shell`, from start to end and however it ends. Each test has a host of its own: a network namespace and
 //! an empty /run.
 
+use airtcp_kernel::netlink::Netlink;
 use airtcp_live::PacketDevice;
 use airtcp_live::emulate::PacketSocket;
-use airtcp_live::namespace::netlink::Netlink;
 use airtcp_live::namespace::{Namespace, Veth, sysctl};
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
@@ -120,7 +120,7 @@ fn is_inhabited(namespace: &str) -> bool {
 
 fn interface(name: &str, address: [u8; 4]) -> PacketSocket {
     let veth = Veth { name, address: address.into(), prefix: 24, mtu: 1500 };
-    let mut end = Namespace::current().unwrap().veth(&veth).unwrap();
+    let mut end = veth.make_in(&Namespace::current().unwrap()).unwrap();
     // Once it says that it was down when it was opened.
     assert_eq!(end.recv(&mut [0; 2000]).unwrap(), None);
     end

@@ -6,7 +6,7 @@ use super::{Attached, Counters, Home, RTO_MAX, RTO_MIN_SYSCTL, RtoError, RtoRule
 use super::{load_and_attach, metrics, read, sockopt, sysctl};
 use crate::bpffs;
 use crate::cgroup::{self, CgroupError};
-use crate::namespace::Namespace;
+use crate::namespace::NamespaceId;
 use airtcp_wire::Dur;
 use libbpf_rs::MapHandle;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, getsockopt, socket};
@@ -124,7 +124,7 @@ fn prepare(cgroup: &Path, rule: &RtoRule) -> Result<(Attached, Record), RtoError
         |(name, now): (&str, String)| Ok(Sysctl { before: sysctl::get(name)?, name: name.to_owned(), now });
     let sysctls = rule.sysctls().into_iter().map(change).collect::<Result<Vec<_>, RtoError>>()?;
     let home = home(cgroup, &sysctls)?;
-    let namespace = Namespace::current()?;
+    let namespace = NamespaceId::current()?;
     let record = Record { rule: rule.to_string(), cgroup: cgroup.to_owned(), namespace, sysctls };
     Ok((load_and_attach(cgroup, rule, Some(&home))?, record))
 }

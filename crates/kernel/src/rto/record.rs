@@ -3,7 +3,7 @@
 
 use super::RtoError;
 use crate::cc::missing_capabilities;
-use crate::namespace::Namespace;
+use crate::namespace::NamespaceId;
 use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
@@ -19,7 +19,7 @@ pub struct Record {
     /// In words.
     pub rule: String,
     pub cgroup: PathBuf,
-    pub namespace: Namespace,
+    pub namespace: NamespaceId,
     pub sysctls: Vec<Sysctl>,
 }
 

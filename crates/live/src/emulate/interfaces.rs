@@ -2,8 +2,8 @@
 
 use super::header::Framing;
 use super::packet_socket::PacketSocket;
-use crate::namespace::netlink::Netlink;
 use crate::tun::{PacketDevice, Tun};
+use airtcp_kernel::netlink::Netlink;
 use netlink_packet_route::link::{LinkFlags, LinkLayerType};
 use nix::ifaddrs::getifaddrs;
 use nix::net::if_::if_nametoindex;

@@ -1,104 +1,11 @@
-//! Network namespaces: made, entered, and gone with the process that made them.
-//!
-//! None has a name, so that nothing but a process, a descriptor or a device's owner keeps one: whatever kills the process,
-//! the kernel takes its namespaces away, with the devices, addresses, routes and sysctls in them.
+//! What is made in network namespaces, and undone there.
 
 pub mod leftovers;
-pub mod netlink;
 pub mod shell;
-pub mod sysctl;
 mod veth;
 
-use netlink::Netlink;
-use netlink_packet_route::link::LinkFlags;
-use nix::sched::{CloneFlags, setns, unshare};
-use std::fs::File;
-use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
-use std::panic;
-use std::thread;
+pub use airtcp_kernel::namespace::{Namespace, sysctl};
 pub use veth::Veth;
-
-/// A network namespace, held by a descriptor. When the last holder is gone, so is the namespace.
-#[derive(Debug)]
-pub struct Namespace(File);
-
-impl Namespace {
-    /// Makes an empty namespace, whose loopback is up. The calling thread stays where it is.
-    ///
-    /// # Errors
-    /// The kernel's: without CAP_SYS_ADMIN, permission denied.
-    pub fn new() -> io::Result<Namespace> {
-        in_thread(|| {
-            unshare(CloneFlags::CLONE_NEWNET).map_err(|error| told(error.into(), "a network namespace"))?;
-            Netlink::open()?.set(netlink::LOOPBACK, LinkFlags::Up)?;
-            Namespace::current()
-        })
-    }
-
-    /// The namespace of the calling thread.
-    ///
-    /// # Errors
-    /// The kernel's: where /proc is not mounted, not found.
-    pub fn current() -> io::Result<Namespace> {
-        File::open("/proc/thread-self/ns/net").map(Namespace)
-    }
-
-    /// Moves the calling thread into this namespace. Threads and processes that it starts from then on are born there;
-    /// sockets and devices stay in the namespace in which they were made.
-    ///
-    /// # Errors
-    /// The kernel's: without CAP_SYS_ADMIN, permission denied.
-    pub fn enter_thread(&self) -> io::Result<()> {
-        setns(&self.0, CloneFlags::CLONE_NEWNET)
-            .map_err(|error| told(error.into(), "entering a network namespace"))
-    }
-
-    /// Runs `work` in a thread inside, and answers what it answers. A panic in there goes on in here.
-    ///
-    /// # Errors
-    /// Those of [`Namespace::enter_thread`].
-    pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
-        in_thread(|| self.enter_thread().map(|()| work()))
-    }
-
-    /// Sets a sysctl of this namespace, e.g. `net.ipv4.tcp_ecn` to `1`.
-    ///
-    /// # Errors
-    /// Those of [`sysctl::set`].
-    pub fn sysctl(&self, name: &str, value: &str) -> io::Result<()> {
-        self.run(|| sysctl::set(name, value))?
-    }
-
-    /// What a sysctl of this namespace is set to.
-    ///
-    /// # Errors
-    /// As [`Namespace::sysctl`].
-    pub fn sysctl_value(&self, name: &str) -> io::Result<String> {
-        self.run(|| sysctl::get(name))?
-    }
-}
-
-impl AsFd for Namespace {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
-    }
-}
-
-/// A thread of its own, as a namespace is a thread's and none that others use may change it.
-fn in_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    let done = thread::scope(|scope| scope.spawn(work).join());
-    done.unwrap_or_else(|panic| panic::resume_unwind(panic))
-}
-
-/// The error with what it happened to, and with the cure where there is one.
-fn told(error: io::Error, what: &str) -> io::Error {
-    let cure = match error.kind() {
-        io::ErrorKind::PermissionDenied => "; it needs CAP_NET_ADMIN and CAP_SYS_ADMIN: start it with sudo",
-        _ => "",
-    };
-    io::Error::new(error.kind(), format!("{what}: {error}{cure}"))
-}
 
 #[cfg(test)]
 mod tests {
@@ -106,6 +13,7 @@ mod tests {
     use crate::tun::PacketDevice;
     use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
     use std::time::Duration;
+    use std::{io, panic, thread};
 
     /// `None`, with a message, where this process may not make namespaces.
     fn namespace() -> Option<Namespace> {
@@ -134,7 +42,7 @@ mod tests {
         let Some(namespace) = namespace() else { return };
         let bound = || namespace.run(|| UdpSocket::bind("10.9.0.1:0")).unwrap();
         let veth = Veth { name: "airtcp0", address: [10, 9, 0, 1].into(), prefix: 24, mtu: 1500 };
-        let end = namespace.veth(&veth).unwrap();
+        let end = veth.make_in(&namespace).unwrap();
         bound().unwrap().send_to(b"x", "10.9.0.2:9").unwrap();
         assert!(UdpSocket::bind("10.9.0.1:0").is_err(), "the address is seen from another namespace");
         drop(end);
@@ -151,7 +59,7 @@ mod tests {
         for number in 0..50 {
             let name = format!("v{number}");
             let address = Ipv4Addr::new(10, 9, number, 1);
-            let mut end = namespace.veth(&Veth { name: &name, address, prefix: 24, mtu: 1500 }).unwrap();
+            let mut end = Veth { name: &name, address, prefix: 24, mtu: 1500 }.make_in(&namespace).unwrap();
             let socket = namespace.run(|| UdpSocket::bind((address, 9000))).unwrap().unwrap();
             socket.send_to(b"x", (Ipv4Addr::new(10, 9, number, 2), 9000)).unwrap();
             let mut frame = [0; 100];

@@ -3,9 +3,9 @@
 //! A host sees one end of a veth pair. The other end is alone in a namespace that lasts as long as the packet socket there:
 //! when the process goes, killed or not, the kernel takes the pair away.
 
-use super::netlink::Netlink;
-use super::{Namespace, sysctl, told};
 use crate::emulate::PacketSocket;
+use airtcp_kernel::namespace::{Namespace, sysctl, told};
+use airtcp_kernel::netlink::Netlink;
 use netlink_packet_route::address::{AddressAttribute, AddressMessage};
 use netlink_packet_route::link::{
     InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
@@ -34,21 +34,21 @@ pub struct Veth<'a> {
     pub mtu: u16,
 }
 
-impl Namespace {
-    /// Makes an interface in this namespace, up, for IPv4 alone. What the host sends there is received from the answer,
+impl Veth<'_> {
+    /// Makes this interface in `namespace`, up, for IPv4 alone. What the host sends there is received from the answer,
     /// and what is sent to the answer the host receives. The interface is gone soon after it is dropped.
     ///
     /// # Errors
     /// The kernel's: without CAP_NET_ADMIN and CAP_NET_RAW, permission denied.
-    pub fn veth(&self, veth: &Veth<'_>) -> io::Result<PacketSocket> {
+    pub fn make_in(&self, namespace: &Namespace) -> io::Result<PacketSocket> {
         let make = || -> io::Result<PacketSocket> {
             let alone = Namespace::new()?;
             without_ipv6(&alone, "default")?;
-            self.run(|| veth.make(&alone))??;
-            without_ipv6(self, veth.name)?;
+            namespace.run(|| self.make(&alone))??;
+            without_ipv6(namespace, self.name)?;
             // The end that comes up last sends at once. The other one is to be asked for.
             let end = alone.run(far_end)??;
-            self.run(|| veth.set_up())??;
+            namespace.run(|| self.set_up())??;
             alone.run(|| Netlink::open()?.await_carrier(if_nametoindex(FAR_END)?))??;
             Ok(end)
         };
@@ -57,12 +57,10 @@ impl Namespace {
                 Some(libc::EOPNOTSUPP) => " (modprobe veth)",
                 _ => "",
             };
-            told(error, &format!("the veth pair {}{hint}", veth.name))
+            told(error, &format!("the veth pair {}{hint}", self.name))
         })
     }
-}
 
-impl Veth<'_> {
     fn make(&self, alone: &Namespace) -> io::Result<()> {
         let mtu = LinkAttribute::Mtu(self.mtu.into());
         let mut far = LinkMessage::default();

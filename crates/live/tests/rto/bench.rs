@@ -104,7 +104,7 @@ impl Bench {
         }
         let veth = |address| Veth { name: "air", address, prefix: 24, mtu: MTU };
         let ends = [(&client, CLIENT_HOST), (&server, SERVER_HOST)];
-        let wire = Wire::new(ends.map(|(host, address)| host.veth(&veth(address)).unwrap()));
+        let wire = Wire::new(ends.map(|(host, address)| veth(address).make_in(host).unwrap()));
         Bench { client, server, wire }
     }
 

@@ -1,7 +1,8 @@
 //! The kernel as a host with one way out, in the namespace that the calling thread has made for itself.
 
+use airtcp_kernel::netlink::Netlink;
 use airtcp_live::Tun;
-use airtcp_live::namespace::{netlink::Netlink, sysctl};
+use airtcp_live::namespace::sysctl;
 use airtcp_timeline::Setup;
 use netlink_packet_route::link::{LinkAttribute, LinkMessage};
 use netlink_packet_route::route::{

@@ -1,7 +1,7 @@
 //! The application: one socket, whose calls never block.
 
 use crate::host::Host;
-use airtcp_live::lab::tcp_info::TcpInfo;
+use airtcp_live::trial::tcp_info::TcpInfo;
 use airtcp_timeline::{Call, Quantity, Setup};
 use airtcp_wire::Dur;
 use nix::errno::Errno;

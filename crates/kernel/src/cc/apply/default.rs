@@ -1,7 +1,7 @@
 //! A namespace's default: its sysctl.
 
 use crate::cc::CcError;
-use crate::namespace::Namespace;
+use crate::namespace::NamespaceId;
 use serde::{Deserialize, Serialize};
 use std::fs;
 
@@ -9,14 +9,14 @@ const SYSCTL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AsDefault {
-    pub(super) namespace: Namespace,
+    pub(super) namespace: NamespaceId,
     /// What was the default before.
     pub previous: String,
 }
 
 impl AsDefault {
     pub(super) fn plan() -> Result<AsDefault, CcError> {
-        Ok(AsDefault { namespace: Namespace::current()?, previous: default_name()? })
+        Ok(AsDefault { namespace: NamespaceId::current()?, previous: default_name()? })
     }
 
     pub(super) fn apply(&self, name: &str) -> Result<(), CcError> {

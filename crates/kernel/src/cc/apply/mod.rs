@@ -2,8 +2,8 @@
 
 mod cgroup;
 mod default;
-mod netlink;
 mod route;
+mod route_message;
 
 pub use cgroup::InCgroup;
 pub use default::AsDefault;

@@ -1,8 +1,8 @@
 //! A route's connections: its attribute `congctl`.
 
-use super::netlink::{self, RouteMessage};
+use super::route_message::{self, RouteMessage};
 use crate::cc::CcError;
-use crate::namespace::Namespace;
+use crate::namespace::NamespaceId;
 use netlink_packet_core::{DefaultNla, Nla};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -74,7 +74,7 @@ impl fmt::Display for Prefix {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OnRoute {
-    namespace: Namespace,
+    namespace: NamespaceId,
     pub prefix: Prefix,
     /// Two routes to a prefix differ in one of these.
     tos: u8,
@@ -86,7 +86,7 @@ pub struct OnRoute {
 impl OnRoute {
     /// One of each route to the prefix.
     pub(super) fn plan(prefix: &Prefix) -> Result<Vec<OnRoute>, CcError> {
-        let namespace = Namespace::current()?;
+        let namespace = NamespaceId::current()?;
         let routes = routes(prefix)?.into_iter().map(|route| OnRoute {
             namespace,
             prefix: *prefix,
@@ -125,14 +125,14 @@ impl OnRoute {
     }
 
     fn replace(&self, route: &RouteMessage, name: Option<&str>) -> Result<(), CcError> {
-        netlink::replace(&with_controller(route, name))
+        route_message::replace(&with_controller(route, name))
             .map_err(CcError::io(format!("change the route to {}", self.prefix)))
     }
 }
 
 /// The main table's routes to exactly this prefix.
 fn routes(prefix: &Prefix) -> Result<Vec<RouteMessage>, CcError> {
-    let mut routes = netlink::routes().map_err(CcError::io("read the routes"))?;
+    let mut routes = route_message::routes().map_err(CcError::io("read the routes"))?;
     routes.retain(|route| {
         let address = route.attribute(RTA_DST).unwrap_or_else(|| vec![0; 4]);
         route.header[TABLE] == RT_TABLE_MAIN
@@ -148,11 +148,11 @@ fn priority(route: &RouteMessage) -> u32 {
 }
 
 fn metrics(route: &RouteMessage) -> Vec<DefaultNla> {
-    route.attribute(RTA_METRICS).map(|bytes| netlink::attributes(&bytes)).unwrap_or_default()
+    route.attribute(RTA_METRICS).map(|bytes| route_message::attributes(&bytes)).unwrap_or_default()
 }
 
 fn controller(route: &RouteMessage) -> Option<String> {
-    let name = netlink::value(metrics(route).iter().find(|metric| metric.kind() == RTAX_CC_ALGO)?);
+    let name = route_message::value(metrics(route).iter().find(|metric| metric.kind() == RTAX_CC_ALGO)?);
     let text = String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned();
     // The kernel writes an empty name for one that is not loaded any more.
     (!text.is_empty()).then_some(text)
@@ -166,7 +166,7 @@ fn with_controller(route: &RouteMessage, name: Option<&str>) -> RouteMessage {
     let mut route = route.clone();
     route.attributes.retain(|attribute| attribute.kind() != RTA_METRICS);
     if !metrics.is_empty() {
-        route.attributes.push(DefaultNla::new(RTA_METRICS, netlink::to_bytes(&metrics)));
+        route.attributes.push(DefaultNla::new(RTA_METRICS, route_message::to_bytes(&metrics)));
     }
     // Told of a next hop object is what it is made of, too; asked for is only one of both.
     if route.attribute(RTA_NH_ID).is_some() {
@@ -177,7 +177,7 @@ fn with_controller(route: &RouteMessage, name: Option<&str>) -> RouteMessage {
     let asked = u32::from_ne_bytes([flags[0], flags[1], flags[2], flags[3]]) & RTNH_F_ONLINK;
     flags.copy_from_slice(&asked.to_ne_bytes());
     for attribute in route.attributes.iter_mut().filter(|attribute| attribute.kind() == RTA_MULTIPATH) {
-        *attribute = DefaultNla::new(RTA_MULTIPATH, as_asked(netlink::value(attribute)));
+        *attribute = DefaultNla::new(RTA_MULTIPATH, as_asked(route_message::value(attribute)));
     }
     route
 }
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn a_changed_route_keeps_its_other_metrics() {
         let mtu = DefaultNla::new(2, 1400u32.to_ne_bytes().to_vec());
-        let attributes = vec![DefaultNla::new(RTA_METRICS, netlink::to_bytes(&[mtu]))];
+        let attributes = vec![DefaultNla::new(RTA_METRICS, route_message::to_bytes(&[mtu]))];
         let route = RouteMessage { header: [0; 12], attributes };
         let changed = with_controller(&route, Some("veno"));
         assert_eq!(controller(&changed).as_deref(), Some("veno"));

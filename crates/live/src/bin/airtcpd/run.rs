@@ -1,9 +1,9 @@
 //! `airtcpd run`.
 
 use super::input::BadInput;
-use airtcp_live::lab::forms::Host;
-use airtcp_live::lab::plan::plan;
-use airtcp_live::lab::{self, Run};
+use airtcp_live::trial::forms::Host;
+use airtcp_live::trial::plan::plan;
+use airtcp_live::trial::{self, Run};
 use airtcp_sim::scenario::{Recipe, Scenario};
 use airtcp_wire::{Dur, human};
 use anyhow::Context;
@@ -64,7 +64,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     // A comparison that was killed leaves no run behind, which would disturb the next one.
     set_pdeathsig(Signal::SIGTERM)?;
     let request = Run { scenario: &scenario, scheme, seed, series: options.series_interval };
-    let outcome = lab::run(&request, |done| {
+    let outcome = trial::run(&request, |done| {
         if options.progress {
             eprintln!(
                 r#"{{"done_s": {:.2}, "of_s": {:?}}}"#,

@@ -1,6 +1,6 @@
 //! Addresses for the two ends of a link that are nobody else's.
 
-use crate::namespace::netlink::Netlink;
+use airtcp_kernel::netlink::Netlink;
 use netlink_packet_route::address::{AddressAttribute, AddressMessage};
 use netlink_packet_route::route::{RouteAddress, RouteAttribute, RouteMessage};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};

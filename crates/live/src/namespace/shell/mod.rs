@@ -10,9 +10,10 @@ mod privileges;
 mod signals;
 mod terminal;
 
-use super::{Namespace, Veth, leftovers, netlink::Netlink};
+use super::{Namespace, Veth, leftovers};
 use crate::emulate::PacketSocket;
 use address::Block;
+use airtcp_kernel::netlink::Netlink;
 use anyhow::Context;
 use inside::{Inside, Order};
 use nat::Nat;
@@ -108,9 +109,9 @@ fn ends(namespace: &Namespace, far: &str) -> anyhow::Result<(Ends, Block)> {
     let _guard = leftovers::lock(Path::new(leftovers::FOLDER))?;
     let block = Block::unused()?;
     let veth = |name, address| Veth { name, address, prefix: address::PREFIX, mtu: MTU };
-    let near = namespace.veth(&veth(NEAR, block.near()))?;
+    let near = veth(NEAR, block.near()).make_in(namespace)?;
     namespace.run(|| Netlink::open()?.route_all(NEAR))??;
-    let far = Namespace::current()?.veth(&veth(far, block.far()))?;
+    let far = veth(far, block.far()).make_in(&Namespace::current()?)?;
     Ok((Ends { near, far }, block))
 }
 

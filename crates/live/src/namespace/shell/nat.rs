@@ -5,8 +5,8 @@
 
 use super::DEVICES;
 use crate::namespace::leftovers::{self, Record};
-use crate::namespace::netlink::Netlink;
 use crate::namespace::sysctl;
+use airtcp_kernel::netlink::Netlink;
 use netlink_packet_route::route::{RouteAttribute, RouteHeader, RouteMessage};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use std::fs;

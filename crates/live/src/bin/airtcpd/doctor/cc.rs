@@ -5,7 +5,7 @@ use airtcp_kernel::cc::{
     Controller, Request, controllers, missing_capabilities, missing_in_kernel, register,
 };
 use airtcp_kernel::{bpffs, probe};
-use airtcp_live::lab::forms::Host;
+use airtcp_live::trial::forms::Host;
 use std::collections::BTreeMap;
 
 const LOADING: &str = "loading congestion controls";

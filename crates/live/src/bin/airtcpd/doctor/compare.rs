@@ -2,8 +2,8 @@
 
 use super::check::{Check, Section, program, words};
 use airtcp_kernel::cc;
+use airtcp_kernel::netlink::{LOOPBACK, Netlink};
 use airtcp_live::namespace::Namespace;
-use airtcp_live::namespace::netlink::{LOOPBACK, Netlink};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage};
 

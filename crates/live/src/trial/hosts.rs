@@ -4,8 +4,8 @@
 use super::flows::Flow;
 use super::forms::Settings;
 use crate::emulate::{PacketSocket, Port, Prefix};
-use crate::namespace::netlink::Netlink;
 use crate::namespace::{Namespace, Veth};
+use airtcp_kernel::netlink::Netlink;
 use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope,
     RouteType,
@@ -86,7 +86,7 @@ fn host(index: usize, node: u16, settings: &Settings) -> io::Result<(Host, Packe
     }
     let address = Ipv4Addr::from_bits(SUBNET.0.to_bits() + index as u32 + 1);
     let veth = Veth { name: DEVICE, address, prefix: 32, mtu: settings.mtu_bytes as u16 };
-    let device = namespace.veth(&veth)?;
+    let device = veth.make_in(&namespace)?;
     namespace.run(|| add_route(settings))??;
     Ok((Host { namespace, address, node }, device))
 }

@@ -1,7 +1,7 @@
 //! Packets as the path sees them.
 
 use crate::emulate::behind_ethernet;
-use crate::lab::application::{FIRST_PORT, MOST_FLOWS};
+use crate::trial::application::{FIRST_PORT, MOST_FLOWS};
 use airtcp_wire::Segment;
 use airtcp_wire::ip::{IpHeader, UDP};
 use airtcp_wire::packet::decode_tcp;

@@ -34,7 +34,7 @@ pub struct Run<'a> {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum LabError {
+pub enum TrialError {
     #[error("interrupted")]
     Interrupted,
     #[error("`{scheme}`: {reason}")]
@@ -54,13 +54,13 @@ const LOOK: Duration = Duration::from_millis(50);
 ///
 /// # Errors
 /// A scheme that does not resolve or has no form here, what the kernel refuses, or interruption. Nothing is left behind.
-pub fn run(request: &Run<'_>, look: impl FnMut(Dur) -> ControlFlow<()>) -> Result<Outcome, LabError> {
+pub fn run(request: &Run<'_>, look: impl FnMut(Dur) -> ControlFlow<()>) -> Result<Outcome, TrialError> {
     let Run { scenario, seed, .. } = *request;
     let host = Host::this()?;
     let verdict = plan::verdict(scenario, request.scheme, &host)?;
     let Some(form) = verdict.form else {
         let reason = verdict.reason.unwrap_or_default();
-        return Err(LabError::NoForm { scheme: verdict.scheme, reason });
+        return Err(TrialError::NoForm { scheme: verdict.scheme, reason });
     };
     let scheme = Scheme::parse(request.scheme, &scenario.profile)?;
     // Before any thread: what the dead have left.
@@ -99,7 +99,7 @@ pub fn run(request: &Run<'_>, look: impl FnMut(Dur) -> ControlFlow<()>) -> Resul
         applying.join().expect("a panic is a defect")?;
         emulating.join().expect("a panic is a defect")
     })?;
-    let measured = measured.ok_or(LabError::Interrupted)?;
+    let measured = measured.ok_or(TrialError::Interrupted)?;
     let record = record(scenario, &scheme.label, seed, &labels, &measured);
     let counters = controllers.counters(&form.congestion_control).map_err(LoadError::from)?;
     Ok(Outcome::new(record, measured, &host, &form, counters, verdict.notes))

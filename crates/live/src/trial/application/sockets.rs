@@ -1,8 +1,8 @@
 //! How the sockets of a run are made.
 
-use crate::lab::forms::Form;
-use crate::lab::hosts::Host;
-use crate::lab::socket_options::{
+use crate::trial::forms::Form;
+use crate::trial::hosts::Host;
+use crate::trial::socket_options::{
     SO_LINGER, SO_MAX_PACING_RATE, SO_RCVBUFFORCE, SO_REUSEADDR, TCP_CONGESTION, TCP_NODELAY,
     TCP_NOTSENT_LOWAT, TCP_WINDOW_CLAMP,
 };

@@ -3,8 +3,8 @@
 #[path = "emulator/attempts.rs"]
 mod attempts;
 
-use airtcp_live::lab::{Run, run};
 use airtcp_live::namespace::Namespace;
+use airtcp_live::trial::{Run, run};
 use airtcp_proto::scheme::Scheme;
 use airtcp_sim::RunOptions;
 use airtcp_sim::scenario::{Recipe, Scenario};
@@ -236,7 +236,7 @@ struct Files(PathBuf);
 
 impl Files {
     fn new(name: &str, scenario: &str) -> Files {
-        let folder = std::env::temp_dir().join(format!("airtcp-lab-{name}-{}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("airtcp-trial-{name}-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let recipe = Recipe::new(scenario, "test.toml", Path::new(""), &[]);
         fs::write(folder.join("recipe.json"), serde_json::to_vec(&recipe).unwrap()).unwrap();

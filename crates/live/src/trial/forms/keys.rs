@@ -309,7 +309,7 @@ fn plain(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::forms::{Host, Verdict};
+    use crate::trial::forms::{Host, Verdict};
     use airtcp_proto::scheme::{self, Scheme};
     use airtcp_wire::Dur;
 

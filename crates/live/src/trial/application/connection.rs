@@ -1,7 +1,7 @@
 //! A connection with both its ends, as the applications at them use it.
 
 use super::sockets::abandon;
-use crate::lab::books::Sending;
+use crate::trial::books::Sending;
 use airtcp_wire::Time;
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, Shutdown, recv, send, shutdown};

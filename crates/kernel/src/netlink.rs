@@ -1,8 +1,8 @@
 //! rtnetlink: links, addresses and routes of the calling thread's network namespace.
 
 use netlink_packet_core::{
-    NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage,
-    NetlinkPayload,
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REQUEST, NetlinkDeserializable, NetlinkHeader,
+    NetlinkMessage, NetlinkPayload, NetlinkSerializable,
 };
 use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
 use netlink_packet_route::route::{
@@ -58,7 +58,7 @@ impl Netlink {
     pub fn link(&self, index: u32) -> io::Result<LinkMessage> {
         let mut link = LinkMessage::default();
         link.header.index = index;
-        let answers = self.ask(RouteNetlinkMessage::GetLink(link), NLM_F_REQUEST | NLM_F_ACK)?;
+        let answers = self.ask(RouteNetlinkMessage::GetLink(link), NLM_F_ACK)?;
         let found = answers.into_iter().find_map(|answer| match answer {
             RouteNetlinkMessage::NewLink(link) => Some(link),
             _ => None,
@@ -98,7 +98,7 @@ impl Netlink {
     /// # Errors
     /// The kernel's.
     pub fn change(&self, message: RouteNetlinkMessage) -> io::Result<()> {
-        let flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
+        let flags = NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
         self.ask(message, flags).map(|_| ())
     }
 
@@ -107,14 +107,17 @@ impl Netlink {
     /// # Errors
     /// The kernel's.
     pub fn dump(&self, message: RouteNetlinkMessage) -> io::Result<Vec<RouteNetlinkMessage>> {
-        self.ask(message, NLM_F_REQUEST | NLM_F_DUMP)
+        self.ask(message, NLM_F_DUMP)
     }
 
     /// Sends a request and gathers what is answered, up to the acknowledgement or the end of the dump.
-    fn ask(&self, message: RouteNetlinkMessage, flags: u16) -> io::Result<Vec<RouteNetlinkMessage>> {
+    ///
+    /// # Errors
+    /// The kernel's; invalid data for an answer that cannot be read.
+    pub fn ask<M: Message>(&self, message: M, flags: u16) -> io::Result<Vec<M>> {
         let mut header = NetlinkHeader::default();
-        header.flags = flags;
-        let mut request = NetlinkMessage::new(header, NetlinkPayload::from(message));
+        header.flags = NLM_F_REQUEST | flags;
+        let mut request = NetlinkMessage::new(header, NetlinkPayload::InnerMessage(message));
         request.finalize();
         let mut bytes = vec![0; request.buffer_len()];
         request.serialize(&mut bytes);
@@ -129,10 +132,15 @@ impl Netlink {
     }
 }
 
+/// What can be asked and answered.
+pub trait Message: NetlinkSerializable + NetlinkDeserializable {}
+
+impl<M: NetlinkSerializable + NetlinkDeserializable> Message for M {}
+
 /// Takes the messages of a datagram. Is it the last one?
-fn gather(mut datagram: &[u8], answers: &mut Vec<RouteNetlinkMessage>) -> io::Result<bool> {
+fn gather<M: Message>(mut datagram: &[u8], answers: &mut Vec<M>) -> io::Result<bool> {
     while !datagram.is_empty() {
-        let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(datagram)
+        let message = NetlinkMessage::<M>::deserialize(datagram)
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
         // RFC 3549 §2.3.2: messages are aligned to 4 bytes.
         let len = (message.header.length as usize).next_multiple_of(4).min(datagram.len());

@@ -1,8 +1,8 @@
 //! One connection, as its packets and the kernel tell of it.
 
 use super::round_trips::RoundTrips;
-use crate::lab::books::Sending;
-use crate::lab::tcp_info::{RecoveryState, TcpInfo};
+use crate::trial::books::Sending;
+use crate::trial::tcp_info::{RecoveryState, TcpInfo};
 use airtcp_proto::tcp::{Reason, Reassembly};
 use airtcp_sim::truth::Truth;
 use airtcp_wire::{Dur, Flags, Segment, Seq, Time};

@@ -1,34 +1,31 @@
-//! Network namespaces: what was set in one is undone there, whoever undoes it.
+//! Which namespace it is: what was set in one is undone there, whoever undoes it.
 
-use nix::sched::{CloneFlags, setns};
+use super::{Namespace, OWN, told};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::{panic, thread};
-
-const OWN: &str = "/proc/thread-self/ns/net";
 
 /// Why there is nothing to be done in a namespace.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot {0} network namespace: {1}")]
-pub struct NamespaceError(&'static str, io::Error);
+#[error(transparent)]
+pub struct NamespaceError(io::Error);
 
 /// Which one. Numbers are given anew when a namespace has gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Namespace {
+pub struct NamespaceId {
     device: u64,
     inode: u64,
 }
 
-impl Namespace {
+impl NamespaceId {
     /// This thread's.
     ///
     /// # Errors
     /// /proc is not mounted.
-    pub fn current() -> Result<Namespace, NamespaceError> {
-        Namespace::at(Path::new(OWN)).map_err(|error| NamespaceError("tell this", error))
+    pub fn current() -> Result<NamespaceId, NamespaceError> {
+        NamespaceId::at(Path::new(OWN)).map_err(|error| NamespaceError(told(error, OWN)))
     }
 
     /// The number that the kernel's tools show.
@@ -45,35 +42,30 @@ impl Namespace {
         self,
         work: impl FnOnce() -> Result<T, E> + Send,
     ) -> Result<Option<T>, E> {
-        if Namespace::current()? == self {
+        if NamespaceId::current()? == self {
             return work().map(Some);
         }
-        let Some(door) = self.door() else { return Ok(None) };
-        let inside = || {
-            setns(&door, CloneFlags::CLONE_NEWNET)
-                .map_err(|error| NamespaceError("enter a", error.into()))?;
-            work()
-        };
-        let done = thread::scope(|scope| scope.spawn(inside).join());
-        done.unwrap_or_else(|panic| panic::resume_unwind(panic)).map(Some)
+        let Some(namespace) = self.open() else { return Ok(None) };
+        namespace.run(work).map_err(NamespaceError)?.map(Some)
     }
 
-    fn at(path: &Path) -> io::Result<Namespace> {
+    fn at(path: &Path) -> io::Result<NamespaceId> {
         let found = fs::metadata(path)?;
-        Ok(Namespace { device: found.dev(), inode: found.ino() })
+        Ok(NamespaceId { device: found.dev(), inode: found.ino() })
     }
 
     /// A file by which it can be entered: of a thread that is in it or holds it open, or one that `ip netns` has mounted.
-    fn door(self) -> Option<File> {
+    fn open(self) -> Option<Namespace> {
         let tasks = list(Path::new("/proc")).flat_map(|process| list(&process.join("task")));
         let inside = tasks.map(|task| task.join("ns/net"));
         let held = list(Path::new("/proc")).flat_map(|process| list(&process.join("fd")));
-        let is_it = |path: &PathBuf| Namespace::at(path).is_ok_and(|found| found == self);
+        let is_it = |path: &PathBuf| NamespaceId::at(path).is_ok_and(|found| found == self);
         inside
             .chain(list(Path::new("/run/netns")))
             .chain(held)
             .filter(is_it)
             .find_map(|path| File::open(path).ok())
+            .map(Namespace)
     }
 }
 

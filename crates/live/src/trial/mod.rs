@@ -22,4 +22,4 @@ pub mod tcp_info;
 
 pub use loaded::LoadError;
 pub use outcome::Outcome;
-pub use run::{LabError, Run, run};
+pub use run::{Run, TrialError, run};

@@ -1,12 +1,10 @@
-//! rtnetlink, with routes as the bytes they are: what is not understood here is written back as it was read.
+//! Routes as the bytes they are: what is not understood here is written back as it was read.
 
+use crate::netlink::Netlink;
 use netlink_packet_core::{
-    DefaultNla, Emitable, NLA_TYPE_MASK, NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_REPLACE, NLM_F_REQUEST,
-    NetlinkDeserializable, NetlinkHeader, NetlinkMessage, NetlinkPayload, NetlinkSerializable, Nla,
-    NlasIterator,
+    DefaultNla, Emitable, NLA_TYPE_MASK, NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_REPLACE,
+    NetlinkDeserializable, NetlinkHeader, NetlinkSerializable, Nla, NlasIterator,
 };
-use netlink_sys::protocols::NETLINK_ROUTE;
-use netlink_sys::{Socket, SocketAddr};
 use std::convert::Infallible;
 use std::io;
 
@@ -28,13 +26,17 @@ pub fn routes() -> io::Result<Vec<RouteMessage>> {
     let mut header = [0; HEADER];
     header[0] = libc::AF_INET as u8;
     let all = RouteMessage { header, attributes: Vec::new() };
-    ask(Message { kind: RTM_GETROUTE, bytes: all.to_bytes() }, NLM_F_DUMP)
+    let request = Message { kind: RTM_GETROUTE, bytes: all.to_bytes() };
+    let answers = Netlink::open()?.ask(request, NLM_F_DUMP)?;
+    let routes = answers.iter().filter(|answer| answer.kind == RTM_NEWROUTE);
+    Ok(routes.filter_map(|answer| RouteMessage::parse(&answer.bytes)).collect())
 }
 
 /// Puts `route` in the place of the one with the same prefix, TOS and priority.
 pub fn replace(route: &RouteMessage) -> io::Result<()> {
     let flags = NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE;
-    ask(Message { kind: RTM_NEWROUTE, bytes: route.to_bytes() }, flags).map(drop)
+    let request = Message { kind: RTM_NEWROUTE, bytes: route.to_bytes() };
+    Netlink::open()?.ask(request, flags).map(drop)
 }
 
 /// The attributes that lie in `bytes`, up to the first that is broken.
@@ -100,46 +102,4 @@ impl NetlinkDeserializable for Message {
     fn deserialize(header: &NetlinkHeader, payload: &[u8]) -> Result<Message, Infallible> {
         Ok(Message { kind: header.message_type, bytes: payload.to_vec() })
     }
-}
-
-/// Sends a request and gathers the routes that are answered, up to the acknowledgement or the end of the dump.
-fn ask(message: Message, flags: u16) -> io::Result<Vec<RouteMessage>> {
-    let mut socket = Socket::new(NETLINK_ROUTE)?;
-    socket.bind_auto()?;
-    socket.connect(&SocketAddr::new(0, 0))?;
-    let mut header = NetlinkHeader::default();
-    header.flags = NLM_F_REQUEST | flags;
-    let mut request = NetlinkMessage::new(header, NetlinkPayload::InnerMessage(message));
-    request.finalize();
-    let mut bytes = vec![0; request.buffer_len()];
-    request.serialize(&mut bytes);
-    socket.send(&bytes, 0)?;
-    let mut routes = Vec::new();
-    loop {
-        let (datagram, _) = socket.recv_from_full()?;
-        if gather(&datagram, &mut routes)? {
-            return Ok(routes);
-        }
-    }
-}
-
-/// Takes the messages of a datagram. Is it the last one?
-fn gather(mut datagram: &[u8], routes: &mut Vec<RouteMessage>) -> io::Result<bool> {
-    while !datagram.is_empty() {
-        let message = NetlinkMessage::<Message>::deserialize(datagram)
-            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
-        // RFC 3549 §2.3.2: messages are aligned to 4 bytes.
-        let len = (message.header.length as usize).next_multiple_of(4).min(datagram.len());
-        datagram = &datagram[len..];
-        match message.payload {
-            NetlinkPayload::InnerMessage(answer) if answer.kind == RTM_NEWROUTE => {
-                routes.extend(RouteMessage::parse(&answer.bytes));
-            }
-            NetlinkPayload::Done(_) => return Ok(true),
-            NetlinkPayload::Error(error) if error.code.is_some() => return Err(error.to_io()),
-            NetlinkPayload::Error(_) => return Ok(true),
-            _ => {}
-        }
-    }
-    Ok(false)
 }

@@ -1,0 +1,102 @@
+//! Network namespaces: made, entered, and gone with the process that made them.
+//!
+//! Those made here have no name, so that nothing but a process, a descriptor or a device's owner keeps one: whatever kills
+//! the process, the kernel takes its namespaces away, with the devices, addresses, routes and sysctls in them.
+
+mod id;
+pub mod sysctl;
+
+use crate::netlink::{self, Netlink};
+pub use id::{NamespaceError, NamespaceId};
+use netlink_packet_route::link::LinkFlags;
+use nix::sched::{CloneFlags, setns, unshare};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::panic;
+use std::thread;
+
+/// The calling thread's.
+const OWN: &str = "/proc/thread-self/ns/net";
+
+/// A network namespace, held by a descriptor. When the last holder is gone, so is the namespace.
+#[derive(Debug)]
+pub struct Namespace(File);
+
+impl Namespace {
+    /// Makes an empty namespace, whose loopback is up. The calling thread stays where it is.
+    ///
+    /// # Errors
+    /// The kernel's: without CAP_SYS_ADMIN, permission denied.
+    pub fn new() -> io::Result<Namespace> {
+        in_thread(|| {
+            unshare(CloneFlags::CLONE_NEWNET).map_err(|error| told(error.into(), "a network namespace"))?;
+            Netlink::open()?.set(netlink::LOOPBACK, LinkFlags::Up)?;
+            Namespace::current()
+        })
+    }
+
+    /// The namespace of the calling thread.
+    ///
+    /// # Errors
+    /// The kernel's: where /proc is not mounted, not found.
+    pub fn current() -> io::Result<Namespace> {
+        File::open(OWN).map(Namespace)
+    }
+
+    /// Moves the calling thread into this namespace. Threads and processes that it starts from then on are born there;
+    /// sockets and devices stay in the namespace in which they were made.
+    ///
+    /// # Errors
+    /// The kernel's: without CAP_SYS_ADMIN, permission denied.
+    pub fn enter_thread(&self) -> io::Result<()> {
+        setns(&self.0, CloneFlags::CLONE_NEWNET)
+            .map_err(|error| told(error.into(), "entering a network namespace"))
+    }
+
+    /// Runs `work` in a thread inside, and answers what it answers. A panic in there goes on in here.
+    ///
+    /// # Errors
+    /// Those of [`Namespace::enter_thread`].
+    pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
+        in_thread(|| self.enter_thread().map(|()| work()))
+    }
+
+    /// Sets a sysctl of this namespace, e.g. `net.ipv4.tcp_ecn` to `1`.
+    ///
+    /// # Errors
+    /// Those of [`sysctl::set`].
+    pub fn sysctl(&self, name: &str, value: &str) -> io::Result<()> {
+        self.run(|| sysctl::set(name, value))?
+    }
+
+    /// What a sysctl of this namespace is set to.
+    ///
+    /// # Errors
+    /// As [`Namespace::sysctl`].
+    pub fn sysctl_value(&self, name: &str) -> io::Result<String> {
+        self.run(|| sysctl::get(name))?
+    }
+}
+
+impl AsFd for Namespace {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// A thread of its own, as a namespace is a thread's and none that others use may change it.
+fn in_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    let done = thread::scope(|scope| scope.spawn(work).join());
+    done.unwrap_or_else(|panic| panic::resume_unwind(panic))
+}
+
+/// `error` with what it happened to, and with the cure where there is one.
+#[must_use]
+pub fn told(error: io::Error, what: &str) -> io::Error {
+    let cure = match error.kind() {
+        io::ErrorKind::PermissionDenied => "; it needs CAP_NET_ADMIN and CAP_SYS_ADMIN: start it with sudo",
+        _ => "",
+    };
+    io::Error::new(error.kind(), format!("{what}: {error}{cure}"))
+}
