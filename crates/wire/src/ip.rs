@@ -1,10 +1,13 @@
 //! IPv4 (RFC 791) and IPv6 (RFC 8200) headers.
 //!
-//! Only whole packets: a fragment is an error, because nothing here reassembles. Options and extension headers are
-//! skipped when they are read and never written.
+//! Options and extension headers are skipped when they are read and never written. [`Found`] is read from whatever an
+//! interface or a capture hands over; [`IpHeader::decode`] takes whole packets alone.
+
+mod found;
 
 use crate::checksum::Sum;
 use crate::segment::Ecn;
+pub use found::Found;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Protocol numbers.
@@ -149,95 +152,23 @@ impl IpHeader {
     /// transport header. Bytes behind the packet's own length are padding and ignored.
     ///
     /// # Errors
-    /// Whatever is wrong with the header; see [`IpError`].
+    /// Whatever is wrong with the header, see [`IpError`]; a fragment, because nothing here reassembles.
     pub fn decode(bytes: &[u8]) -> Result<(IpHeader, usize), IpError> {
-        match bytes.first().map(|first| first >> 4) {
-            None => Err(IpError::Truncated(0)),
-            Some(4) => decode_v4(bytes),
-            Some(6) => decode_v6(bytes),
-            Some(version) => Err(IpError::Version(version)),
+        let found = Found::read(bytes)?;
+        if let Addresses::V4 { .. } = found.addresses
+            && !Sum::of(&bytes[..found.header_len]).is_good()
+        {
+            return Err(IpError::Checksum);
         }
-    }
-}
-
-fn decode_v4(bytes: &[u8]) -> Result<(IpHeader, usize), IpError> {
-    let fixed = bytes.first_chunk::<IPV4_HEADER_LEN>().ok_or(IpError::Truncated(bytes.len()))?;
-    let header_len = usize::from(fixed[0] & 0x0f) * 4;
-    let header = bytes.get(..header_len).ok_or(IpError::HeaderLength(header_len))?;
-    if header_len < IPV4_HEADER_LEN {
-        return Err(IpError::HeaderLength(header_len));
-    }
-    if !Sum::of(header).is_good() {
-        return Err(IpError::Checksum);
-    }
-    let total = usize::from(be16(fixed, 2));
-    if total < header_len || total > bytes.len() {
-        return Err(IpError::Length { claimed: total, present: bytes.len() });
-    }
-    // More fragments, or an offset.
-    if be16(fixed, 6) & 0x3fff != 0 {
-        return Err(IpError::Fragment);
-    }
-    let address = |at: usize| Ipv4Addr::new(fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]);
-    let header = IpHeader {
-        addresses: Addresses::V4 { source: address(12), destination: address(16) },
-        protocol: fixed[9],
-        dscp: fixed[1] >> 2,
-        ecn: Ecn::from_bits(fixed[1]),
-        hop_limit: fixed[8],
-        payload_len: total - header_len,
-    };
-    Ok((header, header_len))
-}
-
-fn decode_v6(bytes: &[u8]) -> Result<(IpHeader, usize), IpError> {
-    let fixed = bytes.first_chunk::<IPV6_HEADER_LEN>().ok_or(IpError::Truncated(bytes.len()))?;
-    let end = IPV6_HEADER_LEN + usize::from(be16(fixed, 4));
-    let packet = bytes.get(..end).ok_or(IpError::Length { claimed: end, present: bytes.len() })?;
-    let (protocol, transport) = skip_extensions(packet, fixed[6])?;
-    let traffic_class = (be16(fixed, 0) >> 4) as u8;
-    let address = |at: usize| {
-        let mut octets = [0; 16];
-        octets.copy_from_slice(&fixed[at..at + 16]);
-        Ipv6Addr::from(octets)
-    };
-    let header = IpHeader {
-        addresses: Addresses::V6 { source: address(8), destination: address(24) },
-        protocol,
-        dscp: traffic_class >> 2,
-        ecn: Ecn::from_bits(traffic_class),
-        hop_limit: fixed[7],
-        payload_len: end - transport,
-    };
-    Ok((header, transport))
-}
-
-/// The first header that is not a hop-by-hop, routing or destination options header (RFC 8200 §4), and its position.
-fn skip_extensions(packet: &[u8], first: u8) -> Result<(u8, usize), IpError> {
-    const HOP_BY_HOP: u8 = 0;
-    const ROUTING: u8 = 43;
-    const FRAGMENT: u8 = 44;
-    const DESTINATION: u8 = 60;
-
-    let (mut protocol, mut at) = (first, IPV6_HEADER_LEN);
-    loop {
-        match protocol {
-            HOP_BY_HOP | ROUTING | DESTINATION => {
-                let &[next, units] =
-                    packet.get(at..).and_then(<[u8]>::first_chunk).ok_or(IpError::Truncated(packet.len()))?;
-                protocol = next;
-                at += 8 + usize::from(units) * 8;
-                if at > packet.len() {
-                    return Err(IpError::Truncated(packet.len()));
-                }
-            }
-            FRAGMENT => return Err(IpError::Fragment),
-            _ => return Ok((protocol, at)),
+        let claimed = found.claimed;
+        if claimed < found.header_len || claimed > bytes.len() {
+            return Err(IpError::Length { claimed, present: bytes.len() });
         }
+        if found.is_fragment {
+            return Err(IpError::Fragment);
+        }
+        let Found { addresses, protocol, dscp, ecn, hop_limit, header_len, .. } = found;
+        let payload_len = claimed - header_len;
+        Ok((IpHeader { addresses, protocol, dscp, ecn, hop_limit, payload_len }, header_len))
     }
-}
-
-/// The big-endian 16-bit word at `at`.
-fn be16(bytes: &[u8], at: usize) -> u16 {
-    u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }

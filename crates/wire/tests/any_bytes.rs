@@ -1,10 +1,10 @@
 //! What is written reads back, and no bytes make the parser panic.
 
 use airtcp_wire::checksum::Sum;
-use airtcp_wire::ip::Addresses;
+use airtcp_wire::ip::{Addresses, Found};
 use airtcp_wire::packet::{Endpoints, decode_tcp, encode_tcp, encode_tcp_headers};
 use airtcp_wire::tcp::Ports;
-use airtcp_wire::{Ecn, Flags, SackBlocks, Segment, Seq, SynOptions, Timestamps};
+use airtcp_wire::{Ecn, Flags, SackBlocks, Segment, Seq, SynOptions, Timestamps, ethernet};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -112,6 +112,20 @@ proptest! {
     #[test]
     fn arbitrary_bytes_do_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         read(&bytes);
+    }
+
+    #[test]
+    fn a_header_that_is_found_lies_in_the_bytes(
+        version in prop::sample::select(vec![0x40u8, 0x45, 0x4f, 0x60]),
+        rest in prop::collection::vec(prop_oneof![Just(0u8), Just(43), Just(44), Just(60), any::<u8>()], 0..200),
+    ) {
+        let bytes = [vec![version], rest].concat();
+        if let Ok(found) = Found::read(&bytes) {
+            prop_assert!(found.header_len <= bytes.len());
+        }
+        if let Some(at) = ethernet::ip_at(&bytes) {
+            prop_assert!(at <= bytes.len());
+        }
     }
 
     /// Bytes after a header that begins well get further into the parser, past the checksums.

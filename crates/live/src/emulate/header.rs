@@ -1,7 +1,7 @@
 //! What the path needs to know of a packet's headers, read from whatever bytes arrive.
 
-use airtcp_wire::Ecn;
-use airtcp_wire::ip::{IPV4_HEADER_LEN, IPV6_HEADER_LEN};
+use airtcp_wire::ip::{Addresses, Found, TCP, UDP};
+use airtcp_wire::{Ecn, ethernet};
 use std::net::IpAddr;
 
 /// How a device's packets begin.
@@ -12,15 +12,6 @@ pub enum Framing {
     /// With an Ethernet header. What is not IP, such as ARP, crosses the path like any packet.
     Ethernet,
 }
-
-const ETHERNET_HEADER_LEN: usize = 14;
-const ETHERTYPE_IPV4: u16 = 0x0800;
-const ETHERTYPE_IPV6: u16 = 0x86dd;
-/// IEEE 802.1Q and 802.1ad tags.
-const ETHERTYPE_VLAN: [u16; 2] = [0x8100, 0x88a8];
-const TAG_LEN: usize = 4;
-const TCP: u8 = 6;
-const UDP: u8 = 17;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Header {
@@ -44,10 +35,10 @@ impl Header {
     pub fn read(framing: Framing, frame: &[u8]) -> Header {
         let at = match framing {
             Framing::Ip => Some(0),
-            Framing::Ethernet => behind_ethernet(frame),
+            Framing::Ethernet => ethernet::ip_at(frame),
         };
         at.and_then(|at| read_ip(frame, at)).unwrap_or_else(|| {
-            let link_layer = if framing == Framing::Ethernet { ETHERNET_HEADER_LEN } else { 0 };
+            let link_layer = if framing == Framing::Ethernet { ethernet::HEADER_LEN } else { 0 };
             let bytes = frame.len().saturating_sub(link_layer) as u32;
             Header { bytes, flow: 0, ecn: Ecn::NotEct, ip: None }
         })
@@ -87,57 +78,28 @@ fn updated_checksum(checksum: u16, before: u16, after: u16) -> u16 {
     !((folded + (folded >> 16)) as u16)
 }
 
-/// Where the IP header stands in an Ethernet frame.
-pub fn behind_ethernet(frame: &[u8]) -> Option<usize> {
-    let mut at = ETHERNET_HEADER_LEN;
-    loop {
-        match be16(frame.get(at - 2..at)?, 0) {
-            ETHERTYPE_IPV4 | ETHERTYPE_IPV6 => return Some(at),
-            tag if ETHERTYPE_VLAN.contains(&tag) => at += TAG_LEN,
-            _ => return None,
-        }
-    }
-}
-
 fn read_ip(frame: &[u8], at: usize) -> Option<Header> {
     let ip = frame.get(at..)?;
-    let header = match ip.first()? >> 4 {
-        4 => read_v4(ip)?,
-        6 => read_v6(ip)?,
-        _ => return None,
-    };
-    let version = if ip[0] >> 4 == 4 { Version::V4 } else { Version::V6 };
-    Some(Header { ip: Some((version, at)), ..header })
-}
-
-fn read_v4(ip: &[u8]) -> Option<Header> {
-    let fixed = ip.first_chunk::<IPV4_HEADER_LEN>()?;
-    let (header_len, total) = (usize::from(fixed[0] & 15) * 4, usize::from(be16(fixed, 2)));
-    if header_len < IPV4_HEADER_LEN || total < header_len || total > ip.len() {
+    let found = Found::read(ip).ok()?;
+    if found.claimed < found.header_len || found.claimed > ip.len() {
         return None;
     }
-    // More fragments, or an offset: only the first one has ports, and all must be of one flow.
-    let is_fragment = be16(fixed, 6) & 0x3fff != 0;
-    let transport = ip[..total].get(header_len..).filter(|_| !is_fragment);
-    let flow = flow(&fixed[12..20], fixed[9], transport);
-    Some(Header { bytes: total as u32, flow, ecn: Ecn::from_bits(fixed[1]), ip: None })
+    let (version, addresses) = match found.addresses {
+        Addresses::V4 { .. } => (Version::V4, &ip[12..20]),
+        Addresses::V6 { .. } => (Version::V6, &ip[8..40]),
+    };
+    // Only the first fragment has ports, and all must be of one flow.
+    let has_ports = [TCP, UDP].contains(&found.protocol) && !found.is_fragment;
+    let transport = &ip[found.header_len..found.claimed];
+    let ports = transport.get(..4).filter(|_| has_ports).unwrap_or_default();
+    let flow = flow(addresses, found.protocol, ports);
+    Some(Header { bytes: found.claimed as u32, flow, ecn: found.ecn, ip: Some((version, at)) })
 }
 
-/// Of packets with extension headers, the flow is the addresses and the first header's number.
-fn read_v6(ip: &[u8]) -> Option<Header> {
-    let fixed = ip.first_chunk::<IPV6_HEADER_LEN>()?;
-    let total = IPV6_HEADER_LEN + usize::from(be16(fixed, 4));
-    let transport = ip.get(IPV6_HEADER_LEN..total)?;
-    let flow = flow(&fixed[8..40], fixed[6], Some(transport));
-    Some(Header { bytes: total as u32, flow, ecn: Ecn::from_bits(fixed[1] >> 4), ip: None })
-}
-
-/// FNV-1a of addresses, protocol and ports.
-fn flow(addresses: &[u8], protocol: u8, transport: Option<&[u8]>) -> u32 {
+/// FNV-1a.
+fn flow(addresses: &[u8], protocol: u8, ports: &[u8]) -> u32 {
     const BASIS: u32 = 0x811c_9dc5;
     const PRIME: u32 = 0x0100_0193;
-    let has_ports = [TCP, UDP].contains(&protocol);
-    let ports = transport.filter(|_| has_ports).and_then(|transport| transport.get(..4)).unwrap_or_default();
     let bytes = addresses.iter().chain([&protocol]).chain(ports);
     bytes.fold(BASIS, |hash, &byte| (hash ^ u32::from(byte)).wrapping_mul(PRIME))
 }

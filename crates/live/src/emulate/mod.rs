@@ -24,7 +24,7 @@ pub use capture::Capture;
 pub use clock::Clock;
 pub use drive::{Control, DepartureRecord, SPIN, Timekeeping, drive};
 pub use emulator::{Counts, Emulator, MEMORY, Transmit};
-pub use header::{Framing, behind_ethernet};
+pub use header::Framing;
 pub use interfaces::{Interface, InterfaceError, open_between, own_addresses};
 pub use lateness::{LATE, Lateness, LatenessRecord};
 pub use observer::Observer;

@@ -4,8 +4,8 @@
 //! 64 KiB without checksums, together with a description of what is missing (`struct virtio_net_hdr`). A path is for
 //! packets, each with a fate of its own, and so is whoever they reach.
 
-use super::header::behind_ethernet;
 use airtcp_wire::checksum::Sum;
+use airtcp_wire::ethernet;
 
 /// Length in bytes of `struct virtio_net_hdr`.
 pub const DESCRIPTION_LEN: usize = 10;
@@ -72,7 +72,7 @@ impl Pieces {
             None => frame.len(),
             Some((kind, size)) => {
                 let (start, _) = offload.checksum?;
-                behind_ethernet(frame).filter(|ip| ip + 20 <= start && size > 0)?;
+                ethernet::ip_at(frame).filter(|ip| ip + 20 <= start && size > 0)?;
                 match kind {
                     GSO_TCPV4 | GSO_TCPV6 => start + usize::from(frame.get(start + 12)? >> 4) * 4,
                     GSO_UDP => start + UDP_HEADER_LEN,
@@ -122,7 +122,7 @@ impl Pieces {
     /// What differs from packet to packet, but for the transport's checksum.
     fn write_headers(&self, kind: u8, frame: &[u8], packet: &mut [u8], is_last: bool) {
         let Some((start, _)) = self.offload.checksum else { return };
-        let Some(ip) = behind_ethernet(packet) else { return };
+        let Some(ip) = ethernet::ip_at(packet) else { return };
         let number = self.done / self.offload.gso.map_or(1, |(_, size)| size);
         let put = |packet: &mut [u8], at: usize, word: usize| {
             packet[at..at + 2].copy_from_slice(&(word as u16).to_be_bytes());

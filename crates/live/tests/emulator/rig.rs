@@ -54,7 +54,7 @@ pub fn over<T>(text: &str, work: impl FnOnce(&Rig) -> T) -> Option<(T, Told)> {
     let rig = Rig { near, far };
     let veth = |address| Veth { name: "air0", address, prefix: 24, mtu: MTU };
     let mut devices =
-        [(&rig.near, NEAR_HOST), (&rig.far, FAR_HOST)].map(|(host, at)| veth(at).make_in(&host).unwrap());
+        [(&rig.near, NEAR_HOST), (&rig.far, FAR_HOST)].map(|(host, at)| veth(at).make_in(host).unwrap());
     let mut emulator = Emulator::end_to_end(&scenario(text), SEED).with_framing(Framing::Ethernet);
     let stop = AtomicBool::new(false);
     let path = || {

@@ -1,10 +1,9 @@
 //! Packets as the path sees them.
 
-use crate::emulate::behind_ethernet;
 use crate::trial::application::{FIRST_PORT, MOST_FLOWS};
-use airtcp_wire::Segment;
 use airtcp_wire::ip::{IpHeader, UDP};
 use airtcp_wire::packet::decode_tcp;
+use airtcp_wire::{Segment, ethernet};
 
 /// Which way a packet of a connection goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,7 +35,7 @@ pub enum Packet {
 impl Packet {
     /// Of an Ethernet frame.
     pub fn of_frame(frame: &[u8]) -> Option<Packet> {
-        Packet::read(&frame[behind_ethernet(frame)?..])
+        Packet::read(&frame[ethernet::ip_at(frame)?..])
     }
 
     /// `None` for what is of no flow, such as an ICMP message.

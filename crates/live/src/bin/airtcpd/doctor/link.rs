@@ -24,7 +24,7 @@ fn namespaces(made: &std::io::Result<Namespace>) -> Check {
 
 fn veth(namespace: &Namespace) -> Check {
     let veth = Veth { name: "airtcp0", address: [10, 77, 0, 1].into(), prefix: 24, mtu: 1500 };
-    let done = veth.make_in(&namespace).map(|_| "made a pair, and opened one end".to_owned()).map_err(words);
+    let done = veth.make_in(namespace).map(|_| "made a pair, and opened one end".to_owned()).map_err(words);
     let cure = "modprobe veth (CONFIG_VETH); the kernel needs CONFIG_PACKET";
     Check::tried("veth, AF_PACKET", "the emulator's interfaces", done, cure).needed()
 }
