@@ -253,8 +253,13 @@ fn the_command_is_told_to_end_and_then_killed() {
 
 /// Types at a terminal: each text once what stands before it has been seen.
 fn type_at_terminal(command: &str, dialogue: &[(&str, &str)]) -> (String, Option<i32>) {
+    type_behind("", command, dialogue)
+}
+
+/// The same behind the path of a scenario.
+fn type_behind(scenario: &str, command: &str, dialogue: &[(&str, &str)]) -> (String, Option<i32>) {
     // `exec`: `script` starts it by $SHELL, and a dash that stayed would itself die of the keys, with 130.
-    let line = format!("exec {} link --shell --quiet -- {command}", env!("CARGO_BIN_EXE_airtcpd"));
+    let line = format!("exec {} link --shell --quiet {scenario} -- {command}", env!("CARGO_BIN_EXE_airtcpd"));
     // Who starts these tests in the background may have them ignore SIGINT. What is waited for in vain shall not be waited
     // for until tomorrow.
     let mut script = Command::new("env")
@@ -309,6 +314,27 @@ fn an_interactive_shell_has_its_prompt_and_its_jobs() {
         let (seen, status) = type_at_terminal("bash --norc -i", &dialogue);
         assert_eq!(status, Some(3), "{seen}");
         assert!(!seen.contains("job control"), "{seen}");
+    });
+}
+
+#[test]
+fn nothing_in_a_scenarios_name_is_expanded() {
+    on_a_host(|| {
+        if !has("script") {
+            return;
+        }
+        let touched = scratch("touched");
+        let at = touched.display();
+        let name = format!(r"wifi$(touch {at})`touch {at}`\$(touch {at})\044(touch {at})${{HOME}}\u");
+        let scenario = scratch("toml");
+        let default = fs::read_to_string("../../scenarios/default.toml").unwrap();
+        let rest = default.lines().filter(|line| !line.starts_with("name =")).collect::<Vec<_>>().join("\n");
+        fs::write(&scenario, format!("name = '{name}'\n{rest}")).unwrap();
+        for shell in ["bash --norc -i", "sh -i"] {
+            let (seen, _) = type_behind(&scenario.to_string_lossy(), shell, &[("[wifi??touch", "exit 3\n")]);
+            assert!(!touched.exists(), "{shell}: {seen}");
+        }
+        fs::remove_file(scenario).unwrap();
     });
 }
 

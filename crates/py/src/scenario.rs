@@ -8,13 +8,13 @@ use crate::values;
 use airtcp_proto::Streams;
 use airtcp_proto::scheme::Scheme;
 use airtcp_sim::pcap::Format;
-use airtcp_sim::scenario::{Problem, Recipe, Source};
+use airtcp_sim::scenario::{Problem, Recipe, Source, text_file};
 use airtcp_sim::{Capture, RunError, RunOptions, run};
 use airtcp_wire::Dur;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString, PyTuple, PyType};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -66,7 +66,7 @@ impl Scenario {
         overrides: Overrides,
         controllers: Kinds<'_>,
     ) -> PyResult<Scenario> {
-        let text = fs::read_to_string(&path).map_err(|error| unreadable(&error, &path))?;
+        let text = text_file::read(&path).map_err(|error| unreadable(&error, &path))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         read(py, Recipe::new(&text, &path.to_string_lossy(), folder, &overrides), described(controllers)?)
     }

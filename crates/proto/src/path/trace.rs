@@ -16,8 +16,8 @@ const NANOS_PER_MS: u64 = 1_000_000;
 /// Why a text is not a capacity trace. Lines count from 1.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TraceError {
-    #[error("line {line}: `{text}` is not a whole number of milliseconds")]
-    NotANumber { line: usize, text: String },
+    #[error("line {line} is not a whole number of milliseconds")]
+    NotANumber { line: usize },
     #[error("line {line}: {ms} ms comes before {previous} ms on the line above; times must not decrease")]
     Decreasing { line: usize, ms: u32, previous: u32 },
     #[error("the trace is empty: write one time in ms a line")]
@@ -44,8 +44,7 @@ impl Trace {
         let mut times: Vec<u32> = Vec::new();
         let mut last_line = 0;
         for (line, content) in super::data_lines(text) {
-            let ms =
-                content.parse().map_err(|_| TraceError::NotANumber { line, text: content.to_owned() })?;
+            let ms = content.parse().map_err(|_| TraceError::NotANumber { line })?;
             match times.last() {
                 Some(&previous) if ms < previous => {
                     return Err(TraceError::Decreasing { line, ms, previous });
@@ -205,11 +204,11 @@ mod tests {
     #[test]
     fn errors_name_the_line() {
         let error = |text| Trace::parse(text).unwrap_err().to_string();
-        assert!(error("1\n2\nx\n").starts_with("line 3: `x`"));
+        assert!(error("1\n2\nx\n").starts_with("line 3 is not"));
         assert!(error("1\n\n# comment\n7\n5\n").starts_with("line 5: 5 ms comes before 7 ms"));
         assert!(error("0\n0\n").starts_with("line 2: the last time is 0 ms"));
         assert!(error("\n").contains("empty"));
-        assert!(error("-1\n").starts_with("line 1"));
+        assert!(error("-1\n").starts_with("line 1 is not"));
     }
 
     #[test]

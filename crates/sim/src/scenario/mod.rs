@@ -17,6 +17,7 @@ mod room;
 mod schema;
 #[cfg(test)]
 mod tests;
+pub mod text_file;
 mod write;
 
 pub use error::{Problem, ScenarioError, Source};

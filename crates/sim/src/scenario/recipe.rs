@@ -3,6 +3,7 @@
 use super::error::ScenarioError;
 use super::load;
 use super::model::Scenario;
+use super::text_file;
 use airtcp_proto::cc::Controllers;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -64,7 +65,7 @@ impl Files {
         if let Some(text) = self.0.get(place) {
             return Ok(text.clone());
         }
-        let text: Arc<str> = std::fs::read_to_string(place)?.into();
+        let text: Arc<str> = text_file::read(place)?.into();
         self.0.insert(place.to_owned(), text.clone());
         Ok(text)
     }

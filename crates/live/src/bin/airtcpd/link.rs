@@ -7,6 +7,7 @@ mod shell;
 use super::input::BadInput;
 use airtcp_live::namespace::leftovers;
 use airtcp_sim::Scenario;
+use airtcp_sim::scenario::text_file;
 use airtcp_wire::{Dur, human};
 use clap::ArgGroup;
 use std::path::{Path, PathBuf};
@@ -95,7 +96,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
 impl Options {
     fn read_scenario(&self) -> Result<Scenario, BadInput> {
         let Some(path) = &self.scenario else { return Ok(Scenario::built_in(&self.set)?) };
-        let text = std::fs::read_to_string(path).map_err(|error| BadInput::of_file(path, error))?;
+        let text = text_file::read(path).map_err(|error| BadInput::of_file(path, error))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         Ok(Scenario::load(&text, &path.to_string_lossy(), folder, &self.set)?)
     }

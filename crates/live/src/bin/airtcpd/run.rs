@@ -4,7 +4,7 @@ use super::input::BadInput;
 use airtcp_live::trial::forms::Host;
 use airtcp_live::trial::plan::plan;
 use airtcp_live::trial::{self, Run};
-use airtcp_sim::scenario::{Recipe, Scenario};
+use airtcp_sim::scenario::{Recipe, Scenario, text_file};
 use airtcp_wire::{Dur, human};
 use anyhow::Context;
 use nix::sys::prctl::set_pdeathsig;
@@ -90,7 +90,7 @@ fn series_interval(text: &str) -> Result<Dur, String> {
 }
 
 fn read(path: &Path) -> Result<Scenario, BadInput> {
-    let text = fs::read_to_string(path).map_err(|error| BadInput::of_file(path, error))?;
+    let text = text_file::read(path).map_err(|error| BadInput::of_file(path, error))?;
     let mut recipe: Recipe = serde_json::from_str(&text).map_err(|error| BadInput::of_file(path, error))?;
     Ok(recipe.read()?)
 }

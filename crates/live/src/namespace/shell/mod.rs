@@ -149,10 +149,16 @@ fn order(behind: &Behind, invoker: Option<&Invoker>, block: Block) -> Order {
     Order { program, arguments, environment }
 }
 
+/// What no shell expands in a prompt: of all signs that are no letters or digits, a few that mean nothing there.
+fn plain(name: &str) -> String {
+    let means_nothing = |sign: char| sign.is_alphanumeric() || " .,:+-_/=@".contains(sign);
+    name.chars().map(|sign| if means_nothing(sign) { sign } else { '?' }).collect()
+}
+
 /// What the command can read about where it is. The prompt shows links within links, the innermost last.
 fn variables(name: &str, block: Block) -> [(&'static str, String); 7] {
     let around = env::var("AIRTCP_LINK_PROMPT").unwrap_or_default();
-    let prompt = format!("{around}[{name}] ");
+    let prompt = format!("{around}[{}] ", plain(name));
     // bash's own prompt is set by files that it reads before this.
     let prompter = r#"case $PS1 in "$AIRTCP_LINK_PROMPT"*) ;; *) PS1=$AIRTCP_LINK_PROMPT$PS1 ;; esac"#;
     [

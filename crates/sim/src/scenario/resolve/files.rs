@@ -20,6 +20,14 @@ pub(crate) struct Files<'a> {
     traces: BTreeMap<PathBuf, Trace>,
 }
 
+/// Where a file stops being a bandwidth log. What it is instead is not repeated: a scenario may name any file.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "line {}, column {}: not a bandwidth log, a JSON list of {{\"duration_ms\": …, \"bandwidth_kbps\": …}}",
+    .0.line(), .0.column()
+)]
+struct NotALog(serde_json::Error);
+
 /// One entry of a bandwidth log.
 #[derive(Deserialize)]
 struct LogEntry {
@@ -47,7 +55,8 @@ impl<'a> Files<'a> {
 
     pub fn log(&mut self, check: &mut Check<'_>, path: &Path) -> Option<RateLog> {
         let text = self.read(check, path, &self.locate(check, path))?;
-        let entries: Vec<LogEntry> = parse(check, path, text, |text| serde_json::from_str(text))?;
+        let entries: Vec<LogEntry> =
+            parse(check, path, text, |text| serde_json::from_str(text).map_err(NotALog))?;
         parse(check, path, entries, |entries| RateLog::new(entries.iter().map(LogEntry::step)))
     }
 

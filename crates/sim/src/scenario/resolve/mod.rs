@@ -57,6 +57,11 @@ pub(super) fn resolve(
 }
 
 fn run(written: &ScenarioFile, check: &mut Check<'_>) {
+    check.refuse_if(
+        written.name.as_ref().is_some_and(|name| name.contains(char::is_control)),
+        "name",
+        "must be one line of text without control characters",
+    );
     check.above_zero("duration", written.duration);
     check.refuse_if(
         written.warmup >= written.duration && written.duration > Dur::ZERO,
