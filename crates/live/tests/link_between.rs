@@ -299,6 +299,9 @@ fn ends_that_are_none() {
     rig.refuses(["va", "va"], "two ends");
     rig.refuses(["va", "air7"], "no interface `air7`");
     rig.refuses(["lo", "va"], "lo is neither");
+    let first = rig.start(["va", "vb"], &[]);
+    rig.refuses(["vb", "va"], "another path ends at vb already");
+    first.end(Signal::SIGTERM);
     rig.middle.run(|| ip("link set vb down")).unwrap();
     rig.refuses(["va", "vb"], "ip link set vb up");
     rig.refuses(["an-interface-name-too-long", "air1"], "an-interface-name-too-long");

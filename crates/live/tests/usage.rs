@@ -1,6 +1,7 @@
 //! What `airtcpd` says to those who use it wrongly, or ask how to. Needs no root.
 
-use std::process::{Command, Output};
+use std::io;
+use std::process::{Command, Output, Stdio};
 
 fn airtcpd(line: &str) -> Output {
     Command::new(env!("CARGO_BIN_EXE_airtcpd")).args(line.split(' ')).output().unwrap()
@@ -46,4 +47,31 @@ fn every_command_has_examples() {
         let help = String::from_utf8(airtcpd(&format!("{command} --help")).stdout).unwrap();
         assert!(help.contains(&format!("Examples:\n  airtcpd {command}")), "{help}");
     }
+}
+
+#[test]
+fn a_reader_who_has_gone_is_no_panic() {
+    let (reader, writer) = io::pipe().unwrap();
+    drop(reader);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_airtcpd"));
+    let output = command
+        .args(["cc", "list"])
+        .stdout(writer)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+        .wait_with_output();
+    let output = output.unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+}
+
+#[test]
+fn a_path_of_very_many_links_is_refused() {
+    let path = std::env::temp_dir().join(format!("airtcp-usage-{}.toml", std::process::id()));
+    std::fs::write(&path, "[[link]]\nrate = \"1Mbit/s\"\ndelay = \"1ms\"\n".repeat(1001)).unwrap();
+    let output = airtcpd(&format!("link {} --shell", path.display()));
+    std::fs::remove_file(&path).unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.contains("link: 1001 links; a path has at most 1000"), "{error}");
+    assert_eq!(output.status.code(), Some(2));
 }

@@ -9,6 +9,8 @@ use nix::ifaddrs::getifaddrs;
 use nix::net::if_::if_nametoindex;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::SystemTime;
 
 /// Of TUN devices that are made. Bytes.
@@ -17,7 +19,7 @@ const MTU: u16 = 1500;
 /// One end.
 pub enum Interface {
     Tun(Tun),
-    Ethernet(PacketSocket),
+    Ethernet(PacketSocket, Claim),
 }
 
 /// Why two interfaces cannot be the ends of a path.
@@ -36,6 +38,8 @@ pub enum InterfaceError {
     Unsupported(String),
     #[error("interface {0} is down; ip link set {0} up")]
     Down(String),
+    #[error("another path ends at {0} already: each frame would cross both; end that airtcpd first")]
+    Claimed(String),
     #[error("{name}: {error}{}", cure(.error))]
     Device { name: String, error: io::Error },
 }
@@ -69,9 +73,9 @@ pub fn open_between(names: [&str; 2]) -> Result<([Interface; 2], Framing), Inter
     let [a, b] = [open(names[0], indices[0])?, open(names[1], indices[1])?];
     let framing = match (&a, &b) {
         (Interface::Tun(_), Interface::Tun(_)) => Framing::Ip,
-        (Interface::Ethernet(_), Interface::Ethernet(_)) => Framing::Ethernet,
-        (Interface::Ethernet(_), Interface::Tun(_)) => return Err(kinds(names[0], names[1])),
-        (Interface::Tun(_), Interface::Ethernet(_)) => return Err(kinds(names[1], names[0])),
+        (Interface::Ethernet(..), Interface::Ethernet(..)) => Framing::Ethernet,
+        (Interface::Ethernet(..), Interface::Tun(_)) => return Err(kinds(names[0], names[1])),
+        (Interface::Tun(_), Interface::Ethernet(..)) => return Err(kinds(names[1], names[0])),
     };
     Ok(([a, b], framing))
 }
@@ -84,6 +88,26 @@ pub fn own_addresses(name: &str) -> Vec<String> {
     text.collect()
 }
 
+/// An Ethernet interface at which no other path may end. The kernel takes it back with the process.
+pub struct Claim {
+    _name: UnixDatagram,
+}
+
+impl Claim {
+    /// Abstract names are a network namespace's own, as interfaces are.
+    fn on(interface: &str, index: u32) -> Result<Claim, InterfaceError> {
+        let claimed = SocketAddr::from_abstract_name(format!("airtcp-link-{index}"))
+            .and_then(|name| UnixDatagram::bind_addr(&name));
+        match claimed {
+            Ok(name) => Ok(Claim { _name: name }),
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+                Err(InterfaceError::Claimed(interface.to_owned()))
+            }
+            Err(error) => Err(InterfaceError::Device { name: interface.to_owned(), error }),
+        }
+    }
+}
+
 fn kinds(ethernet: &str, tun: &str) -> InterfaceError {
     InterfaceError::Kinds { ethernet: ethernet.to_owned(), tun: tun.to_owned() }
 }
@@ -94,7 +118,10 @@ fn open(name: &str, index: Option<u32>) -> Result<Interface, InterfaceError> {
     let link = Netlink::open().and_then(|netlink| netlink.link(index)).map_err(failed)?.header;
     match (link.link_layer_type, link.flags.contains(LinkFlags::Up)) {
         (LinkLayerType::Ether | LinkLayerType::None, false) => Err(InterfaceError::Down(name.to_owned())),
-        (LinkLayerType::Ether, true) => PacketSocket::open(index).map(Interface::Ethernet).map_err(failed),
+        (LinkLayerType::Ether, true) => {
+            let claim = Claim::on(name, index)?;
+            PacketSocket::open(index).map(|socket| Interface::Ethernet(socket, claim)).map_err(failed)
+        }
         (LinkLayerType::None, true) => Tun::existing(name).map(Interface::Tun).map_err(failed),
         _ => Err(InterfaceError::Unsupported(name.to_owned())),
     }
@@ -104,7 +131,7 @@ impl AsFd for Interface {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
             Interface::Tun(tun) => tun.as_fd(),
-            Interface::Ethernet(socket) => socket.as_fd(),
+            Interface::Ethernet(socket, _) => socket.as_fd(),
         }
     }
 }
@@ -113,28 +140,28 @@ impl PacketDevice for Interface {
     fn recv(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         match self {
             Interface::Tun(tun) => tun.recv(buffer),
-            Interface::Ethernet(socket) => socket.recv(buffer),
+            Interface::Ethernet(socket, _) => socket.recv(buffer),
         }
     }
 
     fn arrived(&self) -> Option<SystemTime> {
         match self {
             Interface::Tun(tun) => tun.arrived(),
-            Interface::Ethernet(socket) => socket.arrived(),
+            Interface::Ethernet(socket, _) => socket.arrived(),
         }
     }
 
     fn send(&mut self, packet: &[u8]) -> io::Result<()> {
         match self {
             Interface::Tun(tun) => tun.send(packet),
-            Interface::Ethernet(socket) => socket.send(packet),
+            Interface::Ethernet(socket, _) => socket.send(packet),
         }
     }
 
     fn missed(&self) -> u64 {
         match self {
             Interface::Tun(tun) => tun.missed(),
-            Interface::Ethernet(socket) => socket.missed(),
+            Interface::Ethernet(socket, _) => socket.missed(),
         }
     }
 }

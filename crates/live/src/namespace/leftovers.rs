@@ -6,6 +6,7 @@
 //! on record as well stays: the last one undoes it.
 
 use super::sysctl;
+use crate::warn;
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
@@ -120,7 +121,7 @@ impl Drop for Record {
             fs::remove_file(&self.path)
         });
         if let Err(error) = done {
-            eprintln!("airtcpd: {} is not undone; the next start tries again: {error}", self.entry.change);
+            warn!("airtcpd: {} is not undone; the next start tries again: {error}", self.entry.change);
         }
     }
 }
@@ -149,11 +150,11 @@ pub fn clean_up() {
     match clean() {
         Ok(undone) => {
             for change in undone {
-                eprintln!("airtcpd: undone, as whoever did it is dead: {change}");
+                warn!("airtcpd: undone, as whoever did it is dead: {change}");
             }
         }
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
-        Err(error) => eprintln!("airtcpd: {FOLDER}: {error}"),
+        Err(error) => warn!("airtcpd: {FOLDER}: {error}"),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::flows::Flow;
 use super::forms::CongestionControl;
 use crate::namespace::leftovers::{Change, Record};
+use crate::warn;
 use airtcp_kernel::cc::{self, CcError, Counters, Registered, Request};
 use airtcp_kernel::cgroup;
 use airtcp_kernel::rto::{self, Attached, RtoError, RtoRule};
@@ -96,7 +97,7 @@ impl Drop for TimerRule {
         drop(self.attached.take());
         if let Err(error) = move_to(&self.home) {
             // To undo the record would end what is in the cgroup, which is this process: the next start does it.
-            eprintln!("airtcpd: {}: {error}", self.home.display());
+            warn!("airtcpd: {}: {error}", self.home.display());
             mem::forget(self.record.take());
         }
     }

@@ -4,6 +4,7 @@ use crate::sharing::without_rights;
 use crate::{Kernel, daemon, objects};
 use airtcp_kernel::cc::{self, Request};
 use std::collections::BTreeMap;
+use std::process::Command;
 
 #[test]
 fn what_is_wrong_is_told_and_nothing_is_loaded() {
@@ -91,4 +92,19 @@ fn missing_rights_are_named() {
     let error = String::from_utf8(output.stderr).unwrap();
     assert!(error.contains("missing CAP_NET_ADMIN, CAP_PERFMON, CAP_BPF"), "{error}");
     daemon::assert_gone(&name);
+}
+
+/// `ip netns exec` hides the BPF file system: what is pinned in one of its own goes with the command.
+#[test]
+fn nothing_is_loaded_where_it_would_not_stay() {
+    let Some(kernel) = Kernel::take() else { return };
+    let (before, name) = (objects::all(), kernel.name("passing"));
+    let script = format!(
+        "mount -t tmpfs airtcp-test /sys/fs/bpf && exec {} cc load veno --as {name}",
+        env!("CARGO_BIN_EXE_airtcpd")
+    );
+    let output = Command::new("unshare").args(["--mount", "sh", "-c", &script]).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && error.contains("nsenter --net="), "{error}");
+    objects::assert_none_since(&before);
 }

@@ -7,6 +7,7 @@ mod link;
 mod rto;
 mod sleep;
 
+use airtcp_live::say;
 use check::{Section, Verdict};
 use clap::builder::styling::{AnsiColor, Style};
 use serde_json::json;
@@ -36,11 +37,11 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     if options.json {
         let works_of = |section: &Section| json!({"name": section.name, "works": section.works(), "checks": section.checks});
         let sections: Vec<_> = sections.iter().map(works_of).collect();
-        println!("{:#}", json!({"host": host(), "root": is_root(), "works": works, "sections": sections}));
+        say!("{:#}", json!({"host": host(), "root": is_root(), "works": works, "sections": sections}));
     } else {
-        println!("{}", host());
+        say!("{}", host());
         if !is_root() {
-            println!("not root: much could not be tried; `sudo airtcpd doctor` tells more");
+            say!("not root: much could not be tried; `sudo airtcpd doctor` tells more");
         }
         let paint = Paint(std::io::stdout().is_terminal());
         sections.iter().for_each(|section| show(section, &paint));
@@ -71,7 +72,7 @@ impl Paint {
 
 fn show(section: &Section, paint: &Paint) {
     let verdict = if section.works() { "" } else { ": does not work here" };
-    println!("\n{}{verdict}", paint.paint(section.name, Style::new().bold()));
+    say!("\n{}{verdict}", paint.paint(section.name, Style::new().bold()));
     let width = section.checks.iter().map(|check| check.what.chars().count()).max().unwrap_or(0);
     for check in &section.checks {
         let (word, colour) = match check.verdict {
@@ -80,9 +81,9 @@ fn show(section: &Section, paint: &Paint) {
             Verdict::Missing => ("missing", AnsiColor::Red),
         };
         let word = paint.paint(&format!("{word:<7}"), colour.on_default());
-        println!("  {word}  {:<width$}  {}", check.what, check.found);
+        say!("  {word}  {:<width$}  {}", check.what, check.found);
         for (what, text) in check.advice() {
-            println!("           {:<width$}  {what}: {text}", "");
+            say!("           {:<width$}  {what}: {text}", "");
         }
     }
 }

@@ -7,6 +7,7 @@ mod link;
 mod rto;
 mod run;
 
+use airtcp_live::warn;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -36,7 +37,7 @@ fn main() -> ExitCode {
         Command::Doctor(options) => doctor::run(options),
     };
     done.unwrap_or_else(|error| {
-        eprintln!("airtcpd: {error:#}");
+        warn!("airtcpd: {error:#}");
         if input::is_bad(&error) { ExitCode::from(input::STATUS) } else { ExitCode::FAILURE }
     })
 }

@@ -1,6 +1,7 @@
 //! `airtcpd rto`.
 
 use airtcp_kernel::rto::{self, Installed, RtoRule, Timer};
+use airtcp_live::say;
 use airtcp_wire::{Dur, human};
 use anyhow::Context;
 use serde_json::json;
@@ -135,20 +136,20 @@ impl Options {
 fn status(as_json: bool) -> anyhow::Result<()> {
     let installed = rto::installed()?;
     match installed {
-        Some(installed) if as_json => println!("{:#}", document(&installed)),
+        Some(installed) if as_json => say!("{:#}", document(&installed)),
         Some(installed) => show(&installed),
-        None if as_json => println!("null"),
-        None => println!("no rule is installed"),
+        None if as_json => say!("null"),
+        None => say!("no rule is installed"),
     }
     Ok(())
 }
 
 fn off() -> anyhow::Result<()> {
     let Some(undone) = rto::uninstall()? else {
-        println!("no rule is installed");
+        say!("no rule is installed");
         return Ok(());
     };
-    println!(
+    say!(
         "taken back; connections that are open keep the floor, or the longest RTO that they were given last"
     );
     undone.iter().for_each(|what| line("sysctl", what));
@@ -157,7 +158,7 @@ fn off() -> anyhow::Result<()> {
 
 fn show(installed: &Installed) {
     let record = &installed.record;
-    println!("{}", record.rule);
+    say!("{}", record.rule);
     let only = if record.sysctls.is_empty() { "" } else { ", of the same network namespace" };
     line("for", &format!("connections made from now on in {} and below{only}", record.cgroup.display()));
     for sysctl in &record.sysctls {
@@ -202,7 +203,7 @@ fn early_text(connections: u64) -> String {
 }
 
 fn line(what: &str, text: &str) {
-    println!("  {what:<9}{text}");
+    say!("  {what:<9}{text}");
 }
 
 fn document(installed: &Installed) -> serde_json::Value {

@@ -4,6 +4,7 @@ use super::input::BadInput;
 use airtcp_live::trial::forms::Host;
 use airtcp_live::trial::plan::plan;
 use airtcp_live::trial::{self, Run};
+use airtcp_live::{say, warn};
 use airtcp_sim::scenario::{Recipe, Scenario, text_file};
 use airtcp_wire::{Dur, human};
 use anyhow::Context;
@@ -57,7 +58,7 @@ pub struct Options {
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let scenario = read(&options.recipe)?;
     let (Some(scheme), Some(seed), Some(out)) = (&options.scheme, options.seed, &options.out) else {
-        println!("{}", serde_json::to_string_pretty(&plan(&scenario, &Host::this()?)?)?);
+        say!("{}", serde_json::to_string_pretty(&plan(&scenario, &Host::this()?)?)?);
         return Ok(ExitCode::SUCCESS);
     };
     let interrupts = interrupts()?;
@@ -66,7 +67,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let request = Run { scenario: &scenario, scheme, seed, series: options.series_interval };
     let outcome = trial::run(&request, |done| {
         if options.progress {
-            eprintln!(
+            warn!(
                 r#"{{"done_s": {:.2}, "of_s": {:?}}}"#,
                 done.as_secs_f64(),
                 scenario.duration.as_secs_f64()

@@ -1,5 +1,6 @@
 use super::*;
 use crate::namespace::Namespace;
+use crate::warn;
 use std::sync::Barrier;
 use std::thread;
 
@@ -122,7 +123,7 @@ fn a_sysctl_of_another_namespace_stays_on_record() {
 /// Who comes second must not take what the first one has just set for the host's own.
 #[test]
 fn two_who_set_a_sysctl_at_once_both_have_it_on_record() {
-    let Ok(namespace) = Namespace::new() else { return eprintln!("skipped: no right to make namespaces") };
+    let Ok(namespace) = Namespace::new() else { return warn!("skipped: no right to make namespaces") };
     let folder = Folder::new("at-once");
     let name = "net.ipv4.conf.lo.forwarding";
     let start = Barrier::new(2);

@@ -3,6 +3,7 @@
 use super::privileges::Invoker;
 use super::signals::{Event, Signals, status, tell};
 use crate::namespace::Namespace;
+use crate::warn;
 use anyhow::Context;
 use nix::mount::{MsFlags, mount};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -96,7 +97,7 @@ fn live(namespace: &Namespace, invoker: Option<&Invoker>, signals: &Signals, ord
         None => Ok(1),
     });
     lived.unwrap_or_else(|error| {
-        eprintln!("airtcpd: {error:#}");
+        warn!("airtcpd: {error:#}");
         1
     })
 }
@@ -151,10 +152,10 @@ fn obey(order: &Order, signals: &Signals) -> anyhow::Result<u8> {
 /// The status with which shells answer when a program cannot be started.
 fn refusal(program: &str, error: &io::Error) -> u8 {
     if error.kind() == io::ErrorKind::NotFound {
-        eprintln!("airtcpd: {program}: there is no such program");
+        warn!("airtcpd: {program}: there is no such program");
         return 127;
     }
-    eprintln!("airtcpd: {program}: {error}");
+    warn!("airtcpd: {program}: {error}");
     126
 }
 

@@ -6,6 +6,7 @@
 use super::DEVICES;
 use crate::namespace::leftovers::{self, Record};
 use crate::namespace::sysctl;
+use crate::warn;
 use airtcp_kernel::netlink::Netlink;
 use netlink_packet_route::route::{RouteAttribute, RouteHeader, RouteMessage};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
@@ -37,7 +38,7 @@ impl Nat {
             nat.forwarding.extend(Record::of_sysctl(&forwarding(&interface), "1")?);
         }
         if let Some(resolver) = own_resolver() {
-            eprintln!(
+            warn!(
                 "airtcpd: names are not resolved behind the link: /etc/resolv.conf names this host's own {resolver}"
             );
         }

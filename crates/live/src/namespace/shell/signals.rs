@@ -1,5 +1,6 @@
 //! Signals as something to wait for.
 
+use crate::warn;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, Signal, kill};
@@ -75,7 +76,7 @@ impl Signals {
         loop {
             match self.wait(end_of_path.as_fd(), is_ending)? {
                 Waited::TooLong => {
-                    eprintln!("airtcpd: the command does not end: killed");
+                    warn!("airtcpd: the command does not end: killed");
                     tell(inside, Signal::SIGKILL);
                 }
                 Waited::EndOfPath => {

@@ -24,6 +24,9 @@ struct Medium {
     arq: file::Arq,
 }
 
+/// Nodes are counted in 16 bits, and each step of a packet is looked up among the links.
+const MOST_LINKS: usize = 1000;
+
 pub(super) fn links(
     written: &ScenarioFile,
     names: &[String],
@@ -31,6 +34,10 @@ pub(super) fn links(
     check: &mut Check<'_>,
 ) -> Option<Vec<Link>> {
     check.refuse_if(written.link.is_empty(), "link", "the path has no link; begin one with [[link]]");
+    if written.link.len() > MOST_LINKS {
+        check.refuse_key("link", format!("{} links; a path has at most {MOST_LINKS}", written.link.len()));
+        return None;
+    }
     let media: Vec<_> = check.inside("link", |check| {
         let both =
             |(index, link): (usize, &file::Link)| check.inside(index, |check| media(link, files, check));

@@ -2,6 +2,7 @@
 
 use super::table::Table;
 use airtcp_kernel::cc::{self, Controller, Owner};
+use airtcp_live::say;
 use serde_json::{Value, json};
 
 const EXAMPLES: &str = "\
@@ -29,7 +30,11 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     }
     if options.controllers.is_empty() {
         let available = cc::available()?;
-        if options.json { println!("{:#}", to_json(&available)) } else { print!("{}", table(&available)) }
+        if options.json {
+            say!("{:#}", to_json(&available))
+        } else {
+            say!("{}", table(&available).to_string().trim_end())
+        }
     }
     Ok(())
 }
@@ -53,15 +58,15 @@ fn is_known(name: &str) -> bool {
 }
 
 fn print_params(controller: &Controller) {
-    println!("{}: {} ({})", controller.scheme(), controller.spec.summary, controller.spec.source);
+    say!("{}: {} ({})", controller.scheme(), controller.spec.summary, controller.spec.source);
     if controller.params.is_empty() {
-        println!("  no parameters");
+        say!("  no parameters");
     }
     for param in &controller.params {
-        println!("  {} = {}, {} to {}: {}", param.name, param.default, param.min, param.max, param.doc);
+        say!("  {} = {}, {} to {}: {}", param.name, param.default, param.min, param.max, param.doc);
     }
     for need in controller.needs() {
-        println!("  needs {} where connections are opened: else {}", need.setting(), need.without);
+        say!("  needs {} where connections are opened: else {}", need.setting(), need.without);
     }
 }
 

@@ -4,6 +4,7 @@ use super::{each_once, key_and_value, params_text};
 use crate::input::BadInput;
 use airtcp_kernel::bpffs;
 use airtcp_kernel::cc::{self, Controller, Pinned, Prefix, Request, Target};
+use airtcp_live::{say, warn};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -69,12 +70,12 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
         options.controllers.iter().map(|wanted| options.request(wanted)).collect::<Result<_, _>>()?;
     requests.iter().try_for_each(Request::check)?;
     if bpffs::mount()? {
-        eprintln!("mounted the BPF file system at {}, where what is loaded is kept", bpffs::PLACE);
+        warn!("mounted the BPF file system at {}, where what is loaded is kept", bpffs::PLACE);
     }
     for pinned in cc::load(&requests, &targets)? {
-        println!("{}", format!("loaded {} {}", pinned.name(), params_text(&pinned.params()?)).trim_end());
+        say!("{}", format!("loaded {} {}", pinned.name(), params_text(&pinned.params()?)).trim_end());
         for applied in pinned.applied() {
-            println!("  for {applied}");
+            say!("  for {applied}");
         }
         warn_of_needs(&pinned)?;
     }
@@ -84,7 +85,7 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
 fn warn_of_needs(pinned: &Pinned) -> anyhow::Result<()> {
     for need in pinned.controller().needs() {
         if let Some(found) = need.unmet()? {
-            eprintln!(
+            warn!(
                 "warning: this network namespace has {found}: for connections that are opened in it with {}, {}; \
                  sysctl -w {}",
                 pinned.name(),

@@ -8,6 +8,7 @@ mod unload;
 
 use crate::input::BadInput;
 use airtcp_kernel::cc;
+use airtcp_live::say;
 use clap::Subcommand;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -75,7 +76,7 @@ fn set(options: SetOptions) -> anyhow::Result<()> {
     let changes = each_once(options.params).map_err(BadInput)?;
     cc::set(&options.name, &changes)?;
     let pinned = cc::open(&options.name)?;
-    println!("{}: {}", pinned.name(), params_text(&pinned.params()?));
+    say!("{}: {}", pinned.name(), params_text(&pinned.params()?));
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 use super::table::Table;
 use airtcp_kernel::cc::{self, Pinned};
+use airtcp_live::say;
 use serde_json::{Value, json};
 
 const EXAMPLES: &str = "\
@@ -29,11 +30,11 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     };
     if options.json {
         let all = loaded.iter().map(to_json).collect::<anyhow::Result<Vec<_>>>()?;
-        println!("{:#}", Value::Array(all));
+        say!("{:#}", Value::Array(all));
     } else if loaded.is_empty() {
-        println!("nothing is loaded; `airtcpd cc list` shows what can be");
+        say!("nothing is loaded; `airtcpd cc list` shows what can be");
     } else {
-        print!("{}", table(&loaded)?);
+        say!("{}", table(&loaded)?.to_string().trim_end());
         for pinned in &loaded {
             print_rest(pinned)?;
         }
@@ -75,10 +76,10 @@ fn table(loaded: &[Pinned]) -> anyhow::Result<Table> {
 fn print_rest(pinned: &Pinned) -> anyhow::Result<()> {
     let params = super::params_text(&pinned.params()?);
     if !params.is_empty() {
-        println!("{}: {params}", pinned.name());
+        say!("{}: {params}", pinned.name());
     }
     for applied in pinned.applied() {
-        println!("{}: for {applied}", pinned.name());
+        say!("{}: for {applied}", pinned.name());
     }
     Ok(())
 }

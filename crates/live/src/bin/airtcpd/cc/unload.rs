@@ -1,6 +1,7 @@
 //! `airtcpd cc unload`.
 
 use airtcp_kernel::cc::{self, Unloaded};
+use airtcp_live::{say, warn};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,7 +31,7 @@ pub struct Options {
 pub fn run(options: &Options) -> anyhow::Result<()> {
     let names = if options.all { cc::pinned_names()? } else { options.names.clone() };
     if names.is_empty() {
-        println!("nothing is loaded");
+        say!("nothing is loaded");
     }
     let mut failures = Vec::new();
     for name in names {
@@ -45,15 +46,15 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
 
 fn tell(unloaded: Unloaded) {
     let name = unloaded.name;
-    println!("unloaded {name}{}", sockets_text(unloaded.sockets));
+    say!("unloaded {name}{}", sockets_text(unloaded.sockets));
     for undone in unloaded.undone {
-        println!("  undone: {undone}");
+        say!("  undone: {undone}");
     }
     for left in unloaded.left {
-        eprintln!("  left: {left}");
+        warn!("  left: {left}");
     }
     if unloaded.is_default {
-        eprintln!(
+        warn!(
             "warning: net.ipv4.tcp_congestion_control of this network namespace is {name} still; set another: \
              sysctl -w net.ipv4.tcp_congestion_control=cubic"
         );

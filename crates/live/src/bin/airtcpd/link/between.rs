@@ -3,6 +3,7 @@
 use super::Options;
 use super::emulation::{Emulation, be_punctual};
 use airtcp_live::emulate::{Framing, become_nobody, open_between, own_addresses};
+use airtcp_live::warn;
 use airtcp_sim::Scenario;
 use nix::sys::signal::{SigHandler, Signal, signal};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -24,7 +25,7 @@ pub fn run(options: &Options, scenario: &Scenario, ends: [&str; 2]) -> anyhow::R
         ends.iter().for_each(|end| warn_of_addresses(end));
     }
     if !options.quiet {
-        eprintln!(
+        warn!(
             "airtcpd: {} between {a} and {b}, seed {}",
             scenario.name,
             options.seed.unwrap_or(scenario.seed)
@@ -46,7 +47,7 @@ fn outlives_terminal() -> nix::Result<bool> {
 
 fn warn_of_addresses(interface: &str) {
     for address in own_addresses(interface) {
-        eprintln!(
+        warn!(
             "airtcpd: {interface} has the address {address}: this host answers there itself, beside what crosses the path; \
              ip addr del it, and give addresses to the other ends"
         );

@@ -4,6 +4,7 @@ use super::Options;
 use crate::input::BadInput;
 use airtcp_live::PacketDevice;
 use airtcp_live::emulate::{Capture, Clock, Control, Emulator, Framing, Live, Report, be_on_time, drive};
+use airtcp_live::warn;
 use airtcp_sim::Scenario;
 use airtcp_wire::{Dur, Time};
 use anyhow::Context;
@@ -79,7 +80,7 @@ impl Emulation {
         .context("an interface at an end of the path")?;
         let report = Report::new(&self.names, self.seed, clock.now(), &mut emulator, &kept);
         if self.every.is_some() && io::stderr().is_terminal() {
-            eprintln!();
+            warn!("");
         }
         let captured = emulator.into_observer().map_or(Ok(()), Capture::finish).context("--capture");
         self.report.map_or(Ok(()), |to| to.tell(&report)).context("--json")?;
@@ -102,7 +103,7 @@ impl ReportTo {
 /// Has the kernel wake this thread in time, if it may.
 pub fn be_punctual() {
     if !be_on_time() {
-        eprintln!("airtcpd: no right to real-time priority (CAP_SYS_NICE): packets will be late more often");
+        warn!("airtcpd: no right to real-time priority (CAP_SYS_NICE): packets will be late more often");
     }
 }
 

@@ -1,0 +1,34 @@
+//! Lines for whoever reads them. A reader who has gone, as `head` does, is no reason to stop, nor to panic.
+
+use std::fmt::Arguments;
+use std::io::{self, ErrorKind, Write};
+
+/// Prints a line to standard output, as `say!` does.
+#[macro_export]
+macro_rules! say {
+    ($($what:tt)*) => { $crate::output::say(format_args!($($what)*)) };
+}
+
+/// Prints a line to standard error, as `warn!` does.
+#[macro_export]
+macro_rules! warn {
+    ($($what:tt)*) => { $crate::output::warn(format_args!($($what)*)) };
+}
+
+/// See [`say!`](crate::say).
+pub fn say(line: Arguments<'_>) {
+    let mut stdout = io::stdout().lock();
+    let said = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
+    match said {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            warn(format_args!("airtcpd: standard output: {error}"))
+        }
+        _ => {}
+    }
+}
+
+/// See [`warn!`](crate::warn).
+pub fn warn(line: Arguments<'_>) {
+    // Where this cannot be written, nothing can be said about it.
+    let _ = writeln!(io::stderr(), "{line}");
+}
