@@ -192,6 +192,24 @@ fn the_far_end_is_reached_over_the_link_alone() {
 }
 
 #[test]
+fn what_the_command_has_sent_arrives_after_its_end() {
+    on_a_host(|| {
+        let listener = TcpListener::bind("0.0.0.0:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let server = thread::spawn(move || {
+            let mut received = Vec::new();
+            let (mut socket, _) = listener.accept().unwrap();
+            socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+            socket.read_to_end(&mut received).map(|_| received.len())
+        });
+        let script = format!("head -c 200000 /dev/zero > /dev/tcp/$AIRTCP_LINK_FAR/{port}");
+        let output = run(&["--set", "wireless.rate=1Mbit/s"], &["bash", "-c", &script]);
+        assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
+        assert_eq!(server.join().unwrap().unwrap(), 200_000);
+    });
+}
+
+#[test]
 fn a_capture_shows_packets_when_they_were_sent() {
     on_a_host(|| {
         let file = scratch("pcap");

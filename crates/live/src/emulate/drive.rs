@@ -46,8 +46,10 @@ const BATCH: usize = 32;
 /// When the driver returns, and how often somebody looks in.
 #[derive(Clone, Copy, Debug)]
 pub struct Control<'a> {
-    /// Set from outside, it ends the loop within 20 ms.
+    /// Set from outside, it ends the loop within 20 ms, and what is under way may still arrive.
     pub stop: &'a AtomicBool,
+    /// So long, at most, after the stop.
+    pub drain: Dur,
     /// The loop ends then.
     pub deadline: Time,
     /// Time between two calls of the watch; [`Dur::MAX`] for none.
@@ -121,14 +123,19 @@ pub fn drive<O: Observer>(
     let mut inbox = Inbox::new(devices.len(), begin, control.deadline);
     let mut watch_at = begin + control.every;
     let mut meant = Time::NEVER;
-    while !control.stop.load(Ordering::Relaxed) {
+    let mut end = Time::NEVER;
+    loop {
         let look = clock.look();
         kept.on_return(look.now, meant);
         inbox.begin_turn();
         let received = receive(emulator, devices, &mut inbox, &look)?;
         let settled = inbox.settle_until(look.now);
         transmit(emulator, devices, settled, clock, &mut kept)?;
-        if settled >= control.deadline {
+        if control.stop.load(Ordering::Relaxed) {
+            end = end.min(look.now + control.drain);
+        }
+        let is_drained = end < Time::NEVER && !received && emulator.under_way() == 0;
+        if settled >= control.deadline || look.now >= end || is_drained {
             break;
         }
         if settled >= watch_at {

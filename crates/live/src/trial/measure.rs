@@ -100,7 +100,7 @@ pub fn measure(
     let every = emulator.observer().recorder.as_ref().map_or(Dur::MAX, |recorder| recorder.interval);
     let books = sampler.books;
     let mut until = |deadline: Dur, emulator: &mut Emulator<Meter<'_>>| {
-        let control = Control { stop, deadline: Time::ZERO + deadline, every };
+        let control = Control { stop, drain: Dur::ZERO, deadline: Time::ZERO + deadline, every };
         drive(emulator, devices, &clock, &control, |now, emulator, _| {
             sampler.sample(now, emulator);
             ControlFlow::Continue(())

@@ -60,7 +60,7 @@ pub fn over<T>(text: &str, work: impl FnOnce(&Rig) -> T) -> Option<(T, Told)> {
     let path = || {
         be_on_time();
         let clock = Clock::start();
-        let control = Control { stop: &stop, deadline: Time::NEVER, every: Dur::MAX };
+        let control = Control { stop: &stop, drain: Dur::ZERO, deadline: Time::NEVER, every: Dur::MAX };
         let kept = drive(&mut emulator, &mut devices, &clock, &control, |_, _, _| ControlFlow::Continue(()));
         (kept.unwrap(), clock.now())
     };

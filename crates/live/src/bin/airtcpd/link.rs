@@ -30,6 +30,9 @@ no such program; 128 + n: ended by signal n). When it ends, all that it has star
 
 The path is the scenario's, both ways, by the simulator's own code. Its flows, schemes and circuits play no part.";
 
+/// How long what a command has sent may take to arrive after its end.
+const DRAIN: Dur = Dur::from_secs(5);
+
 /// Emulate a scenario's path in real time, between two interfaces or around a command
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, group = ArgGroup::new("ends").args(["between", "shell"]).required(true))]
@@ -79,6 +82,10 @@ pub struct Options {
     #[arg(long, conflicts_with = "between")]
     nat: bool,
 
+    /// With --shell, wait so long for what the command has sent to arrive after it has ended [default: 5s]
+    #[arg(long, value_parser = human::parse::<Dur>, conflicts_with = "between")]
+    drain: Option<Dur>,
+
     /// What to run behind the path
     #[arg(last = true, conflicts_with = "between")]
     command: Vec<String>,
@@ -94,6 +101,11 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
 }
 
 impl Options {
+    /// Between two interfaces, the hosts' traffic never ends.
+    fn drain(&self) -> Dur {
+        self.drain.unwrap_or(if self.shell { DRAIN } else { Dur::ZERO })
+    }
+
     fn read_scenario(&self) -> Result<Scenario, BadInput> {
         let Some(path) = &self.scenario else { return Ok(Scenario::built_in(&self.set)?) };
         let text = text_file::read(path).map_err(|error| BadInput::of_file(path, error))?;

@@ -4,6 +4,7 @@
 //! ends all that the command has started, and so the namespace and the devices. Nothing has to be cleaned up after a kill −9.
 
 mod address;
+mod closing;
 mod inside;
 mod nat;
 mod privileges;
@@ -12,14 +13,17 @@ mod terminal;
 
 use super::{Namespace, Veth, leftovers};
 use crate::emulate::PacketSocket;
+use crate::warn;
 use address::Block;
 use airtcp_kernel::netlink::Netlink;
 use anyhow::Context;
+use closing::Closing;
 use inside::{Inside, Order};
 use nat::Nat;
 use nix::net::if_::if_nametoindex;
 use privileges::Invoker;
 use signals::Signals;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -44,6 +48,8 @@ pub struct Behind {
     pub command: Vec<String>,
     /// Lets the command reach what this namespace reaches.
     pub nat: bool,
+    /// How long connections that the command leaves behind may take to close. Nothing is cut that closes in time.
+    pub drain: Duration,
 }
 
 /// The two ends of the link, before the path is put between them.
@@ -54,7 +60,8 @@ pub struct Ends {
     pub far: PacketSocket,
 }
 
-/// Runs a command behind a link, and an emulator in a thread of its own until the command ends and the flag is set. When
+/// Runs a command behind a link, and an emulator in a thread of its own until the command has ended, what it
+/// leaves behind has closed, and the flag is set. When
 /// the emulator returns before, the command is told to end. Answers the command's exit status, as shells do (127: there is no
 /// such program; 128 + n: ended by signal n), and what the emulator answers.
 ///
@@ -84,6 +91,7 @@ pub fn run<T: Send, E: FnOnce(Ends, &AtomicBool) -> T + Send>(
     let (ends, block) = ends(&namespace, &device)?;
     let nat = behind.nat.then(|| Nat::open(&device, block.near())).transpose().context("--nat")?;
     let emulate = prepare()?;
+    let mut closing = Closing::of(&namespace)?;
     privileges::give_up(invoker.as_ref(), behind.nat)?;
     let (hung_up, end_of_path) = io::pipe()?;
     let stop = AtomicBool::new(false);
@@ -95,6 +103,10 @@ pub fn run<T: Send, E: FnOnce(Ends, &AtomicBool) -> T + Send>(
         let status = inside
             .order(&order(behind, invoker.as_ref(), block))
             .and_then(|()| signals.attend(inside.pid(), &hung_up));
+        let left = closing.wait(&signals, hung_up.as_fd(), behind.drain)?;
+        if left > 0 {
+            warn!("airtcpd: {left} connections of the command are not closed yet: cut (--drain)");
+        }
         stop.store(true, Ordering::Relaxed);
         let answer = path.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         Ok((status?, answer))

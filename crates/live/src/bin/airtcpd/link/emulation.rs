@@ -20,6 +20,8 @@ pub struct Emulation {
     names: [String; 2],
     seed: u64,
     duration: Option<Dur>,
+    /// How long what is under way may take to arrive after the end.
+    drain: Dur,
     /// Time between two lines of counters.
     every: Option<Dur>,
     /// Where the final counters go.
@@ -52,6 +54,7 @@ impl Emulation {
             names,
             seed,
             duration: options.duration,
+            drain: options.drain(),
             every: every(options),
             report: match &options.json {
                 None => (!options.quiet).then_some(ReportTo::Stderr),
@@ -71,7 +74,7 @@ impl Emulation {
         let epoch = clock.look().epoch();
         let mut emulator = self.emulator.with_observer(self.capture.map(|capture| capture.since(epoch)));
         let deadline = self.duration.map_or(Time::NEVER, |duration| clock.now() + duration);
-        let control = Control { stop, deadline, every: self.every.unwrap_or(Dur::MAX) };
+        let control = Control { stop, drain: self.drain, deadline, every: self.every.unwrap_or(Dur::MAX) };
         let mut live = Live::new(&self.names, clock.now());
         let kept = drive(&mut emulator, devices, &clock, &control, |now, emulator, kept| {
             show(&live.line(now, emulator, kept));
