@@ -44,13 +44,20 @@ struct {
 	__type(value, __u64);
 } counters SEC(".maps");
 
+/* RFC 6298 §2, of one sample a round trip: the kernel's own mdev is of each ACK, and its last reading says little of a round
+ * trip whose delay varies. */
+struct estimate {
+	__u32 srtt_us_eighths; /* 0: nothing was measured */
+	__u32 rttvar_us_quarters;
+};
+
 /* The sockets under the rule, and what listeners of theirs accept: the programs of a cgroup run before those of its
  * ancestors. */
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE);
 	__type(key, int);
-	__type(value, __u8);
+	__type(value, struct estimate);
 } ruled SEC(".maps");
 
 static __always_inline void count(__u32 counter)
@@ -77,14 +84,40 @@ static __always_inline struct tcp_sock *tcp_sock_of(struct bpf_sock_ops *ops)
 	return sk ? bpf_skc_to_tcp_sock(sk) : NULL;
 }
 
-/* Paper 003 §II (3), with RTTVAR as the kernel estimates it: `mdev_us`, in quarters of a microsecond. */
-static __always_inline void follow(struct bpf_sock_ops *ops, __u32 srtt_us_eighths)
+static __always_inline struct estimate *estimate_of(struct bpf_sock_ops *ops)
 {
-	struct tcp_sock *tp = tcp_sock_of(ops);
-	if (!tp)
+	struct bpf_sock *sk = ops->sk;
+	return sk ? bpf_sk_storage_get(&ruled, sk, NULL, 0) : NULL;
+}
+
+/* RFC 6298 (2.2), (2.3). */
+static __always_inline void measure(struct estimate *of, __u32 rtt_us)
+{
+	if (!of->srtt_us_eighths) {
+		of->srtt_us_eighths = rtt_us << 3;
+		of->rttvar_us_quarters = rtt_us << 1;
 		return;
-	__u64 rto_us = (srtt_us_eighths >> 3) + (__u64)tp->mdev_us * factor_thousandths / 4000;
+	}
+	__u32 srtt_us = of->srtt_us_eighths >> 3;
+	__u32 deviation_us = rtt_us > srtt_us ? rtt_us - srtt_us : srtt_us - rtt_us;
+	of->rttvar_us_quarters += deviation_us - (of->rttvar_us_quarters >> 2);
+	of->srtt_us_eighths += rtt_us - srtt_us;
+}
+
+/* Paper 003 §II (3). */
+static __always_inline void follow(struct bpf_sock_ops *ops, const struct estimate *of)
+{
+	__u64 rto_us = (of->srtt_us_eighths >> 3) + (__u64)of->rttvar_us_quarters * factor_thousandths / 4000;
 	limit_rto(ops, (rto_us + 999) / 1000);
+}
+
+static __always_inline void follow_sample(struct bpf_sock_ops *ops, __u32 rtt_us)
+{
+	struct estimate *of = estimate_of(ops);
+	if (!of || !rtt_us)
+		return;
+	measure(of, rtt_us);
+	follow(ops, of);
 }
 
 /* RFC 6298 §5.5: the kernel is about to double the RTO, as far as RTO_MAX allows. */
@@ -100,8 +133,9 @@ static __always_inline void back_off(struct bpf_sock_ops *ops)
 static __always_inline void follow_after_back_off(struct bpf_sock_ops *ops)
 {
 	struct tcp_sock *tp = tcp_sock_of(ops);
-	if (tp && !tp->inet_conn.icsk_retransmits && !tp->inet_conn.icsk_backoff)
-		follow(ops, ops->srtt_us);
+	struct estimate *of = estimate_of(ops);
+	if (tp && of && !tp->inet_conn.icsk_retransmits && !tp->inet_conn.icsk_backoff)
+		follow(ops, of);
 }
 
 static __always_inline void exchange_user_timeout(void *socket, __u32 from_ms, __u32 to_ms)
@@ -178,7 +212,7 @@ int rule(struct bpf_sock_ops *ops)
 	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB:
 		take(ops);
 		if (factor_thousandths)
-			follow(ops, ops->srtt_us);
+			follow_sample(ops, ops->srtt_us >> 3);
 		else
 			limit_rto(ops, max_ms);
 		count(CONNECTIONS);
@@ -191,7 +225,7 @@ int rule(struct bpf_sock_ops *ops)
 	case BPF_SOCK_OPS_RTT_CB:
 		be_as_before(ops);
 		if (factor_thousandths)
-			follow(ops, ops->args[1]);
+			follow_sample(ops, ops->args[0]);
 		break;
 	case BPF_SOCK_OPS_RETRANS_CB:
 		if (factor_thousandths && backoff)

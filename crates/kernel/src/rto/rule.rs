@@ -29,9 +29,8 @@ pub struct RtoRule {
     pub backoff: bool,
 }
 
-/// How the RTO comes from the round trips. SRTT is the kernel's, and RTTVAR its mean deviation `mdev` (what TCP_INFO calls
-/// `tcpi_rttvar`): RFC 6298's RTTVAR, but that an RTT far below SRTT counts for an eighth, and not Linux's own `rttvar`,
-/// which falls by a quarter a round trip at most.
+/// How the RTO comes from the round trips. Under a factor, SRTT and RTTVAR are RFC 6298's, of one sample a round trip; under a
+/// floor they are the kernel's.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Timer {
     /// RTO = max(SRTT + factor·RTTVAR, min), recomputed once a round trip (paper 003 §II). `min` is 1 to 120 s. Without

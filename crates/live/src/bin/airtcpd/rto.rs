@@ -23,7 +23,7 @@ It outlives this command, until `off` or a reboot. A program is in a cgroup if i
 written to cgroup.procs before it made its sockets. A server that listens already keeps the kernel's timer, but for a --floor
 up to 200ms: restart it. `status` counts such connections.
 
-RTTVAR is the kernel's mean deviation, which `ss -ti` shows after the slash of `rtt:`; the RTO follows once a round trip.
+SRTT and RTTVAR are those of RFC 6298, of one sample a round trip; `ss -ti` shows the RTO that follows.
 While a factor is in force, net.ipv4.tcp_rto_min_us of this network namespace is --max, so that a connection's longest RTO
 decides, tcp_orphan_retries is 8, so that what was written before a close is not dropped at the second timeout, and no RTTs
 are cached. So it reaches connections of this namespace alone, as does a --floor above 200ms: for those of a container run
