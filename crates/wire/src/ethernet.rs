@@ -6,8 +6,8 @@ pub const HEADER_LEN: usize = 14;
 const ETHER_TYPE_AT: usize = 12;
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
-/// IEEE 802.1Q and 802.1ad tags.
-const TAGS: [u16; 2] = [0x8100, 0x88a8];
+/// IEEE 802.1Q and 802.1ad tags, and what older bridges wrote for the outer of two.
+const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 const TAG_LEN: usize = 4;
 
 /// Where the IP packet begins in an Ethernet frame; `None` when there is none, as in ARP.

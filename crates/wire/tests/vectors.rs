@@ -1,9 +1,9 @@
 //! Packets whose every byte was worked out apart from this code.
 
-use airtcp_wire::ip::{Addresses, IpError};
+use airtcp_wire::ip::{Addresses, Found, IpError};
 use airtcp_wire::packet::{Endpoints, PacketError, TcpPacket, decode_tcp, encode_tcp, encode_udp_headers};
 use airtcp_wire::tcp::{Ports, TcpError};
-use airtcp_wire::{Ecn, Flags, SackBlocks, Segment, Seq, SynOptions, Timestamps, checksum::Sum};
+use airtcp_wire::{Ecn, Flags, SackBlocks, Segment, Seq, SynOptions, Timestamps, checksum::Sum, ethernet};
 
 fn bytes(hex: &str) -> Vec<u8> {
     hex.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
@@ -101,6 +101,40 @@ fn extension_headers_and_options_that_are_not_known_are_skipped() {
     assert_eq!(packet.segment, data(Flags::ACK, 3, 4, 5, 3));
     assert_eq!(packet.endpoints.ports, Ports { source: 1, destination: 2 });
     assert_eq!(bytes(V4_OPTIONS)[packet.payload], *b"abc");
+}
+
+/// RFC 8200 §4.5: behind the fragment header of a later fragment stands data, whatever it looks like.
+#[test]
+fn what_follows_a_fragment_header_is_no_header() {
+    let mut packet = bytes(V6_EXTENSIONS);
+    packet[40] = 44;
+    packet[48..56].copy_from_slice(&[60, 0xff, 0x01, 0x00, 0, 0, 0, 7]);
+    let found = Found::read(&packet).unwrap();
+    assert_eq!((found.protocol, found.header_len, found.is_fragment), (60, 56, true));
+    assert_eq!(decode_tcp(&packet), Err(PacketError::Ip(IpError::Fragment)));
+}
+
+/// A header is read as it was found where a packet is refused: cut, wrong in its checksum, a fragment.
+#[test]
+fn what_is_no_whole_packet_is_found_all_the_same() {
+    let mut packet = bytes(V4_OPTIONS);
+    packet[6..8].copy_from_slice(&[0x20, 0x01]);
+    packet.truncate(30);
+    let found = Found::read(&packet).unwrap();
+    let Addresses::V4 { source, .. } = found.addresses else { panic!("{found:?}") };
+    assert_eq!((source.octets(), found.protocol, found.id), ([192, 0, 2, 1], 6, 0x1234));
+    assert_eq!((found.header_len, found.claimed, found.is_fragment), (24, 55, true));
+}
+
+#[test]
+fn ip_stands_behind_ethernet_and_its_tags() {
+    let frame = |hex: &str| [vec![0; 12], bytes(hex)].concat();
+    assert_eq!(ethernet::ip_at(&frame("08 00")), Some(14));
+    assert_eq!(ethernet::ip_at(&frame("81 00 00 07 86 dd")), Some(18));
+    assert_eq!(ethernet::ip_at(&frame("88 a8 00 07 81 00 00 08 08 00")), Some(22));
+    assert_eq!(ethernet::ip_at(&frame("91 00 00 07 81 00 00 08 08 00")), Some(22));
+    assert_eq!(ethernet::ip_at(&frame("08 06")), None, "ARP");
+    assert_eq!(ethernet::ip_at(&frame("81 00 00 07 86")), None, "cut short");
 }
 
 /// `hex` with some bytes replaced; IPv4 and TCP checksums are then set right, so that only the change can be wrong.

@@ -107,3 +107,28 @@ fn flow(addresses: &[u8], protocol: u8, ports: &[u8]) -> u32 {
 fn be16(bytes: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// UDP over IPv6 behind destination options or a fragment header, with four bytes of payload.
+    fn packet(extension: u8, ports: [u8; 4]) -> Vec<u8> {
+        let fixed = [&[0x60, 0, 0, 0, 0, 20, extension, 64][..], &[1; 32]].concat();
+        [fixed, vec![17, 0, 0, 0, 0, 0, 0, 0], ports.to_vec(), vec![0, 12, 0, 0, 9, 9, 9, 9]].concat()
+    }
+
+    fn flow_of(extension: u8, ports: [u8; 4]) -> u32 {
+        let header = Header::read(Framing::Ip, &packet(extension, ports));
+        assert_eq!((header.bytes, header.ip), (60, Some((Version::V6, 0))));
+        header.flow
+    }
+
+    #[test]
+    fn ports_are_read_behind_extension_headers_and_not_in_fragments() {
+        const FRAGMENT: u8 = 44;
+        const DESTINATION: u8 = 60;
+        assert_ne!(flow_of(DESTINATION, [0, 1, 0, 2]), flow_of(DESTINATION, [0, 1, 0, 3]));
+        assert_eq!(flow_of(FRAGMENT, [0, 1, 0, 2]), flow_of(FRAGMENT, [0, 1, 0, 3]));
+    }
+}
