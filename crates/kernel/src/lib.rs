@@ -1,4 +1,4 @@
-//! L2: eBPF programs for an unpatched kernel, and what loads, watches and removes them.
+//! L2: eBPF programs for an unpatched kernel, and what loads, watches and removes them; network namespaces and rtnetlink.
 //!
 //! The programs lie in `src/bpf`, are compiled by `build.rs` and end up inside whatever links this crate: clang is needed
 //! to build it, not to run it.

@@ -100,3 +100,59 @@ pub fn told(error: io::Error, what: &str) -> io::Error {
     };
     io::Error::new(error.kind(), format!("{what}: {error}{cure}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{TcpListener, TcpStream};
+
+    /// `None`, with a message, where this process may not make namespaces.
+    fn namespace() -> Option<Namespace> {
+        match Namespace::new() {
+            Ok(namespace) => Some(namespace),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                eprintln!("skipped: {error}");
+                None
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn loopback_is_up_and_of_the_namespace_alone() {
+        let Some(namespace) = namespace() else { return };
+        let listener = namespace.run(|| TcpListener::bind("127.0.0.1:0")).unwrap().unwrap();
+        let address = listener.local_addr().unwrap();
+        assert!(namespace.run(|| TcpStream::connect(address)).unwrap().is_ok());
+        assert!(TcpStream::connect(address).is_err(), "reached from another namespace");
+    }
+
+    #[test]
+    fn a_sysctl_is_of_the_namespace_alone() {
+        let Some(namespace) = namespace() else { return };
+        let outside = Namespace::current().unwrap();
+        let name = "net.ipv4.tcp_reordering";
+        let before = outside.sysctl_value(name).unwrap();
+        namespace.sysctl(name, "17").unwrap();
+        assert_eq!(namespace.sysctl_value(name).unwrap(), "17");
+        assert_eq!(outside.sysctl_value(name).unwrap(), before);
+    }
+
+    #[test]
+    fn sysctls_of_the_host_are_refused() {
+        let Some(namespace) = namespace() else { return };
+        for name in ["kernel.panic", "net/../kernel.panic", "net..ipv4", "net.//.kernel.panic"] {
+            let refused = namespace.sysctl(name, "0").unwrap_err();
+            assert_eq!(refused.kind(), io::ErrorKind::InvalidInput, "{name}");
+        }
+        let unknown = namespace.sysctl("net.ipv4.tcp_nonsense", "1").unwrap_err().to_string();
+        assert!(unknown.contains("net.ipv4.tcp_nonsense=1"), "{unknown}");
+    }
+
+    #[test]
+    fn a_panic_inside_goes_on_outside() {
+        let Some(namespace) = namespace() else { return };
+        let ran = panic::catch_unwind(panic::AssertUnwindSafe(|| namespace.run(|| panic!("inside"))));
+        assert_eq!(*ran.unwrap_err().downcast::<&str>().unwrap(), "inside");
+    }
+}

@@ -25,6 +25,8 @@ pub enum RtoError {
     Exclusive(PathBuf, libbpf_rs::Error),
     #[error("missing {0}: run as root, or with these capabilities")]
     Capability(String),
+    #[error(transparent)]
+    Sysctl(io::Error),
     #[error("{0}: {1}")]
     Io(String, io::Error),
     #[error("{0}")]

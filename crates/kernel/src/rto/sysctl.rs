@@ -1,16 +1,15 @@
-//! Sysctls of the calling thread's network namespace.
+//! The sysctls that a rule changes, in the calling thread's network namespace.
 
 use super::RtoError;
 use super::record::Sysctl;
-use std::fs;
+use crate::namespace::sysctl;
 
 pub(super) fn get(name: &str) -> Result<String, RtoError> {
-    let text = fs::read_to_string(path(name)).map_err(|error| RtoError::Io(name.to_owned(), error))?;
-    Ok(text.trim_end().to_owned())
+    sysctl::get(name).map_err(RtoError::Sysctl)
 }
 
 pub(super) fn set(name: &str, value: &str) -> Result<(), RtoError> {
-    fs::write(path(name), value).map_err(|error| RtoError::Io(format!("{name}={value}"), error))
+    sysctl::set(name, value).map_err(RtoError::Sysctl)
 }
 
 /// Undoes changes, each unless someone has changed it again since. Answers in words.
@@ -24,8 +23,4 @@ pub(super) fn restore(sysctls: &[Sysctl]) -> Result<Vec<String>, RtoError> {
         Ok(format!("{name} = {before} again"))
     };
     sysctls.iter().rev().map(undo).collect()
-}
-
-fn path(name: &str) -> String {
-    format!("/proc/sys/{}", name.replace('.', "/"))
 }
