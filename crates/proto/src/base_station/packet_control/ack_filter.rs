@@ -1,7 +1,8 @@
 //! The ACK filter (paper 001 §V.B.1 and Fig. 5), for what the mobile host acknowledges.
 
 use super::Verdict;
-use airtcp_wire::{Segment, Seq, Timestamps};
+use super::data_filter::Sent;
+use airtcp_wire::{SackBlocks, Segment, Seq, Timestamps};
 
 /// What the mobile host said last: enough to say it once more.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +14,8 @@ pub struct LastAck {
     pub window: u16,
     /// The latest value of its clock, and the echo of the packet that advanced `ack`.
     pub timestamps: Option<Timestamps>,
+    /// What it holds above `ack`; a DSACK block, which stands on one ACK only, is none of that.
+    pub sack: SackBlocks,
 }
 
 #[derive(Debug)]
@@ -33,15 +36,17 @@ impl AckFilter {
         self.last.as_ref()
     }
 
-    /// `sent_end`: sequence number after the last byte that the fixed host has sent.
-    pub fn judge(&mut self, segment: &Segment, sent_end: Seq) -> Verdict {
+    /// `sent`: what the fixed host has been seen to send. An ACK for more than that is not judged, nor believed: whoever
+    /// forges one would have the data filter drop what nobody has received.
+    pub fn judge(&mut self, segment: &Segment, sent: Sent) -> Verdict {
+        if segment.ack.distance(sent.end) > 0 {
+            return Verdict::Pass;
+        }
         let Some(last) = &mut self.last else {
-            self.last = Some(LastAck {
-                ack: segment.ack,
-                seq: segment.seq.at(segment.seq_len().into()),
-                window: segment.window,
-                timestamps: segment.timestamps,
-            });
+            // Until some of what was seen is acknowledged, the flow is not understood.
+            if segment.ack.distance(sent.start) > 0 {
+                self.last = Some(LastAck::of(segment));
+            }
             return Verdict::Pass;
         };
         let advance = segment.ack.distance(last.ack);
@@ -57,7 +62,7 @@ impl AckFilter {
             ..0 => Verdict::Drop,
             // RFC 5681 §2: a duplicate has the same window, and there is outstanding data. Else it is an update of the
             // window, or tells that the host is alive.
-            0 if is_window_update || sent_end.distance(last.ack) <= 0 => Verdict::Pass,
+            0 if is_window_update || sent.end.distance(last.ack) <= 0 => Verdict::Pass,
             0 => self.judge_duplicate(),
         }
     }
@@ -75,6 +80,16 @@ impl AckFilter {
 }
 
 impl LastAck {
+    fn of(segment: &Segment) -> LastAck {
+        LastAck {
+            ack: segment.ack,
+            seq: segment.seq.at(segment.seq_len().into()),
+            window: segment.window,
+            timestamps: segment.timestamps,
+            sack: held(segment),
+        }
+    }
+
     fn hear(&mut self, segment: &Segment) {
         let end = segment.seq.at(segment.seq_len().into());
         let (advance, is_newer) = (segment.ack.distance(self.ack), end.distance(self.seq) >= 0);
@@ -84,6 +99,9 @@ impl LastAck {
         }
         if is_newer {
             self.seq = end;
+        }
+        if advance >= 0 {
+            self.sack = held(segment);
         }
         if let (Some(said), Some(heard)) = (&mut self.timestamps, segment.timestamps) {
             if Seq(heard.value).distance(Seq(said.value)) > 0 {
@@ -97,4 +115,18 @@ impl LastAck {
             self.ack = segment.ack;
         }
     }
+}
+
+/// The SACK blocks without a DSACK block, which is the first one: of what is acknowledged, or part of the second block
+/// (RFC 2883 §4).
+fn held(segment: &Segment) -> SackBlocks {
+    let blocks = segment.sack.as_slice();
+    let is_duplicate = |first: (Seq, Seq), second: Option<&(Seq, Seq)>| {
+        first.0.distance(segment.ack) < 0
+            || second.is_some_and(|second| first.0.distance(second.0) >= 0 && second.1.distance(first.1) >= 0)
+    };
+    let skipped = blocks.first().is_some_and(|first| is_duplicate(*first, blocks.get(1)));
+    let mut held = SackBlocks::default();
+    blocks[usize::from(skipped)..].iter().for_each(|(left, right)| held.push(*left, *right));
+    held
 }

@@ -10,10 +10,19 @@ use airtcp_wire::{Ecn, Flags, Segment, Seq};
 /// again; a few others may come in between.
 const REMEMBERED: usize = 8;
 
+/// No window is longer (RFC 7323 §2.3), in bytes: data that begins further on is not of this connection.
+const FARTHEST: i32 = 1 << 30;
+
+/// What the fixed host has been seen to send: the sequence numbers of the first byte, and after the last one.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    pub start: Seq,
+    pub end: Seq,
+}
+
 #[derive(Debug)]
 pub struct DataFilter {
-    /// Sequence number after the last byte seen.
-    pub sent_end: Seq,
+    pub sent: Sent,
     /// The fixed host's latest ACK and window, for what the mobile host sends.
     heard: (Seq, u16),
     copies: Copies,
@@ -21,17 +30,21 @@ pub struct DataFilter {
 
 impl DataFilter {
     pub fn new(first: &Segment) -> DataFilter {
-        DataFilter { sent_end: first.seq, heard: (first.ack, first.window), copies: Copies::default() }
+        let sent = Sent { start: first.seq, end: first.seq };
+        DataFilter { sent, heard: (first.ack, first.window), copies: Copies::default() }
     }
 
     /// `acked`: the last wireless ACK.
     pub fn judge(&mut self, segment: &Segment, ecn: Ecn, acked: Option<Seq>) -> Verdict {
-        let has_news = self.hear(segment) || ecn == Ecn::Ce || segment.flags.contains(Flags::CWR);
         let end = segment.seq.at(segment.seq_len().into());
+        if end.distance(acked.unwrap_or(self.sent.start)) > FARTHEST {
+            return Verdict::Pass;
+        }
+        let has_news = self.hear(segment) || ecn == Ecn::Ce || segment.flags.contains(Flags::CWR);
         // RFC 1122 §4.2.3.6: SEG.SEQ = SND.NXT − 1, with or without an octet.
-        let is_keep_alive = segment.len == 1 && end == self.sent_end;
-        if end.distance(self.sent_end) > 0 {
-            self.sent_end = end;
+        let is_keep_alive = segment.len == 1 && end == self.sent.end;
+        if end.distance(self.sent.end) > 0 {
+            self.sent.end = end;
         }
         let is_acked = acked.is_some_and(|acked| end.distance(acked) <= 0);
         let is_data = segment.len > 0 && !segment.flags.contains(Flags::FIN);

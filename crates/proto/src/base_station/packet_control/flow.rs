@@ -1,11 +1,11 @@
 //! What the base station knows of one flow: a fixed number of integers, whatever the flow carries.
 
 use super::Verdict;
-use super::ack_filter::AckFilter;
+use super::ack_filter::{AckFilter, LastAck};
 use super::data_filter::DataFilter;
 use crate::base_station::flows::Ending;
 use crate::middlebox::{Direction, FlowId, Origin, TcpPacket};
-use airtcp_wire::{Ecn, Flags, SackBlocks, Segment, SynOptions};
+use airtcp_wire::{Ecn, Flags, Segment, SynOptions};
 
 #[derive(Debug)]
 pub struct Flow {
@@ -29,7 +29,7 @@ impl Flow {
                 self.data.judge(segment, packet.ecn, acked)
             }
             Direction::Reverse if segment.flags.contains(Flags::ACK) => {
-                self.acks.judge(segment, self.data.sent_end)
+                self.acks.judge(segment, self.data.sent)
             }
             Direction::Reverse => Verdict::Pass,
         }
@@ -45,16 +45,23 @@ impl Flow {
             window: last.window,
             len: 0,
             timestamps: last.timestamps,
-            sack: SackBlocks::default(),
+            sack: last.sack,
             syn: SynOptions::default(),
         };
         Some(TcpPacket {
             flow,
             direction: Direction::Reverse,
             ecn: Ecn::NotEct,
-            bytes: if last.timestamps.is_some() { 52 } else { 40 },
+            bytes: 40 + options_len(last),
             segment,
             origin: Origin::default(),
         })
     }
+}
+
+/// Bytes of timestamps and SACK blocks, each behind two NOPs.
+fn options_len(last: &LastAck) -> u32 {
+    let timestamps = if last.timestamps.is_some() { 12 } else { 0 };
+    let blocks = last.sack.as_slice().len() as u32;
+    timestamps + if blocks > 0 { 4 + 8 * blocks } else { 0 }
 }
