@@ -6,6 +6,7 @@
 pub mod bpffs;
 pub mod cc;
 pub mod cgroup;
+pub mod filter;
 pub mod namespace;
 pub mod netlink;
 pub mod probe;
@@ -16,6 +17,9 @@ pub mod rto;
 mod skeleton {
     pub mod apply {
         include!(concat!(env!("OUT_DIR"), "/apply.skel.rs"));
+    }
+    pub mod filter {
+        include!(concat!(env!("OUT_DIR"), "/filter.skel.rs"));
     }
     pub mod probe {
         include!(concat!(env!("OUT_DIR"), "/probe.skel.rs"));

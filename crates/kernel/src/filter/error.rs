@@ -1,0 +1,63 @@
+//! Why packets cannot be filtered.
+
+use crate::bpffs::MountError;
+use crate::cc::{log_lines, missing_capabilities};
+use crate::namespace::NamespaceError;
+use std::io;
+
+#[derive(Debug, thiserror::Error)]
+pub enum FilterError {
+    #[error("{0}")]
+    Parameters(String),
+    #[error("there is no interface `{0}` in this network namespace: see `ip link`")]
+    NoInterface(String),
+    #[error("{0} carries neither Ethernet frames nor plain IP packets")]
+    Unsupported(String),
+    #[error(
+        "packet control is attached to {0} already: `airtcpd filter set {0}` changes it, `airtcpd filter detach {0}` removes it"
+    )]
+    Attached(String),
+    #[error("no packet control is attached to {0}; `airtcpd filter list` shows where it is")]
+    NotAttached(String),
+    #[error("this kernel attaches no programs to an interface's tcx hooks (Linux 6.6 or newer): {0}")]
+    OldKernel(io::Error),
+    #[error("the kernel refuses the program (`airtcpd doctor` says what is missing): {source}{}", log_lines(.log))]
+    Program { source: libbpf_rs::Error, log: Vec<String> },
+    #[error("missing {0}: run as root, or with these capabilities")]
+    Capability(String),
+    #[error("cannot {doing}: {source}")]
+    Kernel { doing: String, source: libbpf_rs::Error },
+    #[error("{0}: {1}")]
+    Io(String, io::Error),
+    #[error(transparent)]
+    Mount(#[from] MountError),
+    #[error(transparent)]
+    Namespace(#[from] NamespaceError),
+}
+
+impl FilterError {
+    /// For `map_err`: what was being done when it happened.
+    pub(super) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> FilterError {
+        let what = what.into();
+        |error| match missing_capabilities().filter(|_| error.kind() == io::ErrorKind::PermissionDenied) {
+            Some(missing) => FilterError::Capability(missing),
+            None => FilterError::Io(what, error),
+        }
+    }
+
+    /// The same where it was the BPF library's to do.
+    pub(super) fn kernel(doing: impl Into<String>) -> impl FnOnce(libbpf_rs::Error) -> FilterError {
+        let doing = doing.into();
+        |source| match missing_capabilities() {
+            Some(missing) => FilterError::Capability(missing),
+            None => FilterError::Kernel { doing, source },
+        }
+    }
+}
+
+/// The kernel has refused, with what libbpf has said; names what this process lacks, if that is why.
+impl From<(libbpf_rs::Error, Vec<String>)> for FilterError {
+    fn from((source, log): (libbpf_rs::Error, Vec<String>)) -> FilterError {
+        missing_capabilities().map_or(FilterError::Program { source, log }, FilterError::Capability)
+    }
+}

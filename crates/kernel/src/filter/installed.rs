@@ -1,0 +1,223 @@
+//! Filters that outlive whoever attached them: pinned in the BPF file system, in a folder for each interface.
+
+use super::{Attached, FilterError, FlowRecord, Parameters, Totals, attach, maps};
+use crate::bpffs;
+use crate::cc::missing_capabilities;
+use crate::namespace::NamespaceId;
+use libbpf_rs::query::LinkTypeInfo;
+use libbpf_rs::{Link, MapHandle};
+use nix::fcntl::{Flock, FlockArg};
+use nix::net::if_::{if_indextoname, if_nametoindex};
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+const FOLDER: &str = "/sys/fs/bpf/airtcp/filter";
+const LOCK: &str = "/run/airtcp/filter";
+/// The programs come last: a folder without both is of an airtcpd that was killed.
+const LINKS: [&str; 2] = ["data", "acks"];
+const MAPS: [&str; 3] = ["flows", "parameters", "totals"];
+
+/// A filter that is pinned.
+pub struct Installed {
+    place: Place,
+    flows: MapHandle,
+    parameters: MapHandle,
+    totals: MapHandle,
+}
+
+/// Where a filter is: the number of the network namespace that the kernel's tools show, and the interface's there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Place {
+    namespace: u64,
+    interface: u32,
+}
+
+/// Attaches a filter that stays until it is [uninstalled](uninstall), its interface goes, or the host starts anew.
+///
+/// # Errors
+/// As [`attach`], and there is one already. Nothing is left behind.
+pub fn install(interface: &str, parameters: &Parameters) -> Result<Installed, FilterError> {
+    let _lock = lock()?;
+    bpffs::mount()?;
+    clean()?;
+    let place = Place::of(interface)?;
+    if place.folder().exists() {
+        return Err(FilterError::Attached(interface.to_owned()));
+    }
+    let attached = attach(interface, parameters)?;
+    pin(attached, &place).inspect_err(|_| {
+        // The first error is the one to tell.
+        let _ = remove(&place.folder());
+    })?;
+    place.open()
+}
+
+/// All that are pinned.
+///
+/// # Errors
+/// They cannot be read.
+pub fn installed() -> Result<Vec<Installed>, FilterError> {
+    let mut places: Vec<_> = folders()?.iter().filter_map(|folder| Place::from_folder(folder)).collect();
+    places.sort_by_key(|place| (place.namespace, place.interface));
+    places.into_iter().filter(Place::is_alive).map(|place| place.open()).collect()
+}
+
+/// The one on `interface` of this thread's network namespace.
+///
+/// # Errors
+/// There is none.
+pub fn on(interface: &str) -> Result<Installed, FilterError> {
+    let place = Place::of(interface)?;
+    match place.is_alive() {
+        true => place.open(),
+        false => Err(FilterError::NotAttached(interface.to_owned())),
+    }
+}
+
+/// Takes the one on `interface` of this thread's network namespace off it.
+///
+/// # Errors
+/// There is none, or it cannot be removed.
+pub fn uninstall(interface: &str) -> Result<(), FilterError> {
+    let _lock = lock()?;
+    clean()?;
+    let folder = Place::of(interface)?.folder();
+    match folder.exists() {
+        true => remove(&folder),
+        false => Err(FilterError::NotAttached(interface.to_owned())),
+    }
+}
+
+impl Installed {
+    /// The interface's name, or, of one in another network namespace, its number there.
+    #[must_use]
+    pub fn interface(&self) -> String {
+        let Place { namespace, interface } = self.place;
+        let is_here = NamespaceId::current().is_ok_and(|current| current.inode() == namespace);
+        let name =
+            if_indextoname(interface).ok().filter(|_| is_here).and_then(|name| name.into_string().ok());
+        name.unwrap_or_else(|| format!("interface {interface} of network namespace {namespace}"))
+    }
+
+    /// Takes this filter off its interface, wherever that is.
+    ///
+    /// # Errors
+    /// It cannot be removed.
+    pub fn uninstall(self) -> Result<(), FilterError> {
+        let _lock = lock()?;
+        remove(&self.place.folder())
+    }
+
+    /// # Errors
+    /// What the kernel refuses.
+    pub fn parameters(&self) -> Result<Parameters, FilterError> {
+        maps::parameters(&self.parameters, &self.flows)
+    }
+
+    /// Changes it for the flows that there are, too; but for `max_flows`.
+    ///
+    /// # Errors
+    /// It cannot be so; nothing is changed.
+    pub fn set(&self, parameters: &Parameters) -> Result<(), FilterError> {
+        parameters.check()?;
+        maps::set(&self.parameters, parameters)
+    }
+
+    /// # Errors
+    /// What the kernel refuses.
+    pub fn totals(&self) -> Result<Totals, FilterError> {
+        maps::totals(&self.totals)
+    }
+
+    /// The flows that are understood, in no order.
+    #[must_use]
+    pub fn flows(&self) -> Vec<FlowRecord> {
+        maps::flows(&self.flows)
+    }
+}
+
+impl Place {
+    fn of(interface: &str) -> Result<Place, FilterError> {
+        let index = if_nametoindex(interface).map_err(|_| FilterError::NoInterface(interface.to_owned()))?;
+        Ok(Place { namespace: NamespaceId::current()?.inode(), interface: index })
+    }
+
+    fn folder(&self) -> PathBuf {
+        Path::new(FOLDER).join(format!("{}-{}", self.namespace, self.interface))
+    }
+
+    fn from_folder(folder: &Path) -> Option<Place> {
+        let (namespace, interface) = folder.file_name()?.to_str()?.split_once('-')?;
+        Some(Place { namespace: namespace.parse().ok()?, interface: interface.parse().ok()? })
+    }
+
+    /// Are both programs on their interface still? The kernel takes them off one that goes, and leaves the pins.
+    fn is_alive(&self) -> bool {
+        let is_attached = |link: &str| {
+            let info = Link::open(self.folder().join(link)).and_then(|link| link.info());
+            info.is_ok_and(
+                |info| matches!(info.info, LinkTypeInfo::Tcx(tcx) if tcx.ifindex == self.interface),
+            )
+        };
+        LINKS.iter().all(|link| is_attached(link))
+    }
+
+    fn open(self) -> Result<Installed, FilterError> {
+        let open = |name: &str| {
+            let found = MapHandle::from_pinned_path(self.folder().join(name));
+            found.map_err(FilterError::kernel(format!("open {}", self.folder().join(name).display())))
+        };
+        let [flows, parameters, totals] = MAPS;
+        let (flows, parameters, totals) = (open(flows)?, open(parameters)?, open(totals)?);
+        Ok(Installed { place: self, flows, parameters, totals })
+    }
+}
+
+fn pin(mut attached: Attached, place: &Place) -> Result<(), FilterError> {
+    let folder = place.folder();
+    fs::create_dir_all(&folder).map_err(FilterError::io(folder.display().to_string()))?;
+    let maps = [&mut attached.flows, &mut attached.parameters, &mut attached.totals];
+    for (map, name) in maps.into_iter().zip(MAPS) {
+        map.pin(folder.join(name)).map_err(FilterError::kernel("pin a map"))?;
+    }
+    for (link, name) in [&mut attached.data, &mut attached.acks].into_iter().zip(LINKS) {
+        link.pin(folder.join(name)).map_err(FilterError::kernel("pin a program"))?;
+    }
+    Ok(())
+}
+
+/// Removes what an airtcpd that was killed has left, and what interfaces that have gone have.
+fn clean() -> Result<(), FilterError> {
+    let is_dead = |folder: &&PathBuf| !Place::from_folder(folder).is_some_and(|place| place.is_alive());
+    folders()?.iter().filter(is_dead).try_for_each(|folder| remove(folder))
+}
+
+fn folders() -> Result<Vec<PathBuf>, FilterError> {
+    match fs::read_dir(FOLDER) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(FilterError::io(FOLDER)(error)),
+        Ok(entries) => Ok(entries.flatten().map(|entry| entry.path()).collect()),
+    }
+}
+
+/// The programs first: without them nothing happens to packets.
+fn remove(folder: &Path) -> Result<(), FilterError> {
+    for name in LINKS.into_iter().chain(MAPS) {
+        let pin = folder.join(name);
+        match fs::remove_file(&pin) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(FilterError::io(pin.display().to_string())(error));
+            }
+            _ => {}
+        }
+    }
+    fs::remove_dir(folder).map_err(FilterError::io(folder.display().to_string()))
+}
+
+/// One process at a time changes something.
+fn lock() -> Result<Flock<File>, FilterError> {
+    missing_capabilities().map_or(Ok(()), |missing| Err(FilterError::Capability(missing)))?;
+    let opened = fs::create_dir_all(LOCK).and_then(|()| File::open(LOCK)).map_err(FilterError::io(LOCK))?;
+    Flock::lock(opened, FlockArg::LockExclusive).map_err(|(_, errno)| FilterError::io(LOCK)(errno.into()))
+}
