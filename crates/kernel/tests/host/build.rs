@@ -24,6 +24,7 @@ fn main() -> anyhow::Result<()> {
     }
     std::fs::write(out.join("controllers.inc"), table(&names)?)?;
     compiler().include(out).file("c/machine.c").try_compile("machine")?;
+    cc::Build::new().include(BPF).file("c/filter.c").try_compile("filter")?;
     Ok(())
 }
 

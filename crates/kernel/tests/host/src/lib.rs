@@ -2,6 +2,8 @@
 
 #![allow(unsafe_code, reason = "calls C; this crate is for tests alone")]
 
+pub mod filter;
+
 use std::ffi::{CStr, CString, c_char};
 use std::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard, PoisonError};
