@@ -22,6 +22,10 @@ fn a_mistake_ends_with_status_2() {
         ("rto --factor 10 --min 500ms --cgroup /", "min 500ms: "),
         ("rto --factor 10 --cgroup /nowhere", "no cgroup /nowhere"),
         ("rto --factor 10", "--cgroup <PATH>"),
+        ("filter attach no-such-interface", "no interface `no-such-interface`"),
+        ("filter attach lo --ack-threshold 5", "must be 3, 6, 9 or 12"),
+        ("filter set lo", "--ack-threshold"),
+        ("filter detach", "--all"),
         ("rto --cgroup /", "--factor <M>|--floor <FLOOR>"),
     ] {
         let output = airtcpd(line);
@@ -33,7 +37,7 @@ fn a_mistake_ends_with_status_2() {
 
 #[test]
 fn who_asks_for_nothing_is_shown_examples() {
-    for line in ["cc", "rto"] {
+    for line in ["cc", "filter", "rto"] {
         let output = airtcpd(line);
         assert_eq!(output.status.code(), Some(2), "{line}");
         assert!(String::from_utf8_lossy(&output.stderr).contains("Examples:\n  airtcpd "), "{line}");
@@ -43,7 +47,9 @@ fn who_asks_for_nothing_is_shown_examples() {
 #[test]
 fn every_command_has_examples() {
     let of_cc = ["cc load", "cc list", "cc status", "cc set", "cc unload"];
-    for command in ["link", "run", "rto", "rto status", "rto off"].into_iter().chain(of_cc) {
+    let of_filter = ["filter attach", "filter list", "filter status", "filter set", "filter detach"];
+    let others = ["link", "run", "rto", "rto status", "rto off"];
+    for command in others.into_iter().chain(of_cc).chain(of_filter) {
         let help = String::from_utf8(airtcpd(&format!("{command} --help")).stdout).unwrap();
         assert!(help.contains(&format!("Examples:\n  airtcpd {command}")), "{help}");
     }

@@ -2,6 +2,7 @@
 
 mod cc;
 mod doctor;
+mod filter;
 mod input;
 mod link;
 mod rto;
@@ -23,6 +24,7 @@ struct Cli {
 enum Command {
     Link(link::Options),
     Cc(cc::Options),
+    Filter(filter::Options),
     Rto(rto::Options),
     Run(run::Options),
     Doctor(doctor::Options),
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Link(options) => link::run(options),
         Command::Cc(options) => cc::run(options),
+        Command::Filter(options) => filter::run(&options),
         Command::Rto(options) => rto::run(options),
         Command::Run(options) => run::run(options),
         Command::Doctor(options) => doctor::run(options),

@@ -1,0 +1,155 @@
+//! `airtcpd filter`.
+
+mod attach;
+mod list;
+mod status;
+
+use crate::input::BadInput;
+use airtcp_kernel::filter::{self, FilterError, Parameters};
+use airtcp_live::say;
+use airtcp_wire::{Dur, human};
+use clap::Subcommand;
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  airtcpd filter attach eth0
+      on a router between fixed hosts, behind eth0, and mobile hosts: duplicate ACKs are thinned out, and data that a
+      mobile host has acknowledged is not sent to it again
+  airtcpd filter attach eth0 --ack-threshold 9 --no-data-filter
+      three of nine duplicate ACKs pass; no data is dropped
+  airtcpd filter status eth0 --flows
+      what was held, dropped and answered, in all and for each flow
+  airtcpd filter set eth0 --ack-threshold 12
+  airtcpd filter detach eth0
+
+It stays until it is detached, its interface goes, or the host starts anew, and holds for the flows that the router
+forwards between eth0 and any other interface. A flow that is under way is let alone until some of its data has been seen
+and acknowledged. Fragments, IPv4 options, IPv6 extension headers and tagged frames pass untouched. Each flow takes some
+256 bytes of kernel memory: 4 MiB with the default of 16384, beside 1 MiB for those that are not understood yet.
+Changing anything needs root, and Linux 6.6.";
+
+/// Hold back duplicate ACKs and repeated data at a base station (paper 001), in the kernel
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Options {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Attach(attach::Options),
+    List(list::Options),
+    Status(status::Options),
+    Set(SetOptions),
+    Detach(DetachOptions),
+}
+
+const SET_EXAMPLES: &str = "\
+Examples:
+  airtcpd filter set eth0 --ack-threshold 12
+  airtcpd filter set eth0 --data-filter off --idle 60s";
+
+/// Change an attached filter, for the flows that it knows, too
+#[derive(clap::Args)]
+#[command(after_help = SET_EXAMPLES, group = clap::ArgGroup::new("change").required(true).multiple(true))]
+struct SetOptions {
+    /// The interface to the fixed hosts
+    interface: String,
+
+    /// Duplicate ACKs of a mobile host that make three for the fixed host: 3, 6, 9 or 12
+    #[arg(long, value_name = "N", group = "change")]
+    ack_threshold: Option<u32>,
+
+    /// Drop old and duplicate ACKs
+    #[arg(long, value_name = "ON|OFF", group = "change", value_parser = on_or_off)]
+    ack_filter: Option<bool>,
+
+    /// Drop data that has been acknowledged
+    #[arg(long, value_name = "ON|OFF", group = "change", value_parser = on_or_off)]
+    data_filter: Option<bool>,
+
+    /// Forget a flow that was silent for so long
+    #[arg(long, value_name = "TIME", group = "change", value_parser = human::parse::<Dur>)]
+    idle: Option<Dur>,
+}
+
+const DETACH_EXAMPLES: &str = "\
+Examples:
+  airtcpd filter detach eth0
+  airtcpd filter detach --all
+      in all network namespaces";
+
+/// Take a filter off its interface
+#[derive(clap::Args)]
+#[command(after_help = DETACH_EXAMPLES, group = clap::ArgGroup::new("which").required(true))]
+struct DetachOptions {
+    /// The interface to the fixed hosts
+    #[arg(group = "which")]
+    interface: Option<String>,
+
+    /// All filters that are attached
+    #[arg(long, group = "which")]
+    all: bool,
+}
+
+pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
+    let done = match &options.command {
+        Command::Attach(options) => attach::run(options),
+        Command::List(options) => list::run(options),
+        Command::Status(options) => status::run(options),
+        Command::Set(options) => set(options),
+        Command::Detach(options) => detach(options),
+    };
+    done.map_err(|error| match error {
+        FilterError::Parameters(_) | FilterError::NoInterface(_) => BadInput(error.to_string()).into(),
+        other => anyhow::Error::from(other),
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn set(options: &SetOptions) -> Result<(), FilterError> {
+    let filter = filter::on(&options.interface)?;
+    let before = filter.parameters()?;
+    let parameters = Parameters {
+        threshold: options.ack_threshold.unwrap_or(before.threshold),
+        ack_filter: options.ack_filter.unwrap_or(before.ack_filter),
+        data_filter: options.data_filter.unwrap_or(before.data_filter),
+        idle: options.idle.unwrap_or(before.idle),
+        ..before
+    };
+    filter.set(&parameters)?;
+    say!("{}: {}", options.interface, described(&parameters));
+    Ok(())
+}
+
+fn detach(options: &DetachOptions) -> Result<(), FilterError> {
+    let Some(interface) = &options.interface else {
+        return filter::installed()?.into_iter().try_for_each(|filter| {
+            let interface = filter.interface();
+            filter.uninstall().map(|()| say!("detached from {interface}"))
+        });
+    };
+    filter::uninstall(interface).map(|()| say!("detached from {interface}"))
+}
+
+fn described(parameters: &Parameters) -> String {
+    let switch = |is_on: bool| if is_on { "on" } else { "off" };
+    format!(
+        "ACK filter {} (threshold {}), data filter {}, flows forgotten after {}, at most {}",
+        switch(parameters.ack_filter),
+        parameters.threshold,
+        switch(parameters.data_filter),
+        parameters.idle,
+        parameters.max_flows
+    )
+}
+
+fn on_or_off(text: &str) -> Result<bool, String> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("write on or off".to_owned()),
+    }
+}

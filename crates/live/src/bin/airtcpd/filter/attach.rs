@@ -1,0 +1,53 @@
+//! `airtcpd filter attach`.
+
+use super::described;
+use airtcp_kernel::filter::{self, FilterError, Parameters};
+use airtcp_live::say;
+use airtcp_wire::{Dur, human};
+
+const EXAMPLES: &str = "\
+Examples:
+  airtcpd filter attach eth0
+  airtcpd filter attach eth0 --ack-threshold 9 --idle 60s --max-flows 65536";
+
+/// Attach packet control to the interface behind which the fixed hosts are
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Options {
+    /// The interface to the fixed hosts
+    interface: String,
+
+    /// Duplicate ACKs of a mobile host that make three for the fixed host: 3, 6, 9 or 12; with 3 all pass [default: 6]
+    #[arg(long, value_name = "N")]
+    ack_threshold: Option<u32>,
+
+    /// Let all ACKs pass
+    #[arg(long)]
+    no_ack_filter: bool,
+
+    /// Let all data pass
+    #[arg(long)]
+    no_data_filter: bool,
+
+    /// Forget a flow that was silent for so long, 1s to a day [default: 300s]
+    #[arg(long, value_name = "TIME", value_parser = human::parse::<Dur>)]
+    idle: Option<Dur>,
+
+    /// Flows that are remembered at once, 16 to 1048576, some 256 bytes each [default: 16384]
+    #[arg(long, value_name = "N")]
+    max_flows: Option<u32>,
+}
+
+pub fn run(options: &Options) -> Result<(), FilterError> {
+    let default = Parameters::default();
+    let parameters = Parameters {
+        threshold: options.ack_threshold.unwrap_or(default.threshold),
+        ack_filter: !options.no_ack_filter,
+        data_filter: !options.no_data_filter,
+        idle: options.idle.unwrap_or(default.idle),
+        max_flows: options.max_flows.unwrap_or(default.max_flows),
+    };
+    let filter = filter::install(&options.interface, &parameters)?;
+    say!("attached to {}: {}", filter.interface(), described(&parameters));
+    Ok(())
+}
