@@ -196,7 +196,8 @@ static __always_inline enum verdict judge_ack(struct flow *flow, const struct se
 		return PASS;
 	}
 	__s32 advance = distance(segment->ack, flow->ack);
-	bool is_window_update = segment->window != flow->window;
+	/* With SACK a duplicate is what reports something new, whatever the window does (RFC 6675 §2). */
+	bool is_window_update = segment->window != flow->window && !segment->sack_count;
 	hear_ack(flow, segment);
 	if (advance > 0) {
 		flow->duplicates = 0;

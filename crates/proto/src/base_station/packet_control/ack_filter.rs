@@ -50,7 +50,9 @@ impl AckFilter {
             return Verdict::Pass;
         };
         let advance = segment.ack.distance(last.ack);
-        let is_window_update = segment.window != last.window;
+        // With SACK a duplicate is what reports something new, whatever the window does (RFC 6675 §2): Linux widens it as data
+        // comes out of order.
+        let is_window_update = segment.window != last.window && segment.sack.is_empty();
         last.hear(segment);
         match advance {
             1.. => {
