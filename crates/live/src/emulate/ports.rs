@@ -9,6 +9,8 @@ pub struct Port {
     pub node: u16,
     /// Who is reached through it. With two ports nobody asks.
     pub prefixes: Vec<Prefix>,
+    /// Only ports of one segment reach each other: a router has a port in each of two.
+    pub segment: u8,
 }
 
 /// Addresses that begin alike.
@@ -20,7 +22,7 @@ pub struct Prefix {
 
 impl Port {
     pub fn at(node: u16) -> Port {
-        Port { node, prefixes: Vec::new() }
+        Port { node, ..Port::default() }
     }
 }
 
@@ -38,15 +40,17 @@ impl Prefix {
     }
 }
 
-/// The port by which a packet that came in `from` one of them leaves: with two the other one, else the one whose
-/// prefix covers its destination. `None` for what none of them reaches.
+/// The port by which a packet that came in `from` one of them leaves: with two the other one, else the one of the same
+/// segment whose prefix covers its destination. `None` for what none of them reaches.
 pub fn way_out(ports: &[Port], from: usize, destination: Option<IpAddr>) -> Option<usize> {
     if ports.len() == 2 {
         return Some(1 - from);
     }
     let destination = destination?;
     let reaches = |port: &Port| port.prefixes.iter().any(|prefix| prefix.covers(destination));
-    ports.iter().position(reaches).filter(|&port| port != from)
+    let segment = ports[from].segment;
+    let way = ports.iter().position(|port| port.segment == segment && reaches(port));
+    way.filter(|&port| port != from)
 }
 
 #[cfg(test)]
@@ -71,10 +75,23 @@ mod tests {
     #[test]
     fn of_three_ports_the_destination_tells_which() {
         let port =
-            |net: u8| Port { node: 0, prefixes: vec![Prefix { address: [10, net, 0, 0].into(), len: 16 }] };
+            |net: u8| Port { prefixes: vec![Prefix { address: [10, net, 0, 0].into(), len: 16 }], ..Port::default() };
         let ports = [port(0), port(1), port(2)];
         let to = |from, net: u8| way_out(&ports, from, Some([10, net, 9, 9].into()));
         assert_eq!((to(0, 1), to(0, 2), to(2, 0)), (Some(1), Some(2), Some(0)));
         assert_eq!((to(0, 0), to(0, 7), way_out(&ports, 0, None)), (None, None, None));
+    }
+
+    /// Host 0, a router's ports 1 and 2, and host 3.
+    #[test]
+    fn a_router_stands_between_two_segments() {
+        let port = |net: u8, segment| Port {
+            prefixes: vec![Prefix { address: [10, net, 0, 0].into(), len: 16 }],
+            segment,
+            ..Port::default()
+        };
+        let ports = [port(0, 0), port(3, 0), port(0, 1), port(3, 1)];
+        let to = |from, net: u8| way_out(&ports, from, Some([10, net, 9, 9].into()));
+        assert_eq!([to(0, 3), to(2, 3), to(3, 0), to(1, 0)], [Some(1), Some(3), Some(2), Some(0)]);
     }
 }
