@@ -74,8 +74,10 @@ mod tests {
 
     #[test]
     fn of_three_ports_the_destination_tells_which() {
-        let port =
-            |net: u8| Port { prefixes: vec![Prefix { address: [10, net, 0, 0].into(), len: 16 }], ..Port::default() };
+        let port = |net: u8| Port {
+            prefixes: vec![Prefix { address: [10, net, 0, 0].into(), len: 16 }],
+            ..Port::default()
+        };
         let ports = [port(0), port(1), port(2)];
         let to = |from, net: u8| way_out(&ports, from, Some([10, net, 9, 9].into()));
         assert_eq!((to(0, 1), to(0, 2), to(2, 0)), (Some(1), Some(2), Some(0)));

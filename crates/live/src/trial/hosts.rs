@@ -3,6 +3,8 @@
 
 use super::flows::Flow;
 use super::forms::Settings;
+use super::loaded::LoadError;
+use super::router::{Plan, Router};
 use crate::emulate::{PacketSocket, Port, Prefix};
 use crate::namespace::{Namespace, Veth};
 use airtcp_kernel::netlink::Netlink;
@@ -31,14 +33,17 @@ pub struct Hosts {
     pub hosts: Vec<Host>,
     /// Indices of the sender's and the receiver's host, by flow.
     pub of_flow: Vec<[usize; 2]>,
+    /// The base station between them, and its ports.
+    router: Option<(Router, [Port; 2])>,
 }
 
 impl Hosts {
-    /// Makes them with their devices, one a host, in the same order.
+    /// Makes them with their devices, one a host, in the same order, and, where the flows have a base station, a router at
+    /// `base_station`, whose two devices come last.
     ///
     /// # Errors
     /// The kernel's, with what it refused.
-    pub fn build(flows: &[Flow]) -> io::Result<(Hosts, Vec<PacketSocket>)> {
+    pub fn build(flows: &[Flow], base_station: u16) -> Result<(Hosts, Vec<PacketSocket>), LoadError> {
         let mut places: BTreeMap<(u16, &Settings), usize> = BTreeMap::new();
         let mut of_flow = Vec::new();
         for flow in flows {
@@ -52,20 +57,31 @@ impl Hosts {
         wanted.sort_by_key(|(index, _)| *index);
         let (mut hosts, mut devices) = (Vec::new(), Vec::new());
         for (index, (node, settings)) in wanted {
-            let (host, device) = host(index, node, settings)?;
+            let (host, device) = host(index, node, settings).map_err(LoadError::Host)?;
             hosts.push(host);
             devices.push(device);
         }
-        Ok((Hosts { hosts, of_flow }, devices))
+        let router = match plan(flows, &hosts, base_station) {
+            Some(plan) => {
+                let (router, ends) = Router::build(&plan)?;
+                devices.extend(ends);
+                Some((router, plan.ports()))
+            }
+            None => None,
+        };
+        Ok((Hosts { hosts, of_flow, router }, devices))
     }
 
     /// The emulator's, in the order of the devices.
     pub fn ports(&self) -> Vec<Port> {
+        let segment = |node| self.router.as_ref().map_or(0, |(_, ports)| Plan::segment(ports[0].node, node));
         let port = |host: &Host| Port {
             node: host.node,
             prefixes: vec![Prefix { address: host.address.into(), len: 32 }],
+            segment: segment(host.node),
         };
-        self.hosts.iter().map(port).collect()
+        let routers = self.router.iter().flat_map(|(_, ports)| ports.clone());
+        self.hosts.iter().map(port).chain(routers).collect()
     }
 
     pub fn sender(&self, flow: usize) -> &Host {
@@ -75,6 +91,17 @@ impl Hosts {
     pub fn receiver(&self, flow: usize) -> &Host {
         &self.hosts[self.of_flow[flow][1]]
     }
+}
+
+/// The router that the flows' scheme asks for.
+fn plan<'a>(flows: &'a [Flow], hosts: &[Host], base_station: u16) -> Option<Plan<'a>> {
+    let station = flows.iter().find_map(|flow| flow.form.station.as_ref())?;
+    let mut sides = [Vec::new(), Vec::new()];
+    for host in hosts {
+        sides[usize::from(Plan::segment(base_station, host.node))].push(host.address);
+    }
+    let mtu_bytes = flows.iter().map(|flow| flow.form.settings.mtu_bytes).max().unwrap_or_default();
+    Some(Plan { station, node: base_station, mtu_bytes, sides })
 }
 
 fn host(index: usize, node: u16, settings: &Settings) -> io::Result<(Host, PacketSocket)> {
@@ -87,13 +114,19 @@ fn host(index: usize, node: u16, settings: &Settings) -> io::Result<(Host, Packe
     let address = Ipv4Addr::from_bits(SUBNET.0.to_bits() + index as u32 + 1);
     let veth = Veth { name: DEVICE, address, prefix: 32, mtu: settings.mtu_bytes as u16 };
     let device = veth.make_in(&namespace)?;
-    namespace.run(|| add_route(settings))??;
+    let initcwnd = settings.route.initcwnd.map(RouteMetric::InitCwnd);
+    let quickack = settings.route.quickack.then_some(RouteMetric::QuickAck(1));
+    let metrics = initcwnd.into_iter().chain(quickack).collect();
+    namespace.run(|| add_route(DEVICE, SUBNET, metrics))??;
     Ok((Host { namespace, address, node }, device))
 }
 
-/// This thread's route to the others.
-fn add_route(settings: &Settings) -> io::Result<()> {
-    let (subnet, prefix) = SUBNET;
+/// Routes a subnet out of a device of this thread's namespace.
+pub fn add_route(
+    device: &str,
+    (subnet, prefix): (Ipv4Addr, u8),
+    metrics: Vec<RouteMetric>,
+) -> io::Result<()> {
     let mut route = RouteMessage::default();
     route.header.address_family = AddressFamily::Inet;
     route.header.destination_prefix_length = prefix;
@@ -101,12 +134,10 @@ fn add_route(settings: &Settings) -> io::Result<()> {
     route.header.protocol = RouteProtocol::Static;
     route.header.scope = RouteScope::Link;
     route.header.kind = RouteType::Unicast;
-    let initcwnd = settings.route.initcwnd.map(RouteMetric::InitCwnd);
-    let quickack = settings.route.quickack.then_some(RouteMetric::QuickAck(1));
     route.attributes = vec![
         RouteAttribute::Destination(RouteAddress::Inet(subnet)),
-        RouteAttribute::Oif(if_nametoindex(DEVICE)?),
-        RouteAttribute::Metrics(initcwnd.into_iter().chain(quickack).collect()),
+        RouteAttribute::Oif(if_nametoindex(device)?),
+        RouteAttribute::Metrics(metrics),
     ];
     Netlink::open()?.change(RouteNetlinkMessage::NewRoute(route))
 }

@@ -6,6 +6,7 @@ use crate::namespace::leftovers::{Change, Record};
 use crate::warn;
 use airtcp_kernel::cc::{self, CcError, Counters, Registered, Request};
 use airtcp_kernel::cgroup;
+use airtcp_kernel::filter::FilterError;
 use airtcp_kernel::rto::{self, Attached, RtoError, RtoRule};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,6 +18,12 @@ pub enum LoadError {
     Controller(#[from] CcError),
     #[error(transparent)]
     Rto(#[from] RtoError),
+    #[error(transparent)]
+    Filter(#[from] FilterError),
+    #[error("a host for the run: {0}")]
+    Host(io::Error),
+    #[error("a router for the run: {0}")]
+    Router(io::Error),
     #[error("a cgroup for the run: {0}")]
     Cgroup(io::Error),
 }

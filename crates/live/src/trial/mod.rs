@@ -16,6 +16,7 @@ mod meter;
 mod outcome;
 pub mod plan;
 mod record;
+mod router;
 mod run;
 mod socket_options;
 pub mod tcp_info;

@@ -29,6 +29,7 @@ pub fn verdict(scenario: &Scenario, scheme: &str, host: &Host) -> Result<Verdict
     }
     for flow in &scenario.flows {
         check_flow(scenario, flow, host, &mut verdict)?;
+        check_route(scenario, flow, &mut verdict);
     }
     Ok(verdict)
 }
@@ -46,16 +47,23 @@ fn check_flow(
     if let Some(reason) = others.reason {
         verdict.refuse(&format!("flow `{}` has `{own}`: {reason}", flow.name));
     }
-    let rules = (verdict.form.as_ref().map(|form| form.rto), others.form.map(|form| form.rto));
-    if let (Some(mine), Some(its)) = rules
-        && mine != its
+    let (Some(mine), Some(its)) = (verdict.form.clone(), others.form) else { return Ok(()) };
+    for (what, differs) in
+        [("retransmission timeout", mine.rto != its.rto), ("base station", mine.station != its.station)]
     {
-        verdict.refuse(&format!(
-            "flow `{}` has another retransmission timeout; a run has one for all",
-            flow.name
-        ));
+        if differs {
+            verdict.refuse(&format!("flow `{}` has another {what}; a run has one for all", flow.name));
+        }
     }
     Ok(())
+}
+
+/// Does the flow pass the base station, if there is one?
+fn check_route(scenario: &Scenario, flow: &Flow, verdict: &mut Verdict) {
+    let is_needed = verdict.form.as_ref().is_some_and(|form| form.station.is_some());
+    if is_needed && !(flow.enter..=flow.leave).contains(&scenario.base_station) {
+        verdict.refuse(&format!("flow `{}` does not pass the base station", flow.name));
+    }
 }
 
 #[cfg(test)]

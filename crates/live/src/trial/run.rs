@@ -72,10 +72,10 @@ pub fn run(request: &Run<'_>, look: impl FnMut(Dur) -> ControlFlow<()>) -> Resul
     let _rule = form.rto.map(|rule| TimerRule::impose(&rule)).transpose()?;
     let labels: Vec<_> = flows.iter().map(|flow| Label::new(scenario, flow, seed)).collect();
     // The devices outlive the applications, which would find their addresses gone.
-    let (hosts, mut devices) = Hosts::build(&flows)?;
+    let (hosts, mut devices) = Hosts::build(&flows, scenario.base_station as u16)?;
     let books = Books::new(flows.len());
     let recorder = request.series.map(|interval| Recorder::new(interval, flows.len()));
-    let meter = Meter::new(&books, flows.len(), recorder);
+    let meter = Meter::new(&books, hosts.hosts.len(), flows.len(), recorder);
     let emulator =
         Emulator::new(scenario, seed, hosts.ports()).with_framing(Framing::Ethernet).with_observer(meter);
     let sampler = Sampler::new(&books, &flows);

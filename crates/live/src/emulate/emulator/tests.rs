@@ -227,6 +227,7 @@ fn ports_in_the_middle() {
     let port = |node, address: [u8; 4]| Port {
         node,
         prefixes: vec![super::super::Prefix { address: address.into(), len: 32 }],
+        segment: 0,
     };
     let ports = vec![port(0, [10, 0, 0, 1]), port(1, [10, 0, 0, 2]), port(2, [10, 0, 1, 1])];
     let mut emulator = Emulator::new(&path, SEED, ports);

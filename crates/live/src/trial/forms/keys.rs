@@ -113,6 +113,7 @@ fn empty() -> Form {
             receive_buffer_bytes: 0,
             window_clamp_bytes: None,
         },
+        station: None,
     };
     // A connection learns nothing from those before it.
     form.sysctl("tcp_no_metrics_save", 1);

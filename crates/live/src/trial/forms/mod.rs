@@ -6,9 +6,11 @@
 mod controllers;
 mod host;
 mod keys;
+mod station;
 
 pub use controllers::CongestionControl;
 pub use host::Host;
+pub use station::Station;
 
 use airtcp_kernel::rto::RtoRule;
 use airtcp_proto::scheme::Scheme;
@@ -26,6 +28,8 @@ pub struct Form {
     #[serde(serialize_with = "in_words")]
     pub rto: Option<RtoRule>,
     pub socket: SocketOptions,
+    /// What the base station does with the connections' packets.
+    pub station: Option<Station>,
 }
 
 /// What a host is set to before the first connection.
@@ -76,8 +80,9 @@ impl Verdict {
         draft.parts(scheme);
         keys::account(&scheme.config, &mut draft);
         let reason = draft.reason();
-        let Draft { form, notes, .. } = draft;
-        Verdict { scheme: scheme.label.clone(), form: form.filter(|_| reason.is_none()), reason, notes }
+        let Draft { form, station, notes, .. } = draft;
+        let form = form.filter(|_| reason.is_none()).map(|form| Form { station, ..form });
+        Verdict { scheme: scheme.label.clone(), form, reason, notes }
     }
 
     /// Something of the scenario stands in the way.
@@ -110,13 +115,14 @@ enum Lack {
 struct Draft<'a> {
     host: &'a Host,
     form: Option<Form>,
+    station: Option<Station>,
     notes: Vec<String>,
     lacks: Vec<Lack>,
 }
 
 impl Draft<'_> {
     fn new(host: &Host) -> Draft<'_> {
-        Draft { host, form: None, notes: Vec::new(), lacks: Vec::new() }
+        Draft { host, form: None, station: None, notes: Vec::new(), lacks: Vec::new() }
     }
 
     fn lacks(&mut self, reason: impl Into<String>) {
@@ -137,8 +143,10 @@ impl Draft<'_> {
 
     fn parts(&mut self, scheme: &Scheme) {
         if let Some(station) = &scheme.base_station {
-            let name = station.machine.spec().name;
-            self.lacks(format!("the base-station machine `{name}` runs in the simulator alone"));
+            match Station::of(&station.machine) {
+                Ok(station) => self.station = Some(station),
+                Err(reason) => self.lacks(reason),
+            }
         }
         if scheme.circuit.is_some() {
             self.lacks("TCP circuits run in the simulator alone");

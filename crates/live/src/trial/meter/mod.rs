@@ -38,6 +38,8 @@ pub struct FlowMeter {
 /// The [`Observer`] of a run.
 pub struct Meter<'a> {
     books: &'a Books,
+    /// The hosts' ports come before those of a router between them, which is not asked.
+    hosts: usize,
     flows: Vec<FlowMeter>,
     /// Data packets that are on the path; by flow.
     under_way: Vec<u64>,
@@ -50,9 +52,10 @@ pub struct Meter<'a> {
 }
 
 impl<'a> Meter<'a> {
-    pub fn new(books: &'a Books, flows: usize, recorder: Option<Recorder>) -> Meter<'a> {
+    pub fn new(books: &'a Books, hosts: usize, flows: usize, recorder: Option<Recorder>) -> Meter<'a> {
         Meter {
             books,
+            hosts,
             flows: vec![FlowMeter::default(); flows],
             under_way: vec![0; flows],
             conversations: BTreeMap::new(),
@@ -120,8 +123,11 @@ impl<'a> Meter<'a> {
 }
 
 impl Observer for Meter<'_> {
-    fn entered(&mut self, now: Time, _port: usize, packet: &[u8]) {
+    fn entered(&mut self, now: Time, port: usize, packet: &[u8]) {
         self.events += 1;
+        if port >= self.hosts {
+            return;
+        }
         let Some(seen) = self.read_packet(packet) else { return };
         if seen.is_data() {
             self.under_way[seen.flow()] += 1;
@@ -137,8 +143,11 @@ impl Observer for Meter<'_> {
         }
     }
 
-    fn delivered(&mut self, due: Time, _port: usize, packet: &[u8]) {
+    fn delivered(&mut self, due: Time, port: usize, packet: &[u8]) {
         self.events += 1;
+        if port >= self.hosts {
+            return;
+        }
         let Some(seen) = self.read_packet(packet) else { return };
         if seen.is_data() {
             let meter = &mut self.flows[seen.flow()];
