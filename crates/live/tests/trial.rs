@@ -206,6 +206,29 @@ fn all_kinds_of_traffic_cross_at_once() {
     });
 }
 
+/// A router with packet control stands between the two links, and its kernel forwards both ways.
+#[test]
+fn packet_control_stands_at_the_base_station() {
+    let path = r#"
+        duration = "4s"
+        [[link]]
+        name = "wired"
+        rate = "10Mbit/s"
+        delay = "5ms"
+        [[link]]
+        name = "air"
+        rate = "2Mbit/s"
+        delay = "20ms"
+        loss = { packet = 0.01 }
+    "#;
+    let scenario = scenario(path);
+    let Some(found) = outcome(&scenario, "reno+packet-control:threshold=9") else { return };
+    let flow = &found["record"]["flows"][0];
+    assert!(within(&flow["goodput_bps"], 0.5e6..=1.95e6));
+    assert!(within(&flow["retransmissions"], 1.0..=100.0));
+    assert!(within(&flow["rtt_p50_ms"], 50.0..=400.0));
+}
+
 #[test]
 fn what_is_sent_late_makes_nothing_late_that_comes_after_it() {
     let datagrams = "traffic = { kind = \"udp\", rate = \"8Mbit/s\", packet = \"500B\" }";

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
 from airtcp._engine import Scenario
+from airtcp.papers.packet_control.path import STEADY, VARYING
+from airtcp.papers.packet_control.timeout import LONG_DELAY
 
 SCHEMES = ("reno", "cubic", "bbr", "westwood-vt", "spectcp")
 MARKING = frozenset({"spectcp"})
@@ -34,12 +37,16 @@ class Point:
     """0: the scenario's default, one bandwidth-delay product and at least 50."""
     trace: str = ""
     """Name of a recorded capacity, which then takes the place of the rate."""
+    station: str = ""
+    """Name of a path of `STATIONS`, which then takes the place of all of this."""
 
     @property
     def is_lossy(self) -> bool:
-        return self.loss > 0 or self.ber > 0
+        return self.loss > 0 or self.ber > 0 or bool(self.station)
 
     def __str__(self) -> str:
+        if self.station:
+            return self.station
         lost = f"BER {self.ber:g}" if self.ber else f"{self.loss * 100:g} %"
         capacity = self.trace or f"{self.rate_mbps:g} Mbit/s"
         queue = f", queue {self.queue_packets}" if self.queue_packets else ""
@@ -78,6 +85,14 @@ TRACE_RTT_MS = 40.0
 TRACE_QUEUE = 200
 TRACE_STEP_S = 5.0
 """Each seed enters a recording so much later: else all runs would be the same one."""
+_OUTAGE = LONG_DELAY["link.wireless.outages"]
+STATIONS = {
+    "varying delay (P1)": VARYING,
+    "varying delay, 1 % lost (P2)": f"{VARYING}[link.loss]\npacket = 0.01\n",
+    "6 s of silence (P3)": f"{STEADY}outages = {_OUTAGE}\n",
+}
+"""Paper 001's paths, with a base station between a wired link and a wireless one."""
+GATEWAYS = ("reno", *(f"reno+packet-control:threshold={threshold}" for threshold in (6, 9, 12)))
 
 
 def cells(*, quick: bool = False, traces: Path | None = None) -> list[Cell]:
@@ -87,7 +102,8 @@ def cells(*, quick: bool = False, traces: Path | None = None) -> list[Cell]:
         deep = [Cell(scheme, Point(10.0, 50.0, queue_packets=200)) for scheme in KERNELS_OWN]
         short = [Cell(scheme, Point(10.0, 50.0), size_kb=100) for scheme in KERNELS_OWN]
         return [*few, *deep, *short, Cell("cubic", Point(10.0, 50.0, 1e-4), beside="cubic")]
-    return [*_unlimited(), *_queues(), *_short(), *_pairs(), *(_recorded() if traces else ())]
+    recorded = _recorded() if traces else ()
+    return [*_unlimited(), *_queues(), *_short(), *_pairs(), *_stations(), *recorded]
 
 
 def _unlimited() -> Iterator[Cell]:
@@ -111,6 +127,13 @@ def _pairs() -> Iterator[Cell]:
         yield Cell(scheme, Point(10.0, 50.0, 1e-4, queue_packets=_packets(10.0, 50.0, queue)), beside=beside)
 
 
+def _stations() -> Iterator[Cell]:
+    for station, scheme in product(STATIONS, GATEWAYS):
+        # The paper varies the threshold where nothing is lost.
+        if "(P1)" in station or scheme in {"reno", "reno+packet-control:threshold=9"}:
+            yield Cell(scheme, Point(0.25, 350.0, station=station))
+
+
 def _recorded() -> Iterator[Cell]:
     for scheme, trace in product(DEEP_AND_SHALLOW, TRACES):
         yield Cell(scheme, Point(0.0, TRACE_RTT_MS, queue_packets=TRACE_QUEUE, trace=trace))
@@ -128,13 +151,20 @@ def scenario(cell: Cell, seed: int, traces: Path | None = None) -> Scenario:
         duration=f"{start_s + _duration_s(cell):g}s",
         warmup=f"{start_s:g}s",
         schemes=[cell.scheme],
-        link=[_link(cell, traces)],
+        link=_links(cell, traces),
         flow=list(_flows(cell, start_s)),
     )
 
 
 def _duration_s(cell: Cell) -> float:
     return 2 * DURATION_S if cell.beside or cell.size_kb >= 1000 else DURATION_S
+
+
+def _links(cell: Cell, traces: Path | None) -> list[dict[str, object]]:
+    if cell.point.station:
+        links: list[dict[str, object]] = tomllib.loads(STATIONS[cell.point.station])["link"]
+        return links
+    return [_link(cell, traces)]
 
 
 def _link(cell: Cell, traces: Path | None) -> dict[str, object]:

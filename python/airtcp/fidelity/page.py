@@ -51,6 +51,12 @@ completed.
     "pairs": """\
 Two unlimited transfers of {long:g} s that begin together. The share is the first flow's, the RTT, too.
 """,
+    "station": """\
+Paper 001's paths: 1 Mbit/s to the base station, 250 kbit/s and some 350 ms behind it. On Linux the base
+station is a router in a namespace of its own, and `airtcpd filter`'s programs are on its interface to the
+fixed host. Both ends have Linux's stack, with SACK, not the paper's: [docs/papers.md](papers.md) has its
+rows, with the stack of its simulator.
+""",
     "recorded": """\
 A recorded capacity takes the place of the rate. Each seed enters it {step:g} s later. The recording is not
 part of this repository: `--traces` says where it is.
@@ -170,7 +176,8 @@ class Group:
 def _by_scheme(scheme: str) -> Group:
     def has(found: Compared) -> bool:
         cell = found.cell
-        return cell.scheme == scheme and not (cell.size_kb or cell.beside or cell.point.trace)
+        one = cell.size_kb or cell.beside or cell.point.trace or cell.point.station
+        return cell.scheme == scheme and not one
 
     return Group(scheme, "", has, lambda found: str(found.cell.point))
 
@@ -191,6 +198,12 @@ GROUPS = (
         "Two flows",
         TEXTS["pairs"].format(long=2 * DURATION_S),
         lambda found: bool(found.cell.beside),
+        lambda found: str(found.cell),
+    ),
+    Group(
+        "Packet control at a base station",
+        TEXTS["station"],
+        lambda found: bool(found.cell.point.station),
         lambda found: str(found.cell),
     ),
     Group(

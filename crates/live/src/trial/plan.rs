@@ -107,6 +107,7 @@ mod tests {
              {{ name = \"b\", scheme = \"reno+decoupling\", traffic = {datagrams} }}]"
         ));
         assert!(circuit[0].as_ref().unwrap().contains("flow `b` has `reno+decoupling`"), "{circuit:?}");
+        assert!(flow("reno+packet-control")[0].as_ref().unwrap().contains("another base station"));
         assert!(flow("rto-m")[0].as_ref().unwrap().contains("another retransmission timeout"));
         let many = reasons("schemes = [\"reno\"]\nflow = [{ name = \"a\", count = 10001 }]");
         assert!(many[0].as_ref().unwrap().starts_with("10001 flows"));
