@@ -411,7 +411,7 @@ mod tests {
         assert!(reason("tahoe").contains("the kernel has RACK"));
         assert!(reason("sr").contains("timeout_policy = selective-repeat"));
         assert!(reason("cubic+decoupling").contains("TCP circuits"));
-        assert!(reason("reno+packet-control").contains("`packet-control` runs in the simulator"));
+        assert!(reason("reno+snoop").contains("`snoop` runs in the simulator"));
         assert!(reason("reno:profile=bsd-1998").contains("delayed_ack_tick = 200ms"));
         assert!(reason("reno:rto.max=500ms").contains("1 s to 120 s"));
         assert!(verdict("f-rto").notes[0].contains("eifel = false"));
