@@ -1,6 +1,7 @@
 //! What is made in network namespaces, and undone there.
 
 pub mod leftovers;
+pub mod nft;
 pub mod shell;
 mod veth;
 

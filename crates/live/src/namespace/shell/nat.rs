@@ -1,27 +1,24 @@
 //! A way on from the far end, to wherever its host reaches: forwarding and masquerading.
 //!
-//! Both end with the process. The table belongs to the socket of the nft that made it (`flags owner`), which nft closes when
-//! its input ends; forwarding is on record in [`leftovers`](crate::namespace::leftovers).
+//! Both end with the process: the [`Table`] by itself, forwarding by its record in
+//! [`leftovers`](crate::namespace::leftovers).
 
 use super::DEVICES;
 use crate::namespace::leftovers::{self, Record};
+use crate::namespace::nft::Table;
 use crate::namespace::sysctl;
 use crate::warn;
 use airtcp_kernel::netlink::Netlink;
 use netlink_packet_route::route::{RouteAttribute, RouteHeader, RouteMessage};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use std::fs;
-use std::io::{self, BufRead, BufReader, PipeReader, Write};
 use std::net::{IpAddr, Ipv4Addr};
-use std::os::unix::process::CommandExt;
-use std::process::{self, Child, Command, Stdio};
+use std::{io, process};
 
-/// Lasts as long as this value.
+/// Lasts as long as this value. Forwarding ends first.
 pub struct Nat {
-    nft: Child,
-    /// It would end nft to close this before it has told all.
-    _answers: BufReader<PipeReader>,
     forwarding: Vec<Record>,
+    _table: Table,
 }
 
 impl Nat {
@@ -31,8 +28,7 @@ impl Nat {
     /// When nft is missing or does not take the table, the namespace has no default route, or sysctls cannot be set.
     pub fn open(device: &str, near: Ipv4Addr) -> io::Result<Nat> {
         let closed = closed(outward()?)?;
-        let (nft, answers) = table(device, near, &closed)?;
-        let mut nat = Nat { nft, _answers: answers, forwarding: Vec::new() };
+        let mut nat = Nat { forwarding: Vec::new(), _table: table(device, near, &closed)? };
         sysctl::set(&forwarding(device), "1")?;
         for interface in closed {
             nat.forwarding.extend(Record::of_sysctl(&forwarding(&interface), "1")?);
@@ -43,14 +39,6 @@ impl Nat {
             );
         }
         Ok(nat)
-    }
-}
-
-impl Drop for Nat {
-    fn drop(&mut self) {
-        self.forwarding.clear();
-        drop(self.nft.stdin.take());
-        let _ = self.nft.wait();
     }
 }
 
@@ -105,39 +93,14 @@ fn closed(interfaces: Vec<String>) -> io::Result<Vec<String>> {
     Ok(closed)
 }
 
-/// An nft that holds the table until its input ends.
-fn table(device: &str, near: Ipv4Addr, closed: &[String]) -> io::Result<(Child, BufReader<PipeReader>)> {
-    let (answers, output) = io::pipe()?;
-    let mut nft = Command::new("nft")
-        .arg("--interactive")
-        .stdin(Stdio::piped())
-        .stdout(output.try_clone()?)
-        .stderr(output)
-        // Ctrl-C is for the command behind the link.
-        .process_group(0)
-        .spawn()
-        .map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => io::Error::new(error.kind(), "nft is missing: install nftables"),
-            _ => error,
-        })?;
-    let name = format!("airtcp_{}", process::id());
+/// Masquerades what `near` sends, and lets nobody else through where forwarding is on for us.
+fn table(device: &str, near: Ipv4Addr, closed: &[String]) -> io::Result<Table> {
     // Interfaces that forward for us forward for nobody else: neighbours may have waited for that.
     let drops: String =
         closed.iter().map(|name| format!("iifname \"{name}\" oifname != \"{DEVICES}*\" drop; ")).collect();
-    let lines = format!(
-        "table ip {name} {{ flags owner; \
-         chain out {{ type nat hook postrouting priority srcnat; ip saddr {near} oifname != \"{device}\" masquerade; }}; \
-         chain through {{ type filter hook forward priority filter; {drops}}}; }}\n\
-         list table ip {name}\n"
+    let chains = format!(
+        "chain out {{ type nat hook postrouting priority srcnat; ip saddr {near} oifname != \"{device}\" masquerade; }}; \
+         chain through {{ type filter hook forward priority filter; {drops}}};"
     );
-    let told = nft.stdin.as_mut().expect("piped above").write_all(lines.as_bytes());
-    let mut answer = String::new();
-    let mut answers = BufReader::new(answers);
-    let heard = told.and_then(|()| answers.read_line(&mut answer));
-    if heard.is_ok() && answer.starts_with("table") {
-        return Ok((nft, answers));
-    }
-    drop(nft.stdin.take());
-    nft.wait()?;
-    Err(io::Error::other(format!("nft does not take the table: {}", answer.trim_end())))
+    Table::make(&format!("ip airtcp_{}", process::id()), &chains)
 }

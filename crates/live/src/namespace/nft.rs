@@ -1,0 +1,59 @@
+//! A table of nft that goes with this process: it belongs to the socket of the nft that made it (`flags owner`), which nft
+//! closes when its input ends.
+
+use std::io::{self, BufRead, BufReader, PipeReader, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+
+/// Lasts as long as this value.
+pub struct Table {
+    nft: Child,
+    /// It would end nft to close this before it has told all.
+    _answers: BufReader<PipeReader>,
+}
+
+impl Table {
+    /// Makes the table `name`, its family included, in the network namespace of the calling thread. `chains` are its text, in
+    /// one line.
+    ///
+    /// # Errors
+    /// nft is missing, or does not take the table.
+    pub fn make(name: &str, chains: &str) -> io::Result<Table> {
+        let (answers, output) = io::pipe()?;
+        let mut nft = Command::new("nft")
+            .arg("--interactive")
+            .stdin(Stdio::piped())
+            .stdout(output.try_clone()?)
+            .stderr(output)
+            // Ctrl-C is for this process, which tells nft itself.
+            .process_group(0)
+            .spawn()
+            .map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound => io::Error::new(error.kind(), "nft is missing: install nftables"),
+                _ => error,
+            })?;
+        let lines = format!("table {name} {{ flags owner; {chains} }}\nlist table {name}\n");
+        let told = nft.stdin.as_mut().expect("piped above").write_all(lines.as_bytes());
+        let mut answer = String::new();
+        let mut answers = BufReader::new(answers);
+        let heard = told.and_then(|()| answers.read_line(&mut answer));
+        let table = Table { nft, _answers: answers };
+        match heard {
+            Ok(_) if answer.starts_with("table") => Ok(table),
+            _ => Err(io::Error::other(format!("nft does not take the table: {}", answer.trim_end()))),
+        }
+    }
+
+    /// Changes the table by one more line.
+    pub fn tell(&mut self, line: &str) {
+        // An nft that is gone has taken the table along.
+        let _ = self.nft.stdin.as_mut().map_or(Ok(()), |nft| nft.write_all(format!("{line}\n").as_bytes()));
+    }
+}
+
+impl Drop for Table {
+    fn drop(&mut self) {
+        drop(self.nft.stdin.take());
+        let _ = self.nft.wait();
+    }
+}
