@@ -102,6 +102,14 @@ impl Netlink {
         self.ask(message, flags).map(|_| ())
     }
 
+    /// Asks for something to be taken away.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn remove(&self, message: RouteNetlinkMessage) -> io::Result<()> {
+        self.ask(message, NLM_F_REQUEST | NLM_F_ACK).map(|_| ())
+    }
+
     /// All entries of a table.
     ///
     /// # Errors

@@ -5,7 +5,7 @@
 //! whatever kills it, and says so in every PID namespace, which a process id would not. What somebody else who is alive has
 //! on record as well stays: the last one undoes it.
 
-use super::sysctl;
+use super::{divert, sysctl};
 use crate::warn;
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
@@ -34,6 +34,15 @@ pub enum Change {
     Cgroup(PathBuf),
     /// A file, such as a pin in the BPF file system.
     File(PathBuf),
+    /// The policy route for this mark, in the network namespace in which it is recorded.
+    Divert(u32),
+}
+
+impl Change {
+    /// Can it be undone in its own network namespace alone?
+    fn is_of_namespace(&self) -> bool {
+        matches!(self, Change::Sysctl { .. } | Change::Divert(_))
+    }
 }
 
 /// What it did, as a noun.
@@ -45,6 +54,7 @@ impl fmt::Display for Change {
             }
             Change::Cgroup(path) => write!(f, "the control group {}", path.display()),
             Change::File(path) => write!(f, "the file {}", path.display()),
+            Change::Divert(mark) => write!(f, "the policy route for the mark {mark:#x}"),
         }
     }
 }
@@ -181,7 +191,7 @@ fn clean_in(folder: &Path) -> io::Result<Vec<Change>> {
     let mut undone = Vec::new();
     for path in records(folder)? {
         let Some(entry) = dead(&path)? else { continue };
-        if matches!(entry.change, Change::Sysctl { .. }) && entry.namespace != here {
+        if entry.change.is_of_namespace() && entry.namespace != here {
             continue;
         }
         undo(&entry, &others(folder, &path)?)?;
@@ -259,6 +269,7 @@ fn undo(entry: &Entry, others: &[Entry]) -> io::Result<()> {
             fs::remove_dir(path)
         }
         Change::File(path) => fs::remove_file(path),
+        Change::Divert(mark) => divert::remove(*mark),
     };
     match done {
         // Gone already, e.g. the sysctl with its interface.

@@ -1,5 +1,6 @@
 //! What is made in network namespaces, and undone there.
 
+pub mod divert;
 pub mod leftovers;
 pub mod nft;
 pub mod shell;
