@@ -4,6 +4,7 @@ pub mod driver;
 pub mod emulate;
 pub mod namespace;
 pub mod output;
+pub mod proxy;
 pub mod ring;
 pub mod stream;
 pub mod trial;

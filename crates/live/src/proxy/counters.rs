@@ -1,0 +1,148 @@
+//! What a proxy counts. One table says what the numbers are, to all who show them.
+
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Written by the thread that serves, read by any.
+#[derive(Debug, Default)]
+pub struct Counters([AtomicU64; TABLE.len()]);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Counter {
+    Connections,
+    Connecting,
+    MemoryBytes,
+    Accepted,
+    Completed,
+    ResetByWireless,
+    ResetByWired,
+    LostWireless,
+    LostWired,
+    Unreachable,
+    GaveWay,
+    Waits,
+    Refused,
+    Cut,
+    BytesToWireless,
+    BytesToWired,
+}
+
+/// Does it rise and fall, or rise alone?
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Gauge,
+    Counter,
+}
+
+/// In the order of [`Counter`].
+const TABLE: [(Counter, &str, Kind, &str); 16] = [
+    (Counter::Connections, "connections", Kind::Gauge, "connections that are open, each with both its sides"),
+    (Counter::Connecting, "connecting", Kind::Gauge, "of these, such whose other end has not answered yet"),
+    (
+        Counter::MemoryBytes,
+        "memory_bytes",
+        Kind::Gauge,
+        "bytes that their buffers may come to hold, the kernel's included",
+    ),
+    (Counter::Accepted, "accepted_total", Kind::Counter, "connections that clients have opened"),
+    (Counter::Completed, "completed_total", Kind::Counter, "connections that both ends have closed"),
+    (
+        Counter::ResetByWireless,
+        "reset_by_wireless_total",
+        Kind::Counter,
+        "connections that the wireless end has reset",
+    ),
+    (
+        Counter::ResetByWired,
+        "reset_by_wired_total",
+        Kind::Counter,
+        "connections that the wired end has reset",
+    ),
+    (
+        Counter::LostWireless,
+        "lost_wireless_total",
+        Kind::Counter,
+        "connections whose wireless end answered no more",
+    ),
+    (Counter::LostWired, "lost_wired_total", Kind::Counter, "connections whose wired end answered no more"),
+    (
+        Counter::Unreachable,
+        "unreachable_total",
+        Kind::Counter,
+        "connections whose destination could not be reached",
+    ),
+    (
+        Counter::GaveWay,
+        "gave_way_total",
+        Kind::Counter,
+        "connections reset while they waited for their destination, as others came",
+    ),
+    (Counter::Waits, "waits_total", Kind::Counter, "times that new connections had to wait for room"),
+    (
+        Counter::Refused,
+        "refused_total",
+        Kind::Counter,
+        "connections that this host could not serve, for want of files or memory",
+    ),
+    (Counter::Cut, "cut_total", Kind::Counter, "connections that the end of the proxy has reset"),
+    (Counter::BytesToWireless, "to_wireless_bytes_total", Kind::Counter, "bytes handed to the wireless side"),
+    (Counter::BytesToWired, "to_wired_bytes_total", Kind::Counter, "bytes handed to the wired side"),
+];
+
+impl Counters {
+    pub fn add(&self, counter: Counter, amount: u64) {
+        self.0[counter as usize].fetch_add(amount, Ordering::Relaxed);
+    }
+
+    pub fn set(&self, counter: Counter, value: u64) {
+        self.0[counter as usize].store(value, Ordering::Relaxed);
+    }
+
+    pub fn get(&self, counter: Counter) -> u64 {
+        self.0[counter as usize].load(Ordering::Relaxed)
+    }
+
+    /// Each with its name and meaning.
+    pub fn all(&self) -> impl Iterator<Item = (&'static str, &'static str, u64)> {
+        TABLE.iter().map(|&(counter, name, _, help)| (name, help, self.get(counter)))
+    }
+
+    /// In the text format of Prometheus, version 0.0.4.
+    #[must_use]
+    pub fn exposition(&self) -> String {
+        let mut text = String::new();
+        for (counter, name, kind, help) in TABLE {
+            let kind = if kind == Kind::Gauge { "gauge" } else { "counter" };
+            let _ = write!(
+                text,
+                "# HELP airtcp_proxy_{name} {help}\n# TYPE airtcp_proxy_{name} {kind}\nairtcp_proxy_{name} {}\n",
+                self.get(counter)
+            );
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_in_the_order_of_the_counters() {
+        for (index, (counter, name, ..)) in TABLE.iter().enumerate() {
+            assert_eq!(*counter as usize, index, "{name}");
+        }
+    }
+
+    #[test]
+    fn prometheus_is_told_kind_and_meaning() {
+        let counters = Counters::default();
+        counters.add(Counter::Accepted, 3);
+        let text = counters.exposition();
+        assert!(
+            text.contains("# TYPE airtcp_proxy_accepted_total counter\nairtcp_proxy_accepted_total 3\n"),
+            "{text}"
+        );
+        assert!(text.contains("# TYPE airtcp_proxy_connections gauge\n"), "{text}");
+    }
+}

@@ -1,0 +1,78 @@
+//! The sockets at which connections come in.
+
+use super::config::{Config, Entrance, Side};
+use super::options;
+use nix::errno::Errno;
+use nix::sys::socket::{
+    AddressFamily, Backlog, SockFlag, SockType, SockaddrStorage, bind, listen, setsockopt, socket, sockopt,
+};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::os::fd::AsRawFd;
+
+/// Connections that may wait until they are accepted: the kernel takes no more than `net.core.somaxconn`.
+const BACKLOG: i32 = 4096;
+
+pub struct Listener {
+    pub socket: TcpListener,
+    /// Its own, to which nobody is to connect if it is transparent.
+    pub address: SocketAddr,
+    /// On which side are those who connect?
+    pub clients: Side,
+    /// Where their connections go on to; none: where they were on their way to.
+    pub to: Option<SocketAddr>,
+}
+
+impl Listener {
+    /// Those of a configuration, in the network namespace of the calling thread. Where there is no IPv6, transparent ones
+    /// are for IPv4 alone.
+    ///
+    /// # Errors
+    /// The kernel's, with the address that it is about.
+    pub fn open(config: &Config) -> io::Result<Vec<Listener>> {
+        let Entrance::Fixed { listen, to, clients } = config.entrance else { return transparent() };
+        Ok(vec![Listener::new(listen, clients, Some(to)).map_err(|error| told(error, listen))?])
+    }
+
+    fn new(address: SocketAddr, clients: Side, to: Option<SocketAddr>) -> io::Result<Listener> {
+        let family = if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
+        let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
+        let listener = socket(family, SockType::Stream, flags, None)?;
+        setsockopt(&listener, sockopt::ReuseAddr, &true)?;
+        if to.is_none() {
+            options::be_transparent(&listener)?;
+        }
+        bind(listener.as_raw_fd(), &SockaddrStorage::from(address))?;
+        listen(&listener, Backlog::new(BACKLOG)?)?;
+        let socket = TcpListener::from(listener);
+        Ok(Listener { address: socket.local_addr()?, socket, clients, to })
+    }
+}
+
+/// At loopback, where nobody from outside comes by themselves.
+fn transparent() -> io::Result<Vec<Listener>> {
+    let mut listeners = Vec::new();
+    for clients in [Side::Wireless, Side::Wired] {
+        for ip in [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)] {
+            let address = SocketAddr::new(ip, 0);
+            match Listener::new(address, clients, None) {
+                Err(error) if ip.is_ipv6() && is_missing(&error) => {}
+                made => listeners.push(made.map_err(|error| told(error, address))?),
+            }
+        }
+    }
+    Ok(listeners)
+}
+
+fn is_missing(error: &io::Error) -> bool {
+    [Errno::EAFNOSUPPORT, Errno::EADDRNOTAVAIL].iter().any(|&it| error.raw_os_error() == Some(it as i32))
+}
+
+fn told(error: io::Error, address: SocketAddr) -> io::Error {
+    let cure = match error.kind() {
+        io::ErrorKind::AddrInUse => "; another program listens there",
+        io::ErrorKind::PermissionDenied => "; run it as root",
+        _ => "",
+    };
+    io::Error::new(error.kind(), format!("listening at {address}: {error}{cure}"))
+}

@@ -1,0 +1,123 @@
+//! Options of the proxy's sockets.
+
+use super::config::{Config, Tuning};
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, getsockopt, setsockopt, socket, sockopt};
+use nix::{getsockopt_impl, setsockopt_impl, sockopt_impl};
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::AsFd;
+
+/// asm-generic/socket.h, since Linux 5.14.
+const SO_BUF_LOCK: libc::c_int = 72;
+const LOCK_BOTH: u32 = 3;
+/// tcp_states.h.
+const TCP_CLOSE: u8 = 7;
+
+sockopt_impl!(BufferLock, Both, libc::SOL_SOCKET, SO_BUF_LOCK, u32);
+sockopt_impl!(Info, GetOnly, libc::IPPROTO_TCP, libc::TCP_INFO, libc::tcp_info);
+
+/// Lets a socket have an address that is another host's, of either family: IPV6_TRANSPARENT is the same flag of the socket.
+///
+/// # Errors
+/// The kernel's: without CAP_NET_RAW, not permitted.
+pub fn be_transparent(socket: impl AsFd) -> io::Result<()> {
+    Ok(setsockopt(&socket.as_fd(), sockopt::IpTransparent, &true)?)
+}
+
+/// What both connections have, and then what their side has.
+///
+/// # Errors
+/// The kernel's, with what it is about.
+pub fn tune(socket: impl AsFd, tuning: &Tuning) -> io::Result<()> {
+    let socket = &socket.as_fd();
+    // What waits here has been sent already, by somebody who had Nagle's choice.
+    setsockopt(socket, sockopt::TcpNoDelay, &true)?;
+    setsockopt(socket, sockopt::KeepAlive, &true)?;
+    if let Some(silence) = tuning.keepalive {
+        let seconds = (silence.0 / 1_000_000_000).clamp(1, 32_767) as u32;
+        setsockopt(socket, sockopt::TcpKeepIdle, &seconds)?;
+    }
+    if let Some(name) = &tuning.congestion_control {
+        let set = setsockopt(socket, sockopt::TcpCongestion, &OsString::from(name));
+        set.map_err(|error| congestion_control(name, error.into()))?;
+    }
+    if let Some(buffer) = tuning.buffer {
+        // The kernel doubles it, for what it needs itself.
+        let half = (buffer.0 / 2) as usize;
+        setsockopt(socket, sockopt::SndBuf, &half)?;
+        setsockopt(socket, sockopt::RcvBuf, &half)?;
+    }
+    Ok(())
+}
+
+/// Whether this host does what `config` asks for.
+///
+/// # Errors
+/// It does not, and why.
+pub fn check(config: &Config) -> io::Result<()> {
+    for tuning in [&config.wireless, &config.wired] {
+        let probe = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
+        tune(&probe, tuning)?;
+        let Some(buffer) = tuning.buffer else { continue };
+        for (option, limit) in
+            [(getsockopt(&probe, sockopt::SndBuf)?, "wmem"), (getsockopt(&probe, sockopt::RcvBuf)?, "rmem")]
+        {
+            if (option as u64) < buffer.0 / 2 * 2 {
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidInput,
+                    format!(
+                        "a buffer of {} bytes: the kernel gives {option}; sysctl -w net.core.{limit}_max={} allows it",
+                        buffer.0,
+                        buffer.0 / 2
+                    ),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn congestion_control(name: &str, error: io::Error) -> io::Error {
+    let cure = match error.kind() {
+        io::ErrorKind::NotFound => {
+            "; `cat /proc/sys/net/ipv4/tcp_available_congestion_control` lists those at hand, `modprobe tcp_NAME` and \
+             `airtcpd cc load NAME` add others"
+        }
+        _ => "",
+    };
+    io::Error::new(error.kind(), format!("the congestion control `{name}`: {error}{cure}"))
+}
+
+/// What the kernel may come to hold for a socket, both ways, in bytes.
+pub fn room(socket: impl AsFd) -> u64 {
+    let socket = &socket.as_fd();
+    let of = |found: nix::Result<usize>| found.unwrap_or(0) as u64;
+    of(getsockopt(socket, sockopt::RcvBuf)) + of(getsockopt(socket, sockopt::SndBuf))
+}
+
+/// Keeps the buffers as long as they are, or lets the kernel find their length again (since Linux 5.14).
+pub fn keep_buffers(socket: impl AsFd, kept: bool) {
+    // An older kernel goes on finding it.
+    let _ = setsockopt(&socket.as_fd(), BufferLock, &if kept { LOCK_BOTH } else { 0 });
+}
+
+/// The error that has ended a connection.
+pub fn error(socket: impl AsFd) -> Option<io::Error> {
+    let code = getsockopt(&socket.as_fd(), sockopt::SocketError).unwrap_or(0);
+    (code != 0).then(|| io::Error::from_raw_os_error(code))
+}
+
+/// Has everything been sent and acknowledged, both ways?
+pub fn is_closed(socket: impl AsFd) -> bool {
+    getsockopt(&socket.as_fd(), Info).is_ok_and(|info| info.tcpi_state == TCP_CLOSE)
+}
+
+/// Has a close before the connection's end be a RST, whatever closes it, be it the death of this process: a FIN would say
+/// that all of the other end's data has come.
+///
+/// # Errors
+/// The kernel's.
+pub fn reset_at_close(socket: impl AsFd) -> io::Result<()> {
+    let now = libc::linger { l_onoff: 1, l_linger: 0 };
+    Ok(setsockopt(&socket.as_fd(), sockopt::Linger, &now)?)
+}

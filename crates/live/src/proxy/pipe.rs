@@ -1,0 +1,100 @@
+//! Pipes, through which the kernel moves data from one socket to another without a copy.
+//!
+//! A way holds a pipe only while something is in it: as many exist as ways have a receiver that takes no more.
+
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, OFlag, SpliceFFlags, fcntl, splice};
+use nix::unistd::pipe2;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+/// Bytes. As a slot takes no more than one packet's part, it is full long before where packets come one by one.
+const PIPE_BYTES: usize = 256 << 10;
+
+/// Such as are kept when nothing is in them.
+const SPARE: usize = 16;
+
+pub struct Pipe {
+    out: OwnedFd,
+    into: OwnedFd,
+    /// Bytes in it.
+    held: usize,
+}
+
+/// What came of moving data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Moved {
+    Bytes(usize),
+    /// No more can be moved now.
+    Nothing,
+    End,
+}
+
+impl Pipe {
+    fn new() -> io::Result<Pipe> {
+        let (out, into) = pipe2(OFlag::O_CLOEXEC | OFlag::O_NONBLOCK)?;
+        // Beyond `fs.pipe-user-pages-soft` they stay short, which is slower, and works.
+        let _ = fcntl(&into, FcntlArg::F_SETPIPE_SZ(PIPE_BYTES as i32));
+        Ok(Pipe { out, into, held: 0 })
+    }
+
+    pub fn held(&self) -> usize {
+        self.held
+    }
+
+    /// Takes in what has come at `socket`. The pipe must be empty.
+    ///
+    /// # Errors
+    /// What has ended the connection.
+    pub fn fill(&mut self, socket: impl AsFd) -> io::Result<Moved> {
+        let moved = transfer(socket, &self.into, PIPE_BYTES)?;
+        if let Moved::Bytes(bytes) = moved {
+            self.held += bytes;
+        }
+        Ok(moved)
+    }
+
+    /// Hands on what it holds.
+    ///
+    /// # Errors
+    /// What has ended the connection.
+    pub fn drain(&mut self, socket: impl AsFd) -> io::Result<Moved> {
+        let moved = transfer(&self.out, socket, self.held)?;
+        if let Moved::Bytes(bytes) = moved {
+            self.held -= bytes;
+        }
+        Ok(moved)
+    }
+}
+
+fn transfer(from: impl AsFd, to: impl AsFd, most: usize) -> io::Result<Moved> {
+    let flags = SpliceFFlags::SPLICE_F_MOVE | SpliceFFlags::SPLICE_F_NONBLOCK;
+    loop {
+        return match splice(&from, None, &to, None, most, flags) {
+            Ok(0) => Ok(Moved::End),
+            Ok(bytes) => Ok(Moved::Bytes(bytes)),
+            Err(Errno::EINTR) => continue,
+            Err(Errno::EAGAIN) => Ok(Moved::Nothing),
+            Err(error) => Err(error.into()),
+        };
+    }
+}
+
+/// The spare ones.
+#[derive(Default)]
+pub struct Pipes(Vec<Pipe>);
+
+impl Pipes {
+    /// # Errors
+    /// The kernel's: too many open files.
+    pub fn take(&mut self) -> io::Result<Pipe> {
+        self.0.pop().map_or_else(Pipe::new, Ok)
+    }
+
+    /// One with something in it, or one too many, goes.
+    pub fn give_back(&mut self, pipe: Pipe) {
+        if pipe.held == 0 && self.0.len() < SPARE {
+            self.0.push(pipe);
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Two connections that stand for one.
+
+use super::config::{Config, Side};
+use super::listeners::Listener;
+use super::options;
+use super::pipe::Pipes;
+use super::way::{End, Failure, Way};
+use nix::errno::Errno;
+use nix::sys::epoll::EpollFlags;
+use nix::sys::socket::{
+    AddressFamily, SockFlag, SockType, SockaddrStorage, bind, connect, setsockopt, socket, sockopt,
+};
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+/// Indices of its ends.
+pub const CLIENT: usize = 0;
+pub const SERVER: usize = 1;
+
+pub struct Relay {
+    /// The client's, who has connected, and the server's, to whom the proxy connects.
+    pub ends: [End; 2],
+    /// From the client, and from the server.
+    ways: [Way; 2],
+    clients: Side,
+    /// Tells it from others that come to have the same place.
+    pub serial: u64,
+    pub is_connecting: bool,
+    /// Bytes that its buffers may come to hold, when it was last looked.
+    pub room: u64,
+    /// Something has moved since.
+    pub has_moved: bool,
+    pub addresses: [SocketAddr; 2],
+}
+
+/// What a turn has come to.
+#[derive(Debug)]
+pub enum Outcome {
+    Waits,
+    /// There is more that could be done now.
+    Goes,
+    Completed,
+    /// The end of this side is gone, and why.
+    Lost(Side, io::Error),
+    Unreachable(io::Error),
+    Refused(io::Error),
+}
+
+/// Bytes that a turn has handed to each end.
+pub type Handed = [u64; 2];
+
+impl Relay {
+    /// Begins to connect to where a client wants.
+    ///
+    /// # Errors
+    /// The kernel's. The client is told by a RST.
+    pub fn open(client: TcpStream, listener: &Listener, config: &Config, serial: u64) -> io::Result<Relay> {
+        options::reset_at_close(&client)?;
+        let peer = client.peer_addr()?;
+        let to = listener.to.map_or_else(|| client.local_addr(), Ok)?;
+        if listener.to.is_none() && to == listener.address {
+            return Err(io::Error::new(io::ErrorKind::AddrNotAvailable, "it is the proxy's own address"));
+        }
+        client.set_nonblocking(true)?;
+        options::tune(&client, config.tuning(listener.clients))?;
+        let server = server(to, listener.to.is_none().then_some(peer))?;
+        options::reset_at_close(&server)?;
+        options::tune(&server, config.tuning(listener.clients.other()))?;
+        match connect(server.as_raw_fd(), &SockaddrStorage::from(to)) {
+            Ok(()) | Err(Errno::EINPROGRESS) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let end = |socket| End { socket, readable: false, writable: false };
+        Ok(Relay {
+            ends: [end(client.into()), end(server)],
+            ways: Default::default(),
+            clients: listener.clients,
+            serial,
+            is_connecting: true,
+            room: 0,
+            has_moved: true,
+            addresses: [peer, to],
+        })
+    }
+
+    /// The side on which an end is.
+    pub fn side(&self, end: usize) -> Side {
+        if end == CLIENT { self.clients } else { self.clients.other() }
+    }
+
+    /// Takes in what epoll tells of an end.
+    pub fn handle(&mut self, end: usize, flags: EpollFlags) {
+        let over = EpollFlags::EPOLLERR | EpollFlags::EPOLLHUP;
+        let [incoming, outgoing] = [EpollFlags::EPOLLIN | EpollFlags::EPOLLRDHUP, EpollFlags::EPOLLOUT];
+        self.ends[end].readable |= flags.intersects(incoming | over);
+        self.ends[end].writable |= flags.intersects(outgoing | over);
+    }
+
+    /// Does what can be done now.
+    pub fn go_on(&mut self, pipes: &mut Pipes) -> (Outcome, Handed) {
+        let mut handed = [0; 2];
+        for end in [CLIENT, SERVER] {
+            if let Some(error) = options::error(&self.ends[end].socket) {
+                return (self.lost(end, error), handed);
+            }
+        }
+        if self.is_connecting {
+            if !self.ends[SERVER].writable {
+                return (Outcome::Waits, handed);
+            }
+            self.is_connecting = false;
+        }
+        let mut goes = false;
+        for from in [CLIENT, SERVER] {
+            let [client, server] = &mut self.ends;
+            let (sender, receiver) = if from == CLIENT { (client, server) } else { (server, client) };
+            match self.ways[from].pump(sender, receiver, pipes) {
+                Ok(turn) => {
+                    handed[1 - from] += turn.bytes;
+                    goes |= turn.is_cut;
+                }
+                Err(failure) => return (self.failed(from, failure), handed),
+            }
+        }
+        self.has_moved |= handed != [0; 2];
+        (if goes { Outcome::Goes } else { self.rest() }, handed)
+    }
+
+    /// Lets go of both connections; an end that has not closed its one is told by a RST.
+    pub fn release(mut self, pipes: &mut Pipes) {
+        self.ways.iter_mut().for_each(|way| way.release(pipes));
+    }
+
+    /// What its buffers may come to hold now.
+    pub fn measure(&self) -> u64 {
+        let held: usize = self.ways.iter().map(Way::held).sum();
+        self.ends.iter().map(|end| options::room(&end.socket)).sum::<u64>() + held as u64
+    }
+
+    pub fn keep_buffers(&self, kept: bool) {
+        self.ends.iter().for_each(|end| options::keep_buffers(&end.socket, kept));
+    }
+
+    /// Nothing can be moved: is it over?
+    fn rest(&self) -> Outcome {
+        let is_over = self.ways.iter().all(Way::is_shut);
+        match is_over && self.ends.iter().all(|end| options::is_closed(&end.socket)) {
+            true => Outcome::Completed,
+            false => Outcome::Waits,
+        }
+    }
+
+    fn failed(&self, from: usize, failure: Failure) -> Outcome {
+        match failure {
+            Failure::Sender(error) => self.lost(from, error),
+            Failure::Receiver(error) => self.lost(1 - from, error),
+            Failure::Host(error) => Outcome::Refused(error),
+        }
+    }
+
+    fn lost(&self, end: usize, error: io::Error) -> Outcome {
+        match end == SERVER && self.is_connecting {
+            true => Outcome::Unreachable(error),
+            false => Outcome::Lost(self.side(end), error),
+        }
+    }
+}
+
+/// A socket that connects as `client` would, if there is one.
+fn server(to: SocketAddr, client: Option<SocketAddr>) -> io::Result<OwnedFd> {
+    let family = if to.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
+    let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
+    let server = socket(family, SockType::Stream, flags, None)?;
+    if let Some(client) = client {
+        options::be_transparent(&server)?;
+        // The client may have the same port for connections to others.
+        setsockopt(&server, sockopt::ReuseAddr, &true)?;
+        bind(server.as_raw_fd(), &SockaddrStorage::from(client))?;
+    }
+    Ok(server)
+}

@@ -1,0 +1,75 @@
+//! What brings others' connections to a transparent proxy: a table of nft, and a policy route that delivers here what it marks.
+//!
+//! Both end with the process: the [`Table`] by itself, the policy route by its record in
+//! [`leftovers`](crate::namespace::leftovers).
+
+use super::config::Side;
+use super::listeners::Listener;
+use crate::namespace::divert;
+use crate::namespace::leftovers::{Change, Record};
+use crate::namespace::nft::Table;
+use std::fmt::Write as _;
+use std::{io, process};
+
+/// Of packets that are the proxy's, and of the table that delivers them here: "airt" in ASCII.
+pub const MARK: u32 = 0x6169_7274;
+
+/// Last as long as this value.
+pub struct Rules {
+    table: Table,
+    _route: Record,
+}
+
+impl Rules {
+    /// In the network namespace of the calling thread: has `listeners` take connections that come in by the interface
+    /// `wireless`, or are routed out of it, for one of `ports` or, if there are none, for any.
+    ///
+    /// # Errors
+    /// nft is missing or does not take the table; the kernel's.
+    pub fn install(wireless: &str, ports: &[u16], listeners: &[Listener]) -> io::Result<Rules> {
+        let route = Record::of(Change::Divert(MARK))?;
+        divert::add(MARK)?;
+        let table = Table::make(&name(), &chains(wireless, ports, listeners))?;
+        Ok(Rules { table, _route: route })
+    }
+
+    /// From now on connections are let pass. Those that have been taken stay.
+    pub fn take_no_more(&mut self) {
+        self.table.tell(&format!("flush chain {} take", name()));
+    }
+}
+
+fn name() -> String {
+    format!("inet airtcp_proxy_{}", process::id())
+}
+
+/// Only a SYN that is for somebody else is taken: a connection that began before the proxy did is let alone.
+fn chains(wireless: &str, ports: &[u16], listeners: &[Listener]) -> String {
+    let ports = match ports {
+        [] => String::new(),
+        ports => {
+            let ports: Vec<_> = ports.iter().map(u16::to_string).collect();
+            format!("tcp dport {{ {} }} ", ports.join(", "))
+        }
+    };
+    let mut takes = String::new();
+    for listener in listeners {
+        let place = match listener.clients {
+            Side::Wireless => format!("iifname \"{wireless}\""),
+            Side::Wired => format!("fib daddr oifname \"{wireless}\""),
+        };
+        let (family, way) = if listener.address.is_ipv4() { ("ipv4", "ip") } else { ("ipv6", "ip6") };
+        let _ = write!(
+            takes,
+            "meta nfproto {family} meta l4proto tcp {ports}{place} tproxy {way} to {} meta mark set {MARK:#x} accept; ",
+            listener.address
+        );
+    }
+    format!(
+        "chain take {{ {takes}}}; \
+         chain divert {{ type filter hook prerouting priority mangle; \
+         meta l4proto != tcp return; fib daddr type local return; \
+         tcp flags & (fin | syn | rst | ack) == syn jump take; \
+         socket transparent 1 socket wildcard 0 meta mark set {MARK:#x} accept; }};"
+    )
+}

@@ -1,0 +1,43 @@
+//! What epoll is told about.
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Token {
+    Stop,
+    /// By its index.
+    Listener(usize),
+    /// The end of a relay, by the relay's place and the end's index.
+    End(usize, usize),
+}
+
+impl Token {
+    pub fn pack(self) -> u64 {
+        match self {
+            Token::Stop => 0,
+            Token::Listener(index) => (index as u64) << 2 | 1,
+            Token::End(place, end) => (place as u64) << 2 | 2 | end as u64,
+        }
+    }
+
+    pub fn unpack(word: u64) -> Token {
+        let index = (word >> 2) as usize;
+        match word & 3 {
+            0 => Token::Stop,
+            1 => Token::Listener(index),
+            kind => Token::End(index, kind as usize & 1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_one_token() {
+        for token in
+            [Token::Stop, Token::Listener(3), Token::End(0, 0), Token::End(7, 1), Token::End(1 << 40, 0)]
+        {
+            assert_eq!(Token::unpack(token.pack()), token);
+        }
+    }
+}
