@@ -1,7 +1,7 @@
 //! A policy route by which what bears a mark is delivered on this host, whatever its destination, in the network namespace
 //! of the calling thread.
 
-use super::netlink::{LOOPBACK, Netlink};
+use airtcp_kernel::netlink::{LOOPBACK, Netlink};
 use netlink_packet_route::route::{
     RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
 };

@@ -75,6 +75,30 @@ pub struct Limits {
     pub drain: Dur,
 }
 
+impl fmt::Display for Entrance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Entrance::Transparent { wireless, ports } if ports.is_empty() => {
+                write!(f, "transparent at {wireless}")
+            }
+            Entrance::Transparent { wireless, ports } => {
+                write!(f, "transparent at {wireless}, for the ports {ports:?}")
+            }
+            Entrance::Fixed { listen, to, clients } => {
+                write!(f, "from {listen} ({clients}) to {to} ({})", clients.other())
+            }
+        }
+    }
+}
+
+impl fmt::Display for Tuning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.congestion_control.as_deref().unwrap_or("the kernel's congestion control"))?;
+        self.buffer.map_or(Ok(()), |buffer| write!(f, ", buffers of {buffer}"))?;
+        self.keepalive.map_or(Ok(()), |silence| write!(f, ", keepalive after {silence}"))
+    }
+}
+
 impl Default for Limits {
     fn default() -> Limits {
         Limits {

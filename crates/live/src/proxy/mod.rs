@@ -14,10 +14,13 @@ mod budget;
 mod config;
 mod connecting;
 mod counters;
+pub mod daemon;
+mod desk;
 mod listeners;
 mod options;
 mod pipe;
 mod relay;
+mod rights;
 mod rules;
 mod serve;
 mod stop;
@@ -26,7 +29,9 @@ mod way;
 
 pub use config::{Config, Entrance, Limits, Side, Tuning};
 pub use counters::{Counter, Counters};
+pub use desk::{MetricsAddress, statuses};
 pub use listeners::Listener;
+pub use rights::allow_files;
 pub use rules::{MARK, Rules};
 pub use serve::serve;
 pub use stop::{Stop, Stopper, Urgency};
@@ -57,7 +62,7 @@ impl Proxy {
 }
 
 /// Sets a proxy up in the network namespace of the calling thread, and serves until it is told to stop. It takes the rights
-/// of root (CAP_NET_ADMIN) and up to six open files a connection.
+/// of root (CAP_NET_ADMIN) and up to six open files a connection: see [`allow_files`].
 ///
 /// # Errors
 /// Those of [`Proxy::set_up`] and [`serve`].

@@ -70,6 +70,6 @@ fn chains(wireless: &str, ports: &[u16], listeners: &[Listener]) -> String {
          chain divert {{ type filter hook prerouting priority mangle; \
          meta l4proto != tcp return; fib daddr type local return; \
          tcp flags & (fin | syn | rst | ack) == syn jump take; \
-         socket transparent 1 socket wildcard 0 meta mark set {MARK:#x} accept; }};"
+         socket transparent 1 meta mark set {MARK:#x} accept; }};"
     )
 }

@@ -5,6 +5,7 @@ mod doctor;
 mod filter;
 mod input;
 mod link;
+mod proxy;
 mod rto;
 mod run;
 
@@ -26,6 +27,7 @@ enum Command {
     Cc(cc::Options),
     Filter(filter::Options),
     Rto(rto::Options),
+    Proxy(proxy::Options),
     Run(run::Options),
     Doctor(doctor::Options),
 }
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
         Command::Cc(options) => cc::run(options),
         Command::Filter(options) => filter::run(&options),
         Command::Rto(options) => rto::run(options),
+        Command::Proxy(options) => proxy::run(options),
         Command::Run(options) => run::run(options),
         Command::Doctor(options) => doctor::run(options),
     };

@@ -1,0 +1,28 @@
+//! `airtcpd proxy clean`.
+
+use airtcp_live::namespace::leftovers;
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  airtcpd proxy clean
+
+A proxy undoes what it has set up, and a killed one mostly, too: the kernel takes its table of nft along. What stays is a
+policy route, which this undoes; the next start of any airtcpd daemon would do so as well. Run it in the network namespace
+of the proxy.";
+
+/// Undo what killed proxies have left
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Options {}
+
+pub fn run(_options: &Options) -> anyhow::Result<ExitCode> {
+    let undone = leftovers::clean()?;
+    if undone.is_empty() {
+        println!("nothing was left");
+    }
+    for change in undone {
+        println!("undone: {change}");
+    }
+    Ok(ExitCode::SUCCESS)
+}

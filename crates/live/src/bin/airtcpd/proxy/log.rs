@@ -1,0 +1,21 @@
+//! What a daemon says while it runs.
+
+use clap::ValueEnum;
+use std::io::{self, IsTerminal};
+use tracing::Level;
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Text,
+    Json,
+}
+
+/// To stderr; a line for each connection as well, if it is `verbose`.
+pub fn begin(format: Format, verbose: bool) {
+    let level = if verbose { Level::DEBUG } else { Level::INFO };
+    let log = tracing_subscriber::fmt().with_writer(io::stderr).with_max_level(level).with_target(false);
+    match format {
+        Format::Text => log.with_ansi(io::stderr().is_terminal()).init(),
+        Format::Json => log.json().flatten_event(true).init(),
+    }
+}

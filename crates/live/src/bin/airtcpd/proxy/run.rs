@@ -1,0 +1,206 @@
+//! `airtcpd proxy run`.
+
+use super::log;
+use airtcp_live::namespace::leftovers;
+use airtcp_live::proxy::{Config, Entrance, Limits, MetricsAddress, Side, Tuning, allow_files, daemon};
+use airtcp_wire::Dur;
+use airtcp_wire::human::{self, Bytes};
+use clap::{ArgGroup, ValueEnum};
+use serde_json::json;
+use std::net::SocketAddr;
+use std::process::{self, ExitCode};
+
+const EXAMPLES: &str = "\
+Examples:
+  airtcpd proxy run --wireless wlan0
+      takes the TCP connections that come in by wlan0 or go out there, and that are not this host's own
+  airtcpd proxy run --wireless wlan0 --ports 80,443 --wireless-cc bbr --memory 256MB
+  airtcpd proxy run --listen [::]:8080 --to [2001:db8::7]:80 --metrics 127.0.0.1:9464
+      without rules for packets: the server sees the proxy's address
+
+Without --listen it needs nft (nftables) and root. Only connections that begin from now on are taken. Where a firewall drops
+what comes in for this host, let in what the proxy has marked, for example
+  nft insert rule inet fw4 input meta mark 0x61697274 accept
+
+A connection has two ends again, and each is told what became of the other one: a FIN is handed on as a FIN, and the other
+way goes on; where one end resets, vanishes, or could never be reached, the other one gets a RST. A client is answered before
+its server is. Urgent data is handed on as if it were not urgent.
+
+SIGTERM, SIGINT or SIGHUP ends it: new connections pass by, those that are open may go on for --drain. A second signal ends
+it at once, with a RST to all.";
+
+/// Unless told otherwise.
+const MOST_CONNECTIONS: usize = 10_000;
+
+/// Run a proxy, until a signal ends it
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+#[command(group(ArgGroup::new("entrance").args(["wireless", "listen"]).required(true)))]
+pub struct Options {
+    /// The interface behind which the mobile hosts are: be transparent there
+    #[arg(long, value_name = "IFACE", value_parser = interface)]
+    wireless: Option<String>,
+
+    /// Take connections to these ports alone, for example 80,443 [default: all]
+    #[arg(long, value_name = "PORTS", value_delimiter = ',', requires = "wireless")]
+    ports: Vec<u16>,
+
+    /// Take connections to this address instead
+    #[arg(long, value_name = "ADDRESS", requires = "to")]
+    listen: Option<SocketAddr>,
+
+    /// Where those go on to
+    #[arg(long, value_name = "ADDRESS", requires = "listen")]
+    to: Option<SocketAddr>,
+
+    /// The side on which those are that connect to --listen
+    #[arg(long, value_enum, default_value_t = Clients::Wired, requires = "listen")]
+    clients: Clients,
+
+    /// The congestion control towards the mobile hosts, of the kernel or of `airtcpd cc` [default: the kernel's]
+    #[arg(long, value_name = "NAME")]
+    wireless_cc: Option<String>,
+
+    /// The congestion control on the wired side [default: the kernel's]
+    #[arg(long, value_name = "NAME")]
+    wired_cc: Option<String>,
+
+    /// How long each buffer of a wireless connection is [default: what the kernel finds]
+    #[arg(long, value_name = "SIZE", value_parser = human::parse::<Bytes>)]
+    wireless_buffer: Option<Bytes>,
+
+    /// How long each buffer of a wired connection is [default: what the kernel finds]
+    #[arg(long, value_name = "SIZE", value_parser = human::parse::<Bytes>)]
+    wired_buffer: Option<Bytes>,
+
+    /// Ask an end that is silent for so long whether it is still there [default: the kernel's, two hours]
+    #[arg(long, value_name = "TIME", value_parser = human::parse::<Dur>)]
+    keepalive: Option<Dur>,
+
+    /// What all buffers may come to hold, the kernel's included: then they grow no more, and new connections wait
+    #[arg(long, value_name = "SIZE", value_parser = memory, default_value = "1GB")]
+    memory: Bytes,
+
+    /// Connections at once; others wait [default: 10000, or as many as it may open files for]
+    #[arg(long, value_name = "COUNT", value_parser = count)]
+    connections: Option<usize>,
+
+    /// Connections whose server has not answered yet; the eldest gives way to more
+    #[arg(long, value_name = "COUNT", default_value_t = 1_000, value_parser = count)]
+    connecting: usize,
+
+    /// How long a server may take to answer
+    #[arg(long, value_name = "TIME", value_parser = human::parse::<Dur>, default_value = "30s")]
+    connect_timeout: Dur,
+
+    /// How long open connections may go on when it is told to end
+    #[arg(long, value_name = "TIME", value_parser = human::parse::<Dur>, default_value = "30s")]
+    drain: Dur,
+
+    /// Tell Prometheus: 127.0.0.1:PORT, [::1]:PORT, or the path of a UNIX socket
+    #[arg(long, value_name = "ADDRESS")]
+    metrics: Option<MetricsAddress>,
+
+    /// How to write what happens to stderr
+    #[arg(long, value_enum, default_value_t = log::Format::Text)]
+    log: log::Format,
+
+    /// Write a line for each connection, too
+    #[arg(long)]
+    verbose: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Clients {
+    Wireless,
+    Wired,
+}
+
+pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
+    leftovers::clean_up();
+    log::begin(options.log, options.verbose);
+    let config = options.config()?;
+    let about = json!({
+        "pid": process::id(),
+        "proxy": config.entrance.to_string(),
+        "wireless": config.wireless.to_string(),
+        "wired": config.wired.to_string(),
+        "memory_bytes": config.limits.memory.0,
+        "connections": config.limits.connections,
+        "connecting": config.limits.connecting,
+    });
+    tracing::info!(wireless = %config.wireless, wired = %config.wired, "{}", config.entrance);
+    daemon::run(&config, options.metrics.as_ref(), about)
+}
+
+impl Options {
+    fn config(&self) -> anyhow::Result<Config> {
+        let entrance = match (&self.wireless, self.listen.zip(self.to)) {
+            (_, Some((listen, to))) => Entrance::Fixed { listen, to, clients: self.clients.into() },
+            (wireless, None) => {
+                let wireless = wireless.clone().unwrap_or_default();
+                Entrance::Transparent { wireless, ports: self.ports.clone() }
+            }
+        };
+        let tuning = |congestion_control: &Option<String>, buffer| Tuning {
+            congestion_control: congestion_control.clone(),
+            buffer,
+            keepalive: self.keepalive,
+        };
+        Ok(Config {
+            entrance,
+            wireless: tuning(&self.wireless_cc, self.wireless_buffer),
+            wired: tuning(&self.wired_cc, self.wired_buffer),
+            limits: Limits {
+                memory: self.memory,
+                connections: self.connections()?,
+                connecting: self.connecting,
+                connect_timeout: self.connect_timeout,
+                drain: self.drain,
+            },
+        })
+    }
+
+    fn connections(&self) -> anyhow::Result<usize> {
+        let allowed = allow_files(self.connections.unwrap_or(MOST_CONNECTIONS))?;
+        match self.connections {
+            Some(wanted) if allowed < wanted => anyhow::bail!(
+                "--connections {wanted} is more than this process may open files for: raise `ulimit -Hn`, or let it be {allowed}"
+            ),
+            _ => Ok(allowed),
+        }
+    }
+}
+
+impl From<Clients> for Side {
+    fn from(clients: Clients) -> Side {
+        match clients {
+            Clients::Wireless => Side::Wireless,
+            Clients::Wired => Side::Wired,
+        }
+    }
+}
+
+/// It becomes part of a rule of nft.
+fn interface(text: &str) -> Result<String, String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-@:".contains(c);
+    match (1..=15).contains(&text.len()) && text.chars().all(is_plain) {
+        true => Ok(text.to_owned()),
+        false => Err("an interface's name has 1 to 15 letters, digits, or . _ - @ :".to_owned()),
+    }
+}
+
+fn memory(text: &str) -> Result<Bytes, String> {
+    let bytes: Bytes = human::parse(text).map_err(|error| error.to_string())?;
+    match bytes.0 >= 1_000_000 {
+        true => Ok(bytes),
+        false => Err("1MB at least, which one connection takes".to_owned()),
+    }
+}
+
+fn count(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(count @ 1..=1_000_000) => Ok(count),
+        _ => Err("from 1 to 1000000".to_owned()),
+    }
+}

@@ -1,0 +1,71 @@
+//! What a proxy may do, and what it gives up.
+
+use super::config::Config;
+use caps::{CapSet, Capability};
+use nix::sys::prctl;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use nix::unistd::{Gid, Uid, geteuid, setgroups, setresgid, setresuid};
+use std::{fs, io};
+
+/// User and group 65534, which own nothing.
+const NOBODY: u32 = 65_534;
+
+/// Of a connection: two sockets, and a pipe each way.
+const FILES_A_CONNECTION: u64 = 6;
+const OTHER_FILES: u64 = 64;
+
+const ALLOWED: &str = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
+
+/// Lets this process open as many files as `connections` take. Answers how many connections it can have, if that is fewer.
+///
+/// # Errors
+/// The kernel's.
+pub fn allow_files(connections: usize) -> io::Result<usize> {
+    let needed = connections as u64 * FILES_A_CONNECTION + OTHER_FILES;
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    if soft >= needed || setrlimit(Resource::RLIMIT_NOFILE, needed, hard.max(needed)).is_ok() {
+        return Ok(connections);
+    }
+    setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?;
+    Ok((hard.saturating_sub(OTHER_FILES) / FILES_A_CONNECTION) as usize)
+}
+
+/// Becomes nobody, if this process is root's, and gives up all capabilities that serving does not take. Call it while there is
+/// one thread.
+///
+/// # Errors
+/// The kernel's.
+pub fn give_up(config: &Config) -> anyhow::Result<()> {
+    let kept = kept(config)?;
+    prctl::set_keepcaps(true)?;
+    if geteuid().is_root() {
+        let (user, group) = (Uid::from_raw(NOBODY), Gid::from_raw(NOBODY));
+        setgroups(&[])?;
+        setresgid(group, group, group)?;
+        setresuid(user, user, user)?;
+    }
+    prctl::set_keepcaps(false)?;
+    let permitted = caps::read(None, CapSet::Permitted)?;
+    let kept: caps::CapsHashSet = kept.into_iter().filter(|kept| permitted.contains(kept)).collect();
+    caps::clear(None, CapSet::Inheritable)?;
+    caps::set(None, CapSet::Effective, &kept)?;
+    caps::set(None, CapSet::Permitted, &kept)?;
+    prctl::set_no_new_privs()?;
+    Ok(())
+}
+
+fn kept(config: &Config) -> io::Result<Vec<Capability>> {
+    let mut kept = Vec::new();
+    if config.is_transparent() {
+        // To have an address that is a client's, and a port below 1024.
+        kept.extend([Capability::CAP_NET_RAW, Capability::CAP_NET_BIND_SERVICE]);
+    }
+    let allowed = fs::read_to_string(ALLOWED)?;
+    let is_allowed = |name: &String| allowed.split_whitespace().any(|allowed| allowed == name);
+    let wanted = [&config.wireless, &config.wired].map(|tuning| tuning.congestion_control.as_ref());
+    if !wanted.into_iter().flatten().all(is_allowed) {
+        // The kernel lets nobody else choose it.
+        kept.push(Capability::CAP_NET_ADMIN);
+    }
+    Ok(kept)
+}
