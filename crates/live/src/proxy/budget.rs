@@ -1,43 +1,46 @@
 //! The bound on all buffers.
 //!
 //! The kernel lets the buffers of a connection grow as its path asks for. What they may come to hold is looked up while
-//! something moves. Three quarters of the memory are for that: when they are promised, buffers stay as long as they are. The
-//! rest is for new connections, which wait when it is gone.
+//! something moves. Half of the memory is for that; a connection that comes when it is promised gets a share of the other half,
+//! which is cut so that as many connections as are allowed have one. At three quarters all buffers stay as long as they are.
 
-/// What a connection asks for at first, until one was seen.
-const FRESH_BYTES: u64 = 512 << 10;
+use super::config::Limits;
+
+/// Below it a connection crawls.
+const LEAST_SHARE_BYTES: u64 = 64 << 10;
 
 #[derive(Debug)]
 pub struct Budget {
     limit: u64,
     promised: u64,
-    /// What a connection that has just been opened asks for.
-    fresh: u64,
+    share: u64,
     are_kept: bool,
 }
 
 impl Budget {
-    pub fn new(limit: u64) -> Budget {
-        Budget { limit, promised: 0, fresh: FRESH_BYTES, are_kept: false }
+    pub fn new(limits: &Limits) -> Budget {
+        let limit = limits.memory.0;
+        let share = (limit / 2 / limits.connections.max(1) as u64).max(LEAST_SHARE_BYTES);
+        Budget { limit, promised: 0, share, are_kept: false }
     }
 
     pub fn promised(&self) -> u64 {
         self.promised
     }
 
-    /// Is there room for one more connection? For the first one there is.
+    /// Is there room for one more connection?
     pub fn has_room(&self) -> bool {
-        self.promised == 0 || self.promised + self.fresh <= self.limit
+        self.promised + self.share <= self.limit
+    }
+
+    /// What a new connection may have, if not what the kernel finds.
+    pub fn share(&self) -> Option<u64> {
+        (self.promised >= self.limit / 2).then_some(self.share)
     }
 
     /// Are buffers to stay as long as they are?
     pub fn are_kept(&self) -> bool {
         self.are_kept
-    }
-
-    pub fn handle_new(&mut self, room: u64) {
-        self.fresh = room;
-        self.promised += room;
     }
 
     pub fn handle_change(&mut self, before: u64, now: u64) {
@@ -59,25 +62,27 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use airtcp_wire::human::Bytes;
 
     #[test]
     fn buffers_grow_into_three_quarters_and_new_connections_have_the_rest() {
-        let mut budget = Budget::new(1000);
-        assert!(budget.has_room());
-        budget.handle_new(100);
-        budget.handle_change(100, 749);
-        assert_eq!(budget.judge(), None);
-        budget.handle_change(749, 750);
+        let limits = Limits { memory: Bytes(8_000_000), connections: 10, ..Limits::default() };
+        let mut budget = Budget::new(&limits);
+        assert!(budget.has_room() && budget.share().is_none());
+        budget.handle_change(0, 5_999_999);
+        assert_eq!((budget.judge(), budget.share()), (None, Some(400_000)));
+        budget.handle_change(5_999_999, 6_000_000);
         assert_eq!((budget.judge(), budget.judge()), (Some(true), None));
-        budget.handle_new(125);
-        assert!(budget.has_room());
-        budget.handle_new(125);
-        assert!(!budget.has_room() && budget.promised() == 1000);
-        budget.handle_change(400, 0);
+        for _ in 0..5 {
+            assert!(budget.has_room());
+            budget.handle_change(0, 400_000);
+        }
+        assert!(!budget.has_room() && budget.promised() == 8_000_000);
+        budget.handle_change(3_500_000, 0);
         assert_eq!(budget.judge(), None);
-        budget.handle_change(100, 0);
+        budget.handle_change(500_000, 0);
         assert_eq!(budget.judge(), Some(false));
-        budget.handle_change(9999, 0);
+        budget.handle_change(u64::MAX / 2, 0);
         assert_eq!(budget.promised(), 0);
     }
 }

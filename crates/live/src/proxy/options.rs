@@ -41,13 +41,23 @@ pub fn tune(socket: impl AsFd, tuning: &Tuning) -> io::Result<()> {
         let set = setsockopt(socket, sockopt::TcpCongestion, &OsString::from(name));
         set.map_err(|error| congestion_control(name, error.into()))?;
     }
-    if let Some(buffer) = tuning.buffer {
-        // The kernel doubles it, for what it needs itself.
-        let half = (buffer.0 / 2) as usize;
-        setsockopt(socket, sockopt::SndBuf, &half)?;
-        setsockopt(socket, sockopt::RcvBuf, &half)?;
+    tuning.buffer.map_or(Ok(()), |buffer| set_buffers(socket, buffer.0))
+}
+
+/// The kernel doubles what it is told, for what it needs itself.
+fn set_buffers(socket: &impl AsFd, bytes: u64) -> io::Result<()> {
+    let half = (bytes / 2) as usize;
+    setsockopt(socket, sockopt::SndBuf, &half)?;
+    Ok(setsockopt(socket, sockopt::RcvBuf, &half)?)
+}
+
+/// Lets each buffer be no longer than so many bytes.
+pub fn limit_buffers(socket: impl AsFd, bytes: u64) {
+    let socket = &socket.as_fd();
+    if room(socket) > 2 * bytes {
+        // The kernel never refuses a shorter one.
+        let _ = set_buffers(socket, bytes);
     }
-    Ok(())
 }
 
 /// Whether this host does what `config` asks for.

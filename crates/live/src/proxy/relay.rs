@@ -138,6 +138,11 @@ impl Relay {
         self.ends.iter().map(|end| options::room(&end.socket)).sum::<u64>() + held as u64
     }
 
+    /// Lets all its buffers together be no longer than so many bytes.
+    pub fn limit_buffers(&self, bytes: u64) {
+        self.ends.iter().for_each(|end| options::limit_buffers(&end.socket, bytes / 4));
+    }
+
     pub fn keep_buffers(&self, kept: bool) {
         self.ends.iter().for_each(|end| options::keep_buffers(&end.socket, kept));
     }

@@ -92,7 +92,7 @@ impl<'a> Server<'a> {
             connecting: Connecting::new(config.limits.connecting, config.limits.connect_timeout),
             ready: Vec::new(),
             pipes: Pipes::default(),
-            budget: Budget::new(config.limits.memory.0),
+            budget: Budget::new(&config.limits),
             has_files: true,
             is_open: true,
             look: Time::NEVER,
@@ -234,11 +234,13 @@ impl<'a> Server<'a> {
         for (end, one) in relay.ends.iter().enumerate() {
             self.epoll.add(&one.socket, EpollEvent::new(flags, Token::End(place, end).pack()))?;
         }
-        relay.room = relay.measure();
-        if self.budget.are_kept() {
+        if let Some(share) = self.budget.share() {
+            relay.limit_buffers(share);
+        } else if self.budget.are_kept() {
             relay.keep_buffers(true);
         }
-        self.budget.handle_new(relay.room);
+        relay.room = relay.measure();
+        self.budget.handle_change(0, relay.room);
         self.connecting.handle_new(relay.serial, place, self.clock.now());
         entry.insert(relay);
         Ok(())

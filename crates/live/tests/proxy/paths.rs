@@ -1,0 +1,75 @@
+//! Whatever the wireless link does to packets, every byte arrives, and both ends see each other's address.
+
+use crate::rig::{MOBILE, Rig, SERVER, SERVER_V6};
+use airtcp_live::namespace::Namespace;
+use airtcp_live::proxy::{Counter, Limits};
+use std::io::{Read, Write};
+use std::net::{IpAddr, TcpStream};
+use std::thread;
+
+const BYTES: usize = 300_000;
+
+fn data(seed: u32) -> Vec<u8> {
+    (0..BYTES as u32).map(|i| (i.wrapping_mul(2_654_435_761).wrapping_add(seed) >> 13) as u8).collect()
+}
+
+/// Both write all and end, both read to the end.
+fn exchange((client, server): (TcpStream, TcpStream)) {
+    let ends = [(&client, data(1)), (&server, data(2))];
+    let received = thread::scope(|scope| {
+        let readers = ends.each_ref().map(|(end, _)| {
+            scope.spawn(move || {
+                let mut received = Vec::new();
+                (&mut &**end).read_to_end(&mut received).map(|_| received).unwrap()
+            })
+        });
+        for (end, data) in &ends {
+            scope.spawn(move || {
+                (&mut &**end).write_all(data).unwrap();
+                end.shutdown(std::net::Shutdown::Write).unwrap();
+            });
+        }
+        readers.map(|reader| reader.join().unwrap())
+    });
+    assert!(received[0] == data(2), "what the client gets is what the server sent");
+    assert!(received[1] == data(1), "what the server gets is what the client sent");
+}
+
+fn both_ways(path: Option<&str>, servers: &[IpAddr]) {
+    let Some(rig) = Rig::new(path) else { return };
+    let proxy = rig.proxy(Limits::default());
+    let go = |from: &Namespace, to: &Namespace, address: IpAddr| {
+        let (client, server) = rig.connect(from, to, address);
+        assert_eq!(server.peer_addr().unwrap(), client.local_addr().unwrap());
+        assert_eq!(server.local_addr().unwrap(), client.peer_addr().unwrap());
+        exchange((client, server));
+    };
+    servers.iter().for_each(|&server| go(&rig.mobile, &rig.server, server));
+    go(&rig.server, &rig.mobile, MOBILE);
+    proxy.awaits(Counter::Completed, servers.len() as u64 + 1);
+    assert_eq!(proxy.get(Counter::Connections), 0);
+    let all = (BYTES * (servers.len() + 1)) as u64;
+    assert_eq!((proxy.get(Counter::BytesToWireless), proxy.get(Counter::BytesToWired)), (all, all));
+}
+
+fn link(more: &str) -> String {
+    format!("[[link]]\nname = \"air\"\nrate = \"20Mbit/s\"\ndelay = \"5ms\"\n{more}\n")
+}
+
+#[test]
+fn a_wire_for_both_families() {
+    both_ways(None, &[SERVER, SERVER_V6]);
+}
+
+#[test]
+fn losses() {
+    both_ways(Some(&link("loss = { packet = 0.01 }")), &[SERVER]);
+    both_ways(Some(&link("loss = { packet = 0.05 }")), &[SERVER]);
+}
+
+#[test]
+fn reordering_and_delay_spikes() {
+    let jitter = "jitter = { distribution = \"uniform\", low = \"0ms\", high = \"8ms\", overtaking = true }";
+    let spikes = "spikes = { every = \"300ms\", length = \"20ms\", extra = \"400ms\" }";
+    both_ways(Some(&link(&format!("{jitter}\n{spikes}"))), &[SERVER]);
+}

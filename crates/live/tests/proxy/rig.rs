@@ -1,0 +1,219 @@
+//! A mobile host, a base station and a server: three namespaces, with the emulator or nothing on the wireless link.
+
+use airtcp_live::emulate::{Clock, Control, Emulator, Framing, drive};
+use airtcp_live::namespace::{Namespace, Veth};
+use airtcp_live::proxy::{Config, Counter, Counters, Entrance, Limits, Stop, Stopper, Tuning};
+use airtcp_sim::Scenario;
+use airtcp_wire::{Dur, Time};
+use nix::sys::socket::{setsockopt, sockopt};
+use nix::sys::time::{TimeVal, TimeValLike};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::ops::ControlFlow;
+use std::os::fd::{AsFd, AsRawFd};
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+pub const MOBILE: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 1, 0, 2));
+pub const SERVER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 2, 0, 2));
+pub const SERVER_V6: IpAddr = IpAddr::V6(Ipv6Addr::new(0xfd02, 0, 0, 0, 0, 0, 0, 2));
+
+/// Nobody is there, and nobody says so.
+pub const NOBODY: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 2, 0, 99));
+
+/// The base station's interface towards the mobile host.
+pub const WIRELESS: &str = "air0";
+
+pub struct Rig {
+    pub mobile: Namespace,
+    pub base: Namespace,
+    pub server: Namespace,
+    path: Option<(Arc<AtomicBool>, JoinHandle<()>)>,
+}
+
+impl Rig {
+    /// With a wireless link that is as this scenario says; without one it is a wire. `None`, with a message, where this cannot
+    /// be.
+    pub fn new(path: Option<&str>) -> Option<Rig> {
+        if ["ip", "nft"].iter().any(|tool| Command::new(tool).arg("-V").output().is_err()) {
+            eprintln!("skipped: no ip or nft here (iproute2, nftables)");
+            return None;
+        }
+        let make = || Namespace::new().inspect_err(|error| eprintln!("skipped: {error}")).ok();
+        let mut rig = Rig { mobile: make()?, base: make()?, server: make()?, path: None };
+        rig.base.sysctl("net.ipv6.conf.default.dad_transmits", "0").unwrap();
+        match path {
+            Some(path) => rig.path = Some(rig.emulate(path)),
+            None => rig.wire(WIRELESS, &rig.mobile, 1),
+        }
+        rig.wire("wd0", &rig.server, 2);
+        for name in ["net.ipv4.conf.all.forwarding", "net.ipv6.conf.all.forwarding"] {
+            rig.base.sysctl(name, "1").unwrap();
+        }
+        rig.base.run(|| ip("neigh add 10.2.0.99 lladdr 02:00:00:00:00:99 dev wd0")).unwrap();
+        Some(rig)
+    }
+
+    fn wire(&self, name: &str, host: &Namespace, net: u8) {
+        let other = format!("/proc/{}/fd/{}", std::process::id(), host.as_fd().as_raw_fd());
+        let on_base = || {
+            ip(&format!("link add {name} type veth peer name eth0 netns {other}"));
+            ip(&format!("addr add 10.{net}.0.1/24 dev {name}"));
+            ip(&format!("addr add fd0{net}::1/64 dev {name} nodad"));
+            ip(&format!("link set {name} up"));
+        };
+        let on_host = || {
+            ip(&format!("addr add 10.{net}.0.2/24 dev eth0"));
+            ip(&format!("addr add fd0{net}::2/64 dev eth0 nodad"));
+            ip("link set eth0 up");
+            ip(&format!("route add default via 10.{net}.0.1"));
+            ip(&format!("route add default via fd0{net}::1"));
+        };
+        self.base.run(on_base).unwrap();
+        host.run(on_host).unwrap();
+    }
+
+    fn emulate(&self, path: &str) -> (Arc<AtomicBool>, JoinHandle<()>) {
+        let scenario = Scenario::load(path, "test.toml", Path::new(""), &[]).unwrap();
+        let veth = |address| Veth { name: WIRELESS, address, prefix: 24, mtu: 1500 };
+        let ends = [(&self.base, [10, 1, 0, 1]), (&self.mobile, [10, 1, 0, 2])];
+        let mut devices = ends.map(|(host, at)| veth(at.into()).make_in(host).unwrap());
+        self.mobile.run(|| ip("route add default dev air0")).unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        let theirs = Arc::clone(&stop);
+        let driver =
+            thread::spawn(move || {
+                let mut emulator = Emulator::end_to_end(&scenario, 7).with_framing(Framing::Ethernet);
+                let control = Control { stop: &theirs, deadline: Time::NEVER, every: Dur::MAX };
+                drive(&mut emulator, &mut devices, &Clock::start(), &control, |_, _, _| {
+                    ControlFlow::Continue(())
+                })
+                .unwrap();
+            });
+        (stop, driver)
+    }
+
+    /// A transparent proxy at the base station.
+    pub fn proxy(&self, limits: Limits) -> Running {
+        let entrance = Entrance::Transparent { wireless: WIRELESS.to_owned(), ports: vec![] };
+        Running::start(&self.base, &plain(entrance, limits))
+    }
+
+    /// A connection from one host to the other, through whatever is in between.
+    pub fn connect(&self, from: &Namespace, to: &Namespace, address: IpAddr) -> (TcpStream, TcpStream) {
+        let listener = listen(to, SocketAddr::new(address, 0));
+        let client = connect(from, listener.local_addr().unwrap());
+        (client, accept(&listener))
+    }
+}
+
+impl Drop for Rig {
+    fn drop(&mut self) {
+        if let Some((stop, driver)) = self.path.take() {
+            stop.store(true, Ordering::Relaxed);
+            let _ = driver.join();
+        }
+    }
+}
+
+/// Whatever goes wrong, no test waits longer.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+pub fn listen(host: &Namespace, at: SocketAddr) -> TcpListener {
+    let listener = host.run(|| TcpListener::bind(at)).unwrap().unwrap();
+    let patience = TimeVal::seconds(PATIENCE.as_secs() as i64);
+    setsockopt(&listener, sockopt::ReceiveTimeout, &patience).unwrap();
+    listener
+}
+
+pub fn accept(listener: &TcpListener) -> TcpStream {
+    patient(listener.accept().unwrap().0)
+}
+
+pub fn connect(host: &Namespace, to: SocketAddr) -> TcpStream {
+    patient(host.run(|| TcpStream::connect_timeout(&to, PATIENCE)).unwrap().unwrap())
+}
+
+fn patient(end: TcpStream) -> TcpStream {
+    end.set_read_timeout(Some(PATIENCE)).unwrap();
+    end.set_write_timeout(Some(PATIENCE)).unwrap();
+    end
+}
+
+/// With nothing that is special to either side.
+pub fn plain(entrance: Entrance, limits: Limits) -> Config {
+    Config { entrance, wireless: Tuning::default(), wired: Tuning::default(), limits }
+}
+
+/// A proxy that serves in a thread.
+pub struct Running {
+    pub counters: Arc<Counters>,
+    stopper: Stopper,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Running {
+    pub fn start(base: &Namespace, config: &Config) -> Running {
+        let counters = Arc::new(Counters::default());
+        let (stop, stopper) = Stop::new().unwrap();
+        let (theirs, config) = (Arc::clone(&counters), config.clone());
+        let start = || {
+            let (ready, is_ready) = std::sync::mpsc::channel();
+            let thread = thread::spawn(move || {
+                let proxy = airtcp_live::proxy::Proxy::set_up(&config).unwrap();
+                ready.send(()).unwrap();
+                airtcp_live::proxy::serve(&config, proxy.listeners, stop, &theirs).unwrap();
+            });
+            is_ready.recv().unwrap();
+            thread
+        };
+        let thread = base.run(start).unwrap();
+        Running { counters, stopper, thread: Some(thread) }
+    }
+
+    pub fn get(&self, counter: Counter) -> u64 {
+        self.counters.get(counter)
+    }
+
+    /// What the proxy does it does soon.
+    pub fn awaits(&self, counter: Counter, value: u64) {
+        eventually(|| self.get(counter) == value, &format!("{counter:?} is {value}"));
+    }
+
+    pub fn stop(&self) {
+        self.stopper.stop();
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop();
+        self.stop();
+        let served = self.thread.take().unwrap().join();
+        if !thread::panicking() {
+            served.unwrap();
+        }
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "the kernel works in its own time")]
+pub fn eventually(is_so: impl Fn() -> bool, what: &str) {
+    for _ in 0..1000 {
+        if is_so() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    panic!("not so: {what}");
+}
+
+/// Answers what it says.
+pub fn ip(arguments: &str) -> String {
+    let Output { status, stdout, stderr } =
+        Command::new("ip").args(arguments.split_whitespace()).output().unwrap();
+    assert!(status.success(), "ip {arguments}: {}", String::from_utf8_lossy(&stderr));
+    String::from_utf8_lossy(&stdout).into_owned()
+}
