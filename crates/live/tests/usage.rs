@@ -27,6 +27,11 @@ fn a_mistake_ends_with_status_2() {
         ("filter set lo", "--ack-threshold"),
         ("filter detach", "--all"),
         ("rto --cgroup /", "--factor <M>|--floor <FLOOR>"),
+        ("proxy run", "--wireless <IFACE>|--listen <ADDRESS>"),
+        ("proxy run --listen 127.0.0.1:1", "--to <ADDRESS>"),
+        ("proxy run --wireless wl0;drop", "an interface's name has"),
+        ("proxy run --wireless wl0 --metrics 0.0.0.0:9464", "from other hosts"),
+        ("proxy run --wireless wl0 --memory 10kB", "1MB at least"),
     ] {
         let output = airtcpd(line);
         let error = String::from_utf8_lossy(&output.stderr);
@@ -37,7 +42,7 @@ fn a_mistake_ends_with_status_2() {
 
 #[test]
 fn who_asks_for_nothing_is_shown_examples() {
-    for line in ["cc", "filter", "rto"] {
+    for line in ["cc", "filter", "rto", "proxy"] {
         let output = airtcpd(line);
         assert_eq!(output.status.code(), Some(2), "{line}");
         assert!(String::from_utf8_lossy(&output.stderr).contains("Examples:\n  airtcpd "), "{line}");
@@ -46,10 +51,11 @@ fn who_asks_for_nothing_is_shown_examples() {
 
 #[test]
 fn every_command_has_examples() {
+    let of_proxy = ["proxy run", "proxy status", "proxy clean"];
     let of_cc = ["cc load", "cc list", "cc status", "cc set", "cc unload"];
     let of_filter = ["filter attach", "filter list", "filter status", "filter set", "filter detach"];
     let others = ["link", "run", "rto", "rto status", "rto off"];
-    for command in others.into_iter().chain(of_cc).chain(of_filter) {
+    for command in others.into_iter().chain(of_cc).chain(of_filter).chain(of_proxy) {
         let help = String::from_utf8(airtcpd(&format!("{command} --help")).stdout).unwrap();
         assert!(help.contains(&format!("Examples:\n  airtcpd {command}")), "{help}");
     }

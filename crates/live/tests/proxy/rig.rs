@@ -87,7 +87,8 @@ impl Rig {
         let driver =
             thread::spawn(move || {
                 let mut emulator = Emulator::end_to_end(&scenario, 7).with_framing(Framing::Ethernet);
-                let control = Control { stop: &theirs, deadline: Time::NEVER, every: Dur::MAX };
+                let control =
+                    Control { stop: &theirs, deadline: Time::NEVER, every: Dur::MAX, drain: Dur::ZERO };
                 drive(&mut emulator, &mut devices, &Clock::start(), &control, |_, _, _| {
                     ControlFlow::Continue(())
                 })

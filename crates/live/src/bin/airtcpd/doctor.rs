@@ -4,6 +4,7 @@ mod cc;
 mod check;
 mod compare;
 mod link;
+mod proxy;
 mod rto;
 mod sleep;
 
@@ -20,7 +21,7 @@ Examples:
   sudo airtcpd doctor --json | jq '.sections[].checks[] | select(.verdict == \"missing\")'
 
 Everything is tried, nothing stays. As another user than root it looks at what it may, and says what it could not try.
-The exit status is 0 if link, cc and rto can all work, 1 otherwise.";
+The exit status is 0 if link, cc, rto and proxy can all work, 1 otherwise.";
 
 /// What this host can do, and what is missing
 #[derive(clap::Args)]
@@ -32,7 +33,7 @@ pub struct Options {
 }
 
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
-    let sections = [link::section(), cc::section(), rto::section(), compare::section()];
+    let sections = [link::section(), cc::section(), rto::section(), proxy::section(), compare::section()];
     let works = sections.iter().all(Section::works);
     if options.json {
         let works_of = |section: &Section| json!({"name": section.name, "works": section.works(), "checks": section.checks});

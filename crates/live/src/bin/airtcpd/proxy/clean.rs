@@ -1,6 +1,7 @@
 //! `airtcpd proxy clean`.
 
 use airtcp_live::namespace::leftovers;
+use airtcp_live::say;
 use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
@@ -19,10 +20,10 @@ pub struct Options {}
 pub fn run(_options: &Options) -> anyhow::Result<ExitCode> {
     let undone = leftovers::clean()?;
     if undone.is_empty() {
-        println!("nothing was left");
+        say!("nothing was left");
     }
     for change in undone {
-        println!("undone: {change}");
+        say!("undone: {change}");
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,6 @@
 //! `airtcpd proxy status`.
 
-use airtcp_live::proxy;
+use airtcp_live::{proxy, say};
 use serde_json::Value;
 use std::process::ExitCode;
 
@@ -21,9 +21,9 @@ pub struct Options {
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let statuses = proxy::statuses()?;
     if options.json {
-        println!("{:#}", Value::Array(statuses));
+        say!("{:#}", Value::Array(statuses));
     } else if statuses.is_empty() {
-        println!("no proxy runs");
+        say!("no proxy runs");
     } else {
         statuses.iter().for_each(show);
     }
@@ -31,11 +31,11 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
 }
 
 fn show(status: &Value) {
-    println!("{} (process {})", status["proxy"].as_str().unwrap_or_default(), status["pid"]);
+    say!("{} (process {})", status["proxy"].as_str().unwrap_or_default(), status["pid"]);
     for side in ["wireless", "wired"] {
-        println!("  {side:<26}{}", status[side].as_str().unwrap_or_default());
+        say!("  {side:<26}{}", status[side].as_str().unwrap_or_default());
     }
     for (name, value) in status["counters"].as_object().into_iter().flatten() {
-        println!("  {name:<26}{value}");
+        say!("  {name:<26}{value}");
     }
 }
