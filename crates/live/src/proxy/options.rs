@@ -1,6 +1,7 @@
 //! Options of the proxy's sockets.
 
-use super::config::{Config, Tuning};
+use super::config::{Config, Side, Tuning};
+use super::rules::WIRELESS_MARK;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, getsockopt, setsockopt, socket, sockopt};
 use nix::{getsockopt_impl, setsockopt_impl, sockopt_impl};
 use std::ffi::OsString;
@@ -17,11 +18,16 @@ sockopt_impl!(BufferLock, Both, libc::SOL_SOCKET, SO_BUF_LOCK, u32);
 sockopt_impl!(Info, GetOnly, libc::IPPROTO_TCP, libc::TCP_INFO, libc::tcp_info);
 
 /// Lets a socket have an address that is another host's, of either family: IPV6_TRANSPARENT is the same flag of the socket.
+/// What it accepts inherits that.
 ///
 /// # Errors
 /// The kernel's: without CAP_NET_RAW, not permitted.
-pub fn be_transparent(socket: impl AsFd) -> io::Result<()> {
-    Ok(setsockopt(&socket.as_fd(), sockopt::IpTransparent, &true)?)
+pub fn be_transparent(socket: impl AsFd, side: Side) -> io::Result<()> {
+    let socket = &socket.as_fd();
+    if side == Side::Wireless {
+        setsockopt(socket, sockopt::Mark, &WIRELESS_MARK)?;
+    }
+    Ok(setsockopt(socket, sockopt::IpTransparent, &true)?)
 }
 
 /// What both connections have, and then what their side has.

@@ -64,9 +64,10 @@ impl Relay {
         }
         client.set_nonblocking(true)?;
         options::tune(&client, config.tuning(listener.clients))?;
-        let server = server(to, listener.to.is_none().then_some(peer))?;
+        let its_side = listener.clients.other();
+        let server = server(to, its_side, listener.to.is_none().then_some(peer))?;
         options::reset_at_close(&server)?;
-        options::tune(&server, config.tuning(listener.clients.other()))?;
+        options::tune(&server, config.tuning(its_side))?;
         match connect(server.as_raw_fd(), &SockaddrStorage::from(to)) {
             Ok(()) | Err(Errno::EINPROGRESS) => {}
             Err(error) => return Err(error.into()),
@@ -173,12 +174,12 @@ impl Relay {
 }
 
 /// A socket that connects as `client` would, if there is one.
-fn server(to: SocketAddr, client: Option<SocketAddr>) -> io::Result<OwnedFd> {
+fn server(to: SocketAddr, side: Side, client: Option<SocketAddr>) -> io::Result<OwnedFd> {
     let family = if to.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
     let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
     let server = socket(family, SockType::Stream, flags, None)?;
     if let Some(client) = client {
-        options::be_transparent(&server)?;
+        options::be_transparent(&server, side)?;
         // The client may have the same port for connections to others.
         setsockopt(&server, sockopt::ReuseAddr, &true)?;
         bind(server.as_raw_fd(), &SockaddrStorage::from(client))?;

@@ -11,8 +11,12 @@ use crate::namespace::nft::Table;
 use std::fmt::Write as _;
 use std::{io, process};
 
-/// Of packets that are the proxy's, and of the table that delivers them here: "airt" in ASCII.
-pub const MARK: u32 = 0x6169_7274;
+/// Of packets that the proxy is to get, and the number of the table that delivers them here. In the highest byte, which other
+/// programs leave alone.
+pub const MARK: u32 = 0x4100_0000;
+
+/// Of the sockets on the wireless side.
+pub const WIRELESS_MARK: u32 = 0x4200_0000;
 
 /// Last as long as this value.
 pub struct Rules {
@@ -35,7 +39,9 @@ impl Rules {
 
     /// From now on connections are let pass. Those that have been taken stay.
     pub fn take_no_more(&mut self) {
-        self.table.tell(&format!("flush chain {} take", name()));
+        for chain in ["take", "begin"] {
+            self.table.tell(&format!("flush chain {} {chain}", name()));
+        }
     }
 }
 
@@ -44,6 +50,10 @@ fn name() -> String {
 }
 
 /// Only a SYN that is for somebody else is taken: a connection that began before the proxy did is let alone.
+///
+/// Both sides of a relay have the same addresses and ports, which connection tracking would take for one connection. The
+/// wireless side is not tracked, so that the wired one can be masqueraded; what is to be delivered here is known by its
+/// addresses after that is undone.
 fn chains(wireless: &str, ports: &[u16], listeners: &[Listener]) -> String {
     let ports = match ports {
         [] => String::new(),
@@ -65,11 +75,14 @@ fn chains(wireless: &str, ports: &[u16], listeners: &[Listener]) -> String {
             listener.address
         );
     }
+    const SYN: &str = "tcp flags & (fin | syn | rst | ack) == syn";
+    const NOT_FOR_US: &str = "meta l4proto != tcp return; fib daddr type local return";
     format!(
-        "chain take {{ {takes}}}; \
-         chain divert {{ type filter hook prerouting priority mangle; \
-         meta l4proto != tcp return; fib daddr type local return; \
-         tcp flags & (fin | syn | rst | ack) == syn jump take; \
-         socket transparent 1 meta mark set {MARK:#x} accept; }};"
+        "chain take {{ {takes}}}; chain begin {{ meta l4proto tcp {ports}notrack; }}; \
+         chain divert {{ type filter hook prerouting priority dstnat + 10; {NOT_FOR_US}; \
+         {SYN} jump take; socket transparent 1 meta mark set {MARK:#x} accept; }}; \
+         chain untracked_in {{ type filter hook prerouting priority raw; iifname != \"{wireless}\" return; {NOT_FOR_US}; \
+         {SYN} jump begin; socket transparent 1 notrack; }}; \
+         chain untracked_out {{ type filter hook output priority raw; meta mark {WIRELESS_MARK:#x} notrack; }};"
     )
 }

@@ -57,7 +57,7 @@ fn traces() -> String {
         [ip("rule"), ip("-6 rule"), ip("route show table all"), ip("-6 route show table all")].concat();
     let nft = Command::new("nft").args(["list", "tables"]).output().unwrap();
     let mut found = String::from_utf8(nft.stdout).unwrap();
-    found.extend(rules.lines().filter(|line| line.contains("0x61697274") || line.contains("1634300532")));
+    found.extend(rules.lines().filter(|line| line.contains("0x41000000") || line.contains("1090519040")));
     for file in fs::read_dir("/run/airtcp").into_iter().flatten().flatten() {
         let name = file.file_name().into_string().unwrap();
         if name != "lock" {

@@ -1,6 +1,6 @@
 //! Whatever the wireless link does to packets, every byte arrives, and both ends see each other's address.
 
-use crate::rig::{MOBILE, Rig, SERVER, SERVER_V6};
+use crate::rig::{MOBILE, Rig, SERVER, SERVER_V6, ip};
 use airtcp_live::namespace::Namespace;
 use airtcp_live::proxy::{Counter, Limits};
 use std::io::{Read, Write};
@@ -72,4 +72,21 @@ fn reordering_and_delay_spikes() {
     let jitter = "jitter = { distribution = \"uniform\", low = \"0ms\", high = \"8ms\", overtaking = true }";
     let spikes = "spikes = { every = \"300ms\", length = \"20ms\", extra = \"400ms\" }";
     both_ways(Some(&link(&format!("{jitter}\n{spikes}"))), &[SERVER]);
+}
+
+/// A router that masquerades does so on the wired side of what it splits, too.
+#[test]
+fn behind_a_masquerading_router() {
+    let Some(rig) = Rig::new(None) else { return };
+    let rule =
+        "table ip nat { chain out { type nat hook postrouting priority srcnat; oifname wd0 masquerade; }; }";
+    rig.base
+        .run(|| assert!(std::process::Command::new("nft").arg(rule).status().unwrap().success()))
+        .unwrap();
+    rig.server.run(|| ip("route del default")).unwrap();
+    let proxy = rig.proxy(Limits::default());
+    let (client, server) = rig.connect(&rig.mobile, &rig.server, SERVER);
+    assert_eq!(server.peer_addr().unwrap().ip().to_string(), "10.2.0.1");
+    exchange((client, server));
+    proxy.awaits(Counter::Completed, 1);
 }

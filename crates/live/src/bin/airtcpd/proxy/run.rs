@@ -20,7 +20,7 @@ Examples:
 
 Without --listen it needs nft (nftables) and root. Only connections that begin from now on are taken. Where a firewall drops
 what comes in for this host, let in what the proxy has marked, for example
-  nft insert rule inet fw4 input meta mark 0x61697274 accept
+  nft insert rule inet fw4 input meta mark 0x41000000 accept
 
 A connection has two ends again, and each is told what became of the other one: a FIN is handed on as a FIN, and the other
 way goes on; where one end resets, vanishes, or could never be reached, the other one gets a RST. A client is answered before
