@@ -26,6 +26,7 @@ fn a_mistake_ends_with_status_2() {
         ("filter attach lo --ack-threshold 5", "must be 3, 6, 9 or 12"),
         ("filter set lo", "--ack-threshold"),
         ("filter detach", "--all"),
+        ("rto --factor 10 --cgroup / --mark 0", "a number above 0"),
         ("rto --cgroup /", "--factor <M>|--floor <FLOOR>"),
         ("proxy run", "--wireless <IFACE>|--listen <ADDRESS>"),
         ("proxy run --listen 127.0.0.1:1", "--to <ADDRESS>"),

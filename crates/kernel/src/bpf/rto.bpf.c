@@ -25,6 +25,9 @@ const volatile __u32 needed_min_us = 0;
 /* The cookie of the network namespace whose sysctls the rule needs. 0: it needs none, or every one has them. */
 const volatile __u64 ruled_namespace = 0;
 
+/* SO_MARK of the sockets that the rule is for. 0: it is for all. */
+const volatile __u32 ruled_mark = 0;
+
 /* What RTO_MIN and RTO_MAX are in that namespace without the rule. */
 const volatile __u32 stock_min_us = 200000;
 const volatile __u32 stock_max_ms = 120000;
@@ -195,9 +198,17 @@ static __always_inline bool is_early(struct bpf_sock_ops *ops)
 	       min_us < needed_min_us;
 }
 
+static __always_inline bool is_of_others(struct bpf_sock_ops *ops)
+{
+	struct bpf_sock *sk = ops->sk;
+	return ruled_mark && (!sk || sk->mark != ruled_mark);
+}
+
 SEC("sockops")
 int rule(struct bpf_sock_ops *ops)
 {
+	if (is_of_others(ops))
+		return 1;
 	bool is_foreign = ruled_namespace && bpf_get_netns_cookie(ops) != ruled_namespace;
 	if (is_foreign || is_early(ops)) {
 		if (is_established_by(ops))

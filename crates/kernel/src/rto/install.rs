@@ -123,18 +123,24 @@ fn prepare(cgroup: &Path, rule: &RtoRule) -> Result<(Attached, Record), RtoError
     let change =
         |(name, now): (&str, String)| Ok(Sysctl { before: sysctl::get(name)?, name: name.to_owned(), now });
     let sysctls = rule.sysctls().into_iter().map(change).collect::<Result<Vec<_>, RtoError>>()?;
-    let home = home(cgroup, &sysctls)?;
+    let home = home(cgroup, rule, &sysctls)?;
     let namespace = NamespaceId::current()?;
     let record = Record { rule: rule.to_string(), cgroup: cgroup.to_owned(), namespace, sysctls };
     Ok((load_and_attach(cgroup, rule, Some(&home))?, record))
 }
 
-fn home(cgroup: &Path, sysctls: &[Sysctl]) -> Result<Home, RtoError> {
+fn home(cgroup: &Path, rule: &RtoRule, sysctls: &[Sysctl]) -> Result<Home, RtoError> {
     let cookie = (!sysctls.is_empty()).then(cookie).transpose()?;
     let min = sysctl::get(RTO_MIN_SYSCTL)?.parse().map_or(Dur::MAX, Dur::from_micros);
     let max = sysctl::get(RTO_MAX_SYSCTL)?.parse().map_or(*RTO_MAX.end(), Dur::from_millis);
     let is_shared = sysctls.iter().any(|sysctl| sysctl.name == RTO_MIN_SYSCTL);
     let guarded = if is_shared { others(cgroup)? } else { None };
+    if is_shared && guarded.is_none() && rule.mark.is_some() {
+        return Err(RtoError::Rule(
+            "a mark: the root of all cgroups has no others to spare the rest; name a cgroup below it"
+                .to_owned(),
+        ));
+    }
     if guarded.is_some() && !SOCKET_RTO_MIN.contains(&min) {
         return Err(RtoError::Installed(format!(
             "{RTO_MIN_SYSCTL} is {}, which the namespace's other connections could not be given each: set it to 200000 \

@@ -136,6 +136,7 @@ fn load<'a>(
             Timer::Floor(_) => {}
         }
         constants.needed_min_us = rule.namespace_floor().map_or(0, whole_us);
+        constants.ruled_mark = rule.mark.unwrap_or(0);
         constants.max_ms = whole_ms(rule.max);
         constants.backoff = rule.backoff;
         if let Some(home) = home {

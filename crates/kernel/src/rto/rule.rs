@@ -27,6 +27,8 @@ pub struct RtoRule {
     pub max: Dur,
     /// Double the RTO at each expiry (RFC 6298 §5.5). Without: see [`Timer`].
     pub backoff: bool,
+    /// For sockets with this SO_MARK, and what they accept, alone: as they connect or listen.
+    pub mark: Option<u32>,
 }
 
 /// How the RTO comes from the round trips. Under a factor, SRTT and RTTVAR are RFC 6298's, of one sample a round trip; under a
@@ -47,13 +49,13 @@ impl RtoRule {
     #[must_use]
     pub fn factor(factor: f64) -> RtoRule {
         let timer = Timer::Factor { factor, min: *RTO_MAX.start() };
-        RtoRule { timer, max: *RTO_MAX.end(), backoff: true }
+        RtoRule { timer, max: *RTO_MAX.end(), backoff: true, mark: None }
     }
 
     /// Paper 000's F3 as far as the kernel lets us: no RTO above 1 s, and no back-off where that can be had.
     #[must_use]
     pub fn floor(floor: Dur) -> RtoRule {
-        RtoRule { timer: Timer::Floor(floor), max: *RTO_MAX.start(), backoff: false }
+        RtoRule { timer: Timer::Floor(floor), max: *RTO_MAX.start(), backoff: false, mark: None }
     }
 
     /// What the network namespace needs before sockets are made in it: names and values.
@@ -119,7 +121,8 @@ impl fmt::Display for RtoRule {
             (false, Timer::Floor(_)) => {
                 ", not doubled at the first six expiries with fewer than four segments out"
             }
-        })
+        })?;
+        self.mark.map_or(Ok(()), |mark| write!(f, ", for sockets with the mark {mark:#x}"))
     }
 }
 
@@ -155,7 +158,7 @@ mod tests {
         );
         let crossed = Timer::Factor { factor: 10.0, min: ms(5000) };
         assert!(
-            refusal(RtoRule { timer: crossed, max: ms(3000), backoff: true })
+            refusal(RtoRule { timer: crossed, max: ms(3000), ..RtoRule::factor(10.0) })
                 .contains("min 5s: from 1s to 3s")
         );
         assert!(refusal(RtoRule::floor(ms(4))).contains("floor 4ms: from 8ms to 1s"));

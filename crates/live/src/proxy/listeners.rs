@@ -40,8 +40,9 @@ impl Listener {
         let listener = socket(family, SockType::Stream, flags, None)?;
         setsockopt(&listener, sockopt::ReuseAddr, &true)?;
         if to.is_none() {
-            options::be_transparent(&listener, clients)?;
+            options::be_transparent(&listener)?;
         }
+        options::mark(&listener, clients)?;
         bind(listener.as_raw_fd(), &SockaddrStorage::from(address))?;
         listen(&listener, Backlog::new(BACKLOG)?)?;
         let socket = TcpListener::from(listener);

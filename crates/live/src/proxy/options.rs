@@ -22,12 +22,19 @@ sockopt_impl!(Info, GetOnly, libc::IPPROTO_TCP, libc::TCP_INFO, libc::tcp_info);
 ///
 /// # Errors
 /// The kernel's: without CAP_NET_RAW, not permitted.
-pub fn be_transparent(socket: impl AsFd, side: Side) -> io::Result<()> {
-    let socket = &socket.as_fd();
-    if side == Side::Wireless {
-        setsockopt(socket, sockopt::Mark, &WIRELESS_MARK)?;
+pub fn be_transparent(socket: impl AsFd) -> io::Result<()> {
+    Ok(setsockopt(&socket.as_fd(), sockopt::IpTransparent, &true)?)
+}
+
+/// Says to rules for packets and for timers on which side a socket is, and what it accepts.
+///
+/// # Errors
+/// As [`be_transparent`].
+pub fn mark(socket: impl AsFd, side: Side) -> io::Result<()> {
+    match side {
+        Side::Wireless => Ok(setsockopt(&socket.as_fd(), sockopt::Mark, &WIRELESS_MARK)?),
+        Side::Wired => Ok(()),
     }
-    Ok(setsockopt(socket, sockopt::IpTransparent, &true)?)
 }
 
 /// What both connections have, and then what their side has.

@@ -178,8 +178,9 @@ fn server(to: SocketAddr, side: Side, client: Option<SocketAddr>) -> io::Result<
     let family = if to.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
     let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
     let server = socket(family, SockType::Stream, flags, None)?;
+    options::mark(&server, side)?;
     if let Some(client) = client {
-        options::be_transparent(&server, side)?;
+        options::be_transparent(&server)?;
         // The client may have the same port for connections to others.
         setsockopt(&server, sockopt::ReuseAddr, &true)?;
         bind(server.as_raw_fd(), &SockaddrStorage::from(client))?;

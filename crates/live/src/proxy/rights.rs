@@ -55,10 +55,11 @@ pub fn give_up(config: &Config) -> anyhow::Result<()> {
 }
 
 fn kept(config: &Config) -> io::Result<Vec<Capability>> {
-    let mut kept = Vec::new();
+    // To mark sockets, and to have an address that is a client's.
+    let mut kept = vec![Capability::CAP_NET_RAW];
     if config.is_transparent() {
-        // To have an address that is a client's, and a port below 1024.
-        kept.extend([Capability::CAP_NET_RAW, Capability::CAP_NET_BIND_SERVICE]);
+        // And a client's port, which may be below 1024.
+        kept.push(Capability::CAP_NET_BIND_SERVICE);
     }
     let allowed = fs::read_to_string(ALLOWED)?;
     let is_allowed = |name: &String| allowed.split_whitespace().any(|allowed| allowed == name);

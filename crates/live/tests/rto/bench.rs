@@ -6,12 +6,16 @@ use airtcp_live::namespace::{Namespace, Veth};
 use airtcp_wire::Dur;
 use nix::fcntl::{Flock, FlockArg};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::socket::{
+    AddressFamily, Backlog, SockFlag, SockType, SockaddrIn, bind, listen as sys_listen, setsockopt, socket,
+    sockopt,
+};
 use nix::{getsockopt_impl, sockopt_impl};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{Read, Write};
-use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
-use std::os::fd::AsFd;
+use std::net::{IpAddr, Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
+use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -115,6 +119,24 @@ impl Bench {
         let client = self.client.run(|| TcpStream::connect(address)).unwrap().unwrap();
         client.set_nodelay(true).unwrap();
         (client, listener.accept().unwrap().0)
+    }
+
+    /// The server's end of a connection to a listener with this mark.
+    pub fn accepted_under(&self, mark: u32) -> TcpStream {
+        let listen = || {
+            let listener =
+                socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None).unwrap();
+            setsockopt(&listener, sockopt::Mark, &mark).unwrap();
+            bind(listener.as_raw_fd(), &SockaddrIn::from(SocketAddrV4::new(SERVER_HOST, 0))).unwrap();
+            sys_listen(&listener, Backlog::new(1).unwrap()).unwrap();
+            TcpListener::from(listener)
+        };
+        let listener = self.server.run(listen).unwrap();
+        let address = listener.local_addr().unwrap();
+        let client = self.client.run(|| TcpStream::connect(address)).unwrap().unwrap();
+        let mut ends = (client, listener.accept().unwrap().0);
+        ping(&mut ends);
+        ends.1
     }
 
     /// Timeouts of the client's connections so far.

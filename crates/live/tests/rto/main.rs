@@ -49,6 +49,23 @@ fn the_rto_is_srtt_and_m_rttvar_where_delay_varies() {
     assert_eq!(counters, rto::Counters { connections: 2, ..rto::Counters::default() });
 }
 
+/// The rule spares what bears another mark: so the two sides of a proxy differ.
+#[test]
+fn only_what_bears_the_mark() {
+    if skipped() {
+        return;
+    }
+    let (_turn, cgroup) = (turn(), Cgroup::new());
+    const MARK: u32 = 0x4200_0000;
+    let rule = RtoRule { mark: Some(MARK), ..RtoRule::factor(10.0) };
+    let bench = Bench::new(&[]);
+    bench.server.run(|| rto::install(&cgroup.path, &rule)).unwrap().map(drop).unwrap();
+    cgroup.join();
+    let found = [0, MARK].map(|mark| bench::rto(&bench.accepted_under(mark)));
+    bench.server.run(rto::uninstall).unwrap().unwrap();
+    assert!(found[0] < MIN && found[1] == MIN, "{found:?}");
+}
+
 /// SRTT + 10·RTTVAR after one more sample, s (RFC 6298 §2).
 fn rfc_6298(estimate: &mut Option<(f64, f64)>, sample: f64) -> f64 {
     let (srtt, rttvar) = match *estimate {

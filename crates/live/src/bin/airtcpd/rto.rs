@@ -16,6 +16,8 @@ Examples:
       from 2s to 60s, and the same again at each expiry instead of twice as long
   airtcpd rto --floor 50ms --cgroup /sys/fs/cgroup/data
       RTO = SRTT + max(50ms, 4·RTTVAR), at most 1s
+  airtcpd rto --factor 10 --mark 0x42000000 --cgroup /sys/fs/cgroup/system.slice/airtcpd-proxy.service
+      for the wireless side of the proxy alone
   airtcpd rto status
   airtcpd rto off
 
@@ -82,6 +84,10 @@ pub struct Options {
     #[arg(long, value_parser = human::parse::<Dur>)]
     max: Option<Dur>,
 
+    /// Only for sockets with this SO_MARK, and what they accept; 0x42000000 is the wireless side of `airtcpd proxy`
+    #[arg(long, value_parser = mark)]
+    mark: Option<u32>,
+
     /// Do not double the RTO at each expiry
     #[arg(long, conflicts_with = "floor")]
     linear: bool,
@@ -129,8 +135,20 @@ impl Options {
             *min = wanted;
         }
         rule.max = self.max.unwrap_or(rule.max);
+        rule.mark = self.mark;
         Ok(rule)
     }
+}
+
+fn mark(text: &str) -> Result<u32, String> {
+    let number = match text.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    number
+        .ok()
+        .filter(|&mark| mark > 0)
+        .ok_or_else(|| "write a number above 0, for example 0x42000000".to_owned())
 }
 
 fn status(as_json: bool) -> anyhow::Result<()> {

@@ -249,7 +249,7 @@ fn rto(config: &TcpConfig, form: &mut Form, draft: &mut Draft<'_>) {
         true => Timer::Floor(rto.min),
         false => Timer::Factor { factor: rto.factor, min: rto.min.max(least) },
     };
-    let rule = RtoRule { timer, max: rto.max.clamp(least, most), backoff: rto.backoff };
+    let rule = RtoRule { timer, max: rto.max.clamp(least, most), backoff: rto.backoff, mark: None };
     if let Err(problem) = rule.check() {
         return draft.lacks(format!("rto: {problem}"));
     }
