@@ -96,6 +96,11 @@ impl Stream {
         self.connection.stats()
     }
 
+    /// Lets go of the bytes, when none will be read or written any more.
+    pub(crate) fn forget(&mut self) {
+        (self.outgoing, self.incoming) = (Ring::new(1), Ring::new(1));
+    }
+
     pub(crate) fn connection(&mut self) -> &mut Connection {
         &mut self.connection
     }

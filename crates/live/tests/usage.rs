@@ -32,6 +32,9 @@ fn a_mistake_ends_with_status_2() {
         ("proxy run --listen 127.0.0.1:1", "--to <ADDRESS>"),
         ("proxy run --wireless wl0;drop", "an interface's name has"),
         ("proxy run --wireless wl0 --metrics 0.0.0.0:9464", "from other hosts"),
+        ("proxy run --wireless wl0 --wireless-stack own --wireless-cc bbr", "--wireless-scheme says it"),
+        ("proxy run --wireless wl0 --wireless-scheme cubik", "cubic"),
+        ("proxy run --wireless wl0 --wireless-scheme cubic+split", "a sender alone"),
         ("proxy run --wireless wl0 --memory 10kB", "1MB at least"),
     ] {
         let output = airtcpd(line);

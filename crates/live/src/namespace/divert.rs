@@ -1,5 +1,5 @@
-//! A policy route by which what bears a mark is delivered on this host, whatever its destination, in the network namespace
-//! of the calling thread.
+//! A policy route by which what bears a mark is delivered on this host, or leaves by one device, whatever its destination, in
+//! the network namespace of the calling thread.
 
 use airtcp_kernel::netlink::{LOOPBACK, Netlink};
 use netlink_packet_route::route::{
@@ -12,14 +12,22 @@ use std::io;
 
 const FAMILIES: [AddressFamily; 2] = [AddressFamily::Inet, AddressFamily::Inet6];
 
+/// Where what bears the mark goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    Here,
+    /// Out of the device of this index.
+    Out(u32),
+}
+
 /// Adds it, for IPv4 and, where there is IPv6, for that. `mark` is the number of its table, too.
 ///
 /// # Errors
 /// The kernel's.
-pub fn add(mark: u32) -> io::Result<()> {
+pub fn add(mark: u32, way: Way) -> io::Result<()> {
     let netlink = Netlink::open()?;
     for family in FAMILIES {
-        let (route, rule) = parts(family, mark);
+        let (route, rule) = parts(family, mark, way);
         for part in [RouteNetlinkMessage::NewRoute(route), RouteNetlinkMessage::NewRule(rule)] {
             allow(netlink.change(part), &[Errno::EEXIST, Errno::EAFNOSUPPORT, Errno::EOPNOTSUPP])?;
         }
@@ -27,14 +35,14 @@ pub fn add(mark: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes it back, as far as it is there.
+/// Takes it back, as far as it is there. A route goes with its device, if that is not this host itself.
 ///
 /// # Errors
 /// The kernel's.
 pub fn remove(mark: u32) -> io::Result<()> {
     let netlink = Netlink::open()?;
     for family in FAMILIES {
-        let (route, rule) = parts(family, mark);
+        let (route, rule) = parts(family, mark, Way::Here);
         for part in [RouteNetlinkMessage::DelRule(rule), RouteNetlinkMessage::DelRoute(route)] {
             let gone = [Errno::ENOENT, Errno::ESRCH, Errno::EAFNOSUPPORT, Errno::EOPNOTSUPP];
             allow(netlink.remove(part), &gone)?;
@@ -51,14 +59,18 @@ fn allow(done: io::Result<()>, errors: &[Errno]) -> io::Result<()> {
 }
 
 /// The route, and the rule that leads to it.
-fn parts(family: AddressFamily, mark: u32) -> (RouteMessage, RuleMessage) {
+fn parts(family: AddressFamily, mark: u32, way: Way) -> (RouteMessage, RuleMessage) {
+    let (scope, kind, device) = match way {
+        Way::Here => (RouteScope::Host, RouteType::Local, LOOPBACK),
+        Way::Out(device) => (RouteScope::Link, RouteType::Unicast, device),
+    };
     let mut route = RouteMessage::default();
     route.header.address_family = family;
     route.header.table = RouteHeader::RT_TABLE_UNSPEC;
     route.header.protocol = RouteProtocol::Static;
-    route.header.scope = RouteScope::Host;
-    route.header.kind = RouteType::Local;
-    route.attributes = vec![RouteAttribute::Oif(LOOPBACK), RouteAttribute::Table(mark)];
+    route.header.scope = scope;
+    route.header.kind = kind;
+    route.attributes = vec![RouteAttribute::Oif(device), RouteAttribute::Table(mark)];
     let mut rule = RuleMessage::default();
     rule.header.family = family;
     rule.header.action = RuleAction::ToTable;

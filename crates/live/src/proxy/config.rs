@@ -1,5 +1,6 @@
 //! What a proxy is to do.
 
+use airtcp_proto::tcp::TcpConfig;
 use airtcp_wire::Dur;
 use airtcp_wire::human::Bytes;
 use std::fmt;
@@ -11,6 +12,8 @@ pub struct Config {
     pub entrance: Entrance,
     pub wireless: Tuning,
     pub wired: Tuning,
+    /// The wireless side is our own machine's with this configuration, and not the kernel's. Transparent proxies alone have it.
+    pub own: Option<Box<TcpConfig>>,
     pub limits: Limits,
 }
 

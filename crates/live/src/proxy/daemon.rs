@@ -7,7 +7,7 @@ use super::desk::{Desk, DeskFiles, MetricsAddress};
 use super::rights;
 use super::serve::serve;
 use super::stop::Stop;
-use super::{Proxy, Rules};
+use super::{Everything, Proxy};
 use anyhow::Context;
 use nix::errno::Errno;
 use nix::sys::prctl;
@@ -27,13 +27,13 @@ use std::thread;
 /// What cannot be set up, and why; nothing is left behind then.
 pub fn run(config: &Config, metrics: Option<&MetricsAddress>, about: Value) -> anyhow::Result<ExitCode> {
     let (desk, _files): (Desk, DeskFiles) = Desk::open(metrics)?;
-    let Proxy { listeners, rules } = Proxy::set_up(config)?;
+    let Proxy { doors, rules } = Proxy::set_up(config)?;
     let signals = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGCHLD]);
     signals.thread_block()?;
     let keeper = getpid();
     if let ForkResult::Parent { child } = fork_alone()? {
         // The worker has copies, and they end with it.
-        drop((desk, listeners));
+        drop((desk, doors));
         return keep(child, &signals, rules);
     }
     let served = settle(config, keeper).and_then(|stop| {
@@ -42,7 +42,7 @@ pub fn run(config: &Config, metrics: Option<&MetricsAddress>, about: Value) -> a
         let theirs = Arc::clone(&counters);
         thread::spawn(move || desk.serve(&about, &theirs));
         tracing::info!("serving");
-        Ok(serve(config, listeners, stop, &counters)?)
+        Ok(serve(config, doors, stop, &counters)?)
     });
     if let Err(error) = &served {
         tracing::error!("{error:#}");
@@ -68,7 +68,7 @@ fn settle(config: &Config, keeper: Pid) -> anyhow::Result<Stop> {
 }
 
 /// Hands on what it is told until the worker ends.
-fn keep(worker: Pid, signals: &SigSet, mut rules: Option<Rules>) -> anyhow::Result<ExitCode> {
+fn keep(worker: Pid, signals: &SigSet, mut rules: Option<Everything>) -> anyhow::Result<ExitCode> {
     loop {
         if signals.wait()? != Signal::SIGCHLD {
             if let Some(rules) = &mut rules {

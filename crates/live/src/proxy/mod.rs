@@ -16,8 +16,10 @@ mod connecting;
 mod counters;
 pub mod daemon;
 mod desk;
+mod end;
 mod listeners;
 mod options;
+mod own;
 mod pipe;
 mod relay;
 mod rights;
@@ -25,6 +27,7 @@ mod rules;
 mod serve;
 mod stop;
 mod token;
+mod tools;
 mod way;
 
 pub use config::{Config, Entrance, Limits, Side, Tuning};
@@ -36,14 +39,59 @@ pub use rules::{MARK, Rules};
 pub use serve::serve;
 pub use stop::{Stop, Stopper, Urgency};
 
+use crate::emulate::Clock;
+use crate::tun::Tun;
+use own::{Settings, Stack, Steer};
 use std::io;
 
 /// A proxy that is set up, and serves nobody yet.
 pub struct Proxy {
-    pub listeners: Vec<Listener>,
-    /// None unless it is transparent.
-    pub rules: Option<Rules>,
+    pub doors: Doors,
+    pub rules: Option<Everything>,
 }
+
+/// Where connections come in.
+pub struct Doors {
+    pub listeners: Vec<Listener>,
+    device: Option<Device>,
+}
+
+/// What brings packets here, unless a proxy is not transparent. It lasts as long as this value.
+pub struct Everything {
+    rules: Rules,
+    _steer: Option<Steer>,
+}
+
+impl Everything {
+    /// From now on connections are let pass. Those that have been taken stay.
+    pub fn take_no_more(&mut self) {
+        self.rules.take_no_more();
+    }
+}
+
+/// Of our own stack.
+struct Device {
+    tun: Tun,
+    mtu: u16,
+    ports: Vec<u16>,
+}
+
+impl Device {
+    fn stack(self, config: &Config, clock: Clock) -> io::Result<Stack> {
+        let own = config.own.as_ref().ok_or(io::ErrorKind::InvalidInput)?;
+        let settings = Settings {
+            config: own.as_ref().clone(),
+            buffer: config.wireless.buffer.map_or(OWN_BUFFER_BYTES, |buffer| buffer.0 as usize),
+            mtu: self.mtu.into(),
+            ports: self.ports,
+            half_open: config.limits.connecting,
+        };
+        Stack::new(self.tun, settings, clock)
+    }
+}
+
+/// Of a connection of our own, each way, unless told otherwise.
+const OWN_BUFFER_BYTES: usize = 256 << 10;
 
 impl Proxy {
     /// In the network namespace of the calling thread.
@@ -52,12 +100,22 @@ impl Proxy {
     /// The kernel's, with what it is about. Nothing is left behind.
     pub fn set_up(config: &Config) -> io::Result<Proxy> {
         options::check(config)?;
-        let listeners = Listener::open(config)?;
-        let rules = match &config.entrance {
-            Entrance::Transparent { wireless, ports } => Some(Rules::install(wireless, ports, &listeners)?),
-            Entrance::Fixed { .. } => None,
+        let mut listeners = Listener::open(config)?;
+        let Entrance::Transparent { wireless, ports } = &config.entrance else {
+            return Ok(Proxy { doors: Doors { listeners, device: None }, rules: None });
         };
-        Ok(Proxy { listeners, rules })
+        let (steer, device) = match config.own {
+            Some(_) => {
+                // Clients behind the wireless link come to our own stack.
+                listeners.retain(|listener| listener.clients == Side::Wired);
+                let (steer, tun, mtu) = Steer::install(wireless)?;
+                (Some(steer), Some(Device { tun, mtu, ports: ports.clone() }))
+            }
+            None => (None, None),
+        };
+        let rules = Rules::install(wireless, ports, &listeners)?;
+        let doors = Doors { listeners, device };
+        Ok(Proxy { doors, rules: Some(Everything { rules, _steer: steer }) })
     }
 }
 
@@ -67,8 +125,8 @@ impl Proxy {
 /// # Errors
 /// Those of [`Proxy::set_up`] and [`serve`].
 pub fn run(config: &Config, stop: Stop, counters: &Counters) -> io::Result<()> {
-    let Proxy { listeners, rules } = Proxy::set_up(config)?;
-    let served = serve(config, listeners, stop, counters);
+    let Proxy { doors, rules } = Proxy::set_up(config)?;
+    let served = serve(config, doors, stop, counters);
     drop(rules);
     served
 }

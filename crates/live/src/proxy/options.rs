@@ -78,7 +78,8 @@ pub fn limit_buffers(socket: impl AsFd, bytes: u64) {
 /// # Errors
 /// It does not, and why.
 pub fn check(config: &Config) -> io::Result<()> {
-    for tuning in [&config.wireless, &config.wired] {
+    let wireless = config.own.is_none().then_some(&config.wireless);
+    for tuning in wireless.into_iter().chain([&config.wired]) {
         let probe = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
         tune(&probe, tuning)?;
         let Some(buffer) = tuning.buffer else { continue };

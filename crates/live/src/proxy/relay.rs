@@ -1,10 +1,13 @@
 //! Two connections that stand for one.
 
 use super::config::{Config, Side};
+use super::end::{End, Line};
 use super::listeners::Listener;
 use super::options;
-use super::pipe::Pipes;
-use super::way::{End, Failure, Way};
+use super::own::FlowKey;
+use super::tools::Tools;
+use super::way::{Failure, Way};
+use airtcp_wire::packet::Endpoints;
 use nix::errno::Errno;
 use nix::sys::epoll::EpollFlags;
 use nix::sys::socket::{
@@ -55,7 +58,12 @@ impl Relay {
     ///
     /// # Errors
     /// The kernel's. The client is told by a RST.
-    pub fn open(client: TcpStream, listener: &Listener, config: &Config, serial: u64) -> io::Result<Relay> {
+    pub fn open(
+        client: TcpStream,
+        listener: &Listener,
+        config: &Config,
+        tools: &mut Tools,
+    ) -> io::Result<Relay> {
         options::reset_at_close(&client)?;
         let peer = client.peer_addr()?;
         let to = listener.to.map_or_else(|| client.local_addr(), Ok)?;
@@ -65,24 +73,36 @@ impl Relay {
         client.set_nonblocking(true)?;
         options::tune(&client, config.tuning(listener.clients))?;
         let its_side = listener.clients.other();
-        let server = server(to, its_side, listener.to.is_none().then_some(peer))?;
-        options::reset_at_close(&server)?;
-        options::tune(&server, config.tuning(its_side))?;
-        match connect(server.as_raw_fd(), &SockaddrStorage::from(to)) {
-            Ok(()) | Err(Errno::EINPROGRESS) => {}
-            Err(error) => return Err(error.into()),
-        }
-        let end = |socket| End { socket, readable: false, writable: false };
-        Ok(Relay {
-            ends: [end(client.into()), end(server)],
+        let server = match &mut tools.stack {
+            Some(stack) if its_side == Side::Wireless => Line::Own(stack.connect(peer, to)?),
+            _ => Line::Kernel(server(to, its_side, listener.to.is_none().then_some(peer), config)?),
+        };
+        Ok(Relay::new(Line::Kernel(client.into()), server, listener.clients, [peer, to]))
+    }
+
+    /// Begins to connect to where a client of our own stack wants.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn open_own(client: FlowKey, endpoints: &Endpoints, config: &Config) -> io::Result<Relay> {
+        let (to, peer) = (endpoints.source(), endpoints.reversed().source());
+        let server = Line::Kernel(server(to, Side::Wired, Some(peer), config)?);
+        let mut relay = Relay::new(Line::Own(client), server, Side::Wireless, [peer, to]);
+        relay.handle_own(CLIENT, true);
+        Ok(relay)
+    }
+
+    fn new(client: Line, server: Line, clients: Side, addresses: [SocketAddr; 2]) -> Relay {
+        Relay {
+            ends: [End::new(client), End::new(server)],
             ways: Default::default(),
-            clients: listener.clients,
-            serial,
+            clients,
+            serial: 0,
             is_connecting: true,
             room: 0,
             has_moved: true,
-            addresses: [peer, to],
-        })
+            addresses,
+        }
     }
 
     /// The side on which an end is.
@@ -98,11 +118,17 @@ impl Relay {
         self.ends[end].writable |= flags.intersects(outgoing | over);
     }
 
+    /// Something has happened to an end that is our own.
+    pub fn handle_own(&mut self, end: usize, is_connected: bool) {
+        let end = &mut self.ends[end];
+        (end.readable, end.writable) = (true, is_connected);
+    }
+
     /// Does what can be done now.
-    pub fn go_on(&mut self, pipes: &mut Pipes) -> (Outcome, Handed) {
+    pub fn go_on(&mut self, tools: &mut Tools) -> (Outcome, Handed) {
         let mut handed = [0; 2];
         for end in [CLIENT, SERVER] {
-            if let Some(error) = options::error(&self.ends[end].socket) {
+            if let Some(error) = self.ends[end].error(tools) {
                 return (self.lost(end, error), handed);
             }
         }
@@ -116,7 +142,7 @@ impl Relay {
         for from in [CLIENT, SERVER] {
             let [client, server] = &mut self.ends;
             let (sender, receiver) = if from == CLIENT { (client, server) } else { (server, client) };
-            match self.ways[from].pump(sender, receiver, pipes) {
+            match self.ways[from].pump(sender, receiver, tools) {
                 Ok(turn) => {
                     handed[1 - from] += turn.bytes;
                     goes |= turn.is_cut;
@@ -125,33 +151,42 @@ impl Relay {
             }
         }
         self.has_moved |= handed != [0; 2];
-        (if goes { Outcome::Goes } else { self.rest() }, handed)
+        (if goes { Outcome::Goes } else { self.rest(tools) }, handed)
     }
 
     /// Lets go of both connections; an end that has not closed its one is told by a RST.
-    pub fn release(mut self, pipes: &mut Pipes) {
-        self.ways.iter_mut().for_each(|way| way.release(pipes));
+    pub fn release(mut self, tools: &mut Tools) {
+        self.ways.iter_mut().for_each(|way| way.release(tools));
+        for end in &self.ends {
+            if let Line::Own(key) = end.line {
+                tools.release(key);
+            }
+        }
     }
 
     /// What its buffers may come to hold now.
-    pub fn measure(&self) -> u64 {
+    pub fn measure(&self, tools: &Tools) -> u64 {
         let held: usize = self.ways.iter().map(Way::held).sum();
-        self.ends.iter().map(|end| options::room(&end.socket)).sum::<u64>() + held as u64
+        self.ends.iter().map(|end| end.room(tools)).sum::<u64>() + held as u64
     }
 
     /// Lets all its buffers together be no longer than so many bytes.
     pub fn limit_buffers(&self, bytes: u64) {
-        self.ends.iter().for_each(|end| options::limit_buffers(&end.socket, bytes / 4));
+        self.sockets().for_each(|socket| options::limit_buffers(socket, bytes / 4));
     }
 
     pub fn keep_buffers(&self, kept: bool) {
-        self.ends.iter().for_each(|end| options::keep_buffers(&end.socket, kept));
+        self.sockets().for_each(|socket| options::keep_buffers(socket, kept));
+    }
+
+    fn sockets(&self) -> impl Iterator<Item = &OwnedFd> {
+        self.ends.iter().filter_map(End::socket)
     }
 
     /// Nothing can be moved: is it over?
-    fn rest(&self) -> Outcome {
+    fn rest(&self, tools: &Tools) -> Outcome {
         let is_over = self.ways.iter().all(Way::is_shut);
-        match is_over && self.ends.iter().all(|end| options::is_closed(&end.socket)) {
+        match is_over && self.ends.iter().all(|end| end.is_closed(tools)) {
             true => Outcome::Completed,
             false => Outcome::Waits,
         }
@@ -173,8 +208,8 @@ impl Relay {
     }
 }
 
-/// A socket that connects as `client` would, if there is one.
-fn server(to: SocketAddr, side: Side, client: Option<SocketAddr>) -> io::Result<OwnedFd> {
+/// A socket that begins to connect, as `client` would, if there is one.
+fn server(to: SocketAddr, side: Side, client: Option<SocketAddr>, config: &Config) -> io::Result<OwnedFd> {
     let family = if to.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
     let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
     let server = socket(family, SockType::Stream, flags, None)?;
@@ -185,5 +220,10 @@ fn server(to: SocketAddr, side: Side, client: Option<SocketAddr>) -> io::Result<
         setsockopt(&server, sockopt::ReuseAddr, &true)?;
         bind(server.as_raw_fd(), &SockaddrStorage::from(client))?;
     }
-    Ok(server)
+    options::reset_at_close(&server)?;
+    options::tune(&server, config.tuning(side))?;
+    match connect(server.as_raw_fd(), &SockaddrStorage::from(to)) {
+        Ok(()) | Err(Errno::EINPROGRESS) => Ok(server),
+        Err(error) => Err(error.into()),
+    }
 }

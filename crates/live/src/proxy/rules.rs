@@ -5,6 +5,7 @@
 
 use super::config::Side;
 use super::listeners::Listener;
+use super::own::DEVICES;
 use crate::namespace::divert;
 use crate::namespace::leftovers::{Change, Record};
 use crate::namespace::nft::Table;
@@ -32,7 +33,7 @@ impl Rules {
     /// nft is missing or does not take the table; the kernel's.
     pub fn install(wireless: &str, ports: &[u16], listeners: &[Listener]) -> io::Result<Rules> {
         let route = Record::of(Change::Divert(MARK))?;
-        divert::add(MARK)?;
+        divert::add(MARK, divert::Way::Here)?;
         let table = Table::make(&name(), &chains(wireless, ports, listeners))?;
         Ok(Rules { table, _route: route })
     }
@@ -53,7 +54,7 @@ fn name() -> String {
 ///
 /// Both sides of a relay have the same addresses and ports, which connection tracking would take for one connection. The
 /// wireless side is not tracked, so that the wired one can be masqueraded; what is to be delivered here is known by its
-/// addresses after that is undone.
+/// addresses after that is undone. What comes out of a stack of our own is the wireless side's.
 fn chains(wireless: &str, ports: &[u16], listeners: &[Listener]) -> String {
     let ports = match ports {
         [] => String::new(),
@@ -79,7 +80,8 @@ fn chains(wireless: &str, ports: &[u16], listeners: &[Listener]) -> String {
     const NOT_FOR_US: &str = "meta l4proto != tcp return; fib daddr type local return";
     format!(
         "chain take {{ {takes}}}; chain begin {{ meta l4proto tcp {ports}notrack; }}; \
-         chain divert {{ type filter hook prerouting priority dstnat + 10; {NOT_FOR_US}; \
+         chain divert {{ type filter hook prerouting priority dstnat + 10; \
+         iifname \"{DEVICES}*\" return; {NOT_FOR_US}; \
          {SYN} jump take; socket transparent 1 meta mark set {MARK:#x} accept; }}; \
          chain untracked_in {{ type filter hook prerouting priority raw; iifname != \"{wireless}\" return; {NOT_FOR_US}; \
          {SYN} jump begin; socket transparent 1 notrack; }}; \

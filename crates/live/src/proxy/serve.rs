@@ -1,18 +1,22 @@
 //! The thread that serves: one epoll, one turn a wake-up.
 
+use super::Doors;
 use super::budget::Budget;
 use super::config::{Config, Side};
 use super::connecting::{Connecting, GivenUp};
 use super::counters::{Counter, Counters};
+use super::end::Line;
 use super::listeners::Listener;
-use super::pipe::Pipes;
+use super::own::{FlowKey, Newcomers, Stack};
 use super::relay::{CLIENT, Handed, Outcome, Relay, SERVER};
 use super::stop::{Stop, Urgency};
 use super::token::Token;
+use super::tools::Tools;
 use crate::emulate::Clock;
 use airtcp_wire::{Dur, Time};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use slab::Slab;
+use std::collections::BTreeMap;
 use std::io;
 use std::net::TcpStream;
 use std::time::Duration;
@@ -27,8 +31,8 @@ const LOOK: Dur = Dur::from_millis(100);
 ///
 /// # Errors
 /// The kernel's, of epoll.
-pub fn serve(config: &Config, listeners: Vec<Listener>, stop: Stop, counters: &Counters) -> io::Result<()> {
-    let mut server = Server::new(config, listeners, stop, counters)?;
+pub fn serve(config: &Config, doors: Doors, stop: Stop, counters: &Counters) -> io::Result<()> {
+    let mut server = Server::new(config, doors, stop, counters)?;
     let mut events = vec![EpollEvent::empty(); 512];
     while server.goes_on() {
         let count = match server.epoll.wait(&mut events, server.patience()) {
@@ -54,7 +58,9 @@ struct Server<'a> {
     connecting: Connecting,
     /// Those that could go on at once.
     ready: Vec<usize>,
-    pipes: Pipes,
+    tools: Tools,
+    /// Whose our own connections are: place and end.
+    own: BTreeMap<FlowKey, (usize, usize)>,
     budget: Budget,
     /// Has this host had files for the last connection?
     has_files: bool,
@@ -63,15 +69,15 @@ struct Server<'a> {
     /// When buffers are looked at next; never while nothing moves.
     look: Time,
     drained_by: Time,
+    /// Bytes moved since then: buffers grow with them.
+    unseen: u64,
 }
 
 impl<'a> Server<'a> {
-    fn new(
-        config: &'a Config,
-        listeners: Vec<Listener>,
-        stop: Stop,
-        counters: &'a Counters,
-    ) -> io::Result<Server<'a>> {
+    fn new(config: &'a Config, doors: Doors, stop: Stop, counters: &'a Counters) -> io::Result<Server<'a>> {
+        let Doors { listeners, device } = doors;
+        let clock = Clock::start();
+        let stack = device.map(|device| device.stack(config, clock)).transpose()?;
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         let edge = EpollFlags::EPOLLIN | EpollFlags::EPOLLET;
         epoll.add(&stop, EpollEvent::new(edge, Token::Stop.pack()))?;
@@ -79,10 +85,13 @@ impl<'a> Server<'a> {
             let event = EpollEvent::new(EpollFlags::EPOLLIN, Token::Listener(index).pack());
             epoll.add(&listener.socket, event)?;
         }
+        if let Some(stack) = &stack {
+            epoll.add(stack, EpollEvent::new(EpollFlags::EPOLLIN, Token::Stack.pack()))?;
+        }
         Ok(Server {
             config,
             counters,
-            clock: Clock::start(),
+            clock,
             epoll,
             listeners,
             stop,
@@ -91,12 +100,14 @@ impl<'a> Server<'a> {
             serial: 0,
             connecting: Connecting::new(config.limits.connecting, config.limits.connect_timeout),
             ready: Vec::new(),
-            pipes: Pipes::default(),
+            tools: Tools::new(stack),
+            own: BTreeMap::new(),
             budget: Budget::new(&config.limits),
             has_files: true,
             is_open: true,
             look: Time::NEVER,
             drained_by: Time::NEVER,
+            unseen: 0,
         })
     }
 
@@ -112,7 +123,8 @@ impl<'a> Server<'a> {
         if !self.ready.is_empty() {
             return EpollTimeout::ZERO;
         }
-        let next = self.connecting.poll_timeout().min(self.look).min(self.drained_by);
+        let timers = self.tools.stack.as_ref().map_or(Time::NEVER, Stack::poll_timeout);
+        let next = self.connecting.poll_timeout().min(self.look).min(self.drained_by).min(timers);
         if next == Time::NEVER {
             return EpollTimeout::NONE;
         }
@@ -128,6 +140,7 @@ impl<'a> Server<'a> {
         for event in events {
             match Token::unpack(event.data()) {
                 Token::Stop => self.hear(),
+                Token::Stack => self.tools.stack.as_mut().map_or(Ok(()), Stack::handle_packets)?,
                 Token::Listener(index) => callers.push(index),
                 Token::End(place, end) => {
                     let Some(relay) = self.relays.get_mut(place) else { continue };
@@ -136,11 +149,13 @@ impl<'a> Server<'a> {
                 }
             }
         }
+        awake.extend(self.wake_own());
         // Places are given anew only once all that was told of the old ones is dealt with.
         for place in awake {
             self.go_on(place);
         }
         callers.into_iter().for_each(|index| self.accept(index));
+        self.accept_own();
         self.give_up();
         self.look_at_buffers();
         self.open_or_close_door()?;
@@ -150,7 +165,7 @@ impl<'a> Server<'a> {
 
     fn go_on(&mut self, place: usize) {
         let Some(relay) = self.relays.get_mut(place) else { return };
-        let (outcome, handed) = relay.go_on(&mut self.pipes);
+        let (outcome, handed) = relay.go_on(&mut self.tools);
         if !relay.is_connecting {
             self.connecting.handle_end(relay.serial);
         }
@@ -174,8 +189,11 @@ impl<'a> Server<'a> {
             };
             self.counters.add(counter, bytes);
         }
-        if handed != [0; 2] && self.look == Time::NEVER {
-            self.look = self.clock.now() + LOOK;
+        self.unseen += handed.iter().sum::<u64>();
+        if self.unseen > 0 {
+            let is_much = self.unseen > self.config.limits.memory.0 / 64;
+            let due = if is_much { Time::ZERO } else { self.clock.now() + LOOK };
+            self.look = self.look.min(due);
         }
     }
 
@@ -187,7 +205,40 @@ impl<'a> Server<'a> {
         tracing::debug!(%client, %server, ?counter, reason, "connection ended");
         self.connecting.handle_end(relay.serial);
         self.budget.handle_change(relay.room, 0);
-        relay.release(&mut self.pipes);
+        for end in &relay.ends {
+            if let Line::Own(key) = end.line {
+                self.own.remove(&key);
+            }
+        }
+        relay.release(&mut self.tools);
+    }
+
+    /// The relays of our own connections to which something has happened.
+    fn wake_own(&mut self) -> Vec<usize> {
+        let Some(stack) = &mut self.tools.stack else { return Vec::new() };
+        stack.handle_timeouts();
+        let mut places = Vec::new();
+        for key in stack.take_woken() {
+            let (Some(&(place, end)), Some(flow)) = (self.own.get(&key), stack.get(key)) else { continue };
+            if let Some(relay) = self.relays.get_mut(place) {
+                relay.handle_own(end, flow.is_connected);
+                places.push(place);
+            }
+        }
+        places
+    }
+
+    fn accept_own(&mut self) {
+        while self.has_room()
+            && let Some((key, endpoints)) = self.tools.stack.as_mut().and_then(Stack::accept)
+        {
+            self.counters.add(Counter::Accepted, 1);
+            let done = Relay::open_own(key, &endpoints, self.config).and_then(|relay| self.watch(relay));
+            if let Err(error) = done {
+                self.tools.release(key);
+                self.refuse(&error);
+            }
+        }
     }
 
     fn accept(&mut self, index: usize) {
@@ -208,17 +259,19 @@ impl<'a> Server<'a> {
 
     fn open(&mut self, client: TcpStream, index: usize) {
         self.counters.add(Counter::Accepted, 1);
-        self.serial += 1;
-        let opened = Relay::open(client, &self.listeners[index], self.config, self.serial);
-        let done = opened.and_then(|relay| self.watch(relay));
-        if let Err(error) = done {
-            let counter = if is_of_host(&error) { Counter::Refused } else { Counter::Unreachable };
-            self.counters.add(counter, 1);
-            if counter == Counter::Refused {
-                self.handle_shortage();
-            }
-            tracing::debug!(reason = %error, "connection refused");
+        let opened = Relay::open(client, &self.listeners[index], self.config, &mut self.tools);
+        if let Err(error) = opened.and_then(|relay| self.watch(relay)) {
+            self.refuse(&error);
         }
+    }
+
+    fn refuse(&mut self, error: &io::Error) {
+        let counter = if is_of_host(error) { Counter::Refused } else { Counter::Unreachable };
+        self.counters.add(counter, 1);
+        if counter == Counter::Refused {
+            self.handle_shortage();
+        }
+        tracing::debug!(reason = %error, "connection refused");
     }
 
     /// Waits a moment.
@@ -232,14 +285,21 @@ impl<'a> Server<'a> {
         let place = entry.key();
         let flags = EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT | EpollFlags::EPOLLRDHUP | EpollFlags::EPOLLET;
         for (end, one) in relay.ends.iter().enumerate() {
-            self.epoll.add(&one.socket, EpollEvent::new(flags, Token::End(place, end).pack()))?;
+            match &one.line {
+                Line::Kernel(socket) => {
+                    self.epoll.add(socket, EpollEvent::new(flags, Token::End(place, end).pack()))?;
+                }
+                Line::Own(key) => drop(self.own.insert(*key, (place, end))),
+            }
         }
+        self.serial += 1;
+        relay.serial = self.serial;
         if let Some(share) = self.budget.share() {
             relay.limit_buffers(share);
         } else if self.budget.are_kept() {
             relay.keep_buffers(true);
         }
-        relay.room = relay.measure();
+        relay.room = relay.measure(&self.tools);
         self.budget.handle_change(0, relay.room);
         self.connecting.handle_new(relay.serial, place, self.clock.now());
         entry.insert(relay);
@@ -263,9 +323,9 @@ impl<'a> Server<'a> {
             return;
         }
         self.has_files = true;
-        self.look = Time::NEVER;
+        (self.look, self.unseen) = (Time::NEVER, 0);
         for (_, relay) in self.relays.iter_mut().filter(|(_, relay)| relay.has_moved) {
-            let (before, now) = (relay.room, relay.measure());
+            let (before, now) = (relay.room, relay.measure(&self.tools));
             self.budget.handle_change(before, now);
             (relay.room, relay.has_moved) = (now, false);
         }
@@ -293,6 +353,9 @@ impl<'a> Server<'a> {
                 let mut event = EpollEvent::new(flags, Token::Listener(index).pack());
                 self.epoll.modify(&listener.socket, &mut event)?;
             }
+            if let Some(stack) = &mut self.tools.stack {
+                stack.newcomers = if is_open { Newcomers::Taken } else { Newcomers::Wait };
+            }
             if !is_open {
                 self.counters.add(Counter::Waits, 1);
                 tracing::warn!(connections = self.relays.len(), "no room: new connections wait");
@@ -307,6 +370,9 @@ impl<'a> Server<'a> {
         if self.urgency == Urgency::None && urgency > Urgency::None {
             (0..self.listeners.len()).for_each(|index| self.accept(index));
             self.listeners.clear();
+            if let Some(stack) = &mut self.tools.stack {
+                stack.newcomers = Newcomers::PassBy;
+            }
             self.drained_by = self.clock.now() + self.config.limits.drain;
             tracing::info!(connections = self.relays.len(), "draining");
         }
@@ -324,7 +390,7 @@ impl<'a> Server<'a> {
 impl Drop for Server<'_> {
     fn drop(&mut self) {
         self.counters.add(Counter::Cut, self.relays.len() as u64);
-        self.relays.clear();
+        self.relays.drain().for_each(|relay| relay.release(&mut self.tools));
         self.tell();
     }
 }

@@ -3,6 +3,8 @@
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Token {
     Stop,
+    /// The device of our own stack.
+    Stack,
     /// By its index.
     Listener(usize),
     /// The end of a relay, by the relay's place and the end's index.
@@ -13,6 +15,7 @@ impl Token {
     pub fn pack(self) -> u64 {
         match self {
             Token::Stop => 0,
+            Token::Stack => 1 << 2,
             Token::Listener(index) => (index as u64) << 2 | 1,
             Token::End(place, end) => (place as u64) << 2 | 2 | end as u64,
         }
@@ -21,7 +24,8 @@ impl Token {
     pub fn unpack(word: u64) -> Token {
         let index = (word >> 2) as usize;
         match word & 3 {
-            0 => Token::Stop,
+            0 if index == 0 => Token::Stop,
+            0 => Token::Stack,
             1 => Token::Listener(index),
             kind => Token::End(index, kind as usize & 1),
         }
@@ -34,9 +38,14 @@ mod tests {
 
     #[test]
     fn a_word_is_one_token() {
-        for token in
-            [Token::Stop, Token::Listener(3), Token::End(0, 0), Token::End(7, 1), Token::End(1 << 40, 0)]
-        {
+        for token in [
+            Token::Stop,
+            Token::Stack,
+            Token::Listener(3),
+            Token::End(0, 0),
+            Token::End(7, 1),
+            Token::End(1 << 40, 0),
+        ] {
             assert_eq!(Token::unpack(token.pack()), token);
         }
     }

@@ -1,23 +1,21 @@
 //! One way through a relay: what one end sends the other one gets.
 
-use super::pipe::{Moved, Pipe, Pipes};
-use nix::sys::socket::{Shutdown, shutdown};
+use super::end::{End, Line};
+use super::pipe::{Moved, Pipe};
+use super::tools::Tools;
+use nix::errno::Errno;
+use nix::sys::socket::{MsgFlags, recv, send};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 /// Bytes that a way may move until others have their turn.
 const TURN_BYTES: u64 = 1 << 20;
 
-/// A socket, and what it was last known to be ready for: epoll tells of changes alone.
-pub struct End {
-    pub socket: OwnedFd,
-    pub readable: bool,
-    pub writable: bool,
-}
-
 #[derive(Default)]
 pub struct Way {
+    /// What is under way in here: between two sockets of the kernel in a pipe, else as bytes.
     pipe: Option<Pipe>,
+    bytes: Vec<u8>,
     /// The sender has sent its FIN.
     has_ended: bool,
     /// So has the proxy to the receiver.
@@ -49,19 +47,19 @@ impl Way {
 
     /// Bytes under way in here.
     pub fn held(&self) -> usize {
-        self.pipe.as_ref().map_or(0, Pipe::held)
+        self.pipe.as_ref().map_or(0, Pipe::held) + self.bytes.len()
     }
 
     /// Moves what it can. What the receiver does not take stays with the sender: its window closes.
     ///
     /// # Errors
     /// The connection of one of both has ended.
-    pub fn pump(&mut self, from: &mut End, to: &mut End, pipes: &mut Pipes) -> Result<Turn, Failure> {
+    pub fn pump(&mut self, from: &mut End, to: &mut End, tools: &mut Tools) -> Result<Turn, Failure> {
         let mut bytes = 0;
         while bytes < TURN_BYTES {
-            let moved = self.step(from, to, pipes)?;
+            let moved = self.step(from, to, tools)?;
             if moved == 0 {
-                self.shut_if_over(to)?;
+                self.shut_if_over(to, tools)?;
                 return Ok(Turn { bytes, is_cut: false });
             }
             bytes += moved;
@@ -69,23 +67,33 @@ impl Way {
         Ok(Turn { bytes, is_cut: true })
     }
 
-    pub fn release(&mut self, pipes: &mut Pipes) {
+    pub fn release(&mut self, tools: &mut Tools) {
         if let Some(pipe) = self.pipe.take() {
-            pipes.give_back(pipe);
+            tools.pipes.give_back(pipe);
         }
     }
 
-    /// A pipe full, in and out. Answers how much of it went out.
-    fn step(&mut self, from: &mut End, to: &mut End, pipes: &mut Pipes) -> Result<u64, Failure> {
+    /// Answers how many bytes went out.
+    fn step(&mut self, from: &mut End, to: &mut End, tools: &mut Tools) -> Result<u64, Failure> {
+        match (&from.line, &to.line) {
+            (Line::Kernel(_), Line::Kernel(_)) => self.splice(from, to, tools),
+            (Line::Kernel(_), Line::Own(_)) => self.send(from, to, tools),
+            (Line::Own(_), _) => self.receive(from, to, tools),
+        }
+    }
+
+    /// A pipe full, in and out, that is never copied.
+    fn splice(&mut self, from: &mut End, to: &mut End, tools: &mut Tools) -> Result<u64, Failure> {
+        let (Line::Kernel(sender), Line::Kernel(receiver)) = (&from.line, &to.line) else { return Ok(0) };
         if self.pipe.is_none() {
             if self.has_ended || !from.readable || !to.writable {
                 return Ok(0);
             }
-            self.pipe = Some(pipes.take().map_err(Failure::Host)?);
+            self.pipe = Some(tools.pipes.take().map_err(Failure::Host)?);
         }
         let Some(pipe) = &mut self.pipe else { return Ok(0) };
         if pipe.held() == 0 {
-            match pipe.fill(from.socket.as_fd()).map_err(Failure::Sender)? {
+            match pipe.fill(sender.as_fd()).map_err(Failure::Sender)? {
                 Moved::Bytes(_) => {}
                 Moved::Nothing => from.readable = false,
                 Moved::End => self.has_ended = true,
@@ -93,23 +101,76 @@ impl Way {
         }
         let mut bytes = 0;
         while pipe.held() > 0 && to.writable {
-            match pipe.drain(to.socket.as_fd()).map_err(Failure::Receiver)? {
+            match pipe.drain(receiver.as_fd()).map_err(Failure::Receiver)? {
                 Moved::Bytes(moved) => bytes += moved as u64,
                 Moved::Nothing | Moved::End => to.writable = false,
             }
         }
         if pipe.held() == 0 {
-            self.release(pipes);
+            self.release(tools);
         }
         Ok(bytes)
     }
 
-    fn shut_if_over(&mut self, to: &End) -> Result<(), Failure> {
+    /// From a socket to a connection of our own, as much as that has room for.
+    fn send(&mut self, from: &mut End, to: &mut End, tools: &mut Tools) -> Result<u64, Failure> {
+        let (Line::Kernel(socket), Line::Own(key)) = (&from.line, &to.line) else { return Ok(0) };
+        let room = tools.flow(*key).map_or(0, |flow| flow.stream.writable());
+        to.writable = room > 0;
+        if self.has_ended || !from.readable || room == 0 {
+            return Ok(0);
+        }
+        let most = room.min(tools.buffer.len());
+        match recv(socket.as_raw_fd(), &mut tools.buffer[..most], MsgFlags::MSG_DONTWAIT) {
+            Ok(0) => self.has_ended = true,
+            Ok(len) => {
+                tools.write(*key, len);
+                return Ok(len as u64);
+            }
+            Err(Errno::EAGAIN) => from.readable = false,
+            Err(Errno::EINTR) => {}
+            Err(error) => return Err(Failure::Sender(error.into())),
+        }
+        Ok(0)
+    }
+
+    /// From a connection of our own to a socket.
+    fn receive(&mut self, from: &mut End, to: &mut End, tools: &mut Tools) -> Result<u64, Failure> {
+        let (Line::Own(key), Line::Kernel(socket)) = (&from.line, &to.line) else { return Ok(0) };
+        if !to.writable {
+            return Ok(0);
+        }
+        if self.bytes.is_empty() {
+            let len = tools.read(*key);
+            if len == 0 {
+                self.has_ended = tools.flow(*key).is_some_and(|flow| flow.has_ended);
+                return Ok(0);
+            }
+            let sent = deliver(socket, &tools.buffer[..len]).map_err(Failure::Receiver)?;
+            to.writable = sent == len;
+            self.bytes.extend_from_slice(&tools.buffer[sent..len]);
+            return Ok(sent as u64);
+        }
+        let sent = deliver(socket, &self.bytes).map_err(Failure::Receiver)?;
+        to.writable = sent == self.bytes.len();
+        self.bytes.drain(..sent);
+        Ok(sent as u64)
+    }
+
+    fn shut_if_over(&mut self, to: &End, tools: &mut Tools) -> Result<(), Failure> {
         if self.has_ended && !self.is_shut && self.held() == 0 {
             self.is_shut = true;
-            shutdown(to.socket.as_raw_fd(), Shutdown::Write)
-                .map_err(|error| Failure::Receiver(error.into()))?;
+            to.shut(tools).map_err(Failure::Receiver)?;
         }
         Ok(())
+    }
+}
+
+/// Hands a socket what it takes now.
+fn deliver(socket: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
+    match send(socket.as_raw_fd(), bytes, MsgFlags::MSG_NOSIGNAL | MsgFlags::MSG_DONTWAIT) {
+        Ok(sent) => Ok(sent),
+        Err(Errno::EAGAIN | Errno::EINTR) => Ok(0),
+        Err(error) => Err(error.into()),
     }
 }

@@ -1,6 +1,6 @@
 //! Whatever the wireless link does to packets, every byte arrives, and both ends see each other's address.
 
-use crate::rig::{MOBILE, Rig, SERVER, SERVER_V6, ip};
+use crate::rig::{MOBILE, Rig, Running, SERVER, SERVER_V6, ip};
 use airtcp_live::namespace::Namespace;
 use airtcp_live::proxy::{Counter, Limits};
 use std::io::{Read, Write};
@@ -37,7 +37,12 @@ fn exchange((client, server): (TcpStream, TcpStream)) {
 
 fn both_ways(path: Option<&str>, servers: &[IpAddr]) {
     let Some(rig) = Rig::new(path) else { return };
-    let proxy = rig.proxy(Limits::default());
+    split_by(&rig, rig.proxy(Limits::default()), servers);
+    let Some(rig) = Rig::new(path) else { return };
+    split_by(&rig, rig.own("rto-m:m=10+gbn", Limits::default()), servers);
+}
+
+fn split_by(rig: &Rig, proxy: Running, servers: &[IpAddr]) {
     let go = |from: &Namespace, to: &Namespace, address: IpAddr| {
         let (client, server) = rig.connect(from, to, address);
         assert_eq!(server.peer_addr().unwrap(), client.local_addr().unwrap());

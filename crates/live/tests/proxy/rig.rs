@@ -3,6 +3,7 @@
 use airtcp_live::emulate::{Clock, Control, Emulator, Framing, drive};
 use airtcp_live::namespace::{Namespace, Veth};
 use airtcp_live::proxy::{Config, Counter, Counters, Entrance, Limits, Stop, Stopper, Tuning};
+use airtcp_proto::scheme::Scheme;
 use airtcp_sim::Scenario;
 use airtcp_wire::{Dur, Time};
 use nix::sys::socket::{setsockopt, sockopt};
@@ -103,6 +104,13 @@ impl Rig {
         Running::start(&self.base, &plain(entrance, limits))
     }
 
+    /// A transparent proxy whose wireless side is our own machine.
+    pub fn own(&self, scheme: &str, limits: Limits) -> Running {
+        let entrance = Entrance::Transparent { wireless: WIRELESS.to_owned(), ports: vec![] };
+        let config = Scheme::parse(scheme, "linux").unwrap().config;
+        Running::start(&self.base, &Config { own: Some(Box::new(config)), ..plain(entrance, limits) })
+    }
+
     /// A connection from one host to the other, through whatever is in between.
     pub fn connect(&self, from: &Namespace, to: &Namespace, address: IpAddr) -> (TcpStream, TcpStream) {
         let listener = listen(to, SocketAddr::new(address, 0));
@@ -146,7 +154,7 @@ fn patient(end: TcpStream) -> TcpStream {
 
 /// With nothing that is special to either side.
 pub fn plain(entrance: Entrance, limits: Limits) -> Config {
-    Config { entrance, wireless: Tuning::default(), wired: Tuning::default(), limits }
+    Config { entrance, wireless: Tuning::default(), wired: Tuning::default(), own: None, limits }
 }
 
 /// A proxy that serves in a thread.
@@ -166,7 +174,7 @@ impl Running {
             let thread = thread::spawn(move || {
                 let proxy = airtcp_live::proxy::Proxy::set_up(&config).unwrap();
                 ready.send(()).unwrap();
-                airtcp_live::proxy::serve(&config, proxy.listeners, stop, &theirs).unwrap();
+                airtcp_live::proxy::serve(&config, proxy.doors, stop, &theirs).unwrap();
             });
             is_ready.recv().unwrap();
             thread

@@ -26,7 +26,8 @@ fn nft() -> Check {
 fn transparent(namespace: &Namespace) -> Check {
     let entrance = Entrance::Transparent { wireless: "airtcp0".to_owned(), ports: vec![] };
     let tuning = Tuning::default;
-    let config = Config { entrance, wireless: tuning(), wired: tuning(), limits: Limits::default() };
+    let config =
+        Config { entrance, wireless: tuning(), wired: tuning(), own: None, limits: Limits::default() };
     let tried = namespace.run(|| Proxy::set_up(&config).map(drop));
     let done = tried.and_then(|done| done).map(|()| "set up in a namespace, and undone".to_owned());
     Check::tried("TPROXY", WHY, done.map_err(words), CURE).needed()

@@ -1,8 +1,11 @@
 //! `airtcpd proxy run`.
 
 use super::log;
+use crate::input::BadInput;
 use airtcp_live::namespace::leftovers;
 use airtcp_live::proxy::{Config, Entrance, Limits, MetricsAddress, Side, Tuning, allow_files, daemon};
+use airtcp_proto::scheme::Scheme;
+use airtcp_proto::tcp::TcpConfig;
 use airtcp_wire::Dur;
 use airtcp_wire::human::{self, Bytes};
 use clap::{ArgGroup, ValueEnum};
@@ -60,6 +63,15 @@ pub struct Options {
     /// The congestion control towards the mobile hosts, of the kernel or of `airtcpd cc` [default: the kernel's]
     #[arg(long, value_name = "NAME")]
     wireless_cc: Option<String>,
+
+    /// Who runs TCP towards the mobile hosts: the kernel, or airtcp's own machine. That copies what the kernel would only hand
+    /// on, and reaches some hundred Mbit/s
+    #[arg(long, value_enum, default_value_t = WirelessStack::Kernel, requires = "wireless")]
+    wireless_stack: WirelessStack,
+
+    /// What our own machine is: any scheme of end hosts that `airtcp schemes` lists, for example rto-m:m=10+gbn
+    #[arg(long, value_name = "SCHEME", value_parser = scheme, default_value = "cubic")]
+    wireless_scheme: TcpConfig,
 
     /// The congestion control on the wired side [default: the kernel's]
     #[arg(long, value_name = "NAME")]
@@ -135,6 +147,12 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
 
 impl Options {
     fn config(&self) -> anyhow::Result<Config> {
+        if self.wireless_stack == WirelessStack::Own && self.wireless_cc.is_some() {
+            return Err(BadInput(
+                "--wireless-cc is the kernel's; --wireless-scheme says it of --wireless-stack own".into(),
+            )
+            .into());
+        }
         let entrance = match (&self.wireless, self.listen.zip(self.to)) {
             (_, Some((listen, to))) => Entrance::Fixed { listen, to, clients: self.clients.into() },
             (wireless, None) => {
@@ -149,6 +167,7 @@ impl Options {
         };
         Ok(Config {
             entrance,
+            own: (self.wireless_stack == WirelessStack::Own).then(|| Box::new(self.wireless_scheme.clone())),
             wireless: tuning(&self.wireless_cc, self.wireless_buffer),
             wired: tuning(&self.wired_cc, self.wired_buffer),
             limits: Limits {
@@ -169,6 +188,20 @@ impl Options {
             ),
             _ => Ok(allowed),
         }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum WirelessStack {
+    Kernel,
+    Own,
+}
+
+fn scheme(text: &str) -> Result<TcpConfig, String> {
+    let scheme = Scheme::parse(text, "linux").map_err(|error| error.to_string())?;
+    match (scheme.base_station, scheme.circuit) {
+        (None, None) => Ok(scheme.config),
+        _ => Err("the proxy takes the terms of a sender alone: it is the split itself".to_owned()),
     }
 }
 

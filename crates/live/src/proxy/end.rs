@@ -1,0 +1,69 @@
+//! One end of a relay.
+
+use super::options;
+use super::own::FlowKey;
+use super::tools::Tools;
+use nix::sys::socket::{Shutdown, shutdown};
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+/// A connection, and what it was last known to be ready for: epoll tells of changes alone.
+pub struct End {
+    pub line: Line,
+    pub readable: bool,
+    pub writable: bool,
+}
+
+/// Who runs the connection.
+pub enum Line {
+    Kernel(OwnedFd),
+    Own(FlowKey),
+}
+
+impl End {
+    pub fn new(line: Line) -> End {
+        End { line, readable: false, writable: false }
+    }
+
+    pub fn socket(&self) -> Option<&OwnedFd> {
+        match &self.line {
+            Line::Kernel(socket) => Some(socket),
+            Line::Own(_) => None,
+        }
+    }
+
+    /// What has ended it.
+    pub fn error(&self, tools: &Tools) -> Option<io::Error> {
+        match &self.line {
+            Line::Kernel(socket) => options::error(socket),
+            Line::Own(key) => tools.flow(*key)?.failure.map(io::Error::from),
+        }
+    }
+
+    /// Has everything been sent and acknowledged, both ways?
+    pub fn is_closed(&self, tools: &Tools) -> bool {
+        match &self.line {
+            Line::Kernel(socket) => options::is_closed(socket),
+            Line::Own(key) => tools.flow(*key).is_none_or(|flow| flow.is_over()),
+        }
+    }
+
+    /// Nothing more is sent.
+    pub fn shut(&self, tools: &mut Tools) -> io::Result<()> {
+        match &self.line {
+            Line::Kernel(socket) => Ok(shutdown(socket.as_raw_fd(), Shutdown::Write)?),
+            Line::Own(key) => {
+                tools.shut(*key);
+                Ok(())
+            }
+        }
+    }
+
+    /// What its buffers may come to hold.
+    pub fn room(&self, tools: &Tools) -> u64 {
+        match &self.line {
+            Line::Kernel(socket) => options::room(socket),
+            Line::Own(_) => tools.stack.as_ref().map_or(0, |stack| 2 * stack.buffer() as u64),
+        }
+    }
+}
