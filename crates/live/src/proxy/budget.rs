@@ -38,6 +38,11 @@ impl Budget {
         (self.promised >= self.limit / 2).then_some(self.share)
     }
 
+    /// If buffers have grown past the bound between two looks: what each of so many connections may have at most.
+    pub fn excess_over(&self, connections: usize) -> Option<u64> {
+        (self.promised > self.limit).then(|| self.limit / connections.max(1) as u64)
+    }
+
     /// Are buffers to stay as long as they are?
     pub fn are_kept(&self) -> bool {
         self.are_kept
@@ -78,7 +83,10 @@ mod tests {
             budget.handle_change(0, 400_000);
         }
         assert!(!budget.has_room() && budget.promised() == 8_000_000);
-        budget.handle_change(3_500_000, 0);
+        assert_eq!(budget.excess_over(6), None);
+        budget.handle_change(0, 1);
+        assert_eq!(budget.excess_over(8), Some(1_000_000));
+        budget.handle_change(3_500_001, 0);
         assert_eq!(budget.judge(), None);
         budget.handle_change(500_000, 0);
         assert_eq!(budget.judge(), Some(false));

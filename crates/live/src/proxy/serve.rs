@@ -324,10 +324,13 @@ impl<'a> Server<'a> {
         }
         self.has_files = true;
         (self.look, self.unseen) = (Time::NEVER, 0);
-        for (_, relay) in self.relays.iter_mut().filter(|(_, relay)| relay.has_moved) {
-            let (before, now) = (relay.room, relay.measure(&self.tools));
-            self.budget.handle_change(before, now);
-            (relay.room, relay.has_moved) = (now, false);
+        self.measure();
+        if let Some(fair) = self.budget.excess_over(self.relays.len()) {
+            for (_, relay) in self.relays.iter_mut().filter(|(_, relay)| relay.room > fair) {
+                relay.limit_buffers(fair);
+                relay.has_moved = true;
+            }
+            self.measure();
         }
         if let Some(kept) = self.budget.judge() {
             tracing::info!(
@@ -336,6 +339,15 @@ impl<'a> Server<'a> {
                 "memory is short, buffers are kept as long as they are"
             );
             self.relays.iter().for_each(|(_, relay)| relay.keep_buffers(kept));
+        }
+    }
+
+    /// What the buffers of relays have come to in which something has moved.
+    fn measure(&mut self) {
+        for (_, relay) in self.relays.iter_mut().filter(|(_, relay)| relay.has_moved) {
+            let (before, now) = (relay.room, relay.measure(&self.tools));
+            self.budget.handle_change(before, now);
+            (relay.room, relay.has_moved) = (now, false);
         }
     }
 

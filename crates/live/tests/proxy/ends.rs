@@ -30,55 +30,61 @@ fn fate_of_connecting(host: &Namespace, to: SocketAddr) -> ErrorKind {
     found.map_or_else(|error| error.kind(), |client| fate(&client))
 }
 
-fn rig() -> Option<(Rig, Running)> {
-    let rig = Rig::new(None)?;
+/// With the kernel on both sides, and with our own machine on the wireless one.
+fn each(test: impl Fn(&Rig, &Running)) {
     let limits = Limits { connect_timeout: Dur::from_millis(300), ..Limits::default() };
-    let proxy = rig.proxy(limits);
-    Some((rig, proxy))
+    for is_own in [false, true] {
+        let Some(rig) = Rig::new(None) else { return };
+        let proxy = if is_own { rig.own("cubic", limits) } else { rig.proxy(limits) };
+        test(&rig, &proxy);
+    }
 }
 
 /// RFC 9293 §3.6: who has sent its FIN still gets what the other one sends.
 #[test]
 fn half_closed_either_way() {
-    let Some((rig, proxy)) = rig() else { return };
-    for is_turned in [false, true] {
-        let (client, server) = rig.connect(&rig.mobile, &rig.server, SERVER);
-        let [mut first, mut second] = if is_turned { [server, client] } else { [client, server] };
-        first.write_all(b"question").unwrap();
-        first.shutdown(Shutdown::Write).unwrap();
-        assert_eq!(read_all(&second), "question");
-        second.write_all(b"answer").unwrap();
-        second.shutdown(Shutdown::Write).unwrap();
-        assert_eq!(read_all(&first), "answer");
-    }
-    proxy.awaits(Counter::Completed, 2);
+    each(|rig, proxy| {
+        for is_turned in [false, true] {
+            let (client, server) = rig.connect(&rig.mobile, &rig.server, SERVER);
+            let [mut first, mut second] = if is_turned { [server, client] } else { [client, server] };
+            first.write_all(b"question").unwrap();
+            first.shutdown(Shutdown::Write).unwrap();
+            assert_eq!(read_all(&second), "question");
+            second.write_all(b"answer").unwrap();
+            second.shutdown(Shutdown::Write).unwrap();
+            assert_eq!(read_all(&first), "answer");
+        }
+        proxy.awaits(Counter::Completed, 2);
+    });
 }
 
 #[test]
 fn a_reset_is_a_reset_to_the_other_end() {
-    let Some((rig, proxy)) = rig() else { return };
-    for is_turned in [false, true] {
-        let (client, mut server) = rig.connect(&rig.mobile, &rig.server, SERVER);
-        let mut client = client;
-        client.write_all(b"x").unwrap();
-        server.read_exact(&mut [0]).unwrap();
-        let [first, second] = if is_turned { [server, client] } else { [client, server] };
-        reset(first);
-        assert_eq!(fate(&second), ErrorKind::ConnectionReset);
-    }
-    proxy.awaits(Counter::ResetByWireless, 1);
-    proxy.awaits(Counter::ResetByWired, 1);
+    each(|rig, proxy| {
+        for is_turned in [false, true] {
+            let (client, mut server) = rig.connect(&rig.mobile, &rig.server, SERVER);
+            let mut client = client;
+            client.write_all(b"x").unwrap();
+            server.read_exact(&mut [0]).unwrap();
+            let [first, second] = if is_turned { [server, client] } else { [client, server] };
+            reset(first);
+            assert_eq!(fate(&second), ErrorKind::ConnectionReset);
+        }
+        proxy.awaits(Counter::ResetByWireless, 1);
+        proxy.awaits(Counter::ResetByWired, 1);
+    });
 }
 
 /// A client is answered first, and told then.
 #[test]
 fn no_such_destination() {
-    let Some((rig, proxy)) = rig() else { return };
-    for (to, at) in [(SERVER, 9), (NOBODY, 9)] {
-        let fate = fate_of_connecting(&rig.mobile, SocketAddr::new(to, at));
-        assert_eq!(fate, ErrorKind::ConnectionReset, "{to}");
-    }
-    assert_eq!((proxy.get(Counter::Unreachable), proxy.get(Counter::Accepted)), (2, 2));
+    each(|rig, proxy| {
+        for (to, at) in [(SERVER, 9), (NOBODY, 9)] {
+            let fate = fate_of_connecting(&rig.mobile, SocketAddr::new(to, at));
+            assert_eq!(fate, ErrorKind::ConnectionReset, "{to}");
+        }
+        assert_eq!((proxy.get(Counter::Unreachable), proxy.get(Counter::Accepted)), (2, 2));
+    });
 }
 
 /// What is for the base station itself, and what began before the proxy did, it lets alone.
@@ -100,20 +106,21 @@ fn what_is_not_for_it() {
 /// Told to end, it takes no more, and lets those that are open go on.
 #[test]
 fn drained_then_cut() {
-    let Some((rig, proxy)) = rig() else { return };
-    let (mut client, mut server) = rig.connect(&rig.mobile, &rig.server, SERVER);
-    let (other, _its_server) = rig.connect(&rig.mobile, &rig.server, SERVER);
-    proxy.awaits(Counter::Connecting, 0);
-    proxy.stop();
-    client.write_all(b"late").unwrap();
-    server.read_exact(&mut [0; 4]).unwrap();
-    drop(client);
-    assert_eq!(server.read(&mut [0]).unwrap(), 0);
-    drop(server);
-    proxy.awaits(Counter::Completed, 1);
-    proxy.stop();
-    proxy.awaits(Counter::Cut, 1);
-    assert_eq!(fate(&other), ErrorKind::ConnectionReset);
+    each(|rig, proxy| {
+        let (mut client, mut server) = rig.connect(&rig.mobile, &rig.server, SERVER);
+        let (other, _its_server) = rig.connect(&rig.mobile, &rig.server, SERVER);
+        proxy.awaits(Counter::Connecting, 0);
+        proxy.stop();
+        client.write_all(b"late").unwrap();
+        server.read_exact(&mut [0; 4]).unwrap();
+        drop(client);
+        assert_eq!(server.read(&mut [0]).unwrap(), 0);
+        drop(server);
+        proxy.awaits(Counter::Completed, 1);
+        proxy.stop();
+        proxy.awaits(Counter::Cut, 1);
+        assert_eq!(fate(&other), ErrorKind::ConnectionReset);
+    });
 }
 
 /// The mobile host is gone: keepalive finds out, and the server is told.
@@ -137,7 +144,8 @@ fn an_end_that_vanishes() {
 /// Whoever gives the proxy's own address as destination is not joined with the proxy itself.
 #[test]
 fn no_loop() {
-    let Some((rig, proxy)) = rig() else { return };
+    let Some(rig) = Rig::new(None) else { return };
+    let proxy = rig.proxy(Limits::default());
     let find = || {
         let table = std::fs::read_to_string("/proc/thread-self/net/tcp").unwrap();
         let listening = table
