@@ -192,6 +192,42 @@ fn the_far_end_is_reached_over_the_link_alone() {
 }
 
 #[test]
+fn the_far_end_is_reached_in_ipv6_and_hears_nothing_else() {
+    on_a_host(|| {
+        let listener = match TcpListener::bind("[::]:0") {
+            Ok(listener) => listener,
+            Err(error) => return eprintln!("skipped: no IPv6 here: {error}"),
+        };
+        let port = listener.local_addr().unwrap().port();
+        let server = thread::spawn(move || listener.accept().unwrap().1.ip().to_string());
+        let captured = scratch("pcap");
+        let script = format!("exec 3<>/dev/tcp/$AIRTCP_LINK_FAR6/{port}; echo $AIRTCP_LINK_NEAR6");
+        let options = ["--capture", captured.to_str().unwrap()];
+        let output = run(&options, &["bash", "-c", &script]);
+        assert_eq!(stdout(&output), server.join().unwrap(), "{output:?}");
+        let capture = fs::read(&captured).unwrap();
+        fs::remove_file(captured).unwrap();
+        // Of IPv6, nothing but TCP (next header 6) has crossed the path.
+        let frames = frames(&capture);
+        assert!(
+            frames.len() >= 5 && frames.iter().all(|frame| frame[12..14] == [0x86, 0xdd] && frame[20] == 6)
+        );
+    });
+}
+
+/// Those of a pcap file.
+fn frames(file: &[u8]) -> Vec<&[u8]> {
+    let mut rest = &file[24..];
+    let mut frames = Vec::new();
+    while let Some((header, behind)) = rest.split_at_checked(16) {
+        let len = u32::from_le_bytes(header[8..12].try_into().unwrap()) as usize;
+        frames.push(&behind[..len]);
+        rest = &behind[len..];
+    }
+    frames
+}
+
+#[test]
 fn what_the_command_has_sent_arrives_after_its_end() {
     on_a_host(|| {
         let listener = TcpListener::bind("0.0.0.0:0").unwrap();

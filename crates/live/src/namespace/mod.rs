@@ -7,7 +7,7 @@ pub mod shell;
 mod veth;
 
 pub use airtcp_kernel::namespace::{Namespace, sysctl};
-pub use veth::Veth;
+pub use veth::{Veth, add_ipv6};
 
 #[cfg(test)]
 mod tests {

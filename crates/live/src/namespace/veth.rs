@@ -6,14 +6,14 @@
 use crate::emulate::PacketSocket;
 use airtcp_kernel::namespace::{Namespace, sysctl, told};
 use airtcp_kernel::netlink::Netlink;
-use netlink_packet_route::address::{AddressAttribute, AddressMessage};
+use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
 use netlink_packet_route::link::{
     InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use nix::net::if_::if_nametoindex;
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, AsRawFd};
 
 /// The hosts' ends all have this address, which is locally administered, and ask nobody for another one's: a host sends to its
@@ -91,6 +91,32 @@ impl Veth<'_> {
         netlink.change(RouteNetlinkMessage::NewAddress(address))?;
         netlink.set(index, LinkFlags::Up | LinkFlags::Noarp)
     }
+}
+
+/// Gives an interface of this thread's namespace an IPv6 address, too, of which its neighbours hear nothing. Answers
+/// whether there is IPv6 here.
+///
+/// # Errors
+/// The kernel's.
+pub fn add_ipv6(device: &str, address: Ipv6Addr, prefix: u8) -> io::Result<bool> {
+    // No link-local address, nobody asked for routers, and at last IPv6.
+    for (name, value) in
+        [("addr_gen_mode", "1"), ("accept_ra", "0"), ("router_solicitations", "0"), ("disable_ipv6", "0")]
+    {
+        match sysctl::set(&format!("net.ipv6.conf.{device}.{name}"), value) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            done => done?,
+        }
+    }
+    let mut message = AddressMessage::default();
+    message.header.family = AddressFamily::Inet6;
+    message.header.prefix_len = prefix;
+    message.header.flags = AddressHeaderFlags::Nodad;
+    message.header.index = if_nametoindex(device)?;
+    message.attributes =
+        vec![AddressAttribute::Local(address.into()), AddressAttribute::Address(address.into())];
+    Netlink::open()?.change(RouteNetlinkMessage::NewAddress(message))?;
+    Ok(true)
 }
 
 fn far_end() -> io::Result<PacketSocket> {

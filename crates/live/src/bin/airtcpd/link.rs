@@ -25,8 +25,8 @@ Examples:
       your shell behind the path, from which the rest of the world is reached, too
 
 A command behind the path has AIRTCP_LINK_FAR in its environment, the address at which it reaches the servers of this
-host; AIRTCP_LINK_NEAR, its own; AIRTCP_LINK_DEVICE and AIRTCP_LINK_NAME. Its exit status is airtcpd's (127: there is
-no such program; 128 + n: ended by signal n). When it ends, all that it has started ends. Under sudo it runs as you.
+host; AIRTCP_LINK_NEAR, its own; AIRTCP_LINK_FAR6 and AIRTCP_LINK_NEAR6, both in IPv6; AIRTCP_LINK_DEVICE and
+AIRTCP_LINK_NAME. Its exit status is airtcpd's (127: there is no such program; 128 + n: ended by signal n). When it ends, all that it has started ends. Under sudo it runs as you.
 
 The path is the scenario's, both ways, by the simulator's own code. Its flows, schemes and circuits play no part.";
 

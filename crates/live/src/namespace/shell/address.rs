@@ -5,7 +5,7 @@ use netlink_packet_route::address::{AddressAttribute, AddressMessage};
 use netlink_packet_route::route::{RouteAddress, RouteAttribute, RouteMessage};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ops::RangeInclusive;
 
 /// RFC 6598 §7: 100.64.0.0/10 is for addresses that nobody routes globally. Unlike those of RFC 1918 they are not the ones
@@ -15,8 +15,9 @@ const SHARED_SPACE: RangeInclusive<u32> = 0x6440_0000..=0x647f_ffff;
 /// Addresses in a block: its own, the two ends', and its broadcast.
 const BLOCK: u32 = 4;
 
-/// Length of a block's prefix in bits.
+/// Length of a block's prefix in bits, in IPv4 and in IPv6.
 pub const PREFIX: u8 = 30;
+pub const PREFIX_V6: u8 = 126;
 
 /// A block of which nothing is in use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,6 +43,12 @@ impl Block {
     pub fn near(self) -> Ipv4Addr {
         Ipv4Addr::from(self.0 + 2)
     }
+}
+
+/// A unique local address (RFC 4193 §3) in which an IPv4 address of a block stands at the end: as unused as that is.
+pub fn v6(address: Ipv4Addr) -> Ipv6Addr {
+    let [high, low] = [(address.to_bits() >> 16) as u16, address.to_bits() as u16];
+    Ipv6Addr::new(0xfd61, 0x6972, 0x7463, 0x7000, 0, 0, high, low)
 }
 
 /// The first block behind all that is in use, so that links within links do not meet; else the first one between.

@@ -11,7 +11,7 @@ mod privileges;
 mod signals;
 mod terminal;
 
-use super::{Namespace, Veth, leftovers};
+use super::{Namespace, Veth, add_ipv6, leftovers};
 use crate::emulate::PacketSocket;
 use crate::warn;
 use address::Block;
@@ -122,8 +122,11 @@ fn ends(namespace: &Namespace, far: &str) -> anyhow::Result<(Ends, Block)> {
     let block = Block::unused()?;
     let veth = |name, address| Veth { name, address, prefix: address::PREFIX, mtu: MTU };
     let near = veth(NEAR, block.near()).make_in(namespace)?;
+    let device = far;
     namespace.run(|| Netlink::open()?.route_all(NEAR))??;
-    let far = veth(far, block.far()).make_in(&Namespace::current()?)?;
+    let far = veth(device, block.far()).make_in(&Namespace::current()?)?;
+    namespace.run(|| add_ipv6(NEAR, address::v6(block.near()), address::PREFIX_V6))??;
+    add_ipv6(device, address::v6(block.far()), address::PREFIX_V6)?;
     Ok((Ends { near, far }, block))
 }
 
@@ -168,7 +171,7 @@ fn plain(name: &str) -> String {
 }
 
 /// What the command can read about where it is. The prompt shows links within links, the innermost last.
-fn variables(name: &str, block: Block) -> [(&'static str, String); 7] {
+fn variables(name: &str, block: Block) -> [(&'static str, String); 9] {
     let around = env::var("AIRTCP_LINK_PROMPT").unwrap_or_default();
     let prompt = format!("{around}[{}] ", plain(name));
     // bash's own prompt is set by files that it reads before this.
@@ -176,6 +179,8 @@ fn variables(name: &str, block: Block) -> [(&'static str, String); 7] {
     [
         ("AIRTCP_LINK_NEAR", block.near().to_string()),
         ("AIRTCP_LINK_FAR", block.far().to_string()),
+        ("AIRTCP_LINK_NEAR6", address::v6(block.near()).to_string()),
+        ("AIRTCP_LINK_FAR6", address::v6(block.far()).to_string()),
         ("AIRTCP_LINK_DEVICE", NEAR.to_owned()),
         ("AIRTCP_LINK_NAME", name.to_owned()),
         ("PS1", format!("{prompt}\\$ ")),
