@@ -1,9 +1,12 @@
 //! The thread that serves: one epoll, one turn a wake-up.
 
+mod arrivals;
+mod room;
+
 use super::Doors;
 use super::budget::Budget;
 use super::config::{Config, Side};
-use super::connecting::{Connecting, GivenUp};
+use super::connecting::Connecting;
 use super::counters::{Counter, Counters};
 use super::end::Line;
 use super::listeners::Listener;
@@ -18,11 +21,7 @@ use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTime
 use slab::Slab;
 use std::collections::BTreeMap;
 use std::io;
-use std::net::TcpStream;
 use std::time::Duration;
-
-/// Connections taken at a wake-up from one listener, until others have their turn.
-const ACCEPTED_A_TURN: usize = 64;
 
 /// How often it is looked what buffers have come to, while something moves.
 const LOOK: Dur = Dur::from_millis(100);
@@ -228,154 +227,6 @@ impl<'a> Server<'a> {
         places
     }
 
-    fn accept_own(&mut self) {
-        while self.has_room()
-            && let Some((key, endpoints)) = self.tools.stack.as_mut().and_then(Stack::accept)
-        {
-            self.counters.add(Counter::Accepted, 1);
-            let done = Relay::open_own(key, &endpoints, self.config).and_then(|relay| self.watch(relay));
-            if let Err(error) = done {
-                self.tools.release(key);
-                self.refuse(&error);
-            }
-        }
-    }
-
-    fn accept(&mut self, index: usize) {
-        for _ in 0..ACCEPTED_A_TURN {
-            if !self.has_room() {
-                return;
-            }
-            let Some(listener) = self.listeners.get(index) else { return };
-            match listener.socket.accept() {
-                Ok((client, _)) => self.open(client, index),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                Err(error) if is_of_host(&error) => return self.handle_shortage(),
-                // That one was gone before it was taken.
-                Err(_) => {}
-            }
-        }
-    }
-
-    fn open(&mut self, client: TcpStream, index: usize) {
-        self.counters.add(Counter::Accepted, 1);
-        let opened = Relay::open(client, &self.listeners[index], self.config, &mut self.tools);
-        if let Err(error) = opened.and_then(|relay| self.watch(relay)) {
-            self.refuse(&error);
-        }
-    }
-
-    fn refuse(&mut self, error: &io::Error) {
-        let counter = if is_of_host(error) { Counter::Refused } else { Counter::Unreachable };
-        self.counters.add(counter, 1);
-        if counter == Counter::Refused {
-            self.handle_shortage();
-        }
-        tracing::debug!(reason = %error, "connection refused");
-    }
-
-    /// Waits a moment.
-    fn handle_shortage(&mut self) {
-        self.has_files = false;
-        self.look = self.look.min(self.clock.now() + LOOK);
-    }
-
-    fn watch(&mut self, mut relay: Relay) -> io::Result<()> {
-        let entry = self.relays.vacant_entry();
-        let place = entry.key();
-        let flags = EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT | EpollFlags::EPOLLRDHUP | EpollFlags::EPOLLET;
-        for (end, one) in relay.ends.iter().enumerate() {
-            match &one.line {
-                Line::Kernel(socket) => {
-                    self.epoll.add(socket, EpollEvent::new(flags, Token::End(place, end).pack()))?;
-                }
-                Line::Own(key) => drop(self.own.insert(*key, (place, end))),
-            }
-        }
-        self.serial += 1;
-        relay.serial = self.serial;
-        if let Some(share) = self.budget.share() {
-            relay.limit_buffers(share);
-        } else if self.budget.are_kept() {
-            relay.keep_buffers(true);
-        }
-        relay.room = relay.measure(&self.tools);
-        self.budget.handle_change(0, relay.room);
-        self.connecting.handle_new(relay.serial, place, self.clock.now());
-        entry.insert(relay);
-        Ok(())
-    }
-
-    /// Such as have not been answered in time, and the eldest of too many.
-    fn give_up(&mut self) {
-        let now = self.clock.now();
-        while let Some((place, why)) = self.connecting.poll(now) {
-            match why {
-                GivenUp::Late => self.end(place, Counter::Unreachable, Some(&io::ErrorKind::TimedOut.into())),
-                GivenUp::Eldest => self.end(place, Counter::GaveWay, None),
-            }
-        }
-    }
-
-    fn look_at_buffers(&mut self) {
-        let now = self.clock.now();
-        if now < self.look {
-            return;
-        }
-        self.has_files = true;
-        (self.look, self.unseen) = (Time::NEVER, 0);
-        self.measure();
-        if let Some(fair) = self.budget.excess_over(self.relays.len()) {
-            for (_, relay) in self.relays.iter_mut().filter(|(_, relay)| relay.room > fair) {
-                relay.limit_buffers(fair);
-                relay.has_moved = true;
-            }
-            self.measure();
-        }
-        if let Some(kept) = self.budget.judge() {
-            tracing::info!(
-                kept,
-                bytes = self.budget.promised(),
-                "memory is short, buffers are kept as long as they are"
-            );
-            self.relays.iter().for_each(|(_, relay)| relay.keep_buffers(kept));
-        }
-    }
-
-    /// What the buffers of relays have come to in which something has moved.
-    fn measure(&mut self) {
-        for (_, relay) in self.relays.iter_mut().filter(|(_, relay)| relay.has_moved) {
-            let (before, now) = (relay.room, relay.measure(&self.tools));
-            self.budget.handle_change(before, now);
-            (relay.room, relay.has_moved) = (now, false);
-        }
-    }
-
-    fn has_room(&self) -> bool {
-        self.has_files && self.relays.len() < self.config.limits.connections && self.budget.has_room()
-    }
-
-    /// Who finds no room waits in the kernel's queue.
-    fn open_or_close_door(&mut self) -> io::Result<()> {
-        let is_open = self.has_room();
-        if is_open != self.is_open {
-            self.is_open = is_open;
-            let flags = if is_open { EpollFlags::EPOLLIN } else { EpollFlags::empty() };
-            for (index, listener) in self.listeners.iter().enumerate() {
-                let mut event = EpollEvent::new(flags, Token::Listener(index).pack());
-                self.epoll.modify(&listener.socket, &mut event)?;
-            }
-            if let Some(stack) = &mut self.tools.stack {
-                stack.newcomers = if is_open { Newcomers::Taken } else { Newcomers::Wait };
-            }
-            if !is_open {
-                self.counters.add(Counter::Waits, 1);
-                tracing::warn!(connections = self.relays.len(), "no room: new connections wait");
-            }
-        }
-        Ok(())
-    }
-
     /// Takes those that have come before the word did, and then none.
     fn hear(&mut self) {
         let urgency = self.stop.urgency();
@@ -415,9 +266,4 @@ fn lost(side: Side, error: &io::Error) -> Counter {
         (Side::Wired, true) => Counter::ResetByWired,
         (Side::Wired, false) => Counter::LostWired,
     }
-}
-
-/// Is it this host that has no more of something, and no connection that has failed?
-fn is_of_host(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM))
 }

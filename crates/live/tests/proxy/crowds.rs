@@ -1,6 +1,6 @@
 //! Many at once, and such as do not read.
 
-use crate::rig::{NOBODY, Rig, Running, SERVER, accept, connect, eventually, listen, plain};
+use crate::rig::{MOBILE, NOBODY, Rig, Running, SERVER, accept, connect, eventually, listen, plain};
 use airtcp_live::namespace::Namespace;
 use airtcp_live::proxy::{Counter, Entrance, Limits, Side, allow_files};
 use airtcp_wire::human::Bytes;
@@ -50,6 +50,30 @@ fn a_thousand_at_once_and_twice() {
         proxy.awaits(Counter::Connections, 0);
     }
     assert_eq!((proxy.get(Counter::Completed), proxy.get(Counter::MemoryBytes)), (2_000, 0));
+}
+
+/// The same through our own machine, from both sides, one after the other and at once.
+#[test]
+fn two_hundred_at_once_of_our_own() {
+    let Some(rig) = Rig::new(None) else { return };
+    let proxy = rig.own("rto-m:m=10+gbn", Limits::default());
+    for (from, to, at) in [(&rig.mobile, &rig.server, SERVER), (&rig.server, &rig.mobile, MOBILE)] {
+        let listener = listen(to, SocketAddr::new(at, 0));
+        let address = listener.local_addr().unwrap();
+        let mut pairs: Vec<_> = (0..200).map(|_| (connect(from, address), accept(&listener))).collect();
+        proxy.awaits(Counter::Connections, 200);
+        for (number, (client, server)) in (0u32..).zip(&mut pairs) {
+            client.write_all(&number.to_ne_bytes()).unwrap();
+            let mut word = [0; 4];
+            server.read_exact(&mut word).unwrap();
+            server.write_all(&word).unwrap();
+            client.read_exact(&mut word).unwrap();
+            assert_eq!(u32::from_ne_bytes(word), number);
+        }
+        drop(pairs);
+        proxy.awaits(Counter::Connections, 0);
+    }
+    assert_eq!((proxy.get(Counter::Completed), proxy.get(Counter::MemoryBytes)), (400, 0));
 }
 
 /// What a receiver does not read stays with the sender, and the proxy holds no more than it may.

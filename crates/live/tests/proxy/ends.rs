@@ -31,8 +31,7 @@ fn fate_of_connecting(host: &Namespace, to: SocketAddr) -> ErrorKind {
 }
 
 /// With the kernel on both sides, and with our own machine on the wireless one.
-fn each(test: impl Fn(&Rig, &Running)) {
-    let limits = Limits { connect_timeout: Dur::from_millis(300), ..Limits::default() };
+fn each(limits: Limits, test: impl Fn(&Rig, &Running)) {
     for is_own in [false, true] {
         let Some(rig) = Rig::new(None) else { return };
         let proxy = if is_own { rig.own("cubic", limits) } else { rig.proxy(limits) };
@@ -43,7 +42,7 @@ fn each(test: impl Fn(&Rig, &Running)) {
 /// RFC 9293 §3.6: who has sent its FIN still gets what the other one sends.
 #[test]
 fn half_closed_either_way() {
-    each(|rig, proxy| {
+    each(Limits::default(), |rig, proxy| {
         for is_turned in [false, true] {
             let (client, server) = rig.connect(&rig.mobile, &rig.server, SERVER);
             let [mut first, mut second] = if is_turned { [server, client] } else { [client, server] };
@@ -60,7 +59,7 @@ fn half_closed_either_way() {
 
 #[test]
 fn a_reset_is_a_reset_to_the_other_end() {
-    each(|rig, proxy| {
+    each(Limits::default(), |rig, proxy| {
         for is_turned in [false, true] {
             let (client, mut server) = rig.connect(&rig.mobile, &rig.server, SERVER);
             let mut client = client;
@@ -78,7 +77,8 @@ fn a_reset_is_a_reset_to_the_other_end() {
 /// A client is answered first, and told then.
 #[test]
 fn no_such_destination() {
-    each(|rig, proxy| {
+    let limits = Limits { connect_timeout: Dur::from_millis(300), ..Limits::default() };
+    each(limits, |rig, proxy| {
         for (to, at) in [(SERVER, 9), (NOBODY, 9)] {
             let fate = fate_of_connecting(&rig.mobile, SocketAddr::new(to, at));
             assert_eq!(fate, ErrorKind::ConnectionReset, "{to}");
@@ -106,7 +106,7 @@ fn what_is_not_for_it() {
 /// Told to end, it takes no more, and lets those that are open go on.
 #[test]
 fn drained_then_cut() {
-    each(|rig, proxy| {
+    each(Limits::default(), |rig, proxy| {
         let (mut client, mut server) = rig.connect(&rig.mobile, &rig.server, SERVER);
         let (other, _its_server) = rig.connect(&rig.mobile, &rig.server, SERVER);
         proxy.awaits(Counter::Connecting, 0);

@@ -1,0 +1,99 @@
+//! Connections that come in.
+
+use super::{LOOK, Server};
+use crate::proxy::counters::Counter;
+use crate::proxy::end::Line;
+use crate::proxy::own::Stack;
+use crate::proxy::relay::Relay;
+use crate::proxy::token::Token;
+use nix::sys::epoll::{EpollEvent, EpollFlags};
+use std::io;
+use std::net::TcpStream;
+
+/// Connections taken at a wake-up from one listener, until others have their turn.
+const ACCEPTED_A_TURN: usize = 64;
+
+impl Server<'_> {
+    pub(super) fn accept(&mut self, index: usize) {
+        for _ in 0..ACCEPTED_A_TURN {
+            if !self.has_room() {
+                return;
+            }
+            let Some(listener) = self.listeners.get(index) else { return };
+            match listener.socket.accept() {
+                Ok((client, _)) => self.open(client, index),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if is_of_host(&error) => return self.handle_shortage(),
+                // That one was gone before it was taken.
+                Err(_) => {}
+            }
+        }
+    }
+
+    pub(super) fn open(&mut self, client: TcpStream, index: usize) {
+        self.counters.add(Counter::Accepted, 1);
+        let opened = Relay::open(client, &self.listeners[index], self.config, &mut self.tools);
+        if let Err(error) = opened.and_then(|relay| self.watch(relay)) {
+            self.refuse(&error);
+        }
+    }
+
+    pub(super) fn refuse(&mut self, error: &io::Error) {
+        let counter = if is_of_host(error) { Counter::Refused } else { Counter::Unreachable };
+        self.counters.add(counter, 1);
+        if counter == Counter::Refused {
+            self.handle_shortage();
+        }
+        tracing::debug!(reason = %error, "connection refused");
+    }
+
+    /// Waits a moment.
+    pub(super) fn handle_shortage(&mut self) {
+        self.has_files = false;
+        self.look = self.look.min(self.clock.now() + LOOK);
+    }
+
+    pub(super) fn watch(&mut self, mut relay: Relay) -> io::Result<()> {
+        let entry = self.relays.vacant_entry();
+        let place = entry.key();
+        let flags = EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT | EpollFlags::EPOLLRDHUP | EpollFlags::EPOLLET;
+        for (end, one) in relay.ends.iter().enumerate() {
+            match &one.line {
+                Line::Kernel(socket) => {
+                    self.epoll.add(socket, EpollEvent::new(flags, Token::End(place, end).pack()))?;
+                }
+                Line::Own(key) => drop(self.own.insert(*key, (place, end))),
+            }
+        }
+        self.serial += 1;
+        relay.serial = self.serial;
+        if let Some(share) = self.budget.share() {
+            relay.limit_buffers(share);
+        } else if self.budget.are_kept() {
+            relay.keep_buffers(true);
+        }
+        relay.room = relay.measure(&self.tools);
+        self.budget.handle_change(0, relay.room);
+        self.connecting.handle_new(relay.serial, place, self.clock.now());
+        entry.insert(relay);
+        Ok(())
+    }
+
+    pub(super) fn accept_own(&mut self) {
+        while self.has_room()
+            && let Some((key, endpoints)) = self.tools.stack.as_mut().and_then(Stack::accept)
+        {
+            self.counters.add(Counter::Accepted, 1);
+            let done = Relay::open_own(key, &endpoints, self.config).and_then(|relay| self.watch(relay));
+            if let Err(error) = done {
+                self.tools.release(key);
+                self.refuse(&error);
+            }
+        }
+    }
+}
+
+/// Is it this host that has no more of something, and no connection that has failed?
+fn is_of_host(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM))
+}

@@ -1,0 +1,82 @@
+//! Whether there is room for more, and who gives way.
+
+use super::Server;
+use crate::proxy::connecting::GivenUp;
+use crate::proxy::counters::Counter;
+use crate::proxy::own::Newcomers;
+use crate::proxy::token::Token;
+use airtcp_wire::Time;
+use nix::sys::epoll::{EpollEvent, EpollFlags};
+use std::io;
+
+impl Server<'_> {
+    /// Such as have not been answered in time, and the eldest of too many.
+    pub(super) fn give_up(&mut self) {
+        let now = self.clock.now();
+        while let Some((place, why)) = self.connecting.poll(now) {
+            match why {
+                GivenUp::Late => self.end(place, Counter::Unreachable, Some(&io::ErrorKind::TimedOut.into())),
+                GivenUp::Eldest => self.end(place, Counter::GaveWay, None),
+            }
+        }
+    }
+
+    pub(super) fn look_at_buffers(&mut self) {
+        let now = self.clock.now();
+        if now < self.look {
+            return;
+        }
+        self.has_files = true;
+        (self.look, self.unseen) = (Time::NEVER, 0);
+        self.measure();
+        if let Some(fair) = self.budget.excess_over(self.relays.len()) {
+            for (_, relay) in self.relays.iter_mut().filter(|(_, relay)| relay.room > fair) {
+                relay.limit_buffers(fair);
+                relay.has_moved = true;
+            }
+            self.measure();
+        }
+        if let Some(kept) = self.budget.judge() {
+            tracing::info!(
+                kept,
+                bytes = self.budget.promised(),
+                "memory is short, buffers are kept as long as they are"
+            );
+            self.relays.iter().for_each(|(_, relay)| relay.keep_buffers(kept));
+        }
+    }
+
+    /// What the buffers of relays have come to in which something has moved.
+    pub(super) fn measure(&mut self) {
+        for (_, relay) in self.relays.iter_mut().filter(|(_, relay)| relay.has_moved) {
+            let (before, now) = (relay.room, relay.measure(&self.tools));
+            self.budget.handle_change(before, now);
+            (relay.room, relay.has_moved) = (now, false);
+        }
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        self.has_files && self.relays.len() < self.config.limits.connections && self.budget.has_room()
+    }
+
+    /// Who finds no room waits in the kernel's queue.
+    pub(super) fn open_or_close_door(&mut self) -> io::Result<()> {
+        let is_open = self.has_room();
+        if is_open != self.is_open {
+            self.is_open = is_open;
+            let flags = if is_open { EpollFlags::EPOLLIN } else { EpollFlags::empty() };
+            for (index, listener) in self.listeners.iter().enumerate() {
+                let mut event = EpollEvent::new(flags, Token::Listener(index).pack());
+                self.epoll.modify(&listener.socket, &mut event)?;
+            }
+            if let Some(stack) = &mut self.tools.stack {
+                stack.newcomers = if is_open { Newcomers::Taken } else { Newcomers::Wait };
+            }
+            if !is_open {
+                self.counters.add(Counter::Waits, 1);
+                tracing::warn!(connections = self.relays.len(), "no room: new connections wait");
+            }
+        }
+        Ok(())
+    }
+}
