@@ -184,6 +184,39 @@ fn hosts_behind_veth_pairs() {
     assert!(captured.windows(8).any(|bytes| bytes == [8, 6, 0, 1, 8, 0, 6, 4]), "ARP");
 }
 
+/// Hosts that talk through a tunnel hand over segments of tunnelled packets: what comes out is cut right, and arrives.
+#[test]
+fn hosts_with_a_tunnel() {
+    let _turn = TURN.lock();
+    let Some(rig) = Rig::new() else { return };
+    let running = rig.start(["va", "vb"], &PATH);
+    let mut tried = 0;
+    for (net, kind) in (0..).zip(["vxlan id 1 dstport 4789 udpcsum", "gretap csum", "gre", "ipip"]) {
+        let made = [(&rig.near, 1, 2), (&rig.far, 2, 1)].map(|(host, own, other)| {
+            let ends = format!("local 10.8.0.{own} remote 10.8.0.{other}");
+            let add = format!("link add tun{net} type {kind} {ends}");
+            let is_made = || {
+                let made = Command::new("ip").args(add.split_whitespace()).output().unwrap().status.success();
+                if made {
+                    ip(&format!("addr add 10.9.{net}.{own}/24 dev tun{net}"));
+                    ip(&format!("link set tun{net} up"));
+                }
+                made
+            };
+            host.run(is_made).unwrap()
+        });
+        if made != [true; 2] {
+            eprintln!("skipped: this kernel has no {kind}");
+            continue;
+        }
+        transfer(&rig, format!("10.9.{net}.2:9000").parse().unwrap());
+        tried += 1;
+    }
+    let report = running.end(Signal::SIGTERM);
+    assert!(count(&report, 0, "/delivered_packets") >= tried * 2_000, "{report}");
+    assert_eq!(count(&report, 0, "/missed_packets") + count(&report, 0, "/departures/unsent_packets"), 0);
+}
+
 /// A process that is kept from running for 60 ms says so: how often, how long, and how many packets were late.
 #[test]
 fn a_machine_that_does_not_keep_up_is_told() {
