@@ -12,15 +12,15 @@ use header::{Framing, Header};
 use libfuzzer_sys::fuzz_target;
 use offload::{DESCRIPTION_LEN, Offload, Pieces};
 
-fuzz_target!(|input: (bool, [u8; DESCRIPTION_LEN], Vec<u8>)| {
-    let (is_tagged, description, mut frame) = input;
+fuzz_target!(|bytes: &[u8]| {
+    let Some((description, frame)) = bytes.split_first_chunk::<DESCRIPTION_LEN>() else { return };
+    let mut frame = frame.to_vec();
     for framing in [Framing::Ip, Framing::Ethernet] {
         let header = Header::read(framing, &frame);
         let _ = header.destination(&frame);
         header.mark(&mut frame);
     }
-    let offload = Offload::read(&description).shifted(if is_tagged { 4 } else { 0 });
-    let Some(mut pieces) = Pieces::of(&frame, offload) else { return };
+    let Some(mut pieces) = Pieces::of(&frame, Offload::read(description)) else { return };
     let mut packet = vec![0; frame.len()];
     let most = frame.len().max(1);
     assert!((0..=most).any(|_| pieces.next_into(&frame, &mut packet).is_none()));
