@@ -184,6 +184,55 @@ fn hosts_behind_veth_pairs() {
     assert!(captured.windows(8).any(|bytes| bytes == [8, 6, 0, 1, 8, 0, 6, 4]), "ARP");
 }
 
+/// Packets that this host has received with a wrong length or checksum, by the kernel's counters.
+fn damaged() -> u64 {
+    let of = |file: &str| {
+        let text = std::fs::read_to_string(format!("/proc/thread-self/net/{file}")).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let fields = lines.chunks(2).flat_map(|pair| pair[0].split(' ').zip(pair[1].split(' ')));
+        let damage = fields.filter(|(name, _)| {
+            ["InTruncatedPkts", "InHdrErrors", "InErrs", "InErrors", "InCsumErrors"].contains(name)
+        });
+        damage.map(|(_, count)| count.parse::<u64>().unwrap()).sum::<u64>()
+    };
+    of("snmp") + of("netstat")
+}
+
+/// Hosts that talk through a tunnel hand over segments of tunnelled packets: what comes out is cut right, and arrives.
+#[test]
+fn hosts_with_a_tunnel() {
+    let _turn = TURN.lock();
+    let Some(rig) = Rig::new() else { return };
+    let running = rig.start(["va", "vb"], &PATH);
+    let mut tried = 0;
+    for (net, kind) in (0..).zip(["vxlan id 1 dstport 4789 udpcsum", "gretap csum", "gre", "ipip"]) {
+        let made = [(&rig.near, 1, 2), (&rig.far, 2, 1)].map(|(host, own, other)| {
+            let ends = format!("local 10.8.0.{own} remote 10.8.0.{other}");
+            let add = format!("link add tun{net} type {kind} {ends}");
+            let is_made = || {
+                let made = Command::new("ip").args(add.split_whitespace()).output().unwrap().status.success();
+                if made {
+                    ip(&format!("addr add 10.9.{net}.{own}/24 dev tun{net}"));
+                    ip(&format!("link set tun{net} up"));
+                }
+                made
+            };
+            host.run(is_made).unwrap()
+        });
+        if made != [true; 2] {
+            eprintln!("skipped: this kernel has no {kind}");
+            continue;
+        }
+        transfer(&rig, format!("10.9.{net}.2:9000").parse().unwrap());
+        // TCP would repeat in short packets what comes out damaged.
+        assert_eq!(rig.far.run(damaged).unwrap(), 0, "{kind}");
+        tried += 1;
+    }
+    let report = running.end(Signal::SIGTERM);
+    assert!(count(&report, 0, "/delivered_packets") >= tried * 2_000, "{report}");
+    assert_eq!(count(&report, 0, "/missed_packets") + count(&report, 0, "/departures/unsent_packets"), 0);
+}
+
 /// A process that is kept from running for 60 ms says so: how often, how long, and how many packets were late.
 #[test]
 fn a_machine_that_does_not_keep_up_is_told() {

@@ -241,8 +241,8 @@ impl<O: Observer> Emulator<O> {
             return self.deliver(at, id);
         }
         let direction = if packet.exit > node { Direction::Forward } else { Direction::Reverse };
-        let Header { bytes, flow, ecn, .. } = packet.header;
-        let item = Item { id, bytes, flow, is_header: false, ecn };
+        let Header { bytes, flow, ecn, is_header, .. } = packet.header;
+        let item = Item { id, bytes, flow, is_header, ecn };
         self.topology.send(at, Side::out_of(node, direction), item);
     }
 

@@ -20,6 +20,8 @@ pub struct Header {
     /// Stands for addresses, protocol and ports.
     pub flow: u32,
     pub ecn: Ecn,
+    /// A TCP packet of headers alone, as a circuit's control packets are (paper 000 §4.1); other ACKs look the same.
+    pub is_header: bool,
     /// The version if it is an IP packet, and where its header stands.
     pub ip: Option<(Version, usize)>,
 }
@@ -40,7 +42,7 @@ impl Header {
         at.and_then(|at| read_ip(frame, at)).unwrap_or_else(|| {
             let link_layer = if framing == Framing::Ethernet { ethernet::HEADER_LEN } else { 0 };
             let bytes = frame.len().saturating_sub(link_layer) as u32;
-            Header { bytes, flow: 0, ecn: Ecn::NotEct, ip: None }
+            Header { bytes, flow: 0, ecn: Ecn::NotEct, is_header: false, ip: None }
         })
     }
 
@@ -92,8 +94,18 @@ fn read_ip(frame: &[u8], at: usize) -> Option<Header> {
     let has_ports = [TCP, UDP].contains(&found.protocol) && !found.is_fragment;
     let transport = &ip[found.header_len..found.claimed];
     let ports = transport.get(..4).filter(|_| has_ports).unwrap_or_default();
-    let flow = flow(addresses, found.protocol, ports);
-    Some(Header { bytes: found.claimed as u32, flow, ecn: found.ecn, ip: Some((version, at)) })
+    Some(Header {
+        bytes: found.claimed as u32,
+        flow: flow(addresses, found.protocol, ports),
+        ecn: found.ecn,
+        is_header: found.protocol == TCP && has_ports && is_tcp_header_alone(transport),
+        ip: Some((version, at)),
+    })
+}
+
+/// Its data offset points to the packet's end.
+fn is_tcp_header_alone(transport: &[u8]) -> bool {
+    transport.get(12).is_some_and(|offset| usize::from(offset >> 4) * 4 == transport.len())
 }
 
 /// FNV-1a.

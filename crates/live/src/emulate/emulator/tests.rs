@@ -2,8 +2,9 @@ use super::*;
 use airtcp_proto::middlebox::{Middlebox, TcpPacket};
 use airtcp_proto::scheme::Scheme;
 use airtcp_sim::{RunOptions, Scenario};
-use airtcp_wire::Dur;
 use airtcp_wire::ip::{Addresses, IpHeader};
+use airtcp_wire::packet::{Endpoints, encode_tcp};
+use airtcp_wire::{Dur, Flags, Segment};
 use proptest::prelude::*;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -239,4 +240,26 @@ fn ports_in_the_middle() {
     }
     assert_eq!(left, [(2, 1, 20_001), (2, 0, 30_002)]);
     assert_eq!(emulator.counts()[2].refused_unreachable, 1, "it came in where it would have to leave");
+}
+
+/// Paper 000 §4.7.1: packets that are headers alone are dropped while data finds room.
+#[test]
+fn a_header_first_queue_drops_headers() {
+    let queue = "queue = { discipline = 'header-first', max_headers = 2, packets = 100 }";
+    let scenario = scenario(&format!("[[link]]\nname = 'air'\nrate = '1Mbit/s'\ndelay = '1ms'\n{queue}\n"));
+    let mut emulator = Emulator::end_to_end(&scenario, SEED);
+    let endpoints = Endpoints::new("10.0.0.1:4000".parse().unwrap(), "10.0.1.1:9".parse().unwrap()).unwrap();
+    for payload in [&[0u8; 1000][..], &[]].repeat(10) {
+        let segment = Segment { len: payload.len() as u32, flags: Flags::ACK, ..Segment::default() };
+        let mut packet = vec![0; 1200];
+        let len = encode_tcp(&endpoints, Ecn::NotEct, &segment, payload, &mut packet).unwrap();
+        emulator.handle_packet(Time::ZERO, 0, &packet[..len]);
+    }
+    let mut data = 0;
+    let end = Time::ZERO + Dur::from_secs(1);
+    while let Some(transmit) = emulator.poll_transmit(end) {
+        data += usize::from(transmit.bytes.len() > 1000);
+    }
+    let counts = emulator.counts()[0];
+    assert_eq!((data, counts.lost_aqm, counts.lost_overflow), (10, 8, 0));
 }

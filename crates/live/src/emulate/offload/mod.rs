@@ -1,0 +1,149 @@
+//! What a sending host leaves to its interface, done here: checksums, and cutting what is longer than a packet.
+//!
+//! Between the interfaces of one machine nobody does that work: the other end of a veth hands over segments of up to
+//! 64 KiB without checksums, together with a description of what is missing (`struct virtio_net_hdr`). A path is for
+//! packets, each with a fate of its own, and so is whoever they reach.
+
+mod layers;
+
+use airtcp_wire::checksum::Sum;
+use layers::{Layers, UDP_HEADER_LEN, put};
+
+/// Length in bytes of `struct virtio_net_hdr`.
+pub const DESCRIPTION_LEN: usize = 10;
+
+const NEEDS_CHECKSUM: u8 = 1;
+const GSO_NONE: u8 = 0;
+const GSO_TCPV4: u8 = 1;
+const GSO_TCPV6: u8 = 4;
+const GSO_UDP: u8 = 5;
+/// A flag on top of the kind: the first packet carries CWR.
+const GSO_ECN: u8 = 0x80;
+
+/// Where TCP's and UDP's checksum stand in their headers, and the shortest TCP header.
+const TCP_CHECKSUM_AT: usize = 16;
+const UDP_CHECKSUM_AT: usize = 6;
+const TCP_HEADER_LEN: usize = 20;
+/// Flags that only the first packet keeps, and those that only the last one does.
+const CWR: u8 = 0x80;
+const FIN_PSH: u8 = 0x09;
+
+/// What is left to do for a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Offload {
+    /// Where the transport header stands, and its checksum in it. That field holds the pseudo header's sum.
+    checksum: Option<(usize, usize)>,
+    /// What to cut it into: the kind, and the longest payload in bytes.
+    gso: Option<(u8, usize)>,
+}
+
+/// How a frame leaves: in one piece or more. The frame itself is the caller's.
+#[derive(Debug, Default)]
+pub struct Pieces {
+    offload: Offload,
+    /// Of a frame that is to be cut.
+    layers: Layers,
+    headers_len: usize,
+    /// Payload that has left.
+    done: usize,
+    finished: bool,
+}
+
+impl Offload {
+    /// Reads the kernel's description of a frame; fields are in the host's byte order.
+    pub fn read(description: &[u8; DESCRIPTION_LEN]) -> Offload {
+        let word = |at: usize| usize::from(u16::from_ne_bytes([description[at], description[at + 1]]));
+        let kind = description[1] & !GSO_ECN;
+        Offload {
+            checksum: (description[0] & NEEDS_CHECKSUM != 0).then(|| (word(6), word(8))),
+            gso: (kind != GSO_NONE).then(|| (kind, word(4))),
+        }
+    }
+
+    /// The same for a frame into which bytes were put before the transport header.
+    #[must_use]
+    pub fn shifted(self, by: usize) -> Offload {
+        Offload { checksum: self.checksum.map(|(start, at)| (start + by, at)), ..self }
+    }
+}
+
+impl Pieces {
+    /// `None` for a frame whose description makes no sense, or of a kind that no host sends by itself.
+    pub fn of(frame: &[u8], offload: Offload) -> Option<Pieces> {
+        if let Some((start, at)) = offload.checksum
+            && start + at + 2 > frame.len()
+        {
+            return None;
+        }
+        let (layers, headers_len) = match offload.gso {
+            None => (Layers::default(), frame.len()),
+            Some(gso) => headers(frame, offload.checksum?, gso)?,
+        };
+        let fits = headers_len <= frame.len() && (offload.gso.is_none() || frame.len() > headers_len);
+        fits.then_some(Pieces { offload, layers, headers_len, done: 0, finished: false })
+    }
+
+    /// Nothing to hand out.
+    pub fn none() -> Pieces {
+        Pieces { finished: true, ..Pieces::default() }
+    }
+
+    /// Writes the next packet of `frame` to `out`, and answers its length; `None` when all have left.
+    pub fn next_into(&mut self, frame: &[u8], out: &mut [u8]) -> Option<usize> {
+        if self.finished {
+            return None;
+        }
+        let payload = &frame[self.headers_len..];
+        let (kind, size) = self.offload.gso.unwrap_or((GSO_NONE, 0));
+        let piece = &payload[self.done..(self.done + size).min(payload.len())];
+        let len = self.headers_len + piece.len();
+        let packet = out.get_mut(..len)?;
+        packet[..self.headers_len].copy_from_slice(&frame[..self.headers_len]);
+        packet[self.headers_len..].copy_from_slice(piece);
+        let is_last = self.done + piece.len() == payload.len();
+        if kind != GSO_NONE {
+            self.write_transport(kind, frame, packet, is_last);
+        }
+        if let Some((start, at)) = self.offload.checksum {
+            // The sum of the pseudo header counts the whole frame's length. In one's complement, −x is !x.
+            let [before, now] = [frame.len() - start, len - start].map(|len| len as u32);
+            let lengths = Sum::of(&(!before).to_be_bytes()) + Sum::of(&now.to_be_bytes());
+            let checksum = (Sum::of(&packet[start..]) + lengths).checksum();
+            // RFC 768: a UDP checksum that is zero is sent as ones. To TCP both are the same.
+            let checksum = if checksum == 0 { u16::MAX } else { checksum };
+            put(packet, start + at, checksum.into());
+        }
+        self.layers.write(packet, self.done.checked_div(size).unwrap_or(0));
+        self.done += piece.len();
+        self.finished = is_last;
+        Some(len)
+    }
+
+    /// What differs from packet to packet in the transport header, but for its checksum.
+    fn write_transport(&self, kind: u8, frame: &[u8], packet: &mut [u8], is_last: bool) {
+        let Some((start, _)) = self.offload.checksum else { return };
+        if kind == GSO_UDP {
+            return put(packet, start + 4, packet.len() - start);
+        }
+        let seq = start + 4..start + 8;
+        let first = u32::from_be_bytes(frame[seq.clone()].try_into().expect("four bytes"));
+        packet[seq].copy_from_slice(&first.wrapping_add(self.done as u32).to_be_bytes());
+        let cleared = if self.done > 0 { CWR } else { 0 } | if is_last { 0 } else { FIN_PSH };
+        packet[start + 13] &= !cleared;
+    }
+}
+
+/// The headers of a frame that is to be cut, and their length in bytes; `None` unless its description fits them.
+fn headers(frame: &[u8], (start, at): (usize, usize), (kind, size): (u8, usize)) -> Option<(Layers, usize)> {
+    let (checksum_at, transport_len) = match kind {
+        GSO_TCPV4 | GSO_TCPV6 => (TCP_CHECKSUM_AT, usize::from(frame.get(start + 12)? >> 4) * 4),
+        GSO_UDP => (UDP_CHECKSUM_AT, UDP_HEADER_LEN),
+        _ => return None,
+    };
+    let is_sane = size > 0 && at == checksum_at && (kind == GSO_UDP || transport_len >= TCP_HEADER_LEN);
+    let layers = is_sane.then(|| Layers::of(frame, start, kind != GSO_UDP))??;
+    Some((layers, start + transport_len))
+}
+
+#[cfg(test)]
+mod tests;
