@@ -104,7 +104,7 @@ fn tunnelled(tunnel: Tunnel, frame: &[u8]) -> (Vec<u8>, usize) {
         hop_limit: 64,
         payload_len: before.len() + inner.len(),
     };
-    let mut outer = vec![0; ETHERNET + 20];
+    let mut outer = [0; ETHERNET + 20];
     outer[12..14].copy_from_slice(&[8, 0]);
     header.encode(&mut outer[ETHERNET..]).unwrap();
     let added = outer.len() + before.len() + inner.len() - frame.len();
