@@ -6,9 +6,12 @@ use airtcp_wire::Time;
 use airtcp_wire::packet::{Endpoints, TcpPacket};
 use std::io;
 
-/// Which one.
+/// Which one. Whoever keeps the key of a connection that is gone finds nothing, whatever has its place now.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct FlowKey(pub usize);
+pub struct FlowKey {
+    pub(super) place: usize,
+    pub(super) serial: u64,
+}
 
 pub struct Flow {
     pub stream: Stream,

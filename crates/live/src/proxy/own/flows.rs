@@ -8,7 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Default)]
 pub struct Flows {
-    flows: Slab<Flow>,
+    flows: Slab<(FlowKey, Flow)>,
+    /// Flows that there have been.
+    count: u64,
     /// From us to the peer.
     by_endpoints: BTreeMap<Endpoints, FlowKey>,
     timers: BTreeSet<(Time, FlowKey)>,
@@ -16,11 +18,11 @@ pub struct Flows {
 
 impl Flows {
     pub fn get(&self, key: FlowKey) -> Option<&Flow> {
-        self.flows.get(key.0)
+        self.flows.get(key.place).filter(|(holder, _)| *holder == key).map(|(_, flow)| flow)
     }
 
     pub fn get_mut(&mut self, key: FlowKey) -> Option<&mut Flow> {
-        self.flows.get_mut(key.0)
+        self.flows.get_mut(key.place).filter(|(holder, _)| *holder == key).map(|(_, flow)| flow)
     }
 
     pub fn find(&self, endpoints: &Endpoints) -> Option<FlowKey> {
@@ -30,7 +32,10 @@ impl Flows {
     /// In the place of an older one between the same ends, if there is one.
     pub fn insert(&mut self, flow: Flow) -> FlowKey {
         let endpoints = flow.endpoints;
-        let key = FlowKey(self.flows.insert(flow));
+        self.count += 1;
+        let entry = self.flows.vacant_entry();
+        let key = FlowKey { place: entry.key(), serial: self.count };
+        entry.insert((key, flow));
         if let Some(older) = self.by_endpoints.insert(endpoints, key) {
             self.take(older);
         }
@@ -44,14 +49,17 @@ impl Flows {
     }
 
     fn take(&mut self, key: FlowKey) -> Option<Flow> {
-        let flow = self.flows.try_remove(key.0)?;
+        self.get(key)?;
+        let (_, flow) = self.flows.remove(key.place);
         self.timers.remove(&(flow.timer, key));
         Some(flow)
     }
 
     /// Puts down when it wants to be called.
     pub fn set_timer(&mut self, key: FlowKey) {
-        let Some(flow) = self.flows.get_mut(key.0) else { return };
+        let Some((_, flow)) = self.flows.get_mut(key.place).filter(|(holder, _)| *holder == key) else {
+            return;
+        };
         let timer = flow.stream.connection().poll_timeout();
         if timer != flow.timer {
             self.timers.remove(&(flow.timer, key));
@@ -69,5 +77,35 @@ impl Flows {
     /// One that wants to be called now.
     pub fn due(&self, now: Time) -> Option<FlowKey> {
         self.timers.first().filter(|&&(timer, _)| timer <= now).map(|&(_, key)| key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::flow::Phase;
+    use super::*;
+    use airtcp_proto::tcp::{Connection, profile};
+    use airtcp_wire::Seq;
+
+    fn flow(port: u16) -> Flow {
+        let endpoints = Endpoints::new(([10, 0, 0, 1], port).into(), ([10, 0, 0, 2], 80).into()).unwrap();
+        let connection = Connection::connect(&profile::linux(), Seq(1), 1, Time::ZERO).unwrap();
+        Flow::new(connection, endpoints, 1, Phase::Used)
+    }
+
+    #[test]
+    fn an_old_key_does_not_reach_the_flow_that_has_its_place() {
+        let mut flows = Flows::default();
+        let old = flows.insert(flow(1));
+        let new = flows.insert(flow(1));
+        let stranger = flows.insert(flow(2));
+        assert_eq!(old.place, stranger.place);
+        flows.remove(old);
+        flows.set_timer(old);
+        assert!(flows.get(old).is_none() && flows.get_mut(old).is_none());
+        for (port, key) in [(1, new), (2, stranger)] {
+            assert!(flows.get(key).is_some());
+            assert_eq!(flows.find(&flow(port).endpoints), Some(key));
+        }
     }
 }
