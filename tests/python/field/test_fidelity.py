@@ -63,7 +63,10 @@ def simulated_run(cell: Cell, traces: Path | None = None) -> Any:
 def test_the_grid_has_every_kind_of_cell_once() -> None:
     grid = cells(traces=Path())
     assert len(grid) == len(set(grid)) == len({str(cell) for cell in grid})
-    unlimited = [cell for cell in grid if not (cell.size_kb or cell.beside or cell.point.queue_packets)]
+    stations = [cell for cell in grid if cell.point.station]
+    assert len(stations) == 4 + 2 + 2
+    others = [cell for cell in grid if cell not in stations]
+    unlimited = [cell for cell in others if not (cell.size_kb or cell.beside or cell.point.queue_packets)]
     assert len(unlimited) == 5 * 3 * 3 * 4
     for kind in (
         lambda cell: cell.size_kb == 10,
@@ -75,6 +78,13 @@ def test_the_grid_has_every_kind_of_cell_once() -> None:
         assert any(map(kind, grid))
     assert not any(cell.point.trace for cell in cells())
     assert {cell.scheme for cell in cells(quick=True)} == set(SCHEMES)
+
+
+def test_packet_control_stands_between_two_links() -> None:
+    (cell, *_) = [cell for cell in cells() if "P2" in cell.point.station and "packet-control" in cell.scheme]
+    links = simulated_run(cell)["links"]
+    lost = [(link["name"], link["direction"], link["drops_corruption"] > 0) for link in links]
+    assert {("wired", "forward", False), ("wireless", "forward", True)} <= set(lost)
 
 
 def test_every_cell_is_a_scenario_that_loses_data_alone() -> None:
