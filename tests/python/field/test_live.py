@@ -29,14 +29,14 @@ def airtcpd() -> Airtcpd:
 def test_the_kernel_does_what_the_simulator_says(airtcpd: Airtcpd, tmp_path: Path) -> None:
     """On a path without loss there is little to differ in."""
     scenario = airtcp.Scenario.build(
-        name="clean", duration="2s", seeds=1, schemes=["westwood-vt", "reno+packet-control"], link=[LINK]
+        name="clean", duration="2s", seeds=1, schemes=["westwood-vt", "reno+snoop"], link=[LINK]
     )
     found = airtcp.compare(scenario, on="both")
     assert not found.failures
     assert found.linux.host is not None
     assert found.linux.host.kernel == os.uname().release
     assert found.linux.host.airtcpd == airtcpd.version
-    assert [each.scheme for each in found.linux.left_out] == ["reno+packet-control"]
+    assert [each.scheme for each in found.linux.left_out] == ["reno+snoop"]
     assert found.ratio["scheme"].to_list() == ["westwood-vt", "cubic", "reno", "bbr"]
     for row in found.ratio.iter_rows(named=True):
         assert 0.7 < row["ratio"] < 1.3, row
