@@ -5,10 +5,13 @@
 
 mod bbr;
 mod composed;
+mod concord;
 pub mod cubic;
 mod given;
 mod hybla;
 mod jersey;
+#[cfg(test)]
+mod pipe;
 pub mod registry;
 pub(crate) mod reno;
 mod round;

@@ -1,7 +1,9 @@
 //! The controllers by name. A new controller is one file and one line here; the command line, the documentation,
 //! the conformance tests and the fuzzer find it in this list.
 
-use super::{Build, CongestionControl, bbr, cubic, hybla, jersey, reno, spec, vegas, veno, westwood};
+use super::{
+    Build, CongestionControl, bbr, concord, cubic, hybla, jersey, reno, spec, vegas, veno, westwood,
+};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -49,6 +51,7 @@ pub fn controllers() -> &'static [&'static ControllerSpec] {
         &spec::SPEC,
         &bbr::v1::SPEC,
         &bbr::v3::SPEC,
+        &concord::SPEC,
     ]
 }
 

@@ -1,5 +1,6 @@
 //! Each controller's rules, one by one.
 
+mod concord;
 mod cubic;
 mod delay;
 mod jersey;

@@ -21,8 +21,6 @@
 //! MarkConnectionAppLimited); [`model::LowRateSpan`] does that bookkeeping here.
 
 mod control;
-mod model;
-#[cfg(test)]
-mod pipe;
+pub mod model;
 pub mod v1;
 pub mod v3;

@@ -1,6 +1,6 @@
 use super::*;
 use crate::cc::bbr::control::MIN_WINDOW_SEGMENTS;
-use crate::cc::bbr::pipe::{MSS, Pipe, test_build};
+use crate::cc::pipe::{MSS, Pipe, test_build};
 use airtcp_wire::Dur;
 
 const RATE: Rate = Rate(10_000_000);

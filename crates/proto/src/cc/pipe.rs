@@ -47,6 +47,8 @@ pub struct Pipe<C: ?Sized> {
     /// Packets that may wait.
     pub queue: u64,
     pub loss: f64,
+    /// What the queue has no room for is dropped, and nothing waits: a token bucket as large as the queue.
+    pub is_policer: bool,
     pub delivered: u64,
     pub drops: u64,
     pub timeouts: u64,
@@ -80,6 +82,7 @@ impl<C: CongestionControl + ?Sized> Pipe<C> {
             rtt,
             queue,
             loss,
+            is_policer: false,
             delivered: 0,
             drops: 0,
             timeouts: 0,
@@ -110,6 +113,15 @@ impl<C: CongestionControl + ?Sized> Pipe<C> {
 
     pub fn in_flight(&self) -> u64 {
         self.in_flight
+    }
+
+    /// Bytes, what was resent included.
+    pub fn sent(&self) -> u64 {
+        self.next_number * MSS
+    }
+
+    pub fn srtt(&self) -> Dur {
+        self.srtt
     }
 
     /// Runs until `until`, calling `each` after every ACK.
@@ -181,7 +193,8 @@ impl<C: CongestionControl + ?Sized> Pipe<C> {
             return Time::NEVER;
         }
         self.busy_until = self.busy_until.max(self.now) + self.rate.time_for(MSS);
-        if self.stream.chance(self.loss) { Time::NEVER } else { self.busy_until + self.rtt }
+        let departure = if self.is_policer { self.now } else { self.busy_until };
+        if self.stream.chance(self.loss) { Time::NEVER } else { departure + self.rtt }
     }
 
     fn receive_ack(&mut self) {

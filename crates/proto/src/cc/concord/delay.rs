@@ -1,0 +1,91 @@
+//! Delay: nobody queues. Grows gently, back to a known window quickly, and faster and faster while nothing answers.
+
+use super::cubic::ALPHA;
+use super::rounds::Tally;
+use super::{Concord, LEAST_WINDOW, MARGIN, Phase};
+use airtcp_wire::Time;
+
+/// A quarter of the way to the goal each round: there in about ten, without a burst.
+const WAY_BACK: f64 = 0.25;
+/// Quiet rounds after which growth doubles each round, up to this share of the window.
+const QUIET_ROUNDS: u32 = 3;
+const FASTEST: f64 = 0.25;
+/// What may be in flight: what finds a path whose rate has risen by a quarter (and eight packets, where it is small).
+const MOST_BDP: f64 = 1.5;
+const MOST_PACKETS: f64 = 8.0;
+/// Rounds until what Start has sent too much is gone.
+const DRAIN_ROUNDS: u32 = 2;
+
+#[derive(Clone, Debug)]
+pub struct Delay {
+    draining: u32,
+    /// Packets a round.
+    growth: f64,
+    quiet: u32,
+}
+
+impl Delay {
+    pub fn new() -> Delay {
+        Delay { draining: 0, growth: ALPHA, quiet: 0 }
+    }
+
+    pub fn draining() -> Delay {
+        Delay { draining: DRAIN_ROUNDS, ..Delay::new() }
+    }
+
+    pub fn is_draining(&self) -> bool {
+        self.draining > 0
+    }
+}
+
+impl Concord {
+    pub fn enter_delay(&mut self, delay: Delay) {
+        self.corruption.forget_loaded();
+        self.phase = Phase::Delay(delay);
+    }
+
+    pub fn delay_round(&mut self, mut delay: Delay, round: &Tally, queue_s: f64, now: Time) {
+        if delay.draining > 0 {
+            delay.draining -= 1;
+            self.window = (self.bdp() + MARGIN).max(LEAST_WINDOW);
+            self.low_water = self.window;
+            self.enter_delay(delay);
+        } else if self.is_time_to_look(now) {
+            self.start_look();
+        } else if self.corruption.is_exceeded() {
+            self.answer_losses(queue_s, now);
+        } else if queue_s > self.path.threshold_s() && now >= self.tests.doubt_until {
+            self.start_yield(None, queue_s, now);
+        } else if round.is_limited {
+            self.grow_gently(delay, queue_s);
+        } else {
+            self.phase = Phase::Delay(delay);
+        }
+    }
+
+    /// Where corruption is ruled out there is nothing to find out.
+    fn answer_losses(&mut self, queue_s: f64, now: Time) {
+        if self.corruption.is_ruled_out() && self.parts.compete {
+            self.compete_after_losses(now);
+        } else {
+            self.yield_to_losses(queue_s, now);
+        }
+    }
+
+    fn grow_gently(&mut self, mut delay: Delay, queue_s: f64) {
+        if queue_s < self.path.quiet_s() {
+            delay.quiet += 1;
+            if self.window < self.goal {
+                delay.growth = ALPHA.max(WAY_BACK * (self.goal - self.window));
+            } else if delay.quiet > QUIET_ROUNDS {
+                delay.growth = (2.0 * delay.growth).max(1.0).min(FASTEST * self.window);
+            }
+        } else {
+            delay.quiet = 0;
+            delay.growth = ALPHA;
+        }
+        let most = MOST_BDP * self.bdp() + MOST_PACKETS;
+        self.window = (self.window + delay.growth).min(most.max(self.window));
+        self.phase = Phase::Delay(delay);
+    }
+}

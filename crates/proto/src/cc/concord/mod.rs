@@ -1,0 +1,311 @@
+//! Concord: CUBIC that yields to find out whose queue it sees, and asks of losses whether corruption explains them.
+//!
+//! A loss on a wireless link says little, and a queue that a sender sees may be its own, a rival's, or chance. Concord asks
+//! two questions, each of which an experiment of the sender's own answers:
+//!
+//! 1. *Whose is the queue?* It yields: it keeps in flight what the path holds, and no more, for a few round trips. Its own
+//!    queue drains. A rival's stays, and then Concord competes, as CUBIC. Where the delivery rate falls with the window there
+//!    was no queue: round trips vary, and the window goes back to where it was.
+//! 2. *Does corruption explain the losses?* Their rate is learnt while hardly anything queues and the window is low. At a
+//!    higher load only what exceeds it is congestion ([`corruption`]). A rate that is learnt in error, from a router that
+//!    drops before it queues, is found out by looking with less in flight: losses that vanish with the load are congestion.
+//!
+//! ```text
+//!            queue, plateau,                queue, or more losses than
+//!  ┌───────┐ heavy loss     ┌───────┐       corruption explains        ┌───────┐
+//!  │ Start │───────────────▶│ Delay │─────────────────────────────────▶│ Yield │
+//!  └───────┘                └───────┘◀─────────────────────────────────└───────┘
+//!      ▲                     ▲  │ ▲ │     the queue drains: it was ours  ▲   │ it stays:
+//!      │ timeout             │  │ │ │ from time to time    ┌──────┐      │   │ a rival's
+//!                            │  │ │ └─────────────────────▶│ Look │      │   ▼
+//!                 no queue   │  │ └────────────────────────└──────┘   ┌─────────┐
+//!                            │  └────────────────────────────────────▶│ Compete │
+//!                            └────── losses without corruption; ECN ──└─────────┘
+//! ```
+//!
+//! Where nothing corrupts packets, every loss at load is congestion and the answer CUBIC's. ECN-Echo is answered as CUBIC
+//! answers it (RFC 9438 §4.6). A round that loses more than it delivers leaves what it delivered, whatever explains it.
+//!
+//! # Known and near
+//! Copa (mode switching by whether the queue empties), Nimbus (elasticity by pulses), Vegas, Veno and Westwood (a loss is judged
+//! by delay or rate), BBR (a model of rate and delay). `docs/concord.md` says what differs.
+
+mod compete;
+mod corruption;
+mod cubic;
+mod delay;
+mod look;
+mod path;
+mod rounds;
+mod start;
+#[cfg(test)]
+mod tests;
+mod yielding;
+
+use super::bbr::model::Rounds;
+use super::registry::{ControllerSpec, Param, Values};
+use super::{Ack, Build, Cause, Congestion, CongestionControl};
+use airtcp_wire::{Rate, Time};
+use compete::Compete;
+use corruption::Corruption;
+use delay::Delay;
+use look::Look;
+use path::Path;
+use rounds::{News, Tally};
+use start::Start;
+use yielding::Yield;
+
+pub const SPEC: ControllerSpec = ControllerSpec {
+    name: "concord",
+    summary: "CUBIC that yields to find out whose the queue is, and asks of losses whether corruption explains them",
+    source: "airtcp (docs/concord.md)",
+    params: &[
+        part("explain", 1.0, "1: losses that corruption explains are not congestion; 0: every loss is"),
+        part("compete", 1.0, "1: compete with a rival's queue as CUBIC does; 0: yield to it"),
+        part(
+            "doubt",
+            1.0,
+            "1: a yield after which the rate falls with the window is taken back; 0: it is not",
+        ),
+        part("look", 1.0, "1: look from time to time whether losses vanish with the load; 0: do not"),
+        Param {
+            name: "variation",
+            default: 1.0,
+            min: 0.0,
+            max: 10.0,
+            doc: "How often what round trips vary by, from one to the next, counts in the delay that makes it yield",
+        },
+    ],
+    ordered: &[],
+    changes: &[],
+    build,
+};
+
+/// What can be left out, to see what it is good for (`docs/concord.md`).
+const fn part(name: &'static str, default: f64, doc: &'static str) -> Param<'static> {
+    Param { name, default, min: 0.0, max: 1.0, doc }
+}
+
+fn build(build: &Build, values: &Values) -> Box<dyn CongestionControl> {
+    Box::new(Concord::new(build, values))
+}
+
+/// So that a receiver that acknowledges every other segment never stalls the sender.
+const LEAST_WINDOW: f64 = 4.0;
+/// In bytes, as for every controller.
+const MOST_WINDOW: f64 = (1u64 << 40) as f64;
+/// Packets above the BDP that a drained queue may hold: what a delayed ACK keeps back.
+const MARGIN: f64 = 1.5;
+/// Paced so much above a window a round trip, it is the window that limits; in Start it has to double.
+const PACE: f64 = 1.5;
+const PACE_OF_START: f64 = 2.0;
+/// Assumed before the first sample, for the pace alone (draft-ietf-ccwg-bbr §5.6.2).
+const NOMINAL_RTT_S: f64 = 0.001;
+
+#[derive(Clone, Debug)]
+enum Phase {
+    Start(Start),
+    Delay(Delay),
+    Yield(Yield),
+    Look(Look),
+    Compete(Compete),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Parts {
+    compete: bool,
+    doubt: bool,
+    look: bool,
+}
+
+struct Concord {
+    mss: f64,
+    initial_window: f64,
+    parts: Parts,
+    /// Packets.
+    window: f64,
+    phase: Phase,
+    path: Path,
+    corruption: Corruption,
+    rounds: Rounds,
+    round: Tally,
+    /// Did the last ACK report losses?
+    was_losing: bool,
+    /// The window at the beginning of this round and of the one before: what is acknowledged now was sent then.
+    window_now: f64,
+    window_then: f64,
+    /// The window that the last yield, look or reduction left: losses at no more than that are not our doing.
+    low_water: f64,
+    /// Where growth in Delay is heading back to.
+    goal: f64,
+    tests: yielding::Tests,
+    looks: look::Looks,
+    /// Seconds.
+    srtt_s: f64,
+    /// Before the last timeout or reduction for losses.
+    before: Option<(Phase, f64)>,
+}
+
+impl Concord {
+    fn new(build: &Build, values: &Values) -> Concord {
+        let on = |name| values.get(name) >= 0.5;
+        let initial_window = build.initial_window as f64 / build.mss as f64;
+        Concord {
+            mss: build.mss as f64,
+            initial_window,
+            parts: Parts { compete: on("compete"), doubt: on("doubt"), look: on("look") },
+            window: initial_window,
+            phase: Phase::Start(Start::new(build.initial_ssthresh as f64 / build.mss as f64)),
+            path: Path::new(values.get("variation")),
+            corruption: Corruption::new(on("explain")),
+            rounds: Rounds::default(),
+            round: Tally::new(Time::ZERO),
+            was_losing: false,
+            window_now: 0.0,
+            window_then: 0.0,
+            low_water: 0.0,
+            goal: 0.0,
+            tests: yielding::Tests::default(),
+            looks: look::Looks::default(),
+            srtt_s: NOMINAL_RTT_S,
+            before: None,
+        }
+    }
+
+    fn news(&mut self, ack: &Ack) -> News {
+        let lost = ack.rate.newly_lost as f64 / self.mss;
+        let begins = lost > 0.0 && !self.was_losing;
+        self.was_losing = lost > 0.0;
+        News { delivered: ack.delivered as f64 / self.mss, lost, loss_events: f64::from(begins) }
+    }
+
+    /// What is in flight when the queue is empty.
+    fn bdp(&self) -> f64 {
+        self.path.bdp_of_all(self.corruption.lost_share())
+    }
+
+    /// The same by the last three rounds, with what a receiver may keep back.
+    fn drained(&self) -> f64 {
+        (self.path.bdp(3, self.corruption.lost_share()) + MARGIN).max(LEAST_WINDOW)
+    }
+
+    /// Books an ACK's losses where they tell something.
+    fn book(&mut self, news: &News) {
+        if matches!(self.phase, Phase::Start(_))
+            || matches!(&self.phase, Phase::Delay(delay) if delay.is_draining())
+        {
+            return;
+        }
+        let is_short = self.path.queue_now_s() <= self.path.threshold_s() / 2.0;
+        if is_short && self.window_then <= 1.03 * self.low_water + 1.0 {
+            self.corruption.add_quiet(news);
+        } else if !is_short || self.window_then > 1.06 * self.low_water + 2.0 {
+            self.corruption.add_loaded(news);
+        }
+    }
+
+    fn end_round(&mut self, now: Time) {
+        (self.window_then, self.window_now) = (self.window_now, self.window);
+        let round = std::mem::replace(&mut self.round, Tally::new(now));
+        if round.samples == 0 {
+            return;
+        }
+        self.path.end_round(&round, now);
+        let queue_s = self.path.queue_s(round.min_s);
+        if queue_s > self.path.threshold_s() {
+            self.tests.last_queue = now;
+        }
+        self.advance(&round, queue_s, now);
+        // More lost than delivered: whatever the cause, so much is of no use to anybody.
+        if round.lost > round.delivered.max(LEAST_WINDOW) {
+            self.window = self.window.min(round.delivered);
+            self.goal = self.window;
+        }
+    }
+
+    fn advance(&mut self, round: &Tally, queue_s: f64, now: Time) {
+        match self.phase.clone() {
+            Phase::Start(start) => self.start_round(start, round),
+            Phase::Delay(delay) => self.delay_round(delay, round, queue_s, now),
+            Phase::Yield(yielding) => self.yield_round(yielding, round, queue_s, now),
+            Phase::Look(look) => self.look_round(look, round, now),
+            Phase::Compete(compete) => self.compete_round(compete, queue_s, now),
+        }
+    }
+
+    fn least_window(&self) -> f64 {
+        if matches!(self.phase, Phase::Start(_)) { 1.0 } else { LEAST_WINDOW }
+    }
+
+    fn bound_window(&mut self) {
+        self.window = self.window.clamp(self.least_window(), MOST_WINDOW / self.mss);
+    }
+}
+
+impl CongestionControl for Concord {
+    fn cwnd(&self) -> u64 {
+        (self.window * self.mss) as u64
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        let news = self.news(ack);
+        if let Some(rtt) = ack.rtt {
+            self.path.sample(rtt.as_secs_f64(), ack.now);
+        }
+        self.round.add(ack, &news);
+        if ack.srtt.0 == 0 {
+            return;
+        }
+        self.srtt_s = ack.srtt.as_secs_f64();
+        match self.phase.clone() {
+            Phase::Start(start) => self.start_ack(start, ack, &news),
+            Phase::Compete(compete) => self.compete_ack(compete, ack, &news),
+            _ => {}
+        }
+        self.book(&news);
+        self.rounds.update(&ack.rate);
+        if self.rounds.is_start {
+            self.end_round(ack.now);
+        }
+        self.bound_window();
+    }
+
+    fn on_congestion(&mut self, event: &Congestion) {
+        match event.cause {
+            // What an ACK has lost was booked with it.
+            Cause::Loss => {}
+            Cause::Ecn => self.answer_ecn(event.now),
+            Cause::Timeout => self.start_over(event),
+        }
+        self.bound_window();
+    }
+
+    fn on_spurious(&mut self, _now: Time, _cwnd: u64, _ssthresh: u64) {
+        if let Some((phase, window)) = self.before.take() {
+            self.phase = phase;
+            self.window = window;
+        }
+    }
+
+    /// RFC 2861 §3.1: half of the window for each RTO of idleness, down to the restart window.
+    fn on_restart(&mut self, _now: Time, rtos: u64) {
+        let halved = self.window * 0.5f64.powi(rtos.min(64) as i32);
+        self.goal = self.goal.max(self.window);
+        self.window = halved.max(self.initial_window.min(self.window));
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        // A look has to be smooth: a token bucket tells bursts from the same rate without them.
+        let gain = match self.phase {
+            Phase::Start(_) => PACE_OF_START,
+            Phase::Look(_) => 1.0,
+            _ => PACE,
+        };
+        let packets = gain * self.window / self.srtt_s;
+        Some(Rate(((packets * self.mss * 8.0) as u64).max(1)))
+    }
+
+    fn governs_recovery(&self) -> bool {
+        true
+    }
+}

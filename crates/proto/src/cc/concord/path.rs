@@ -1,0 +1,209 @@
+//! What is known of the path: its delay when nothing of ours waits, what round trips vary by, and what it has carried.
+
+use super::rounds::Tally;
+use airtcp_wire::{Dur, Time};
+
+/// The base is forgotten after a minute, by pieces: routes change, and a queue that has stood for so long is no longer
+/// told from the path.
+const BASE_PIECE: Dur = Dur::from_secs(5);
+const BASE_PIECES: usize = 12;
+/// The highest rate is forgotten after half a minute: longer than two hand-overs of a satellite are apart.
+const RATE_PIECE: Dur = Dur::from_secs(10);
+const RATE_PIECES: usize = 3;
+/// Rounds whose rates are remembered: as many as BBR of Linux has.
+const ROUNDS: usize = 10;
+/// A round of fewer samples says nothing of how they vary.
+const SAMPLES: u32 = 4;
+/// Of an RTT that nobody queues for: timers, hosts and radio frames.
+const SLACK_S: f64 = 0.003;
+/// Two packets wait where a delayed ACK releases two at once.
+const SLACK_PACKETS: f64 = 2.0;
+/// The share of a corruption rate that BDP allows for; a path that loses more is not worth a larger window.
+const MOST_LOSS: f64 = 0.3;
+
+/// The lower quartile, because queues only add to what round trips vary by; it follows some thirty rounds.
+const QUARTILE: f64 = 0.25;
+const QUARTILE_STEP: f64 = 0.125;
+/// What round trips vary by within a round: half of the spread.
+const SPREAD_WEIGHT: f64 = 0.5;
+/// RTT is averaged over some packets.
+const SMOOTHING: f64 = 0.25;
+
+/// Seconds, packets, and packets per second.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// The least RTT of each piece of the last minute.
+    base: Recent<BASE_PIECES>,
+    /// How far a round's mean lies above its minimum, and its maximum, where nothing queues.
+    noise: Quantile,
+    spread: Quantile,
+    /// By how much the minimum of a round differs from that of the one before.
+    sway: Quantile,
+    last_min_s: f64,
+    /// The last rounds' delivery rates, the latest first.
+    rates: [f64; ROUNDS],
+    /// The highest of half a minute, negated.
+    highest: Recent<RATE_PIECES>,
+    /// RTT, averaged over some eight packets.
+    smooth_s: f64,
+    pub variation_weight: f64,
+}
+
+impl Path {
+    pub fn new(variation_weight: f64) -> Path {
+        Path {
+            base: Recent::new(BASE_PIECE),
+            noise: Quantile::default(),
+            spread: Quantile::default(),
+            sway: Quantile::default(),
+            last_min_s: 0.0,
+            rates: [0.0; ROUNDS],
+            highest: Recent::new(RATE_PIECE),
+            smooth_s: 0.0,
+            variation_weight,
+        }
+    }
+
+    pub fn sample(&mut self, rtt_s: f64, now: Time) {
+        self.base.put(rtt_s, now);
+        let first = self.smooth_s == 0.0;
+        self.smooth_s += (rtt_s - self.smooth_s) * if first { 1.0 } else { SMOOTHING };
+    }
+
+    pub fn end_round(&mut self, round: &Tally, now: Time) {
+        if let Some(rate) = round.rate(now) {
+            self.rates.rotate_right(1);
+            self.rates[0] = rate;
+            self.highest.put(-rate, now);
+        }
+        if round.samples >= SAMPLES {
+            self.noise.put(round.mean_s() - round.min_s);
+            self.spread.put(round.max_s - round.min_s);
+        }
+        if self.last_min_s > 0.0 {
+            self.sway.put((round.min_s - self.last_min_s).abs());
+        }
+        self.last_min_s = round.min_s;
+    }
+
+    /// The RTT that is nobody's queue.
+    pub fn floor_s(&self) -> f64 {
+        self.base_s() + self.noise.value
+    }
+
+    pub fn base_s(&self) -> f64 {
+        self.base.least()
+    }
+
+    pub fn spread_s(&self) -> f64 {
+        self.spread.value
+    }
+
+    /// What of `rtt_s` is queueing.
+    pub fn queue_s(&self, rtt_s: f64) -> f64 {
+        rtt_s - self.floor_s()
+    }
+
+    /// The queue just now.
+    pub fn queue_now_s(&self) -> f64 {
+        self.queue_s(self.smooth_s)
+    }
+
+    /// Delay above the floor that chance does not explain.
+    pub fn threshold_s(&self) -> f64 {
+        self.own_s() + self.variation_s()
+    }
+
+    /// Delay above the floor at which nothing seems to wait.
+    pub fn quiet_s(&self) -> f64 {
+        self.own_s() / 2.0 + self.variation_s()
+    }
+
+    /// What our own packets wait where none is in the way.
+    fn own_s(&self) -> f64 {
+        let rate = self.highest_rate();
+        SLACK_S + if rate > 0.0 { SLACK_PACKETS / rate } else { 0.0 }
+    }
+
+    /// What round trips vary by: within a round, and from round to round.
+    fn variation_s(&self) -> f64 {
+        SPREAD_WEIGHT * self.spread.value + self.variation_weight * self.sway.value
+    }
+
+    pub fn latest_rate(&self) -> f64 {
+        self.rates[0]
+    }
+
+    /// The highest rate of the last rounds.
+    pub fn rate_of(&self, rounds: usize) -> f64 {
+        self.rates[..rounds].iter().copied().fold(0.0, f64::max)
+    }
+
+    pub fn highest_rate(&self) -> f64 {
+        -self.highest.least().min(0.0)
+    }
+
+    /// What was in flight for the mean rate of the last rounds.
+    pub fn mean_bdp(&self) -> f64 {
+        self.rates.iter().sum::<f64>() / ROUNDS as f64 * self.floor_s()
+    }
+
+    /// What the path holds, with what corruption takes of it on the way, by the rates of the last `rounds`.
+    pub fn bdp(&self, rounds: usize, lost_share: f64) -> f64 {
+        self.rate_of(rounds) * self.floor_s() / (1.0 - lost_share.min(MOST_LOSS))
+    }
+
+    pub fn bdp_of_all(&self, lost_share: f64) -> f64 {
+        self.bdp(ROUNDS, lost_share)
+    }
+}
+
+/// The least value of the last `N` pieces of time.
+#[derive(Clone, Debug)]
+struct Recent<const N: usize> {
+    by_piece: [f64; N],
+    piece: Dur,
+    since: Time,
+}
+
+impl<const N: usize> Recent<N> {
+    fn new(piece: Dur) -> Self {
+        Recent { by_piece: [f64::INFINITY; N], piece, since: Time::ZERO }
+    }
+
+    fn put(&mut self, value: f64, now: Time) {
+        if now.since(self.since) > self.piece {
+            self.by_piece.rotate_right(1);
+            self.by_piece[0] = value;
+            self.since = now;
+        }
+        self.by_piece[0] = self.by_piece[0].min(value);
+    }
+
+    fn least(&self) -> f64 {
+        self.by_piece.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+}
+
+/// Follows the lower quartile of a stream in two words: up by a quarter of a step where a value is above, down by three where
+/// it is below. The lower quartile, because queues only add to what round trips vary by.
+#[derive(Clone, Copy, Debug, Default)]
+struct Quantile {
+    value: f64,
+    /// The values' mean distance from it.
+    scale: f64,
+    is_set: bool,
+}
+
+impl Quantile {
+    fn put(&mut self, value: f64) {
+        if !self.is_set {
+            *self = Quantile { value, scale: value / 4.0, is_set: true };
+            return;
+        }
+        let distance = value - self.value;
+        self.scale += QUARTILE_STEP * (distance.abs() - self.scale);
+        let step = if distance > 0.0 { QUARTILE } else { QUARTILE - 1.0 };
+        self.value = (self.value + QUARTILE_STEP * 2.0 * self.scale * step).max(0.0);
+    }
+}

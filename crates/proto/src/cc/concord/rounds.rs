@@ -1,0 +1,76 @@
+//! What one round trip brought.
+
+use super::super::Ack;
+use airtcp_wire::Time;
+
+/// Seconds and packets.
+#[derive(Clone, Copy, Debug)]
+pub struct Tally {
+    pub start: Time,
+    pub delivered: f64,
+    pub lost: f64,
+    pub loss_events: f64,
+    pub min_s: f64,
+    pub max_s: f64,
+    sum_s: f64,
+    pub samples: u32,
+    /// The window limited the sender at some time,
+    pub is_limited: bool,
+    /// or the application did: the rate says nothing of the path.
+    pub is_app_limited: bool,
+}
+
+impl Tally {
+    pub fn new(start: Time) -> Tally {
+        Tally {
+            start,
+            delivered: 0.0,
+            lost: 0.0,
+            loss_events: 0.0,
+            min_s: f64::INFINITY,
+            max_s: 0.0,
+            sum_s: 0.0,
+            samples: 0,
+            is_limited: false,
+            is_app_limited: false,
+        }
+    }
+
+    pub fn add(&mut self, ack: &Ack, news: &News) {
+        self.delivered += news.delivered;
+        self.lost += news.lost;
+        self.loss_events += news.loss_events;
+        self.is_limited |= ack.is_cwnd_limited;
+        self.is_app_limited |= ack.rate.is_app_limited;
+        if let Some(rtt) = ack.rtt {
+            let rtt_s = rtt.as_secs_f64();
+            self.min_s = self.min_s.min(rtt_s);
+            self.max_s = self.max_s.max(rtt_s);
+            self.sum_s += rtt_s;
+            self.samples += 1;
+        }
+    }
+
+    pub fn mean_s(&self) -> f64 {
+        self.sum_s / f64::from(self.samples)
+    }
+
+    /// Packets delivered a second; `None` where the application sent less than the window allowed.
+    pub fn rate(&self, now: Time) -> Option<f64> {
+        let elapsed_s = now.since(self.start).as_secs_f64();
+        (elapsed_s > 0.0 && self.delivered > 0.0 && !self.is_app_limited).then(|| self.delivered / elapsed_s)
+    }
+
+    pub fn sent(&self) -> f64 {
+        self.delivered + self.lost
+    }
+}
+
+/// What an ACK brings, in packets.
+#[derive(Clone, Copy, Debug)]
+pub struct News {
+    pub delivered: f64,
+    pub lost: f64,
+    /// 1 where losses begin: those that follow on the next ACKs belong to it.
+    pub loss_events: f64,
+}

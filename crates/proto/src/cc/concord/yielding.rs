@@ -1,0 +1,172 @@
+//! Yield: for a few round trips no more in flight than the path holds, to see what becomes of the queue.
+
+use super::compete::Compete;
+use super::cubic::BETA;
+use super::delay::Delay;
+use super::rounds::Tally;
+use super::{Concord, LEAST_WINDOW, Phase};
+use airtcp_wire::{Dur, Time};
+
+/// A queue that has fallen to this share, of what it was or of the threshold, was ours.
+const OURS: f64 = 0.4;
+/// A queue of so many thresholds, for so many rounds, is not one of flows that yield, too.
+const RIVAL: f64 = 1.5;
+const RIVAL_ROUNDS: u32 = 3;
+/// Rounds until what was sent before has gone, and the queue behind it.
+const WATCH_ROUNDS: u32 = 4;
+/// Rounds after which a queue that neither goes nor stands is nobody's.
+const MOST_ROUNDS: u32 = 12;
+/// A queue that still falls so fast is waited for, so long.
+const FALLING: f64 = 0.85;
+const FALLING_ROUNDS: u32 = 10;
+/// The rate fell with the window when it lost at least half as much.
+const FELL_WITH: f64 = 0.5;
+/// What a yield in vain leaves of the window.
+const IN_VAIN: f64 = 0.97;
+/// Who gave up less had no queue.
+const GIVEN_UP: f64 = 0.95;
+/// After a yield of our own queue, back to the middle between the two windows.
+const MIDDLE: f64 = 0.5;
+
+/// After a yield in vain delay is not believed for so long, twice as long each time, at most so long.
+const FIRST_DOUBT_S: f64 = 0.5;
+const LAST_DOUBT_S: f64 = 8.0;
+
+/// In competition: seconds until the first yield, and at most.
+pub const FIRST_TEST_S: f64 = 1.0;
+const LAST_TEST_S: f64 = 30.0;
+
+/// When to yield in competition, and what queues have done.
+#[derive(Clone, Debug)]
+pub struct Tests {
+    pub gap_s: f64,
+    pub last: Time,
+    /// When a queue was last seen.
+    pub last_queue: Time,
+    /// Until when delay is not believed, and how long for the next time.
+    pub doubt_until: Time,
+    pub doubt_s: f64,
+}
+
+impl Default for Tests {
+    fn default() -> Tests {
+        Tests {
+            gap_s: FIRST_TEST_S,
+            last: Time::ZERO,
+            last_queue: Time::ZERO,
+            doubt_until: Time::ZERO,
+            doubt_s: FIRST_DOUBT_S,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Yield {
+    began: Time,
+    rounds: u32,
+    /// Before it: window, queue and rate.
+    window: f64,
+    queue_s: f64,
+    rate: f64,
+    /// The highest rate since.
+    rate_after: f64,
+    last_queue_s: f64,
+    rival_rounds: u32,
+    /// The competition to which it returns.
+    from: Option<Compete>,
+}
+
+impl Concord {
+    pub fn start_yield(&mut self, from: Option<Compete>, queue_s: f64, now: Time) {
+        self.phase = Phase::Yield(Yield {
+            began: now,
+            rounds: 0,
+            window: self.window,
+            queue_s,
+            rate: self.path.rate_of(3),
+            rate_after: 0.0,
+            last_queue_s: f64::INFINITY,
+            rival_rounds: 0,
+            from,
+        });
+        self.goal = self.window;
+        self.give_up();
+        self.corruption.forget_loaded();
+    }
+
+    /// For more losses than corruption explains: no more than CUBIC's answer would leave.
+    pub fn yield_to_losses(&mut self, queue_s: f64, now: Time) {
+        self.start_yield(None, queue_s, now);
+        self.window = self.window.min(BETA * self.goal).max(LEAST_WINDOW);
+        self.low_water = self.window;
+    }
+
+    fn give_up(&mut self) {
+        self.window = self.window.min(self.drained());
+        self.low_water = self.window;
+    }
+
+    pub fn yield_round(&mut self, mut yielding: Yield, round: &Tally, queue_s: f64, now: Time) {
+        yielding.rounds += 1;
+        if yielding.rounds < 2 {
+            self.phase = Phase::Yield(yielding);
+            return;
+        }
+        yielding.rate_after = yielding.rate_after.max(round.rate(now).unwrap_or(0.0));
+        let threshold_s = self.path.threshold_s();
+        let is_ours = queue_s < OURS * yielding.queue_s.max(threshold_s);
+        if is_ours {
+            self.tests.gap_s = FIRST_TEST_S;
+        }
+        if is_ours || yielding.from.is_none() && yielding.rounds >= MOST_ROUNDS {
+            self.end_yield(&yielding, now);
+            return;
+        }
+        if yielding.rounds == 2 {
+            self.give_up();
+        }
+        yielding.rival_rounds = if queue_s > RIVAL * threshold_s { yielding.rival_rounds + 1 } else { 0 };
+        let is_falling = queue_s < FALLING * yielding.last_queue_s;
+        yielding.last_queue_s = queue_s;
+        self.judge_rival(yielding, is_falling, now);
+    }
+
+    fn judge_rival(&mut self, yielding: Yield, is_falling: bool, now: Time) {
+        if yielding.rounds < WATCH_ROUNDS || !self.parts.compete {
+            self.phase = Phase::Yield(yielding);
+            return;
+        }
+        match yielding.from.clone() {
+            Some(_) if is_falling && yielding.rounds < FALLING_ROUNDS => self.phase = Phase::Yield(yielding),
+            Some(compete) => {
+                self.tests.gap_s = LAST_TEST_S.min(2.0 * self.tests.gap_s);
+                self.tests.last = now;
+                self.window = yielding.window;
+                self.phase = Phase::Compete(compete.after(now.since(yielding.began)));
+            }
+            None if yielding.rival_rounds >= RIVAL_ROUNDS => self.compete(yielding.window, now),
+            None => self.phase = Phase::Yield(yielding),
+        }
+    }
+
+    /// The queue was ours, or none: on from a window between the two, or back to the old one.
+    fn end_yield(&mut self, yielding: &Yield, now: Time) {
+        let left = self.window / yielding.window;
+        let fell = yielding.rate_after < yielding.rate * (1.0 - FELL_WITH * (1.0 - left));
+        if self.parts.doubt && (fell || left >= GIVEN_UP) {
+            self.window = IN_VAIN * yielding.window;
+            self.goal = yielding.window;
+            self.tests.doubt_until = now + Dur::from_secs_f64(self.tests.doubt_s);
+            self.tests.doubt_s = LAST_DOUBT_S.min(2.0 * self.tests.doubt_s);
+        } else {
+            self.tests.doubt_s = FIRST_DOUBT_S;
+            self.goal = self.window + MIDDLE * (yielding.window - self.window);
+        }
+        self.enter_delay(Delay::new());
+    }
+}
+
+/// So long no queue ends a competition, whatever is lost meanwhile: without a rival it finds out nothing of the losses.
+pub fn calm(base_s: f64) -> Dur {
+    Dur::from_secs_f64((20.0 * base_s).max(3.0))
+}
