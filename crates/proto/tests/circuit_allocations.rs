@@ -63,7 +63,10 @@ impl Path {
     /// A queue of ten packets in front of the link.
     fn leave(&mut self, output: Output) {
         match output {
-            Output::Data(_) => self.data += 1,
+            Output::Data(_) => {
+                self.data += 1;
+                self.receiver.handle_data();
+            }
             Output::Header { control, transmit, bytes } => {
                 self.headers += 1;
                 if self.forward.len() < 10 {

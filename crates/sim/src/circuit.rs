@@ -35,6 +35,8 @@ pub struct Circuit {
     pub controls: u16,
     /// Bytes of data that a header packet stands for.
     pub vmss: u64,
+    /// Does the receiver count data?
+    pub reports_losses: bool,
     /// How long a data packet of the connections is, if they want to know the control TCPs' window in them (F2).
     pub packet_bytes: Option<u64>,
     /// Sending ends that have more than the tunnel queue had room for.
@@ -100,6 +102,18 @@ impl Circuit {
             timeouts: stats().map(|stats| stats.timeouts).sum(),
             cwnd_reductions: stats().map(|stats| stats.cwnd_reductions).sum(),
         }
+    }
+
+    /// A packet of one of its flows passes the node where it ends.
+    pub fn leave(&mut self, direction: Direction) {
+        if direction == self.place.direction {
+            self.receiver.handle_data();
+        }
+    }
+
+    /// Where data is counted, if it is.
+    pub fn counted_at(&self, number: u16) -> Option<(u16, u16)> {
+        self.reports_losses.then_some((self.place.nodes[1], number))
     }
 
     pub fn begin_measurement(&mut self, now: Time) {

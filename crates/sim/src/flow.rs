@@ -30,6 +30,8 @@ pub struct Flow {
     pub stations: SmallVec<[(u16, u16); 2]>,
     /// The circuit that is this flow's alone: its connections send as that has room.
     pub circuit: Option<u16>,
+    /// Where packets are counted that leave a circuit, and which one.
+    pub counted_at: Option<(u16, u16)>,
     pub start: Time,
     /// Boxed, as it is seldom needed and large: what every packet touches lies closer together.
     pub source: Box<Source>,

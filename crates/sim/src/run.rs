@@ -177,6 +177,7 @@ fn one_flow(spec: &model::Flow, index: usize, instance: u32, scheme: Arc<Scheme>
         nodes,
         stations: Default::default(),
         circuit: None,
+        counted_at: None,
         start,
         source: Box::new(Source::new(spec, start, scheme.config.segment_payload(), traffic)),
         stream: Box::new(streams.stream(&format!("{name}.connections"))),

@@ -64,11 +64,15 @@ impl Engine {
     /// A packet is at a node with stations. It passes by those that serve other flows.
     #[cold]
     pub fn through_station(&mut self, id: u32, node: u16) {
-        let packet = self.network.packets.get(id);
-        let station = match packet.load {
-            Load::Tcp { .. } | Load::Udp => self.flows[packet.flow as usize].station_at(node),
+        let packet = *self.network.packets.get(id);
+        let flow = match packet.load {
+            Load::Tcp { .. } | Load::Udp => Some(&self.flows[packet.flow as usize]),
             Load::Header { .. } | Load::HeaderAck { .. } => None,
         };
+        let station = flow.and_then(|flow| flow.station_at(node));
+        if let Some((_, circuit)) = flow.and_then(|flow| flow.counted_at).filter(|(at, _)| *at == node) {
+            self.circuits[usize::from(circuit)].leave(packet.direction);
+        }
         match (packet.load, station.map(|station| (station, &self.stations[station].machine))) {
             (_, Some((_, &Machine::CircuitSender(circuit)))) => {
                 self.at_circuit(usize::from(circuit), id, node);

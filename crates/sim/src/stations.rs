@@ -117,6 +117,7 @@ impl<'a> Stations<'a> {
             first_number,
             controls: config.controls,
             vmss: config.vmss.0,
+            reports_losses: config.loss_reports,
             packet_bytes: None,
             waiting: VecDeque::new(),
             counts: Default::default(),
@@ -136,7 +137,7 @@ impl<'a> Stations<'a> {
             let (direction, nodes) = ends(trunk.direction, trunk.enter, trunk.leave);
             let label = scheme.label.clone();
             let place = Place { name: trunk.name.clone(), index: 0, scheme: label, direction, nodes };
-            let (_, station) = self.circuit(place, &scheme, config);
+            let (number, station) = self.circuit(place, &scheme, config);
             for flow in flows.iter_mut().filter(|flow| trunk.flows.contains(&flow.spec)) {
                 if flow.circuit.is_some() || flow.station_at(station.0).is_some() {
                     return Err(RunError::TwoStations {
@@ -146,6 +147,7 @@ impl<'a> Stations<'a> {
                     });
                 }
                 flow.stations.push(station);
+                flow.counted_at = self.circuits[usize::from(number)].counted_at(number);
             }
         }
         Ok(())
@@ -163,10 +165,11 @@ impl<'a> Stations<'a> {
             nodes: flow.nodes,
         };
         let (number, station) = self.circuit(place, &scheme, config);
-        if config.f2 {
+        if config.repeats_first() {
             self.circuits[usize::from(number)].packet_bytes = Some(u64::from(scheme.config.packet_size));
         }
         flow.circuit = Some(number);
+        flow.counted_at = self.circuits[usize::from(number)].counted_at(number);
         flow.stations.push(station);
         flow
     }
@@ -174,7 +177,10 @@ impl<'a> Stations<'a> {
     /// Says at the nodes where packets are handled that there are stations, and gives stations and circuits.
     pub fn placed(self, topology: &mut Topology) -> (Vec<Station>, Vec<Circuit>) {
         for station in &self.placed {
-            let is_passed_by = matches!(station.machine, Machine::CircuitReceiver(_));
+            let is_passed_by = match station.machine {
+                Machine::CircuitReceiver(number) => !self.circuits[usize::from(number)].reports_losses,
+                _ => false,
+            };
             topology.has_station[usize::from(station.node)] |= !is_passed_by;
         }
         (self.placed, self.circuits)

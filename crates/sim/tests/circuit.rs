@@ -13,6 +13,8 @@ use std::sync::{Arc, Mutex};
 
 /// Header packets of 52 bytes, as the paper has them, and a window that slow start does not blow up.
 const CIRCUIT: &str = "reno:profile=rfc:initial_window=2:initial_ssthresh=10+decoupling";
+/// The paper's circuit: its error control and tunnel queue, and no reports of losses.
+const DECOUPLED: &str = "decoupling:error_control=paper:tunnel_queue=50:tunnel_delay=0s:loss_reports=false";
 
 /// A file in memory that outlives the run.
 #[derive(Clone, Default)]
@@ -121,7 +123,7 @@ fn data_packets_are_neither_resent_nor_reordered_nor_changed() {
     assert!(data.iter().all(|packet| packet.bytes == 1500));
 
     let scenario = bulk(10);
-    let (_, seen) = watch(&scenario, CIRCUIT);
+    let (_, seen) = watch(&scenario, &CIRCUIT.replace("decoupling", DECOUPLED));
     let data = seen.iter().filter(|packet| packet.is_forward && packet.connection == 1 && packet.bytes > 60);
     let data: Vec<_> = data.collect();
     assert!(data.len() > 5_000 && data.iter().all(|packet| packet.bytes == 1500));
@@ -189,7 +191,7 @@ fn nothing_vanishes_and_the_same_seed_gives_the_same_bytes() {
 fn lost_data_packets_are_resent_and_reduce_nothing() {
     let mut scenario = bulk(20);
     scenario.links[0].forward.loss.ber = 2e-6;
-    let record = go(&scenario, CIRCUIT, 1);
+    let record = go(&scenario, &CIRCUIT.replace("decoupling", DECOUPLED), 1);
     let lost_headers = the_circuit(&record).header_packets_lost;
     let flow = &record.flows[0];
     assert!(flow.losses_corruption > 10 * lost_headers && lost_headers > 0, "{flow:#?}");
@@ -208,7 +210,7 @@ fn it_is_important_to_be_aggressive() {
     }
     scenario.flows = vec![unlimited("bulk", 0, 0)];
     let goodput = |keys: &str| {
-        let text = format!("reno:profile=bsd-1998:timestamps=true+decoupling{keys}");
+        let text = format!("reno:profile=bsd-1998:timestamps=true+{DECOUPLED}{keys}");
         go(&scenario, &text, 1).goodput_bps
     };
     let (all, none) = (goodput(""), goodput(":f1=false:f2=false:f3=false"));

@@ -45,8 +45,9 @@ fn mean(record: &RunRecord, name: &str) -> f64 {
 /// are as their VMSS.
 #[test]
 fn header_first_dropping_loses_no_data_and_shares_by_vmss() {
-    let one = format!("{SACK}+decoupling:vmss=1500B");
-    let two = format!("{SACK}+decoupling:vmss=3000B");
+    let papers =
+        format!("{SACK}+decoupling:error_control=paper:tunnel_queue=50:tunnel_delay=0s:loss_reports=false");
+    let (one, two) = (format!("{papers}:vmss=1500B"), format!("{papers}:vmss=3000B"));
     let link = with_varying_acks(link("link", 10 * MBIT, ms(20), 400), ms(20));
     let link = with_queue(link, Discipline::HeaderFirst { max_headers: 60 });
     let record = go(&over(link, vec![flows("one", 2, &one), flows("two", 2, &two)], 300), SACK, 1);
@@ -110,7 +111,7 @@ fn compressed_header_packets_are_worth_the_root_of_their_sizes() {
     }
     let scenario = over(link, vec![unlimited("stream", 0, 0)], 200);
     let goodput = |compression: &str| {
-        let text = format!("{SACK}+decoupling:compression={compression}");
+        let text = format!("{SACK}+decoupling:loss_reports=false:compression={compression}");
         (1..=3).map(|seed| go(&scenario, &text, seed).goodput_bps).sum::<f64>()
     };
     let (none, rfc_1144, twice) = (goodput("none"), goodput("rfc1144"), goodput("twice"));

@@ -12,6 +12,8 @@ const UNCOMPRESSED_BASE: u32 = 40;
 /// The change mask and the TCP checksum (RFC 1144 §3.2.2): a sequence number that moves by the last packet's length is
 /// in the mask.
 const COMPRESSED_BASE: u32 = 3;
+/// How much data has been sent, as it is.
+const LOSS_REPORTS: u32 = 2;
 
 #[derive(Debug)]
 pub struct Compressor {
@@ -25,7 +27,8 @@ impl Compressor {
     pub fn new(config: &Config) -> Option<Compressor> {
         // Packets of several connections carry the connection's number (RFC 1144 §3.2.2).
         let connection_number = u32::from(config.controls > 1);
-        let saving = UNCOMPRESSED_BASE - COMPRESSED_BASE - connection_number;
+        let sent_data = if config.loss_reports { LOSS_REPORTS } else { 0 };
+        let saving = UNCOMPRESSED_BASE - COMPRESSED_BASE - connection_number - sent_data;
         (config.compression != Compression::None).then_some(Compressor { last: None, saving })
     }
 
@@ -38,6 +41,7 @@ impl Compressor {
         let successor = self.last.map(|last| Segment {
             seq: last.seq.at(u64::from(last.len)),
             timestamps: segment.timestamps,
+            window: segment.window,
             ..last
         });
         self.last = Some(*segment);

@@ -1,7 +1,7 @@
 //! What a circuit can be set to.
 
 use crate::tcp::TcpConfig;
-use airtcp_wire::{Bytes, Rate};
+use airtcp_wire::{Bytes, Dur, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,10 +15,19 @@ pub struct Config {
     pub controls: u16,
     /// Guaranteed minimum bandwidth: data that leaves without header packets. Absent: none.
     pub gmb: Option<Rate>,
-    /// Data packets that may wait to enter the circuit.
+    /// How long data packets may wait to enter the circuit, at the rate that it has; four of them, and one VMSS, may
+    /// wait at any rate.
+    /// 0: as long as there is room for them.
+    pub tunnel_delay: Dur,
+    /// Data packets that may wait to enter the circuit, at most.
     pub tunnel_queue: u32,
     /// Compress the header packets between the circuit's ends.
     pub compression: Compression,
+    /// ACKs report how much data is missing; what corruption cannot explain is congestion. Of header packets that are
+    /// compressed it takes two bytes.
+    pub loss_reports: bool,
+    /// How the data TCP finds what is lost.
+    pub error_control: ErrorControl,
     /// F1: the data TCP's receiver reports missing packets by SACK.
     pub f1: bool,
     /// F2: the data TCP sends its first unacknowledged packet again every so many duplicate ACKs as the control TCPs'
@@ -26,6 +35,17 @@ pub struct Config {
     pub f2: bool,
     /// F3: the data TCP's retransmission timer is 50 ms, never backed off.
     pub f3: bool,
+}
+
+/// What a data TCP does about losses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ErrorControl {
+    /// RACK-TLP (RFC 8985), which finds lost retransmissions, too.
+    #[default]
+    Rack,
+    /// The paper's features F1, F2 and F3 (§6).
+    Paper,
 }
 
 /// How header packets are compressed.
@@ -41,15 +61,17 @@ pub enum Compression {
 }
 
 impl Default for Config {
-    /// The paper's circuit (§4.8.3, §6).
+    /// The paper's header packets (§4.8.3), and what has been learned since of queues and of losses.
     fn default() -> Config {
         Config {
             vmss: Bytes(1500),
             controls: 1,
             gmb: None,
-            // The paper's tunnel queue is a network interface's (§4.5): BSD's IFQ_MAXLEN.
-            tunnel_queue: 50,
+            tunnel_delay: Dur::from_millis(10),
+            tunnel_queue: 1000,
             compression: Compression::None,
+            loss_reports: true,
+            error_control: ErrorControl::Rack,
             f1: true,
             f2: true,
             f3: true,
@@ -91,6 +113,9 @@ impl Config {
                 Err("tunnel_queue = 0: at least one packet must find room".to_owned())
             }
             Config { gmb: Some(Rate(0)), .. } => Err("gmb = 0: leave it out for none".to_owned()),
+            Config { error_control: ErrorControl::Rack, f1, f2, f3, .. } if !(*f1 && *f2 && *f3) => {
+                Err("f1, f2 and f3 are features of error_control = paper".to_owned())
+            }
             _ => Ok(()),
         }
     }

@@ -35,7 +35,8 @@ impl Control {
         Control { connection, number, vmss, forwarded: 0, held: None, compressor }
     }
 
-    pub fn poll(&mut self, now: Time, queue: &mut TunnelQueue) -> Option<Output> {
+    /// The next packet. A header packet says that `sent` data packets have been sent, if that is reported.
+    pub fn poll(&mut self, now: Time, queue: &mut TunnelQueue, sent: Option<u16>) -> Option<Output> {
         if self.held.is_none() && !self.may_forward(now, queue) {
             self.held = self.poll_tcp(now, queue);
         }
@@ -44,7 +45,7 @@ impl Control {
             self.forwarded += i64::from(item.bytes);
             return Some(Output::Data(item));
         }
-        self.held.take().map(|transmit| self.header(transmit))
+        self.held.take().map(|transmit| self.header(transmit, sent))
     }
 
     fn may_forward(&self, now: Time, queue: &TunnelQueue) -> bool {
@@ -69,7 +70,10 @@ impl Control {
         Some(transmit)
     }
 
-    fn header(&mut self, transmit: Transmit) -> Output {
+    fn header(&mut self, mut transmit: Transmit, sent: Option<u16>) -> Output {
+        if let Some(sent) = sent.filter(|_| transmit.segment.len > 0) {
+            transmit.segment.window = sent;
+        }
         let uncompressed = control_packet_len(&transmit.segment);
         let bytes = match &mut self.compressor {
             Some(compressor) => compressor.compress(&transmit.segment, uncompressed),

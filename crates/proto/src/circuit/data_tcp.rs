@@ -1,7 +1,7 @@
 //! The data TCP of a reliable decoupling socket (§5, §6): error control alone. Its packets wait for the circuit, and that
 //! has the congestion control.
 
-use super::config::Config;
+use super::config::{Config, ErrorControl};
 use crate::cc;
 use crate::tcp::{Recovery, RtoConfig, TcpConfig, TimeoutPolicy};
 use airtcp_wire::Dur;
@@ -10,12 +10,9 @@ use airtcp_wire::Dur;
 const TICK: Dur = Dur::from_millis(50);
 
 impl Config {
-    /// The rules of the data TCP, where `tcp` says those of the hosts' other TCPs. What is switched off is replaced so:
-    /// without F1 there is no SACK, without F2 (for the driver to leave out,
-    /// [`Connection::repeat_first_every`](crate::tcp::Connection::repeat_first_every)) a segment is resent once and
-    /// then by the timer, and without F3 the timer is the stack's own, with back-off.
+    /// The rules of the data TCP, where `tcp` says those of the hosts' other TCPs.
     pub fn data_tcp(&self, tcp: &TcpConfig) -> TcpConfig {
-        TcpConfig {
+        let unlimited = TcpConfig {
             congestion_control: cc::unlimited::SPEC.name.to_owned(),
             cc: Default::default(),
             pacing: false,
@@ -24,6 +21,24 @@ impl Config {
             f_rto: false,
             // Who does not answer to marks must not ask for them (RFC 3168 §6.1).
             ecn: false,
+            ..tcp.clone()
+        };
+        match self.error_control {
+            ErrorControl::Rack => TcpConfig { sack: true, recovery: Recovery::RackTlp, ..unlimited },
+            ErrorControl::Paper => self.with_features(unlimited),
+        }
+    }
+
+    /// Does the data TCP want to know the control TCPs' window (F2)?
+    pub fn repeats_first(&self) -> bool {
+        self.error_control == ErrorControl::Paper && self.f2
+    }
+
+    /// The paper's error control. What is switched off is replaced so: without F1 there is no SACK, without F2 (for the driver to leave out,
+    /// [`Connection::repeat_first_every`](crate::tcp::Connection::repeat_first_every)) a segment is resent once and
+    /// then by the timer, and without F3 the timer is the stack's own, with back-off.
+    fn with_features(&self, tcp: TcpConfig) -> TcpConfig {
+        TcpConfig {
             sack: self.f1,
             recovery: if self.f1 { Recovery::Sack } else { Recovery::Reno },
             // §5: cwnd is one segment while a lost one is resent, so that only that one is.
@@ -31,7 +46,7 @@ impl Config {
             rto: if self.f3 { fine_grained(&tcp.rto) } else { tcp.rto.clone() },
             // Attempts 100 ms apart say nothing of a peer that is gone.
             max_retries: if self.f3 { u32::MAX } else { tcp.max_retries },
-            ..tcp.clone()
+            ..tcp
         }
     }
 }

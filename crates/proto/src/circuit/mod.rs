@@ -7,18 +7,20 @@
 //! virtual byte stream, probe the path with header packets, and for each of them VMSS bytes of data leave. The data
 //! packets themselves stay with the driver, which knows them by [`Item`](crate::queue::Item): the circuit cannot touch
 //! their content or length, and keeps none after it has left. At the far end the [`Receiver`] acknowledges header
-//! packets and never sees data.
+//! packets and sees no data, but is told that it passes: what is missing goes back with the ACKs, in a field that control
+//! packets have no use for, their window.
 
 mod compression;
 mod config;
 mod control;
 mod data_tcp;
 mod gmb;
+mod losses;
 mod receiver;
 mod sender;
 mod tunnel_queue;
 
-pub use config::{Compression, Config};
+pub use config::{Compression, Config, ErrorControl};
 pub use receiver::{Receiver, Reply};
 pub use sender::{Output, Sender};
 

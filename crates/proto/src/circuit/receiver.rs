@@ -1,4 +1,4 @@
-//! The receiving node of a circuit (§4.6). Data packets pass it by.
+//! The receiving node of a circuit (§4.6). Data packets pass it by, and are counted.
 
 use super::compression::Decompressor;
 use super::config::Config;
@@ -6,7 +6,7 @@ use super::control_packet_len;
 use crate::cc::RegistryError;
 use crate::rng::Stream;
 use crate::tcp::{Connection, TcpConfig, Transmit};
-use airtcp_wire::{Ecn, Segment, Seq, Time};
+use airtcp_wire::{Ecn, Flags, Segment, Seq, Time};
 
 /// A packet back to the sending node: an acknowledgment of header packets, or one of the handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,6 +28,10 @@ pub struct Receiver {
     /// The control TCP that is asked first.
     turn: usize,
     undecodable: u64,
+    reports_losses: bool,
+    /// Data packets that have passed, and those that were missing when the last header packet came, modulo 2^16.
+    passed: u16,
+    missing: u16,
 }
 
 impl Receiver {
@@ -42,7 +46,19 @@ impl Receiver {
             Ok(Control { connection, decompressor: Decompressor::new(config.compression) })
         };
         let controls = (0..config.controls).map(|_| listen()).collect::<Result<_, RegistryError>>()?;
-        Ok(Receiver { controls, turn: 0, undecodable: 0 })
+        Ok(Receiver {
+            controls,
+            turn: 0,
+            undecodable: 0,
+            reports_losses: config.loss_reports,
+            passed: 0,
+            missing: 0,
+        })
+    }
+
+    /// A data packet that came through the circuit passes by.
+    pub fn handle_data(&mut self) {
+        self.passed = self.passed.wrapping_add(1);
     }
 
     /// A packet of control TCP number `control` has arrived, `bytes` long on the wire. Each header packet counts as one
@@ -56,6 +72,9 @@ impl Receiver {
         {
             self.undecodable += 1;
             return;
+        }
+        if segment.len > 0 {
+            self.missing = segment.window.wrapping_sub(self.passed);
         }
         connection.handle_segment(now, segment, ecn);
         connection.read(connection.readable());
@@ -77,7 +96,10 @@ impl Receiver {
     /// The next packet to send back now, if any.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Reply> {
         for _ in 0..self.controls.len() {
-            if let Some(transmit) = self.controls[self.turn].connection.poll_transmit(now) {
+            if let Some(mut transmit) = self.controls[self.turn].connection.poll_transmit(now) {
+                if self.reports_losses && !transmit.segment.flags.contains(Flags::SYN) {
+                    transmit.segment.window = self.missing;
+                }
                 let bytes = control_packet_len(&transmit.segment);
                 return Some(Reply { control: self.turn as u16, transmit, bytes });
             }

@@ -3,12 +3,13 @@
 use super::config::Config;
 use super::control::Control;
 use super::gmb::Gmb;
+use super::losses::Losses;
 use super::tunnel_queue::TunnelQueue;
 use crate::cc::RegistryError;
 use crate::queue::Item;
 use crate::rng::Stream;
-use crate::tcp::{Connection, TcpConfig, Transmit};
-use airtcp_wire::{Ecn, Segment, Seq, Time};
+use crate::tcp::{Connection, SenderView, TcpConfig, Transmit};
+use airtcp_wire::{Dur, Ecn, Flags, Segment, Seq, Time};
 
 /// What leaves the node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,11 +28,16 @@ pub enum Output {
 /// data offers it at once and drains again, lest a control TCP believe that its application has nothing to send.
 pub struct Sender {
     queue: TunnelQueue,
+    /// How long data may wait there; zero: no bound.
+    delay: Dur,
     gmb: Option<Gmb>,
     controls: Vec<Control>,
     /// The control TCP whose turn it is to take data.
     turn: usize,
     vmss: u64,
+    /// Data packets sent, modulo 2^16.
+    sent: u16,
+    losses: Option<Losses>,
 }
 
 impl Sender {
@@ -53,25 +59,39 @@ impl Sender {
         };
         Ok(Sender {
             queue: TunnelQueue::new(config.tunnel_queue),
+            delay: config.tunnel_delay,
             gmb: config.gmb.map(|rate| Gmb::new(rate, now)),
             controls: (0..config.controls).map(&mut open).collect::<Result<_, RegistryError>>()?,
             turn: 0,
             vmss: config.vmss.0,
+            sent: 0,
+            losses: config.loss_reports.then(|| Losses::new(now)),
         })
     }
 
     /// A data packet for the circuit. `false`: the tunnel queue is full, and the packet is dropped.
     pub fn handle_packet(&mut self, now: Time, item: Item) -> bool {
+        if self.room() == 0 {
+            return false;
+        }
         if let Some(gmb) = self.gmb.as_mut().filter(|_| self.queue.is_empty()) {
             gmb.on_backlog(now);
         }
-        self.queue.push(item)
+        self.queue.push(item);
+        true
     }
 
     /// An acknowledgment from receiver `control`.
     pub fn handle_segment(&mut self, now: Time, control: u16, segment: &Segment, ecn: Ecn) {
-        if let Some(control) = self.controls.get_mut(usize::from(control)) {
-            control.connection.handle_segment(now, segment, ecn);
+        let Some(Control { connection, .. }) = self.controls.get_mut(usize::from(control)) else { return };
+        let Some(losses) = self.losses.as_mut().filter(|_| !segment.flags.contains(Flags::SYN)) else {
+            return connection.handle_segment(now, segment, ecn);
+        };
+        connection.handle_segment(now, &Segment { window: u16::MAX, ..*segment }, ecn);
+        if let Some(rtt) = connection.last_rtt()
+            && losses.on_report(now, rtt, self.sent, segment.window)
+        {
+            connection.handle_congestion(now);
         }
     }
 
@@ -94,11 +114,18 @@ impl Sender {
     /// The next packet to send now, if any. The GMB sender goes first; after each header packet it is the next control
     /// TCP's turn.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Output> {
+        let output = self.poll_output(now);
+        self.sent = self.sent.wrapping_add(u16::from(matches!(output, Some(Output::Data(_)))));
+        output
+    }
+
+    fn poll_output(&mut self, now: Time) -> Option<Output> {
         if let Some(item) = self.gmb.as_mut().and_then(|gmb| gmb.poll(&mut self.queue)) {
             return Some(Output::Data(item));
         }
+        let sent = self.losses.as_ref().map(|_| self.sent);
         for _ in 0..self.controls.len() {
-            let output = self.controls[self.turn].poll(now, &mut self.queue);
+            let output = self.controls[self.turn].poll(now, &mut self.queue, sent);
             if !matches!(output, Some(Output::Data(_))) {
                 self.turn = (self.turn + 1) % self.controls.len();
             }
@@ -111,7 +138,20 @@ impl Sender {
 
     /// Data packets that still find room in the tunnel queue.
     pub fn room(&self) -> u32 {
-        self.queue.room()
+        self.queue.room(if self.delay == Dur::ZERO {
+            u64::MAX
+        } else {
+            self.bytes_within(self.delay).max(self.vmss)
+        })
+    }
+
+    /// Data that leaves in this time, as far as round trips tell.
+    fn bytes_within(&self, time: Dur) -> u64 {
+        let views = self.controls.iter().map(|control| control.connection.sender_view());
+        let worth = |view: SenderView| u128::from(view.cwnd) * u128::from(time.0) / u128::from(view.srtt.0);
+        let controlled = views.filter(|view| view.srtt > Dur::ZERO).map(worth).sum::<u128>();
+        let guaranteed = self.gmb.as_ref().map_or(0, |gmb| gmb.rate().bytes_in(time));
+        u64::try_from(controlled).unwrap_or(u64::MAX).saturating_add(guaranteed)
     }
 
     /// The control TCPs' congestion windows together, in segments of VMSS.

@@ -3,29 +3,39 @@
 use crate::queue::Item;
 use std::collections::VecDeque;
 
+/// Packets that find room however little data may wait.
+const LEAST: usize = 4;
+
 /// First in, first out, whoever takes them (§4.5.1).
 #[derive(Debug)]
 pub struct TunnelQueue {
     packets: VecDeque<Item>,
+    bytes: u64,
+    /// Length of the packet that came last.
+    length: u64,
     limit: usize,
 }
 
 impl TunnelQueue {
     pub fn new(limit: u32) -> TunnelQueue {
-        TunnelQueue { packets: VecDeque::with_capacity(limit.min(1024) as usize), limit: limit as usize }
+        TunnelQueue {
+            packets: VecDeque::with_capacity(limit.min(1024) as usize),
+            bytes: 0,
+            length: 1,
+            limit: limit as usize,
+        }
     }
 
-    /// Answers whether there was room.
-    pub fn push(&mut self, item: Item) -> bool {
-        let has_room = self.packets.len() < self.limit;
-        if has_room {
-            self.packets.push_back(item);
-        }
-        has_room
+    pub fn push(&mut self, item: Item) {
+        self.length = u64::from(item.bytes.max(1));
+        self.bytes += u64::from(item.bytes);
+        self.packets.push_back(item);
     }
 
     pub fn pop(&mut self) -> Option<Item> {
-        self.packets.pop_front()
+        let item = self.packets.pop_front()?;
+        self.bytes -= u64::from(item.bytes);
+        Some(item)
     }
 
     /// Length in bytes of the packet that is next.
@@ -37,8 +47,11 @@ impl TunnelQueue {
         self.packets.is_empty()
     }
 
-    /// Packets that still find room.
-    pub fn room(&self) -> u32 {
-        (self.limit - self.packets.len()) as u32
+    /// Packets as long as the last one that still find room, where `bytes` may wait.
+    pub fn room(&self, bytes: u64) -> u32 {
+        let waiting = self.packets.len();
+        let fitting = bytes.saturating_sub(self.bytes) / self.length;
+        let room = usize::try_from(fitting).unwrap_or(usize::MAX).max(LEAST.saturating_sub(waiting));
+        room.min(self.limit - waiting) as u32
     }
 }

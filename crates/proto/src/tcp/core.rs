@@ -67,6 +67,8 @@ pub struct Core {
     is_spared: bool,
     /// No reduction for ECN-Echo before this is acknowledged (RFC 3168 §6.1.2: once a window).
     ecn_recover: u64,
+    /// Losses below are congestion that has been answered.
+    answered: u64,
     pub owes_cwr: bool,
 }
 
@@ -127,6 +129,7 @@ impl Core {
             is_corruption: false,
             is_spared: false,
             ecn_recover: 0,
+            answered: 0,
             owes_cwr: false,
         };
         core.set_sack(config, has_sack);
@@ -194,7 +197,7 @@ impl Core {
         self.stats.fast_retransmits += 1;
         self.is_spared = self.is_corruption;
         // RFC 3168 §6.1.2: a reduction for ECN-Echo that is still going on is this window's.
-        if !self.is_spared && self.prr.is_none() {
+        if !self.is_spared && self.prr.is_none() && self.una >= self.answered {
             self.reduce(now, Cause::Loss);
         }
         self.forced = Some(Reason::FastRetransmit);
@@ -316,13 +319,26 @@ impl Core {
     /// ECN-Echo: reduce once a window (RFC 3168 §6.1.2).
     pub fn handle_ecn_echo(&mut self, now: Time) {
         self.stats.ecn_echoes_received += 1;
+        self.reduce_once(now);
+    }
+
+    /// Congestion that no loss has shown so far: reduces as on ECN-Echo. A loss in the same window is the same congestion.
+    pub fn handle_congestion(&mut self, now: Time) {
+        if self.reduce_once(now) {
+            self.answered = self.nxt;
+        }
+    }
+
+    /// Answers whether this window has not been reduced yet.
+    fn reduce_once(&mut self, now: Time) -> bool {
         if self.una <= self.ecn_recover || self.nxt == 0 {
-            return;
+            return false;
         }
         match self.phase {
             Phase::Open => self.reduce(now, Cause::Ecn),
             _ => self.congestion(now, Cause::Ecn, false),
         }
+        true
     }
 
     /// Is cwnd held or being lowered: in fast recovery, or after ECN-Echo, if that is spread over a round trip?

@@ -123,6 +123,14 @@ impl Receiver {
             && now.since(self.ts_recent_at) < LONGEST_TIMESTAMP_AGE
     }
 
+    /// Does a SYN begin another connection, rather than be a stray of this one (RFC 6191 §2, RFC 9293 §3.10.7.4)? Its sequence
+    /// number is beyond all that came here, or its timestamp is newer.
+    pub fn is_new_incarnation(&self, now: Time, syn: &Segment) -> bool {
+        let is_newer = syn.timestamps.is_some_and(|ts| is_before(self.ts_recent, ts.value));
+        let is_beyond = self.position(syn).is_some_and(|position| position >= self.reassembly.next());
+        !self.is_old_timestamp(now, syn) && (is_newer || is_beyond)
+    }
+
     /// RFC 9293 §3.10.7.4, first, with two allowances of Linux's: the window begins where the last ACK that was sent had it,
     /// and its right edge belongs to it, for a peer that has filled it, or probes it, speaks from there.
     #[inline]

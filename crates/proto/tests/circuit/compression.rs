@@ -1,11 +1,11 @@
 //! Compressed header packets and the repair *twice* (§10).
 
-use crate::world::{Left, World, ms, reno};
+use crate::world::{Left, World, ms, papers, reno};
 use airtcp_proto::circuit::{Compression, Config};
 use airtcp_proto::tcp::Reason;
 
 fn compressed(compression: Compression, controls: u16) -> World {
-    let mut world = World::new(&Config { compression, controls, ..Config::default() }, &reno());
+    let mut world = World::new(&Config { compression, controls, ..papers() }, &reno());
     world.backlog = Some(Box::new(|| 1500));
     world
 }
@@ -37,6 +37,20 @@ fn header_packets_take_15_bytes() {
     assert_eq!(world.receiver.undecodable(), 0);
     let several = compressed_lengths_of_two();
     assert!(several[2..].iter().all(|&bytes| bytes == 16), "with the connection's number");
+}
+
+/// How much data has been sent takes two more, and no guess depends on it.
+#[test]
+fn loss_reports_take_two_bytes() {
+    let config = Config { compression: Compression::Twice, loss_reports: true, ..papers() };
+    let mut world = World::new(&config, &reno());
+    let mut sizes = [1500, 700, 200].into_iter().cycle();
+    world.backlog = Some(Box::new(move || sizes.next().unwrap()));
+    world.loses = Box::new(|n, _| (100..102).contains(&n));
+    world.run(ms(1_000));
+    assert_eq!((world.receiver.undecodable(), timeouts(&world)), (0, 0));
+    let lengths = lengths(&world);
+    assert!(lengths.len() > 500 && lengths[1..100].iter().all(|&bytes| bytes == 17), "{lengths:?}");
 }
 
 fn compressed_lengths_of_two() -> Vec<u32> {

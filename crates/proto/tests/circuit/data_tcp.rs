@@ -1,5 +1,6 @@
 //! The data TCP: error control alone (§5, §6).
 
+use crate::world::papers;
 use airtcp_proto::circuit::Config;
 use airtcp_proto::tcp::{Connection, Reason, TcpConfig, Transmit, profile};
 use airtcp_wire::{Dur, Ecn, Seq, Time};
@@ -61,7 +62,7 @@ impl Pair {
 
 #[test]
 fn nothing_but_the_peers_window_limits_it() {
-    let mut pair = Pair::open(&Config::default(), 500);
+    let mut pair = Pair::open(&papers(), 500);
     assert_eq!(pair.send().len(), 500);
 }
 
@@ -69,7 +70,7 @@ fn nothing_but_the_peers_window_limits_it() {
 #[test]
 fn the_first_unacknowledged_segment_is_repeated_every_x_duplicates() {
     for f1 in [true, false] {
-        let mut pair = Pair::open(&Config { f1, ..Config::default() }, 60);
+        let mut pair = Pair::open(&Config { f1, ..papers() }, 60);
         pair.sender.repeat_first_every(10);
         let segments = pair.send();
         let sent = pair.deliver(&segments[1..40]);
@@ -82,16 +83,37 @@ fn the_first_unacknowledged_segment_is_repeated_every_x_duplicates() {
 
 #[test]
 fn without_f2_it_is_resent_once() {
-    let mut pair = Pair::open(&Config { f2: false, ..Config::default() }, 60);
+    let mut pair = Pair::open(&Config { f2: false, ..papers() }, 60);
     let segments = pair.send();
     assert_eq!(pair.deliver(&segments[1..40]).len(), 1);
+}
+
+/// RFC 8985: a lost retransmission shows itself by what was sent after it; F1 alone leaves it to the timer.
+#[test]
+fn rack_finds_a_lost_retransmission() {
+    let f1_alone = Config { f2: false, ..papers() };
+    for (config, copies) in [(Config::default(), 2), (f1_alone, 1)] {
+        let mut pair = Pair::open(&config, 200);
+        pair.sender.write(40 * MSS);
+        let first = pair.send();
+        let is_first = |sent: &&(usize, Transmit)| sent.1.offset == 0;
+        pair.now += Dur::from_millis(20);
+        let sent = pair.deliver(&first[1..100]);
+        assert_eq!(sent.iter().filter(is_first).count(), 1);
+        pair.sender.write(40 * MSS);
+        pair.now += Dur::from_millis(1);
+        let later = pair.send();
+        pair.now += Dur::from_millis(40);
+        let again = pair.deliver(&later);
+        assert_eq!(1 + again.iter().filter(is_first).count(), copies, "{:?}", config.error_control);
+    }
 }
 
 /// F1: every hole that SACK shows is repaired within the round trip; without it, one of them.
 #[test]
 fn sack_repairs_several_holes_at_once() {
     for (f1, repaired) in [(true, vec![0, 5, 9]), (false, vec![0])] {
-        let mut pair = Pair::open(&Config { f1, f2: false, ..Config::default() }, 40);
+        let mut pair = Pair::open(&Config { f1, f2: false, ..papers() }, 40);
         let segments = pair.send();
         let arriving: Vec<Transmit> =
             segments.iter().filter(|sent| ![0, 5, 9].contains(&(sent.offset / MSS))).copied().collect();
@@ -104,7 +126,7 @@ fn sack_repairs_several_holes_at_once() {
 /// F3: the timer has a floor of two ticks of 50 ms and is never backed off, and one segment is resent at a time.
 #[test]
 fn the_timer_is_fine_grained_and_never_backed_off() {
-    let mut pair = Pair::open(&Config::default(), 20);
+    let mut pair = Pair::open(&papers(), 20);
     assert_eq!(pair.send().len(), 20);
     let mut expiries = Vec::new();
     while pair.now < at(2_000) {

@@ -1,12 +1,12 @@
 //! The GMB sender (§4.5.2).
 
-use crate::world::{Left, World, ms, reno};
+use crate::world::{Left, World, ms, papers, reno};
 use airtcp_proto::circuit::Config;
 use airtcp_wire::{Dur, Rate, Time};
 use proptest::prelude::*;
 
 fn circuit(rate: Rate) -> World {
-    World::new(&Config { gmb: Some(rate), ..Config::default() }, &reno())
+    World::new(&Config { gmb: Some(rate), ..papers() }, &reno())
 }
 
 /// Data packets that left from `from` up to and with `until`, in bytes.

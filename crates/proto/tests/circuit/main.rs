@@ -4,5 +4,6 @@ mod any_tcp;
 mod compression;
 mod data_tcp;
 mod gmb;
+mod loss_reports;
 mod properties;
 mod world;

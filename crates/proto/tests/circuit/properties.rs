@@ -3,7 +3,7 @@
 use crate::world::{Left, World, ms, reno};
 use airtcp_proto::circuit::Config;
 use airtcp_proto::tcp::{Reason, TcpConfig};
-use airtcp_wire::Bytes;
+use airtcp_wire::{Bytes, Dur};
 use proptest::prelude::*;
 
 fn one_control() -> Config {
@@ -69,11 +69,11 @@ fn restarts_with_one_vmss_after_a_timeout() {
     world.run(ms(200));
     let stopped = world.now;
     while !world.header_packets().any(|(_, _, reason)| reason == Reason::Timeout) {
-        let next = world.now + airtcp_wire::Dur::from_millis(1);
+        let next = world.now + Dur::from_millis(1);
         world.run(next);
     }
     assert!(world.now > stopped);
-    assert_eq!(world.order(world.now - airtcp_wire::Dur::from_millis(1)), "DH");
+    assert_eq!(world.order(world.now - Dur::from_millis(1)), "DH");
 }
 
 /// §4.5.1: a packet longer than VMSS waits for enough credit, which header packets gain it.
@@ -106,6 +106,23 @@ fn control_tcps_share_the_tunnel_queue() {
     let most = *headers.iter().max().unwrap();
     assert!(headers.iter().all(|&count| count * 10 >= most * 9), "{headers:?}");
     assert!(world.data().eq(world.offered.iter().copied().take(world.data().count())));
+}
+
+/// What waits would leave within `tunnel_delay`, but for the least that may wait.
+#[test]
+fn the_tunnel_queue_is_bounded_by_time() {
+    let waiting = |tunnel_delay, ssthresh| {
+        let tcp = TcpConfig { initial_ssthresh: Some(ssthresh), ..reno() };
+        let mut world = World::new(&Config { tunnel_delay, ..one_control() }, &tcp);
+        world.backlog = Some(Box::new(|| 1500));
+        world.run(ms(1_000));
+        (world.offered.len() - world.data().count(), world.sender.control_window())
+    };
+    let (waits, window) = waiting(Dur::from_millis(5), 60);
+    // The round trip takes 20 ms.
+    assert!(window > 80 && waits.abs_diff(window as usize / 4) <= 1, "{waits} of {window}");
+    assert_eq!(waiting(Dur::from_millis(1), 8).0, 4);
+    assert_eq!(waiting(Dur::ZERO, 8).0, 1000);
 }
 
 /// §4.8.3: the overhead is HP_Sz/VMSS forward and half of it back.
@@ -158,6 +175,8 @@ fn life() -> impl Strategy<Value = Life> {
     let config = (200u64..5000, 1u16..4).prop_map(|(vmss, controls)| Config {
         vmss: Bytes(vmss),
         controls,
+        // However small packets are, several VMSS of them wait.
+        tunnel_delay: Dur::ZERO,
         ..Config::default()
     });
     let lost = prop::collection::vec(prop::bool::weighted(0.1), 1..60);
@@ -199,7 +218,7 @@ proptest! {
         for (n, size) in sizes.iter().cycle().take(400).enumerate() {
             world.offer(*size);
             if n % 7 == 0 {
-                let next = world.now + airtcp_wire::Dur::from_millis(1 + n as u64 % 13);
+                let next = world.now + Dur::from_millis(1 + n as u64 % 13);
                 world.run(next);
             }
             let waits = world.offered.len() > world.data().count();
@@ -219,4 +238,5 @@ fn two_keys_suffice() {
     assert_eq!(config.check(), Ok(()));
     assert!(read(r#"{"vms": "3000B"}"#).is_err());
     assert!(Config { vmss: Bytes(65_500), ..config }.check().unwrap_err().contains("64 to 65000"));
+    assert!(Config { f2: false, ..Config::default() }.check().unwrap_err().contains("error_control = paper"));
 }

@@ -1,7 +1,7 @@
 //! A circuit over a path that takes a fixed time each way, loses what a script says, and may be no faster than a link.
 
 use airtcp_proto::Streams;
-use airtcp_proto::circuit::{Config, Output, Receiver, Sender};
+use airtcp_proto::circuit::{Config, ErrorControl, Output, Receiver, Sender};
 use airtcp_proto::queue::Item;
 use airtcp_proto::tcp::{Reason, TcpConfig, profile};
 use airtcp_wire::{Dur, Ecn, Rate, Segment, Time};
@@ -17,6 +17,17 @@ pub fn ms(n: u64) -> Time {
 /// start from growing.
 pub fn reno() -> TcpConfig {
     TcpConfig { initial_window: 1, initial_ssthresh: Some(16), limited_transmit: false, ..profile::rfc() }
+}
+
+/// The circuit as the paper has it: error control by F1, F2 and F3, and the tunnel queue of a network interface.
+pub fn papers() -> Config {
+    Config {
+        error_control: ErrorControl::Paper,
+        tunnel_delay: Dur::ZERO,
+        tunnel_queue: 50,
+        loss_reports: false,
+        ..Config::default()
+    }
 }
 
 fn item(id: usize, bytes: u32) -> Item {
@@ -44,6 +55,8 @@ pub struct Link {
     pub rate: Rate,
     /// Longest wait in the queue.
     pub room: Dur,
+    /// Does the packet itself need room, too? Then a header packet finds some where data does not.
+    pub counts_bytes: bool,
     pub free_at: Time,
     /// Bytes that crossed.
     pub crossed: u64,
@@ -51,15 +64,17 @@ pub struct Link {
 
 impl Link {
     pub fn new(rate: Rate, room: Dur) -> Link {
-        Link { rate, room, free_at: Time::ZERO, crossed: 0 }
+        Link { rate, room, counts_bytes: false, free_at: Time::ZERO, crossed: 0 }
     }
 
     /// When the packet has been sent; `None` if it found no room.
     fn cross(&mut self, now: Time, bytes: u32) -> Option<Time> {
-        if self.free_at.since(now) > self.room {
+        let time = self.rate.time_for(u64::from(bytes));
+        let needed = if self.counts_bytes { time } else { Dur::ZERO };
+        if self.free_at.since(now) + needed > self.room {
             return None;
         }
-        self.free_at = self.free_at.max(now) + self.rate.time_for(u64::from(bytes));
+        self.free_at = self.free_at.max(now) + time;
         self.crossed += u64::from(bytes);
         Some(self.free_at)
     }
@@ -68,6 +83,7 @@ impl Link {
 enum Arrival {
     Forward { control: u16, segment: Segment, ecn: Ecn, bytes: u32 },
     Back { control: u16, segment: Segment, ecn: Ecn },
+    Data,
 }
 
 /// Is this header packet lost? Counted from zero.
@@ -77,6 +93,8 @@ pub struct World {
     pub now: Time,
     pub sender: Sender,
     pub receiver: Receiver,
+    /// Every so many data packets one is lost on the way.
+    pub loses_data_every: Option<usize>,
     /// What left the sending node, and when.
     pub left: Vec<(Time, Left)>,
     /// Lengths of what left the receiving node.
@@ -85,6 +103,8 @@ pub struct World {
     pub link: Option<Link>,
     /// Nothing of the control TCPs reaches the other end.
     pub is_cut: bool,
+    /// Data packets for which the link had no room.
+    pub refused: usize,
     /// Data packets that came to the tunnel queue.
     pub offered: Vec<Item>,
     /// Lengths of the packets that an application with more and more of them offers whenever there is room.
@@ -101,11 +121,13 @@ impl World {
             now: Time::ZERO,
             sender: Sender::new(config, tcp, &mut streams.stream("sender"), Time::ZERO).unwrap(),
             receiver: Receiver::new(config, tcp, &mut streams.stream("receiver")).unwrap(),
+            loses_data_every: None,
             left: Vec::new(),
             replies: Vec::new(),
             loses: Box::new(|_, _| false),
             link: None,
             is_cut: false,
+            refused: 0,
             offered: Vec::new(),
             backlog: None,
             path: BTreeMap::new(),
@@ -155,6 +177,7 @@ impl World {
             Arrival::Back { control, segment, ecn } => {
                 self.sender.handle_segment(self.now, control, &segment, ecn);
             }
+            Arrival::Data => self.receiver.handle_data(),
         }
     }
 
@@ -187,8 +210,15 @@ impl World {
     fn leave(&mut self, output: Output) {
         let (control, transmit, bytes) = match output {
             Output::Data(item) => {
-                self.cross(item.bytes);
-                return self.left.push((self.now, Left::Data(item)));
+                self.left.push((self.now, Left::Data(item)));
+                let is_lost =
+                    self.loses_data_every.is_some_and(|every| (item.id as usize).is_multiple_of(every));
+                match self.cross(item.bytes) {
+                    Some(arrival) if !is_lost => self.put(arrival, Arrival::Data),
+                    Some(_) => {}
+                    None => self.refused += 1,
+                }
+                return;
             }
             Output::Header { control, transmit, bytes } => (control, transmit, bytes),
         };

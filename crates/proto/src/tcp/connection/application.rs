@@ -2,7 +2,7 @@
 
 use super::{Connection, Event, SenderView, State, Stats};
 use crate::tcp::core::Phase;
-use airtcp_wire::{Dur, Flags, Segment, Time};
+use airtcp_wire::{Dur, Flags, Segment, Seq, Time};
 use std::ops::Range;
 
 impl Connection {
@@ -44,6 +44,11 @@ impl Connection {
         self.sender.core.repeat_every = duplicates.max(1);
     }
 
+    /// For a control TCP of a circuit, whose data meets congestion that its header packets do not: reduces once a window.
+    pub fn handle_congestion(&mut self, now: Time) {
+        self.sender.core.handle_congestion(now);
+    }
+
     /// Bytes received in order and not yet read.
     #[inline]
     pub fn readable(&self) -> u64 {
@@ -83,6 +88,18 @@ impl Connection {
     pub fn acknowledged(&self) -> u64 {
         let core = &self.sender.core;
         core.una.saturating_sub(1 + u64::from(self.sender.is_finished()))
+    }
+
+    /// Is this the number of something that was sent and is not acknowledged?
+    pub fn is_outstanding(&self, seq: Seq) -> bool {
+        let core = &self.sender.core;
+        seq.offset(self.iss, core.una).is_some_and(|position| (core.una..core.nxt).contains(&position))
+    }
+
+    /// The path takes no packets with more payload than this: what is out in longer ones is lost, and goes again at once.
+    /// It says nothing of congestion (RFC 1191 §6.5).
+    pub fn resend_longer_than(&mut self, payload: u64) {
+        self.sender.resend_longer_than(payload);
     }
 
     /// The RTT sample that the last `handle_segment` took.

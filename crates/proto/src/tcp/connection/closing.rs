@@ -1,6 +1,6 @@
 //! The states after ESTABLISHED, and the ways in which a connection ends.
 
-use super::{Connection, Event, Reason, State};
+use super::{Connection, Event, Reason, State, Transmit};
 use crate::tcp::spurious::timestamp;
 use airtcp_wire::{Dur, Flags, Segment, Time, Timestamps};
 
@@ -55,6 +55,16 @@ impl Connection {
         if has_fin && self.state == State::TimeWait {
             self.wait_deadline = self.clock + self.config.time_wait;
         }
+    }
+
+    /// May this segment, which belongs here by its addresses, open another connection in the place of this one, which is in
+    /// TIME-WAIT (RFC 9293 §3.10.7.4, RFC 6191 §2)?
+    pub fn gives_way_to(&self, now: Time, segment: &Segment) -> bool {
+        let others = Flags(Flags::ACK.0 | Flags::RST.0 | Flags::FIN.0);
+        self.state == State::TimeWait
+            && segment.flags.contains(Flags::SYN)
+            && segment.flags.0 & others.0 == 0
+            && self.receiver.is_new_incarnation(now, segment)
     }
 
     fn bound_fin_wait_2(&mut self, now: Time) {
@@ -138,6 +148,14 @@ impl Connection {
             timestamps: timestamps.map(|ts| Timestamps { value: timestamp(self.clock), echo: ts.value }),
             ..Segment::default()
         }
+    }
+
+    /// A segment that a peer answers if it is there, whatever it has received: it lies below what it expects
+    /// (RFC 9293 §3.8.4).
+    pub fn question(&mut self, now: Time) -> Transmit {
+        let mut question = Transmit::default();
+        self.header(now, self.sender.core.nxt.saturating_sub(1), &mut question.segment);
+        question
     }
 
     /// Sends RST and forgets the connection.

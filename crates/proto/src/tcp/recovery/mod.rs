@@ -83,7 +83,8 @@ pub fn emulates_sack(config: &TcpConfig, has_sack: bool) -> bool {
 /// The policy that `config` names, or NewReno where it needs SACK and the peer has none.
 pub fn build(config: &TcpConfig, has_sack: bool) -> Box<dyn LossRecovery> {
     match config.recovery {
-        // Without a window to reduce, all that a policy does beside finding losses has no sense.
+        Recovery::RackTlp if has_sack => Box::new(rack::Rack::new(config)),
+        // Without a window to reduce, all that the others do beside finding losses has no sense.
         _ if config.congestion_control == unlimited::SPEC.name => {
             Box::new(error_control::ErrorControl::default())
         }
@@ -91,7 +92,6 @@ pub fn build(config: &TcpConfig, has_sack: bool) -> Box<dyn LossRecovery> {
         Recovery::Reno => Box::new(reno::Reno),
         Recovery::RenoNs2 => Box::new(reno_ns2::RenoNs2::default()),
         Recovery::Sack if has_sack => Box::new(sack::Sack::default()),
-        Recovery::RackTlp if has_sack => Box::new(rack::Rack::new(config)),
         _ if emulates_sack(config, has_sack) => Box::new(newreno_linux::NewRenoLinux),
         Recovery::Newreno | Recovery::Sack | Recovery::RackTlp => Box::new(newreno::NewReno),
     }

@@ -1,0 +1,164 @@
+//! Which losses of data are congestion, and which those of a link that corrupts packets.
+//!
+//! Where a queue counts bytes, a header packet finds room where data does not, and control TCPs alone would learn nothing
+//! of a queue that is full. So header packets say how much data has been sent, ACKs how much of it is missing. Corruption
+//! takes its share at any length of the queue; congestion takes what is beyond that share while the queue is long.
+
+use airtcp_wire::{Dur, Time};
+
+/// Packets after which what has been learned of corruption is forgotten, if the queue is not short again.
+const MEMORY: f64 = 4000.0;
+/// The share of corruption is one of at least so many packets: at first, a link is taken for a clean one. Where that is wrong,
+/// what is deemed congestion keeps the queue short, and the share is learned there.
+const PRIOR: f64 = 100.0;
+/// Round trips in which the longest one is forgotten.
+const FORGETTING: f64 = 64.0;
+
+/// Data packets.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    sent: f64,
+    lost: f64,
+}
+
+impl Tally {
+    fn add(&mut self, sent: f64, lost: f64) {
+        self.sent += sent;
+        self.lost += lost;
+    }
+
+    fn fade(&mut self, by: f64) {
+        let kept = (1.0 - by).max(0.0);
+        *self = Tally { sent: self.sent * kept, lost: self.lost * kept };
+    }
+}
+
+/// Tells them apart by the round trips of header packets: the queue is long in the upper half of their range.
+#[derive(Debug)]
+pub struct Losses {
+    reported: Report,
+    shortest: Dur,
+    longest: f64,
+    /// While the queue was short.
+    corrupted: Tally,
+    /// Since the queue is long, or since congestion was last found.
+    recent: Tally,
+}
+
+/// What an ACK says, and when it came.
+#[derive(Clone, Copy, Debug)]
+struct Report {
+    at: Time,
+    /// Data packets sent and lost, modulo 2^16.
+    sent: u16,
+    lost: u16,
+}
+
+impl Losses {
+    pub fn new(now: Time) -> Losses {
+        Losses {
+            reported: Report { at: now, sent: 0, lost: 0 },
+            shortest: Dur::MAX,
+            longest: 0.0,
+            corrupted: Tally::default(),
+            recent: Tally::default(),
+        }
+    }
+
+    /// An ACK that a header packet has had after `rtt`: `lost` data packets are missing, `sent` have been sent by now. Is
+    /// that congestion?
+    pub fn on_report(&mut self, now: Time, rtt: Dur, sent: u16, lost: u16) -> bool {
+        let before = std::mem::replace(&mut self.reported, Report { at: now, sent, lost });
+        let new_sent = f64::from(sent.wrapping_sub(before.sent));
+        // What overtakes a header packet, or comes twice, is taken back.
+        let new_lost = f64::from(lost.wrapping_sub(before.lost) as i16);
+        self.corrupted.fade(new_sent / MEMORY);
+        if !self.is_long(rtt, now.since(before.at)) {
+            self.recent = Tally::default();
+            self.corrupted.add(new_sent, new_lost);
+            return false;
+        }
+        self.recent.add(new_sent, new_lost);
+        let is_congestion = self.is_beyond_corruption();
+        if is_congestion {
+            self.recent = Tally::default();
+        }
+        is_congestion
+    }
+
+    fn is_long(&mut self, rtt: Dur, elapsed: Dur) -> bool {
+        self.shortest = self.shortest.min(rtt);
+        let (now, shortest) = (rtt.0 as f64, self.shortest.0 as f64);
+        let forgotten = (elapsed.0 as f64 / (now * FORGETTING)).min(1.0);
+        self.longest = (self.longest - (self.longest - now) * forgotten).max(now);
+        now > (shortest + self.longest) / 2.0
+    }
+
+    /// Two standard deviations beyond what corruption explains.
+    fn is_beyond_corruption(&self) -> bool {
+        let Tally { sent, lost } = self.recent;
+        let share = (self.corrupted.lost / self.corrupted.sent.max(PRIOR)).clamp(0.0, 1.0);
+        let variance = share * (1.0 - share) * sent;
+        lost - share * sent > 0.5 + 2.0 * variance.sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROUND: Dur = Dur::from_millis(10);
+
+    /// Reports on 10 packets each; answers how many of them were taken for congestion.
+    struct Path {
+        losses: Losses,
+        now: Time,
+        sent: u16,
+        lost: u16,
+    }
+
+    impl Path {
+        fn new() -> Path {
+            Path { losses: Losses::new(Time::ZERO), now: Time::ZERO, sent: 0, lost: 0 }
+        }
+
+        fn report(&mut self, rtt_ms: u64, lost: u16) -> bool {
+            self.now += ROUND;
+            self.sent = self.sent.wrapping_add(10);
+            self.lost = self.lost.wrapping_add(lost);
+            self.losses.on_report(self.now, Dur::from_millis(rtt_ms), self.sent, self.lost)
+        }
+
+        /// The queue grows for 40 reports and empties, again and again; one packet is lost of every `every` reports.
+        fn sawtooth(&mut self, reports: usize, every: usize) -> usize {
+            (0..reports).filter(|n| self.report(20 + (n % 40) as u64, u16::from(n % every == 0))).count()
+        }
+    }
+
+    #[test]
+    fn one_loss_while_the_queue_is_long_is_congestion() {
+        let mut path = Path::new();
+        assert_eq!(path.sawtooth(400, usize::MAX), 0);
+        assert!(!path.report(25, 1), "the queue is short");
+        assert!(path.report(55, 1));
+        assert!(!path.report(55, 0), "the same one");
+    }
+
+    /// 7000 reports are more than 2^16 packets.
+    #[test]
+    fn the_share_of_corruption_is_learned() {
+        let mut path = Path::new();
+        path.sawtooth(2_000, 3);
+        assert_eq!(path.sawtooth(7_000, 3), 0);
+        assert!((0..3).any(|_| path.report(58, 5)), "what is beyond it is congestion");
+    }
+
+    #[test]
+    fn what_overtook_a_header_packet_is_taken_back() {
+        let mut path = Path::new();
+        path.sawtooth(400, usize::MAX);
+        path.lost = path.lost.wrapping_sub(1);
+        assert!(!path.report(55, 0));
+        assert!(!path.report(56, 1));
+    }
+}

@@ -1,0 +1,308 @@
+//! What an acknowledgment does to the sender.
+
+use super::{AckIn, Sender};
+use crate::cc::Ack;
+use crate::tcp::config::RttTiming;
+use crate::tcp::core::{AckSummary, Core, Phase};
+use crate::tcp::rate::Newest;
+use crate::tcp::scoreboard::{Fate, Sent};
+use crate::tcp::spurious::{Verdict, timestamp};
+use airtcp_wire::{Dur, Seq, Time};
+use std::cell::Cell;
+
+/// When the segments that an ACK reports, and that were never resent, had been sent. RFC 7323 §4.3 times the oldest, with
+/// the delay of a delayed ACK; a controller wants to know of the newest.
+#[derive(Clone, Copy, Default)]
+struct Originals {
+    oldest: Option<Time>,
+    newest: Option<Time>,
+}
+
+impl Originals {
+    fn with(self, sent_at: Time) -> Originals {
+        Originals { oldest: self.oldest.or(Some(sent_at)), newest: Some(sent_at) }
+    }
+
+    fn then(self, later: Originals) -> Originals {
+        Originals { oldest: self.oldest.or(later.oldest), newest: later.newest.or(self.newest) }
+    }
+}
+
+impl Sender {
+    /// Takes an acceptable ACK in.
+    pub fn handle_ack(&mut self, now: Time, ack: &AckIn<'_>) {
+        self.last_rtt = None;
+        self.accept_probed_octet(ack.ack);
+        if ack.ack > self.core.nxt {
+            return;
+        }
+        if ack.ack < self.core.una {
+            return self.handle_old_ack(now, ack);
+        }
+        let prior_in_flight = self.core.board.in_flight();
+        let was_held = self.core.holds_growth();
+        let (summary, newest, originals) = self.update_scoreboard(now, ack);
+        self.update_window(ack.ack, ack.window, ack.seq);
+        if summary.acked > 0 {
+            self.retries = 0;
+            self.core.limited_sent = 0;
+        }
+        self.sample_rtt(now, &summary, &originals);
+        self.recover(&summary, ack);
+        let rate = self.core.sampler.sample(now, &newest, self.core.rtt.min());
+        self.tell_controller(now, ack, &summary, prior_in_flight, was_held, rate);
+        self.restart_timer(now, summary.acked > 0);
+        if summary.acked > 0 || summary.sacked > 0 {
+            self.policy.schedule_probe(&self.core, now, self.rto_deadline);
+        }
+    }
+
+    /// An ACK that another one has overtaken: nothing but its SACK blocks may be news.
+    fn handle_old_ack(&mut self, now: Time, ack: &AckIn<'_>) {
+        if ack.blocks.is_empty() && ack.dsack.is_none() {
+            return;
+        }
+        let una = self.core.una;
+        let ack = AckIn { ack: una, has_payload: true, eln: false, ece: false, echo: None, ..*ack };
+        let (summary, _, _) = self.update_scoreboard(now, &ack);
+        self.recover(&summary, &ack);
+    }
+
+    /// A zero-window probe's octet that the peer had room for after all.
+    fn accept_probed_octet(&mut self, ack: u64) {
+        if self.persist.probes() > 0
+            && ack == self.core.nxt + 1
+            && self.core.board.is_empty()
+            && ack <= self.data_end()
+        {
+            self.core.nxt = ack;
+            self.core.una = ack;
+        }
+    }
+
+    #[inline]
+    fn update_scoreboard(&mut self, now: Time, ack: &AckIn<'_>) -> (AckSummary, Newest, Originals) {
+        let is_window_update = match self.core.spurious.is_linuxs() {
+            true => self.is_window_news(ack.ack, ack.window, ack.seq),
+            // RFC 5681 §2.
+            false => ack.window != self.last_window,
+        };
+        let counts_duplicates = self.core.counts_duplicates();
+        let Core { board, sampler, una, nxt, recover, mss, .. } = &mut self.core;
+        let policy = &mut self.policy;
+        let (delivered_before, prior_lost) = (sampler.delivered, sampler.lost);
+        let mut newest = Newest::default();
+        let originals = Cell::new(Originals::default());
+        let mut fills_hole = false;
+        let mut original_delivered = false;
+        let mut deliver = |sent: &Sent| {
+            sampler.on_delivered(now, sent, &mut newest);
+            policy.on_delivered(now, sent, ack.echo);
+            if !sent.is_resent() {
+                originals.set(originals.get().with(sent.sent_at));
+                original_delivered |= sent.end <= *recover;
+            }
+        };
+        // In Linux's order, for the last one timed is RACK's.
+        let sacked_before = board.sacked();
+        if !ack.blocks.is_empty() {
+            board.sack(ack.blocks, &mut deliver);
+        }
+        let sacked = board.sacked() - sacked_before;
+        let sacked_originals = originals.take();
+        board.acknowledge(ack.ack, |sent| {
+            fills_hole |= sent.is_resent();
+            if sent.fate != Fate::Sacked {
+                deliver(sent);
+            }
+        });
+        if fills_hole {
+            // Karn: what lay behind a hole may have arrived long before this ACK.
+            originals.set(Originals::default());
+        }
+        let named = sampler.delivered - delivered_before;
+        let acked = ack.ack - *una;
+        let is_repeated = acked == 0 && !ack.has_payload && !is_window_update;
+        let is_duplicate = is_repeated && *nxt > *una;
+        if is_duplicate && counts_duplicates {
+            sampler.on_announced(now, board.announce(*mss));
+        } else if acked > 0 {
+            sampler.on_known(board.tell_announced(acked, *mss));
+        }
+        let delivered = match board.emulates_sack {
+            true => sampler.delivered.saturating_sub(delivered_before),
+            false => named,
+        };
+        let summary = AckSummary {
+            now,
+            prior_una: *una,
+            acked,
+            delivered,
+            sacked,
+            // RFC 6675 §2: with SACK, a duplicate is what tells something new, whatever the window does.
+            is_duplicate: is_duplicate || (acked == 0 && sacked > 0),
+            is_repeated,
+            has_dsack: ack.dsack.is_some(),
+            prior_lost,
+            echo: ack.echo,
+            ece: ack.ece,
+            // Linux without SACK: nor does it prove a timeout spurious.
+            original_delivered: original_delivered && !(fills_hole && board.emulates_sack),
+        };
+        self.core.una = ack.ack;
+        (summary, newest, originals.get().then(sacked_originals))
+    }
+
+    /// The peer's window of `window` bytes beyond `ack`, from a segment with sequence number `seq`. An edge that moves back is
+    /// obeyed (RFC 9293 §3.8.6).
+    #[inline]
+    pub fn update_window(&mut self, ack: u64, window: u64, seq: Seq) {
+        // Linux waits anew from each answer to a probe.
+        if self.core.spurious.is_linuxs() {
+            self.persist.put_off();
+        }
+        if !self.is_window_news(ack, window, seq) {
+            return;
+        }
+        (self.window_seq, self.window_ack, self.last_window) = (seq, ack, window);
+        self.peer_window_max = self.peer_window_max.max(window);
+        self.peer_edge = ack + window;
+        if self.peer_edge > self.core.nxt && !self.must_wait_for_room() {
+            self.persist.stop();
+        }
+    }
+
+    /// RFC 9293 §3.10.7.4 (SND.WL1 and SND.WL2); of two segments that differ in nothing else, Linux believes the one with the
+    /// larger window, or with none.
+    #[inline]
+    fn is_window_news(&self, ack: u64, window: u64, seq: Seq) -> bool {
+        let age = seq.distance(self.window_seq);
+        ack > self.window_ack || age > 0 || (age == 0 && (window > self.last_window || window == 0))
+    }
+
+    #[inline]
+    fn sample_rtt(&mut self, now: Time, summary: &AckSummary, originals: &Originals) {
+        let since = |sent_at| now.since(sent_at);
+        let sample = match self.timing {
+            RttTiming::OneAtATime => {
+                let timed = self.timed.filter(|(end, _)| summary.prior_una + summary.acked >= *end);
+                if timed.is_some() {
+                    self.timed = None;
+                }
+                timed.map(|(_, sent_at)| since(sent_at))
+            }
+            RttTiming::EveryAck => originals.oldest.map(since).or_else(|| {
+                // Karn: a resent segment's RTT is known only by the timestamp that its ACK echoes (RFC 7323 §4).
+                let echo = summary.echo.filter(|_| summary.acked > 0)?;
+                Some(Dur::from_millis(u64::from(timestamp(now).wrapping_sub(echo))))
+            }),
+        };
+        if let Some(sample) = sample {
+            self.last_rtt = Some(originals.newest.map_or(sample, since));
+            self.core.handle_rtt(now, sample, self.last_rtt.unwrap_or(sample));
+        }
+    }
+
+    fn recover(&mut self, summary: &AckSummary, ack: &AckIn<'_>) {
+        let now = summary.now;
+        if summary.acked > 0 {
+            self.core.dupacks = 0;
+            self.core.is_corruption = false;
+        } else if summary.is_duplicate {
+            self.core.dupacks += 1;
+            self.core.stats.duplicate_acks_received += 1;
+            self.core.note_cause(now, ack.eln);
+        }
+        if let Some(range) = ack.dsack {
+            self.note_duplicate(range, summary.prior_una);
+        }
+        let was_recovering = self.core.phase == Phase::Recovery;
+        let is_undone =
+            (self.core.phase != Phase::Open || summary.has_dsack) && self.judge_spurious(summary, ack);
+        self.core.end_ecn_reduction();
+        // Linux looks for losses again at the next ACK.
+        if !(is_undone && was_recovering && self.core.spurious.is_linuxs()) {
+            self.policy.on_ack(&mut self.core, summary);
+        }
+        if ack.ece {
+            self.core.handle_ecn_echo(now);
+        }
+        if let Some(prr) = &mut self.core.prr {
+            let is_safe = summary.acked > 0 && self.core.sampler.lost == summary.prior_lost;
+            prr.on_ack(summary.delivered, self.core.board.in_flight(), is_safe);
+        }
+    }
+
+    /// A DSACK counts if it is about a segment that has been resent: one that was acknowledged before, or one still
+    /// outstanding.
+    fn note_duplicate(&mut self, (start, end): (u64, u64), prior_una: u64) {
+        let board = &self.core.board;
+        let is_resent = || board.get(board.index_at(start)).is_some_and(Sent::is_resent);
+        if end <= prior_una || is_resent() {
+            self.core.spurious.on_duplicate(end);
+        }
+    }
+
+    /// Answers whether it has undone the episode.
+    fn judge_spurious(&mut self, summary: &AckSummary, ack: &AckIn<'_>) -> bool {
+        if ack.ece {
+            self.core.spurious.forget();
+        }
+        let is_spurious = self.core.spurious.all_were_duplicates()
+            || (self.core.phase != Phase::Open && self.core.spurious.eifel_says_spurious(summary));
+        if is_spurious {
+            self.undo(summary, ack.ece);
+            return true;
+        }
+        let has_new_data = self.unsent() > 0 && self.peer_edge > self.core.nxt;
+        let verdict = self.core.spurious.handle_f_rto(summary, self.core.una, has_new_data);
+        match verdict {
+            Verdict::Nothing => {}
+            Verdict::SendNew => self.core.extra_segments = 2,
+            Verdict::Genuine => self.core.extra_segments = 0,
+            Verdict::Spurious => self.undo(summary, ack.ece),
+        }
+        self.core.spurious.close_eifel(summary);
+        verdict == Verdict::Spurious
+    }
+
+    fn undo(&mut self, summary: &AckSummary, ece: bool) {
+        self.core.undo(summary.now, summary.acked, ece);
+        self.policy.on_undo(&self.core);
+        if let Some(timers) = &mut self.segment_timers {
+            timers.resume(&self.core.rtt, summary.now);
+        }
+    }
+
+    #[inline]
+    fn tell_controller(
+        &mut self,
+        now: Time,
+        ack: &AckIn<'_>,
+        summary: &AckSummary,
+        prior_in_flight: u64,
+        was_held: bool,
+        rate: crate::cc::RateSample,
+    ) {
+        let core = &mut self.core;
+        core.cc.on_ack(&Ack {
+            now,
+            acked: summary.acked,
+            delivered: summary.delivered,
+            is_duplicate: summary.is_duplicate,
+            rtt: self.last_rtt,
+            srtt: core.rtt.srtt(),
+            min_rtt: core.rtt.min(),
+            prior_in_flight,
+            in_flight: core.board.in_flight(),
+            in_recovery: was_held || core.is_reducing(),
+            in_loss: core.phase == Phase::Loss,
+            is_cwnd_limited: self.usage.is_limited(core.cc.cwnd() < core.cc.ssthresh(), core.cc.cwnd()),
+            ece: ack.ece,
+            peer_timestamp: ack.peer_timestamp,
+            una: core.una,
+            nxt: core.nxt,
+            rate,
+        });
+    }
+}

@@ -1,0 +1,237 @@
+//! The sending half: acknowledgments in, the next segment's range out.
+
+mod acks;
+mod timers;
+mod transmit;
+
+use super::config::{RtoTimers, RttTiming, TcpConfig, TimeoutPolicy};
+use super::connection::Reason;
+use super::core::Core;
+use super::pacer::Pacer;
+use super::persist::Persist;
+use super::recovery::{self, LossRecovery};
+use super::scoreboard::Sent;
+use super::segment_timers::SegmentTimers;
+use super::usage::WindowUsage;
+use crate::cc::CongestionControl;
+use airtcp_wire::{Dur, Seq, Time};
+use std::ops::RangeInclusive;
+
+/// An acknowledgment in the sender's terms: positions, bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct AckIn<'a> {
+    pub ack: u64,
+    /// SACK blocks above SND.UNA.
+    pub blocks: &'a [(u64, u64)],
+    /// The range that the ACK reports as received twice (RFC 2883).
+    pub dsack: Option<(u64, u64)>,
+    /// The advertised window in bytes.
+    pub window: u64,
+    /// Sequence number of the segment that carries it.
+    pub seq: Seq,
+    /// The segment has sequence space of its own, so it is no duplicate ACK.
+    pub has_payload: bool,
+    pub ece: bool,
+    /// What a duplicate ACK misses was corrupted.
+    pub eln: bool,
+    /// Echoed timestamp.
+    pub echo: Option<u32>,
+    /// The peer's own.
+    pub peer_timestamp: Option<u32>,
+}
+
+/// A range of the stream to put into a segment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Outgoing {
+    pub start: u64,
+    pub end: u64,
+    pub is_pushed: bool,
+    pub reason: Reason,
+}
+
+/// The sending half of a connection.
+pub struct Sender {
+    pub core: Core,
+    policy: Box<dyn LossRecovery>,
+    timeout_policy: TimeoutPolicy,
+    has_nagle: bool,
+    restarts_at_fast_retransmit: bool,
+    timing: RttTiming,
+    /// End and send time of the one segment that is timed (Karn).
+    timed: Option<(u64, Time)>,
+    pacer: Option<Pacer>,
+    paces_always: bool,
+    /// Position after the last byte written; the FIN, if any, stands there.
+    write_end: u64,
+    /// Position after the last segment that carried PSH.
+    pushed_end: u64,
+    is_closing: bool,
+    /// Data was left when nothing more could be sent.
+    has_data_waiting: bool,
+    /// Position after the last segment that was not full.
+    short_end: u64,
+    /// Right edge of the peer's window, and the largest window it ever offered.
+    peer_edge: u64,
+    peer_window_max: u64,
+    /// SND.WND, SND.WL1 and SND.WL2: the last window, and the segment that told it.
+    last_window: u64,
+    window_seq: Seq,
+    window_ack: u64,
+    usage: WindowUsage,
+    last_sent_at: Time,
+    rto_deadline: Time,
+    /// If each segment has a timer; `rto_deadline` is then the earliest of them.
+    segment_timers: Option<SegmentTimers>,
+    persist: Persist,
+    /// Position after the octet that the last zero-window probe carried.
+    probed_end: u64,
+    pub retries: u32,
+    /// Expiries that do not double a SYN's RTO.
+    pub syn_linear: u32,
+    pub last_rtt: Option<Dur>,
+}
+
+impl Sender {
+    pub fn new(config: &TcpConfig, cc: Box<dyn CongestionControl>, mss: u64, has_sack: bool) -> Sender {
+        Sender {
+            core: Core::new(config, cc, mss, has_sack),
+            policy: recovery::build(config, has_sack),
+            timeout_policy: config.timeout_policy,
+            has_nagle: config.nagle,
+            restarts_at_fast_retransmit: config.rto.restart_at_fast_retransmit,
+            timing: config.rto.timing,
+            timed: None,
+            pacer: None,
+            paces_always: config.pacing,
+            write_end: 1,
+            pushed_end: 1,
+            is_closing: false,
+            has_data_waiting: false,
+            short_end: 0,
+            peer_edge: 1,
+            peer_window_max: 0,
+            last_window: 0,
+            window_seq: Seq(0),
+            window_ack: 0,
+            usage: WindowUsage::default(),
+            last_sent_at: Time::ZERO,
+            rto_deadline: Time::NEVER,
+            segment_timers: (config.rto.timers == RtoTimers::Segment).then(SegmentTimers::default),
+            persist: Persist::default(),
+            probed_end: 0,
+            retries: 0,
+            syn_linear: 0,
+            last_rtt: None,
+        }
+    }
+
+    /// The handshake is over: what was negotiated replaces what was assumed for the SYN.
+    pub fn establish(
+        &mut self,
+        config: &TcpConfig,
+        cc: Box<dyn CongestionControl>,
+        mss: u64,
+        has_sack: bool,
+    ) {
+        self.core.sampler.is_read = cc.reads_rate();
+        self.core.cc = cc;
+        self.core.mss = mss;
+        self.core.initial_window = mss * u64::from(config.initial_window);
+        self.core.set_sack(config, has_sack);
+        self.policy = recovery::build(config, has_sack);
+        // A controller that paces does so from the start.
+        if self.paces_always || self.core.cc.pacing_rate().is_some() {
+            self.pacer = Some(Pacer::new(2 * mss));
+        }
+    }
+
+    /// The handshake begins anew, with what the application has said so far.
+    pub fn restart(&mut self, config: &TcpConfig, cc: Box<dyn CongestionControl>, mss: u64) {
+        let (write_end, is_closing, stats) = (self.write_end, self.is_closing, self.core.stats);
+        *self = Sender { write_end, is_closing, ..Sender::new(config, cc, mss, false) };
+        self.core.stats = stats;
+    }
+
+    pub fn write(&mut self, bytes: u64) {
+        self.write_end = self.write_end.saturating_add(bytes);
+    }
+
+    pub fn set_unsent(&mut self, bytes: u64) {
+        self.write_end = self.core.nxt.max(1) + bytes;
+    }
+
+    /// Bytes of new data that cwnd and the peer's window let leave now; none before what is lost, or while pacing.
+    pub fn allowance(&self, now: Time) -> u64 {
+        let core = &self.core;
+        let is_paced = self.pacer.as_ref().is_some_and(|pacer| pacer.next_departure() > now);
+        if core.board.lost() > 0 || is_paced {
+            return 0;
+        }
+        let room = self.peer_edge.saturating_sub(core.nxt);
+        core.window().saturating_sub(core.board.in_flight()).min(room)
+    }
+
+    pub fn close(&mut self) {
+        self.is_closing = true;
+    }
+
+    /// The window on a SYN or SYN-ACK, never scaled.
+    pub fn on_initial_window(&mut self, window: u64, seq: Seq) {
+        (self.window_seq, self.window_ack) = (seq, self.core.una);
+        self.peer_edge = self.core.una.max(1) + window;
+        self.peer_window_max = window;
+        self.last_window = window;
+    }
+
+    #[inline]
+    fn data_end(&self) -> u64 {
+        self.write_end + u64::from(self.is_closing)
+    }
+
+    pub fn is_fin(&self, end: u64) -> bool {
+        self.is_closing && end == self.write_end + 1
+    }
+
+    /// Bytes of a segment that are neither SYN nor FIN.
+    fn payload(&self, sent: &Sent) -> u64 {
+        sent.bytes() - u64::from(sent.start == 0) - u64::from(self.is_fin(sent.end))
+    }
+
+    /// What an ACK may acknowledge (RFC 5961 §5.2): nothing older than a window, as far as there was one, nor what was never
+    /// sent. A zero-window probe's octet was.
+    #[inline]
+    pub fn acceptable_acks(&self) -> RangeInclusive<u64> {
+        let core = &self.core;
+        core.una.saturating_sub(self.peer_window_max).max(1)..=core.nxt.max(self.probed_end)
+    }
+
+    /// Zero-window probes in a row.
+    pub fn window_probes(&self) -> u32 {
+        self.persist.probes()
+    }
+
+    /// All that was written and the FIN have been acknowledged.
+    pub fn is_finished(&self) -> bool {
+        self.is_closing && self.core.una == self.write_end + 1
+    }
+
+    /// Segments that are remembered.
+    pub fn kept(&self) -> usize {
+        self.core.board.len() + self.policy.kept()
+    }
+
+    /// Bytes from SND.UNA to the right edge of the peer's window.
+    pub fn peer_window(&self) -> u64 {
+        self.peer_edge.saturating_sub(self.core.una)
+    }
+
+    pub fn unsent(&self) -> u64 {
+        self.data_end() - self.core.nxt
+    }
+
+    /// Nothing is outstanding, nor was anything resent, so an ACK of `ack` can tell of nothing but the peer's window.
+    #[inline]
+    pub fn is_idle_at(&self, ack: u64) -> bool {
+        self.core.board.is_empty() && ack == self.core.una && self.core.stats.retransmissions == 0
+    }
+}

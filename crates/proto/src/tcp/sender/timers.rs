@@ -1,0 +1,127 @@
+//! The sender's timers: when they expire, and what is done then.
+
+use super::Sender;
+use crate::tcp::config::TimeoutPolicy;
+use crate::tcp::connection::Reason;
+use crate::tcp::core::Phase;
+use crate::tcp::scoreboard::Fate;
+use airtcp_wire::{Dur, Time};
+
+/// Two ticks of a Linux clock (`TCP_TIMEOUT_MIN`).
+const EXPEDITED_SYN: Dur = Dur::from_millis(8);
+
+impl Sender {
+    /// RFC 6298 §5: (5.2) all acknowledged: off; (5.3) new data acknowledged: restart.
+    #[inline]
+    pub(super) fn restart_timer(&mut self, now: Time, has_progress: bool) {
+        if self.segment_timers.is_some() {
+            self.settle_segment_timers();
+        } else if self.core.board.is_empty() {
+            self.rto_deadline = Time::NEVER;
+        } else if has_progress || self.rto_deadline.is_never() {
+            self.rto_deadline = self.core.rtt.deadline(now);
+        }
+    }
+
+    #[cold]
+    fn settle_segment_timers(&mut self) {
+        let Some(timers) = &mut self.segment_timers else { return };
+        timers.acknowledge(self.core.una);
+        self.rto_deadline = timers.next();
+    }
+
+    /// The earliest of the sender's timers.
+    #[inline]
+    pub fn deadline(&self, now: Time) -> Time {
+        let pacing = match &self.pacer {
+            Some(pacer) if pacer.next_departure() > now && self.has_something_to_send() => {
+                pacer.next_departure()
+            }
+            _ => Time::NEVER,
+        };
+        self.rto_deadline.min(self.persist.deadline()).min(self.policy.deadline()).min(pacing)
+    }
+
+    fn has_something_to_send(&self) -> bool {
+        (self.core.board.lost() > 0 || self.unsent() > 0) && self.core.board.in_flight() < self.core.window()
+    }
+
+    pub fn handle_timeout(&mut self, now: Time) {
+        if self.policy.deadline() <= now {
+            self.policy.handle_timeout(&mut self.core, now);
+        }
+        self.persist.handle_timeout(now);
+        // RFC 8985 §7.2: a probe takes the place of a timeout that is due at the same time.
+        if self.rto_deadline <= now && !self.core.is_probe_due {
+            self.handle_rto(now);
+        }
+    }
+
+    /// RFC 6298 §5.4 to 5.6.
+    fn handle_rto(&mut self, now: Time) {
+        self.rto_deadline = Time::NEVER;
+        let Some((index, retries)) = self.expired_segment(now) else { return };
+        self.retries = retries;
+        self.timed = None;
+        if self.core.una > 0 || retries > self.syn_linear {
+            self.core.rtt.on_expiry();
+        }
+        if self.core.una == 0 {
+            // A SYN was lost: no window to reduce (RFC 5681 §3.1 sees to the initial window).
+            self.core.stats.timeouts += 1;
+            self.core.forced = Some(Reason::Timeout);
+            self.core.mark_first_lost();
+            return;
+        }
+        let was_open = self.core.phase == Phase::Open;
+        let is_repeated = self.core.begin_loss(now, retries);
+        self.mark_timed_out(now, index);
+        self.policy.on_timeout();
+        self.core.enter_loss(now, is_repeated);
+        self.core.spurious.on_timeout(was_open, retries);
+    }
+
+    /// Whose timer has expired, and how often in a row: the first segment's, or with a timer a segment perhaps a later
+    /// one's.
+    fn expired_segment(&mut self, now: Time) -> Option<(usize, u32)> {
+        let Some(timers) = &mut self.segment_timers else { return Some((0, self.retries + 1)) };
+        let board = &self.core.board;
+        let expired = std::iter::from_fn(|| timers.expire(now))
+            .filter_map(|(end, expiries)| Some((board.index_at(end).checked_sub(1)?, expiries)))
+            .find(|&(index, _)| board.get(index).is_some_and(|sent| sent.fate != Fate::Sacked));
+        self.rto_deadline = timers.next();
+        expired
+    }
+
+    /// Marks lost what an expiry declares lost, from the segment at `index` on.
+    fn mark_timed_out(&mut self, now: Time, index: usize) {
+        self.core.survivors = 0;
+        if self.timeout_policy == TimeoutPolicy::SelectiveRepeat {
+            return self.core.mark_lost(index);
+        }
+        let Some(timers) = &mut self.segment_timers else {
+            return self.policy.mark_timed_out(&mut self.core, index, now);
+        };
+        // Paper 003 §III: go-back-N resets the timers and resends all that is outstanding.
+        self.core.mark_all_lost_from(index);
+        if let Some(first) = self.core.board.get(index) {
+            timers.stop_between(first.end, self.core.recover);
+            self.rto_deadline = timers.next();
+        }
+    }
+
+    /// Linux's SYN is sent again so soon after an ACK that may belong to a connection of which the peer alone still knows.
+    pub fn expedite_syn(&mut self, now: Time) {
+        if self.core.spurious.is_linuxs() && self.retries == 0 {
+            self.rto_deadline = self.rto_deadline.min(now + EXPEDITED_SYN);
+        }
+    }
+
+    /// When the RTO ends that began as the oldest segment was sent, if that is still to come: in Linux a probe that new data puts
+    /// off leaves no later.
+    pub(super) fn oldest_deadline(&self, now: Time) -> Time {
+        let core = &self.core;
+        let oldest = core.board.first().filter(|_| core.spurious.is_linuxs());
+        oldest.map(|first| core.rtt.deadline(first.sent_at)).filter(|&due| due > now).unwrap_or(Time::NEVER)
+    }
+}

@@ -1,0 +1,305 @@
+//! What leaves next, if anything may.
+
+use super::{Outgoing, Sender};
+use crate::tcp::connection::Reason;
+use crate::tcp::core::Phase;
+use crate::tcp::scoreboard::{Fate, Sent};
+use airtcp_wire::{Dur, Rate, Time};
+
+impl Sender {
+    /// The controller's rate, or Linux's rule for controllers that have none: twice cwnd a round trip in slow start,
+    /// 1.2 times it afterwards. Zero: not paced.
+    pub(super) fn pacing_rate(&self) -> Rate {
+        let cc = &self.core.cc;
+        cc.pacing_rate().unwrap_or_else(|| match self.core.rtt.srtt() {
+            srtt if srtt == Dur::ZERO || !self.paces_always => Rate(0),
+            srtt => Rate::of(cc.cwnd(), srtt).mul_f64(if cc.cwnd() < cc.ssthresh() / 2 { 2.0 } else { 1.2 }),
+        })
+    }
+
+    /// The next range to send, if one may leave now.
+    #[inline]
+    pub fn resend_longer_than(&mut self, payload: u64) {
+        for index in 0..self.core.board.len() {
+            if self.core.board.get(index).is_some_and(|sent| self.payload(sent) > payload) {
+                self.core.mark_lost(index);
+            }
+        }
+    }
+
+    pub fn poll(&mut self, now: Time) -> Option<Outgoing> {
+        if self.unsent() == 0 && self.core.board.is_empty() {
+            return None;
+        }
+        let outgoing = self.poll_outstanding(now);
+        if outgoing.is_none() {
+            self.has_data_waiting = self.core.nxt < self.write_end;
+        }
+        outgoing
+    }
+
+    fn poll_outstanding(&mut self, now: Time) -> Option<Outgoing> {
+        if self.persist.is_due() {
+            return self.window_probe(now);
+        }
+        if self.core.is_probe_due {
+            return self.tail_loss_probe(now);
+        }
+        if self.core.forced.is_none() && self.pacer.as_ref().is_some_and(|pacer| pacer.next_departure() > now)
+        {
+            return None;
+        }
+        // F-RTO (RFC 5682 §2.1 step 2b): new segments go before retransmissions.
+        if self.core.extra_segments > 0
+            && let Some(outgoing) = self.poll_new(now)
+        {
+            return Some(outgoing);
+        }
+        if let Some(index) = self.core.board.first_lost() {
+            return self.poll_lost(now, index);
+        }
+        self.core.forced = None;
+        self.poll_new(now)
+    }
+
+    fn poll_lost(&mut self, now: Time, index: usize) -> Option<Outgoing> {
+        let (bytes, in_flight) = (self.core.board.get(index)?.bytes(), self.core.board.in_flight());
+        let reason = match self.core.forced.take() {
+            Some(reason) => reason,
+            // A FIN may make a segment one longer than a window of one segment.
+            None if in_flight == 0 || in_flight + bytes <= self.core.window() => Reason::Retransmit,
+            None => {
+                self.note_usage(true);
+                return None;
+            }
+        };
+        Some(self.resend(now, index, reason))
+    }
+
+    fn resend(&mut self, now: Time, index: usize, reason: Reason) -> Outgoing {
+        let core = &mut self.core;
+        let in_flight = core.board.in_flight();
+        let sampler = &mut core.sampler;
+        core.board.resend(index, |sent| sampler.on_send(now, false, in_flight, sent));
+        let sent = *core.board.get(index).expect("just resent");
+        core.stats.retransmissions += 1;
+        if reason != Reason::TailLossProbe {
+            core.spurious.on_resent();
+        }
+        self.core.stats.retransmitted_bytes += self.payload(&sent);
+        // Karn: no sample from a segment whose range has been resent.
+        self.timed = self.timed.filter(|(end, _)| *end <= sent.start);
+        let restarts = self.restarts_at_fast_retransmit && reason == Reason::FastRetransmit;
+        if index == 0 && (restarts || self.policy.rearms_timer()) {
+            self.rto_deadline = self.core.rtt.deadline(now);
+        }
+        self.after_send(now, &sent);
+        Outgoing { start: sent.start, end: sent.end, is_pushed: sent.is_pushed, reason }
+    }
+
+    fn poll_new(&mut self, now: Time) -> Option<Outgoing> {
+        let core = &self.core;
+        let unsent = self.unsent();
+        if unsent == 0 {
+            return self.poll_without_data(now);
+        }
+        let in_flight = core.board.in_flight();
+        let (payload, length) = self.next_segment();
+        if length == 0 || self.must_wait_for_more(length, unsent) {
+            self.watch_window(now);
+            return None;
+        }
+        if in_flight + payload > core.window() && core.extra_segments == 0 {
+            self.note_usage(true);
+            return None;
+        }
+        self.core.extra_segments = self.core.extra_segments.saturating_sub(1);
+        Some(self.send_new(now, length))
+    }
+
+    /// Payload of the next new segment, and its sequence space: the FIN goes with the last byte; in Linux, where a write
+    /// sends what it may at once, only if that had to wait. Both within the peer's window and one segment.
+    #[inline]
+    fn next_segment(&self) -> (u64, u64) {
+        let room = self.peer_edge.saturating_sub(self.core.nxt);
+        let data = self.write_end.saturating_sub(self.core.nxt);
+        let payload = data.min(self.core.mss).min(room);
+        let is_joined = data == 0 || self.has_data_waiting || !self.core.spurious.is_linuxs();
+        let takes_fin =
+            self.is_closing && is_joined && payload == data && payload < room && self.unsent() > data;
+        (payload, payload + u64::from(takes_fin))
+    }
+
+    fn poll_without_data(&mut self, now: Time) -> Option<Outgoing> {
+        let core = &mut self.core;
+        if core.board.in_flight() < core.window() {
+            core.sampler.on_app_limited(core.board.in_flight());
+            if core.phase == Phase::Recovery && core.board.in_flight() + core.mss <= core.window() {
+                self.policy.speculate(core);
+                let index = core.board.first_lost()?;
+                return Some(self.resend(now, index, Reason::Retransmit));
+            }
+        }
+        None
+    }
+
+    /// Nagle (RFC 9293 §3.7.4) and the sender's side of silly window avoidance (§3.8.6.2.1).
+    fn must_wait_for_more(&self, length: u64, unsent: u64) -> bool {
+        let core = &self.core;
+        if self.must_wait_for_room() {
+            return true;
+        }
+        if length >= core.mss || (length < unsent && length * 2 >= self.peer_window_max.max(1)) {
+            return false;
+        }
+        let is_last = core.nxt + length >= self.write_end;
+        !is_last || (self.has_nagle && !self.is_closing && self.awaits_short_segment())
+    }
+
+    /// Nagle's algorithm waits for all that is outstanding, Minshall's variant (Linux) for a segment that was not full.
+    fn awaits_short_segment(&self) -> bool {
+        let core = &self.core;
+        !core.board.is_empty() && (!core.spurious.is_linuxs() || self.short_end > core.una)
+    }
+
+    /// Linux sends no part of a segment before the probe's timer has expired.
+    pub(super) fn must_wait_for_room(&self) -> bool {
+        let wanted = self.unsent().min(self.core.mss);
+        self.core.spurious.is_linuxs() && self.peer_edge.saturating_sub(self.core.nxt) < wanted
+    }
+
+    /// Does the next segment carry PSH? RFC 9293 §3.9.1.2: with the last of the data; in Linux, too, when more than half of the
+    /// peer's largest window has gone without.
+    fn push(&mut self, length: u64) -> bool {
+        let end = self.core.nxt + length;
+        let is_pushed = end >= self.write_end || end > self.pushed_end + self.peer_window_max / 2;
+        if is_pushed {
+            self.pushed_end = end;
+        }
+        is_pushed
+    }
+
+    fn send_new(&mut self, now: Time, length: u64) -> Outgoing {
+        let is_pushed = self.push(length);
+        let core = &mut self.core;
+        if core.board.is_empty() && core.nxt > 0 {
+            core.sampler.on_app_limited(0);
+            let (idle, rto) = (now.since(self.last_sent_at), core.rtt.rto());
+            if idle > rto {
+                core.cc.on_restart(now, (idle.0 - 1) / rto.0.max(1));
+            }
+        }
+        if core.phase == Phase::Open && core.inflation > 0 {
+            core.limited_sent += length;
+        }
+        let mut sent = Sent {
+            start: core.nxt,
+            end: core.nxt + length,
+            fate: Fate::InFlight,
+            is_app_limited: false,
+            is_pushed,
+            transmissions: 1,
+            sent_at: now,
+            first_sent_at: now,
+            delivered: 0,
+            delivered_at: now,
+            lost: 0,
+            in_flight: 0,
+        };
+        core.sampler.on_send(now, core.board.is_empty(), core.board.in_flight(), &mut sent);
+        core.board.push(sent);
+        core.nxt = sent.end;
+        let payload = self.payload(&sent);
+        if payload < self.core.mss {
+            self.short_end = sent.end;
+        }
+        self.core.stats.data_segments_sent += u64::from(payload > 0);
+        self.core.stats.data_bytes_sent += payload;
+        if self.timed.is_none() {
+            self.timed = Some((sent.end, now));
+        }
+        self.after_send(now, &sent);
+        self.note_usage(false);
+        Outgoing { start: sent.start, end: sent.end, is_pushed: sent.is_pushed, reason: Reason::New }
+    }
+
+    fn note_usage(&mut self, is_blocked: bool) {
+        let core = &self.core;
+        let is_limited = is_blocked || core.board.in_flight() >= core.window();
+        self.usage.note(is_limited, core.flight_size(), core.una, core.nxt);
+    }
+
+    fn after_send(&mut self, now: Time, sent: &Sent) {
+        self.last_sent_at = now;
+        let in_flight = self.core.board.in_flight();
+        self.core.cc.on_sent(now, sent.bytes(), in_flight);
+        if let Some(prr) = &mut self.core.prr {
+            prr.on_sent(sent.bytes());
+        }
+        self.policy.on_sent(&self.core, now, sent);
+        if let Some(mut pacer) = self.pacer {
+            pacer.on_sent(now, sent.bytes(), self.pacing_rate());
+            self.pacer = Some(pacer);
+        }
+        if let Some(timers) = &mut self.segment_timers {
+            timers.start(sent.end, &self.core.rtt, now);
+            self.rto_deadline = timers.next();
+        } else if self.rto_deadline.is_never() {
+            // RFC 6298 §5.1.
+            self.rto_deadline = self.core.rtt.deadline(now);
+        }
+        self.policy.schedule_probe(&self.core, now, self.rto_deadline.min(self.oldest_deadline(now)));
+    }
+
+    /// RFC 8985 §7.3: new data if the window lets it, else the last segment again.
+    fn tail_loss_probe(&mut self, now: Time) -> Option<Outgoing> {
+        self.core.is_probe_due = false;
+        self.core.stats.tail_loss_probes += 1;
+        let (_, length) = self.next_segment();
+        let last = self.core.board.len().checked_sub(1)?;
+        self.rto_deadline = Time::NEVER;
+        Some(match length {
+            0 => self.resend(now, last, Reason::TailLossProbe),
+            _ => self.send_new(now, length),
+        })
+    }
+
+    /// The peer's window is what keeps us from sending, and nothing is out whose ACK could open it: probe after an RTO
+    /// (RFC 9293 §3.8.6.1).
+    fn watch_window(&mut self, now: Time) {
+        if self.core.board.is_empty() {
+            self.persist.arm(now, self.core.rtt.rto(), self.core.rtt.longest());
+        }
+    }
+
+    /// One octet beyond the window. It is not entered on the scoreboard: the peer most likely drops it. Linux sends what of a
+    /// segment the window holds, or else an empty one that the peer must answer, as it has been acknowledged.
+    fn window_probe(&mut self, now: Time) -> Option<Outgoing> {
+        self.persist.on_probe();
+        if self.unsent() == 0 || !self.core.board.is_empty() {
+            return None;
+        }
+        let is_linuxs = self.core.spurious.is_linuxs();
+        if is_linuxs && let (_, length @ 1..) = self.next_segment() {
+            self.persist.stop();
+            return Some(self.send_new(now, length));
+        }
+        self.watch_window(now);
+        let (start, end) = match is_linuxs {
+            true => (self.core.una - 1, self.core.una - 1),
+            false => (self.core.nxt, self.core.nxt + 1),
+        };
+        self.probed_end = end;
+        Some(Outgoing { start, end, is_pushed: false, reason: Reason::WindowProbe })
+    }
+
+    /// The SYN: for the first time, or again when the timer has expired.
+    pub fn poll_syn(&mut self, now: Time) -> Option<Outgoing> {
+        if self.core.nxt == 0 {
+            return Some(self.send_new(now, 1));
+        }
+        let index = self.core.board.first_lost()?;
+        let reason = self.core.forced.take().unwrap_or(Reason::Retransmit);
+        Some(self.resend(now, index, reason))
+    }
+}

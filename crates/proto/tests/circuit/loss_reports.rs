@@ -1,0 +1,41 @@
+//! What is missing of the data is reported to the control TCPs.
+
+use crate::world::{Link, World, ms};
+use airtcp_proto::circuit::Config;
+use airtcp_proto::tcp::profile;
+use airtcp_wire::{Dur, Rate};
+
+/// A circuit of Reno for 20 s on 4 Mbit/s with a queue of 60 ms that counts bytes.
+fn world(loss_reports: bool, loses_data_every: Option<usize>) -> World {
+    let mut world = World::new(&Config { loss_reports, ..Config::default() }, &profile::rfc());
+    world.backlog = Some(Box::new(|| 1500));
+    world.loses_data_every = loses_data_every;
+    world.link = Some(Link { counts_bytes: true, ..Link::new(Rate(4_000_000), Dur::from_millis(60)) });
+    world.run(ms(20_000));
+    world
+}
+
+fn utilisation(world: &World) -> f64 {
+    world.link.as_ref().unwrap().crossed as f64 / 10e6
+}
+
+/// Data packets that found no room, of those that left.
+fn refused(world: &World) -> f64 {
+    world.refused as f64 / world.data().count() as f64
+}
+
+#[test]
+fn control_tcps_answer_to_data_that_finds_no_room() {
+    let (with, without) = (world(true, None), world(false, None));
+    assert!(refused(&without) > 5.0 * refused(&with), "{} {}", refused(&with), refused(&without));
+    assert!(utilisation(&with) > 0.95, "{}", utilisation(&with));
+}
+
+#[test]
+fn corruption_is_not_taken_for_congestion() {
+    for every in [7, 50] {
+        let (with, without) = (world(true, Some(every)), world(true, None));
+        assert!(refused(&with) < 0.05, "{}", refused(&with));
+        assert!(utilisation(&with) > 0.97 * utilisation(&without), "{every}: {}", utilisation(&with));
+    }
+}
