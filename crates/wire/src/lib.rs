@@ -3,6 +3,7 @@
 //! Everything here is plain data: no clock, no state, no I/O.
 
 pub mod checksum;
+pub mod circuit;
 pub mod ethernet;
 pub mod human;
 pub mod ip;

@@ -142,13 +142,29 @@ fn encode_ip(
 /// # Errors
 /// Whatever keeps it from being a whole TCP packet with right checksums; see [`PacketError`].
 pub fn decode_tcp(bytes: &[u8]) -> Result<TcpPacket, PacketError> {
+    decode_tcp_by(bytes, |ip, transport| {
+        tcp::decode(transport, Sum::pseudo_header(&ip.addresses, TCP, ip.payload_len as u32))
+    })
+}
+
+/// As [`decode_tcp`], of a packet whose TCP checksum the kernel vouches for, which may not stand in it yet.
+///
+/// # Errors
+/// As [`decode_tcp`].
+pub fn decode_tcp_vouched_for(bytes: &[u8]) -> Result<TcpPacket, PacketError> {
+    decode_tcp_by(bytes, |_, transport| tcp::decode_vouched_for(transport))
+}
+
+fn decode_tcp_by(
+    bytes: &[u8],
+    decode: impl FnOnce(&IpHeader, &[u8]) -> Result<(Ports, Segment, usize), TcpError>,
+) -> Result<TcpPacket, PacketError> {
     let (ip, at) = IpHeader::decode(bytes)?;
     if ip.protocol != TCP {
         return Err(PacketError::NotTcp(ip.protocol));
     }
     let end = at + ip.payload_len;
-    let pseudo = Sum::pseudo_header(&ip.addresses, TCP, ip.payload_len as u32);
-    let (ports, segment, header_len) = tcp::decode(&bytes[at..end], pseudo)?;
+    let (ports, segment, header_len) = decode(&ip, &bytes[at..end])?;
     let endpoints = Endpoints { addresses: ip.addresses, ports };
     Ok(TcpPacket { endpoints, ecn: ip.ecn, segment, payload: at + header_len..end })
 }

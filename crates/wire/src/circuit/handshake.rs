@@ -1,0 +1,113 @@
+//! How a session begins: the sender says HELLO, the receiver says WELCOME.
+
+use super::tag::Key;
+use super::{CircuitError, Datagram, Kind, MAX_CONTROLS};
+
+/// Of these layouts.
+pub const VERSION: u8 = 1;
+
+/// Random bytes that are never chosen twice.
+pub type Nonce = [u8; 16];
+
+const LEN: usize = 32;
+const NONCE_AT: usize = 8;
+const TAG_AT: usize = 24;
+
+/// What the receiver has to know of the sender's circuit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Terms {
+    /// Bytes of data that a header packet stands for.
+    pub vmss: u16,
+    /// Control TCPs.
+    pub controls: u16,
+    /// Lost header packets in a row that are guessed when one comes compressed. `None`: none comes compressed.
+    pub guesses: Option<u8>,
+}
+
+impl Terms {
+    fn is_allowed(&self) -> bool {
+        (64..=65_000).contains(&self.vmss)
+            && (1..=MAX_CONTROLS).contains(&self.controls)
+            && self.guesses.is_none_or(|guesses| guesses <= 2)
+    }
+}
+
+/// The sender wants a session.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Hello {
+    pub nonce: Nonce,
+    pub terms: Terms,
+}
+
+impl Hello {
+    pub fn encode(&self, key: &Key) -> Datagram {
+        let Terms { vmss, controls, guesses } = self.terms;
+        let mut hello = Datagram::new();
+        hello.put(&[Kind::Hello.first_byte(0), VERSION]);
+        hello.put(&vmss.to_be_bytes());
+        hello.put(&[controls as u8, guesses.map_or(0, |guesses| guesses + 1), 0, 0]);
+        hello.put(&self.nonce);
+        let tag = key.tag(&[hello.as_slice()]);
+        hello.put(&tag);
+        hello
+    }
+
+    /// # Errors
+    /// It is not one, or not of who has the key.
+    pub fn decode(datagram: &[u8], key: &Key) -> Result<Hello, CircuitError> {
+        let (bytes, nonce) = decode(datagram, Kind::Hello, key, &[])?;
+        let terms = Terms {
+            vmss: u16::from_be_bytes([bytes[2], bytes[3]]),
+            controls: bytes[4].into(),
+            guesses: bytes[5].checked_sub(1),
+        };
+        let is_good = terms.is_allowed() && bytes[6..8] == [0, 0];
+        is_good.then_some(Hello { nonce, terms }).ok_or(CircuitError::Field)
+    }
+}
+
+/// The receiver's answer to a HELLO, whose nonce counts in its tag.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Welcome {
+    pub nonce: Nonce,
+}
+
+impl Welcome {
+    pub fn encode(&self, caller: &Nonce, key: &Key) -> Datagram {
+        let mut welcome = Datagram::new();
+        welcome.put(&[Kind::Welcome.first_byte(0), VERSION, 0, 0, 0, 0, 0, 0]);
+        welcome.put(&self.nonce);
+        let tag = key.tag(&[caller, welcome.as_slice()]);
+        welcome.put(&tag);
+        welcome
+    }
+
+    /// # Errors
+    /// It is not one, or does not answer a HELLO with this nonce.
+    pub fn decode(datagram: &[u8], caller: &Nonce, key: &Key) -> Result<Welcome, CircuitError> {
+        let (bytes, nonce) = decode(datagram, Kind::Welcome, key, caller)?;
+        (bytes[2..8] == [0; 6]).then_some(Welcome { nonce }).ok_or(CircuitError::Field)
+    }
+}
+
+/// Checks all but the fields in front of the nonce.
+fn decode<'a>(
+    datagram: &'a [u8],
+    kind: Kind,
+    key: &Key,
+    caller: &[u8],
+) -> Result<(&'a [u8; LEN], Nonce), CircuitError> {
+    let bytes: &[u8; LEN] = datagram.try_into().map_err(|_| CircuitError::Length(datagram.len()))?;
+    if key.tag(&[caller, &bytes[..TAG_AT]]) != bytes[TAG_AT..] {
+        return Err(CircuitError::Tag);
+    }
+    if bytes[1] != VERSION {
+        return Err(CircuitError::Version(bytes[1]));
+    }
+    if bytes[0] != kind.first_byte(0) {
+        return Err(CircuitError::Field);
+    }
+    let mut nonce = Nonce::default();
+    nonce.copy_from_slice(&bytes[NONCE_AT..TAG_AT]);
+    Ok((bytes, nonce))
+}

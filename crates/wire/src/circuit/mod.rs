@@ -1,0 +1,123 @@
+//! What the two ends of a TCP circuit say to each other: the payloads of their UDP datagrams. `docs/circuit-wire.md` specifies
+//! them.
+//!
+//! No byte is believed before its tag: who has not the circuit's key can say nothing. There is no FIN and no RST, so that
+//! nothing that is said can close a control TCP.
+
+mod control;
+mod handshake;
+mod keepalive;
+mod tag;
+
+pub use control::{Header, compress, decode, decompress, encode};
+pub use handshake::{Hello, Nonce, Terms, VERSION, Welcome};
+pub use keepalive::{decode_keepalive, encode_keepalive};
+pub use tag::{Key, KeyError, SessionKey};
+
+use std::ops::RangeInclusive;
+
+/// UDP ports of receiving gateways, unless told otherwise: a router that tells header packets from data does so by these.
+pub const PORTS: RangeInclusive<u16> = 4007..=4038;
+
+/// Control TCPs that a circuit can have: the first byte has five bits for their number.
+pub const MAX_CONTROLS: u16 = 32;
+
+/// Longest datagram in bytes: an ACK with four SACK blocks.
+pub const MAX_DATAGRAM: usize = 64;
+
+/// Bytes of a tag, behind a packet of a session.
+pub const TAG_LEN: usize = 4;
+
+/// What a datagram is, in the three upper bits of its first byte.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Kind {
+    Hello = 1,
+    Welcome = 2,
+    /// From the sender: a header packet, or one of the handshake.
+    Header = 3,
+    Compressed = 4,
+    /// From the receiver.
+    Ack = 5,
+    Ping = 6,
+    Pong = 7,
+}
+
+impl Kind {
+    /// Of a datagram, with the number of the control TCP.
+    pub fn of(datagram: &[u8]) -> Option<(Kind, u16)> {
+        let first = *datagram.first()?;
+        let kind = match first >> 5 {
+            1 => Kind::Hello,
+            2 => Kind::Welcome,
+            3 => Kind::Header,
+            4 => Kind::Compressed,
+            5 => Kind::Ack,
+            6 => Kind::Ping,
+            7 => Kind::Pong,
+            _ => return None,
+        };
+        Some((kind, u16::from(first & 31)))
+    }
+
+    fn first_byte(self, control: u16) -> u8 {
+        (self as u8) << 5 | (control as u8 & 31)
+    }
+}
+
+/// Why a datagram is refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum CircuitError {
+    #[error("a datagram of {0} bytes is none of this kind")]
+    Length(usize),
+    #[error("a field has a value that is not allowed")]
+    Field,
+    #[error("it is of version {0}, and this is version {VERSION}")]
+    Version(u8),
+    #[error("its tag is wrong: damaged, forged, or of another session")]
+    Tag,
+}
+
+/// A datagram, as it is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Datagram {
+    len: usize,
+    bytes: [u8; MAX_DATAGRAM],
+}
+
+impl Datagram {
+    fn new() -> Datagram {
+        Datagram { len: 0, bytes: [0; MAX_DATAGRAM] }
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        self.bytes[self.len..self.len + bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len();
+    }
+
+    /// The payload of UDP.
+    pub fn as_slice(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    /// Its last bytes.
+    fn tag(&self) -> &[u8] {
+        &self.bytes[self.len - TAG_LEN..self.len]
+    }
+}
+
+/// The number nearest to `near` whose low `bits` are `low`.
+fn expand(low: u64, bits: u32, near: u64) -> u64 {
+    let span = 1u64 << bits;
+    let candidate = near & !(span - 1) | low;
+    if candidate + span / 2 < near {
+        candidate.saturating_add(span)
+    } else if candidate > near.saturating_add(span / 2) && candidate >= span {
+        candidate - span
+    } else {
+        candidate
+    }
+}
+
+#[cfg(test)]
+mod tests;

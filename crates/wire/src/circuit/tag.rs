@@ -1,0 +1,78 @@
+//! Keys, and what proves that one has them. SipHash-2-4 is a pseudorandom function (Aumasson & Bernstein 2012).
+
+use super::TAG_LEN;
+use super::handshake::Nonce;
+use siphasher::{sip, sip128};
+use std::fmt;
+use std::hash::Hasher;
+use std::str::FromStr;
+
+/// The secret that both ends of a circuit share.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Key([u8; 16]);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("a key is 32 hexadecimal digits, as `openssl rand -hex 16` writes them")]
+pub struct KeyError;
+
+impl FromStr for Key {
+    type Err = KeyError;
+
+    fn from_str(text: &str) -> Result<Key, KeyError> {
+        let digits = text.trim();
+        if digits.len() != 32 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return Err(KeyError);
+        }
+        u128::from_str_radix(digits, 16).map(|key| Key(key.to_be_bytes())).map_err(|_| KeyError)
+    }
+}
+
+/// It is not shown.
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key")
+    }
+}
+
+impl Key {
+    pub fn new(bytes: [u8; 16]) -> Key {
+        Key(bytes)
+    }
+
+    /// That of the session between whoever chose these nonces.
+    pub fn session(&self, caller: &Nonce, answerer: &Nonce) -> SessionKey {
+        let mut hasher = sip128::SipHasher24::new_with_key(&self.0);
+        for part in [b"airtcp circuit 1", caller, answerer] {
+            hasher.write(part);
+        }
+        let key = sip128::Hasher128::finish128(&hasher).as_bytes();
+        SessionKey(sip::SipHasher24::new_with_key(&key))
+    }
+
+    /// Over `parts`, one after the other.
+    pub fn tag(&self, parts: &[&[u8]]) -> [u8; 8] {
+        let mut hasher = sip::SipHasher24::new_with_key(&self.0);
+        parts.iter().for_each(|part| hasher.write(part));
+        hasher.finish().to_be_bytes()
+    }
+}
+
+/// Of one session: packets of others have wrong tags.
+#[derive(Clone)]
+pub struct SessionKey(sip::SipHasher24);
+
+impl fmt::Debug for SessionKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SessionKey")
+    }
+}
+
+impl SessionKey {
+    /// Over the whole number of a packet and its bytes.
+    pub fn tag(&self, number: u64, bytes: &[u8]) -> [u8; TAG_LEN] {
+        let mut hasher = self.0;
+        hasher.write(&number.to_be_bytes());
+        hasher.write(bytes);
+        ((hasher.finish() >> 32) as u32).to_be_bytes()
+    }
+}

@@ -1,0 +1,179 @@
+use super::*;
+use crate::{Flags, SackBlocks, Segment, Seq, SynOptions, Timestamps};
+use proptest::prelude::*;
+
+const VMSS: u32 = 1500;
+
+fn key() -> Key {
+    "000102030405060708090a0b0c0d0e0f".parse().unwrap()
+}
+
+fn session() -> SessionKey {
+    key().session(&[1; 16], &[2; 16])
+}
+
+fn timestamps() -> impl Strategy<Value = Option<Timestamps>> {
+    prop::option::of(any::<(u32, u32)>().prop_map(|(value, echo)| Timestamps { value, echo }))
+}
+
+fn sack() -> impl Strategy<Value = SackBlocks> {
+    prop::collection::vec(any::<(u32, u32)>(), 0..=3).prop_map(|blocks| {
+        let mut sack = SackBlocks::default();
+        blocks.into_iter().for_each(|(left, right)| sack.push(Seq(left), Seq(right)));
+        sack
+    })
+}
+
+prop_compose! {
+    fn segment(kind: Kind)(
+        own: u32, other: u32, window: u16, is_syn: bool, has_data: bool, more in 0u16..16, timestamps in timestamps(),
+        sack in sack(), mss in prop::option::of(1u16..), window_scale in prop::option::of(0u8..=14), sack_permitted: bool,
+    ) -> Segment {
+        let extra = [Flags::PSH, Flags::ECE, Flags::CWR, Flags::ELN];
+        let mut flags = Flags::ACK;
+        (0..4).filter(|bit| more >> bit & 1 == 1).for_each(|bit| flags.set(extra[bit]));
+        let mut segment = Segment { window, timestamps, sack, flags, ..Segment::default() };
+        segment.len = if has_data { VMSS } else { 0 };
+        if is_syn {
+            segment.flags.set(Flags::SYN);
+            segment.syn = SynOptions { mss, window_scale, sack_permitted };
+        }
+        let [own, other] = [Seq(own), if is_syn { Seq(other) } else { Seq(0) }];
+        (segment.seq, segment.ack) = if kind == Kind::Header { (own, other) } else { (other, own) };
+        segment
+    }
+}
+
+fn header() -> impl Strategy<Value = Header> {
+    let kind = prop_oneof![Just(Kind::Header), Just(Kind::Ack)];
+    let segment = kind.prop_flat_map(|kind| segment(kind).prop_map(move |segment| (kind, segment)));
+    (segment, 0..MAX_CONTROLS, 0u64..1 << 60).prop_map(|((kind, segment), control, number)| Header {
+        kind,
+        control,
+        number,
+        segment,
+    })
+}
+
+/// §4.1: 52 bytes with IPv4's 20 and UDP's 8; §10: 15 bytes.
+#[test]
+fn they_are_as_long_as_the_papers() {
+    let timestamps = Some(Timestamps { value: 7, echo: 9 });
+    let segment = Segment { seq: Seq(1), flags: Flags::ACK, len: VMSS, timestamps, ..Segment::default() };
+    let header = Header { kind: Kind::Header, control: 0, number: 5, segment };
+    assert_eq!(20 + 8 + encode(&header, &session()).as_slice().len(), 52);
+    assert_eq!(compress(&header, &session()).as_slice().len(), 15);
+}
+
+/// The specification's example.
+#[test]
+fn the_bytes_of_a_header_packet() {
+    let timestamps = Some(Timestamps { value: 0x0102_0304, echo: 0x0506_0708 });
+    let flags = Flags::ACK | Flags::PSH;
+    let segment =
+        Segment { seq: Seq(0x1122_3344), flags, window: 500, len: VMSS, timestamps, ..Segment::default() };
+    let header = Header { kind: Kind::Header, control: 1, number: 0x0a_0b0c, segment };
+    let whole = encode(&header, &session());
+    let expected = [0x61, 0x0a, 0x0b, 0x0c, 0x30, 0x18, 0x11, 0x22, 0x33, 0x44, 0x01, 0xf4];
+    assert_eq!(whole.as_slice()[..12], expected);
+    assert_eq!(whole.as_slice()[12..], [1, 2, 3, 4, 5, 6, 7, 8, 0xb8, 0x0f, 0xfe, 0x3f]);
+    let short = compress(&header, &session());
+    assert_eq!(short.as_slice()[..11], [0x81, 0x0b, 0x0c, 1, 2, 3, 4, 5, 6, 7, 8]);
+    assert_eq!(short.as_slice()[11..], whole.as_slice()[20..]);
+}
+
+/// What others have to compute, too.
+#[test]
+fn the_tags_of_the_specification() {
+    let pong = encode_keepalive(Kind::Pong, 0x0102_0304, &session());
+    let welcome = Welcome { nonce: [2; 16] }.encode(&[1; 16], &key());
+    let hello = Hello { nonce: [1; 16], terms: Terms { vmss: 1500, controls: 1, guesses: None } };
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    assert_eq!(hex(pong.as_slice()), "e0020304f7ae0505");
+    let nonce = "01".repeat(16);
+    assert_eq!(hex(hello.encode(&key()).as_slice()), format!("200105dc01000000{nonce}f47b28ab7c998485"));
+    assert_eq!(hex(&welcome.as_slice()[24..]), "01b7ef0478c4544a");
+}
+
+#[test]
+fn keys_are_32_digits() {
+    assert_eq!(key(), Key::new([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]));
+    for text in ["", "+0102030405060708090a0b0c0d0e0f0", "000102030405060708090a0b0c0d0e", "zz"] {
+        assert_eq!(text.parse::<Key>(), Err(KeyError), "{text}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_reads_back(header in header(), ahead in -8_000_000i64..8_000_000) {
+        let datagram = encode(&header, &session());
+        let near = header.number.saturating_add_signed(ahead);
+        prop_assert_eq!(decode(datagram.as_slice(), near, VMSS, &session()), Ok(header));
+    }
+
+    #[test]
+    fn a_changed_bit_is_found(header in header(), bit in 0usize..1000, byte in 0usize..MAX_DATAGRAM) {
+        let datagram = encode(&header, &session());
+        let mut bytes = datagram.as_slice().to_vec();
+        let byte = byte % bytes.len();
+        bytes[byte] ^= 1 << (bit % 8);
+        prop_assert!(decode(&bytes, header.number, VMSS, &session()).is_err());
+    }
+
+    #[test]
+    fn nothing_goes_from_one_session_to_another(header in header(), nonce: [u8; 16]) {
+        let datagram = encode(&header, &key().session(&[1; 16], &nonce));
+        prop_assume!(nonce != [2; 16]);
+        prop_assert_eq!(decode(datagram.as_slice(), header.number, VMSS, &session()), Err(CircuitError::Tag));
+    }
+
+    /// *Twice* bridges two lost header packets and no more.
+    #[test]
+    fn compressed_ones_are_guessed(
+        mut segment in segment(Kind::Header), control in 0..MAX_CONTROLS, lost in 0u64..5, number in 0u64..1 << 40, stamps: (u32, u32),
+    ) {
+        segment.len = VMSS;
+        let mut next = Segment { seq: segment.seq.at(u64::from(VMSS) * (lost + 1)), ..segment };
+        next.timestamps = segment.timestamps.map(|_| Timestamps { value: stamps.0, echo: stamps.1 });
+        let header = Header { kind: Kind::Header, control, number: number + lost + 1, segment: next };
+        let datagram = compress(&header, &session());
+        let read = decompress(datagram.as_slice(), number, &segment, 2, &session());
+        prop_assert_eq!(read, if lost <= 2 { Ok(header) } else { Err(CircuitError::Tag) });
+    }
+
+    #[test]
+    fn handshakes_read_back(
+        nonces: [[u8; 16]; 2], vmss in 64u16..=65_000, controls in 1..=MAX_CONTROLS, guesses in prop::option::of(0u8..=2),
+    ) {
+        let hello = Hello { nonce: nonces[0], terms: Terms { vmss, controls, guesses } };
+        prop_assert_eq!(Hello::decode(hello.encode(&key()).as_slice(), &key()), Ok(hello));
+        let welcome = Welcome { nonce: nonces[1] };
+        let datagram = welcome.encode(&nonces[0], &key());
+        prop_assert_eq!(Welcome::decode(datagram.as_slice(), &nonces[0], &key()), Ok(welcome));
+        prop_assert_eq!(Welcome::decode(datagram.as_slice(), &nonces[1], &key()).is_ok(), nonces[0] == nonces[1]);
+        let stranger = Key::new([9; 16]);
+        prop_assert_eq!(Hello::decode(hello.encode(&stranger).as_slice(), &key()), Err(CircuitError::Tag));
+    }
+
+    #[test]
+    fn keepalives_read_back(number in 0u64..1 << 60, ahead in -8_000_000i64..8_000_000) {
+        let datagram = encode_keepalive(Kind::Ping, number, &session());
+        let near = number.saturating_add_signed(ahead);
+        prop_assert_eq!(decode_keepalive(datagram.as_slice(), near, &session()), Ok(number));
+    }
+
+    #[test]
+    fn any_bytes_are_answered(bytes in prop::collection::vec(any::<u8>(), 0..100), near: u64) {
+        prop_assert!(decode(&bytes, near, VMSS, &session()).is_err());
+        prop_assert!(decompress(&bytes, near, &Segment::default(), 2, &session()).is_err());
+        prop_assert!(Hello::decode(&bytes, &key()).is_err());
+        prop_assert!(Welcome::decode(&bytes, &[0; 16], &key()).is_err());
+        prop_assert!(decode_keepalive(&bytes, near, &session()).is_err());
+    }
+
+    #[test]
+    fn the_nearest_number_is_meant(number in 0u64..1 << 50, ahead in -30_000i64..30_000) {
+        let near = number.saturating_add_signed(ahead);
+        prop_assert_eq!(expand(number & 0xffff, 16, near), number);
+    }
+}
