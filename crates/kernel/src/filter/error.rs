@@ -19,7 +19,9 @@ pub enum FilterError {
     Attached(String),
     #[error("no packet control is attached to {0}; `airtcpd filter list` shows where it is")]
     NotAttached(String),
-    #[error("this kernel attaches no programs to an interface's tcx hooks (Linux 6.6 or newer): {0}")]
+    #[error(
+        "this kernel has neither tcx hooks (Linux 6.6) nor the clsact qdisc (CONFIG_NET_SCH_INGRESS, CONFIG_NET_CLS_BPF): {0}"
+    )]
     OldKernel(io::Error),
     #[error("the kernel refuses the program (`airtcpd doctor` says what is missing): {source}{}", log_lines(.log))]
     Program { source: libbpf_rs::Error, log: Vec<String> },

@@ -1,5 +1,7 @@
 //! Filters that outlive whoever attached them: pinned in the BPF file system, in a folder for each interface.
 
+use super::clsact::Clsact;
+use super::hooks::{Hold, Hooks};
 use super::{Attached, FilterError, FlowRecord, Parameters, Totals, attach, maps};
 use crate::bpffs;
 use crate::cc::missing_capabilities;
@@ -17,6 +19,8 @@ const LOCK: &str = "/run/airtcp/filter";
 /// The programs come last: a folder without both is of an airtcpd that was killed.
 const LINKS: [&str; 2] = ["data", "acks"];
 const MAPS: [&str; 3] = ["flows", "parameters", "totals"];
+/// One of these stands where the programs are filters of clsact, which has no links to pin: the qdisc was there, or it is ours.
+const CLSACT: [&str; 2] = ["clsact", "clsact-of-ours"];
 
 /// A filter that is pinned.
 pub struct Installed {
@@ -37,7 +41,7 @@ struct Place {
 ///
 /// # Errors
 /// As [`attach`], and there is one already. Nothing is left behind.
-pub fn install(interface: &str, parameters: &Parameters) -> Result<Installed, FilterError> {
+pub fn install(interface: &str, parameters: &Parameters, hooks: Hooks) -> Result<Installed, FilterError> {
     let _lock = lock()?;
     bpffs::mount()?;
     clean()?;
@@ -45,10 +49,10 @@ pub fn install(interface: &str, parameters: &Parameters) -> Result<Installed, Fi
     if place.folder().exists() {
         return Err(FilterError::Attached(interface.to_owned()));
     }
-    let attached = attach(interface, parameters)?;
+    let attached = attach(interface, parameters, hooks)?;
     pin(attached, &place).inspect_err(|_| {
         // The first error is the one to tell.
-        let _ = remove(&place.folder());
+        let _ = place.remove();
     })?;
     place.open()
 }
@@ -82,9 +86,9 @@ pub fn on(interface: &str) -> Result<Installed, FilterError> {
 pub fn uninstall(interface: &str) -> Result<(), FilterError> {
     let _lock = lock()?;
     clean()?;
-    let folder = Place::of(interface)?.folder();
-    match folder.exists() {
-        true => remove(&folder),
+    let place = Place::of(interface)?;
+    match place.folder().exists() || Clsact::attached(place.interface) > 0 {
+        true => place.remove(),
         false => Err(FilterError::NotAttached(interface.to_owned())),
     }
 }
@@ -106,7 +110,7 @@ impl Installed {
     /// It cannot be removed.
     pub fn uninstall(self) -> Result<(), FilterError> {
         let _lock = lock()?;
-        remove(&self.place.folder())
+        self.place.remove()
     }
 
     /// # Errors
@@ -160,7 +164,30 @@ impl Place {
                 |info| matches!(info.info, LinkTypeInfo::Tcx(tcx) if tcx.ifindex == self.interface),
             )
         };
+        if self.has_clsact().is_some() {
+            return matches!(self.within(|| Ok(Clsact::attached(self.interface))), Ok(Some(2)));
+        }
         LINKS.iter().all(|link| is_attached(link))
+    }
+
+    /// Whether the programs are filters of clsact; if so, whether the qdisc is ours.
+    fn has_clsact(&self) -> Option<bool> {
+        let [others, ours] = CLSACT.map(|pin| self.folder().join(pin).exists());
+        (others || ours).then_some(ours)
+    }
+
+    fn within<T: Send>(
+        &self,
+        work: impl FnOnce() -> Result<T, FilterError> + Send,
+    ) -> Result<Option<T>, FilterError> {
+        NamespaceId::of_inode(self.namespace)?.within(work)
+    }
+
+    /// The programs first: without them nothing happens to packets.
+    fn remove(&self) -> Result<(), FilterError> {
+        let is_ours = self.has_clsact().unwrap_or_default();
+        self.within(|| Clsact::detach(self.interface, is_ours))?;
+        if self.folder().exists() { remove(&self.folder()) } else { Ok(()) }
     }
 
     fn open(self) -> Result<Installed, FilterError> {
@@ -181,16 +208,27 @@ fn pin(mut attached: Attached, place: &Place) -> Result<(), FilterError> {
     for (map, name) in maps.into_iter().zip(MAPS) {
         map.pin(folder.join(name)).map_err(FilterError::kernel("pin a map"))?;
     }
-    for (link, name) in [&mut attached.data, &mut attached.acks].into_iter().zip(LINKS) {
-        link.pin(folder.join(name)).map_err(FilterError::kernel("pin a program"))?;
+    match attached.hold {
+        Hold::Tcx(mut links) => links.iter_mut().zip(LINKS).try_for_each(|(link, name)| {
+            link.pin(folder.join(name)).map_err(FilterError::kernel("pin a program"))
+        }),
+        Hold::Clsact(clsact) => {
+            let mark = folder.join(CLSACT[usize::from(clsact.is_new())]);
+            let mut totals = place.open()?.totals;
+            totals.pin(mark).map_err(FilterError::kernel("pin a map"))?;
+            clsact.keep();
+            Ok(())
+        }
     }
-    Ok(())
 }
 
 /// Removes what an airtcpd that was killed has left, and what interfaces that have gone have.
 fn clean() -> Result<(), FilterError> {
-    let is_dead = |folder: &&PathBuf| !Place::from_folder(folder).is_some_and(|place| place.is_alive());
-    folders()?.iter().filter(is_dead).try_for_each(|folder| remove(folder))
+    folders()?.iter().try_for_each(|folder| match Place::from_folder(folder) {
+        Some(place) if place.is_alive() => Ok(()),
+        Some(place) => place.remove(),
+        None => remove(folder),
+    })
 }
 
 fn folders() -> Result<Vec<PathBuf>, FilterError> {
@@ -201,9 +239,8 @@ fn folders() -> Result<Vec<PathBuf>, FilterError> {
     }
 }
 
-/// The programs first: without them nothing happens to packets.
 fn remove(folder: &Path) -> Result<(), FilterError> {
-    for name in LINKS.into_iter().chain(MAPS) {
+    for name in LINKS.into_iter().chain(MAPS).chain(CLSACT) {
         let pin = folder.join(name);
         match fs::remove_file(&pin) {
             Err(error) if error.kind() != ErrorKind::NotFound => {

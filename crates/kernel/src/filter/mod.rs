@@ -2,7 +2,9 @@
 //! hosts. `bpf/filter/rules.h` judges the packets, and `bpf/filter.bpf.c` says how flows become known.
 
 mod attach;
+mod clsact;
 mod error;
+mod hooks;
 mod installed;
 mod maps;
 mod parameters;
@@ -10,6 +12,7 @@ mod programs;
 
 pub use attach::{Attached, attach};
 pub use error::FilterError;
+pub use hooks::Hooks;
 pub use installed::{Installed, install, installed, on, uninstall};
 pub use maps::{FlowRecord, Totals};
 pub use parameters::Parameters;

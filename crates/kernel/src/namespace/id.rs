@@ -28,6 +28,14 @@ impl NamespaceId {
         NamespaceId::at(Path::new(OWN)).map_err(|error| NamespaceError(told(error, OWN)))
     }
 
+    /// The one of this number, if there is one.
+    ///
+    /// # Errors
+    /// /proc is not mounted.
+    pub fn of_inode(inode: u64) -> Result<NamespaceId, NamespaceError> {
+        Ok(NamespaceId { inode, ..NamespaceId::current()? })
+    }
+
     /// The number that the kernel's tools show.
     #[must_use]
     pub fn inode(self) -> u64 {
