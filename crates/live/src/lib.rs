@@ -1,15 +1,18 @@
-//! L3: the field. The protocol machines on real packets: one clock read and one poll(2) per turn of the loop.
+//! L3: the field. The protocol machines on real packets: whoever drives them reads the clock.
 
-pub mod driver;
+pub mod circuit;
+pub mod daemon;
 pub mod emulate;
 pub mod namespace;
+mod offload;
 pub mod output;
 pub mod proxy;
-pub mod ring;
-pub mod stream;
+#[cfg(test)]
+mod queued_device;
+pub mod rights;
+pub mod stack;
 pub mod trial;
 pub mod tun;
 
-pub use driver::{Application, Driver, DriverError, Opening};
-pub use stream::Stream;
-pub use tun::{PacketDevice, Tun};
+pub use offload::Offload;
+pub use tun::{OffloadTun, PacketDevice, Tun};

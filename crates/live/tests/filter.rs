@@ -6,7 +6,7 @@
 #[allow(dead_code, reason = "other tests use the rest")]
 mod rig;
 
-use airtcp_kernel::filter::{self, Parameters, Totals};
+use airtcp_kernel::filter::{self, Hooks, Parameters, Totals};
 use airtcp_kernel::namespace::{Namespace, NamespaceId};
 use rig::{FAR, over};
 use std::io::{Read, Write};
@@ -75,9 +75,18 @@ fn filtered(
     parameters: &Parameters,
     talk: impl FnOnce(&Namespace, &Namespace),
 ) -> Option<Totals> {
+    filtered_by(Hooks::Newest, path, parameters, talk)
+}
+
+fn filtered_by(
+    hooks: Hooks,
+    path: &str,
+    parameters: &Parameters,
+    talk: impl FnOnce(&Namespace, &Namespace),
+) -> Option<Totals> {
     let work = |rig: &rig::Rig| {
         let fixed = fixed_host(&rig.near, &rig.far);
-        let attached = rig.near.run(|| filter::attach(WIRE, parameters)).unwrap().unwrap();
+        let attached = rig.near.run(|| filter::attach(WIRE, parameters, hooks)).unwrap().unwrap();
         talk(&fixed, &rig.far);
         attached.totals().unwrap()
     };
@@ -100,6 +109,9 @@ fn every_byte_arrives_over_paths_that_lose_reorder_and_stall() {
         return;
     };
     assert_eq!((clear.data_dropped, clear.answers_failed, clear.flows_understood), (0, 0, 1));
+    let clsact =
+        filtered_by(Hooks::Clsact, &path(""), &parameters, |fixed, mobile| transfer(fixed, mobile, 500_000));
+    assert_eq!(clsact.map(|totals| (totals.data_dropped, totals.flows_understood)), Some((0, 1)));
     for what in ["loss = { packet = 0.01 }", "loss = { packet = 0.05 }", reorders] {
         let totals =
             filtered(&path(what), &parameters, |fixed, mobile| transfer(fixed, mobile, 500_000)).unwrap();
@@ -160,6 +172,10 @@ fn pins(router: &Namespace) -> Vec<PathBuf> {
 
 #[test]
 fn it_outlives_its_loader_and_is_changed_and_removed_by_others() {
+    ["", " --clsact"].into_iter().for_each(outlives);
+}
+
+fn outlives(hooks: &str) {
     let Some(router) = router() else { return };
     let succeeds = |arguments: &str| {
         let (succeeded, said) = airtcpd(&router, arguments);
@@ -171,8 +187,8 @@ fn it_outlives_its_loader_and_is_changed_and_removed_by_others() {
         assert!(!succeeded && said.contains(words), "{arguments}: {said}");
     };
     refuses("filter detach wire0", "no packet control is attached to wire0");
-    succeeds("filter attach wire0 --no-data-filter --max-flows 64");
-    refuses("filter attach wire0", "attached to wire0 already");
+    succeeds(&format!("filter attach wire0 --no-data-filter --max-flows 64{hooks}"));
+    refuses(&format!("filter attach wire0{hooks}"), "attached to wire0 already");
     assert!(succeeds("filter list").contains("wire0: ACK filter on (threshold 6), data filter off"));
     succeeds("filter set wire0 --data-filter on --ack-threshold 12 --idle 60s");
     refuses("filter set wire0 --ack-threshold 7", "3, 6, 9 or 12");
@@ -184,7 +200,7 @@ fn it_outlives_its_loader_and_is_changed_and_removed_by_others() {
     succeeds("filter detach wire0");
     assert!(pins(&router).is_empty());
     // The interface goes, and takes the programs along.
-    succeeds("filter attach wire0");
+    succeeds(&format!("filter attach wire0{hooks}"));
     ip(&router, &[&format!("link del {WIRE}")]);
     refuses("filter detach wire0", "no interface `wire0`");
     ip(&router, &[&format!("link add {WIRE} type veth peer name there")]);
@@ -193,15 +209,48 @@ fn it_outlives_its_loader_and_is_changed_and_removed_by_others() {
     assert!(pins(&router).is_empty());
 }
 
+/// What `tc` says of the interface: its filters where packets come in, and its qdiscs.
+fn tc(router: &Namespace) -> [String; 2] {
+    [["filter", "show", "dev", WIRE, "ingress"].as_slice(), &["qdisc", "show", "dev", WIRE]].map(
+        |arguments| {
+            let output = router.run(|| Command::new("tc").args(arguments).output().unwrap()).unwrap();
+            String::from_utf8(output.stdout).unwrap()
+        },
+    )
+}
+
+#[test]
+fn clsact_goes_with_it_unless_others_use_it() {
+    let Some(router) = router() else { return };
+    if Command::new("tc").arg("-V").output().is_err() {
+        return eprintln!("skipped: no tc here");
+    }
+    let [attach, detach] = ["filter attach wire0 --clsact", "filter detach wire0"]
+        .map(|arguments| move |router: &Namespace| assert!(airtcpd(router, arguments).0));
+    attach(&router);
+    let [filters, qdiscs] = tc(&router);
+    assert!(filters.contains("direct-action") && qdiscs.contains("clsact"), "{filters} {qdiscs}");
+    detach(&router);
+    assert!(!tc(&router)[1].contains("clsact"));
+    // Another's qdisc stays.
+    let foreign = || Command::new("tc").args(["qdisc", "add", "dev", WIRE, "clsact"]).status().unwrap();
+    assert!(router.run(foreign).unwrap().success());
+    attach(&router);
+    detach(&router);
+    let [filters, qdiscs] = tc(&router);
+    assert!(filters.is_empty() && qdiscs.contains("clsact"), "{filters} {qdiscs}");
+}
+
 /// Whoever is killed while it attaches leaves at most what the next one clears away.
 #[test]
 fn kill_9_leaves_nothing_that_stays() {
     let Some(router) = router() else { return };
-    for delay_us in (0..60_000).step_by(4000) {
+    for (delay_us, hooks) in (0..60_000).step_by(4000).zip(["--max-flows=64", "--clsact"].into_iter().cycle())
+    {
         let start = || {
             let mut command = Command::new(env!("CARGO_BIN_EXE_airtcpd"));
             command
-                .args(["filter", "attach", WIRE])
+                .args(["filter", "attach", WIRE, hooks])
                 .stdout(Stdio::null())
                 .stderr(Stdio::null())
                 .spawn()

@@ -8,13 +8,19 @@ mod lossy;
 #[path = "interop/transfer.rs"]
 mod transfer;
 
-use airtcp_live::{Driver, Opening, Tun};
+use airtcp_live::Tun;
+use airtcp_live::emulate::Clock;
+use airtcp_live::stack::{FlowKey, InitialNumbers, Newcomers, Settings, Stack};
 use airtcp_proto::Streams;
 use airtcp_proto::tcp::{TcpConfig, profile};
-use airtcp_wire::{Bytes, Dur, Seq};
+use airtcp_wire::packet::Endpoints;
+use airtcp_wire::{Dur, Seq, Time};
 use lossy::Lossy;
+use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sched::{CloneFlags, unshare};
+use nix::sys::time::TimeSpec;
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::AsFd;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -94,10 +100,20 @@ impl Case {
         }
         // The path takes microseconds: a floor of 200 ms would be all that the test waits for.
         config.rto.min = Dur::from_millis(10);
-        if self.slow_readers {
-            config.receive_window = Bytes(50_000);
-        }
         config
+    }
+
+    fn stack(&self, device: Lossy<Tun>) -> Stack<Lossy<Tun>> {
+        let buffer = if self.slow_readers { 50_000 } else { 1 << 20 };
+        let settings = Settings {
+            config: self.config(),
+            buffer,
+            mtu: 1500,
+            ports: Vec::new(),
+            half_open: 1,
+            keepalive: None,
+        };
+        Stack::new(device, settings, Wrapping, self.seed)
     }
 
     /// Runs in a namespace that this thread makes for itself.
@@ -116,24 +132,21 @@ impl Case {
         kernel::await_address(kernel.ip());
         let streams = Streams::new(self.seed);
         let device = Lossy::new(tun, self.loss, streams.stream("in"), streams.stream("out"));
-        // Sequence numbers wrap in the middle of the transfer.
-        let iss = Seq(u32::MAX - 5_000_000);
-        let opening = Opening { config: self.config(), iss, seed: self.seed, send_capacity: 1 << 20 };
+        let mut stack = self.stack(device);
         let pause = if self.slow_readers { Duration::from_millis(200) } else { Duration::ZERO };
-        let (peer, mut driver) = match self.opener {
+        let clock = Clock::start();
+        let (peer, opened) = match self.opener {
             Opener::Machine => {
+                stack.newcomers = Newcomers::PassBy;
                 let peer = kernel::accept(kernel, self.seed, pause);
-                (peer, Driver::connect(device, machine, kernel, &opening).unwrap())
+                (peer, Some(stack.connect(clock.now(), machine, kernel).unwrap()))
             }
-            Opener::Kernel => {
-                let driver = Driver::listen(device, machine, &opening).unwrap();
-                (kernel::connect(machine, self.seed, pause), driver)
-            }
+            Opener::Kernel => (kernel::connect(machine, self.seed, pause), None),
         };
         let patience = if self.slow_readers { 4 } else { 0 };
         let mut transfer = Transfer::new(self.seed ^ 1, self.opener == Opener::Machine, patience);
-        driver.run(&mut transfer).unwrap();
-        let syn = driver.device().received_syn().expect("the connection was established");
+        drive(&mut stack, &clock, opened, &mut transfer);
+        let syn = stack.device_mut().received_syn().expect("the connection was established");
         let negotiated = TcpOptions {
             sack: syn.syn.sack_permitted,
             timestamps: syn.timestamps.is_some(),
@@ -144,6 +157,39 @@ impl Case {
         let sent_by_machine = transfer::pattern_hash(self.seed ^ 1);
         assert_eq!(transfer.received_hash(), sent_by_kernel, "what the machine received");
         assert_eq!(peer.join().expect("the kernel's side"), sent_by_machine, "what the kernel received");
+    }
+}
+
+/// Sequence numbers wrap in the middle of the transfer.
+struct Wrapping;
+
+impl InitialNumbers for Wrapping {
+    fn next(&mut self, _now: Time, _endpoints: &Endpoints) -> Seq {
+        Seq(u32::MAX - 5_000_000)
+    }
+}
+
+/// Turns until the transfer is over, over the connection that was opened, or the first that comes.
+fn drive(stack: &mut Stack<Lossy<Tun>>, clock: &Clock, mut opened: Option<FlowKey>, transfer: &mut Transfer) {
+    loop {
+        let is_idle = !stack.handle_packet(clock.now()).unwrap();
+        stack.handle_timeouts(clock.now());
+        opened = opened.or_else(|| stack.accept().map(|(key, _)| key));
+        stack.take_woken();
+        if let Some(key) = opened {
+            let flow = stack.get_mut(key).expect("nobody has released it");
+            let is_over = transfer.turn(flow);
+            stack.flush(clock.now(), key);
+            if is_over {
+                return;
+            }
+        }
+        if is_idle {
+            let timer = stack.poll_timeout();
+            let left = || TimeSpec::from(Duration::from_nanos(timer.since(clock.now()).0));
+            let timeout = (!timer.is_never()).then(left);
+            let _ = ppoll(&mut [PollFd::new(stack.as_fd(), PollFlags::POLLIN)], timeout, None);
+        }
     }
 }
 

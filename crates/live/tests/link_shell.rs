@@ -486,6 +486,33 @@ fn under_sudo_the_command_is_the_users() {
     });
 }
 
+/// Nobody, with the rights to have a priority, to end what the command has started, and to undo what it has set.
+#[test]
+fn root_is_given_up() {
+    on_a_host(|| {
+        let _out = way_out();
+        let [nice, kill, net_admin, dac_override] = [23, 5, 12, 1].map(|capability| 1u64 << capability);
+        for (options, kept) in [(&[][..], nice | kill), (&["--nat"], nice | kill | net_admin | dac_override)]
+        {
+            if options.contains(&"--nat") && !has("nft") {
+                continue;
+            }
+            let (mut child, _) = start(options, "echo ready; sleep 1000");
+            let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+            let field = |name: &str| {
+                status.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned()
+            };
+            assert_eq!(field("Uid:"), [NOBODY.to_string().as_str(); 4].join("\t"));
+            assert_eq!(
+                [field("CapEff:"), field("CapPrm:")],
+                [format!("{kept:016x}"), format!("{kept:016x}")]
+            );
+            send(&child, Signal::SIGTERM);
+            child.wait().unwrap();
+        }
+    });
+}
+
 #[test]
 fn what_is_missing_is_named_and_nothing_is_left() {
     on_a_host(|| {

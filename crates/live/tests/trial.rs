@@ -4,6 +4,7 @@
 mod attempts;
 
 use airtcp_live::namespace::Namespace;
+use airtcp_live::namespace::leftovers;
 use airtcp_live::trial::{Run, run};
 use airtcp_proto::scheme::Scheme;
 use airtcp_sim::RunOptions;
@@ -206,9 +207,9 @@ fn all_kinds_of_traffic_cross_at_once() {
     });
 }
 
-/// A router with packet control stands between the two links, and its kernel forwards both ways.
+/// A router stands between the two links, or behind the sender, and does what the simulator's machines do.
 #[test]
-fn packet_control_stands_at_the_base_station() {
+fn what_stands_on_a_router_does_as_in_the_simulator() {
     let path = r#"
         duration = "4s"
         [[link]]
@@ -222,11 +223,34 @@ fn packet_control_stands_at_the_base_station() {
         loss = { packet = 0.01 }
     "#;
     let scenario = scenario(path);
-    let Some(found) = outcome(&scenario, "reno+packet-control:threshold=9") else { return };
-    let flow = &found["record"]["flows"][0];
-    assert!(within(&flow["goodput_bps"], 0.5e6..=1.95e6));
-    assert!(within(&flow["retransmissions"], 1.0..=100.0));
-    assert!(within(&flow["rtt_p50_ms"], 50.0..=400.0));
+    for name in [
+        "reno+packet-control:threshold=9",
+        "cubic+split",
+        "rto-m:m=10+gbn+split",
+        "sr:rto.min=50ms",
+        "cubic+decoupling",
+    ] {
+        one_of_a_few(|| {
+            let found = outcome(&scenario, name)?;
+            let scheme = Scheme::parse(name, "linux").unwrap();
+            let simulated = airtcp_sim::run(&scenario, &scheme, 1, RunOptions::default()).unwrap().record;
+            let (flow, expected) = (&found["record"]["flows"][0], &simulated.flows[0]);
+            let near = |key: &str, expected: f64, slack: f64| {
+                within(&flow[key], 0.75 * expected - slack..=1.25 * expected + slack)
+            };
+            let kept = [
+                near("goodput_bps", expected.goodput_bps, 0.0),
+                near("data_packets_delivered", expected.data_packets_delivered as f64, 0.0),
+                near("losses_corruption", expected.losses_corruption as f64, 2.0),
+                // In the simulator a data packet that finds the tunnel queue full is lost; here it waits.
+                name.contains("decoupling") || near("retransmissions", expected.retransmissions as f64, 8.0),
+                near("rtt_p50_ms", expected.rtt_p50_ms.unwrap(), 10.0),
+                near("timeouts", expected.timeouts as f64, 1.0),
+            ];
+            eprintln!("{name}: {kept:?}");
+            Some(kept == [true; 6])
+        });
+    }
 }
 
 #[test]
@@ -318,7 +342,7 @@ fn an_interrupted_run_leaves_no_record_and_a_killed_one_nothing_after_the_next()
         return eprintln!("skipped: no cgroup2 is mounted");
     }
     let files = Files::new("killed", &format!("duration = \"60s\"\n{LINK}"));
-    let mut killed = files.start("rto-m");
+    let mut killed = files.start("rto-m:m=10+gbn+split");
     under_way(&mut killed);
     assert!(cgroup(killed.id()).exists());
     signal(&killed, Signal::SIGKILL);
@@ -327,6 +351,10 @@ fn an_interrupted_run_leaves_no_record_and_a_killed_one_nothing_after_the_next()
     let mut interrupted = files.start("rto-m");
     let mut stderr = under_way(&mut interrupted);
     assert!(!cgroup(killed.id()).exists(), "what the killed one left");
+    let of_the_dead = format!("{}-", killed.id());
+    let records = fs::read_dir(leftovers::FOLDER).unwrap().map(|file| file.unwrap().file_name());
+    let left: Vec<_> = records.filter(|name| name.to_string_lossy().starts_with(&of_the_dead)).collect();
+    assert!(left.is_empty(), "{left:?}");
     signal(&interrupted, Signal::SIGINT);
     let pid = interrupted.id();
     let mut said = String::new();

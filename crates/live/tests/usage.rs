@@ -36,6 +36,15 @@ fn a_mistake_ends_with_status_2() {
         ("proxy run --wireless wl0 --wireless-scheme cubik", "cubic"),
         ("proxy run --wireless wl0 --wireless-scheme cubic+split", "a sender alone"),
         ("proxy run --wireless wl0 --memory 10kB", "1MB at least"),
+        ("circuit send --prefix 10.2.0.0/24 --key-file k", "--to <ADDRESS>"),
+        ("circuit send --to 192.0.2.2:1 --key-file k --prefix 10.2.0.1/24", "has bits behind its length"),
+        ("circuit send --to 192.0.2.2:1 --key-file k --prefix 10.2.0.0/24 --vmss 10B", "64 to 65000 bytes"),
+        ("circuit send --to 192.0.2.2:1 --key-file k --prefix 10.2.0.0/24 --controls 33", "32 at most"),
+        ("circuit send --to 192.0.2.2:1 --key-file k --prefix 10.2.0.0/24 --control cubik", "cubic"),
+        ("circuit send --to 192.0.2.2:1 --key-file k --prefix 10.2.0.0/24 --gmb 2", "no unit"),
+        ("circuit receive --listen 0.0.0.0:4007 --key-file /nowhere/k", "/nowhere/k: No such file"),
+        ("circuit receive --listen 0.0.0.0:4007 --key-file /etc/passwd", "chmod 600 /etc/passwd"),
+        ("circuit key /etc/passwd", "File exists"),
     ] {
         let output = airtcpd(line);
         let error = String::from_utf8_lossy(&output.stderr);
@@ -46,7 +55,7 @@ fn a_mistake_ends_with_status_2() {
 
 #[test]
 fn who_asks_for_nothing_is_shown_examples() {
-    for line in ["cc", "filter", "rto", "proxy"] {
+    for line in ["cc", "filter", "rto", "proxy", "circuit"] {
         let output = airtcpd(line);
         assert_eq!(output.status.code(), Some(2), "{line}");
         assert!(String::from_utf8_lossy(&output.stderr).contains("Examples:\n  airtcpd "), "{line}");
@@ -56,10 +65,11 @@ fn who_asks_for_nothing_is_shown_examples() {
 #[test]
 fn every_command_has_examples() {
     let of_proxy = ["proxy run", "proxy status", "proxy clean"];
+    let of_circuit = ["circuit send", "circuit receive", "circuit key", "circuit status", "circuit clean"];
     let of_cc = ["cc load", "cc list", "cc status", "cc set", "cc unload"];
     let of_filter = ["filter attach", "filter list", "filter status", "filter set", "filter detach"];
     let others = ["link", "run", "rto", "rto status", "rto off"];
-    for command in others.into_iter().chain(of_cc).chain(of_filter).chain(of_proxy) {
+    for command in others.into_iter().chain(of_cc).chain(of_filter).chain(of_proxy).chain(of_circuit) {
         let help = String::from_utf8(airtcpd(&format!("{command} --help")).stdout).unwrap();
         assert!(help.contains(&format!("Examples:\n  airtcpd {command}")), "{help}");
     }

@@ -40,6 +40,21 @@ const TICK: Dur = Dur::from_millis(20);
 /// The driver was away if it comes back so much after it had meant to.
 const AWAY: Dur = Dur::from_millis(1);
 
+/// Of so long the driver sleeps at least [`REST`]. At 12 000 packets a second and more, something is always due within
+/// [`SPIN`], and a real-time thread that never sleeps starves the fair tasks of its processor: once a second the kernel then
+/// takes the processor away for up to 50 ms in one piece (the fair deadline server, or real-time throttling). Measured at
+/// 40 000 to 95 000 packets a second over 0.5 ms, on two cores:
+///
+/// | rests | one way, median | 99th percentile | longest absence |
+/// |---|---|---|---|
+/// | none | 0.52 ms | 35 ms | 41–43 ms |
+/// | 40 µs in 900 | 0.52 ms | 8–12 ms | 17–21 ms |
+/// | 60 µs in 900 | 0.52–0.53 ms | 0.55–0.74 ms | 1–5 ms |
+const STINT: Dur = Dur::from_micros(900);
+
+/// With the time that it takes to wake, more than the 5 % that the kernel sets aside for fair tasks.
+const REST: Dur = Dur::from_micros(60);
+
 /// Packets that the devices may hand over in a turn, after which it is time to look at the clock.
 const BATCH: usize = 32;
 
@@ -123,6 +138,7 @@ pub fn drive<O: Observer>(
     let mut inbox = Inbox::new(devices.len(), begin, control.deadline);
     let mut watch_at = begin + control.every;
     let mut meant = Time::NEVER;
+    let mut stint = Stint { since: begin, slept: Dur::ZERO };
     let mut end = Time::NEVER;
     loop {
         let look = clock.look();
@@ -145,10 +161,16 @@ pub fn drive<O: Observer>(
                 break;
             }
         }
-        meant = match received {
-            true => look.now,
-            false => wait(devices, clock.now(), emulator.poll_timeout().min(watch_at).min(control.deadline))?,
+        let next = emulator.poll_timeout().min(watch_at).min(control.deadline);
+        let now = clock.now();
+        meant = match stint.pause(now, received, next) {
+            Pause::None => now,
+            Pause::Rest => sleep(&mut [], now, REST)?,
+            Pause::Wait(left) => wait(devices, now, left)?,
         };
+        if meant > now {
+            stint.slept += clock.now().since(now);
+        }
     }
     inbox.end();
     while receive(emulator, devices, &mut inbox, &clock.look())? {}
@@ -206,16 +228,46 @@ fn is_passing(error: &io::Error) -> bool {
     error.raw_os_error().is_some_and(|code| passing.contains(&Errno::from_raw(code)))
 }
 
-/// Sleeps until a packet waits, or shortly before `next`. Answers when the driver means to be back at the latest.
-fn wait(devices: &[impl PacketDevice], now: Time, next: Time) -> io::Result<Time> {
-    let left = next.since(now).saturating_sub(SPIN).min(TICK);
-    if left == Dur::ZERO {
-        return Ok(now);
+/// What the driver does at the end of a turn.
+enum Pause {
+    None,
+    Rest,
+    Wait(Dur),
+}
+
+/// How much the driver has slept of late.
+struct Stint {
+    since: Time,
+    slept: Dur,
+}
+
+impl Stint {
+    /// After a turn that ended at `now` and `received` packets or not, where the next thing to do is due at `next`.
+    fn pause(&mut self, now: Time, received: bool, next: Time) -> Pause {
+        if now.since(self.since) >= STINT {
+            let slept = std::mem::replace(self, Stint { since: now, slept: Dur::ZERO }).slept;
+            if slept < REST {
+                return Pause::Rest;
+            }
+        }
+        match next.since(now).saturating_sub(SPIN).min(TICK) {
+            left if left > Dur::ZERO && !received => Pause::Wait(left),
+            _ => Pause::None,
+        }
     }
-    let timeout = TimeSpec::new((left.0 / NANOS_PER_SEC) as i64, (left.0 % NANOS_PER_SEC) as i64);
+}
+
+/// Sleeps until a packet waits, for `left` at most. Returns when that time is over.
+fn wait(devices: &[impl PacketDevice], now: Time, left: Dur) -> io::Result<Time> {
     let mut waiting: Vec<PollFd<'_>> =
         devices.iter().map(|device| PollFd::new(device.as_fd(), PollFlags::POLLIN)).collect();
-    match ppoll(&mut waiting, Some(timeout), None) {
+    sleep(&mut waiting, now, left)
+}
+
+/// Sleeps for `left`, or until a packet waits at one of these. Returns when that time is over.
+fn sleep(waiting: &mut [PollFd<'_>], now: Time, left: Dur) -> io::Result<Time> {
+    let timeout = TimeSpec::new((left.0 / NANOS_PER_SEC) as i64, (left.0 % NANOS_PER_SEC) as i64);
+    match ppoll(waiting, Some(timeout), None) {
         Ok(_) | Err(Errno::EINTR) => Ok(now + left),
         Err(error) => Err(error.into()),
     }

@@ -1,7 +1,7 @@
 //! What the path needs to know of a packet's headers, read from whatever bytes arrive.
 
 use airtcp_wire::ip::{Addresses, Found, TCP, UDP};
-use airtcp_wire::{Ecn, ethernet};
+use airtcp_wire::{Ecn, circuit, ethernet};
 use std::net::IpAddr;
 
 /// How a device's packets begin.
@@ -98,7 +98,11 @@ fn read_ip(frame: &[u8], at: usize) -> Option<Header> {
         bytes: found.claimed as u32,
         flow: flow(addresses, found.protocol, ports),
         ecn: found.ecn,
-        is_header: found.protocol == TCP && has_ports && is_tcp_header_alone(transport),
+        is_header: has_ports
+            && match found.protocol {
+                TCP => is_tcp_header_alone(transport),
+                _ => is_of_circuit(transport),
+            },
         ip: Some((version, at)),
     })
 }
@@ -106,6 +110,11 @@ fn read_ip(frame: &[u8], at: usize) -> Option<Header> {
 /// Its data offset points to the packet's end.
 fn is_tcp_header_alone(transport: &[u8]) -> bool {
     transport.get(12).is_some_and(|offset| usize::from(offset >> 4) * 4 == transport.len())
+}
+
+/// A header packet of ours, or its ACK (docs/circuit-wire.md).
+fn is_of_circuit(udp: &[u8]) -> bool {
+    udp.len() >= 8 && [0, 2].iter().any(|&at| circuit::PORTS.contains(&be16(udp, at)))
 }
 
 /// FNV-1a.

@@ -1,6 +1,6 @@
 //! An Ethernet interface, such as one end of a veth pair, by a packet socket.
 
-use super::offload::{DESCRIPTION_LEN, Offload, Pieces};
+use crate::offload::{DESCRIPTION_LEN, Offload, Pieces};
 use crate::tun::PacketDevice;
 use nix::errno::Errno;
 use nix::sys::socket::{

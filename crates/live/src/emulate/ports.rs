@@ -1,6 +1,9 @@
 //! Where packets enter and leave the path.
 
+use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::net::IpAddr;
+use std::str::FromStr;
 
 /// Where a device stands.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -14,7 +17,7 @@ pub struct Port {
 }
 
 /// Addresses that begin alike.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Prefix {
     pub address: IpAddr,
     pub len: u8,
@@ -40,6 +43,30 @@ impl Prefix {
     }
 }
 
+/// As `ip route` writes it: 10.1.0.0/16, 2001:db8::/32, 10.1.2.3.
+impl FromStr for Prefix {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Prefix, String> {
+        let (address, len) = text.split_once('/').map_or((text, None), |(address, len)| (address, Some(len)));
+        let address: IpAddr = address.parse().map_err(|_| "write for example 10.1.0.0/16".to_owned())?;
+        let most = if address.is_ipv4() { 32 } else { 128 };
+        let len = len.map_or(Some(most), |len| len.parse().ok().filter(|len| *len <= most));
+        let prefix = Prefix { address, len: len.ok_or(format!("its length is 0 to {most}"))? };
+        let is_first = match address {
+            IpAddr::V4(v4) => v4.to_bits() & u32::MAX.checked_shr(prefix.len.into()).unwrap_or(0) == 0,
+            IpAddr::V6(v6) => v6.to_bits() & u128::MAX.checked_shr(prefix.len.into()).unwrap_or(0) == 0,
+        };
+        is_first.then_some(prefix).ok_or("the address has bits behind its length".to_owned())
+    }
+}
+
+impl fmt::Display for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.address, self.len)
+    }
+}
+
 /// The port by which a packet that came in `from` one of them leaves: with two the other one, else the one of the same
 /// segment whose prefix covers its destination. `None` for what none of them reaches.
 pub fn way_out(ports: &[Port], from: usize, destination: Option<IpAddr>) -> Option<usize> {
@@ -56,6 +83,17 @@ pub fn way_out(ports: &[Port], from: usize, destination: Option<IpAddr>) -> Opti
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn prefixes_are_written_as_ip_route_does() {
+        for text in ["10.1.0.0/16", "0.0.0.0/0", "2001:db8::/32", "10.1.2.3/32", "::/0"] {
+            assert_eq!(text.parse::<Prefix>().unwrap().to_string(), text);
+        }
+        assert_eq!("10.1.2.3".parse(), "10.1.2.3/32".parse::<Prefix>());
+        for text in ["", "10.1", "10.1.0.0/33", "10.1.0.1/16", "fd00::1/8", "fd00::/129", "10.0.0.0/-1"] {
+            assert!(text.parse::<Prefix>().is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn prefixes_cover_what_begins_alike() {

@@ -10,6 +10,9 @@ use airtcp_wire::{Dur, Rate, Time};
 use serde::Serialize;
 use std::fmt;
 
+/// Where the 99th percentile of lateness lies above, the report warns.
+const TOO_LATE_US: f64 = 1_000.0;
+
 /// Of a whole run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
@@ -59,6 +62,21 @@ impl Report {
             links,
         }
     }
+
+    /// What makes figures measured over this path doubtful: the machine did not keep up.
+    pub fn warnings(&self) -> Vec<String> {
+        let late = self.ways.iter().filter(|way| way.departures.lateness.p99_us > TOO_LATE_US).map(|way| {
+            let (name, p99_ms) = (&way.name, way.departures.lateness.p99_us / 1e3);
+            format!(
+                "{name}: 1 packet in 100 left more than {p99_ms:.1} ms late: the machine does not keep up"
+            )
+        });
+        let away = (self.absences > 0).then(|| {
+            let (absences, longest) = (self.absences, self.longest_absence_ms);
+            format!("kept from running {absences} times, up to {longest:.1} ms: the machine does not keep up")
+        });
+        late.chain(away).collect()
+    }
 }
 
 impl fmt::Display for Report {
@@ -97,14 +115,7 @@ impl fmt::Display for Report {
             let lateness = &way.departures.lateness;
             format!("{} ({:.2}%)", lateness.late_departures, lateness.late_share() * 100.0)
         })?;
-        if self.absences > 0 {
-            let (absences, longest) = (self.absences, self.longest_absence_ms);
-            writeln!(
-                f,
-                "kept from running {absences} times, up to {longest:.1} ms: the machine does not keep up"
-            )?;
-        }
-        Ok(())
+        self.warnings().iter().try_for_each(|warning| writeln!(f, "{warning}"))
     }
 }
 
@@ -199,5 +210,15 @@ mod tests {
         assert_eq!(report(0).to_string(), "1.0 s, seed 7: no packet came to the path\n");
         let told = report(1).to_string();
         assert!(told.contains("packets in") && told.contains("kept from running 3 times"), "{told}");
+    }
+
+    #[test]
+    fn a_machine_that_does_not_keep_up_is_warned_of() {
+        let mut report = report(1);
+        report.absences = 0;
+        assert_eq!(report.warnings(), [""; 0]);
+        report.ways[1].departures.lateness.p99_us = 4_200.0;
+        let expected = "back: 1 packet in 100 left more than 4.2 ms late: the machine does not keep up";
+        assert_eq!(report.warnings(), [expected]);
     }
 }

@@ -5,6 +5,7 @@
 //! whatever kills it, and says so in every PID namespace, which a process id would not. What somebody else who is alive has
 //! on record as well stays: the last one undoes it.
 
+use super::detour::Detour;
 use super::{divert, sysctl};
 use crate::warn;
 use nix::errno::Errno;
@@ -36,12 +37,14 @@ pub enum Change {
     File(PathBuf),
     /// The policy route for this mark, in the network namespace in which it is recorded.
     Divert(u32),
+    /// Policy rules in the network namespace in which they are recorded.
+    Detour(Detour),
 }
 
 impl Change {
     /// Can it be undone in its own network namespace alone?
     fn is_of_namespace(&self) -> bool {
-        matches!(self, Change::Sysctl { .. } | Change::Divert(_))
+        matches!(self, Change::Sysctl { .. } | Change::Divert(_) | Change::Detour(_))
     }
 }
 
@@ -55,6 +58,7 @@ impl fmt::Display for Change {
             Change::Cgroup(path) => write!(f, "the control group {}", path.display()),
             Change::File(path) => write!(f, "the file {}", path.display()),
             Change::Divert(mark) => write!(f, "the policy route for the mark {mark:#x}"),
+            Change::Detour(detour) => write!(f, "the policy route {detour}"),
         }
     }
 }
@@ -63,7 +67,27 @@ impl fmt::Display for Change {
 struct Entry {
     /// The cookie of the network namespace.
     namespace: u64,
+    /// Its maker made that namespace, too: the two end together.
+    #[serde(default)]
+    is_makers: bool,
     change: Change,
+}
+
+impl Entry {
+    fn here(change: Change) -> io::Result<Entry> {
+        let is_makers = namespace_of("self")? != namespace_of("thread-self")?;
+        Ok(Entry { namespace: cookie()?, is_makers, change })
+    }
+
+    /// Has it gone with the namespace of its dead maker?
+    fn is_gone(&self) -> bool {
+        self.is_makers && self.change.is_of_namespace()
+    }
+}
+
+/// The network namespace of this process or thread.
+fn namespace_of(who: &str) -> io::Result<PathBuf> {
+    fs::read_link(format!("/proc/{who}/ns/net"))
 }
 
 /// A change on record. Dropping it undoes the change.
@@ -113,7 +137,7 @@ impl Record {
     /// Whoever calls it holds the lock.
     fn write(folder: &Path, change: Change) -> io::Result<Record> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let entry = Entry { namespace: cookie()?, change };
+        let entry = Entry::here(change)?;
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         // The namespace is part of the name, as processes in different PID namespaces may have the same id.
         let path = folder.join(format!("{}-{}-{number}.json", process::id(), entry.namespace));
@@ -179,7 +203,7 @@ pub fn left() -> io::Result<Vec<Change>> {
     }
     let _guard = lock(folder)?;
     let entries = records(folder)?.iter().map(|path| dead(path)).collect::<io::Result<Vec<_>>>()?;
-    Ok(entries.into_iter().flatten().map(|entry| entry.change).collect())
+    Ok(entries.into_iter().flatten().filter(|entry| !entry.is_gone()).map(|entry| entry.change).collect())
 }
 
 fn clean_in(folder: &Path) -> io::Result<Vec<Change>> {
@@ -191,6 +215,10 @@ fn clean_in(folder: &Path) -> io::Result<Vec<Change>> {
     let mut undone = Vec::new();
     for path in records(folder)? {
         let Some(entry) = dead(&path)? else { continue };
+        if entry.is_gone() {
+            fs::remove_file(&path)?;
+            continue;
+        }
         if entry.change.is_of_namespace() && entry.namespace != here {
             continue;
         }
@@ -270,6 +298,7 @@ fn undo(entry: &Entry, others: &[Entry]) -> io::Result<()> {
         }
         Change::File(path) => fs::remove_file(path),
         Change::Divert(mark) => divert::remove(*mark),
+        Change::Detour(detour) => detour.remove(),
     };
     match done {
         // Gone already, e.g. the sysctl with its interface.

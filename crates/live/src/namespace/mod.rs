@@ -1,12 +1,15 @@
 //! What is made in network namespaces, and undone there.
 
+pub mod detour;
 pub mod divert;
 pub mod leftovers;
+mod link_mtu;
 pub mod nft;
 pub mod shell;
 mod veth;
 
 pub use airtcp_kernel::namespace::{Namespace, sysctl};
+pub use link_mtu::link_mtu;
 pub use veth::{Veth, add_ipv6};
 
 #[cfg(test)]

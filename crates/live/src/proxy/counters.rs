@@ -1,11 +1,8 @@
-//! What a proxy counts. One table says what the numbers are, to all who show them.
+//! What a proxy counts.
 
-use std::fmt::Write;
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::daemon::{self, Kind, Table};
 
-/// Written by the thread that serves, read by any.
-#[derive(Debug, Default)]
-pub struct Counters([AtomicU64; TABLE.len()]);
+pub type Counters = daemon::Counters<Counter>;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Counter {
@@ -27,15 +24,17 @@ pub enum Counter {
     BytesToWired,
 }
 
-/// Does it rise and fall, or rise alone?
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
-    Gauge,
-    Counter,
+impl Table for Counter {
+    const DAEMON: &'static str = "proxy";
+    const TABLE: &'static [(Counter, &'static str, Kind, &'static str)] = TABLE;
+
+    fn index(self) -> usize {
+        self as usize
+    }
 }
 
 /// In the order of [`Counter`].
-const TABLE: [(Counter, &str, Kind, &str); 16] = [
+const TABLE: &[(Counter, &str, Kind, &str)] = &[
     (Counter::Connections, "connections", Kind::Gauge, "connections that are open, each with both its sides"),
     (Counter::Connecting, "connecting", Kind::Gauge, "of these, such whose other end has not answered yet"),
     (
@@ -89,43 +88,10 @@ const TABLE: [(Counter, &str, Kind, &str); 16] = [
     (Counter::BytesToWired, "to_wired_bytes_total", Kind::Counter, "bytes handed to the wired side"),
 ];
 
-impl Counters {
-    pub fn add(&self, counter: Counter, amount: u64) {
-        self.0[counter as usize].fetch_add(amount, Ordering::Relaxed);
-    }
-
-    pub fn set(&self, counter: Counter, value: u64) {
-        self.0[counter as usize].store(value, Ordering::Relaxed);
-    }
-
-    pub fn get(&self, counter: Counter) -> u64 {
-        self.0[counter as usize].load(Ordering::Relaxed)
-    }
-
-    /// Each with its name and meaning.
-    pub fn all(&self) -> impl Iterator<Item = (&'static str, &'static str, u64)> {
-        TABLE.iter().map(|&(counter, name, _, help)| (name, help, self.get(counter)))
-    }
-
-    /// In the text format of Prometheus, version 0.0.4.
-    #[must_use]
-    pub fn exposition(&self) -> String {
-        let mut text = String::new();
-        for (counter, name, kind, help) in TABLE {
-            let kind = if kind == Kind::Gauge { "gauge" } else { "counter" };
-            let _ = write!(
-                text,
-                "# HELP airtcp_proxy_{name} {help}\n# TYPE airtcp_proxy_{name} {kind}\nairtcp_proxy_{name} {}\n",
-                self.get(counter)
-            );
-        }
-        text
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::daemon::Told;
 
     #[test]
     fn the_table_is_in_the_order_of_the_counters() {

@@ -14,8 +14,6 @@ mod budget;
 mod config;
 mod connecting;
 mod counters;
-pub mod daemon;
-mod desk;
 mod end;
 mod listeners;
 mod options;
@@ -25,23 +23,26 @@ mod relay;
 mod rights;
 mod rules;
 mod serve;
-mod stop;
+mod service;
 mod token;
 mod tools;
+mod watch;
 mod way;
 
+pub use crate::daemon::{Stop, Stopper, Urgency};
 pub use config::{Config, Entrance, Limits, Side, Tuning};
 pub use counters::{Counter, Counters};
-pub use desk::{MetricsAddress, statuses};
 pub use listeners::Listener;
+pub use own::Outgoing;
 pub use rights::allow_files;
 pub use rules::{MARK, Rules};
 pub use serve::serve;
-pub use stop::{Stop, Stopper, Urgency};
+pub use service::Service;
+pub use watch::Watch;
 
-use crate::emulate::Clock;
-use crate::tun::Tun;
-use own::{Settings, Stack, Steer};
+use crate::stack::{Secret, Settings, random};
+use airtcp_wire::Dur;
+use own::{Exit, Stack, Steer};
 use std::io;
 
 /// A proxy that is set up, and serves nobody yet.
@@ -53,7 +54,20 @@ pub struct Proxy {
 /// Where connections come in.
 pub struct Doors {
     pub listeners: Vec<Listener>,
+    /// Whom our own machine is shown to.
+    pub watch: Option<Box<dyn Watch>>,
     device: Option<Device>,
+}
+
+impl Doors {
+    /// From now on the packets of our own stack to this port leave by whoever holds this: a circuit's gateway.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn through_circuit(&mut self, port: u16) -> io::Result<Outgoing> {
+        let device = self.device.as_mut().ok_or(io::ErrorKind::InvalidInput)?;
+        device.exit.through_circuit(port)
+    }
 }
 
 /// What brings packets here, unless a proxy is not transparent. It lasts as long as this value.
@@ -71,13 +85,13 @@ impl Everything {
 
 /// Of our own stack.
 struct Device {
-    tun: Tun,
+    exit: Exit,
     mtu: u16,
     ports: Vec<u16>,
 }
 
 impl Device {
-    fn stack(self, config: &Config, clock: Clock) -> io::Result<Stack> {
+    fn stack(self, config: &Config) -> io::Result<Stack> {
         let own = config.own.as_ref().ok_or(io::ErrorKind::InvalidInput)?;
         let settings = Settings {
             config: own.as_ref().clone(),
@@ -85,13 +99,18 @@ impl Device {
             mtu: self.mtu.into(),
             ports: self.ports,
             half_open: config.limits.connecting,
+            keepalive: Some(config.wireless.keepalive.unwrap_or(OWN_KEEPALIVE)),
         };
-        Stack::new(self.tun, settings, clock)
+        let seed = u64::from_ne_bytes(random()?);
+        Ok(Stack::new(self.exit, settings, Secret::random()?, seed))
     }
 }
 
 /// Of a connection of our own, each way, unless told otherwise.
 const OWN_BUFFER_BYTES: usize = 256 << 10;
+
+/// Linux's own (tcp_keepalive_time).
+const OWN_KEEPALIVE: Dur = Dur::from_secs(7200);
 
 impl Proxy {
     /// In the network namespace of the calling thread.
@@ -102,19 +121,19 @@ impl Proxy {
         options::check(config)?;
         let mut listeners = Listener::open(config)?;
         let Entrance::Transparent { wireless, ports } = &config.entrance else {
-            return Ok(Proxy { doors: Doors { listeners, device: None }, rules: None });
+            return Ok(Proxy { doors: Doors { listeners, watch: None, device: None }, rules: None });
         };
         let (steer, device) = match config.own {
             Some(_) => {
                 // Clients behind the wireless link come to our own stack.
                 listeners.retain(|listener| listener.clients == Side::Wired);
                 let (steer, tun, mtu) = Steer::install(wireless)?;
-                (Some(steer), Some(Device { tun, mtu, ports: ports.clone() }))
+                (Some(steer), Some(Device { exit: Exit::new(tun), mtu, ports: ports.clone() }))
             }
             None => (None, None),
         };
         let rules = Rules::install(wireless, ports, &listeners)?;
-        let doors = Doors { listeners, device };
+        let doors = Doors { listeners, watch: None, device };
         Ok(Proxy { doors, rules: Some(Everything { rules, _steer: steer }) })
     }
 }

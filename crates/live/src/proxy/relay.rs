@@ -74,7 +74,9 @@ impl Relay {
         options::tune(&client, config.tuning(listener.clients))?;
         let its_side = listener.clients.other();
         let server = match &mut tools.stack {
-            Some(stack) if its_side == Side::Wireless => Line::Own(stack.connect(peer, to)?),
+            Some(stack) if its_side == Side::Wireless => {
+                Line::Own(stack.connect(tools.clock.now(), peer, to)?)
+            }
             _ => Line::Kernel(server(to, its_side, listener.to.is_none().then_some(peer), config)?),
         };
         Ok(Relay::new(Line::Kernel(client.into()), server, listener.clients, [peer, to]))

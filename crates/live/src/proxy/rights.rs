@@ -1,14 +1,9 @@
-//! What a proxy may do, and what it gives up.
+//! What a proxy may do.
 
 use super::config::Config;
-use caps::{CapSet, Capability};
-use nix::sys::prctl;
+use caps::Capability;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use nix::unistd::{Gid, Uid, geteuid, setgroups, setresgid, setresuid};
 use std::{fs, io};
-
-/// User and group 65534, which own nothing.
-const NOBODY: u32 = 65_534;
 
 /// Of a connection: two sockets, and a pipe each way.
 const FILES_A_CONNECTION: u64 = 6;
@@ -30,31 +25,11 @@ pub fn allow_files(connections: usize) -> io::Result<usize> {
     Ok((hard.saturating_sub(OTHER_FILES) / FILES_A_CONNECTION) as usize)
 }
 
-/// Becomes nobody, if this process is root's, and gives up all capabilities that serving does not take. Call it while there is
-/// one thread.
+/// What serving takes.
 ///
 /// # Errors
 /// The kernel's.
-pub fn give_up(config: &Config) -> anyhow::Result<()> {
-    let kept = kept(config)?;
-    prctl::set_keepcaps(true)?;
-    if geteuid().is_root() {
-        let (user, group) = (Uid::from_raw(NOBODY), Gid::from_raw(NOBODY));
-        setgroups(&[])?;
-        setresgid(group, group, group)?;
-        setresuid(user, user, user)?;
-    }
-    prctl::set_keepcaps(false)?;
-    let permitted = caps::read(None, CapSet::Permitted)?;
-    let kept: caps::CapsHashSet = kept.into_iter().filter(|kept| permitted.contains(kept)).collect();
-    caps::clear(None, CapSet::Inheritable)?;
-    caps::set(None, CapSet::Effective, &kept)?;
-    caps::set(None, CapSet::Permitted, &kept)?;
-    prctl::set_no_new_privs()?;
-    Ok(())
-}
-
-fn kept(config: &Config) -> io::Result<Vec<Capability>> {
+pub fn kept(config: &Config) -> io::Result<Vec<Capability>> {
     // To mark sockets, and to have an address that is a client's.
     let mut kept = vec![Capability::CAP_NET_RAW];
     if config.is_transparent() {

@@ -8,23 +8,30 @@ use super::budget::Budget;
 use super::config::{Config, Side};
 use super::connecting::Connecting;
 use super::counters::{Counter, Counters};
-use super::end::Line;
 use super::listeners::Listener;
 use super::own::{FlowKey, Newcomers, Stack};
 use super::relay::{CLIENT, Handed, Outcome, Relay, SERVER};
-use super::stop::{Stop, Urgency};
 use super::token::Token;
 use super::tools::Tools;
+use super::watch::Watch;
+use crate::daemon::{Stop, Urgency};
 use crate::emulate::Clock;
 use airtcp_wire::{Dur, Time};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use nix::sys::time::TimeSpec;
 use slab::Slab;
 use std::collections::BTreeMap;
 use std::io;
+use std::os::fd::AsFd;
 use std::time::Duration;
 
 /// How often it is looked what buffers have come to, while something moves.
 const LOOK: Dur = Dur::from_millis(100);
+
+/// Packets read from the device at a wake-up, until others have their turn.
+const PACKETS_A_TURN: usize = 128;
 
 /// Serves the connections that come to `listeners` until it is told to stop.
 ///
@@ -34,9 +41,10 @@ pub fn serve(config: &Config, doors: Doors, stop: Stop, counters: &Counters) -> 
     let mut server = Server::new(config, doors, stop, counters)?;
     let mut events = vec![EpollEvent::empty(); 512];
     while server.goes_on() {
-        let count = match server.epoll.wait(&mut events, server.patience()) {
+        server.wait()?;
+        let count = match server.epoll.wait(&mut events, EpollTimeout::ZERO) {
             Ok(count) => count,
-            Err(nix::errno::Errno::EINTR) => 0,
+            Err(Errno::EINTR) => 0,
             Err(error) => return Err(error.into()),
         };
         server.turn(&events[..count])?;
@@ -60,6 +68,7 @@ struct Server<'a> {
     tools: Tools,
     /// Whose our own connections are: place and end.
     own: BTreeMap<FlowKey, (usize, usize)>,
+    watch: Option<Box<dyn Watch>>,
     budget: Budget,
     /// Has this host had files for the last connection?
     has_files: bool,
@@ -74,9 +83,9 @@ struct Server<'a> {
 
 impl<'a> Server<'a> {
     fn new(config: &'a Config, doors: Doors, stop: Stop, counters: &'a Counters) -> io::Result<Server<'a>> {
-        let Doors { listeners, device } = doors;
+        let Doors { listeners, watch, device } = doors;
         let clock = Clock::start();
-        let stack = device.map(|device| device.stack(config, clock)).transpose()?;
+        let stack = device.map(|device| device.stack(config)).transpose()?;
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         let edge = EpollFlags::EPOLLIN | EpollFlags::EPOLLET;
         epoll.add(&stop, EpollEvent::new(edge, Token::Stop.pack()))?;
@@ -86,6 +95,10 @@ impl<'a> Server<'a> {
         }
         if let Some(stack) = &stack {
             epoll.add(stack, EpollEvent::new(EpollFlags::EPOLLIN, Token::Stack.pack()))?;
+            for circuit in stack.device().circuits() {
+                let edge = EpollFlags::EPOLLOUT | EpollFlags::EPOLLET;
+                epoll.add(circuit, EpollEvent::new(edge, Token::Circuit.pack()))?;
+            }
         }
         Ok(Server {
             config,
@@ -99,8 +112,9 @@ impl<'a> Server<'a> {
             serial: 0,
             connecting: Connecting::new(config.limits.connecting, config.limits.connect_timeout),
             ready: Vec::new(),
-            tools: Tools::new(stack),
+            tools: Tools::new(stack, clock),
             own: BTreeMap::new(),
+            watch,
             budget: Budget::new(&config.limits),
             has_files: true,
             is_open: true,
@@ -118,19 +132,19 @@ impl<'a> Server<'a> {
         }
     }
 
-    fn patience(&self) -> EpollTimeout {
+    /// Until something happens, or is due: to the nanosecond, which epoll_wait(2) cannot.
+    fn wait(&self) -> io::Result<()> {
         if !self.ready.is_empty() {
-            return EpollTimeout::ZERO;
+            return Ok(());
         }
         let timers = self.tools.stack.as_ref().map_or(Time::NEVER, Stack::poll_timeout);
         let next = self.connecting.poll_timeout().min(self.look).min(self.drained_by).min(timers);
-        if next == Time::NEVER {
-            return EpollTimeout::NONE;
+        let timeout =
+            (!next.is_never()).then(|| TimeSpec::from(Duration::from_nanos(next.since(self.clock.now()).0)));
+        match ppoll(&mut [PollFd::new(self.epoll.0.as_fd(), PollFlags::POLLIN)], timeout, None) {
+            Ok(_) | Err(Errno::EINTR) => Ok(()),
+            Err(error) => Err(error.into()),
         }
-        let now = self.clock.now();
-        let wait = next.max(now).since(now);
-        // Rounded up, so that it is time then.
-        Duration::from_millis(wait.0.div_ceil(1_000_000)).try_into().unwrap_or(EpollTimeout::MAX)
     }
 
     fn turn(&mut self, events: &[EpollEvent]) -> io::Result<()> {
@@ -139,7 +153,8 @@ impl<'a> Server<'a> {
         for event in events {
             match Token::unpack(event.data()) {
                 Token::Stop => self.hear(),
-                Token::Stack => self.tools.stack.as_mut().map_or(Ok(()), Stack::handle_packets)?,
+                Token::Stack => self.take_packets()?,
+                Token::Circuit => self.fill_circuit(),
                 Token::Listener(index) => callers.push(index),
                 Token::End(place, end) => {
                     let Some(relay) = self.relays.get_mut(place) else { continue };
@@ -159,6 +174,7 @@ impl<'a> Server<'a> {
         self.look_at_buffers();
         self.open_or_close_door()?;
         self.tell();
+        self.show();
         Ok(())
     }
 
@@ -204,18 +220,30 @@ impl<'a> Server<'a> {
         tracing::debug!(%client, %server, ?counter, reason, "connection ended");
         self.connecting.handle_end(relay.serial);
         self.budget.handle_change(relay.room, 0);
-        for end in &relay.ends {
-            if let Line::Own(key) = end.line {
-                self.own.remove(&key);
+        self.forget_own(&relay);
+        relay.release(&mut self.tools);
+    }
+
+    fn take_packets(&mut self) -> io::Result<()> {
+        let Some(stack) = &mut self.tools.stack else { return Ok(()) };
+        for _ in 0..PACKETS_A_TURN {
+            if !stack.handle_packet(self.clock.now())? {
+                break;
             }
         }
-        relay.release(&mut self.tools);
+        Ok(())
+    }
+
+    fn fill_circuit(&mut self) {
+        if let Some(stack) = &mut self.tools.stack {
+            stack.handle_room(self.clock.now());
+        }
     }
 
     /// The relays of our own connections to which something has happened.
     fn wake_own(&mut self) -> Vec<usize> {
         let Some(stack) = &mut self.tools.stack else { return Vec::new() };
-        stack.handle_timeouts();
+        stack.handle_timeouts(self.clock.now());
         let mut places = Vec::new();
         for key in stack.take_woken() {
             let (Some(&(place, end)), Some(flow)) = (self.own.get(&key), stack.get(key)) else { continue };
@@ -242,10 +270,17 @@ impl<'a> Server<'a> {
         self.urgency = urgency;
     }
 
+    fn show(&mut self) {
+        let Some(watch) = &mut self.watch else { return };
+        for flow in self.own.keys().filter_map(|key| self.tools.flow(*key)) {
+            watch.look(&flow.endpoints, &flow.stream.sender_view(), flow.stream.stats());
+        }
+    }
+
     fn tell(&self) {
-        self.counters.set(Counter::Connections, self.relays.len() as u64);
-        self.counters.set(Counter::Connecting, self.connecting.len() as u64);
         self.counters.set(Counter::MemoryBytes, self.budget.promised());
+        self.counters.set(Counter::Connecting, self.connecting.len() as u64);
+        self.counters.set(Counter::Connections, self.relays.len() as u64);
     }
 }
 

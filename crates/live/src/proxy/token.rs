@@ -5,6 +5,8 @@ pub enum Token {
     Stop,
     /// The device of our own stack.
     Stack,
+    /// The way from there into a circuit.
+    Circuit,
     /// By its index.
     Listener(usize),
     /// The end of a relay, by the relay's place and the end's index.
@@ -16,6 +18,7 @@ impl Token {
         match self {
             Token::Stop => 0,
             Token::Stack => 1 << 2,
+            Token::Circuit => 2 << 2,
             Token::Listener(index) => (index as u64) << 2 | 1,
             Token::End(place, end) => (place as u64) << 2 | 2 | end as u64,
         }
@@ -25,7 +28,8 @@ impl Token {
         let index = (word >> 2) as usize;
         match word & 3 {
             0 if index == 0 => Token::Stop,
-            0 => Token::Stack,
+            0 if index == 1 => Token::Stack,
+            0 => Token::Circuit,
             1 => Token::Listener(index),
             kind => Token::End(index, kind as usize & 1),
         }
@@ -41,6 +45,7 @@ mod tests {
         for token in [
             Token::Stop,
             Token::Stack,
+            Token::Circuit,
             Token::Listener(3),
             Token::End(0, 0),
             Token::End(7, 1),

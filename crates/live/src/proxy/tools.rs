@@ -1,8 +1,8 @@
 //! What all relays share.
 
-use super::own::Flow;
-use super::own::{FlowKey, Stack};
+use super::own::{Flow, FlowKey, Stack};
 use super::pipe::Pipes;
+use crate::emulate::Clock;
 
 /// Bytes moved at a time from or to a connection of our own.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -11,12 +11,13 @@ pub struct Tools {
     pub pipes: Pipes,
     /// If the wireless side is our own.
     pub stack: Option<Stack>,
+    pub clock: Clock,
     pub buffer: Box<[u8]>,
 }
 
 impl Tools {
-    pub fn new(stack: Option<Stack>) -> Tools {
-        Tools { pipes: Pipes::default(), stack, buffer: vec![0; BUFFER_BYTES].into_boxed_slice() }
+    pub fn new(stack: Option<Stack>, clock: Clock) -> Tools {
+        Tools { pipes: Pipes::default(), stack, clock, buffer: vec![0; BUFFER_BYTES].into_boxed_slice() }
     }
 
     pub fn flow(&self, key: FlowKey) -> Option<&Flow> {
@@ -29,7 +30,7 @@ impl Tools {
         if let Some(flow) = stack.get_mut(key) {
             flow.stream.write(&self.buffer[..len]);
         }
-        stack.flush(key);
+        stack.flush(self.clock.now(), key);
     }
 
     /// Reads into the buffer, and answers how much.
@@ -37,7 +38,7 @@ impl Tools {
         let Some(stack) = &mut self.stack else { return 0 };
         let len = stack.get_mut(key).map_or(0, |flow| flow.stream.read(&mut self.buffer));
         // The window has opened.
-        stack.flush(key);
+        stack.flush(self.clock.now(), key);
         len
     }
 
@@ -46,12 +47,12 @@ impl Tools {
         if let Some(flow) = stack.get_mut(key) {
             flow.stream.shutdown();
         }
-        stack.flush(key);
+        stack.flush(self.clock.now(), key);
     }
 
     pub fn release(&mut self, key: FlowKey) {
         if let Some(stack) = &mut self.stack {
-            stack.release(key);
+            stack.release(self.clock.now(), key);
         }
     }
 }

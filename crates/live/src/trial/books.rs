@@ -1,6 +1,7 @@
 //! What the application and whoever measures know of each other: the connections that there are, and what became of those
 //! that are over.
 
+use super::senders::Senders;
 use super::tcp_info::TcpInfo;
 use airtcp_wire::{Dur, Time};
 use std::collections::BTreeMap;
@@ -18,13 +19,20 @@ pub struct Sending {
     pub is_lasting: bool,
     /// Application bytes that the receiver has read.
     pub received: AtomicU64,
+    /// The sender's, which names the connection.
+    pub port: u16,
+    /// Where it is not this socket's TCP that the path sees.
+    pub own: Option<Senders>,
 }
 
 impl Sending {
     /// # Errors
     /// The kernel's.
     pub fn info(&self) -> io::Result<TcpInfo> {
-        TcpInfo::of(&self.socket)
+        match &self.own {
+            Some(senders) => senders.info(self.port).ok_or(io::ErrorKind::NotConnected.into()),
+            None => TcpInfo::of(&self.socket),
+        }
     }
 }
 

@@ -1,10 +1,12 @@
 //! The hosts of a run: a network namespace with one device for each node at which a flow begins or ends. Flows whose
 //! schemes want different settings have different hosts at the same node.
 
+use super::circuit::{self, GatewayThread, Route};
 use super::flows::Flow;
-use super::forms::Settings;
+use super::forms::{self, Place, Settings};
 use super::loaded::LoadError;
-use super::router::{Plan, Router};
+use super::router::{self, Plan, Router};
+use super::senders::Senders;
 use crate::emulate::{PacketSocket, Port, Prefix};
 use crate::namespace::{Namespace, Veth};
 use airtcp_kernel::netlink::Netlink;
@@ -30,6 +32,8 @@ pub struct Host {
 
 /// The hosts, and where the flows' senders and receivers are.
 pub struct Hosts {
+    /// Where circuits end.
+    _gateways: Vec<GatewayThread>,
     pub hosts: Vec<Host>,
     /// Indices of the sender's and the receiver's host, by flow.
     pub of_flow: Vec<[usize; 2]>,
@@ -61,15 +65,17 @@ impl Hosts {
             hosts.push(host);
             devices.push(device);
         }
-        let router = match plan(flows, &hosts, base_station) {
+        let mut gateways = Vec::new();
+        let router = match plan(flows, &hosts, &of_flow, base_station) {
             Some(plan) => {
+                gateways = receiving(&plan, &hosts, &of_flow).map_err(LoadError::Host)?;
                 let (router, ends) = Router::build(&plan)?;
                 devices.extend(ends);
                 Some((router, plan.ports()))
             }
             None => None,
         };
-        Ok((Hosts { hosts, of_flow, router }, devices))
+        Ok((Hosts { _gateways: gateways, hosts, of_flow, router }, devices))
     }
 
     /// The emulator's, in the order of the devices.
@@ -84,6 +90,28 @@ impl Hosts {
         self.hosts.iter().map(port).chain(routers).collect()
     }
 
+    /// What our own machine does in the senders' place, if it is there.
+    pub fn senders(&self) -> Option<Senders> {
+        self.router.as_ref().and_then(|(router, _)| router.senders())
+    }
+
+    /// By port: does a packet that passes it there leave or reach an end that counts? Behind our own machine, the senders'
+    /// hosts do not: it does.
+    pub fn are_ends(&self) -> Vec<bool> {
+        let is_own = self.senders().is_some();
+        let mut are_ends: Vec<_> =
+            self.ports().iter().map(|port| !is_own || port.segment == router::MOBILE).collect();
+        if !is_own {
+            are_ends[self.hosts.len()..].fill(false);
+        }
+        are_ends
+    }
+
+    /// Do the connections end between the hosts that count?
+    pub fn are_split(&self) -> bool {
+        self.router.as_ref().is_some_and(|(router, _)| router.splits())
+    }
+
     pub fn sender(&self, flow: usize) -> &Host {
         &self.hosts[self.of_flow[flow][0]]
     }
@@ -94,14 +122,33 @@ impl Hosts {
 }
 
 /// The router that the flows' scheme asks for.
-fn plan<'a>(flows: &'a [Flow], hosts: &[Host], base_station: u16) -> Option<Plan<'a>> {
-    let station = flows.iter().find_map(|flow| flow.form.station.as_ref())?;
+fn plan<'a>(
+    flows: &'a [Flow],
+    hosts: &[Host],
+    of_flow: &[[usize; 2]],
+    base_station: u16,
+) -> Option<Plan<'a>> {
+    let (first, station) = flows.iter().find_map(|flow| Some((flow, flow.form.station.as_ref()?)))?;
+    let node = match station.place() {
+        Some(Place::Sender) => first.nodes[0],
+        Some(Place::BaseStation) | None => base_station,
+    };
     let mut sides = [Vec::new(), Vec::new()];
     for host in hosts {
-        sides[usize::from(Plan::segment(base_station, host.node))].push(host.address);
+        sides[usize::from(Plan::segment(node, host.node))].push(host.address);
     }
     let mtu_bytes = flows.iter().map(|flow| flow.form.settings.mtu_bytes).max().unwrap_or_default();
-    Some(Plan { station, node: base_station, mtu_bytes, sides })
+    let served = (0..).zip(flows).filter(|(_, flow)| flow.form.station.is_some() && !flow.is_datagrams);
+    let flows =
+        served.map(|(flow, _): (usize, _)| Route { flow, to: hosts[of_flow[flow][1]].address }).collect();
+    Some(Plan { station, node, settings: &first.form.settings, mtu_bytes, flows, sides })
+}
+
+/// The ends of the circuits, if they go through such.
+fn receiving(plan: &Plan<'_>, hosts: &[Host], of_flow: &[[usize; 2]]) -> io::Result<Vec<GatewayThread>> {
+    let Some(circuit) = plan.station.circuit() else { return Ok(Vec::new()) };
+    let host = |route: &Route| &hosts[of_flow[route.flow][1]].namespace;
+    plan.flows.iter().map(|route| circuit::receive(host(route), circuit, *route)).collect()
 }
 
 fn host(index: usize, node: u16, settings: &Settings) -> io::Result<(Host, PacketSocket)> {
@@ -114,19 +161,15 @@ fn host(index: usize, node: u16, settings: &Settings) -> io::Result<(Host, Packe
     let address = Ipv4Addr::from_bits(SUBNET.0.to_bits() + index as u32 + 1);
     let veth = Veth { name: DEVICE, address, prefix: 32, mtu: settings.mtu_bytes as u16 };
     let device = veth.make_in(&namespace)?;
-    let initcwnd = settings.route.initcwnd.map(RouteMetric::InitCwnd);
-    let quickack = settings.route.quickack.then_some(RouteMetric::QuickAck(1));
-    let metrics = initcwnd.into_iter().chain(quickack).collect();
-    namespace.run(|| add_route(DEVICE, SUBNET, metrics))??;
+    namespace.run(|| add_route(DEVICE, SUBNET, settings.route))??;
     Ok((Host { namespace, address, node }, device))
 }
 
 /// Routes a subnet out of a device of this thread's namespace.
-pub fn add_route(
-    device: &str,
-    (subnet, prefix): (Ipv4Addr, u8),
-    metrics: Vec<RouteMetric>,
-) -> io::Result<()> {
+pub fn add_route(device: &str, (subnet, prefix): (Ipv4Addr, u8), like: forms::Route) -> io::Result<()> {
+    let initcwnd = like.initcwnd.map(RouteMetric::InitCwnd);
+    let quickack = like.quickack.then_some(RouteMetric::QuickAck(1));
+    let metrics = initcwnd.into_iter().chain(quickack).collect();
     let mut route = RouteMessage::default();
     route.header.address_family = AddressFamily::Inet;
     route.header.destination_prefix_length = prefix;

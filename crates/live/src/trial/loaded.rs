@@ -1,7 +1,7 @@
 //! What a run puts into the kernel for its flows, and takes back: congestion controls, and a rule for the timers.
 
 use super::flows::Flow;
-use super::forms::CongestionControl;
+use super::forms::{CongestionControl, Onward, Proxy, Station};
 use crate::namespace::leftovers::{Change, Record};
 use crate::warn;
 use airtcp_kernel::cc::{self, CcError, Counters, Registered, Request};
@@ -38,16 +38,25 @@ impl Controllers {
     /// What the kernel refuses. Nothing is left behind.
     pub fn load(flows: &mut [Flow]) -> Result<Controllers, CcError> {
         let mut loaded = Controllers(Vec::new());
-        for flow in flows.iter_mut().filter(|flow| flow.form.congestion_control.loaded && !flow.is_datagrams)
-        {
-            let wanted = &flow.form.congestion_control;
-            let name = match loaded.find(wanted) {
-                Some(known) => known.name().to_owned(),
-                None => loaded.register(wanted)?,
-            };
-            Arc::make_mut(&mut flow.form).congestion_control.name = name;
+        for flow in flows.iter_mut().filter(|flow| !flow.is_datagrams) {
+            let form = Arc::make_mut(&mut flow.form);
+            loaded.name(&mut form.congestion_control)?;
+            if let Some(Station::Proxy(Proxy { onward: Onward::Kernel(control), .. })) = &mut form.station {
+                loaded.name(control)?;
+            }
         }
         Ok(loaded)
+    }
+
+    /// Has it be there under its name.
+    fn name(&mut self, wanted: &mut CongestionControl) -> Result<(), CcError> {
+        if wanted.loaded {
+            wanted.name = match self.find(wanted) {
+                Some(known) => known.name().to_owned(),
+                None => self.register(wanted)?,
+            };
+        }
+        Ok(())
     }
 
     /// What a controller has counted.

@@ -6,6 +6,7 @@
 
 mod application;
 mod books;
+mod circuit;
 mod descriptors;
 mod flows;
 pub mod forms;
@@ -16,8 +17,10 @@ mod meter;
 mod outcome;
 pub mod plan;
 mod record;
+mod relays;
 mod router;
 mod run;
+mod senders;
 mod socket_options;
 pub mod tcp_info;
 

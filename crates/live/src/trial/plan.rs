@@ -1,10 +1,12 @@
 //! What a scenario's schemes are on this host, before anything runs.
 
 use super::application::MOST_FLOWS;
-use super::forms::{Host, Verdict};
+use super::circuit;
+use super::forms::{Host, Place, Verdict};
+use airtcp_proto::cc::Controllers;
 use airtcp_proto::scheme::{Scheme, SchemeError};
 use airtcp_sim::scenario::Scenario;
-use airtcp_sim::scenario::model::Flow;
+use airtcp_sim::scenario::model::{Direction, Flow, Traffic};
 
 /// For each scheme of the scenario, in its order.
 ///
@@ -19,7 +21,8 @@ pub fn plan(scenario: &Scenario, host: &Host) -> Result<Vec<Verdict>, SchemeErro
 /// # Errors
 /// A scheme that does not resolve.
 pub fn verdict(scenario: &Scenario, scheme: &str, host: &Host) -> Result<Verdict, SchemeError> {
-    let mut verdict = Verdict::on(host, &Scheme::parse(scheme, &scenario.profile)?);
+    let asked = Scheme::parse(scheme, &scenario.profile)?;
+    let mut verdict = Verdict::on(host, &asked);
     if !scenario.circuits.is_empty() {
         verdict.refuse("the scenario's circuits run in the simulator alone");
     }
@@ -27,7 +30,17 @@ pub fn verdict(scenario: &Scenario, scheme: &str, host: &Host) -> Result<Verdict
     if count > MOST_FLOWS as u64 {
         verdict.refuse(&format!("{count} flows are more than the {MOST_FLOWS} that have ports here"));
     }
+    let is_decoupled =
+        verdict.form.as_ref().and_then(|form| form.station.as_ref()).is_some_and(|it| it.circuit().is_some());
+    if is_decoupled && count > circuit::MOST {
+        verdict.refuse(&format!("{count} flows: on Linux a run has {} circuits at most", circuit::MOST));
+    }
     for flow in &scenario.flows {
+        if matches!(flow.traffic, Traffic::Udp { .. })
+            && scenario.scheme_of(flow, &asked, &Controllers::default())?.circuit.is_some()
+        {
+            verdict.refuse(&format!("flow `{}` sends datagrams, which have no circuit on Linux", flow.name));
+        }
         check_flow(scenario, flow, host, &mut verdict)?;
         check_route(scenario, flow, &mut verdict);
     }
@@ -48,9 +61,12 @@ fn check_flow(
         verdict.refuse(&format!("flow `{}` has `{own}`: {reason}", flow.name));
     }
     let (Some(mine), Some(its)) = (verdict.form.clone(), others.form) else { return Ok(()) };
-    for (what, differs) in
-        [("retransmission timeout", mine.rto != its.rto), ("base station", mine.station != its.station)]
-    {
+    let go_together = match (&mine.station, &its.station) {
+        // Our own machine behind the one's sender does not concern the other's packets.
+        (Some(station), None) | (None, Some(station)) => station.place() == Some(Place::Sender),
+        (mine, its) => mine == its,
+    };
+    for (what, differs) in [("retransmission timeout", mine.rto != its.rto), ("base station", !go_together)] {
         if differs {
             verdict.refuse(&format!("flow `{}` has another {what}; a run has one for all", flow.name));
         }
@@ -58,11 +74,23 @@ fn check_flow(
     Ok(())
 }
 
-/// Does the flow pass the base station, if there is one?
+/// Does the flow pass what stands between the hosts, if there is something?
 fn check_route(scenario: &Scenario, flow: &Flow, verdict: &mut Verdict) {
-    let is_needed = verdict.form.as_ref().is_some_and(|form| form.station.is_some());
-    if is_needed && !(flow.enter..=flow.leave).contains(&scenario.base_station) {
-        verdict.refuse(&format!("flow `{}` does not pass the base station", flow.name));
+    let Some(station) = verdict.form.as_ref().and_then(|form| form.station.as_ref()) else { return };
+    let first = &scenario.flows[0];
+    match station.place() {
+        Some(Place::Sender) if flow.direction != Direction::Forward || flow.enter != first.enter => {
+            verdict.refuse(&format!(
+                "flow `{}` does not begin where `{}` does; airtcp's own TCP sends from one node",
+                flow.name, first.name
+            ));
+        }
+        Some(Place::Sender) => {}
+        Some(Place::BaseStation) | None => {
+            if !(flow.enter..=flow.leave).contains(&scenario.base_station) {
+                verdict.refuse(&format!("flow `{}` does not pass the base station", flow.name));
+            }
+        }
     }
 }
 
@@ -100,13 +128,15 @@ mod tests {
             ))
         };
         assert_eq!(flow("cubic"), [None]);
-        assert!(flow("tahoe")[0].as_ref().unwrap().contains("flow `b` has `tahoe`"));
+        assert!(flow("eln")[0].as_ref().unwrap().contains("flow `b` has `eln`"));
+        assert!(flow("cubic+split")[0].as_ref().unwrap().contains("another base station"));
+        assert_eq!(flow("tahoe"), [None], "our own machine behind its sender leaves the others alone");
         let datagrams = "{ kind = \"udp\", rate = \"1Mbit/s\" }";
         let circuit = reasons(&format!(
             "schemes = [\"reno\"]\nflow = [{{ name = \"a\" }}, \
              {{ name = \"b\", scheme = \"reno+decoupling\", traffic = {datagrams} }}]"
         ));
-        assert!(circuit[0].as_ref().unwrap().contains("flow `b` has `reno+decoupling`"), "{circuit:?}");
+        assert!(circuit[0].as_ref().unwrap().contains("flow `b` sends datagrams"), "{circuit:?}");
         assert!(flow("reno+packet-control")[0].as_ref().unwrap().contains("another base station"));
         assert!(flow("rto-m")[0].as_ref().unwrap().contains("another retransmission timeout"));
         let many = reasons("schemes = [\"reno\"]\nflow = [{ name = \"a\", count = 10001 }]");

@@ -1,11 +1,15 @@
-//! The base station of a run: a router between the segment of the fixed hosts and that of the mobile ones.
+//! The router of a run, between the segment of the fixed hosts and that of the mobile ones: the base station, or what stands
+//! beside the sender.
 
-use super::forms::Station;
+use super::circuit::Route;
+use super::forms::{Settings, Station};
 use super::hosts::add_route;
 use super::loaded::LoadError;
+use super::relays::Relays;
+use super::senders::Senders;
 use crate::emulate::{PacketSocket, Port, Prefix};
 use crate::namespace::{Namespace, Veth};
-use airtcp_kernel::filter::{self, Attached};
+use airtcp_kernel::filter::{self, Attached, Hooks};
 use std::io;
 use std::net::Ipv4Addr;
 
@@ -22,15 +26,24 @@ pub struct Plan<'a> {
     pub station: &'a Station,
     /// The node at which it stands.
     pub node: u16,
+    /// What the hosts are set to, which its own sockets get, too.
+    pub settings: &'a Settings,
     pub mtu_bytes: u32,
+    /// Those that it serves, and where they end.
+    pub flows: Vec<Route>,
     /// Addresses of the hosts on either side.
     pub sides: [Vec<Ipv4Addr>; 2],
 }
 
 pub struct Router {
-    // They go before the interface does.
-    _attached: Attached,
+    // It goes before the interface does.
+    standing: Standing,
     _namespace: Namespace,
+}
+
+enum Standing {
+    Filter { _attached: Attached },
+    Proxy(Relays),
 }
 
 impl Router {
@@ -41,10 +54,33 @@ impl Router {
     pub fn build(plan: &Plan<'_>) -> Result<(Router, [PacketSocket; 2]), LoadError> {
         let namespace = Namespace::new().map_err(LoadError::Router)?;
         let devices = connect(&namespace, plan).map_err(LoadError::Router)?;
-        let Station::PacketControl(parameters) = plan.station;
-        let attached =
-            namespace.run(|| filter::attach(DEVICES[0], parameters)).map_err(LoadError::Router)??;
-        Ok((Router { _attached: attached, _namespace: namespace }, devices))
+        let standing = match plan.station {
+            Station::PacketControl(parameters) => {
+                let attached = namespace
+                    .run(|| filter::attach(DEVICES[0], parameters, Hooks::Newest))
+                    .map_err(LoadError::Router)??;
+                Standing::Filter { _attached: attached }
+            }
+            Station::Proxy(proxy) => {
+                let at = (DEVICES[1], ADDRESSES[1]);
+                let relays = Relays::begin(&namespace, at, proxy, &plan.flows).map_err(LoadError::Router)?;
+                Standing::Proxy(relays)
+            }
+        };
+        Ok((Router { standing, _namespace: namespace }, devices))
+    }
+
+    /// Does it end connections, and go on with others?
+    pub fn splits(&self) -> bool {
+        matches!(&self.standing, Standing::Proxy(relays) if relays.senders().is_none())
+    }
+
+    /// What our own machine does in the senders' place, if it is there.
+    pub fn senders(&self) -> Option<Senders> {
+        match &self.standing {
+            Standing::Filter { .. } => None,
+            Standing::Proxy(relays) => relays.senders(),
+        }
     }
 }
 
@@ -53,7 +89,9 @@ impl Plan<'_> {
     pub fn ports(&self) -> [Port; 2] {
         [FIXED, MOBILE].map(|segment| {
             let others = &self.sides[usize::from(1 - segment)];
-            let prefixes = others.iter().map(|host| Prefix { address: (*host).into(), len: 32 }).collect();
+            // Its own address is that of a gateway.
+            let reached = others.iter().chain([&ADDRESSES[usize::from(segment)]]);
+            let prefixes = reached.map(|host| Prefix { address: (*host).into(), len: 32 }).collect();
             Port { node: self.node, prefixes, segment }
         })
     }
@@ -65,6 +103,15 @@ impl Plan<'_> {
 }
 
 fn connect(namespace: &Namespace, plan: &Plan<'_>) -> io::Result<[PacketSocket; 2]> {
+    for (name, value) in &plan.settings.sysctls {
+        namespace.sysctl(name, value)?;
+    }
+    if let Station::Proxy(proxy) = plan.station {
+        for (name, first) in [("rmem", 131_072), ("wmem", 16_384)] {
+            let most = proxy.buffer_bytes;
+            namespace.sysctl(&format!("net.ipv4.tcp_{name}"), &format!("4096 {} {most}", first.min(most)))?;
+        }
+    }
     // It answers for nobody, and advises nobody of a shorter way.
     for name in ["net.ipv4.conf.all.send_redirects", "net.ipv4.conf.default.send_redirects"] {
         namespace.sysctl(name, "0")?;
@@ -72,8 +119,9 @@ fn connect(namespace: &Namespace, plan: &Plan<'_>) -> io::Result<[PacketSocket; 
     let device = |index: usize| -> io::Result<PacketSocket> {
         let (name, address) = (DEVICES[index], ADDRESSES[index]);
         let device = Veth { name, address, prefix: 32, mtu: plan.mtu_bytes as u16 }.make_in(namespace)?;
-        let routes =
-            || plan.sides[index].iter().try_for_each(|host| add_route(name, (*host, 32), Vec::new()));
+        let routes = || {
+            plan.sides[index].iter().try_for_each(|host| add_route(name, (*host, 32), plan.settings.route))
+        };
         namespace.run(routes)??;
         Ok(device)
     };

@@ -14,10 +14,12 @@ use super::plan;
 use super::record::{Label, record};
 use crate::emulate::{Clock, Emulator, Framing, be_on_time};
 use crate::namespace::leftovers;
+use crate::rights::keep_only;
 use airtcp_proto::scheme::{Scheme, SchemeError};
 use airtcp_sim::scenario::Scenario;
 use airtcp_sim::series::Recorder;
 use airtcp_wire::Dur;
+use caps::Capability;
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -47,6 +49,9 @@ pub enum TrialError {
     Io(#[from] io::Error),
 }
 
+/// What applications need: to open sockets in their hosts' namespaces, and to set these as they are asked to be.
+const RIGHTS: &[Capability] = &[Capability::CAP_SYS_ADMIN, Capability::CAP_NET_ADMIN];
+
 /// How often it is looked whether the run is to be broken off.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -75,7 +80,7 @@ pub fn run(request: &Run<'_>, look: impl FnMut(Dur) -> ControlFlow<()>) -> Resul
     let (hosts, mut devices) = Hosts::build(&flows, scenario.base_station as u16)?;
     let books = Books::new(flows.len());
     let recorder = request.series.map(|interval| Recorder::new(interval, flows.len()));
-    let meter = Meter::new(&books, hosts.hosts.len(), flows.len(), recorder);
+    let meter = Meter::new(&books, &hosts, flows.len(), recorder);
     let emulator =
         Emulator::new(scenario, seed, hosts.ports()).with_framing(Framing::Ethernet).with_observer(meter);
     let sampler = Sampler::new(&books, &flows);
@@ -86,12 +91,13 @@ pub fn run(request: &Run<'_>, look: impl FnMut(Dur) -> ControlFlow<()>) -> Resul
     let measured = thread::scope(|scope| {
         let emulating = scope.spawn(|| {
             be_on_time();
-            let done = measure(scenario, emulator, &mut devices, sampler, clock, &stop);
+            let done = keep_only(&[])
+                .and_then(|()| measure(scenario, emulator, &mut devices, sampler, clock, &stop));
             stop.store(true, Ordering::Relaxed);
             done
         });
         let applying = scope.spawn(|| {
-            let done = applications.run(clock, &stop);
+            let done = keep_only(RIGHTS).and_then(|()| applications.run(clock, &stop));
             stop.store(true, Ordering::Relaxed);
             done
         });

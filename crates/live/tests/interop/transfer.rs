@@ -1,8 +1,7 @@
 //! 10 MB out, 10 MB in, and their hashes.
 
-use airtcp_live::{Application, Stream};
-use airtcp_proto::tcp::Event;
-use std::ops::ControlFlow;
+use airtcp_live::stack::{Flow, Stream};
+use airtcp_proto::tcp::State;
 
 pub const BYTES: usize = 10_000_000;
 
@@ -74,7 +73,6 @@ pub struct Transfer {
     last_readable: usize,
     may_send: bool,
     peer_finished: bool,
-    all_acknowledged: bool,
 }
 
 impl Transfer {
@@ -90,23 +88,11 @@ impl Transfer {
             last_readable: 0,
             may_send: sends_first,
             peer_finished: false,
-            all_acknowledged: false,
         }
     }
 
     pub fn received_hash(&self) -> Hash {
         self.received
-    }
-
-    fn handle_events(&mut self, stream: &mut Stream) {
-        while let Some(event) = stream.poll_event() {
-            match event {
-                Event::PeerFinished => (self.peer_finished, self.may_send) = (true, true),
-                Event::AllAcknowledged => self.all_acknowledged = true,
-                Event::Reset => panic!("reset in state {:?}: {:?}", stream.state(), stream.stats()),
-                Event::Connected | Event::Closed => {}
-            }
-        }
     }
 
     fn is_time_to_read(&mut self, stream: &Stream) -> bool {
@@ -137,19 +123,18 @@ impl Transfer {
     }
 }
 
-impl Application for Transfer {
-    fn on_turn(&mut self, stream: &mut Stream) -> ControlFlow<()> {
-        self.handle_events(stream);
-        if self.is_time_to_read(stream) {
-            self.receive(stream);
+impl Transfer {
+    /// Does what can be done now, and answers whether both have sent all and know that it has arrived.
+    pub fn turn(&mut self, flow: &mut Flow) -> bool {
+        assert_eq!(flow.failure, None, "{:?}: {:?}", flow.stream.state(), flow.stream.stats());
+        self.peer_finished |= flow.has_ended;
+        self.may_send |= flow.has_ended;
+        if self.is_time_to_read(&flow.stream) {
+            self.receive(&mut flow.stream);
         }
         if self.may_send {
-            self.send(stream);
+            self.send(&mut flow.stream);
         }
-        if self.peer_finished && self.all_acknowledged {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        self.peer_finished && matches!(flow.stream.state(), State::TimeWait | State::Closed)
     }
 }

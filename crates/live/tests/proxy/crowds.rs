@@ -52,28 +52,52 @@ fn a_thousand_at_once_and_twice() {
     assert_eq!((proxy.get(Counter::Completed), proxy.get(Counter::MemoryBytes)), (2_000, 0));
 }
 
-/// The same through our own machine, from both sides, one after the other and at once.
+/// The same through our own machine, half of them from each side.
 #[test]
-fn two_hundred_at_once_of_our_own() {
+fn a_thousand_at_once_of_our_own() {
+    assert_eq!(allow_files(2_000).unwrap(), 2_000);
     let Some(rig) = Rig::new(None) else { return };
     let proxy = rig.own("rto-m:m=10+gbn", Limits::default());
+    let mut pairs = Vec::new();
     for (from, to, at) in [(&rig.mobile, &rig.server, SERVER), (&rig.server, &rig.mobile, MOBILE)] {
         let listener = listen(to, SocketAddr::new(at, 0));
         let address = listener.local_addr().unwrap();
-        let mut pairs: Vec<_> = (0..200).map(|_| (connect(from, address), accept(&listener))).collect();
-        proxy.awaits(Counter::Connections, 200);
-        for (number, (client, server)) in (0u32..).zip(&mut pairs) {
-            client.write_all(&number.to_ne_bytes()).unwrap();
-            let mut word = [0; 4];
-            server.read_exact(&mut word).unwrap();
-            server.write_all(&word).unwrap();
-            client.read_exact(&mut word).unwrap();
-            assert_eq!(u32::from_ne_bytes(word), number);
-        }
-        drop(pairs);
-        proxy.awaits(Counter::Connections, 0);
+        pairs.extend((0..500).map(|_| (connect(from, address), accept(&listener))));
     }
-    assert_eq!((proxy.get(Counter::Completed), proxy.get(Counter::MemoryBytes)), (400, 0));
+    proxy.awaits(Counter::Connections, 1_000);
+    for (client, _) in &mut pairs {
+        client.write_all(b"word").unwrap();
+    }
+    for (client, server) in &mut pairs {
+        let mut word = [0; 4];
+        server.read_exact(&mut word).unwrap();
+        server.write_all(&word).unwrap();
+        client.read_exact(&mut word).unwrap();
+        assert_eq!(&word, b"word");
+    }
+    drop(pairs);
+    proxy.awaits(Counter::Connections, 0);
+    assert_eq!((proxy.get(Counter::Completed), proxy.get(Counter::MemoryBytes)), (1_000, 0));
+}
+
+/// One after the other: no port comes twice, and each leaves nothing.
+#[test]
+fn ten_thousand_in_turn_of_our_own() {
+    let Some(rig) = Rig::new(None) else { return };
+    let proxy = rig.own("rto-m:m=10+gbn", Limits::default());
+    let listener = listen(&rig.server, SocketAddr::new(SERVER, 0));
+    let address = listener.local_addr().unwrap();
+    let clients = rig.mobile.run(|| {
+        for _ in 0..10_000 {
+            let mut client = TcpStream::connect(address).unwrap();
+            let mut server = accept(&listener);
+            client.write_all(b"w").unwrap();
+            server.read_exact(&mut [0]).unwrap();
+        }
+    });
+    clients.unwrap();
+    proxy.awaits(Counter::Connections, 0);
+    assert_eq!((proxy.get(Counter::Completed), proxy.get(Counter::MemoryBytes)), (10_000, 0));
 }
 
 /// What a receiver does not read stays with the sender, and the proxy holds no more than it may.

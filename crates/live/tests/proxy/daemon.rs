@@ -1,6 +1,6 @@
 //! The program itself: what it tells, and what it leaves behind.
 
-use crate::rig::{Rig, SERVER, WIRELESS, eventually, ip};
+use crate::rig::{Rig, SERVER, WIRELESS, eventually, ip, records};
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::{Signal, kill};
@@ -13,16 +13,21 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// Runs a test at the base station, with a /run of its own.
 fn at_base(test: impl FnOnce(&Rig) + Send) {
-    let Some(rig) = Rig::new(None) else { return };
+    if let Some(rig) = Rig::new(None) {
+        at_base_of(&rig, test);
+    }
+}
+
+/// Runs a test at the base station, with a /run of its own.
+pub fn at_base_of(rig: &Rig, test: impl FnOnce(&Rig) + Send) {
     rig.base
         .run(|| {
             unshare(CloneFlags::CLONE_NEWNS).unwrap();
             let flags = MsFlags::MS_SLAVE | MsFlags::MS_REC;
             mount(None::<&str>, "/", None::<&str>, flags, None::<&str>).unwrap();
             mount(Some("tmpfs"), "/run", Some("tmpfs"), MsFlags::empty(), None::<&str>).unwrap();
-            test(&rig);
+            test(rig);
         })
         .unwrap();
 }
@@ -47,7 +52,7 @@ fn statuses() -> Vec<Value> {
     serde_json::from_slice(&stdout).unwrap()
 }
 
-fn tell(child: &Child, signal: Signal) {
+pub fn tell(child: &Child, signal: Signal) {
     kill(Pid::from_raw(child.id() as i32), signal).unwrap();
 }
 
@@ -57,14 +62,11 @@ fn traces() -> String {
         [ip("rule"), ip("-6 rule"), ip("route show table all"), ip("-6 route show table all")].concat();
     let nft = Command::new("nft").args(["list", "tables"]).output().unwrap();
     let mut found = String::from_utf8(nft.stdout).unwrap();
-    found.extend(rules.lines().filter(|line| line.contains("0x41000000") || line.contains("1090519040")));
-    for file in fs::read_dir("/run/airtcp").into_iter().flatten().flatten() {
-        let name = file.file_name().into_string().unwrap();
-        if name != "lock" {
-            found += &name;
-        }
-    }
-    found
+    // Of what is diverted to sockets, and of what is led to our own stack.
+    let marks = [0x4100_0000u32, 0x4300_0000].map(|mark| [format!("{mark:#x}"), mark.to_string()]).concat();
+    let is_ours = |line: &&str| marks.iter().any(|mark| line.contains(mark));
+    found.extend(rules.lines().filter(is_ours));
+    found + &records()
 }
 
 #[test]
@@ -103,8 +105,9 @@ fn it_tells_of_itself_and_ends_in_order() {
 #[allow(clippy::disallowed_methods, reason = "killed at some moment")]
 fn killed_at_any_moment_it_leaves_nothing_for_long() {
     at_base(|_| {
-        for delay_ms in [0, 3, 6, 10, 15, 25, 60] {
-            let mut proxy = start("");
+        let stacks = ["", "--wireless-stack own"].into_iter().cycle();
+        for (delay_ms, stack) in [0, 3, 3, 6, 6, 10, 10, 15, 15, 25, 60, 60].into_iter().zip(stacks) {
+            let mut proxy = start(stack);
             thread::sleep(Duration::from_millis(delay_ms));
             tell(&proxy, Signal::SIGKILL);
             proxy.wait().unwrap();

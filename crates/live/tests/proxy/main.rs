@@ -1,5 +1,6 @@
-//! `airtcpd proxy`: real sockets in namespaces, and the proxy between them.
+//! `airtcpd proxy` and `airtcpd circuit`: real sockets in namespaces, and the daemons between them.
 
+mod circuit;
 mod crowds;
 mod daemon;
 mod ends;

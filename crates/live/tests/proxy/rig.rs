@@ -8,6 +8,7 @@ use airtcp_sim::Scenario;
 use airtcp_wire::{Dur, Time};
 use nix::sys::socket::{setsockopt, sockopt};
 use nix::sys::time::{TimeVal, TimeValLike};
+use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, AsRawFd};
@@ -24,6 +25,9 @@ pub const SERVER_V6: IpAddr = IpAddr::V6(Ipv6Addr::new(0xfd02, 0, 0, 0, 0, 0, 0,
 
 /// Nobody is there, and nobody says so.
 pub const NOBODY: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 2, 0, 99));
+
+/// Beyond the mobile host.
+pub const PHONE: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 3, 0, 2));
 
 /// The base station's interface towards the mobile host.
 pub const WIRELESS: &str = "air0";
@@ -75,6 +79,25 @@ impl Rig {
         };
         self.base.run(on_base).unwrap();
         host.run(on_host).unwrap();
+    }
+
+    /// Another host behind the mobile one, over a link whose near end alone knows the longest packet in bytes.
+    pub fn extend(&self, host: &Namespace, mtu: u32) {
+        let other = format!("/proc/{}/fd/{}", std::process::id(), host.as_fd().as_raw_fd());
+        let on_mobile = || {
+            ip(&format!("link add far0 type veth peer name eth0 netns {other}"));
+            ip(&format!("link set far0 up mtu {mtu}"));
+            ip("addr add 10.3.0.1/24 dev far0");
+        };
+        let on_host = || {
+            ip("addr add 10.3.0.2/24 dev eth0");
+            ip("link set eth0 up");
+            ip("route add default via 10.3.0.1");
+        };
+        self.mobile.run(on_mobile).unwrap();
+        host.run(on_host).unwrap();
+        self.mobile.sysctl("net.ipv4.conf.all.forwarding", "1").unwrap();
+        self.base.run(|| ip("route add 10.3.0.0/24 via 10.1.0.2")).unwrap();
     }
 
     fn emulate(&self, path: &str) -> (Arc<AtomicBool>, JoinHandle<()>) {
@@ -225,4 +248,10 @@ pub fn ip(arguments: &str) -> String {
         Command::new("ip").args(arguments.split_whitespace()).output().unwrap();
     assert!(status.success(), "ip {arguments}: {}", String::from_utf8_lossy(&stderr));
     String::from_utf8_lossy(&stdout).into_owned()
+}
+
+/// What daemons have on record, and their sockets.
+pub fn records() -> String {
+    let files = fs::read_dir("/run/airtcp").into_iter().flatten().flatten();
+    files.map(|file| file.file_name().into_string().unwrap()).filter(|name| name != "lock").collect()
 }

@@ -27,7 +27,7 @@ It stays until it is detached, its interface goes, or the host starts anew, and 
 forwards between eth0 and any other interface. A flow that is under way is let alone until some of its data has been seen
 and acknowledged. Fragments, IPv4 options, IPv6 extension headers and tagged frames pass untouched. Each flow takes some
 256 bytes of kernel memory: 4 MiB with the default of 16384, beside 1 MiB for those that are not understood yet.
-Changing anything needs root, and Linux 6.6.";
+Changing anything needs root. Before Linux 6.6 the programs are filters of the interface's clsact qdisc.";
 
 /// Hold back duplicate ACKs and repeated data at a base station (paper 001), in the kernel
 #[derive(clap::Args)]

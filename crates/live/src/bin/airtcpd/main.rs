@@ -1,13 +1,17 @@
 //! `airtcpd`: what airtcp does on real hosts. One file a command; what they do is in the libraries.
 
 mod cc;
+mod circuit;
+mod clean;
 mod doctor;
 mod filter;
 mod input;
 mod link;
+mod log;
 mod proxy;
 mod rto;
 mod run;
+mod status;
 
 use airtcp_live::warn;
 use clap::{Parser, Subcommand};
@@ -28,6 +32,7 @@ enum Command {
     Filter(filter::Options),
     Rto(rto::Options),
     Proxy(proxy::Options),
+    Circuit(circuit::Options),
     Run(run::Options),
     Doctor(doctor::Options),
 }
@@ -39,6 +44,7 @@ fn main() -> ExitCode {
         Command::Filter(options) => filter::run(&options),
         Command::Rto(options) => rto::run(options),
         Command::Proxy(options) => proxy::run(options),
+        Command::Circuit(options) => circuit::run(options),
         Command::Run(options) => run::run(options),
         Command::Doctor(options) => doctor::run(options),
     };

@@ -1,7 +1,6 @@
 //! `airtcpd proxy`.
 
 mod clean;
-mod log;
 mod run;
 mod status;
 

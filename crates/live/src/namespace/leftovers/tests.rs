@@ -36,7 +36,7 @@ impl Drop for Folder {
 }
 
 fn entry(change: &Change) -> String {
-    serde_json::to_string(&Entry { namespace: cookie().unwrap(), change: change.clone() }).unwrap()
+    serde_json::to_string(&Entry::here(change.clone()).unwrap()).unwrap()
 }
 
 #[test]
@@ -114,10 +114,21 @@ fn a_sysctl_of_another_namespace_stays_on_record() {
     let folder = Folder::new("elsewhere");
     let [name, before, set] = ["net.ipv4.ip_forward", "0", "1"].map(str::to_owned);
     let change = Change::Sysctl { name, before, set };
-    let text = serde_json::to_string(&Entry { namespace: u64::MAX, change }).unwrap();
+    let text = serde_json::to_string(&Entry { namespace: u64::MAX, is_makers: false, change }).unwrap();
     let record = folder.of_the_dead("1-1-0", &text);
     assert_eq!(clean_in(&folder.0).unwrap(), []);
     assert!(record.exists());
+}
+
+#[test]
+fn what_was_done_in_a_namespace_of_ones_own_is_gone_with_it() {
+    let Ok(namespace) = Namespace::new() else { return warn!("skipped: no right to make namespaces") };
+    let folder = Folder::new("own");
+    let text = namespace.run(|| entry(&Change::Divert(1))).unwrap();
+    let record = folder.of_the_dead("1-1-0", &text);
+    let of_all = folder.of_the_dead("1-1-1", &namespace.run(|| entry(&folder.file())).unwrap());
+    assert_eq!(clean_in(&folder.0).unwrap(), [folder.file()]);
+    assert!(!record.exists() && !of_all.exists());
 }
 
 /// Who comes second must not take what the first one has just set for the host's own.

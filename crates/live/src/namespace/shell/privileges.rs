@@ -1,5 +1,6 @@
 //! Whose rights the command has, and which ones this process keeps.
 
+use crate::rights::be_nobody;
 use anyhow::Context;
 use caps::{CapSet, Capability};
 use nix::sys::prctl;
@@ -60,8 +61,8 @@ impl Invoker {
     }
 }
 
-/// Gives up what this process no longer needs: root, if somebody else has started it, and all capabilities but the few that
-/// emulating and undoing take.
+/// Gives up what this process no longer needs: it is whoever started sudo from then on, or nobody, with the few capabilities
+/// that emulating and undoing take.
 ///
 /// # Errors
 /// The kernel's.
@@ -72,14 +73,16 @@ pub fn give_up(invoker: Option<&Invoker>, nat: bool) -> anyhow::Result<()> {
         // To reset sysctls, and to remove the record of them.
         kept.extend([Capability::CAP_NET_ADMIN, Capability::CAP_DAC_OVERRIDE]);
     }
-    if let Some(invoker) = invoker {
-        prctl::set_keepcaps(true)?;
-        invoker.adopt()?;
-        prctl::set_keepcaps(false)?;
-    } else {
-        // To end whatever the command has become.
-        kept.push(Capability::CAP_KILL);
+    prctl::set_keepcaps(true)?;
+    match invoker {
+        Some(invoker) => invoker.adopt()?,
+        None => {
+            be_nobody()?;
+            // To end whatever the command has become.
+            kept.push(Capability::CAP_KILL);
+        }
     }
+    prctl::set_keepcaps(false)?;
     let permitted = caps::read(None, CapSet::Permitted)?;
     caps::clear(None, CapSet::Effective)?;
     for capability in permitted {

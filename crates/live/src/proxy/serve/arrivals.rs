@@ -53,17 +53,13 @@ impl Server<'_> {
         self.look = self.look.min(self.clock.now() + LOOK);
     }
 
+    /// From now on it is served. One that cannot be is released.
     pub(super) fn watch(&mut self, mut relay: Relay) -> io::Result<()> {
-        let entry = self.relays.vacant_entry();
-        let place = entry.key();
-        let flags = EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT | EpollFlags::EPOLLRDHUP | EpollFlags::EPOLLET;
-        for (end, one) in relay.ends.iter().enumerate() {
-            match &one.line {
-                Line::Kernel(socket) => {
-                    self.epoll.add(socket, EpollEvent::new(flags, Token::End(place, end).pack()))?;
-                }
-                Line::Own(key) => drop(self.own.insert(*key, (place, end))),
-            }
+        let place = self.relays.vacant_key();
+        if let Err(error) = self.register(&relay, place) {
+            self.forget_own(&relay);
+            relay.release(&mut self.tools);
+            return Err(error);
         }
         self.serial += 1;
         relay.serial = self.serial;
@@ -75,8 +71,29 @@ impl Server<'_> {
         relay.room = relay.measure(&self.tools);
         self.budget.handle_change(0, relay.room);
         self.connecting.handle_new(relay.serial, place, self.clock.now());
-        entry.insert(relay);
+        self.relays.insert(relay);
         Ok(())
+    }
+
+    fn register(&mut self, relay: &Relay, place: usize) -> io::Result<()> {
+        let flags = EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT | EpollFlags::EPOLLRDHUP | EpollFlags::EPOLLET;
+        for (end, one) in relay.ends.iter().enumerate() {
+            match &one.line {
+                Line::Kernel(socket) => {
+                    self.epoll.add(socket, EpollEvent::new(flags, Token::End(place, end).pack()))?;
+                }
+                Line::Own(key) => drop(self.own.insert(*key, (place, end))),
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn forget_own(&mut self, relay: &Relay) {
+        for end in &relay.ends {
+            if let Line::Own(key) = end.line {
+                self.own.remove(&key);
+            }
+        }
     }
 
     pub(super) fn accept_own(&mut self) {
@@ -84,9 +101,11 @@ impl Server<'_> {
             && let Some((key, endpoints)) = self.tools.stack.as_mut().and_then(Stack::accept)
         {
             self.counters.add(Counter::Accepted, 1);
-            let done = Relay::open_own(key, &endpoints, self.config).and_then(|relay| self.watch(relay));
-            if let Err(error) = done {
+            let opened = Relay::open_own(key, &endpoints, self.config);
+            if opened.is_err() {
                 self.tools.release(key);
+            }
+            if let Err(error) = opened.and_then(|relay| self.watch(relay)) {
                 self.refuse(&error);
             }
         }

@@ -222,7 +222,14 @@ impl<'a> Applications<'a> {
         begin: impl FnOnce(&mut Connection),
     ) -> io::Result<u16> {
         let (port, socket) = self.bound(flow)?;
-        let sending = Arc::new(Sending { socket, flow, is_lasting, received: AtomicU64::new(0) });
+        let sending = Arc::new(Sending {
+            socket,
+            flow,
+            is_lasting,
+            received: AtomicU64::new(0),
+            port,
+            own: self.flows[flow].form.station.as_ref().and(self.hosts.senders()),
+        });
         // Whoever sees the SYN looks here.
         self.books.open(port, sending.clone());
         let mut connection = Connection::new(sending, self.clock.now());
@@ -300,7 +307,11 @@ impl<'a> Applications<'a> {
 
     fn on_receiver(&mut self, port: u16, flags: EpollFlags) {
         let Some(connection) = self.connections.get_mut(&port) else { return };
-        match connection.receive(&mut self.buffer) {
+        let reading = connection.receive(&mut self.buffer);
+        if let Some(receiver) = &connection.receiver {
+            sockets::clamp_again(receiver, &self.flows[connection.sending.flow].form);
+        }
+        match reading {
             Reading::Nothing => {}
             Reading::End => {
                 if !connection.is_complete {

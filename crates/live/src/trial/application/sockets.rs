@@ -39,6 +39,14 @@ pub fn listener(host: &Host, port: u16, form: &Form) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
+/// Linux takes the window from the buffer anew as soon as it knows how large packets are.
+pub fn clamp_again(receiver: &OwnedFd, form: &Form) {
+    if let Some(window) = form.socket.window_clamp_bytes {
+        // A socket that refuses is closed already.
+        let _ = TCP_WINDOW_CLAMP.set(receiver, &(window as u32).to_ne_bytes());
+    }
+}
+
 /// A sender's socket, bound to `port`; `AddrInUse` if that is taken.
 ///
 /// # Errors

@@ -22,6 +22,11 @@ const KERNELS_OWN: &[(&str, &str)] =
     &[("reno", "reno"), ("cubic", "cubic"), ("bbr", "bbr"), ("westwood-plus", "westwood")];
 
 impl CongestionControl {
+    /// The one that every kernel has.
+    pub(super) fn reno() -> CongestionControl {
+        CongestionControl { name: "reno".to_owned(), loaded: false, parameters: BTreeMap::new() }
+    }
+
     /// # Errors
     /// Why there is none.
     pub(super) fn of(config: &TcpConfig, host: &Host) -> Result<CongestionControl, Lack> {
@@ -30,12 +35,12 @@ impl CongestionControl {
             return kernels_own(name, &parameters, host);
         }
         let Ok(controller) = cc::find(asked) else {
-            return Err(Lack::Anywhere(format!("the kernel has no `{asked}`")));
+            return Err(Lack::anywhere(format!("the kernel has no `{asked}`")));
         };
         let is_known = |name: &str| controller.params.iter().any(|param| param.name == name);
         match parameters.keys().find(|name| !is_known(name)) {
             Some(unknown) => {
-                Err(Lack::Anywhere(format!("`{asked}` has no parameter `{unknown}` in the kernel")))
+                Err(Lack::anywhere(format!("`{asked}` has no parameter `{unknown}` in the kernel")))
             }
             None => {
                 let name = controller.kernel_name.to_owned();
@@ -51,10 +56,10 @@ fn kernels_own(
     host: &Host,
 ) -> Result<CongestionControl, Lack> {
     if let Some(parameter) = parameters.keys().next() {
-        return Err(Lack::Anywhere(format!("the kernel's `{name}` has no parameter `{parameter}`")));
+        return Err(Lack::anywhere(format!("the kernel's `{name}` has no parameter `{parameter}`")));
     }
     if !host.congestion_controls.iter().any(|known| known == name) {
-        return Err(Lack::Here(format!(
+        return Err(Lack::here(format!(
             "it has no `{name}` at hand; `modprobe tcp_{name}` loads it if there is one"
         )));
     }

@@ -78,13 +78,36 @@ const RULES: &[(&str, Rule)] = &[
     ("max_retries", Set(|config, form| form.sysctl("tcp_retries2", config.max_retries))),
 ];
 
+/// Keys that concern a sender alone, beside those of its timer (`rto.*`): its peer sees no other segments for them.
+const SENDERS: &[&str] = &[
+    "congestion_control",
+    "slow_start",
+    "byte_counting_limit",
+    "windows",
+    "cubic",
+    "pacing",
+    "initial_window",
+    "initial_ssthresh",
+    "ecn_retransmissions",
+    "nagle",
+    "recovery",
+    "timeout_policy",
+    "dupack_threshold",
+    "limited_transmit",
+    "prr",
+    "eifel",
+    "f_rto",
+    "max_retries",
+];
+
 /// Fills in the draft's form from `config`, with all that stands in its way.
 pub(super) fn account(config: &TcpConfig, draft: &mut Draft<'_>) {
-    let mut form = empty();
+    let mut form = draft.form.clone();
     let kernel = leaves(&profile::linux());
     let asked = leaves(config);
     for (key, value) in &asked {
         let differs = kernel.get(key) != Some(value);
+        let known = draft.lacks.len();
         match RULES.iter().find(|(name, _)| name == key).map(|(_, rule)| rule) {
             Some(Set(set)) => set(config, &mut form),
             Some(Judge(judge)) => judge(config, &mut form, draft),
@@ -93,12 +116,14 @@ pub(super) fn account(config: &TcpConfig, draft: &mut Draft<'_>) {
             Some(Small(_) | Fixed(_) | Elsewhere) => {}
             None => draft.lacks(format!("{key} has no counterpart in the kernel")),
         }
+        let is_senders = SENDERS.contains(&key.as_str()) || key.starts_with("rto.");
+        draft.lacks[known..].iter_mut().for_each(|lack| lack.is_senders = is_senders);
     }
-    draft.form = Some(form);
+    draft.form = form;
 }
 
 /// Before any key was looked at: what makes hosts alike, whatever this one is set to.
-fn empty() -> Form {
+pub(super) fn empty() -> Form {
     let mut form = Form {
         congestion_control: CongestionControl {
             name: String::new(),
@@ -283,6 +308,19 @@ fn kernels_rto(rto: &RtoConfig, form: &mut Form, draft: &mut Draft<'_>) {
     }
 }
 
+/// The same stack with the kernel's own sender.
+pub(super) fn with_kernels_sender(config: &TcpConfig) -> TcpConfig {
+    let kernel = profile::linux();
+    let mut tree = serde_json::to_value(config).expect("a configuration is plain data");
+    let kernels = serde_json::to_value(&kernel).expect("a configuration is plain data");
+    for key in SENDERS.iter().chain(&["rto", "cc"]) {
+        tree[key] = kernels[key].clone();
+    }
+    let config: TcpConfig = serde_json::from_value(tree).expect("keys of another configuration");
+    // Every kernel has it.
+    TcpConfig { congestion_control: "reno".to_owned(), ..config }
+}
+
 /// The keys of a configuration with their values, dotted as schemes have them.
 fn leaves(config: &TcpConfig) -> BTreeMap<String, Value> {
     let tree = serde_json::to_value(config).expect("a configuration is plain data");
@@ -310,7 +348,7 @@ fn plain(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trial::forms::{Host, Verdict};
+    use crate::trial::forms::{Host, Onward, Place, Proxy, Station, Verdict};
     use airtcp_proto::scheme::{self, Scheme};
     use airtcp_wire::Dur;
 
@@ -357,7 +395,9 @@ mod tests {
             for profile in profile::PROFILES {
                 let verdict = verdict(&format!("{name}:profile={}", profile.name));
                 assert_ne!(verdict.form.is_some(), verdict.reason.is_some(), "{verdict:?}");
-                assert!(profile.name == "linux" || verdict.reason.is_some(), "{verdict:?}");
+                // The clock of its delayed ACKs; of a split connection, the profile is the proxy's.
+                let is_no_kernels = profile.name == "bsd-1998" && name != "split";
+                assert!(!is_no_kernels || verdict.reason.is_some(), "{verdict:?}");
             }
         }
     }
@@ -367,13 +407,13 @@ mod tests {
         for name in ["reno", "cubic", "bbr"] {
             assert_eq!(verdict(name).form.unwrap().congestion_control.name, name);
         }
-        assert!(reason("cubic:beta=0.5").contains("no parameter `beta`"));
+        assert!(own("cubic:beta=0.5").contains("no parameter `beta`"));
         assert!(reason("westwood-plus").contains("modprobe tcp_westwood"));
-        assert!(reason("bbr3").contains("the kernel has no `bbr3`"));
+        assert!(own("bbr3").contains("the kernel has no `bbr3`"));
         assert!(verdict("cubic:slow_start=hystart").notes.is_empty());
         assert!(verdict("cubic").notes.is_empty());
         assert!(verdict("cubic:slow_start=classic").notes[0].contains("HyStart"));
-        assert!(reason("reno:slow_start=hystart").contains("HyStart in cubic"));
+        assert!(own("reno:slow_start=hystart").contains("HyStart in cubic"));
     }
 
     /// Those that can be loaded into it have the names and parameters under which they are loaded.
@@ -405,15 +445,72 @@ mod tests {
         assert!(verdict("reno:pacing=true").form.unwrap().socket.pacing);
     }
 
+    /// What our own machine does at the senders' node, because of this.
+    fn own(scheme: &str) -> String {
+        let verdict = verdict(scheme);
+        match verdict.form.expect(scheme).station {
+            Some(Station::Proxy(Proxy { place: Place::Sender, onward: Onward::Own(config), .. })) => {
+                assert_eq!(*config, Scheme::parse(scheme, "linux").unwrap().config);
+            }
+            other => panic!("{other:?}"),
+        }
+        verdict.notes.join("; ")
+    }
+
+    #[test]
+    fn our_own_machine_sends_what_no_kernel_can() {
+        assert!(own("tahoe").contains("the kernel has RACK"));
+        assert!(own("sr").contains("timeout_policy = selective-repeat"));
+        assert!(own("reno:rto.max=500ms").contains("1 s to 120 s"));
+        let form = verdict("rto-m:m=10+sr").form.unwrap();
+        assert!(form.rto.is_none() && form.settings == verdict("reno").form.unwrap().settings);
+        assert!(reason("sr:delayed_ack_tick=200ms").contains("delayed_ack_tick"));
+    }
+
+    #[test]
+    fn a_decoupled_connection_has_our_own_data_tcp() {
+        let notes = |scheme: &str| verdict(scheme).notes.join("; ");
+        assert!(notes("decoupling").contains("nobody counts the data"));
+        assert!(!notes("decoupling:loss_reports=false").contains("nobody counts the data"));
+        match verdict("bbr+decoupling:controls=2").form.unwrap().station {
+            Some(Station::Proxy(Proxy {
+                place: Place::Sender, onward: Onward::Own(data), circuit, ..
+            })) => {
+                let circuit = circuit.unwrap();
+                assert_eq!((data.congestion_control.as_str(), circuit.config.controls), ("unlimited", 2));
+                assert_eq!(circuit.tcp.congestion_control, "bbr");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_split_connection_is_the_kernels_if_it_can_be() {
+        let onward = |scheme: &str| match verdict(scheme).form.expect(scheme).station {
+            Some(Station::Proxy(Proxy { place: Place::BaseStation, onward, .. })) => onward,
+            other => panic!("{other:?}"),
+        };
+        let kernels = |name: &str| match onward(name) {
+            Onward::Kernel(control) => control.name,
+            Onward::Own(config) => panic!("{config:?}"),
+        };
+        assert_eq!(kernels("cubic+split"), "cubic");
+        assert_eq!(kernels("cubic+split:congestion_control=westwood-vt"), "westwood_vt");
+        for scheme in ["rto-m:m=10+gbn+split", "cubic+split:timeout_policy=selective-repeat", "tahoe+split"] {
+            assert!(matches!(onward(scheme), Onward::Own(_)), "{scheme}");
+        }
+        assert!(
+            verdict("tahoe+split").notes[0].starts_with("the fixed hosts' TCP is the kernel's: recovery")
+        );
+        assert!(reason("cubic:delayed_ack_tick=200ms+split").contains("delayed_ack_tick"));
+    }
+
     #[test]
     fn what_the_kernel_cannot_do_is_said() {
         assert!(reason("sack").contains("since Linux 6.17, RACK"));
-        assert!(reason("tahoe").contains("the kernel has RACK"));
-        assert!(reason("sr").contains("timeout_policy = selective-repeat"));
-        assert!(reason("cubic+decoupling").contains("TCP circuits"));
+        assert!(reason("cubic+decoupling:error_control=paper").contains("F2"));
         assert!(reason("reno+snoop").contains("`snoop` runs in the simulator"));
         assert!(reason("reno:profile=bsd-1998").contains("delayed_ack_tick = 200ms"));
-        assert!(reason("reno:rto.max=500ms").contains("1 s to 120 s"));
         assert!(verdict("f-rto").notes[0].contains("eifel = false"));
     }
 
@@ -433,7 +530,7 @@ mod tests {
         }
         assert!(verdict_on(&without, "cubic:slow_start=classic").notes.is_empty());
         // What no kernel has is in the way of all.
-        for scheme in ["reno:rto.min=50ms+snoop", "reno:rto.max=500ms", "bbr3"] {
+        for scheme in ["reno:rto.min=50ms+snoop", "reno:delayed_ack_tick=200ms"] {
             let reason = verdict_on(&old, scheme).reason.expect(scheme);
             assert!(reason.starts_with("no Linux form yet: "), "{reason}");
         }
@@ -447,6 +544,6 @@ mod tests {
         let linear = verdict("reno:rto.backoff=false:rto.min=50ms").form.unwrap().rto.unwrap();
         assert_eq!((linear.timer, linear.backoff), (Timer::Floor(Dur::from_millis(50)), false));
         assert!(verdict("reno:rto.min=1s").form.unwrap().rto.is_none());
-        assert!(reason("rto-m:m=2000").contains("from 0.1 to 1000"));
+        assert!(own("rto-m:m=2000").contains("from 0.1 to 1000"));
     }
 }

@@ -1,7 +1,9 @@
-//! What a scheme is on an unpatched kernel: a congestion control, sysctls of a network namespace, options of sockets.
+//! What a scheme is on an unpatched kernel: a congestion control, sysctls of a network namespace, options of sockets, and
+//! what stands on a router.
 //!
 //! A scheme has such a form only if every key of its stack is accounted for: set, the kernel's own way already, or a
-//! difference so small that a note will do. What is left is a reason, and never silently ignored.
+//! difference so small that a note will do. Where no kernel has a sender's key, airtcp's own machine sends, behind a proxy.
+//! What is left is a reason, and never silently ignored.
 
 mod controllers;
 mod host;
@@ -10,10 +12,14 @@ mod station;
 
 pub use controllers::CongestionControl;
 pub use host::Host;
-pub use station::Station;
+pub use station::{Circuit, Onward, Place, Proxy, Station};
 
 use airtcp_kernel::rto::RtoRule;
+use airtcp_proto::base_station::{BaseStation, split};
+use airtcp_proto::circuit;
 use airtcp_proto::scheme::Scheme;
+use airtcp_proto::tcp::TcpConfig;
+use airtcp_wire::Bytes;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
@@ -76,13 +82,11 @@ pub struct Verdict {
 impl Verdict {
     /// Of `scheme` on `host`.
     pub fn on(host: &Host, scheme: &Scheme) -> Verdict {
-        let mut draft = Draft::new(host);
-        draft.parts(scheme);
-        keys::account(&scheme.config, &mut draft);
+        let mut draft = Draft::of(&scheme.config, host);
+        draft.stand(scheme);
         let reason = draft.reason();
-        let Draft { form, station, notes, .. } = draft;
-        let form = form.filter(|_| reason.is_none()).map(|form| Form { station, ..form });
-        Verdict { scheme: scheme.label.clone(), form, reason, notes }
+        let Draft { form, notes, .. } = draft;
+        Verdict { scheme: scheme.label.clone(), form: reason.is_none().then_some(form), reason, notes }
     }
 
     /// Something of the scenario stands in the way.
@@ -104,52 +108,143 @@ fn in_words<S: Serializer>(rule: &Option<RtoRule>, to: S) -> Result<S::Ok, S::Er
 
 /// Why a scheme has no form.
 #[derive(Debug)]
-enum Lack {
-    /// On any kernel.
-    Anywhere(String),
-    /// On this one: others have what it takes.
-    Here(String),
+struct Lack {
+    why: String,
+    /// Other kernels have what it takes.
+    is_here: bool,
+    /// It concerns the sender alone.
+    is_senders: bool,
+}
+
+impl Lack {
+    /// Of any kernel.
+    fn anywhere(why: impl Into<String>) -> Lack {
+        Lack { why: why.into(), is_here: false, is_senders: false }
+    }
+
+    /// Of this one.
+    fn here(why: impl Into<String>) -> Lack {
+        Lack { is_here: true, ..Lack::anywhere(why) }
+    }
 }
 
 /// A form in the making.
 struct Draft<'a> {
     host: &'a Host,
-    form: Option<Form>,
-    station: Option<Station>,
+    form: Form,
     notes: Vec<String>,
     lacks: Vec<Lack>,
 }
 
+/// Most that waits at our own machine where no scheme says it, as at a proxy.
+const OWN_BUFFER: Bytes = Bytes(4 << 20);
+
 impl Draft<'_> {
-    fn new(host: &Host) -> Draft<'_> {
-        Draft { host, form: None, station: None, notes: Vec::new(), lacks: Vec::new() }
+    /// A stack, by the kernel's TCP.
+    fn of<'a>(config: &TcpConfig, host: &'a Host) -> Draft<'a> {
+        let mut draft = Draft { host, form: keys::empty(), notes: Vec::new(), lacks: Vec::new() };
+        keys::account(config, &mut draft);
+        draft
     }
 
     fn lacks(&mut self, reason: impl Into<String>) {
-        self.lacks.push(Lack::Anywhere(reason.into()));
+        self.lacks.push(Lack::anywhere(reason));
     }
 
     fn lacks_here(&mut self, reason: impl Into<String>) {
-        self.lacks.push(Lack::Here(reason.into()));
+        self.lacks.push(Lack::here(reason));
     }
 
     fn reason(&self) -> Option<String> {
-        let is_here = self.lacks.iter().all(|lack| matches!(lack, Lack::Here(_)));
-        let reasons: Vec<_> =
-            self.lacks.iter().map(|(Lack::Anywhere(why) | Lack::Here(why))| why.as_str()).collect();
+        let is_here = self.lacks.iter().all(|lack| lack.is_here);
         let what = if is_here { "not on this kernel" } else { "no Linux form yet" };
-        (!reasons.is_empty()).then(|| format!("{what}: {}", reasons.join("; ")))
+        (!self.lacks.is_empty()).then(|| format!("{what}: {}", self.reasons()))
     }
 
-    fn parts(&mut self, scheme: &Scheme) {
-        if let Some(station) = &scheme.base_station {
-            match Station::of(&station.machine) {
-                Ok(station) => self.station = Some(station),
+    fn reasons(&self) -> String {
+        let reasons: Vec<_> = self.lacks.iter().map(|lack| lack.why.as_str()).collect();
+        reasons.join("; ")
+    }
+
+    /// What stands between the hosts.
+    fn stand(&mut self, scheme: &Scheme) {
+        match (&scheme.circuit, &scheme.base_station) {
+            (Some(circuit), None) => return self.decouple(scheme, circuit),
+            (Some(_), Some(_)) => self.lacks("a circuit and a base-station machine: one of them has a form"),
+            (None, _) => {}
+        }
+        match scheme.base_station.as_ref().map(|station| (&station.machine, &station.tcp)) {
+            Some((BaseStation::PacketControl(config), _)) => match station::packet_control(config) {
+                Ok(station) => self.form.station = Some(station),
                 Err(reason) => self.lacks(reason),
+            },
+            Some((BaseStation::Split(config), tcp)) => self.split(config, tcp),
+            Some((other, _)) => {
+                let name = other.spec().name;
+                self.lacks(format!("the base-station machine `{name}` runs in the simulator alone"));
+            }
+            None if self.own_machine_will_do() => self.send_behind(&scheme.config),
+            None => {}
+        }
+    }
+
+    /// Is all that is in the way the sender's, and of any kernel?
+    fn own_machine_will_do(&self) -> bool {
+        !self.lacks.is_empty() && self.lacks.iter().all(|lack| lack.is_senders && !lack.is_here)
+    }
+
+    /// A reliable decoupling socket (paper 000 §6): the sender's kernel gives its data to our own data TCP.
+    fn decouple(&mut self, scheme: &Scheme, circuit: &circuit::Config) {
+        let data_tcp = circuit.data_tcp(&scheme.config);
+        *self = Draft::of(&keys::with_kernels_sender(&data_tcp), self.host);
+        if circuit.repeats_first() {
+            self.lacks("error_control = paper: F2 needs the control TCPs' window, which the data TCP does not see here");
+        }
+        self.notes.push("airtcp's own data TCP and circuit send, behind the sender's kernel".to_owned());
+        if circuit.loss_reports {
+            self.notes.push("loss_reports: here nobody counts the data that reaches the receiver".to_owned());
+        }
+        let through = Circuit { config: circuit.clone(), tcp: Box::new(scheme.config.clone()) };
+        let onward = Onward::Own(Box::new(data_tcp));
+        let buffer_bytes = OWN_BUFFER.0;
+        let proxy = Proxy { place: Place::Sender, onward, buffer_bytes, circuit: Some(through) };
+        self.form.station = Some(Station::Proxy(proxy));
+    }
+
+    /// Behind the sender's kernel, our own machine sends.
+    fn send_behind(&mut self, config: &TcpConfig) {
+        let why = self.reasons();
+        *self = Draft::of(&keys::with_kernels_sender(config), self.host);
+        self.notes.push(format!("airtcp's own TCP sends, behind the sender's kernel: {why}"));
+        let onward = Onward::Own(Box::new(config.clone()));
+        let proxy = Proxy { place: Place::Sender, onward, buffer_bytes: OWN_BUFFER.0, circuit: None };
+        self.form.station = Some(Station::Proxy(proxy));
+    }
+
+    /// Connections end at the base station, and `tcp` is spoken behind it: by the kernel, if it can.
+    fn split(&mut self, config: &split::Config, tcp: &TcpConfig) {
+        let onward = Draft::of(tcp, self.host);
+        if self.own_machine_will_do() {
+            self.notes.push(format!("the fixed hosts' TCP is the kernel's: {}", self.reasons()));
+            self.lacks.clear();
+            if self.form.congestion_control.name.is_empty() {
+                self.form.congestion_control = CongestionControl::reno();
             }
         }
-        if scheme.circuit.is_some() {
-            self.lacks("TCP circuits run in the simulator alone");
-        }
+        let is_kernels = onward.lacks.is_empty()
+            && onward.form.settings == self.form.settings
+            && onward.form.rto.is_none()
+            && !onward.form.socket.pacing;
+        let onward = match is_kernels {
+            true => Onward::Kernel(onward.form.congestion_control),
+            false => {
+                self.notes.push("airtcp's own TCP sends at the base station".to_owned());
+                let receive_window = Bytes(tcp.receive_window.0.min(config.buffer.0));
+                Onward::Own(Box::new(TcpConfig { receive_window, ..tcp.clone() }))
+            }
+        };
+        let buffer_bytes = config.buffer.0;
+        let proxy = Proxy { place: Place::BaseStation, onward, buffer_bytes, circuit: None };
+        self.form.station = Some(Station::Proxy(proxy));
     }
 }

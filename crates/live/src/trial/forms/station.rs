@@ -1,33 +1,87 @@
-//! What a base-station machine is on a router of this kernel.
+//! What stands on a router of this kernel for the machines of a scheme.
 
+use super::CongestionControl;
 use airtcp_kernel::filter::Parameters;
-use airtcp_proto::base_station::{BaseStation, packet_control};
-use serde::Serialize;
+use airtcp_proto::base_station::packet_control;
+use airtcp_proto::circuit;
+use airtcp_proto::tcp::TcpConfig;
+use serde::{Serialize, Serializer};
 
-/// What stands at the base station, on a router's interface to the fixed hosts.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+/// What the router does with the connections' packets.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Station {
+    /// On the interface to the fixed hosts.
     PacketControl(Parameters),
+    Proxy(Proxy),
 }
 
-impl Station {
-    /// # Errors
-    /// Why the machine has no form here.
-    pub fn of(machine: &BaseStation) -> Result<Station, String> {
-        match machine {
-            BaseStation::PacketControl(config) => packet_control(config),
-            other => {
-                let name = other.spec().name;
-                Err(format!("the base-station machine `{name}` runs in the simulator alone"))
-            }
-        }
-    }
+/// Ends connections and goes on with others.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Proxy {
+    pub place: Place,
+    pub onward: Onward,
+    /// Most that waits there, of a connection and each way.
+    pub buffer_bytes: u64,
+    /// What its packets go through.
+    pub circuit: Option<Circuit>,
 }
 
-fn packet_control(config: &packet_control::Config) -> Result<Station, String> {
+/// A TCP circuit from the proxy to the receiver's host.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Circuit {
+    pub config: circuit::Config,
+    /// The rules of its control TCPs.
+    #[serde(serialize_with = "by_name")]
+    pub tcp: Box<TcpConfig>,
+}
+
+/// Where a proxy stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Place {
+    /// Paper 003 §IV.
+    BaseStation,
+    /// Beside the sender's host: what the path sees is the proxy's TCP.
+    Sender,
+}
+
+/// Who sends towards the mobile hosts.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Onward {
+    Kernel(CongestionControl),
+    #[serde(serialize_with = "by_name")]
+    Own(Box<TcpConfig>),
+}
+
+fn by_name<S: Serializer>(config: &TcpConfig, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(&config.congestion_control)
+}
+
+/// # Errors
+/// Why the machine has no form here.
+pub fn packet_control(config: &packet_control::Config) -> Result<Station, String> {
     let packet_control::Config { threshold, ack_filter, data_filter, max_flows } = *config;
     let parameters = Parameters { threshold, ack_filter, data_filter, max_flows, ..Parameters::default() };
     parameters.check().map_err(|problem| format!("packet-control: {problem}"))?;
     Ok(Station::PacketControl(parameters))
+}
+
+impl Station {
+    /// The circuit that connections go through, if there is one.
+    pub fn circuit(&self) -> Option<&Circuit> {
+        match self {
+            Station::PacketControl(_) => None,
+            Station::Proxy(proxy) => proxy.circuit.as_ref(),
+        }
+    }
+
+    /// The proxy's place, if it is one.
+    pub fn place(&self) -> Option<Place> {
+        match self {
+            Station::PacketControl(_) => None,
+            Station::Proxy(proxy) => Some(proxy.place),
+        }
+    }
 }

@@ -5,6 +5,7 @@ mod packet;
 mod round_trips;
 
 use super::books::Books;
+use super::hosts::Hosts;
 use crate::emulate::Observer;
 use airtcp_proto::queue::DropCause;
 use airtcp_proto::tcp::Reason;
@@ -38,8 +39,10 @@ pub struct FlowMeter {
 /// The [`Observer`] of a run.
 pub struct Meter<'a> {
     books: &'a Books,
-    /// The hosts' ports come before those of a router between them, which is not asked.
-    hosts: usize,
+    /// By port: is it an end of the path? What passes a router between them is no packet of its own.
+    are_ends: Vec<bool>,
+    /// Does the receiver get other packets than the sender's?
+    is_split: bool,
     flows: Vec<FlowMeter>,
     /// Data packets that are on the path; by flow.
     under_way: Vec<u64>,
@@ -52,10 +55,11 @@ pub struct Meter<'a> {
 }
 
 impl<'a> Meter<'a> {
-    pub fn new(books: &'a Books, hosts: usize, flows: usize, recorder: Option<Recorder>) -> Meter<'a> {
+    pub fn new(books: &'a Books, hosts: &Hosts, flows: usize, recorder: Option<Recorder>) -> Meter<'a> {
         Meter {
             books,
-            hosts,
+            are_ends: hosts.are_ends(),
+            is_split: hosts.are_split(),
             flows: vec![FlowMeter::default(); flows],
             under_way: vec![0; flows],
             conversations: BTreeMap::new(),
@@ -125,14 +129,12 @@ impl<'a> Meter<'a> {
 impl Observer for Meter<'_> {
     fn entered(&mut self, now: Time, port: usize, packet: &[u8]) {
         self.events += 1;
-        if port >= self.hosts {
+        let Some(seen) = self.read_packet(packet) else { return };
+        self.under_way[seen.flow()] += u64::from(seen.is_data());
+        if !self.are_ends[port] {
             return;
         }
-        let Some(seen) = self.read_packet(packet) else { return };
-        if seen.is_data() {
-            self.under_way[seen.flow()] += 1;
-            self.flows[seen.flow()].data_packets_sent += 1;
-        }
+        self.flows[seen.flow()].data_packets_sent += u64::from(seen.is_data());
         if let Packet::Tcp { flow, port, way: Way::FromSender, segment, id, .. } = &seen {
             if segment.flags.contains(Flags::SYN) && !self.is_repeated(*port, segment) {
                 self.begin(*flow, *port, segment);
@@ -145,19 +147,21 @@ impl Observer for Meter<'_> {
 
     fn delivered(&mut self, due: Time, port: usize, packet: &[u8]) {
         self.events += 1;
-        if port >= self.hosts {
+        let Some(seen) = self.read_packet(packet) else { return };
+        self.under_way[seen.flow()] -= u64::from(seen.is_data());
+        if !self.are_ends[port] {
             return;
         }
-        let Some(seen) = self.read_packet(packet) else { return };
         if seen.is_data() {
             let meter = &mut self.flows[seen.flow()];
             meter.data_packets_delivered += 1;
             meter.data_bytes_delivered += seen.bytes();
-            self.under_way[seen.flow()] -= 1;
             self.packets_delivered += 1;
         }
         match &seen {
-            Packet::Tcp { port, way: Way::FromSender, segment, id, .. } if segment.len > 0 => {
+            Packet::Tcp { port, way: Way::FromSender, segment, id, .. }
+                if segment.len > 0 && !self.is_split =>
+            {
                 if let Some((_, conversation)) = self.conversations.get_mut(port) {
                     conversation.delivered(segment, *id);
                 }
@@ -175,9 +179,10 @@ impl Observer for Meter<'_> {
         }
     }
 
-    fn lost(&mut self, at: Time, cause: DropCause, _port: usize, packet: &[u8]) {
+    fn lost(&mut self, at: Time, cause: DropCause, port: usize, packet: &[u8]) {
         self.events += 1;
         let Some(seen) = self.read_packet(packet) else { return };
+        let is_known = !self.is_split || self.are_ends[port];
         let meter = &mut self.flows[seen.flow()];
         match seen.is_data() {
             true => {
@@ -187,10 +192,11 @@ impl Observer for Meter<'_> {
             false => meter.acks_lost += 1,
         }
         let offset = match &seen {
-            Packet::Tcp { port, way: Way::FromSender, segment, id, .. } if segment.len > 0 => self
-                .conversations
-                .get_mut(port)
-                .map_or(0, |(_, conversation)| conversation.lost(segment, *id)),
+            Packet::Tcp { port, way: Way::FromSender, segment, id, .. } if segment.len > 0 && is_known => {
+                self.conversations
+                    .get_mut(port)
+                    .map_or(0, |(_, conversation)| conversation.lost(segment, *id))
+            }
             _ => 0,
         };
         if let Some(recorder) = &mut self.recorder {

@@ -1,7 +1,7 @@
 //! `airtcpd filter attach`.
 
 use super::described;
-use airtcp_kernel::filter::{self, FilterError, Parameters};
+use airtcp_kernel::filter::{self, FilterError, Hooks, Parameters};
 use airtcp_live::say;
 use airtcp_wire::{Dur, human};
 
@@ -36,6 +36,10 @@ pub struct Options {
     /// Flows that are remembered at once, 16 to 1048576, some 256 bytes each [default: 16384]
     #[arg(long, value_name = "N")]
     max_flows: Option<u32>,
+
+    /// Hang the programs on the clsact qdisc, where `tc filter show` lists them, as on kernels without tcx (before 6.6)
+    #[arg(long)]
+    clsact: bool,
 }
 
 pub fn run(options: &Options) -> Result<(), FilterError> {
@@ -47,7 +51,8 @@ pub fn run(options: &Options) -> Result<(), FilterError> {
         idle: options.idle.unwrap_or(default.idle),
         max_flows: options.max_flows.unwrap_or(default.max_flows),
     };
-    let filter = filter::install(&options.interface, &parameters)?;
+    let hooks = if options.clsact { Hooks::Clsact } else { Hooks::Newest };
+    let filter = filter::install(&options.interface, &parameters, hooks)?;
     say!("attached to {}: {}", filter.interface(), described(&parameters));
     Ok(())
 }

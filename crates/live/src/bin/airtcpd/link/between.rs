@@ -2,7 +2,8 @@
 
 use super::Options;
 use super::emulation::{Emulation, be_punctual};
-use airtcp_live::emulate::{Framing, become_nobody, open_between, own_addresses};
+use airtcp_live::emulate::{Framing, open_between, own_addresses};
+use airtcp_live::rights::become_nobody;
 use airtcp_live::warn;
 use airtcp_sim::Scenario;
 use nix::sys::signal::{SigHandler, Signal, signal};
@@ -32,7 +33,7 @@ pub fn run(options: &Options, scenario: &Scenario, ends: [&str; 2]) -> anyhow::R
         );
     }
     be_punctual();
-    become_nobody()?;
+    become_nobody(&[])?;
     emulation.run(&mut devices, &stop)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -97,6 +97,7 @@ impl ReportTo {
             // Whoever listened may have gone, as a terminal has at SIGHUP.
             ReportTo::Stderr => io::stderr().write_all(report.to_string().as_bytes()).or(Ok(())),
             ReportTo::Json(mut file) => {
+                report.warnings().iter().for_each(|warning| warn!("airtcpd: {warning}"));
                 file.write_all((serde_json::to_string_pretty(report)? + "\n").as_bytes())
             }
         }

@@ -1,7 +1,6 @@
 //! `airtcpd proxy clean`.
 
-use airtcp_live::namespace::leftovers;
-use airtcp_live::say;
+use crate::clean;
 use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
@@ -18,12 +17,5 @@ of the proxy.";
 pub struct Options {}
 
 pub fn run(_options: &Options) -> anyhow::Result<ExitCode> {
-    let undone = leftovers::clean()?;
-    if undone.is_empty() {
-        say!("nothing was left");
-    }
-    for change in undone {
-        say!("undone: {change}");
-    }
-    Ok(ExitCode::SUCCESS)
+    clean::run()
 }

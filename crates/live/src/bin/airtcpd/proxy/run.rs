@@ -1,9 +1,10 @@
 //! `airtcpd proxy run`.
 
-use super::log;
 use crate::input::BadInput;
+use crate::log;
+use airtcp_live::daemon::{self, MetricsAddress};
 use airtcp_live::namespace::leftovers;
-use airtcp_live::proxy::{Config, Entrance, Limits, MetricsAddress, Side, Tuning, allow_files, daemon};
+use airtcp_live::proxy::{Config, Entrance, Limits, Service, Side, Tuning, allow_files};
 use airtcp_proto::scheme::Scheme;
 use airtcp_wire::Dur;
 use airtcp_wire::human::{self, Bytes};
@@ -29,7 +30,7 @@ what comes in for this host, let in what the proxy has marked, for example
 A connection has two ends again, and each is told what became of the other one: a FIN is handed on as a FIN, and the other
 way goes on; where one end resets, vanishes, or could never be reached, the other one gets a RST. A client is answered before
 its server is. With --wireless-stack own all TCP from IFACE for others passes by this process, IPv4 forwarding must be on there,
-net.ipv4.tcp_early_demux is 0 meanwhile, and nobody asks silent mobile hosts whether they are still there. Urgent data is handed on as if it were not urgent.
+and net.ipv4.tcp_early_demux is 0 meanwhile. Urgent data is handed on as if it were not urgent.
 
 SIGTERM, SIGINT or SIGHUP ends it: new connections pass by, those that are open may go on for --drain. A second signal ends
 it at once, with a RST to all.";
@@ -148,7 +149,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         "connecting": config.limits.connecting,
     });
     tracing::info!(wireless, wired = %config.wired, "{}", config.entrance);
-    daemon::run(&config, options.metrics.as_ref(), about)
+    daemon::run(&Service::new(config), options.metrics.as_ref(), about)
 }
 
 impl Options {

@@ -1,7 +1,6 @@
 //! `airtcpd proxy status`.
 
-use airtcp_live::{proxy, say};
-use serde_json::Value;
+use crate::status;
 use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
@@ -19,23 +18,5 @@ pub struct Options {
 }
 
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
-    let statuses = proxy::statuses()?;
-    if options.json {
-        say!("{:#}", Value::Array(statuses));
-    } else if statuses.is_empty() {
-        say!("no proxy runs");
-    } else {
-        statuses.iter().for_each(show);
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn show(status: &Value) {
-    say!("{} (process {})", status["proxy"].as_str().unwrap_or_default(), status["pid"]);
-    for side in ["wireless", "wired"] {
-        say!("  {side:<26}{}", status[side].as_str().unwrap_or_default());
-    }
-    for (name, value) in status["counters"].as_object().into_iter().flatten() {
-        say!("  {name:<26}{value}");
-    }
+    status::run("proxy", &["wireless", "wired"], "no proxy runs", options.json)
 }

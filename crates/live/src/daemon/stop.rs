@@ -1,11 +1,11 @@
-//! How a proxy is told to end.
+//! How a daemon is told to end.
 
 use signal_hook::low_level::pipe;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
-/// Where a proxy hears that it is to end: the first word lets connections drain, the second one cuts them.
+/// Where a daemon hears that it is to end: the first word lets connections drain, the second one cuts them.
 pub struct Stop {
     words: UnixStream,
     heard: usize,
@@ -67,7 +67,7 @@ impl AsFd for Stop {
 impl Stopper {
     /// Connections may go on for a while, new ones are not taken. Told again, those that are left are cut.
     pub fn stop(&self) {
-        // A proxy that is gone hears nothing.
+        // A daemon that is gone hears nothing.
         let _ = (&self.0).write_all(b".");
     }
 }

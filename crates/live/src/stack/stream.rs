@@ -1,43 +1,27 @@
 //! A connection together with the bytes that it speaks of.
 
-use crate::ring::Ring;
-use airtcp_proto::tcp::{Connection, Event, State, Stats, Transmit};
-use airtcp_wire::Time;
-use airtcp_wire::packet::{Endpoints, PacketError, TcpPacket, encode_tcp};
-use std::net::SocketAddr;
+use super::ring::Ring;
+use airtcp_proto::tcp::{Connection, Event, SenderView, State, Stats};
+use airtcp_wire::{Ecn, Segment, Time};
 
 /// One end of a TCP connection as an application sees it: bytes in, bytes out.
 pub struct Stream {
     connection: Connection,
-    local: SocketAddr,
-    /// From us to the peer; `None` until a SYN has come.
-    endpoints: Option<Endpoints>,
     outgoing: Ring,
     incoming: Ring,
     written: u64,
     read: u64,
-    payload: Vec<u8>,
 }
 
 impl Stream {
-    /// `peer` is `None` for a connection that listens. Capacities in bytes; `receive_capacity` is at least the
-    /// connection's receive window.
-    pub(crate) fn new(
-        connection: Connection,
-        local: SocketAddr,
-        peer: Option<SocketAddr>,
-        send_capacity: usize,
-        receive_capacity: usize,
-    ) -> Stream {
+    /// `capacity` in bytes, each way; it is at least the connection's receive window.
+    pub(super) fn new(connection: Connection, capacity: usize) -> Stream {
         Stream {
             connection,
-            local,
-            endpoints: peer.and_then(|peer| Endpoints::new(local, peer)),
-            outgoing: Ring::new(send_capacity),
-            incoming: Ring::new(receive_capacity),
+            outgoing: Ring::new(capacity),
+            incoming: Ring::new(capacity),
             written: 0,
             read: 0,
-            payload: Vec::new(),
         }
     }
 
@@ -53,6 +37,11 @@ impl Stream {
     /// Room in the send buffer in bytes.
     pub fn writable(&self) -> usize {
         self.outgoing.capacity() - (self.written - self.connection.acknowledged()) as usize
+    }
+
+    /// Is nothing under way, and nothing waiting?
+    pub(super) fn is_idle(&self) -> bool {
+        self.written == self.connection.acknowledged()
     }
 
     /// Bytes that [`read`](Stream::read) would give.
@@ -84,7 +73,7 @@ impl Stream {
         self.connection.abort();
     }
 
-    pub fn poll_event(&mut self) -> Option<Event> {
+    pub(super) fn poll_event(&mut self) -> Option<Event> {
         self.connection.poll_event()
     }
 
@@ -92,48 +81,35 @@ impl Stream {
         self.connection.state()
     }
 
+    pub fn sender_view(&self) -> SenderView {
+        self.connection.sender_view()
+    }
+
     pub fn stats(&self) -> &Stats {
         self.connection.stats()
     }
 
     /// Lets go of the bytes, when none will be read or written any more.
-    pub(crate) fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         (self.outgoing, self.incoming) = (Ring::new(1), Ring::new(1));
     }
 
-    pub(crate) fn connection(&mut self) -> &mut Connection {
+    pub(super) fn connection(&mut self) -> &mut Connection {
         &mut self.connection
     }
 
-    /// A packet that was read from `bytes` has arrived. Those of other connections are ignored.
-    pub(crate) fn handle_packet(&mut self, now: Time, packet: &TcpPacket, bytes: &[u8]) {
-        if !self.is_ours(packet) {
-            return;
-        }
-        let start = self.connection.payload_offset(&packet.segment);
-        self.connection.handle_segment(now, &packet.segment, packet.ecn);
+    pub(super) fn handle_segment(&mut self, now: Time, segment: &Segment, ecn: Ecn, payload: &[u8]) {
+        let start = self.connection.payload_offset(segment);
+        self.connection.handle_segment(now, segment, ecn);
         let (Some(start), accepted) = (start, self.connection.accepted()) else { return };
         if !accepted.is_empty() {
-            let payload = &bytes[packet.payload.clone()];
             let [from, to] = [accepted.start, accepted.end].map(|offset| (offset - start) as usize);
             self.incoming.put(accepted.start, &payload[from..to]);
         }
     }
 
-    /// Is it from the peer to us? A connection that listens takes whoever speaks to it as its peer, until a SYN has come.
-    fn is_ours(&mut self, packet: &TcpPacket) -> bool {
-        let from_peer = packet.endpoints.reversed();
-        if self.connection.state() == State::Listen && from_peer.source() == self.local {
-            self.endpoints = Some(from_peer);
-        }
-        self.endpoints == Some(from_peer)
-    }
-
-    /// Writes the packet that carries `transmit`, and answers its length in bytes.
-    pub(crate) fn encode(&mut self, transmit: &Transmit, buffer: &mut [u8]) -> Result<usize, PacketError> {
-        let endpoints = self.endpoints.expect("a connection without a peer sends nothing");
-        self.payload.resize(transmit.segment.len as usize, 0);
-        self.outgoing.get(transmit.offset, &mut self.payload);
-        encode_tcp(&endpoints, transmit.ecn, &transmit.segment, &self.payload, buffer)
+    /// Copies what was written at stream position `offset` and after it to fill `payload`.
+    pub(super) fn copy_payload(&self, offset: u64, payload: &mut [u8]) {
+        self.outgoing.get(offset, payload);
     }
 }

@@ -7,12 +7,14 @@
 mod layers;
 
 use airtcp_wire::checksum::Sum;
+use airtcp_wire::ethernet;
 use layers::{Layers, UDP_HEADER_LEN, put};
 
 /// Length in bytes of `struct virtio_net_hdr`.
 pub const DESCRIPTION_LEN: usize = 10;
 
 const NEEDS_CHECKSUM: u8 = 1;
+const HAS_GOOD_CHECKSUM: u8 = 2;
 const GSO_NONE: u8 = 0;
 const GSO_TCPV4: u8 = 1;
 const GSO_TCPV6: u8 = 4;
@@ -35,6 +37,8 @@ pub struct Offload {
     checksum: Option<(usize, usize)>,
     /// What to cut it into: the kind, and the longest payload in bytes.
     gso: Option<(u8, usize)>,
+    /// The kernel has found its checksum good.
+    is_good: bool,
 }
 
 /// How a frame leaves: in one piece or more. The frame itself is the caller's.
@@ -49,6 +53,17 @@ pub struct Pieces {
     finished: bool,
 }
 
+/// Some of a frame's packets in one.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    /// In bytes.
+    pub len: usize,
+    pub headers_len: usize,
+    pub offload: Offload,
+    /// What its packets have together, once they are cut, in bytes.
+    pub wire_len: usize,
+}
+
 impl Offload {
     /// Reads the kernel's description of a frame; fields are in the host's byte order.
     pub fn read(description: &[u8; DESCRIPTION_LEN]) -> Offload {
@@ -57,7 +72,49 @@ impl Offload {
         Offload {
             checksum: (description[0] & NEEDS_CHECKSUM != 0).then(|| (word(6), word(8))),
             gso: (kind != GSO_NONE).then(|| (kind, word(4))),
+            is_good: description[0] & HAS_GOOD_CHECKSUM != 0,
         }
+    }
+
+    /// Of a TCP packet that leaves its checksum to be done, and is to be cut into segments of at most `size` bytes of payload
+    /// if there is a size.
+    pub fn of_tcp(is_ipv4: bool, ip_header_len: usize, size: Option<usize>) -> Offload {
+        let kind = if is_ipv4 { GSO_TCPV4 } else { GSO_TCPV6 };
+        Offload {
+            checksum: Some((ip_header_len, TCP_CHECKSUM_AT)),
+            gso: size.map(|size| (kind, size)),
+            is_good: false,
+        }
+    }
+
+    /// The kernel's description, for a packet whose headers have this length.
+    pub fn write(&self, headers_len: usize) -> [u8; DESCRIPTION_LEN] {
+        let mut description = [0; DESCRIPTION_LEN];
+        let mut word = |at: usize, word: usize| {
+            description[at..at + 2].copy_from_slice(&(word as u16).to_ne_bytes());
+        };
+        if let Some((_, size)) = self.gso {
+            word(2, headers_len);
+            word(4, size);
+        }
+        let (start, at) = self.checksum.unwrap_or_default();
+        word(6, start);
+        word(8, at);
+        description[0] = if self.checksum.is_some() { NEEDS_CHECKSUM } else { 0 };
+        description[1] = self.gso.map_or(GSO_NONE, |(kind, _)| kind);
+        description
+    }
+
+    /// The kernel vouches for the checksum: it has found it good, or has not written one yet.
+    pub fn is_vouched_for(&self) -> bool {
+        self.is_good || self.checksum.is_some()
+    }
+
+    /// The longest payload in bytes of the TCP segments that it is made of, if they are several.
+    pub fn tcp_segment_len(&self) -> Option<usize> {
+        self.gso
+            .filter(|(kind, size)| matches!(*kind, GSO_TCPV4 | GSO_TCPV6) && *size > 0)
+            .map(|(_, size)| size)
     }
 
     /// The same for a frame into which bytes were put before the transport header.
@@ -68,8 +125,17 @@ impl Offload {
 }
 
 impl Pieces {
-    /// `None` for a frame whose description makes no sense, or of a kind that no host sends by itself.
+    /// Of an Ethernet frame. `None` if its description makes no sense, or is of a kind that no host sends by itself.
     pub fn of(frame: &[u8], offload: Offload) -> Option<Pieces> {
+        Pieces::behind(frame, ethernet::ip_at, offload)
+    }
+
+    /// Of an IP packet.
+    pub fn of_packet(packet: &[u8], offload: Offload) -> Option<Pieces> {
+        Pieces::behind(packet, |_| Some(0), offload)
+    }
+
+    fn behind(frame: &[u8], ip_at: impl FnOnce(&[u8]) -> Option<usize>, offload: Offload) -> Option<Pieces> {
         if let Some((start, at)) = offload.checksum
             && start + at + 2 > frame.len()
         {
@@ -77,7 +143,7 @@ impl Pieces {
         }
         let (layers, headers_len) = match offload.gso {
             None => (Layers::default(), frame.len()),
-            Some(gso) => headers(frame, offload.checksum?, gso)?,
+            Some(gso) => headers(frame, ip_at(frame)?, offload.checksum?, gso)?,
         };
         let fits = headers_len <= frame.len() && (offload.gso.is_none() || frame.len() > headers_len);
         fits.then_some(Pieces { offload, layers, headers_len, done: 0, finished: false })
@@ -86,6 +152,57 @@ impl Pieces {
     /// Nothing to hand out.
     pub fn none() -> Pieces {
         Pieces { finished: true, ..Pieces::default() }
+    }
+
+    /// All of a frame of this length, of which nothing has left, if it is no longer than `most` bytes once it is cut.
+    pub fn whole_within(&self, len: usize, most: usize) -> Option<Part> {
+        let payload = len - self.headers_len.min(len);
+        let size = self.offload.gso.map_or(payload, |(_, size)| size);
+        let packets = payload.div_ceil(size.max(1)).max(1);
+        let wire_len = packets * self.headers_len + payload;
+        let Pieces { headers_len, offload, .. } = *self;
+        let is_whole = !self.finished && self.done == 0 && (wire_len <= most || packets == 1);
+        is_whole.then_some(Part { len, headers_len, offload, wire_len })
+    }
+
+    /// Room in bytes that [`Pieces::next_part_into`] takes at most for a frame of this length.
+    pub fn longest_part(&self, len: usize, most: usize) -> usize {
+        let packet = self.headers_len + self.offload.gso.map_or(len, |(_, size)| size);
+        len.min(most.max(packet))
+    }
+
+    /// Writes as many of the packets that are left as one frame can hold of them within `most` bytes, headers included and
+    /// counted with each, but one at least. Its description is as before, so that it is cut later. Answers its length in bytes;
+    /// `None` when all have left.
+    pub fn next_part_into(&mut self, frame: &[u8], most: usize, out: &mut [u8]) -> Option<Part> {
+        if self.finished {
+            return None;
+        }
+        let payload = &frame[self.headers_len..];
+        let (kind, size) = self.offload.gso.unwrap_or((GSO_NONE, payload.len()));
+        let packets = (most / (self.headers_len + size).max(1)).max(1);
+        let piece = &payload[self.done..self.done.saturating_add(size * packets).min(payload.len())];
+        let len = self.headers_len + piece.len();
+        let part = out.get_mut(..len)?;
+        part[..self.headers_len].copy_from_slice(&frame[..self.headers_len]);
+        part[self.headers_len..].copy_from_slice(piece);
+        let is_last = self.done + piece.len() == payload.len();
+        let mut offload = self.offload;
+        if kind != GSO_NONE {
+            self.write_transport(kind, frame, part, is_last);
+            self.write_pseudo_sum(frame.len(), part);
+            self.layers.write(part, self.done / size);
+            offload.gso = (piece.len() > size).then_some((kind, size));
+        }
+        let packets = piece.len().div_ceil(size.max(1)).max(1);
+        self.done += piece.len();
+        self.finished = is_last;
+        Some(Part {
+            len,
+            headers_len: self.headers_len,
+            offload,
+            wire_len: packets * self.headers_len + piece.len(),
+        })
     }
 
     /// Writes the next packet of `frame` to `out`, and answers its length; `None` when all have left.
@@ -119,6 +236,15 @@ impl Pieces {
         Some(len)
     }
 
+    /// The checksum field of a part holds the sum of the pseudo header, which counts the part's own length.
+    fn write_pseudo_sum(&self, whole: usize, part: &mut [u8]) {
+        let Some((start, at)) = self.offload.checksum else { return };
+        let field = start + at..start + at + 2;
+        let [before, now] = [whole - start, part.len() - start].map(|len| len as u32);
+        let sum = Sum::of(&part[field]) + Sum::of(&(!before).to_be_bytes()) + Sum::of(&now.to_be_bytes());
+        put(part, start + at, (!sum.checksum()).into());
+    }
+
     /// What differs from packet to packet in the transport header, but for its checksum.
     fn write_transport(&self, kind: u8, frame: &[u8], packet: &mut [u8], is_last: bool) {
         let Some((start, _)) = self.offload.checksum else { return };
@@ -134,14 +260,19 @@ impl Pieces {
 }
 
 /// The headers of a frame that is to be cut, and their length in bytes; `None` unless its description fits them.
-fn headers(frame: &[u8], (start, at): (usize, usize), (kind, size): (u8, usize)) -> Option<(Layers, usize)> {
+fn headers(
+    frame: &[u8],
+    ip: usize,
+    (start, at): (usize, usize),
+    (kind, size): (u8, usize),
+) -> Option<(Layers, usize)> {
     let (checksum_at, transport_len) = match kind {
         GSO_TCPV4 | GSO_TCPV6 => (TCP_CHECKSUM_AT, usize::from(frame.get(start + 12)? >> 4) * 4),
         GSO_UDP => (UDP_CHECKSUM_AT, UDP_HEADER_LEN),
         _ => return None,
     };
     let is_sane = size > 0 && at == checksum_at && (kind == GSO_UDP || transport_len >= TCP_HEADER_LEN);
-    let layers = is_sane.then(|| Layers::of(frame, start, kind != GSO_UDP))??;
+    let layers = is_sane.then(|| Layers::of(frame, ip, start, kind != GSO_UDP))??;
     Some((layers, start + transport_len))
 }
 

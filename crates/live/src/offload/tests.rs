@@ -37,7 +37,7 @@ proptest! {
     ) {
         let (frame, start) = unfinished(v6, &payload, Flags::ACK | Flags::PSH | Flags::CWR);
         let kind = if v6 { GSO_TCPV6 } else { GSO_TCPV4 };
-        let offload = Offload { checksum: Some((start, 16)), gso: (!whole).then_some((kind, size)) };
+        let offload = Offload { checksum: Some((start, 16)), gso: (!whole).then_some((kind, size)), is_good: false };
         let mut pieces = Pieces::of(&frame, offload).unwrap();
         let (mut buffer, mut received) = (vec![0; 10_000], Vec::new());
         while let Some(len) = pieces.next_into(&frame, &mut buffer) {
@@ -50,6 +50,38 @@ proptest! {
             prop_assert_eq!(packet.segment.flags.contains(Flags::PSH), received.len() == payload.len());
         }
         prop_assert_eq!(received, payload);
+    }
+
+    /// In parts that others cut it becomes the packets that it becomes at once.
+    #[test]
+    fn parts_become_the_same_packets(
+        v6: bool,
+        payload in prop::collection::vec(any::<u8>(), 1..9000),
+        size in 1usize..3000,
+        most in 0usize..12_000,
+    ) {
+        let (frame, start) = unfinished(v6, &payload, Flags::ACK | Flags::PSH | Flags::CWR);
+        let (packet, start) = (&frame[ETHERNET..], start - ETHERNET);
+        let kind = if v6 { GSO_TCPV6 } else { GSO_TCPV4 };
+        let offload = Offload { checksum: Some((start, 16)), gso: Some((kind, size)), is_good: false };
+        let cut = |packet: &[u8], offload| {
+            let mut pieces = Pieces::of_packet(packet, offload).unwrap();
+            let mut out = vec![0; 10_000];
+            let mut packets = Vec::new();
+            while let Some(len) = pieces.next_into(packet, &mut out) {
+                packets.push(out[..len].to_vec());
+            }
+            packets
+        };
+        let mut parts = Pieces::of_packet(packet, offload).unwrap();
+        let (mut out, mut packets) = (vec![0; 10_000], Vec::new());
+        while let Some(part) = parts.next_part_into(packet, most, &mut out) {
+            let cut = cut(&out[..part.len], part.offload);
+            prop_assert_eq!(cut.iter().map(Vec::len).sum::<usize>(), part.wire_len);
+            prop_assert!(part.wire_len <= most || cut.len() == 1);
+            packets.extend(cut);
+        }
+        prop_assert_eq!(packets, cut(packet, offload));
     }
 
     #[test]
@@ -143,7 +175,7 @@ proptest! {
         let (frame, start) = unfinished(v6, &payload, Flags::ACK);
         let (frame, added) = tunnelled(tunnel, &frame);
         let kind = if v6 { GSO_TCPV6 } else { GSO_TCPV4 };
-        let offload = Offload { checksum: Some((start + added, 16)), gso: Some((kind, size)) };
+        let offload = Offload { checksum: Some((start + added, 16)), gso: Some((kind, size)), is_good: false };
         let mut pieces = Pieces::of(&frame, offload).unwrap();
         let (mut buffer, mut received) = (vec![0; 10_000], Vec::new());
         while let Some(len) = pieces.next_into(&frame, &mut buffer) {
@@ -174,7 +206,7 @@ proptest! {
             *field = byte;
         }
         let checksum = Some((if truthful { true_start } else { start }, at));
-        if let Some(mut pieces) = Pieces::of(&frame, Offload { checksum, gso: Some((kind, size)) }) {
+        if let Some(mut pieces) = Pieces::of(&frame, Offload { checksum, gso: Some((kind, size)), is_good: false }) {
             let mut buffer = vec![0; 400];
             prop_assert!((0..400).any(|_| pieces.next_into(&frame, &mut buffer).is_none()));
         }
@@ -184,7 +216,7 @@ proptest! {
 #[test]
 fn a_segment_that_claims_no_header_is_refused() {
     let (mut frame, start) = unfinished(false, &[0; 10], Flags::ACK);
-    let offload = Offload { checksum: Some((start, 16)), gso: Some((GSO_TCPV4, 1)) };
+    let offload = Offload { checksum: Some((start, 16)), gso: Some((GSO_TCPV4, 1)), is_good: false };
     assert!(Pieces::of(&frame, offload).is_some());
     frame[start + 12] = 0;
     assert!(Pieces::of(&frame, offload).is_none());

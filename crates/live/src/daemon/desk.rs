@@ -1,9 +1,9 @@
-//! Where a proxy tells how it is: to `airtcpd proxy status` at a UNIX socket, and to Prometheus where it is asked to.
+//! Where a daemon tells how it is: to `status` at a UNIX socket, and to Prometheus where it is asked to.
 
-use super::counters::Counters;
+use super::counters::Told;
 use crate::namespace::leftovers::{self, Change, Record};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::fmt;
 use std::fs::Permissions;
 use std::io::{self, Read, Write};
@@ -22,9 +22,6 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// A request comes in no more parts, each of which is no longer, in bytes.
 const REQUEST_PARTS: usize = 8;
 const PART_BYTES: usize = 512;
-
-/// What sockets that tell of a proxy are called.
-const PREFIX: &str = "proxy-";
 
 /// Where Prometheus may ask: on this host alone.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -74,13 +71,13 @@ pub struct DeskFiles {
 }
 
 impl Desk {
-    /// Opens them. Root alone may ask for the status.
+    /// Opens them, for a daemon of this name. Root alone may ask for the status.
     ///
     /// # Errors
     /// The kernel's, with the address or the path.
-    pub fn open(metrics: Option<&MetricsAddress>) -> io::Result<(Desk, DeskFiles)> {
+    pub fn open(daemon: &str, metrics: Option<&MetricsAddress>) -> io::Result<(Desk, DeskFiles)> {
         let mut records = Vec::new();
-        let path = Path::new(leftovers::FOLDER).join(format!("{PREFIX}{}.sock", process::id()));
+        let path = Path::new(leftovers::FOLDER).join(format!("{daemon}-{}.sock", process::id()));
         let mut doors = vec![Door::Status(bind(&path, &mut records)?)];
         if let Some(address) = metrics {
             let told =
@@ -102,7 +99,7 @@ impl Desk {
     ///
     /// # Errors
     /// The kernel's, of poll.
-    pub fn serve(&self, about: &Value, counters: &Counters) -> io::Result<()> {
+    pub fn serve(&self, about: &Value, counters: &dyn Told) -> io::Result<()> {
         loop {
             let mut doors: Vec<_> = self.0.iter().map(Door::as_poll).collect();
             poll(&mut doors, PollTimeout::NONE)?;
@@ -124,7 +121,7 @@ impl Door {
         PollFd::new(descriptor, PollFlags::POLLIN)
     }
 
-    fn answer(&self, about: &Value, counters: &Counters) -> io::Result<()> {
+    fn answer(&self, about: &Value, counters: &dyn Told) -> io::Result<()> {
         match self {
             Door::Status(listener) => {
                 let mut caller = listener.accept()?.0;
@@ -147,11 +144,11 @@ impl Door {
     }
 }
 
-/// What all proxies of this host tell of themselves.
+/// What all daemons of this name tell of themselves, on this host.
 ///
 /// # Errors
 /// Of the file system: without root, permission denied.
-pub fn statuses() -> io::Result<Vec<Value>> {
+pub fn statuses(daemon: &str) -> io::Result<Vec<Value>> {
     let folder = match fs::read_dir(leftovers::FOLDER) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         folder => folder?,
@@ -160,12 +157,19 @@ pub fn statuses() -> io::Result<Vec<Value>> {
     for file in folder {
         let file = file?;
         let name = file.file_name();
-        let is_proxy = name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(".sock"));
+        let is_one = name.to_str().is_some_and(|name| {
+            name.strip_prefix(daemon).is_some_and(|rest| rest.starts_with('-')) && name.ends_with(".sock")
+        });
         // One that is dead does not answer.
-        let Some(Ok(mut proxy)) = is_proxy.then(|| UnixStream::connect(file.path())) else { continue };
-        proxy.set_read_timeout(Some(PATIENCE))?;
+        let Some(Ok(mut told)) = is_one.then(|| UnixStream::connect(file.path())) else { continue };
+        told.set_read_timeout(Some(PATIENCE))?;
         let mut text = String::new();
-        proxy.read_to_string(&mut text)?;
+        match told.read_to_string(&mut text) {
+            // It has died before it could answer.
+            Ok(0) => continue,
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => continue,
+            read => read?,
+        };
         found.push(serde_json::from_str(&text)?);
     }
     Ok(found)
@@ -179,16 +183,14 @@ fn bind(path: &Path, records: &mut Vec<Record>) -> io::Result<UnixListener> {
     UnixListener::bind(path)
 }
 
-fn status(about: &Value, counters: &Counters) -> Value {
-    let counters: serde_json::Map<_, _> =
-        counters.all().map(|(name, _, value)| (name.to_owned(), json!(value))).collect();
+fn status(about: &Value, counters: &dyn Told) -> Value {
     let mut status = about.clone();
-    status["counters"] = Value::Object(counters);
+    status["counters"] = Value::Object(counters.values());
     status
 }
 
 /// Answers one request of HTTP/1, and no other on the same connection.
-fn expose(mut from: impl Read, mut to: impl Write, counters: &Counters) -> io::Result<()> {
+fn expose(mut from: impl Read, mut to: impl Write, counters: &dyn Told) -> io::Result<()> {
     let mut request = Vec::new();
     let mut part = [0; PART_BYTES];
     for _ in 0..REQUEST_PARTS {
@@ -207,7 +209,7 @@ fn is_whole(request: &[u8]) -> bool {
     request.windows(4).any(|end| end == b"\r\n\r\n")
 }
 
-fn answer(request: &[u8], counters: &Counters) -> String {
+fn answer(request: &[u8], counters: &dyn Told) -> String {
     let mut headers = [httparse::EMPTY_HEADER; 64];
     let mut parsed = httparse::Request::new(&mut headers);
     let (status, body) = match parsed.parse(request) {
@@ -228,6 +230,7 @@ fn answer(request: &[u8], counters: &Counters) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::proxy::Counters;
     use proptest::prelude::*;
 
     fn asked(request: &[u8]) -> String {

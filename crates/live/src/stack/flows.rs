@@ -25,6 +25,10 @@ impl Flows {
         self.flows.get_mut(key.place).filter(|(holder, _)| *holder == key).map(|(_, flow)| flow)
     }
 
+    pub fn len(&self) -> usize {
+        self.flows.len()
+    }
+
     pub fn find(&self, endpoints: &Endpoints) -> Option<FlowKey> {
         self.by_endpoints.get(endpoints).copied()
     }
@@ -60,7 +64,7 @@ impl Flows {
         let Some((_, flow)) = self.flows.get_mut(key.place).filter(|(holder, _)| *holder == key) else {
             return;
         };
-        let timer = flow.stream.connection().poll_timeout();
+        let timer = flow.poll_timeout();
         if timer != flow.timer {
             self.timers.remove(&(flow.timer, key));
             flow.timer = timer;
@@ -82,6 +86,7 @@ impl Flows {
 
 #[cfg(test)]
 mod tests {
+    use super::super::connections::Settings;
     use super::super::flow::Phase;
     use super::*;
     use airtcp_proto::tcp::{Connection, profile};
@@ -90,7 +95,15 @@ mod tests {
     fn flow(port: u16) -> Flow {
         let endpoints = Endpoints::new(([10, 0, 0, 1], port).into(), ([10, 0, 0, 2], 80).into()).unwrap();
         let connection = Connection::connect(&profile::linux(), Seq(1), 1, Time::ZERO).unwrap();
-        Flow::new(connection, endpoints, 1, Phase::Used)
+        let settings = Settings {
+            config: profile::linux(),
+            buffer: 1,
+            mtu: 1500,
+            ports: vec![],
+            half_open: 1,
+            keepalive: None,
+        };
+        Flow::new(connection, endpoints, &settings, Phase::Used)
     }
 
     #[test]

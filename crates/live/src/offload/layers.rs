@@ -37,11 +37,10 @@ enum Layer {
 pub struct Layers(Vec<Layer>);
 
 impl Layers {
-    /// From the outermost IP header to the transport header at `start`. `None` if it is not there, is neither TCP nor UDP
+    /// From the outermost IP header, at `ip`, to the transport header at `start`. `None` if it is not there, is neither TCP nor UDP
     /// as `is_tcp` has it, or is a fragment's.
-    pub fn of(frame: &[u8], start: usize, is_tcp: bool) -> Option<Layers> {
+    pub fn of(frame: &[u8], mut ip: usize, start: usize, is_tcp: bool) -> Option<Layers> {
         let mut layers = Layers::default();
-        let mut ip = ethernet::ip_at(frame)?;
         while layers.0.len() < MOST {
             let found = Found::read(frame.get(ip..)?).ok().filter(|found| !found.is_fragment)?;
             layers.0.push(if frame[ip] >> 4 == 4 { Layer::V4(ip) } else { Layer::V6(ip) });

@@ -1,0 +1,55 @@
+//! `airtcpd circuit receive`.
+
+use super::key;
+use crate::log;
+use airtcp_live::circuit::ReceivingService;
+use airtcp_live::daemon::{self, MetricsAddress};
+use airtcp_live::namespace::leftovers;
+use airtcp_proto::tcp::profile;
+use serde_json::json;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::{self, ExitCode};
+
+const EXAMPLES: &str = "\
+Examples:
+  airtcpd circuit receive --listen 0.0.0.0:4007 --key-file circuit.key
+  airtcpd circuit receive --listen [2001:db8::2]:4007 --key-file circuit.key --metrics 127.0.0.1:9464
+
+Run it on a router behind the lossy link. Data packets pass it by as they pass any router; what it answers are header packets.
+Whoever lacks the key hears nothing. A firewall has to let UDP to that port in, for example
+  nft insert rule inet filter input udp dport 4007 accept
+One of these serves one sending gateway.";
+
+/// Answer the header packets of a sending gateway, until a signal ends it
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Options {
+    /// The address and the UDP port to which the sending gateway sends
+    #[arg(long, value_name = "ADDRESS")]
+    listen: SocketAddr,
+
+    /// The file with the key, as `airtcpd circuit key` writes it
+    #[arg(long, value_name = "FILE")]
+    key_file: PathBuf,
+
+    /// Tell Prometheus: 127.0.0.1:PORT, [::1]:PORT, or the path of a UNIX socket
+    #[arg(long, value_name = "ADDRESS")]
+    metrics: Option<MetricsAddress>,
+
+    /// How to write what happens to stderr
+    #[arg(long, value_enum, default_value_t = log::Format::Text)]
+    log: log::Format,
+}
+
+pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
+    let key = key::read(&options.key_file)?;
+    leftovers::clean_up();
+    log::begin(options.log, false);
+    let circuit = format!("receives at {}", options.listen);
+    tracing::info!("{circuit}");
+    let about = json!({ "pid": process::id(), "circuit": circuit });
+    let service =
+        ReceivingService { listen: options.listen, tcp: profile::linux(), key, counters: Default::default() };
+    daemon::run(&service, options.metrics.as_ref(), about)
+}

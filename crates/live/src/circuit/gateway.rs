@@ -1,0 +1,198 @@
+//! The nodes on real packets: whoever drives them tells them the time.
+
+use super::intake::{Intake, Packet};
+use super::socket::Datagrams;
+use super::{Output, ReceivingNode, SendingNode};
+use crate::tun::PacketDevice;
+use airtcp_proto::queue::Item;
+use airtcp_wire::circuit::MAX_DATAGRAM;
+use airtcp_wire::{Dur, Ecn, Time};
+use slab::Slab;
+use std::io;
+use std::net::SocketAddr;
+
+/// Datagrams and packets at a wake-up, until others have their turn.
+const A_TURN: usize = 256;
+
+/// A long packet of the kernel's is cut into what leaves within this time, so that it is no burst (as Linux sizes its own).
+const BURST: Dur = Dur::from_millis(1);
+
+/// One byte more than is read, so that what is too long is seen.
+type Buffer = [u8; MAX_DATAGRAM + 1];
+
+/// A sending node, the device that data comes from and goes back to, and its socket.
+pub struct SendingGateway<D, S> {
+    pub node: SendingNode,
+    device: D,
+    socket: S,
+    peer: SocketAddr,
+    vmss: usize,
+    intake: Intake,
+    /// Packets in the node's hands.
+    held: Slab<Packet>,
+    /// The DSCP of the data that left last, which header packets have, too (§4.3: they take the same path).
+    dscp: u8,
+    pub counts: Counts,
+}
+
+/// What has gone through.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Counts {
+    pub data_packets: u64,
+    pub data_bytes: u64,
+    pub datagrams: u64,
+    /// Data packets that the kernel did not take.
+    pub lost: u64,
+}
+
+impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
+    pub fn new(
+        node: SendingNode,
+        vmss: usize,
+        device: D,
+        socket: S,
+        peer: SocketAddr,
+    ) -> SendingGateway<D, S> {
+        let (intake, held, counts) = (Intake::new(), Slab::new(), Counts::default());
+        SendingGateway { node, device, socket, peer, vmss, intake, held, dscp: 0, counts }
+    }
+
+    pub fn device(&self) -> &D {
+        &self.device
+    }
+
+    pub fn socket(&self) -> &S {
+        &self.socket
+    }
+
+    pub fn poll_timeout(&self) -> Time {
+        self.node.poll_timeout()
+    }
+
+    /// Takes in and sends what there is. Answers whether there may be more at once. `clock` is asked before each step, and
+    /// the machines are drained after each, as their contract has it.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn turn(&mut self, clock: &impl Fn() -> Time) -> io::Result<bool> {
+        let mut left = A_TURN;
+        if !self.drain(clock(), &mut left)? {
+            return Ok(true);
+        }
+        self.node.handle_timeout(clock());
+        let mut buffer: Buffer = [0; MAX_DATAGRAM + 1];
+        while self.drain(clock(), &mut left)? {
+            // Whose it is its tag tells: a host of several addresses answers from any.
+            let Some((len, _, ecn)) = self.socket.recv(&mut buffer)? else { return Ok(false) };
+            self.node.handle_datagram(clock(), &buffer[..len], ecn);
+        }
+        Ok(true)
+    }
+
+    /// Sends what there is, and counts it off what is left of the turn. Answers whether that was all.
+    fn drain(&mut self, now: Time, left: &mut usize) -> io::Result<bool> {
+        let is_all = self.send_all(now, left)?;
+        self.socket.flush();
+        Ok(is_all)
+    }
+
+    fn send_all(&mut self, now: Time, left: &mut usize) -> io::Result<bool> {
+        while *left > 0 {
+            let took = self.fill(now)?;
+            match self.node.poll_transmit(now) {
+                Some(output) => self.send(output),
+                None if took => {}
+                None => return Ok(true),
+            }
+            *left -= 1;
+        }
+        Ok(false)
+    }
+
+    /// The device is read only while there is room. Answers whether anything was taken.
+    fn fill(&mut self, now: Time) -> io::Result<bool> {
+        let mut took = false;
+        let most = self.node.bytes_in(BURST).map_or(self.vmss, |bytes| self.vmss.max(bytes as usize));
+        while self.node.room() > 0 {
+            let Some(packet) = self.intake.next(&mut self.device, most)? else { break };
+            let bytes = packet.wire_len;
+            let id = self.held.insert(packet) as u32;
+            self.node.handle_packet(now, Item { id, bytes, flow: 0, is_header: false, ecn: Ecn::NotEct });
+            took = true;
+        }
+        Ok(took)
+    }
+
+    /// What the kernel does not take is lost, as on any link.
+    fn send(&mut self, output: Output) {
+        match output {
+            Output::Data(item) => {
+                // Header packets stay in front of the data that comes after them.
+                self.socket.flush();
+                let packet = self.held.remove(item.id as usize);
+                self.counts.data_packets += 1;
+                self.counts.data_bytes += u64::from(packet.wire_len);
+                self.counts.lost += u64::from(packet.send(&mut self.device).is_err());
+                self.dscp = packet.dscp();
+                self.intake.take_back(packet);
+            }
+            Output::Datagram(datagram, ecn) => {
+                self.counts.datagrams += 1;
+                self.socket.send(self.peer, self.dscp << 2 | ecn as u8, datagram.as_slice());
+            }
+        }
+    }
+}
+
+/// A receiving node and its socket.
+pub struct ReceivingGateway<S> {
+    pub node: ReceivingNode,
+    socket: S,
+    pub replies: u64,
+}
+
+impl<S: Datagrams> ReceivingGateway<S> {
+    pub fn new(node: ReceivingNode, socket: S) -> ReceivingGateway<S> {
+        ReceivingGateway { node, socket, replies: 0 }
+    }
+
+    pub fn socket(&self) -> &S {
+        &self.socket
+    }
+
+    pub fn poll_timeout(&self) -> Time {
+        self.node.poll_timeout()
+    }
+
+    /// As [`SendingGateway::turn`].
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn turn(&mut self, clock: &impl Fn() -> Time) -> io::Result<bool> {
+        self.node.handle_timeout(clock());
+        let has_more = self.listen(clock())?;
+        self.socket.flush();
+        Ok(has_more)
+    }
+
+    fn listen(&mut self, now: Time) -> io::Result<bool> {
+        let mut buffer: Buffer = [0; MAX_DATAGRAM + 1];
+        self.answer(now);
+        for _ in 0..A_TURN {
+            let Some((len, from, ecn)) = self.socket.recv(&mut buffer)? else { return Ok(false) };
+            self.node.handle_datagram(now, from, &buffer[..len], ecn);
+            self.answer(now);
+        }
+        Ok(true)
+    }
+
+    fn answer(&mut self, now: Time) {
+        while let Some(reply) = self.node.poll_transmit(now) {
+            self.replies += 1;
+            self.socket.send(reply.to, reply.ecn as u8, reply.datagram.as_slice());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

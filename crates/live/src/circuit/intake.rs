@@ -1,0 +1,126 @@
+//! Data packets on their way from the device into the tunnel queue.
+
+use crate::offload::{Offload, Part, Pieces};
+use crate::tun::PacketDevice;
+use std::io;
+
+/// Longest packet in bytes that IP can carry.
+const MAX_PACKET: usize = 1 << 16;
+
+/// A packet that is at least so long has a buffer for the longest, which is used again.
+const LONG: usize = MAX_PACKET / 4;
+
+/// Buffers that are kept for packets to come.
+const MOST_SPARE: usize = 64;
+
+/// A data packet that waits: one, or several in one that somebody else cuts.
+pub struct Packet {
+    buffer: Vec<u8>,
+    len: usize,
+    headers_len: usize,
+    offload: Offload,
+    /// In bytes, once it is cut.
+    pub wire_len: u32,
+}
+
+impl Packet {
+    fn new(buffer: Vec<u8>, part: Part) -> Packet {
+        let Part { len, headers_len, offload, wire_len } = part;
+        Packet { buffer, len, headers_len, offload, wire_len: wire_len as u32 }
+    }
+
+    /// Six bits.
+    pub fn dscp(&self) -> u8 {
+        match self.buffer[..self.len] {
+            [version, class, ..] if version >> 4 == 6 => (version << 4 | class >> 4) >> 2,
+            [_, class, ..] => class >> 2,
+            _ => 0,
+        }
+    }
+
+    /// # Errors
+    /// The device's.
+    pub fn send(&self, device: &mut impl PacketDevice) -> io::Result<()> {
+        let bytes = &self.buffer[..self.len];
+        if device.has_offloads() {
+            device.send_offloaded(bytes, self.headers_len, self.offload)
+        } else {
+            device.send(bytes)
+        }
+    }
+}
+
+/// What was received last, as far as it has not left.
+pub struct Intake {
+    frame: Vec<u8>,
+    len: usize,
+    pieces: Pieces,
+    /// Buffers of packets that have left.
+    spare: Vec<Vec<u8>>,
+}
+
+impl Intake {
+    pub fn new() -> Intake {
+        Intake { frame: vec![0; MAX_PACKET], len: 0, pieces: Pieces::none(), spare: Vec::new() }
+    }
+
+    /// The next packet. One that is longer than `most` bytes is cut, if it can be.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn next(&mut self, device: &mut impl PacketDevice, most: usize) -> io::Result<Option<Packet>> {
+        loop {
+            if let Some(packet) = self.part(most) {
+                return Ok(Some(packet));
+            }
+            let Some(len) = device.recv(&mut self.frame)? else { return Ok(None) };
+            self.len = len;
+            let offload = device.offload();
+            if is_of_the_device(&self.frame[..len]) {
+                continue;
+            }
+            match Pieces::of_packet(&self.frame[..len], offload) {
+                Some(pieces) => self.pieces = pieces,
+                // The kernel knows what it means by that.
+                None => return Ok(Some(self.whole(Part { len, headers_len: 0, offload, wire_len: len }))),
+            }
+        }
+    }
+
+    fn part(&mut self, most: usize) -> Option<Packet> {
+        if let Some(part) = self.pieces.whole_within(self.len, most) {
+            return Some(self.whole(part));
+        }
+        let room = self.pieces.longest_part(self.len, most);
+        let mut buffer = if room < LONG { vec![0; room] } else { self.spare() };
+        let part = self.pieces.next_part_into(&self.frame[..self.len], most, &mut buffer)?;
+        Some(Packet::new(buffer, part))
+    }
+
+    fn whole(&mut self, part: Part) -> Packet {
+        self.pieces = Pieces::none();
+        if part.len < LONG {
+            return Packet::new(self.frame[..part.len].to_vec(), part);
+        }
+        let next = self.spare();
+        Packet::new(std::mem::replace(&mut self.frame, next), part)
+    }
+
+    /// A buffer for the longest packet.
+    fn spare(&mut self) -> Vec<u8> {
+        self.spare.pop().unwrap_or_else(|| vec![0; MAX_PACKET])
+    }
+
+    /// A packet has left.
+    pub fn take_back(&mut self, packet: Packet) {
+        if packet.buffer.len() == MAX_PACKET && self.spare.len() < MOST_SPARE {
+            self.spare.push(packet.buffer);
+        }
+    }
+}
+
+/// What the kernel says to neighbours on the device, such as that IPv6 is there, is for nobody.
+fn is_of_the_device(packet: &[u8]) -> bool {
+    let is_multicast = packet.get(24) == Some(&0xff);
+    packet.is_empty() || packet[0] >> 4 == 6 && is_multicast
+}

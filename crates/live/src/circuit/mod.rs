@@ -1,0 +1,42 @@
+//! TCP circuits between two gateways (S.-Y. Wang, H. T. Kung, *Use of TCP decoupling*; § are its sections): the machines of
+//! [`airtcp_proto::circuit`] with sessions of `docs/circuit-wire.md` around them.
+//!
+//! A [`SendingNode`] calls, and lets data packets go as its control TCPs allow; a [`ReceivingNode`] answers and never sees data.
+//! Both keep the contract of [`airtcp_proto::machine`].
+//!
+//! Around each is a gateway: its socket, and the device that data comes from and goes back to.
+//!
+//! A circuit that is not there holds nothing up: while nobody answers, data packets pass as if there were no gateway.
+
+mod counters;
+mod gateway;
+mod intake;
+mod receiving;
+mod sending;
+mod serve;
+mod service;
+mod session;
+mod socket;
+
+pub use counters::{ReceivingCounters, SendingCounters};
+pub use gateway::{ReceivingGateway, SendingGateway};
+pub use receiving::{ReceivingNode, Reply};
+pub use sending::{Output, SendingNode};
+pub use serve::serve;
+pub use service::{NAME, ReceivingService, SendingService};
+pub use socket::{Datagrams, Socket};
+
+use airtcp_wire::Dur;
+
+/// Data passes the receiving gateway unseen, so nobody counts it.
+const COUNTS_DATA: bool = false;
+
+/// How often a sender says HELLO or PING until it is answered, and after which silence it says PING.
+const REPEAT: Dur = Dur::from_secs(1);
+const IDLE: Dur = Dur::from_secs(5);
+
+/// How long a sender waits for an answer until it takes the receiver for dead.
+const PATIENCE: Dur = Dur::from_secs(3);
+
+#[cfg(test)]
+mod tests;

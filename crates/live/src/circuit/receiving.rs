@@ -1,0 +1,208 @@
+//! The receiving node: it answers a sending one, whoever has the key. Data packets pass it by (§4.6).
+
+use super::COUNTS_DATA;
+use super::session::{Heard, Reader, Writer};
+use airtcp_proto::Stream as Chance;
+use airtcp_proto::cc::RegistryError;
+use airtcp_proto::circuit::{Config, Receiver};
+use airtcp_proto::tcp::TcpConfig;
+use airtcp_wire::circuit::{Datagram, Hello, Key, Kind, Nonce, Terms, Welcome};
+use airtcp_wire::ip::IPV4_HEADER_LEN;
+use airtcp_wire::{Bytes, Dur, Ecn, Time, tcp};
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+/// Sessions that may begin: whoever records HELLOs and sends them again takes the place of none that is younger than these.
+const MOST_OFFERS: usize = 4;
+
+/// The same HELLO is not answered more often.
+const ANSWER: Dur = Dur::from_millis(100);
+
+/// What leaves the node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reply {
+    pub to: SocketAddr,
+    pub datagram: Datagram,
+    pub ecn: Ecn,
+}
+
+pub struct ReceivingNode {
+    tcp: TcpConfig,
+    key: Key,
+    chance: Chance,
+    /// Sessions that begin with the first word under their key.
+    offers: VecDeque<Offer>,
+    session: Option<Session>,
+    /// To be sent beside what the receivers of the control TCPs have.
+    replies: VecDeque<Reply>,
+    /// Sessions that there have been.
+    pub sessions: u64,
+    /// Datagrams that were not believed.
+    pub refused: u64,
+    pub header_packets: u64,
+}
+
+struct Offer {
+    caller: Nonce,
+    welcome: Welcome,
+    /// It may be answered again then.
+    next: Time,
+    session: Session,
+}
+
+struct Session {
+    caller: Nonce,
+    receiver: Receiver,
+    writer: Writer,
+    reader: Reader,
+    peer: SocketAddr,
+}
+
+impl ReceivingNode {
+    /// `chance` gives nonces and initial sequence numbers.
+    pub fn new(tcp: TcpConfig, key: Key, chance: Chance) -> ReceivingNode {
+        ReceivingNode {
+            tcp,
+            key,
+            chance,
+            offers: VecDeque::new(),
+            session: None,
+            replies: VecDeque::new(),
+            sessions: 0,
+            refused: 0,
+            header_packets: 0,
+        }
+    }
+
+    /// Something has come to the node's port.
+    pub fn handle_datagram(&mut self, now: Time, from: SocketAddr, datagram: &[u8], ecn: Ecn) {
+        let is_believed = match Kind::of(datagram) {
+            Some((Kind::Hello, _)) => self.handle_hello(now, from, datagram),
+            Some(_) => self.handle_word(now, from, datagram, ecn),
+            None => false,
+        };
+        self.refused += u64::from(!is_believed);
+    }
+
+    pub fn handle_timeout(&mut self, now: Time) {
+        if let Some(session) = &mut self.session {
+            session.receiver.handle_timeout(now);
+        }
+    }
+
+    pub fn poll_timeout(&self) -> Time {
+        self.session.as_ref().map_or(Time::NEVER, |session| session.receiver.poll_timeout())
+    }
+
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Reply> {
+        if let Some(reply) = self.replies.pop_front() {
+            return Some(reply);
+        }
+        self.session.as_mut()?.poll_transmit(now)
+    }
+
+    /// Sessions that may begin.
+    pub fn offers(&self) -> usize {
+        self.offers.len()
+    }
+
+    fn handle_hello(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> bool {
+        let Ok(hello) = Hello::decode(datagram, &self.key) else { return false };
+        if self.session.as_ref().is_some_and(|session| session.caller == hello.nonce) {
+            return false;
+        }
+        let known = self.offers.iter().position(|offer| offer.caller == hello.nonce);
+        let index = match known {
+            Some(index) => index,
+            None => match self.offer(now, from, &hello) {
+                Ok(offer) => {
+                    if self.offers.len() == MOST_OFFERS {
+                        self.offers.pop_front();
+                    }
+                    self.offers.push_back(offer);
+                    self.offers.len() - 1
+                }
+                Err(_) => return false,
+            },
+        };
+        let offer = &mut self.offers[index];
+        if offer.next <= now {
+            offer.next = now + ANSWER;
+            let datagram = offer.welcome.encode(&hello.nonce, &self.key);
+            self.replies.push_back(Reply { to: from, datagram, ecn: Ecn::NotEct });
+        }
+        true
+    }
+
+    fn offer(&mut self, now: Time, from: SocketAddr, hello: &Hello) -> Result<Offer, RegistryError> {
+        let mut nonce = Nonce::default();
+        let (first, second) = nonce.split_at_mut(8);
+        first.copy_from_slice(&self.chance.u64().to_be_bytes());
+        second.copy_from_slice(&self.chance.u64().to_be_bytes());
+        let key = self.key.session(&hello.nonce, &nonce);
+        let session = Session {
+            caller: hello.nonce,
+            receiver: Receiver::new(&config(hello.terms), &self.tcp, &mut self.chance)?,
+            writer: Writer::new(&key, hello.terms),
+            reader: Reader::new(&key, hello.terms),
+            peer: from,
+        };
+        Ok(Offer { caller: hello.nonce, welcome: Welcome { nonce }, next: now, session })
+    }
+
+    /// Of the session, or the first of one that begins with it.
+    fn handle_word(&mut self, now: Time, from: SocketAddr, datagram: &[u8], ecn: Ecn) -> bool {
+        let mut heard = self.session.as_mut().and_then(|session| session.read(datagram));
+        if heard.is_none() {
+            let found = self
+                .offers
+                .iter_mut()
+                .enumerate()
+                .find_map(|(index, offer)| Some((index, offer.session.read(datagram)?)));
+            let Some((index, first)) = found else { return false };
+            self.session = self.offers.remove(index).map(|offer| offer.session);
+            self.sessions += 1;
+            heard = Some(first);
+        }
+        let (Some(session), Some(heard)) = (&mut self.session, heard) else { return false };
+        if heard.is_newest {
+            session.peer = from;
+        }
+        match heard.segment {
+            Some((control, segment)) => {
+                self.header_packets += u64::from(segment.len > 0);
+                let bytes = IPV4_HEADER_LEN + tcp::header_len(&segment);
+                session.receiver.handle_segment(now, control, &segment, ecn, bytes as u32);
+            }
+            None => {
+                let datagram = session.writer.keepalive(Kind::Pong);
+                self.replies.push_back(Reply { to: session.peer, datagram, ecn: Ecn::NotEct });
+            }
+        }
+        true
+    }
+}
+
+impl Session {
+    fn read(&mut self, datagram: &[u8]) -> Option<Heard> {
+        self.reader.read(datagram, &[Kind::Header, Kind::Compressed, Kind::Ping]).ok()
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<Reply> {
+        let reply = self.receiver.poll_transmit(now)?;
+        let segment = reply.transmit.segment;
+        self.reader.expect_ack(reply.control, segment.seq.at(segment.seq_len().into()));
+        let datagram = self.writer.ack(reply.control, segment);
+        Some(Reply { to: self.peer, datagram, ecn: reply.transmit.ecn })
+    }
+}
+
+/// What the receiving machine has to know. Packets are whole when they come to it.
+fn config(terms: Terms) -> Config {
+    Config {
+        vmss: Bytes(terms.vmss.into()),
+        controls: terms.controls,
+        loss_reports: COUNTS_DATA,
+        ..Config::default()
+    }
+}

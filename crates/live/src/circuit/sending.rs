@@ -1,0 +1,267 @@
+//! The sending node: it calls the receiving one, and lets data go as the control TCPs allow.
+
+use super::session::{Reader, Writer};
+use super::{COUNTS_DATA, IDLE, PATIENCE, REPEAT};
+use airtcp_proto::Stream as Chance;
+use airtcp_proto::cc::RegistryError;
+use airtcp_proto::circuit::{self, Compression, Config, Sender};
+use airtcp_proto::queue::Item;
+use airtcp_proto::tcp::{Connection, TcpConfig};
+use airtcp_wire::circuit::{Datagram, Hello, Key, Kind, Nonce, Terms, Welcome};
+use airtcp_wire::{Dur, Ecn, Flags, Segment, Time};
+use std::collections::VecDeque;
+
+/// What leaves the node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Output {
+    /// A data packet, as it came.
+    Data(Item),
+    /// To the receiving node.
+    Datagram(Datagram, Ecn),
+}
+
+pub struct SendingNode {
+    config: Config,
+    tcp: TcpConfig,
+    key: Key,
+    chance: Chance,
+    phase: Phase,
+    /// Data packets that leave at once, as there is no circuit, or was none when they came.
+    passing: VecDeque<Item>,
+    /// Those that the circuit holds, which came later.
+    waiting: VecDeque<Item>,
+    /// Nothing else controls what sends the data: it waits for the circuit.
+    needs_circuit: bool,
+    /// Sessions that there have been.
+    pub sessions: u64,
+    /// Datagrams that were not believed.
+    pub refused: u64,
+}
+
+enum Phase {
+    Calling { nonce: Nonce, next: Time },
+    Open(Box<Open>),
+}
+
+struct Open {
+    sender: Sender,
+    writer: Writer,
+    reader: Reader,
+    /// When to ask whether the receiver is there.
+    ping: Time,
+    /// Since when an answer is due.
+    awaits: Option<Time>,
+}
+
+impl SendingNode {
+    /// `chance` gives nonces, initial sequence numbers and controllers' seeds.
+    ///
+    /// # Errors
+    /// The congestion control or one of its parameters is unknown.
+    pub fn new(
+        config: Config,
+        tcp: TcpConfig,
+        key: Key,
+        mut chance: Chance,
+        now: Time,
+    ) -> Result<SendingNode, RegistryError> {
+        let config = Config { loss_reports: COUNTS_DATA, ..config };
+        Sender::new(&config, &tcp, &mut chance, now)?;
+        let phase = call(&mut chance, now);
+        let (passing, waiting) = (VecDeque::new(), VecDeque::new());
+        let needs_circuit = false;
+        Ok(SendingNode {
+            config,
+            tcp,
+            key,
+            chance,
+            phase,
+            passing,
+            waiting,
+            needs_circuit,
+            sessions: 0,
+            refused: 0,
+        })
+    }
+
+    /// The data comes from data TCPs, which control nothing: without a circuit, it waits.
+    #[must_use]
+    pub fn for_data_tcps(mut self) -> SendingNode {
+        self.needs_circuit = true;
+        self
+    }
+
+    /// A data packet, when there is [room](SendingNode::room).
+    pub fn handle_packet(&mut self, now: Time, item: Item) {
+        let is_held = match &mut self.phase {
+            Phase::Open(open) => open.sender.handle_packet(now, item),
+            Phase::Calling { .. } => false,
+        };
+        let queue = if is_held { &mut self.waiting } else { &mut self.passing };
+        queue.push_back(item);
+    }
+
+    /// Something has come to the node's port.
+    pub fn handle_datagram(&mut self, now: Time, datagram: &[u8], ecn: Ecn) {
+        let is_believed = match &mut self.phase {
+            Phase::Open(open) => open.handle_datagram(now, datagram, ecn),
+            Phase::Calling { nonce, .. } => match Welcome::decode(datagram, nonce, &self.key) {
+                Ok(welcome) => {
+                    let nonce = *nonce;
+                    self.open(now, &nonce, &welcome)
+                }
+                Err(_) => false,
+            },
+        };
+        self.refused += u64::from(!is_believed);
+    }
+
+    pub fn handle_timeout(&mut self, now: Time) {
+        let Phase::Open(open) = &mut self.phase else { return };
+        open.sender.handle_timeout(now);
+        if open.dies_at() <= now {
+            self.phase = call(&mut self.chance, now);
+            self.passing.append(&mut self.waiting);
+        }
+    }
+
+    pub fn poll_timeout(&self) -> Time {
+        match &self.phase {
+            Phase::Calling { next, .. } => *next,
+            Phase::Open(open) => open.sender.poll_timeout().min(open.ping).min(open.dies_at()),
+        }
+    }
+
+    /// The next packet to send now, if any.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Output> {
+        if let Some(item) = self.passing.pop_front() {
+            return Some(Output::Data(item));
+        }
+        match &mut self.phase {
+            Phase::Calling { nonce, next } if *next <= now => {
+                *next = now + REPEAT;
+                let hello = Hello { nonce: *nonce, terms: terms(&self.config) };
+                Some(Output::Datagram(hello.encode(&self.key), Ecn::NotEct))
+            }
+            Phase::Calling { .. } => None,
+            Phase::Open(open) => {
+                let output = open.poll_transmit(now);
+                if let Some(Output::Data(_)) = output {
+                    self.waiting.pop_front();
+                }
+                output
+            }
+        }
+    }
+
+    /// Data packets that still find room.
+    pub fn room(&self) -> u32 {
+        match &self.phase {
+            Phase::Calling { .. } if self.needs_circuit => 0,
+            Phase::Calling { .. } => self.config.tunnel_queue.saturating_sub(self.passing.len() as u32),
+            Phase::Open(open) => open.sender.room(),
+        }
+    }
+
+    /// Data packets that the node holds.
+    pub fn waiting(&self) -> usize {
+        self.passing.len() + self.waiting.len()
+    }
+
+    /// It calls no more, and what it holds passes.
+    pub fn hang_up(&mut self) {
+        self.phase = Phase::Calling { nonce: Nonce::default(), next: Time::NEVER };
+        self.passing.append(&mut self.waiting);
+    }
+
+    /// Is there a session?
+    pub fn is_open(&self) -> bool {
+        matches!(self.phase, Phase::Open(_))
+    }
+
+    /// The control TCPs, while there is a session.
+    pub fn controls(&self) -> impl Iterator<Item = &Connection> {
+        let open = if let Phase::Open(open) = &self.phase { Some(open) } else { None };
+        open.into_iter().flat_map(|open| open.sender.controls())
+    }
+
+    /// Bytes of data that the control TCPs let go in this time; `None` before they know their RTT.
+    pub fn bytes_in(&self, time: Dur) -> Option<u64> {
+        let views = self.controls().map(|control| control.sender_view());
+        let (cwnd, srtt) = views.fold((0, 0), |(cwnd, srtt), view| (cwnd + view.cwnd, view.srtt.0.max(srtt)));
+        (srtt > 0).then(|| (u128::from(cwnd) * u128::from(time.0) / u128::from(srtt)) as u64)
+    }
+
+    fn open(&mut self, now: Time, nonce: &Nonce, welcome: &Welcome) -> bool {
+        let session = self.key.session(nonce, &welcome.nonce);
+        let terms = terms(&self.config);
+        let Ok(mut sender) = Sender::new(&self.config, &self.tcp, &mut self.chance, now) else {
+            return false;
+        };
+        for item in &self.waiting {
+            sender.handle_packet(now, *item);
+        }
+        let (writer, reader) = (Writer::new(&session, terms), Reader::new(&session, terms));
+        self.phase = Phase::Open(Box::new(Open { sender, writer, reader, ping: now + IDLE, awaits: None }));
+        self.sessions += 1;
+        true
+    }
+}
+
+impl Open {
+    fn handle_datagram(&mut self, now: Time, datagram: &[u8], ecn: Ecn) -> bool {
+        let Ok(heard) = self.reader.read(datagram, &[Kind::Ack, Kind::Pong]) else { return false };
+        if let Some((control, segment)) = heard.segment {
+            self.sender.handle_segment(now, control, &segment, ecn);
+        }
+        self.ping = now + IDLE;
+        let is_outstanding = self.sender.controls().any(|control| control.sender_view().in_flight > 0);
+        self.awaits = is_outstanding.then_some(now);
+        true
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<Output> {
+        if self.ping <= now {
+            self.ping = now + REPEAT;
+            self.awaits.get_or_insert(now);
+            return Some(Output::Datagram(self.writer.keepalive(Kind::Ping), Ecn::NotEct));
+        }
+        Some(match self.sender.poll_transmit(now)? {
+            circuit::Output::Data(item) => Output::Data(item),
+            circuit::Output::Header { control, transmit, .. } => {
+                if has_answer(&transmit.segment) {
+                    self.awaits.get_or_insert(now);
+                }
+                Output::Datagram(self.writer.header(control, transmit.segment), transmit.ecn)
+            }
+        })
+    }
+
+    fn dies_at(&self) -> Time {
+        self.awaits.map_or(Time::NEVER, |since| since + PATIENCE)
+    }
+}
+
+fn has_answer(segment: &Segment) -> bool {
+    segment.len > 0 || segment.flags.contains(Flags::SYN)
+}
+
+fn call(chance: &mut Chance, now: Time) -> Phase {
+    let mut nonce = Nonce::default();
+    let (first, second) = nonce.split_at_mut(8);
+    first.copy_from_slice(&chance.u64().to_be_bytes());
+    second.copy_from_slice(&chance.u64().to_be_bytes());
+    Phase::Calling { nonce, next: now }
+}
+
+fn terms(config: &Config) -> Terms {
+    Terms {
+        vmss: config.vmss.0 as u16,
+        controls: config.controls,
+        guesses: match config.compression {
+            Compression::None => None,
+            Compression::Rfc1144 => Some(0),
+            Compression::Twice => Some(2),
+        },
+    }
+}

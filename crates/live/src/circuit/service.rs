@@ -1,0 +1,171 @@
+//! The ends of a circuit as daemons.
+
+use super::counters::{ReceivingCounters, SendingCounters};
+use super::gateway::{ReceivingGateway, SendingGateway};
+use super::serve::serve;
+use super::socket::Socket;
+use super::{ReceivingNode, SendingNode};
+use crate::daemon::{Service, Stop, Told};
+use crate::emulate::{Clock, Prefix};
+use crate::namespace::detour::{Detour, PASS_MARK};
+use crate::namespace::leftovers::{Change, Record};
+use crate::namespace::{link_mtu, sysctl};
+use crate::stack::random;
+use crate::tun::{DUMMY, OffloadTun};
+use airtcp_proto::circuit::Config;
+use airtcp_proto::tcp::TcpConfig;
+use airtcp_proto::{Stream as Chance, Streams};
+use airtcp_wire::circuit::Key;
+use caps::Capability;
+use nix::ifaddrs::getifaddrs;
+use nix::sys::socket::{setsockopt, sockopt};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::sync::Arc;
+
+/// The daemons' name.
+pub const NAME: &str = "circuit";
+
+/// The sending gateway.
+pub struct SendingService {
+    /// The receiving one.
+    pub to: SocketAddr,
+    /// Packets for these go through the circuit.
+    pub prefixes: Vec<Prefix>,
+    pub device: String,
+    /// Packets that may wait for room in the tunnel queue.
+    pub queue: u32,
+    pub circuit: Config,
+    pub tcp: TcpConfig,
+    pub key: Key,
+    pub counters: Arc<SendingCounters>,
+}
+
+/// The receiving gateway.
+pub struct ReceivingService {
+    pub listen: SocketAddr,
+    pub tcp: TcpConfig,
+    pub key: Key,
+    pub counters: Arc<ReceivingCounters>,
+}
+
+/// What the sending worker serves with.
+pub struct SendingDoors {
+    device: OffloadTun,
+    socket: Socket,
+    chance: Chance,
+}
+
+/// What leads packets into the device. It lasts as long as this value.
+pub struct SendingRules {
+    _detour: Record,
+    _reverse_path: Option<Record>,
+}
+
+impl Service for SendingService {
+    const NAME: &'static str = NAME;
+    type Doors = SendingDoors;
+    type Rules = SendingRules;
+
+    fn set_up(&self) -> anyhow::Result<(SendingDoors, SendingRules)> {
+        let (local, link) = way_to(self.to)?;
+        let any =
+            if local.is_ipv4() { IpAddr::V4(Ipv4Addr::UNSPECIFIED) } else { Ipv6Addr::UNSPECIFIED.into() };
+        let socket = bind(SocketAddr::new(any, 0))?;
+        let device = OffloadTun::open(&self.device, DUMMY, 32, link_mtu(&link)?)?;
+        device.limit_queue(self.queue)?;
+        // What comes out of it has addresses of others, or this host's own.
+        for (name, value) in [("rp_filter", "2"), ("accept_local", "1"), ("forwarding", "1")] {
+            sysctl::set(&format!("net.ipv4.conf.{}.{name}", self.device), value)?;
+        }
+        let reverse_path = loosen(&link)?;
+        let detour = Detour::new(&self.device, &self.prefixes)?;
+        let record = Record::of(Change::Detour(detour.clone()))?;
+        detour.add(local)?;
+        let doors = SendingDoors { device, socket, chance: chance()? };
+        Ok((doors, SendingRules { _detour: record, _reverse_path: reverse_path }))
+    }
+
+    fn rights(&self) -> io::Result<Vec<Capability>> {
+        Ok(vec![])
+    }
+
+    fn told(&self) -> Arc<dyn Told> {
+        Arc::clone(&self.counters) as Arc<dyn Told>
+    }
+
+    fn serve(&self, doors: SendingDoors, stop: Stop) -> io::Result<()> {
+        let clock = Clock::start();
+        let SendingDoors { device, socket, chance } = doors;
+        let (config, tcp, key) = (self.circuit.clone(), self.tcp.clone(), self.key.clone());
+        let vmss = config.vmss.0 as usize;
+        let node = SendingNode::new(config, tcp, key, chance, clock.now()).map_err(io::Error::other)?;
+        let mut gateway = SendingGateway::new(node, vmss, device, socket, self.to);
+        serve(&mut gateway, &clock, stop, &self.counters)
+    }
+}
+
+impl Service for ReceivingService {
+    const NAME: &'static str = NAME;
+    type Doors = (Socket, Chance);
+    type Rules = ();
+
+    fn set_up(&self) -> anyhow::Result<((Socket, Chance), ())> {
+        Ok(((bind(self.listen)?, chance()?), ()))
+    }
+
+    fn rights(&self) -> io::Result<Vec<Capability>> {
+        Ok(vec![])
+    }
+
+    fn told(&self) -> Arc<dyn Told> {
+        Arc::clone(&self.counters) as Arc<dyn Told>
+    }
+
+    fn serve(&self, (socket, chance): (Socket, Chance), stop: Stop) -> io::Result<()> {
+        let clock = Clock::start();
+        let node = ReceivingNode::new(self.tcp.clone(), self.key.clone(), chance);
+        serve(&mut ReceivingGateway::new(node, socket), &clock, stop, &self.counters)
+    }
+}
+
+fn chance() -> io::Result<Chance> {
+    Ok(Streams::new(u64::from_ne_bytes(random()?)).stream("circuit"))
+}
+
+/// A socket whose datagrams no circuit takes for data.
+fn bind(at: SocketAddr) -> io::Result<Socket> {
+    let told = |error: io::Error| io::Error::new(error.kind(), format!("{at}: {error}"));
+    let socket = Socket::bind(at).map_err(told)?;
+    setsockopt(&socket, sockopt::Mark, &PASS_MARK)?;
+    Ok(socket)
+}
+
+/// This host's address on the way there, and the interface that has it.
+fn way_to(peer: SocketAddr) -> io::Result<(IpAddr, String)> {
+    let any = if peer.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
+    let socket = UdpSocket::bind(any)?;
+    let told = |error: io::Error| io::Error::new(error.kind(), format!("no way to {peer}: {error}"));
+    setsockopt(&socket, sockopt::Mark, &PASS_MARK)?;
+    socket.connect(peer).map_err(told)?;
+    let local = socket.local_addr()?.ip();
+    let interface = getifaddrs()?.find(|found| {
+        let v4 =
+            found.address.as_ref().and_then(|address| address.as_sockaddr_in()).map(|at| IpAddr::V4(at.ip()));
+        let v6 = found
+            .address
+            .as_ref()
+            .and_then(|address| address.as_sockaddr_in6())
+            .map(|at| IpAddr::V6(at.ip()));
+        v4.or(v6) == Some(local)
+    });
+    let interface = interface.ok_or_else(|| io::Error::other(format!("no interface has {local}")))?;
+    Ok((local, interface.interface_name))
+}
+
+/// What comes from the prefixes comes by this link, and goes there by the device: strictly looked at, that is wrong.
+fn loosen(link: &str) -> io::Result<Option<Record>> {
+    let name = |whose: &str| format!("net.ipv4.conf.{}.rp_filter", whose.replace('.', "/"));
+    let is_strict = sysctl::get(&name("all"))?.max(sysctl::get(&name(link))?) == "1";
+    if is_strict { Record::of_sysctl(&name(link), "2") } else { Ok(None) }
+}

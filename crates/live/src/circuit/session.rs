@@ -1,0 +1,188 @@
+//! A session: what is written and read under its key.
+
+use airtcp_wire::circuit::{
+    CircuitError, Datagram, Header, Kind, SessionKey, Terms, compress, decode, decode_keepalive, decompress,
+    encode, encode_keepalive,
+};
+use airtcp_wire::{Segment, Seq};
+
+/// Numbers below the highest that are still told apart.
+const WINDOW: u64 = 64;
+
+/// What this end says.
+pub struct Writer {
+    key: SessionKey,
+    next: u64,
+    compresses: bool,
+    /// The header packet that each control TCP has sent last.
+    last: Vec<Option<Segment>>,
+}
+
+impl Writer {
+    pub fn new(key: &SessionKey, terms: Terms) -> Writer {
+        let last = vec![None; usize::from(terms.controls)];
+        Writer { key: key.clone(), next: 0, compresses: terms.guesses.is_some(), last }
+    }
+
+    /// A header packet, or what else the sender's end of a control TCP says.
+    pub fn header(&mut self, control: u16, segment: Segment) -> Datagram {
+        let header = self.number(Kind::Header, control, segment);
+        let is_successor = segment.len > 0
+            && self.last[usize::from(control)]
+                .replace(segment)
+                .is_some_and(|last| is_successor(&last, &segment));
+        if self.compresses && is_successor {
+            compress(&header, &self.key)
+        } else {
+            encode(&header, &self.key)
+        }
+    }
+
+    pub fn ack(&mut self, control: u16, segment: Segment) -> Datagram {
+        encode(&self.number(Kind::Ack, control, segment), &self.key)
+    }
+
+    pub fn keepalive(&mut self, kind: Kind) -> Datagram {
+        let number = self.number(kind, 0, Segment::default()).number;
+        encode_keepalive(kind, number, &self.key)
+    }
+
+    fn number(&mut self, kind: Kind, control: u16, segment: Segment) -> Header {
+        let number = self.next;
+        self.next += 1;
+        Header { kind, control, number, segment }
+    }
+}
+
+fn is_successor(last: &Segment, next: &Segment) -> bool {
+    let seq = last.seq.at(u64::from(last.len));
+    *next == Segment { seq, timestamps: next.timestamps, ..*last }
+        && last.timestamps.is_some() == next.timestamps.is_some()
+}
+
+/// What this end hears.
+pub struct Reader {
+    key: SessionKey,
+    terms: Terms,
+    numbers: Numbers,
+    controls: Vec<Context>,
+}
+
+/// What packets of a control TCP leave out.
+#[derive(Clone, Copy, Default)]
+struct Context {
+    /// The header packet sent last of those that have been read.
+    last: Option<Segment>,
+    /// The number that is on SYNs alone.
+    other: Seq,
+}
+
+/// What was heard.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Heard {
+    /// `None`: a keepalive.
+    pub segment: Option<(u16, Segment)>,
+    /// Nothing that was sent later has been heard yet.
+    pub is_newest: bool,
+}
+
+impl Reader {
+    pub fn new(key: &SessionKey, terms: Terms) -> Reader {
+        let controls = vec![Context::default(); usize::from(terms.controls)];
+        Reader { key: key.clone(), terms, numbers: Numbers::default(), controls }
+    }
+
+    /// Reads what has to be one of these kinds.
+    ///
+    /// # Errors
+    /// It is not of this session, has been heard before, or is too old.
+    pub fn read(&mut self, datagram: &[u8], kinds: &[Kind]) -> Result<Heard, CircuitError> {
+        let (kind, control) = Kind::of(datagram).ok_or(CircuitError::Length(datagram.len()))?;
+        if !kinds.contains(&kind) {
+            return Err(CircuitError::Field);
+        }
+        let near = self.numbers.next;
+        if matches!(kind, Kind::Ping | Kind::Pong) {
+            let number = decode_keepalive(datagram, near, &self.key)?;
+            return Ok(Heard { segment: None, is_newest: self.numbers.take(number)? });
+        }
+        let context = self.controls.get_mut(usize::from(control)).ok_or(CircuitError::Field)?;
+        let Header { number, mut segment, .. } = match (kind, self.terms.guesses, &context.last) {
+            (Kind::Compressed, Some(guesses), Some(last)) => {
+                decompress(datagram, near, last, guesses, &self.key)?
+            }
+            (Kind::Compressed, ..) => return Err(CircuitError::Tag),
+            _ => decode(datagram, near, self.terms.vmss.into(), &self.key)?,
+        };
+        let is_newest = self.numbers.take(number)?;
+        context.complete(kind, &mut segment);
+        if is_newest && segment.len > 0 {
+            context.last = Some(segment);
+        }
+        Ok(Heard { segment: Some((control, segment)), is_newest })
+    }
+
+    /// The acknowledgment number of all header packets to come.
+    pub fn expect_ack(&mut self, control: u16, ack: Seq) {
+        self.controls[usize::from(control)].other = ack;
+    }
+}
+
+impl Context {
+    fn complete(&mut self, kind: Kind, segment: &mut Segment) {
+        let is_syn = segment.seq_len() > segment.len;
+        match kind {
+            Kind::Ack if is_syn => self.other = segment.seq.at(1),
+            Kind::Ack => segment.seq = self.other,
+            _ if is_syn => {}
+            _ => segment.ack = self.other,
+        }
+    }
+}
+
+/// Which datagrams have been heard.
+#[derive(Default)]
+struct Numbers {
+    /// One above the highest.
+    next: u64,
+    /// Bit n: next − 1 − n has been heard.
+    heard: u64,
+}
+
+impl Numbers {
+    /// Puts a number down; answers whether it is the highest.
+    fn take(&mut self, number: u64) -> Result<bool, CircuitError> {
+        if number >= self.next {
+            let ahead = number - self.next + 1;
+            self.heard = if ahead < WINDOW { self.heard << ahead } else { 0 } | 1;
+            self.next = number + 1;
+            return Ok(true);
+        }
+        let behind = self.next - 1 - number;
+        if behind >= WINDOW || self.heard >> behind & 1 == 1 {
+            return Err(CircuitError::Tag);
+        }
+        self.heard |= 1 << behind;
+        Ok(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        /// A number is taken once at most, and once at least while it is among the newest 64.
+        #[test]
+        fn no_number_counts_twice(steps in prop::collection::vec(-80i64..80, 1..200)) {
+            let (mut numbers, mut taken) = (Numbers::default(), BTreeSet::new());
+            for step in steps {
+                let number = numbers.next.saturating_add_signed(step);
+                let is_fresh = number + WINDOW >= numbers.next && taken.insert(number);
+                prop_assert_eq!(numbers.take(number).is_ok(), is_fresh);
+            }
+        }
+    }
+}

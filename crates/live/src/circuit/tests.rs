@@ -1,0 +1,364 @@
+//! Two nodes back to back in virtual time, with a network between them that loses, reorders and repeats, with a stranger who
+//! forges, and with restarts.
+
+use super::*;
+use airtcp_proto::Streams;
+use airtcp_proto::circuit::{Compression, Config};
+use airtcp_proto::queue::Item;
+use airtcp_proto::tcp::{TcpConfig, profile};
+use airtcp_wire::circuit::{Datagram, Key, Kind};
+use airtcp_wire::{Bytes, Dur, Ecn, Rate, Time};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+const DELAY: Dur = Dur::from_millis(10);
+const PACKET: u32 = 1500;
+
+fn sender() -> SocketAddr {
+    ([10, 0, 0, 1], 4000).into()
+}
+
+fn stranger() -> SocketAddr {
+    ([10, 9, 9, 9], 4000).into()
+}
+
+fn key() -> Key {
+    Key::new([3; 16])
+}
+
+#[derive(Clone, Debug)]
+enum Event {
+    Wait {
+        ms: u16,
+    },
+    /// The sending node has so many more packets.
+    Offer {
+        packets: u8,
+    },
+    /// One in so many datagrams is lost from now on; none for zero.
+    Lose {
+        one_in: u8,
+    },
+    /// So much later than the others is every third datagram.
+    Delay {
+        ms: u8,
+    },
+    Replay {
+        which: u16,
+        to_receiver: bool,
+    },
+    Forge {
+        which: u16,
+        byte: u8,
+        bit: u8,
+        to_receiver: bool,
+    },
+    Junk {
+        bytes: Vec<u8>,
+        to_receiver: bool,
+    },
+    RestartSender,
+    RestartReceiver,
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        6 => (0u16..400).prop_map(|ms| Event::Wait { ms }),
+        1 => (2_000u16..9_000).prop_map(|ms| Event::Wait { ms }),
+        4 => (1u8..80).prop_map(|packets| Event::Offer { packets }),
+        1 => prop_oneof![Just(0u8), Just(1), 2u8..50].prop_map(|one_in| Event::Lose { one_in }),
+        1 => (0u8..30).prop_map(|ms| Event::Delay { ms }),
+        2 => any::<(u16, bool)>().prop_map(|(which, to_receiver)| Event::Replay { which, to_receiver }),
+        2 => any::<(u16, u8, u8, bool)>()
+            .prop_map(|(which, byte, bit, to_receiver)| Event::Forge { which, byte, bit, to_receiver }),
+        1 => (prop::collection::vec(any::<u8>(), 0..70), any::<bool>())
+            .prop_map(|(bytes, to_receiver)| Event::Junk { bytes, to_receiver }),
+        1 => Just(Event::RestartSender),
+        1 => Just(Event::RestartReceiver),
+    ]
+}
+
+/// Whoever sends it, it is for one of the nodes.
+struct Letter {
+    to_receiver: bool,
+    from: SocketAddr,
+    bytes: Vec<u8>,
+}
+
+struct World {
+    now: Time,
+    config: Config,
+    sender: SendingNode,
+    receiver: ReceivingNode,
+    /// Node processes that there have been.
+    lives: u64,
+    network: BTreeMap<(Time, u64), Letter>,
+    datagrams: u64,
+    one_in: u64,
+    later: Dur,
+    recorded: Vec<(bool, Vec<u8>)>,
+    /// Packets that have not been offered, the next one's number, and those that have left.
+    offered: u32,
+    next: u32,
+    left: Vec<u32>,
+}
+
+impl World {
+    fn new(config: Config) -> World {
+        World {
+            now: Time::ZERO,
+            sender: sending(&config, 1, Time::ZERO),
+            receiver: receiving(2),
+            config,
+            lives: 2,
+            network: BTreeMap::new(),
+            datagrams: 0,
+            one_in: 0,
+            later: Dur::ZERO,
+            recorded: Vec::new(),
+            offered: 0,
+            next: 0,
+            left: Vec::new(),
+        }
+    }
+
+    fn run_for(&mut self, time: Dur) {
+        let end = self.now + time;
+        loop {
+            self.drain();
+            let arrival = self.network.first_key_value().map_or(Time::NEVER, |((at, _), _)| *at);
+            let next = arrival.min(self.sender.poll_timeout()).min(self.receiver.poll_timeout());
+            if next > end {
+                break;
+            }
+            self.now = self.now.max(next);
+            if arrival <= self.now
+                && let Some((_, letter)) = self.network.pop_first()
+            {
+                self.deliver(&letter);
+                self.drain();
+            }
+            self.sender.handle_timeout(self.now);
+            self.receiver.handle_timeout(self.now);
+        }
+        self.now = end;
+        self.sender.handle_timeout(end);
+        self.receiver.handle_timeout(end);
+    }
+
+    fn deliver(&mut self, letter: &Letter) {
+        if letter.to_receiver {
+            self.receiver.handle_datagram(self.now, letter.from, &letter.bytes, Ecn::NotEct);
+        } else {
+            self.sender.handle_datagram(self.now, &letter.bytes, Ecn::NotEct);
+        }
+    }
+
+    fn drain(&mut self) {
+        loop {
+            while self.offered > 0 && self.sender.room() > 0 {
+                let item = Item { id: self.next, bytes: PACKET, flow: 0, is_header: false, ecn: Ecn::NotEct };
+                self.sender.handle_packet(self.now, item);
+                self.next += 1;
+                self.offered -= 1;
+            }
+            match self.sender.poll_transmit(self.now) {
+                Some(Output::Data(item)) => self.left.push(item.id),
+                Some(Output::Datagram(datagram, _)) => self.send(true, &datagram),
+                None => break,
+            }
+        }
+        while let Some(reply) = self.receiver.poll_transmit(self.now) {
+            if reply.to == sender() {
+                self.send(false, &reply.datagram);
+            } else {
+                panic!("a stranger is told something");
+            }
+        }
+    }
+
+    fn send(&mut self, to_receiver: bool, datagram: &Datagram) {
+        self.datagrams += 1;
+        let bytes = datagram.as_slice().to_vec();
+        self.recorded.push((to_receiver, bytes.clone()));
+        if self.one_in == 0 || !self.datagrams.is_multiple_of(self.one_in) {
+            let late = if self.datagrams.is_multiple_of(3) { self.later } else { Dur::ZERO };
+            let letter = Letter { to_receiver, from: sender(), bytes };
+            self.network.insert((self.now + DELAY + late, self.datagrams), letter);
+        }
+    }
+
+    fn inject(&mut self, to_receiver: bool, from: SocketAddr, bytes: Vec<u8>) {
+        self.deliver(&Letter { to_receiver, from, bytes });
+    }
+
+    fn recorded(&self, which: u16) -> Option<Vec<u8>> {
+        let index = usize::from(which) % self.recorded.len().max(1);
+        self.recorded.get(index).map(|(_, bytes)| bytes.clone())
+    }
+
+    fn handle(&mut self, event: &Event) {
+        match event {
+            Event::Wait { ms } => self.run_for(Dur::from_millis((*ms).into())),
+            Event::Offer { packets } => self.offered += u32::from(*packets),
+            Event::Lose { one_in } => self.one_in = (*one_in).into(),
+            Event::Delay { ms } => self.later = Dur::from_millis((*ms).into()),
+            Event::Replay { which, to_receiver } => {
+                if let Some(bytes) = self.recorded(*which) {
+                    self.inject(*to_receiver, sender(), bytes);
+                }
+            }
+            Event::Forge { which, byte, bit, to_receiver } => {
+                if let Some(mut bytes) = self.recorded(*which) {
+                    let byte = usize::from(*byte) % bytes.len();
+                    bytes[byte] ^= 1 << (bit % 8);
+                    let before = [self.sender.refused, self.receiver.refused];
+                    self.inject(*to_receiver, stranger(), bytes);
+                    assert_ne!([self.sender.refused, self.receiver.refused], before, "it is believed");
+                }
+            }
+            Event::Junk { bytes, to_receiver } => self.inject(*to_receiver, stranger(), bytes.clone()),
+            // What it held is lost with it.
+            Event::RestartSender => {
+                self.lives += 1;
+                self.sender = sending(&self.config, self.lives, self.now);
+                self.left.extend(self.left.last().map_or(0, |last| last + 1)..self.next);
+            }
+            Event::RestartReceiver => {
+                self.lives += 1;
+                self.receiver = receiving(self.lives);
+            }
+        }
+    }
+}
+
+fn tcp() -> TcpConfig {
+    profile::linux()
+}
+
+fn sending(config: &Config, seed: u64, now: Time) -> SendingNode {
+    let chance = Streams::new(seed).stream("circuit");
+    SendingNode::new(config.clone(), tcp(), key(), chance, now).unwrap()
+}
+
+fn receiving(seed: u64) -> ReceivingNode {
+    ReceivingNode::new(tcp(), key(), Streams::new(seed).stream("circuit"))
+}
+
+fn config() -> impl Strategy<Value = Config> {
+    let compression =
+        prop_oneof![Just(Compression::None), Just(Compression::Rfc1144), Just(Compression::Twice)];
+    let gmb = prop::option::weighted(0.2, Just(Rate(1_000_000)));
+    (64u64..10_000, 1u16..5, compression, gmb).prop_map(|(vmss, controls, compression, gmb)| Config {
+        vmss: Bytes(vmss),
+        controls,
+        compression,
+        gmb,
+        ..Config::default()
+    })
+}
+
+#[test]
+fn data_goes_under_credit_once_there_is_a_session() {
+    let mut world = World::new(Config::default());
+    world.run_for(DELAY * 10);
+    assert!(world.sender.is_open());
+    world.offered = 1_000;
+    world.run_for(Dur::from_secs(20));
+    assert_eq!(world.left, (0..1_000).collect::<Vec<_>>());
+    assert_eq!(world.receiver.header_packets, 1_000, "VMSS bytes each");
+    assert_eq!([world.sender.refused, world.receiver.refused], [0, 0]);
+}
+
+/// §4.4 (1): without data nothing is said but that one is there.
+#[test]
+fn silence_without_data() {
+    let mut world = World::new(Config::default());
+    world.run_for(Dur::from_secs(3));
+    let before = world.datagrams;
+    world.run_for(Dur::from_secs(3600));
+    let keepalives = world.recorded[before as usize..]
+        .iter()
+        .all(|(_, bytes)| matches!(Kind::of(bytes), Some((Kind::Ping | Kind::Pong, _))));
+    assert!(keepalives);
+    assert!((1_430..=1_442).contains(&(world.datagrams - before)), "every 5 s: {}", world.datagrams - before);
+}
+
+#[test]
+fn while_nobody_answers_packets_pass() {
+    let mut world = World::new(Config::default());
+    world.one_in = 1;
+    world.offered = 100;
+    world.run_for(Dur::from_millis(1));
+    assert_eq!(world.left.len(), 100);
+    world.one_in = 0;
+    world.run_for(Dur::from_secs(2));
+    assert!(world.sender.is_open());
+    world.one_in = 1;
+    world.offered = 200;
+    world.run_for(PATIENCE + Dur::from_secs(1));
+    assert_eq!(world.left.len(), 300, "what was held passes in the end");
+    assert!(!world.sender.is_open());
+}
+
+/// A sender's address may change: the newest datagram says where it is, and an older one that comes late does not.
+#[test]
+fn answers_go_where_the_newest_datagram_came_from() {
+    let mut world = World::new(Config::default());
+    world.run_for(Dur::from_secs(6));
+    let pings = world.recorded.iter().filter(|(_, bytes)| matches!(Kind::of(bytes), Some((Kind::Ping, _))));
+    assert_eq!(pings.count(), 1);
+    let moved: SocketAddr = ([10, 0, 0, 7], 4001).into();
+    world.one_in = 1;
+    world.run_for(Dur::from_secs(6));
+    let lost: Vec<_> = world.recorded.iter().rev().take(2).map(|(_, bytes)| bytes.clone()).collect();
+    let [newest, older] = &lost[..] else { panic!("two pings") };
+    for (from, bytes) in [(moved, newest), (stranger(), older)] {
+        world.receiver.handle_datagram(world.now, from, bytes, Ecn::NotEct);
+        assert_eq!(world.receiver.poll_transmit(world.now).map(|reply| reply.to), Some(moved));
+    }
+}
+
+/// A day of loss and of restarts leaves nothing behind.
+#[test]
+fn nothing_grows() {
+    let mut world = World::new(Config { compression: Compression::Twice, ..Config::default() });
+    world.one_in = 50;
+    for hour in 0..24u32 {
+        world.offered = 2_000;
+        world.run_for(Dur::from_secs(3600));
+        assert_eq!((world.offered, world.sender.waiting()), (0, 0), "hour {hour}");
+        assert!(world.receiver.offers() <= 1);
+        world.recorded.clear();
+        if hour % 2 == 0 {
+            world.handle(&Event::RestartReceiver);
+        }
+    }
+    assert_eq!(world.left.len(), 24 * 2_000);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    /// Whatever happens, data leaves once and in order, no stranger is believed or told anything, and once the network is well
+    /// there is a session, and data goes under its credit.
+    #[test]
+    fn whatever_happens(config in config(), events in prop::collection::vec(event(), 0..60)) {
+        let mut world = World::new(config);
+        for event in &events {
+            world.handle(event);
+            world.drain();
+        }
+        world.one_in = 0;
+        world.later = Dur::ZERO;
+        world.run_for(Dur::from_secs(120));
+        prop_assert!(world.sender.is_open());
+        let before = world.receiver.header_packets;
+        world.offered += 50;
+        world.run_for(Dur::from_secs(120));
+        prop_assert!(world.receiver.header_packets > before || world.config.gmb.is_some());
+        prop_assert_eq!(world.left, (0..world.next).collect::<Vec<_>>());
+        prop_assert_eq!(world.offered, 0);
+    }
+}

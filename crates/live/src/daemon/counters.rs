@@ -1,0 +1,81 @@
+//! What a daemon counts. One table says what the numbers are, to all who show them.
+
+use serde_json::{Map, Value, json};
+use std::fmt::Write;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The names of a daemon's numbers.
+pub trait Table: Copy + Sized + 'static {
+    /// How the names of its metrics begin.
+    const DAEMON: &'static str;
+    /// In their order: name, kind and meaning of each.
+    const TABLE: &'static [(Self, &'static str, Kind, &'static str)];
+
+    fn index(self) -> usize;
+}
+
+/// Does it rise and fall, or rise alone?
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Gauge,
+    Counter,
+}
+
+/// Written by the thread that serves, read by any.
+#[derive(Debug)]
+pub struct Counters<T> {
+    values: Box<[AtomicU64]>,
+    table: PhantomData<T>,
+}
+
+impl<T: Table> Default for Counters<T> {
+    fn default() -> Counters<T> {
+        Counters { values: T::TABLE.iter().map(|_| AtomicU64::new(0)).collect(), table: PhantomData }
+    }
+}
+
+impl<T: Table> Counters<T> {
+    pub fn add(&self, counter: T, amount: u64) {
+        self.values[counter.index()].fetch_add(amount, Ordering::Relaxed);
+    }
+
+    pub fn set(&self, counter: T, value: u64) {
+        self.values[counter.index()].store(value, Ordering::Relaxed);
+    }
+
+    pub fn get(&self, counter: T) -> u64 {
+        self.values[counter.index()].load(Ordering::Relaxed)
+    }
+
+    /// Each with its name and meaning.
+    pub fn all(&self) -> impl Iterator<Item = (&'static str, &'static str, u64)> {
+        T::TABLE.iter().map(|&(counter, name, _, help)| (name, help, self.get(counter)))
+    }
+}
+
+/// Numbers, whatever they are.
+pub trait Told: Send + Sync {
+    /// By their names.
+    fn values(&self) -> Map<String, Value>;
+
+    /// In the text format of Prometheus, version 0.0.4.
+    fn exposition(&self) -> String;
+}
+
+impl<T: Table + Send + Sync> Told for Counters<T> {
+    fn values(&self) -> Map<String, Value> {
+        self.all().map(|(name, _, value)| (name.to_owned(), json!(value))).collect()
+    }
+
+    fn exposition(&self) -> String {
+        let mut text = String::new();
+        for &(counter, name, kind, help) in T::TABLE {
+            let name = format!("airtcp_{}_{name}", T::DAEMON);
+            let kind = if kind == Kind::Gauge { "gauge" } else { "counter" };
+            let value = self.get(counter);
+            let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}\n");
+        }
+        text
+    }
+}

@@ -1,0 +1,22 @@
+use airtcp_kernel::netlink::Netlink;
+use netlink_packet_route::link::LinkAttribute;
+use nix::net::if_::if_nametoindex;
+use std::io;
+
+/// Bytes that any link of IPv6 carries (RFC 8200 §5).
+const LEAST_MTU: u16 = 1280;
+
+/// The longest packet in bytes that an interface sends, in the network namespace of the calling thread.
+///
+/// # Errors
+/// There is no such interface; the kernel's.
+pub fn link_mtu(interface: &str) -> io::Result<u16> {
+    let index = if_nametoindex(interface)
+        .map_err(|_| io::Error::new(io::ErrorKind::NotFound, format!("there is no interface {interface}")))?;
+    let attributes = Netlink::open()?.link(index)?.attributes;
+    let mtu = attributes.into_iter().find_map(|attribute| match attribute {
+        LinkAttribute::Mtu(mtu) => Some(mtu),
+        _ => None,
+    });
+    Ok(mtu.unwrap_or_default().clamp(LEAST_MTU.into(), u16::MAX.into()) as u16)
+}

@@ -1,0 +1,123 @@
+//! Where our own stack's packets leave: by the device that its peers' packets come from, or through a TCP circuit first.
+
+use crate::offload::Offload;
+use crate::tun::{OffloadTun, PacketDevice, TunWriter};
+use airtcp_wire::ip::Found;
+use airtcp_wire::packet::Endpoints;
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, SockFlag, SockType, recv, send, setsockopt, socketpair, sockopt,
+};
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+/// What the kernel holds between stack and circuit, in bytes: a quarter of it full, and there is no room. A packet of 1500 bytes
+/// is charged 2304, so that some ten wait.
+const PIPE_BYTES: usize = 96 << 10;
+
+/// The stack's device.
+pub struct Exit {
+    tun: OffloadTun,
+    /// By the peer's port.
+    circuits: BTreeMap<u16, OwnedFd>,
+}
+
+/// The other end of the way into the circuit: gives what the stack has sent, and sends it on.
+pub struct Outgoing {
+    pipe: OwnedFd,
+    tun: TunWriter,
+}
+
+impl Exit {
+    pub fn new(tun: OffloadTun) -> Exit {
+        Exit { tun, circuits: BTreeMap::new() }
+    }
+
+    /// From now on the stack's packets to this port leave by whoever holds this.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn through_circuit(&mut self, port: u16) -> io::Result<Outgoing> {
+        let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
+        let (ours, pipe) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, flags)?;
+        // The kernel doubles it.
+        setsockopt(&ours, sockopt::SndBuf, &(PIPE_BYTES / 2))?;
+        self.circuits.insert(port, ours);
+        Ok(Outgoing { pipe, tun: self.tun.writer()? })
+    }
+
+    /// Each is writable when there is room again.
+    pub fn circuits(&self) -> impl Iterator<Item = &OwnedFd> {
+        self.circuits.values()
+    }
+}
+
+impl AsFd for Exit {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.tun.as_fd()
+    }
+}
+
+impl PacketDevice for Exit {
+    fn recv(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        self.tun.recv(buffer)
+    }
+
+    fn offload(&self) -> Offload {
+        self.tun.offload()
+    }
+
+    fn has_offloads(&self) -> bool {
+        self.circuits.is_empty()
+    }
+
+    fn has_room(&self, endpoints: &Endpoints) -> bool {
+        self.circuits.get(&endpoints.ports.destination).is_none_or(|circuit| {
+            let mut look = [PollFd::new(circuit.as_fd(), PollFlags::POLLOUT)];
+            poll(&mut look, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
+        })
+    }
+
+    fn hand_back(&mut self, packet: &[u8], headers_len: usize) -> io::Result<()> {
+        self.tun.hand_back(packet, headers_len)
+    }
+
+    fn send_offloaded(&mut self, packet: &[u8], headers_len: usize, offload: Offload) -> io::Result<()> {
+        self.tun.send_offloaded(packet, headers_len, offload)
+    }
+
+    fn send(&mut self, packet: &[u8]) -> io::Result<()> {
+        match peer_port(packet).and_then(|port| self.circuits.get(&port)) {
+            Some(circuit) => Ok(send(circuit.as_raw_fd(), packet, MsgFlags::MSG_NOSIGNAL).map(|_| ())?),
+            None => self.tun.send(packet),
+        }
+    }
+}
+
+fn peer_port(packet: &[u8]) -> Option<u16> {
+    let at = Found::read(packet).ok()?.header_len + 2;
+    Some(u16::from_be_bytes(packet.get(at..at + 2)?.try_into().ok()?))
+}
+
+impl AsFd for Outgoing {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.pipe.as_fd()
+    }
+}
+
+impl PacketDevice for Outgoing {
+    fn recv(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        match recv(self.pipe.as_raw_fd(), buffer, MsgFlags::empty()) {
+            // The stack is gone.
+            Ok(0) | Err(Errno::EAGAIN | Errno::EINTR) => Ok(None),
+            Ok(len) => Ok(Some(len)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn send(&mut self, packet: &[u8]) -> io::Result<()> {
+        self.tun.send(packet)
+    }
+}

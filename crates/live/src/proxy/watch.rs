@@ -1,0 +1,9 @@
+//! For whoever wants to see what our own machine does while it serves.
+
+use airtcp_proto::tcp::{SenderView, Stats};
+use airtcp_wire::packet::Endpoints;
+
+/// Is shown each connection of our own machine after every turn. `endpoints` are from us to the peer.
+pub trait Watch: Send {
+    fn look(&mut self, endpoints: &Endpoints, view: &SenderView, stats: &Stats);
+}

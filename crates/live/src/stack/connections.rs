@@ -1,0 +1,362 @@
+//! The stack: packets of many connections on one device.
+
+use super::flow::{Flow, FlowKey, Phase};
+use super::flows::Flows;
+use super::isn::InitialNumbers;
+use super::outbox::Outbox;
+use super::too_big::TooBig;
+use crate::tun::PacketDevice;
+use airtcp_proto::tcp::{Connection, TcpConfig};
+use airtcp_proto::{Stream as Chance, Streams};
+use airtcp_wire::packet::{Endpoints, PacketError, TcpPacket, decode_tcp, decode_tcp_vouched_for};
+use airtcp_wire::{Bytes, Dur, Flags, Time};
+use std::collections::{BTreeMap, VecDeque};
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::{io, mem};
+
+/// Longest packet in bytes that IP can carry.
+const MAX_PACKET: usize = 1 << 16;
+
+/// Connections in TIME-WAIT; the eldest goes when there are more.
+const MOST_WAITING: usize = 4096;
+
+/// How its connections are.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub config: TcpConfig,
+    /// Of a connection, each way, in bytes.
+    pub buffer: usize,
+    /// Longest packet on the wireless link, in bytes.
+    pub mtu: u32,
+    /// It takes connections to these ports, or to any if there are none.
+    pub ports: Vec<u16>,
+    /// Handshakes that others have begun, at once.
+    pub half_open: usize,
+    /// How long a peer may be silent until it is asked whether it is there; `None`: for ever.
+    pub keepalive: Option<Dur>,
+}
+
+/// What becomes of those that open a connection now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Newcomers {
+    Taken,
+    /// They hear nothing, and ask again.
+    Wait,
+    PassBy,
+}
+
+pub struct Stack<D> {
+    device: D,
+    pub(super) settings: Settings,
+    flows: Flows,
+    numbers: Box<dyn InitialNumbers>,
+    /// Of the machines' seeds.
+    chance: Chance,
+    outbox: Outbox,
+    /// Handshakes that others have begun, by serial number.
+    half_open: BTreeMap<u64, FlowKey>,
+    /// Others' connections that are established, and whom nobody has taken yet.
+    established: VecDeque<FlowKey>,
+    in_time_wait: BTreeMap<u64, FlowKey>,
+    /// Flows that have found the device without room.
+    waiting: VecDeque<FlowKey>,
+    /// Flows to which something has happened.
+    woken: Vec<FlowKey>,
+    pub newcomers: Newcomers,
+    received: Box<[u8]>,
+}
+
+impl<D: PacketDevice> Stack<D> {
+    /// `seed` is that of the machines' random choices.
+    pub fn new(device: D, settings: Settings, numbers: impl InitialNumbers + 'static, seed: u64) -> Stack<D> {
+        Stack {
+            device,
+            settings,
+            flows: Flows::default(),
+            numbers: Box::new(numbers),
+            chance: Streams::new(seed).stream("own.chance"),
+            outbox: Outbox::new(),
+            half_open: BTreeMap::new(),
+            established: VecDeque::new(),
+            in_time_wait: BTreeMap::new(),
+            waiting: VecDeque::new(),
+            woken: Vec::new(),
+            newcomers: Newcomers::Taken,
+            received: vec![0; MAX_PACKET].into_boxed_slice(),
+        }
+    }
+
+    /// Begins a connection.
+    ///
+    /// # Errors
+    /// The two are not of one family; one between them is open; the congestion control is unknown.
+    pub fn connect(&mut self, now: Time, local: SocketAddr, peer: SocketAddr) -> io::Result<FlowKey> {
+        let endpoints = Endpoints::new(local, peer).ok_or(io::ErrorKind::InvalidInput)?;
+        if let Some(key) = self.flows.find(&endpoints) {
+            if self.flows.get(key).is_some_and(|flow| !flow.is_over()) {
+                return Err(io::ErrorKind::AddrInUse.into());
+            }
+            self.forget(key);
+        }
+        let (iss, seed) = (self.numbers.next(now, &endpoints), self.chance.u64());
+        let connection =
+            Connection::connect(&self.config(local), iss, seed, now).map_err(io::Error::other)?;
+        let key = self.flows.insert(Flow::new(connection, endpoints, &self.settings, Phase::Used));
+        self.flush(now, key);
+        Ok(key)
+    }
+
+    /// The next connection that others have opened.
+    pub fn accept(&mut self) -> Option<(FlowKey, Endpoints)> {
+        let key = self.established.pop_front()?;
+        self.flows.get(key).map(|flow| (key, flow.endpoints))
+    }
+
+    pub fn get(&self, key: FlowKey) -> Option<&Flow> {
+        self.flows.get(key)
+    }
+
+    pub fn get_mut(&mut self, key: FlowKey) -> Option<&mut Flow> {
+        self.flows.get_mut(key)
+    }
+
+    /// Those to which something has happened since it was asked last.
+    pub fn take_woken(&mut self) -> Vec<FlowKey> {
+        let woken = std::mem::take(&mut self.woken);
+        for key in &woken {
+            if let Some(flow) = self.flows.get_mut(*key) {
+                flow.is_woken = false;
+            }
+        }
+        woken
+    }
+
+    pub fn poll_timeout(&self) -> Time {
+        self.flows.poll_timeout()
+    }
+
+    /// Of a connection, each way, in bytes.
+    pub fn buffer(&self) -> usize {
+        self.settings.buffer
+    }
+
+    /// Connections that there are, in whatever state.
+    pub fn len(&self) -> usize {
+        self.flows.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn device(&self) -> &D {
+        &self.device
+    }
+
+    pub fn device_mut(&mut self) -> &mut D {
+        &mut self.device
+    }
+
+    pub fn handle_timeouts(&mut self, now: Time) {
+        while let Some(key) = self.flows.due(now) {
+            if let Some(flow) = self.flows.get_mut(key) {
+                flow.handle_timeout(now);
+            }
+            self.after(now, key);
+        }
+    }
+
+    /// Takes in the next packet that has come, and answers whether there was one. One at a time: a clock that stood still over
+    /// several would show RACK that what was sent between them had been sent at once, in the order of sequence numbers
+    /// (RFC 8985 §6.2).
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn handle_packet(&mut self, now: Time) -> io::Result<bool> {
+        let Some(len) = self.device.recv(&mut self.received)? else { return Ok(false) };
+        let offload = self.device.offload();
+        let decode = if offload.is_vouched_for() { decode_tcp_vouched_for } else { decode_tcp };
+        let place = match decode(&self.received[..len]) {
+            Ok(packet) => self.place(now, packet),
+            Err(PacketError::NotTcp(_)) => self.place_message(now, len),
+            // What is damaged is none of ours.
+            Err(_) => Place::Others,
+        };
+        match place {
+            Place::Ours(key, packet) => {
+                if let Some(flow) = self.flows.get_mut(key) {
+                    flow.handle_packet(now, &packet, offload, &self.received[..len]);
+                }
+                self.after(now, key);
+            }
+            Place::Nowhere => {}
+            Place::Others => self.hand_back(len)?,
+        }
+        Ok(true)
+    }
+
+    /// Sends what may be sent now.
+    pub fn flush(&mut self, now: Time, key: FlowKey) {
+        let Some(flow) = self.flows.get_mut(key) else { return };
+        loop {
+            if !self.device.has_room(&flow.endpoints) {
+                if !self.waiting.contains(&key) {
+                    self.waiting.push_back(key);
+                }
+                break;
+            }
+            let Some(transmit) = flow.stream.connection().poll_transmit(now) else { break };
+            flow.send(&transmit, |part| {
+                let fill = |payload: &mut [u8]| flow.stream.copy_payload(part.offset, payload);
+                self.outbox.put(&mut self.device, &flow.endpoints, part, fill);
+            });
+        }
+        if let Some(question) = flow.take_question(now) {
+            self.outbox.put(&mut self.device, &flow.endpoints, &question, |_| {});
+        }
+        self.outbox.send(&mut self.device);
+        self.flows.set_timer(key);
+    }
+
+    /// The device has room again.
+    pub fn handle_room(&mut self, now: Time) {
+        for key in mem::take(&mut self.waiting) {
+            self.flush(now, key);
+        }
+    }
+
+    /// Nobody uses it any more: what is not over is reset.
+    pub fn release(&mut self, now: Time, key: FlowKey) {
+        let Some(flow) = self.flows.get_mut(key) else { return };
+        flow.phase = Phase::Released;
+        if !flow.is_over() {
+            flow.stream.abort();
+            self.flush(now, key);
+            return self.flows.remove(key);
+        }
+        if flow.is_closed() {
+            return self.flows.remove(key);
+        }
+        flow.stream.forget();
+        self.in_time_wait.insert(key.serial, key);
+        if self.in_time_wait.len() > MOST_WAITING
+            && let Some((_, eldest)) = self.in_time_wait.pop_first()
+        {
+            self.flows.remove(eldest);
+        }
+    }
+
+    fn hand_back(&mut self, len: usize) -> io::Result<()> {
+        let packet = &self.received[..len];
+        self.device.hand_back(packet, headers_len(packet))
+    }
+
+    /// What has happened is put down, and answered.
+    fn after(&mut self, now: Time, key: FlowKey) {
+        self.flush(now, key);
+        let Some(flow) = self.flows.get_mut(key) else { return };
+        match flow.phase {
+            Phase::Used if !flow.is_woken => {
+                flow.is_woken = true;
+                self.woken.push(key);
+            }
+            Phase::HalfOpen if flow.is_connected => {
+                flow.phase = Phase::Used;
+                self.half_open.remove(&key.serial);
+                self.established.push_back(key);
+            }
+            Phase::HalfOpen if flow.is_in_vain() => self.forget(key),
+            Phase::Released if flow.is_closed() => self.forget(key),
+            Phase::Used | Phase::HalfOpen | Phase::Released => {}
+        }
+    }
+
+    /// It is as if it had never been.
+    fn forget(&mut self, key: FlowKey) {
+        self.half_open.remove(&key.serial);
+        self.in_time_wait.remove(&key.serial);
+        self.flows.remove(key);
+    }
+
+    /// Whose a packet is. For a SYN that is to be taken it makes a connection.
+    fn place(&mut self, now: Time, packet: TcpPacket) -> Place {
+        let endpoints = packet.endpoints.reversed();
+        if let Some(key) = self.flows.find(&endpoints) {
+            let gives_way = self.flows.get_mut(key).is_some_and(|flow| {
+                flow.phase == Phase::Released && flow.stream.connection().gives_way_to(now, &packet.segment)
+            });
+            if !gives_way || self.newcomers != Newcomers::Taken {
+                return Place::Ours(key, packet);
+            }
+            self.forget(key);
+        }
+        let flags = packet.segment.flags;
+        let is_syn = flags.contains(Flags::SYN) && !flags.contains(Flags::ACK) && !flags.contains(Flags::RST);
+        let port = endpoints.ports.source;
+        let is_wanted = self.settings.ports.is_empty() || self.settings.ports.contains(&port);
+        match self.newcomers {
+            Newcomers::Taken if is_syn && is_wanted => {
+                self.begin(now, endpoints).map_or(Place::Nowhere, |key| Place::Ours(key, packet))
+            }
+            Newcomers::Wait if is_syn && is_wanted => Place::Nowhere,
+            _ => Place::Others,
+        }
+    }
+
+    /// Whose a router's message is, and what it says.
+    fn place_message(&mut self, now: Time, len: usize) -> Place {
+        let Some(too_big) = TooBig::read(&self.received[..len]) else { return Place::Others };
+        let Some(key) = self.flows.find(&too_big.endpoints) else { return Place::Others };
+        if let Some(flow) = self.flows.get_mut(key) {
+            flow.handle_too_big(&too_big);
+        }
+        self.flush(now, key);
+        Place::Nowhere
+    }
+
+    fn begin(&mut self, now: Time, endpoints: Endpoints) -> Option<FlowKey> {
+        let (iss, seed) = (self.numbers.next(now, &endpoints), self.chance.u64());
+        let connection = Connection::listen(&self.config(endpoints.source()), iss, seed).ok()?;
+        let key = self.flows.insert(Flow::new(connection, endpoints, &self.settings, Phase::HalfOpen));
+        self.half_open.insert(key.serial, key);
+        if self.half_open.len() > self.settings.half_open
+            && let Some((_, eldest)) = self.half_open.pop_first()
+        {
+            self.flows.remove(eldest);
+        }
+        Some(key)
+    }
+
+    fn config(&self, local: SocketAddr) -> TcpConfig {
+        let config = &self.settings.config;
+        // The configuration counts an IPv4 header; IPv6's is 20 bytes longer (RFC 6691 §2).
+        let longer = if local.is_ipv6() { 20 } else { 0 };
+        let window = Bytes(self.settings.buffer as u64);
+        TcpConfig {
+            packet_size: config.packet_size.min(self.settings.mtu) - longer,
+            receive_window: window,
+            receive_buffer: None,
+            ..config.clone()
+        }
+    }
+}
+
+/// Whose a packet is.
+enum Place {
+    Ours(FlowKey, TcpPacket),
+    /// It is dropped.
+    Nowhere,
+    Others,
+}
+
+/// The length in bytes of a packet's headers, which matters only for one that is to be cut.
+fn headers_len(packet: &[u8]) -> usize {
+    decode_tcp_vouched_for(packet).map_or(0, |packet| packet.payload.start)
+}
+
+impl<D: AsFd> AsFd for Stack<D> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.device.as_fd()
+    }
+}

@@ -1,0 +1,201 @@
+//! One connection of our own, and how its packets are written and read.
+
+use super::connections::Settings;
+use super::keepalive::{Keepalive, Verdict};
+use super::stream::Stream;
+use super::too_big::TooBig;
+use crate::offload::Offload;
+use airtcp_proto::tcp::{Connection, Event, State, Transmit};
+use airtcp_wire::Time;
+use airtcp_wire::packet::{Endpoints, TcpPacket};
+use airtcp_wire::tcp::{MIN_HEADER_LEN, header_len};
+use airtcp_wire::{Flags, Segment};
+use std::{io, mem};
+
+/// Which one. Whoever keeps the key of a connection that is gone finds nothing, whatever has its place now.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct FlowKey {
+    pub(super) place: usize,
+    pub(super) serial: u64,
+}
+
+pub struct Flow {
+    pub stream: Stream,
+    /// From us to the peer.
+    pub endpoints: Endpoints,
+    /// When the machine wants to be called again.
+    pub timer: Time,
+    /// The handshake is complete.
+    pub is_connected: bool,
+    /// The peer has sent its FIN.
+    pub has_ended: bool,
+    /// Why it is over before both ends have closed it.
+    pub failure: Option<io::ErrorKind>,
+    pub(super) phase: Phase,
+    /// Longest packet in bytes that is sent.
+    pub(super) path_mtu: u32,
+    /// It is among those that have been woken.
+    pub(super) is_woken: bool,
+    keepalive: Keepalive,
+    /// The peer is to be asked whether it is there.
+    asks: bool,
+}
+
+/// Who minds a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Phase {
+    /// Nobody yet: its handshake, which the peer has begun, is under way.
+    HalfOpen,
+    Used,
+    /// Nobody any more: it is there for the network alone.
+    Released,
+}
+
+impl Flow {
+    pub(super) fn new(
+        connection: Connection,
+        endpoints: Endpoints,
+        settings: &Settings,
+        phase: Phase,
+    ) -> Flow {
+        Flow {
+            stream: Stream::new(connection, settings.buffer),
+            endpoints,
+            timer: Time::NEVER,
+            is_connected: false,
+            has_ended: false,
+            failure: None,
+            phase,
+            path_mtu: settings.mtu,
+            is_woken: false,
+            keepalive: Keepalive::new(settings.keepalive),
+            asks: false,
+        }
+    }
+
+    /// A packet that was read from `bytes`, and may be made of several segments.
+    pub(super) fn handle_packet(&mut self, now: Time, packet: &TcpPacket, offload: Offload, bytes: &[u8]) {
+        self.keepalive.handle_sign_of_life(now);
+        let payload = &bytes[packet.payload.clone()];
+        let size = offload.tcp_segment_len().unwrap_or(payload.len()).max(1);
+        let pieces = payload.len().div_ceil(size).max(1);
+        for piece in 0..pieces {
+            let from = piece * size;
+            let part = &payload[from..payload.len().min(from + size)];
+            let segment = cut(&packet.segment, from, part.len(), [piece == 0, piece + 1 == pieces]);
+            self.stream.handle_segment(now, &segment, packet.ecn, part);
+        }
+        let is_reset = packet.segment.flags.contains(Flags::RST);
+        self.hear(if is_reset { io::ErrorKind::ConnectionReset } else { io::ErrorKind::TimedOut });
+    }
+
+    pub(super) fn handle_timeout(&mut self, now: Time) {
+        if now >= self.stream.connection().poll_timeout() {
+            self.stream.connection().handle_timeout(now);
+        }
+        if now >= self.question_due() {
+            self.consider_silence(now);
+        }
+        self.hear(io::ErrorKind::TimedOut);
+    }
+
+    /// When the machine, or a silent peer, is to be looked at.
+    pub(super) fn poll_timeout(&mut self) -> Time {
+        self.question_due().min(self.stream.connection().poll_timeout())
+    }
+
+    /// Who has yet to connect, or closes, has a timer for that.
+    fn question_due(&self) -> Time {
+        match self.is_connected && !self.is_over() {
+            true => self.keepalive.poll_timeout(),
+            false => Time::NEVER,
+        }
+    }
+
+    fn consider_silence(&mut self, now: Time) {
+        if !self.stream.is_idle() {
+            // What is under way is a question already, with a timer of its own.
+            self.keepalive.handle_sign_of_life(now);
+        }
+        match self.keepalive.handle_timeout(now) {
+            Verdict::Wait => {}
+            Verdict::Ask => self.asks = true,
+            Verdict::GiveUp => {
+                self.stream.abort();
+                self.failure = Some(io::ErrorKind::TimedOut);
+            }
+        }
+    }
+
+    /// A segment below what the peer expects, which it answers (RFC 9293 §3.8.4).
+    pub(super) fn take_question(&mut self, now: Time) -> Option<Transmit> {
+        mem::take(&mut self.asks).then(|| self.stream.connection().question(now))
+    }
+
+    /// A router says that a packet is too long. It is believed if it quotes what is under way (RFC 5927 §7).
+    pub(super) fn handle_too_big(&mut self, too_big: &TooBig) {
+        if too_big.mtu < self.path_mtu && self.stream.connection().is_outstanding(too_big.seq) {
+            self.path_mtu = too_big.mtu;
+            // With the timestamps option, which most segments have.
+            let payload = self.longest_payload(MIN_HEADER_LEN + 12) as u64;
+            self.stream.connection().resend_longer_than(payload);
+        }
+    }
+
+    /// In bytes, behind a TCP header of this length.
+    fn longest_payload(&self, tcp_header_len: usize) -> usize {
+        (self.path_mtu as usize).saturating_sub(self.endpoints.addresses.header_len() + tcp_header_len).max(1)
+    }
+
+    /// Hands `put` the segments that carry `transmit`: more than one where the path has become narrower than the machine knows.
+    pub(super) fn send(&self, transmit: &Transmit, mut put: impl FnMut(&Transmit)) {
+        let segment = &transmit.segment;
+        let most = self.longest_payload(header_len(segment));
+        let pieces = (segment.len as usize).div_ceil(most).max(1);
+        for piece in 0..pieces {
+            let from = piece * most;
+            let len = (segment.len as usize - from).min(most);
+            let segment = cut(segment, from, len, [piece == 0, piece + 1 == pieces]);
+            put(&Transmit { segment, offset: transmit.offset + from as u64, ..*transmit });
+        }
+    }
+
+    /// Nothing more comes and nothing more is to be sent, but for what TIME-WAIT answers.
+    pub fn is_over(&self) -> bool {
+        matches!(self.stream.state(), State::Closed | State::TimeWait)
+    }
+
+    /// Has a handshake that the peer began come to nothing?
+    pub fn is_in_vain(&self) -> bool {
+        self.failure.is_some() || matches!(self.stream.state(), State::Listen | State::Closed)
+    }
+
+    pub fn is_closed(&self) -> bool {
+        self.stream.state() == State::Closed
+    }
+
+    /// `cause` is what has happened, should the connection have been given up.
+    fn hear(&mut self, cause: io::ErrorKind) {
+        while let Some(event) = self.stream.poll_event() {
+            match event {
+                Event::Connected => self.is_connected = true,
+                Event::PeerFinished => self.has_ended = true,
+                Event::Reset => self.failure = Some(cause),
+                Event::AllAcknowledged | Event::Closed => {}
+            }
+        }
+    }
+}
+
+/// The segment of a long one that begins at its payload's byte `from`. Only the first tells of a reduced window, and only the
+/// last may be pushed, or end the stream.
+fn cut(whole: &Segment, from: usize, len: usize, [is_first, is_last]: [bool; 2]) -> Segment {
+    let cleared =
+        if is_first { 0 } else { Flags::CWR.0 } | if is_last { 0 } else { Flags::FIN.0 | Flags::PSH.0 };
+    Segment {
+        seq: whole.seq.at(from as u64),
+        len: len as u32,
+        flags: Flags(whole.flags.0 & !cleared),
+        ..*whole
+    }
+}

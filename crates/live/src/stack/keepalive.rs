@@ -1,0 +1,59 @@
+//! When a peer that says nothing is asked whether it is still there (RFC 9293 §3.8.4), by Linux's counts.
+
+use airtcp_wire::{Dur, Time};
+
+/// Between two questions.
+const INTERVAL: Dur = Dur::from_secs(75);
+/// So many questions without an answer, and the peer is gone.
+const QUESTIONS: u32 = 9;
+
+pub struct Keepalive {
+    /// How long a peer may be silent; `None`: for ever.
+    silence: Option<Dur>,
+    /// When something was last heard, or something was under way.
+    heard: Time,
+    due: Time,
+    asked: u32,
+}
+
+/// What is to be done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    Wait,
+    Ask,
+    GiveUp,
+}
+
+impl Keepalive {
+    pub fn new(silence: Option<Dur>) -> Keepalive {
+        Keepalive { silence, heard: Time::ZERO, due: Time::NEVER, asked: 0 }
+    }
+
+    pub fn handle_sign_of_life(&mut self, now: Time) {
+        (self.heard, self.asked) = (now, 0);
+        if self.due.is_never()
+            && let Some(silence) = self.silence
+        {
+            self.due = now + silence;
+        }
+    }
+
+    pub fn poll_timeout(&self) -> Time {
+        self.due
+    }
+
+    pub fn handle_timeout(&mut self, now: Time) -> Verdict {
+        let Some(silence) = self.silence.filter(|_| now >= self.due) else { return Verdict::Wait };
+        if self.asked == 0 && now < self.heard + silence {
+            self.due = self.heard + silence;
+            return Verdict::Wait;
+        }
+        if self.asked == QUESTIONS {
+            self.due = Time::NEVER;
+            return Verdict::GiveUp;
+        }
+        self.asked += 1;
+        self.due = now + INTERVAL;
+        Verdict::Ask
+    }
+}

@@ -1,0 +1,362 @@
+//! Two stacks back to back, over a link that delays and loses.
+
+use super::*;
+use crate::offload::Offload;
+use crate::queued_device::QueuedDevice as Device;
+use airtcp_proto::tcp::profile;
+use airtcp_proto::{Stream as Chance, Streams};
+use airtcp_wire::checksum::Sum;
+use airtcp_wire::ip::{Addresses, IpHeader};
+use airtcp_wire::packet::{Endpoints, decode_tcp_vouched_for, encode_tcp};
+use airtcp_wire::{Dur, Ecn, Flags, Segment, Seq, Time};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+/// From where the hash of addresses would have them.
+struct Counted(u32);
+
+impl InitialNumbers for Counted {
+    fn next(&mut self, _now: Time, _endpoints: &Endpoints) -> Seq {
+        self.0 = self.0.wrapping_mul(0x9e37_79b1).wrapping_add(u32::MAX - 3_000);
+        Seq(self.0)
+    }
+}
+
+type Packet = (Vec<u8>, Offload);
+
+struct World {
+    now: Time,
+    stacks: [Stack<Device>; 2],
+    /// Packets on their way, by when they arrive: to which stack.
+    under_way: BTreeMap<(Time, u64), (usize, Packet)>,
+    sent: u64,
+    loss: f64,
+    fate: Chance,
+    /// Longest packet in bytes that goes through: of those that are longer, their sender is told.
+    narrow: usize,
+}
+
+/// Length in bytes of the longest packet that a device makes of one.
+fn longest((packet, offload): &Packet) -> usize {
+    let headers_len = decode_tcp_vouched_for(packet).map_or(0, |packet| packet.payload.start);
+    offload.tcp_segment_len().map_or(packet.len(), |size| headers_len + size)
+}
+
+/// What a router says of a packet (RFC 1191 §4).
+fn too_big(packet: &[u8], mtu: usize) -> Vec<u8> {
+    let quoted = &packet[..packet.len().min(28)];
+    let addresses = Addresses::new(
+        [10, 0, 0, 254].into(),
+        decode_tcp_vouched_for(packet).unwrap().endpoints.addresses.source(),
+    );
+    let mut message = [&[3, 4, 0, 0, 0, 0], (mtu as u16).to_be_bytes().as_slice(), quoted].concat();
+    let checksum = Sum::of(&message).checksum();
+    message[2..4].copy_from_slice(&checksum.to_be_bytes());
+    let mut whole = vec![0; 20];
+    let header = IpHeader {
+        addresses: addresses.unwrap(),
+        protocol: 1,
+        dscp: 0,
+        ecn: Ecn::NotEct,
+        hop_limit: 64,
+        payload_len: message.len(),
+    };
+    header.encode(&mut whole).unwrap();
+    [whole, message].concat()
+}
+
+const ADDRESSES: [IpAddr; 2] =
+    [IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)), IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2))];
+
+fn server() -> SocketAddr {
+    (ADDRESSES[1], 80).into()
+}
+
+fn client(port: u16) -> SocketAddr {
+    (ADDRESSES[0], port).into()
+}
+
+impl World {
+    fn new(seed: u64, loss: f64, has_offloads: bool, half_open: usize) -> World {
+        let mut config = profile::linux();
+        config.time_wait = Dur::from_secs(60);
+        let settings =
+            Settings { config, buffer: 20_000, mtu: 1500, ports: vec![80], half_open, keepalive: None };
+        let stack =
+            |seed| Stack::new(Device::new(has_offloads), settings.clone(), Counted(seed as u32), seed);
+        World {
+            now: Time::ZERO,
+            stacks: [stack(seed), stack(seed + 1)],
+            under_way: BTreeMap::new(),
+            sent: 0,
+            loss,
+            fate: Streams::new(seed).stream("fate"),
+            narrow: usize::MAX,
+        }
+    }
+
+    /// Hands on what has been sent, and goes to when something happens next; `false` when nothing does.
+    fn step(&mut self) -> bool {
+        for (from, stack) in self.stacks.iter_mut().enumerate() {
+            for packet in stack.device_mut().sent.drain(..) {
+                // What is handed back goes to whom it is for.
+                let is_own = decode_tcp_vouched_for(&packet.0)
+                    .is_ok_and(|packet| packet.endpoints.addresses.source() == ADDRESSES[from]);
+                if !is_own || self.fate.chance(self.loss) {
+                    continue;
+                }
+                if longest(&packet) > self.narrow {
+                    let word = too_big(&packet.0, self.narrow);
+                    self.under_way.insert((self.now, self.sent), (from, (word, Offload::default())));
+                    self.sent += 1;
+                    continue;
+                }
+                let delay = Dur::from_micros(5_000 + u64::from(self.fate.u32() % 2_000));
+                self.sent += 1;
+                self.under_way.insert((self.now + delay, self.sent), (1 - from, packet));
+            }
+        }
+        let timers = self.stacks.iter().map(Stack::poll_timeout).min().unwrap_or(Time::NEVER);
+        let arrival = self.under_way.first_key_value().map_or(Time::NEVER, |(&(at, _), _)| at);
+        let next = timers.min(arrival);
+        if next.is_never() {
+            return false;
+        }
+        self.now = self.now.max(next);
+        while self.under_way.first_key_value().is_some_and(|(&(at, _), _)| at <= self.now) {
+            let Some((_, (to, packet))) = self.under_way.pop_first() else { break };
+            self.stacks[to].device_mut().arrived.push_back(packet);
+            while self.stacks[to].handle_packet(self.now).unwrap() {}
+        }
+        self.stacks.iter_mut().for_each(|stack| stack.handle_timeouts(self.now));
+        true
+    }
+}
+
+impl World {
+    /// Until no packet is under way.
+    fn settle(&mut self) {
+        let is_quiet = |world: &mut World| {
+            world.under_way.is_empty()
+                && world.stacks.iter_mut().all(|stack| stack.device_mut().sent.is_empty())
+        };
+        while !is_quiet(self) {
+            self.step();
+        }
+    }
+}
+
+/// What one end of a connection still has to send, and what has come.
+struct Talk {
+    stack: usize,
+    key: FlowKey,
+    to_send: VecDeque<u8>,
+    received: Vec<u8>,
+    has_shut: bool,
+}
+
+impl Talk {
+    fn new(stack: usize, key: FlowKey, bytes: &[u8]) -> Talk {
+        let to_send = bytes.iter().copied().collect();
+        Talk { stack, key, to_send, received: Vec::new(), has_shut: false }
+    }
+
+    /// Writes and reads what it can; `true` once both ways are done, when it lets go.
+    fn turn(&mut self, world: &mut World) -> bool {
+        let stack = &mut world.stacks[self.stack];
+        let flow = stack.get_mut(self.key).expect("nobody else releases it");
+        assert_eq!(flow.failure, None);
+        let taken = flow.stream.write(self.to_send.make_contiguous());
+        self.to_send.drain(..taken);
+        if self.to_send.is_empty() && !self.has_shut {
+            self.has_shut = true;
+            flow.stream.shutdown();
+        }
+        let mut buffer = [0; 4096];
+        loop {
+            match flow.stream.read(&mut buffer) {
+                0 => break,
+                len => self.received.extend_from_slice(&buffer[..len]),
+            }
+        }
+        let is_done = flow.is_over() && flow.has_ended;
+        stack.flush(world.now, self.key);
+        if is_done {
+            stack.release(world.now, self.key);
+        }
+        is_done
+    }
+}
+
+fn bytes(port: u16, len: usize) -> Vec<u8> {
+    (0..len).map(|at| (at * 7 + usize::from(port)) as u8).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Each connection carries its bytes both ways, and none of them leaves anything behind.
+    #[test]
+    fn bytes_arrive_and_nothing_is_left(
+        seed in 0u64..1 << 32,
+        loss in prop_oneof![Just(0.0), 0.0..0.1],
+        has_offloads: bool,
+        narrow in prop_oneof![Just(usize::MAX), 600usize..1500],
+        lens in prop::collection::vec((0usize..100_000, 0usize..30_000), 1..12),
+    ) {
+        let mut world = World::new(seed, loss, has_offloads, 64);
+        world.narrow = narrow;
+        let mut talks = Vec::new();
+        for (port, &(there, _)) in (1000..).zip(&lens) {
+            let key = world.stacks[0].connect(world.now, client(port), server()).unwrap();
+            talks.push((port, Talk::new(0, key, &bytes(port, there))));
+        }
+        let mut turns = 0;
+        let mut ended = BTreeMap::new();
+        while world.step() {
+            turns += 1;
+            prop_assert!(turns < 200_000, "it ends");
+            while let Some((key, endpoints)) = world.stacks[1].accept() {
+                let port = endpoints.reversed().source().port();
+                let (_, back) = lens[usize::from(port) - 1000];
+                talks.push((port, Talk::new(1, key, &bytes(port, back))));
+            }
+            talks.retain_mut(|(port, talk)| {
+                let is_done = talk.turn(&mut world);
+                if is_done {
+                    ended.insert((*port, talk.stack), std::mem::take(&mut talk.received));
+                }
+                !is_done
+            });
+        }
+        for (port, &(there, back)) in (1000..).zip(&lens) {
+            prop_assert_eq!(&ended[&(port, 1)], &bytes(port, there));
+            prop_assert_eq!(&ended[&(port, 0)], &bytes(port, back));
+        }
+        prop_assert_eq!(world.stacks.each_ref().map(Stack::len), [0, 0]);
+    }
+}
+
+/// Connects, and lets the handshake end.
+fn established(world: &mut World, port: u16) -> [FlowKey; 2] {
+    let opened = world.stacks[0].connect(world.now, client(port), server()).unwrap();
+    while world.step() {
+        if let Some((accepted, _)) = world.stacks[1].accept() {
+            return [opened, accepted];
+        }
+    }
+    panic!("it has not been accepted")
+}
+
+#[test]
+fn a_syn_takes_the_place_of_a_connection_in_time_wait() {
+    let mut world = World::new(1, 0.0, true, 4);
+    let [opened, accepted] = established(&mut world, 1000);
+    // Whoever closes first waits.
+    for (stack, key) in [(1, accepted), (0, opened)] {
+        let flow = world.stacks[stack].get_mut(key).unwrap();
+        flow.stream.shutdown();
+        world.stacks[stack].flush(world.now, key);
+        world.settle();
+    }
+    world.stacks.iter_mut().zip([opened, accepted]).for_each(|(stack, key)| stack.release(world.now, key));
+    assert_eq!(world.stacks.each_ref().map(Stack::len), [0, 1], "one end waits");
+    let [_, again] = established(&mut world, 1000);
+    assert_ne!(again, accepted);
+    assert_eq!(world.stacks[1].len(), 1);
+}
+
+/// A peer that is there answers, and nothing else comes of it; one that is gone is found out (RFC 9293 §3.8.4).
+#[test]
+fn a_silent_peer_is_asked_and_given_up_if_it_is_gone() {
+    let mut world = World::new(1, 0.0, true, 4);
+    for stack in &mut world.stacks {
+        stack.settings.keepalive = Some(Dur::from_secs(7200));
+    }
+    let [opened, accepted] = established(&mut world, 1000);
+    let has_failed = |world: &World| {
+        [world.stacks[0].get(opened).unwrap().failure, world.stacks[1].get(accepted).unwrap().failure]
+    };
+    world.settle();
+    assert!(world.now < Time::ZERO + Dur::from_secs(1));
+    while world.now < Time::ZERO + Dur::from_secs(40_000) {
+        assert!(world.step());
+    }
+    assert_eq!(has_failed(&world), [None, None]);
+    assert!((10..60).contains(&(world.sent - 3)), "{} packets", world.sent);
+
+    let (before, since) = (world.sent, world.now);
+    world.loss = 1.0;
+    while has_failed(&world).contains(&None) {
+        assert!(world.step());
+    }
+    assert_eq!(has_failed(&world), [Some(io::ErrorKind::TimedOut); 2]);
+    let after = world.now.since(since);
+    assert!(after <= Dur::from_secs(7200 + 9 * 75 + 1), "{after}");
+    assert_eq!(world.sent, before);
+}
+
+/// Handshakes that nobody ends crowd out each other, and no connection.
+#[test]
+fn a_flood_of_forged_flows_changes_nothing() {
+    let mut world = World::new(1, 0.0, true, 4);
+    let [opened, accepted] = established(&mut world, 1000);
+    let mut packet = vec![0; 60];
+    for number in 0..100_000u32 {
+        let from: SocketAddr =
+            (Ipv4Addr::from(0x0b00_0000 + number / 16), (number % 50_000) as u16 + 1).into();
+        let syn = Segment { seq: Seq(number), flags: Flags::SYN, window: 1000, ..Segment::default() };
+        let endpoints = Endpoints::new(from, server()).unwrap();
+        let len = encode_tcp(&endpoints, Ecn::NotEct, &syn, &[], &mut packet).unwrap();
+        world.stacks[1].device_mut().arrived.push_back((packet[..len].to_vec(), Offload::default()));
+        world.stacks[1].handle_packet(world.now).unwrap();
+        assert!(world.stacks[1].len() <= 1 + 4);
+        world.stacks[1].device_mut().sent.clear();
+    }
+    assert!(world.stacks[1].accept().is_none());
+    world.stacks[0].get_mut(opened).unwrap().stream.write(b"word");
+    world.stacks[0].flush(world.now, opened);
+    world.settle();
+    assert_eq!(world.stacks[1].get(accepted).unwrap().stream.readable(), 4);
+}
+
+#[test]
+fn others_packets_are_handed_back_as_they_came() {
+    let mut world = World::new(1, 0.0, true, 4);
+    // Of a connection that neither end knows: to a port that is not taken, and in the middle of its life.
+    let other = world.stacks[0].connect(world.now, client(1000), ([10, 0, 0, 2], 81).into()).unwrap();
+    let syn = world.stacks[0].device_mut().sent[0].clone();
+    let not_tcp = (vec![0x45; 60], Offload::default());
+    for packet in [&syn, &not_tcp] {
+        world.stacks[1].device_mut().arrived.push_back(packet.clone());
+        assert!(world.stacks[1].handle_packet(world.now).unwrap());
+    }
+    assert_eq!(world.stacks[1].device_mut().sent, [syn, not_tcp]);
+    world.stacks[0].release(world.now, other);
+    assert!(world.stacks[0].is_empty() && world.stacks[1].is_empty());
+}
+
+/// A stranger, who sees nothing, makes no connection send shorter packets.
+#[test]
+fn a_message_that_quotes_nothing_under_way_is_not_believed() {
+    let mut world = World::new(1, 0.0, true, 4);
+    let [opened, _] = established(&mut world, 1000);
+    let send = |world: &mut World| {
+        world.settle();
+        let stack = &mut world.stacks[0];
+        stack.get_mut(opened).unwrap().stream.write(&[7; 5_000]);
+        stack.flush(world.now, opened);
+        longest(&stack.device_mut().sent[0])
+    };
+    assert_eq!(send(&mut world), 1500);
+    for (wrong_by, longest) in [(1 << 20, 1500), (0, 700)] {
+        let mut packet = world.stacks[0].device_mut().sent[0].0.clone();
+        let seq = u32::from_be_bytes(packet[24..28].try_into().unwrap()).wrapping_add(wrong_by);
+        packet[24..28].copy_from_slice(&seq.to_be_bytes());
+        world.stacks[0].device_mut().arrived.push_back((too_big(&packet, 700), Offload::default()));
+        world.stacks[0].handle_packet(world.now).unwrap();
+        assert_eq!(send(&mut world), longest);
+    }
+}

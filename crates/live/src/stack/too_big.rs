@@ -1,0 +1,61 @@
+//! Routers' word that a packet is too long for the next link.
+
+use airtcp_wire::Seq;
+use airtcp_wire::checksum::Sum;
+use airtcp_wire::ip::{Addresses, Found, TCP};
+use airtcp_wire::packet::Endpoints;
+use airtcp_wire::tcp::Ports;
+
+const ICMP: u8 = 1;
+const ICMPV6: u8 = 58;
+
+/// Bytes of an ICMP header, behind which the packet that was too long is quoted.
+const HEADER_LEN: usize = 8;
+
+/// Shorter than this no link is believed to be: Linux's `min_pmtu`, since whoever says less harms us (RFC 5927 §7).
+const LEAST_V4: u32 = 552;
+/// RFC 8201 §4.
+const LEAST_V6: u32 = 1280;
+
+/// Destination unreachable, fragmentation needed (RFC 1191 §4), or Packet Too Big (RFC 4443 §3.2), of a TCP packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TooBig {
+    /// Those of the packet that was too long.
+    pub endpoints: Endpoints,
+    pub seq: Seq,
+    /// Longest packet in bytes that goes through, within reason.
+    pub mtu: u32,
+}
+
+impl TooBig {
+    /// Reads the packet that begins at `bytes[0]`; `None` if it is anything else, or damaged.
+    pub fn read(bytes: &[u8]) -> Option<TooBig> {
+        let outer = Found::read(bytes).ok().filter(|outer| !outer.is_fragment)?;
+        let message = bytes.get(outer.header_len..outer.claimed)?;
+        let (is_ours, sum, mtu, least) = match (outer.addresses, outer.protocol) {
+            (Addresses::V4 { .. }, ICMP) => {
+                (message.get(..2)? == [3, 4], Sum::default(), u32::from(be16(message, 6)?), LEAST_V4)
+            }
+            (Addresses::V6 { .. }, ICMPV6) => {
+                let pseudo = Sum::pseudo_header(&outer.addresses, ICMPV6, message.len() as u32);
+                (message.get(..2)? == [2, 0], pseudo, be32(message, 4)?, LEAST_V6)
+            }
+            _ => return None,
+        };
+        let quoted = message.get(HEADER_LEN..)?;
+        let inner = Found::read(quoted).ok().filter(|inner| !inner.is_fragment && inner.protocol == TCP)?;
+        let tcp = quoted.get(inner.header_len..)?;
+        let ports = Ports { source: be16(tcp, 0)?, destination: be16(tcp, 2)? };
+        let endpoints = Endpoints { addresses: inner.addresses, ports };
+        let is_good = (sum + Sum::of(message)).is_good();
+        (is_ours && is_good).then_some(TooBig { endpoints, seq: Seq(be32(tcp, 4)?), mtu: mtu.max(least) })
+    }
+}
+
+fn be16(bytes: &[u8], at: usize) -> Option<u16> {
+    bytes.get(at..at + 2)?.try_into().ok().map(u16::from_be_bytes)
+}
+
+fn be32(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes)
+}

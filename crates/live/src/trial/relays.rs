@@ -1,0 +1,120 @@
+//! The proxy of a run: it serves on a thread of its own, in the router's namespace.
+
+use super::application::port_of;
+use super::circuit::{self, GatewayThread, Route};
+use super::forms::{Onward, Place, Proxy};
+use super::senders::Senders;
+use crate::namespace::Namespace;
+use crate::proxy::{self, Config, Counters, Entrance, Limits, Outgoing, Stop, Stopper, Tuning, Watch};
+use crate::rights::keep_only;
+use crate::warn;
+use airtcp_wire::Dur;
+use airtcp_wire::human::Bytes;
+use caps::Capability;
+use std::io;
+use std::net::Ipv4Addr;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::{self, JoinHandle};
+
+/// To have others' addresses, to choose any congestion control, and to undo rules for packets.
+const RIGHTS: &[Capability] = &[Capability::CAP_NET_RAW, Capability::CAP_NET_ADMIN];
+
+/// Serves as long as this value lasts.
+pub struct Relays {
+    // It goes before the proxy whose packets it takes.
+    _circuits: Vec<GatewayThread>,
+    stopper: Stopper,
+    thread: Option<JoinHandle<()>>,
+    senders: Option<Senders>,
+}
+
+impl Relays {
+    /// # Errors
+    /// What the kernel refuses. Nothing is left behind.
+    pub fn begin(
+        namespace: &Namespace,
+        (wireless, address): (&str, Ipv4Addr),
+        proxy: &Proxy,
+        flows: &[Route],
+    ) -> io::Result<Relays> {
+        let ports: Vec<_> = flows.iter().map(|route| port_of(route.flow)).collect();
+        let config = config(wireless, proxy, ports.clone());
+        let senders = (proxy.place == Place::Sender).then(Senders::default);
+        let watch = senders.clone().map(|senders| Box::new(senders) as Box<dyn Watch>);
+        let (stop, stopper) = Stop::new()?;
+        let (tell, told) = channel();
+        // A thread begins in the namespace of the one that begins it.
+        let decoupled = if proxy.circuit.is_some() { ports } else { Vec::new() };
+        let begun = move || serve(&config, stop, watch, &decoupled, &tell);
+        let thread = namespace.run(|| thread::spawn(begun))?;
+        let mut relays = Relays { _circuits: Vec::new(), stopper, thread: Some(thread), senders };
+        let outgoing = told.recv().map_err(|_| io::Error::other("the proxy did not start"))??;
+        for (outgoing, &route) in outgoing.into_iter().zip(flows) {
+            let Some(through) = &proxy.circuit else { break };
+            relays._circuits.push(circuit::send(namespace, outgoing, through, address, route)?);
+        }
+        Ok(relays)
+    }
+
+    /// What is told of our own senders, if they are the applications'.
+    pub fn senders(&self) -> Option<Senders> {
+        self.senders.clone()
+    }
+}
+
+impl Drop for Relays {
+    fn drop(&mut self) {
+        // Nothing drains: the run is over.
+        self.stopper.stop();
+        self.stopper.stop();
+        drop(self.thread.take().map(JoinHandle::join));
+    }
+}
+
+/// What is set up here is undone here, as it must be in the same namespace. Tells what our own stack sends, if a circuit is to
+/// take it.
+fn serve(
+    config: &Config,
+    stop: Stop,
+    watch: Option<Box<dyn Watch>>,
+    decoupled: &[u16],
+    tell: &Sender<io::Result<Vec<Outgoing>>>,
+) {
+    let made = proxy::Proxy::set_up(config).and_then(|mut made| {
+        let outgoing = decoupled.iter().map(|&port| made.doors.through_circuit(port));
+        let outgoing = outgoing.collect::<io::Result<Vec<_>>>()?;
+        Ok((made, outgoing))
+    });
+    let (proxy::Proxy { mut doors, rules }, outgoing) = match made {
+        Ok(made) => made,
+        Err(error) => return drop(tell.send(Err(error))),
+    };
+    let _ = tell.send(Ok(outgoing));
+    doors.watch = watch;
+    let served = keep_only(RIGHTS).and_then(|()| proxy::serve(config, doors, stop, &Counters::default()));
+    if let Err(error) = served {
+        warn!("airtcpd: the proxy of the run: {error}");
+    }
+    drop(rules);
+}
+
+fn config(wireless: &str, proxy: &Proxy, ports: Vec<u16>) -> Config {
+    let buffer = Some(Bytes(proxy.buffer_bytes));
+    let (own, wireless_side) = match &proxy.onward {
+        Onward::Kernel(control) => {
+            (None, Tuning { congestion_control: Some(control.name.clone()), ..Tuning::default() })
+        }
+        Onward::Own(config) => (Some(config.clone()), Tuning { buffer, ..Tuning::default() }),
+    };
+    Config {
+        entrance: Entrance::Transparent { wireless: wireless.to_owned(), ports },
+        wireless: wireless_side,
+        wired: Tuning::default(),
+        own,
+        limits: Limits {
+            memory: Bytes(u64::MAX / 2),
+            connect_timeout: Dur::from_secs(120),
+            ..Limits::default()
+        },
+    }
+}
