@@ -5,7 +5,7 @@
 
 #[path = "../../crates/live/src/emulate/header.rs"]
 mod header;
-#[path = "../../crates/live/src/emulate/offload/mod.rs"]
+#[path = "../../crates/live/src/offload/mod.rs"]
 mod offload;
 
 use header::{Framing, Header};
