@@ -246,7 +246,7 @@ def compare_all(
         with opened(executor, jobs) as pool:
             work, pack = (_run, packed) if pool.executor else (on_this_machine, _as_it_is)
             todo = _todo(requests, pack)
-            run_all(work, todo, pool.at_a_time, cancel, keep, pool.executor, pool.check)
+            run_all(work, todo, pool, cancel, keep)
     except KeyboardInterrupt:
         interrupted = True
     return [

@@ -7,7 +7,6 @@ import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Executor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from threading import Thread
@@ -15,6 +14,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from airtcp._engine import Scenario, version
+from airtcp.jobs import Pool
 
 DASK = "dask://"
 PROBE = "__import__('importlib').import_module('airtcp.executors').engine()"
@@ -28,27 +28,12 @@ class ExecutorError(Exception):
     """There is nobody to do the work, or nobody who would do it right: says how to mend that."""
 
 
-def _nothing() -> None:
-    """Of threads and of callers' executors: they need no care."""
-
-
-@dataclass(frozen=True)
-class Pool:
-    """An executor, and how much it does at a time."""
-
-    executor: Executor | None
-    """None: threads, which come and go with the work."""
-    at_a_time: int
-    check: Callable[[], None] = _nothing
-    """Called now and then: raises ExecutorError where nothing can come any more."""
-
-
 @contextmanager
 def opened(where: str | Executor | None, jobs: int | None) -> Iterator[Pool]:
     """`threads`, `processes`, `dask://HOST:PORT`, or an executor. Raises ExecutorError."""
     cores = jobs or os.cpu_count() or 1
     if where is None or where == "threads":
-        yield Pool(None, cores)
+        yield Pool(cores)
     elif where == "processes":
         with _processes(cores) as pool:
             yield pool
@@ -58,7 +43,7 @@ def opened(where: str | Executor | None, jobs: int | None) -> Iterator[Pool]:
     elif isinstance(where, str):
         raise ExecutorError(f"--executor {where}: write threads, processes, or dask://HOST:PORT")
     else:
-        yield Pool(where, jobs or max(cores, getattr(where, "_max_workers", 0)))
+        yield Pool(jobs or max(cores, getattr(where, "_max_workers", 0)), where)
 
 
 @contextmanager
@@ -73,7 +58,8 @@ def _processes(count: int) -> Iterator[Pool]:
     executor = ProcessPoolExecutor(count, context, _begin_process, (os.getpid(),))
     finished = False
     try:
-        yield Pool(executor, count)
+        # ProcessPoolExecutor fails on a future that somebody else cancelled before its process died.
+        yield Pool(count, executor, cancels=True)
         finished = True
     finally:
         if not finished:
@@ -103,7 +89,7 @@ def _dask(where: str, jobs: int | None) -> Iterator[Pool]:
         # Two workers may not see the same batch as one.
         executor = client.get_executor(pure=False, retries=10)
         threads = sum(client.nthreads().values())
-        yield Pool(executor, jobs or max(threads, 2), _watch(client, where))
+        yield Pool(jobs or max(threads, 2), executor, _watch(client, where))
     except _losses() as error:
         raise ExecutorError(
             f"--executor {where}: the cluster is lost ({type(error).__name__} {error}); start it again or do "

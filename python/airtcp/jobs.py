@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from itertools import islice
 from queue import Empty, SimpleQueue
 from signal import SIGINT, default_int_handler, getsignal, signal
@@ -20,47 +21,61 @@ AHEAD = 2
 """Jobs that are handed out for each that is being worked on, so that nobody waits for the next."""
 
 
+def _nothing() -> None:
+    """Of threads and of callers' executors: they need no care."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Who works, and how much at a time."""
+
+    at_a_time: int
+    executor: Executor | None = None
+    """None: threads, which come and go with the work."""
+    check: Callable[[], object] = _nothing
+    """Called now and then: what it raises ends the work, for example where nothing can come any more."""
+    cancels: bool = False
+    """The executor cancels by itself what has not begun, when it is closed before all is done."""
+
+
 def interruptible(work: Callable[[CancelToken], T]) -> T:
     """Does `work` on another thread, so that KeyboardInterrupt stops it at once."""
     cancel = CancelToken()
     results: list[T] = []
-    run_all(work, [cancel], 1, cancel, results.append)
+    run_all(work, [cancel], Pool(1), cancel, results.append)
     return results[0]
 
 
 def run_all(
     work: Callable[[J], T],
     todo: Iterable[J],
-    at_a_time: int,
+    pool: Pool,
     cancel: CancelToken,
     on_done: Callable[[T], object],
-    executor: Executor | None = None,
-    check: Callable[[], object] = lambda: None,
-    on_interrupt: Callable[[], object] = lambda: None,
+    on_interrupt: Callable[[], object] = _nothing,
 ) -> None:
     """Does `work` on all of `todo`; `on_done` gets each result, on this thread.
 
-    Without an `executor`, on as many threads as are to work `at_a_time`; then, however it ends, nothing is
-    left running. `todo` is asked for more when there is room: neither it nor its results need fit into
-    memory. What `check` raises while it waits ends it. On KeyboardInterrupt, `on_interrupt` is called before
-    what is running is waited for.
+    Without an executor, however it ends, nothing is left running. `todo` is asked for more when there is
+    room: neither it nor its results need fit into memory. On KeyboardInterrupt, `on_interrupt` is called
+    before what is running is waited for. What has not begun is cancelled.
     """
     done: SimpleQueue[Future[T]] = SimpleQueue()
     jobs = iter(todo)
     under_way: set[Future[T]] = set()
     with _interrupts_noted() as raise_noted:
-        pool = executor or ThreadPoolExecutor(at_a_time)
+        executor = pool.executor or ThreadPoolExecutor(pool.at_a_time)
 
         def submit() -> None:
-            for job in islice(jobs, AHEAD * at_a_time - len(under_way)):
-                future = pool.submit(work, job)
+            for job in islice(jobs, AHEAD * pool.at_a_time - len(under_way)):
+                future = executor.submit(work, job)
                 under_way.add(future)
                 future.add_done_callback(done.put)
 
         try:
             submit()
             while under_way:
-                future = _next(done, raise_noted, check)
+                future = _next(done, raise_noted, pool.check)
                 under_way.remove(future)
                 on_done(future.result())
                 submit()
@@ -69,11 +84,12 @@ def run_all(
             raise
         finally:
             cancel.cancel()
-            for future in under_way:
-                future.cancel()
-            if executor is None:
+            if not pool.cancels:
+                for future in under_way:
+                    future.cancel()
+            if pool.executor is None:
                 _wait_for(under_way, cancel)
-                pool.shutdown()
+                executor.shutdown()
         raise_noted()
 
 

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 import airtcp.papers
 from airtcp import _engine
+from airtcp.papers.concord import concord_schema
+from airtcp.papers.concord.ablation import PARTS
 from airtcp.papers.cross import AS_PROPOSED, COMPOSITIONS, Plan, all_paths, all_schemes, cross
 from airtcp.papers.cross_page import CrossPlot, matrix
 from airtcp.papers.cross_page import page as cross_page
@@ -287,6 +289,20 @@ def test_the_table_names_every_scheme_and_every_link() -> None:
     assert [row[0] for row in rows] == ["reno", "bbr"]
     assert "## lte" in cross_page(document)
     assert CrossPlot(document).draw().axes
+
+
+def test_concords_gates_are_judged_and_written(cli: Cli) -> None:
+    written = ("--out", "out", "--docs", "docs", "--json", "-")
+    (cli.directory / "docs").mkdir()
+    document = json.loads(cli.ok("paper", "concord", "--quick", "--seeds", "1", *written))
+    jsonschema.Draft202012Validator(concord_schema()).validate(document)
+    assert [row[0] for row in document["ablation"]["rows"]] == list(PARTS)
+    for gate in document["gates"]:
+        assert all(len(row["cells"]) == len(gate["columns"]) for row in gate["paths"])
+        assert gate["met"] == all(row["met"] for row in gate["paths"])
+    text = (cli.directory / "docs" / "concord.md").read_text(encoding="utf-8")
+    assert all(f"### {gate['name']}" in text for gate in document["gates"])
+    assert "NAME.down" in cli.refused("paper", "concord", "--traces", "docs")
 
 
 def test_an_unknown_experiment_is_bad_input(cli: Cli) -> None:

@@ -146,6 +146,15 @@ CONGESTION_CONTROLS: dict[str, Facts] = {
     ),
     "westwood-nr": _by_airtcpd("westwood-nr", "its authors' ns-2 code, tcp-westwood-nr.cc; in no system"),
     "westwood-vt": _by_airtcpd("westwood-vt", "Koo, Mun, Choo, ICCS 2007 (paper 004); in no system"),
+    "concord": Facts(
+        SENDER,
+        "unwritten",
+        "congestion control to be written, as an eBPF program (struct_ops) or a module",
+        "airtcp's own; in no system",
+        "not yet",
+        encrypted=QUIC_APART,
+        caution="fair to CUBIC where the buffer holds ten packets or more; known from simulations alone",
+    ),
     "spectcp": _for_marks("spectcp", "paper 002; in no system"),
     "jersey": _for_marks("jersey", "Xu, Tian, Ansari, IEEE JSAC 22(4), 2004; in no system"),
     "new-jersey": _for_marks("new-jersey", "Xu, Tian, Ansari, Computer Networks 47(2), 2005; in no system"),
@@ -201,13 +210,15 @@ CIRCUITS: dict[str, Facts] = {
 }
 
 
-def _gateway(stage: Stage, how: str, source: str, headers: str | None, caution: str | None = None) -> Facts:
+def _gateway(
+    stage: Stage, how: str, source: str, airtcp: Airtcp, headers: str | None, caution: str | None = None
+) -> Facts:
     return Facts(
         GATEWAY,
         stage,
         how,
         source,
-        "not yet",
+        airtcp,
         headers=headers,
         encrypted=READS_TCP,
         caution=caution,
@@ -216,22 +227,25 @@ def _gateway(stage: Stage, how: str, source: str, headers: str | None, caution: 
 
 GATEWAYS: dict[str, Facts] = {
     "packet-control": _gateway(
-        "unwritten",
-        "an eBPF program (tc) on the gateway's wireless interface",
-        "paper 001 §VI; both filters tried in tc on Linux 6.18",
+        "software",
+        "airtcpd filter attach IFACE, the gateway's interface to the fixed hosts",
+        "paper 001 §VI, as eBPF programs (tc)",
+        "yes",
         "drops duplicate ACKs and data that has been acknowledged",
     ),
     "snoop": _gateway(
         "unwritten",
         "a program on the gateway that caches packets and resends them",
         "Balakrishnan et al., MobiCom 1995; in no system",
+        "not yet",
         "drops duplicate ACKs",
         "data and ACKs must pass the same gateway",
     ),
     "split": _gateway(
         "software",
-        "a transparent TCP proxy on the gateway (nftables TPROXY and a relay)",
-        "I-TCP, ICDCS 1995; Linux tproxy.txt; RFC 3135 on its costs",
+        "airtcpd proxy run --wireless IFACE, the gateway's interface to the mobile hosts",
+        "I-TCP, ICDCS 1995; paper 003 §IV; RFC 3135 on its costs",
+        "yes",
         "TCP ends at the gateway: options are negotiated on each side",
         "not end to end: an ACK says that the proxy has the data, and what it holds is lost if it fails",
     ),
@@ -248,6 +262,7 @@ GATEWAYS: dict[str, Facts] = {
         "unwritten",
         "a queue discipline that delays some packets",
         "Klein et al., GLOBECOM 2004; tc-netem delays, but not only some packets",
+        "not yet",
         None,
         "adds delay on purpose",
     ),

@@ -113,6 +113,34 @@ def cross_command(
     )
 
 
+@app.command(
+    "concord",
+    short_help="What airtcp's own congestion control must do, and does.",
+    epilog="\b\nExamples:\n  airtcp paper concord\n  airtcp paper concord --traces mahimahi --docs docs\n"
+    "  airtcp paper concord --quick\n",
+)
+def concord_command(
+    traces: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Capacity traces in mahimahi's format, NAME.down and NAME.up."),
+    ] = None,
+    seeds: SeedsOption = None,
+    quick: QuickOption = False,
+    json: JsonOption = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the results and the figure go.")] = Path(
+        "airtcp-out/concord"
+    ),
+    docs: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write concord.md and its figure there.")
+    ] = None,
+    jobs: JobsOption = None,
+) -> None:
+    """Run Concord's gates on seeds that it was not tuned on, and Concord without each of its parts."""
+    from airtcp.cli.concord import Request, run_concord  # noqa: PLC0415 it loads Matplotlib
+
+    run_concord(Request(traces, seeds=seeds, quick=quick, jobs=jobs, out=out, json=json, docs=docs))
+
+
 @app.command(RUN, short_help="Run experiments, and compare with the papers.", epilog=EXAMPLES)
 def run_command(
     names: Annotated[

@@ -11,6 +11,7 @@ from pathlib import Path
 from airtcp._engine import Scenario
 from airtcp.papers.packet_control.path import STEADY, VARYING
 from airtcp.papers.packet_control.timeout import LONG_DELAY
+from airtcp.papers.rto import TRACE_A_LINK, TRACE_B_LINK, Method
 
 SCHEMES = ("reno", "cubic", "bbr", "westwood-vt", "spectcp")
 MARKING = frozenset({"spectcp"})
@@ -38,7 +39,7 @@ class Point:
     trace: str = ""
     """Name of a recorded capacity, which then takes the place of the rate."""
     station: str = ""
-    """Name of a path of `STATIONS`, which then takes the place of all of this."""
+    """Name of a path of `STATIONS` or `TRACES_003`, which then takes the place of all of this."""
 
     @property
     def is_lossy(self) -> bool:
@@ -63,6 +64,12 @@ class Cell:
     """Above 0: short transfers of so many kB, each on a connection of its own."""
     beside: str = ""
     """The scheme of a second flow."""
+
+    @property
+    def runs(self) -> str:
+        """Its scheme in full, where the grid has a short name for it."""
+        path = TRACES_003.get(self.point.station)
+        return METHODS_003[self.scheme].scheme(path.trace) if path else self.scheme
 
     def __str__(self) -> str:
         """As the journal and findings name it."""
@@ -93,6 +100,39 @@ STATIONS = {
 }
 """Paper 001's paths, with a base station between a wired link and a wireless one."""
 GATEWAYS = ("reno", *(f"reno+packet-control:threshold={threshold}" for threshold in (6, 9, 12)))
+SPLITS = ("reno+split", "cubic+split", "rto-m:m=10+gbn+split")
+
+
+@dataclass(frozen=True)
+class Trace003:
+    """A path of paper 003, each packet of which takes what its trace has next."""
+
+    trace: str
+    link: str
+    loss: float = 0.0
+    """Probability that a data packet is lost."""
+
+    def links(self) -> list[dict[str, object]]:
+        links: list[dict[str, dict[str, object]]] = tomllib.loads(self.link)["link"]
+        links[0]["loss"] = {"packet": self.loss}
+        links[0]["reverse"]["loss"] = {"packet": 0}
+        return [dict(link) for link in links]
+
+
+TRACES_003 = {
+    "trace A (R1, R3)": Trace003("A", TRACE_A_LINK),
+    "trace A, 5 % lost (R1)": Trace003("A", TRACE_A_LINK, 0.05),
+    "trace B (R2, R3)": Trace003("B", TRACE_B_LINK),
+}
+METHODS_003 = {
+    "SR, m = 4": Method(),
+    "SR, m = 10": Method(10),
+    "GBN, m = 4": Method(policy="gbn"),
+    "GBN, m = 10": Method(10, "gbn"),
+}
+DURATION_003_S = 60.0
+"""Some fifty round trips."""
+RTT_003_MS = 1000.0
 
 
 def cells(*, quick: bool = False, traces: Path | None = None) -> list[Cell]:
@@ -103,7 +143,7 @@ def cells(*, quick: bool = False, traces: Path | None = None) -> list[Cell]:
         short = [Cell(scheme, Point(10.0, 50.0), size_kb=100) for scheme in KERNELS_OWN]
         return [*few, *deep, *short, Cell("cubic", Point(10.0, 50.0, 1e-4), beside="cubic")]
     recorded = _recorded() if traces else ()
-    return [*_unlimited(), *_queues(), *_short(), *_pairs(), *_stations(), *recorded]
+    return [*_unlimited(), *_queues(), *_short(), *_pairs(), *_stations(), *_traces_003(), *recorded]
 
 
 def _unlimited() -> Iterator[Cell]:
@@ -133,6 +173,14 @@ def _stations() -> Iterator[Cell]:
         if "(P1)" in station or scheme in {"reno", "reno+packet-control:threshold=9"}:
             yield Cell(scheme, Point(0.25, 350.0, station=station))
 
+    for station, scheme in product(STATIONS, SPLITS):
+        yield Cell(scheme, Point(0.25, 350.0, station=station))
+
+
+def _traces_003() -> Iterator[Cell]:
+    for station, method in product(TRACES_003, METHODS_003):
+        yield Cell(method, Point(0.0, RTT_003_MS, station=station))
+
 
 def _recorded() -> Iterator[Cell]:
     for scheme, trace in product(DEEP_AND_SHALLOW, TRACES):
@@ -150,17 +198,22 @@ def scenario(cell: Cell, seed: int, traces: Path | None = None) -> Scenario:
         name=str(cell),
         duration=f"{start_s + _duration_s(cell):g}s",
         warmup=f"{start_s:g}s",
-        schemes=[cell.scheme],
+        profile="rfc" if cell.point.station in TRACES_003 else "linux",
+        schemes=[cell.runs],
         link=_links(cell, traces),
         flow=list(_flows(cell, start_s)),
     )
 
 
 def _duration_s(cell: Cell) -> float:
+    if cell.point.station in TRACES_003:
+        return DURATION_003_S
     return 2 * DURATION_S if cell.beside or cell.size_kb >= 1000 else DURATION_S
 
 
 def _links(cell: Cell, traces: Path | None) -> list[dict[str, object]]:
+    if cell.point.station in TRACES_003:
+        return TRACES_003[cell.point.station].links()
     if cell.point.station:
         links: list[dict[str, object]] = tomllib.loads(STATIONS[cell.point.station])["link"]
         return links

@@ -66,14 +66,14 @@ class Simulator:
 
         def run(each: tuple[Cell, int]) -> tuple[tuple[Cell, int], _Simulated]:
             cell, seed = each
-            record = scenario(cell, seed, self.traces).run(cell.scheme, seed, cancel=cancel)
+            record = scenario(cell, seed, self.traces).run(cell.runs, seed, cancel=cancel)
             return each, _simulated(json.loads(record.to_json()))
 
         def keep(done: tuple[tuple[Cell, int], _Simulated]) -> None:
             self._known[done[0]] = done[1]
             self.watcher.done(done[0][0].scheme)
 
-        jobs.run_all(run, todo, cpu_count() or 1, cancel, keep)
+        jobs.run_all(run, todo, jobs.Pool(cpu_count() or 1), cancel, keep)
 
     def outcomes(self, cell: Cell, seeds: int) -> list[Outcome]:
         self.prepare((cell, seed) for seed in range(1, seeds + 1))
@@ -162,7 +162,7 @@ class Comparer:
     ) -> list[tuple[Cell, int]]:
         """Answers those that were later than that, which are not kept."""
         late: list[tuple[Cell, int]] = []
-        planned = [Job(scenario(cell, seed, self.simulator.traces), cell.scheme, seed) for cell, seed in todo]
+        planned = [Job(scenario(cell, seed, self.simulator.traces), cell.runs, seed) for cell, seed in todo]
         # Two cells may be the same path, in words of their own.
         cell_of = {id(job): cell for job, (cell, _) in zip(planned, todo, strict=True)}
 

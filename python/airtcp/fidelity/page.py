@@ -6,7 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from airtcp.fidelity.findings import Finding, explained
-from airtcp.fidelity.grid import DURATION_S, SCHEMES, TRACE_STEP_S, TRANSFERS
+from airtcp.fidelity.grid import (
+    DURATION_003_S,
+    DURATION_S,
+    SCHEMES,
+    STATIONS,
+    TRACE_STEP_S,
+    TRACES_003,
+    TRANSFERS,
+)
 from airtcp.fidelity.judge import (
     AIM,
     ASPECTS,
@@ -53,9 +61,16 @@ Two unlimited transfers of {long:g} s that begin together. The share is the firs
 """,
     "station": """\
 Paper 001's paths: 1 Mbit/s to the base station, 250 kbit/s and some 350 ms behind it. On Linux the base
-station is a router in a namespace of its own, and `airtcpd filter`'s programs are on its interface to the
-fixed host. Both ends have Linux's stack, with SACK, not the paper's: [docs/papers.md](papers.md) has its
-rows, with the stack of its simulator.
+station is a router in a namespace of its own, with `airtcpd filter`'s programs on its interface to the
+fixed host, or with `airtcpd proxy` on that to the mobile one. Both ends have Linux's stack, with SACK, not
+the paper's: [docs/papers.md](papers.md) has its rows, with the stack of its simulator. Behind a proxy the
+sender meets neither the losses nor the round trips of the wireless link: what it resends and its RTT are
+those of the wired one.
+""",
+    "traces 003": """\
+Paper 003's senders, with its stack, over its traces for {long:g} s: after a timeout, one packet is resent
+(SR) or all that is outstanding (GBN), and RTO = SRTT + m·RTTVAR without a floor. No kernel has that:
+on Linux airtcp's own TCP sends real packets, behind the sender's kernel, and the receiver is the kernel's.
 """,
     "recorded": """\
 A recorded capacity takes the place of the rate. Each seed enters it {step:g} s later. The recording is not
@@ -201,9 +216,15 @@ GROUPS = (
         lambda found: str(found.cell),
     ),
     Group(
-        "Packet control at a base station",
+        "At a base station",
         TEXTS["station"],
-        lambda found: bool(found.cell.point.station),
+        lambda found: found.cell.point.station in STATIONS,
+        lambda found: str(found.cell),
+    ),
+    Group(
+        "Larger RTO factor and go-back-N",
+        TEXTS["traces 003"].format(long=DURATION_003_S),
+        lambda found: found.cell.point.station in TRACES_003,
         lambda found: str(found.cell),
     ),
     Group(

@@ -83,11 +83,10 @@ def run_all(
         work.run_all(
             lambda each: (each[0], _run(program, each[1], each[2], folder / f"{each[0]}.json", cancel)),
             todo,
-            at_a_time,
+            work.Pool(at_a_time, check=check),
             cancel,
             keep,
-            check=check,
-            on_interrupt=on_interrupt,
+            on_interrupt,
         )
     return [found[place] for place in range(len(jobs))]
 

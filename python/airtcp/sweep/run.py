@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from airtcp._engine import CancelToken, Scenario, ScenarioError
-from airtcp.executors import Pool, engine, opened
-from airtcp.jobs import run_all
+from airtcp.executors import engine, opened
+from airtcp.jobs import Pool, run_all
 from airtcp.parcel import Parcel, code_of, packed
 from airtcp.scenarios import seeds_of
 from airtcp.sweep.errors import SweepError
@@ -161,11 +161,9 @@ def _run_all(
     run_all(
         work if pool.executor else on_this_machine,
         _batches(job, state, packed(job.scenario) if pool.executor else job.scenario),
-        pool.at_a_time,
+        pool,
         cancel,
         keep,
-        executor=pool.executor,
-        check=pool.check,
     )
 
 

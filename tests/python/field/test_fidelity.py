@@ -64,7 +64,7 @@ def test_the_grid_has_every_kind_of_cell_once() -> None:
     grid = cells(traces=Path())
     assert len(grid) == len(set(grid)) == len({str(cell) for cell in grid})
     stations = [cell for cell in grid if cell.point.station]
-    assert len(stations) == 4 + 2 + 2
+    assert len(stations) == (4 + 2 + 2) + 3 * 3 + 3 * 4
     others = [cell for cell in grid if cell not in stations]
     unlimited = [cell for cell in others if not (cell.size_kb or cell.beside or cell.point.queue_packets)]
     assert len(unlimited) == 5 * 3 * 3 * 4

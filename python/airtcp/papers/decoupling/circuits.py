@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from airtcp.papers.decoupling.paths import BUFFERS, RENO, STACK
+from airtcp.papers.decoupling.paths import BUFFERS, DECOUPLED, RENO, STACK
 from airtcp.papers.frame import Context, Result, Runs, absolute, experiment
 from airtcp.records import Run
 
-CIRCUIT = f"{RENO}+decoupling"
+CIRCUIT = f"{RENO}+{DECOUPLED}"
 
 SHARED = """
 duration = "120s"

@@ -10,6 +10,7 @@ from typing import TypeVar
 from airtcp.papers.decoupling.paths import (
     BSD,
     BUFFERS,
+    DECOUPLED,
     HEADER_BYTES,
     MTU_BYTES,
     RENO,
@@ -38,17 +39,17 @@ from airtcp.papers.frame import (
 K = TypeVar("K", float, int, str)
 
 SACK = f"sack:profile=bsd-1998:timestamps=true:{WINDOW}"
-DECOUPLING = f"{RENO}+decoupling"
+DECOUPLING = f"{RENO}+{DECOUPLED}"
 PAPERS = {"Reno": RENO, "SACK": SACK, "decoupling": DECOUPLING}
 """As the testbed had them."""
 TODAYS = {
     "Reno, today's timers": "reno",
     "SACK, today's timers": "sack",
-    "decoupling, today's timers": "reno+decoupling",
+    "decoupling, today's timers": f"reno+{DECOUPLED}",
 }
 SMALL_RENO = f"reno:{BSD}:receive_window=16384B"
 BEYOND = {
-    "decoupling, SACK in its control TCPs": f"{SACK}+decoupling",
+    "decoupling, SACK in its control TCPs": f"{SACK}+{DECOUPLED}",
     "CUBIC": "cubic",
     "BBR": "bbr",
 }
@@ -123,7 +124,7 @@ def d3(ctx: Context) -> Result:
         ),
         info(
             "… with SACK in the control TCPs",
-            gain_of(others[1e-7].goodput(f"{SACK}+decoupling", "KB/s"), clean["Reno"]),
+            gain_of(others[1e-7].goodput(f"{SACK}+{DECOUPLED}", "KB/s"), clean["Reno"]),
             "%",
             paper=-3,
         ),
@@ -180,7 +181,7 @@ def d4(ctx: Context) -> Result:
     """As D3, with BER 2e-6 and RTTs from 10 to 200 ms."""
     rtts_ms = ctx.pick([10.0, 20.0, 50.0, 100.0, 150.0, 200.0], quick=[10.0, 100.0])
     found = _sweep(ctx, CURVES, {rtt: {"link.wireless.delay": f"{rtt / 2}ms"} for rtt in rtts_ms})
-    small = f"{RENO}:receive_window=65535B+decoupling"
+    small = f"{RENO}:receive_window=65535B+{DECOUPLED}"
     beside = _sweep(
         ctx,
         {"small": small, "decoupling": DECOUPLING},

@@ -12,6 +12,8 @@ BSD = "profile=bsd-1998:recovery=reno-ns2:timestamps=true"
 WINDOW = "receive_window=1MB:window_scaling=true"
 RENO = f"reno:{BSD}:{WINDOW}"
 """Plain TCP as the testbed had it."""
+DECOUPLED = "decoupling:error_control=paper:tunnel_queue=50:tunnel_delay=0s:loss_reports=false"
+"""The paper's circuit and data TCP: its error control and tunnel queue, and no reports of losses."""
 
 STACK = OpenParameter(
     "hosts",

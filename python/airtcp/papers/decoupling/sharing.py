@@ -6,6 +6,7 @@ from statistics import fmean
 
 from airtcp.papers.decoupling.paths import (
     BUFFERS,
+    DECOUPLED,
     RENO,
     STACK,
     TUNNEL_QUEUE,
@@ -28,8 +29,8 @@ from airtcp.papers.frame import (
 
 FIFO = "{ packets = 50 }"
 RED = '{ discipline = "red", packets = 50 }'
-CIRCUIT = f"{RENO}+decoupling"
-EAGER = f"{RENO}:ack_every=1+decoupling"
+CIRCUIT = f"{RENO}+{DECOUPLED}"
+EAGER = f"{RENO}:ack_every=1+{DECOUPLED}"
 PAIRS = {
     "normal TCPs": (RENO, RENO),
     "circuits": (CIRCUIT, CIRCUIT),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from statistics import fmean
 
-from airtcp.papers.decoupling.paths import BSD, BUFFERS, HEADER_BYTES, MTU_BYTES
+from airtcp.papers.decoupling.paths import BSD, BUFFERS, DECOUPLED, HEADER_BYTES, MTU_BYTES
 from airtcp.papers.frame import (
     BarPlot,
     Case,
@@ -127,7 +127,7 @@ def d9(ctx: Context) -> Result:
 def goodputs(ctx: Context, stack: str) -> dict[str, list[float]]:
     """KB/s, a value a seed, by what is done to header packets."""
     duration = {"duration": ctx.pick("150s", quick="25s")}
-    circuit = f"{stack}+decoupling"
+    circuit = f"{stack}+{DECOUPLED}"
     schemes = {"plain TCP": stack} | {name: circuit + keys for name, keys in CIRCUITS.items()}
     found = ctx.sweep(
         {"": Case(PATH, list(schemes.values()), duration)}

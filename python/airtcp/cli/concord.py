@@ -1,0 +1,41 @@
+"""`airtcp paper concord`: what it does; its options are in `paper`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from airtcp.cli.errors import InputError
+from airtcp.cli.study import StudyRequest, run_study, write_study
+from airtcp.papers.concord import SEEDS, concord
+from airtcp.papers.concord.page import ConcordPlot, page
+from airtcp.papers.frame import words
+from airtcp.results import to_json
+
+
+@dataclass(frozen=True)
+class Request(StudyRequest):
+    """What was asked for: the options of `airtcp paper concord`."""
+
+    traces: Path | None
+
+
+def run_concord(request: Request) -> None:
+    if request.traces and not any(request.traces.glob("*.down")):
+        raise InputError(
+            f"--traces {request.traces}: no file there is called NAME.down; mahimahi's traces are"
+        )
+    found = run_study(
+        "concord",
+        request,
+        SEEDS,
+        lambda ctx: concord(ctx, request.traces),
+        "a part of the gates would prove nothing",
+    )
+    console = request.console
+    for gate in found["gates"]:
+        failed = [row["path"] for row in gate["paths"] if not row["met"]]
+        console.print(f"{gate['name']}: {'met' if gate['met'] else 'not met: ' + '; '.join(failed)}")
+    if found["quick"]:
+        console.print(words.QUICK)
+    write_study("concord", request, to_json(found), ConcordPlot(found).draw, lambda: page(found))

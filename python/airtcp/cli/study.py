@@ -1,0 +1,70 @@
+"""What `airtcp paper cross` and `concord` share: their options, how they run, and what they leave behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import typer
+from matplotlib.figure import Figure
+from rich.console import Console
+
+from airtcp._engine import ScenarioError
+from airtcp.cli.console import plain_console, watched, write_json
+from airtcp.cli.errors import INTERRUPTED, InputError, check_outputs, writing
+from airtcp.cli.reproduce import make_folders, save_figure
+from airtcp.figures.style import style
+from airtcp.papers.frame.context import QUICK_SEEDS, Context
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyRequest:
+    """What was asked for, beside what is the study's own."""
+
+    seeds: int | None
+    quick: bool
+    jobs: int | None
+    out: Path
+    json: str | None
+    docs: Path | None
+
+    @property
+    def console(self) -> Console:
+        return plain_console(stderr=self.json == "-")
+
+
+def run_study(
+    name: str, request: StudyRequest, seeds: int, work: Callable[[Context], T], if_interrupted: str
+) -> T:
+    """Does `work` with `seeds`, unless others are asked for. A part of it is nothing to show."""
+    make_folders(request.out, request.docs)
+    check_outputs(None, request.json)
+    count = request.seeds or (QUICK_SEEDS if request.quick else seeds)
+    try:
+        with watched(name) as watcher:
+            return work(Context(count, request.quick, request.seeds, request.jobs, watcher))
+    except ScenarioError as error:
+        raise InputError(str(error)) from error
+    except KeyboardInterrupt:
+        request.console.print(f"Interrupted: {if_interrupted}.")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def write_study(
+    name: str, request: StudyRequest, text: str, draw: Callable[[], Figure], page: Callable[[], str]
+) -> None:
+    """The figure and `text`, which is JSON, in the folder for results, and the page with its figure among the
+    documentation.
+    """
+    with style():
+        save_figure(draw(), request.out, request.docs, name)
+    write_json(text, request.json)
+    with writing(request.out):
+        (request.out / f"{name}.json").write_text(text, encoding="utf-8")
+    if request.docs:
+        with writing(request.docs):
+            (request.docs / f"{name}.md").write_text(page(), encoding="utf-8")
