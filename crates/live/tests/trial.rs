@@ -253,6 +253,73 @@ fn what_stands_on_a_router_does_as_in_the_simulator() {
     }
 }
 
+/// Two gateways in the middle of the path carry connections and datagrams, and leave a third alone.
+#[test]
+fn a_trunk_does_as_in_the_simulator() {
+    let scenario = scenario(
+        r#"
+        duration = "6s"
+        warmup = "2s"
+        [[link]]
+        name = "access"
+        rate = "100Mbit/s"
+        delay = "2ms"
+        [[link]]
+        name = "backbone"
+        rate = "10Mbit/s"
+        delay = "10ms"
+        queue = { packets = 60 }
+        [[link]]
+        name = "edge"
+        rate = "100Mbit/s"
+        delay = "2ms"
+        [[flow]]
+        name = "user"
+        count = 3
+        [[flow]]
+        name = "stream"
+        traffic = { kind = "udp", rate = "1Mbit/s", packet = "500B" }
+        measure = true
+        [[flow]]
+        name = "other"
+        enter = "backbone"
+        leave = "backbone"
+        measure = true
+        [[circuit]]
+        name = "trunk"
+        scheme = "reno+decoupling:controls=2:gmb=2Mbit/s:compression=twice:loss_reports=false"
+        flows = ["user", "stream"]
+        enter = "backbone"
+        leave = "backbone"
+        "#,
+    );
+    let scheme = Scheme::parse("reno", "linux").unwrap();
+    let simulated = airtcp_sim::run(&scenario, &scheme, 1, RunOptions::default()).unwrap().record;
+    let simulated = serde_json::to_value(&simulated).unwrap();
+    one_of_a_few(|| {
+        let found = outcome(&scenario, "reno")?;
+        let (record, expected) = (&found["record"], &simulated);
+        let near = |place: &str, slack: f64| {
+            let expected = number(expected.pointer(place).unwrap());
+            eprintln!("{place}: {} {expected}", record.pointer(place).unwrap());
+            within(record.pointer(place).unwrap(), (1.0 - slack) * expected..=(1.0 + slack) * expected)
+        };
+        assert_eq!(record["circuits"][0]["name"], "trunk");
+        let circuit = &record["circuits"][0];
+        assert!(number(&circuit["forwarded_bytes"]) > 1500.0 * number(&circuit["header_packets_sent"]));
+        let kept = [
+            near("/goodput_bps", 0.25),
+            near("/flows/3/goodput_bps", 0.25),
+            near("/flows/4/goodput_bps", 0.5),
+            near("/circuits/0/forwarded_bytes", 0.25),
+            near("/circuits/0/header_packets_sent", 0.3),
+            near("/circuits/0/control_acks_sent", 0.3),
+            near("/circuits/0/control_window_mean_packets", 0.5),
+        ];
+        Some(kept == [true; 7])
+    });
+}
+
 #[test]
 fn what_is_sent_late_makes_nothing_late_that_comes_after_it() {
     let datagrams = "traffic = { kind = \"udp\", rate = \"8Mbit/s\", packet = \"500B\" }";

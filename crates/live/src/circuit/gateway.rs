@@ -20,6 +20,9 @@ const BURST: Dur = Dur::from_millis(1);
 /// One byte more than is read, so that what is too long is seen.
 type Buffer = [u8; MAX_DATAGRAM + 1];
 
+/// Is shown what finds no room.
+pub type Shed = Box<dyn FnMut(&[u8]) + Send>;
+
 /// A sending node, the device that data comes from and goes back to, and its socket.
 pub struct SendingGateway<D, S> {
     pub node: SendingNode,
@@ -32,6 +35,8 @@ pub struct SendingGateway<D, S> {
     held: Slab<Packet>,
     /// The DSCP of the data that left last, which header packets have, too (§4.3: they take the same path).
     dscp: u8,
+    /// Where data does not wait in the device.
+    shed: Option<Shed>,
     pub counts: Counts,
 }
 
@@ -43,6 +48,8 @@ pub struct Counts {
     pub datagrams: u64,
     /// Data packets that the kernel did not take.
     pub lost: u64,
+    /// Data packets that found no room, where they do not wait for it.
+    pub shed: u64,
 }
 
 impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
@@ -54,7 +61,19 @@ impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
         peer: SocketAddr,
     ) -> SendingGateway<D, S> {
         let (intake, held, counts) = (Intake::new(), Slab::new(), Counts::default());
-        SendingGateway { node, device, socket, peer, vmss, intake, held, dscp: 0, counts }
+        SendingGateway { node, device, socket, peer, vmss, intake, held, dscp: 0, shed: None, counts }
+    }
+
+    /// What finds the tunnel queue full is lost at once (§4.5.1), and does not wait in the device for room.
+    #[must_use]
+    pub fn shedding(mut self, shed: Shed) -> SendingGateway<D, S> {
+        self.shed = Some(shed);
+        self
+    }
+
+    /// Is the device to be looked at?
+    pub fn takes(&self) -> bool {
+        self.shed.is_some() || self.node.room() > 0
     }
 
     pub fn device(&self) -> &D {
@@ -83,7 +102,10 @@ impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
         let mut buffer: Buffer = [0; MAX_DATAGRAM + 1];
         while self.drain(clock(), &mut left)? {
             // Whose it is its tag tells: a host of several addresses answers from any.
-            let Some((len, _, ecn)) = self.socket.recv(&mut buffer)? else { return Ok(false) };
+            let Some((len, _, ecn)) = self.socket.recv(&mut buffer)? else {
+                self.shed()?;
+                return Ok(false);
+            };
             self.node.handle_datagram(clock(), &buffer[..len], ecn);
         }
         Ok(true)
@@ -112,7 +134,7 @@ impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
     /// The device is read only while there is room. Answers whether anything was taken.
     fn fill(&mut self, now: Time) -> io::Result<bool> {
         let mut took = false;
-        let most = self.node.bytes_in(BURST).map_or(self.vmss, |bytes| self.vmss.max(bytes as usize));
+        let most = self.longest();
         while self.node.room() > 0 {
             let Some(packet) = self.intake.next(&mut self.device, most)? else { break };
             let bytes = packet.wire_len;
@@ -121,6 +143,25 @@ impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
             took = true;
         }
         Ok(took)
+    }
+
+    /// Loses what finds no room, where it does not wait for it.
+    fn shed(&mut self) -> io::Result<()> {
+        let most = self.longest();
+        let Some(shed) = &mut self.shed else { return Ok(()) };
+        while self.node.room() == 0
+            && let Some(packet) = self.intake.next(&mut self.device, most)?
+        {
+            self.counts.shed += 1;
+            shed(packet.bytes());
+            self.intake.take_back(packet);
+        }
+        Ok(())
+    }
+
+    /// Bytes of the longest packet that is not cut.
+    fn longest(&self) -> usize {
+        self.node.bytes_in(BURST).map_or(self.vmss, |bytes| self.vmss.max(bytes as usize))
     }
 
     /// What the kernel does not take is lost, as on any link.

@@ -29,9 +29,13 @@ impl Packet {
         Packet { buffer, len, headers_len, offload, wire_len: wire_len as u32 }
     }
 
+    pub fn bytes(&self) -> &[u8] {
+        &self.buffer[..self.len]
+    }
+
     /// Six bits.
     pub fn dscp(&self) -> u8 {
-        match self.buffer[..self.len] {
+        match *self.bytes() {
             [version, class, ..] if version >> 4 == 6 => (version << 4 | class >> 4) >> 2,
             [_, class, ..] => class >> 2,
             _ => 0,
@@ -41,7 +45,7 @@ impl Packet {
     /// # Errors
     /// The device's.
     pub fn send(&self, device: &mut impl PacketDevice) -> io::Result<()> {
-        let bytes = &self.buffer[..self.len];
+        let bytes = self.bytes();
         if device.has_offloads() {
             device.send_offloaded(bytes, self.headers_len, self.offload)
         } else {

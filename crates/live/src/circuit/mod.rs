@@ -19,11 +19,11 @@ mod session;
 mod socket;
 
 pub use counters::{ReceivingCounters, SendingCounters};
-pub use gateway::{ReceivingGateway, SendingGateway};
+pub use gateway::{Counts, ReceivingGateway, SendingGateway, Shed};
 pub use receiving::{ReceivingNode, Reply};
 pub use sending::{Output, SendingNode};
-pub use serve::serve;
-pub use service::{NAME, ReceivingService, SendingService};
+pub use serve::{Gateway, serve};
+pub use service::{NAME, ReceivingService, SendingService, bind, open_device};
 pub use socket::{Datagrams, Socket};
 
 use airtcp_wire::Dur;

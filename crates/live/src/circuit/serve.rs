@@ -80,10 +80,10 @@ impl<D: PacketDevice, S: Datagrams> Gateway for SendingGateway<D, S> {
         SendingGateway::poll_timeout(self)
     }
 
-    /// While there is no room the device is not looked at: it would always be readable.
+    /// A device that is not read is not looked at: it would always be readable.
     fn waits_for(&self) -> Vec<PollFd<'_>> {
         let mut descriptors = vec![readable(self.socket())];
-        if self.node.room() > 0 {
+        if self.takes() {
             descriptors.push(readable(self.device()));
         }
         descriptors

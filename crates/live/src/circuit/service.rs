@@ -72,12 +72,8 @@ impl Service for SendingService {
         let any =
             if local.is_ipv4() { IpAddr::V4(Ipv4Addr::UNSPECIFIED) } else { Ipv6Addr::UNSPECIFIED.into() };
         let socket = bind(SocketAddr::new(any, 0))?;
-        let device = OffloadTun::open(&self.device, DUMMY, 32, link_mtu(&link)?)?;
+        let device = open_device(&self.device, link_mtu(&link)?)?;
         device.limit_queue(self.queue)?;
-        // What comes out of it has addresses of others, or this host's own.
-        for (name, value) in [("rp_filter", "2"), ("accept_local", "1"), ("forwarding", "1")] {
-            sysctl::set(&format!("net.ipv4.conf.{}.{name}", self.device), value)?;
-        }
         let reverse_path = loosen(&link)?;
         let detour = Detour::new(&self.device, &self.prefixes)?;
         let record = Record::of(Change::Detour(detour.clone()))?;
@@ -133,8 +129,24 @@ fn chance() -> io::Result<Chance> {
     Ok(Streams::new(u64::from_ne_bytes(random()?)).stream("circuit"))
 }
 
+/// A device that data enters and leaves, in the network namespace of the calling thread. `mtu` in bytes.
+///
+/// # Errors
+/// The kernel's.
+pub fn open_device(name: &str, mtu: u16) -> io::Result<OffloadTun> {
+    let device = OffloadTun::open(name, DUMMY, 32, mtu)?;
+    // What comes out of it has addresses of others, or this host's own.
+    for (key, value) in [("rp_filter", "2"), ("accept_local", "1"), ("forwarding", "1")] {
+        sysctl::set(&format!("net.ipv4.conf.{name}.{key}"), value)?;
+    }
+    Ok(device)
+}
+
 /// A socket whose datagrams no circuit takes for data.
-fn bind(at: SocketAddr) -> io::Result<Socket> {
+///
+/// # Errors
+/// The kernel's.
+pub fn bind(at: SocketAddr) -> io::Result<Socket> {
     let told = |error: io::Error| io::Error::new(error.kind(), format!("{at}: {error}"));
     let socket = Socket::bind(at).map_err(told)?;
     setsockopt(&socket, sockopt::Mark, &PASS_MARK)?;

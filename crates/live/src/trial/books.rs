@@ -1,6 +1,7 @@
 //! What the application and whoever measures know of each other: the connections that there are, and what became of those
 //! that are over.
 
+use super::circuit_book::{CircuitAccount, CircuitBook};
 use super::senders::Senders;
 use super::tcp_info::TcpInfo;
 use airtcp_wire::{Dur, Time};
@@ -53,7 +54,11 @@ pub struct Account {
 
 /// Shared by the threads of a run.
 #[derive(Default)]
-pub struct Books(Mutex<Ledger>);
+pub struct Books {
+    ledger: Mutex<Ledger>,
+    /// By number.
+    circuits: Vec<CircuitBook>,
+}
 
 /// What is behind the lock, held for as long as it takes to look something up.
 #[derive(Default)]
@@ -65,8 +70,20 @@ pub struct Ledger {
 }
 
 impl Books {
-    pub fn new(flows: usize) -> Books {
-        Books(Mutex::new(Ledger { open: BTreeMap::new(), accounts: vec![Account::default(); flows] }))
+    pub fn new(flows: usize, circuits: usize) -> Books {
+        let ledger = Ledger { open: BTreeMap::new(), accounts: vec![Account::default(); flows] };
+        let circuits = (0..circuits).map(|_| CircuitBook::default()).collect();
+        Books { ledger: Mutex::new(ledger), circuits }
+    }
+
+    /// The book of a circuit, by its number.
+    pub fn circuit(&self, number: usize) -> CircuitBook {
+        self.circuits[number].clone()
+    }
+
+    /// What each circuit has come to, by number.
+    pub fn circuits(&self) -> Vec<CircuitAccount> {
+        self.circuits.iter().map(CircuitBook::read).collect()
     }
 
     pub fn open(&self, port: u16, sending: Arc<Sending>) {
@@ -120,7 +137,7 @@ impl Books {
     }
 
     fn ledger(&self) -> MutexGuard<'_, Ledger> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,19 +1,25 @@
-//! The gateways of a run's TCP circuit: each serves on a thread of its own, in its host's namespace.
+//! The gateways of a run's TCP circuits: each serves on a thread of its own.
 
+use super::circuit_book::CircuitBook;
 use super::forms::Circuit;
+use super::meter::flow_of;
 use crate::circuit::{
-    ReceivingCounters, ReceivingGateway, ReceivingNode, SendingCounters, SendingGateway, SendingNode, Socket,
-    serve,
+    Gateway, ReceivingCounters, ReceivingGateway, ReceivingNode, SendingGateway, SendingNode, Socket, bind,
+    open_device, serve,
 };
 use crate::daemon::{Stop, Stopper};
-use crate::emulate::Clock;
+use crate::emulate::{Clock, Prefix};
 use crate::namespace::Namespace;
+use crate::namespace::detour::Detour;
 use crate::proxy::Outgoing;
 use crate::rights::keep_only;
 use crate::stack::random;
+use crate::tun::PacketDevice;
 use crate::warn;
 use airtcp_proto::{Stream as Chance, Streams};
+use airtcp_wire::Time;
 use airtcp_wire::circuit::{Key, PORTS};
+use nix::poll::PollFd;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::thread::{self, JoinHandle};
@@ -36,20 +42,31 @@ fn chance() -> io::Result<Chance> {
 /// Most circuits of a run.
 pub const MOST: u64 = 1 + (*PORTS.end() - *PORTS.start()) as u64;
 
-/// A flow's circuit: from a router's address to the receiver's host.
+/// Of which circuit of the run a port is.
+pub fn number_at(port: u16) -> Option<usize> {
+    PORTS.contains(&port).then(|| usize::from(port - PORTS.start()))
+}
+
+/// A circuit from one address to another.
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
-    pub flow: usize,
+    /// Of the run's circuits.
+    pub number: usize,
+    pub from: Ipv4Addr,
     pub to: Ipv4Addr,
 }
 
 impl Route {
     fn gateway(&self) -> SocketAddr {
-        SocketAddr::new(self.to.into(), PORTS.start() + self.flow as u16)
+        SocketAddr::new(self.to.into(), PORTS.start() + self.number as u16)
+    }
+
+    fn caller(&self) -> SocketAddr {
+        SocketAddr::new(self.from.into(), 0)
     }
 }
 
-/// Lets `outgoing` go through a circuit from this address.
+/// Lets what a data TCP sends go through a circuit.
 ///
 /// # Errors
 /// The kernel's.
@@ -57,16 +74,39 @@ pub fn send(
     namespace: &Namespace,
     outgoing: Outgoing,
     circuit: &Circuit,
-    from: Ipv4Addr,
     route: Route,
+    book: &CircuitBook,
 ) -> io::Result<GatewayThread> {
-    let (config, tcp) = (circuit.config.clone(), circuit.tcp.as_ref().clone());
-    let vmss = config.vmss.0 as usize;
-    let socket = namespace.run(|| Socket::bind(SocketAddr::new(from.into(), 0)))??;
+    let socket = namespace.run(|| Socket::bind(route.caller()))??;
     let clock = Clock::start();
-    let node = SendingNode::new(config, tcp, key(), chance()?, clock.now()).map_err(io::Error::other)?;
-    let mut gateway = SendingGateway::new(node.for_data_tcps(), vmss, outgoing, socket, route.gateway());
-    GatewayThread::begin(move |stop| serve(&mut gateway, &clock, stop, &SendingCounters::default()))
+    let node = node(circuit, clock)?.for_data_tcps();
+    serve_watched(SendingGateway::new(node, vmss(circuit), outgoing, socket, route.gateway()), clock, book)
+}
+
+/// Lets what is for these prefixes, and finds room in the tunnel queue, go through a circuit.
+///
+/// # Errors
+/// The kernel's.
+pub fn send_trunk(
+    namespace: &Namespace,
+    circuit: &Circuit,
+    route: Route,
+    prefixes: &[Prefix],
+    mtu_bytes: u32,
+    book: &CircuitBook,
+) -> io::Result<GatewayThread> {
+    let name = format!("airc{}", route.number);
+    let (device, socket) = namespace.run(|| -> io::Result<_> {
+        let device = open_device(&name, mtu_bytes as u16)?;
+        Detour::new(&name, prefixes)?.add(route.from.into())?;
+        Ok((device, bind(route.caller())?))
+    })??;
+    let clock = Clock::start();
+    let node = node(circuit, clock)?;
+    let told = book.clone();
+    let gateway = SendingGateway::new(node, vmss(circuit), device, socket, route.gateway())
+        .shedding(Box::new(move |packet| told.shed(flow_of(packet))));
+    serve_watched(gateway, clock, book)
 }
 
 /// # Errors
@@ -77,6 +117,51 @@ pub fn receive(namespace: &Namespace, circuit: &Circuit, route: Route) -> io::Re
     let mut gateway = ReceivingGateway::new(node, socket);
     let clock = Clock::start();
     GatewayThread::begin(move |stop| serve(&mut gateway, &clock, stop, &ReceivingCounters::default()))
+}
+
+fn node(circuit: &Circuit, clock: Clock) -> io::Result<SendingNode> {
+    let (config, tcp) = (circuit.config.clone(), circuit.tcp.as_ref().clone());
+    SendingNode::new(config, tcp, key(), chance()?, clock.now()).map_err(io::Error::other)
+}
+
+fn vmss(circuit: &Circuit) -> usize {
+    circuit.config.vmss.0 as usize
+}
+
+fn serve_watched<D: PacketDevice + Send + 'static>(
+    gateway: SendingGateway<D, Socket>,
+    clock: Clock,
+    book: &CircuitBook,
+) -> io::Result<GatewayThread> {
+    let book = book.clone();
+    let mut watched = Watched { gateway, clock };
+    GatewayThread::begin(move |stop| serve(&mut watched, &clock, stop, &book))
+}
+
+/// A sending gateway that tells a book what it does.
+struct Watched<D> {
+    gateway: SendingGateway<D, Socket>,
+    clock: Clock,
+}
+
+impl<D: PacketDevice> Gateway for Watched<D> {
+    type Counters = CircuitBook;
+
+    fn turn(&mut self, clock: &Clock) -> io::Result<bool> {
+        Gateway::turn(&mut self.gateway, clock)
+    }
+
+    fn poll_timeout(&self) -> Time {
+        self.gateway.poll_timeout()
+    }
+
+    fn waits_for(&self) -> Vec<PollFd<'_>> {
+        self.gateway.waits_for()
+    }
+
+    fn tell(&self, book: &CircuitBook) {
+        book.tell(self.clock.now(), &self.gateway.counts, self.gateway.node.controls());
+    }
 }
 
 impl GatewayThread {

@@ -1,6 +1,7 @@
 //! The flows of a run, each with the form that it has here.
 
 use super::forms::{Form, Host, Verdict};
+use super::trunks::Trunk;
 use airtcp_proto::Streams;
 use airtcp_proto::cc::Controllers;
 use airtcp_proto::scheme::{Scheme, SchemeError};
@@ -21,6 +22,8 @@ pub struct Flow {
     pub is_datagrams: bool,
     /// Nodes of the sender and the receiver.
     pub nodes: [u16; 2],
+    /// Which of the run's trunks carries it.
+    pub trunk: Option<usize>,
     pub start: Time,
     /// The same as in the simulator: what it draws comes from a stream of the same name.
     pub source: Source,
@@ -31,7 +34,13 @@ pub struct Flow {
 ///
 /// # Panics
 /// If a scheme has no form here: see [`super::plan`].
-pub fn flows(scenario: &Scenario, scheme: &Scheme, host: &Host, seed: u64) -> Result<Vec<Flow>, SchemeError> {
+pub fn flows(
+    scenario: &Scenario,
+    scheme: &Scheme,
+    trunks: &[Trunk],
+    host: &Host,
+    seed: u64,
+) -> Result<Vec<Flow>, SchemeError> {
     let streams = Streams::new(seed);
     let mut flows = Vec::new();
     for (index, spec) in scenario.flows.iter().enumerate() {
@@ -42,6 +51,7 @@ pub fn flows(scenario: &Scenario, scheme: &Scheme, host: &Host, seed: u64) -> Re
             form.settings.mtu_bytes = form.settings.mtu_bytes.max(packet.0 as u32);
         }
         let form = Arc::new(form);
+        let trunk = trunks.iter().position(|trunk| trunk.flows.contains(&index));
         flows.extend((0..spec.count).map(|instance| {
             let start = Time::ZERO + spec.start + spec.stagger * u64::from(instance) / u64::from(spec.count);
             let stream = streams.stream(&format!("flow.{}.{instance}.traffic", spec.name));
@@ -54,6 +64,7 @@ pub fn flows(scenario: &Scenario, scheme: &Scheme, host: &Host, seed: u64) -> Re
                 is_measured: spec.measure,
                 is_datagrams,
                 nodes: nodes(spec),
+                trunk,
                 start,
                 source: Source::new(spec, start, scheme.config.segment_payload(), stream),
             }

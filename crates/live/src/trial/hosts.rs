@@ -1,12 +1,16 @@
 //! The hosts of a run: a network namespace with one device for each node at which a flow begins or ends. Flows whose
 //! schemes want different settings have different hosts at the same node.
 
+use super::books::Books;
 use super::circuit::{self, GatewayThread, Route};
 use super::flows::Flow;
 use super::forms::{self, Place, Settings};
 use super::loaded::LoadError;
-use super::router::{self, Plan, Router};
+use super::relays::Served;
+use super::router::{Gateway, Plan, Router, Work};
 use super::senders::Senders;
+use super::site::Site;
+use super::trunks::Trunk;
 use crate::emulate::{PacketSocket, Port, Prefix};
 use crate::namespace::{Namespace, Veth};
 use airtcp_kernel::netlink::Netlink;
@@ -16,12 +20,13 @@ use netlink_packet_route::route::{
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use nix::net::if_::if_nametoindex;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::Ipv4Addr;
 
-/// The subnet of all of them.
+/// The subnet of all of them, and of the routers in it.
 const SUBNET: (Ipv4Addr, u8) = (Ipv4Addr::new(10, 77, 0, 0), 16);
+const ROUTERS: u32 = 0xff00;
 const DEVICE: &str = "air0";
 
 pub struct Host {
@@ -32,84 +37,105 @@ pub struct Host {
 
 /// The hosts, and where the flows' senders and receivers are.
 pub struct Hosts {
-    /// Where circuits end.
+    /// Where the circuits of single flows end.
     _gateways: Vec<GatewayThread>,
     pub hosts: Vec<Host>,
     /// Indices of the sender's and the receiver's host, by flow.
     pub of_flow: Vec<[usize; 2]>,
-    /// The base station between them, and its ports.
-    router: Option<(Router, [Port; 2])>,
+    /// In path order, each with its ports and its addresses.
+    routers: Vec<Standing>,
+}
+
+struct Standing {
+    site: Site,
+    router: Router,
+    ports: [Port; 2],
+    addresses: [Ipv4Addr; 2],
 }
 
 impl Hosts {
-    /// Makes them with their devices, one a host, in the same order, and, where the flows have a base station, a router at
-    /// `base_station`, whose two devices come last.
+    /// Makes them with their devices, one a host, in the same order, and the routers between them, whose devices come last, two
+    /// each: at `base_station` what serves the flows there, and the ends of the `trunks`. Circuits tell `books`.
     ///
     /// # Errors
     /// The kernel's, with what it refused.
-    pub fn build(flows: &[Flow], base_station: u16) -> Result<(Hosts, Vec<PacketSocket>), LoadError> {
-        let mut places: BTreeMap<(u16, &Settings), usize> = BTreeMap::new();
+    pub fn build(
+        flows: &[Flow],
+        base_station: u16,
+        trunks: &[Trunk],
+        books: &Books,
+    ) -> Result<(Hosts, Vec<PacketSocket>), LoadError> {
+        // What is for a trunk is told by its destination.
+        let mut places: BTreeMap<(u16, Option<usize>, &Settings), usize> = BTreeMap::new();
         let mut of_flow = Vec::new();
         for flow in flows {
-            let place = |node: u16| (node, &flow.form.settings);
             of_flow.push(flow.nodes.map(|node| {
                 let next = places.len();
-                *places.entry(place(node)).or_insert(next)
+                *places.entry((node, flow.trunk, &flow.form.settings)).or_insert(next)
             }));
         }
         let mut wanted: Vec<_> = places.into_iter().map(|(place, index)| (index, place)).collect();
         wanted.sort_by_key(|(index, _)| *index);
         let (mut hosts, mut devices) = (Vec::new(), Vec::new());
-        for (index, (node, settings)) in wanted {
+        for (index, (node, _, settings)) in wanted {
             let (host, device) = host(index, node, settings).map_err(LoadError::Host)?;
             hosts.push(host);
             devices.push(device);
         }
+        let ends = Ends { flows, hosts: &hosts, of_flow: &of_flow, trunks };
+        let plans = ends.plans(base_station);
         let mut gateways = Vec::new();
-        let router = match plan(flows, &hosts, &of_flow, base_station) {
-            Some(plan) => {
-                gateways = receiving(&plan, &hosts, &of_flow).map_err(LoadError::Host)?;
-                let (router, ends) = Router::build(&plan)?;
-                devices.extend(ends);
-                Some((router, plan.ports()))
-            }
-            None => None,
-        };
-        Ok((Hosts { _gateways: gateways, hosts, of_flow, router }, devices))
+        let mut routers = Vec::new();
+        for plan in &plans {
+            gateways.extend(ends.receiving(plan).map_err(LoadError::Host)?);
+            let (router, both) = Router::build(plan, books)?;
+            devices.extend(both);
+            let Plan { site, addresses, .. } = *plan;
+            routers.push(Standing { site, router, ports: plan.ports(), addresses });
+        }
+        drop(plans);
+        Ok((Hosts { _gateways: gateways, hosts, of_flow, routers }, devices))
     }
 
     /// The emulator's, in the order of the devices.
     pub fn ports(&self) -> Vec<Port> {
-        let segment = |node| self.router.as_ref().map_or(0, |(_, ports)| Plan::segment(ports[0].node, node));
         let port = |host: &Host| Port {
             node: host.node,
             prefixes: vec![Prefix { address: host.address.into(), len: 32 }],
-            segment: segment(host.node),
+            segment: self.segment(Site::host(host.node)),
         };
-        let routers = self.router.iter().flat_map(|(_, ports)| ports.clone());
+        let routers = self.routers.iter().flat_map(|standing| standing.ports.clone());
         self.hosts.iter().map(port).chain(routers).collect()
+    }
+
+    /// Whose address each port is, in the same order.
+    pub fn addresses(&self) -> Vec<Ipv4Addr> {
+        let routers = self.routers.iter().flat_map(|standing| standing.addresses);
+        self.hosts.iter().map(|host| host.address).chain(routers).collect()
+    }
+
+    fn segment(&self, site: Site) -> u8 {
+        site.segment(self.routers.iter().map(|standing| &standing.site))
     }
 
     /// What our own machine does in the senders' place, if it is there.
     pub fn senders(&self) -> Option<Senders> {
-        self.router.as_ref().and_then(|(router, _)| router.senders())
+        self.routers.iter().find_map(|standing| standing.router.senders())
     }
 
     /// By port: does a packet that passes it there leave or reach an end that counts? Behind our own machine, the senders'
     /// hosts do not: it does.
     pub fn are_ends(&self) -> Vec<bool> {
-        let is_own = self.senders().is_some();
-        let mut are_ends: Vec<_> =
-            self.ports().iter().map(|port| !is_own || port.segment == router::MOBILE).collect();
-        if !is_own {
-            are_ends[self.hosts.len()..].fill(false);
-        }
-        are_ends
+        let own = self.routers.iter().find(|standing| standing.router.senders().is_some());
+        let first = own.map_or(0, |standing| standing.ports[1].segment);
+        let is_own = |standing: &Standing| own.is_some_and(|own| own.site == standing.site);
+        let hosts = self.hosts.iter().map(|host| self.segment(Site::host(host.node)) >= first);
+        hosts.chain(self.routers.iter().flat_map(|standing| [false, is_own(standing)])).collect()
     }
 
     /// Do the connections end between the hosts that count?
     pub fn are_split(&self) -> bool {
-        self.router.as_ref().is_some_and(|(router, _)| router.splits())
+        self.routers.iter().any(|standing| standing.router.splits())
     }
 
     pub fn sender(&self, flow: usize) -> &Host {
@@ -121,34 +147,106 @@ impl Hosts {
     }
 }
 
-/// The router that the flows' scheme asks for.
-fn plan<'a>(
+/// The hosts that there are, and who is on them.
+struct Ends<'a> {
     flows: &'a [Flow],
-    hosts: &[Host],
-    of_flow: &[[usize; 2]],
-    base_station: u16,
-) -> Option<Plan<'a>> {
-    let (first, station) = flows.iter().find_map(|flow| Some((flow, flow.form.station.as_ref()?)))?;
-    let node = match station.place() {
-        Some(Place::Sender) => first.nodes[0],
-        Some(Place::BaseStation) | None => base_station,
-    };
-    let mut sides = [Vec::new(), Vec::new()];
-    for host in hosts {
-        sides[usize::from(Plan::segment(node, host.node))].push(host.address);
-    }
-    let mtu_bytes = flows.iter().map(|flow| flow.form.settings.mtu_bytes).max().unwrap_or_default();
-    let served = (0..).zip(flows).filter(|(_, flow)| flow.form.station.is_some() && !flow.is_datagrams);
-    let flows =
-        served.map(|(flow, _): (usize, _)| Route { flow, to: hosts[of_flow[flow][1]].address }).collect();
-    Some(Plan { station, node, settings: &first.form.settings, mtu_bytes, flows, sides })
+    hosts: &'a [Host],
+    of_flow: &'a [[usize; 2]],
+    trunks: &'a [Trunk],
 }
 
-/// The ends of the circuits, if they go through such.
-fn receiving(plan: &Plan<'_>, hosts: &[Host], of_flow: &[[usize; 2]]) -> io::Result<Vec<GatewayThread>> {
-    let Some(circuit) = plan.station.circuit() else { return Ok(Vec::new()) };
-    let host = |route: &Route| &hosts[of_flow[route.flow][1]].namespace;
-    plan.flows.iter().map(|route| circuit::receive(host(route), circuit, *route)).collect()
+impl<'a> Ends<'a> {
+    /// The routers that the flows' scheme and the trunks ask for, in path order.
+    fn plans(&self, base_station: u16) -> Vec<Plan<'a>> {
+        let station = self.flows.iter().find(|flow| flow.form.station.is_some());
+        let station = station.map(|flow| Site::station(node_of_station(flow, base_station)));
+        let circuits = self.trunks.iter().flat_map(|trunk| Site::of_circuit(trunk.nodes));
+        let sites: Vec<_> =
+            station.into_iter().chain(circuits).collect::<BTreeSet<_>>().into_iter().collect();
+        (0..sites.len()).map(|index| self.plan(&sites, index)).collect()
+    }
+
+    fn plan(&self, sites: &[Site], index: usize) -> Plan<'a> {
+        let site = sites[index];
+        let [mut before, mut behind] = [Vec::new(), Vec::new()];
+        for host in self.hosts {
+            let side = if Site::host(host.node) < site { &mut before } else { &mut behind };
+            side.push(host.address);
+        }
+        before.extend((0..index).flat_map(addresses));
+        behind.extend((index + 1..sites.len()).flat_map(addresses));
+        let mtu_bytes = self.flows.iter().map(|flow| flow.form.settings.mtu_bytes).max();
+        Plan {
+            site,
+            work: self.work(sites, index),
+            settings: &self.flows[0].form.settings,
+            mtu_bytes: mtu_bytes.unwrap_or_default(),
+            addresses: addresses(index),
+            sides: [before, behind],
+            segment: index as u8,
+        }
+    }
+
+    fn work(&self, sites: &[Site], index: usize) -> Work<'a> {
+        let gateways = self.trunks.iter().enumerate().filter_map(|(number, trunk)| {
+            let ends = Site::of_circuit(trunk.nodes);
+            let sends = ends.iter().position(|end| *end == sites[index])? == usize::from(trunk.is_backward());
+            let facing = |end: usize| {
+                let router = sites.iter().position(|site| *site == ends[end]).unwrap_or_default();
+                addresses(router)[1 - end]
+            };
+            let [from, to] =
+                if trunk.is_backward() { [facing(1), facing(0)] } else { [facing(0), facing(1)] };
+            let prefixes = sends.then(|| self.receivers_of(number));
+            Some(Gateway { trunk, route: Route { number, from, to }, prefixes })
+        });
+        let gateways: Vec<_> = gateways.collect();
+        match self.flows.iter().find_map(|flow| flow.form.station.as_ref()) {
+            Some(station) if gateways.is_empty() => {
+                Work::Station { station, flows: self.served(addresses(index)[1]) }
+            }
+            _ => Work::Gateways(gateways),
+        }
+    }
+
+    /// Those that a station serves.
+    fn served(&self, from: Ipv4Addr) -> Vec<Served> {
+        let served = self.flows.iter().enumerate();
+        let served = served.filter(|(_, flow)| flow.form.station.is_some() && !flow.is_datagrams);
+        served
+            .map(|(flow, _)| {
+                let (number, to) = (self.trunks.len() + flow, self.hosts[self.of_flow[flow][1]].address);
+                Served { flow, route: Route { number, from, to } }
+            })
+            .collect()
+    }
+
+    /// The hosts that a trunk's data is for.
+    fn receivers_of(&self, trunk: usize) -> Vec<Prefix> {
+        let carried = self.flows.iter().zip(self.of_flow).filter(|(flow, _)| flow.trunk == Some(trunk));
+        let hosts: BTreeSet<_> = carried.map(|(_, [_, receiver])| self.hosts[*receiver].address).collect();
+        hosts.into_iter().map(|host| Prefix { address: host.into(), len: 32 }).collect()
+    }
+
+    /// The ends of the circuits that a station sends by, if it does.
+    fn receiving(&self, plan: &Plan<'_>) -> io::Result<Vec<GatewayThread>> {
+        let Work::Station { station, flows } = &plan.work else { return Ok(Vec::new()) };
+        let Some(circuit) = station.circuit() else { return Ok(Vec::new()) };
+        let host = |served: &Served| &self.hosts[self.of_flow[served.flow][1]].namespace;
+        flows.iter().map(|served| circuit::receive(host(served), circuit, served.route)).collect()
+    }
+}
+
+fn node_of_station(flow: &Flow, base_station: u16) -> u16 {
+    match flow.form.station.as_ref().and_then(|station| station.place()) {
+        Some(Place::Sender) => flow.nodes[0],
+        Some(Place::BaseStation) | None => base_station,
+    }
+}
+
+/// Of a router, by its number on the path.
+fn addresses(router: usize) -> [Ipv4Addr; 2] {
+    [1, 2].map(|side| Ipv4Addr::from_bits(SUBNET.0.to_bits() + ROUTERS + 2 * router as u32 + side))
 }
 
 fn host(index: usize, node: u16, settings: &Settings) -> io::Result<(Host, PacketSocket)> {

@@ -1,8 +1,9 @@
 //! The thread that drives the emulator, and measures while it does.
 
 use super::books::{Account, Books};
+use super::circuit_book::CircuitAccount;
 use super::flows::Flow;
-use super::meter::{FlowMeter, Meter};
+use super::meter::{CircuitMeter, FlowMeter, Meter};
 use crate::emulate::{Clock, Control, Emulator, PacketSocket, Timekeeping, drive};
 use airtcp_proto::tcp::SenderView;
 use airtcp_sim::record::LinkRecord;
@@ -17,6 +18,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Measured {
     /// By flow, since the warm-up: what packets told, data packets under way, what the applications know.
     pub flows: Vec<(FlowMeter, u64, Account)>,
+    /// By number, since the warm-up: what packets told, what the sending gateways did.
+    pub circuits: Vec<(CircuitMeter, CircuitAccount)>,
     pub links: Vec<LinkRecord>,
     pub series: Option<Series>,
     pub events: u64,
@@ -107,10 +110,12 @@ pub fn measure(
         })
     };
     let mut before = vec![Account::default(); books.accounts().len()];
+    let mut circuits_before = books.circuits();
     let mut missed_before = 0;
     if scenario.warmup > Dur::ZERO {
         missed_before = until(scenario.warmup, &mut emulator)?.missed.iter().sum();
         before = books.accounts();
+        circuits_before = books.circuits();
         emulator.reset_stats(Time::ZERO + scenario.warmup);
         emulator.observer().begin_measurement();
     }
@@ -119,6 +124,8 @@ pub fn measure(
         return Ok(None);
     }
     let accounts = books.accounts();
+    let circuits =
+        books.circuits().into_iter().zip(&circuits_before).map(|(after, before)| after.since(before));
     let lost: [u64; 3] = [
         timekeeping.missed.iter().sum::<u64>() - missed_before,
         timekeeping.unsent.iter().sum(),
@@ -134,7 +141,17 @@ pub fn measure(
     let measured = (0..).zip(&flows).filter(|(flow, _)| sampler.is_measured[*flow as usize]);
     let rtts = measured.map(|(flow, (meter, ..))| (flow, &meter.rtt));
     let series = series.map(|recorder| recorder.finish(rtts));
+    let circuits = meter.circuits.into_iter().zip(circuits).collect();
     let (events, packets_delivered) = (meter.events, meter.packets_delivered);
     let lost_by_machine = lost.iter().sum();
-    Ok(Some(Measured { flows, links, series, events, packets_delivered, timekeeping, lost_by_machine }))
+    Ok(Some(Measured {
+        flows,
+        circuits,
+        links,
+        series,
+        events,
+        packets_delivered,
+        timekeeping,
+        lost_by_machine,
+    }))
 }

@@ -7,6 +7,7 @@
 mod application;
 mod books;
 mod circuit;
+mod circuit_book;
 mod descriptors;
 mod flows;
 pub mod forms;
@@ -21,8 +22,10 @@ mod relays;
 mod router;
 mod run;
 mod senders;
+mod site;
 mod socket_options;
 pub mod tcp_info;
+mod trunks;
 
 pub use loaded::LoadError;
 pub use outcome::Outcome;

@@ -2,11 +2,13 @@
 
 use super::application::MOST_FLOWS;
 use super::circuit;
-use super::forms::{Host, Place, Verdict};
+use super::forms::{Host, NOBODY_COUNTS, Place, Verdict};
+use super::trunks::{Trunk, trunks};
 use airtcp_proto::cc::Controllers;
 use airtcp_proto::scheme::{Scheme, SchemeError};
 use airtcp_sim::scenario::Scenario;
 use airtcp_sim::scenario::model::{Direction, Flow, Traffic};
+use airtcp_wire::circuit::MAX_CONTROLS;
 
 /// For each scheme of the scenario, in its order.
 ///
@@ -23,18 +25,16 @@ pub fn plan(scenario: &Scenario, host: &Host) -> Result<Vec<Verdict>, SchemeErro
 pub fn verdict(scenario: &Scenario, scheme: &str, host: &Host) -> Result<Verdict, SchemeError> {
     let asked = Scheme::parse(scheme, &scenario.profile)?;
     let mut verdict = Verdict::on(host, &asked);
-    if !scenario.circuits.is_empty() {
-        verdict.refuse("the scenario's circuits run in the simulator alone");
-    }
     let count: u64 = scenario.flows.iter().map(|flow| u64::from(flow.count)).sum();
     if count > MOST_FLOWS as u64 {
         verdict.refuse(&format!("{count} flows are more than the {MOST_FLOWS} that have ports here"));
     }
-    let is_decoupled =
-        verdict.form.as_ref().and_then(|form| form.station.as_ref()).is_some_and(|it| it.circuit().is_some());
-    if is_decoupled && count > circuit::MOST {
-        verdict.refuse(&format!("{count} flows: on Linux a run has {} circuits at most", circuit::MOST));
+    let trunks = trunks(scenario)?;
+    let circuits = trunks.len() as u64 + if is_decoupled(&verdict) { count } else { 0 };
+    if circuits > circuit::MOST {
+        verdict.refuse(&format!("{circuits} circuits: on Linux a run has {} at most", circuit::MOST));
     }
+    trunks.iter().for_each(|trunk| check_trunk(scenario, trunk, &mut verdict));
     for flow in &scenario.flows {
         if matches!(flow.traffic, Traffic::Udp { .. })
             && scenario.scheme_of(flow, &asked, &Controllers::default())?.circuit.is_some()
@@ -45,6 +45,32 @@ pub fn verdict(scenario: &Scenario, scheme: &str, host: &Host) -> Result<Verdict
         check_route(scenario, flow, &mut verdict);
     }
     Ok(verdict)
+}
+
+/// Has each connection a circuit of its own?
+fn is_decoupled(verdict: &Verdict) -> bool {
+    let station = verdict.form.as_ref().and_then(|form| form.station.as_ref());
+    station.is_some_and(|station| station.circuit().is_some())
+}
+
+/// Can the trunk carry its flows here?
+fn check_trunk(scenario: &Scenario, trunk: &Trunk, verdict: &mut Verdict) {
+    let Trunk { name, circuit, .. } = trunk;
+    if circuit.config.controls > MAX_CONTROLS {
+        let controls = circuit.config.controls;
+        verdict.refuse(&format!(
+            "circuit `{name}` has {controls} control TCPs; on the wire it has {MAX_CONTROLS} at most"
+        ));
+    }
+    if circuit.config.loss_reports {
+        verdict.notes.push(format!("circuit `{name}`: {NOBODY_COUNTS}"));
+    }
+    // A flow with a scheme of its own has no circuit: the scenario was checked.
+    let follows = |flow: &&usize| scenario.flows[**flow].scheme.is_none();
+    if let Some(&flow) = trunk.flows.iter().find(follows).filter(|_| is_decoupled(verdict)) {
+        let flow = &scenario.flows[flow].name;
+        verdict.refuse(&format!("flow `{flow}` has a circuit of its own, and is in circuit `{name}`"));
+    }
 }
 
 /// Verdicts on the flows that have a scheme of their own.
@@ -98,7 +124,7 @@ fn check_route(scenario: &Scenario, flow: &Flow, verdict: &mut Verdict) {
 mod tests {
     use super::*;
 
-    fn reasons(text: &str) -> Vec<Option<String>> {
+    fn verdicts(text: &str) -> Vec<Verdict> {
         let link = "[[link]]\nname = \"l\"\nrate = \"10Mbit/s\"\ndelay = \"5ms\"\n";
         let scenario = Scenario::load(&format!("{text}\n{link}"), "t.toml", "".as_ref(), &[]).unwrap();
         let host = Host {
@@ -106,7 +132,11 @@ mod tests {
             congestion_controls: vec!["reno".to_owned(), "cubic".to_owned()],
             hystart: true,
         };
-        plan(&scenario, &host).unwrap().into_iter().map(|verdict| verdict.reason).collect()
+        plan(&scenario, &host).unwrap()
+    }
+
+    fn reasons(text: &str) -> Vec<Option<String>> {
+        verdicts(text).into_iter().map(|verdict| verdict.reason).collect()
     }
 
     #[test]
@@ -141,5 +171,23 @@ mod tests {
         assert!(flow("rto-m")[0].as_ref().unwrap().contains("another retransmission timeout"));
         let many = reasons("schemes = [\"reno\"]\nflow = [{ name = \"a\", count = 10001 }]");
         assert!(many[0].as_ref().unwrap().starts_with("10001 flows"));
+    }
+
+    #[test]
+    fn a_trunk_carries_whatever_has_no_circuit_of_its_own() {
+        let trunk = |schemes: &str, keys: &str| {
+            let text = format!(
+                "schemes = [\"{schemes}\"]\nflow = [{{ name = \"a\" }}]\n[[circuit]]\nname = \"t\"\n\
+                 scheme = \"reno+decoupling:loss_reports=false{keys}\"\nflows = [\"a\"]"
+            );
+            verdicts(&text).remove(0)
+        };
+        for scheme in ["reno", "westwood-vt", "tahoe", "reno+packet-control"] {
+            assert_eq!(trunk(scheme, ":controls=32:gmb=1Mbit/s:compression=twice").reason, None, "{scheme}");
+        }
+        assert!(trunk("reno", ":controls=33").reason.unwrap().contains("32 at most"));
+        assert!(trunk("reno", ":loss_reports=true").notes[0].starts_with("circuit `t`: loss_reports"));
+        let twice = trunk("cubic+decoupling", "").reason.unwrap();
+        assert_eq!(twice, "flow `a` has a circuit of its own, and is in circuit `t`");
     }
 }

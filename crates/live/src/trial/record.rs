@@ -12,22 +12,66 @@
 //! | `losses_*`, `acks_lost` | the path's own verdicts |
 //! | `rtt_*` | between a data packet's entrance and the exit of the ACK that first covers it, at the sender's side of the path; of what was resent, as far as timestamps tell the copies apart |
 //! | `transfers_started`, `resets`, `completion_times_s` | what the applications see |
+//! | `losses_congestion` | those of a trunk's tunnel queue, too |
 //! | `links` | the path's own counts |
+//! | `circuits` | header packets and their ACKs as they enter the path and are lost on it, the rest as the sending gateway counts |
 //! | `events` | packets that entered or left the path |
 //!
 //! Series: cwnd, ssthresh, SRTT, RTO and in-flight are TCP_INFO's, in segments of `tcpi_snd_mss`; the rest as above.
 
 use super::flows::Flow;
 use super::measure::Measured;
+use super::trunks::Trunk;
 use airtcp_proto::Streams;
 use airtcp_proto::queue::DropCause;
 use airtcp_sim::bound::goodput_bound_bps;
-use airtcp_sim::record::{FlowRecord, RunRecord, jain_index};
+use airtcp_sim::record::{CircuitRecord, FlowRecord, RunRecord, jain_index};
 use airtcp_sim::scenario::model::Scenario;
 use airtcp_wire::{Dur, Time};
 
-/// What the measurement does not know of a flow, kept while its applications run.
-pub struct Label {
+/// What the measurement does not know, kept while the applications run.
+pub struct Labels {
+    flows: Vec<Label>,
+    circuits: Vec<CircuitLabel>,
+}
+
+/// Of a circuit.
+struct CircuitLabel {
+    number: usize,
+    name: String,
+    index: u32,
+    scheme: String,
+    vmss_bytes: u64,
+}
+
+impl Labels {
+    pub fn new(scenario: &Scenario, flows: &[Flow], trunks: &[Trunk], seed: u64) -> Labels {
+        let own = flows.iter().enumerate().filter_map(|(flow, of)| {
+            let circuit = of.form.station.as_ref()?.circuit()?;
+            Some(CircuitLabel {
+                number: trunks.len() + flow,
+                name: of.name.clone(),
+                index: of.instance,
+                scheme: of.scheme.label.clone(),
+                vmss_bytes: circuit.config.vmss.0,
+            })
+        });
+        let trunk = |(number, trunk): (usize, &Trunk)| CircuitLabel {
+            number,
+            name: trunk.name.clone(),
+            index: 0,
+            scheme: trunk.label.clone(),
+            vmss_bytes: trunk.circuit.config.vmss.0,
+        };
+        Labels {
+            circuits: own.chain(trunks.iter().enumerate().map(trunk)).collect(),
+            flows: flows.iter().map(|flow| Label::new(scenario, flow, seed)).collect(),
+        }
+    }
+}
+
+/// Of a flow.
+struct Label {
     instance: u32,
     name: String,
     scheme: String,
@@ -37,7 +81,7 @@ pub struct Label {
 }
 
 impl Label {
-    pub fn new(scenario: &Scenario, flow: &Flow, seed: u64) -> Label {
+    fn new(scenario: &Scenario, flow: &Flow, seed: u64) -> Label {
         let spec = &scenario.flows[flow.spec];
         Label {
             instance: flow.instance,
@@ -54,9 +98,10 @@ pub fn record(
     scenario: &Scenario,
     scheme: &str,
     seed: u64,
-    labels: &[Label],
+    labels: &Labels,
     measured: &Measured,
 ) -> RunRecord {
+    let Labels { flows: labels, circuits } = labels;
     let flows: Vec<_> =
         (0..labels.len()).map(|index| flow_record(scenario, &labels[index], measured, index)).collect();
     let goodputs = || flows.iter().filter(|flow| flow.measured).map(|flow| flow.goodput_bps);
@@ -70,10 +115,31 @@ pub fn record(
         jain_index: jain_index(goodputs()),
         bound_bps: first.map_or(0.0, |label| label.bound_bps),
         links: measured.links.clone(),
-        circuits: Vec::new(),
+        circuits: circuits.iter().map(|label| circuit_record(label, measured)).collect(),
         events: measured.events,
         packets_delivered: measured.packets_delivered,
         flows,
+    }
+}
+
+fn circuit_record(label: &CircuitLabel, measured: &Measured) -> CircuitRecord {
+    let (meter, account) = &measured.circuits[label.number];
+    CircuitRecord {
+        name: label.name.clone(),
+        index: label.index,
+        scheme: label.scheme.clone(),
+        forwarded_packets: account.forwarded_packets,
+        forwarded_bytes: account.forwarded_bytes,
+        tunnel_queue_drops: account.shed.values().sum(),
+        header_packets_sent: meter.header_packets_sent,
+        header_bytes_sent: meter.header_bytes_sent,
+        header_packets_lost: meter.header_packets_lost,
+        control_acks_sent: meter.control_acks_sent,
+        control_ack_bytes_sent: meter.control_ack_bytes_sent,
+        control_acks_lost: meter.control_acks_lost,
+        control_window_mean_packets: account.mean_window_bytes() / label.vmss_bytes as f64,
+        timeouts: account.timeouts,
+        cwnd_reductions: account.cwnd_reductions,
     }
 }
 
@@ -85,6 +151,7 @@ fn flow_record(scenario: &Scenario, label: &Label, measured: &Measured, index: u
     let rate = |bytes: u64| if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 };
     let millis = |rtt: Option<Dur>| rtt.map(|rtt| rtt.as_secs_f64() * 1e3);
     let losses = |cause: DropCause| meter.losses[cause as usize];
+    let shed: u64 = measured.circuits.iter().map(|(_, circuit)| circuit.shed_of(index)).sum();
     let bytes_received = account.received + meter.datagram_bytes;
     FlowRecord {
         name: label.name.clone(),
@@ -105,7 +172,7 @@ fn flow_record(scenario: &Scenario, label: &Label, measured: &Measured, index: u
         fast_retransmits_spurious: meter.spurious.fast_retransmits,
         cwnd_reductions: meter.cwnd_reductions,
         losses_corruption: losses(DropCause::Corruption),
-        losses_congestion: losses(DropCause::Overflow) + losses(DropCause::Aqm),
+        losses_congestion: losses(DropCause::Overflow) + losses(DropCause::Aqm) + shed,
         losses_outage: losses(DropCause::Outage),
         acks_lost: meter.acks_lost,
         rtt_samples: meter.rtt.samples(),

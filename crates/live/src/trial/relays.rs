@@ -1,6 +1,7 @@
 //! The proxy of a run: it serves on a thread of its own, in the router's namespace.
 
 use super::application::port_of;
+use super::books::Books;
 use super::circuit::{self, GatewayThread, Route};
 use super::forms::{Onward, Place, Proxy};
 use super::senders::Senders;
@@ -12,12 +13,18 @@ use airtcp_wire::Dur;
 use airtcp_wire::human::Bytes;
 use caps::Capability;
 use std::io;
-use std::net::Ipv4Addr;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 
 /// To have others' addresses, to choose any congestion control, and to undo rules for packets.
 const RIGHTS: &[Capability] = &[Capability::CAP_NET_RAW, Capability::CAP_NET_ADMIN];
+
+/// A flow that a proxy serves, and the way of its circuit, if it has one.
+#[derive(Clone, Copy, Debug)]
+pub struct Served {
+    pub flow: usize,
+    pub route: Route,
+}
 
 /// Serves as long as this value lasts.
 pub struct Relays {
@@ -33,11 +40,12 @@ impl Relays {
     /// What the kernel refuses. Nothing is left behind.
     pub fn begin(
         namespace: &Namespace,
-        (wireless, address): (&str, Ipv4Addr),
+        wireless: &str,
         proxy: &Proxy,
-        flows: &[Route],
+        flows: &[Served],
+        books: &Books,
     ) -> io::Result<Relays> {
-        let ports: Vec<_> = flows.iter().map(|route| port_of(route.flow)).collect();
+        let ports: Vec<_> = flows.iter().map(|served| port_of(served.flow)).collect();
         let config = config(wireless, proxy, ports.clone());
         let senders = (proxy.place == Place::Sender).then(Senders::default);
         let watch = senders.clone().map(|senders| Box::new(senders) as Box<dyn Watch>);
@@ -49,9 +57,10 @@ impl Relays {
         let thread = namespace.run(|| thread::spawn(begun))?;
         let mut relays = Relays { _circuits: Vec::new(), stopper, thread: Some(thread), senders };
         let outgoing = told.recv().map_err(|_| io::Error::other("the proxy did not start"))??;
-        for (outgoing, &route) in outgoing.into_iter().zip(flows) {
+        for (outgoing, Served { route, .. }) in outgoing.into_iter().zip(flows) {
             let Some(through) = &proxy.circuit else { break };
-            relays._circuits.push(circuit::send(namespace, outgoing, through, address, route)?);
+            let book = books.circuit(route.number);
+            relays._circuits.push(circuit::send(namespace, outgoing, through, *route, &book)?);
         }
         Ok(relays)
     }

@@ -1,38 +1,52 @@
-//! The router of a run, between the segment of the fixed hosts and that of the mobile ones: the base station, or what stands
-//! beside the sender.
+//! A router of a run, between two segments of the path: the base station, what stands beside the sender, or an end of
+//! circuits.
 
-use super::circuit::Route;
+use super::books::Books;
+use super::circuit::{self, GatewayThread, Route};
 use super::forms::{Settings, Station};
 use super::hosts::add_route;
 use super::loaded::LoadError;
-use super::relays::Relays;
+use super::relays::{Relays, Served};
 use super::senders::Senders;
+use super::site::Site;
+use super::trunks::Trunk;
 use crate::emulate::{PacketSocket, Port, Prefix};
 use crate::namespace::{Namespace, Veth};
 use airtcp_kernel::filter::{self, Attached, Hooks};
 use std::io;
 use std::net::Ipv4Addr;
 
-/// Its devices: to the fixed hosts, and to the mobile ones.
+/// Its devices: towards the path's first node, and towards its last.
 const DEVICES: [&str; 2] = ["wire0", "air0"];
-const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 77, 255, 1), Ipv4Addr::new(10, 77, 255, 2)];
-
-/// Segments of the path, on either side of it.
-pub const FIXED: u8 = 0;
-pub const MOBILE: u8 = 1;
 
 /// What a router is to be.
 pub struct Plan<'a> {
-    pub station: &'a Station,
-    /// The node at which it stands.
-    pub node: u16,
+    pub site: Site,
+    pub work: Work<'a>,
     /// What the hosts are set to, which its own sockets get, too.
     pub settings: &'a Settings,
     pub mtu_bytes: u32,
-    /// Those that it serves, and where they end.
-    pub flows: Vec<Route>,
-    /// Addresses of the hosts on either side.
+    /// Its own, by device.
+    pub addresses: [Ipv4Addr; 2],
+    /// Those of others, by the device that they are behind.
     pub sides: [Vec<Ipv4Addr>; 2],
+    /// The segment on the side of the first device; the next one is on the other.
+    pub segment: u8,
+}
+
+/// What it does with packets.
+pub enum Work<'a> {
+    /// Serves flows.
+    Station { station: &'a Station, flows: Vec<Served> },
+    /// Is an end of circuits.
+    Gateways(Vec<Gateway<'a>>),
+}
+
+pub struct Gateway<'a> {
+    pub trunk: &'a Trunk,
+    pub route: Route,
+    /// Where the circuit begins: what goes through it.
+    pub prefixes: Option<Vec<Prefix>>,
 }
 
 pub struct Router {
@@ -44,6 +58,7 @@ pub struct Router {
 enum Standing {
     Filter { _attached: Attached },
     Proxy(Relays),
+    Gateways { _threads: Vec<GatewayThread> },
 }
 
 impl Router {
@@ -51,20 +66,24 @@ impl Router {
     ///
     /// # Errors
     /// What the kernel refuses. Nothing is left behind.
-    pub fn build(plan: &Plan<'_>) -> Result<(Router, [PacketSocket; 2]), LoadError> {
+    pub fn build(plan: &Plan<'_>, books: &Books) -> Result<(Router, [PacketSocket; 2]), LoadError> {
         let namespace = Namespace::new().map_err(LoadError::Router)?;
         let devices = connect(&namespace, plan).map_err(LoadError::Router)?;
-        let standing = match plan.station {
-            Station::PacketControl(parameters) => {
+        let standing = match &plan.work {
+            Work::Station { station: Station::PacketControl(parameters), .. } => {
                 let attached = namespace
                     .run(|| filter::attach(DEVICES[0], parameters, Hooks::Newest))
                     .map_err(LoadError::Router)??;
                 Standing::Filter { _attached: attached }
             }
-            Station::Proxy(proxy) => {
-                let at = (DEVICES[1], ADDRESSES[1]);
-                let relays = Relays::begin(&namespace, at, proxy, &plan.flows).map_err(LoadError::Router)?;
-                Standing::Proxy(relays)
+            Work::Station { station: Station::Proxy(proxy), flows } => {
+                let relays = Relays::begin(&namespace, DEVICES[1], proxy, flows, books);
+                Standing::Proxy(relays.map_err(LoadError::Router)?)
+            }
+            Work::Gateways(gateways) => {
+                let begin = |gateway: &Gateway<'_>| gateway.begin(&namespace, plan.mtu_bytes, books);
+                let threads = gateways.iter().map(begin).collect::<io::Result<_>>();
+                Standing::Gateways { _threads: threads.map_err(LoadError::Router)? }
             }
         };
         Ok((Router { standing, _namespace: namespace }, devices))
@@ -78,27 +97,34 @@ impl Router {
     /// What our own machine does in the senders' place, if it is there.
     pub fn senders(&self) -> Option<Senders> {
         match &self.standing {
-            Standing::Filter { .. } => None,
+            Standing::Filter { .. } | Standing::Gateways { .. } => None,
             Standing::Proxy(relays) => relays.senders(),
         }
     }
 }
 
-impl Plan<'_> {
-    /// Each of its ports reaches the hosts of the other side.
-    pub fn ports(&self) -> [Port; 2] {
-        [FIXED, MOBILE].map(|segment| {
-            let others = &self.sides[usize::from(1 - segment)];
-            // Its own address is that of a gateway.
-            let reached = others.iter().chain([&ADDRESSES[usize::from(segment)]]);
-            let prefixes = reached.map(|host| Prefix { address: (*host).into(), len: 32 }).collect();
-            Port { node: self.node, prefixes, segment }
-        })
+impl Gateway<'_> {
+    fn begin(&self, namespace: &Namespace, mtu_bytes: u32, books: &Books) -> io::Result<GatewayThread> {
+        let Gateway { trunk: Trunk { circuit, .. }, route, prefixes } = self;
+        match prefixes {
+            Some(prefixes) => {
+                let book = books.circuit(route.number);
+                circuit::send_trunk(namespace, circuit, *route, prefixes, mtu_bytes, &book)
+            }
+            None => circuit::receive(namespace, circuit, *route),
+        }
     }
+}
 
-    /// On which side of it `node` is: what stands at its own node is wired to it.
-    pub fn segment(router: u16, node: u16) -> u8 {
-        if node <= router { FIXED } else { MOBILE }
+impl Plan<'_> {
+    /// Each of its ports reaches what is on the other side.
+    pub fn ports(&self) -> [Port; 2] {
+        [0, 1].map(|side| {
+            // Its own address is that of a gateway.
+            let reached = self.sides[1 - side].iter().chain([&self.addresses[side]]);
+            let prefixes = reached.map(|host| Prefix { address: (*host).into(), len: 32 }).collect();
+            Port { node: self.site.node, prefixes, segment: self.segment + side as u8 }
+        })
     }
 }
 
@@ -106,7 +132,7 @@ fn connect(namespace: &Namespace, plan: &Plan<'_>) -> io::Result<[PacketSocket; 
     for (name, value) in &plan.settings.sysctls {
         namespace.sysctl(name, value)?;
     }
-    if let Station::Proxy(proxy) = plan.station {
+    if let Work::Station { station: Station::Proxy(proxy), .. } = plan.work {
         for (name, first) in [("rmem", 131_072), ("wmem", 16_384)] {
             let most = proxy.buffer_bytes;
             namespace.sysctl(&format!("net.ipv4.tcp_{name}"), &format!("4096 {} {most}", first.min(most)))?;
@@ -117,7 +143,7 @@ fn connect(namespace: &Namespace, plan: &Plan<'_>) -> io::Result<[PacketSocket; 
         namespace.sysctl(name, "0")?;
     }
     let device = |index: usize| -> io::Result<PacketSocket> {
-        let (name, address) = (DEVICES[index], ADDRESSES[index]);
+        let (name, address) = (DEVICES[index], plan.addresses[index]);
         let device = Veth { name, address, prefix: 32, mtu: plan.mtu_bytes as u16 }.make_in(namespace)?;
         let routes = || {
             plan.sides[index].iter().try_for_each(|host| add_route(name, (*host, 32), plan.settings.route))

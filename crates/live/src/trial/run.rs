@@ -11,7 +11,8 @@ use super::measure::{Sampler, measure};
 use super::meter::Meter;
 use super::outcome::Outcome;
 use super::plan;
-use super::record::{Label, record};
+use super::record::{Labels, record};
+use super::trunks::trunks;
 use crate::emulate::{Clock, Emulator, Framing, be_on_time};
 use crate::namespace::leftovers;
 use crate::rights::keep_only;
@@ -70,15 +71,16 @@ pub fn run(request: &Run<'_>, look: impl FnMut(Dur) -> ControlFlow<()>) -> Resul
     let scheme = Scheme::parse(request.scheme, &scenario.profile)?;
     // Before any thread: what the dead have left.
     leftovers::clean()?;
-    let mut flows = flows(scenario, &scheme, &host, seed)?;
+    let trunks = trunks(scenario)?;
+    let mut flows = flows(scenario, &scheme, &trunks, &host, seed)?;
     descriptors::allow(&flows)?;
     // They outlive the sockets below.
     let controllers = Controllers::load(&mut flows).map_err(LoadError::from)?;
     let _rule = form.rto.map(|rule| TimerRule::impose(&rule)).transpose()?;
-    let labels: Vec<_> = flows.iter().map(|flow| Label::new(scenario, flow, seed)).collect();
+    let labels = Labels::new(scenario, &flows, &trunks, seed);
+    let books = Books::new(flows.len(), trunks.len() + flows.len());
     // The devices outlive the applications, which would find their addresses gone.
-    let (hosts, mut devices) = Hosts::build(&flows, scenario.base_station as u16)?;
-    let books = Books::new(flows.len());
+    let (hosts, mut devices) = Hosts::build(&flows, scenario.base_station as u16, &trunks, &books)?;
     let recorder = request.series.map(|interval| Recorder::new(interval, flows.len()));
     let meter = Meter::new(&books, &hosts, flows.len(), recorder);
     let emulator =

@@ -5,6 +5,7 @@ mod packet;
 mod round_trips;
 
 use super::books::Books;
+use super::circuit;
 use super::hosts::Hosts;
 use crate::emulate::Observer;
 use airtcp_proto::queue::DropCause;
@@ -14,8 +15,11 @@ use airtcp_sim::series::Recorder;
 use airtcp_sim::truth::Spurious;
 use airtcp_wire::{Flags, Segment, Time};
 use conversation::Conversation;
-use packet::{Packet, Way};
+use packet::{ControlPacket, Packet, Way};
 use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+
+pub use packet::flow_of;
 
 /// What was counted of a flow since the warm-up. Words are those of [`airtcp_sim::record::FlowRecord`].
 #[derive(Clone, Debug, Default)]
@@ -36,6 +40,17 @@ pub struct FlowMeter {
     pub spurious: Spurious,
 }
 
+/// What was counted of a circuit since the warm-up. Words are those of [`airtcp_sim::record::CircuitRecord`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CircuitMeter {
+    pub header_packets_sent: u64,
+    pub header_bytes_sent: u64,
+    pub header_packets_lost: u64,
+    pub control_acks_sent: u64,
+    pub control_ack_bytes_sent: u64,
+    pub control_acks_lost: u64,
+}
+
 /// The [`Observer`] of a run.
 pub struct Meter<'a> {
     books: &'a Books,
@@ -43,7 +58,11 @@ pub struct Meter<'a> {
     are_ends: Vec<bool>,
     /// Does the receiver get other packets than the sender's?
     is_split: bool,
+    /// By port.
+    addresses: Vec<Ipv4Addr>,
     flows: Vec<FlowMeter>,
+    /// By number.
+    pub circuits: [CircuitMeter; circuit::MOST as usize],
     /// Data packets that are on the path; by flow.
     under_way: Vec<u64>,
     /// By the sender's port.
@@ -60,7 +79,9 @@ impl<'a> Meter<'a> {
             books,
             are_ends: hosts.are_ends(),
             is_split: hosts.are_split(),
+            addresses: hosts.addresses(),
             flows: vec![FlowMeter::default(); flows],
+            circuits: Default::default(),
             under_way: vec![0; flows],
             conversations: BTreeMap::new(),
             recorder,
@@ -72,6 +93,7 @@ impl<'a> Meter<'a> {
     /// The warm-up is over: everything is counted anew.
     pub fn begin_measurement(&mut self) {
         self.flows.fill(FlowMeter::default());
+        self.circuits.fill(CircuitMeter::default());
         self.conversations.values_mut().for_each(|(_, conversation)| conversation.truth.begin_measurement());
     }
 
@@ -126,10 +148,33 @@ impl<'a> Meter<'a> {
     }
 }
 
+impl CircuitMeter {
+    fn sent(&mut self, packet: &ControlPacket) {
+        let (packets, bytes) = match packet.is_ack {
+            true => (&mut self.control_acks_sent, &mut self.control_ack_bytes_sent),
+            false => (&mut self.header_packets_sent, &mut self.header_bytes_sent),
+        };
+        *packets += 1;
+        *bytes += packet.bytes;
+    }
+
+    fn lost(&mut self, packet: &ControlPacket) {
+        let lost = if packet.is_ack { &mut self.control_acks_lost } else { &mut self.header_packets_lost };
+        *lost += 1;
+    }
+}
+
 impl Observer for Meter<'_> {
     fn entered(&mut self, now: Time, port: usize, packet: &[u8]) {
         self.events += 1;
-        let Some(seen) = self.read_packet(packet) else { return };
+        let Some(seen) = self.read_packet(packet) else {
+            if let Some(control) = ControlPacket::of_frame(packet)
+                && control.from == IpAddr::from(self.addresses[port])
+            {
+                self.circuits[control.number].sent(&control);
+            }
+            return;
+        };
         self.under_way[seen.flow()] += u64::from(seen.is_data());
         if !self.are_ends[port] {
             return;
@@ -181,7 +226,12 @@ impl Observer for Meter<'_> {
 
     fn lost(&mut self, at: Time, cause: DropCause, port: usize, packet: &[u8]) {
         self.events += 1;
-        let Some(seen) = self.read_packet(packet) else { return };
+        let Some(seen) = self.read_packet(packet) else {
+            if let Some(control) = ControlPacket::of_frame(packet) {
+                self.circuits[control.number].lost(&control);
+            }
+            return;
+        };
         let is_known = !self.is_split || self.are_ends[port];
         let meter = &mut self.flows[seen.flow()];
         match seen.is_data() {

@@ -1,9 +1,12 @@
 //! Packets as the path sees them.
 
 use crate::trial::application::{FIRST_PORT, MOST_FLOWS};
-use airtcp_wire::ip::{IpHeader, UDP};
+use crate::trial::circuit::number_at;
+use airtcp_wire::circuit::Kind;
+use airtcp_wire::ip::{Addresses, Found, IpHeader, UDP};
 use airtcp_wire::packet::decode_tcp;
 use airtcp_wire::{Segment, ethernet};
+use std::net::IpAddr;
 
 /// Which way a packet of a connection goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,6 +33,45 @@ pub enum Packet {
         bytes: u64,
         payload_bytes: u64,
     },
+}
+
+/// Of one of the run's circuits: a header packet, or an ACK of one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ControlPacket {
+    /// Of the circuit.
+    pub number: usize,
+    pub from: IpAddr,
+    pub bytes: u64,
+    pub is_ack: bool,
+}
+
+/// IP and UDP.
+const UDP_HEADER_LEN: usize = 8;
+
+impl ControlPacket {
+    /// Of an Ethernet frame. `None` for what else the ends of circuits say.
+    pub fn of_frame(frame: &[u8]) -> Option<ControlPacket> {
+        let packet = &frame[ethernet::ip_at(frame)?..];
+        let found = Found::read(packet).ok().filter(|found| found.protocol == UDP)?;
+        let udp = packet.get(found.header_len..found.claimed)?;
+        let port = |at: usize| Some(u16::from_be_bytes([*udp.get(at)?, *udp.get(at + 1)?]));
+        let (kind, _) = Kind::of(udp.get(UDP_HEADER_LEN..)?)?;
+        let (is_ack, port) = match kind {
+            Kind::Header | Kind::Compressed => (false, port(2)?),
+            Kind::Ack => (true, port(0)?),
+            _ => return None,
+        };
+        let from = match found.addresses {
+            Addresses::V4 { source, .. } => source.into(),
+            Addresses::V6 { source, .. } => source.into(),
+        };
+        Some(ControlPacket { number: number_at(port)?, from, bytes: found.claimed as u64, is_ack })
+    }
+}
+
+/// The flow of an IP packet.
+pub fn flow_of(packet: &[u8]) -> Option<usize> {
+    Packet::read(packet).map(|packet| packet.flow())
 }
 
 impl Packet {

@@ -1,0 +1,53 @@
+//! The scenario's circuits, which carry several flows.
+
+use super::forms::Circuit;
+use airtcp_proto::scheme::{Scheme, SchemeError};
+use airtcp_sim::scenario::Scenario;
+use airtcp_sim::scenario::model::{self, Direction};
+
+/// One of them.
+#[derive(Clone, Debug)]
+pub struct Trunk {
+    pub name: String,
+    /// Its scheme's.
+    pub label: String,
+    pub circuit: Circuit,
+    /// Nodes of the sending and the receiving gateway.
+    pub nodes: [u16; 2],
+    /// Indices into the scenario's flows.
+    pub flows: Vec<usize>,
+}
+
+impl Trunk {
+    /// Does its data go towards the path's first node?
+    pub fn is_backward(&self) -> bool {
+        self.nodes[0] > self.nodes[1]
+    }
+}
+
+/// In the scenario's order.
+///
+/// # Errors
+/// A scheme that does not resolve.
+///
+/// # Panics
+/// If a circuit's scheme names none: the scenario was checked.
+pub fn trunks(scenario: &Scenario) -> Result<Vec<Trunk>, SchemeError> {
+    scenario.circuits.iter().map(|circuit| trunk(scenario, circuit)).collect()
+}
+
+fn trunk(scenario: &Scenario, circuit: &model::Circuit) -> Result<Trunk, SchemeError> {
+    let scheme = Scheme::parse(&circuit.scheme, &scenario.profile)?;
+    let config = scheme.circuit.clone().expect("checked with the scenario");
+    let (first, last) = (circuit.enter as u16, circuit.leave as u16 + 1);
+    Ok(Trunk {
+        name: circuit.name.clone(),
+        label: scheme.label.clone(),
+        circuit: Circuit { config, tcp: Box::new(scheme.config.clone()) },
+        nodes: match circuit.direction {
+            Direction::Forward => [first, last],
+            Direction::Reverse => [last, first],
+        },
+        flows: circuit.flows.clone(),
+    })
+}
