@@ -142,7 +142,7 @@ struct Concord {
     looks: look::Looks,
     /// Seconds.
     srtt_s: f64,
-    /// Before the last timeout or reduction for losses.
+    /// Before the last timeout, while nothing else may prove spurious.
     before: Option<(Phase, f64)>,
 }
 
@@ -211,7 +211,7 @@ impl Concord {
             return;
         }
         self.path.end_round(&round, now);
-        let queue_s = self.path.queue_s(round.min_s);
+        let queue_s = self.path.queue_s(round.min_s());
         if queue_s > self.path.threshold_s() {
             self.tests.last_queue = now;
         }
@@ -272,8 +272,8 @@ impl CongestionControl for Concord {
 
     fn on_congestion(&mut self, event: &Congestion) {
         match event.cause {
-            // What an ACK has lost was booked with it.
-            Cause::Loss => {}
+            // What an ACK has lost was booked with it. What proves spurious from now on is not the timeout before.
+            Cause::Loss => self.before = None,
             Cause::Ecn => self.answer_ecn(event.now),
             Cause::Timeout => self.start_over(event),
         }

@@ -77,13 +77,13 @@ impl Path {
             self.highest.put(-rate, now);
         }
         if round.samples >= SAMPLES {
-            self.noise.put(round.mean_s() - round.min_s);
-            self.spread.put(round.max_s - round.min_s);
+            self.noise.put(round.noise_s());
+            self.spread.put(round.spread_s());
         }
         if self.last_min_s > 0.0 {
-            self.sway.put((round.min_s - self.last_min_s).abs());
+            self.sway.put((round.min_s() - self.last_min_s).abs());
         }
-        self.last_min_s = round.min_s;
+        self.last_min_s = round.min_s();
     }
 
     /// The RTT that is nobody's queue.

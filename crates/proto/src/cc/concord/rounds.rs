@@ -1,18 +1,18 @@
 //! What one round trip brought.
 
 use super::super::Ack;
-use airtcp_wire::Time;
+use airtcp_wire::{Dur, Time};
 
-/// Seconds and packets.
+/// In packets. Round trips are whole numbers, so that equal ones do not vary.
 #[derive(Clone, Copy, Debug)]
 pub struct Tally {
     pub start: Time,
     pub delivered: f64,
     pub lost: f64,
     pub loss_events: f64,
-    pub min_s: f64,
-    pub max_s: f64,
-    sum_s: f64,
+    min: Dur,
+    max: Dur,
+    sum: Dur,
     pub samples: u32,
     /// The window limited the sender at some time,
     pub is_limited: bool,
@@ -27,9 +27,9 @@ impl Tally {
             delivered: 0.0,
             lost: 0.0,
             loss_events: 0.0,
-            min_s: f64::INFINITY,
-            max_s: 0.0,
-            sum_s: 0.0,
+            min: Dur::MAX,
+            max: Dur::ZERO,
+            sum: Dur::ZERO,
             samples: 0,
             is_limited: false,
             is_app_limited: false,
@@ -43,16 +43,25 @@ impl Tally {
         self.is_limited |= ack.is_cwnd_limited;
         self.is_app_limited |= ack.rate.is_app_limited;
         if let Some(rtt) = ack.rtt {
-            let rtt_s = rtt.as_secs_f64();
-            self.min_s = self.min_s.min(rtt_s);
-            self.max_s = self.max_s.max(rtt_s);
-            self.sum_s += rtt_s;
+            self.min = self.min.min(rtt);
+            self.max = self.max.max(rtt);
+            self.sum += rtt;
             self.samples += 1;
         }
     }
 
-    pub fn mean_s(&self) -> f64 {
-        self.sum_s / f64::from(self.samples)
+    pub fn min_s(&self) -> f64 {
+        self.min.as_secs_f64()
+    }
+
+    /// How far the mean lies above the minimum.
+    pub fn noise_s(&self) -> f64 {
+        (self.sum - self.min * u64::from(self.samples)).as_secs_f64() / f64::from(self.samples)
+    }
+
+    /// How far the maximum does.
+    pub fn spread_s(&self) -> f64 {
+        (self.max - self.min).as_secs_f64()
     }
 
     /// Packets delivered a second; `None` where the application sent less than the window allowed.
