@@ -1,8 +1,8 @@
 /* What every congestion control of cc/ needs of the kernel and of its loader (src/cc).
  *
  * A controller is two files: cc/NAME.h, its arithmetic as plain C, which the host's compiler takes, too; and cc/NAME.bpf.c,
- * which binds that to the kernel by cc/hooks.h. NAME is what the kernel calls it: the scheme's name, with `_` for `-`. The loader finds in
- * the object, by its type information:
+ * which binds that to the kernel by cc/hooks.h, or by hooks of its own. NAME is what the kernel calls it: the scheme's name,
+ * with `_` for `-`. The loader finds in the object, by its type information:
  *
  * - one map `SEC(".struct_ops.link") struct tcp_congestion_ops`, with `.flags = TCP_CONG_NON_RESTRICTED`. The loader sets
  *   its `.name`;
@@ -19,6 +19,7 @@
 #include "intf.h"
 
 #define SK_PACING_NONE 0
+#define SK_PACING_NEEDED 1
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

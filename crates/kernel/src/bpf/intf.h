@@ -16,6 +16,8 @@ struct counters {
 	__u64 timeouts;            /* expiries of the retransmission timer, repeated ones too */
 	__u64 reductions;          /* losses, ECN-Echoes and first timeouts after which ssthresh was less than cwnd */
 	__u64 reductions_avoided;  /* those after which it was not, where Reno would have halved it */
+	__u64 yields;              /* times it gave up its part of a queue, to see whose it is */
+	__u64 rivals;              /* of which found a rival's */
 };
 
 #endif

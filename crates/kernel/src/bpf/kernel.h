@@ -30,6 +30,7 @@ struct inet_connection_sock {
 	__u8 icsk_ca_state : 5;
 	__u8 icsk_retransmits;
 	__u8 icsk_backoff;
+	__u32 icsk_rto;
 	__u64 icsk_ca_priv[13];
 };
 
@@ -54,6 +55,8 @@ struct tcp_sock {
 	__u32 lost_out;
 	__u32 retrans_out;
 	__u32 delivered;
+	__u32 lost;
+	__u32 lsndtime;
 	__u32 mss_cache;
 	__u32 srtt_us;
 	__u32 mdev_us;
@@ -75,9 +78,11 @@ struct rate_sample {
 	__u32 prior_delivered;
 	__s32 delivered;
 	long interval_us;
+	long rtt_us;
 	__s32 losses;
 	__u32 acked_sacked;
 	__u32 prior_in_flight;
+	_Bool is_app_limited;
 };
 
 struct bpf_iter__tcp {
@@ -119,6 +124,8 @@ extern void tcp_reno_cong_avoid(struct sock *sk, __u32 ack, __u32 acked) __ksym;
 extern __u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym;
 extern __u32 tcp_slow_start(struct tcp_sock *tp, __u32 acked) __ksym;
 extern void tcp_cong_avoid_ai(struct tcp_sock *tp, __u32 w, __u32 acked) __ksym;
+
+#define TCP_INFINITE_SSTHRESH 0x7fffffff
 
 /* enum tcp_ca_state */
 #define TCP_CA_Open 0

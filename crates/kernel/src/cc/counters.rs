@@ -38,6 +38,10 @@ counters! {
     reductions,
     /// Those after which it was not, where Reno would have halved it.
     reductions_avoided,
+    /// Times that Concord gave up its part of a queue, to see whose it is.
+    yields,
+    /// Of which found a rival's.
+    rivals,
 }
 
 impl Counters {

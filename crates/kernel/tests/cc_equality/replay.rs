@@ -7,6 +7,7 @@
 //! - an ACK first, then the loss or the ECN-Echo that it tells of, when the kernel asks: once a window;
 //! - for the round trip after ECN-Echo (TCP_CA_CWR) the sender is in recovery;
 //! - the smallest RTT is that of the samples told;
+//! - a controller that governs recovery is told of ECN-Echo before the ACK, and its window grows with the one that tells of a loss;
 //! - what proves spurious does so at once, outside of an earlier loss, and the windows become what the kernel makes of them: while
 //!   it waits for the proof the kernel's controller goes on measuring, and the simulator's forgets what it has measured.
 
@@ -24,6 +25,8 @@ pub struct Step {
     pub kernel: View,
     pub cwnd: f64,
     pub ssthresh: f64,
+    /// Bytes a second; infinite where it does not pace.
+    pub pace: f64,
 }
 
 /// By how much the windows may differ.
@@ -51,6 +54,12 @@ impl Bound {
         // In recovery, the kernel's ssthresh is its cwnd's target.
         self.holds(step.kernel.cwnd, step.cwnd)
             && (step.kernel.is_lowering() || self.holds(step.kernel.ssthresh, step.ssthresh))
+            && Self::is_pace(step.kernel.pacing_rate, step.pace)
+    }
+
+    /// Of any window, not of a whole segment's; one window in two phases has two.
+    fn is_pace(kernel: u64, rust: f64) -> bool {
+        (kernel == u64::MAX && rust.is_infinite()) || (kernel as f64 - rust).abs() <= 1.0 + 1e-5 * rust
     }
 
     fn of(controller: &Controller) -> Bound {
@@ -75,6 +84,8 @@ pub struct Replay {
     initial_window: u32,
     una: u64,
     nxt: u64,
+    /// Segments delivered.
+    delivered: u64,
     min_rtt: Dur,
     srtt: Dur,
     /// Before the loss or timeout that the last event told of, if it was none of a series.
@@ -105,6 +116,7 @@ impl Replay {
             initial_window: trace.initial_window,
             una: 0,
             nxt: 0,
+            delivered: 0,
             min_rtt: Dur::MAX,
             srtt: Dur::ZERO,
             before: None,
@@ -113,7 +125,8 @@ impl Replay {
 
     pub fn step(&mut self, event: &Event) -> Step {
         let (view, before) = (self.view(), self.before.take());
-        let asked = self.machine.counters();
+        let timeouts = self.machine.counters().timeouts;
+        let losses = self.losses();
         match *event {
             Event::Ack { una, nxt, ack } => self.ack(una, nxt, &ack),
             Event::Timeout { now_us, packets_out } => self.timeout(now_us, packets_out),
@@ -125,8 +138,7 @@ impl Replay {
             }
             Event::Spurious => self.spurious(before),
         }
-        let counted = self.machine.counters();
-        let is_lossy = counted.losses() > asked.losses() || counted.timeouts > asked.timeouts;
+        let is_lossy = self.losses() > losses || self.machine.counters().timeouts > timeouts;
         self.before = Some(view).filter(|view| is_lossy && view.kernel.is_open());
         self.view()
     }
@@ -136,15 +148,27 @@ impl Replay {
             kernel: self.machine.view(),
             cwnd: self.rust.cwnd() as f64 / self.mss as f64,
             ssthresh: self.rust.ssthresh() as f64 / self.mss as f64,
+            pace: self.rust.pacing_rate().map_or(f64::INFINITY, |rate| rate.0 as f64 / 8.0),
+        }
+    }
+
+    /// How often the kernel has told of a loss: one that governs recovery judges losses when it will.
+    fn losses(&self) -> u64 {
+        if self.rust.governs_recovery() {
+            u64::from(self.machine.view().recoveries)
+        } else {
+            self.machine.counters().losses()
         }
     }
 
     fn ack(&mut self, una: u64, nxt: u64, told: &host::Ack) {
-        let (before, counted) = (self.machine.view(), self.machine.counters());
+        let governs = self.rust.governs_recovery();
+        let (before, losses, echoes) =
+            (self.machine.view(), self.losses(), self.machine.counters().ecn_echoes);
         self.machine.ack(told);
-        let (after, counts) = (self.machine.view(), self.machine.counters());
-        let is_loss = counts.losses() > counted.losses();
-        let is_echo_answered = counts.ecn_echoes > counted.ecn_echoes;
+        let after = self.machine.view();
+        let is_loss = self.losses() > losses;
+        let is_echo_answered = self.machine.counters().ecn_echoes > echoes;
 
         let now = Time(told.now_us * 1000);
         let rtt = u64::try_from(told.rtt_us).ok().map(dur);
@@ -152,6 +176,10 @@ impl Replay {
         self.srtt = dur(u64::from(told.srtt_us));
         let acked = una - std::mem::replace(&mut self.una, una);
         self.nxt = nxt;
+        self.delivered += u64::from(told.delivered);
+        if is_echo_answered && governs {
+            self.congestion(now, Cause::Ecn, told.packets_out, false);
+        }
         self.rust.on_ack(&Ack {
             now,
             acked,
@@ -165,12 +193,12 @@ impl Replay {
             in_recovery: before.is_lowering(),
             in_loss: before.is_loss() && after.is_loss() && !is_echo_answered,
             // With the ACK that tells of a loss nothing grows.
-            is_cwnd_limited: told.is_cwnd_limited && !is_loss,
+            is_cwnd_limited: told.is_cwnd_limited && (governs || !is_loss),
             ece: told.is_echoed,
             peer_timestamp: Some(told.peer_timestamp).filter(|timestamp| *timestamp != 0),
             una,
             nxt,
-            rate: RateSample::default(),
+            rate: self.rate(told),
         });
         let was_recovering = before.state >= 3;
         if was_recovering && (after.state != before.state || after.recoveries != before.recoveries) {
@@ -179,8 +207,18 @@ impl Replay {
         if is_loss {
             self.congestion(now, Cause::Loss, told.packets_out, false);
         }
-        if is_echo_answered {
+        if is_echo_answered && !governs {
             self.congestion(now, Cause::Ecn, told.packets_out, false);
+        }
+    }
+
+    fn rate(&self, told: &host::Ack) -> RateSample {
+        RateSample {
+            total_delivered: self.delivered * self.mss,
+            prior_delivered: u64::from(told.prior_delivered) * self.mss,
+            newly_lost: u64::from(told.lost) * self.mss,
+            is_app_limited: told.is_app_limited,
+            ..RateSample::default()
         }
     }
 

@@ -297,14 +297,63 @@ fn hybla_grows_by_its_parameters_as_they_are() {
     assert_eq!(sender.cwnd(), 44);
 }
 
+/// A loss is booked, and no reduction: PRR has no say, and the receiver is not told of one. ECN-Echo is answered, once.
+#[test]
+fn concord_reduces_for_ecn_echo_in_a_recovery_and_not_for_the_loss() {
+    let mut sender = Sender::new("concord");
+    sender.loss(false);
+    let view = sender.machine.view();
+    assert!(view.is_lowering() && view.snd_cwnd >= 40 && view.owes_cwr == 0, "{view:?}");
+    let before = sender.cwnd();
+    sender.echo();
+    assert!(sender.cwnd().abs_diff(before * 7 / 10) <= 1, "{} of {before}", sender.cwnd());
+    assert!(sender.owes_cwr());
+    let answered = sender.cwnd();
+    sender.echo();
+    assert_eq!((sender.cwnd(), sender.machine.counters().ecn_echoes), (answered, 1));
+    sender.recover();
+    assert_eq!(sender.ssthresh(), NONE);
+}
+
+/// What is proved spurious is the last thing that happened: a timeout, or a loss after it, for which nothing was reduced.
+#[test]
+fn a_timeout_in_vain_leaves_concords_window_until_a_loss() {
+    let mut sender = Sender::new("concord");
+    sender.timeout();
+    assert_eq!(sender.cwnd(), 1);
+    sender.machine.undo();
+    assert_eq!(sender.cwnd(), 40);
+    sender.timeout();
+    sender.recover();
+    sender.acked(1);
+    sender.loss(false);
+    let after = sender.cwnd();
+    sender.machine.undo();
+    assert_eq!(sender.cwnd(), after);
+    assert_ne!(after, 40);
+}
+
+/// RFC 2861 §3.1, by CA_EVENT_TX_START.
+#[test]
+fn idleness_leaves_concord_the_restart_window() {
+    let mut sender = Sender::new("concord");
+    sender.ack.packets_out = 0;
+    sender.acked(1);
+    assert!(sender.cwnd() >= 40);
+    sender.machine.restart(10);
+    assert_eq!(sender.cwnd(), 10);
+}
+
 #[test]
 fn what_has_not_begun_does_not_end() {
-    let mut sender = Sender::new("veno");
-    let mut opened_and_closed = || {
-        sender.machine.disconnect();
-        let counted = sender.machine.counters();
-        (counted.sockets_opened, counted.sockets_closed)
-    };
-    assert_eq!(opened_and_closed(), (1, 1));
-    assert_eq!(opened_and_closed(), (1, 1));
+    for scheme in ["veno", "concord"] {
+        let mut sender = Sender::new(scheme);
+        let mut opened_and_closed = || {
+            sender.machine.disconnect();
+            let counted = sender.machine.counters();
+            (counted.sockets_opened, counted.sockets_closed)
+        };
+        assert_eq!(opened_and_closed(), (1, 1));
+        assert_eq!(opened_and_closed(), (1, 1));
+    }
 }

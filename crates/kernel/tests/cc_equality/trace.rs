@@ -85,6 +85,9 @@ fn as_kernel_tells(ack: &Ack, mss: u64, is_loss: bool) -> host::Ack {
         is_cwnd_limited: ack.is_cwnd_limited,
         is_echoed: ack.ece,
         is_loss,
+        lost: segments(ack.rate.newly_lost, mss),
+        prior_delivered: segments(ack.rate.prior_delivered, mss),
+        is_app_limited: ack.rate.is_app_limited,
     }
 }
 

@@ -8,8 +8,6 @@
 
 #include "intf.h"
 
-#define TCP_INFINITE_SSTHRESH 0x7fffffff
-
 struct controller {
 	const char *name;
 	struct tcp_congestion_ops *ops;
@@ -18,12 +16,17 @@ struct controller {
 
 #include "controllers.inc"
 
+#define STORAGE_MAX 4096
+
 _Thread_local void *current_counters;
+static _Thread_local struct machine *current;
 
 struct machine {
 	struct tcp_sock tp;
 	const struct tcp_congestion_ops *ops;
 	struct counters counters;
+	/* What the program keeps beside the socket, if it does. */
+	void *storage;
 	/* ssthresh that an undo puts back; 0: there is nothing to undo. */
 	__u32 prior_ssthresh;
 	/* Expiries of the timer since SND.UNA has moved. */
@@ -50,6 +53,9 @@ struct host_ack {
 	__u8 is_echoed;
 	/* The scoreboard tells of a loss. */
 	__u8 is_loss;
+	__u32 lost;
+	__u32 prior_delivered;
+	__u8 is_app_limited;
 };
 
 struct host_view {
@@ -63,11 +69,33 @@ struct host_view {
 	__u32 snd_cwnd;
 	/* How often it has begun to recover without a timeout. */
 	__u32 recoveries;
+	__u64 pacing_rate;
 };
+
+void *bpf_sk_storage_get(void *map, void *sk, void *value, __u64 flags)
+{
+	if (!current->storage && (flags & BPF_LOCAL_STORAGE_GET_F_CREATE))
+		current->storage = calloc(1, STORAGE_MAX);
+	return current->storage;
+}
+
+long bpf_sk_storage_delete(void *map, void *sk)
+{
+	free(current->storage);
+	current->storage = NULL;
+	return 0;
+}
+
+/* More than any RTO since a socket last sent, which none notes here. */
+__u64 bpf_jiffies64(void)
+{
+	return 1ULL << 31;
+}
 
 static struct sock *sock_of(struct machine *machine)
 {
 	current_counters = &machine->counters;
+	current = machine;
 	return (struct sock *)&machine->tp;
 }
 
@@ -85,6 +113,12 @@ static void set_state(struct machine *machine, __u8 state)
 static int is_lowering(const struct machine *machine)
 {
 	return state_of(machine) == TCP_CA_CWR || state_of(machine) == TCP_CA_Recovery;
+}
+
+/* Does the controller set cwnd itself, in recovery, too? */
+static int governs(const struct machine *machine)
+{
+	return !!machine->ops->cong_control;
 }
 
 static __u32 max(__u32 a, __u32 b)
@@ -121,6 +155,8 @@ static void end_reduction(struct machine *machine)
 {
 	struct tcp_sock *tp = &machine->tp;
 
+	if (governs(machine))
+		return;
 	if (tp->snd_ssthresh < TCP_INFINITE_SSTHRESH)
 		tp->snd_cwnd = tp->snd_ssthresh;
 	machine->ops->cwnd_event(sock_of(machine), CA_EVENT_COMPLETE_CWR);
@@ -250,6 +286,12 @@ void machine_ack(struct machine *machine, const struct host_ack *ack)
 {
 	struct tcp_sock *tp = &machine->tp;
 	struct ack_sample sample = { .pkts_acked = ack->acked, .rtt_us = ack->rtt_us };
+	struct rate_sample rate = {
+		.prior_delivered = ack->prior_delivered,
+		.delivered = ack->delivered ? (__s32)(tp->delivered + ack->delivered - ack->prior_delivered) : -1,
+		.rtt_us = ack->rtt_us,
+		.is_app_limited = ack->is_app_limited,
+	};
 
 	if (tp->snd_una != ack->una)
 		machine->expiries = 0;
@@ -258,23 +300,28 @@ void machine_ack(struct machine *machine, const struct host_ack *ack)
 	tp->snd_nxt = ack->nxt;
 	tp->packets_out = ack->packets_out;
 	tp->delivered += ack->delivered;
+	tp->lost += ack->lost;
 	tp->srtt_us = ack->srtt_us << 3;
 	tp->rx_opt.rcv_tsval = ack->peer_timestamp;
 	tp->is_cwnd_limited = ack->is_cwnd_limited;
 
-	machine->ops->pkts_acked(sock_of(machine), &sample);
+	if (machine->ops->pkts_acked)
+		machine->ops->pkts_acked(sock_of(machine), &sample);
 	machine->ops->in_ack_event(sock_of(machine), ack->is_echoed ? CA_ACK_ECE : 0);
 	if (ack->is_echoed)
 		machine->prior_ssthresh = 0;
 	leave_states(machine);
 	enter_states(machine, ack);
-	if (is_lowering(machine)) {
+	if (governs(machine)) {
+		machine->ops->cong_control(sock_of(machine), ack->una, 0, &rate);
+	} else if (is_lowering(machine)) {
 		reduce_proportionally(machine, ack);
 	} else if (ack->acked) {
 		machine->ops->cong_avoid(sock_of(machine), ack->una, ack->delivered);
 	}
 	/* It is about to send. */
-	machine->ops->min_tso_segs(sock_of(machine));
+	if (machine->ops->min_tso_segs)
+		machine->ops->min_tso_segs(sock_of(machine));
 }
 
 /* The retransmission timer expires, and all that is in flight is taken for lost. */
@@ -316,6 +363,9 @@ void machine_restart(struct machine *machine, __u32 cwnd)
 {
 	struct tcp_sock *tp = &machine->tp;
 
+	machine->ops->cwnd_event(sock_of(machine), CA_EVENT_TX_START);
+	if (governs(machine))
+		return;
 	machine->ops->cwnd_event(sock_of(machine), CA_EVENT_CWND_RESTART);
 	if (cwnd < tp->snd_cwnd)
 		tp->snd_cwnd = cwnd;
@@ -325,12 +375,13 @@ void machine_view(const struct machine *machine, struct host_view *view)
 {
 	const struct tcp_sock *tp = &machine->tp;
 
-	view->cwnd = is_lowering(machine) ? tp->snd_ssthresh : tp->snd_cwnd;
+	view->cwnd = is_lowering(machine) && !governs(machine) ? tp->snd_ssthresh : tp->snd_cwnd;
 	view->ssthresh = tp->snd_ssthresh;
 	view->state = state_of(machine);
 	view->owes_cwr = !!(tp->ecn_flags & TCP_ECN_QUEUE_CWR);
 	view->snd_cwnd = tp->snd_cwnd;
 	view->recoveries = machine->recoveries;
+	view->pacing_rate = machine->tp.inet_conn.sk.sk_pacing_rate;
 }
 
 void machine_counters(const struct machine *machine, struct counters *counters)

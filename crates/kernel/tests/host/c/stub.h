@@ -10,12 +10,21 @@
 #define __uint(name, value) int (*name)[value]
 #define __type(name, value) value *name
 #define BPF_MAP_TYPE_PERCPU_ARRAY 6
+#define BPF_MAP_TYPE_SK_STORAGE 24
+#define BPF_F_NO_PREALLOC 1
+#define BPF_LOCAL_STORAGE_GET_F_CREATE 1
 #define BPF_PROG(name, ...) static name(__VA_ARGS__)
 #define BPF_CORE_READ_BITFIELD(record, field) ((record)->field)
 
 /* What the program counts into: the machine's that is calling it. */
 extern _Thread_local void *current_counters;
 #define bpf_map_lookup_elem(map, key) ((void)(map), (void)(key), current_counters)
+
+/* What is kept beside the machine's socket. */
+void *bpf_sk_storage_get(void *map, void *sk, void *value, __u64 flags);
+long bpf_sk_storage_delete(void *map, void *sk);
+
+__u64 bpf_jiffies64(void);
 
 struct sock {
 	__u32 sk_pacing_status;
@@ -26,6 +35,7 @@ struct sock {
 struct inet_connection_sock {
 	struct sock sk;
 	__u8 icsk_ca_state : 5;
+	__u32 icsk_rto;
 	__u64 icsk_ca_priv[13];
 };
 
@@ -48,6 +58,8 @@ struct tcp_sock {
 	__u32 packets_out;
 	__u32 max_packets_out;
 	__u32 delivered;
+	__u32 lost;
+	__u32 lsndtime;
 	__u32 mss_cache;
 	__u32 srtt_us;
 	__u64 tcp_mstamp;
@@ -58,6 +70,13 @@ struct ack_sample {
 	__u32 pkts_acked;
 	__s32 rtt_us;
 	__u32 in_flight;
+};
+
+struct rate_sample {
+	__u32 prior_delivered;
+	__s32 delivered;
+	long rtt_us;
+	_Bool is_app_limited;
 };
 
 enum tcp_ca_event {
@@ -75,6 +94,7 @@ struct tcp_congestion_ops {
 	void (*in_ack_event)(struct sock *sk, __u32 flags);
 	void (*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
 	__u32 (*min_tso_segs)(struct sock *sk);
+	void (*cong_control)(struct sock *sk, __u32 ack, int flag, const struct rate_sample *rs);
 	__u32 (*undo_cwnd)(struct sock *sk);
 	__u32 (*sndbuf_expand)(struct sock *sk);
 	void (*init)(struct sock *sk);
@@ -82,6 +102,8 @@ struct tcp_congestion_ops {
 	char name[16];
 	__u32 flags;
 };
+
+#define TCP_INFINITE_SSTHRESH 0x7fffffff
 
 #define TCP_CA_Open 0
 #define TCP_CA_Disorder 1

@@ -28,6 +28,11 @@ pub struct Ack {
     pub is_echoed: bool,
     /// The scoreboard tells of a loss.
     pub is_loss: bool,
+    /// Segments lost since the ACK before.
+    pub lost: u32,
+    /// Segments delivered over the connection's life when the latest of those acknowledged was sent.
+    pub prior_delivered: u32,
+    pub is_app_limited: bool,
 }
 
 /// cwnd and ssthresh in segments.
@@ -44,6 +49,8 @@ pub struct View {
     pub snd_cwnd: u32,
     /// How often it has begun to recover without a timeout.
     pub recoveries: u32,
+    /// Bytes a second; the largest number: it does not pace.
+    pub pacing_rate: u64,
 }
 
 impl View {
@@ -75,6 +82,8 @@ pub struct Counters {
     pub timeouts: u64,
     pub reductions: u64,
     pub reductions_avoided: u64,
+    pub yields: u64,
+    pub rivals: u64,
 }
 
 impl Counters {
