@@ -146,14 +146,9 @@ CONGESTION_CONTROLS: dict[str, Facts] = {
     ),
     "westwood-nr": _by_airtcpd("westwood-nr", "its authors' ns-2 code, tcp-westwood-nr.cc; in no system"),
     "westwood-vt": _by_airtcpd("westwood-vt", "Koo, Mun, Choo, ICCS 2007 (paper 004); in no system"),
-    "concord": Facts(
-        SENDER,
-        "unwritten",
-        "congestion control to be written, as an eBPF program (struct_ops) or a module",
-        "airtcp's own; in no system",
-        "not yet",
-        encrypted=QUIC_APART,
-        caution="fair to CUBIC where the buffer holds ten packets or more; known from simulations alone",
+    "concord": replace(
+        _by_airtcpd("concord", "airtcp's own; in no system"),
+        caution=f"fair to CUBIC where the buffer holds ten packets or more; Linux 6.10; {STRUCT_OPS}",
     ),
     "spectcp": _for_marks("spectcp", "paper 002; in no system"),
     "jersey": _for_marks("jersey", "Xu, Tian, Ansari, IEEE JSAC 22(4), 2004; in no system"),

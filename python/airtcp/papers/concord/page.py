@@ -20,6 +20,8 @@ path is not named otherwise, it has 10 Mbit/s, room for 50 packets and an RTT of
 
 `concord` is airtcp's own congestion control: CUBIC that yields to find out whose the queue is, and asks of
 losses whether corruption explains them. `crates/proto/src/cc/concord` begins with its principles.
+`airtcpd cc load concord` gives it to a running Linux, 6.10 or newer: an eBPF program whose windows are the
+simulator's within a segment.
 
 {tuning}
 
@@ -43,7 +45,6 @@ FAILS = """\
   queue of two packets 2 to 25 %, of ten 3 % at most.
 - The threshold counts what round trips vary by; what varies more from minute to minute than from round to
   round still makes it yield in vain. Each such yield doubles the time until delay is believed again, to 8 s.
-- It is no kernel program yet: `--on linux` leaves it out.
 - Tried, and of no use: yielding when others seem to; a yield where the rate no longer grows with the window;
   a pace by the highest rate; booking losses as corruption wherever the window is far below what the path has
   carried. They are gone.

@@ -418,10 +418,10 @@ mod tests {
 
     /// Those that can be loaded into it have the names and parameters under which they are loaded.
     #[test]
-    fn the_papers_are_loaded() {
-        let loaded =
+    fn the_papers_and_our_own_are_loaded() {
+        let papers =
             ["westwood-vt", "westwood-nr", "new-jersey", "jersey", "spectcp", "veno", "vegas", "hybla"];
-        for name in loaded {
+        for name in papers.into_iter().chain(["concord"]) {
             let control = verdict(name).form.expect(name).congestion_control;
             assert!(control.loaded && control.name == name.replace('-', "_"), "{control:?}");
         }

@@ -54,6 +54,8 @@ fn table(loaded: &[Pinned]) -> anyhow::Result<Table> {
         "timeouts",
         "reductions",
         "avoided",
+        "yields",
+        "rivals",
     ]);
     for pinned in loaded {
         let counters = pinned.counters()?;
@@ -67,6 +69,8 @@ fn table(loaded: &[Pinned]) -> anyhow::Result<Table> {
             counters.timeouts,
             counters.reductions,
             counters.reductions_avoided,
+            counters.yields,
+            counters.rivals,
         ];
         table.row(std::iter::once(pinned.name().to_owned()).chain(counts.map(|count| count.to_string())));
     }
