@@ -2,7 +2,9 @@
 
 pub mod circuit;
 pub mod daemon;
+pub mod decouple;
 pub mod emulate;
+mod invoker;
 pub mod namespace;
 mod offload;
 pub mod output;
@@ -10,6 +12,7 @@ pub mod proxy;
 #[cfg(test)]
 mod queued_device;
 pub mod rights;
+mod signals;
 pub mod stack;
 pub mod trial;
 pub mod tun;

@@ -45,6 +45,12 @@ fn a_mistake_ends_with_status_2() {
         ("circuit receive --listen 0.0.0.0:4007 --key-file /nowhere/k", "/nowhere/k: No such file"),
         ("circuit receive --listen 0.0.0.0:4007 --key-file /etc/passwd", "chmod 600 /etc/passwd"),
         ("circuit key /etc/passwd", "File exists"),
+        ("decouple --key-file k", "--to <PREFIX>"),
+        ("decouple --to 192.0.2.2", "--key-file <FILE>"),
+        ("decouple --to 192.0.2.0/24 --key-file k", "--receiver is missing"),
+        ("decouple --key-file k -- true", "--receiver is missing"),
+        ("decouple --to 192.0.2.2 --key-file k --vmss 10B", "64 to 65000 bytes"),
+        ("decouple --to 192.0.2.2 --key-file /nowhere/k", "/nowhere/k: No such file"),
     ] {
         let output = airtcpd(line);
         let error = String::from_utf8_lossy(&output.stderr);
@@ -55,7 +61,7 @@ fn a_mistake_ends_with_status_2() {
 
 #[test]
 fn who_asks_for_nothing_is_shown_examples() {
-    for line in ["cc", "filter", "rto", "proxy", "circuit"] {
+    for line in ["cc", "filter", "rto", "proxy", "circuit", "decouple"] {
         let output = airtcpd(line);
         assert_eq!(output.status.code(), Some(2), "{line}");
         assert!(String::from_utf8_lossy(&output.stderr).contains("Examples:\n  airtcpd "), "{line}");
@@ -68,8 +74,10 @@ fn every_command_has_examples() {
     let of_circuit = ["circuit send", "circuit receive", "circuit key", "circuit status", "circuit clean"];
     let of_cc = ["cc load", "cc list", "cc status", "cc set", "cc unload"];
     let of_filter = ["filter attach", "filter list", "filter status", "filter set", "filter detach"];
+    let of_decouple = ["decouple", "decouple status", "decouple clean"];
     let others = ["link", "run", "rto", "rto status", "rto off"];
-    for command in others.into_iter().chain(of_cc).chain(of_filter).chain(of_proxy).chain(of_circuit) {
+    let of_daemons = of_proxy.into_iter().chain(of_circuit).chain(of_decouple);
+    for command in others.into_iter().chain(of_cc).chain(of_filter).chain(of_daemons) {
         let help = String::from_utf8(airtcpd(&format!("{command} --help")).stdout).unwrap();
         assert!(help.contains(&format!("Examples:\n  airtcpd {command}")), "{help}");
     }

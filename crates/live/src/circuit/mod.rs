@@ -17,14 +17,17 @@ mod serve;
 mod service;
 mod session;
 mod socket;
+mod thread;
 
-pub use counters::{ReceivingCounters, SendingCounters};
+pub use counters::{ReceivingCounters, Sending, SendingCounters};
 pub use gateway::{Counts, ReceivingGateway, SendingGateway, Shed};
 pub use receiving::{ReceivingNode, Reply};
 pub use sending::{Output, SendingNode};
 pub use serve::{Gateway, serve};
-pub use service::{NAME, ReceivingService, SendingService, bind, open_device};
+pub use service::{NAME, ReceivingService, SendingService};
+pub(crate) use service::{any_port, bind, chance, open_device, way_to};
 pub use socket::{Datagrams, Socket};
+pub use thread::GatewayThread;
 
 use airtcp_wire::Dur;
 

@@ -69,9 +69,7 @@ impl Service for SendingService {
 
     fn set_up(&self) -> anyhow::Result<(SendingDoors, SendingRules)> {
         let (local, link) = way_to(self.to)?;
-        let any =
-            if local.is_ipv4() { IpAddr::V4(Ipv4Addr::UNSPECIFIED) } else { Ipv6Addr::UNSPECIFIED.into() };
-        let socket = bind(SocketAddr::new(any, 0))?;
+        let socket = bind(any_port(local))?;
         let device = open_device(&self.device, link_mtu(&link)?)?;
         device.limit_queue(self.queue)?;
         let reverse_path = loosen(&link)?;
@@ -125,7 +123,7 @@ impl Service for ReceivingService {
     }
 }
 
-fn chance() -> io::Result<Chance> {
+pub fn chance() -> io::Result<Chance> {
     Ok(Streams::new(u64::from_ne_bytes(random()?)).stream("circuit"))
 }
 
@@ -142,6 +140,12 @@ pub fn open_device(name: &str, mtu: u16) -> io::Result<OffloadTun> {
     Ok(device)
 }
 
+/// Any address of this one's family.
+pub fn any_port(like: IpAddr) -> SocketAddr {
+    let any = if like.is_ipv4() { IpAddr::V4(Ipv4Addr::UNSPECIFIED) } else { Ipv6Addr::UNSPECIFIED.into() };
+    SocketAddr::new(any, 0)
+}
+
 /// A socket whose datagrams no circuit takes for data.
 ///
 /// # Errors
@@ -154,9 +158,8 @@ pub fn bind(at: SocketAddr) -> io::Result<Socket> {
 }
 
 /// This host's address on the way there, and the interface that has it.
-fn way_to(peer: SocketAddr) -> io::Result<(IpAddr, String)> {
-    let any = if peer.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
-    let socket = UdpSocket::bind(any)?;
+pub fn way_to(peer: SocketAddr) -> io::Result<(IpAddr, String)> {
+    let socket = UdpSocket::bind(any_port(peer.ip()))?;
     let told = |error: io::Error| io::Error::new(error.kind(), format!("no way to {peer}: {error}"));
     setsockopt(&socket, sockopt::Mark, &PASS_MARK)?;
     socket.connect(peer).map_err(told)?;

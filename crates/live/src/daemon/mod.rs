@@ -3,6 +3,7 @@
 
 mod counters;
 mod desk;
+mod keeper;
 mod stop;
 
 pub use counters::{Counters, Kind, Table, Told};
@@ -10,18 +11,18 @@ pub use desk::{MetricsAddress, statuses};
 pub use stop::{Stop, Stopper, Urgency};
 
 use crate::rights::become_nobody;
+use crate::signals::Signals;
 use anyhow::Context;
 use caps::Capability;
 use desk::{Desk, DeskFiles};
-use nix::errno::Errno;
+use keeper::Worker;
 use nix::sys::prctl;
-use nix::sys::signal::{SigSet, Signal, kill};
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::sys::signal::Signal;
 use nix::unistd::{ForkResult, Pid, fork, getpid, getppid, setpgid};
 use serde_json::Value;
 use signal_hook::consts::SIGTERM;
 use std::io;
-use std::process::{self, ExitCode};
+use std::process::{self, Command, ExitCode};
 use std::sync::Arc;
 use std::thread;
 
@@ -49,6 +50,14 @@ pub trait Service {
     /// It is told to end, and may take a while.
     fn take_no_more(_rules: &mut Self::Rules) {}
 
+    /// What the daemon serves alone, and ends with: the keeper starts it.
+    ///
+    /// # Errors
+    /// The kernel's.
+    fn command(&self, _rules: &Self::Rules) -> anyhow::Result<Option<Command>> {
+        Ok(None)
+    }
+
     fn told(&self) -> Arc<dyn Told>;
 
     /// Serves until it is told to stop.
@@ -58,8 +67,9 @@ pub trait Service {
     fn serve(&self, doors: Self::Doors, stop: Stop) -> io::Result<()>;
 }
 
-/// Sets a daemon up, serves until a signal tells it to end (SIGTERM, SIGINT, SIGHUP), and undoes what it set up. This thread
-/// must be the only one. `about` is what `status` tells of it beside its counters.
+/// Sets a daemon up, serves until a signal tells it to end (SIGTERM, SIGINT, SIGHUP), or its command does, and undoes what it
+/// set up. This thread must be the only one. `about` is what `status` tells of it beside its counters. Answers the command's exit
+/// status, if there is one.
 ///
 /// # Errors
 /// What cannot be set up, and why; nothing is left behind then.
@@ -70,16 +80,20 @@ pub fn run<S: Service>(
 ) -> anyhow::Result<ExitCode> {
     let (desk, _files): (Desk, DeskFiles) = Desk::open(S::NAME, metrics)?;
     let (doors, rules) = service.set_up()?;
-    let signals = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGCHLD]);
-    signals.thread_block()?;
+    let command = service.command(&rules)?;
+    let signals = Signals::block()?;
     let keeper = getpid();
     if let ForkResult::Parent { child } = fork_alone()? {
         // The worker has copies, and they end with it.
         drop((desk, doors));
-        return keep::<S>(child, &signals, rules);
+        let worker = Worker { pid: child, name: S::NAME, rules: Some(rules) };
+        return match command {
+            Some(command) => worker.keep_for(command, S::take_no_more, &signals),
+            None => worker.keep(S::take_no_more, &signals),
+        };
     }
     let served = settle(service, keeper).and_then(|stop| {
-        signals.thread_unblock()?;
+        signals.unblock()?;
         let told = service.told();
         thread::spawn(move || desk.serve(&about, &*told));
         tracing::info!("serving");
@@ -106,21 +120,4 @@ fn settle(service: &impl Service, keeper: Pid) -> anyhow::Result<Stop> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     anyhow::ensure!(getppid() == keeper, "the keeper is dead");
     Ok(Stop::at(&[SIGTERM])?.0)
-}
-
-/// Hands on what it is told until the worker ends.
-fn keep<S: Service>(worker: Pid, signals: &SigSet, mut rules: S::Rules) -> anyhow::Result<ExitCode> {
-    loop {
-        if signals.wait()? != Signal::SIGCHLD {
-            S::take_no_more(&mut rules);
-            let _ = kill(worker, Signal::SIGTERM);
-        }
-        match waitpid(worker, Some(WaitPidFlag::WNOHANG)) {
-            // nft, if anyone.
-            Ok(WaitStatus::StillAlive) | Err(Errno::EINTR) => {}
-            Ok(WaitStatus::Exited(_, 0)) => return Ok(ExitCode::SUCCESS),
-            Ok(WaitStatus::Exited(..)) => return Ok(ExitCode::FAILURE),
-            ended => anyhow::bail!("the {}'s worker was killed ({ended:?})", S::NAME),
-        }
-    }
 }

@@ -30,6 +30,12 @@ impl Port {
 }
 
 impl Prefix {
+    /// The host that it is, if it is one.
+    pub fn host(&self) -> Option<IpAddr> {
+        let longest = if self.address.is_ipv4() { 32 } else { 128 };
+        (self.len == longest).then_some(self.address)
+    }
+
     pub fn covers(&self, address: IpAddr) -> bool {
         match (self.address, address) {
             (IpAddr::V4(own), IpAddr::V4(other)) => {

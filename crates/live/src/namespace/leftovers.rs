@@ -20,6 +20,8 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
 
 /// Where the records are: it is empty after a reboot, as is what they tell of.
 pub const FOLDER: &str = "/run/airtcp";
@@ -230,7 +232,7 @@ fn clean_in(folder: &Path) -> io::Result<Vec<Change>> {
 }
 
 /// Held while records are made, read and removed.
-pub(super) fn lock(folder: &Path) -> io::Result<Flock<File>> {
+pub(crate) fn lock(folder: &Path) -> io::Result<Flock<File>> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let file =
         OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(folder.join("lock"))?;
@@ -294,7 +296,7 @@ fn undo(entry: &Entry, others: &[Entry]) -> io::Result<()> {
         Change::Cgroup(path) => {
             // Kernels before 5.14 cannot kill so; a group in use then stays, and says so.
             let _ = fs::write(path.join("cgroup.kill"), "1");
-            fs::remove_dir(path)
+            remove_emptied(path)
         }
         Change::File(path) => fs::remove_file(path),
         Change::Divert(mark) => divert::remove(*mark),
@@ -305,6 +307,20 @@ fn undo(entry: &Entry, others: &[Entry]) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         done => done,
     }
+}
+
+/// Who was killed there is gone in the kernel's own time.
+#[allow(clippy::disallowed_methods, reason = "no signal tells when")]
+fn remove_emptied(cgroup: &Path) -> io::Result<()> {
+    for _ in 0..500 {
+        match fs::remove_dir(cgroup) {
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+                thread::sleep(Duration::from_millis(2));
+            }
+            done => return done,
+        }
+    }
+    fs::remove_dir(cgroup)
 }
 
 /// A number that the calling thread's network namespace has, and that none will have again until the host boots.

@@ -2,6 +2,7 @@
 
 pub mod detour;
 pub mod divert;
+pub mod forwarding;
 pub mod leftovers;
 mod link_mtu;
 pub mod nft;

@@ -12,7 +12,7 @@ pub struct Config {
     pub entrance: Entrance,
     pub wireless: Tuning,
     pub wired: Tuning,
-    /// The wireless side is our own machine's with this configuration, and not the kernel's. Transparent proxies alone have it.
+    /// The wireless side is our own machine's with this configuration, and not the kernel's. One with a fixed destination has none.
     pub own: Option<Box<TcpConfig>>,
     pub limits: Limits,
 }
@@ -23,6 +23,8 @@ pub enum Entrance {
     /// What comes in by the interface `wireless`, or is routed out of it, is taken on its way: both ends go on to see each
     /// other's addresses. Only what is for one of `ports`, unless there are none.
     Transparent { wireless: String, ports: Vec<u16> },
+    /// Connections that this host's programs open are redirected to the proxy's listeners: clients are the wired side.
+    Redirected,
     /// Whoever connects to `listen` is joined with `to`. `clients` are the side on which they are.
     Fixed { listen: SocketAddr, to: SocketAddr, clients: Side },
 }
@@ -87,6 +89,7 @@ impl fmt::Display for Entrance {
             Entrance::Transparent { wireless, ports } => {
                 write!(f, "transparent at {wireless}, for the ports {ports:?}")
             }
+            Entrance::Redirected => f.write_str("for programs of this host"),
             Entrance::Fixed { listen, to, clients } => {
                 write!(f, "from {listen} ({clients}) to {to} ({})", clients.other())
             }

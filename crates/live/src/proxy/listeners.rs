@@ -19,8 +19,19 @@ pub struct Listener {
     pub address: SocketAddr,
     /// On which side are those who connect?
     pub clients: Side,
-    /// Where their connections go on to; none: where they were on their way to.
-    pub to: Option<SocketAddr>,
+    pub to: Destination,
+}
+
+/// Where connections go on to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Destination {
+    /// Where they were on their way to, with the client's address.
+    Transparent,
+    /// Where they were redirected from. Our own stack connects from this address.
+    Redirected {
+        source: IpAddr,
+    },
+    Fixed(SocketAddr),
 }
 
 impl Listener {
@@ -31,15 +42,26 @@ impl Listener {
     /// The kernel's, with the address that it is about.
     pub fn open(config: &Config) -> io::Result<Vec<Listener>> {
         let Entrance::Fixed { listen, to, clients } = config.entrance else { return transparent() };
-        Ok(vec![Listener::new(listen, clients, Some(to)).map_err(|error| told(error, listen))?])
+        let to = Destination::Fixed(to);
+        Ok(vec![Listener::new(listen, clients, to).map_err(|error| told(error, listen))?])
     }
 
-    fn new(address: SocketAddr, clients: Side, to: Option<SocketAddr>) -> io::Result<Listener> {
+    /// One to which this host's connections of a family are redirected.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn redirected(source: IpAddr) -> io::Result<Listener> {
+        let ip: IpAddr =
+            if source.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() };
+        Listener::new(SocketAddr::new(ip, 0), Side::Wired, Destination::Redirected { source })
+    }
+
+    fn new(address: SocketAddr, clients: Side, to: Destination) -> io::Result<Listener> {
         let family = if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
         let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
         let listener = socket(family, SockType::Stream, flags, None)?;
         setsockopt(&listener, sockopt::ReuseAddr, &true)?;
-        if to.is_none() {
+        if to == Destination::Transparent {
             options::be_transparent(&listener)?;
         }
         options::mark(&listener, clients)?;
@@ -56,7 +78,7 @@ fn transparent() -> io::Result<Vec<Listener>> {
     for clients in [Side::Wireless, Side::Wired] {
         for ip in [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)] {
             let address = SocketAddr::new(ip, 0);
-            match Listener::new(address, clients, None) {
+            match Listener::new(address, clients, Destination::Transparent) {
                 Err(error) if ip.is_ipv6() && is_missing(&error) => {}
                 made => listeners.push(made.map_err(|error| told(error, address))?),
             }

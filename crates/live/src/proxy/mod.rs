@@ -32,18 +32,22 @@ mod way;
 pub use crate::daemon::{Stop, Stopper, Urgency};
 pub use config::{Config, Entrance, Limits, Side, Tuning};
 pub use counters::{Counter, Counters};
-pub use listeners::Listener;
+pub use listeners::{Destination, Listener};
 pub use own::Outgoing;
 pub use rights::allow_files;
-pub use rules::{MARK, Rules};
+pub(crate) use rights::kept as kept_rights;
+pub use rules::{MARK, Rules, WIRELESS_MARK};
 pub use serve::serve;
 pub use service::Service;
 pub use watch::Watch;
 
+use crate::circuit::SendingCounters;
 use crate::stack::{Secret, Settings, random};
+use crate::tun::OffloadTun;
 use airtcp_wire::Dur;
 use own::{Exit, Stack, Steer};
 use std::io;
+use std::sync::Arc;
 
 /// A proxy that is set up, and serves nobody yet.
 pub struct Proxy {
@@ -56,15 +60,24 @@ pub struct Doors {
     pub listeners: Vec<Listener>,
     /// Whom our own machine is shown to.
     pub watch: Option<Box<dyn Watch>>,
+    /// While this circuit is not open, new connections go on by the kernel's TCP.
+    pub circuit: Option<Arc<SendingCounters>>,
     device: Option<Device>,
 }
 
 impl Doors {
-    /// From now on the packets of our own stack to this port leave by whoever holds this: a circuit's gateway.
+    /// Those of redirected connections, which our own stack carries on by a device of its own. `mtu` in bytes.
+    #[must_use]
+    pub fn redirected(listeners: Vec<Listener>, tun: OffloadTun, mtu: u16) -> Doors {
+        let device = Device { exit: Exit::new(tun).of_host(), mtu, ports: vec![] };
+        Doors { listeners, watch: None, circuit: None, device: Some(device) }
+    }
+
+    /// From now on the packets of our own stack to this port, or to any, leave by whoever holds this: a circuit's gateway.
     ///
     /// # Errors
     /// The kernel's.
-    pub fn through_circuit(&mut self, port: u16) -> io::Result<Outgoing> {
+    pub fn through_circuit(&mut self, port: Option<u16>) -> io::Result<Outgoing> {
         let device = self.device.as_mut().ok_or(io::ErrorKind::InvalidInput)?;
         device.exit.through_circuit(port)
     }
@@ -121,7 +134,10 @@ impl Proxy {
         options::check(config)?;
         let mut listeners = Listener::open(config)?;
         let Entrance::Transparent { wireless, ports } = &config.entrance else {
-            return Ok(Proxy { doors: Doors { listeners, watch: None, device: None }, rules: None });
+            return Ok(Proxy {
+                doors: Doors { listeners, watch: None, circuit: None, device: None },
+                rules: None,
+            });
         };
         let (steer, device) = match config.own {
             Some(_) => {
@@ -133,7 +149,7 @@ impl Proxy {
             None => (None, None),
         };
         let rules = Rules::install(wireless, ports, &listeners)?;
-        let doors = Doors { listeners, watch: None, device };
+        let doors = Doors { listeners, watch: None, circuit: None, device };
         Ok(Proxy { doors, rules: Some(Everything { rules, _steer: steer }) })
     }
 }

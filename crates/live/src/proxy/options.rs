@@ -2,10 +2,13 @@
 
 use super::config::{Config, Side, Tuning};
 use super::rules::WIRELESS_MARK;
-use nix::sys::socket::{AddressFamily, SockFlag, SockType, getsockopt, setsockopt, socket, sockopt};
+use nix::sys::socket::{
+    AddressFamily, SockFlag, SockType, SockaddrIn, SockaddrIn6, getsockopt, setsockopt, socket, sockopt,
+};
 use nix::{getsockopt_impl, setsockopt_impl, sockopt_impl};
 use std::ffi::OsString;
 use std::io;
+use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6, TcpStream};
 use std::os::fd::AsFd;
 
 /// asm-generic/socket.h, since Linux 5.14.
@@ -35,6 +38,21 @@ pub fn mark(socket: impl AsFd, side: Side) -> io::Result<()> {
         Side::Wireless => Ok(setsockopt(&socket.as_fd(), sockopt::Mark, &WIRELESS_MARK)?),
         Side::Wired => Ok(()),
     }
+}
+
+/// Where a connection was on its way to, before it was redirected.
+///
+/// # Errors
+/// The kernel's: it was not redirected.
+pub fn redirected_from(client: &TcpStream) -> io::Result<SocketAddr> {
+    Ok(match client.peer_addr()? {
+        SocketAddr::V4(_) => {
+            SocketAddrV4::from(SockaddrIn::from(getsockopt(client, sockopt::OriginalDst)?)).into()
+        }
+        SocketAddr::V6(_) => {
+            SocketAddrV6::from(SockaddrIn6::from(getsockopt(client, sockopt::Ip6tOriginalDst)?)).into()
+        }
+    })
 }
 
 /// What both connections have, and then what their side has.

@@ -2,7 +2,7 @@
 
 use super::config::{Config, Side};
 use super::end::{End, Line};
-use super::listeners::Listener;
+use super::listeners::{Destination, Listener};
 use super::options;
 use super::own::FlowKey;
 use super::tools::Tools;
@@ -66,18 +66,26 @@ impl Relay {
     ) -> io::Result<Relay> {
         options::reset_at_close(&client)?;
         let peer = client.peer_addr()?;
-        let to = listener.to.map_or_else(|| client.local_addr(), Ok)?;
-        if listener.to.is_none() && to == listener.address {
+        let to = match listener.to {
+            Destination::Transparent => client.local_addr()?,
+            Destination::Redirected { .. } => options::redirected_from(&client)?,
+            Destination::Fixed(to) => to,
+        };
+        if !matches!(listener.to, Destination::Fixed(_)) && to == listener.address {
             return Err(io::Error::new(io::ErrorKind::AddrNotAvailable, "it is the proxy's own address"));
         }
         client.set_nonblocking(true)?;
         options::tune(&client, config.tuning(listener.clients))?;
         let its_side = listener.clients.other();
-        let server = match &mut tools.stack {
-            Some(stack) if its_side == Side::Wireless => {
-                Line::Own(stack.connect(tools.clock.now(), peer, to)?)
-            }
-            _ => Line::Kernel(server(to, its_side, listener.to.is_none().then_some(peer), config)?),
+        let local = match listener.to {
+            Destination::Redirected { source } => SocketAddr::new(source, peer.port()),
+            Destination::Transparent | Destination::Fixed(_) => peer,
+        };
+        let is_transparent = listener.to == Destination::Transparent;
+        let now = tools.clock.now();
+        let server = match tools.stack_for_new() {
+            Some(stack) if its_side == Side::Wireless => Line::Own(stack.connect(now, local, to)?),
+            _ => Line::Kernel(server(to, its_side, is_transparent.then_some(peer), config)?),
         };
         Ok(Relay::new(Line::Kernel(client.into()), server, listener.clients, [peer, to]))
     }

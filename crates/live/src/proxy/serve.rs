@@ -83,9 +83,12 @@ struct Server<'a> {
 
 impl<'a> Server<'a> {
     fn new(config: &'a Config, doors: Doors, stop: Stop, counters: &'a Counters) -> io::Result<Server<'a>> {
-        let Doors { listeners, watch, device } = doors;
+        let Doors { listeners, watch, circuit, device } = doors;
         let clock = Clock::start();
-        let stack = device.map(|device| device.stack(config)).transpose()?;
+        let mut stack = device.map(|device| device.stack(config)).transpose()?;
+        if let Some(stack) = stack.as_mut().filter(|_| !config.is_transparent()) {
+            stack.newcomers = Newcomers::PassBy;
+        }
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         let edge = EpollFlags::EPOLLIN | EpollFlags::EPOLLET;
         epoll.add(&stop, EpollEvent::new(edge, Token::Stop.pack()))?;
@@ -112,7 +115,7 @@ impl<'a> Server<'a> {
             serial: 0,
             connecting: Connecting::new(config.limits.connecting, config.limits.connect_timeout),
             ready: Vec::new(),
-            tools: Tools::new(stack, clock),
+            tools: Tools::new(stack, circuit, clock),
             own: BTreeMap::new(),
             watch,
             budget: Budget::new(&config.limits),

@@ -2,7 +2,9 @@
 
 use super::own::{Flow, FlowKey, Stack};
 use super::pipe::Pipes;
+use crate::circuit::{Sending, SendingCounters};
 use crate::emulate::Clock;
+use std::sync::Arc;
 
 /// Bytes moved at a time from or to a connection of our own.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -11,13 +13,22 @@ pub struct Tools {
     pub pipes: Pipes,
     /// If the wireless side is our own.
     pub stack: Option<Stack>,
+    /// What connections of our own go through, if they do.
+    circuit: Option<Arc<SendingCounters>>,
     pub clock: Clock,
     pub buffer: Box<[u8]>,
 }
 
 impl Tools {
-    pub fn new(stack: Option<Stack>, clock: Clock) -> Tools {
-        Tools { pipes: Pipes::default(), stack, clock, buffer: vec![0; BUFFER_BYTES].into_boxed_slice() }
+    pub fn new(stack: Option<Stack>, circuit: Option<Arc<SendingCounters>>, clock: Clock) -> Tools {
+        let buffer = vec![0; BUFFER_BYTES].into_boxed_slice();
+        Tools { pipes: Pipes::default(), stack, circuit, clock, buffer }
+    }
+
+    /// Our own stack, if it can carry a new connection: a data TCP without a circuit would wait.
+    pub fn stack_for_new(&mut self) -> Option<&mut Stack> {
+        let is_open = |circuit: &Arc<SendingCounters>| circuit.get(Sending::Open) == 1;
+        self.stack.as_mut().filter(|_| self.circuit.as_ref().is_none_or(is_open))
     }
 
     pub fn flow(&self, key: FlowKey) -> Option<&Flow> {

@@ -10,7 +10,7 @@ use airtcp_proto::tcp::{Connection, TcpConfig};
 use airtcp_proto::{Stream as Chance, Streams};
 use airtcp_wire::packet::{Endpoints, PacketError, TcpPacket, decode_tcp, decode_tcp_vouched_for};
 use airtcp_wire::{Bytes, Dur, Flags, Time};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::{io, mem};
@@ -201,7 +201,7 @@ impl<D: PacketDevice> Stack<D> {
         let Some(flow) = self.flows.get_mut(key) else { return };
         loop {
             if !self.device.has_room(&flow.endpoints) {
-                if !self.waiting.contains(&key) {
+                if !mem::replace(&mut flow.is_waiting, true) {
                     self.waiting.push_back(key);
                 }
                 break;
@@ -219,11 +219,24 @@ impl<D: PacketDevice> Stack<D> {
         self.flows.set_timer(key);
     }
 
-    /// The device has room again.
+    /// The device has room again. Flows take turns: who has sent goes to the end of the line.
     pub fn handle_room(&mut self, now: Time) {
+        let mut still = VecDeque::new();
+        // Peers' ports to which there is none: it is asked once for each.
+        let mut full = BTreeSet::new();
         for key in mem::take(&mut self.waiting) {
-            self.flush(now, key);
+            let Some(flow) = self.flows.get_mut(key) else { continue };
+            let port = flow.endpoints.ports.destination;
+            if full.contains(&port) || !self.device.has_room(&flow.endpoints) {
+                full.insert(port);
+                still.push_back(key);
+            } else {
+                flow.is_waiting = false;
+                self.flush(now, key);
+            }
         }
+        still.append(&mut self.waiting);
+        self.waiting = still;
     }
 
     /// Nobody uses it any more: what is not over is reset.

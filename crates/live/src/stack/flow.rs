@@ -36,6 +36,8 @@ pub struct Flow {
     pub(super) path_mtu: u32,
     /// It is among those that have been woken.
     pub(super) is_woken: bool,
+    /// It is among those that have found the device without room.
+    pub(super) is_waiting: bool,
     keepalive: Keepalive,
     /// The peer is to be asked whether it is there.
     asks: bool,
@@ -68,6 +70,7 @@ impl Flow {
             phase,
             path_mtu: settings.mtu,
             is_woken: false,
+            is_waiting: false,
             keepalive: Keepalive::new(settings.keepalive),
             asks: false,
         }

@@ -3,40 +3,25 @@
 use super::circuit_book::CircuitBook;
 use super::forms::Circuit;
 use super::meter::flow_of;
+pub use crate::circuit::GatewayThread;
 use crate::circuit::{
-    Gateway, ReceivingCounters, ReceivingGateway, ReceivingNode, SendingGateway, SendingNode, Socket, bind,
-    open_device, serve,
+    Gateway, ReceivingGateway, ReceivingNode, SendingGateway, SendingNode, Socket, bind, chance, open_device,
 };
-use crate::daemon::{Stop, Stopper};
 use crate::emulate::{Clock, Prefix};
 use crate::namespace::Namespace;
 use crate::namespace::detour::Detour;
 use crate::proxy::Outgoing;
-use crate::rights::keep_only;
-use crate::stack::random;
 use crate::tun::PacketDevice;
-use crate::warn;
-use airtcp_proto::{Stream as Chance, Streams};
 use airtcp_wire::Time;
 use airtcp_wire::circuit::{Key, PORTS};
 use nix::poll::PollFd;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::thread::{self, JoinHandle};
-
-/// Serves as long as this value lasts.
-pub struct GatewayThread {
-    stopper: Stopper,
-    thread: Option<JoinHandle<()>>,
-}
+use std::sync::Arc;
 
 /// Both ends are this run's, and nobody else is on its path.
 fn key() -> Key {
     Key::new([0; 16])
-}
-
-fn chance() -> io::Result<Chance> {
-    Ok(Streams::new(u64::from_ne_bytes(random()?)).stream("circuit"))
 }
 
 /// Most circuits of a run.
@@ -114,9 +99,9 @@ pub fn send_trunk(
 pub fn receive(namespace: &Namespace, circuit: &Circuit, route: Route) -> io::Result<GatewayThread> {
     let socket = namespace.run(|| Socket::bind(route.gateway()))??;
     let node = ReceivingNode::new(circuit.tcp.as_ref().clone(), key(), chance()?);
-    let mut gateway = ReceivingGateway::new(node, socket);
+    let gateway = ReceivingGateway::new(node, socket);
     let clock = Clock::start();
-    GatewayThread::begin(move |stop| serve(&mut gateway, &clock, stop, &ReceivingCounters::default()))
+    GatewayThread::begin(gateway, clock, Arc::default())
 }
 
 fn node(circuit: &Circuit, clock: Clock) -> io::Result<SendingNode> {
@@ -133,9 +118,7 @@ fn serve_watched<D: PacketDevice + Send + 'static>(
     clock: Clock,
     book: &CircuitBook,
 ) -> io::Result<GatewayThread> {
-    let book = book.clone();
-    let mut watched = Watched { gateway, clock };
-    GatewayThread::begin(move |stop| serve(&mut watched, &clock, stop, &book))
+    GatewayThread::begin(Watched { gateway, clock }, clock, Arc::new(book.clone()))
 }
 
 /// A sending gateway that tells a book what it does.
@@ -161,24 +144,5 @@ impl<D: PacketDevice> Gateway for Watched<D> {
 
     fn tell(&self, book: &CircuitBook) {
         book.tell(self.clock.now(), &self.gateway.counts, self.gateway.node.controls());
-    }
-}
-
-impl GatewayThread {
-    fn begin(work: impl FnOnce(Stop) -> io::Result<()> + Send + 'static) -> io::Result<GatewayThread> {
-        let (stop, stopper) = Stop::new()?;
-        let serve = move || {
-            if let Err(error) = keep_only(&[]).and_then(|()| work(stop)) {
-                warn!("airtcpd: a gateway of the run: {error}");
-            }
-        };
-        Ok(GatewayThread { stopper, thread: Some(thread::spawn(serve)) })
-    }
-}
-
-impl Drop for GatewayThread {
-    fn drop(&mut self) {
-        self.stopper.stop();
-        drop(self.thread.take().map(JoinHandle::join));
     }
 }

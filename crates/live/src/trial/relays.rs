@@ -90,7 +90,7 @@ fn serve(
     tell: &Sender<io::Result<Vec<Outgoing>>>,
 ) {
     let made = proxy::Proxy::set_up(config).and_then(|mut made| {
-        let outgoing = decoupled.iter().map(|&port| made.doors.through_circuit(port));
+        let outgoing = decoupled.iter().map(|&port| made.doors.through_circuit(Some(port)));
         let outgoing = outgoing.collect::<io::Result<Vec<_>>>()?;
         Ok((made, outgoing))
     });

@@ -17,45 +17,57 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
-const KEY: &str = "/run/circuit.key";
+pub const KEY: &str = "/run/circuit.key";
 const SEND: &str = "send --to 10.1.0.2:4007 --prefix 10.3.0.0/24";
-const RECEIVE: &str = "receive --listen 0.0.0.0:4007";
+pub const RECEIVE: &str = "receive --listen 0.0.0.0:4007";
 
 /// Of the receiving gateway.
 const PORT: ([u8; 4], u16) = ([10, 1, 0, 2], 4007);
 
 fn airtcpd(line: &str) -> Command {
+    of("circuit", line)
+}
+
+/// A command of `airtcpd`.
+pub fn of(daemon: &str, line: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_airtcpd"));
-    command.arg("circuit").args(line.split_whitespace()).stdin(Stdio::null()).stderr(Stdio::null());
+    command.arg(daemon).args(line.split_whitespace()).stdin(Stdio::null()).stderr(Stdio::null());
     command
 }
 
-/// A gateway, which ends with this value.
-struct Gateway(Child);
+/// A daemon, which ends with this value.
+pub struct Gateway {
+    pub process: Child,
+    daemon: &'static str,
+}
 
 impl Gateway {
-    fn start(at: &Namespace, line: &str) -> Gateway {
-        Gateway(at.run(|| airtcpd(line).args(["--key-file", KEY]).spawn()).unwrap().unwrap())
+    pub fn start(at: &Namespace, line: &str) -> Gateway {
+        Gateway::of("circuit", at, airtcpd(line).args(["--key-file", KEY]))
+    }
+
+    pub fn of(daemon: &'static str, at: &Namespace, command: &mut Command) -> Gateway {
+        Gateway { process: at.run(|| command.spawn()).unwrap().unwrap(), daemon }
     }
 
     /// In order; its status is a success then.
-    fn end(mut self) {
-        tell(&self.0, Signal::SIGTERM);
-        assert!(self.0.wait().unwrap().success());
+    pub fn end(mut self) {
+        tell(&self.process, Signal::SIGTERM);
+        assert!(self.process.wait().unwrap().success());
     }
 
-    fn kill(&mut self) {
-        tell(&self.0, Signal::SIGKILL);
-        self.0.wait().unwrap();
+    pub fn kill(&mut self) {
+        tell(&self.process, Signal::SIGKILL);
+        self.process.wait().unwrap();
     }
 
-    fn status(&self) -> Option<Value> {
-        let Output { stdout, .. } = airtcpd("status --json").output().unwrap();
+    pub fn status(&self) -> Option<Value> {
+        let Output { stdout, .. } = of(self.daemon, "status --json").output().unwrap();
         let all: Vec<Value> = serde_json::from_slice(&stdout).unwrap();
-        all.into_iter().find(|status| status["pid"] == self.0.id())
+        all.into_iter().find(|status| status["pid"] == self.process.id())
     }
 
-    fn count(&self, counter: &str) -> u64 {
+    pub fn count(&self, counter: &str) -> u64 {
         self.status().map_or(0, |status| status["counters"][counter].as_u64().unwrap())
     }
 
@@ -64,20 +76,23 @@ impl Gateway {
     }
 
     /// The process that touches packets.
-    fn worker(&self) -> i32 {
-        let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", self.0.id())).unwrap();
-        children.trim().parse().unwrap()
+    pub fn worker(&self) -> i32 {
+        let children = format!("/proc/{0}/task/{0}/children", self.process.id());
+        let children = fs::read_to_string(children).unwrap();
+        let is_ours =
+            |child: &&str| fs::read_to_string(format!("/proc/{child}/comm")).unwrap().trim() == "airtcpd";
+        children.split_whitespace().find(is_ours).unwrap().parse().unwrap()
     }
 }
 
 impl Drop for Gateway {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }
 
-fn link(more: &str) -> String {
+pub fn link(more: &str) -> String {
     format!("[[link]]\nrate = \"20Mbit/s\"\ndelay = \"5ms\"\nqueue = {{ packets = 50 }}\n{more}\n")
 }
 
@@ -92,7 +107,7 @@ fn with_phone(path: &str, test: impl FnOnce(&Rig, &Namespace) + Send) {
     });
 }
 
-fn data(len: usize) -> Vec<u8> {
+pub fn data(len: usize) -> Vec<u8> {
     (0..len as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
 }
 
@@ -116,7 +131,7 @@ fn traces() -> String {
     let is_ours = |line: &&str| ["300", "airc"].iter().any(|word| line.contains(word));
     let mut found: String = ip("rule").lines().filter(is_ours).collect();
     found.extend(ip("-o link").lines().filter(is_ours));
-    found + &records()
+    found + &records().concat()
 }
 
 #[test]
@@ -196,7 +211,7 @@ fn either_gateway_may_die_at_any_moment() {
             sender.awaits_open();
             eventually(|| receiver.count("sessions_total") >= 2, "a sender has come back");
             kill(Pid::from_raw(sender.worker()), Signal::SIGKILL).unwrap();
-            assert!(!sender.0.wait().unwrap().success());
+            assert!(!sender.process.wait().unwrap().success());
             sender = Gateway::start(&rig.base, SEND);
             transfer.join().unwrap();
         });
@@ -305,7 +320,7 @@ fn two_gateways_in_ten_lines() {
                     command.current_dir("/run").stdout(Stdio::null());
                     let mut child = at.run(|| command.spawn()).unwrap().unwrap();
                     if ["send", "receive"].contains(&rest[0]) {
-                        gateways.push(Gateway(child));
+                        gateways.push(Gateway { process: child, daemon: "circuit" });
                     } else {
                         assert!(child.wait().unwrap().success(), "{line}");
                     }

@@ -66,7 +66,7 @@ fn traces() -> String {
     let marks = [0x4100_0000u32, 0x4300_0000].map(|mark| [format!("{mark:#x}"), mark.to_string()]).concat();
     let is_ours = |line: &&str| marks.iter().any(|mark| line.contains(mark));
     found.extend(rules.lines().filter(is_ours));
-    found + &records()
+    found + &records().concat()
 }
 
 #[test]

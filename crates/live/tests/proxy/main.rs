@@ -1,8 +1,9 @@
-//! `airtcpd proxy` and `airtcpd circuit`: real sockets in namespaces, and the daemons between them.
+//! `airtcpd proxy`, `airtcpd circuit` and `airtcpd decouple`: real sockets in namespaces, and the daemons between them.
 
 mod circuit;
 mod crowds;
 mod daemon;
+mod decouple;
 mod ends;
 mod paths;
 mod rig;

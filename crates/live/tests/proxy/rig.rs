@@ -251,7 +251,7 @@ pub fn ip(arguments: &str) -> String {
 }
 
 /// What daemons have on record, and their sockets.
-pub fn records() -> String {
+pub fn records() -> Vec<String> {
     let files = fs::read_dir("/run/airtcp").into_iter().flatten().flatten();
     files.map(|file| file.file_name().into_string().unwrap()).filter(|name| name != "lock").collect()
 }

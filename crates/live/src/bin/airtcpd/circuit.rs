@@ -1,7 +1,8 @@
 //! `airtcpd circuit`.
 
 mod clean;
-mod key;
+pub mod key;
+pub mod options;
 mod receive;
 mod send;
 mod status;

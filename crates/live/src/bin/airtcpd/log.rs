@@ -12,7 +12,15 @@ pub enum Format {
 
 /// To stderr; a line for each connection as well, if it is `verbose`.
 pub fn begin(format: Format, verbose: bool) {
-    let level = if verbose { Level::DEBUG } else { Level::INFO };
+    begin_at(format, if verbose { Level::DEBUG } else { Level::INFO });
+}
+
+/// Only what is amiss: stderr is somebody else's, too.
+pub fn begin_warnings(format: Format) {
+    begin_at(format, Level::WARN);
+}
+
+fn begin_at(format: Format, level: Level) {
     let log = tracing_subscriber::fmt().with_writer(io::stderr).with_max_level(level).with_target(false);
     match format {
         Format::Text => log.with_ansi(io::stderr().is_terminal()).init(),

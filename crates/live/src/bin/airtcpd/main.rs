@@ -3,6 +3,7 @@
 mod cc;
 mod circuit;
 mod clean;
+mod decouple;
 mod doctor;
 mod filter;
 mod input;
@@ -33,6 +34,7 @@ enum Command {
     Rto(rto::Options),
     Proxy(proxy::Options),
     Circuit(circuit::Options),
+    Decouple(Box<decouple::Options>),
     Run(run::Options),
     Doctor(doctor::Options),
 }
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         Command::Rto(options) => rto::run(options),
         Command::Proxy(options) => proxy::run(options),
         Command::Circuit(options) => circuit::run(options),
+        Command::Decouple(options) => decouple::run(*options),
         Command::Run(options) => run::run(options),
         Command::Doctor(options) => doctor::run(options),
     };

@@ -21,10 +21,10 @@ fn show(name: &str, about: &[&str], status: &Value) {
     say!("{} (process {})", status[name].as_str().unwrap_or_default(), status["pid"]);
     for key in about {
         if let Some(value) = status[key].as_str() {
-            say!("  {key:<26}{value}");
+            say!("  {key:<30}{value}");
         }
     }
     for (name, value) in status["counters"].as_object().into_iter().flatten() {
-        say!("  {name:<26}{value}");
+        say!("  {name:<30}{value}");
     }
 }

@@ -1,7 +1,7 @@
 //! What a command leaves behind when it ends: connections that the kernel is still closing for it.
 
-use super::signals::{Event, Signals};
 use crate::namespace::Namespace;
+use crate::signals::{Event, Signals};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::fs::File;

@@ -1,8 +1,8 @@
 //! The first process inside: it starts the command, buries what dies there, and takes the rest along when it ends.
 
-use super::privileges::Invoker;
-use super::signals::{Event, Signals, status, tell};
+use crate::invoker::Invoker;
 use crate::namespace::Namespace;
+use crate::signals::{Event, Signals, refusal, status, tell};
 use crate::warn;
 use anyhow::Context;
 use nix::mount::{MsFlags, mount};
@@ -147,16 +147,6 @@ fn obey(order: &Order, signals: &Signals) -> anyhow::Result<u8> {
             tell(child, signal);
         }
     }
-}
-
-/// The status with which shells answer when a program cannot be started.
-fn refusal(program: &str, error: &io::Error) -> u8 {
-    if error.kind() == io::ErrorKind::NotFound {
-        warn!("airtcpd: {program}: there is no such program");
-        return 127;
-    }
-    warn!("airtcpd: {program}: {error}");
-    126
 }
 
 /// Fetches the status of all that have died: whose parents died before them are this process's to bury. Answers the

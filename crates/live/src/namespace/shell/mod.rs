@@ -3,16 +3,18 @@
 //! The command has a PID namespace, too, whose first process is ours and dies when this process does: with it the kernel
 //! ends all that the command has started, and so the namespace and the devices. Nothing has to be cleaned up after a kill −9.
 
-mod address;
+pub(crate) mod address;
 mod closing;
 mod inside;
 mod nat;
 mod privileges;
-mod signals;
 mod terminal;
 
+use super::forwarding::DEVICES;
 use super::{Namespace, Veth, add_ipv6, leftovers};
 use crate::emulate::PacketSocket;
+use crate::invoker::Invoker;
+use crate::signals::Signals;
 use crate::warn;
 use address::Block;
 use airtcp_kernel::netlink::Netlink;
@@ -21,17 +23,12 @@ use closing::Closing;
 use inside::{Inside, Order};
 use nat::Nat;
 use nix::net::if_::if_nametoindex;
-use privileges::Invoker;
-use signals::Signals;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use std::{env, io, process, thread};
 use terminal::Terminal;
-
-/// How the devices' names begin.
-const DEVICES: &str = "airtcp";
 
 /// The device's name behind the link.
 const NEAR: &str = "airtcp0";

@@ -3,10 +3,9 @@
 //! Both end with the process: the [`Table`] by itself, forwarding by its record in
 //! [`leftovers`](crate::namespace::leftovers).
 
-use super::DEVICES;
-use crate::namespace::leftovers::{self, Record};
+use crate::namespace::forwarding;
+use crate::namespace::leftovers::Record;
 use crate::namespace::nft::Table;
-use crate::namespace::sysctl;
 use crate::warn;
 use airtcp_kernel::netlink::Netlink;
 use netlink_packet_route::route::{RouteAttribute, RouteHeader, RouteMessage};
@@ -17,7 +16,7 @@ use std::{io, process};
 
 /// Lasts as long as this value. Forwarding ends first.
 pub struct Nat {
-    forwarding: Vec<Record>,
+    _forwarding: Vec<Record>,
     _table: Table,
 }
 
@@ -27,12 +26,9 @@ impl Nat {
     /// # Errors
     /// When nft is missing or does not take the table, the namespace has no default route, or sysctls cannot be set.
     pub fn open(device: &str, near: Ipv4Addr) -> io::Result<Nat> {
-        let closed = closed(outward()?)?;
-        let mut nat = Nat { forwarding: Vec::new(), _table: table(device, near, &closed)? };
-        sysctl::set(&forwarding(device), "1")?;
-        for interface in closed {
-            nat.forwarding.extend(Record::of_sysctl(&forwarding(&interface), "1")?);
-        }
+        let closed = forwarding::closed(outward()?)?;
+        let table = table(device, near, &closed)?;
+        let nat = Nat { _forwarding: forwarding::open(device, &closed)?, _table: table };
         if let Some(resolver) = own_resolver() {
             warn!(
                 "airtcpd: names are not resolved behind the link: /etc/resolv.conf names this host's own {resolver}"
@@ -40,11 +36,6 @@ impl Nat {
         }
         Ok(nat)
     }
-}
-
-/// A dot in an interface's name is a slash in a sysctl's.
-fn forwarding(interface: &str) -> String {
-    format!("net.ipv4.conf.{}.forwarding", interface.replace('.', "/"))
 }
 
 /// The resolver, if it listens where nobody behind the link reaches it.
@@ -71,8 +62,6 @@ fn outward() -> io::Result<Vec<String>> {
             }
         }
     }
-    interfaces.sort();
-    interfaces.dedup();
     if interfaces.is_empty() {
         return Err(io::Error::new(
             io::ErrorKind::NetworkUnreachable,
@@ -82,22 +71,9 @@ fn outward() -> io::Result<Vec<String>> {
     Ok(interfaces)
 }
 
-/// Those that forward nothing, or only for links.
-fn closed(interfaces: Vec<String>) -> io::Result<Vec<String>> {
-    let mut closed = Vec::new();
-    for interface in interfaces {
-        if leftovers::sysctl_before(&forwarding(&interface))? != "1" {
-            closed.push(interface);
-        }
-    }
-    Ok(closed)
-}
-
 /// Masquerades what `near` sends, and lets nobody else through where forwarding is on for us.
 fn table(device: &str, near: Ipv4Addr, closed: &[String]) -> io::Result<Table> {
-    // Interfaces that forward for us forward for nobody else: neighbours may have waited for that.
-    let drops: String =
-        closed.iter().map(|name| format!("iifname \"{name}\" oifname != \"{DEVICES}*\" drop; ")).collect();
+    let drops = forwarding::for_nobody_else(closed);
     let chains = format!(
         "chain out {{ type nat hook postrouting priority srcnat; ip saddr {near} oifname != \"{device}\" masquerade; }}; \
          chain through {{ type filter hook forward priority filter; {drops}}};"

@@ -20,8 +20,10 @@ const PIPE_BYTES: usize = 96 << 10;
 /// The stack's device.
 pub struct Exit {
     tun: OffloadTun,
-    /// By the peer's port.
-    circuits: BTreeMap<u16, OwnedFd>,
+    /// By the peer's port; `None`: for all others.
+    circuits: BTreeMap<Option<u16>, OwnedFd>,
+    /// What is not the stack's is others', and goes on.
+    is_router: bool,
 }
 
 /// The other end of the way into the circuit: gives what the stack has sent, and sends it on.
@@ -32,14 +34,20 @@ pub struct Outgoing {
 
 impl Exit {
     pub fn new(tun: OffloadTun) -> Exit {
-        Exit { tun, circuits: BTreeMap::new() }
+        Exit { tun, circuits: BTreeMap::new(), is_router: true }
     }
 
-    /// From now on the stack's packets to this port leave by whoever holds this.
+    /// The device has the stack's packets alone.
+    #[must_use]
+    pub fn of_host(self) -> Exit {
+        Exit { is_router: false, ..self }
+    }
+
+    /// From now on the stack's packets to this port, or to any, leave by whoever holds this.
     ///
     /// # Errors
     /// The kernel's.
-    pub fn through_circuit(&mut self, port: u16) -> io::Result<Outgoing> {
+    pub fn through_circuit(&mut self, port: Option<u16>) -> io::Result<Outgoing> {
         let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
         let (ours, pipe) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, flags)?;
         // The kernel doubles it.
@@ -51,6 +59,10 @@ impl Exit {
     /// Each is writable when there is room again.
     pub fn circuits(&self) -> impl Iterator<Item = &OwnedFd> {
         self.circuits.values()
+    }
+
+    fn circuit(&self, port: u16) -> Option<&OwnedFd> {
+        self.circuits.get(&Some(port)).or_else(|| self.circuits.get(&None))
     }
 }
 
@@ -74,14 +86,14 @@ impl PacketDevice for Exit {
     }
 
     fn has_room(&self, endpoints: &Endpoints) -> bool {
-        self.circuits.get(&endpoints.ports.destination).is_none_or(|circuit| {
+        self.circuit(endpoints.ports.destination).is_none_or(|circuit| {
             let mut look = [PollFd::new(circuit.as_fd(), PollFlags::POLLOUT)];
             poll(&mut look, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
         })
     }
 
     fn hand_back(&mut self, packet: &[u8], headers_len: usize) -> io::Result<()> {
-        self.tun.hand_back(packet, headers_len)
+        if self.is_router { self.tun.hand_back(packet, headers_len) } else { Ok(()) }
     }
 
     fn send_offloaded(&mut self, packet: &[u8], headers_len: usize, offload: Offload) -> io::Result<()> {
@@ -89,7 +101,7 @@ impl PacketDevice for Exit {
     }
 
     fn send(&mut self, packet: &[u8]) -> io::Result<()> {
-        match peer_port(packet).and_then(|port| self.circuits.get(&port)) {
+        match peer_port(packet).and_then(|port| self.circuit(port)) {
             Some(circuit) => Ok(send(circuit.as_raw_fd(), packet, MsgFlags::MSG_NOSIGNAL).map(|_| ())?),
             None => self.tun.send(packet),
         }

@@ -69,7 +69,7 @@ impl Server<'_> {
                 let mut event = EpollEvent::new(flags, Token::Listener(index).pack());
                 self.epoll.modify(&listener.socket, &mut event)?;
             }
-            if let Some(stack) = &mut self.tools.stack {
+            if let Some(stack) = self.tools.stack.as_mut().filter(|_| self.config.is_transparent()) {
                 stack.newcomers = if is_open { Newcomers::Taken } else { Newcomers::Wait };
             }
             if !is_open {

@@ -1,18 +1,12 @@
 //! `airtcpd circuit send`.
 
 use super::key;
-use crate::input::BadInput;
+use super::options::CircuitOptions;
 use crate::log;
 use airtcp_live::circuit::SendingService;
 use airtcp_live::daemon::{self, MetricsAddress};
 use airtcp_live::emulate::Prefix;
 use airtcp_live::namespace::leftovers;
-use airtcp_proto::circuit::{Compression, Config};
-use airtcp_proto::scheme::Scheme;
-use airtcp_wire::circuit::MAX_CONTROLS;
-use airtcp_wire::human;
-use airtcp_wire::{Bytes, Dur, Rate};
-use clap::ValueEnum;
 use serde_json::json;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -50,33 +44,8 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     key_file: PathBuf,
 
-    /// Bytes of data that one header packet stands for
-    #[arg(long, value_name = "SIZE", value_parser = human::parse::<Bytes>, default_value = "1500B")]
-    vmss: Bytes,
-
-    /// Control TCPs: with more of them a loss costs less, and the circuit has so many flows' shares
-    #[arg(long, value_name = "COUNT", default_value_t = 1)]
-    controls: u16,
-
-    /// The control TCPs' scheme: any of end hosts that `airtcp schemes` lists
-    #[arg(long, value_name = "SCHEME", value_parser = scheme, default_value = "cubic")]
-    control: Scheme,
-
-    /// Guaranteed minimum bandwidth: so much leaves without header packets, whatever is lost [default: none]
-    #[arg(long, value_name = "RATE", value_parser = human::parse::<Rate>)]
-    gmb: Option<Rate>,
-
-    /// Compress header packets
-    #[arg(long, value_enum, default_value_t = Compress::None)]
-    compression: Compress,
-
-    /// How long data may wait in the tunnel queue, at the rate that the circuit has; 0: as long as there is room
-    #[arg(long, value_name = "TIME", value_parser = human::parse::<Dur>, default_value_t = Config::default().tunnel_delay)]
-    tunnel_delay: Dur,
-
-    /// Data packets in the tunnel queue, at most
-    #[arg(long, value_name = "COUNT", default_value_t = Config::default().tunnel_queue)]
-    tunnel_queue: u32,
+    #[command(flatten)]
+    circuit: CircuitOptions,
 
     /// Data packets that wait in front of it; what finds no room is lost, as in any router
     #[arg(long, value_name = "COUNT", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=100_000))]
@@ -95,16 +64,6 @@ pub struct Options {
     log: log::Format,
 }
 
-/// How header packets are compressed.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Compress {
-    None,
-    /// 15 bytes; after a lost one nothing can be read until a retransmission comes
-    Rfc1144,
-    /// 15 bytes, and up to two lost ones in a row are guessed
-    Twice,
-}
-
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let service = options.service()?;
     leftovers::clean_up();
@@ -115,51 +74,25 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         "pid": process::id(),
         "circuit": circuit,
         "device": service.device,
-        "control": options.control.label,
-        "controls": options.controls,
-        "vmss_bytes": options.vmss.0,
+        "control": options.circuit.control.label,
+        "controls": options.circuit.controls,
+        "vmss_bytes": options.circuit.vmss.0,
     });
-    tracing::info!(device = service.device, control = %options.control.label, "{circuit}");
+    tracing::info!(device = service.device, control = %options.circuit.control.label, "{circuit}");
     daemon::run(&service, options.metrics.as_ref(), about)
 }
 
 impl Options {
     fn service(&self) -> anyhow::Result<SendingService> {
-        let circuit = Config {
-            vmss: self.vmss,
-            controls: self.controls,
-            gmb: self.gmb,
-            tunnel_delay: self.tunnel_delay,
-            tunnel_queue: self.tunnel_queue,
-            compression: match self.compression {
-                Compress::None => Compression::None,
-                Compress::Rfc1144 => Compression::Rfc1144,
-                Compress::Twice => Compression::Twice,
-            },
-            ..Config::default()
-        };
-        circuit.check().map_err(BadInput)?;
-        if self.controls > MAX_CONTROLS {
-            let controls = self.controls;
-            return Err(BadInput(format!("--controls {controls}: {MAX_CONTROLS} at most")).into());
-        }
         Ok(SendingService {
             to: self.to,
             prefixes: self.prefixes.clone(),
             device: self.tun.clone().unwrap_or_else(|| format!("airc{}", process::id())),
             queue: self.queue,
-            circuit,
-            tcp: self.control.config.clone(),
+            circuit: self.circuit.config()?,
+            tcp: self.circuit.control.config.clone(),
             key: key::read(&self.key_file)?,
             counters: Default::default(),
         })
-    }
-}
-
-fn scheme(text: &str) -> Result<Scheme, String> {
-    let scheme = Scheme::parse(text, "linux").map_err(|error| error.to_string())?;
-    match (&scheme.base_station, &scheme.circuit) {
-        (None, None) => Ok(scheme),
-        _ => Err("a control TCP takes the terms of a sender alone".to_owned()),
     }
 }

@@ -1,4 +1,4 @@
-//! Signals as something to wait for.
+//! Signals as something to wait for, and the ends of processes that they tell of.
 
 use crate::warn;
 use nix::errno::Errno;
@@ -48,6 +48,14 @@ impl Signals {
         Ok(Signals { waiting, before })
     }
 
+    /// Lets the calling thread get them as before.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn unblock(&self) -> io::Result<()> {
+        Ok(self.before.thread_set_mask()?)
+    }
+
     /// Has `command` begin with the signals as they were before. Here they stay blocked: the first process of a PID namespace
     /// loses what comes to it unblocked.
     #[allow(unsafe_code, reason = "the mask of the child alone")]
@@ -69,12 +77,28 @@ impl Signals {
         }))
     }
 
+    /// Waits for the next one.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn wait(&self) -> io::Result<Event> {
+        loop {
+            if let Some(event) = self.next()? {
+                return Ok(event);
+            }
+            match poll(&mut [PollFd::new(self.waiting.as_fd(), PollFlags::POLLIN)], PollTimeout::NONE) {
+                Ok(_) | Err(Errno::EINTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
     /// Waits for the end of the process inside, and answers its exit status. What this process is told it is told, too;
     /// if that, or the end of the path, does not end it, it is killed.
     pub fn attend(&self, inside: Pid, end_of_path: &impl AsFd) -> io::Result<u8> {
         let mut is_ending = false;
         loop {
-            match self.wait(end_of_path.as_fd(), is_ending)? {
+            match self.wait_for(end_of_path.as_fd(), is_ending)? {
                 Waited::TooLong => {
                     warn!("airtcpd: the command does not end: killed");
                     tell(inside, Signal::SIGKILL);
@@ -99,7 +123,7 @@ impl Signals {
         }
     }
 
-    fn wait(&self, end_of_path: BorrowedFd<'_>, is_ending: bool) -> io::Result<Waited> {
+    fn wait_for(&self, end_of_path: BorrowedFd<'_>, is_ending: bool) -> io::Result<Waited> {
         let mut ready = [
             PollFd::new(self.waiting.as_fd(), PollFlags::POLLIN),
             PollFd::new(end_of_path, PollFlags::POLLIN),
@@ -143,4 +167,14 @@ pub fn status(waited: WaitStatus) -> Option<u8> {
         WaitStatus::Signaled(_, signal, _) => Some(128 + signal as u8),
         _ => None,
     }
+}
+
+/// The status with which shells answer when a program cannot be started.
+pub fn refusal(program: &str, error: &io::Error) -> u8 {
+    if error.kind() == io::ErrorKind::NotFound {
+        warn!("airtcpd: {program}: there is no such program");
+        return 127;
+    }
+    warn!("airtcpd: {program}: {error}");
+    126
 }

@@ -1,0 +1,43 @@
+//! A gateway on a thread of its own, beside what its data comes from.
+
+use super::serve::{Gateway, serve};
+use crate::daemon::{Stop, Stopper};
+use crate::emulate::Clock;
+use crate::rights::keep_only;
+use crate::warn;
+use std::io;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+/// Serves as long as this value lasts.
+pub struct GatewayThread {
+    stopper: Stopper,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl GatewayThread {
+    /// In the network namespace of the calling thread, and without any right.
+    ///
+    /// # Errors
+    /// The kernel's: too many open files.
+    pub fn begin<G>(mut gateway: G, clock: Clock, counters: Arc<G::Counters>) -> io::Result<GatewayThread>
+    where
+        G: Gateway + Send + 'static,
+        G::Counters: Send + Sync,
+    {
+        let (stop, stopper): (Stop, Stopper) = Stop::new()?;
+        let work = move || {
+            if let Err(error) = keep_only(&[]).and_then(|()| serve(&mut gateway, &clock, stop, &counters)) {
+                warn!("airtcpd: a gateway: {error}");
+            }
+        };
+        Ok(GatewayThread { stopper, thread: Some(thread::spawn(work)) })
+    }
+}
+
+impl Drop for GatewayThread {
+    fn drop(&mut self) {
+        self.stopper.stop();
+        drop(self.thread.take().map(JoinHandle::join));
+    }
+}

@@ -1,0 +1,28 @@
+//! What is told of a decoupling daemon: its proxy's counters and its circuit's.
+
+use crate::circuit::SendingCounters;
+use crate::daemon::Told;
+use crate::proxy;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+#[derive(Clone, Default)]
+pub struct Counters {
+    pub proxy: Arc<proxy::Counters>,
+    pub circuit: Arc<SendingCounters>,
+}
+
+/// The circuit's names begin with `circuit_`.
+impl Told for Counters {
+    fn values(&self) -> Map<String, Value> {
+        let mut values = self.proxy.values();
+        values.extend(
+            self.circuit.values().into_iter().map(|(name, value)| (format!("circuit_{name}"), value)),
+        );
+        values
+    }
+
+    fn exposition(&self) -> String {
+        self.proxy.exposition() + &self.circuit.exposition()
+    }
+}

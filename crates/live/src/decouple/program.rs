@@ -1,0 +1,77 @@
+//! A command whose connections alone are carried.
+
+use crate::invoker::Invoker;
+use crate::namespace::leftovers::{Change, Record};
+use crate::stack::random;
+use airtcp_kernel::cgroup;
+use anyhow::Context;
+use nix::sys::prctl;
+use nix::sys::signal::Signal;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where nft looks for cgroups.
+const ROOT: &str = "/sys/fs/cgroup";
+
+/// Program and arguments.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Program {
+    pub path: String,
+    pub arguments: Vec<String>,
+}
+
+/// The control group of its processes, which end with this value.
+pub struct Group {
+    path: PathBuf,
+    _record: Record,
+}
+
+impl Group {
+    /// # Errors
+    /// There are no cgroups of version 2 below `/sys/fs/cgroup`; the kernel's.
+    pub fn make() -> anyhow::Result<Group> {
+        let mount = cgroup::mount().filter(|mount| mount.starts_with(ROOT));
+        let mount = mount.with_context(|| format!("no cgroups of version 2 are mounted at {ROOT}"))?;
+        // Process ids are those of a PID namespace.
+        let path = mount.join(format!("airtcp-decouple-{:08x}", u32::from_ne_bytes(random()?)));
+        let record = Record::of(Change::Cgroup(path.clone()))?;
+        fs::create_dir(&path).with_context(|| path.display().to_string())?;
+        Ok(Group { path, _record: record })
+    }
+
+    /// What nft calls it.
+    pub fn name(&self) -> String {
+        self.path.strip_prefix(ROOT).unwrap_or(&self.path).display().to_string()
+    }
+}
+
+impl Program {
+    /// It runs in this group, as whoever started sudo, and ends with the calling thread.
+    ///
+    /// # Errors
+    /// The kernel's; what sudo says of its user is not understood.
+    #[allow(unsafe_code, reason = "what the child does before it is the command")]
+    pub fn command(&self, group: &Group) -> anyhow::Result<Command> {
+        let invoker = Invoker::find()?;
+        let processes = open(&group.path)?;
+        let mut command = Command::new(&self.path);
+        command.args(&self.arguments);
+        command.envs(invoker.iter().flat_map(Invoker::environment));
+        let settle = move || {
+            (&processes).write_all(b"0")?;
+            invoker.as_ref().map_or(Ok(()), Invoker::adopt).map_err(io::Error::other)?;
+            // After the change of user, which would undo it.
+            Ok(prctl::set_pdeathsig(Signal::SIGKILL)?)
+        };
+        // SAFETY: one thread alone starts it (`daemon::run`), so that no lock is held that allocating would take.
+        unsafe { command.pre_exec(settle) };
+        Ok(command)
+    }
+}
+
+fn open(group: &Path) -> io::Result<File> {
+    File::options().write(true).open(group.join("cgroup.procs"))
+}

@@ -1,0 +1,122 @@
+//! Decoupling as a daemon.
+
+use super::Counters;
+use super::program::{Group, Program};
+use super::way::Way;
+use crate::circuit::{
+    GatewayThread, Sending, SendingGateway, SendingNode, Socket, any_port, bind, chance, way_to,
+};
+use crate::daemon::{Service, Stop, Told};
+use crate::emulate::{Clock, Prefix};
+use crate::proxy::{self, Config, Doors, Outgoing};
+use airtcp_proto::Stream as Chance;
+use airtcp_proto::circuit;
+use airtcp_proto::tcp::TcpConfig;
+use airtcp_wire::circuit::Key;
+use caps::Capability;
+use nix::poll::{PollFd, PollFlags, poll};
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+use std::process::Command;
+use std::sync::Arc;
+
+/// The daemons' name.
+pub const NAME: &str = "decouple";
+
+/// The first connection waits for the circuit so long, in milliseconds and looks; others that are not open then go without.
+const LOOK_MS: u16 = 5;
+const LOOKS: usize = 600;
+
+pub struct Decoupling {
+    /// Of the circuit.
+    pub receiver: SocketAddr,
+    /// Connections to these are carried.
+    pub prefixes: Vec<Prefix>,
+    /// Of these alone, if there is one.
+    pub program: Option<Program>,
+    pub circuit: circuit::Config,
+    /// The control TCPs'.
+    pub tcp: TcpConfig,
+    pub key: Key,
+    /// The data TCPs are its own machine's.
+    pub proxy: Config,
+    pub counters: Counters,
+}
+
+/// What the worker serves with.
+pub struct Entrance {
+    doors: Doors,
+    outgoing: Outgoing,
+    socket: Socket,
+    chance: Chance,
+}
+
+/// What is undone at the end.
+pub struct Rules {
+    // The processes of the group end last.
+    way: Way,
+    group: Option<Group>,
+}
+
+impl Service for Decoupling {
+    const NAME: &'static str = NAME;
+    type Doors = Entrance;
+    type Rules = Rules;
+
+    fn set_up(&self) -> anyhow::Result<(Entrance, Rules)> {
+        let socket = bind(any_port(way_to(self.receiver)?.0))?;
+        let group = self.program.as_ref().map(|_| Group::make()).transpose()?;
+        let (way, entrances) = Way::install(self.receiver, &self.prefixes, group.as_ref())?;
+        let mut doors = Doors::redirected(entrances.listeners, entrances.device, entrances.mtu);
+        doors.circuit = Some(Arc::clone(&self.counters.circuit));
+        let outgoing = doors.through_circuit(None)?;
+        Ok((Entrance { doors, outgoing, socket, chance: chance()? }, Rules { way, group }))
+    }
+
+    fn rights(&self) -> io::Result<Vec<Capability>> {
+        proxy::kept_rights(&self.proxy)
+    }
+
+    fn take_no_more(rules: &mut Rules) {
+        rules.way.take_no_more();
+    }
+
+    fn command(&self, rules: &Rules) -> anyhow::Result<Option<Command>> {
+        self.program
+            .as_ref()
+            .zip(rules.group.as_ref())
+            .map(|(program, group)| program.command(group))
+            .transpose()
+    }
+
+    fn told(&self) -> Arc<dyn Told> {
+        Arc::new(self.counters.clone())
+    }
+
+    fn serve(&self, entrance: Entrance, stop: Stop) -> io::Result<()> {
+        let Entrance { doors, outgoing, socket, chance } = entrance;
+        let clock = Clock::start();
+        let (config, tcp, key) = (self.circuit.clone(), self.tcp.clone(), self.key.clone());
+        let vmss = config.vmss.0 as usize;
+        let node = SendingNode::new(config, tcp, key, chance, clock.now()).map_err(io::Error::other)?;
+        let gateway = SendingGateway::new(node.for_data_tcps(), vmss, outgoing, socket, self.receiver);
+        let _circuit = GatewayThread::begin(gateway, clock, Arc::clone(&self.counters.circuit))?;
+        self.await_circuit(&stop)?;
+        proxy::serve(&self.proxy, doors, stop, &self.counters.proxy)
+    }
+}
+
+impl Decoupling {
+    fn await_circuit(&self, stop: &Stop) -> io::Result<()> {
+        for _ in 0..LOOKS {
+            // Interrupted is told, too.
+            let is_told = poll(&mut [PollFd::new(stop.as_fd(), PollFlags::POLLIN)], LOOK_MS) != Ok(0);
+            if is_told || self.counters.circuit.get(Sending::Open) == 1 {
+                return Ok(());
+            }
+        }
+        tracing::warn!("the circuit's receiver at {} does not answer: connections go without", self.receiver);
+        Ok(())
+    }
+}

@@ -1,0 +1,131 @@
+//! What brings connections to the proxy, and its packets out of this host.
+
+use super::program::Group;
+use crate::circuit::way_to;
+use crate::emulate::Prefix;
+use crate::namespace::forwarding::{self, DEVICES};
+use crate::namespace::leftovers::{self, Record};
+use crate::namespace::nft::Table;
+use crate::namespace::shell::address::{Block, PREFIX, PREFIX_V6, v6};
+use crate::namespace::{add_ipv6, link_mtu};
+use crate::proxy::{Listener, WIRELESS_MARK};
+use crate::tun::OffloadTun;
+use std::fmt::Write as _;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::Path;
+use std::{io, process};
+
+/// Lasts as long as this value.
+pub struct Way {
+    // Forwarding ends before the rules that bound it.
+    _forwarding: Vec<Record>,
+    table: Table,
+}
+
+/// What the proxy serves with.
+pub struct Entrances {
+    pub listeners: Vec<Listener>,
+    pub device: OffloadTun,
+    /// Of the link towards the circuit's receiver, in bytes.
+    pub mtu: u16,
+}
+
+impl Way {
+    /// For connections to the prefixes, of the group's processes if there is one, in the network namespace of the calling thread.
+    ///
+    /// # Errors
+    /// A prefix or the receiver cannot be reached; nft is missing or does not take the table; the kernel's.
+    pub fn install(
+        receiver: SocketAddr,
+        prefixes: &[Prefix],
+        group: Option<&Group>,
+    ) -> io::Result<(Way, Entrances)> {
+        let link = way_to(receiver)?.1;
+        let mtu = link_mtu(&link)?;
+        let mut links = vec![link];
+        for host in prefixes.iter().filter_map(first_host) {
+            links.push(way_to(SocketAddr::new(host, 9))?.1);
+        }
+        let name = format!("{DEVICES}d{}", process::id());
+        let wants_v6 = prefixes.iter().any(|prefix| prefix.address.is_ipv6());
+        let (device, sources) = device(&name, mtu, wants_v6)?;
+        let listeners =
+            sources.iter().map(|&source| Listener::redirected(source)).collect::<io::Result<Vec<_>>>()?;
+        let closed = forwarding::closed(links.clone())?;
+        let table =
+            Table::make(&table_name(), &chains(&name, prefixes, group, &sources, &listeners, &closed))?;
+        let mut records = forwarding::open(&name, &closed)?;
+        if sources.iter().any(IpAddr::is_ipv6) {
+            records.extend(forwarding::open_v6(&name, &links)?);
+        }
+        Ok((Way { _forwarding: records, table }, Entrances { listeners, device, mtu }))
+    }
+
+    /// From now on connections are let pass. Those that have been taken stay.
+    pub fn take_no_more(&mut self) {
+        self.table.tell(&format!("flush chain {} take", table_name()));
+    }
+}
+
+/// Somebody in a prefix that is not everybody.
+fn first_host(prefix: &Prefix) -> Option<IpAddr> {
+    Some(match prefix.address {
+        _ if prefix.len == 0 => return None,
+        IpAddr::V4(network) if prefix.len < 31 => Ipv4Addr::from(network.to_bits() | 1).into(),
+        IpAddr::V6(network) if prefix.len < 127 => Ipv6Addr::from(network.to_bits() | 1).into(),
+        host => host,
+    })
+}
+
+/// The stack's device, and the addresses that it has there.
+fn device(name: &str, mtu: u16, wants_v6: bool) -> io::Result<(OffloadTun, Vec<IpAddr>)> {
+    // Nobody else chooses addresses meanwhile.
+    let _guard = leftovers::lock(Path::new(leftovers::FOLDER))?;
+    let block = Block::unused()?;
+    let device = OffloadTun::open(name, block.far().into(), PREFIX, mtu)?;
+    let mut sources: Vec<IpAddr> = vec![block.near().into()];
+    if wants_v6 && add_ipv6(name, v6(block.far()), PREFIX_V6)? {
+        sources.push(v6(block.near()).into());
+    }
+    Ok((device, sources))
+}
+
+fn table_name() -> String {
+    format!("inet airtcp_decouple_{}", process::id())
+}
+
+/// Only the first packet of a connection that is tracked comes to a chain of the type `nat`. Of one that began before, that is no
+/// SYN, and it is let alone. To the device goes nothing but answers.
+fn chains(
+    device: &str,
+    prefixes: &[Prefix],
+    group: Option<&Group>,
+    sources: &[IpAddr],
+    listeners: &[Listener],
+    closed: &[String],
+) -> String {
+    let only =
+        group.map_or_else(String::new, |group| format!("socket cgroupv2 level 1 \"{}\" ", group.name()));
+    let (mut takes, mut masks) = (String::new(), String::new());
+    for (source, listener) in sources.iter().zip(listeners) {
+        let is_v4 = source.is_ipv4();
+        let (family, way) = if is_v4 { ("ipv4", "ip") } else { ("ipv6", "ip6") };
+        let port = listener.address.port();
+        for prefix in prefixes.iter().filter(|prefix| prefix.address.is_ipv4() == is_v4) {
+            let _ = write!(
+                takes,
+                "{only}meta nfproto {family} meta l4proto tcp {way} daddr {prefix} redirect to :{port}; "
+            );
+        }
+        let _ = write!(masks, "{way} saddr {source} oifname != \"{device}\" masquerade; ");
+    }
+    let drops = forwarding::for_nobody_else(closed);
+    format!(
+        "chain take {{ {takes}}}; \
+         chain out {{ type nat hook output priority -100; tcp flags & (fin | syn | rst | ack) != syn return; \
+         meta mark {WIRELESS_MARK:#x} return; fib daddr type local return; jump take; }}; \
+         chain masks {{ type nat hook postrouting priority srcnat; {masks}}}; \
+         chain through {{ type filter hook forward priority filter; \
+         oifname \"{device}\" ct state != {{ established, related }} drop; {drops}}};"
+    )
+}
