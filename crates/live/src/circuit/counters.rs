@@ -23,6 +23,7 @@ pub enum Sending {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Receiving {
+    Open,
     Sessions,
     HeaderPackets,
     Replies,
@@ -74,6 +75,7 @@ impl Table for Sending {
 impl Table for Receiving {
     const DAEMON: &'static str = "circuit_receiver";
     const TABLE: &'static [(Receiving, &'static str, Kind, &'static str)] = &[
+        (Receiving::Open, "open", Kind::Gauge, "sending gateways that are served"),
         (
             Receiving::Sessions,
             "sessions_total",

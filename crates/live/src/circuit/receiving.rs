@@ -1,4 +1,4 @@
-//! The receiving node: it answers a sending one, whoever has the key. Data packets pass it by (§4.6).
+//! The receiving node: it answers sending ones, whoever has the key. Data packets pass it by (§4.6).
 
 use super::COUNTS_DATA;
 use super::session::{Heard, Reader, Writer};
@@ -14,6 +14,12 @@ use std::net::SocketAddr;
 
 /// Sessions that may begin: whoever records HELLOs and sends them again takes the place of none that is younger than these.
 const MOST_OFFERS: usize = 4;
+
+/// Sessions at once; the one that has been silent for longest gives way to another.
+pub(super) const MOST_SESSIONS: usize = 32;
+
+/// Whoever is silent for longer is gone: a sender that is there says PING.
+const SILENCE: Dur = Dur::from_secs(15);
 
 /// The same HELLO is not answered more often.
 const ANSWER: Dur = Dur::from_millis(100);
@@ -32,7 +38,7 @@ pub struct ReceivingNode {
     chance: Chance,
     /// Sessions that begin with the first word under their key.
     offers: VecDeque<Offer>,
-    session: Option<Session>,
+    open: Vec<Session>,
     /// To be sent beside what the receivers of the control TCPs have.
     replies: VecDeque<Reply>,
     /// Sessions that there have been.
@@ -56,6 +62,8 @@ struct Session {
     writer: Writer,
     reader: Reader,
     peer: SocketAddr,
+    /// When.
+    heard: Time,
 }
 
 impl ReceivingNode {
@@ -66,7 +74,7 @@ impl ReceivingNode {
             key,
             chance,
             offers: VecDeque::new(),
-            session: None,
+            open: Vec::new(),
             replies: VecDeque::new(),
             sessions: 0,
             refused: 0,
@@ -85,20 +93,25 @@ impl ReceivingNode {
     }
 
     pub fn handle_timeout(&mut self, now: Time) {
-        if let Some(session) = &mut self.session {
-            session.receiver.handle_timeout(now);
-        }
+        self.open.retain(|session| now < session.heard + SILENCE);
+        self.open.iter_mut().for_each(|session| session.receiver.handle_timeout(now));
     }
 
     pub fn poll_timeout(&self) -> Time {
-        self.session.as_ref().map_or(Time::NEVER, |session| session.receiver.poll_timeout())
+        let due = |session: &Session| session.receiver.poll_timeout().min(session.heard + SILENCE);
+        self.open.iter().map(due).fold(Time::NEVER, Time::min)
     }
 
     pub fn poll_transmit(&mut self, now: Time) -> Option<Reply> {
         if let Some(reply) = self.replies.pop_front() {
             return Some(reply);
         }
-        self.session.as_mut()?.poll_transmit(now)
+        self.open.iter_mut().find_map(|session| session.poll_transmit(now))
+    }
+
+    /// Sessions that there are.
+    pub fn open(&self) -> usize {
+        self.open.len()
     }
 
     /// Sessions that may begin.
@@ -108,7 +121,7 @@ impl ReceivingNode {
 
     fn handle_hello(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> bool {
         let Ok(hello) = Hello::decode(datagram, &self.key) else { return false };
-        if self.session.as_ref().is_some_and(|session| session.caller == hello.nonce) {
+        if self.open.iter().any(|session| session.caller == hello.nonce) {
             return false;
         }
         let known = self.offers.iter().position(|offer| offer.caller == hello.nonce);
@@ -146,25 +159,18 @@ impl ReceivingNode {
             writer: Writer::new(&key, hello.terms),
             reader: Reader::new(&key, hello.terms),
             peer: from,
+            heard: now,
         };
         Ok(Offer { caller: hello.nonce, welcome: Welcome { nonce }, next: now, session })
     }
 
-    /// Of the session, or the first of one that begins with it.
+    /// Of a session, or the first of one that begins with it.
     fn handle_word(&mut self, now: Time, from: SocketAddr, datagram: &[u8], ecn: Ecn) -> bool {
-        let mut heard = self.session.as_mut().and_then(|session| session.read(datagram));
-        if heard.is_none() {
-            let found = self
-                .offers
-                .iter_mut()
-                .enumerate()
-                .find_map(|(index, offer)| Some((index, offer.session.read(datagram)?)));
-            let Some((index, first)) = found else { return false };
-            self.session = self.offers.remove(index).map(|offer| offer.session);
-            self.sessions += 1;
-            heard = Some(first);
-        }
-        let (Some(session), Some(heard)) = (&mut self.session, heard) else { return false };
+        let Some((index, heard)) = self.find(from, datagram).or_else(|| self.begin(datagram)) else {
+            return false;
+        };
+        let session = &mut self.open[index];
+        session.heard = now;
         if heard.is_newest {
             session.peer = from;
         }
@@ -180,6 +186,35 @@ impl ReceivingNode {
             }
         }
         true
+    }
+
+    /// Of which session a word is: most likely of one with that address.
+    fn find(&mut self, from: SocketAddr, datagram: &[u8]) -> Option<(usize, Heard)> {
+        let mut among = |is_near: bool| {
+            let open = self.open.iter_mut().enumerate();
+            open.filter(|(_, session)| (session.peer == from) == is_near)
+                .find_map(|(index, session)| Some((index, session.read(datagram)?)))
+        };
+        among(true).or_else(|| among(false))
+    }
+
+    fn begin(&mut self, datagram: &[u8]) -> Option<(usize, Heard)> {
+        let mut offers = self.offers.iter_mut().enumerate();
+        let (index, heard) =
+            offers.find_map(|(index, offer)| Some((index, offer.session.read(datagram)?)))?;
+        let session = self.offers.remove(index)?.session;
+        self.sessions += 1;
+        let heard_first = |index: &usize| self.open[*index].heard;
+        match (0..self.open.len()).min_by_key(heard_first).filter(|_| self.open.len() == MOST_SESSIONS) {
+            Some(eldest) => {
+                self.open[eldest] = session;
+                Some((eldest, heard))
+            }
+            None => {
+                self.open.push(session);
+                Some((self.open.len() - 1, heard))
+            }
+        }
     }
 }
 

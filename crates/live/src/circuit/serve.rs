@@ -132,6 +132,7 @@ impl<S: Datagrams> Gateway for ReceivingGateway<S> {
     }
 
     fn tell(&self, counters: &ReceivingCounters) {
+        counters.set(Receiving::Open, self.node.open() as u64);
         counters.set(Receiving::Sessions, self.node.sessions);
         counters.set(Receiving::HeaderPackets, self.node.header_packets);
         counters.set(Receiving::Replies, self.replies);

@@ -1,6 +1,7 @@
 //! Two nodes back to back in virtual time, with a network between them that loses, reorders and repeats, with a stranger who
 //! forges, and with restarts.
 
+use super::receiving::MOST_SESSIONS;
 use super::*;
 use airtcp_proto::Streams;
 use airtcp_proto::circuit::{Compression, Config};
@@ -231,6 +232,32 @@ impl World {
             }
         }
     }
+}
+
+/// Each has a session of its own: when one calls, the others go on.
+#[test]
+fn a_receiver_serves_several_senders() {
+    let mut receiver = receiving(100);
+    let config = Config::default();
+    let now = Time::ZERO;
+    let mut senders: Vec<_> = (0..40u8).map(|id| sending(&config, id.into(), now)).collect();
+    let address = |id: usize| SocketAddr::from(([10, 0, 1, id as u8], 9));
+    for round in 0..3 {
+        for (id, sender) in senders.iter_mut().enumerate() {
+            while let Some(Output::Datagram(datagram, _)) = sender.poll_transmit(now) {
+                receiver.handle_datagram(now, address(id), datagram.as_slice(), Ecn::NotEct);
+                while let Some(reply) = receiver.poll_transmit(now) {
+                    assert_eq!(reply.to, address(id));
+                    sender.handle_datagram(now, reply.datagram.as_slice(), Ecn::NotEct);
+                }
+            }
+            assert!(sender.is_open(), "{id} in round {round}");
+        }
+        assert_eq!(receiver.open(), MOST_SESSIONS);
+        assert_eq!(receiver.sessions, 40);
+    }
+    receiver.handle_timeout(now + Dur::from_secs(15));
+    assert_eq!(receiver.open(), 0);
 }
 
 fn tcp() -> TcpConfig {

@@ -34,7 +34,8 @@ impl Way {
     /// For connections to the prefixes, of the group's processes if there is one, in the network namespace of the calling thread.
     ///
     /// # Errors
-    /// A prefix or the receiver cannot be reached; nft is missing or does not take the table; the kernel's.
+    /// A prefix or the receiver cannot be reached; there are prefixes of IPv6, and this host cannot forward it; nft is missing or
+    /// does not take the table; the kernel's.
     pub fn install(
         receiver: SocketAddr,
         prefixes: &[Prefix],
@@ -47,16 +48,18 @@ impl Way {
             links.push(way_to(SocketAddr::new(host, 9))?.1);
         }
         let name = format!("{DEVICES}d{}", process::id());
-        let wants_v6 = prefixes.iter().any(|prefix| prefix.address.is_ipv6());
-        let (device, sources) = device(&name, mtu, wants_v6)?;
+        let closed = forwarding::closed(&links)?;
+        let closed_v6 = closed_v6(prefixes, &links)?;
+        let (device, sources) = device(&name, mtu, closed_v6.is_some())?;
         let listeners =
             sources.iter().map(|&source| Listener::redirected(source)).collect::<io::Result<Vec<_>>>()?;
-        let closed = forwarding::closed(links.clone())?;
+        let drops = forwarding::for_nobody_else("meta nfproto ipv4 ", &closed)
+            + &forwarding::for_nobody_else("meta nfproto ipv6 ", closed_v6.as_deref().unwrap_or_default());
         let table =
-            Table::make(&table_name(), &chains(&name, prefixes, group, &sources, &listeners, &closed))?;
+            Table::make(&table_name(), &chains(&name, prefixes, group, &sources, &listeners, &drops))?;
         let mut records = forwarding::open(&name, &closed)?;
-        if sources.iter().any(IpAddr::is_ipv6) {
-            records.extend(forwarding::open_v6(&name, &links)?);
+        if let Some(closed) = closed_v6 {
+            records.extend(forwarding::open_v6(&name, &closed)?);
         }
         Ok((Way { _forwarding: records, table }, Entrances { listeners, device, mtu }))
     }
@@ -75,6 +78,21 @@ fn first_host(prefix: &Prefix) -> Option<IpAddr> {
         IpAddr::V6(network) if prefix.len < 127 => Ipv6Addr::from(network.to_bits() | 1).into(),
         host => host,
     })
+}
+
+/// Links that forward no IPv6 yet. `None`: it is not carried, as nobody asks for it, or asks for all and it cannot be.
+fn closed_v6(prefixes: &[Prefix], links: &[String]) -> io::Result<Option<Vec<String>>> {
+    let mut of_v6 = prefixes.iter().filter(|prefix| prefix.address.is_ipv6()).peekable();
+    if of_v6.peek().is_none() {
+        return Ok(None);
+    }
+    match forwarding::closed_v6(links) {
+        Err(error) if error.kind() == io::ErrorKind::Unsupported && of_v6.all(|prefix| prefix.len == 0) => {
+            tracing::info!("only IPv4 is carried: {error}");
+            Ok(None)
+        }
+        closed => closed.map(Some),
+    }
 }
 
 /// The stack's device, and the addresses that it has there.
@@ -102,7 +120,7 @@ fn chains(
     group: Option<&Group>,
     sources: &[IpAddr],
     listeners: &[Listener],
-    closed: &[String],
+    drops: &str,
 ) -> String {
     let only =
         group.map_or_else(String::new, |group| format!("socket cgroupv2 level 1 \"{}\" ", group.name()));
@@ -119,7 +137,6 @@ fn chains(
         }
         let _ = write!(masks, "{way} saddr {source} oifname != \"{device}\" masquerade; ");
     }
-    let drops = forwarding::for_nobody_else(closed);
     format!(
         "chain take {{ {takes}}}; \
          chain out {{ type nat hook output priority -100; tcp flags & (fin | syn | rst | ack) != syn return; \

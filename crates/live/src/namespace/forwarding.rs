@@ -7,20 +7,29 @@ use std::io;
 /// How the names of such devices begin.
 pub const DEVICES: &str = "airtcp";
 
-/// Those of `interfaces` that forward nothing, or only for devices of ours, in the network namespace of the calling thread.
+/// Those of `interfaces` that forward no IPv4, or only for devices of ours, in the network namespace of the calling thread.
 ///
 /// # Errors
 /// The kernel's.
-pub fn closed(mut interfaces: Vec<String>) -> io::Result<Vec<String>> {
-    interfaces.sort();
-    interfaces.dedup();
-    let mut closed = Vec::new();
-    for interface in interfaces {
-        if leftovers::sysctl_before(&ipv4(&interface))? != "1" {
-            closed.push(interface);
-        }
+pub fn closed(interfaces: &[String]) -> io::Result<Vec<String>> {
+    closed_by(interfaces, ipv4)
+}
+
+/// The same of IPv6.
+///
+/// # Errors
+/// The kernel's; unsupported: before Linux 6.17 no interface forwards IPv6 alone.
+pub fn closed_v6(interfaces: &[String]) -> io::Result<Vec<String>> {
+    if sysctl::get("net.ipv6.conf.all.forwarding").is_ok_and(|value| value == "1") {
+        return Ok(Vec::new());
     }
-    Ok(closed)
+    closed_by(interfaces, ipv6).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            let cure = "IPv6 takes Linux 6.17, or sysctl -w net.ipv6.conf.all.forwarding=1";
+            io::Error::new(io::ErrorKind::Unsupported, cure)
+        }
+        _ => error,
+    })
 }
 
 /// Has a device of ours forward IPv4, and, for as long as the answer lasts, those that are `closed`.
@@ -29,23 +38,39 @@ pub fn closed(mut interfaces: Vec<String>) -> io::Result<Vec<String>> {
 /// The kernel's; of the file system.
 pub fn open(device: &str, closed: &[String]) -> io::Result<Vec<Record>> {
     sysctl::set(&ipv4(device), "1")?;
-    records(closed.iter().map(|interface| ipv4(interface)))
+    records(closed, ipv4)
 }
 
-/// The same for IPv6, where it is not forwarded anyhow.
+/// The same for IPv6.
 ///
 /// # Errors
-/// The kernel's: before Linux 6.17 no interface forwards IPv6 alone.
-pub fn open_v6(device: &str, interfaces: &[String]) -> io::Result<Vec<Record>> {
-    if sysctl::get("net.ipv6.conf.all.forwarding")? == "1" {
-        return Ok(Vec::new());
+/// As [`open`].
+pub fn open_v6(device: &str, closed: &[String]) -> io::Result<Vec<Record>> {
+    if !closed.is_empty() {
+        sysctl::set(&ipv6(device), "1")?;
     }
-    sysctl::set(&ipv6(device), "1")?;
-    records(interfaces.iter().map(|interface| ipv6(interface)))
+    records(closed, ipv6)
 }
 
-fn records(names: impl Iterator<Item = String>) -> io::Result<Vec<Record>> {
-    names.filter_map(|name| Record::of_sysctl(&name, "1").transpose()).collect()
+/// Rules of nft for a chain at the hook `forward`, of what matches `what`: neighbours may have waited for these interfaces to
+/// forward.
+#[must_use]
+pub fn for_nobody_else(what: &str, closed: &[String]) -> String {
+    closed.iter().map(|name| format!("{what}iifname \"{name}\" oifname != \"{DEVICES}*\" drop; ")).collect()
+}
+
+fn closed_by(interfaces: &[String], sysctl: fn(&str) -> String) -> io::Result<Vec<String>> {
+    let mut closed = Vec::new();
+    for interface in interfaces {
+        if leftovers::sysctl_before(&sysctl(interface))? != "1" && !closed.contains(interface) {
+            closed.push(interface.clone());
+        }
+    }
+    Ok(closed)
+}
+
+fn records(closed: &[String], sysctl: fn(&str) -> String) -> io::Result<Vec<Record>> {
+    closed.iter().filter_map(|interface| Record::of_sysctl(&sysctl(interface), "1").transpose()).collect()
 }
 
 /// A dot in an interface's name is a slash in a sysctl's.
@@ -55,10 +80,4 @@ fn ipv4(interface: &str) -> String {
 
 fn ipv6(interface: &str) -> String {
     format!("net.ipv6.conf.{}.force_forwarding", interface.replace('.', "/"))
-}
-
-/// Rules of nft for a chain at the hook `forward`: neighbours may have waited for these interfaces to forward.
-#[must_use]
-pub fn for_nobody_else(closed: &[String]) -> String {
-    closed.iter().map(|name| format!("iifname \"{name}\" oifname != \"{DEVICES}*\" drop; ")).collect()
 }

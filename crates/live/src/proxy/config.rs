@@ -74,7 +74,7 @@ pub struct Limits {
     pub connections: usize,
     /// Of these, such whose other end has not answered yet.
     pub connecting: usize,
-    /// How long that may take.
+    /// How long that may take, and how long connections of our own wait for their circuit.
     pub connect_timeout: Dur,
     /// How long connections may go on once the proxy is told to end.
     pub drain: Dur,

@@ -30,6 +30,9 @@ use std::time::Duration;
 /// How often it is looked what buffers have come to, while something moves.
 const LOOK: Dur = Dur::from_millis(100);
 
+/// How often it is looked whether there is a circuit.
+const LOOK_FOR_CIRCUIT: Dur = Dur::from_secs(1);
+
 /// Packets read from the device at a wake-up, until others have their turn.
 const PACKETS_A_TURN: usize = 128;
 
@@ -74,6 +77,9 @@ struct Server<'a> {
     has_files: bool,
     /// Are connections taken?
     is_open: bool,
+    /// When it is looked next whether the circuit is there, and since when it is not.
+    look_for_circuit: Time,
+    without_circuit: Option<Time>,
     /// When buffers are looked at next; never while nothing moves.
     look: Time,
     drained_by: Time,
@@ -121,6 +127,8 @@ impl<'a> Server<'a> {
             budget: Budget::new(&config.limits),
             has_files: true,
             is_open: true,
+            look_for_circuit: Time::NEVER,
+            without_circuit: None,
             look: Time::NEVER,
             drained_by: Time::NEVER,
             unseen: 0,
@@ -141,7 +149,8 @@ impl<'a> Server<'a> {
             return Ok(());
         }
         let timers = self.tools.stack.as_ref().map_or(Time::NEVER, Stack::poll_timeout);
-        let next = self.connecting.poll_timeout().min(self.look).min(self.drained_by).min(timers);
+        let looks = self.look.min(self.look_for_circuit);
+        let next = self.connecting.poll_timeout().min(looks).min(self.drained_by).min(timers);
         let timeout =
             (!next.is_never()).then(|| TimeSpec::from(Duration::from_nanos(next.since(self.clock.now()).0)));
         match ppoll(&mut [PollFd::new(self.epoll.0.as_fd(), PollFlags::POLLIN)], timeout, None) {
@@ -174,6 +183,7 @@ impl<'a> Server<'a> {
         callers.into_iter().for_each(|index| self.accept(index));
         self.accept_own();
         self.give_up();
+        self.look_for_circuit();
         self.look_at_buffers();
         self.open_or_close_door()?;
         self.tell();

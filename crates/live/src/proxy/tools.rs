@@ -14,7 +14,7 @@ pub struct Tools {
     /// If the wireless side is our own.
     pub stack: Option<Stack>,
     /// What connections of our own go through, if they do.
-    circuit: Option<Arc<SendingCounters>>,
+    pub circuit: Option<Arc<SendingCounters>>,
     pub clock: Clock,
     pub buffer: Box<[u8]>,
 }
@@ -27,8 +27,13 @@ impl Tools {
 
     /// Our own stack, if it can carry a new connection: a data TCP without a circuit would wait.
     pub fn stack_for_new(&mut self) -> Option<&mut Stack> {
-        let is_open = |circuit: &Arc<SendingCounters>| circuit.get(Sending::Open) == 1;
-        self.stack.as_mut().filter(|_| self.circuit.as_ref().is_none_or(is_open))
+        let has_way = self.has_way();
+        self.stack.as_mut().filter(|_| has_way)
+    }
+
+    /// Is there a circuit, if connections of our own need one?
+    pub fn has_way(&self) -> bool {
+        self.circuit.as_ref().is_none_or(|circuit| circuit.get(Sending::Open) == 1)
     }
 
     pub fn flow(&self, key: FlowKey) -> Option<&Flow> {

@@ -2,6 +2,7 @@
 
 use crate::circuit::{Gateway, KEY, RECEIVE, data, link, of};
 use crate::daemon::{at_base_of, tell};
+use crate::ends::fate_of_connecting;
 use crate::rig::{MOBILE, Rig, SERVER, accept, connect, eventually, ip, listen, records};
 use airtcp_live::namespace::Namespace;
 use nix::sys::signal::{Signal, kill};
@@ -65,11 +66,11 @@ fn exchange((near, far): (TcpStream, TcpStream), len: usize) {
 }
 
 /// What it sets up in the kernel and in the file system.
-fn traces(receiver: &Gateway) -> String {
+fn traces(id: u32) -> String {
     let tables = Command::new("nft").args(["list", "tables"]).output().unwrap().stdout;
     let links = ip("-o link");
     let devices: String = links.lines().filter(|line| line.contains("airtcpd")).collect();
-    let is_its = |name: &String| !name.contains(&receiver.process.id().to_string());
+    let is_its = |name: &String| name.contains(&id.to_string());
     let records: String = records().into_iter().filter(is_its).collect();
     String::from_utf8(tables).unwrap() + &devices + &records
 }
@@ -78,7 +79,7 @@ fn traces(receiver: &Gateway) -> String {
 fn every_byte_arrives_over_a_path_that_corrupts_and_loses() {
     let losses = [("ber = 1e-5", 1_000_000), ("packet = 0.01", 1_000_000), ("packet = 0.05", 300_000)];
     for (loss, len) in losses {
-        with_receiver(Some(&link(&format!("loss = {{ {loss} }}"))), |rig, receiver| {
+        with_receiver(Some(&link(&format!("loss = {{ {loss} }}"))), |rig, _| {
             let daemon = started(rig, TO_MOBILE);
             let listener = listen(&rig.mobile, SocketAddr::new(MOBILE, 0));
             let (near, far) = pair(&rig.base, &listener);
@@ -87,8 +88,9 @@ fn every_byte_arrives_over_a_path_that_corrupts_and_loses() {
             exchange((near, far), len);
             eventually(|| daemon.count("completed_total") == 1, "both ends have closed");
             assert!(daemon.count("circuit_data_bytes_total") > len as u64, "{:?}", daemon.status());
+            let id = daemon.process.id();
             daemon.end();
-            assert_eq!(traces(receiver), "");
+            assert_eq!(traces(id), "");
         });
     }
 }
@@ -108,7 +110,7 @@ fn several_connections_have_turns() {
 
 #[test]
 fn of_both_families() {
-    with_receiver(None, |rig, receiver| {
+    with_receiver(None, |rig, _| {
         let key = "net.ipv6.conf.air0.force_forwarding";
         if rig.base.sysctl_value(key).is_err() {
             return eprintln!("skipped: no interface forwards IPv6 alone here (Linux 6.17)");
@@ -120,11 +122,12 @@ fn of_both_families() {
         }
         eventually(|| daemon.count("completed_total") == 2, "both have closed");
         assert!(daemon.count("circuit_data_bytes_total") > 600_000, "{:?}", daemon.status());
+        let id = daemon.process.id();
         daemon.end();
         for key in [key, "net.ipv4.conf.air0.forwarding"] {
             assert_eq!(rig.base.sysctl_value(key).unwrap(), "0");
         }
-        assert_eq!(traces(receiver), "");
+        assert_eq!(traces(id), "");
     });
 }
 
@@ -158,8 +161,28 @@ fn how_a_connection_ends_at_one_side_is_how_it_ends_at_the_other() {
             assert_eq!(second.read(&mut [0]).unwrap_err().kind(), ErrorKind::ConnectionReset);
         }
         let nobody = SocketAddr::new(MOBILE, 9);
-        let mut refused = connect(&rig.base, nobody);
-        assert_eq!(refused.read(&mut [0]).unwrap_err().kind(), ErrorKind::ConnectionReset);
+        assert_eq!(fate_of_connecting(&rig.base, nobody), ErrorKind::ConnectionReset);
+    });
+}
+
+/// A receiver serves several senders.
+#[test]
+fn a_daemon_and_commands_beside_it() {
+    with_receiver(Some(&link("loss = { ber = 1e-6 }")), |rig, receiver| {
+        let daemons =
+            ["--to 10.1.0.2", "--to 10.1.0.2/31 --receiver 10.1.0.2:4007"].map(|line| started(rig, line));
+        let listener = listen(&rig.mobile, SocketAddr::new(MOBILE, 0));
+        exchange(pair(&rig.base, &listener), 300_000);
+        let port = listener.local_addr().unwrap().port();
+        let script = format!("head -c 500000 /dev/zero > /dev/tcp/10.1.0.2/{port}");
+        let mut command = of("decouple", "--receiver 10.1.0.2:4007");
+        command.args(["--key-file", KEY, "--", "bash", "-c", &script]);
+        let mut command = Gateway::of("decouple", &rig.base, &mut command);
+        let mut received = Vec::new();
+        accept(&listener).read_to_end(&mut received).unwrap();
+        assert!(received.len() == 500_000 && command.process.wait().unwrap().success());
+        daemons.iter().for_each(|daemon| assert_eq!(daemon.count("circuit_sessions_total"), 1));
+        assert_eq!((receiver.count("sessions_total"), receiver.count("open")), (3, 3));
     });
 }
 
@@ -173,6 +196,21 @@ fn without_a_circuit() {
         let listener = listen(&rig.mobile, SocketAddr::new(MOBILE, 0));
         exchange(pair(&rig.base, &listener), 300_000);
         assert_eq!((daemon.count("circuit_open"), daemon.count("circuit_data_bytes_total")), (0, 0));
+    });
+}
+
+/// A program whose receiver does not come back is told.
+#[test]
+fn a_receiver_that_is_gone() {
+    with_receiver(None, |rig, receiver| {
+        let daemon = started(rig, &format!("{TO_MOBILE} --connect-timeout 1s"));
+        let listener = listen(&rig.mobile, SocketAddr::new(MOBILE, 0));
+        let (mut near, _far) = pair(&rig.base, &listener);
+        near.write_all(b"x").unwrap();
+        receiver.kill();
+        near.write_all(b"x").unwrap();
+        assert_eq!(near.read(&mut [0]).unwrap_err().kind(), ErrorKind::ConnectionReset);
+        eventually(|| daemon.count("lost_wireless_total") == 1, "it is counted");
     });
 }
 
@@ -197,7 +235,7 @@ fn whoever_is_killed() {
         kill(Pid::from_raw(daemon.worker()), Signal::SIGKILL).unwrap();
         assert_eq!(near.read(&mut [0]).unwrap_err().kind(), ErrorKind::ConnectionReset);
         assert!(!daemon.process.wait().unwrap().success());
-        assert_eq!(traces(receiver), "");
+        assert_eq!(traces(daemon.process.id()), "");
 
         for _ in 0..5 {
             daemon = started(rig, TO_MOBILE);
@@ -207,7 +245,7 @@ fn whoever_is_killed() {
             assert_eq!(near.read(&mut [0]).unwrap_err().kind(), ErrorKind::ConnectionReset);
             let is_clean = || {
                 assert!(of("decouple", "clean").stdout(Stdio::null()).status().unwrap().success());
-                traces(receiver).is_empty()
+                traces(daemon.process.id()).is_empty()
                     && rig.base.sysctl_value("net.ipv4.conf.air0.forwarding").unwrap() == "0"
             };
             eventually(is_clean, "nothing is left");
@@ -278,7 +316,7 @@ fn put(mut client: TcpStream) -> Vec<u8> {
 /// Its exit status, its signals, its connections alone.
 #[test]
 fn a_command() {
-    with_receiver(None, |rig, receiver| {
+    with_receiver(None, |rig, _| {
         let listener = listen(&rig.mobile, SocketAddr::new(MOBILE, 0));
         let port = listener.local_addr().unwrap().port();
         let begin = |script: &str| {
@@ -298,7 +336,7 @@ fn a_command() {
         far.write_all(b"7\n").unwrap();
         drop(far);
         assert_eq!(daemon.process.wait().unwrap().code(), Some(7));
-        assert_eq!(traces(receiver), "");
+        assert_eq!(traces(daemon.process.id()), "");
 
         // What it has written arrives, though it does not wait.
         let mut daemon = begin(&format!("head -c 500000 /dev/zero > /dev/tcp/10.1.0.2/{port}"));
@@ -311,7 +349,7 @@ fn a_command() {
         eventually(|| std::fs::exists("/run/ready").unwrap(), "it has begun");
         tell(&daemon.process, Signal::SIGTERM);
         assert_eq!(daemon.process.wait().unwrap().code(), Some(3));
-        assert_eq!(traces(receiver), "");
+        assert_eq!(traces(daemon.process.id()), "");
 
         let mut daemon = begin("kill -9 $$");
         assert_eq!(daemon.process.wait().unwrap().code(), Some(128 + 9));

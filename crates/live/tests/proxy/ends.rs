@@ -25,7 +25,7 @@ fn fate(mut end: &TcpStream) -> ErrorKind {
 }
 
 /// What becomes of a connection that goes nowhere, whether it is seen as it opens or later.
-fn fate_of_connecting(host: &Namespace, to: SocketAddr) -> ErrorKind {
+pub fn fate_of_connecting(host: &Namespace, to: SocketAddr) -> ErrorKind {
     let found = host.run(|| TcpStream::connect(to)).unwrap();
     found.map_or_else(|error| error.kind(), |client| fate(&client))
 }

@@ -35,7 +35,8 @@ later that is told as a reset. FIN and RST are handed on, both ways.
 
 It takes root and nft (nftables); with a command, cgroups of version 2. Data TCPs have an address that is nobody else's
 (100.64.0.0/10), which is masqueraded; the interfaces on the way forward for it meanwhile, and for nobody else. IPv6 takes Linux
-6.17, or a host that forwards IPv6. While the receiver does not answer, new connections go on by the kernel's TCP; open ones wait.
+6.17, or a host that forwards IPv6. While the receiver does not answer, new connections go on by the kernel's TCP; open ones
+wait for it for --connect-timeout, and are reset then.
 
 SIGTERM, SIGINT or SIGHUP ends it, or the command does: open connections may go on for --drain, and what it has set up is undone.";
 
@@ -103,6 +104,10 @@ struct Run {
     #[arg(long, value_name = "SIZE", value_parser = human::parse::<Bytes>, default_value = "1GB")]
     memory: Bytes,
 
+    /// How long the other end may take to answer, and the receiver to come back
+    #[arg(long, value_name = "TIME", value_parser = human::parse::<Dur>, default_value = "30s")]
+    connect_timeout: Dur,
+
     /// How long open connections may go on when it is told to end, or the command has ended
     #[arg(long, value_name = "TIME", value_parser = human::parse::<Dur>, default_value = "30s")]
     drain: Dur,
@@ -156,7 +161,12 @@ impl Run {
     fn service(&self) -> anyhow::Result<Decoupling> {
         let circuit = self.circuit.config()?;
         let tcp = &self.circuit.control.config;
-        let limits = Limits { memory: self.memory, drain: self.drain, ..Limits::default() };
+        let limits = Limits {
+            memory: self.memory,
+            connect_timeout: self.connect_timeout,
+            drain: self.drain,
+            ..Limits::default()
+        };
         let connections = allow_files(limits.connections)?;
         let proxy = Config {
             entrance: Entrance::Redirected,

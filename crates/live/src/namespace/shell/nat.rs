@@ -26,7 +26,7 @@ impl Nat {
     /// # Errors
     /// When nft is missing or does not take the table, the namespace has no default route, or sysctls cannot be set.
     pub fn open(device: &str, near: Ipv4Addr) -> io::Result<Nat> {
-        let closed = forwarding::closed(outward()?)?;
+        let closed = forwarding::closed(&outward()?)?;
         let table = table(device, near, &closed)?;
         let nat = Nat { _forwarding: forwarding::open(device, &closed)?, _table: table };
         if let Some(resolver) = own_resolver() {
@@ -73,7 +73,7 @@ fn outward() -> io::Result<Vec<String>> {
 
 /// Masquerades what `near` sends, and lets nobody else through where forwarding is on for us.
 fn table(device: &str, near: Ipv4Addr, closed: &[String]) -> io::Result<Table> {
-    let drops = forwarding::for_nobody_else(closed);
+    let drops = forwarding::for_nobody_else("", closed);
     let chains = format!(
         "chain out {{ type nat hook postrouting priority srcnat; ip saddr {near} oifname != \"{device}\" masquerade; }}; \
          chain through {{ type filter hook forward priority filter; {drops}}};"

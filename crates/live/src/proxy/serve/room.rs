@@ -1,6 +1,6 @@
 //! Whether there is room for more, and who gives way.
 
-use super::Server;
+use super::{LOOK_FOR_CIRCUIT, Server};
 use crate::proxy::connecting::GivenUp;
 use crate::proxy::counters::Counter;
 use crate::proxy::own::Newcomers;
@@ -18,6 +18,24 @@ impl Server<'_> {
                 GivenUp::Late => self.end(place, Counter::Unreachable, Some(&io::ErrorKind::TimedOut.into())),
                 GivenUp::Eldest => self.end(place, Counter::GaveWay, None),
             }
+        }
+    }
+
+    /// Such as wait for a circuit that does not come back.
+    pub(super) fn look_for_circuit(&mut self) {
+        let now = self.clock.now();
+        let needs_one = self.tools.circuit.is_some() && !self.own.is_empty();
+        self.look_for_circuit = if needs_one { now + LOOK_FOR_CIRCUIT } else { Time::NEVER };
+        if !needs_one || self.tools.has_way() {
+            self.without_circuit = None;
+            return;
+        }
+        if now < *self.without_circuit.get_or_insert(now) + self.config.limits.connect_timeout {
+            return;
+        }
+        let places: Vec<_> = self.own.values().map(|&(place, _)| place).collect();
+        for place in places {
+            self.end(place, Counter::LostWireless, Some(&io::ErrorKind::TimedOut.into()));
         }
     }
 

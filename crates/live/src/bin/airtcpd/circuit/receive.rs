@@ -19,9 +19,9 @@ Examples:
 Run it on a router behind the lossy link. Data packets pass it by as they pass any router; what it answers are header packets.
 Whoever lacks the key hears nothing. A firewall has to let UDP to that port in, for example
   nft insert rule inet filter input udp dport 4007 accept
-One of these serves one sending gateway.";
+One of these serves 32 sending gateways at once, and what `airtcpd decouple` sends.";
 
-/// Answer the header packets of a sending gateway, until a signal ends it
+/// Answer the header packets of sending gateways, until a signal ends it
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
