@@ -38,6 +38,7 @@ struct Sent {
     delivered_at: Time,
     in_flight: u64,
     lost: u64,
+    is_app_limited: bool,
 }
 
 pub struct Pipe<C: ?Sized> {
@@ -49,6 +50,10 @@ pub struct Pipe<C: ?Sized> {
     pub loss: f64,
     /// What the queue has no room for is dropped, and nothing waits: a token bucket as large as the queue.
     pub is_policer: bool,
+    /// Packets that pass at once after a pause: a token bucket before the queue.
+    pub burst: u64,
+    /// The receiver acknowledges what was dropped, too.
+    pub hides_drops: bool,
     pub delivered: u64,
     pub drops: u64,
     pub timeouts: u64,
@@ -68,6 +73,11 @@ pub struct Pipe<C: ?Sized> {
     first_sent_at: Time,
     delivered_at: Time,
     progress_at: Time,
+    last_sent_at: Time,
+    /// The application has nothing to send.
+    is_idle: bool,
+    /// Bytes delivered when what was sent before it had nothing to send has arrived.
+    app_limited_until: u64,
     pacer: Pacer,
     stream: Stream,
     pub cc: Box<C>,
@@ -83,6 +93,8 @@ impl<C: CongestionControl + ?Sized> Pipe<C> {
             queue,
             loss,
             is_policer: false,
+            burst: 0,
+            hides_drops: false,
             delivered: 0,
             drops: 0,
             timeouts: 0,
@@ -101,6 +113,9 @@ impl<C: CongestionControl + ?Sized> Pipe<C> {
             first_sent_at: now,
             delivered_at: now,
             progress_at: now,
+            last_sent_at: now,
+            is_idle: false,
+            app_limited_until: 0,
             pacer: Pacer::new(0),
             stream: Streams::new(7).stream("pipe"),
             cc,
@@ -130,10 +145,9 @@ impl<C: CongestionControl + ?Sized> Pipe<C> {
             self.send_what_may_be_sent();
             let ack_at = self.outstanding.iter().map(|sent| sent.acked_at).find(|at| !at.is_never());
             let ack_at = ack_at.unwrap_or(Time::NEVER);
-            let can_send = self.in_flight + MSS <= self.cc.cwnd();
-            let send_at = if can_send { self.pacer.next_departure() } else { Time::NEVER };
-            let rto_at = self.progress_at + RTO;
-            self.now = ack_at.min(send_at).min(rto_at);
+            let send_at = if self.may_send() { self.pacer.next_departure() } else { Time::NEVER };
+            let rto_at = if self.outstanding.is_empty() { Time::NEVER } else { self.progress_at + RTO };
+            self.now = ack_at.min(send_at).min(rto_at).min(until);
             if self.now == ack_at {
                 self.receive_ack();
                 each(self);
@@ -154,13 +168,30 @@ impl<C: CongestionControl + ?Sized> Pipe<C> {
         (self.delivered - before) as f64 / self.rate.bytes_in(self.now.since(start)) as f64
     }
 
+    /// The application has nothing to send for `duration`.
+    pub fn pause(&mut self, duration: Dur) {
+        self.is_idle = true;
+        self.app_limited_until = self.delivered + self.in_flight;
+        self.run(duration);
+        self.is_idle = false;
+    }
+
+    fn may_send(&self) -> bool {
+        self.in_flight + MSS <= self.cc.cwnd() && !self.is_idle
+    }
+
     fn send_what_may_be_sent(&mut self) {
-        while self.in_flight + MSS <= self.cc.cwnd() && self.pacer.next_departure() <= self.now {
+        while self.may_send() && self.pacer.next_departure() <= self.now {
             self.send();
         }
     }
 
     fn send(&mut self) {
+        let idle = self.now.since(self.last_sent_at);
+        if self.outstanding.is_empty() && idle > RTO {
+            self.cc.on_restart(self.now, idle.0 / RTO.0);
+        }
+        self.last_sent_at = self.now;
         if self.in_flight == 0 {
             (self.first_sent_at, self.delivered_at, self.progress_at) = (self.now, self.now, self.now);
         }
@@ -178,6 +209,7 @@ impl<C: CongestionControl + ?Sized> Pipe<C> {
             delivered_at: self.delivered_at,
             in_flight: self.in_flight,
             lost: self.lost,
+            is_app_limited: self.app_limited_until > self.delivered,
         };
         self.next_number += 1;
         self.outstanding.push_back(sent);
@@ -190,10 +222,11 @@ impl<C: CongestionControl + ?Sized> Pipe<C> {
         let waiting = self.busy_until.since(self.now);
         if self.rate.bytes_in(waiting) > self.queue * MSS {
             self.drops += 1;
-            return Time::NEVER;
+            return if self.hides_drops { self.busy_until + self.rtt } else { Time::NEVER };
         }
-        self.busy_until = self.busy_until.max(self.now) + self.rate.time_for(MSS);
-        let departure = if self.is_policer { self.now } else { self.busy_until };
+        let saved = self.rate.time_for(MSS) * self.burst;
+        self.busy_until = (self.busy_until + saved).max(self.now) - saved + self.rate.time_for(MSS);
+        let departure = if self.is_policer { self.now } else { self.busy_until.max(self.now) };
         if self.stream.chance(self.loss) { Time::NEVER } else { departure + self.rtt }
     }
 
@@ -263,7 +296,7 @@ impl<C: CongestionControl + ?Sized> Pipe<C> {
             prior_delivered: sent.delivered,
             delivered: self.delivered - sent.delivered,
             interval: if interval < self.min_rtt { Dur::ZERO } else { interval },
-            is_app_limited: false,
+            is_app_limited: sent.is_app_limited,
             newly_lost,
             tx_in_flight: sent.in_flight,
             lost_since: self.lost - sent.lost,
