@@ -3,7 +3,8 @@
 #![no_main]
 
 use airtcp_wire::circuit::{
-    Hello, Key, Kind, SessionKey, TAG_LEN, Welcome, compress, decode, decode_keepalive, decompress, encode,
+    Hello, Key, Kind, MAX_CONTROLS, SessionKey, TAG_LEN, Terms, Welcome, compress, decode, decode_keepalive,
+    decompress, encode,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -41,7 +42,10 @@ fn read(bytes: &[u8], near: u64, key: &Key, session: &SessionKey) {
     if header.kind == Kind::Header && header.segment.len > 0 {
         let mut last = header.segment;
         last.seq.0 = last.seq.0.wrapping_sub(VMSS);
-        let short = compress(&header, session);
-        assert_eq!(decompress(short.as_slice(), header.number, &last, 2, session), Ok(header));
+        for counts in [false, true] {
+            let terms = Terms { vmss: VMSS as u16, controls: MAX_CONTROLS, guesses: Some(2), counts };
+            let short = compress(&header, counts, session);
+            assert_eq!(decompress(short.as_slice(), header.number, &last, &terms, session), Ok(header));
+        }
     }
 }

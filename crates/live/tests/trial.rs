@@ -287,7 +287,7 @@ fn a_trunk_does_as_in_the_simulator() {
         measure = true
         [[circuit]]
         name = "trunk"
-        scheme = "reno+decoupling:controls=2:gmb=2Mbit/s:compression=twice:loss_reports=false"
+        scheme = "reno+decoupling:controls=2:gmb=2Mbit/s:compression=twice"
         flows = ["user", "stream"]
         enter = "backbone"
         leave = "backbone"

@@ -65,7 +65,7 @@ impl Path {
         match output {
             Output::Data(_) => {
                 self.data += 1;
-                self.receiver.handle_data();
+                self.receiver.handle_data(1);
             }
             Output::Header { control, transmit, bytes } => {
                 self.headers += 1;

@@ -107,7 +107,7 @@ impl Circuit {
     /// A packet of one of its flows passes the node where it ends.
     pub fn leave(&mut self, direction: Direction) {
         if direction == self.place.direction {
-            self.receiver.handle_data();
+            self.receiver.handle_data(1);
         }
     }
 

@@ -28,6 +28,7 @@ pub enum Receiving {
     HeaderPackets,
     Replies,
     Refused,
+    DataPackets,
 }
 
 impl Table for Sending {
@@ -35,12 +36,7 @@ impl Table for Sending {
     const TABLE: &'static [(Sending, &'static str, Kind, &'static str)] = &[
         (Sending::Open, "open", Kind::Gauge, "1 while the receiving gateway answers, else 0: packets pass"),
         (Sending::Sessions, "sessions_total", Kind::Counter, "times that the receiving gateway has answered"),
-        (
-            Sending::DataPackets,
-            "data_packets_total",
-            Kind::Counter,
-            "data packets that have left, long ones of the kernel's counted once",
-        ),
+        (Sending::DataPackets, "data_packets_total", Kind::Counter, "data packets that have left"),
         (Sending::DataBytes, "data_bytes_total", Kind::Counter, "bytes of data packets that have left"),
         (
             Sending::Lost,
@@ -89,6 +85,12 @@ impl Table for Receiving {
             "refused_total",
             Kind::Counter,
             "datagrams that were not believed, or that are compressed and follow too many lost ones",
+        ),
+        (
+            Receiving::DataPackets,
+            "data_packets_total",
+            Kind::Counter,
+            "data packets that have come, where they are counted",
         ),
     ];
 

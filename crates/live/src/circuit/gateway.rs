@@ -1,5 +1,6 @@
 //! The nodes on real packets: whoever drives them tells them the time.
 
+use super::counting::DataCounter;
 use super::intake::{Intake, Packet};
 use super::socket::Datagrams;
 use super::{Output, ReceivingNode, SendingNode};
@@ -171,7 +172,8 @@ impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
                 // Header packets stay in front of the data that comes after them.
                 self.socket.flush();
                 let packet = self.held.remove(item.id as usize);
-                self.counts.data_packets += 1;
+                self.node.count_more(packet.packets - 1);
+                self.counts.data_packets += u64::from(packet.packets);
                 self.counts.data_bytes += u64::from(packet.wire_len);
                 self.counts.lost += u64::from(packet.send(&mut self.device).is_err());
                 self.dscp = packet.dscp();
@@ -185,16 +187,25 @@ impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
     }
 }
 
-/// A receiving node and its socket.
+/// A receiving node, its socket, and who counts the data, if somebody does.
 pub struct ReceivingGateway<S> {
     pub node: ReceivingNode,
     socket: S,
+    counter: Option<DataCounter>,
     pub replies: u64,
 }
 
 impl<S: Datagrams> ReceivingGateway<S> {
     pub fn new(node: ReceivingNode, socket: S) -> ReceivingGateway<S> {
-        ReceivingGateway { node, socket, replies: 0 }
+        ReceivingGateway { node, socket, counter: None, replies: 0 }
+    }
+
+    /// Data is counted, and what is missing is reported.
+    #[must_use]
+    pub fn counting(mut self, counter: DataCounter) -> ReceivingGateway<S> {
+        self.node.counts = true;
+        self.counter = Some(counter);
+        self
     }
 
     pub fn socket(&self) -> &S {
@@ -221,6 +232,9 @@ impl<S: Datagrams> ReceivingGateway<S> {
         self.answer(now);
         for _ in 0..A_TURN {
             let Some((len, from, ecn)) = self.socket.recv(&mut buffer)? else { return Ok(false) };
+            if let Some(counter) = &mut self.counter {
+                self.node.handle_data(counter.until(&buffer[..len])?);
+            }
             self.node.handle_datagram(now, from, &buffer[..len], ecn);
             self.answer(now);
         }

@@ -19,14 +19,15 @@ pub struct Packet {
     len: usize,
     headers_len: usize,
     offload: Offload,
-    /// In bytes, once it is cut.
+    /// Packets and bytes, once it is cut.
+    pub packets: u16,
     pub wire_len: u32,
 }
 
 impl Packet {
     fn new(buffer: Vec<u8>, part: Part) -> Packet {
-        let Part { len, headers_len, offload, wire_len } = part;
-        Packet { buffer, len, headers_len, offload, wire_len: wire_len as u32 }
+        let Part { len, headers_len, offload, packets, wire_len } = part;
+        Packet { buffer, len, headers_len, offload, packets: packets as u16, wire_len: wire_len as u32 }
     }
 
     pub fn bytes(&self) -> &[u8] {
@@ -86,7 +87,15 @@ impl Intake {
             match Pieces::of_packet(&self.frame[..len], offload) {
                 Some(pieces) => self.pieces = pieces,
                 // The kernel knows what it means by that.
-                None => return Ok(Some(self.whole(Part { len, headers_len: 0, offload, wire_len: len }))),
+                None => {
+                    return Ok(Some(self.whole(Part {
+                        len,
+                        headers_len: 0,
+                        offload,
+                        packets: 1,
+                        wire_len: len,
+                    })));
+                }
             }
         }
     }

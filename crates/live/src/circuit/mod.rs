@@ -9,6 +9,7 @@
 //! A circuit that is not there holds nothing up: while nobody answers, data packets pass as if there were no gateway.
 
 mod counters;
+mod counting;
 mod gateway;
 mod intake;
 mod receiving;
@@ -20,6 +21,7 @@ mod socket;
 mod thread;
 
 pub use counters::{ReceivingCounters, Sending, SendingCounters};
+pub use counting::{Counted, DataCounter};
 pub use gateway::{Counts, ReceivingGateway, SendingGateway, Shed};
 pub use receiving::{ReceivingNode, Reply};
 pub use sending::{Output, SendingNode};
@@ -30,9 +32,6 @@ pub use socket::{Datagrams, Socket};
 pub use thread::GatewayThread;
 
 use airtcp_wire::Dur;
-
-/// Data passes the receiving gateway unseen, so nobody counts it.
-const COUNTS_DATA: bool = false;
 
 /// How often a sender says HELLO or PING until it is answered, and after which silence it says PING.
 const REPEAT: Dur = Dur::from_secs(1);

@@ -1,6 +1,5 @@
-//! The receiving node: it answers sending ones, whoever has the key. Data packets pass it by (§4.6).
+//! The receiving node: it answers sending ones, whoever has the key. Data packets pass it by (§4.6), and may be counted.
 
-use super::COUNTS_DATA;
 use super::session::{Heard, Reader, Writer};
 use airtcp_proto::Stream as Chance;
 use airtcp_proto::cc::RegistryError;
@@ -41,6 +40,12 @@ pub struct ReceivingNode {
     open: Vec<Session>,
     /// To be sent beside what the receivers of the control TCPs have.
     replies: VecDeque<Reply>,
+    /// Somebody tells it of data packets.
+    pub counts: bool,
+    /// Data packets that have passed by.
+    pub data_packets: u64,
+    /// The caller whose header packet was the last one: data is taken for its own.
+    counted: Option<Nonce>,
     /// Sessions that there have been.
     pub sessions: u64,
     /// Datagrams that were not believed.
@@ -76,10 +81,19 @@ impl ReceivingNode {
             offers: VecDeque::new(),
             open: Vec::new(),
             replies: VecDeque::new(),
+            counts: false,
+            data_packets: 0,
+            counted: None,
             sessions: 0,
             refused: 0,
             header_packets: 0,
         }
+    }
+
+    /// Data packets have passed by since the last time.
+    pub fn handle_data(&mut self, packets: u16) {
+        self.data_packets += u64::from(packets);
+        self.open.iter_mut().for_each(|session| session.receiver.handle_data(packets));
     }
 
     /// Something has come to the node's port.
@@ -153,15 +167,17 @@ impl ReceivingNode {
         first.copy_from_slice(&self.chance.u64().to_be_bytes());
         second.copy_from_slice(&self.chance.u64().to_be_bytes());
         let key = self.key.session(&hello.nonce, &nonce);
+        let counts = self.counts;
+        let terms = Terms { counts: hello.terms.counts && counts, ..hello.terms };
         let session = Session {
             caller: hello.nonce,
-            receiver: Receiver::new(&config(hello.terms), &self.tcp, &mut self.chance)?,
-            writer: Writer::new(&key, hello.terms),
-            reader: Reader::new(&key, hello.terms),
+            receiver: Receiver::new(&config(terms), &self.tcp, &mut self.chance)?,
+            writer: Writer::new(&key, terms),
+            reader: Reader::new(&key, terms),
             peer: from,
             heard: now,
         };
-        Ok(Offer { caller: hello.nonce, welcome: Welcome { nonce }, next: now, session })
+        Ok(Offer { caller: hello.nonce, welcome: Welcome { nonce, counts }, next: now, session })
     }
 
     /// Of a session, or the first of one that begins with it.
@@ -177,6 +193,9 @@ impl ReceivingNode {
         match heard.segment {
             Some((control, segment)) => {
                 self.header_packets += u64::from(segment.len > 0);
+                if segment.len > 0 && self.counted.replace(session.caller) != Some(session.caller) {
+                    session.receiver.begin_count(&segment);
+                }
                 let bytes = IPV4_HEADER_LEN + tcp::header_len(&segment);
                 session.receiver.handle_segment(now, control, &segment, ecn, bytes as u32);
             }
@@ -237,7 +256,7 @@ fn config(terms: Terms) -> Config {
     Config {
         vmss: Bytes(terms.vmss.into()),
         controls: terms.controls,
-        loss_reports: COUNTS_DATA,
+        loss_reports: terms.counts,
         ..Config::default()
     }
 }

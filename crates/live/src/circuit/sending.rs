@@ -1,7 +1,7 @@
 //! The sending node: it calls the receiving one, and lets data go as the control TCPs allow.
 
 use super::session::{Reader, Writer};
-use super::{COUNTS_DATA, IDLE, PATIENCE, REPEAT};
+use super::{IDLE, PATIENCE, REPEAT};
 use airtcp_proto::Stream as Chance;
 use airtcp_proto::cc::RegistryError;
 use airtcp_proto::circuit::{self, Compression, Config, Sender};
@@ -65,7 +65,6 @@ impl SendingNode {
         mut chance: Chance,
         now: Time,
     ) -> Result<SendingNode, RegistryError> {
-        let config = Config { loss_reports: COUNTS_DATA, ..config };
         Sender::new(&config, &tcp, &mut chance, now)?;
         let phase = call(&mut chance, now);
         let (passing, waiting) = (VecDeque::new(), VecDeque::new());
@@ -154,6 +153,13 @@ impl SendingNode {
         }
     }
 
+    /// The data packet that left last is cut into this many more further on.
+    pub fn count_more(&mut self, packets: u16) {
+        if let Phase::Open(open) = &mut self.phase {
+            open.sender.count_more(packets);
+        }
+    }
+
     /// Data packets that still find room.
     pub fn room(&self) -> u32 {
         match &self.phase {
@@ -194,8 +200,10 @@ impl SendingNode {
 
     fn open(&mut self, now: Time, nonce: &Nonce, welcome: &Welcome) -> bool {
         let session = self.key.session(nonce, &welcome.nonce);
-        let terms = terms(&self.config);
-        let Ok(mut sender) = Sender::new(&self.config, &self.tcp, &mut self.chance, now) else {
+        let config =
+            Config { loss_reports: self.config.loss_reports && welcome.counts, ..self.config.clone() };
+        let terms = terms(&config);
+        let Ok(mut sender) = Sender::new(&config, &self.tcp, &mut self.chance, now) else {
             return false;
         };
         for item in &self.waiting {
@@ -263,5 +271,6 @@ fn terms(config: &Config) -> Terms {
             Compression::Rfc1144 => Some(0),
             Compression::Twice => Some(2),
         },
+        counts: config.loss_reports,
     }
 }

@@ -137,5 +137,6 @@ impl<S: Datagrams> Gateway for ReceivingGateway<S> {
         counters.set(Receiving::HeaderPackets, self.node.header_packets);
         counters.set(Receiving::Replies, self.replies);
         counters.set(Receiving::Refused, self.node.refused);
+        counters.set(Receiving::DataPackets, self.node.data_packets);
     }
 }

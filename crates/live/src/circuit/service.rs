@@ -1,12 +1,13 @@
 //! The ends of a circuit as daemons.
 
 use super::counters::{ReceivingCounters, SendingCounters};
+use super::counting::{Counted, DataCounter};
 use super::gateway::{ReceivingGateway, SendingGateway};
 use super::serve::serve;
 use super::socket::Socket;
 use super::{ReceivingNode, SendingNode};
 use crate::daemon::{Service, Stop, Told};
-use crate::emulate::{Clock, Prefix};
+use crate::emulate::{Clock, PacketSocket, Prefix};
 use crate::namespace::detour::{Detour, PASS_MARK};
 use crate::namespace::leftovers::{Change, Record};
 use crate::namespace::{link_mtu, sysctl};
@@ -16,8 +17,10 @@ use airtcp_proto::circuit::Config;
 use airtcp_proto::tcp::TcpConfig;
 use airtcp_proto::{Stream as Chance, Streams};
 use airtcp_wire::circuit::Key;
+use anyhow::ensure;
 use caps::Capability;
 use nix::ifaddrs::getifaddrs;
+use nix::net::if_::if_nametoindex;
 use nix::sys::socket::{setsockopt, sockopt};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -44,6 +47,8 @@ pub struct SendingService {
 /// The receiving gateway.
 pub struct ReceivingService {
     pub listen: SocketAddr,
+    /// Packets for these come through the circuit, by the link that has the address: they are counted, if there are any.
+    pub prefixes: Vec<Prefix>,
     pub tcp: TcpConfig,
     pub key: Key,
     pub counters: Arc<ReceivingCounters>,
@@ -101,11 +106,13 @@ impl Service for SendingService {
 
 impl Service for ReceivingService {
     const NAME: &'static str = NAME;
-    type Doors = (Socket, Chance);
+    type Doors = (Socket, Option<PacketSocket>, Chance);
     type Rules = ();
 
-    fn set_up(&self) -> anyhow::Result<((Socket, Chance), ())> {
-        Ok(((bind(self.listen)?, chance()?), ()))
+    fn set_up(&self) -> anyhow::Result<(Self::Doors, ())> {
+        let socket = bind(self.listen)?;
+        let link = (!self.prefixes.is_empty()).then(|| open_link(self.listen.ip())).transpose()?;
+        Ok(((socket, link, chance()?), ()))
     }
 
     fn rights(&self) -> io::Result<Vec<Capability>> {
@@ -116,10 +123,16 @@ impl Service for ReceivingService {
         Arc::clone(&self.counters) as Arc<dyn Told>
     }
 
-    fn serve(&self, (socket, chance): (Socket, Chance), stop: Stop) -> io::Result<()> {
+    fn serve(&self, (socket, link, chance): Self::Doors, stop: Stop) -> io::Result<()> {
         let clock = Clock::start();
         let node = ReceivingNode::new(self.tcp.clone(), self.key.clone(), chance);
-        serve(&mut ReceivingGateway::new(node, socket), &clock, stop, &self.counters)
+        let mut gateway = ReceivingGateway::new(node, socket);
+        if let Some(link) = link {
+            let (prefixes, gateways) = (self.prefixes.clone(), self.listen.port());
+            gateway =
+                gateway.counting(DataCounter::new(link, Counted { prefixes, port: None, gateway: gateways }));
+        }
+        serve(&mut gateway, &clock, stop, &self.counters)
     }
 }
 
@@ -164,6 +177,11 @@ pub fn way_to(peer: SocketAddr) -> io::Result<(IpAddr, String)> {
     setsockopt(&socket, sockopt::Mark, &PASS_MARK)?;
     socket.connect(peer).map_err(told)?;
     let local = socket.local_addr()?.ip();
+    Ok((local, interface_of(local)?))
+}
+
+/// The interface that has this address.
+fn interface_of(local: IpAddr) -> io::Result<String> {
     let interface = getifaddrs()?.find(|found| {
         let v4 =
             found.address.as_ref().and_then(|address| address.as_sockaddr_in()).map(|at| IpAddr::V4(at.ip()));
@@ -175,7 +193,22 @@ pub fn way_to(peer: SocketAddr) -> io::Result<(IpAddr, String)> {
         v4.or(v6) == Some(local)
     });
     let interface = interface.ok_or_else(|| io::Error::other(format!("no interface has {local}")))?;
-    Ok((local, interface.interface_name))
+    Ok(interface.interface_name)
+}
+
+/// What comes by the link that has this address.
+fn open_link(local: IpAddr) -> anyhow::Result<PacketSocket> {
+    ensure!(
+        !local.is_unspecified(),
+        "to count packets, listen at the address of the link that they come by, not at {local}"
+    );
+    let name = interface_of(local)?;
+    let is_ethernet = getifaddrs()?.any(|found| {
+        let link = found.address.as_ref().and_then(|address| address.as_link_addr());
+        found.interface_name == name && link.is_some_and(|link| link.hatype() == libc::ARPHRD_ETHER)
+    });
+    ensure!(is_ethernet, "packets are counted on Ethernet links, and {name} is none: leave out --prefix");
+    Ok(PacketSocket::open(if_nametoindex(name.as_str())?)?)
 }
 
 /// What comes from the prefixes comes by this link, and goes there by the device: strictly looked at, that is wrong.

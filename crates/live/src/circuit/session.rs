@@ -13,7 +13,7 @@ const WINDOW: u64 = 64;
 pub struct Writer {
     key: SessionKey,
     next: u64,
-    compresses: bool,
+    terms: Terms,
     /// The header packet that each control TCP has sent last.
     last: Vec<Option<Segment>>,
 }
@@ -21,7 +21,7 @@ pub struct Writer {
 impl Writer {
     pub fn new(key: &SessionKey, terms: Terms) -> Writer {
         let last = vec![None; usize::from(terms.controls)];
-        Writer { key: key.clone(), next: 0, compresses: terms.guesses.is_some(), last }
+        Writer { key: key.clone(), next: 0, terms, last }
     }
 
     /// A header packet, or what else the sender's end of a control TCP says.
@@ -30,9 +30,9 @@ impl Writer {
         let is_successor = segment.len > 0
             && self.last[usize::from(control)]
                 .replace(segment)
-                .is_some_and(|last| is_successor(&last, &segment));
-        if self.compresses && is_successor {
-            compress(&header, &self.key)
+                .is_some_and(|last| is_successor(&last, &segment, self.terms.counts));
+        if self.terms.guesses.is_some() && is_successor {
+            compress(&header, self.terms.counts, &self.key)
         } else {
             encode(&header, &self.key)
         }
@@ -54,9 +54,10 @@ impl Writer {
     }
 }
 
-fn is_successor(last: &Segment, next: &Segment) -> bool {
+fn is_successor(last: &Segment, next: &Segment, counts: bool) -> bool {
     let seq = last.seq.at(u64::from(last.len));
-    *next == Segment { seq, timestamps: next.timestamps, ..*last }
+    let window = if counts { next.window } else { last.window };
+    *next == Segment { seq, window, timestamps: next.timestamps, ..*last }
         && last.timestamps.is_some() == next.timestamps.is_some()
 }
 
@@ -107,11 +108,9 @@ impl Reader {
             return Ok(Heard { segment: None, is_newest: self.numbers.take(number)? });
         }
         let context = self.controls.get_mut(usize::from(control)).ok_or(CircuitError::Field)?;
-        let Header { number, mut segment, .. } = match (kind, self.terms.guesses, &context.last) {
-            (Kind::Compressed, Some(guesses), Some(last)) => {
-                decompress(datagram, near, last, guesses, &self.key)?
-            }
-            (Kind::Compressed, ..) => return Err(CircuitError::Tag),
+        let Header { number, mut segment, .. } = match (kind, &context.last) {
+            (Kind::Compressed, Some(last)) => decompress(datagram, near, last, &self.terms, &self.key)?,
+            (Kind::Compressed, None) => return Err(CircuitError::Tag),
             _ => decode(datagram, near, self.terms.vmss.into(), &self.key)?,
         };
         let is_newest = self.numbers.take(number)?;

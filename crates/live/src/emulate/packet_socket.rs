@@ -63,6 +63,17 @@ impl PacketSocket {
         })
     }
 
+    /// The next frame as the kernel gives it, and how many packets are in it; `None` when none waits.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn recv_uncut(&mut self) -> io::Result<Option<(&[u8], u16)>> {
+        let Some(offload) = self.fetch()? else { return Ok(None) };
+        let frame = &self.frame[..self.len];
+        let whole = Pieces::of(frame, offload).and_then(|pieces| pieces.whole_within(self.len, usize::MAX));
+        Ok(Some((frame, whole.map_or(1, |whole| whole.packets as u16))))
+    }
+
     /// Fetches the next frame, and answers what is to be done for it; `None` when none waits.
     fn fetch(&mut self) -> io::Result<Option<Offload>> {
         let mut description = [0; DESCRIPTION_LEN];

@@ -60,7 +60,8 @@ pub struct Part {
     pub len: usize,
     pub headers_len: usize,
     pub offload: Offload,
-    /// What its packets have together, once they are cut, in bytes.
+    /// Its packets, once they are cut, and what they have together in bytes.
+    pub packets: usize,
     pub wire_len: usize,
 }
 
@@ -162,7 +163,7 @@ impl Pieces {
         let wire_len = packets * self.headers_len + payload;
         let Pieces { headers_len, offload, .. } = *self;
         let is_whole = !self.finished && self.done == 0 && (wire_len <= most || packets == 1);
-        is_whole.then_some(Part { len, headers_len, offload, wire_len })
+        is_whole.then_some(Part { len, headers_len, offload, packets, wire_len })
     }
 
     /// Room in bytes that [`Pieces::next_part_into`] takes at most for a frame of this length.
@@ -201,6 +202,7 @@ impl Pieces {
             len,
             headers_len: self.headers_len,
             offload,
+            packets,
             wire_len: packets * self.headers_len + piece.len(),
         })
     }

@@ -5,15 +5,17 @@ use super::forms::Circuit;
 use super::meter::flow_of;
 pub use crate::circuit::GatewayThread;
 use crate::circuit::{
-    Gateway, ReceivingGateway, ReceivingNode, SendingGateway, SendingNode, Socket, bind, chance, open_device,
+    Counted, DataCounter, Gateway, ReceivingGateway, ReceivingNode, SendingGateway, SendingNode, Socket,
+    bind, chance, open_device,
 };
-use crate::emulate::{Clock, Prefix};
+use crate::emulate::{Clock, PacketSocket, Prefix};
 use crate::namespace::Namespace;
 use crate::namespace::detour::Detour;
 use crate::proxy::Outgoing;
 use crate::tun::PacketDevice;
 use airtcp_wire::Time;
 use airtcp_wire::circuit::{Key, PORTS};
+use nix::net::if_::if_nametoindex;
 use nix::poll::PollFd;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -94,12 +96,23 @@ pub fn send_trunk(
     serve_watched(gateway, clock, book)
 }
 
+/// Answers, and counts what comes by a device of the namespace for these: for one port alone, if it is named.
+///
 /// # Errors
 /// The kernel's.
-pub fn receive(namespace: &Namespace, circuit: &Circuit, route: Route) -> io::Result<GatewayThread> {
-    let socket = namespace.run(|| Socket::bind(route.gateway()))??;
+pub fn receive(
+    namespace: &Namespace,
+    circuit: &Circuit,
+    route: Route,
+    device: &str,
+    (prefixes, port): (Vec<Prefix>, Option<u16>),
+) -> io::Result<GatewayThread> {
+    let (socket, link) = namespace.run(|| -> io::Result<_> {
+        Ok((Socket::bind(route.gateway())?, PacketSocket::open(if_nametoindex(device)?)?))
+    })??;
     let node = ReceivingNode::new(circuit.tcp.as_ref().clone(), key(), chance()?);
-    let gateway = ReceivingGateway::new(node, socket);
+    let counted = Counted { prefixes, port, gateway: route.gateway().port() };
+    let gateway = ReceivingGateway::new(node, socket).counting(DataCounter::new(link, counted));
     let clock = Clock::start();
     GatewayThread::begin(gateway, clock, Arc::default())
 }

@@ -1,6 +1,7 @@
 //! The hosts of a run: a network namespace with one device for each node at which a flow begins or ends. Flows whose
 //! schemes want different settings have different hosts at the same node.
 
+use super::application::port_of;
 use super::books::Books;
 use super::circuit::{self, GatewayThread, Route};
 use super::flows::Flow;
@@ -101,7 +102,7 @@ impl Hosts {
     pub fn ports(&self) -> Vec<Port> {
         let port = |host: &Host| Port {
             node: host.node,
-            prefixes: vec![Prefix { address: host.address.into(), len: 32 }],
+            prefixes: vec![alone(host.address)],
             segment: self.segment(Site::host(host.node)),
         };
         let routers = self.routers.iter().flat_map(|standing| standing.ports.clone());
@@ -197,8 +198,8 @@ impl<'a> Ends<'a> {
             };
             let [from, to] =
                 if trunk.is_backward() { [facing(1), facing(0)] } else { [facing(0), facing(1)] };
-            let prefixes = sends.then(|| self.receivers_of(number));
-            Some(Gateway { trunk, route: Route { number, from, to }, prefixes })
+            let prefixes = self.receivers_of(number);
+            Some(Gateway { trunk, route: Route { number, from, to }, sends, prefixes })
         });
         let gateways: Vec<_> = gateways.collect();
         match self.flows.iter().find_map(|flow| flow.form.station.as_ref()) {
@@ -210,13 +211,13 @@ impl<'a> Ends<'a> {
     }
 
     /// Those that a station serves.
-    fn served(&self, from: Ipv4Addr) -> Vec<Served> {
-        let served = self.flows.iter().enumerate();
-        let served = served.filter(|(_, flow)| flow.form.station.is_some() && !flow.is_datagrams);
-        served
-            .map(|(flow, _)| {
+    fn served(&self, from: Ipv4Addr) -> Vec<Served<'a>> {
+        let connections = self.flows.iter().enumerate().filter(|(_, flow)| !flow.is_datagrams);
+        connections
+            .filter_map(|(flow, of)| {
+                let circuit = of.form.station.as_ref()?.circuit();
                 let (number, to) = (self.trunks.len() + flow, self.hosts[self.of_flow[flow][1]].address);
-                Served { flow, route: Route { number, from, to } }
+                Some(Served { flow, circuit, route: Route { number, from, to } })
             })
             .collect()
     }
@@ -225,16 +226,25 @@ impl<'a> Ends<'a> {
     fn receivers_of(&self, trunk: usize) -> Vec<Prefix> {
         let carried = self.flows.iter().zip(self.of_flow).filter(|(flow, _)| flow.trunk == Some(trunk));
         let hosts: BTreeSet<_> = carried.map(|(_, [_, receiver])| self.hosts[*receiver].address).collect();
-        hosts.into_iter().map(|host| Prefix { address: host.into(), len: 32 }).collect()
+        hosts.into_iter().map(alone).collect()
     }
 
     /// The ends of the circuits that a station sends by, if it does.
     fn receiving(&self, plan: &Plan<'_>) -> io::Result<Vec<GatewayThread>> {
-        let Work::Station { station, flows } = &plan.work else { return Ok(Vec::new()) };
-        let Some(circuit) = station.circuit() else { return Ok(Vec::new()) };
-        let host = |served: &Served| &self.hosts[self.of_flow[served.flow][1]].namespace;
-        flows.iter().map(|served| circuit::receive(host(served), circuit, served.route)).collect()
+        let Work::Station { flows, .. } = &plan.work else { return Ok(Vec::new()) };
+        let decoupled = flows.iter().filter_map(|served| Some((served, served.circuit?)));
+        decoupled
+            .map(|(served, circuit)| {
+                let host = &self.hosts[self.of_flow[served.flow][1]];
+                let counted = (vec![alone(host.address)], Some(port_of(served.flow)));
+                circuit::receive(&host.namespace, circuit, served.route, DEVICE, counted)
+            })
+            .collect()
     }
+}
+
+fn alone(address: Ipv4Addr) -> Prefix {
+    Prefix { address: address.into(), len: 32 }
 }
 
 fn node_of_station(flow: &Flow, base_station: u16) -> u16 {

@@ -2,7 +2,7 @@
 
 use super::application::MOST_FLOWS;
 use super::circuit;
-use super::forms::{Host, NOBODY_COUNTS, Place, Verdict};
+use super::forms::{Host, Place, Station, Verdict};
 use super::trunks::{Trunk, trunks};
 use airtcp_proto::cc::Controllers;
 use airtcp_proto::scheme::{Scheme, SchemeError};
@@ -35,6 +35,7 @@ pub fn verdict(scenario: &Scenario, scheme: &str, host: &Host) -> Result<Verdict
         verdict.refuse(&format!("{circuits} circuits: on Linux a run has {} at most", circuit::MOST));
     }
     trunks.iter().for_each(|trunk| check_trunk(scenario, trunk, &mut verdict));
+    check_stations(scenario, &asked, host, &mut verdict)?;
     for flow in &scenario.flows {
         if matches!(flow.traffic, Traffic::Udp { .. })
             && scenario.scheme_of(flow, &asked, &Controllers::default())?.circuit.is_some()
@@ -62,15 +63,34 @@ fn check_trunk(scenario: &Scenario, trunk: &Trunk, verdict: &mut Verdict) {
             "circuit `{name}` has {controls} control TCPs; on the wire it has {MAX_CONTROLS} at most"
         ));
     }
-    if circuit.config.loss_reports {
-        verdict.notes.push(format!("circuit `{name}`: {NOBODY_COUNTS}"));
-    }
     // A flow with a scheme of its own has no circuit: the scenario was checked.
     let follows = |flow: &&usize| scenario.flows[**flow].scheme.is_none();
     if let Some(&flow) = trunk.flows.iter().find(follows).filter(|_| is_decoupled(verdict)) {
         let flow = &scenario.flows[flow].name;
         verdict.refuse(&format!("flow `{flow}` has a circuit of its own, and is in circuit `{name}`"));
     }
+}
+
+/// One router must be the station of all flows that have one.
+fn check_stations(
+    scenario: &Scenario,
+    asked: &Scheme,
+    host: &Host,
+    verdict: &mut Verdict,
+) -> Result<(), SchemeError> {
+    let mut stations: Vec<(&str, Station)> = Vec::new();
+    for flow in &scenario.flows {
+        let scheme = scenario.scheme_of(flow, asked, &Controllers::default())?;
+        let station = Verdict::on(host, &scheme).form.and_then(|form| form.station);
+        stations.extend(station.map(|station| (flow.name.as_str(), station)));
+    }
+    let Some(((first, station), others)) = stations.split_first() else { return Ok(()) };
+    if let Some((name, _)) = others.iter().find(|(_, other)| !station.goes_with(other)) {
+        verdict.refuse(&format!(
+            "flows `{first}` and `{name}` have different base stations; a run has one for all"
+        ));
+    }
+    Ok(())
 }
 
 /// Verdicts on the flows that have a scheme of their own.
@@ -90,7 +110,8 @@ fn check_flow(
     let go_together = match (&mine.station, &its.station) {
         // Our own machine behind the one's sender does not concern the other's packets.
         (Some(station), None) | (None, Some(station)) => station.place() == Some(Place::Sender),
-        (mine, its) => mine == its,
+        // All stations are looked at together.
+        (Some(_), Some(_)) | (None, None) => true,
     };
     for (what, differs) in [("retransmission timeout", mine.rto != its.rto), ("base station", !go_together)] {
         if differs {
@@ -161,6 +182,14 @@ mod tests {
         assert!(flow("eln")[0].as_ref().unwrap().contains("flow `b` has `eln`"));
         assert!(flow("cubic+split")[0].as_ref().unwrap().contains("another base station"));
         assert_eq!(flow("tahoe"), [None], "our own machine behind its sender leaves the others alone");
+        let two = "schemes = [\"cubic+decoupling\"]\nflow = [{ name = \"a\" }, { name = \"b\", scheme = ";
+        assert_eq!(reasons(&format!("{two}\"reno+decoupling:controls=2\" }}]")), [None]);
+        assert!(
+            reasons(&format!("{two}\"tahoe\" }}]"))[0]
+                .as_ref()
+                .unwrap()
+                .contains("`a` and `b` have different")
+        );
         let datagrams = "{ kind = \"udp\", rate = \"1Mbit/s\" }";
         let circuit = reasons(&format!(
             "schemes = [\"reno\"]\nflow = [{{ name = \"a\" }}, \
@@ -178,7 +207,7 @@ mod tests {
         let trunk = |schemes: &str, keys: &str| {
             let text = format!(
                 "schemes = [\"{schemes}\"]\nflow = [{{ name = \"a\" }}]\n[[circuit]]\nname = \"t\"\n\
-                 scheme = \"reno+decoupling:loss_reports=false{keys}\"\nflows = [\"a\"]"
+                 scheme = \"reno+decoupling{keys}\"\nflows = [\"a\"]"
             );
             verdicts(&text).remove(0)
         };
@@ -186,7 +215,6 @@ mod tests {
             assert_eq!(trunk(scheme, ":controls=32:gmb=1Mbit/s:compression=twice").reason, None, "{scheme}");
         }
         assert!(trunk("reno", ":controls=33").reason.unwrap().contains("32 at most"));
-        assert!(trunk("reno", ":loss_reports=true").notes[0].starts_with("circuit `t`: loss_reports"));
         let twice = trunk("cubic+decoupling", "").reason.unwrap();
         assert_eq!(twice, "flow `a` has a circuit of its own, and is in circuit `t`");
     }

@@ -3,7 +3,7 @@
 use super::application::port_of;
 use super::books::Books;
 use super::circuit::{self, GatewayThread, Route};
-use super::forms::{Onward, Place, Proxy};
+use super::forms::{Circuit, Onward, Place, Proxy};
 use super::senders::Senders;
 use crate::namespace::Namespace;
 use crate::proxy::{self, Config, Counters, Entrance, Limits, Outgoing, Stop, Stopper, Tuning, Watch};
@@ -21,8 +21,9 @@ const RIGHTS: &[Capability] = &[Capability::CAP_NET_RAW, Capability::CAP_NET_ADM
 
 /// A flow that a proxy serves, and the way of its circuit, if it has one.
 #[derive(Clone, Copy, Debug)]
-pub struct Served {
+pub struct Served<'a> {
     pub flow: usize,
+    pub circuit: Option<&'a Circuit>,
     pub route: Route,
 }
 
@@ -42,23 +43,24 @@ impl Relays {
         namespace: &Namespace,
         wireless: &str,
         proxy: &Proxy,
-        flows: &[Served],
+        flows: &[Served<'_>],
         books: &Books,
     ) -> io::Result<Relays> {
         let ports: Vec<_> = flows.iter().map(|served| port_of(served.flow)).collect();
-        let config = config(wireless, proxy, ports.clone());
+        let config = config(wireless, proxy, ports);
         let senders = (proxy.place == Place::Sender).then(Senders::default);
         let watch = senders.clone().map(|senders| Box::new(senders) as Box<dyn Watch>);
         let (stop, stopper) = Stop::new()?;
         let (tell, told) = channel();
         // A thread begins in the namespace of the one that begins it.
-        let decoupled = if proxy.circuit.is_some() { ports } else { Vec::new() };
-        let begun = move || serve(&config, stop, watch, &decoupled, &tell);
+        let decoupled: Vec<_> = flows.iter().filter(|served| served.circuit.is_some()).collect();
+        let decoupled_ports: Vec<_> = decoupled.iter().map(|served| port_of(served.flow)).collect();
+        let begun = move || serve(&config, stop, watch, &decoupled_ports, &tell);
         let thread = namespace.run(|| thread::spawn(begun))?;
         let mut relays = Relays { _circuits: Vec::new(), stopper, thread: Some(thread), senders };
         let outgoing = told.recv().map_err(|_| io::Error::other("the proxy did not start"))??;
-        for (outgoing, Served { route, .. }) in outgoing.into_iter().zip(flows) {
-            let Some(through) = &proxy.circuit else { break };
+        for (outgoing, Served { circuit, route, .. }) in outgoing.into_iter().zip(decoupled) {
+            let Some(through) = circuit else { continue };
             let book = books.circuit(route.number);
             relays._circuits.push(circuit::send(namespace, outgoing, through, *route, &book)?);
         }

@@ -37,7 +37,7 @@ pub struct Plan<'a> {
 /// What it does with packets.
 pub enum Work<'a> {
     /// Serves flows.
-    Station { station: &'a Station, flows: Vec<Served> },
+    Station { station: &'a Station, flows: Vec<Served<'a>> },
     /// Is an end of circuits.
     Gateways(Vec<Gateway<'a>>),
 }
@@ -45,8 +45,10 @@ pub enum Work<'a> {
 pub struct Gateway<'a> {
     pub trunk: &'a Trunk,
     pub route: Route,
-    /// Where the circuit begins: what goes through it.
-    pub prefixes: Option<Vec<Prefix>>,
+    /// Does the circuit begin here?
+    pub sends: bool,
+    /// What goes through it.
+    pub prefixes: Vec<Prefix>,
 }
 
 pub struct Router {
@@ -81,7 +83,7 @@ impl Router {
                 Standing::Proxy(relays.map_err(LoadError::Router)?)
             }
             Work::Gateways(gateways) => {
-                let begin = |gateway: &Gateway<'_>| gateway.begin(&namespace, plan.mtu_bytes, books);
+                let begin = |gateway: &Gateway<'_>| gateway.begin(&namespace, plan, books);
                 let threads = gateways.iter().map(begin).collect::<io::Result<_>>();
                 Standing::Gateways { _threads: threads.map_err(LoadError::Router)? }
             }
@@ -104,15 +106,14 @@ impl Router {
 }
 
 impl Gateway<'_> {
-    fn begin(&self, namespace: &Namespace, mtu_bytes: u32, books: &Books) -> io::Result<GatewayThread> {
-        let Gateway { trunk: Trunk { circuit, .. }, route, prefixes } = self;
-        match prefixes {
-            Some(prefixes) => {
-                let book = books.circuit(route.number);
-                circuit::send_trunk(namespace, circuit, *route, prefixes, mtu_bytes, &book)
-            }
-            None => circuit::receive(namespace, circuit, *route),
+    fn begin(&self, namespace: &Namespace, plan: &Plan<'_>, books: &Books) -> io::Result<GatewayThread> {
+        let Gateway { trunk: Trunk { circuit, .. }, route, sends, prefixes } = self;
+        if *sends {
+            let book = books.circuit(route.number);
+            return circuit::send_trunk(namespace, circuit, *route, prefixes, plan.mtu_bytes, &book);
         }
+        let facing = usize::from(plan.addresses[1] == route.to);
+        circuit::receive(namespace, circuit, *route, DEVICES[facing], (prefixes.clone(), None))
     }
 }
 

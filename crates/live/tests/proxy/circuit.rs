@@ -20,6 +20,7 @@ use std::time::Duration;
 pub const KEY: &str = "/run/circuit.key";
 const SEND: &str = "send --to 10.1.0.2:4007 --prefix 10.3.0.0/24";
 pub const RECEIVE: &str = "receive --listen 0.0.0.0:4007";
+const COUNT: &str = "receive --listen 10.1.0.2:4007 --prefix 10.3.0.0/24";
 
 /// Of the receiving gateway.
 const PORT: ([u8; 4], u16) = ([10, 1, 0, 2], 4007);
@@ -137,12 +138,15 @@ fn traces() -> String {
 #[test]
 fn every_byte_arrives_over_a_link_that_corrupts() {
     with_phone(&link("loss = { ber = 1e-5 }"), |rig, phone| {
-        let receiver = Gateway::start(&rig.mobile, RECEIVE);
+        let receiver = Gateway::start(&rig.mobile, COUNT);
         let sender = Gateway::start(&rig.base, &format!("{SEND} --controls 2 --compression twice"));
         sender.awaits_open();
         download(rig.connect(phone, &rig.server, SERVER), 1_000_000);
         assert!(sender.count("data_bytes_total") > 1_000_000, "{:?}", sender.status());
         assert!(receiver.count("header_packets_total") > 300, "{:?}", receiver.status());
+        // About a tenth is lost on the link.
+        let (sent, came) = (sender.count("data_packets_total"), receiver.count("data_packets_total"));
+        assert!(came > sent / 2 && came < sent, "{came} of {sent}");
     });
 }
 

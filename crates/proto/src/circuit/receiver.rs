@@ -56,9 +56,14 @@ impl Receiver {
         })
     }
 
-    /// A data packet that came through the circuit passes by.
-    pub fn handle_data(&mut self) {
-        self.passed = self.passed.wrapping_add(1);
+    /// Data packets that came through the circuit pass by.
+    pub fn handle_data(&mut self, packets: u16) {
+        self.passed = self.passed.wrapping_add(packets);
+    }
+
+    /// A receiver that finds the circuit in use begins to count: by this header packet's account all has passed so far.
+    pub fn begin_count(&mut self, header: &Segment) {
+        self.passed = header.window;
     }
 
     /// A packet of control TCP number `control` has arrived, `bytes` long on the wire. Each header packet counts as one

@@ -136,6 +136,11 @@ impl Sender {
         None
     }
 
+    /// The data packet that left last is cut into this many more further on.
+    pub fn count_more(&mut self, packets: u16) {
+        self.sent = self.sent.wrapping_add(packets);
+    }
+
     /// Data packets that still find room in the tunnel queue.
     pub fn room(&self) -> u32 {
         self.queue.room(if self.delay == Dur::ZERO {

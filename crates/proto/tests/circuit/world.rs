@@ -177,7 +177,7 @@ impl World {
             Arrival::Back { control, segment, ecn } => {
                 self.sender.handle_segment(self.now, control, &segment, ecn);
             }
-            Arrival::Data => self.receiver.handle_data(),
+            Arrival::Data => self.receiver.handle_data(1),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Header packets and their ACKs: a TCP header without what UDP says already and what never changes.
 
 use super::tag::SessionKey;
-use super::{CircuitError, Datagram, Kind, MAX_DATAGRAM, TAG_LEN, expand};
+use super::{CircuitError, Datagram, Kind, MAX_DATAGRAM, TAG_LEN, Terms, expand};
 use crate::{Flags, SackBlocks, Segment, Seq, SynOptions, Timestamps};
 
 /// What may be said: no FIN and no RST.
@@ -20,8 +20,9 @@ const NO_SCALE: u8 = 255;
 /// RFC 7323 §2.3.
 const MAX_WINDOW_SHIFT: u8 = 14;
 
-/// Bytes in front of the timestamps of a compressed packet.
+/// Bytes in front of the timestamps of a compressed packet, and of the window between them.
 const COMPRESSED_FIXED_LEN: usize = 3;
+const WINDOW_LEN: usize = 2;
 
 /// A packet of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,13 +64,16 @@ pub fn encode(header: &Header, key: &SessionKey) -> Datagram {
     datagram
 }
 
-/// The form of a header packet that differs from the last one by its timestamps, and by a sequence number that has moved by
-/// whole VMSS. Its tag is that of the whole form.
-pub fn compress(header: &Header, key: &SessionKey) -> Datagram {
+/// The form of a header packet that differs from the last one by its timestamps, by a sequence number that has moved by
+/// whole VMSS, and, where it counts data, by its window. Its tag is that of the whole form.
+pub fn compress(header: &Header, counts: bool, key: &SessionKey) -> Datagram {
     let whole = encode(header, key);
     let mut datagram = Datagram::new();
     datagram.put(&[Kind::Compressed.first_byte(header.control)]);
     datagram.put(&header.number.to_be_bytes()[6..]);
+    if counts {
+        datagram.put(&header.segment.window.to_be_bytes());
+    }
     put_timestamps(&mut datagram, header.segment.timestamps);
     datagram.put(whole.tag());
     datagram
@@ -114,8 +118,9 @@ pub fn decode(datagram: &[u8], near: u64, vmss: u32, key: &SessionKey) -> Result
     Ok(Header { kind, control, number, segment })
 }
 
-/// Reads a compressed header packet of the control TCP whose packet read before was `last`. Up to `guesses` header packets in
-/// between may have been lost: *twice* (§10 of the paper guesses one, and one more).
+/// Reads a compressed header packet of the control TCP whose packet read before was `last`. By the session's `terms` it counts
+/// data or not, and up to `guesses` header packets in between may have been lost: *twice* (§10 of the paper guesses one, and one
+/// more); without guesses there is none.
 ///
 /// # Errors
 /// It is not one, not of this session, or too much was lost before it.
@@ -123,13 +128,19 @@ pub fn decompress(
     datagram: &[u8],
     near: u64,
     last: &Segment,
-    guesses: u8,
+    terms: &Terms,
     key: &SessionKey,
 ) -> Result<Header, CircuitError> {
     let length = CircuitError::Length(datagram.len());
     let (body, tag) = datagram.split_last_chunk::<TAG_LEN>().ok_or(length)?;
     let (fixed, mut rest) = body.split_first_chunk::<COMPRESSED_FIXED_LEN>().ok_or(length)?;
-    let Some((Kind::Compressed, control)) = Kind::of(fixed) else { return Err(CircuitError::Field) };
+    let (Some((Kind::Compressed, control)), Some(guesses)) = (Kind::of(fixed), terms.guesses) else {
+        return Err(CircuitError::Field);
+    };
+    let window = match terms.counts {
+        true => take_window(&mut rest).ok_or(length)?,
+        false => last.window,
+    };
     let timestamps = last.timestamps.and_then(|_| take_timestamps(&mut rest));
     if !rest.is_empty() || timestamps.is_some() != last.timestamps.is_some() {
         return Err(length);
@@ -138,7 +149,7 @@ pub fn decompress(
     (1..=1 + u64::from(guesses))
         .map(|packets| {
             let seq = last.seq.at(u64::from(last.len) * packets);
-            let segment = Segment { seq, timestamps, ..*last };
+            let segment = Segment { seq, window, timestamps, ..*last };
             Header { kind: Kind::Header, control, number, segment }
         })
         .find(|header| encode(header, key).tag() == tag)
@@ -161,6 +172,12 @@ fn take_timestamps(rest: &mut &[u8]) -> Option<Timestamps> {
     let (timestamps, behind) = rest.split_first_chunk::<TIMESTAMPS_LEN>()?;
     *rest = behind;
     Some(Timestamps { value: be32(&timestamps[..4]), echo: be32(&timestamps[4..]) })
+}
+
+fn take_window(rest: &mut &[u8]) -> Option<u16> {
+    let (window, behind) = rest.split_first_chunk::<WINDOW_LEN>()?;
+    *rest = behind;
+    Some(u16::from_be_bytes(*window))
 }
 
 fn put_syn(datagram: &mut Datagram, other: Seq, syn: &SynOptions) {

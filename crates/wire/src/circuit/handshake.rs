@@ -4,7 +4,7 @@ use super::tag::Key;
 use super::{CircuitError, Datagram, Kind, MAX_CONTROLS};
 
 /// Of these layouts.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 
 /// Random bytes that are never chosen twice.
 pub type Nonce = [u8; 16];
@@ -22,6 +22,8 @@ pub struct Terms {
     pub controls: u16,
     /// Lost header packets in a row that are guessed when one comes compressed. `None`: none comes compressed.
     pub guesses: Option<u8>,
+    /// Windows of header packets say how many data packets were sent, those of ACKs how many are missing.
+    pub counts: bool,
 }
 
 impl Terms {
@@ -32,7 +34,7 @@ impl Terms {
     }
 }
 
-/// The sender wants a session.
+/// The sender wants a session. It counts data if the receiver does, too.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hello {
     pub nonce: Nonce,
@@ -41,11 +43,11 @@ pub struct Hello {
 
 impl Hello {
     pub fn encode(&self, key: &Key) -> Datagram {
-        let Terms { vmss, controls, guesses } = self.terms;
+        let Terms { vmss, controls, guesses, counts } = self.terms;
         let mut hello = Datagram::new();
         hello.put(&[Kind::Hello.first_byte(0), VERSION]);
         hello.put(&vmss.to_be_bytes());
-        hello.put(&[controls as u8, guesses.map_or(0, |guesses| guesses + 1), 0, 0]);
+        hello.put(&[controls as u8, guesses.map_or(0, |guesses| guesses + 1), counts.into(), 0]);
         hello.put(&self.nonce);
         let tag = key.tag(&[hello.as_slice()]);
         hello.put(&tag);
@@ -60,8 +62,9 @@ impl Hello {
             vmss: u16::from_be_bytes([bytes[2], bytes[3]]),
             controls: bytes[4].into(),
             guesses: bytes[5].checked_sub(1),
+            counts: bytes[6] == 1,
         };
-        let is_good = terms.is_allowed() && bytes[6..8] == [0, 0];
+        let is_good = terms.is_allowed() && bytes[6] <= 1 && bytes[7] == 0;
         is_good.then_some(Hello { nonce, terms }).ok_or(CircuitError::Field)
     }
 }
@@ -70,12 +73,14 @@ impl Hello {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Welcome {
     pub nonce: Nonce,
+    /// The receiver counts the data packets that come.
+    pub counts: bool,
 }
 
 impl Welcome {
     pub fn encode(&self, caller: &Nonce, key: &Key) -> Datagram {
         let mut welcome = Datagram::new();
-        welcome.put(&[Kind::Welcome.first_byte(0), VERSION, 0, 0, 0, 0, 0, 0]);
+        welcome.put(&[Kind::Welcome.first_byte(0), VERSION, self.counts.into(), 0, 0, 0, 0, 0]);
         welcome.put(&self.nonce);
         let tag = key.tag(&[caller, welcome.as_slice()]);
         welcome.put(&tag);
@@ -86,7 +91,8 @@ impl Welcome {
     /// It is not one, or does not answer a HELLO with this nonce.
     pub fn decode(datagram: &[u8], caller: &Nonce, key: &Key) -> Result<Welcome, CircuitError> {
         let (bytes, nonce) = decode(datagram, Kind::Welcome, key, caller)?;
-        (bytes[2..8] == [0; 6]).then_some(Welcome { nonce }).ok_or(CircuitError::Field)
+        let is_good = bytes[2] <= 1 && bytes[3..8] == [0; 5];
+        is_good.then_some(Welcome { nonce, counts: bytes[2] == 1 }).ok_or(CircuitError::Field)
     }
 }
 

@@ -8,6 +8,10 @@ fn key() -> Key {
     "000102030405060708090a0b0c0d0e0f".parse().unwrap()
 }
 
+fn terms(counts: bool) -> Terms {
+    Terms { vmss: VMSS as u16, controls: MAX_CONTROLS, guesses: Some(2), counts }
+}
+
 fn session() -> SessionKey {
     key().session(&[1; 16], &[2; 16])
 }
@@ -55,14 +59,15 @@ fn header() -> impl Strategy<Value = Header> {
     })
 }
 
-/// §4.1: 52 bytes with IPv4's 20 and UDP's 8; §10: 15 bytes.
+/// §4.1: 52 bytes with IPv4's 20 and UDP's 8; §10: 15 bytes, and two that count data.
 #[test]
 fn they_are_as_long_as_the_papers() {
     let timestamps = Some(Timestamps { value: 7, echo: 9 });
     let segment = Segment { seq: Seq(1), flags: Flags::ACK, len: VMSS, timestamps, ..Segment::default() };
     let header = Header { kind: Kind::Header, control: 0, number: 5, segment };
     assert_eq!(20 + 8 + encode(&header, &session()).as_slice().len(), 52);
-    assert_eq!(compress(&header, &session()).as_slice().len(), 15);
+    let short = [false, true].map(|counts| compress(&header, counts, &session()).as_slice().len());
+    assert_eq!(short, [15, 17]);
 }
 
 /// The specification's example.
@@ -77,22 +82,25 @@ fn the_bytes_of_a_header_packet() {
     let expected = [0x61, 0x0a, 0x0b, 0x0c, 0x30, 0x18, 0x11, 0x22, 0x33, 0x44, 0x01, 0xf4];
     assert_eq!(whole.as_slice()[..12], expected);
     assert_eq!(whole.as_slice()[12..], [1, 2, 3, 4, 5, 6, 7, 8, 0xb8, 0x0f, 0xfe, 0x3f]);
-    let short = compress(&header, &session());
+    let short = compress(&header, false, &session());
     assert_eq!(short.as_slice()[..11], [0x81, 0x0b, 0x0c, 1, 2, 3, 4, 5, 6, 7, 8]);
     assert_eq!(short.as_slice()[11..], whole.as_slice()[20..]);
+    let counting = compress(&header, true, &session());
+    assert_eq!(counting.as_slice()[..6], [0x81, 0x0b, 0x0c, 0x01, 0xf4, 1]);
 }
 
 /// What others have to compute, too.
 #[test]
 fn the_tags_of_the_specification() {
     let pong = encode_keepalive(Kind::Pong, 0x0102_0304, &session());
-    let welcome = Welcome { nonce: [2; 16] }.encode(&[1; 16], &key());
-    let hello = Hello { nonce: [1; 16], terms: Terms { vmss: 1500, controls: 1, guesses: None } };
+    let welcome = Welcome { nonce: [2; 16], counts: true }.encode(&[1; 16], &key());
+    let hello =
+        Hello { nonce: [1; 16], terms: Terms { vmss: 1500, controls: 1, guesses: None, counts: true } };
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     assert_eq!(hex(pong.as_slice()), "e0020304f7ae0505");
     let nonce = "01".repeat(16);
-    assert_eq!(hex(hello.encode(&key()).as_slice()), format!("200105dc01000000{nonce}f47b28ab7c998485"));
-    assert_eq!(hex(&welcome.as_slice()[24..]), "01b7ef0478c4544a");
+    assert_eq!(hex(hello.encode(&key()).as_slice()), format!("200205dc01000100{nonce}572103f82925b2f4"));
+    assert_eq!(hex(&welcome.as_slice()[24..]), "b3299d234ec7cbd1");
 }
 
 #[test]
@@ -131,23 +139,26 @@ proptest! {
     #[test]
     fn compressed_ones_are_guessed(
         mut segment in segment(Kind::Header), control in 0..MAX_CONTROLS, lost in 0u64..5, number in 0u64..1 << 40, stamps: (u32, u32),
+        sent in prop::option::of(any::<u16>()),
     ) {
         segment.len = VMSS;
         let mut next = Segment { seq: segment.seq.at(u64::from(VMSS) * (lost + 1)), ..segment };
         next.timestamps = segment.timestamps.map(|_| Timestamps { value: stamps.0, echo: stamps.1 });
+        next.window = sent.unwrap_or(segment.window);
         let header = Header { kind: Kind::Header, control, number: number + lost + 1, segment: next };
-        let datagram = compress(&header, &session());
-        let read = decompress(datagram.as_slice(), number, &segment, 2, &session());
+        let datagram = compress(&header, sent.is_some(), &session());
+        let read = decompress(datagram.as_slice(), number, &segment, &terms(sent.is_some()), &session());
         prop_assert_eq!(read, if lost <= 2 { Ok(header) } else { Err(CircuitError::Tag) });
     }
 
     #[test]
     fn handshakes_read_back(
         nonces: [[u8; 16]; 2], vmss in 64u16..=65_000, controls in 1..=MAX_CONTROLS, guesses in prop::option::of(0u8..=2),
+        counts: bool,
     ) {
-        let hello = Hello { nonce: nonces[0], terms: Terms { vmss, controls, guesses } };
+        let hello = Hello { nonce: nonces[0], terms: Terms { vmss, controls, guesses, counts } };
         prop_assert_eq!(Hello::decode(hello.encode(&key()).as_slice(), &key()), Ok(hello));
-        let welcome = Welcome { nonce: nonces[1] };
+        let welcome = Welcome { nonce: nonces[1], counts };
         let datagram = welcome.encode(&nonces[0], &key());
         prop_assert_eq!(Welcome::decode(datagram.as_slice(), &nonces[0], &key()), Ok(welcome));
         prop_assert_eq!(Welcome::decode(datagram.as_slice(), &nonces[1], &key()).is_ok(), nonces[0] == nonces[1]);
@@ -165,7 +176,7 @@ proptest! {
     #[test]
     fn any_bytes_are_answered(bytes in prop::collection::vec(any::<u8>(), 0..100), near: u64) {
         prop_assert!(decode(&bytes, near, VMSS, &session()).is_err());
-        prop_assert!(decompress(&bytes, near, &Segment::default(), 2, &session()).is_err());
+        prop_assert!(decompress(&bytes, near, &Segment::default(), &terms(false), &session()).is_err());
         prop_assert!(Hello::decode(&bytes, &key()).is_err());
         prop_assert!(Welcome::decode(&bytes, &[0; 16], &key()).is_err());
         prop_assert!(decode_keepalive(&bytes, near, &session()).is_err());

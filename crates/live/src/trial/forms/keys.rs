@@ -469,9 +469,6 @@ mod tests {
 
     #[test]
     fn a_decoupled_connection_has_our_own_data_tcp() {
-        let notes = |scheme: &str| verdict(scheme).notes.join("; ");
-        assert!(notes("decoupling").contains("nobody counts the data"));
-        assert!(!notes("decoupling:loss_reports=false").contains("nobody counts the data"));
         match verdict("bbr+decoupling:controls=2").form.unwrap().station {
             Some(Station::Proxy(Proxy {
                 place: Place::Sender, onward: Onward::Own(data), circuit, ..

@@ -136,9 +136,6 @@ struct Draft<'a> {
     lacks: Vec<Lack>,
 }
 
-/// Where a circuit's losses are to be reported.
-pub const NOBODY_COUNTS: &str = "loss_reports: here nobody counts the data that reaches the receiver";
-
 /// Most that waits at our own machine where no scheme says it, as at a proxy.
 const OWN_BUFFER: Bytes = Bytes(4 << 20);
 
@@ -204,9 +201,6 @@ impl Draft<'_> {
             self.lacks("error_control = paper: F2 needs the control TCPs' window, which the data TCP does not see here");
         }
         self.notes.push("airtcp's own data TCP and circuit send, behind the sender's kernel".to_owned());
-        if circuit.loss_reports {
-            self.notes.push(NOBODY_COUNTS.to_owned());
-        }
         let through = Circuit { config: circuit.clone(), tcp: Box::new(scheme.config.clone()) };
         let onward = Onward::Own(Box::new(data_tcp));
         let buffer_bytes = OWN_BUFFER.0;

@@ -69,6 +69,15 @@ pub fn packet_control(config: &packet_control::Config) -> Result<Station, String
 }
 
 impl Station {
+    /// Can one router be both? Each connection has a circuit of its own.
+    pub fn goes_with(&self, other: &Station) -> bool {
+        let shared = |station: &Station| match station {
+            Station::Proxy(proxy) => Station::Proxy(Proxy { circuit: None, ..proxy.clone() }),
+            Station::PacketControl(_) => station.clone(),
+        };
+        shared(self) == shared(other) && self.circuit().is_some() == other.circuit().is_some()
+    }
+
     /// The circuit that connections go through, if there is one.
     pub fn circuit(&self) -> Option<&Circuit> {
         match self {

@@ -4,6 +4,7 @@ use super::key;
 use crate::log;
 use airtcp_live::circuit::ReceivingService;
 use airtcp_live::daemon::{self, MetricsAddress};
+use airtcp_live::emulate::Prefix;
 use airtcp_live::namespace::leftovers;
 use airtcp_proto::tcp::profile;
 use serde_json::json;
@@ -13,7 +14,7 @@ use std::process::{self, ExitCode};
 
 const EXAMPLES: &str = "\
 Examples:
-  airtcpd circuit receive --listen 0.0.0.0:4007 --key-file circuit.key
+  airtcpd circuit receive --listen 192.0.2.2:4007 --prefix 10.2.0.0/24 --key-file circuit.key
   airtcpd circuit receive --listen [2001:db8::2]:4007 --key-file circuit.key --metrics 127.0.0.1:9464
 
 Run it on a router behind the lossy link. Data packets pass it by as they pass any router; what it answers are header packets.
@@ -28,6 +29,11 @@ pub struct Options {
     /// The address and the UDP port to which the sending gateway sends
     #[arg(long, value_name = "ADDRESS")]
     listen: SocketAddr,
+
+    /// Packets for this come through the circuit, by the link that has that address: count them, so that the sending gateway hears of
+    /// losses that its header packets do not meet. Once for each prefix
+    #[arg(long = "prefix", value_name = "PREFIX")]
+    prefixes: Vec<Prefix>,
 
     /// The file with the key, as `airtcpd circuit key` writes it
     #[arg(long, value_name = "FILE")]
@@ -49,7 +55,12 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let circuit = format!("receives at {}", options.listen);
     tracing::info!("{circuit}");
     let about = json!({ "pid": process::id(), "circuit": circuit });
-    let service =
-        ReceivingService { listen: options.listen, tcp: profile::linux(), key, counters: Default::default() };
+    let service = ReceivingService {
+        listen: options.listen,
+        prefixes: options.prefixes.clone(),
+        tcp: profile::linux(),
+        key,
+        counters: Default::default(),
+    };
     daemon::run(&service, options.metrics.as_ref(), about)
 }
