@@ -2,6 +2,7 @@
 
 use crate::offload::Offload;
 use crate::tun::PacketDevice;
+use airtcp_wire::packet::Endpoints;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
@@ -11,6 +12,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 pub struct QueuedDevice {
     pub arrived: VecDeque<(Vec<u8>, Offload)>,
     pub sent: Vec<(Vec<u8>, Offload)>,
+    /// Packets that may be sent until somebody takes them.
+    pub room: usize,
     offload: Offload,
     has_offloads: bool,
     file: File,
@@ -22,6 +25,7 @@ impl QueuedDevice {
         QueuedDevice {
             arrived: VecDeque::new(),
             sent: Vec::new(),
+            room: usize::MAX,
             offload: Offload::default(),
             has_offloads,
             file,
@@ -45,6 +49,10 @@ impl PacketDevice for QueuedDevice {
 
     fn offload(&self) -> Offload {
         self.offload
+    }
+
+    fn has_room(&self, _endpoints: &Endpoints) -> bool {
+        self.sent.len() < self.room
     }
 
     fn has_offloads(&self) -> bool {

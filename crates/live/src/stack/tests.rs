@@ -190,6 +190,29 @@ impl Talk {
     }
 }
 
+/// Whoever comes first, the others have as many.
+#[test]
+fn flows_that_wait_for_room_have_turns() {
+    let mut world = World::new(1, 0.0, false, 64);
+    let keys: Vec<_> =
+        (1..4).map(|port| world.stacks[0].connect(world.now, client(port), server()).unwrap()).collect();
+    world.settle();
+    let stack = &mut world.stacks[0];
+    stack.device_mut().room = 1;
+    for key in keys {
+        stack.get_mut(key).unwrap().stream.write(&[0; 12_000]);
+        stack.flush(world.now, key);
+    }
+    let mut turns = Vec::new();
+    for _ in 0..6 {
+        stack.device_mut().sent.clear();
+        stack.handle_room(world.now);
+        let (packet, _) = &stack.device_mut().sent[0];
+        turns.push(decode_tcp_vouched_for(packet).unwrap().endpoints.ports.source);
+    }
+    assert_eq!(turns, [1, 2, 3, 1, 2, 3]);
+}
+
 fn bytes(port: u16, len: usize) -> Vec<u8> {
     (0..len).map(|at| (at * 7 + usize::from(port)) as u8).collect()
 }
