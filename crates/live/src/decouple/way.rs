@@ -11,7 +11,7 @@ use crate::namespace::{add_ipv6, link_mtu};
 use crate::proxy::{Listener, WIRELESS_MARK};
 use crate::tun::OffloadTun;
 use std::fmt::Write as _;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::Path;
 use std::{io, process};
 
@@ -47,6 +47,8 @@ impl Way {
         for host in prefixes.iter().filter_map(first_host) {
             links.push(way_to(SocketAddr::new(host, 9))?.1);
         }
+        links.sort();
+        links.dedup();
         let name = format!("{DEVICES}d{}", process::id());
         let closed = forwarding::closed(&links)?;
         let closed_v6 = closed_v6(prefixes, &links)?;
@@ -55,8 +57,8 @@ impl Way {
             sources.iter().map(|&source| Listener::redirected(source)).collect::<io::Result<Vec<_>>>()?;
         let drops = forwarding::for_nobody_else("meta nfproto ipv4 ", &closed)
             + &forwarding::for_nobody_else("meta nfproto ipv6 ", closed_v6.as_deref().unwrap_or_default());
-        let table =
-            Table::make(&table_name(), &chains(&name, prefixes, group, &sources, &listeners, &drops))?;
+        let takes = takes(prefixes, group, &sources, &listeners);
+        let table = Table::make(&table_name(), &chains(&name, &links, &takes, &sources, &drops))?;
         let mut records = forwarding::open(&name, &closed)?;
         if let Some(closed) = closed_v6 {
             records.extend(forwarding::open_v6(&name, &closed)?);
@@ -86,7 +88,9 @@ fn closed_v6(prefixes: &[Prefix], links: &[String]) -> io::Result<Option<Vec<Str
     if of_v6.peek().is_none() {
         return Ok(None);
     }
-    match forwarding::closed_v6(links) {
+    let has_loopback = TcpListener::bind((Ipv6Addr::LOCALHOST, 0))
+        .map_err(|error| io::Error::new(io::ErrorKind::Unsupported, format!("no IPv6 at loopback: {error}")));
+    match has_loopback.and_then(|_| forwarding::closed_v6(links)) {
         Err(error) if error.kind() == io::ErrorKind::Unsupported && of_v6.all(|prefix| prefix.len == 0) => {
             tracing::info!("only IPv4 is carried: {error}");
             Ok(None)
@@ -112,37 +116,43 @@ fn table_name() -> String {
     format!("inet airtcp_decouple_{}", process::id())
 }
 
-/// Only the first packet of a connection that is tracked comes to a chain of the type `nat`. Of one that began before, that is no
-/// SYN, and it is let alone. To the device goes nothing but answers.
-fn chains(
-    device: &str,
-    prefixes: &[Prefix],
-    group: Option<&Group>,
-    sources: &[IpAddr],
-    listeners: &[Listener],
-    drops: &str,
-) -> String {
+/// Who is redirected where.
+fn takes(prefixes: &[Prefix], group: Option<&Group>, sources: &[IpAddr], listeners: &[Listener]) -> String {
     let only =
         group.map_or_else(String::new, |group| format!("socket cgroupv2 level 1 \"{}\" ", group.name()));
-    let (mut takes, mut masks) = (String::new(), String::new());
+    let mut takes = String::new();
     for (source, listener) in sources.iter().zip(listeners) {
-        let is_v4 = source.is_ipv4();
-        let (family, way) = if is_v4 { ("ipv4", "ip") } else { ("ipv6", "ip6") };
+        let (family, way) = family(source);
         let port = listener.address.port();
-        for prefix in prefixes.iter().filter(|prefix| prefix.address.is_ipv4() == is_v4) {
+        for prefix in prefixes.iter().filter(|prefix| prefix.address.is_ipv4() == source.is_ipv4()) {
             let _ = write!(
                 takes,
                 "{only}meta nfproto {family} meta l4proto tcp {way} daddr {prefix} redirect to :{port}; "
             );
         }
-        let _ = write!(masks, "{way} saddr {source} oifname != \"{device}\" masquerade; ");
     }
+    takes
+}
+
+/// Only the first packet of a connection that is tracked comes to a chain of the type `nat`. Of one that began before, that is no
+/// SYN, and it is let alone; so are those that leave by other links, which do not forward. To the device goes nothing but answers.
+fn chains(device: &str, links: &[String], takes: &str, sources: &[IpAddr], drops: &str) -> String {
+    let mask =
+        |source: &IpAddr| format!("{} saddr {source} oifname != \"{device}\" masquerade; ", family(source).1);
+    let masks: String = sources.iter().map(mask).collect();
+    let links: Vec<_> = links.iter().map(|link| format!("\"{link}\"")).collect();
     format!(
         "chain take {{ {takes}}}; \
          chain out {{ type nat hook output priority -100; tcp flags & (fin | syn | rst | ack) != syn return; \
-         meta mark {WIRELESS_MARK:#x} return; fib daddr type local return; jump take; }}; \
+         meta mark {WIRELESS_MARK:#x} return; oifname != {{ {} }} return; fib daddr type local return; jump take; }}; \
          chain masks {{ type nat hook postrouting priority srcnat; {masks}}}; \
          chain through {{ type filter hook forward priority filter; \
-         oifname \"{device}\" ct state != {{ established, related }} drop; {drops}}};"
+         oifname \"{device}\" ct state != {{ established, related }} drop; {drops}}};",
+        links.join(", ")
     )
+}
+
+/// What nft calls it, and its header.
+fn family(address: &IpAddr) -> (&'static str, &'static str) {
+    if address.is_ipv4() { ("ipv4", "ip") } else { ("ipv6", "ip6") }
 }

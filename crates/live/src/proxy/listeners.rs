@@ -53,7 +53,9 @@ impl Listener {
     pub fn redirected(source: IpAddr) -> io::Result<Listener> {
         let ip: IpAddr =
             if source.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() };
-        Listener::new(SocketAddr::new(ip, 0), Side::Wired, Destination::Redirected { source })
+        let address = SocketAddr::new(ip, 0);
+        let made = Listener::new(address, Side::Wired, Destination::Redirected { source });
+        made.map_err(|error| told(error, address))
     }
 
     fn new(address: SocketAddr, clients: Side, to: Destination) -> io::Result<Listener> {

@@ -331,12 +331,23 @@ fn a_command() {
         BufReader::new(&far).read_line(&mut line).unwrap();
         assert_eq!(line, "hello\n");
         exchange(pair(&rig.base, &listener), 10_000);
-        assert_eq!(daemon.count("accepted_total"), 1);
+        assert_eq!(daemon.count("accepted_total"), 1, "nobody else's connections");
         assert!(daemon.count("circuit_data_bytes_total") > 0);
         far.write_all(b"7\n").unwrap();
         drop(far);
         assert_eq!(daemon.process.wait().unwrap().code(), Some(7));
         assert_eq!(traces(daemon.process.id()), "");
+
+        // By another link than the receiver's.
+        let elsewhere = listen(&rig.server, SocketAddr::new(SERVER, 0));
+        let port_there = elsewhere.local_addr().unwrap().port();
+        let mut daemon =
+            begin(&format!("exec 3<>/dev/tcp/10.2.0.2/{port_there}; read status <&3; exit $status"));
+        let mut far = accept(&elsewhere);
+        assert_eq!(daemon.count("accepted_total"), 0);
+        far.write_all(b"5\n").unwrap();
+        drop(far);
+        assert_eq!(daemon.process.wait().unwrap().code(), Some(5));
 
         // What it has written arrives, though it does not wait.
         let mut daemon = begin(&format!("head -c 500000 /dev/zero > /dev/tcp/10.1.0.2/{port}"));

@@ -81,7 +81,8 @@ enum Action {
 
 #[derive(clap::Args)]
 struct Run {
-    /// Connections to these addresses are carried, for example 10.3.0.0/24; give it once for each [default with a COMMAND: all]
+    /// Connections to these addresses are carried, for example 10.3.0.0/24; give it once for each [default with a COMMAND: all
+    /// that take the link on which the receiver is]
     #[arg(long = "to", value_name = "PREFIX", required_unless_present = "command")]
     prefixes: Vec<Prefix>,
 

@@ -62,6 +62,8 @@ fn outward() -> io::Result<Vec<String>> {
             }
         }
     }
+    interfaces.sort();
+    interfaces.dedup();
     if interfaces.is_empty() {
         return Err(io::Error::new(
             io::ErrorKind::NetworkUnreachable,
