@@ -40,11 +40,11 @@ FAILS = """\
 
 - A buffer or a token bucket that drops before it delays looks like corruption from end to end: below about
   3 ms and two packets of delay nothing tells them apart but a look with less in flight. It takes one after
-  2, 8, 26 s and so on. Meanwhile, and where a look sees too little, it goes on: measured with the tests' pipe
-  at 10 Mbit/s, a token bucket of 2 to 50 packets drops 2 to 14 % of what is sent, at RTT 20 ms up to 36 %; a
-  queue of two packets 2 to 25 %, of ten 3 % at most.
+  2, 8, 26 s and so on. Meanwhile, and where a look sees too little, it goes on. In the tests' pipe at
+  10 Mbit/s, for each 100 packets delivered a token bucket of 2 to 50 packets drops 2 to 19 at RTT 50 and
+  100 ms and 13 to 58 at RTT 20 ms; a queue of two packets drops 3 to 33, a queue of ten 2 at most.
 - The threshold counts what round trips vary by; what varies more from minute to minute than from round to
-  round still makes it yield in vain. Each such yield doubles the time until delay is believed again, to 8 s.
+  round still makes it yield in vain. Each such yield doubles the time until delay is believed again, to 4 s.
 - Tried, and of no use: yielding when others seem to; a yield where the rate no longer grows with the window;
   a pace by the highest rate; booking losses as corruption wherever the window is far below what the path has
   carried. They are gone.

@@ -111,8 +111,11 @@ static inline void end_round(struct concord *self, const struct concord_params *
 	advance(self, params, &round, queue_us_q20, now_us);
 	/* More lost than delivered: whatever the cause, so much is of no use to anybody. */
 	if (round.lost > larger(round.delivered, LEAST_WINDOW_Q32 >> 32)) {
-		self->phase.window_q32 = smaller(self->phase.window_q32, (__u64)round.delivered << 32);
-		self->goal_q32 = self->phase.window_q32;
+		__u64 left_q32 = smaller(self->phase.window_q32, (__u64)round.delivered << 32);
+
+		/* A hand-over loses a round once; growth heads back to what CUBIC would have left. */
+		self->goal_q32 = larger(left_q32, beta_of(self->phase.window_q32));
+		self->phase.window_q32 = left_q32;
 	}
 }
 

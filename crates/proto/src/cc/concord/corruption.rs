@@ -13,6 +13,9 @@ const PRIOR_PACKETS: f64 = 300.0;
 /// Standard deviations of a Poisson count by which losses must exceed what was expected: one verdict in several hundred is
 /// wrong. Half an event more makes the first loss of a path that corrupts nothing congestion.
 const DEVIATIONS: f64 = 3.0;
+/// Packets without a loss at a short queue that rule corruption out: of a rate that is worth asking for (0.5 %), chance leaves
+/// none once in 150 times.
+const PACKETS_THAT_RULE_OUT: f64 = 1000.0;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Account {
@@ -73,7 +76,7 @@ impl Corruption {
 
     /// Have enough packets been seen at a short queue, and none of them lost?
     pub fn is_ruled_out(&self) -> bool {
-        self.quiet.events < 1.0 && self.quiet.packets >= 500.0 || !self.is_believed
+        self.quiet.events < 1.0 && self.quiet.packets >= PACKETS_THAT_RULE_OUT || !self.is_believed
     }
 
     /// Is the rate built on more than the prior?
@@ -94,7 +97,9 @@ impl Corruption {
     /// Losses that vanish with the load were not corruption.
     pub fn is_refuted_by(&self, look: &Account) -> bool {
         let expected = self.rate() * look.packets;
-        look.events < expected - 2.0 * expected.sqrt()
+        // What is expected varies, too, by the events that it was learnt from.
+        let variance = expected * (1.0 + look.packets / (self.quiet.packets + PRIOR_PACKETS));
+        look.events < expected - 2.0 * variance.sqrt()
     }
 
     pub fn learn_anew(&mut self, look: &Account) {

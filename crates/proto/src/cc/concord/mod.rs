@@ -218,8 +218,10 @@ impl Concord {
         self.advance(&round, queue_s, now);
         // More lost than delivered: whatever the cause, so much is of no use to anybody.
         if round.lost > round.delivered.max(LEAST_WINDOW) {
-            self.window = self.window.min(round.delivered);
-            self.goal = self.window;
+            let left = self.window.min(round.delivered);
+            // A hand-over loses a round once; growth heads back to what CUBIC would have left.
+            self.goal = left.max(cubic::BETA * self.window);
+            self.window = left;
         }
     }
 

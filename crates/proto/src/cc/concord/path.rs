@@ -153,6 +153,13 @@ impl Path {
         self.rate_of(rounds) * self.floor_s() / (1.0 - lost_share.min(MOST_LOSS))
     }
 
+    /// The share of itself by which corruption alone makes a round's rate vary: a standard deviation of its binomial count.
+    pub fn rate_noise(&self, lost_share: f64) -> f64 {
+        let lost = lost_share.min(MOST_LOSS);
+        let packets = (self.rate_of(3) * self.floor_s()).max(1.0);
+        (lost / (1.0 - lost) / packets).sqrt()
+    }
+
     pub fn bdp_of_all(&self, lost_share: f64) -> f64 {
         self.bdp(ROUNDS, lost_share)
     }

@@ -21,6 +21,8 @@ const FALLING: f64 = 0.85;
 const FALLING_ROUNDS: u32 = 10;
 /// The rate fell with the window when it lost at least half as much.
 const FELL_WITH: f64 = 0.5;
+/// And so many standard deviations more than corruption takes off a round's rate by chance.
+const RATE_DEVIATIONS: f64 = 1.0;
 /// What a yield in vain leaves of the window.
 const IN_VAIN: f64 = 0.97;
 /// Who gave up less had no queue.
@@ -30,7 +32,7 @@ const MIDDLE: f64 = 0.5;
 
 /// After a yield in vain delay is not believed for so long, twice as long each time, at most so long.
 const FIRST_DOUBT_S: f64 = 0.5;
-const LAST_DOUBT_S: f64 = 8.0;
+const LAST_DOUBT_S: f64 = 4.0;
 
 /// In competition: seconds until the first yield, and at most.
 pub const FIRST_TEST_S: f64 = 1.0;
@@ -152,7 +154,8 @@ impl Concord {
     /// The queue was ours, or none: on from a window between the two, or back to the old one.
     fn end_yield(&mut self, yielding: &Yield, now: Time) {
         let left = self.window / yielding.window;
-        let fell = yielding.rate_after < yielding.rate * (1.0 - FELL_WITH * (1.0 - left));
+        let noise = RATE_DEVIATIONS * self.path.rate_noise(self.corruption.lost_share());
+        let fell = yielding.rate_after < yielding.rate * (1.0 - FELL_WITH * (1.0 - left) - noise);
         if self.parts.doubt && (fell || left >= GIVEN_UP) {
             self.window = IN_VAIN * yielding.window;
             self.goal = yielding.window;

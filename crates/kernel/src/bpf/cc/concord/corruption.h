@@ -10,6 +10,7 @@
 /* Of a Poisson count, squared. */
 #define DEVIATIONS_SQUARED 9
 #define REFUTING_DEVIATIONS_SQUARED 4
+#define PACKETS_THAT_RULE_OUT 1000ULL
 
 struct account {
 	__u64 events_q32;
@@ -79,13 +80,13 @@ static inline int corruption_is_measured(const struct corruption *corruption)
 static inline int corruption_is_ruled_out(const struct corruption *corruption, int is_believed)
 {
 	return !is_believed ||
-	       (corruption->quiet.events_q32 < ONE_Q32 && corruption->quiet.packets_q32 >= 500ULL << 32);
+	       (corruption->quiet.events_q32 < ONE_Q32 && corruption->quiet.packets_q32 >= PACKETS_THAT_RULE_OUT << 32);
 }
 
-/* Is `distance` at least so many deviations of a count of which `expected` was expected? */
-static inline int is_deviation(__u64 distance_q32, __u64 expected_q32, __u32 deviations_squared)
+/* Is `distance` at least so many deviations of a count of that variance? A Poisson count's is what was expected. */
+static inline int is_deviation(__u64 distance_q32, __u64 variance_q32, __u32 deviations_squared)
 {
-	return mul_div(distance_q32, distance_q32, ONE_Q32) >= deviations_squared * expected_q32;
+	return mul_div(distance_q32, distance_q32, ONE_Q32) >= deviations_squared * variance_q32;
 }
 
 /* More losses under load than corruption explains? */
@@ -102,21 +103,32 @@ static inline int corruption_is_refuted_by(const struct corruption *corruption, 
 {
 	__u64 expected_q32 = corruption_expected_q32(corruption, is_believed, look->packets_q32);
 
+	/* What is expected varies, too, by the events that it was learnt from. */
+	__u64 variance_q32 = expected_q32 + mul_div(expected_q32, look->packets_q32, packets_with_prior_q32(corruption));
+
 	return expected_q32 > look->events_q32 &&
-	       is_deviation(expected_q32 - look->events_q32, expected_q32, REFUTING_DEVIATIONS_SQUARED);
+	       is_deviation(expected_q32 - look->events_q32, variance_q32, REFUTING_DEVIATIONS_SQUARED);
+}
+
+/* Packets that corruption takes for each that it leaves. */
+static inline __u64 corruption_odds_q32(const struct corruption *corruption, int is_believed)
+{
+	__u64 all_q32 = packets_with_prior_q32(corruption), lost_q32 = corruption->quiet.lost_q32;
+
+	if (!is_believed)
+		return 0;
+	/* path.rs: MOST_LOSS. */
+	if (lost_q32 > all_q32 / 10 * 3)
+		return 3 * ONE_Q32 / 7;
+	return mul_div(lost_q32, ONE_Q32, all_q32 - lost_q32);
 }
 
 /* What a path delivers at `packets`, with what corruption takes of it on the way. */
 static inline __u64 corruption_allow_q32(const struct corruption *corruption, int is_believed, __u64 packets_q32)
 {
-	__u64 all_q32 = packets_with_prior_q32(corruption), lost_q32 = corruption->quiet.lost_q32;
+	__u64 odds_q32 = corruption_odds_q32(corruption, is_believed);
 
-	if (!is_believed)
-		return packets_q32;
-	/* path.rs: MOST_LOSS. */
-	if (lost_q32 > all_q32 / 10 * 3)
-		return packets_q32 / 7 * 10;
-	return mul_div(packets_q32, all_q32, all_q32 - lost_q32);
+	return add_bounded(packets_q32, mul_div(packets_q32, odds_q32, ONE_Q32));
 }
 
 #endif

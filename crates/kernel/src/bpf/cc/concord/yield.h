@@ -8,7 +8,7 @@
 #define WATCH_ROUNDS 4
 #define MOST_YIELD_ROUNDS 12
 #define FALLING_ROUNDS 10
-#define LAST_DOUBT_US (8 * US_PER_S)
+#define LAST_DOUBT_US (4 * US_PER_S)
 #define LAST_TEST_US (30 * US_PER_S)
 
 /* Begins a competition: compete.rs. */
@@ -59,13 +59,26 @@ static inline void yield_to_losses(struct concord *self, const struct concord_pa
 	self->counts.reductions++;
 }
 
-/* The rate fell with the window when it lost at least half as much; who gave up less than a twentieth had no queue. */
-static inline int is_in_vain(const struct yielding *yield, __u64 window_q32)
+/* The rate fell with the window when it lost at least half as much, and a standard deviation more than corruption takes off a
+ * round's rate by chance. */
+static inline int has_fallen(const struct concord *self, const struct concord_params *params, const struct yielding *yield)
 {
-	__u64 both_q32 = yield->window_q32 + window_q32;
+	__u64 both_q32 = yield->window_q32 + self->phase.window_q32;
+	__u64 half_q48 = mul_div(yield->rate_q48, both_q32, 2 * yield->window_q32);
+	__u64 packets_q32 = larger(path_bdp_q32(&self->path, path_rate_q48(&self->path, 3)), ONE_Q32);
+	__u64 odds_q32 = corruption_odds_q32(&self->corruption, believes(params));
+	__u64 below_q32;
 
-	return yield->rate_after_q48 < mul_div(yield->rate_q48, both_q32, 2 * yield->window_q32) ||
-	       20 * window_q32 >= 19 * yield->window_q32;
+	if (yield->rate_after_q48 >= half_q48)
+		return 0;
+	below_q32 = mul_div(half_q48 - yield->rate_after_q48, ONE_Q32, yield->rate_q48);
+	return mul_div(below_q32, below_q32, ONE_Q32) > mul_div(odds_q32, ONE_Q32, packets_q32);
+}
+
+/* Who gave up less than a twentieth had no queue. */
+static inline int is_in_vain(const struct concord *self, const struct concord_params *params, const struct yielding *yield)
+{
+	return has_fallen(self, params, yield) || 20 * self->phase.window_q32 >= 19 * yield->window_q32;
 }
 
 /* The queue was ours, or none: on from a window between the two, or back to the old one. */
@@ -73,7 +86,7 @@ static inline void end_yield(struct concord *self, const struct concord_params *
 {
 	struct yielding *yield = &self->phase.yield;
 
-	if (is_on(params->doubt_q24) && is_in_vain(yield, self->phase.window_q32)) {
+	if (is_on(params->doubt_q24) && is_in_vain(self, params, yield)) {
 		self->phase.window_q32 = yield->window_q32 / 100 * 97;
 		self->goal_q32 = yield->window_q32;
 		self->tests.doubt_until_us = now_us + self->tests.doubt_us;
