@@ -13,6 +13,9 @@ from airtcp.cli.errors import FAILED, INTERRUPTED, InputError, check_outputs, wr
 from airtcp.failure import Failure, failure_notes
 from airtcp.fidelity import findings
 from airtcp.fidelity.anchor import ANCHOR_MBPS, section
+from airtcp.fidelity.circuit_journal import CircuitJournal, OnLinux
+from airtcp.fidelity.circuit_page import CircuitRuns, circuit_section
+from airtcp.fidelity.circuits import KEPT_ROWS, PAPERS_ROWS, Row
 from airtcp.fidelity.grid import Cell, cells
 from airtcp.fidelity.journal import Journal, Measured
 from airtcp.fidelity.judge import Compared
@@ -24,6 +27,7 @@ from airtcp.linux import LinuxError
 
 FIGURES = "figures"
 JOURNAL = "kernel.jsonl"
+CIRCUITS = "circuits.jsonl"
 MOST = 12
 MOST_QUICK = 3
 ANCHORED = 2
@@ -68,6 +72,14 @@ class _Part:
     comparer: Comparer
 
 
+@dataclass(frozen=True)
+class _Circuits:
+    """Rows on circuits, and how both sides run what they need."""
+
+    rows: Sequence[Row]
+    runs: CircuitRuns
+
+
 def run_fidelity(request: Request) -> None:
     check_outputs(request.out)
     check_outputs(request.pages / FIGURES)
@@ -85,17 +97,21 @@ def run_fidelity(request: Request) -> None:
         [] if request.quick else list(ANCHOR_MBPS),
         Comparer(simulator, journal, Repeats(most=min(request.most, ANCHORED))),
     )
+    circuits = _Circuits(
+        [] if request.quick else [*PAPERS_ROWS, *KEPT_ROWS],
+        CircuitRuns(CircuitJournal(request.out / CIRCUITS)),
+    )
     progress = _Progress()
     if not request.recorded:
-        _measure([grid, anchor], progress)
+        _measure([grid, anchor], circuits, progress)
     compared = grid.comparer.compared(grid.cells)
     anchored = [run for cell in anchor.cells for run in journal.of(cell, ANCHORED)]
     runs = [run for cell in grid.cells for run in journal.of(cell, request.most)]
     unfinished = len(grid.comparer.missing(grid.cells)) if request.recorded else 0
-    _finish(request, compared, found, [*runs, *anchored], progress, unfinished)
+    _finish(request, compared, found, [*runs, *anchored], circuits, progress, unfinished)
 
 
-def _measure(parts: Sequence[_Part], progress: _Progress) -> None:
+def _measure(parts: Sequence[_Part], circuits: _Circuits, progress: _Progress) -> None:
     with watched("on the kernel") as watcher:
 
         def done(cell: Cell, outcome: Measured | Failure) -> None:
@@ -103,14 +119,21 @@ def _measure(parts: Sequence[_Part], progress: _Progress) -> None:
             if isinstance(outcome, Failure):
                 progress.failures.append(outcome)
 
+        def circuit_done(setting: str, outcome: OnLinux | Failure) -> None:
+            watcher.done(setting)
+            if isinstance(outcome, Failure):
+                progress.failures.append(outcome)
+
         try:
             for part in parts:
                 part.comparer.measure(part.cells, watcher.expect, done)
+            circuits.runs.measure(circuits.rows, watcher.expect, circuit_done)
         except LinuxError as error:
             raise InputError(str(error)) from error
         except KeyboardInterrupt:
             progress.interrupted = True
-    progress.missing = sum(len(part.comparer.missing(part.cells)) for part in parts)
+    missing = sum(len(part.comparer.missing(part.cells)) for part in parts)
+    progress.missing = missing + len(circuits.runs.missing(circuits.rows))
 
 
 def _finish(
@@ -118,6 +141,7 @@ def _finish(
     compared: Sequence[Compared],
     found: Sequence[findings.Finding],
     runs: Sequence[Measured],
+    circuits: _Circuits,
     progress: _Progress,
     unfinished: int,
 ) -> None:
@@ -126,7 +150,7 @@ def _finish(
         for line in verdict(compared, found, progress.missing):
             console.print(line)
         if not progress.missing:
-            _write(request, compared, _page(compared, found, runs, unfinished))
+            _write(request, compared, _page(compared, found, runs, circuits, unfinished))
     elif request.recorded:
         raise InputError(
             f"{request.out / JOURNAL} has no run of these cells: without --recorded they are made"
@@ -146,12 +170,14 @@ def _page(
     compared: Sequence[Compared],
     found: Sequence[findings.Finding],
     runs: Sequence[Measured],
+    circuits: _Circuits,
     unfinished: int,
 ) -> str:
     kernel, date = (
         ", ".join(sorted(set(told))) for told in zip(*((r.kernel, r.date) for r in runs), strict=True)
     )
-    return page(compared, found, section(runs), kernel, date, unfinished)
+    sections = [*circuit_section(circuits.runs, circuits.rows), *section(runs)]
+    return page(compared, found, sections, kernel, date, unfinished)
 
 
 def _write(request: Request, compared: Sequence[Compared], text: str) -> None:

@@ -18,6 +18,9 @@ from airtcp.failure import Failure
 from airtcp.fidelity import findings
 from airtcp.fidelity import measure as measuring
 from airtcp.fidelity.anchor import ANCHOR_MBPS, section
+from airtcp.fidelity.circuit_journal import CircuitJournal, OnLinux, Told, told
+from airtcp.fidelity.circuit_page import SEEDS, CircuitRuns, circuit_section
+from airtcp.fidelity.circuits import KEPT_ROWS, PAPERS_ROWS, Setting
 from airtcp.fidelity.findings import Finding
 from airtcp.fidelity.grid import SCHEMES, Cell, Point, cells, scenario
 from airtcp.fidelity.journal import Journal, Measured, Outcome, outcome
@@ -283,6 +286,43 @@ def test_the_anchor_is_a_section_of_its_own() -> None:
     near, far = (measured(cell, 1, factor * value * 1e6) for factor in (1.05, 1.2))
     assert "1 of 1 are within 10 %.\n" in list(section([near]))
     assert "0 of 1 are within 10 %.\n" in list(section([far]))
+
+
+# Circuits.
+
+
+LINE = """
+[[link]]
+name = "link"
+rate = "1Mbit/s"
+delay = "5ms"
+[[flow]]
+name = "one"
+scheme = "reno+decoupling"
+"""
+
+
+def test_settings_of_circuits_are_scenarios_with_names_of_their_own() -> None:
+    settings = {setting for row in (*PAPERS_ROWS, *KEPT_ROWS) for setting in row.settings}
+    assert len({setting.name for setting in settings}) == len(settings)
+    assert {setting.scenario().duration_s for setting in settings} == {35.0}
+
+
+def test_a_row_of_circuits_has_both_sides(tmp_path: Path) -> None:
+    setting = Setting("a circuit", LINE)
+    simulated = told(json.loads(setting.scenario().run("reno", 1).to_json()))
+    assert 3 < simulated.overhead_percent[0] < 4
+    assert 8e5 < simulated.goodput_bps["one"] < 1e6
+    row = replace(PAPERS_ROWS[0], settings=(setting,))
+    runs = CircuitRuns(CircuitJournal(tmp_path / "circuits.jsonl"))
+    assert [seed for _, seed in runs.missing([row])] == list(range(1, SEEDS + 1))
+    assert list(circuit_section(runs, [row])) == []
+    linux = Told({"one": 8e6}, {"one": 8.4e6}, 0, 10, 1, 1)
+    for seed in range(1, SEEDS + 1):
+        runs.journal.add(OnLinux(setting.name, seed, linux, 0.1, "6.18.5", "2026-11-23"))
+    again = CircuitRuns(CircuitJournal(tmp_path / "circuits.jsonl"))
+    again.simulate([row])
+    assert again.values(row) == (pytest.approx(simulated.goodput_bps["one"] / 8e3, rel=0.1), 1000.0)
 
 
 # The command.

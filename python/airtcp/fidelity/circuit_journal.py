@@ -1,0 +1,89 @@
+"""What runs with circuits gave, and those on Linux, kept as they come in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from airtcp.records import Flow, Run
+
+
+@dataclass(frozen=True)
+class Told:
+    """What of a run's record is looked at. Of flows by name, those of one name together."""
+
+    goodput_bps: dict[str, float]
+    throughput_bps: dict[str, float]
+    dropped: int
+    """Data packets that queues dropped."""
+    forwarded_bytes: int
+    """Of all circuits, as what follows."""
+    header_bytes: int
+    header_ack_bytes: int
+
+    @property
+    def overhead_percent(self) -> tuple[float, float]:
+        """Header packets and their ACKs, of the data's bytes."""
+        forward, back = self.header_bytes, self.header_ack_bytes
+        return 100 * forward / self.forwarded_bytes, 100 * back / self.forwarded_bytes
+
+
+def told(run: Run) -> Told:
+    flows, circuits = run["flows"], run["circuits"]
+
+    def by_name(rate: Callable[[Flow], float]) -> dict[str, float]:
+        sums: dict[str, float] = {}
+        for flow in flows:
+            sums[flow["name"]] = sums.get(flow["name"], 0.0) + rate(flow)
+        return {name: round(total) for name, total in sums.items()}
+
+    return Told(
+        by_name(lambda flow: flow["goodput_bps"]),
+        by_name(lambda flow: flow["throughput_bps"]),
+        sum(flow["losses_congestion"] for flow in flows),
+        sum(circuit["forwarded_bytes"] for circuit in circuits),
+        sum(circuit["header_bytes_sent"] for circuit in circuits),
+        sum(circuit["control_ack_bytes_sent"] for circuit in circuits),
+    )
+
+
+@dataclass(frozen=True)
+class OnLinux:
+    """One run on Linux."""
+
+    setting: str
+    seed: int
+    told: Told
+    late_ms: float
+    """How long after their time packets left the emulator, in the mean."""
+    kernel: str
+    date: str
+
+
+class CircuitJournal:
+    """A line a run: what is there is not run again."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._runs: dict[tuple[str, int], OnLinux] = {}
+        if path.exists():
+            for line in path.read_text(encoding="utf-8").splitlines():
+                fields = json.loads(line)
+                self._keep(OnLinux(**{**fields, "told": Told(**fields["told"])}))
+
+    def has(self, setting: str, seed: int) -> bool:
+        return (setting, seed) in self._runs
+
+    def of(self, setting: str, seed: int) -> OnLinux:
+        return self._runs[setting, seed]
+
+    def add(self, run: OnLinux) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(asdict(run)) + "\n")
+        self._keep(run)
+
+    def _keep(self, run: OnLinux) -> None:
+        self._runs[run.setting, run.seed] = run
