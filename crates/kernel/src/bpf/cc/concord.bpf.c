@@ -1,5 +1,5 @@
-/* The hooks of struct tcp_congestion_ops for Concord: cwnd and the pace are its own, also in recovery (cong_control, as it is
- * since Linux 6.10).
+/* The hooks of struct tcp_congestion_ops for Concord: cwnd and the pace are its own, in recovery, too (cong_control, as it
+ * is since Linux 6.10).
  *
  * In what the kernel tells differently from the simulator's sender:
  *
@@ -8,7 +8,8 @@
  * - ECN-Echo is answered once a window. As the kernel takes each recovery for a reduction, and tells the receiver so (CWR),
  *   which would silence ECN-Echo, that is withdrawn where there was none.
  * - After a timeout that ssthresh is not asked for, the window alone is reduced.
- * - Idleness is told by CA_EVENT_TX_START, as the kernel reduces no window for it where there is cong_control.
+ * - Idleness is told by CA_EVENT_TX_START, as the kernel reduces no window for it where there is cong_control;
+ *   net.ipv4.tcp_slow_start_after_idle is not heeded.
  *
  * A connection's state is larger than what a socket has room for. It is kept beside it, and goes with it. Where there is no
  * memory for it, the window stays as it is until there is. */
