@@ -2,7 +2,7 @@
 //! behind it.
 
 use crate::daemon::{at_base_of, tell};
-use crate::rig::{PHONE, Rig, SERVER, eventually, ip, records};
+use crate::rig::{PHONE, Rig, SERVER, WIRELESS, eventually, ip, records};
 use airtcp_live::namespace::Namespace;
 use nix::cmsg_space;
 use nix::sys::signal::{Signal, kill};
@@ -161,6 +161,46 @@ fn every_byte_arrives_over_a_link_that_loses() {
             assert!(sender.count("data_bytes_total") > 500_000, "{:?}", sender.status());
         });
     }
+}
+
+/// Of a capture on the lossy link: what tshark reads in these fields, a line a packet.
+fn tshark(file: &str, fields: &[&str]) -> String {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packaging/wireshark/airtcp-circuit.lua");
+    let mut command = Command::new("tshark");
+    command.args(["-r", file, "-X", &format!("lua_script:{script}"), "-T", "fields"]);
+    fields.iter().for_each(|field| drop(command.args(["-e", field])));
+    String::from_utf8(command.output().unwrap().stdout).unwrap()
+}
+
+#[test]
+fn wireshark_reads_header_packets_and_data() {
+    if Command::new("tshark").arg("-v").output().is_err() {
+        return eprintln!("skipped: there is no tshark");
+    }
+    with_phone(&link(""), |rig, phone| {
+        let _receiver = Gateway::start(&rig.mobile, COUNT);
+        let sender = Gateway::start(&rig.base, SEND);
+        sender.awaits_open();
+        let file = "/run/circuit.pcapng";
+        let capture = || {
+            let mut command = Command::new("tshark");
+            command.args(["-q", "-i", WIRELESS, "-c", "300", "-w", file]).stderr(Stdio::null()).spawn()
+        };
+        let mut capturing = rig.base.run(capture).unwrap().unwrap();
+        while capturing.try_wait().unwrap().is_none() {
+            download(rig.connect(phone, &rig.server, SERVER), 300_000);
+        }
+        let read = tshark(file, &["aircircuit.kind", "aircircuit.seq", "aircircuit.ack", "tcp.len"]);
+        let rows: Vec<Vec<&str>> = read.lines().map(|line| line.split('\t').collect()).collect();
+        let has = |is: &dyn Fn(&[&str]) -> bool| rows.iter().filter(|row| is(row)).count() > 10;
+        assert!(has(&|row| row[0] == "3" && !row[1].is_empty()), "header packets: {read}");
+        assert!(has(&|row| row[0] == "5" && !row[2].is_empty()), "their ACKs: {read}");
+        assert!(
+            has(&|row| row[0].is_empty() && row[3].parse().is_ok_and(|len: u32| len > 1000)),
+            "data: {read}"
+        );
+        fs::remove_file(file).unwrap();
+    });
 }
 
 /// In order, with content, DSCP and ECN as they were.
