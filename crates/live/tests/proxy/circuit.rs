@@ -168,7 +168,7 @@ fn tshark(file: &str, fields: &[&str]) -> String {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packaging/wireshark/airtcp-circuit.lua");
     let mut command = Command::new("tshark");
     command.args(["-r", file, "-X", &format!("lua_script:{script}"), "-T", "fields"]);
-    fields.iter().for_each(|field| drop(command.args(["-e", field])));
+    command.args(fields.iter().flat_map(|field| ["-e", field]));
     String::from_utf8(command.output().unwrap().stdout).unwrap()
 }
 
