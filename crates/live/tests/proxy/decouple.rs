@@ -208,7 +208,8 @@ fn a_receiver_that_is_gone() {
         let (mut near, _far) = pair(&rig.base, &listener);
         near.write_all(b"x").unwrap();
         receiver.kill();
-        near.write_all(b"x").unwrap();
+        // More than what credit is left for.
+        near.write_all(&[0; 100_000]).unwrap();
         assert_eq!(near.read(&mut [0]).unwrap_err().kind(), ErrorKind::ConnectionReset);
         eventually(|| daemon.count("lost_wireless_total") == 1, "it is counted");
     });
