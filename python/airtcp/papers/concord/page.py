@@ -55,6 +55,8 @@ FAILS = """\
   kind, up to twice as much, for every yield costs the one who yields.
 - On a clean path with little buffer: CUBIC does the same and has been used for decades.
 - Where delay wanders by tens of ms without a queue and every percent counts: BBR is ahead there.
+- Over paths of microseconds, as loopback or a rack's: the window that so short a round trip asks for is a
+  few packets. On Linux 6.18 it carried 1.8 to 2.0 Gbit/s over loopback, CUBIC 12.9, BBR 7.5.
 
 ## Known and near, new and not
 
