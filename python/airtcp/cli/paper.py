@@ -23,6 +23,11 @@ Examples:
 
 SeedsOption = Annotated[int | None, typer.Option(min=1, help="Runs a scheme.  [default: enough]")]
 QuickOption = Annotated[bool, typer.Option("--quick", help="A run of seconds: its numbers mean nothing.")]
+OutOption = Annotated[Path, typer.Option(metavar="DIR", help="Where the results and the figure go.")]
+DocsOption = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Write the page and its figure there."),
+]
 
 
 class _Group(TyperGroup):
@@ -91,12 +96,8 @@ def cross_command(
     seeds: SeedsOption = None,
     quick: QuickOption = False,
     json: JsonOption = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the results and the figure go.")] = Path(
-        "airtcp-out/cross"
-    ),
-    docs: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write cross.md and its figure there.")
-    ] = None,
+    out: OutOption = Path("airtcp-out/cross"),
+    docs: DocsOption = None,
     jobs: JobsOption = None,
 ) -> None:
     """Run every scheme on every paper's link and on links of today.
@@ -127,12 +128,8 @@ def concord_command(
     seeds: SeedsOption = None,
     quick: QuickOption = False,
     json: JsonOption = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the results and the figure go.")] = Path(
-        "airtcp-out/concord"
-    ),
-    docs: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write concord.md and its figure there.")
-    ] = None,
+    out: OutOption = Path("airtcp-out/concord"),
+    docs: DocsOption = None,
     jobs: JobsOption = None,
 ) -> None:
     """Run Concord's gates on seeds that it was not tuned on, and Concord without each of its parts."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from os import cpu_count
 from statistics import fmean
 
@@ -24,6 +23,7 @@ from airtcp.fidelity.circuits import (
     Row,
     Setting,
 )
+from airtcp.fidelity.measure import circumstances
 from airtcp.linux import Job, KernelRun, run_all
 from airtcp.papers.decoupling.shares import KEPT as KEPT_AIM
 from airtcp.papers.frame.docs import table
@@ -112,14 +112,7 @@ def _wanted(rows: Sequence[Row]) -> Iterator[tuple[Setting, int]]:
 
 
 def _on_linux(setting: str, seed: int, run: KernelRun) -> OnLinux:
-    return OnLinux(
-        setting,
-        seed,
-        told(run.run),
-        round(run.host["lateness"]["mean_us"] / 1000, 4),
-        run.host["kernel"].partition("-")[0],
-        datetime.now(UTC).date().isoformat(),
-    )
+    return OnLinux(setting, seed, told(run.run), *circumstances(run))
 
 
 def circuit_section(runs: CircuitRuns, rows: Sequence[Row]) -> Iterator[str]:

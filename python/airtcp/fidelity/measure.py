@@ -181,10 +181,12 @@ class Comparer:
 
 
 def _measured(cell: Cell, seed: int, told: KernelRun) -> Measured:
-    return Measured(
-        cell,
-        seed,
-        outcome(told.run),
+    return Measured(cell, seed, outcome(told.run), *circumstances(told))
+
+
+def circumstances(told: KernelRun) -> tuple[float, str, str]:
+    """The emulator's mean lateness in ms, the kernel's version, and today's date."""
+    return (
         round(told.host["lateness"]["mean_us"] / 1000, 4),
         told.host["kernel"].partition("-")[0],
         datetime.now(UTC).date().isoformat(),

@@ -3,7 +3,7 @@
 use crate::circuit::{key, options::CircuitOptions};
 use crate::input::BadInput;
 use crate::{clean, log, status};
-use airtcp_live::daemon::{self, MetricsAddress};
+use airtcp_live::daemon;
 use airtcp_live::decouple::{Decoupling, NAME, Program};
 use airtcp_live::emulate::Prefix;
 use airtcp_live::namespace::leftovers;
@@ -113,13 +113,8 @@ struct Run {
     #[arg(long, value_name = "TIME", value_parser = human::parse::<Dur>, default_value = "30s")]
     drain: Dur,
 
-    /// Tell Prometheus: 127.0.0.1:PORT, [::1]:PORT, or the path of a UNIX socket
-    #[arg(long, value_name = "ADDRESS")]
-    metrics: Option<MetricsAddress>,
-
-    /// How to write what happens to stderr
-    #[arg(long, value_enum, default_value_t = log::Format::Text)]
-    log: log::Format,
+    #[command(flatten)]
+    reports: log::Reports,
 
     /// A command and its arguments, whose connections alone are carried
     #[arg(last = true, value_name = "COMMAND")]
@@ -139,9 +134,9 @@ impl Run {
         let service = self.service()?;
         leftovers::clean_up();
         if self.command.is_empty() {
-            log::begin(self.log, false);
+            log::begin(self.reports.log, false);
         } else {
-            log::begin_warnings(self.log);
+            log::begin_warnings(self.reports.log);
         }
         let prefixes: Vec<_> = service.prefixes.iter().map(ToString::to_string).collect();
         let whose = self.command.first().map_or_else(String::new, |command| format!(" of {command}"));
@@ -156,7 +151,7 @@ impl Run {
             "memory_bytes": self.memory.0,
         });
         tracing::info!(control = %self.circuit.control.label, "{what}");
-        daemon::run(&service, self.metrics.as_ref(), about)
+        daemon::run(&service, self.reports.metrics.as_ref(), about)
     }
 
     fn service(&self) -> anyhow::Result<Decoupling> {

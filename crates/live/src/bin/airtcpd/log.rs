@@ -1,8 +1,21 @@
 //! What a daemon says while it runs.
 
+use airtcp_live::daemon::MetricsAddress;
 use clap::ValueEnum;
 use std::io::{self, IsTerminal};
 use tracing::Level;
+
+/// Where a daemon reports.
+#[derive(clap::Args)]
+pub struct Reports {
+    /// Tell Prometheus: 127.0.0.1:PORT, [::1]:PORT, or the path of a UNIX socket
+    #[arg(long, value_name = "ADDRESS")]
+    pub metrics: Option<MetricsAddress>,
+
+    /// How to write what happens to stderr
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub log: Format,
+}
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {

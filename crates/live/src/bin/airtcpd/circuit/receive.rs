@@ -3,7 +3,7 @@
 use super::key;
 use crate::log;
 use airtcp_live::circuit::ReceivingService;
-use airtcp_live::daemon::{self, MetricsAddress};
+use airtcp_live::daemon;
 use airtcp_live::emulate::Prefix;
 use airtcp_live::namespace::leftovers;
 use airtcp_proto::tcp::profile;
@@ -39,19 +39,14 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     key_file: PathBuf,
 
-    /// Tell Prometheus: 127.0.0.1:PORT, [::1]:PORT, or the path of a UNIX socket
-    #[arg(long, value_name = "ADDRESS")]
-    metrics: Option<MetricsAddress>,
-
-    /// How to write what happens to stderr
-    #[arg(long, value_enum, default_value_t = log::Format::Text)]
-    log: log::Format,
+    #[command(flatten)]
+    reports: log::Reports,
 }
 
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let key = key::read(&options.key_file)?;
     leftovers::clean_up();
-    log::begin(options.log, false);
+    log::begin(options.reports.log, false);
     let circuit = format!("receives at {}", options.listen);
     tracing::info!("{circuit}");
     let about = json!({ "pid": process::id(), "circuit": circuit });
@@ -62,5 +57,5 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         key,
         counters: Default::default(),
     };
-    daemon::run(&service, options.metrics.as_ref(), about)
+    daemon::run(&service, options.reports.metrics.as_ref(), about)
 }

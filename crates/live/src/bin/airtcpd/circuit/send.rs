@@ -4,7 +4,7 @@ use super::key;
 use super::options::CircuitOptions;
 use crate::log;
 use airtcp_live::circuit::SendingService;
-use airtcp_live::daemon::{self, MetricsAddress};
+use airtcp_live::daemon;
 use airtcp_live::emulate::Prefix;
 use airtcp_live::namespace::leftovers;
 use serde_json::json;
@@ -55,19 +55,14 @@ pub struct Options {
     #[arg(long, value_name = "NAME")]
     tun: Option<String>,
 
-    /// Tell Prometheus: 127.0.0.1:PORT, [::1]:PORT, or the path of a UNIX socket
-    #[arg(long, value_name = "ADDRESS")]
-    metrics: Option<MetricsAddress>,
-
-    /// How to write what happens to stderr
-    #[arg(long, value_enum, default_value_t = log::Format::Text)]
-    log: log::Format,
+    #[command(flatten)]
+    reports: log::Reports,
 }
 
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let service = options.service()?;
     leftovers::clean_up();
-    log::begin(options.log, false);
+    log::begin(options.reports.log, false);
     let prefixes: Vec<_> = service.prefixes.iter().map(ToString::to_string).collect();
     let circuit = format!("sends what is for {} to {}", prefixes.join(", "), service.to);
     let about = json!({
@@ -79,7 +74,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         "vmss_bytes": options.circuit.vmss.0,
     });
     tracing::info!(device = service.device, control = %options.circuit.control.label, "{circuit}");
-    daemon::run(&service, options.metrics.as_ref(), about)
+    daemon::run(&service, options.reports.metrics.as_ref(), about)
 }
 
 impl Options {

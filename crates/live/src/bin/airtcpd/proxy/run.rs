@@ -2,7 +2,7 @@
 
 use crate::input::BadInput;
 use crate::log;
-use airtcp_live::daemon::{self, MetricsAddress};
+use airtcp_live::daemon;
 use airtcp_live::namespace::leftovers;
 use airtcp_live::proxy::{Config, Entrance, Limits, Service, Side, Tuning, allow_files};
 use airtcp_proto::scheme::Scheme;
@@ -112,13 +112,8 @@ pub struct Options {
     #[arg(long, value_name = "TIME", value_parser = human::parse::<Dur>, default_value = "30s")]
     drain: Dur,
 
-    /// Tell Prometheus: 127.0.0.1:PORT, [::1]:PORT, or the path of a UNIX socket
-    #[arg(long, value_name = "ADDRESS")]
-    metrics: Option<MetricsAddress>,
-
-    /// How to write what happens to stderr
-    #[arg(long, value_enum, default_value_t = log::Format::Text)]
-    log: log::Format,
+    #[command(flatten)]
+    reports: log::Reports,
 
     /// Write a line for each connection, too
     #[arg(long)]
@@ -133,7 +128,7 @@ enum Clients {
 
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     leftovers::clean_up();
-    log::begin(options.log, options.verbose);
+    log::begin(options.reports.log, options.verbose);
     let config = options.config()?;
     let wireless = match options.wireless_stack {
         WirelessStack::Kernel => config.wireless.to_string(),
@@ -149,7 +144,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         "connecting": config.limits.connecting,
     });
     tracing::info!(wireless, wired = %config.wired, "{}", config.entrance);
-    daemon::run(&Service::new(config), options.metrics.as_ref(), about)
+    daemon::run(&Service::new(config), options.reports.metrics.as_ref(), about)
 }
 
 impl Options {
