@@ -8,6 +8,7 @@ pub mod ethernet;
 pub mod human;
 pub mod ip;
 pub mod packet;
+pub mod quantity;
 pub mod segment;
 pub mod seq;
 pub mod tcp;
@@ -15,6 +16,7 @@ pub mod udp;
 pub mod units;
 
 pub use human::Bytes;
+pub use quantity::{Positive, Probability};
 pub use segment::{Ecn, Flags, SackBlocks, Segment, SynOptions, Timestamps};
 pub use seq::Seq;
 pub use units::{Dur, Rate, Time};

@@ -1,8 +1,7 @@
 //! The scenario as written. Field names are the keys of the TOML file; doc comments become the JSON Schema's.
 
-use super::quantity::{Positive, Probability};
 use airtcp_proto::path::ChannelConfig;
-use airtcp_wire::{Bytes, Dur, Rate};
+use airtcp_wire::{Bytes, Dur, Positive, Probability, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;

@@ -9,7 +9,6 @@ pub mod file;
 mod load;
 pub mod model;
 mod overrides;
-pub mod quantity;
 mod reader;
 mod recipe;
 mod resolve;

@@ -8,9 +8,8 @@ use crate::scenario::model::{
     Arq, Capacity, DelayRange, Distribution, Episodes, Fec, GilbertElliott, Jitter, Link, Loss, Outages,
     Queue, Side, Spikes,
 };
-use crate::scenario::quantity::Probability;
 use airtcp_proto::path::ChannelConfig;
-use airtcp_wire::{Dur, Rate};
+use airtcp_wire::{Dur, Probability, Rate};
 
 /// What a direction is made of before its queue, whose default room depends on the whole path.
 struct Medium {

@@ -16,13 +16,27 @@ pub struct Positive(f64);
 impl Probability {
     pub const ONE: Probability = Probability(1.0);
 
-    pub fn get(self) -> f64 {
+    /// # Panics
+    /// Not from 0 to 1.
+    pub const fn new(value: f64) -> Probability {
+        assert!(0.0 <= value && value <= 1.0, "not a probability");
+        Probability(value)
+    }
+
+    pub const fn get(self) -> f64 {
         self.0
     }
 }
 
 impl Positive {
-    pub fn get(self) -> f64 {
+    /// # Panics
+    /// Not above zero.
+    pub const fn new(value: f64) -> Positive {
+        assert!(value > 0.0 && value < f64::INFINITY, "not above zero");
+        Positive(value)
+    }
+
+    pub const fn get(self) -> f64 {
         self.0
     }
 }
