@@ -2,6 +2,7 @@
 
 pub mod base_station;
 pub mod cc;
+pub mod choice;
 pub mod circuit;
 pub mod machine;
 pub mod middlebox;

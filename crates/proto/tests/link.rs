@@ -5,11 +5,10 @@ use airtcp_proto::path::{
     NumberedLoss, Output, PacketLoss, RateLog, Starts, Trace, TraceDriven, Transmitter, Variation,
 };
 use airtcp_proto::queue::{
-    Codel, CodelConfig, DropCause, DropTail, FqCodel, FqCodelConfig, Item, Limit, Queue, Red, RedConfig,
-    RedEcn,
+    Build, Discipline, DropCause, Item, Limit, Queue, codel, drop_tail, fq_codel, red,
 };
 use airtcp_proto::{Stream, Streams};
-use airtcp_wire::{Dur, Rate, Time};
+use airtcp_wire::{Dur, Positive, Probability, Rate, Time};
 use proptest::prelude::*;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,30 +50,22 @@ fn stream(name: &str) -> Stream {
 }
 
 fn queue(kind: QueueKind, limit: Limit) -> Box<dyn Queue> {
-    let codel = CodelConfig { target: Dur::from_millis(2), interval: Dur::from_millis(20), ecn: false };
-    match kind {
-        QueueKind::DropTail | QueueKind::AskedDropTail => Box::new(DropTail::new(limit)),
-        QueueKind::Codel => Box::new(Codel::new(codel, limit)),
+    let (target, interval) = (Dur::from_millis(2), Dur::from_millis(20));
+    let discipline = match kind {
+        QueueKind::DropTail | QueueKind::AskedDropTail => Discipline::DropTail(drop_tail::Config {}),
+        QueueKind::Codel => Discipline::Codel(codel::Config { ecn: false, target, interval }),
         QueueKind::FqCodel => {
-            Box::new(FqCodel::new(FqCodelConfig { codel, limit, flows: 8, quantum_bytes: 1514 }, 1))
+            Discipline::FqCodel(fq_codel::Config { target, interval, flows: 8, ..Default::default() })
         }
-        QueueKind::Red => {
-            let config = RedConfig {
-                limit,
-                min_threshold: 2.0,
-                max_threshold: 6.0,
-                max_probability: 0.1,
-                weight: 0.1,
-                gentle: true,
-                wait: true,
-                count_bytes: false,
-                mean_packet_bytes: 1000,
-                mean_packet_time: RATE.time_for(1000),
-                ecn: RedEcn::MarkBelowMax,
-            };
-            Box::new(Red::new(config, stream("queue")))
-        }
-    }
+        QueueKind::Red => Discipline::Red(red::Config {
+            ecn: true,
+            min_threshold: Positive::new(2.0),
+            max_threshold: Positive::new(6.0),
+            weight: Probability::new(0.1),
+            ..Default::default()
+        }),
+    };
+    discipline.build(Build { limit, rate: RATE, stream: stream("queue") })
 }
 
 fn trace() -> Trace {

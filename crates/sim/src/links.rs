@@ -2,9 +2,9 @@
 
 use crate::scenario::model;
 use airtcp_proto::path::{self, DelayModel, LossModel, Transmitter};
-use airtcp_proto::queue::{self, Queue};
+use airtcp_proto::queue::{self, Discipline};
 use airtcp_proto::{Stream, Streams};
-use airtcp_wire::{Bytes, Dur, Rate, Time};
+use airtcp_wire::{Dur, Time};
 
 /// Both directions of a link, forward first. Each part of each direction draws from a stream of its own, whose name
 /// begins with `link.NAME.`; outages are the same in both directions.
@@ -59,9 +59,14 @@ impl Parts<'_> {
 
     fn side(&self, side: &model::Side) -> path::Link {
         let transmitter = self.transmitter(&side.capacity);
-        let mut link = match self.queue(&side.queue, side.capacity.mean_rate()) {
-            Some(queue) => path::Link::new(queue, transmitter, side.delay),
-            None => path::Link::drop_tail(limit(side.queue.limit), transmitter, side.delay),
+        let limit = side.queue.room.into();
+        let mut link = match &side.queue.discipline {
+            Discipline::DropTail(_) => path::Link::drop_tail(limit, transmitter, side.delay),
+            asked => {
+                let (rate, stream) = (side.capacity.mean_rate(), self.stream("queue"));
+                let queue = asked.build(queue::Build { limit, rate, stream });
+                path::Link::new(queue, transmitter, side.delay)
+            }
         };
         if let Some(fec) = side.fec {
             link = link.with_code(fec.code(), cover(fec.only));
@@ -149,59 +154,6 @@ impl Parts<'_> {
         models
     }
 
-    /// `None` for DropTail.
-    fn queue(&self, queue: &model::Queue, rate: Rate) -> Option<Box<dyn Queue>> {
-        let limit = limit(queue.limit);
-        Some(match queue.discipline {
-            model::Discipline::DropTail => return None,
-            model::Discipline::HeaderFirst { max_headers } => {
-                Box::new(queue::HeaderFirst::new(limit, max_headers))
-            }
-            model::Discipline::Codel(codel) => {
-                Box::new(queue::Codel::new(codel_config(codel, queue.ecn), limit))
-            }
-            model::Discipline::FqCodel { codel, flows, quantum } => {
-                let codel = codel_config(codel, queue.ecn);
-                let config = queue::FqCodelConfig { codel, limit, flows, quantum_bytes: clamped(quantum) };
-                Box::new(queue::FqCodel::new(config, self.stream("queue").u64()))
-            }
-            model::Discipline::CongestionWarning { threshold, weight, mean_packet } => {
-                let config = queue::CongestionWarningConfig {
-                    limit,
-                    threshold,
-                    weight,
-                    mean_packet_time: rate.time_for(mean_packet.0),
-                };
-                Box::new(queue::CongestionWarning::new(config))
-            }
-            model::Discipline::Red {
-                min_threshold,
-                max_threshold,
-                max_probability,
-                weight,
-                gentle,
-                wait,
-                count_bytes,
-                mean_packet,
-            } => {
-                let config = queue::RedConfig {
-                    limit,
-                    min_threshold,
-                    max_threshold,
-                    max_probability,
-                    weight,
-                    gentle,
-                    wait,
-                    count_bytes,
-                    mean_packet_bytes: clamped(mean_packet),
-                    mean_packet_time: rate.time_for(mean_packet.0),
-                    ecn: if queue.ecn { queue::RedEcn::MarkBelowMax } else { queue::RedEcn::Off },
-                };
-                Box::new(queue::Red::new(config, self.stream("queue")))
-            }
-        })
-    }
-
     fn episodes(&self, when: &model::Episodes, name: &str) -> path::Episodes {
         let starts = path::Starts { at: times(&when.at), every: when.every, period: when.period };
         path::Episodes::new(when.length, starts, self.stream(name))
@@ -249,21 +201,6 @@ fn variation(distribution: &model::Distribution) -> path::Variation {
     }
 }
 
-fn limit(limit: model::Limit) -> queue::Limit {
-    queue::Limit {
-        packets: limit.packets.unwrap_or(u32::MAX),
-        bytes: limit.bytes.map_or(u64::MAX, |bytes| bytes.0),
-    }
-}
-
-fn codel_config(codel: model::Codel, ecn: bool) -> queue::CodelConfig {
-    queue::CodelConfig { target: codel.target, interval: codel.interval, ecn }
-}
-
-fn clamped(bytes: Bytes) -> u32 {
-    bytes.0.min(u64::from(u32::MAX)) as u32
-}
-
 fn times(offsets: &[Dur]) -> Vec<Time> {
     offsets.iter().map(|&offset| Time::ZERO + offset).collect()
 }
@@ -273,7 +210,7 @@ mod tests {
     use super::*;
     use airtcp_proto::path::{Fate, Trace};
     use airtcp_proto::queue::{DropCause, Item};
-    use airtcp_wire::Ecn;
+    use airtcp_wire::{Ecn, Probability, Rate};
     use model::{Capacity, Distribution, GilbertElliott, Jitter, Loss};
 
     fn side(capacity: Capacity) -> model::Side {
@@ -310,8 +247,8 @@ mod tests {
 
     #[test]
     fn a_congestion_warning_queue_marks_and_does_not_drop() {
-        let discipline =
-            model::Discipline::CongestionWarning { threshold: 5.0, weight: 1.0, mean_packet: Bytes(1500) };
+        let keys = queue::congestion_warning::Config { weight: Probability::ONE, ..Default::default() };
+        let discipline = Discipline::CongestionWarning(keys);
         let plain = side(Capacity::Fixed(Rate(12_000_000)));
         let queue = model::Queue { discipline, ..plain.queue.clone() };
         let mut link = built(model::Side { queue, ..plain });

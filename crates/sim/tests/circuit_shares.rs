@@ -2,10 +2,11 @@
 
 mod common;
 
+use airtcp_proto::queue::{header_first, red};
 use airtcp_sim::record::FlowRecord;
 use airtcp_sim::scenario::model::{Discipline, Distribution, Flow, Jitter, Link};
 use airtcp_sim::{RunOptions, RunRecord, Scenario, run};
-use airtcp_wire::{Bytes, Dur};
+use airtcp_wire::{Bytes, Dur, Positive};
 use common::{MBIT, go, link, ms, scheme, unlimited};
 
 const SACK: &str = "sack:profile=rfc";
@@ -49,7 +50,7 @@ fn header_first_dropping_loses_no_data_and_shares_by_vmss() {
         format!("{SACK}+decoupling:error_control=paper:tunnel_queue=50:tunnel_delay=0s:loss_reports=false");
     let (one, two) = (format!("{papers}:vmss=1500B"), format!("{papers}:vmss=3000B"));
     let link = with_varying_acks(link("link", 10 * MBIT, ms(20), 400), ms(20));
-    let link = with_queue(link, Discipline::HeaderFirst { max_headers: 60 });
+    let link = with_queue(link, Discipline::HeaderFirst(header_first::Config { max_headers: 60 }));
     let record = go(&over(link, vec![flows("one", 2, &one), flows("two", 2, &two)], 300), SACK, 1);
     assert!(record.flows.iter().all(|flow| flow.losses_congestion == 0));
     let link = &record.links[0];
@@ -62,16 +63,12 @@ fn header_first_dropping_loses_no_data_and_shares_by_vmss() {
 /// D6, §4.5.2: however greedy its competitors, the stream gets its GMB, and beyond it what one of them gets.
 #[test]
 fn the_guaranteed_minimum_holds_against_greedy_flows() {
-    let red = Discipline::Red {
-        min_threshold: 10.0,
-        max_threshold: 30.0,
-        max_probability: 0.1,
-        weight: 0.002,
-        gentle: true,
-        wait: true,
-        count_bytes: false,
+    let red = Discipline::Red(red::Config {
+        min_threshold: Positive::new(10.0),
+        max_threshold: Positive::new(30.0),
         mean_packet: Bytes(1500),
-    };
+        ..Default::default()
+    });
     let link = with_queue(link("link", 10 * MBIT, ms(40), 100), red);
     let stream = flows("stream", 1, &format!("{SACK}+decoupling:gmb=3Mbit/s"));
     let scenario = over(link, vec![stream, flows("greedy", 6, SACK)], 120);

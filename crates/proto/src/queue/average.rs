@@ -1,6 +1,13 @@
 //! The moving average of a queue's length that routers judge by (Floyd and Jacobson 1993, §4).
 
-use airtcp_wire::{Dur, Time};
+use crate::choice::Faults;
+use airtcp_wire::{Bytes, Dur, Probability, Time};
+
+/// Of a discipline's keys, those that the average needs.
+pub(super) fn check(weight: Probability, mean_packet: Bytes, faults: &mut Faults) {
+    faults.refuse_if(weight.get() == 0.0, "weight", "must be above zero");
+    faults.refuse_if(mean_packet == Bytes(0), "mean_packet", "must be above zero");
+}
 
 #[derive(Clone, Debug)]
 pub(super) struct Average {

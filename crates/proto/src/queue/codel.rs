@@ -1,18 +1,47 @@
 //! Controlled delay (RFC 8289): drops at the head, at a rate that grows until packets wait less than the target.
 
-use super::{DropCause, Drops, Item, Limit, Queue};
+use super::{Build, DropCause, Drops, Item, Keys, Limit, Queue};
+use crate::choice::Faults;
 use airtcp_wire::{Dur, Ecn, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// CoDel's parameters.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct CodelConfig {
-    /// Acceptable standing delay (RFC 8289 §4.4).
-    pub target: Dur,
-    /// For how long packets must have waited longer than that (RFC 8289 §4.3).
-    pub interval: Dur,
+/// RFC 8289.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Config {
     /// Mark ECN-capable packets instead of dropping them.
     pub ecn: bool,
+    /// Acceptable standing delay (RFC 8289 §4.4).
+    pub target: Dur,
+    /// Sliding window (RFC 8289 §4.3).
+    pub interval: Dur,
+}
+
+impl Default for Config {
+    /// RFC 8289 §4.3 and §4.4.
+    fn default() -> Config {
+        Config { ecn: false, target: Dur::from_millis(5), interval: Dur::from_millis(100) }
+    }
+}
+
+impl Keys for Config {
+    fn check(&self, faults: &mut Faults) {
+        let Config { target, interval, .. } = self;
+        faults.above_zero("target", *target);
+        let message = format!("the target, {target}, must be less than the interval, {interval}");
+        faults.blame_if(target >= interval, ["interval", "target"], message);
+    }
+
+    /// As Linux's `sch_codel`.
+    fn default_packets(&self) -> Option<u32> {
+        Some(1000)
+    }
+
+    fn build(&self, build: Build) -> Box<dyn Queue> {
+        Box::new(Codel::new(*self, build.limit))
+    }
 }
 
 /// Packets in order of arrival, each with the time at which it came.
@@ -46,13 +75,13 @@ impl Stamped {
 /// What all queues under CoDel on a link have in common.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
-    config: CodelConfig,
+    config: Config,
     /// The largest packet seen: what RFC 8289 takes the link's MTU for.
     largest: u32,
 }
 
 impl Rules {
-    pub fn new(config: CodelConfig) -> Rules {
+    pub fn new(config: Config) -> Rules {
         Rules { config, largest: 0 }
     }
 
@@ -180,7 +209,7 @@ pub struct Codel {
 }
 
 impl Codel {
-    pub fn new(config: CodelConfig, limit: Limit) -> Codel {
+    fn new(config: Config, limit: Limit) -> Codel {
         let (packets, control) = (Stamped::default(), Control::default());
         Codel { rules: Rules::new(config), limit, packets, control }
     }
@@ -217,9 +246,6 @@ impl Queue for Codel {
 mod tests {
     use super::*;
 
-    const CONFIG: CodelConfig =
-        CodelConfig { target: Dur::from_millis(5), interval: Dur::from_millis(100), ecn: false };
-
     fn ms(ms: u64) -> Time {
         Time(ms * 1_000_000)
     }
@@ -243,7 +269,7 @@ mod tests {
 
     #[test]
     fn drops_begin_an_interval_after_the_target_is_exceeded_and_follow_the_control_law() {
-        let (at, sent) = serve_backlog(&mut Codel::new(CONFIG, Limit::NONE), 2000, 600);
+        let (at, sent) = serve_backlog(&mut Codel::new(Config::default(), Limit::NONE), 2000, 600);
         // Above the target from 5 ms on; then 100 ms, 100/√1, 100/√2, … (RFC 8289 §5.6), each seen at the next ms.
         let mut expected = vec![105];
         let mut next = 105.0;
@@ -260,7 +286,7 @@ mod tests {
 
     #[test]
     fn no_drop_while_packets_wait_less_than_the_target_or_only_one_stands_behind() {
-        let (mut queue, mut drops) = (Codel::new(CONFIG, Limit::NONE), Drops::new());
+        let (mut queue, mut drops) = (Codel::new(Config::default(), Limit::NONE), Drops::new());
         for now in 0..1000 {
             queue.enqueue(ms(now), packet(0), &mut drops);
             if now >= 4 {
@@ -279,7 +305,7 @@ mod tests {
 
     #[test]
     fn the_drop_rate_of_a_recent_dropping_state_is_taken_up_again() {
-        let mut queue = Codel::new(CONFIG, Limit::NONE);
+        let mut queue = Codel::new(Config::default(), Limit::NONE);
         let (first, _) = serve_backlog(&mut queue, 2000, 600);
         let drops_before = first.len() as f64;
         let mut drops = Drops::new();
@@ -299,7 +325,7 @@ mod tests {
 
     #[test]
     fn ecn_capable_packets_are_marked_and_sent() {
-        let mut queue = Codel::new(CodelConfig { ecn: true, ..CONFIG }, Limit::NONE);
+        let mut queue = Codel::new(Config { ecn: true, ..Config::default() }, Limit::NONE);
         let mut drops = Drops::new();
         (0..2000).for_each(|id| queue.enqueue(Time::ZERO, Item { ecn: Ecn::Ect0, ..packet(id) }, &mut drops));
         let marked: Vec<_> = (1..=300)
@@ -311,7 +337,7 @@ mod tests {
 
     #[test]
     fn the_limit_drops_at_the_tail() {
-        let (mut queue, mut drops) = (Codel::new(CONFIG, Limit::packets(2)), Drops::new());
+        let (mut queue, mut drops) = (Codel::new(Config::default(), Limit::packets(2)), Drops::new());
         (0..3).for_each(|id| queue.enqueue(Time::ZERO, packet(id), &mut drops));
         assert_eq!(drops, [(packet(2), DropCause::Overflow)]);
     }

@@ -1,19 +1,43 @@
 //! Congestion warning: DropTail that marks every packet while its average length is beyond a threshold (Xu, Tian, Ansari,
 //! IEEE JSAC 22(4), 2004). A sender then knows of each loss whether it came with a warning.
 
-use super::average::Average;
-use super::{DropTail, Drops, Item, Limit, Queue};
-use airtcp_wire::{Dur, Ecn, Time};
+use super::average::{self, Average};
+use super::{Build, DropTail, Drops, Item, Keys, Limit, Queue};
+use crate::choice::Faults;
+use airtcp_wire::{Bytes, Dur, Ecn, Positive, Probability, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct CongestionWarningConfig {
-    pub limit: Limit,
-    /// In packets.
-    pub threshold: f64,
+/// DropTail that marks every ECN-capable packet while its average is beyond `threshold`: the routers of TCP Jersey (Xu, Tian,
+/// Ansari 2004).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Config {
+    /// Average queue in packets beyond which every packet is marked.
+    pub threshold: Positive,
     /// Weight of the present queue in the average.
-    pub weight: f64,
-    /// Time that a mean packet takes to send: how many could have been sent while the link was idle.
-    pub mean_packet_time: Dur,
+    pub weight: Probability,
+    /// Mean packet size, for idle time and for counting bytes.
+    pub mean_packet: Bytes,
+}
+
+impl Default for Config {
+    /// Ours: RED's minimum threshold, and an average over five packets, which rises before a queue of some tens of packets
+    /// overflows, as a warning must.
+    fn default() -> Config {
+        Config { threshold: Positive::new(5.0), weight: Probability::new(0.2), mean_packet: Bytes(1000) }
+    }
+}
+
+impl Keys for Config {
+    fn check(&self, faults: &mut Faults) {
+        average::check(self.weight, self.mean_packet, faults);
+    }
+
+    fn build(&self, build: Build) -> Box<dyn Queue> {
+        let mean_packet_time = build.rate.time_for(self.mean_packet.0);
+        Box::new(CongestionWarning::new(self, build.limit, mean_packet_time))
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -25,11 +49,11 @@ pub struct CongestionWarning {
 }
 
 impl CongestionWarning {
-    pub fn new(config: CongestionWarningConfig) -> CongestionWarning {
+    fn new(config: &Config, limit: Limit, mean_packet_time: Dur) -> CongestionWarning {
         CongestionWarning {
-            queue: DropTail::new(config.limit),
-            threshold: config.threshold,
-            average: Average::new(config.weight, config.mean_packet_time),
+            queue: DropTail::new(limit),
+            threshold: config.threshold.get(),
+            average: Average::new(config.weight.get(), mean_packet_time),
             marked: 0,
         }
     }
@@ -77,12 +101,8 @@ mod tests {
     use super::*;
 
     fn queue(weight: f64) -> CongestionWarning {
-        CongestionWarning::new(CongestionWarningConfig {
-            limit: Limit::packets(20),
-            threshold: 5.0,
-            weight,
-            mean_packet_time: Dur::from_millis(1),
-        })
+        let config = Config { weight: Probability::new(weight), ..Config::default() };
+        CongestionWarning::new(&config, Limit::packets(20), Dur::from_millis(1))
     }
 
     fn fill(queue: &mut CongestionWarning, packets: u32, ecn: Ecn) -> Drops {

@@ -1,8 +1,21 @@
 //! First in, first out; what finds no room is dropped.
 
-use super::{DropCause, Drops, Item, Queue};
+use super::{Build, DropCause, Drops, Item, Keys, Queue};
 use airtcp_wire::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+
+/// First in, first out; who finds no room is dropped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Config {}
+
+impl Keys for Config {
+    fn build(&self, build: Build) -> Box<dyn Queue> {
+        Box::new(DropTail::new(build.limit))
+    }
+}
 
 /// How much may wait. The packet in the transmitter has left the queue and does not count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,20 +1,58 @@
 //! Flow queues served in turn, each under CoDel's control (RFC 8290).
 
-use super::codel::{Control, Rules, Stamped};
-use super::{CodelConfig, DropCause, Drops, Item, Limit, Queue};
-use airtcp_wire::Time;
+use super::codel::{self, Control, Rules, Stamped};
+use super::{Build, DropCause, Drops, Item, Keys, Limit, Queue};
+use crate::choice::Faults;
+use airtcp_wire::{Bytes, Dur, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// FQ-CoDel's parameters.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct FqCodelConfig {
-    pub codel: CodelConfig,
-    /// Of all flow queues together.
-    pub limit: Limit,
-    /// Number of flow queues, at least one. Flows whose hashes meet share one.
+/// RFC 8290.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Config {
+    /// Mark ECN-capable packets instead of dropping them.
+    pub ecn: bool,
+    /// Acceptable standing delay (RFC 8289 §4.4).
+    pub target: Dur,
+    /// Sliding window (RFC 8289 §4.3).
+    pub interval: Dur,
+    /// Number of flow queues (RFC 8290 §5.2.2). Flows whose hashes meet share one.
     pub flows: u32,
-    /// Bytes that a flow may send in one turn.
-    pub quantum_bytes: u32,
+    /// Bytes that a flow may send in one turn (RFC 8290 §5.2.1).
+    pub quantum: Bytes,
+}
+
+impl Default for Config {
+    /// RFC 8290 §5.2.
+    fn default() -> Config {
+        let codel::Config { ecn, target, interval } = codel::Config::default();
+        Config { ecn, target, interval, flows: 1024, quantum: Bytes(1514) }
+    }
+}
+
+impl Config {
+    fn codel(&self) -> codel::Config {
+        codel::Config { ecn: self.ecn, target: self.target, interval: self.interval }
+    }
+}
+
+impl Keys for Config {
+    fn check(&self, faults: &mut Faults) {
+        faults.refuse_if(!(1..=65536).contains(&self.flows), "flows", "must be 1 to 65536");
+        faults.refuse_if(self.quantum == Bytes(0), "quantum", "must be above zero");
+        self.codel().check(faults);
+    }
+
+    /// RFC 8290 §5.2.3.
+    fn default_packets(&self) -> Option<u32> {
+        Some(10240)
+    }
+
+    fn build(&self, mut build: Build) -> Box<dyn Queue> {
+        Box::new(FqCodel::new(*self, build.limit, build.stream.u64()))
+    }
 }
 
 /// At most so many packets are dropped at once when there is no more room (RFC 8290 §4.1).
@@ -42,7 +80,7 @@ struct FlowQueue {
 pub struct FqCodel {
     rules: Rules,
     limit: Limit,
-    quantum_bytes: u32,
+    quantum: i64,
     salt: u64,
     flows: Vec<FlowQueue>,
     /// Queues that have become active, and all other active ones: indices into `flows`, in order of their turns.
@@ -54,11 +92,11 @@ pub struct FqCodel {
 
 impl FqCodel {
     /// The salt decides which flows share a queue.
-    pub fn new(config: FqCodelConfig, salt: u64) -> FqCodel {
+    fn new(config: Config, limit: Limit, salt: u64) -> FqCodel {
         FqCodel {
-            rules: Rules::new(config.codel),
-            limit: config.limit,
-            quantum_bytes: config.quantum_bytes.max(1),
+            rules: Rules::new(config.codel()),
+            limit,
+            quantum: config.quantum.0.clamp(1, u64::from(u32::MAX)) as i64,
             salt,
             flows: vec![FlowQueue::default(); config.flows.max(1) as usize],
             new: VecDeque::new(),
@@ -105,7 +143,7 @@ impl FqCodel {
             if flow.deficit > 0 {
                 return Some(index);
             }
-            flow.deficit += i64::from(self.quantum_bytes);
+            flow.deficit += self.quantum;
             self.move_to_old(index);
         }
     }
@@ -145,7 +183,7 @@ impl Queue for FqCodel {
         self.bytes += u64::from(item.bytes);
         if flow.standing == Standing::Absent {
             flow.standing = Standing::New;
-            flow.deficit = i64::from(self.quantum_bytes);
+            flow.deficit = self.quantum;
             self.new.push_back(index as u32);
         }
         while self.is_over_limit() {
@@ -187,12 +225,8 @@ impl Queue for FqCodel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use airtcp_wire::Dur;
 
-    fn config() -> FqCodelConfig {
-        let codel = CodelConfig { target: Dur::from_millis(5), interval: Dur::from_millis(100), ecn: false };
-        FqCodelConfig { codel, limit: Limit::packets(10_240), flows: 1024, quantum_bytes: 1514 }
-    }
+    const ROOMY: Limit = Limit { packets: 10_240, bytes: u64::MAX };
 
     fn packet(flow: u32, bytes: u32) -> Item {
         Item { id: 0, bytes, flow, ..Item::default() }
@@ -203,8 +237,8 @@ mod tests {
         (0..n).filter_map(|_| queue.dequeue(Time::ZERO, &mut Drops::new())).map(|item| item.flow).collect()
     }
 
-    fn filled(config: FqCodelConfig, flows: &[(u32, u32, usize)]) -> (FqCodel, Drops) {
-        let (mut queue, mut drops) = (FqCodel::new(config, 7), Drops::new());
+    fn filled(limit: Limit, flows: &[(u32, u32, usize)]) -> (FqCodel, Drops) {
+        let (mut queue, mut drops) = (FqCodel::new(Config::default(), limit, 7), Drops::new());
         for &(flow, bytes, packets) in flows {
             (0..packets).for_each(|_| queue.enqueue(Time::ZERO, packet(flow, bytes), &mut drops));
         }
@@ -213,7 +247,7 @@ mod tests {
 
     #[test]
     fn flows_share_bytes_and_not_packets() {
-        let (mut queue, _) = filled(config(), &[(1, 1500, 500), (2, 500, 500)]);
+        let (mut queue, _) = filled(ROOMY, &[(1, 1500, 500), (2, 500, 500)]);
         let order = served(&mut queue, 400);
         let sent = |flow| order.iter().filter(|&&f| f == flow).count();
         // Within a quantum and a packet of each other.
@@ -222,7 +256,7 @@ mod tests {
 
     #[test]
     fn a_sparse_flow_goes_before_those_that_stand() {
-        let (mut queue, mut drops) = filled(config(), &[(1, 1500, 100), (2, 1500, 100)]);
+        let (mut queue, mut drops) = filled(ROOMY, &[(1, 1500, 100), (2, 1500, 100)]);
         served(&mut queue, 10);
         queue.enqueue(Time::ZERO, packet(3, 100), &mut drops);
         assert_eq!(served(&mut queue, 1), [3]);
@@ -234,7 +268,7 @@ mod tests {
 
     #[test]
     fn order_within_a_flow_is_kept_and_nothing_is_left() {
-        let (mut queue, mut drops) = (FqCodel::new(config(), 7), Drops::new());
+        let (mut queue, mut drops) = (FqCodel::new(Config::default(), ROOMY, 7), Drops::new());
         for id in 0..300 {
             queue.enqueue(
                 Time::ZERO,
@@ -254,7 +288,7 @@ mod tests {
     #[test]
     fn the_fattest_flow_pays_for_a_full_queue_from_its_head() {
         let limit = Limit::packets(100);
-        let (queue, drops) = filled(FqCodelConfig { limit, ..config() }, &[(1, 1500, 80), (2, 100, 21)]);
+        let (queue, drops) = filled(limit, &[(1, 1500, 80), (2, 100, 21)]);
         assert_eq!(drops.len(), 40, "half of the 80");
         assert!(drops.iter().all(|(item, cause)| item.flow == 1 && *cause == DropCause::Overflow));
         assert_eq!(queue.len(), 61);
@@ -263,7 +297,7 @@ mod tests {
     #[test]
     fn hashes_spread_and_depend_on_the_salt() {
         let places = |salt| {
-            let queue = FqCodel::new(config(), salt);
+            let queue = FqCodel::new(Config::default(), ROOMY, salt);
             (0..1024).map(|flow| queue.classify(flow)).collect::<Vec<_>>()
         };
         assert_ne!(places(1), places(2));
@@ -274,7 +308,7 @@ mod tests {
 
     #[test]
     fn each_flow_has_a_codel_of_its_own() {
-        let (mut queue, mut drops) = filled(config(), &[(1, 1000, 2000)]);
+        let (mut queue, mut drops) = filled(ROOMY, &[(1, 1000, 2000)]);
         for now in 1..400 {
             let now = Time(now * 1_000_000);
             queue.enqueue(now, packet(2, 100), &mut drops);

@@ -1,7 +1,28 @@
 //! Header packets are dropped before data packets: a circuit without losses (paper 000 §4.7.1).
 
-use super::{DropCause, DropTail, Drops, Item, Limit, Queue};
+use super::{Build, DropCause, DropTail, Drops, Item, Keys, Limit, Queue};
+use crate::choice::Faults;
 use airtcp_wire::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Header packets of TCP circuits are dropped before data packets (Wang and Kung 2001, section 4.7.1).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Config {
+    /// A circuit's header packet is dropped when this many of them wait: that bounds the data that waits to about as many times
+    /// VMSS.
+    pub max_headers: u32,
+}
+
+impl Keys for Config {
+    fn check(&self, faults: &mut Faults) {
+        faults.refuse_if(self.max_headers == 0, "max_headers", "must be at least 1");
+    }
+
+    fn build(&self, build: Build) -> Box<dyn Queue> {
+        Box::new(HeaderFirst::new(build.limit, self.max_headers))
+    }
+}
 
 /// One FIFO for data and header packets. An incoming header packet is dropped when `max_headers` of them wait already, so
 /// that the data which they let pass is bounded too; any packet when there is no room at all.

@@ -1,21 +1,76 @@
 //! Queues in front of a transmitter: who is kept, who is dropped, who is marked, who goes next.
+//!
+//! A new one is a module with a `Config` ([`Keys`] says what that must do) and one line in [`choice!`] below; scenario
+//! files, their JSON Schema and the tests find it there.
 
 mod average;
-mod codel;
-mod congestion_warning;
-mod drop_tail;
-mod fq_codel;
-mod header_first;
-mod red;
+pub mod codel;
+pub mod congestion_warning;
+pub mod drop_tail;
+pub mod fq_codel;
+pub mod header_first;
+pub mod red;
 
-pub use codel::{Codel, CodelConfig};
-pub use congestion_warning::{CongestionWarning, CongestionWarningConfig};
 pub use drop_tail::{DropTail, Limit};
-pub use fq_codel::{FqCodel, FqCodelConfig};
-pub use header_first::HeaderFirst;
-pub use red::{Red, RedConfig, RedEcn};
 
-use airtcp_wire::{Ecn, Time};
+use crate::Stream;
+use crate::choice::{Faults, choice};
+use airtcp_wire::{Bytes, Ecn, Rate, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+choice! {
+    /// Who is dropped or marked when, and who goes next.
+    Discipline: dyn Keys beside Room, by "discipline" = Some("droptail");
+    "droptail" => DropTail(drop_tail::Config),
+    "red" => Red(red::Config),
+    "congestion-warning" => CongestionWarning(congestion_warning::Config),
+    "header-first" => HeaderFirst(header_first::Config),
+    "codel" => Codel(codel::Config),
+    "fq-codel" => FqCodel(fq_codel::Config),
+}
+
+/// The keys of one discipline. Field names are the keys, doc comments their documentation; serde fills in defaults.
+pub trait Keys {
+    /// Says what makes no sense.
+    fn check(&self, _: &mut Faults) {}
+
+    /// Room in packets where a scenario says nothing. `None`: a bandwidth-delay product.
+    fn default_packets(&self) -> Option<u32> {
+        None
+    }
+
+    fn build(&self, build: Build) -> Box<dyn Queue>;
+}
+
+/// What a queue is built from, beside its own keys.
+pub struct Build {
+    pub limit: Limit,
+    /// Of the link, averaged.
+    pub rate: Rate,
+    pub stream: Stream,
+}
+
+/// The queue in front of the link. Keys that belong to another discipline are errors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Queue")]
+pub struct Room {
+    /// Room in packets. Absent, and `bytes` too: for CoDel 1000, for FQ-CoDel 10240, for all others one bandwidth-delay
+    /// product of the whole path at this link's (mean) rate in 1500-byte packets, but at least 50.
+    pub packets: Option<u32>,
+    /// Room in bytes. Absent: only `packets` counts.
+    pub bytes: Option<Bytes>,
+}
+
+impl From<Room> for Limit {
+    fn from(room: Room) -> Limit {
+        Limit {
+            packets: room.packets.unwrap_or(u32::MAX),
+            bytes: room.bytes.map_or(u64::MAX, |bytes| bytes.0),
+        }
+    }
+}
 
 /// A packet as a queue and a link see it. The packet itself stays with the driver, which knows it by `id`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -1,45 +1,69 @@
 //! Random early detection: Floyd and Jacobson, IEEE/ACM Transactions on Networking 1(4), 1993, with the rules that
 //! ns-2 added to it.
 
-use super::average::Average;
-use super::{DropCause, Drops, Item, Limit, Queue};
+use super::average::{self, Average};
+use super::{Build, DropCause, Drops, Item, Keys, Limit, Queue};
+use crate::choice::Faults;
 use crate::rng::Stream;
-use airtcp_wire::{Dur, Ecn, Time};
+use airtcp_wire::{Bytes, Dur, Ecn, Positive, Probability, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// RED's parameters.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct RedConfig {
-    pub limit: Limit,
-    /// In packets, also where bytes are counted: then in mean packets.
-    pub min_threshold: f64,
-    pub max_threshold: f64,
-    /// Drop probability when the average reaches the maximum threshold.
-    pub max_probability: f64,
+/// Random early detection (Floyd and Jacobson 1993).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Config {
+    /// Mark ECN-capable packets instead of dropping them, while the average is below the maximum threshold (RFC 3168 §7).
+    pub ecn: bool,
+    /// Threshold at which drops begin, in packets, or in mean packets when it counts bytes.
+    pub min_threshold: Positive,
+    /// Threshold at which the drop probability is `max_probability`.
+    pub max_threshold: Positive,
+    /// Drop probability at the maximum threshold.
+    pub max_probability: Probability,
     /// Weight of the present queue in the average.
-    pub weight: f64,
-    /// The probability rises from `max_probability` to 1 between the maximum threshold and twice that; otherwise it
-    /// jumps to 1.
+    pub weight: Probability,
+    /// The probability rises from max_probability to 1 between the maximum threshold and twice that, instead of jumping to 1.
     pub gentle: bool,
-    /// After a drop, none until the expected number of packets has come; drops are then spread more evenly.
+    /// Space the drops evenly: after one, none until the expected number of packets has come.
     pub wait: bool,
-    /// The queue is counted in bytes, and large packets are dropped more often than small ones.
+    /// Count bytes instead of packets; large packets are then dropped more often than small ones.
     pub count_bytes: bool,
-    pub mean_packet_bytes: u32,
-    /// Time that a mean packet takes to send: how many could have been sent while the link was idle.
-    pub mean_packet_time: Dur,
-    pub ecn: RedEcn,
+    /// Mean packet size, for idle time and for counting bytes.
+    pub mean_packet: Bytes,
 }
 
-/// What happens to ECN-capable packets.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum RedEcn {
-    /// Dropped like all others.
-    Off,
-    /// Marked while the average is below the maximum threshold, dropped above it (RFC 3168 §7).
-    MarkBelowMax,
-    /// Marked wherever others are dropped early.
-    Mark,
+impl Default for Config {
+    /// ns-2's, with Floyd's recommendation of `gentle` and a maximum threshold of three times the minimum.
+    fn default() -> Config {
+        Config {
+            ecn: false,
+            min_threshold: Positive::new(5.0),
+            max_threshold: Positive::new(15.0),
+            max_probability: Probability::new(0.1),
+            weight: Probability::new(0.002),
+            gentle: true,
+            wait: true,
+            count_bytes: false,
+            mean_packet: Bytes(1000),
+        }
+    }
+}
+
+impl Keys for Config {
+    fn check(&self, faults: &mut Faults) {
+        let (min, max) = (self.min_threshold.get(), self.max_threshold.get());
+        let message = format!("the maximum threshold, {max}, must be above the minimum threshold, {min}");
+        faults.blame_if(min >= max, ["max_threshold", "min_threshold"], message);
+        faults.refuse_if(self.max_probability.get() == 0.0, "max_probability", "must be above zero");
+        average::check(self.weight, self.mean_packet, faults);
+    }
+
+    fn build(&self, build: Build) -> Box<dyn Queue> {
+        let mean_packet_time = build.rate.time_for(self.mean_packet.0);
+        Box::new(Red::new(*self, build.limit, mean_packet_time, build.stream))
+    }
 }
 
 /// What RED thinks of a packet.
@@ -54,7 +78,8 @@ enum Verdict {
 
 #[derive(Clone, Debug)]
 pub struct Red {
-    config: RedConfig,
+    config: Config,
+    limit: Limit,
     stream: Stream,
     waiting: VecDeque<Item>,
     bytes: u64,
@@ -69,13 +94,15 @@ pub struct Red {
 }
 
 impl Red {
-    pub fn new(config: RedConfig, stream: Stream) -> Red {
+    /// `mean_packet_time`: how many packets an idle link could have sent.
+    fn new(config: Config, limit: Limit, mean_packet_time: Dur, stream: Stream) -> Red {
         Red {
             config,
+            limit,
             stream,
             waiting: VecDeque::new(),
             bytes: 0,
-            average: Average::new(config.weight, config.mean_packet_time),
+            average: Average::new(config.weight.get(), mean_packet_time),
             below_min: true,
             count: 0,
             count_bytes: 0,
@@ -84,8 +111,13 @@ impl Red {
     }
 
     /// Thresholds in the unit that is counted.
-    fn threshold(&self, packets: f64) -> f64 {
-        if self.config.count_bytes { packets * f64::from(self.config.mean_packet_bytes) } else { packets }
+    fn threshold(&self, packets: Positive) -> f64 {
+        if self.config.count_bytes { packets.get() * self.mean_packet() } else { packets.get() }
+    }
+
+    /// In bytes.
+    fn mean_packet(&self) -> f64 {
+        self.config.mean_packet.0 as f64
     }
 
     fn judge(&mut self, bytes: u32) -> Verdict {
@@ -120,7 +152,7 @@ impl Red {
 
     /// p_b: how probable it would be, were all packets alike and drops independent.
     fn base_probability(&self, max: f64) -> f64 {
-        let (top, min) = (self.config.max_probability, self.threshold(self.config.min_threshold));
+        let (top, min) = (self.config.max_probability.get(), self.threshold(self.config.min_threshold));
         if self.average.value < max {
             top * (self.average.value - min) / (max - min)
         } else {
@@ -130,7 +162,7 @@ impl Red {
 
     /// p_a: from p_b, such that the gaps between drops are uniform instead of geometric.
     fn spread(&self, base: f64, bytes: u32) -> f64 {
-        let mean = f64::from(self.config.mean_packet_bytes);
+        let mean = self.mean_packet();
         let count =
             if self.config.count_bytes { self.count_bytes as f64 / mean } else { f64::from(self.count) };
         let expected = count * base;
@@ -144,12 +176,7 @@ impl Red {
     }
 
     fn marks(&self, verdict: Verdict, ecn: Ecn) -> bool {
-        ecn.is_capable()
-            && match self.config.ecn {
-                RedEcn::Off => false,
-                RedEcn::MarkBelowMax => verdict == Verdict::ChosenBelowMax,
-                RedEcn::Mark => true,
-            }
+        ecn.is_capable() && self.config.ecn && verdict == Verdict::ChosenBelowMax
     }
 }
 
@@ -158,7 +185,7 @@ impl Queue for Red {
         let queue = if self.config.count_bytes { self.bytes as f64 } else { self.waiting.len() as f64 };
         self.average.on_arrival(now, queue);
         let verdict = self.judge(item.bytes);
-        if !self.config.limit.admits(self.waiting.len(), self.bytes, item.bytes) {
+        if !self.limit.admits(self.waiting.len(), self.bytes, item.bytes) {
             drops.push((item, DropCause::Overflow));
             return;
         }
@@ -205,24 +232,12 @@ mod tests {
     use super::*;
     use crate::rng::Streams;
 
-    fn config() -> RedConfig {
-        RedConfig {
-            limit: Limit::packets(1000),
-            min_threshold: 5.0,
-            max_threshold: 15.0,
-            max_probability: 0.1,
-            weight: 0.002,
-            gentle: false,
-            wait: false,
-            count_bytes: false,
-            mean_packet_bytes: 1000,
-            mean_packet_time: Dur::from_millis(1),
-            ecn: RedEcn::Off,
-        }
+    fn config() -> Config {
+        Config { gentle: false, wait: false, ..Config::default() }
     }
 
-    fn red(config: RedConfig) -> Red {
-        Red::new(config, Streams::new(1).stream("queue"))
+    fn red(config: Config) -> Red {
+        Red::new(config, Limit::packets(1000), Dur::from_millis(1), Streams::new(1).stream("queue"))
     }
 
     fn packet(bytes: u32) -> Item {
@@ -231,7 +246,7 @@ mod tests {
 
     /// Holds the queue at `length` packets, with the average settled there, for so many arrivals; answers which of
     /// them were dropped or marked.
-    fn chosen_at(config: RedConfig, length: usize, bytes: u32, arrivals: usize) -> (Vec<usize>, Drops) {
+    fn chosen_at(config: Config, length: usize, bytes: u32, arrivals: usize) -> (Vec<usize>, Drops) {
         let mut queue = red(config);
         let mut drops = Drops::new();
         queue.waiting.extend(std::iter::repeat_n(packet(bytes), length));
@@ -251,13 +266,17 @@ mod tests {
         (chosen, drops)
     }
 
-    fn share(config: RedConfig, length: usize, bytes: u32) -> f64 {
+    fn share(config: Config, length: usize, bytes: u32) -> f64 {
         chosen_at(config, length, bytes, 200_000).0.len() as f64 / 200_000.0
     }
 
     #[test]
     fn the_average_follows_its_closed_form() {
-        let mut queue = red(RedConfig { min_threshold: 900.0, max_threshold: 950.0, ..config() });
+        let mut queue = red(Config {
+            min_threshold: Positive::new(900.0),
+            max_threshold: Positive::new(950.0),
+            ..config()
+        });
         let mut drops = Drops::new();
         for n in 0..50 {
             queue.enqueue(Time::ZERO, packet(1000), &mut drops);
@@ -291,7 +310,7 @@ mod tests {
         let mean = gaps.iter().sum::<usize>() as f64 / gaps.len() as f64;
         assert!((mean - 10.0).abs() < 0.2, "{mean}");
         // With wait it is uniform on 1/p_b..2/p_b.
-        let (chosen, _) = chosen_at(RedConfig { wait: true, ..config() }, 10, 1000, 200_000);
+        let (chosen, _) = chosen_at(Config { wait: true, ..config() }, 10, 1000, 200_000);
         let gaps: Vec<_> = chosen.windows(2).map(|pair| pair[1] - pair[0]).collect();
         assert!(gaps.iter().all(|gap| (20..40).contains(gap)), "{:?}", gaps.iter().min());
         let mean = gaps.iter().sum::<usize>() as f64 / gaps.len() as f64;
@@ -306,7 +325,7 @@ mod tests {
 
     #[test]
     fn gentle_rises_to_one_at_twice_the_maximum() {
-        let gentle = RedConfig { gentle: true, ..config() };
+        let gentle = Config { gentle: true, ..config() };
         // p_b at 1.5 times the maximum is 0.1 + 0.9/2 = 0.55: without wait certain at the second packet.
         let below = share(gentle, 14, 1000);
         let above = share(gentle, 22, 1000);
@@ -316,24 +335,24 @@ mod tests {
 
     #[test]
     fn counting_bytes_small_packets_count_and_suffer_less() {
-        let bytes = RedConfig { count_bytes: true, ..config() };
+        let bytes = Config { count_bytes: true, ..config() };
         assert_eq!(share(bytes, 40, 100), 0.0, "40 · 100 bytes are 4 mean packets");
         let (large, small) = (share(bytes, 10, 1000), share(bytes, 100, 100));
         assert!((large / small / 10.0 - 1.0).abs() < 0.15, "{large} {small}");
     }
 
     #[test]
-    fn ecn_marks_below_the_maximum_and_drops_above_unless_told_otherwise() {
-        let drops = |ecn, length| chosen_at(RedConfig { ecn, ..config() }, length, 1000, 1000).1.len();
-        assert_eq!(drops(RedEcn::MarkBelowMax, 10), 0);
-        assert_eq!(drops(RedEcn::MarkBelowMax, 15), 1000);
-        assert_eq!(drops(RedEcn::Mark, 15), 0);
-        assert!(drops(RedEcn::Off, 10) > 50);
+    fn ecn_marks_below_the_maximum_and_drops_above() {
+        let drops = |ecn, length| chosen_at(Config { ecn, ..config() }, length, 1000, 1000).1.len();
+        assert_eq!(drops(true, 10), 0);
+        assert_eq!(drops(true, 15), 1000);
+        assert!(drops(false, 10) > 50);
     }
 
     #[test]
     fn no_early_drop_while_at_most_one_waits() {
-        let eager = RedConfig { min_threshold: 0.0, max_threshold: 0.5, ..config() };
+        let eager =
+            Config { min_threshold: Positive::new(1e-9), max_threshold: Positive::new(0.5), ..config() };
         assert_eq!(share(eager, 1, 1000), 0.0);
         assert_eq!(share(eager, 2, 1000), 1.0);
     }

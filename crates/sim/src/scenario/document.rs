@@ -109,6 +109,11 @@ impl Node {
         }
     }
 
+    /// What stands at `path`.
+    pub fn find(&self, path: &[Step]) -> Option<&Node> {
+        path.iter().try_fold(self, |node, step| node.step(step))
+    }
+
     /// Where the last step of `path` that exists was written.
     pub fn locate(&self, path: &[Step]) -> Place {
         let mut node = self;

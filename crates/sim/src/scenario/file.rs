@@ -1,7 +1,9 @@
 //! The scenario as written. Field names are the keys of the TOML file; doc comments become the JSON Schema's.
 
+use super::one_of::OneOf;
 use airtcp_proto::path::ChannelConfig;
-use airtcp_wire::{Bytes, Dur, Positive, Probability, Rate};
+use airtcp_proto::queue::Discipline;
+use airtcp_wire::{Bytes, Dur, Probability, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -125,7 +127,7 @@ one_direction! {
     /// Local retransmission of what is lost. Absent: none.
     arq: Arq,
     /// The queue in front of the link. Absent: DropTail with its default room.
-    queue: Queue,
+    queue: OneOf<Discipline>,
 }
 
 /// Delay that varies from packet to packet, added to the propagation delay.
@@ -316,70 +318,6 @@ pub struct GilbertElliott {
     /// is then at most 1. Absent: they hold for a packet.
     #[serde(default)]
     pub interval: Option<Dur>,
-}
-
-/// The queue in front of the link. Keys that belong to another discipline are errors.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Queue {
-    pub discipline: DisciplineKind,
-    /// Room in packets. Absent, and `bytes` too: for CoDel 1000, for FQ-CoDel 10240, for all others one bandwidth-delay
-    /// product of the whole path at this link's (mean) rate in 1500-byte packets, but at least 50.
-    pub packets: Option<u32>,
-    /// Room in bytes. Absent: only `packets` counts.
-    pub bytes: Option<Bytes>,
-    /// RED, CoDel, FQ-CoDel: mark ECN-capable packets instead of dropping them.
-    pub ecn: bool,
-    /// RED: threshold at which drops begin, in packets, or in mean packets when it counts bytes. Default: 5.
-    pub min_threshold: Option<Positive>,
-    /// RED: threshold at which the drop probability is `max_probability`. Default: 15.
-    pub max_threshold: Option<Positive>,
-    /// RED: drop probability at the maximum threshold. Default: 0.1.
-    pub max_probability: Option<Probability>,
-    /// Congestion warning: average queue in packets beyond which every packet is marked. Default: 5.
-    pub threshold: Option<Positive>,
-    /// RED, congestion warning: weight of the present queue in the average. Default: 0.002, for congestion warning 0.2.
-    pub weight: Option<Probability>,
-    /// RED: the probability rises from max_probability to 1 between the maximum threshold and twice that, instead of
-    /// jumping to 1. Default: true.
-    pub gentle: Option<bool>,
-    /// RED: space the drops evenly. Default: true.
-    pub wait: Option<bool>,
-    /// RED: count bytes instead of packets. Default: false.
-    pub count_bytes: Option<bool>,
-    /// RED, congestion warning: mean packet size, for idle time and for counting bytes. Default: 1000B.
-    pub mean_packet: Option<Bytes>,
-    /// Header-first: a circuit's header packet is dropped when this many of them wait. Absent: an error for it, as it bounds
-    /// the data that waits to about as many times VMSS.
-    pub max_headers: Option<u32>,
-    /// CoDel, FQ-CoDel: acceptable standing delay (RFC 8289 §4.4). Default: 5ms.
-    pub target: Option<Dur>,
-    /// CoDel, FQ-CoDel: sliding window (RFC 8289 §4.3). Default: 100ms.
-    pub interval: Option<Dur>,
-    /// FQ-CoDel: number of flow queues (RFC 8290 §5.2.2). Default: 1024.
-    pub flows: Option<u32>,
-    /// FQ-CoDel: bytes that a flow may send in one turn (RFC 8290 §5.2.1). Default: 1514B.
-    pub quantum: Option<Bytes>,
-}
-
-/// Who is dropped or marked when, and who goes next.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum DisciplineKind {
-    /// First in, first out; who finds no room is dropped.
-    #[default]
-    Droptail,
-    /// Random early detection (Floyd and Jacobson 1993).
-    Red,
-    /// DropTail that marks every ECN-capable packet while its average is beyond `threshold`: the routers of TCP Jersey (Xu,
-    /// Tian, Ansari 2004).
-    CongestionWarning,
-    /// Header packets of TCP circuits are dropped before data packets (Wang and Kung 2001, section 4.7.1).
-    HeaderFirst,
-    /// RFC 8289.
-    Codel,
-    /// RFC 8290.
-    FqCodel,
 }
 
 /// One flow, or several alike.

@@ -59,7 +59,7 @@ pub(super) fn read(
     };
     let scenario = written.and_then(|(root, written)| {
         let mut files = resolve::Files::new(folder, files);
-        let mut check = resolve::Check::new(&root, controllers, &mut problems);
+        let mut check = resolve::Check::new(&root, overrides, controllers, &mut problems);
         resolve::resolve(&written, &root, &mut files, &default_name, &mut check)
     });
     problems.into_result(&Origin { file_name, text, overrides })?;

@@ -8,6 +8,7 @@ mod error;
 pub mod file;
 mod load;
 pub mod model;
+pub mod one_of;
 mod overrides;
 mod reader;
 mod recipe;

@@ -3,6 +3,8 @@
 
 pub use super::file::Protected;
 use airtcp_proto::path::{BlockCode, ChannelConfig, RateLog, Trace};
+use airtcp_proto::queue::drop_tail;
+pub use airtcp_proto::queue::{Discipline, Room};
 use airtcp_wire::{Bytes, Dur, Rate};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -253,63 +255,11 @@ pub struct GilbertElliott {
 /// The queue in front of a link.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Queue {
+    /// Room for packets or bytes is given; where both are, both hold.
     #[serde(flatten)]
-    pub limit: Limit,
-    /// Mark ECN-capable packets instead of dropping them; never set for DropTail.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub ecn: bool,
+    pub room: Room,
     #[serde(flatten)]
     pub discipline: Discipline,
-}
-
-/// Room in a queue; where both are given, both hold. At least one is.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Limit {
-    pub packets: Option<u32>,
-    pub bytes: Option<Bytes>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "discipline", rename_all = "kebab-case")]
-pub enum Discipline {
-    #[serde(rename = "droptail")]
-    DropTail,
-    Red {
-        /// In packets, or in mean packets when bytes are counted.
-        min_threshold: f64,
-        max_threshold: f64,
-        /// Drop probability at the maximum threshold.
-        max_probability: f64,
-        weight: f64,
-        gentle: bool,
-        wait: bool,
-        count_bytes: bool,
-        mean_packet: Bytes,
-    },
-    CongestionWarning {
-        /// Average queue in packets.
-        threshold: f64,
-        weight: f64,
-        mean_packet: Bytes,
-    },
-    HeaderFirst {
-        /// Header packets that may wait.
-        max_headers: u32,
-    },
-    Codel(Codel),
-    FqCodel {
-        #[serde(flatten)]
-        codel: Codel,
-        /// Number of flow queues.
-        flows: u32,
-        quantum: Bytes,
-    },
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Codel {
-    pub target: Dur,
-    pub interval: Dur,
 }
 
 /// One flow, or several alike.
@@ -408,9 +358,8 @@ impl Side {
             fec: None,
             arq: None,
             queue: Queue {
-                limit: Limit { packets: Some(packets), bytes: None },
-                ecn: false,
-                discipline: Discipline::DropTail,
+                room: Room { packets: Some(packets), bytes: None },
+                discipline: Discipline::DropTail(drop_tail::Config {}),
             },
         }
     }

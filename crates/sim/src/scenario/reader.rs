@@ -15,11 +15,23 @@ pub(super) fn read<T: for<'de> Deserialize<'de>>(
     overrides: &[(String, String)],
     problems: &mut Problems,
 ) -> Option<T> {
+    let all = |reader: Reader<'_>| T::deserialize(Reader { is_whole: true, ..reader });
+    read_at(root, &[], overrides, problems, all).ok()
+}
+
+/// Reads from `node`, which stands at `path`, as `read` does. Keys that it does not know are another's.
+pub(super) fn read_at<T>(
+    node: &Node,
+    path: &[Step],
+    overrides: &[(String, String)],
+    problems: &mut Problems,
+    read: impl FnOnce(Reader<'_>) -> Result<T, Stop>,
+) -> Result<T, Stop> {
     let sink = RefCell::new(std::mem::take(problems));
-    let context = Context { overrides, sink: &sink, path: RefCell::default() };
-    let result = T::deserialize(Reader { node: root, context: &context });
+    let context = Context { overrides, sink: &sink, path: RefCell::new(path.to_vec()) };
+    let result = read(Reader { node, context: &context, is_whole: false });
     *problems = sink.into_inner();
-    result.ok()
+    result
 }
 
 struct Context<'a> {
@@ -29,15 +41,19 @@ struct Context<'a> {
 }
 
 #[derive(Clone, Copy)]
-struct Reader<'a> {
+pub(super) struct Reader<'a> {
     node: &'a Node,
     context: &'a Context<'a>,
+    /// Keys that are unknown are mistakes.
+    is_whole: bool,
 }
 
 /// Why reading stops: a message without a place yet, or a problem that has been noted.
 #[derive(Debug)]
-enum Stop {
+pub(super) enum Stop {
     Message(String),
+    /// A key.
+    Missing(&'static str),
     Noted,
 }
 
@@ -45,6 +61,7 @@ impl fmt::Display for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Stop::Message(message) => f.write_str(message),
+            Stop::Missing(field) => write!(f, "`{field}` is missing"),
             Stop::Noted => f.write_str("a problem was noted"),
         }
     }
@@ -62,7 +79,7 @@ impl de::Error for Stop {
     }
 
     fn missing_field(field: &'static str) -> Stop {
-        Stop::Message(format!("`{field}` is missing"))
+        Stop::Missing(field)
     }
 }
 
@@ -80,8 +97,8 @@ impl<'a> Reader<'a> {
     /// Gives a message its place.
     fn settle<T>(&self, result: Result<T, Stop>) -> Result<T, Stop> {
         result.map_err(|stop| match stop {
-            Stop::Message(message) => self.note(self.node.place, message),
             Stop::Noted => Stop::Noted,
+            stop => self.note(self.node.place, stop.to_string()),
         })
     }
 
@@ -214,11 +231,12 @@ impl<'de, 'a> Deserializer<'de> for Reader<'a> {
         if self.node.as_table().is_none() {
             return self.expected(&format!("a table of {}", fields.join(", ")));
         }
-        let misspelt = self.note_unknown_keys(fields);
+        let misspelt = self.is_whole && self.note_unknown_keys(fields);
         let result = self.deserialize_entries(visitor, |key| fields.contains(&key));
         match result {
             // A key that is missing is most likely the one that is misspelt.
-            Err(Stop::Message(_)) if misspelt => Err(Stop::Noted),
+            Err(Stop::Message(_) | Stop::Missing(_)) if misspelt => Err(Stop::Noted),
+            Err(Stop::Missing(key)) if !self.is_whole => Err(Stop::Missing(key)),
             result => self.settle(result),
         }
     }
@@ -267,7 +285,9 @@ impl<'de> de::SeqAccess<'de> for Elements<'_> {
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Stop> {
         let Some((index, node)) = self.elements.next() else { return Ok(None) };
         let context = self.reader.context;
-        self.reader.inside(Step::Index(index), || seed.deserialize(Reader { node, context }).map(Some))
+        self.reader.inside(Step::Index(index), || {
+            seed.deserialize(Reader { node, context, is_whole: true }).map(Some)
+        })
     }
 }
 
@@ -291,7 +311,7 @@ impl<'de, F: Fn(&str) -> bool> de::MapAccess<'de> for Entries<'_, F> {
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Stop> {
         let (key, node) = self.current.take().ok_or(Stop::Noted)?;
         let context = self.reader.context;
-        let reader = Reader { node, context };
+        let reader = Reader { node, context, is_whole: true };
         self.reader.inside(Step::Key(key.clone()), || reader.settle(seed.deserialize(reader)))
     }
 }

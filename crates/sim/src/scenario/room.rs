@@ -1,6 +1,6 @@
 //! What a flow's path holds, and the receiver that goes with it.
 
-use super::model::{Direction, Flow, Limit, Scenario};
+use super::model::{Direction, Flow, Room, Scenario};
 use airtcp_proto::cc::Controllers;
 use airtcp_proto::scheme::{Scheme, SchemeError};
 use airtcp_wire::{Bytes, Dur, Rate};
@@ -44,13 +44,13 @@ impl Scenario {
         let round_trip =
             crossed.iter().fold(Dur::ZERO, |sum, link| sum + link.forward.delay + link.reverse.delay);
         let slowest = sides().map(|side| side.capacity.mean_rate()).min().unwrap_or(Rate(0));
-        let queues: u64 = sides().map(|side| bytes_of(&side.queue.limit)).sum();
+        let queues: u64 = sides().map(|side| bytes_of(&side.queue.room)).sum();
         slowest.bytes_in(round_trip) + queues
     }
 }
 
-fn bytes_of(limit: &Limit) -> u64 {
-    let of_packets = limit.packets.map(|packets| u64::from(packets) * FULL_PACKET_BYTES);
-    let of_bytes = limit.bytes.map(|bytes| bytes.0);
+fn bytes_of(room: &Room) -> u64 {
+    let of_packets = room.packets.map(|packets| u64::from(packets) * FULL_PACKET_BYTES);
+    let of_bytes = room.bytes.map(|bytes| bytes.0);
     of_packets.into_iter().chain(of_bytes).min().unwrap_or(0)
 }

@@ -2,13 +2,20 @@
 
 use crate::scenario::document::{Node, Place, Step};
 use crate::scenario::error::{Problems, list};
+use crate::scenario::one_of::OneOf;
+use crate::scenario::reader::{Reader, Stop, read_at};
 use airtcp_proto::cc::Controllers;
+use airtcp_proto::choice::{Choice, Fault, Faults, keys_of};
 use airtcp_wire::Dur;
+use schemars::SchemaGenerator;
+use serde::Deserialize;
+use serde_json::Value;
 
 /// Where in the document the checks are, and what they found.
 pub(crate) struct Check<'a> {
     root: &'a Node,
     path: Vec<Step>,
+    overrides: &'a [(String, String)],
     /// Where schemes find their congestion control.
     pub controllers: &'a Controllers,
     problems: &'a mut Problems,
@@ -27,8 +34,57 @@ impl From<usize> for Step {
 }
 
 impl<'a> Check<'a> {
-    pub fn new(root: &'a Node, controllers: &'a Controllers, problems: &'a mut Problems) -> Check<'a> {
-        Check { root, path: Vec::new(), controllers, problems }
+    pub fn new(
+        root: &'a Node,
+        overrides: &'a [(String, String)],
+        controllers: &'a Controllers,
+        problems: &'a mut Problems,
+    ) -> Check<'a> {
+        Check { root, path: Vec::new(), overrides, controllers, problems }
+    }
+
+    /// The table at hand: its kind with the kind's keys, and the keys that all kinds have.
+    pub fn one_of<C: Choice>(&mut self, written: &OneOf<C>) -> Option<(C, C::Common)> {
+        let kind = written.kind();
+        self.only(kind.name, &[&[C::KEY], (kind.keys)(), keys_of::<C::Common>()].concat());
+        let empty = Node::table(Place::Implied);
+        let node = self.find().unwrap_or(&empty);
+        let common = self.read(node, |reader| C::Common::deserialize(reader));
+        let own = self.read(node, |reader| C::read(kind.name, reader));
+        if let Err(Stop::Missing(_)) = own {
+            let schema = (kind.schema)(&mut SchemaGenerator::default());
+            for key in schema
+                .get("required")
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+            {
+                self.required(key, node.get(key), kind.name);
+            }
+        }
+        let (own, common) = (own.ok()?, common.ok()?);
+        let mut faults = Faults::default();
+        own.check(&mut faults);
+        self.refuse_faults(faults);
+        Some((own, common))
+    }
+
+    fn read<T>(&mut self, node: &Node, read: impl FnOnce(Reader<'_>) -> Result<T, Stop>) -> Result<T, Stop> {
+        read_at(node, &self.path, self.overrides, self.problems, read)
+    }
+
+    /// Of the keys of the table at hand.
+    pub fn refuse_faults(&mut self, faults: Faults) {
+        let step = |key: &str| key.parse().map_or_else(|_| Step::from(key), Step::Index);
+        for Fault { keys, message } in faults {
+            let steps = |key: &str| key.split('.').map(step).collect::<Vec<_>>();
+            let mut blamed = keys.iter().map(|key| [&self.path[..], &steps(key)].concat());
+            let first = blamed.clone().find(|path| self.root.find(path).is_some());
+            if let Some(path) = first.or_else(|| blamed.next_back()) {
+                self.problems.push_at(self.root, &path, message);
+            }
+        }
     }
 
     /// Does `work` one step deeper in the document.
@@ -88,6 +144,6 @@ impl<'a> Check<'a> {
     }
 
     fn find(&self) -> Option<&'a Node> {
-        self.path.iter().try_fold(self.root, |node, step| node.step(step))
+        self.root.find(&self.path)
     }
 }

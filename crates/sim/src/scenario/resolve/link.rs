@@ -8,6 +8,7 @@ use crate::scenario::model::{
     Arq, Capacity, DelayRange, Distribution, Episodes, Fec, GilbertElliott, Jitter, Link, Loss, Outages,
     Queue, Side, Spikes,
 };
+use crate::scenario::one_of::OneOf;
 use airtcp_proto::path::ChannelConfig;
 use airtcp_wire::{Dur, Probability, Rate};
 
@@ -74,15 +75,17 @@ fn finish(
     let outages =
         link.outages.as_ref().map(|outages| check.inside("outages", |check| self::outages(outages, check)));
     let path = |medium: &Medium| Path { rate: medium.capacity.mean_rate(), rtt };
-    let there = link.queue.clone().unwrap_or_default();
+    let there = link.queue.clone().or_else(OneOf::unsaid)?;
     let back = link.reverse.as_ref().and_then(|way| way.queue.as_ref());
-    let forward_queue = check.inside("queue", |check| queue::queue(&there, path(&forward), check));
-    let reverse_queue = match back {
-        Some(back) => check.inside("reverse", |check| {
-            check.inside("queue", |check| queue::queue(back, path(&reverse), check))
-        }),
-        None => Queue { limit: queue::limit(&there, path(&reverse)), ..forward_queue.clone() },
+    let there = check.inside("queue", |check| queue::queue(&there, check));
+    let back = match back {
+        Some(back) => {
+            check.inside("reverse", |check| check.inside("queue", |check| queue::queue(back, check)))
+        }
+        None => there.clone(),
     };
+    let forward_queue = queue::with_room(there?, path(&forward));
+    let reverse_queue = queue::with_room(back?, path(&reverse));
     let round_trip = forward.delay.unwrap_or_default() + reverse.delay.unwrap_or_default();
     Some(Link {
         name: name.to_owned(),

@@ -2,8 +2,9 @@
 
 use super::{good, load, pairs};
 use crate::scenario::file::ScenarioFile;
-use crate::scenario::model::{self, Capacity, Discipline, Distribution, Episodes, Limit, Loss, Traffic};
+use crate::scenario::model::{self, Capacity, Discipline, Distribution, Episodes, Loss, Room, Traffic};
 use crate::scenario::{Scenario, schema};
+use airtcp_proto::queue::{codel, header_first};
 use airtcp_wire::{Bytes, Dur, Rate};
 use serde_json::Value;
 use std::path::Path;
@@ -25,7 +26,7 @@ fn a_link_is_all_that_a_scenario_needs() {
 fn the_default_queue_holds_one_bandwidth_delay_product_but_at_least_50_packets() {
     let room = |text: &str| {
         let link = good(text).links.remove(0);
-        (link.forward.queue.limit.packets, link.reverse.queue.limit.packets)
+        (link.forward.queue.room.packets, link.reverse.queue.room.packets)
     };
     assert_eq!(room("[[link]]\nrate = \"10Mbit/s\"\ndelay = \"5ms\""), (Some(50), Some(50)));
     // 20 Mbit/s · 520 ms = 1.3 MB, and a tenth of it back.
@@ -41,20 +42,21 @@ fn the_default_queue_holds_one_bandwidth_delay_product_but_at_least_50_packets()
 fn each_discipline_has_its_own_defaults() {
     let queue = |keys: &str| good(&format!("{LINK}queue = {{ {keys} }}")).links.remove(0).forward.queue;
     let codel = queue("discipline = \"codel\", ecn = true");
-    assert!(codel.ecn && codel.limit == Limit { packets: Some(1000), bytes: None });
-    let Discipline::FqCodel { flows, quantum, codel } = queue("discipline = \"fq-codel\"").discipline else {
-        panic!()
-    };
-    assert_eq!((flows, quantum), (1024, Bytes(1514)));
-    assert_eq!((codel.target, codel.interval), (Dur::from_millis(5), Dur::from_millis(100)));
+    assert_eq!(codel.room, Room { packets: Some(1000), bytes: None });
+    assert_eq!(codel.discipline, Discipline::Codel(codel::Config { ecn: true, ..Default::default() }));
+    let fq_codel = queue("discipline = \"fq-codel\"");
+    assert_eq!(fq_codel.room, Room { packets: Some(10240), bytes: None });
+    let Discipline::FqCodel(keys) = fq_codel.discipline else { panic!() };
+    assert_eq!((keys.flows, keys.quantum), (1024, Bytes(1514)));
+    assert_eq!((keys.target, keys.interval), (Dur::from_millis(5), Dur::from_millis(100)));
     let red = queue("discipline = \"red\", min_threshold = 7, max_threshold = 21");
-    let Discipline::Red { min_threshold, max_threshold, gentle, .. } = red.discipline else { panic!() };
-    assert_eq!((min_threshold, max_threshold, gentle), (7.0, 21.0, true));
+    let Discipline::Red(keys) = red.discipline else { panic!() };
+    assert_eq!((keys.min_threshold.get(), keys.max_threshold.get(), keys.gentle), (7.0, 21.0, true));
     let header_first = queue("discipline = \"header-first\", max_headers = 12").discipline;
-    assert_eq!(header_first, Discipline::HeaderFirst { max_headers: 12 });
+    assert_eq!(header_first, Discipline::HeaderFirst(header_first::Config { max_headers: 12 }));
     let warning = queue("discipline = \"congestion-warning\", threshold = 10").discipline;
-    let Discipline::CongestionWarning { threshold, weight, .. } = warning else { panic!() };
-    assert_eq!((threshold, weight), (10.0, 0.2));
+    let Discipline::CongestionWarning(keys) = warning else { panic!() };
+    assert_eq!((keys.threshold.get(), keys.weight.get()), (10.0, 0.2));
 }
 
 #[test]
@@ -76,7 +78,7 @@ fn the_way_back_is_as_the_way_there_but_for_what_it_says() {
     let link = good(&format!("{LINK}{forward}{way_back}")).links.remove(0);
     assert_eq!(link.reverse.loss, Loss::default());
     assert_eq!(link.reverse.capacity, Capacity::Fixed(Rate(1_000_000)));
-    assert_eq!((link.reverse.delay, link.reverse.queue.limit.packets), (Dur::from_millis(1), Some(7)));
+    assert_eq!((link.reverse.delay, link.reverse.queue.room.packets), (Dur::from_millis(1), Some(7)));
 }
 
 #[test]

@@ -1,0 +1,192 @@
+//! Tables of the scenario file that are one of several kinds, as a queue is. Each kind is a `Config` in a file of its own,
+//! whose fields are the kind's keys and whose doc comments are their documentation; [`choice!`] lists them.
+
+use airtcp_wire::Dur;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::{Deserializer, Error, Visitor};
+use serde::{Deserialize, Serialize, forward_to_deserialize_any};
+
+/// One of several kinds. Its doc comment is that of `KEY`.
+pub trait Choice: Sized + Serialize {
+    /// The key that says which kind it is.
+    const KEY: &'static str;
+    const DOC: &'static str;
+    /// Where nothing is said. `None`: the key is required.
+    const DEFAULT: Option<&'static str>;
+    const NAMES: &'static [&'static str];
+    /// In the order of `NAMES`.
+    const KINDS: &'static [Kind];
+    /// Keys that every kind has. Its name in the JSON Schema and its doc comment are those of the whole table.
+    type Common: Serialize + for<'de> Deserialize<'de> + JsonSchema;
+
+    /// Every key of every kind, once; those that all have stand at the end.
+    fn all_keys() -> &'static [&'static str];
+
+    /// Says what makes no sense among its keys.
+    fn check(&self, faults: &mut Faults);
+
+    /// The kind called `name`, one of `NAMES`, with its keys.
+    ///
+    /// # Errors
+    /// What serde and the keys say.
+    fn read<'de, D: Deserializer<'de>>(name: &str, from: D) -> Result<Self, D::Error>;
+}
+
+/// What is known of a kind without one at hand.
+pub struct Kind {
+    pub name: &'static str,
+    /// Its keys, in their order.
+    pub keys: fn() -> &'static [&'static str],
+    pub schema: fn(&mut SchemaGenerator) -> Schema,
+}
+
+/// What makes no sense among the values of keys.
+#[derive(Debug, Default)]
+pub struct Faults(Vec<Fault>);
+
+/// One of them. The first of the keys that was written is to blame; a key below another one is `ranges.0.low`.
+#[derive(Debug)]
+pub struct Fault {
+    pub keys: Vec<String>,
+    pub message: String,
+}
+
+impl Faults {
+    pub fn refuse_if(&mut self, wrong: bool, key: impl ToString, message: impl ToString) {
+        self.blame_if(wrong, [key], message);
+    }
+
+    pub fn blame_if<K: ToString>(
+        &mut self,
+        wrong: bool,
+        keys: impl IntoIterator<Item = K>,
+        message: impl ToString,
+    ) {
+        if wrong {
+            let keys = keys.into_iter().map(|key| key.to_string()).collect();
+            self.0.push(Fault { keys, message: message.to_string() });
+        }
+    }
+
+    pub fn above_zero(&mut self, key: &str, value: impl Into<Option<Dur>>) {
+        self.refuse_if(value.into() == Some(Dur::ZERO), key, "must be above zero");
+    }
+}
+
+impl IntoIterator for Faults {
+    type Item = Fault;
+    type IntoIter = std::vec::IntoIter<Fault>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+pub(crate) fn collect_keys<C: Choice>() -> Vec<&'static str> {
+    let own = C::KINDS.iter().flat_map(|kind| (kind.keys)());
+    let mut keys = vec![C::KEY];
+    for key in own.chain(keys_of::<C::Common>()) {
+        if !keys.contains(key) {
+            keys.push(key);
+        }
+    }
+    keys
+}
+
+/// The names of a struct's fields, as serde knows them.
+pub fn keys_of<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
+    let mut keys: &'static [&'static str] = &[];
+    let asked = T::deserialize(KeysOf(&mut keys));
+    debug_assert!(asked.is_err(), "nothing is read");
+    keys
+}
+
+struct KeysOf<'a>(&'a mut &'static [&'static str]);
+
+impl<'de> Deserializer<'de> for KeysOf<'_> {
+    type Error = serde::de::value::Error;
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, Self::Error> {
+        *self.0 = fields;
+        Err(Error::custom("only asked"))
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
+        Err(Error::custom("not a struct"))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}
+
+/// Declares a [`Choice`]: an enum of `Config`s that share the trait after `dyn`.
+macro_rules! choice {
+    (
+        #[doc = $doc:literal]
+        $choice:ident: dyn $keys:ident beside $common:ty, by $key:literal = $default:expr;
+        $($name:literal => $variant:ident($config:ty),)*
+    ) => {
+        #[doc = $doc]
+        #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+        #[serde(tag = $key)]
+        pub enum $choice {
+            $(#[serde(rename = $name)] $variant($config),)*
+        }
+
+        impl $crate::choice::Choice for $choice {
+            const KEY: &'static str = $key;
+            const DOC: &'static str = $doc;
+            const DEFAULT: Option<&'static str> = $default;
+            const NAMES: &'static [&'static str] = &[$($name),*];
+            const KINDS: &'static [$crate::choice::Kind] = &[$($crate::choice::Kind {
+                name: $name,
+                keys: $crate::choice::keys_of::<$config>,
+                schema: <$config as schemars::JsonSchema>::json_schema,
+            }),*];
+            type Common = $common;
+
+            fn all_keys() -> &'static [&'static str] {
+                static KEYS: std::sync::OnceLock<Vec<&str>> = std::sync::OnceLock::new();
+                KEYS.get_or_init($crate::choice::collect_keys::<Self>)
+            }
+
+            fn check(&self, faults: &mut $crate::choice::Faults) {
+                (**self).check(faults);
+            }
+
+            fn read<'de, D: serde::Deserializer<'de>>(name: &str, from: D) -> Result<Self, D::Error> {
+                use serde::{Deserialize, de::Error};
+                match name {
+                    $($name => <$config>::deserialize(from).map($choice::$variant),)*
+                    _ => Err(D::Error::unknown_variant(name, Self::NAMES)),
+                }
+            }
+        }
+
+        impl std::ops::Deref for $choice {
+            type Target = dyn $keys;
+
+            fn deref(&self) -> &Self::Target {
+                match self {
+                    $($choice::$variant(config) => config,)*
+                }
+            }
+        }
+
+        impl std::ops::DerefMut for $choice {
+            fn deref_mut(&mut self) -> &mut Self::Target {
+                match self {
+                    $($choice::$variant(config) => config,)*
+                }
+            }
+        }
+    };
+}
+pub(crate) use choice;
