@@ -56,8 +56,8 @@ pub struct Build {
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Queue")]
 pub struct Room {
-    /// Room in packets. Absent, and `bytes` too: for CoDel 1000, for FQ-CoDel 10240, for all others one bandwidth-delay
-    /// product of the whole path at this link's (mean) rate in 1500-byte packets, but at least 50.
+    /// Room in packets. Absent, and `bytes` too: what the discipline says, or else one bandwidth-delay product of the whole
+    /// path at this link's (mean) rate in 1500-byte packets, but at least 50.
     pub packets: Option<u32>,
     /// Room in bytes. Absent: only `packets` counts.
     pub bytes: Option<Bytes>,
