@@ -6,10 +6,11 @@
 mod common;
 
 use airtcp_capture::{Position, Way};
+use airtcp_proto::path::jitter::table::{self, DelayRange};
 use airtcp_sim::Scenario;
 use airtcp_sim::pcap::Format;
-use airtcp_sim::scenario::model::{DelayRange, Distribution, Episodes, GilbertElliott, Jitter, Side, Spikes};
-use airtcp_wire::Dur;
+use airtcp_sim::scenario::model::{Distribution, Episodes, GilbertElliott, Jitter, Side, Spikes};
+use airtcp_wire::{Dur, Probability};
 use common::{ONE_WAY, RATE, Run, path, simulate};
 
 const SCHEMES: [&str; 3] = ["reno", "cubic", "bbr"];
@@ -29,9 +30,10 @@ fn bursts(side: &mut Side) {
 fn overtaking(side: &mut Side) {
     let range = |probability, low, high| {
         let (low, high) = (Dur::from_millis(low), Dur::from_millis(high));
-        DelayRange { probability, low, high }
+        DelayRange { probability: Probability::new(probability), low, high }
     };
-    let distribution = Distribution::Table { ranges: vec![range(0.98, 0, 0), range(0.02, 5, 15)] };
+    let distribution =
+        Distribution::Table(table::Config { ranges: vec![range(0.98, 0, 0), range(0.02, 5, 15)] });
     side.jitter = Some(Jitter { distribution, overtaking: true, start: Dur::ZERO });
 }
 

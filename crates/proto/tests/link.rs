@@ -1,8 +1,9 @@
 //! What holds for every link, whatever it is made of.
 
+use airtcp_proto::path::jitter::{Keys, uniform};
 use airtcp_proto::path::{
-    Arq, BerForm, BitErrors, BlockCode, Cover, Episodes, Fate, FixedRate, Jitter, Link, LogDriven, LogStep,
-    NumberedLoss, Output, PacketLoss, RateLog, Starts, Trace, TraceDriven, Transmitter, Variation,
+    Arq, BerForm, BitErrors, BlockCode, Cover, Episodes, Fate, FixedRate, Link, LogDriven, LogStep,
+    NumberedLoss, Output, PacketLoss, RateLog, Starts, Trace, TraceDriven, Transmitter,
 };
 use airtcp_proto::queue::{
     Build, Discipline, DropCause, Item, Limit, Queue, codel, drop_tail, fq_codel, red,
@@ -100,8 +101,8 @@ fn link(setup: Setup) -> Link {
         link = link.with_arq(arq);
     }
     if let Some((high, overtaking)) = setup.jitter {
-        let variation = Variation::Uniform { low: Dur::ZERO, high };
-        link = link.with_delay(Box::new(Jitter::new(variation, Time::ZERO, stream("delay"))), overtaking);
+        let variation = uniform::Config { low: Dur::ZERO, high };
+        link = link.with_delay(variation.build(Time::ZERO, stream("delay")), overtaking);
     }
     if let Some(handoff) = setup.outages {
         let starts = Starts { every: Some(Dur::from_millis(50)), ..Starts::default() };

@@ -104,9 +104,7 @@ impl Parts<'_> {
             delays.push(Box::new(path::LogLatency::new(log.clone())));
         }
         if let Some(jitter) = &side.jitter {
-            let variation = variation(&jitter.distribution);
-            let start = Time::ZERO + jitter.start;
-            delays.push(Box::new(path::Jitter::new(variation, start, self.stream("delay"))));
+            delays.push(jitter.distribution.build(Time::ZERO + jitter.start, self.stream("delay")));
         }
         if let Some(spikes) = &side.spikes {
             let when = self.episodes(&spikes.when, "spikes");
@@ -174,33 +172,6 @@ fn cover(only: Option<model::Protected>) -> path::Cover {
     }
 }
 
-fn variation(distribution: &model::Distribution) -> path::Variation {
-    match distribution {
-        model::Distribution::Constant { mean } => path::Variation::Constant(*mean),
-        model::Distribution::Uniform { low, high } => path::Variation::Uniform { low: *low, high: *high },
-        model::Distribution::Normal { mean, deviation } => {
-            path::Variation::Normal { mean: *mean, deviation: *deviation }
-        }
-        model::Distribution::Table { ranges } => path::Variation::Table(
-            ranges
-                .iter()
-                .map(|&model::DelayRange { probability, low, high }| path::DelayRange {
-                    probability,
-                    low,
-                    high,
-                })
-                .collect(),
-        ),
-        model::Distribution::Series { delays, interval, .. } => {
-            path::Variation::Series { values: delays.clone(), interval: *interval }
-        }
-        &model::Distribution::Correlated { mean, deviation, low, autocorrelation, interval } => {
-            let config = path::CorrelatedConfig { mean, deviation, low, autocorrelation, interval };
-            path::Variation::Correlated(path::Correlated::new(&config))
-        }
-    }
-}
-
 fn times(offsets: &[Dur]) -> Vec<Time> {
     offsets.iter().map(|&offset| Time::ZERO + offset).collect()
 }
@@ -208,7 +179,7 @@ fn times(offsets: &[Dur]) -> Vec<Time> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use airtcp_proto::path::{Fate, Trace};
+    use airtcp_proto::path::{Fate, Trace, jitter::uniform};
     use airtcp_proto::queue::{DropCause, Item};
     use airtcp_wire::{Ecn, Probability, Rate};
     use model::{Capacity, Distribution, GilbertElliott, Jitter, Loss};
@@ -293,7 +264,10 @@ mod tests {
     fn jitter_lets_packets_overtake_only_if_it_may() {
         let order = |overtaking| {
             let jitter = Jitter {
-                distribution: Distribution::Uniform { low: Dur::ZERO, high: Dur::from_millis(50) },
+                distribution: Distribution::Uniform(uniform::Config {
+                    low: Dur::ZERO,
+                    high: Dur::from_millis(50),
+                }),
                 overtaking,
                 start: Dur::ZERO,
             };

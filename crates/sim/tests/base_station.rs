@@ -2,6 +2,7 @@
 
 mod common;
 
+use airtcp_proto::path::jitter::uniform;
 use airtcp_sim::Scenario;
 use airtcp_sim::record::FlowRecord;
 use airtcp_sim::scenario::model::{Direction, Distribution, Flow, Jitter, Traffic};
@@ -125,7 +126,7 @@ fn a_busy_base_station_loses_nothing_and_is_deterministic() {
 /// Short transfers in flows 0 to 3, half of them upwards, and long flows that last.
 fn busy() -> Scenario {
     let mut scenario = lossy_hop(60);
-    let uniform = Distribution::Uniform { low: Dur::ZERO, high: ms(40) };
+    let uniform = Distribution::Uniform(uniform::Config { low: Dur::ZERO, high: ms(40) });
     let wireless = &mut scenario.links[1];
     for side in [&mut wireless.forward, &mut wireless.reverse] {
         side.loss.packet = 0.01;

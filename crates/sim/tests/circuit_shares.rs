@@ -2,6 +2,7 @@
 
 mod common;
 
+use airtcp_proto::path::jitter::uniform;
 use airtcp_proto::queue::{header_first, red};
 use airtcp_sim::record::FlowRecord;
 use airtcp_sim::scenario::model::{Discipline, Distribution, Flow, Jitter, Link};
@@ -20,7 +21,7 @@ fn flows(name: &str, count: u32, scheme: &str) -> Flow {
 /// predecessor left a round trip before, and who has what is not a matter of windows (Floyd and Jacobson 1992).
 fn with_varying_acks(mut link: Link, most: Dur) -> Link {
     link.reverse.jitter = Some(Jitter {
-        distribution: Distribution::Uniform { low: Dur::ZERO, high: most },
+        distribution: Distribution::Uniform(uniform::Config { low: Dur::ZERO, high: most }),
         overtaking: false,
         start: Dur::ZERO,
     });

@@ -3,6 +3,7 @@
 mod common;
 
 use airtcp_proto::middlebox::{Direction, Middlebox, TcpPacket};
+use airtcp_proto::path::jitter::uniform;
 use airtcp_sim::scenario::model::{self, Episodes, Flow, Spikes, Traffic};
 use airtcp_sim::{RunError, RunOptions, Scenario, run};
 use airtcp_wire::{Bytes, Dur, Rate, Time};
@@ -17,7 +18,7 @@ fn parking_lot() -> Scenario {
     links[1].forward.loss.packet = 0.01;
     links[1].reverse.loss.ber = 1e-6;
     links[2].forward.jitter = Some(model::Jitter {
-        distribution: model::Distribution::Uniform { low: Dur::ZERO, high: ms(15) },
+        distribution: model::Distribution::Uniform(uniform::Config { low: Dur::ZERO, high: ms(15) }),
         overtaking: true,
         start: Dur::ZERO,
     });

@@ -2,10 +2,11 @@
 
 mod common;
 
+use airtcp_proto::path::jitter::table::{self, DelayRange};
 use airtcp_sim::pcap::Format;
-use airtcp_sim::scenario::model::{DelayRange, Distribution, Jitter};
+use airtcp_sim::scenario::model::{Distribution, Jitter};
 use airtcp_sim::{Capture, RunOptions, Scenario, run};
-use airtcp_wire::Dur;
+use airtcp_wire::{Dur, Probability};
 use common::{MBIT, link, ms, scheme};
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -13,9 +14,17 @@ use std::sync::{Arc, Mutex};
 /// Scenario I, and with `loss` scenario II.
 fn scenario(loss: f64) -> Scenario {
     let mut links = vec![link("wired", MBIT, ms(10), 50), link("wireless", MBIT / 4, ms(306), 50)];
-    let range = |probability, low, high| DelayRange { probability, low: ms(low), high: ms(high) };
+    let range = |probability, low, high| DelayRange {
+        probability: Probability::new(probability),
+        low: ms(low),
+        high: ms(high),
+    };
     let ranges = vec![range(0.8, 0, 42), range(0.1, 42, 72), range(0.08, 72, 144), range(0.02, 144, 468)];
-    let jitter = Jitter { distribution: Distribution::Table { ranges }, overtaking: true, start: ms(500) };
+    let jitter = Jitter {
+        distribution: Distribution::Table(table::Config { ranges }),
+        overtaking: true,
+        start: ms(500),
+    };
     let wireless = &mut links[1];
     for side in [&mut wireless.forward, &mut wireless.reverse] {
         side.jitter = Some(jitter.clone());

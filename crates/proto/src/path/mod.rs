@@ -1,10 +1,10 @@
 //! Path models: what a link does to packets. [`Link`] puts them together.
 
 mod channel;
-mod correlated;
 mod delay;
 mod episodes;
 mod front;
+pub mod jitter;
 mod line;
 mod link;
 mod log;
@@ -12,14 +12,12 @@ mod loss;
 mod outage;
 mod pipe;
 mod protection;
-mod series;
 mod stats;
 mod trace;
 mod transmit;
 
 pub use channel::{Channel, ChannelConfig};
-pub use correlated::{Correlated, CorrelatedConfig};
-pub use delay::{DelayRange, Jitter, Spikes, SumOfDelays, Variation};
+pub use delay::{Spikes, SumOfDelays};
 pub use episodes::{Episode, Episodes, Starts};
 pub use link::{Fate, Link, Output, QueueView};
 pub use log::{LogDriven, LogError, LogLatency, LogStep, RateLog};
@@ -29,7 +27,6 @@ pub use loss::{
 };
 pub use outage::Interrupted;
 pub use protection::{Arq, BlockCode, Cover};
-pub use series::{SeriesError, parse_series};
 pub use stats::LinkStats;
 pub use trace::{Trace, TraceDriven, TraceError};
 pub use transmit::{FixedRate, service_times};

@@ -2,6 +2,7 @@
 
 use super::one_of::OneOf;
 use airtcp_proto::path::ChannelConfig;
+use airtcp_proto::path::jitter::Distribution;
 use airtcp_proto::queue::Discipline;
 use airtcp_wire::{Bytes, Dur, Probability, Rate};
 use schemars::JsonSchema;
@@ -117,7 +118,7 @@ one_direction! {
     /// Propagation delay, one way. Absent: zero, or with `log` half of its latency_ms, which is a round trip.
     delay: Dur,
     /// Delay that varies from packet to packet, added to the propagation delay. Absent: none.
-    jitter: Jitter,
+    jitter: OneOf<Distribution>,
     /// Sudden extra delay in this direction. Absent: none.
     spikes: Spikes,
     /// Packets that the link loses. Absent: none.
@@ -128,66 +129,6 @@ one_direction! {
     arq: Arq,
     /// The queue in front of the link. Absent: DropTail with its default room.
     queue: OneOf<Discipline>,
-}
-
-/// Delay that varies from packet to packet, added to the propagation delay.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Jitter {
-    pub distribution: DistributionKind,
-    /// Of `constant`, `correlated` and `normal`, which is cut off at zero. Absent: an error for these, as it is for all
-    /// keys that follow up to `file`, unless something else is said.
-    pub mean: Option<Dur>,
-    /// Of `normal` and `correlated`: standard deviation. Absent: an error for them.
-    pub deviation: Option<Dur>,
-    /// Of `correlated`: correlation of a packet's delay with the next one's, or with the delay one `interval` later;
-    /// below 1. Absent: an error for it.
-    pub autocorrelation: Option<Probability>,
-    /// Of `uniform` and `correlated`: the least delay. Absent: zero.
-    pub low: Option<Dur>,
-    /// Of `uniform`: the greatest delay. Absent: an error for it.
-    pub high: Option<Dur>,
-    /// Of `table`: ranges with their probabilities, which sum to 1, uniform inside each. Absent: an error for it.
-    pub ranges: Option<Vec<DelayRange>>,
-    /// Of `series`: a file with RTTs in ms, relative to the scenario's folder: one number a line, what `ping` printed,
-    /// or CSV with a heading. Absent: an error for it.
-    pub file: Option<PathBuf>,
-    /// Of `series`: the CSV file's column. Absent: `rtt_ms`, `rtt`, `time_ms` or `time`, or the only one.
-    pub column: Option<String>,
-    /// Of `series`: how much of each RTT this direction takes. Default: 0.5, as much as the way back.
-    pub share: Option<Probability>,
-    /// Of `series`: time between two values. Absent: one value a packet. Of `correlated`: the time for which
-    /// `autocorrelation` holds; the delay then drifts with time, as when it was measured by a ping each `interval`.
-    /// Absent: it changes from packet to packet, however far apart they are.
-    pub interval: Option<Dur>,
-    /// May a packet overtake the one before it? Otherwise it waits for it.
-    #[serde(default = "yes")]
-    pub overtaking: bool,
-    /// When variation begins.
-    #[serde(default)]
-    pub start: Dur,
-}
-
-/// How delay varies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum DistributionKind {
-    Constant,
-    Uniform,
-    Normal,
-    Table,
-    Series,
-    /// Log-normal above `low`, each delay correlated with the one before it.
-    Correlated,
-}
-
-/// Uniform from `low` to `high`, with a probability.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct DelayRange {
-    pub probability: Probability,
-    pub low: Dur,
-    pub high: Dur,
 }
 
 /// Delay spikes: every packet that leaves during one has `extra` more delay. Give `at`, `every` or `period`.
@@ -429,10 +370,6 @@ pub enum TrafficKind {
     Poisson,
     /// Constant-rate datagrams without congestion control.
     Udp,
-}
-
-fn yes() -> bool {
-    true
 }
 
 fn certain() -> Probability {

@@ -2,13 +2,13 @@
 //! its parts from this and from nothing else; it opens no file.
 
 pub use super::file::Protected;
+pub use airtcp_proto::path::jitter::Distribution;
 use airtcp_proto::path::{BlockCode, ChannelConfig, RateLog, Trace};
 use airtcp_proto::queue::drop_tail;
 pub use airtcp_proto::queue::{Discipline, Room};
 use airtcp_wire::{Bytes, Dur, Rate};
 use serde::Serialize;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// A path, the flows that share it, and the schemes to compare on it.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,60 +110,6 @@ pub struct Jitter {
     pub overtaking: bool,
     /// When variation begins.
     pub start: Dur,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "distribution", rename_all = "kebab-case")]
-pub enum Distribution {
-    Constant {
-        mean: Dur,
-    },
-    /// `low` ≤ `high`.
-    Uniform {
-        low: Dur,
-        high: Dur,
-    },
-    /// Cut off at zero.
-    Normal {
-        mean: Dur,
-        deviation: Dur,
-    },
-    /// Probabilities sum to 1.
-    Table {
-        ranges: Vec<DelayRange>,
-    },
-    /// Values of one after the other, repeated.
-    Series {
-        #[serde(rename = "file")]
-        path: PathBuf,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        column: Option<String>,
-        /// How much of a round trip in the file is this direction's.
-        share: f64,
-        /// Of this direction. At least one.
-        #[serde(skip)]
-        delays: Arc<[Dur]>,
-        /// Time between two values; absent: one value a packet.
-        interval: Option<Dur>,
-    },
-    /// Log-normal above `low`, which is at most `mean`.
-    Correlated {
-        mean: Dur,
-        deviation: Dur,
-        low: Dur,
-        /// Of one packet's delay with the next one's, or with one `interval` later; below 1.
-        autocorrelation: f64,
-        /// Absent: delay changes from packet to packet.
-        interval: Option<Dur>,
-    },
-}
-
-/// Uniform from `low` to `high`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct DelayRange {
-    pub probability: f64,
-    pub low: Dur,
-    pub high: Dur,
 }
 
 /// When something that lasts `length` happens. Both kinds of times may be given.

@@ -3,7 +3,7 @@
 use super::check::Check;
 use crate::scenario::recipe;
 use airtcp_proto::cc::registry::nearest;
-use airtcp_proto::path::{LogStep, RateLog, Trace, parse_series};
+use airtcp_proto::path::{LogStep, RateLog, Trace};
 use airtcp_wire::{Dur, Rate};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -54,23 +54,14 @@ impl<'a> Files<'a> {
     }
 
     pub fn log(&mut self, check: &mut Check<'_>, path: &Path) -> Option<RateLog> {
-        let text = self.read(check, path, &self.locate(check, path))?;
+        let text = self.text(check, path)?;
         let entries: Vec<LogEntry> =
             parse(check, path, text, |text| serde_json::from_str(text).map_err(NotALog))?;
         parse(check, path, entries, |entries| RateLog::new(entries.iter().map(LogEntry::step)))
     }
 
-    /// This share of each round trip in the file.
-    pub fn delays(
-        &mut self,
-        check: &mut Check<'_>,
-        path: &Path,
-        column: Option<&str>,
-        share: f64,
-    ) -> Option<Arc<[Dur]>> {
-        let text = self.read(check, path, &self.locate(check, path))?;
-        let round_trips = parse(check, path, text, |text| parse_series(text, column))?;
-        Some(round_trips.into_iter().map(|round_trip| round_trip.mul_f64(share)).collect())
+    pub fn text(&mut self, check: &mut Check<'_>, path: &Path) -> Option<Arc<str>> {
+        self.read(check, path, &self.locate(check, path))
     }
 
     fn locate(&self, check: &Check<'_>, path: &Path) -> PathBuf {

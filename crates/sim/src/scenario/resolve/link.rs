@@ -3,14 +3,15 @@
 use super::check::Check;
 use super::files::Files;
 use super::queue::{self, Path};
-use crate::scenario::file::{self, CAPACITY_KEYS, DistributionKind, ScenarioFile, Way};
+use crate::scenario::file::{self, CAPACITY_KEYS, ScenarioFile, Way};
 use crate::scenario::model::{
-    Arq, Capacity, DelayRange, Distribution, Episodes, Fec, GilbertElliott, Jitter, Link, Loss, Outages,
-    Queue, Side, Spikes,
+    Arq, Capacity, Episodes, Fec, GilbertElliott, Jitter, Link, Loss, Outages, Queue, Side, Spikes,
 };
 use crate::scenario::one_of::OneOf;
+use airtcp_proto::choice::Faults;
 use airtcp_proto::path::ChannelConfig;
-use airtcp_wire::{Dur, Probability, Rate};
+use airtcp_proto::path::jitter::{Distribution, Manner};
+use airtcp_wire::{Dur, Rate};
 
 /// What a direction is made of before its queue, whose default room depends on the whole path.
 struct Medium {
@@ -213,104 +214,14 @@ fn channel(config: ChannelConfig, check: &mut Check<'_>) -> Option<Capacity> {
     Some(Capacity::Channel { config, mean_rate: mean_rate.max(Rate(1)) })
 }
 
-fn jitter(jitter: &file::Jitter, files: &mut Files<'_>, check: &mut Check<'_>) -> Option<Jitter> {
-    let distribution = distribution(jitter, files, check)?;
-    Some(Jitter { distribution, overtaking: jitter.overtaking, start: jitter.start })
-}
-
-fn distribution(jitter: &file::Jitter, files: &mut Files<'_>, check: &mut Check<'_>) -> Option<Distribution> {
-    let (owner, own): (_, &[&str]) = match jitter.distribution {
-        DistributionKind::Constant => ("constant", &["mean"]),
-        DistributionKind::Uniform => ("uniform", &["low", "high"]),
-        DistributionKind::Normal => ("normal", &["mean", "deviation"]),
-        DistributionKind::Table => ("table", &["ranges"]),
-        DistributionKind::Series => ("series", &["file", "column", "share", "interval"]),
-        DistributionKind::Correlated => {
-            ("correlated", &["mean", "deviation", "low", "autocorrelation", "interval"])
-        }
-    };
-    check.only(owner, &[&["distribution"], own, &["overtaking", "start"]].concat());
-    if let Some(interval) = jitter.interval {
-        check.above_zero("interval", interval);
-    }
-    match jitter.distribution {
-        DistributionKind::Constant => {
-            Some(Distribution::Constant { mean: check.required("mean", jitter.mean, owner)? })
-        }
-        DistributionKind::Uniform => {
-            let (low, high) = (jitter.low.unwrap_or_default(), check.required("high", jitter.high, owner)?);
-            check.refuse_if(low > high, "low", "must not be above `high`");
-            Some(Distribution::Uniform { low, high })
-        }
-        DistributionKind::Normal => {
-            let mean = check.required("mean", jitter.mean, owner);
-            let deviation = check.required("deviation", jitter.deviation, owner);
-            Some(Distribution::Normal { mean: mean?, deviation: deviation? })
-        }
-        DistributionKind::Table => {
-            let ranges = check.required("ranges", jitter.ranges.as_deref(), owner)?;
-            Some(Distribution::Table { ranges: check.inside("ranges", |check| table(ranges, check)) })
-        }
-        DistributionKind::Series => series(jitter, files, check),
-        DistributionKind::Correlated => correlated(jitter, check),
-    }
-}
-
-fn series(jitter: &file::Jitter, files: &mut Files<'_>, check: &mut Check<'_>) -> Option<Distribution> {
-    let path = check.required("file", jitter.file.as_ref(), "series")?;
-    let share = jitter.share.map_or(0.5, Probability::get);
-    let column = jitter.column.as_deref();
-    let delays = check.inside("file", |check| files.delays(check, path, column, share))?;
-    Some(Distribution::Series {
-        path: path.clone(),
-        column: jitter.column.clone(),
-        share,
-        delays,
-        interval: jitter.interval,
-    })
-}
-
-fn correlated(jitter: &file::Jitter, check: &mut Check<'_>) -> Option<Distribution> {
-    let owner = "correlated";
-    let mean = check.required("mean", jitter.mean, owner);
-    let deviation = check.required("deviation", jitter.deviation, owner);
-    let autocorrelation = check.required("autocorrelation", jitter.autocorrelation, owner);
-    let low = jitter.low.unwrap_or_default();
-    check.refuse_if(mean.is_some_and(|mean| low > mean), "low", "must not be above `mean`");
-    let is_one = autocorrelation == Some(Probability::ONE);
-    check.refuse_if(
-        is_one,
-        "autocorrelation",
-        "must be below 1: with 1 no delay would ever differ from the first",
-    );
-    Some(Distribution::Correlated {
-        mean: mean?,
-        deviation: deviation?,
-        low,
-        autocorrelation: autocorrelation?.get(),
-        interval: jitter.interval,
-    })
-}
-
-/// How far from 1 the written probabilities of a table may sum up.
-const ROUNDING: f64 = 1e-6;
-
-fn table(ranges: &[file::DelayRange], check: &mut Check<'_>) -> Vec<DelayRange> {
-    for (index, range) in ranges.iter().enumerate() {
-        check.inside(index, |check| {
-            check.refuse_if(range.low > range.high, "low", "must not be above `high`")
-        });
-    }
-    let sum: f64 = ranges.iter().map(|range| range.probability.get()).sum();
-    if (sum - 1.0).abs() > ROUNDING {
-        check.refuse(format!("the probabilities sum to {sum}, not to 1"));
-    }
-    let range = |range: &file::DelayRange| DelayRange {
-        probability: range.probability.get(),
-        low: range.low,
-        high: range.high,
-    };
-    ranges.iter().map(range).collect()
+fn jitter(written: &OneOf<Distribution>, files: &mut Files<'_>, check: &mut Check<'_>) -> Option<Jitter> {
+    let (mut distribution, Manner { overtaking, start }) = check.one_of(written)?;
+    let mut faults = Faults::default();
+    let mut text_of =
+        |key: &'static str, path: &std::path::Path| check.inside(key, |check| files.text(check, path));
+    distribution.load(&mut text_of, &mut faults);
+    check.refuse_faults(faults);
+    Some(Jitter { distribution, overtaking, start })
 }
 
 fn spikes(spikes: &file::Spikes, check: &mut Check<'_>) -> Option<Spikes> {

@@ -100,11 +100,10 @@ fn a_logs_latency_counts_where_no_delay_is_given() {
 fn a_series_of_round_trips_is_halved() {
     let link =
         good(&format!("{LINK}jitter = {{ distribution = \"series\", file = \"ping.txt\" }}")).links.remove(0);
-    let Some(Distribution::Series { delays, .. }) = link.forward.jitter.map(|jitter| jitter.distribution)
-    else {
+    let Some(Distribution::Series(series)) = link.forward.jitter.map(|jitter| jitter.distribution) else {
         panic!()
     };
-    assert_eq!(*delays, [Dur::from_millis(40), Dur::from_micros(60_250)]);
+    assert_eq!(*series.delays, [Dur::from_millis(40), Dur::from_micros(60_250)]);
 }
 
 #[test]
@@ -115,11 +114,10 @@ fn a_series_may_be_a_column_and_belong_to_one_direction() {
     ))
     .links
     .remove(0);
-    let Some(Distribution::Series { delays, .. }) = link.forward.jitter.map(|jitter| jitter.distribution)
-    else {
+    let Some(Distribution::Series(series)) = link.forward.jitter.map(|jitter| jitter.distribution) else {
         panic!()
     };
-    assert_eq!(*delays, [Dur::from_millis(210), Dur::from_millis(190)]);
+    assert_eq!(*series.delays, [Dur::from_millis(210), Dur::from_millis(190)]);
 }
 
 #[test]

@@ -1,22 +1,45 @@
 //! Random delays of which each resembles the one before it.
 
+use super::{Draw, Jitter, Keys};
+use crate::choice::Faults;
+use crate::path::DelayModel;
 use crate::rng::Stream;
-use airtcp_wire::{Dur, Time};
+use airtcp_wire::{Dur, Probability, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// What the delays of a [`Correlated`] process have in common.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct CorrelatedConfig {
+/// Log-normal above `low`, each delay correlated with the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Config {
     /// Of the delays, `low` included.
     pub mean: Dur,
     /// Standard deviation.
     pub deviation: Dur,
-    /// No delay is below; at most `mean`.
+    /// The least delay.
+    #[serde(default)]
     pub low: Dur,
-    /// Correlation of a delay with the next one, or with the one that is `interval` later: 0 up to, but without, 1.
-    pub autocorrelation: f64,
-    /// `None`: the delay changes from packet to packet, however close together or far apart they are. Otherwise it
-    /// changes with time.
+    /// Correlation of a packet's delay with the next one's, or with the delay one `interval` later; below 1.
+    pub autocorrelation: Probability,
+    /// The time for which `autocorrelation` holds; the delay then drifts with time, as when it was measured by a ping each
+    /// `interval`. Absent: it changes from packet to packet, however far apart they are.
+    #[serde(default)]
     pub interval: Option<Dur>,
+}
+
+impl Keys for Config {
+    fn check(&self, faults: &mut Faults) {
+        faults.above_zero("interval", self.interval);
+        faults.refuse_if(self.low > self.mean, "low", "must not be above `mean`");
+        faults.refuse_if(
+            self.autocorrelation == Probability::ONE,
+            "autocorrelation",
+            "must be below 1: with 1 no delay would ever differ from the first",
+        );
+    }
+
+    fn build(&self, start: Time, stream: Stream) -> Box<dyn DelayModel> {
+        Jitter::boxed(Correlated::new(self), start, stream)
+    }
 }
 
 /// Log-normal delays over a floor, for round trips have a least one and a long tail. Their logarithms are a
@@ -24,8 +47,7 @@ pub struct CorrelatedConfig {
 /// autocorrelation that was asked for. With an `interval` that process runs in time (an Ornstein–Uhlenbeck process):
 /// packets close together have nearly the same delay, whatever their number, and a probe at any moment finds the same
 /// distribution.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Correlated {
+struct Correlated {
     low_seconds: f64,
     /// Mean and standard deviation of the logarithm of seconds above `low`.
     mu: f64,
@@ -39,7 +61,7 @@ pub struct Correlated {
 }
 
 impl Correlated {
-    pub fn new(config: &CorrelatedConfig) -> Correlated {
+    fn new(config: &Config) -> Correlated {
         let mean = config.mean.saturating_sub(config.low).as_secs_f64();
         let variation = if mean > 0.0 { config.deviation.as_secs_f64() / mean } else { 0.0 };
         // Moments of the log-normal: variance/mean² = exp(σ²) − 1, mean = exp(μ + σ²/2).
@@ -47,7 +69,7 @@ impl Correlated {
         let coefficient = match log_variance {
             0.0 => 0.0,
             // The delays' correlation at a correlation φ of the logarithms is (exp(φσ²) − 1)/(exp(σ²) − 1).
-            _ => libm::log1p(config.autocorrelation * variation * variation) / log_variance,
+            _ => libm::log1p(config.autocorrelation.get() * variation * variation) / log_variance,
         };
         Correlated {
             low_seconds: config.low.as_secs_f64(),
@@ -60,15 +82,6 @@ impl Correlated {
         }
     }
 
-    /// The delay at `now`, which never goes back.
-    pub fn draw(&mut self, now: Time, stream: &mut Stream) -> Dur {
-        let fresh = stream.normal();
-        let phi = self.coefficient_at(now);
-        let value = self.last.map_or(fresh, |last| phi * last + libm::sqrt(1.0 - phi * phi) * fresh);
-        self.last = Some(value);
-        Dur::from_secs_f64(self.low_seconds + libm::exp(self.mu + self.sigma * value))
-    }
-
     /// Of the logarithms of this delay and the one before it.
     fn coefficient_at(&mut self, now: Time) -> f64 {
         let Some(interval) = self.interval else { return self.coefficient };
@@ -78,13 +91,23 @@ impl Correlated {
     }
 }
 
+impl Draw for Correlated {
+    fn draw(&mut self, now: Time, stream: &mut Stream) -> Dur {
+        let fresh = stream.normal();
+        let phi = self.coefficient_at(now);
+        let value = self.last.map_or(fresh, |last| phi * last + libm::sqrt(1.0 - phi * phi) * fresh);
+        self.last = Some(value);
+        Dur::from_secs_f64(self.low_seconds + libm::exp(self.mu + self.sigma * value))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::rng::Streams;
 
     /// Mean, standard deviation and lag-1 autocorrelation in seconds of many delays.
-    fn moments(config: &CorrelatedConfig) -> (f64, f64, f64) {
+    fn moments(config: &Config) -> (f64, f64, f64) {
         let mut stream = Streams::new(1).stream("delay");
         let mut process = Correlated::new(config);
         let delays: Vec<f64> =
@@ -104,11 +127,11 @@ mod tests {
         for (low, deviation, autocorrelation) in
             [(0, 500, 0.42), (400, 800, 0.42), (0, 300, 0.0), (0, 300, 0.9)]
         {
-            let config = CorrelatedConfig {
+            let config = Config {
                 mean: Dur::from_millis(1000),
                 deviation: Dur::from_millis(deviation),
                 low: Dur::from_millis(low),
-                autocorrelation,
+                autocorrelation: Probability::new(autocorrelation),
                 interval: None,
             };
             let (mean, spread, correlation) = moments(&config);
@@ -121,11 +144,11 @@ mod tests {
     /// Correlation of delays that are `apart` while packets cross `spacing` apart.
     fn correlation_in_time(spacing: Dur, apart: Dur) -> f64 {
         let mut stream = Streams::new(1).stream("delay");
-        let mut process = Correlated::new(&CorrelatedConfig {
+        let mut process = Correlated::new(&Config {
             mean: Dur::from_millis(20),
             deviation: Dur::from_millis(15),
             low: Dur::ZERO,
-            autocorrelation: 0.4,
+            autocorrelation: Probability::new(0.4),
             interval: Some(Dur::from_secs(1)),
         });
         let every = apart.0 / spacing.0;
@@ -158,11 +181,11 @@ mod tests {
     fn with_an_interval_packets_at_one_moment_have_one_delay() {
         let mut stream = Streams::new(1).stream("delay");
         for autocorrelation in [0.0, 0.5] {
-            let mut process = Correlated::new(&CorrelatedConfig {
+            let mut process = Correlated::new(&Config {
                 mean: Dur::from_millis(20),
                 deviation: Dur::from_millis(15),
                 low: Dur::ZERO,
-                autocorrelation,
+                autocorrelation: Probability::new(autocorrelation),
                 interval: Some(Dur::from_secs(1)),
             });
             let mut draw = |ns| process.draw(Time(ns), &mut stream);
@@ -174,17 +197,17 @@ mod tests {
 
     #[test]
     fn without_deviation_every_delay_is_the_mean() {
-        let config = CorrelatedConfig {
+        let config = Config {
             mean: Dur::from_millis(7),
             deviation: Dur::ZERO,
             low: Dur::ZERO,
-            autocorrelation: 0.5,
+            autocorrelation: Probability::new(0.5),
             interval: None,
         };
         let mut stream = Streams::new(1).stream("delay");
         let mut process = Correlated::new(&config);
         assert!((0..9).all(|_| process.draw(Time::ZERO, &mut stream).0.abs_diff(7_000_000) <= 1));
-        let mut at_floor = Correlated::new(&CorrelatedConfig { low: config.mean, ..config });
+        let mut at_floor = Correlated::new(&Config { low: config.mean, ..config });
         assert_eq!(at_floor.draw(Time::ZERO, &mut stream), config.mean);
     }
 }

@@ -1,10 +1,80 @@
 //! Series of round trip times, as people have them: a column of numbers, what `ping` printed, or a CSV file.
 
-use airtcp_wire::Dur;
+use super::{Draw, Jitter, Keys, TextOf};
+use crate::choice::Faults;
+use crate::path::{DelayModel, data_lines};
+use crate::rng::Stream;
+use airtcp_wire::{Dur, Probability, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Those of a file, one after the other, repeated.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Config {
+    /// A file with RTTs in ms, relative to the scenario's folder: one number a line, what `ping` printed, or CSV with a
+    /// heading.
+    pub file: PathBuf,
+    /// The CSV file's column. Absent: `rtt_ms`, `rtt`, `time_ms` or `time`, or the only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<String>,
+    /// How much of each RTT this direction takes; by default as much as the way back.
+    #[serde(default = "half")]
+    pub share: Probability,
+    /// Time between two values. Absent: one value a packet.
+    #[serde(default)]
+    pub interval: Option<Dur>,
+    /// Of this direction. At least one.
+    #[serde(skip)]
+    pub delays: Arc<[Dur]>,
+}
+
+fn half() -> Probability {
+    Probability::new(0.5)
+}
+
+impl Keys for Config {
+    fn check(&self, faults: &mut Faults) {
+        faults.above_zero("interval", self.interval);
+    }
+
+    fn load(&mut self, text_of: &mut TextOf<'_>, faults: &mut Faults) {
+        let Some(text) = text_of("file", &self.file) else { return };
+        match parse_series(&text, self.column.as_deref()) {
+            Ok(trips) => self.delays = trips.iter().map(|trip| trip.mul_f64(self.share.get())).collect(),
+            Err(wrong) => faults.refuse_if(true, "file", format!("{}: {wrong}", self.file.display())),
+        }
+    }
+
+    fn build(&self, start: Time, stream: Stream) -> Box<dyn DelayModel> {
+        let series = Series { values: self.delays.clone(), interval: self.interval, start, packets: 0 };
+        Jitter::boxed(series, start, stream)
+    }
+}
+
+/// These values in turn, then again from the first.
+struct Series {
+    values: Arc<[Dur]>,
+    /// How long each value holds; `None`: for one packet.
+    interval: Option<Dur>,
+    start: Time,
+    /// Packets delayed so far.
+    packets: u64,
+}
+
+impl Draw for Series {
+    fn draw(&mut self, now: Time, _: &mut Stream) -> Dur {
+        let packet = self.packets;
+        self.packets += 1;
+        let turn = self.interval.map_or(packet, |interval| now.since(self.start).0 / interval.0.max(1));
+        self.values[(turn % self.values.len() as u64) as usize]
+    }
+}
 
 /// Why a text is not a series of times. Lines count from 1.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum SeriesError {
+enum SeriesError {
     #[error("line {line} is not a time in milliseconds; write one number a line, e.g. 73.5")]
     NotATime { line: usize },
     #[error("the series is empty: write one time in ms a line")]
@@ -27,8 +97,8 @@ const SEPARATORS: [char; 3] = [',', ';', '\t'];
 ///
 /// # Errors
 /// [`SeriesError`], which names the line or the columns.
-pub fn parse_series(text: &str, column: Option<&str>) -> Result<Vec<Dur>, SeriesError> {
-    let lines: Vec<_> = super::data_lines(text).collect();
+fn parse_series(text: &str, column: Option<&str>) -> Result<Vec<Dur>, SeriesError> {
+    let lines: Vec<_> = data_lines(text).collect();
     let values = if lines.iter().any(|(_, line)| pinged(line).is_some()) {
         lines
             .iter()
@@ -87,6 +157,7 @@ fn time(line: usize, text: &str) -> Result<Dur, SeriesError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rng::Streams;
 
     fn micros(text: &str, column: Option<&str>) -> Vec<u64> {
         parse_series(text, column).unwrap().iter().map(|rtt| rtt.0 / 1000).collect()
@@ -126,5 +197,18 @@ mod tests {
         assert_eq!(error("a,b\n1,2\n", None), "none of the 2 columns that its first line names is `rtt_ms`");
         assert!(error("a,rtt\n1,x\n", None).starts_with("line 2 is not"));
         assert!(error("a\n1\n", Some("b")).ends_with("is `b`"));
+    }
+
+    #[test]
+    fn a_series_goes_by_packet_or_by_time_and_repeats() {
+        let ms = |interval: Option<Dur>, start: u64, times: &[u64]| -> Vec<u64> {
+            let delays = [1, 2, 3].map(Dur::from_millis).into();
+            let config = Config { file: PathBuf::new(), column: None, share: half(), interval, delays };
+            let mut model = config.build(Time(start * 1_000_000), Streams::new(1).stream("delay"));
+            times.iter().map(|&at| model.extra_delay(Time(at * 1_000_000)).as_millis()).collect()
+        };
+        assert_eq!(ms(None, 0, &[0; 5]), [1, 2, 3, 1, 2]);
+        let held = ms(Some(Dur::from_millis(10)), 5, &[0, 4, 5, 14, 15, 34, 35]);
+        assert_eq!(held, [0, 0, 1, 1, 2, 3, 1]);
     }
 }

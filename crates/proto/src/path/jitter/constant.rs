@@ -1,0 +1,27 @@
+//! Delay that is always the same.
+
+use super::{Draw, Jitter, Keys};
+use crate::path::DelayModel;
+use crate::rng::Stream;
+use airtcp_wire::{Dur, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Always the same.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Config {
+    /// The delay.
+    pub mean: Dur,
+}
+
+impl Keys for Config {
+    fn build(&self, start: Time, stream: Stream) -> Box<dyn DelayModel> {
+        Jitter::boxed(*self, start, stream)
+    }
+}
+
+impl Draw for Config {
+    fn draw(&mut self, _: Time, _: &mut Stream) -> Dur {
+        self.mean
+    }
+}

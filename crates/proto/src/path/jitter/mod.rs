@@ -1,0 +1,111 @@
+//! Delay that varies from packet to packet.
+//!
+//! A new distribution is a module with a `Config` ([`Keys`] says what that must do) and one line in [`choice!`] below;
+//! scenario files, their JSON Schema and the tests find it there.
+
+pub mod constant;
+pub mod correlated;
+pub mod normal;
+pub mod series;
+pub mod table;
+pub mod uniform;
+
+use super::DelayModel;
+use crate::choice::{Faults, choice};
+use crate::rng::Stream;
+use airtcp_wire::{Dur, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use std::sync::Arc;
+
+choice! {
+    /// How delay varies.
+    Distribution: dyn Keys beside Manner, by "distribution" = None;
+    "constant" => Constant(constant::Config),
+    "uniform" => Uniform(uniform::Config),
+    "normal" => Normal(normal::Config),
+    "table" => Table(table::Config),
+    "series" => Series(series::Config),
+    "correlated" => Correlated(correlated::Config),
+}
+
+/// The keys of one distribution. Field names are the keys, doc comments their documentation; serde fills in defaults.
+pub trait Keys {
+    /// Says what makes no sense.
+    fn check(&self, _: &mut Faults) {}
+
+    /// Takes in the files that its keys name.
+    fn load(&mut self, _: &mut TextOf<'_>, _: &mut Faults) {}
+
+    /// Delay from `start` on.
+    fn build(&self, start: Time, stream: Stream) -> Box<dyn DelayModel>;
+}
+
+/// What is in the file that a key names. If it cannot be read, that is known already.
+pub type TextOf<'a> = dyn FnMut(&'static str, &Path) -> Option<Arc<str>> + 'a;
+
+/// Delay that varies from packet to packet, added to the propagation delay.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Jitter")]
+pub struct Manner {
+    /// May a packet overtake the one before it? Otherwise it waits for it.
+    pub overtaking: bool,
+    /// When variation begins.
+    pub start: Dur,
+}
+
+impl Default for Manner {
+    fn default() -> Manner {
+        Manner { overtaking: true, start: Dur::ZERO }
+    }
+}
+
+/// Draws one delay after the other.
+trait Draw: Send + 'static {
+    /// `now` never goes back.
+    fn draw(&mut self, now: Time, stream: &mut Stream) -> Dur;
+}
+
+/// Extra delay of one kind, from `start` on.
+struct Jitter<D> {
+    draw: D,
+    start: Time,
+    stream: Stream,
+}
+
+impl<D: Draw> Jitter<D> {
+    fn boxed(draw: D, start: Time, stream: Stream) -> Box<dyn DelayModel> {
+        Box::new(Jitter { draw, start, stream })
+    }
+}
+
+impl<D: Draw> DelayModel for Jitter<D> {
+    fn extra_delay(&mut self, now: Time) -> Dur {
+        if now < self.start { Dur::ZERO } else { self.draw.draw(now, &mut self.stream) }
+    }
+}
+
+/// Over many packets that leave at once.
+#[cfg(test)]
+mod moments {
+    use super::*;
+    use crate::rng::Streams;
+
+    pub fn drawn(distribution: impl Keys, n: usize) -> Vec<Dur> {
+        let mut model = distribution.build(Time::ZERO, Streams::new(1).stream("delay"));
+        (0..n).map(|_| model.extra_delay(Time::ZERO)).collect()
+    }
+
+    /// Mean and standard deviation in ms are as `expected`, to 1 %, and all delays lie within the bounds.
+    pub fn assert_moments(distribution: impl Keys, low: Dur, high: Dur, expected: (f64, f64)) {
+        let delays = drawn(distribution, 100_000);
+        assert!(delays.iter().all(|&delay| low <= delay && delay <= high));
+        let ms = |delay: &Dur| delay.as_secs_f64() * 1e3;
+        let mean = delays.iter().map(ms).sum::<f64>() / 1e5;
+        let variance = delays.iter().map(|delay| (ms(delay) - mean).powi(2)).sum::<f64>() / 1e5;
+        assert!((mean / expected.0 - 1.0).abs() < 0.01, "mean {mean}");
+        assert!((variance.sqrt() / expected.1 - 1.0).abs() < 0.01, "deviation {}", variance.sqrt());
+    }
+}

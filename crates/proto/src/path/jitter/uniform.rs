@@ -1,0 +1,53 @@
+//! Delay that is as likely anywhere between two bounds.
+
+use super::{Draw, Jitter, Keys};
+use crate::choice::Faults;
+use crate::path::DelayModel;
+use crate::rng::Stream;
+use airtcp_wire::{Dur, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// As likely anywhere from `low` to `high`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Config {
+    /// The least delay.
+    #[serde(default)]
+    pub low: Dur,
+    /// The greatest delay.
+    pub high: Dur,
+}
+
+impl Keys for Config {
+    fn check(&self, faults: &mut Faults) {
+        faults.refuse_if(self.low > self.high, "low", "must not be above `high`");
+    }
+
+    fn build(&self, start: Time, stream: Stream) -> Box<dyn DelayModel> {
+        Jitter::boxed(*self, start, stream)
+    }
+}
+
+impl Draw for Config {
+    fn draw(&mut self, _: Time, stream: &mut Stream) -> Dur {
+        between(self.low, self.high, stream)
+    }
+}
+
+/// From `low` up to, but without, `high`.
+pub(super) fn between(low: Dur, high: Dur, stream: &mut Stream) -> Dur {
+    let width = high.saturating_sub(low).0;
+    low + Dur(((u128::from(stream.u64()) * u128::from(width)) >> 64) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::moments::assert_moments;
+    use super::*;
+
+    #[test]
+    fn it_has_its_moments() {
+        let (low, high) = (Dur::from_millis(10), Dur::from_millis(30));
+        assert_moments(Config { low, high }, low, high, (20.0, 20.0 / 12f64.sqrt()));
+    }
+}
