@@ -160,7 +160,11 @@ def inline_svg(drawn: Figure) -> str:
 
 
 def save(drawn: Figure, directory: Path, name: str) -> list[Path]:
-    """As PNG and SVG; the same figure gives the same bytes."""
+    """As PNG and SVG, laid out once; the same figure gives the same bytes."""
+    if engine := drawn.get_layout_engine():
+        engine.execute(drawn)
+        # With one, each file would be laid out and drawn once more before it is drawn.
+        drawn.set_layout_engine(None)
     png = directory / f"{name}.png"
     drawn.savefig(png, metadata={"Software": None})
     return [png, save_svg(drawn, directory, name)]
