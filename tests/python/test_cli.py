@@ -52,20 +52,25 @@ def test_a_trace_of_a_cell_goes_into_another_link(cli: Cli) -> None:
     assert "the links are: cell" in cli.refused("trace", "cell.toml", "--link", "x")
 
 
-def test_compare_prints_a_plain_table_and_writes_everything(cli: Cli) -> None:
+def test_compare_prints_a_plain_table_and_writes_data(cli: Cli) -> None:
     text = cli.ok("compare", *SHORT)
     assert "\x1b" not in text
     assert "reno" in text
     assert "vs reno" in text
     directory = cli.directory / "airtcp-out" / "lossy-wireless-link"
-    assert f"{directory.relative_to(cli.directory)}/" in text
-    assert {path.name for path in directory.iterdir()} == {"results.json", *FIGURES, *FRAMES}
-    for name in FIGURES:
-        assert (directory / name).stat().st_size > 8_000, name
+    assert f"Data: {directory.relative_to(cli.directory)}/ (with figures: --out DIR)" in text
+    assert {path.name for path in directory.iterdir()} == {"results.json", *FRAMES}
     series = pl.read_parquet(directory / "series.parquet")
     assert set(series["scheme"].unique()) == {"reno", "cubic"}
     flows = pl.read_parquet(directory / "flows.parquet")
     assert flows.select("scheme", "seed").rows() == [("reno", 1), ("reno", 2), ("cubic", 1), ("cubic", 2)]
+
+
+def test_compare_draws_figures_where_it_is_told_to(cli: Cli) -> None:
+    assert "Figures and data: d/\n" in cli.ok("compare", *SHORT, "--out", "d")
+    assert {path.name for path in (cli.directory / "d").iterdir()} == {"results.json", *FIGURES, *FRAMES}
+    for name in FIGURES:
+        assert (cli.directory / "d" / name).stat().st_size > 8_000, name
 
 
 def test_short_transfers_are_compared_by_their_completion_times(cli: Cli) -> None:

@@ -18,7 +18,6 @@ from airtcp.cli.errors import FAILED, INTERRUPTED, check_outputs, writing
 from airtcp.cli.options import (
     DurationOption,
     JsonOption,
-    OutOption,
     ProfileOption,
     ReportOption,
     Request,
@@ -56,6 +55,13 @@ OnOption = Annotated[
         "are always compared, too.",
     ),
 ]
+OutOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Write results and figures there.  [default: airtcp-out/NAME, figures only of runs on Linux]",
+    ),
+]
 JobsOption = Annotated[
     int | None,
     typer.Option(
@@ -82,7 +88,7 @@ def command(
 ) -> None:
     """Run schemes × seeds on a link and say which carries most, by how much, and how sure that is.
 
-    Prints a table and a verdict; writes results.json, Parquet files and figures (PNG and SVG).
+    Prints a table and a verdict; writes results.json, Parquet files and, with --out, figures (PNG and SVG).
     """
     count = None if seeds is None else str(seeds)
     request = load(
@@ -105,8 +111,9 @@ def command(
         _print_table(console, found)
     for note in found.notes:
         console.print(note)
-    # Who stops what takes long does not wait for its figures.
-    drawn = has_run and (on == "sim" or not found.interrupted)
+    # Figures take longer than all the rest, and a simulation is soon repeated. A run on Linux is not, but who
+    # stops one does not wait for its figures.
+    drawn = has_run and (bool(out) if on == "sim" else not found.interrupted)
     if drawn:
         with writing(directory):
             found.save_figures(directory)
@@ -115,7 +122,8 @@ def command(
             with writing(report):
                 found.report(report, command)
         what = "Figures and data" if drawn else "Data"
-        console.print(f"{what}: {directory}/{f', report: {report}' if report else ''}")
+        how = "" if drawn or out else " (with figures: --out DIR)"
+        console.print(f"{what}: {directory}/{f', report: {report}' if report else ''}{how}")
     if found.interrupted:
         raise typer.Exit(INTERRUPTED)
     if found.failures:
