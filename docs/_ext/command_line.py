@@ -8,7 +8,7 @@ from typing import Any
 import typer
 from markdown import code, paragraph, table
 
-from airtcp.cli.app import app
+from airtcp.cli.app import app, load
 
 HEAD = """# Command line
 
@@ -19,16 +19,17 @@ Every command answers `--help`. Exit status: 0 done, 1 it did not come out, 2 ba
 def command_line_page() -> str:
     """Every command, group by group, as `--help` shows it."""
     root = typer.main.get_command(app)
-    return "\n".join([HEAD, *_of_group(root, "airtcp")])
+    commands = {name: load(name) for name in root.commands}
+    return "\n".join([HEAD, *_sections(commands, "airtcp")])
 
 
-def _of_group(group: Any, path: str) -> Iterator[str]:
-    for name, command in group.commands.items():
+def _sections(commands: dict[str, Any], path: str) -> Iterator[str]:
+    for name, command in commands.items():
         if command.hidden:
             continue
         yield _section(command, f"{path} {name}")
         if hasattr(command, "commands"):
-            yield from _of_group(command, f"{path} {name}")
+            yield from _sections(command.commands, f"{path} {name}")
 
 
 def _section(command: Any, path: str) -> str:

@@ -14,6 +14,13 @@ All that the command line does::
     airtcp.compare(scenario, on="both")             # and on this host's kernel, side by side
 """
 
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
 from airtcp._engine import (
     Ack,
     Cancelled,
@@ -28,21 +35,23 @@ from airtcp._engine import (
     schemes,
     version,
 )
-from airtcp.advise import Advice, advise
-from airtcp.compare import compare
-from airtcp.comparison import Comparison
 from airtcp.control import CongestionControl, parameter
-from airtcp.executors import ExecutorError
-from airtcp.failure import Failure
-from airtcp.fit import Fit, fit
-from airtcp.linux import LinuxError
-from airtcp.one_run import RunResult, run
-from airtcp.series import Series
-from airtcp.side_by_side import SideBySide
-from airtcp.stats import Estimate
-from airtcp.summary import SchemeSummary
-from airtcp.sweep import SweepError, SweepResult, sweep
-from airtcp.verdict import Verdict
+
+if TYPE_CHECKING:
+    from airtcp.advise import Advice, advise
+    from airtcp.compare import compare
+    from airtcp.comparison import Comparison
+    from airtcp.executors import ExecutorError
+    from airtcp.failure import Failure
+    from airtcp.fit import Fit, fit
+    from airtcp.linux import LinuxError
+    from airtcp.one_run import RunResult, run
+    from airtcp.series import Series
+    from airtcp.side_by_side import SideBySide
+    from airtcp.stats import Estimate
+    from airtcp.summary import SchemeSummary
+    from airtcp.sweep import SweepError, SweepResult, sweep
+    from airtcp.verdict import Verdict
 
 __version__ = version()
 __all__ = [
@@ -80,3 +89,50 @@ __all__ = [
     "sweep",
     "version",
 ]
+
+_HOMES = {
+    "Advice": "advise",
+    "advise": "advise",
+    "compare": "compare",
+    "Comparison": "comparison",
+    "ExecutorError": "executors",
+    "Failure": "failure",
+    "Fit": "fit",
+    "fit": "fit",
+    "LinuxError": "linux",
+    "RunResult": "one_run",
+    "run": "one_run",
+    "Series": "series",
+    "SideBySide": "side_by_side",
+    "Estimate": "stats",
+    "SchemeSummary": "summary",
+    "SweepError": "sweep",
+    "SweepResult": "sweep",
+    "sweep": "sweep",
+    "Verdict": "verdict",
+}
+"""Modules of what is imported when it is first asked for: Polars and NumPy take long to load."""
+
+
+if not TYPE_CHECKING:  # which would take any name for one of ours
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})
+
+
+class _Package(ModuleType):
+    """Where a module is called as the function in it is, `airtcp.compare` is the function."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from types import ModuleType
 from typing import Any, cast
 
 import polars as pl
@@ -181,6 +183,7 @@ def test_progress_in_a_pipe_is_silent(capfd: pytest.CaptureFixture[str]) -> None
 
 USER = """
 from pathlib import Path
+from types import ModuleType
 from typing import Any, cast
 import airtcp
 
@@ -221,3 +224,26 @@ def test_what_one_controls_is_one_word_or_several() -> None:
         airtcp.advise(control=cast(Any, "sendr"))
     with pytest.raises(ValueError, match="bulk, web"):
         airtcp.advise(traffic=cast(Any, "videos"))
+
+
+HEAVY = {"polars", "numpy", "scipy", "matplotlib", "plotly"}
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["--version"], ["paper", "--help"]], ids=" ".join)
+def test_nothing_heavy_is_imported_before_it_is_needed(arguments: list[str]) -> None:
+    """Nobody waits half a second for a list of commands."""
+    command = f"sys.argv[1:] = {arguments}; import airtcp.cli; airtcp.cli.main()"
+    work = command if arguments else "import airtcp"
+    code = f"import sys, atexit; atexit.register(lambda: print(sorted(sys.modules), file=sys.stderr)); {work}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = ast.literal_eval(done.stderr)
+    assert "airtcp" in loaded
+    assert HEAVY.isdisjoint(loaded)
+
+
+def test_every_public_name_is_there_and_is_no_module() -> None:
+    for name in airtcp.__all__:
+        assert not isinstance(getattr(airtcp, name), ModuleType), name
+    assert set(airtcp.__all__) <= set(dir(airtcp))
+    with pytest.raises(AttributeError, match="no attribute 'compair'"):
+        _ = airtcp.compair  # type: ignore[attr-defined]

@@ -1,46 +1,86 @@
-"""The commands by name."""
+"""The commands by name. What a command does is imported when it is chosen: `--help` waits for nothing."""
 
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from airtcp._engine import ControllerError, ScenarioError, version
-from airtcp.cli import advise, compare, fidelity, fit, listings, model, paper, run, sweep, trace
 from airtcp.cli.controllers import hinted
 from airtcp.cli.errors import BAD_INPUT, FAILED, InputError
 from airtcp.linux import LinuxError
 
-app = typer.Typer(
-    name="airtcp",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command("compare", short_help="Compare schemes on a link.", epilog=compare.EXAMPLES)(compare.command)
-app.command("advise", short_help="Say what to use on a link.", epilog=advise.EXAMPLES)(advise.command)
-app.command("fit", short_help="Fit a scenario to measurements.", epilog=fit.EXAMPLES)(fit.command)
-app.command("run", short_help="Run one scheme once, in detail.", epilog=run.EXAMPLES)(run.command)
-app.command("sweep", short_help="Compare schemes while keys of the scenario vary.", epilog=sweep.EXAMPLES)(
-    sweep.command
-)
-app.add_typer(paper.app, name="paper", short_help="Repeat what the papers measured.")
-app.add_typer(model.app, name="model", short_help="The papers' closed forms beside the simulator.")
-app.command(
-    "fidelity", short_help="Compare the simulator with this host's kernel.", epilog=fidelity.EXAMPLES
-)(fidelity.command)
-app.command("trace", short_help="Print a link's round trips.", epilog=trace.EXAMPLES)(trace.command)
-app.command("schemes", short_help="List the schemes and their parameters.", epilog=listings.SCHEMES_EXAMPLES)(
-    listings.schemes_command
-)
-app.command("profiles", epilog=listings.PROFILES_EXAMPLES)(listings.profiles_command)
-app.command(
-    "schema", short_help="Print the JSON Schema of the scenario file.", epilog=listings.SCHEMA_EXAMPLES
-)(listings.schema_command)
+_SETTINGS: dict[str, Any] = {
+    "add_completion": False,
+    "rich_markup_mode": None,
+    "pretty_exceptions_enable": False,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
+
+
+@dataclass(frozen=True)
+class _Command:
+    """Where a command is: a module of this package, and the names in it."""
+
+    module: str
+    short_help: str
+    function: str = "command"
+    examples: str = "EXAMPLES"
+
+
+_COMMANDS = {
+    "compare": _Command("compare", "Compare schemes on a link."),
+    "advise": _Command("advise", "Say what to use on a link."),
+    "fit": _Command("fit", "Fit a scenario to measurements."),
+    "run": _Command("run", "Run one scheme once, in detail."),
+    "sweep": _Command("sweep", "Compare schemes while keys of the scenario vary."),
+    "fidelity": _Command("fidelity", "Compare the simulator with this host's kernel."),
+    "trace": _Command("trace", "Print a link's round trips."),
+    "schemes": _Command(
+        "listings", "List the schemes and their parameters.", "schemes_command", "SCHEMES_EXAMPLES"
+    ),
+    "profiles": _Command(
+        "listings", "List the profiles: what an era's stack did.", "profiles_command", "PROFILES_EXAMPLES"
+    ),
+    "schema": _Command(
+        "listings", "Print the JSON Schema of the scenario file.", "schema_command", "SCHEMA_EXAMPLES"
+    ),
+    "paper": _Command("paper", "Repeat what the papers measured."),
+    "model": _Command("model", "The papers' closed forms beside the simulator."),
+}
+
+
+def load(name: str) -> Any:
+    """The command called `name`, with its options, or the group."""
+    place = _COMMANDS[name]
+    module = import_module(f"airtcp.cli.{place.module}")
+    if hasattr(module, "app"):
+        return typer.main.get_command(module.app)
+    alone = typer.Typer(**_SETTINGS)
+    alone.command(name, epilog=getattr(module, place.examples))(getattr(module, place.function))
+    return typer.main.get_command(alone)
+
+
+class Commands(TyperGroup):
+    """Lists the commands by what is said of them here, and loads the one that is chosen."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands = {
+            name: TyperCommand(name, short_help=place.short_help) for name, place in _COMMANDS.items()
+        }
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, found, rest = super().resolve_command(ctx, args)
+        return name, load(name) if name else found, rest
+
+
+app = typer.Typer(name="airtcp", cls=Commands, no_args_is_help=True, **_SETTINGS)
 
 
 def run_app() -> None:

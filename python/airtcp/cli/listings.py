@@ -10,11 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from airtcp import _engine
-from airtcp.advise import advice_schema
 from airtcp.catalogue import KeyInfo, SchemeInfo
 from airtcp.cli.console import plain_console
-from airtcp.results import results_schema
-from airtcp.side_by_side import both_schema
 
 SCHEMES_EXAMPLES = """\b
 Examples:
@@ -74,19 +71,28 @@ def schema_command(
 
 
 def _schema(results: bool, both: bool, papers: bool, cross: bool, advice: bool) -> Any:
+    # Each imports what its results are made of, and that takes long.
     if results:
+        from airtcp.results import results_schema  # noqa: PLC0415
+
         return results_schema()
     if both:
+        from airtcp.side_by_side import both_schema  # noqa: PLC0415
+
         return both_schema()
     if advice:
-        return advice_schema()
-    if not (papers or cross):
-        return json_module.loads(_engine.schema())
-    # Here, and not above: they load Matplotlib.
-    from airtcp.papers.cross import cross_schema  # noqa: PLC0415
-    from airtcp.papers.frame.document import paper_results_schema  # noqa: PLC0415
+        from airtcp.advise.advice import advice_schema  # noqa: PLC0415
 
-    return cross_schema() if cross else paper_results_schema()
+        return advice_schema()
+    if cross:
+        from airtcp.papers.cross import cross_schema  # noqa: PLC0415
+
+        return cross_schema()
+    if papers:
+        from airtcp.papers.frame.document import paper_results_schema  # noqa: PLC0415
+
+        return paper_results_schema()
+    return json_module.loads(_engine.schema())
 
 
 @dataclass(frozen=True)

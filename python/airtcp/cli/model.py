@@ -40,6 +40,7 @@ Examples:
 """
 
 app = typer.Typer(
+    add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
     help="The papers' closed forms, each beside what a short run of the simulator gives.",

@@ -40,6 +40,7 @@ class _Group(TyperGroup):
 
 
 app = typer.Typer(
+    add_completion=False,
     cls=_Group,
     no_args_is_help=True,
     rich_markup_mode=None,
