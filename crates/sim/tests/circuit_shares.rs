@@ -99,6 +99,26 @@ fn control_tcps_count_as_flows() {
     }
 }
 
+/// Beyond the paper: where the queue counts bytes, header packets find room where data does not. CUBIC beside a circuit keeps
+/// what it has beside CUBIC all the same, since losses of data are reported.
+#[test]
+fn cubic_keeps_its_share_where_the_queue_counts_bytes() {
+    let beside = |packets: u64, stream: &str| {
+        let mut link = with_varying_acks(link("link", 10 * MBIT, ms(40), 1000), Dur::from_micros(400));
+        link.forward.queue.limit.bytes = Some(Bytes(1500 * packets));
+        let flows = vec![flows("other", 1, "cubic"), flows("stream", 1, stream)];
+        let scenario = over(link, flows, 100);
+        (1..=4).map(|seed| mean(&go(&scenario, "cubic", seed), "other")).sum::<f64>()
+    };
+    for packets in [25, 50] {
+        let fair = beside(packets, "cubic");
+        for circuit in ["reno+decoupling", "cubic+decoupling", "cubic+decoupling:compression=twice"] {
+            let kept = beside(packets, circuit) / fair;
+            assert!(kept >= 0.8, "{packets} packets, {circuit}: {kept}");
+        }
+    }
+}
+
 /// D9, §10: on a link that corrupts packets, header packets of 15 bytes instead of 52 are worth √(52/15) (eqs (1) to (3));
 /// without the repair *twice* timeouts take half of it back.
 #[test]

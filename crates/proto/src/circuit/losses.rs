@@ -13,6 +13,8 @@ const MEMORY: f64 = 4000.0;
 const PRIOR: f64 = 100.0;
 /// Round trips in which the longest one is forgotten.
 const FORGETTING: f64 = 64.0;
+/// Every ACK asks whether losses are beyond corruption: with fewer, chance would say so in the end.
+const DEVIATIONS: f64 = 4.0;
 
 /// Data packets.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,6 +41,8 @@ pub struct Losses {
     reported: Report,
     shortest: Dur,
     longest: f64,
+    /// The last two.
+    latest: [f64; 2],
     /// While the queue was short.
     corrupted: Tally,
     /// Since the queue is long, or since congestion was last found.
@@ -60,6 +64,7 @@ impl Losses {
             reported: Report { at: now, sent: 0, lost: 0 },
             shortest: Dur::MAX,
             longest: 0.0,
+            latest: [f64::INFINITY; 2],
             corrupted: Tally::default(),
             recent: Tally::default(),
         }
@@ -90,16 +95,19 @@ impl Losses {
         self.shortest = self.shortest.min(rtt);
         let (now, shortest) = (rtt.0 as f64, self.shortest.0 as f64);
         let forgotten = (elapsed.0 as f64 / (now * FORGETTING)).min(1.0);
-        self.longest = (self.longest - (self.longest - now) * forgotten).max(now);
+        // A header packet whose ACK was delayed is alone.
+        let sustained = self.latest.into_iter().fold(now, f64::min);
+        self.latest = [self.latest[1], now];
+        self.longest = (self.longest - (self.longest - now) * forgotten).max(sustained);
         now > (shortest + self.longest) / 2.0
     }
 
-    /// Two standard deviations beyond what corruption explains.
+    /// Half a packet, and some standard deviations, beyond what corruption explains.
     fn is_beyond_corruption(&self) -> bool {
         let Tally { sent, lost } = self.recent;
         let share = (self.corrupted.lost / self.corrupted.sent.max(PRIOR)).clamp(0.0, 1.0);
         let variance = share * (1.0 - share) * sent;
-        lost - share * sent > 0.5 + 2.0 * variance.sqrt()
+        lost - share * sent > 0.5 + DEVIATIONS * variance.sqrt()
     }
 }
 
@@ -151,6 +159,17 @@ mod tests {
         path.sawtooth(2_000, 3);
         assert_eq!(path.sawtooth(7_000, 3), 0);
         assert!((0..3).any(|_| path.report(58, 5)), "what is beyond it is congestion");
+    }
+
+    /// A receiver delays its last ACK, a host is busy: what one header packet waits for is no queue, and congestion in a
+    /// queue that is full has to be found all the same.
+    #[test]
+    fn a_late_ack_is_no_queue() {
+        let mut path = Path::new();
+        path.sawtooth(400, usize::MAX);
+        assert!(!path.report(25, 0));
+        assert!(!path.report(100, 0));
+        assert!(path.report(55, 1));
     }
 
     #[test]

@@ -226,9 +226,6 @@ def d7(ctx: Context) -> Result:
                 evidence=" and ".join(
                     f"at least {100 * share:.0f} % in queues of {unit}" for unit, share in least.items()
                 ),
-                moved_by="who finds the last place: the circuit reduces for nearly every loss of its data, "
-                "but in 25 packets' room that counts bytes it loses a fourth of what CUBIC loses (0.24 and "
-                "0.96 % of data packets, CUBIC control at RTT 20 ms).",
             ),
         ),
         tables=(
