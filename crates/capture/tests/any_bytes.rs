@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 /// Half a second of a transfer with losses, in either format.
 static FILES: LazyLock<[Vec<u8>; 2]> = LazyLock::new(|| {
-    let scenario = path(1, |side| side.loss.packet = 0.02);
+    let scenario = path(1, |side| side.loss.packet = 0.02.into());
     [Format::Pcap, Format::Pcapng].map(|format| simulate(&scenario, "reno", format).at_sender)
 });
 

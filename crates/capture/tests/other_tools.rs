@@ -24,7 +24,7 @@ fn output(program: &str, arguments: &[&str], file: &Path) -> Option<String> {
 
 /// A transfer of Reno with one packet in a hundred lost.
 fn capture(name: &str) -> (PathBuf, airtcp_capture::Capture) {
-    let run = simulate(&path(10, |side| side.loss.packet = 0.01), "reno", Format::Pcap);
+    let run = simulate(&path(10, |side| side.loss.packet = 0.01.into()), "reno", Format::Pcap);
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&file, &run.at_sender).unwrap();
     (file, run.sender())

@@ -7,22 +7,28 @@ mod common;
 
 use airtcp_capture::{Position, Way};
 use airtcp_proto::path::jitter::table::{self, DelayRange};
+use airtcp_proto::path::loss::burst;
 use airtcp_sim::Scenario;
 use airtcp_sim::pcap::Format;
-use airtcp_sim::scenario::model::{Distribution, Episodes, GilbertElliott, Jitter, Side, Spikes};
+use airtcp_sim::scenario::model::{Distribution, Episodes, Jitter, Side, Spikes};
 use airtcp_wire::{Dur, Probability};
 use common::{ONE_WAY, RATE, Run, path, simulate};
 
 const SCHEMES: [&str; 3] = ["reno", "cubic", "bbr"];
 
 fn lossy(side: &mut Side) {
-    side.loss.packet = 0.01;
+    side.loss.packet = 0.01.into();
 }
 
 /// Bursts of four packets.
 fn bursts(side: &mut Side) {
-    let chain =
-        GilbertElliott { to_bad: 0.005, to_good: 0.25, good_loss: 0.0, bad_loss: 1.0, interval: None };
+    let chain = burst::Config {
+        to_bad: Probability::new(0.005),
+        to_good: Probability::new(0.25),
+        good_loss: Probability::default(),
+        bad_loss: Probability::ONE,
+        interval: None,
+    };
     side.loss.burst = Some(chain);
 }
 

@@ -2,8 +2,8 @@
 
 use airtcp_proto::path::jitter::{Keys, uniform};
 use airtcp_proto::path::{
-    Arq, BerForm, BitErrors, BlockCode, Cover, Episodes, Fate, FixedRate, Link, LogDriven, LogStep,
-    NumberedLoss, Output, PacketLoss, RateLog, Starts, Trace, TraceDriven, Transmitter,
+    Arq, BlockCode, Cover, Episodes, Fate, FixedRate, Link, LogDriven, LogStep, Loss, LossModel, Output,
+    RateLog, Starts, Trace, TraceDriven, Transmitter,
 };
 use airtcp_proto::queue::{
     Build, Discipline, DropCause, Item, Limit, Queue, codel, drop_tail, fq_codel, red,
@@ -69,6 +69,10 @@ fn queue(kind: QueueKind, limit: Limit) -> Box<dyn Queue> {
     discipline.build(Build { limit, rate: RATE, stream: stream("queue") })
 }
 
+fn losing(loss: &Loss) -> Box<dyn LossModel> {
+    loss.build(None, stream).expect("something is lost")
+}
+
 fn trace() -> Trace {
     Trace::parse("1\n2\n2\n2\n5\n9\n9\n30\n").unwrap()
 }
@@ -95,7 +99,7 @@ fn link(setup: Setup) -> Link {
         kind => Link::new(queue(kind, limit), transmitter, setup.delay),
     };
     if setup.ber > 0.0 {
-        link = link.with_loss(Box::new(BitErrors::new(setup.ber, BerForm::Exact, stream("loss"))));
+        link = link.with_loss(losing(&Loss { ber: setup.ber.into(), ..Loss::default() }));
     }
     if let Some(arq) = setup.arq {
         link = link.with_arq(arq);
@@ -384,7 +388,7 @@ fn the_largest_average_of_red_is_counted() {
 #[test]
 fn corrupted_packets_use_the_link_and_count_as_corrupted() {
     let mut link = Link::drop_tail(Limit::NONE, Box::new(FixedRate::new(RATE)), Dur::ZERO)
-        .with_loss(Box::new(BitErrors::new(1e-4, BerForm::Exact, stream("loss"))));
+        .with_loss(losing(&Loss { ber: 1e-4.into(), ..Loss::default() }));
     let arrivals = (0..2000).map(|id| (Time::ZERO, Item { id, bytes: 1500, ..Item::default() })).collect();
     let out = run(&mut link, &arrivals);
     let lost = out.iter().filter(|output| output.fate == Fate::Lost(DropCause::Corruption)).count();
@@ -403,7 +407,7 @@ fn arq(retries: u32, in_order: bool) -> Arq {
 #[test]
 fn arq_repeats_after_a_round_trip_and_costs_the_others_its_transmissions() {
     let times = |in_order| {
-        let loss = Box::new(NumberedLoss::new(vec![1, 2]));
+        let loss = losing(&Loss { packets: vec![1, 2].into(), ..Loss::default() });
         let mut link = Link::drop_tail(Limit::NONE, Box::new(FixedRate::new(RATE)), Dur::from_millis(10))
             .with_loss(loss)
             .with_arq(arq(3, in_order));
@@ -422,7 +426,7 @@ fn arq_repeats_after_a_round_trip_and_costs_the_others_its_transmissions() {
 fn arq_leaves_p_to_the_retries_plus_one() {
     for (retries, expected) in [(0, 0.3), (1, 0.09), (2, 0.027)] {
         let mut link = Link::drop_tail(Limit::NONE, Box::new(FixedRate::new(RATE)), Dur::ZERO)
-            .with_loss(Box::new(PacketLoss::new(0.3, stream("loss"))))
+            .with_loss(losing(&Loss { packet: 0.3.into(), ..Loss::default() }))
             .with_arq(arq(retries, false));
         let n = 50_000;
         let arrivals = (0..n).map(|id| (Time::ZERO, Item { id, bytes: 100, ..Item::default() })).collect();
@@ -438,7 +442,7 @@ fn arq_leaves_p_to_the_retries_plus_one() {
 fn a_link_may_protect_header_packets_alone() {
     let code = BlockCode { symbol_bits: 8, data_symbols: 223, parity_symbols: 32 };
     let mut link = Link::drop_tail(Limit::NONE, Box::new(FixedRate::new(RATE)), Dur::ZERO)
-        .with_loss(Box::new(PacketLoss::new(1.0, stream("loss"))))
+        .with_loss(losing(&Loss { packet: 1.0.into(), ..Loss::default() }))
         .with_code(code, Cover::HeaderPackets)
         .with_arq(Arq { cover: Cover::HeaderPackets, ..arq(1, false) });
     link.handle_packet(Time::ZERO, Item { id: 0, bytes: 100, ..Item::default() });

@@ -29,7 +29,7 @@ fn main() {
     let rate = Rate((rate_mbps * 1e6) as u64);
     let delay = Dur::from_secs_f64(rtt_ms / 2e3);
     let mut link = Link::symmetric("link", Side::plain(rate, delay, queue as u32));
-    link.forward.loss.packet = loss;
+    link.forward.loss.packet = loss.into();
     link.reverse = Side::plain(rate, delay, 1_000_000);
     let mut scenario = Scenario::over(vec![link], Dur::from_secs_f64(seconds));
     let stagger = Dur::from_secs_f64(stagger_s);

@@ -1,9 +1,8 @@
 //! What a flow could get at best: (1 − PER)·rate of the tightest link.
 
 use crate::links;
-use crate::scenario::model::{self, Capacity, Direction, Link, Loss, Side};
+use crate::scenario::model::{self, Capacity, Direction, Link, Side};
 use airtcp_proto::Streams;
-use airtcp_proto::path::{BerForm, BlockCode, GilbertElliottConfig};
 use airtcp_proto::tcp::TcpConfig;
 use airtcp_wire::Time;
 
@@ -61,7 +60,7 @@ struct Crossing {
 
 fn crossing(side: &Side, bytes: u32) -> Crossing {
     let fec = side.fec.filter(|fec| fec.only.is_none()).map(|fec| fec.code());
-    let lost_once = packet_loss(&side.loss, fec, bytes);
+    let lost_once = side.loss.mean(bytes, fec);
     let air_bytes = fec.map_or(bytes, |code| code.air_bytes(bytes));
     let retries = side.arq.filter(|arq| arq.only.is_none()).map_or(0, |arq| arq.retries);
     let lost = lost_once.powi(retries.min(1000) as i32 + 1);
@@ -70,22 +69,11 @@ fn crossing(side: &Side, bytes: u32) -> Crossing {
     Crossing { carried: f64::from(bytes) / f64::from(air_bytes) / copies, lost }
 }
 
-/// Mean probability that a packet of `bytes` is lost to bit errors, at random or in bursts.
-fn packet_loss(loss: &Loss, code: Option<BlockCode>, bytes: u32) -> f64 {
-    let form = if loss.first_order { BerForm::FirstOrder } else { BerForm::Exact };
-    let corrupted =
-        code.map_or_else(|| form.packet_loss(loss.ber, bytes), |code| code.packet_loss(loss.ber, bytes));
-    let burst = loss.burst.map_or(0.0, |burst| {
-        let model::GilbertElliott { to_bad, to_good, good_loss, bad_loss, interval } = burst;
-        GilbertElliottConfig { to_bad, to_good, good_loss, bad_loss, interval }.mean_loss()
-    });
-    1.0 - (1.0 - corrupted) * (1.0 - loss.packet) * (1.0 - burst)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::model::{Arq, Fec, Flow, Protected, Scenario};
+    use crate::scenario::model::{Arq, Fec, Flow, Loss, Protected, Scenario};
+    use airtcp_proto::path::BerForm;
     use airtcp_proto::tcp::profile;
     use airtcp_wire::{Dur, Rate};
 
@@ -94,7 +82,7 @@ mod tests {
         let fast = Link::symmetric("fast", Side::plain(Rate(100_000_000), Dur::ZERO, 50));
         let slow = Link::symmetric("slow", Side::plain(Rate(10_000_000), Dur::ZERO, 50));
         let mut lossy = fast.clone();
-        lossy.forward.loss.packet = 0.1;
+        lossy.forward.loss.packet = 0.1.into();
         let bound = |links: Vec<Link>| {
             let flow = Flow::unlimited("f", 0, links.len() - 1);
             let scenario = Scenario::over(links, Dur::from_secs(1));
@@ -105,26 +93,17 @@ mod tests {
         assert_eq!(bound(vec![slow, lossy]), 1e7 * 0.9 * payload);
     }
 
-    #[test]
-    fn loss_models_combine() {
-        // Paper 000 §4.4: PER = BER·PS·8, here 0.024; the exact form is a little less.
-        let loss = Loss { ber: 2e-6, first_order: true, packet: 0.5, ..Loss::default() };
-        assert!((packet_loss(&loss, None, 1500) - (1.0 - 0.976 * 0.5)).abs() < 1e-12);
-        let loss = Loss { ber: 2e-6, ..Loss::default() };
-        assert!((packet_loss(&loss, None, 1500) - 0.023_714).abs() < 1e-6);
-    }
-
     /// ARQ and FEC turn loss into lost capacity; where they protect header packets alone, data does not notice.
     #[test]
     fn link_layer_protection_trades_rate_for_loss() {
         let mut side = Side::plain(Rate(1), Dur::ZERO, 50);
-        side.loss.packet = 0.5;
+        side.loss.packet = 0.5.into();
         let arq = Arq { retries: 1, round_trip: Dur::ZERO, in_order: true, only: None };
         side.arq = Some(arq);
         let with_arq = crossing(&side, 1500);
         assert!((with_arq.lost - 0.25).abs() < 1e-12 && (with_arq.carried - 1.0 / 1.5).abs() < 1e-12);
         let fec = Fec { symbol_bits: 8, data_symbols: 223, parity_symbols: 32, only: None };
-        side = Side { loss: Loss { ber: 1e-4, ..Loss::default() }, arq: None, fec: Some(fec), ..side };
+        side = Side { loss: Loss { ber: 1e-4.into(), ..Loss::default() }, arq: None, fec: Some(fec), ..side };
         let with_fec = crossing(&side, 1500);
         assert!(with_fec.lost < 1e-9 && (with_fec.carried - 1500.0 / 1724.0).abs() < 1e-12);
         let only = Some(Protected::HeaderPackets);

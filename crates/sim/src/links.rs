@@ -1,7 +1,7 @@
 //! A scenario's link as the machines that carry packets over it.
 
 use crate::scenario::model;
-use airtcp_proto::path::{self, DelayModel, LossModel, Transmitter};
+use airtcp_proto::path::{self, DelayModel, Transmitter};
 use airtcp_proto::queue::{self, Discipline};
 use airtcp_proto::{Stream, Streams};
 use airtcp_wire::{Dur, Time};
@@ -68,13 +68,14 @@ impl Parts<'_> {
                 path::Link::new(queue, transmitter, side.delay)
             }
         };
-        if let Some(fec) = side.fec {
-            link = link.with_code(fec.code(), cover(fec.only));
+        let code = side.fec.map(|fec| (fec.code(), cover(fec.only)));
+        if let Some((code, cover)) = code {
+            link = link.with_code(code, cover);
         }
         if let Some(model::Arq { retries, round_trip, in_order, only }) = side.arq {
             link = link.with_arq(path::Arq { retries, round_trip, in_order, cover: cover(only) });
         }
-        if let Some(loss) = self.loss(side) {
+        if let Some(loss) = side.loss.build(code, |key| self.stream(&format!("loss.{key}"))) {
             link = link.with_loss(loss);
         }
         if let Some(delay) = self.delay(side) {
@@ -113,45 +114,6 @@ impl Parts<'_> {
         one_or_all(delays, |delays| Box::new(path::SumOfDelays(delays)))
     }
 
-    fn loss(&self, side: &model::Side) -> Option<Box<dyn LossModel>> {
-        let loss = &side.loss;
-        let mut models: Vec<Box<dyn LossModel>> = Vec::new();
-        if let Some(random) = one_or_all(self.random_loss(side), |models| Box::new(path::AnyLoss(models))) {
-            models.push(match loss.start {
-                Dur::ZERO => random,
-                start => Box::new(path::LossFrom { start: Time::ZERO + start, model: random }),
-            });
-        }
-        if !loss.packets.is_empty() {
-            models.push(Box::new(path::NumberedLoss::new(loss.packets.clone())));
-        }
-        if !loss.at.is_empty() {
-            models.push(Box::new(path::TimedLoss::new(times(&loss.at))));
-        }
-        one_or_all(models, |models| Box::new(path::AnyLoss(models)))
-    }
-
-    fn random_loss(&self, side: &model::Side) -> Vec<Box<dyn LossModel>> {
-        let loss = &side.loss;
-        let mut models: Vec<Box<dyn LossModel>> = Vec::new();
-        if loss.ber > 0.0 {
-            let form = if loss.first_order { path::BerForm::FirstOrder } else { path::BerForm::Exact };
-            let errors = path::BitErrors::new(loss.ber, form, self.stream("loss.ber"));
-            models.push(Box::new(match side.fec {
-                Some(fec) => errors.with_code(fec.code(), cover(fec.only)),
-                None => errors,
-            }));
-        }
-        if loss.packet > 0.0 {
-            models.push(Box::new(path::PacketLoss::new(loss.packet, self.stream("loss.packet"))));
-        }
-        if let Some(model::GilbertElliott { to_bad, to_good, good_loss, bad_loss, interval }) = loss.burst {
-            let config = path::GilbertElliottConfig { to_bad, to_good, good_loss, bad_loss, interval };
-            models.push(Box::new(path::GilbertElliott::new(config, self.stream("loss.burst"))));
-        }
-        models
-    }
-
     fn episodes(&self, when: &model::Episodes, name: &str) -> path::Episodes {
         let starts = path::Starts { at: times(&when.at), every: when.every, period: when.period };
         path::Episodes::new(when.length, starts, self.stream(name))
@@ -179,10 +141,10 @@ fn times(offsets: &[Dur]) -> Vec<Time> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use airtcp_proto::path::{Fate, Trace, jitter::uniform};
+    use airtcp_proto::path::{Fate, Trace, jitter::uniform, loss::burst};
     use airtcp_proto::queue::{DropCause, Item};
     use airtcp_wire::{Ecn, Probability, Rate};
-    use model::{Capacity, Distribution, GilbertElliott, Jitter, Loss};
+    use model::{Capacity, Distribution, Jitter, Loss};
 
     fn side(capacity: Capacity) -> model::Side {
         model::Side { capacity, ..model::Side::plain(Rate(1), Dur::from_millis(10), 1000) }
@@ -245,13 +207,13 @@ mod tests {
 
     #[test]
     fn all_loss_models_together_with_their_start() {
-        let burst =
-            GilbertElliott { to_bad: 1.0, to_good: 0.0, good_loss: 0.0, bad_loss: 1.0, interval: None };
+        let (to_bad, to_good) = (Probability::ONE, Probability::default());
+        let burst = burst::Config { to_bad, to_good, good_loss: to_good, bad_loss: to_bad, interval: None };
         let loss = Loss {
-            packets: vec![2],
-            at: vec![Dur::from_millis(4)],
+            packets: vec![2].into(),
+            at: vec![Dur::from_millis(4)].into(),
             burst: Some(burst),
-            ber: 1.0,
+            ber: 1.0.into(),
             start: Dur::from_micros(7_500),
             ..Loss::default()
         };

@@ -15,7 +15,7 @@ const MACHINES: [&str; 3] = ["snoop", "split", "eln"];
 fn lossy_hop(seconds: u64) -> Scenario {
     let links = vec![link("wired", 10 * MBIT, ms(80), 50), link("wireless", 5 * MBIT, ms(10), 50)];
     let mut scenario = Scenario::over(links, Dur::from_secs(seconds));
-    scenario.links[1].forward.loss.packet = 0.02;
+    scenario.links[1].forward.loss.packet = 0.02.into();
     scenario
 }
 
@@ -40,7 +40,7 @@ fn on_a_lossy_wireless_hop_each_beats_reno_and_its_recoveries() {
 #[test]
 fn without_wireless_loss_snoop_and_eln_change_nothing() {
     let mut scenario = lossy_hop(30);
-    scenario.links[1].forward.loss.packet = 0.0;
+    scenario.links[1].forward.loss.packet = 0.0.into();
     let essence = |flow: &FlowRecord| (flow.bytes_received, flow.data_packets_sent, flow.losses_congestion);
     let alone = go(&scenario, "reno", 1);
     assert!(alone.flows[0].losses_congestion > 0, "the wireless link's queue overflows");
@@ -56,7 +56,7 @@ fn without_wireless_loss_snoop_and_eln_change_nothing() {
 fn transfers_open_and_close_through_each_machine() {
     for direction in [Direction::Forward, Direction::Reverse] {
         let mut scenario = lossy_hop(60);
-        scenario.links[1].reverse.loss.packet = 0.02;
+        scenario.links[1].reverse.loss.packet = 0.02.into();
         scenario.flows[0].direction = direction;
         let size = Bytes(30_000);
         let interval = Dur::from_millis(500);
@@ -76,8 +76,8 @@ fn transfers_open_and_close_through_each_machine() {
 fn upwards_eln_helps_and_snoop_does_no_harm() {
     let mut scenario = lossy_hop(60);
     scenario.flows[0].direction = Direction::Reverse;
-    scenario.links[1].forward.loss.packet = 0.0;
-    scenario.links[1].reverse.loss.packet = 0.02;
+    scenario.links[1].forward.loss.packet = 0.0.into();
+    scenario.links[1].reverse.loss.packet = 0.02.into();
     let alone = goodput(&scenario, "reno");
     assert!(goodput(&scenario, "reno+eln") > 1.5 * alone);
     assert_eq!(goodput(&scenario, "reno+snoop"), alone);
@@ -87,8 +87,8 @@ fn upwards_eln_helps_and_snoop_does_no_harm() {
 #[test]
 fn eln_does_not_speak_of_losses_on_the_wired_side() {
     let mut scenario = lossy_hop(60);
-    scenario.links[1].forward.loss.packet = 0.0;
-    scenario.links[0].forward.loss.packet = 0.02;
+    scenario.links[1].forward.loss.packet = 0.0.into();
+    scenario.links[0].forward.loss.packet = 0.02.into();
     assert_eq!(goodput(&scenario, "reno+eln"), goodput(&scenario, "reno"));
 }
 
@@ -129,7 +129,7 @@ fn busy() -> Scenario {
     let uniform = Distribution::Uniform(uniform::Config { low: Dur::ZERO, high: ms(40) });
     let wireless = &mut scenario.links[1];
     for side in [&mut wireless.forward, &mut wireless.reverse] {
-        side.loss.packet = 0.01;
+        side.loss.packet = 0.01.into();
         side.jitter = Some(Jitter { distribution: uniform.clone(), overtaking: true, start: Dur::ZERO });
     }
     let traffic = Traffic::Poisson { interval: ms(300), size: Bytes(12_000), exponential: false };

@@ -10,7 +10,7 @@ const BIT_ERROR_RATES: [f64; 4] = [0.0, 1e-6, 5e-6, 1e-5];
 /// Mbit/s.
 fn goodput(scheme: &str, rtt: Dur, ber: f64) -> f64 {
     let mut link = Link::symmetric("link", Side::plain(Rate(10_000_000), rtt / 2, 50));
-    (link.forward.loss.ber, link.reverse.loss.ber) = (ber, ber);
+    (link.forward.loss.ber, link.reverse.loss.ber) = (ber.into(), ber.into());
     let mut scenario = Scenario::over(vec![link], Dur::from_secs(60));
     scenario.flows = vec![Flow::unlimited("bulk", 0, 0)];
     let scheme = Scheme::parse(scheme, "linux").unwrap();

@@ -110,7 +110,7 @@ fn without_data_there_are_no_header_packets() {
 fn data_packets_are_neither_resent_nor_reordered_nor_changed() {
     let mut scenario = one_link(10 * MBIT, ms(20), 50, 10);
     scenario.flows = vec![datagrams(2 * MBIT, 1500)];
-    scenario.links[0].forward.loss.packet = 0.05;
+    scenario.links[0].forward.loss.packet = 0.05.into();
     let (record, seen) = watch(&scenario, "reno");
     let flow = &record.flows[0];
     assert!(flow.losses_corruption > 20, "{flow:#?}");
@@ -157,8 +157,8 @@ fn control_packets_cost_five_per_cent() {
 fn busy_path() -> Scenario {
     let mut links: Vec<model::Link> =
         [("a", 10), ("b", 6), ("c", 8)].map(|(name, mbit)| link(name, mbit * MBIT, ms(20), 30)).to_vec();
-    links[1].forward.loss.packet = 0.01;
-    links[1].reverse.loss.ber = 1e-6;
+    links[1].forward.loss.packet = 0.01.into();
+    links[1].reverse.loss.ber = 1e-6.into();
     let mut scenario = Scenario::over(links, Dur::from_secs(20));
     let poisson = Traffic::Poisson { interval: ms(200), size: Bytes(30_000), exponential: true };
     scenario.flows = vec![
@@ -190,7 +190,7 @@ fn nothing_vanishes_and_the_same_seed_gives_the_same_bytes() {
 #[test]
 fn lost_data_packets_are_resent_and_reduce_nothing() {
     let mut scenario = bulk(20);
-    scenario.links[0].forward.loss.ber = 2e-6;
+    scenario.links[0].forward.loss.ber = 2e-6.into();
     let record = go(&scenario, &CIRCUIT.replace("decoupling", DECOUPLED), 1);
     let lost_headers = the_circuit(&record).header_packets_lost;
     let flow = &record.flows[0];
@@ -206,7 +206,7 @@ fn it_is_important_to_be_aggressive() {
     let mut scenario = one_link(10 * MBIT, ms(20), 100, 30);
     let link = &mut scenario.links[0];
     for side in [&mut link.forward, &mut link.reverse] {
-        side.loss.ber = 2e-6;
+        side.loss.ber = 2e-6.into();
     }
     scenario.flows = vec![unlimited("bulk", 0, 0)];
     let goodput = |keys: &str| {

@@ -125,7 +125,7 @@ fn cubic_keeps_its_share_where_the_queue_counts_bytes() {
 fn compressed_header_packets_are_worth_the_root_of_their_sizes() {
     let mut link = link("link", 40 * MBIT, ms(100), 1000);
     for side in [&mut link.forward, &mut link.reverse] {
-        side.loss.ber = 2e-6;
+        side.loss.ber = 2e-6.into();
     }
     let scenario = over(link, vec![unlimited("stream", 0, 0)], 200);
     let goodput = |compression: &str| {

@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 fn parking_lot() -> Scenario {
     let mut links: Vec<model::Link> =
         [("a", 10), ("b", 6), ("c", 8)].map(|(name, mbit)| link(name, mbit * MBIT, ms(20), 30)).to_vec();
-    links[1].forward.loss.packet = 0.01;
-    links[1].reverse.loss.ber = 1e-6;
+    links[1].forward.loss.packet = 0.01.into();
+    links[1].reverse.loss.ber = 1e-6.into();
     links[2].forward.jitter = Some(model::Jitter {
         distribution: model::Distribution::Uniform(uniform::Config { low: Dur::ZERO, high: ms(15) }),
         overtaking: true,
@@ -183,7 +183,7 @@ fn rtt_percentiles_lie_between_propagation_and_a_full_queue() {
 fn the_warm_up_does_not_count() {
     let mut scenario = one_link(10 * MBIT, ms(40), 50, 20);
     // Only the start is lossy.
-    scenario.links[0].forward.loss.packets = (10..100).step_by(10).collect();
+    scenario.links[0].forward.loss.packets = (10..100).step_by(10).collect::<Vec<_>>().into();
     let whole = go(&scenario, "sack", 1);
     assert_eq!(whole.flows[0].losses_corruption, 9);
     scenario.warmup = Dur::from_secs(10);
@@ -257,7 +257,7 @@ fn a_delay_spike_makes_every_retransmission_spurious() {
 #[test]
 fn what_sack_resends_on_a_link_that_keeps_order_was_lost() {
     let mut scenario = one_link(10 * MBIT, ms(50), 1000, 60);
-    scenario.links[0].forward.loss.packet = 0.01;
+    scenario.links[0].forward.loss.packet = 0.01.into();
     scenario.flows[0].stop = Some(ms(55_000));
     let flow = &go(&scenario, "sack:rto.min=1s", 1).flows[0];
     assert!(flow.losses_corruption > 100);

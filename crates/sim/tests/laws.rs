@@ -12,7 +12,7 @@ const RENO: &str = "sack:profile=rfc:ack_every=1:byte_counting_limit=1";
 /// A link that is never full, so that random loss alone limits.
 fn lossy(packet_loss: f64, rtt: Dur, seconds: u64) -> Scenario {
     let mut scenario = one_link(1_000 * MBIT, rtt, 100_000, seconds);
-    scenario.links[0].forward.loss.packet = packet_loss;
+    scenario.links[0].forward.loss.packet = packet_loss.into();
     scenario.warmup = Dur::from_secs(20);
     scenario
 }
@@ -39,7 +39,7 @@ fn periodic_loss_gives_the_saw_tooth_of_paper_000() {
     for per in [1.0 / 200.0, 1.0 / 800.0, 1.0 / 3000.0] {
         let mut scenario = lossy(0.0, ms(100), 400);
         let every = (1.0 / per) as u64;
-        scenario.links[0].forward.loss.packets = (1..2000).map(|n| n * every).collect();
+        scenario.links[0].forward.loss.packets = (1..2000).map(|n| n * every).collect::<Vec<_>>().into();
         let options = RunOptions { series: Some(Dur::ZERO), ..RunOptions::default() };
         let outcome = run(&scenario, &scheme(RENO), 1, options).unwrap();
         let flow = &outcome.record.flows[0];

@@ -28,7 +28,7 @@ fn scenario(loss: f64) -> Scenario {
     let wireless = &mut links[1];
     for side in [&mut wireless.forward, &mut wireless.reverse] {
         side.jitter = Some(jitter.clone());
-        side.loss.packet = loss;
+        side.loss.packet = loss.into();
     }
     Scenario::over(links, Dur::from_secs(20))
 }

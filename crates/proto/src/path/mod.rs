@@ -8,7 +8,7 @@ pub mod jitter;
 mod line;
 mod link;
 mod log;
-mod loss;
+pub mod loss;
 mod outage;
 mod pipe;
 mod protection;
@@ -21,10 +21,7 @@ pub use delay::{Spikes, SumOfDelays};
 pub use episodes::{Episode, Episodes, Starts};
 pub use link::{Fate, Link, Output, QueueView};
 pub use log::{LogDriven, LogError, LogLatency, LogStep, RateLog};
-pub use loss::{
-    AnyLoss, BerForm, BitErrors, GilbertElliott, GilbertElliottConfig, LossFrom, NumberedLoss, PacketLoss,
-    TimedLoss,
-};
+pub use loss::{BerForm, Loss};
 pub use outage::Interrupted;
 pub use protection::{Arq, BlockCode, Cover};
 pub use stats::LinkStats;

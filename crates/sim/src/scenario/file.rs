@@ -1,10 +1,10 @@
 //! The scenario as written. Field names are the keys of the TOML file; doc comments become the JSON Schema's.
 
 use super::one_of::OneOf;
-use airtcp_proto::path::ChannelConfig;
 use airtcp_proto::path::jitter::Distribution;
+use airtcp_proto::path::{ChannelConfig, Loss};
 use airtcp_proto::queue::Discipline;
-use airtcp_wire::{Bytes, Dur, Probability, Rate};
+use airtcp_wire::{Bytes, Dur, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -168,26 +168,6 @@ pub struct Outages {
     pub handoff: bool,
 }
 
-/// Loss models; those that are given all apply. Probabilities may be written as percentages: "1%".
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Loss {
-    /// Bit error rate: a packet of n bytes is lost with 1 − (1 − ber)^(8n).
-    pub ber: Probability,
-    /// Use the first-order form min(1, ber·8n) instead.
-    pub first_order: bool,
-    /// Probability that a packet is lost, whatever its size.
-    pub packet: Probability,
-    /// Losses in bursts. Absent: none.
-    pub burst: Option<GilbertElliott>,
-    /// These packets are lost, counted from 1 in order of departure.
-    pub packets: Vec<u64>,
-    /// At each of these times, the next packet that leaves is lost.
-    pub at: Vec<Dur>,
-    /// When random loss begins.
-    pub start: Dur,
-}
-
 /// Forward error correction by a block code, as a Reed–Solomon code: a packet survives if in none of its blocks more
 /// symbols are wrong than half of the parity. It is of use against `loss.ber`; what else loses a packet takes its parity
 /// with it. Parity takes time on the air.
@@ -237,28 +217,6 @@ impl Default for Arq {
 pub enum Protected {
     /// Those of TCP circuits' control connections (paper 000 §10).
     HeaderPackets,
-}
-
-/// Gilbert–Elliott: two states, changed from packet to packet. Time alone then does not end a bad state: a sender that
-/// waits for its timer and then sends one packet finds the link as it left it. With `interval`, states change with time
-/// instead.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct GilbertElliott {
-    /// Probability of going from good to bad, a packet or an `interval`.
-    pub to_bad: Probability,
-    /// Probability of going from bad to good: 1/mean burst length in packets or intervals.
-    pub to_good: Probability,
-    /// Loss probability in the good state.
-    #[serde(default)]
-    pub good_loss: Probability,
-    /// Loss probability in the bad state.
-    #[serde(default = "certain")]
-    pub bad_loss: Probability,
-    /// The time for which `to_bad` and `to_good` hold, as when bursts were measured by a ping each `interval`; their sum
-    /// is then at most 1. Absent: they hold for a packet.
-    #[serde(default)]
-    pub interval: Option<Dur>,
 }
 
 /// One flow, or several alike.
@@ -370,8 +328,4 @@ pub enum TrafficKind {
     Poisson,
     /// Constant-rate datagrams without congestion control.
     Udp,
-}
-
-fn certain() -> Probability {
-    Probability::ONE
 }

@@ -2,6 +2,7 @@
 //! its parts from this and from nothing else; it opens no file.
 
 pub use super::file::Protected;
+pub use airtcp_proto::path::Loss;
 pub use airtcp_proto::path::jitter::Distribution;
 use airtcp_proto::path::{BlockCode, ChannelConfig, RateLog, Trace};
 use airtcp_proto::queue::drop_tail;
@@ -141,24 +142,6 @@ pub struct Outages {
     pub handoff: bool,
 }
 
-/// Loss models; those that are not zero or empty all apply.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Loss {
-    /// Bit error rate: a packet of n bytes is lost with 1 − (1 − ber)^(8n).
-    pub ber: f64,
-    /// The first-order form min(1, ber·8n) instead (paper 000 eq. 1).
-    pub first_order: bool,
-    /// Probability that a packet is lost, whatever its size.
-    pub packet: f64,
-    pub burst: Option<GilbertElliott>,
-    /// These packets are lost, counted from 1 in order of departure; ascending.
-    pub packets: Vec<u64>,
-    /// At each of these times, the next packet that leaves is lost; ascending.
-    pub at: Vec<Dur>,
-    /// When random loss begins.
-    pub start: Dur,
-}
-
 /// Forward error correction: in a block, half as many symbols as there is parity may be wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Fec {
@@ -180,22 +163,6 @@ pub struct Arq {
     pub in_order: bool,
     /// Absent: all packets are repeated.
     pub only: Option<Protected>,
-}
-
-/// Gilbert–Elliott: two states.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct GilbertElliott {
-    /// Probability of going from good to bad, a packet or an `interval`.
-    pub to_bad: f64,
-    /// Probability of going from bad to good: 1/mean burst length in packets or intervals.
-    pub to_good: f64,
-    /// Loss probability in the good state.
-    pub good_loss: f64,
-    /// Loss probability in the bad state.
-    pub bad_loss: f64,
-    /// Absent: the state changes from packet to packet. Otherwise with time, and `to_bad + to_good` is at most 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub interval: Option<Dur>,
 }
 
 /// The queue in front of a link.

@@ -5,7 +5,7 @@ use super::files::Files;
 use super::queue::{self, Path};
 use crate::scenario::file::{self, CAPACITY_KEYS, ScenarioFile, Way};
 use crate::scenario::model::{
-    Arq, Capacity, Episodes, Fec, GilbertElliott, Jitter, Link, Loss, Outages, Queue, Side, Spikes,
+    Arq, Capacity, Episodes, Fec, Jitter, Link, Loss, Outages, Queue, Side, Spikes,
 };
 use crate::scenario::one_of::OneOf;
 use airtcp_proto::choice::Faults;
@@ -142,13 +142,12 @@ fn medium(way: &Way, base: Option<&Medium>, files: &mut Files<'_>, check: &mut C
     };
     let loss = match (&way.loss, base) {
         (Some(loss), _) => check.inside("loss", |check| self::loss(loss, check)),
-        (None, Some(base)) => Some(Loss { packets: Vec::new(), at: Vec::new(), ..base.loss.clone() }),
-        (None, None) => Some(Loss::default()),
+        (None, base) => base.map(|base| base.loss.inherited()).unwrap_or_default(),
     };
     let fec = way.fec.or(base.map(|base| base.fec)).unwrap_or(NO_FEC);
     check.inside("fec", |check| check_fec(&fec, check));
     let arq = way.arq.or(base.map(|base| base.arq)).unwrap_or(NO_ARQ);
-    Some(Medium { capacity: capacity?, delay, jitter: jitter?, spikes: spikes?, loss: loss?, fec, arq })
+    Some(Medium { capacity: capacity?, delay, jitter: jitter?, spikes: spikes?, loss, fec, arq })
 }
 
 /// What a link does that says nothing of protection.
@@ -260,37 +259,11 @@ fn episodes(
     Some(Episodes { at: sorted(at), every, period, length })
 }
 
-fn loss(loss: &file::Loss, check: &mut Check<'_>) -> Option<Loss> {
-    check.refuse_if(loss.packets.contains(&0), "packets", "packets are counted from 1");
-    let burst = loss.burst.map(|burst| check.inside("burst", |check| gilbert_elliott(&burst, check)));
-    Some(Loss {
-        ber: loss.ber.get(),
-        first_order: loss.first_order,
-        packet: loss.packet.get(),
-        burst,
-        packets: sorted(&loss.packets),
-        at: sorted(&loss.at),
-        start: loss.start,
-    })
-}
-
-fn gilbert_elliott(burst: &file::GilbertElliott, check: &mut Check<'_>) -> GilbertElliott {
-    let (to_bad, to_good) = (burst.to_bad.get(), burst.to_good.get());
-    if let Some(interval) = burst.interval {
-        check.above_zero("interval", interval);
-        check.refuse_if(
-            to_bad + to_good > 1.0,
-            "interval",
-            "needs `to_bad` + `to_good` of at most 1: what changes with time is never less alike than by chance",
-        );
-    }
-    GilbertElliott {
-        to_bad,
-        to_good,
-        good_loss: burst.good_loss.get(),
-        bad_loss: burst.bad_loss.get(),
-        interval: burst.interval,
-    }
+fn loss(loss: &Loss, check: &mut Check<'_>) -> Loss {
+    let mut faults = Faults::default();
+    loss.check(&mut faults);
+    check.refuse_faults(faults);
+    loss.clone()
 }
 
 fn sorted<T: Ord + Clone>(values: &[T]) -> Vec<T> {

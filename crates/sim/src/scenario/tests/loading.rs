@@ -65,9 +65,9 @@ fn the_way_back_is_as_the_way_there_but_for_what_it_says() {
         jitter = { distribution = \"constant\", mean = \"1ms\" }\n\
         spikes = { at = [\"5s\"], length = \"1s\", extra = \"6s\" }\n";
     let link = good(&format!("{LINK}{forward}")).links.remove(0);
-    assert_eq!(link.forward.loss.packets, [1, 3]);
+    assert_eq!(link.forward.loss.packets, vec![3, 1].into());
     // Bit errors strike both ways, but packets are lost by number and spikes happen only where they are written.
-    assert_eq!(link.reverse.loss, Loss { ber: 2e-6, ..Loss::default() });
+    assert_eq!(link.reverse.loss, Loss { ber: 2e-6.into(), ..Loss::default() });
     assert_eq!(
         (&link.reverse.jitter, &link.reverse.capacity),
         (&link.forward.jitter, &link.forward.capacity)
