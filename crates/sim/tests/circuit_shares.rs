@@ -105,7 +105,7 @@ fn control_tcps_count_as_flows() {
 fn cubic_keeps_its_share_where_the_queue_counts_bytes() {
     let beside = |packets: u64, stream: &str| {
         let mut link = with_varying_acks(link("link", 10 * MBIT, ms(40), 1000), Dur::from_micros(400));
-        link.forward.queue.limit.bytes = Some(Bytes(1500 * packets));
+        link.forward.queue.room.bytes = Some(Bytes(1500 * packets));
         let flows = vec![flows("other", 1, "cubic"), flows("stream", 1, stream)];
         let scenario = over(link, flows, 100);
         (1..=4).map(|seed| mean(&go(&scenario, "cubic", seed), "other")).sum::<f64>()
