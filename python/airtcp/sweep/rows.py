@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 
 import polars as pl
 
@@ -27,6 +28,8 @@ _COUNTS = (
     "losses_outage",
 )
 
+_counts = itemgetter(*_COUNTS)
+
 MEASURES: Mapping[str, type[pl.DataType]] = {
     "goodput_bps": pl.Float64,
     "bound_bps": pl.Float64,
@@ -47,28 +50,26 @@ def measures(run: Run) -> Measures:
     flows = [flow for flow in run["flows"] if flow["measured"]]
     times = [time for flow in flows for time in flow["completion_times_s"]]
     minima = [flow["rtt_min_ms"] for flow in flows if flow["rtt_min_ms"] is not None]
-    samples = sum(flow["rtt_samples"] for flow in flows)
+    samples = [flow["rtt_samples"] for flow in flows]
     return (
         run["goodput_bps"],
         run["bound_bps"],
         run["jain_index"],
-        sum(flow["throughput_bps"] for flow in flows),
+        sum([flow["throughput_bps"] for flow in flows]),
         min(minima, default=None),
-        _mean_rtt(flows, "rtt_p50_ms", samples),
-        _mean_rtt(flows, "rtt_p95_ms", samples),
+        _mean_rtt([flow["rtt_p50_ms"] for flow in flows], samples),
+        _mean_rtt([flow["rtt_p95_ms"] for flow in flows], samples),
         sum(times) / len(times) if times else None,
         len(times),
-        *(sum(flow[count] for flow in flows) for count in _COUNTS),  # type: ignore[literal-required]
+        *map(sum, zip(*map(_counts, flows), strict=True)),
         run["packets_delivered"],
     )
 
 
-def _mean_rtt(flows: Sequence[Flow], key: str, samples: int) -> float | None:
-    if not samples:
-        return None
-    weighted = ((flow[key] or 0.0) * flow["rtt_samples"] for flow in flows)  # type: ignore[literal-required]
-    total: float = sum(weighted)
-    return total / samples
+def _mean_rtt(rtts_ms: Sequence[float | None], samples: Sequence[int]) -> float | None:
+    count = sum(samples)
+    total: float = sum([(rtt_ms or 0.0) * weight for rtt_ms, weight in zip(rtts_ms, samples, strict=True)])
+    return total / count if count else None
 
 
 def frame(plan: Plan, found: Mapping[int, Found]) -> pl.DataFrame:
