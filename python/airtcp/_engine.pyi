@@ -23,17 +23,9 @@ __all__ = [
     "ScenarioError",
     "Window",
     "_restore_scenario",
-    "decoupling_gain",
-    "decoupling_gain_at",
-    "goodput_bound",
-    "maximum_allowable_throughput",
-    "maximum_allowable_window",
-    "packet_error_rate",
-    "packet_error_rate_first_order",
     "profiles",
     "rate_in_bps",
     "read_capture",
-    "red_maximum_average_queue",
     "schema",
     "scheme_keys",
     "schemes",
@@ -428,40 +420,6 @@ def schema() -> str:
 
 def version() -> str:
     """The engine's version."""
-
-def packet_error_rate(ber: float, packet_bytes: float) -> float:
-    """1 − (1 − BER)^(8·PS)."""
-
-def packet_error_rate_first_order(ber: float, packet_bytes: float) -> float:
-    """BER·PS·8 (paper 000, eq. 1); may exceed 1."""
-
-def maximum_allowable_window(error_rate: float) -> float:
-    """W in packets, of 3/8·W² + 3/4·W = 1/PER (paper 000, eq. 2)."""
-
-def maximum_allowable_throughput(window: float, packet_bytes: float, rtt_s: float) -> float:
-    """MAT = (3/4·W + 3/2)·PS/RTT in bytes a second (paper 000, eq. 3)."""
-
-def goodput_bound(throughput: float, error_rate: float, packet_bytes: float, header_bytes: float) -> float:
-    """What of `throughput` is useful at best, in its unit (paper 000, §8.3)."""
-
-def decoupling_gain(mtu_bytes: float, header_packet_bytes: float) -> float:
-    """√(MTU/HP_Sz) (paper 000, §7)."""
-
-def decoupling_gain_at(ber: float, mtu_bytes: float, header_packet_bytes: float) -> float:
-    """The same by eqs 1 to 3 of paper 000, without the simplification for rare errors."""
-
-def red_maximum_average_queue(
-    min_threshold: float,
-    max_threshold: float,
-    max_probability: float,
-    weight: float,
-    windows: list[float],
-    probability: float | None = ...,
-) -> float:
-    """Q̄max in packets (paper 002, eq. 8) for flows of these windows in packets.
-
-    Without a marking `probability`, it is RED's at Q̄max itself.
-    """
 
 def read_capture(path: str) -> CaptureColumns:
     """Reads a pcap or pcapng file, without the GIL, and tells of the TCP connection in it with the most data.

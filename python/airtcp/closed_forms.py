@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from airtcp._engine import (
-    Scenario,
+from airtcp._engine import Scenario
+from airtcp.formulas import (
     decoupling_gain,
     decoupling_gain_at,
     goodput_bound,

@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 from conftest import Cli
 
-from airtcp import _engine
-
 
 def values(cli: Cli, *arguments: str) -> dict[str, Any]:
     found = json.loads(cli.ok("model", *arguments, "--json"))
@@ -50,12 +48,6 @@ def test_what_does_not_follow_is_printed_with_both_sides(cli: Cli) -> None:
 def test_the_queue_of_the_run_is_near_eq_8(cli: Cli) -> None:
     maximum = values(cli, "red", "--seeds", "2")["Q̄max"]
     assert maximum["simulated"]["simulated"]["mean"] == pytest.approx(maximum["closed_form"], rel=0.15)
-
-
-def test_a_given_probability_is_eq_8_as_it_stands() -> None:
-    assert _engine.red_maximum_average_queue(5, 15, 0.1, 0.002, [25, 25], 0.02) == pytest.approx(
-        5 + 2 * 2.002
-    )
 
 
 def test_the_gain_goes_with_the_root_of_the_sizes(cli: Cli) -> None:

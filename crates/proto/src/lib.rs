@@ -6,7 +6,6 @@ pub mod choice;
 pub mod circuit;
 pub mod machine;
 pub mod middlebox;
-pub mod model;
 pub mod path;
 pub mod queue;
 pub mod rng;

@@ -5,7 +5,7 @@ mod capture;
 mod catalogue;
 mod control;
 mod errors;
-mod model;
+mod quantities;
 mod record;
 mod scenario;
 mod values;
@@ -25,11 +25,7 @@ mod _engine {
     #[pymodule_export]
     use super::errors::{Cancelled, CaptureError, ControllerError, ScenarioError};
     #[pymodule_export]
-    use super::model::{
-        decoupling_gain, decoupling_gain_at, goodput_bound, maximum_allowable_throughput,
-        maximum_allowable_window, packet_error_rate, packet_error_rate_first_order, rate_in_bps,
-        red_maximum_average_queue, size_in_bytes, time_in_seconds,
-    };
+    use super::quantities::{rate_in_bps, size_in_bytes, time_in_seconds};
     #[pymodule_export]
     use super::record::Record;
     #[pymodule_export]

@@ -7,7 +7,7 @@ from operator import itemgetter
 
 import polars as pl
 
-from airtcp.records import Flow, Run
+from airtcp.records import Run
 from airtcp.sweep.plan import Plan
 
 Measures = tuple[float | int | None, ...]

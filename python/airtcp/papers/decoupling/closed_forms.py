@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from airtcp._engine import (
+from airtcp.formulas import (
     goodput_bound,
     maximum_allowable_throughput,
     maximum_allowable_window,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from airtcp._engine import packet_error_rate
+from airtcp.formulas import packet_error_rate
 from airtcp.papers.frame import (
     Case,
     Context,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from airtcp._engine import red_maximum_average_queue
+from airtcp.formulas import red_maximum_average_queue
 from airtcp.papers.frame import (
     Case,
     Context,
