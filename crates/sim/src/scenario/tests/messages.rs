@@ -1,6 +1,8 @@
 //! What a wrong scenario is answered with, word for word.
 
 use super::{fixtures, load};
+use airtcp_proto::choice::Choice;
+use airtcp_proto::queue::Discipline;
 use std::fmt::Write;
 
 const RULE: &str = "========\n";
@@ -30,12 +32,13 @@ fn answer(case: &str) -> String {
     let mut answer = format!("{question}{ANSWER}");
     match load(&text.join("\n"), &overrides) {
         Ok(_) => answer.push_str("nothing is wrong\n"),
-        // The folder of this checkout is no part of the answer, nor is which schemes and keys of them there are.
+        // The folder of this checkout is no part of the answer, nor is which schemes, keys of them and disciplines there are.
         Err(error) => {
             let schemes = airtcp_proto::scheme::names().collect::<Vec<_>>().join(", ");
             let shown = error.to_string().replace(&fixtures().display().to_string(), "FOLDER");
             let keys: Vec<_> = airtcp_proto::scheme::keys().into_iter().map(|key| key.name).collect();
             let shown = shown.replace(&schemes, "SCHEMES").replace(&keys.join(", "), "KEYS");
+            let shown = shown.replace(&Discipline::NAMES.join(", "), "DISCIPLINES");
             writeln!(answer, "{shown}").expect("a string grows");
         }
     }
