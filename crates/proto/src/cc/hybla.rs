@@ -1,6 +1,6 @@
 //! Hybla: a long path's window grows in time as a short reference path's would.
 
-use super::registry::{ControllerSpec, Param, Values};
+use super::registry::{ControllerSpec, Param, Trait, Values};
 use super::{Ack, Avoidance, Build, Composed, Congestion, CongestionControl, Window};
 use airtcp_wire::Dur;
 
@@ -26,8 +26,14 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     ],
     ordered: &[],
     changes: &[],
+    traits: &[Trait::Gain(gain)],
     build,
 };
+
+/// An ACK brings 2^ρ − 1 segments in slow start and ρ² later; this bounds both, wherever parameters at their ends let ρ exceed 1.
+fn gain(srtt: Dur) -> f64 {
+    if srtt > Dur::from_millis(1) { 1e10 } else { 1.0 }
+}
 
 fn build(build: &Build, values: &Values) -> Box<dyn CongestionControl> {
     Box::new(Composed::new(

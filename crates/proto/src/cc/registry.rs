@@ -4,6 +4,7 @@
 use super::{
     Build, CongestionControl, bbr, concord, cubic, hybla, jersey, reno, spec, vegas, veno, westwood,
 };
+use airtcp_wire::Dur;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -31,7 +32,21 @@ pub struct ControllerSpec {
     pub ordered: &'static [(&'static str, &'static str)],
     /// Keys of the stack that it needs.
     pub changes: &'static [(&'static str, &'static str)],
+    /// Where it departs from what the conformance test expects of a controller whose window losses rule.
+    pub traits: &'static [Trait],
     pub build: fn(&Build, &Values) -> Box<dyn CongestionControl>,
+}
+
+/// What a controller does that RFC 5681's does not.
+#[derive(Clone, Copy, Debug)]
+pub enum Trait {
+    /// Delay alone may make its window smaller.
+    DelayBased,
+    /// ECN alone tells it of congestion: a loss, even one that the timer finds, may leave its window as it was.
+    EcnOnly,
+    /// At this smoothed RTT, so many bytes at most for each byte that is acknowledged, and a segment more; all others grow by one,
+    /// so that slow start at most doubles the window in a round trip.
+    Gain(fn(Dur) -> f64),
 }
 
 /// Every controller, in the order in which they are listed to people.

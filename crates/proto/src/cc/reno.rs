@@ -10,6 +10,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     params: &[],
     ordered: &[],
     changes: &[],
+    traits: &[],
     build,
 };
 

@@ -1,6 +1,6 @@
 //! SpecTCP: every loss is taken for corruption, unless ECN-Echo says that the network is congested.
 
-use super::registry::{ControllerSpec, Values};
+use super::registry::{ControllerSpec, Trait, Values};
 use super::{Ack, Avoidance, Build, Cause, Composed, Congestion, CongestionControl, Window};
 
 pub const SPEC: ControllerSpec = ControllerSpec {
@@ -10,6 +10,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     params: &[],
     ordered: &[],
     changes: &[("ecn", "true")],
+    traits: &[Trait::EcnOnly],
     build,
 };
 

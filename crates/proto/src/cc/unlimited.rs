@@ -11,6 +11,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     params: &[],
     ordered: &[],
     changes: &[],
+    traits: &[],
     build: |_, _| Box::new(Unlimited),
 };
 

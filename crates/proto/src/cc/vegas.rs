@@ -1,6 +1,6 @@
 //! Vegas: keeps a few segments in the bottleneck's queue, measured by how much the RTT exceeds its minimum.
 
-use super::registry::{ControllerSpec, Param, Values};
+use super::registry::{ControllerSpec, Param, Trait, Values};
 use super::round::Round;
 use super::{Ack, Avoidance, Build, Composed, Congestion, CongestionControl, Window};
 use airtcp_wire::{Dur, Time};
@@ -41,6 +41,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     ],
     ordered: &[("alpha", "beta")],
     changes: &[],
+    traits: &[Trait::DelayBased],
     build,
 };
 

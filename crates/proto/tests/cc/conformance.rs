@@ -2,7 +2,7 @@
 
 use crate::model::Sender;
 use airtcp_proto::cc::cubic::CubicRules;
-use airtcp_proto::cc::registry::values;
+use airtcp_proto::cc::registry::{Trait, values};
 use airtcp_proto::cc::slow_start::SlowStartKind;
 use airtcp_proto::cc::{Build, ControllerSpec, RegistryError, WindowRules, controllers};
 use airtcp_wire::{Dur, Rate};
@@ -141,14 +141,14 @@ fn check_state(sender: &Sender) {
 }
 
 /// Holds of loss-based controllers, after `op` took them from `before`.
-fn check_step(sender: &Sender, op: Op, before: Seen, was: &Was) {
+fn check_step(sender: &Sender, op: Op, before: Seen, was: &Was, declared: &Declared) {
     let (cwnd, ssthresh, _) = seen(sender);
     let reduced = (was.is_in_recovery, was.is_idle) == (false, false);
     match op {
         // RFC 5681 §3.1: the loss window.
         Op::Timeout if !was.is_idle => {
             assert!(
-                cwnd == sender.mss || (was.speculates && cwnd == before.0),
+                cwnd == sender.mss || (declared.is_ecn_only() && cwnd == before.0),
                 "cwnd after a timeout: {cwnd}"
             );
             assert!(ssthresh >= 2 * sender.mss, "ssthresh after a timeout: {ssthresh}");
@@ -163,9 +163,13 @@ fn check_step(sender: &Sender, op: Op, before: Seen, was: &Was) {
         }
         Op::Arrive { ece: false, .. } if !was.is_in_recovery && !sender.in_recovery => {
             let acked = sender.una - was.una;
-            assert!(cwnd >= before.0 || was.is_delay_based, "cwnd {} to {cwnd} on a plain ACK", before.0);
+            assert!(
+                cwnd >= before.0 || declared.is_delay_based(),
+                "cwnd {} to {cwnd} on a plain ACK",
+                before.0
+            );
             // Vegas takes its step, a segment, on one ACK of the round trip.
-            let bound = before.0 as f64 + was.gain(sender) * acked as f64 + sender.mss as f64;
+            let bound = before.0 as f64 + declared.gain(sender) * acked as f64 + sender.mss as f64;
             assert!(cwnd as f64 <= bound, "cwnd {} to {cwnd} for {acked} bytes", before.0);
         }
         Op::Send(_) | Op::Fill | Op::Wait { .. } => assert_eq!(before, seen(sender)),
@@ -178,42 +182,46 @@ struct Was {
     una: u64,
     is_idle: bool,
     is_in_recovery: bool,
-    /// May shrink its window because of delay alone.
-    is_delay_based: bool,
-    is_hybla: bool,
-    /// May leave its window after a loss, even one that the timer finds.
-    speculates: bool,
 }
 
 impl Was {
-    fn new(sender: &Sender, name: &str) -> Was {
-        Was {
-            una: sender.una,
-            is_idle: sender.is_idle(),
-            is_in_recovery: sender.in_recovery,
-            is_delay_based: name == "vegas",
-            is_hybla: name == "hybla",
-            speculates: name == "spectcp",
-        }
-    }
-
-    /// How many bytes an acknowledged byte may bring: one, so that slow start at most doubles the window in a round trip,
-    /// but for Hybla's 2^ρ − 1 and ρ² at the parameters' ends.
-    fn gain(&self, sender: &Sender) -> f64 {
-        if self.is_hybla && sender.srtt > Dur::from_millis(1) { 1e10 } else { 1.0 }
+    fn new(sender: &Sender) -> Was {
+        Was { una: sender.una, is_idle: sender.is_idle(), is_in_recovery: sender.in_recovery }
     }
 }
 
-fn run(name: &'static str, params: &[(&str, f64)], build: &Build, ops: &[Op]) -> Vec<Seen> {
-    let mut sender = Sender::new(name, params, build);
+/// What a controller declares of itself.
+struct Declared(&'static [Trait]);
+
+impl Declared {
+    fn is_delay_based(&self) -> bool {
+        self.0.iter().any(|declared| matches!(declared, Trait::DelayBased))
+    }
+
+    fn is_ecn_only(&self) -> bool {
+        self.0.iter().any(|declared| matches!(declared, Trait::EcnOnly))
+    }
+
+    /// How many bytes an acknowledged byte may bring.
+    fn gain(&self, sender: &Sender) -> f64 {
+        let gains = self.0.iter().filter_map(|declared| match declared {
+            Trait::Gain(gain) => Some(gain(sender.srtt)),
+            _ => None,
+        });
+        gains.fold(1.0, f64::max)
+    }
+}
+
+fn run(spec: &'static ControllerSpec, params: &[(&str, f64)], build: &Build, ops: &[Op]) -> Vec<Seen> {
+    let mut sender = Sender::new(spec.name, params, build);
     sender.receive_window = RECEIVE_WINDOW_SEGMENTS * build.mss;
     let mut trace = Vec::with_capacity(ops.len());
     for &op in ops {
-        let (was, before) = (Was::new(&sender, name), seen(&sender));
+        let (was, before) = (Was::new(&sender), seen(&sender));
         perform(&mut sender, op);
         check_state(&sender);
         if is_loss_based(&sender) {
-            check_step(&sender, op, before, &was);
+            check_step(&sender, op, before, &was, &Declared(spec.traits));
         }
         trace.push(seen(&sender));
     }
@@ -229,8 +237,8 @@ fn every_controller_keeps_the_invariants() {
         // The same lives on each run: chance elsewhere must not fail a change that has nothing to do with it.
         let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
         let outcome = TestRunner::new_with_rng(config, rng).run(&lives, |(build, params, ops)| {
-            let first = run(spec.name, &params, &build, &ops);
-            let second = run(spec.name, &params, &build, &ops);
+            let first = run(spec, &params, &build, &ops);
+            let second = run(spec, &params, &build, &ops);
             prop_assert_eq!(first, second);
             Ok(())
         });

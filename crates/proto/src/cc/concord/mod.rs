@@ -78,6 +78,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     ],
     ordered: &[],
     changes: &[],
+    traits: &[],
     build,
 };
 

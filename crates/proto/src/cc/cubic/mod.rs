@@ -38,6 +38,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     ],
     ordered: &[],
     changes: &[],
+    traits: &[],
     build,
 };
 

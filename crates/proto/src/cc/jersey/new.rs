@@ -22,6 +22,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     }],
     ordered: &[],
     changes: &[("ecn", "true"), ("timestamps", "true")],
+    traits: &[],
     build,
 };
 

@@ -11,6 +11,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     params: &[],
     ordered: &[],
     changes: &[("ecn", "true")],
+    traits: &[],
     build,
 };
 

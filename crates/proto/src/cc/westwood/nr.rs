@@ -12,6 +12,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     params: &PARAMS,
     ordered: &[],
     changes: &[],
+    traits: &[],
     build,
 };
 

@@ -27,6 +27,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     ],
     ordered: &[],
     changes: &[],
+    traits: &[],
     build,
 };
 

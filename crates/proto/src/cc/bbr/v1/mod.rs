@@ -29,6 +29,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     params: &[],
     ordered: &[],
     changes: &[],
+    traits: &[],
     build,
 };
 

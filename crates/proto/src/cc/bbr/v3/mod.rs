@@ -60,6 +60,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     ],
     ordered: &[],
     changes: &[],
+    traits: &[],
     build,
 };
 
