@@ -9,6 +9,7 @@ pub mod links;
 mod network;
 mod packet;
 pub mod pcap;
+mod placement;
 mod prefetch;
 pub mod record;
 pub mod run;
@@ -16,7 +17,7 @@ pub mod scenario;
 mod schedule;
 pub mod series;
 mod station;
-mod stations;
+
 mod tap;
 pub mod topology;
 pub mod traffic;

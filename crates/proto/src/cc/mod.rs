@@ -16,7 +16,7 @@ pub mod registry;
 pub(crate) mod reno;
 mod round;
 pub mod slow_start;
-mod spec;
+mod spectcp;
 pub(crate) mod unlimited;
 mod vegas;
 mod veno;

@@ -2,7 +2,7 @@
 //! the conformance tests and the fuzzer find it in this list.
 
 use super::{
-    Build, CongestionControl, bbr, concord, cubic, hybla, jersey, reno, spec, vegas, veno, westwood,
+    Build, CongestionControl, bbr, concord, cubic, hybla, jersey, reno, spectcp, vegas, veno, westwood,
 };
 use airtcp_wire::Dur;
 use std::borrow::Cow;
@@ -63,7 +63,7 @@ pub fn controllers() -> &'static [&'static ControllerSpec] {
         &hybla::SPEC,
         &jersey::original::SPEC,
         &jersey::new::SPEC,
-        &spec::SPEC,
+        &spectcp::SPEC,
         &bbr::v1::SPEC,
         &bbr::v3::SPEC,
         &concord::SPEC,
