@@ -12,4 +12,4 @@ pub mod rng;
 pub mod scheme;
 pub mod tcp;
 
-pub use rng::{Stream, Streams};
+pub use rng::{Chance, Streams};

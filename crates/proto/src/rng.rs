@@ -17,18 +17,18 @@ impl Streams {
 
     /// The stream called `name`, e.g. `"link.wireless.forward.loss"`: the same for the same seed and name,
     /// independent of any other.
-    pub fn stream(&self, name: &str) -> Stream {
+    pub fn stream(&self, name: &str) -> Chance {
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
         rng.set_stream(fnv1a(name.as_bytes()));
-        Stream(rng)
+        Chance(rng)
     }
 }
 
 /// One component's random numbers.
 #[derive(Clone, Debug)]
-pub struct Stream(ChaCha8Rng);
+pub struct Chance(ChaCha8Rng);
 
-impl Stream {
+impl Chance {
     #[inline]
     pub fn u64(&mut self) -> u64 {
         self.0.next_u64()
@@ -40,10 +40,10 @@ impl Stream {
     }
 
     /// Another stream, which differs from this one and from all that are split off later.
-    pub fn split(&mut self) -> Stream {
+    pub fn split(&mut self) -> Chance {
         let mut rng = ChaCha8Rng::seed_from_u64(self.u64());
         rng.set_stream(self.u64());
-        Stream(rng)
+        Chance(rng)
     }
 
     /// Uniform in `[0, 1)`, 53 bits.

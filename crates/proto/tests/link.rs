@@ -8,7 +8,7 @@ use airtcp_proto::path::{
 use airtcp_proto::queue::{
     Build, Discipline, DropCause, Item, Limit, Queue, codel, drop_tail, fq_codel, red,
 };
-use airtcp_proto::{Stream, Streams};
+use airtcp_proto::{Chance, Streams};
 use airtcp_wire::{Dur, Positive, Probability, Rate, Time};
 use proptest::prelude::*;
 
@@ -46,7 +46,7 @@ struct Setup {
 
 const RATE: Rate = Rate(10_000_000);
 
-fn stream(name: &str) -> Stream {
+fn stream(name: &str) -> Chance {
     Streams::new(1).stream(name)
 }
 

@@ -3,7 +3,7 @@
 use crate::histogram::Histogram;
 use crate::traffic::Source;
 use crate::truth::{Spurious, Truth};
-use airtcp_proto::Stream;
+use airtcp_proto::Chance;
 use airtcp_proto::middlebox::Direction;
 use airtcp_proto::queue::DropCause;
 use airtcp_proto::scheme::Scheme;
@@ -36,7 +36,7 @@ pub struct Flow {
     /// Boxed, as it is seldom needed and large: what every packet touches lies closer together.
     pub source: Box<Source>,
     /// Initial sequence numbers and controllers' seeds.
-    pub stream: Box<Stream>,
+    pub stream: Box<Chance>,
     /// The connection that the application writes to; none before it opens and for flows of transfers and datagrams.
     pub connection: Option<u32>,
     pub counts: Counts,

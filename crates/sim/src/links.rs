@@ -3,7 +3,7 @@
 use crate::scenario::model;
 use airtcp_proto::path::{self, DelayModel, Transmitter};
 use airtcp_proto::queue::{self, Discipline};
-use airtcp_proto::{Stream, Streams};
+use airtcp_proto::{Chance, Streams};
 use airtcp_wire::{Dur, Time};
 
 /// Both directions of a link, forward first. Each part of each direction draws from a stream of its own, whose name
@@ -53,7 +53,7 @@ impl Parts<'_> {
         Parts { streams: self.streams, prefix: format!("{}.{name}", self.prefix) }
     }
 
-    fn stream(&self, name: &str) -> Stream {
+    fn stream(&self, name: &str) -> Chance {
         self.streams.stream(&format!("{}.{name}", self.prefix))
     }
 

@@ -1,7 +1,7 @@
 //! What applications do, and when.
 
 use crate::scenario::model;
-use airtcp_proto::Stream;
+use airtcp_proto::Chance;
 use airtcp_wire::{Dur, Rate, Time};
 
 /// What the application of a flow does now.
@@ -25,7 +25,7 @@ pub enum Action {
 /// The application of one flow. A machine: see [`airtcp_proto::machine`].
 pub struct Source {
     traffic: Kind,
-    stream: Stream,
+    stream: Chance,
     /// When it acts next.
     next: Time,
     stop: Time,
@@ -66,7 +66,7 @@ enum State {
 
 impl Source {
     /// The application of a flow that starts at `start`. `payload` is what one of its packets carries.
-    pub fn new(flow: &model::Flow, start: Time, payload: u32, stream: Stream) -> Source {
+    pub fn new(flow: &model::Flow, start: Time, payload: u32, stream: Chance) -> Source {
         let traffic = match &flow.traffic {
             model::Traffic::Unlimited => Kind::Unlimited,
             model::Traffic::Bytes { size } => Kind::Bytes(size.0),

@@ -1,7 +1,7 @@
 //! The receiving node: it answers sending ones, whoever has the key. Data packets pass it by (§4.6), and may be counted.
 
 use super::session::{Heard, Reader, Writer};
-use airtcp_proto::Stream as Chance;
+use airtcp_proto::Chance;
 use airtcp_proto::cc::RegistryError;
 use airtcp_proto::circuit::{Config, Receiver};
 use airtcp_proto::tcp::TcpConfig;

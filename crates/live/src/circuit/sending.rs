@@ -2,7 +2,7 @@
 
 use super::session::{Reader, Writer};
 use super::{IDLE, PATIENCE, REPEAT};
-use airtcp_proto::Stream as Chance;
+use airtcp_proto::Chance;
 use airtcp_proto::cc::RegistryError;
 use airtcp_proto::circuit::{self, Compression, Config, Sender};
 use airtcp_proto::queue::Item;

@@ -15,7 +15,7 @@ use crate::stack::random;
 use crate::tun::{DUMMY, OffloadTun};
 use airtcp_proto::circuit::Config;
 use airtcp_proto::tcp::TcpConfig;
-use airtcp_proto::{Stream as Chance, Streams};
+use airtcp_proto::{Chance, Streams};
 use airtcp_wire::circuit::Key;
 use anyhow::ensure;
 use caps::Capability;

@@ -9,7 +9,7 @@ use crate::circuit::{
 use crate::daemon::{Service, Stop, Told};
 use crate::emulate::{Clock, Prefix};
 use crate::proxy::{self, Config, Doors, Outgoing};
-use airtcp_proto::Stream as Chance;
+use airtcp_proto::Chance;
 use airtcp_proto::circuit;
 use airtcp_proto::tcp::TcpConfig;
 use airtcp_wire::circuit::Key;

@@ -7,7 +7,7 @@ use super::outbox::Outbox;
 use super::too_big::TooBig;
 use crate::tun::PacketDevice;
 use airtcp_proto::tcp::{Connection, TcpConfig};
-use airtcp_proto::{Stream as Chance, Streams};
+use airtcp_proto::{Chance, Streams};
 use airtcp_wire::packet::{Endpoints, PacketError, TcpPacket, decode_tcp, decode_tcp_vouched_for};
 use airtcp_wire::{Bytes, Dur, Flags, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

@@ -4,7 +4,7 @@ use super::*;
 use crate::offload::Offload;
 use crate::queued_device::QueuedDevice as Device;
 use airtcp_proto::tcp::profile;
-use airtcp_proto::{Stream as Chance, Streams};
+use airtcp_proto::{Chance, Streams};
 use airtcp_wire::checksum::Sum;
 use airtcp_wire::ip::{Addresses, IpHeader};
 use airtcp_wire::packet::{Endpoints, decode_tcp_vouched_for, encode_tcp};

@@ -1,7 +1,7 @@
 //! A device that loses packets.
 
 use airtcp_live::PacketDevice;
-use airtcp_proto::Stream;
+use airtcp_proto::Chance;
 use airtcp_wire::packet::decode_tcp;
 use airtcp_wire::{Flags, Segment};
 use std::io;
@@ -11,13 +11,13 @@ use std::os::fd::{AsFd, BorrowedFd};
 pub struct Lossy<D> {
     device: D,
     loss: f64,
-    incoming: Stream,
-    outgoing: Stream,
+    incoming: Chance,
+    outgoing: Chance,
     syn: Option<Segment>,
 }
 
 impl<D> Lossy<D> {
-    pub fn new(device: D, loss: f64, incoming: Stream, outgoing: Stream) -> Lossy<D> {
+    pub fn new(device: D, loss: f64, incoming: Chance, outgoing: Chance) -> Lossy<D> {
         Lossy { device, loss, incoming, outgoing, syn: None }
     }
 

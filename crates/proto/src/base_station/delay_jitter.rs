@@ -8,7 +8,7 @@
 //! more and the deviation less; but a base station that reorders makes the fixed host see losses.
 
 use super::{Machine, MachineBuild, MachineSpec};
-use crate::Stream;
+use crate::Chance;
 use crate::middlebox::{Direction, FlowId, Middlebox, TcpPacket};
 use airtcp_wire::{Dur, Flags, Time};
 use schemars::JsonSchema;
@@ -63,7 +63,7 @@ impl Machine for Config {
 /// Packets of one flow leave in the order in which they came, unless `overtaking`.
 struct DelayJitter {
     config: Config,
-    stream: Stream,
+    stream: Chance,
     /// By the time at which they leave, then as they came.
     held: BTreeMap<(Time, u64), TcpPacket>,
     arrivals: u64,

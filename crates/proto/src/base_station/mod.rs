@@ -10,7 +10,7 @@ pub mod packet_control;
 pub mod snoop;
 pub mod split;
 
-use crate::Stream;
+use crate::Chance;
 use crate::middlebox::Middlebox;
 use crate::tcp::TcpConfig;
 use schemars::JsonSchema;
@@ -36,7 +36,7 @@ pub struct MachineBuild<'a> {
     pub tcp: &'a TcpConfig,
     /// The end hosts' stack.
     pub hosts: &'a TcpConfig,
-    pub stream: Stream,
+    pub stream: Chance,
 }
 
 /// The keys of one machine. Field names are the keys, doc comments their documentation; serde fills in defaults.

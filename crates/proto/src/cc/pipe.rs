@@ -3,7 +3,7 @@
 
 use crate::cc::cubic::CubicRules;
 use crate::cc::{Ack, Build, Cause, Congestion, CongestionControl, RateSample, WindowRules};
-use crate::rng::{Stream, Streams};
+use crate::rng::{Chance, Streams};
 use crate::tcp::pacer::Pacer;
 use airtcp_wire::{Dur, Rate, Time};
 use std::collections::{BTreeSet, VecDeque};
@@ -79,7 +79,7 @@ pub struct Pipe<C: ?Sized> {
     /// Bytes delivered when what was sent before it had nothing to send has arrived.
     app_limited_until: u64,
     pacer: Pacer,
-    stream: Stream,
+    stream: Chance,
     pub cc: Box<C>,
 }
 

@@ -4,7 +4,7 @@ use super::compression::Decompressor;
 use super::config::Config;
 use super::control_packet_len;
 use crate::cc::RegistryError;
-use crate::rng::Stream;
+use crate::rng::Chance;
 use crate::tcp::{Connection, TcpConfig, Transmit};
 use airtcp_wire::{Ecn, Flags, Segment, Seq, Time};
 
@@ -39,7 +39,7 @@ impl Receiver {
     ///
     /// # Errors
     /// If the congestion control or one of its parameters is unknown.
-    pub fn new(config: &Config, tcp: &TcpConfig, chance: &mut Stream) -> Result<Receiver, RegistryError> {
+    pub fn new(config: &Config, tcp: &TcpConfig, chance: &mut Chance) -> Result<Receiver, RegistryError> {
         let tcp = config.control_tcp(tcp);
         let mut listen = || {
             let connection = Connection::listen(&tcp, Seq(chance.u32()), chance.u64())?;

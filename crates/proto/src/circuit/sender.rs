@@ -7,7 +7,7 @@ use super::losses::Losses;
 use super::tunnel_queue::TunnelQueue;
 use crate::cc::RegistryError;
 use crate::queue::Item;
-use crate::rng::Stream;
+use crate::rng::Chance;
 use crate::tcp::{Connection, SenderView, TcpConfig, Transmit};
 use airtcp_wire::{Dur, Ecn, Flags, Segment, Seq, Time};
 
@@ -49,7 +49,7 @@ impl Sender {
     pub fn new(
         config: &Config,
         tcp: &TcpConfig,
-        chance: &mut Stream,
+        chance: &mut Chance,
         now: Time,
     ) -> Result<Sender, RegistryError> {
         let tcp = config.control_tcp(tcp);

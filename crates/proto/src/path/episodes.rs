@@ -1,6 +1,6 @@
 //! Stretches of time that begin at given, periodic or random times: outages, hand-offs, delay spikes.
 
-use crate::rng::Stream;
+use crate::rng::Chance;
 use airtcp_wire::{Dur, Time};
 
 /// From `start` up to, but without, `end`.
@@ -32,12 +32,12 @@ pub struct Episodes {
     random: Option<(Dur, Time)>,
     /// The period, and the next start.
     periodic: Option<(Dur, Time)>,
-    stream: Stream,
+    stream: Chance,
     current: Episode,
 }
 
 impl Episodes {
-    pub fn new(length: Dur, starts: Starts, stream: Stream) -> Episodes {
+    pub fn new(length: Dur, starts: Starts, stream: Chance) -> Episodes {
         let mut given = starts.at;
         given.sort_unstable_by(|a, b| b.cmp(a));
         let mut episodes = Episodes {

@@ -13,7 +13,7 @@ pub mod red;
 
 pub use drop_tail::{DropTail, Limit};
 
-use crate::Stream;
+use crate::Chance;
 use crate::choice::{Faults, choice};
 use airtcp_wire::{Bytes, Ecn, Rate, Time};
 use schemars::JsonSchema;
@@ -48,7 +48,7 @@ pub struct Build {
     pub limit: Limit,
     /// Of the link, averaged.
     pub rate: Rate,
-    pub stream: Stream,
+    pub stream: Chance,
 }
 
 /// The queue in front of the link. Keys that belong to another discipline are errors.

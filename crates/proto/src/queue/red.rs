@@ -4,7 +4,7 @@
 use super::average::{self, Average};
 use super::{Build, DropCause, Drops, Item, Keys, Limit, Queue};
 use crate::choice::Faults;
-use crate::rng::Stream;
+use crate::rng::Chance;
 use airtcp_wire::{Bytes, Dur, Ecn, Positive, Probability, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -80,7 +80,7 @@ enum Verdict {
 pub struct Red {
     config: Config,
     limit: Limit,
-    stream: Stream,
+    stream: Chance,
     waiting: VecDeque<Item>,
     bytes: u64,
     /// In packets, or in bytes.
@@ -95,7 +95,7 @@ pub struct Red {
 
 impl Red {
     /// `mean_packet_time`: how many packets an idle link could have sent.
-    fn new(config: Config, limit: Limit, mean_packet_time: Dur, stream: Stream) -> Red {
+    fn new(config: Config, limit: Limit, mean_packet_time: Dur, stream: Chance) -> Red {
         Red {
             config,
             limit,

@@ -3,7 +3,7 @@
 use super::config::TcpConfig;
 use crate::cc::registry::{RegistryError, Values};
 use crate::cc::{Build, CongestionControl, Controller, reno};
-use crate::{Stream, Streams};
+use crate::{Chance, Streams};
 use airtcp_wire::{Flags, Segment, SynOptions};
 
 /// Options in force on a connection.
@@ -70,7 +70,7 @@ impl ControllerFactory {
     }
 
     /// Chance of this connection's own, one stream for each `purpose`.
-    pub fn chance(&self, purpose: u32) -> Stream {
+    pub fn chance(&self, purpose: u32) -> Chance {
         Streams::new(self.seed).stream(&format!("connection.{purpose}"))
     }
 

@@ -3,7 +3,7 @@
 use crate::bench::{FLOW, machine};
 use airtcp_proto::middlebox::{Direction, Middlebox, Origin, TcpPacket};
 use airtcp_proto::tcp::{Connection, Event, State, TcpConfig, profile};
-use airtcp_proto::{Stream, Streams};
+use airtcp_proto::{Chance, Streams};
 use airtcp_wire::{Bytes, Dur, Flags, Segment, Seq, Time, tcp};
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ struct Lab {
     losses: [f64; 2],
     events: [Vec<Event>; 2],
     reads: [bool; 2],
-    rng: Stream,
+    rng: Chance,
     under_way: BTreeMap<(Time, u64), (Place, TcpPacket)>,
     sent: u64,
     /// Segments that reached each host.

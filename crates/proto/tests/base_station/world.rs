@@ -3,7 +3,7 @@
 use airtcp_proto::base_station::{BaseStation, MachineBuild};
 use airtcp_proto::middlebox::{Direction, FlowId, Middlebox, Origin, TcpPacket};
 use airtcp_proto::tcp::{Connection, Event, TcpConfig};
-use airtcp_proto::{Stream, Streams};
+use airtcp_proto::{Chance, Streams};
 use airtcp_wire::{Dur, Seq, Time};
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ pub struct World {
     pub flows: Vec<Ends>,
     path: BTreeMap<(Time, u64), (Place, TcpPacket)>,
     next_id: u64,
-    rng: Stream,
+    rng: Chance,
 }
 
 impl World {

@@ -5,7 +5,7 @@
 pub mod siege;
 
 use airtcp_proto::tcp::{Connection, Event, Reason, TcpConfig, Transmit};
-use airtcp_proto::{Stream, Streams};
+use airtcp_proto::{Chance, Streams};
 use airtcp_wire::{Dur, Ecn, Flags, Segment, Seq, Time};
 use std::collections::BTreeMap;
 
@@ -70,7 +70,7 @@ pub struct Pair {
     streams: [Vec<u8>; 2],
     path: BTreeMap<(Time, u64), (usize, Transmit)>,
     next_id: u64,
-    rng: Stream,
+    rng: Chance,
 }
 
 impl Pair {

@@ -16,7 +16,7 @@ mod relay;
 
 use super::flows::Flows;
 use super::{Machine, MachineBuild, MachineSpec};
-use crate::Stream;
+use crate::Chance;
 use crate::middlebox::{Middlebox, TcpPacket};
 use crate::tcp::TcpConfig;
 use airtcp_wire::{Bytes, Flags, Seq, Time};
@@ -77,7 +77,7 @@ impl Machine for Config {
 struct Split {
     buffer: u64,
     configs: [TcpConfig; 2],
-    stream: Stream,
+    stream: Chance,
     flows: Flows<Relay>,
 }
 

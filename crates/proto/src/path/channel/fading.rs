@@ -1,7 +1,7 @@
 //! What a radio channel does to the power of a signal: slowly by obstacles, fast by interference of paths.
 
 use super::ChannelConfig;
-use crate::rng::Stream;
+use crate::rng::Chance;
 use std::f64::consts::{PI, TAU};
 
 const LIGHT_M_PER_S: f64 = 299_792_458.0;
@@ -62,7 +62,7 @@ pub struct Rician {
 }
 
 impl Rician {
-    pub fn new(config: &ChannelConfig, stream: &mut Stream) -> Rician {
+    pub fn new(config: &ChannelConfig, stream: &mut Chance) -> Rician {
         let wavelength_m = LIGHT_M_PER_S / (config.carrier_mhz * 1e6);
         let doppler = TAU * metres_a_slot(config) / wavelength_m;
         let mut phase = || stream.range_f64(-PI, PI);
@@ -106,11 +106,11 @@ pub struct Shadowing {
     /// In standard deviations.
     value: f64,
     slots_to_look: u32,
-    stream: Stream,
+    stream: Chance,
 }
 
 impl Shadowing {
-    pub fn new(config: &ChannelConfig, mut stream: Stream) -> Shadowing {
+    pub fn new(config: &ChannelConfig, mut stream: Chance) -> Shadowing {
         let metres = metres_a_slot(config) * f64::from(SLOTS_A_LOOK);
         Shadowing {
             deviation_db: config.shadowing_db,

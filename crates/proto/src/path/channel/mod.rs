@@ -9,7 +9,7 @@ mod fading;
 mod scheduler;
 
 use super::Transmitter;
-use crate::rng::{Stream, Streams};
+use crate::rng::{Chance, Streams};
 use airtcp_wire::{Dur, Rate, Time};
 use scheduler::Cell;
 use schemars::JsonSchema;
@@ -116,7 +116,7 @@ pub struct Channel {
 }
 
 impl Channel {
-    pub fn new(config: &ChannelConfig, stream: Stream) -> Channel {
+    pub fn new(config: &ChannelConfig, stream: Chance) -> Channel {
         Channel {
             cell: Cell::new(config, stream),
             slot_ns: config.slot.0,

@@ -2,7 +2,7 @@
 
 use super::ChannelConfig;
 use super::fading::{Rician, Shadowing, from_db};
-use crate::rng::Stream;
+use crate::rng::Chance;
 use airtcp_wire::Rate;
 
 /// 1xEV-DO's rates in bit/s, each with the least ratio of signal to interference and noise in dB at which a packet
@@ -45,7 +45,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    pub fn new(config: &ChannelConfig, mut stream: Stream) -> Cell {
+    pub fn new(config: &ChannelConfig, mut stream: Chance) -> Cell {
         let own = std::iter::once(config.distance_m);
         let others: Vec<f64> = (1..config.users).map(|_| random_distance(config, &mut stream)).collect();
         Cell {
@@ -79,12 +79,12 @@ impl Cell {
 }
 
 /// Each part of the ring from a tenth of the radius to the edge is as likely as any other of its area.
-fn random_distance(config: &ChannelConfig, stream: &mut Stream) -> f64 {
+fn random_distance(config: &ChannelConfig, stream: &mut Chance) -> f64 {
     config.radius_m * f64::sqrt(stream.range_f64(0.01, 1.0))
 }
 
 impl User {
-    fn new(config: &ChannelConfig, distance_m: f64, stream: &mut Stream) -> User {
+    fn new(config: &ChannelConfig, distance_m: f64, stream: &mut Chance) -> User {
         let nearness = libm::log10(config.radius_m / distance_m);
         let distance_db = config.edge_snr_db + 10.0 * config.path_loss_exponent * nearness;
         let fading = Rician::new(config, stream);
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
     use crate::rng::Streams;
 
-    fn stream(seed: u64) -> Stream {
+    fn stream(seed: u64) -> Chance {
         Streams::new(seed).stream("cell")
     }
 

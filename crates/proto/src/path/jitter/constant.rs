@@ -2,7 +2,7 @@
 
 use super::{Draw, Jitter, Keys};
 use crate::path::DelayModel;
-use crate::rng::Stream;
+use crate::rng::Chance;
 use airtcp_wire::{Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,13 +15,13 @@ pub struct Config {
 }
 
 impl Keys for Config {
-    fn build(&self, start: Time, stream: Stream) -> Box<dyn DelayModel> {
+    fn build(&self, start: Time, stream: Chance) -> Box<dyn DelayModel> {
         Jitter::boxed(*self, start, stream)
     }
 }
 
 impl Draw for Config {
-    fn draw(&mut self, _: Time, _: &mut Stream) -> Dur {
+    fn draw(&mut self, _: Time, _: &mut Chance) -> Dur {
         self.mean
     }
 }

@@ -3,7 +3,7 @@
 use super::{Draw, Jitter, Keys};
 use crate::choice::Faults;
 use crate::path::DelayModel;
-use crate::rng::Stream;
+use crate::rng::Chance;
 use airtcp_wire::{Dur, Probability, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ impl Keys for Config {
         );
     }
 
-    fn build(&self, start: Time, stream: Stream) -> Box<dyn DelayModel> {
+    fn build(&self, start: Time, stream: Chance) -> Box<dyn DelayModel> {
         Jitter::boxed(Correlated::new(self), start, stream)
     }
 }
@@ -92,7 +92,7 @@ impl Correlated {
 }
 
 impl Draw for Correlated {
-    fn draw(&mut self, now: Time, stream: &mut Stream) -> Dur {
+    fn draw(&mut self, now: Time, stream: &mut Chance) -> Dur {
         let fresh = stream.normal();
         let phi = self.coefficient_at(now);
         let value = self.last.map_or(fresh, |last| phi * last + libm::sqrt(1.0 - phi * phi) * fresh);

@@ -12,7 +12,7 @@ pub mod uniform;
 
 use super::DelayModel;
 use crate::choice::{Faults, choice};
-use crate::rng::Stream;
+use crate::rng::Chance;
 use airtcp_wire::{Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,7 @@ pub trait Keys {
     fn load(&mut self, _: &mut TextOf<'_>, _: &mut Faults) {}
 
     /// Delay from `start` on.
-    fn build(&self, start: Time, stream: Stream) -> Box<dyn DelayModel>;
+    fn build(&self, start: Time, stream: Chance) -> Box<dyn DelayModel>;
 }
 
 /// What is in the file that a key names. If it cannot be read, that is known already.
@@ -65,18 +65,18 @@ impl Default for Manner {
 /// Draws one delay after the other.
 trait Draw: Send + 'static {
     /// `now` never goes back.
-    fn draw(&mut self, now: Time, stream: &mut Stream) -> Dur;
+    fn draw(&mut self, now: Time, stream: &mut Chance) -> Dur;
 }
 
 /// Extra delay of one kind, from `start` on.
 struct Jitter<D> {
     draw: D,
     start: Time,
-    stream: Stream,
+    stream: Chance,
 }
 
 impl<D: Draw> Jitter<D> {
-    fn boxed(draw: D, start: Time, stream: Stream) -> Box<dyn DelayModel> {
+    fn boxed(draw: D, start: Time, stream: Chance) -> Box<dyn DelayModel> {
         Box::new(Jitter { draw, start, stream })
     }
 }

@@ -3,7 +3,7 @@
 use super::{Draw, Jitter, Keys, TextOf};
 use crate::choice::Faults;
 use crate::path::{DelayModel, data_lines};
-use crate::rng::Stream;
+use crate::rng::Chance;
 use airtcp_wire::{Dur, Probability, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ impl Keys for Config {
         }
     }
 
-    fn build(&self, start: Time, stream: Stream) -> Box<dyn DelayModel> {
+    fn build(&self, start: Time, stream: Chance) -> Box<dyn DelayModel> {
         let series = Series { values: self.delays.clone(), interval: self.interval, start, packets: 0 };
         Jitter::boxed(series, start, stream)
     }
@@ -64,7 +64,7 @@ struct Series {
 }
 
 impl Draw for Series {
-    fn draw(&mut self, now: Time, _: &mut Stream) -> Dur {
+    fn draw(&mut self, now: Time, _: &mut Chance) -> Dur {
         let packet = self.packets;
         self.packets += 1;
         let turn = self.interval.map_or(packet, |interval| now.since(self.start).0 / interval.0.max(1));

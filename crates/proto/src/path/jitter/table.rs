@@ -4,7 +4,7 @@ use super::uniform::between;
 use super::{Draw, Jitter, Keys};
 use crate::choice::Faults;
 use crate::path::DelayModel;
-use crate::rng::Stream;
+use crate::rng::Chance;
 use airtcp_wire::{Dur, Probability, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,13 +39,13 @@ impl Keys for Config {
         faults.refuse_if((sum - 1.0).abs() > ROUNDING, "ranges", message);
     }
 
-    fn build(&self, start: Time, stream: Stream) -> Box<dyn DelayModel> {
+    fn build(&self, start: Time, stream: Chance) -> Box<dyn DelayModel> {
         Jitter::boxed(self.clone(), start, stream)
     }
 }
 
 impl Draw for Config {
-    fn draw(&mut self, _: Time, stream: &mut Stream) -> Dur {
+    fn draw(&mut self, _: Time, stream: &mut Chance) -> Dur {
         let range = pick(&self.ranges, stream.f64());
         between(range.low, range.high, stream)
     }

@@ -3,7 +3,7 @@
 use super::{Draw, Jitter, Keys};
 use crate::choice::Faults;
 use crate::path::DelayModel;
-use crate::rng::Stream;
+use crate::rng::Chance;
 use airtcp_wire::{Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,19 +23,19 @@ impl Keys for Config {
         faults.refuse_if(self.low > self.high, "low", "must not be above `high`");
     }
 
-    fn build(&self, start: Time, stream: Stream) -> Box<dyn DelayModel> {
+    fn build(&self, start: Time, stream: Chance) -> Box<dyn DelayModel> {
         Jitter::boxed(*self, start, stream)
     }
 }
 
 impl Draw for Config {
-    fn draw(&mut self, _: Time, stream: &mut Stream) -> Dur {
+    fn draw(&mut self, _: Time, stream: &mut Chance) -> Dur {
         between(self.low, self.high, stream)
     }
 }
 
 /// From `low` up to, but without, `high`.
-pub(super) fn between(low: Dur, high: Dur, stream: &mut Stream) -> Dur {
+pub(super) fn between(low: Dur, high: Dur, stream: &mut Chance) -> Dur {
     let width = high.saturating_sub(low).0;
     low + Dur(((u128::from(stream.u64()) * u128::from(width)) >> 64) as u64)
 }

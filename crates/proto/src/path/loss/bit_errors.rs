@@ -3,7 +3,7 @@
 use super::{Build, Keys, Threshold};
 use crate::path::{BlockCode, Cover, LossModel};
 use crate::queue::Item;
-use crate::rng::Stream;
+use crate::rng::Chance;
 use airtcp_wire::{Probability, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,7 +62,7 @@ struct BitErrors {
     ber: f64,
     form: BerForm,
     code: Option<(BlockCode, Cover)>,
-    stream: Stream,
+    stream: Chance,
     /// The thresholds of the sizes seen last: twice the size, and one more for a header packet. A sender uses few: full
     /// segments, ACKs with up to four SACK blocks, each of which adds 8 bytes and so has a place of its own.
     memo: [(u32, Threshold); REMEMBERED_SIZES],

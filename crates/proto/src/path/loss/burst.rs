@@ -4,7 +4,7 @@ use super::{BerForm, Build, Keys, Threshold};
 use crate::choice::Faults;
 use crate::path::{BlockCode, LossModel};
 use crate::queue::Item;
-use crate::rng::Stream;
+use crate::rng::Chance;
 use airtcp_wire::{Dur, Probability, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -82,7 +82,7 @@ struct GilbertElliott {
     leave: [Threshold; 2],
     bad: bool,
     clock: Option<Clock>,
-    stream: Stream,
+    stream: Chance,
 }
 
 /// What makes states change with time.
@@ -111,7 +111,7 @@ impl Clock {
 }
 
 impl GilbertElliott {
-    fn new(config: &Config, stream: Stream) -> GilbertElliott {
+    fn new(config: &Config, stream: Chance) -> GilbertElliott {
         GilbertElliott {
             loss: [config.good_loss, config.bad_loss].map(|loss| Threshold::new(loss.get())),
             leave: [config.to_bad, config.to_good].map(|leave| Threshold::new(leave.get())),

@@ -17,7 +17,7 @@ pub use timed::Times;
 use super::{BlockCode, Cover, LossModel};
 use crate::choice::Faults;
 use crate::queue::Item;
-use crate::rng::Stream;
+use crate::rng::Chance;
 use airtcp_wire::{Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,7 @@ pub struct Build {
     pub form: BerForm,
     /// What travels with parity.
     pub code: Option<(BlockCode, Cover)>,
-    pub stream: Stream,
+    pub stream: Chance,
 }
 
 macro_rules! losses {
@@ -86,7 +86,7 @@ macro_rules! losses {
             pub fn build(
                 &self,
                 code: Option<(BlockCode, Cover)>,
-                stream: impl Fn(&str) -> Stream,
+                stream: impl Fn(&str) -> Chance,
             ) -> Option<Box<dyn LossModel>> {
                 let (mut random, mut given) = (Vec::new(), Vec::new());
                 $({
@@ -169,7 +169,7 @@ impl Threshold {
 
     /// Draws only where chance decides.
     #[inline]
-    fn happens(self, stream: &mut Stream) -> bool {
+    fn happens(self, stream: &mut Chance) -> bool {
         match self.0 {
             0 => false,
             u64::MAX => true,
@@ -184,7 +184,7 @@ mod tests {
     use crate::rng::Streams;
     use airtcp_wire::Probability;
 
-    pub fn stream(name: &str) -> Stream {
+    pub fn stream(name: &str) -> Chance {
         Streams::new(1).stream(name)
     }
 

@@ -3,7 +3,7 @@
 use super::{BerForm, Build, Keys, Threshold};
 use crate::path::{BlockCode, LossModel};
 use crate::queue::Item;
-use crate::rng::Stream;
+use crate::rng::Chance;
 use airtcp_wire::{Probability, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,7 @@ impl Keys for PacketLoss {
 
 struct Model {
     threshold: Threshold,
-    stream: Stream,
+    stream: Chance,
 }
 
 impl LossModel for Model {

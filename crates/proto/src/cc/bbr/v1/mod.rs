@@ -16,7 +16,7 @@ use super::control::{Episode, Pacing};
 use super::model::{AckAggregation, FullPipe, LowRateSpan, Rounds, WindowedMax, delivery_rate};
 use crate::cc::registry::{ControllerSpec, Values};
 use crate::cc::{Ack, Build, Cause, Congestion, CongestionControl};
-use crate::rng::{Stream, Streams};
+use crate::rng::{Chance, Streams};
 use airtcp_wire::{Rate, Time};
 use probe_bw::Cycle;
 use probe_rtt::{MinRtt, ProbeRtt};
@@ -53,7 +53,7 @@ struct Bbr1 {
     initial_window: u64,
     cwnd: u64,
     phase: Phase,
-    stream: Stream,
+    stream: Chance,
     /// Delivery rates in bits per second, by rounds: Linux forgets those that are more than ten rounds old.
     max_bw: WindowedMax<11>,
     min_rtt: MinRtt,

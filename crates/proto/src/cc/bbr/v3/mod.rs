@@ -24,7 +24,7 @@ use super::control::{Episode, LowFlight, Pacing};
 use super::model::{AckAggregation, FullPipe, LowRateSpan, Rounds, WindowedMax, delivery_rate};
 use crate::cc::registry::{ControllerSpec, Param, Values};
 use crate::cc::{Ack, Build, Cause, Congestion, CongestionControl};
-use crate::rng::{Stream, Streams};
+use crate::rng::{Chance, Streams};
 use airtcp_wire::{Rate, Time};
 use loss::{LatestRound, ShortTerm, Undo};
 use min_rtt::MinRtt;
@@ -135,7 +135,7 @@ struct Bbr3 {
     rules: Rules,
     cwnd: u64,
     state: State,
-    stream: Stream,
+    stream: Chance,
     rounds: Rounds,
     /// Delivery rates in bits per second, by probing cycles: this one and the one before.
     max_bw: WindowedMax<2>,
