@@ -8,6 +8,7 @@
 //! no earlier than the next one is taken up.
 
 use super::front::{Asked, Foreseen, Front};
+use super::lean::Lean;
 use super::line::Line;
 use super::stats::LinkStats;
 use super::{Arq, BlockCode, Cover, DelayModel, Episodes, Interrupted, LossModel, Transmitter};
@@ -42,6 +43,16 @@ pub struct QueueView {
 }
 
 pub struct Link {
+    kind: Kind,
+}
+
+enum Kind {
+    Lean(Lean),
+    General(Box<General>),
+}
+
+/// Any queue, any transmitter, any delay.
+struct General {
     front: Front,
     line: Line,
 }
@@ -49,60 +60,64 @@ pub struct Link {
 impl Link {
     /// A link with constant delay and without loss, whose queue drops what finds no room.
     pub fn drop_tail(limit: Limit, transmitter: Box<dyn Transmitter>, propagation: Dur) -> Link {
-        Link { front: Front::Foreseen(Foreseen::new(limit)), line: Line::new(transmitter, propagation) }
+        let kind = match transmitter.fixed() {
+            Some(transmitter) => Kind::Lean(Lean::new(limit, transmitter, propagation)),
+            None => Kind::general(Front::Foreseen(Foreseen::new(limit)), transmitter, propagation),
+        };
+        Link { kind }
     }
 
     /// A link with constant delay and without loss, with any queue.
     pub fn new(queue: Box<dyn Queue>, transmitter: Box<dyn Transmitter>, propagation: Dur) -> Link {
-        Link { front: Front::Asked(Asked::new(queue)), line: Line::new(transmitter, propagation) }
+        Link { kind: Kind::general(Front::Asked(Asked::new(queue)), transmitter, propagation) }
     }
 
     pub fn with_loss(mut self, loss: Box<dyn LossModel>) -> Link {
-        self.line.set_loss(loss);
+        match &mut self.kind {
+            Kind::Lean(lean) => lean.set_loss(loss),
+            Kind::General(general) => general.line.set_loss(loss),
+        }
         self
     }
 
     /// Adds variable delay. A packet that would overtake the one before it does so, or comes out together with it.
-    pub fn with_delay(mut self, delay: Box<dyn DelayModel>, overtaking: bool) -> Link {
-        self.line.set_delay(delay, overtaking);
-        self
+    pub fn with_delay(self, delay: Box<dyn DelayModel>, overtaking: bool) -> Link {
+        self.with(|general| general.line.set_delay(delay, overtaking))
     }
 
     /// Sends what is covered with the parity of `code`. The loss model must know of it, too:
     /// [`BitErrors::with_code`](super::BitErrors::with_code).
-    pub fn with_code(mut self, code: BlockCode, cover: Cover) -> Link {
-        self.line.set_code(code, cover);
-        self
+    pub fn with_code(self, code: BlockCode, cover: Cover) -> Link {
+        self.with(|general| general.line.set_code(code, cover))
     }
 
     /// Repeats what is lost. Where delay lets packets overtake, they do so here, too.
-    pub fn with_arq(mut self, arq: Arq) -> Link {
-        self.line.set_arq(arq);
-        self
+    pub fn with_arq(self, arq: Arq) -> Link {
+        self.with(|general| general.line.set_arq(arq))
     }
 
     /// Nothing is sent during `outages`. As hand-offs, they also lose what waits and what is under way when they begin;
     /// the transmitter still spends its time on the packet that it held.
-    pub fn with_outages(mut self, outages: Episodes, handoff: bool) -> Link {
-        let episodes = outages.clone();
-        self.line.wrap_transmitter(|transmitter| Box::new(Interrupted::new(transmitter, episodes)));
-        if handoff {
-            // What is foreseen would not come to pass.
-            let asked = match self.front {
-                Front::Foreseen(foreseen) => Asked::new(Box::new(DropTail::new(foreseen.limit()))),
-                Front::Asked(asked) => asked,
-            };
-            self.front = Front::Asked(asked.with_handoffs(outages));
-        }
-        self
+    pub fn with_outages(self, outages: Episodes, handoff: bool) -> Link {
+        self.with(|general| general.interrupt(outages, handoff))
+    }
+
+    /// What only the general kind has, before anything was sent.
+    fn with(self, change: impl FnOnce(&mut General)) -> Link {
+        let mut general = match self.kind {
+            Kind::General(general) => general,
+            Kind::Lean(lean) => Box::new(General::from(lean)),
+        };
+        change(&mut general);
+        Link { kind: Kind::General(general) }
     }
 
     /// A packet arrives at the near end.
     #[inline]
     pub fn handle_packet(&mut self, now: Time, item: Item) {
-        match &mut self.front {
-            Front::Foreseen(foreseen) => foreseen.handle_packet(now, item, &mut self.line),
-            Front::Asked(asked) => asked.handle_packet(now, item, &mut self.line),
+        match &mut self.kind {
+            Kind::Lean(lean) => lean.handle_packet(now, item),
+            Kind::General(general) => general.handle_packet(now, item),
         }
     }
 
@@ -110,29 +125,106 @@ impl Link {
     /// runs is seen at the next wake-up, with the true time of its drop.
     #[inline]
     pub fn poll_delivery(&mut self, now: Time) -> Option<Output> {
+        match &mut self.kind {
+            Kind::Lean(lean) => lean.pop(now),
+            Kind::General(general) => general.pop(now),
+        }
+    }
+
+    /// A guess at the packet that comes out after `skipped` others: good for fetching ahead what is known of it.
+    #[inline]
+    pub fn peek(&self, skipped: usize) -> Option<u32> {
+        match &self.kind {
+            Kind::Lean(lean) => lean.peek(skipped),
+            Kind::General(general) => general.line.peek(skipped),
+        }
+    }
+
+    /// When to call [`poll_delivery`](Link::poll_delivery) next: nothing is delivered before.
+    #[inline]
+    pub fn poll_timeout(&self) -> Time {
+        match &self.kind {
+            Kind::Lean(lean) => lean.next_out(),
+            Kind::General(general) => general.next_out(),
+        }
+    }
+
+    /// The queue as it is at `now`, for time series.
+    pub fn queue_view(&mut self, now: Time) -> QueueView {
+        match &mut self.kind {
+            Kind::Lean(lean) => lean.queue_view(now),
+            Kind::General(general) => general.queue_view(now),
+        }
+    }
+
+    pub fn stats(&mut self, now: Time) -> LinkStats {
+        match &mut self.kind {
+            Kind::Lean(lean) => lean.stats(now),
+            Kind::General(general) => general.stats(now),
+        }
+    }
+
+    /// Starts counting anew, at the end of a warm-up.
+    pub fn reset_stats(&mut self, now: Time) {
+        match &mut self.kind {
+            Kind::Lean(lean) => lean.reset_stats(now),
+            Kind::General(general) => general.reset_stats(now),
+        }
+    }
+}
+
+impl Kind {
+    fn general(front: Front, transmitter: Box<dyn Transmitter>, propagation: Dur) -> Kind {
+        Kind::General(Box::new(General { front, line: Line::new(transmitter, propagation) }))
+    }
+}
+
+impl From<Lean> for General {
+    fn from(lean: Lean) -> General {
+        let (limit, transmitter, propagation, loss) = lean.into_parts();
+        let mut line = Line::new(Box::new(transmitter), propagation);
+        loss.into_iter().for_each(|loss| line.set_loss(loss));
+        General { front: Front::Foreseen(Foreseen::new(limit)), line }
+    }
+}
+
+impl General {
+    fn interrupt(&mut self, outages: Episodes, handoff: bool) {
+        let episodes = outages.clone();
+        self.line.wrap_transmitter(|transmitter| Box::new(Interrupted::new(transmitter, episodes)));
+        if handoff {
+            let front = std::mem::replace(&mut self.front, Front::Foreseen(Foreseen::new(Limit::NONE)));
+            // What is foreseen would not come to pass.
+            let asked = match front {
+                Front::Foreseen(foreseen) => Asked::new(Box::new(DropTail::new(foreseen.limit()))),
+                Front::Asked(asked) => asked,
+            };
+            self.front = Front::Asked(asked.with_handoffs(outages));
+        }
+    }
+
+    fn handle_packet(&mut self, now: Time, item: Item) {
+        match &mut self.front {
+            Front::Foreseen(foreseen) => foreseen.handle_packet(now, item, &mut self.line),
+            Front::Asked(asked) => asked.handle_packet(now, item, &mut self.line),
+        }
+    }
+
+    fn pop(&mut self, now: Time) -> Option<Output> {
         if let Front::Asked(asked) = &mut self.front {
             asked.catch_up(now, &mut self.line);
         }
         self.line.pop(now)
     }
 
-    /// A guess at the packet that comes out after `skipped` others: good for fetching ahead what is known of it.
-    #[inline]
-    pub fn peek(&self, skipped: usize) -> Option<u32> {
-        self.line.peek(skipped)
-    }
-
-    /// When to call [`poll_delivery`](Link::poll_delivery) next: nothing is delivered before.
-    #[inline]
-    pub fn poll_timeout(&self) -> Time {
+    fn next_out(&self) -> Time {
         match &self.front {
             Front::Foreseen(_) => self.line.next_out(),
             Front::Asked(asked) => asked.next_wake(&self.line),
         }
     }
 
-    /// The queue as it is at `now`, for time series.
-    pub fn queue_view(&mut self, now: Time) -> QueueView {
+    fn queue_view(&mut self, now: Time) -> QueueView {
         match &mut self.front {
             Front::Foreseen(foreseen) => foreseen.view(now),
             Front::Asked(asked) => {
@@ -142,13 +234,12 @@ impl Link {
         }
     }
 
-    pub fn stats(&mut self, now: Time) -> LinkStats {
+    fn stats(&mut self, now: Time) -> LinkStats {
         let ahead = self.front.ahead(now, &mut self.line);
         self.line.counters.read(now, &ahead)
     }
 
-    /// Starts counting anew, at the end of a warm-up.
-    pub fn reset_stats(&mut self, now: Time) {
+    fn reset_stats(&mut self, now: Time) {
         let ahead = self.front.ahead(now, &mut self.line);
         self.line.counters.reset(now, ahead);
     }

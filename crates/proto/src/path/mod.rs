@@ -5,6 +5,7 @@ mod delay;
 mod episodes;
 mod front;
 pub mod jitter;
+mod lean;
 mod line;
 mod link;
 mod log;
@@ -36,6 +37,11 @@ pub trait Transmitter: Send {
     /// The transmitter is free and starts on `bytes` at `start`: when is the last bit out? Calls come in order of
     /// `start`, each not before the last answer. [`Time::NEVER`] if the link never serves again.
     fn departure(&mut self, start: Time, bytes: u32) -> Time;
+
+    /// Itself, if its rate is constant.
+    fn fixed(&self) -> Option<FixedRate> {
+        None
+    }
 }
 
 /// Whether a packet that crossed the link is readable at its other end.

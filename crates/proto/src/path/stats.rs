@@ -87,6 +87,11 @@ impl Counters {
     }
 
     #[inline]
+    pub fn max_waiting(&self) -> u64 {
+        self.max_waiting
+    }
+
+    #[inline]
     pub fn on_queue_length(&mut self, packets: usize) {
         self.max_waiting = self.max_waiting.max(packets as u64);
     }

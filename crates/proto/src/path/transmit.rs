@@ -30,6 +30,10 @@ impl FixedRate {
 }
 
 impl Transmitter for FixedRate {
+    fn fixed(&self) -> Option<FixedRate> {
+        Some(*self)
+    }
+
     #[inline]
     fn departure(&mut self, start: Time, bytes: u32) -> Time {
         if self.memo.0 != bytes {

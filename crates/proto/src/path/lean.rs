@@ -1,0 +1,234 @@
+//! The commonest link: a DropTail queue, a constant rate and a constant delay.
+//!
+//! What is under way and what waits stand in one row, in the order in which they arrived; those that wait are the last of
+//! it. How many of them have been taken up meanwhile is counted when somebody asks.
+
+use super::link::{Fate, Output, QueueView};
+use super::stats::{Ahead, Counters, LinkStats};
+use super::{FixedRate, LossModel, Transmitter};
+use crate::queue::{DropCause, Item, Limit};
+use airtcp_wire::{Dur, Ecn, Time};
+use std::collections::VecDeque;
+
+pub(super) struct Lean {
+    limit: Limit,
+    transmitter: FixedRate,
+    propagation: Dur,
+    loss: Option<Box<dyn LossModel>>,
+    flights: VecDeque<Flight>,
+    /// At least so many of the last flights wait: those that had not been taken up when that was looked at.
+    waiting: usize,
+    waiting_bytes: u64,
+    /// When the transmitter is through with all that it was given.
+    free_at: Time,
+    /// When the first of what is under way and in `dropped` comes out.
+    next_out: Time,
+    /// Drops that the driver has not fetched, in order of time.
+    dropped: VecDeque<Output>,
+    counters: Counters,
+}
+
+/// A packet with the time at which it comes out.
+#[derive(Clone, Copy)]
+struct Flight {
+    at: Time,
+    id: u32,
+    bytes: u32,
+    ecn: Ecn,
+    is_lost: bool,
+}
+
+impl Lean {
+    pub fn new(limit: Limit, transmitter: FixedRate, propagation: Dur) -> Lean {
+        Lean {
+            limit,
+            transmitter,
+            propagation,
+            loss: None,
+            flights: VecDeque::new(),
+            waiting: 0,
+            waiting_bytes: 0,
+            free_at: Time::ZERO,
+            next_out: Time::NEVER,
+            dropped: VecDeque::new(),
+            counters: Counters::default(),
+        }
+    }
+
+    pub fn set_loss(&mut self, loss: Box<dyn LossModel>) {
+        self.loss = Some(loss);
+    }
+
+    /// What it was made of, before anything was sent.
+    pub fn into_parts(self) -> (Limit, FixedRate, Dur, Option<Box<dyn LossModel>>) {
+        (self.limit, self.transmitter, self.propagation, self.loss)
+    }
+
+    #[inline]
+    pub fn handle_packet(&mut self, now: Time, item: Item) {
+        self.counters.on_arrival();
+        let is_admitted = match self.free_at > now {
+            true => self.join(now, item.bytes),
+            false => self.go_straight(item.bytes),
+        };
+        match is_admitted {
+            true => self.send(self.free_at.max(now), item),
+            false => self.drop(now, item.id),
+        }
+    }
+
+    /// The transmitter is busy. The count of those that wait is renewed only where it can decide something.
+    #[inline]
+    fn join(&mut self, now: Time, bytes: u32) -> bool {
+        let is_news = self.waiting as u64 >= self.counters.max_waiting();
+        if is_news || !self.limit.admits(self.waiting, self.waiting_bytes, bytes) {
+            self.forget_started(now);
+            if !self.limit.admits(self.waiting, self.waiting_bytes, bytes) {
+                return false;
+            }
+            self.counters.on_queue_length(self.waiting + 1);
+        }
+        self.waiting += 1;
+        self.waiting_bytes += u64::from(bytes);
+        self.counters.on_wait(self.free_at.since(now));
+        true
+    }
+
+    /// The transmitter is free, so that nothing waits.
+    #[inline]
+    fn go_straight(&mut self, bytes: u32) -> bool {
+        (self.waiting, self.waiting_bytes) = (0, 0);
+        self.limit.admits(0, 0, bytes)
+    }
+
+    #[inline]
+    fn send(&mut self, start: Time, item: Item) {
+        self.free_at = self.transmitter.departure(start, item.bytes);
+        let is_lost = self.loss.as_mut().is_some_and(|loss| loss.is_lost(self.free_at, &item));
+        self.counters.on_send(item.bytes, self.free_at.since(start));
+        let at = self.free_at + self.propagation;
+        self.flights.push_back(Flight { at, id: item.id, bytes: item.bytes, ecn: item.ecn, is_lost });
+        self.next_out = self.next_out.min(at);
+    }
+
+    #[cold]
+    fn drop(&mut self, now: Time, id: u32) {
+        let fate = Fate::Lost(DropCause::Overflow);
+        self.dropped.push_back(Output { id, ecn: Ecn::NotEct, at: now, fate });
+        self.next_out = self.next_out.min(now);
+    }
+
+    /// Looks which of those that wait have been taken up by now: a packet is when the one before it has left.
+    #[inline(never)]
+    fn forget_started(&mut self, now: Time) {
+        while self.waiting > 0 {
+            let first = self.flights.len() - self.waiting;
+            let before = first.checked_sub(1).map(|before| self.flights[before].at);
+            if before.is_some_and(|out_at| out_at > now + self.propagation) {
+                break;
+            }
+            self.waiting -= 1;
+            self.waiting_bytes -= u64::from(self.flights[first].bytes);
+        }
+    }
+
+    #[inline]
+    pub fn next_out(&self) -> Time {
+        self.next_out
+    }
+
+    #[inline]
+    pub fn peek(&self, skipped: usize) -> Option<u32> {
+        self.flights.get(skipped).map(|flight| flight.id)
+    }
+
+    #[inline]
+    pub fn pop(&mut self, now: Time) -> Option<Output> {
+        if self.next_out > now {
+            return None;
+        }
+        if !self.dropped.is_empty() {
+            return self.pop_among_drops();
+        }
+        let output = self.pop_flight();
+        self.next_out = self.next_at();
+        output
+    }
+
+    #[inline]
+    fn pop_flight(&mut self) -> Option<Output> {
+        let Flight { at, id, bytes, ecn, is_lost } = self.flights.pop_front()?;
+        // What comes out was taken up long ago.
+        if self.waiting > self.flights.len() {
+            self.waiting -= 1;
+            self.waiting_bytes -= u64::from(bytes);
+        }
+        let fate = match is_lost {
+            true => self.lose(),
+            false => Fate::Delivered,
+        };
+        Some(Output { id, ecn, at, fate })
+    }
+
+    #[cold]
+    fn lose(&mut self) -> Fate {
+        self.counters.on_lost(DropCause::Corruption);
+        Fate::Lost(DropCause::Corruption)
+    }
+
+    #[cold]
+    fn pop_among_drops(&mut self) -> Option<Output> {
+        let output = if self.next_at() < self.next_drop_at() {
+            self.pop_flight()
+        } else {
+            self.counters.on_lost(DropCause::Overflow);
+            self.dropped.pop_front()
+        };
+        self.next_out = self.next_at().min(self.next_drop_at());
+        output
+    }
+
+    #[inline]
+    fn next_at(&self) -> Time {
+        self.flights.front().map_or(Time::NEVER, |flight| flight.at)
+    }
+
+    fn next_drop_at(&self) -> Time {
+        self.dropped.front().map_or(Time::NEVER, |output| output.at)
+    }
+
+    pub fn queue_view(&mut self, now: Time) -> QueueView {
+        self.forget_started(now);
+        QueueView { packets: self.waiting, bytes: self.waiting_bytes, average: None }
+    }
+
+    pub fn stats(&mut self, now: Time) -> LinkStats {
+        let ahead = self.ahead(now);
+        self.counters.read(now, &ahead)
+    }
+
+    pub fn reset_stats(&mut self, now: Time) {
+        let ahead = self.ahead(now);
+        self.counters.reset(now, ahead);
+    }
+
+    /// What the counters hold that lies after `now`.
+    fn ahead(&mut self, now: Time) -> Ahead {
+        self.forget_started(now);
+        let first = self.flights.len() - self.waiting;
+        // Each that waits is taken up when the one before it has left.
+        let starts =
+            self.flights.range(first.saturating_sub(1)..).map(|flight| flight.at.0 - self.propagation.0);
+        let wait_ns = starts
+            .take(self.waiting)
+            .fold(0, |sum: u64, start| sum.wrapping_add(start.saturating_sub(now.0)));
+        Ahead {
+            sent_packets: self.waiting as u64,
+            sent_bytes: self.waiting_bytes,
+            busy: self.free_at.since(now),
+            wait_ns,
+            waiting: self.waiting as u64,
+            ..Ahead::default()
+        }
+    }
+}
