@@ -185,9 +185,13 @@ pub trait Avoidance: Send + Clone {
         slow_start.increase(acked, window, self.slow_start_gain())
     }
 
-    /// Data has been sent.
+    /// Data has been sent. Only told to one that [`hears`](Avoidance::hears_sends) of it.
     #[inline]
     fn sent(&mut self, _sent: &Sent, _window: &mut Window) {}
+
+    fn hears_sends(&self) -> bool {
+        false
+    }
 
     /// Sending begins again after idleness, with cwnd reduced to the restart window.
     fn restart(&mut self, _now: Time, _window: &mut Window) {}
@@ -336,6 +340,10 @@ impl<A: Avoidance> CongestionControl for Composed<A> {
 
     fn on_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {
         self.avoidance.sent(&Sent { now, bytes, in_flight }, &mut self.window);
+    }
+
+    fn hears_sends(&self) -> bool {
+        self.avoidance.hears_sends()
     }
 
     fn reads_rate(&self) -> bool {

@@ -8,6 +8,7 @@ mod composed;
 mod concord;
 pub mod cubic;
 mod given;
+mod governor;
 mod hybla;
 mod jersey;
 #[cfg(test)]
@@ -24,6 +25,7 @@ mod westwood;
 
 pub use composed::{Avoidance, Composed, Sent, Window};
 pub use given::{Controller, Controllers, Given};
+pub(crate) use governor::Governor;
 pub use registry::{ControllerSpec, Param, RegistryError, build, controllers};
 
 use airtcp_wire::{Dur, Rate, Time};
@@ -35,6 +37,11 @@ pub trait CongestionControl: Send {
     /// `u64::MAX` before the first loss, and where the controller has no such thing.
     fn ssthresh(&self) -> u64 {
         u64::MAX
+    }
+
+    /// Both.
+    fn windows(&self) -> (u64, u64) {
+        (self.cwnd(), self.ssthresh())
     }
 
     /// An acceptable ACK has arrived and the scoreboard has been updated. Called for every ACK, duplicate or not,
@@ -59,6 +66,11 @@ pub trait CongestionControl: Send {
 
     /// `bytes` of data have been sent; `in_flight` includes them.
     fn on_sent(&mut self, _now: Time, _bytes: u64, _in_flight: u64) {}
+
+    /// Does `on_sent` do anything?
+    fn hears_sends(&self) -> bool {
+        true
+    }
 
     /// Does it read [`Ack::rate`]? Otherwise that holds totals only, which saves the sender much of the work of an ACK.
     fn reads_rate(&self) -> bool {

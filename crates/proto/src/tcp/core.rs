@@ -8,7 +8,7 @@ use super::recovery;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::spurious::{Saved, Spurious, Trigger};
-use crate::cc::{Cause, Congestion, CongestionControl, WindowRules};
+use crate::cc::{Cause, Congestion, CongestionControl, Governor, WindowRules};
 use airtcp_wire::{Dur, Time};
 
 /// Where the sender stands.
@@ -28,7 +28,7 @@ pub struct Core {
     /// SND.NXT. Never moves back: what is to be resent is marked on the scoreboard.
     pub nxt: u64,
     pub board: Scoreboard,
-    pub cc: Box<dyn CongestionControl>,
+    pub cc: Governor,
     pub rtt: RttEstimator,
     pub sampler: RateSampler,
     pub stats: Stats,
@@ -103,7 +103,7 @@ impl Core {
             una: 0,
             nxt: 0,
             board: Scoreboard::default(),
-            cc,
+            cc: cc.into(),
             rtt: RttEstimator::new(&config.rto),
             sampler: RateSampler::default(),
             stats: Stats::default(),

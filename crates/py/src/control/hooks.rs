@@ -211,6 +211,10 @@ impl Avoidance for Adapter {
         if event.is_repeated_timeout || self.object.is_none() { window.mss } else { window.cwnd }
     }
 
+    fn hears_sends(&self) -> bool {
+        true
+    }
+
     fn sent(&mut self, sent: &Sent, window: &mut cc::Window) {
         if self.object.is_none() && sent.bytes > FIN {
             self.create(sent.now, window);

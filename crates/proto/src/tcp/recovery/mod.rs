@@ -80,20 +80,102 @@ pub fn emulates_sack(config: &TcpConfig, has_sack: bool) -> bool {
     !has_sack && is_newreno && has_window && config.windows == WindowRules::Linux
 }
 
+/// The policy that a connection has. It is called several times a segment, so the compiler is to see what is called.
+pub enum Policy {
+    Rack(rack::Rack),
+    ErrorControl(error_control::ErrorControl),
+    Tahoe(tahoe::Tahoe),
+    Reno(reno::Reno),
+    RenoNs2(reno_ns2::RenoNs2),
+    Sack(sack::Sack),
+    NewRenoLinux(newreno_linux::NewRenoLinux),
+    NewReno(newreno::NewReno),
+}
+
+macro_rules! whichever {
+    ($self:ident, $policy:ident => $call:expr) => {
+        match $self {
+            Policy::Rack($policy) => $call,
+            Policy::ErrorControl($policy) => $call,
+            Policy::Tahoe($policy) => $call,
+            Policy::Reno($policy) => $call,
+            Policy::RenoNs2($policy) => $call,
+            Policy::Sack($policy) => $call,
+            Policy::NewRenoLinux($policy) => $call,
+            Policy::NewReno($policy) => $call,
+        }
+    };
+}
+
+impl LossRecovery for Policy {
+    #[inline]
+    fn on_ack(&mut self, core: &mut Core, ack: &AckSummary) {
+        whichever!(self, policy => policy.on_ack(core, ack))
+    }
+
+    #[inline]
+    fn on_delivered(&mut self, now: Time, sent: &Sent, echo: Option<u32>) {
+        whichever!(self, policy => policy.on_delivered(now, sent, echo))
+    }
+
+    #[inline]
+    fn on_sent(&mut self, core: &Core, now: Time, sent: &Sent) {
+        whichever!(self, policy => policy.on_sent(core, now, sent))
+    }
+
+    fn speculate(&mut self, core: &mut Core) {
+        whichever!(self, policy => policy.speculate(core))
+    }
+
+    fn mark_timed_out(&mut self, core: &mut Core, index: usize, now: Time) {
+        whichever!(self, policy => policy.mark_timed_out(core, index, now))
+    }
+
+    fn on_timeout(&mut self) {
+        whichever!(self, policy => policy.on_timeout())
+    }
+
+    #[inline]
+    fn schedule_probe(&mut self, core: &Core, now: Time, rto_deadline: Time) {
+        whichever!(self, policy => policy.schedule_probe(core, now, rto_deadline))
+    }
+
+    fn on_undo(&mut self, core: &Core) {
+        whichever!(self, policy => policy.on_undo(core))
+    }
+
+    fn kept(&self) -> usize {
+        whichever!(self, policy => policy.kept())
+    }
+
+    fn rearms_timer(&self) -> bool {
+        whichever!(self, policy => policy.rearms_timer())
+    }
+
+    #[inline]
+    fn deadline(&self) -> Time {
+        whichever!(self, policy => policy.deadline())
+    }
+
+    fn handle_timeout(&mut self, core: &mut Core, now: Time) {
+        whichever!(self, policy => policy.handle_timeout(core, now))
+    }
+}
+
 /// The policy that `config` names, or NewReno where it needs SACK and the peer has none.
-pub fn build(config: &TcpConfig, has_sack: bool) -> Box<dyn LossRecovery> {
+pub fn build(config: &TcpConfig, has_sack: bool) -> Policy {
     match config.recovery {
-        Recovery::RackTlp if has_sack => Box::new(rack::Rack::new(config)),
+        Recovery::RackTlp if has_sack => Policy::Rack(rack::Rack::new(config)),
         // Without a window to reduce, all that the others do beside finding losses has no sense.
         _ if config.congestion_control == unlimited::SPEC.name => {
-            Box::new(error_control::ErrorControl::default())
+            Policy::ErrorControl(error_control::ErrorControl::default())
         }
-        Recovery::Tahoe => Box::new(tahoe::Tahoe),
-        Recovery::Reno => Box::new(reno::Reno),
-        Recovery::RenoNs2 => Box::new(reno_ns2::RenoNs2::default()),
-        Recovery::Sack if has_sack => Box::new(sack::Sack::default()),
-        _ if emulates_sack(config, has_sack) => Box::new(newreno_linux::NewRenoLinux),
-        Recovery::Newreno | Recovery::Sack | Recovery::RackTlp => Box::new(newreno::NewReno),
+        Recovery::Tahoe => Policy::Tahoe(tahoe::Tahoe),
+        Recovery::Reno => Policy::Reno(reno::Reno),
+        Recovery::RenoNs2 => Policy::RenoNs2(reno_ns2::RenoNs2::default()),
+        Recovery::Sack if has_sack => Policy::Sack(sack::Sack::default()),
+        _ if emulates_sack(config, has_sack) => Policy::NewRenoLinux(newreno_linux::NewRenoLinux),
+        Recovery::Newreno | Recovery::Sack | Recovery::RackTlp => Policy::NewReno(newreno::NewReno),
     }
 }
 

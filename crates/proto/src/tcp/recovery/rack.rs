@@ -228,6 +228,7 @@ impl LossRecovery for Rack {
         }
     }
 
+    #[inline]
     fn on_sent(&mut self, core: &Core, now: Time, sent: &Sent) {
         if sent.is_resent() {
             self.resent.push_back((now, sent.start));
@@ -254,6 +255,7 @@ impl LossRecovery for Rack {
     }
 
     /// RFC 8985 §7.2.
+    #[inline]
     fn schedule_probe(&mut self, core: &Core, now: Time, rto_deadline: Time) {
         let is_wanted = core.phase == Phase::Open
             && core.board.in_flight() > 0
@@ -290,6 +292,7 @@ impl LossRecovery for Rack {
         self.resent.len()
     }
 
+    #[inline]
     fn deadline(&self) -> Time {
         self.reorder_deadline.min(self.probe.deadline.unwrap_or(Time::NEVER))
     }

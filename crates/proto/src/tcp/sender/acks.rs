@@ -5,6 +5,7 @@ use crate::cc::Ack;
 use crate::tcp::config::RttTiming;
 use crate::tcp::core::{AckSummary, Core, Phase};
 use crate::tcp::rate::Newest;
+use crate::tcp::recovery::LossRecovery;
 use crate::tcp::scoreboard::{Fate, Sent};
 use crate::tcp::spurious::{Verdict, timestamp};
 use airtcp_wire::{Dur, Seq, Time};

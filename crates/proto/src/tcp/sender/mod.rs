@@ -9,7 +9,7 @@ use super::connection::Reason;
 use super::core::Core;
 use super::pacer::Pacer;
 use super::persist::Persist;
-use super::recovery::{self, LossRecovery};
+use super::recovery::{self, LossRecovery, Policy};
 use super::scoreboard::Sent;
 use super::segment_timers::SegmentTimers;
 use super::usage::WindowUsage;
@@ -52,7 +52,7 @@ pub struct Outgoing {
 /// The sending half of a connection.
 pub struct Sender {
     pub core: Core,
-    policy: Box<dyn LossRecovery>,
+    policy: Policy,
     timeout_policy: TimeoutPolicy,
     has_nagle: bool,
     restarts_at_fast_retransmit: bool,
@@ -134,7 +134,7 @@ impl Sender {
         has_sack: bool,
     ) {
         self.core.sampler.is_read = cc.reads_rate();
-        self.core.cc = cc;
+        self.core.cc = cc.into();
         self.core.mss = mss;
         self.core.initial_window = mss * u64::from(config.initial_window);
         self.core.set_sack(config, has_sack);

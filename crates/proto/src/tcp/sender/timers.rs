@@ -4,6 +4,7 @@ use super::Sender;
 use crate::tcp::config::TimeoutPolicy;
 use crate::tcp::connection::Reason;
 use crate::tcp::core::Phase;
+use crate::tcp::recovery::LossRecovery;
 use crate::tcp::scoreboard::Fate;
 use airtcp_wire::{Dur, Time};
 

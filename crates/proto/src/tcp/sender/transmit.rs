@@ -3,6 +3,7 @@
 use super::{Outgoing, Sender};
 use crate::tcp::connection::Reason;
 use crate::tcp::core::Phase;
+use crate::tcp::recovery::LossRecovery;
 use crate::tcp::scoreboard::{Fate, Sent};
 use airtcp_wire::{Dur, Rate, Time};
 
