@@ -97,6 +97,34 @@ pub struct AckSummary {
     pub original_delivered: bool,
 }
 
+impl AckSummary {
+    /// Of an ACK that acknowledges new data and nothing else.
+    #[inline]
+    pub fn plain(
+        now: Time,
+        prior_una: u64,
+        acked: u64,
+        delivered: u64,
+        prior_lost: u64,
+        echo: Option<u32>,
+    ) -> AckSummary {
+        AckSummary {
+            now,
+            prior_una,
+            acked,
+            delivered,
+            sacked: 0,
+            is_duplicate: false,
+            is_repeated: false,
+            has_dsack: false,
+            prior_lost,
+            echo,
+            ece: false,
+            original_delivered: false,
+        }
+    }
+}
+
 impl Core {
     pub fn new(config: &TcpConfig, cc: Box<dyn CongestionControl>, mss: u64, has_sack: bool) -> Core {
         let mut core = Core {
@@ -154,6 +182,16 @@ impl Core {
             Phase::Recovery => self.una < self.recover,
             Phase::Loss => self.una < self.recover && self.nxt > self.recover,
         }
+    }
+
+    /// No episode goes on, and nothing but the window says what may leave.
+    pub fn is_plain(&self) -> bool {
+        self.phase == Phase::Open
+            && self.prr.is_none()
+            && self.inflation == 0
+            && self.extra_segments == 0
+            && self.forced.is_none()
+            && !self.is_probe_due
     }
 
     /// What may be in flight.

@@ -29,6 +29,11 @@ impl Persist {
         self.is_due
     }
 
+    /// Nothing is due, nor was anything probed since the window was last open.
+    pub fn is_idle(&self) -> bool {
+        self.deadline.is_never() && self.probes == 0 && !self.is_due
+    }
+
     /// A probe is due after `rto`, and after twice as long with each probe, but for no longer than `most`.
     pub fn arm(&mut self, now: Time, rto: Dur, most: Dur) {
         if self.deadline.is_never() {

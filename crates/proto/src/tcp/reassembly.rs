@@ -32,6 +32,13 @@ impl Reassembly {
         self.next
     }
 
+    /// What is next has arrived up to `end`, where nothing above has.
+    #[inline]
+    pub fn advance(&mut self, end: u64) {
+        debug_assert!(self.ranges.is_empty());
+        self.next = end;
+    }
+
     #[inline]
     pub fn has_gap(&self) -> bool {
         !self.ranges.is_empty()

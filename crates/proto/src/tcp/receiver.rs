@@ -147,6 +147,44 @@ impl Receiver {
         }
     }
 
+    /// Nothing is missing or has to be said beside what every ACK says.
+    pub fn is_plain(&self) -> bool {
+        !self.reassembly.has_gap()
+            && self.fin.is_none()
+            && self.duplicate.is_none()
+            && !self.echo_congestion
+            && !self.acks.is_holding()
+    }
+
+    /// Does the segment begin where the last one ended, and not with an old timestamp?
+    #[inline]
+    pub fn is_next(&self, now: Time, segment: &Segment) -> bool {
+        segment.seq == self.irs.at(self.reassembly.next()) && !self.is_old_timestamp(now, segment)
+    }
+
+    /// [`handle`](Receiver::handle) of text that is next and was sent once, under `is_plain`. Answers whether all of it lies in
+    /// the window; else nothing is taken.
+    #[inline]
+    pub fn take_next(&mut self, now: Time, segment: &Segment) -> bool {
+        let start = self.reassembly.next();
+        let end = start + u64::from(segment.len);
+        if end > self.limit_position() {
+            return false;
+        }
+        self.note_timestamp(now, segment, start);
+        self.note_round_trip(now, segment);
+        self.reassembly.advance(end);
+        self.accepted = (start, end);
+        self.acks.on_data(now, end - start, end);
+        true
+    }
+
+    /// [`handle`](Receiver::handle) of a segment without text that is next.
+    #[inline]
+    pub fn note_plain_ack(&mut self, now: Time, segment: &Segment) {
+        self.note_timestamp(now, segment, self.reassembly.next());
+    }
+
     /// A segment that was sent again in vain: its ACK was lost, so that there is one at once (RFC 5681 §4.2).
     #[cold]
     pub fn on_repeated(&mut self, segment: &Segment) {

@@ -57,6 +57,8 @@ pub struct Scoreboard {
     lost: u64,
     sacked: u64,
     sacked_segments: u32,
+    /// Of those that are out, how many were sent more than once.
+    resent_segments: u32,
     /// End of the highest SACKed segment.
     high_sacked: u64,
     /// What duplicate ACKs announce has left the pipe: Linux's stand-in for SACK.
@@ -84,10 +86,11 @@ impl Scoreboard {
         while let Some(first) = self.segments.front_mut() {
             if first.end <= ack {
                 each(first);
-                let (fate, bytes) = (first.fate, first.bytes());
+                let (fate, bytes, is_resent) = (first.fate, first.bytes(), first.is_resent());
                 self.segments.pop_front();
                 self.discount(fate, bytes);
                 self.sacked_segments -= u32::from(fate == Fate::Sacked);
+                self.resent_segments -= u32::from(is_resent);
             } else {
                 if first.start < ack {
                     let (fate, bytes) = (first.fate, ack - first.start);
@@ -231,6 +234,7 @@ impl Scoreboard {
     pub fn resend(&mut self, index: usize, update: impl FnOnce(&mut Sent)) {
         let sent = &mut self.segments[index];
         let (fate, bytes) = (sent.fate, sent.bytes());
+        self.resent_segments += u32::from(!sent.is_resent());
         sent.fate = Fate::InFlight;
         sent.transmissions += 1;
         update(sent);
@@ -262,6 +266,11 @@ impl Scoreboard {
         self.high_sacked
     }
 
+    /// Is everything that is out on its way for the first time, as far as is known?
+    pub fn is_plain(&self) -> bool {
+        self.lost == 0 && self.sacked == 0 && self.resent_segments == 0 && self.announced == 0
+    }
+
     pub fn len(&self) -> usize {
         self.segments.len()
     }
@@ -280,6 +289,8 @@ impl Scoreboard {
         );
         let sacked = self.segments.iter().filter(|sent| sent.fate == Fate::Sacked).count();
         assert_eq!(sacked as u32, self.sacked_segments);
+        let resent = self.segments.iter().filter(|sent| sent.is_resent()).count();
+        assert_eq!(resent as u32, self.resent_segments);
     }
 }
 

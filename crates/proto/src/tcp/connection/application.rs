@@ -11,6 +11,7 @@ impl Connection {
         if self.events == 0 {
             return None;
         }
+        self.forget_prediction();
         let event = Event::ALL[self.events.trailing_zeros() as usize];
         self.events &= self.events - 1;
         Some(event)
@@ -22,11 +23,13 @@ impl Connection {
 
     /// The application has `bytes` more to send. Not to be called after [`close`](Connection::close).
     pub fn write(&mut self, bytes: u64) {
+        self.forget_prediction();
         self.sender.write(bytes);
     }
 
     /// For a stream of virtual bytes: exactly `bytes` wait to be sent, whatever was said to wait before.
     pub fn set_unsent(&mut self, bytes: u64) {
+        self.forget_prediction();
         self.sender.set_unsent(bytes);
     }
 
@@ -46,6 +49,7 @@ impl Connection {
 
     /// For a control TCP of a circuit, whose data meets congestion that its header packets do not: reduces once a window.
     pub fn handle_congestion(&mut self, now: Time) {
+        self.forget_prediction();
         self.sender.core.handle_congestion(now);
     }
 
@@ -99,6 +103,7 @@ impl Connection {
     /// The path takes no packets with more payload than this: what is out in longer ones is lost, and goes again at once.
     /// It says nothing of congestion (RFC 1191 §6.5).
     pub fn resend_longer_than(&mut self, payload: u64) {
+        self.forget_prediction();
         self.sender.resend_longer_than(payload);
     }
 

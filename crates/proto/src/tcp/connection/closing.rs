@@ -115,6 +115,7 @@ impl Connection {
 
     /// The application has written all it will: FIN follows the last byte. It may go on reading.
     pub fn shutdown(&mut self) {
+        self.forget_prediction();
         match self.state {
             State::Closed => {}
             State::Listen => self.state = State::Closed,
@@ -126,6 +127,7 @@ impl Connection {
     /// yet, or comes later, resets the connection (RFC 9293 §3.6.1), and a peer that does not finish is waited for no longer
     /// than a minute.
     pub fn close(&mut self) {
+        self.forget_prediction();
         self.is_orphan = true;
         if self.receiver.readable() > 0 {
             return self.abort();
@@ -160,6 +162,7 @@ impl Connection {
 
     /// Sends RST and forgets the connection.
     pub fn abort(&mut self) {
+        self.forget_prediction();
         if !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::TimeWait) {
             let mut reset = Segment::default();
             self.header(self.clock, self.sender.core.nxt, &mut reset);

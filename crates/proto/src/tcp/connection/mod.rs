@@ -6,6 +6,7 @@ mod arrival;
 mod closing;
 mod opening;
 mod output;
+mod prediction;
 mod told;
 
 pub use told::{Event, Reason, SenderView, State, Stats, Transmit};
@@ -16,6 +17,7 @@ use super::receiver::Receiver;
 use super::sender::Sender;
 use crate::cc::RegistryError;
 use airtcp_wire::{Ecn, Segment, Seq, Time};
+use prediction::Prediction;
 
 /// A TCP endpoint. See [`crate::machine`] for how it is driven.
 pub struct Connection {
@@ -37,6 +39,7 @@ pub struct Connection {
     reset_due: Option<Segment>,
     events: u8,
     clock: Time,
+    prediction: Prediction,
 }
 
 impl Connection {
@@ -78,6 +81,7 @@ impl Connection {
             reset_due: None,
             events: 0,
             clock: Time::ZERO,
+            prediction: Prediction::Unknown,
         })
     }
 
@@ -87,6 +91,10 @@ impl Connection {
         self.sender.core.stats.segments_received += 1;
         self.sender.last_rtt = None;
         self.receiver.forget_accepted();
+        if self.handle_predicted(now, segment, ecn) {
+            return;
+        }
+        self.forget_prediction();
         match self.state {
             State::Closed => {}
             State::Listen => self.handle_in_listen(now, segment),
@@ -98,6 +106,7 @@ impl Connection {
     /// A timer may have expired.
     pub fn handle_timeout(&mut self, now: Time) {
         self.clock = now;
+        self.forget_prediction();
         self.receiver.acks.handle_timeout(now);
         if self.wait_deadline <= now {
             self.wait_deadline = Time::NEVER;

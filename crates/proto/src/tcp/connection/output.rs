@@ -16,6 +16,14 @@ impl Connection {
     /// making. Answers whether there was a segment. After an acknowledgment without data there is none.
     pub fn poll_transmit_into(&mut self, now: Time, out: &mut Transmit) -> bool {
         self.clock = now;
+        if let Some(is_sent) = self.poll_predicted(now, out) {
+            return is_sent;
+        }
+        self.forget_prediction();
+        self.poll_anything(now, out)
+    }
+
+    fn poll_anything(&mut self, now: Time, out: &mut Transmit) -> bool {
         if let Some(segment) = self.reset_due.take() {
             *out = Transmit { segment, ecn: Ecn::NotEct, reason: Reason::Ack, offset: 0 };
             return true;
@@ -47,13 +55,13 @@ impl Connection {
         self.receiver.acknowledge(segment);
     }
 
-    fn pure_ack(&mut self, now: Time, out: &mut Transmit) {
+    pub(super) fn pure_ack(&mut self, now: Time, out: &mut Transmit) {
         self.sender.core.stats.acks_sent += 1;
         self.header(now, self.sender.core.nxt, &mut out.segment);
         (out.ecn, out.reason, out.offset) = (Ecn::NotEct, Reason::Ack, 0);
     }
 
-    fn data_segment(&mut self, now: Time, outgoing: &Outgoing, out: &mut Transmit) {
+    pub(super) fn data_segment(&mut self, now: Time, outgoing: &Outgoing, out: &mut Transmit) {
         let segment = &mut out.segment;
         self.header(now, outgoing.start, segment);
         let mut length = outgoing.end - outgoing.start;

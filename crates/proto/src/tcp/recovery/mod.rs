@@ -23,6 +23,18 @@ pub trait LossRecovery: Send {
     /// The scoreboard has taken an ACK in. `core.dupacks` counts it already.
     fn on_ack(&mut self, core: &mut Core, ack: &AckSummary);
 
+    /// The same, of new data, where everything that is out was sent once and is in flight, and
+    /// [`is_plain`](LossRecovery::is_plain).
+    #[inline]
+    fn on_plain_ack(&mut self, core: &mut Core, ack: &AckSummary) {
+        self.on_ack(core, ack);
+    }
+
+    /// Is nothing of an earlier episode or probe waited for?
+    fn is_plain(&self, _core: &Core) -> bool {
+        true
+    }
+
     /// A segment has been found delivered.
     fn on_delivered(&mut self, _now: Time, _sent: &Sent, _echo: Option<u32>) {}
 
@@ -111,6 +123,15 @@ impl LossRecovery for Policy {
     #[inline]
     fn on_ack(&mut self, core: &mut Core, ack: &AckSummary) {
         whichever!(self, policy => policy.on_ack(core, ack))
+    }
+
+    #[inline]
+    fn on_plain_ack(&mut self, core: &mut Core, ack: &AckSummary) {
+        whichever!(self, policy => policy.on_plain_ack(core, ack))
+    }
+
+    fn is_plain(&self, core: &Core) -> bool {
+        whichever!(self, policy => policy.is_plain(core))
     }
 
     #[inline]

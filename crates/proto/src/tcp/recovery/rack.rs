@@ -228,6 +228,20 @@ impl LossRecovery for Rack {
         }
     }
 
+    /// What is out was sent after all that has arrived, so that none of it is late.
+    #[inline]
+    fn on_plain_ack(&mut self, core: &mut Core, _ack: &AckSummary) {
+        self.min_rtt = core.rtt.min();
+        self.highest_delivered = self.highest_told;
+        self.reorder_deadline = Time::NEVER;
+    }
+
+    fn is_plain(&self, core: &Core) -> bool {
+        let first = core.board.first().map(|first| (first.sent_at, first.end));
+        let waits = self.probe.out.is_some() || self.probe.is_being_sent || !self.resent.is_empty();
+        !waits && first.is_none_or(|first| first >= self.newest)
+    }
+
     #[inline]
     fn on_sent(&mut self, core: &Core, now: Time, sent: &Sent) {
         if sent.is_resent() {

@@ -14,13 +14,14 @@ use std::cell::Cell;
 /// When the segments that an ACK reports, and that were never resent, had been sent. RFC 7323 §4.3 times the oldest, with
 /// the delay of a delayed ACK; a controller wants to know of the newest.
 #[derive(Clone, Copy, Default)]
-struct Originals {
+pub(super) struct Originals {
     oldest: Option<Time>,
     newest: Option<Time>,
 }
 
 impl Originals {
-    fn with(self, sent_at: Time) -> Originals {
+    #[inline]
+    pub fn with(self, sent_at: Time) -> Originals {
         Originals { oldest: self.oldest.or(Some(sent_at)), newest: Some(sent_at) }
     }
 
@@ -51,7 +52,7 @@ impl Sender {
         self.sample_rtt(now, &summary, &originals);
         self.recover(&summary, ack);
         let rate = self.core.sampler.sample(now, &newest, self.core.rtt.min());
-        self.tell_controller(now, ack, &summary, prior_in_flight, was_held, rate);
+        self.tell_controller(&summary, ack.peer_timestamp, prior_in_flight, was_held, rate);
         self.restart_timer(now, summary.acked > 0);
         if summary.acked > 0 || summary.sacked > 0 {
             self.policy.schedule_probe(&self.core, now, self.rto_deadline);
@@ -182,7 +183,7 @@ impl Sender {
     }
 
     #[inline]
-    fn sample_rtt(&mut self, now: Time, summary: &AckSummary, originals: &Originals) {
+    pub(super) fn sample_rtt(&mut self, now: Time, summary: &AckSummary, originals: &Originals) {
         let since = |sent_at| now.since(sent_at);
         let sample = match self.timing {
             RttTiming::OneAtATime => {
@@ -276,18 +277,17 @@ impl Sender {
     }
 
     #[inline]
-    fn tell_controller(
+    pub(super) fn tell_controller(
         &mut self,
-        now: Time,
-        ack: &AckIn<'_>,
         summary: &AckSummary,
+        peer_timestamp: Option<u32>,
         prior_in_flight: u64,
         was_held: bool,
         rate: crate::cc::RateSample,
     ) {
         let core = &mut self.core;
         core.cc.on_ack(&Ack {
-            now,
+            now: summary.now,
             acked: summary.acked,
             delivered: summary.delivered,
             is_duplicate: summary.is_duplicate,
@@ -299,8 +299,8 @@ impl Sender {
             in_recovery: was_held || core.is_reducing(),
             in_loss: core.phase == Phase::Loss,
             is_cwnd_limited: self.usage.is_limited(core.cc.cwnd() < core.cc.ssthresh(), core.cc.cwnd()),
-            ece: ack.ece,
-            peer_timestamp: ack.peer_timestamp,
+            ece: summary.ece,
+            peer_timestamp,
             una: core.una,
             nxt: core.nxt,
             rate,

@@ -1,6 +1,7 @@
 //! The sending half: acknowledgments in, the next segment's range out.
 
 mod acks;
+mod plain;
 mod timers;
 mod transmit;
 

@@ -180,7 +180,7 @@ impl Sender {
         is_pushed
     }
 
-    fn send_new(&mut self, now: Time, length: u64) -> Outgoing {
+    pub(super) fn send_new(&mut self, now: Time, length: u64) -> Outgoing {
         let is_pushed = self.push(length);
         let core = &mut self.core;
         if core.board.is_empty() && core.nxt > 0 {
@@ -224,7 +224,7 @@ impl Sender {
         Outgoing { start: sent.start, end: sent.end, is_pushed: sent.is_pushed, reason: Reason::New }
     }
 
-    fn note_usage(&mut self, is_blocked: bool) {
+    pub(super) fn note_usage(&mut self, is_blocked: bool) {
         let core = &self.core;
         let is_limited = is_blocked || core.board.in_flight() >= core.window();
         self.usage.note(is_limited, core.flight_size(), core.una, core.nxt);
