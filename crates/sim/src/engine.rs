@@ -198,7 +198,83 @@ impl Engine {
     }
 
     /// A packet is where it goes.
+    #[inline]
     pub fn deliver(&mut self, id: u32) {
+        let is_expected = match self.network.packets.get(id).load {
+            Load::Tcp { endpoint } if !self.network.is_watched() => match (endpoint & 1) as usize {
+                SENDER => self.deliver_expected_ack(id, endpoint),
+                _ => self.deliver_expected_data(id, endpoint),
+            },
+            _ => false,
+        };
+        if !is_expected {
+            self.deliver_anything(id);
+        }
+    }
+
+    /// The next data of a connection that only receives: its ACK, if one is due, leaves in the packet's place. Answers
+    /// whether it was that.
+    #[inline]
+    fn deliver_expected_data(&mut self, id: u32, endpoint: u32) -> bool {
+        let Network { packets, now, .. } = &mut self.network;
+        let packet = packets.get_mut(id);
+        let transfer = &mut self.transfers[(endpoint >> 1) as usize];
+        let end = &mut transfer.ends[RECEIVER];
+        if !end.handle_expected(*now, &packet.transmit.segment, packet.transmit.ecn) {
+            return false;
+        }
+        let flow = &mut self.flows[packet.flow as usize];
+        flow.counts.on_delivered(packet.bytes);
+        self.packets_delivered += 1;
+        if transfer.truth.is_undecided() && packet.is_from_its_connection() {
+            transfer.truth.delivered(packet.range(), packet.order);
+        }
+        end.read_all();
+        if end.poll_expected(*now, &mut packet.transmit) == Some(true) {
+            packet.address(endpoint, flow, transfer.numbers());
+            self.network.send(id, flow.nodes[RECEIVER]);
+        } else {
+            transfer.under_way -= 1;
+            let deadline = end.poll_timeout();
+            packets.remove(id);
+            self.timers.set(self.endpoint_timer(endpoint), deadline);
+        }
+        true
+    }
+
+    /// An ACK of new data to a connection that only sends, and what it lets go. Answers whether it was that.
+    #[inline]
+    fn deliver_expected_ack(&mut self, id: u32, endpoint: u32) -> bool {
+        let Network { packets, now, .. } = &mut self.network;
+        let packet = packets.get(id);
+        let transfer = &mut self.transfers[(endpoint >> 1) as usize];
+        let end = &mut transfer.ends[SENDER];
+        let flow = &mut self.flows[packet.flow as usize];
+        if flow.circuit.is_some() || !end.handle_expected(*now, &packet.transmit.segment, packet.transmit.ecn)
+        {
+            return false;
+        }
+        transfer.under_way -= 1;
+        if let Some(rtt) = end.last_rtt() {
+            flow.rtt.add(rtt);
+        }
+        if !transfer.truth.is_empty() {
+            transfer.truth.acknowledged(end.acknowledged());
+        }
+        packets.remove(id);
+        match self.network.send_expected(transfer, endpoint, flow) {
+            true => {
+                let deadline = transfer.ends[SENDER].poll_timeout();
+                self.timers.set(self.endpoint_timer(endpoint), deadline);
+            }
+            false => self.service(endpoint),
+        }
+        true
+    }
+
+    /// The same of any packet.
+    #[inline(never)]
+    fn deliver_anything(&mut self, id: u32) {
         let Network { packets, now, recorder, .. } = &mut self.network;
         let packet = packets.get(id);
         let Load::Tcp { endpoint } = packet.load else { return self.deliver_other(id) };

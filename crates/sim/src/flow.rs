@@ -179,6 +179,12 @@ impl Transfer {
         }
     }
 
+    /// The flow's number and the connection's.
+    #[inline]
+    pub fn numbers(&self) -> (u32, u32) {
+        (self.flow, self.number)
+    }
+
     pub fn write(&mut self, bytes: u64) {
         self.written += bytes;
         self.ends[SENDER].write(bytes);

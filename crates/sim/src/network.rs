@@ -1,7 +1,7 @@
 //! The network: packets, the links that carry them, and whoever watches.
 
 use crate::flow::{Flow, RECEIVER, SENDER, Transfer, is_retransmission};
-use crate::packet::{Load, Packet, Packets, range};
+use crate::packet::{IP_HEADER_BYTES, Load, Packet, Packets, range};
 use crate::series::Recorder;
 use crate::tap::Tap;
 use crate::topology::{Side, Topology};
@@ -9,10 +9,9 @@ use airtcp_proto::middlebox::Direction;
 use airtcp_proto::path::{Fate, Output};
 use airtcp_proto::queue::Item;
 use airtcp_proto::tcp::{Reason, Transmit};
-use airtcp_wire::{Dur, Ecn, Flags, Segment, Time, tcp};
+use airtcp_wire::{Dur, Ecn, Flags, Segment, Time};
 use std::collections::VecDeque;
 
-const IP_HEADER_BYTES: u32 = 20;
 pub const UDP_HEADERS_BYTES: u32 = IP_HEADER_BYTES + 8;
 
 pub struct Network {
@@ -78,6 +77,27 @@ impl Network {
         }
     }
 
+    /// Sends what is expected of a connection that only sends: full segments of new data. Answers whether that was all that may
+    /// leave.
+    #[inline]
+    pub fn send_expected(&mut self, transfer: &mut Transfer, endpoint: u32, flow: &mut Flow) -> bool {
+        loop {
+            let id = self.packets.vacant();
+            let packet = self.packets.get_mut(id);
+            match transfer.ends[SENDER].poll_expected(self.now, &mut packet.transmit) {
+                Some(true) => {}
+                Some(false) => return true,
+                None => return false,
+            }
+            packet.address(endpoint, flow, transfer.numbers());
+            transfer.under_way += 1;
+            flow.counts.data_packets_sent += 1;
+            transfer.on_sent(packet.range().end);
+            self.packets.occupy(id);
+            self.send(id, flow.nodes[SENDER]);
+        }
+    }
+
     /// Sends what one end of a connection may send now, but no more than `most` packets. `endpoint` is its number. Answers
     /// whether that was all.
     // Of its two callers one is hot.
@@ -90,14 +110,8 @@ impl Network {
             if !transfer.ends[end].poll_transmit_into(self.now, &mut packet.transmit) {
                 return true;
             }
+            packet.address(endpoint, flow, transfer.numbers());
             let segment = &packet.transmit.segment;
-            packet.bytes = IP_HEADER_BYTES + tcp::header_len(segment) as u32 + segment.len;
-            packet.load = Load::Tcp { endpoint: endpoint ^ 1 };
-            packet.flow = transfer.flow;
-            packet.number = transfer.number;
-            packet.exit = flow.nodes[end ^ 1];
-            packet.direction = if end == SENDER { flow.direction } else { flow.direction.opposite() };
-            packet.order = 0;
             transfer.under_way += 1;
             if segment.len > 0 {
                 flow.counts.on_sent(packet.transmit.reason);
@@ -126,6 +140,11 @@ impl Network {
             direction: flow.direction,
         });
         self.send(id, flow.nodes[SENDER]);
+    }
+
+    #[inline]
+    pub fn is_watched(&self) -> bool {
+        self.is_watched
     }
 
     /// The recorder, if it samples at each change.

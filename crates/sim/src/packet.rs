@@ -1,7 +1,9 @@
 //! Packets on their way, in a slab: queues and links know them by number.
 
+use crate::flow::{Flow, SENDER};
 use airtcp_proto::middlebox::Direction;
 use airtcp_proto::tcp::Transmit;
+use airtcp_wire::tcp;
 use std::ops::Range;
 
 /// What a packet carries.
@@ -38,7 +40,23 @@ pub struct Packet {
     pub direction: Direction,
 }
 
+pub const IP_HEADER_BYTES: u32 = 20;
+
 impl Packet {
+    /// Fills in what an endpoint of the flow's connection puts around the segment that it sends. `transfer`: the flow's number
+    /// and the connection's.
+    #[inline]
+    pub fn address(&mut self, endpoint: u32, flow: &Flow, transfer: (u32, u32)) {
+        let segment = &self.transmit.segment;
+        let end = (endpoint & 1) as usize;
+        self.bytes = IP_HEADER_BYTES + tcp::header_len(segment) as u32 + segment.len;
+        self.load = Load::Tcp { endpoint: endpoint ^ 1 };
+        (self.flow, self.number) = transfer;
+        self.exit = flow.nodes[end ^ 1];
+        self.direction = if end == SENDER { flow.direction } else { flow.direction.opposite() };
+        self.order = 0;
+    }
+
     /// Does it carry bytes of an application? Otherwise it is an acknowledgment, or opens or closes a connection.
     #[inline]
     pub fn is_data(&self) -> bool {

@@ -7,6 +7,7 @@ use super::link::{Fate, Output, QueueView};
 use super::stats::{Ahead, Counters, LinkStats};
 use super::{FixedRate, LossModel, Transmitter};
 use crate::queue::{DropCause, Item, Limit};
+use crate::ring::Ring;
 use airtcp_wire::{Dur, Ecn, Time};
 use std::collections::VecDeque;
 
@@ -15,7 +16,7 @@ pub(super) struct Lean {
     transmitter: FixedRate,
     propagation: Dur,
     loss: Option<Box<dyn LossModel>>,
-    flights: VecDeque<Flight>,
+    flights: Ring<Flight>,
     /// At least so many of the last flights wait: those that had not been taken up when that was looked at.
     waiting: usize,
     waiting_bytes: u64,
@@ -45,7 +46,7 @@ impl Lean {
             transmitter,
             propagation,
             loss: None,
-            flights: VecDeque::new(),
+            flights: Ring::default(),
             waiting: 0,
             waiting_bytes: 0,
             free_at: Time::ZERO,
@@ -123,13 +124,17 @@ impl Lean {
     fn forget_started(&mut self, now: Time) {
         while self.waiting > 0 {
             let first = self.flights.len() - self.waiting;
-            let before = first.checked_sub(1).map(|before| self.flights[before].at);
-            if before.is_some_and(|out_at| out_at > now + self.propagation) {
+            if self.out_before(first).is_some_and(|out_at| out_at > now + self.propagation) {
                 break;
             }
             self.waiting -= 1;
-            self.waiting_bytes -= u64::from(self.flights[first].bytes);
+            self.waiting_bytes -= self.flights.get(first).map_or(0, |flight| u64::from(flight.bytes));
         }
+    }
+
+    /// When the flight before comes out, which left the transmitter as this one was taken up.
+    fn out_before(&self, place: usize) -> Option<Time> {
+        self.flights.get(place.checked_sub(1)?).map(|before| before.at)
     }
 
     #[inline]
@@ -157,7 +162,8 @@ impl Lean {
 
     #[inline]
     fn pop_flight(&mut self) -> Option<Output> {
-        let Flight { at, id, bytes, ecn, is_lost } = self.flights.pop_front()?;
+        let &Flight { at, id, bytes, ecn, is_lost } = self.flights.front()?;
+        self.flights.drop_front();
         // What comes out was taken up long ago.
         if self.waiting > self.flights.len() {
             self.waiting -= 1;
@@ -216,12 +222,10 @@ impl Lean {
     fn ahead(&mut self, now: Time) -> Ahead {
         self.forget_started(now);
         let first = self.flights.len() - self.waiting;
-        // Each that waits is taken up when the one before it has left.
-        let starts =
-            self.flights.range(first.saturating_sub(1)..).map(|flight| flight.at.0 - self.propagation.0);
-        let wait_ns = starts
-            .take(self.waiting)
-            .fold(0, |sum: u64, start| sum.wrapping_add(start.saturating_sub(now.0)));
+        let starts = (first..self.flights.len()).filter_map(|place| self.out_before(place));
+        let wait_ns = starts.fold(0, |sum: u64, out_at| {
+            sum.wrapping_add(out_at.0.saturating_sub(self.propagation.0).saturating_sub(now.0))
+        });
         Ahead {
             sent_packets: self.waiting as u64,
             sent_bytes: self.waiting_bytes,

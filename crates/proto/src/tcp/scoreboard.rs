@@ -2,8 +2,8 @@
 //!
 //! Positions are 64-bit: the SYN stands at 0, the first byte of data at 1, the FIN after the last byte.
 
+use crate::ring::Ring;
 use airtcp_wire::Time;
-use std::collections::VecDeque;
 
 /// What the sender believes of a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,7 +52,7 @@ impl Sent {
 /// The outstanding segments in sequence order, with totals that are always up to date.
 #[derive(Debug, Default)]
 pub struct Scoreboard {
-    segments: VecDeque<Sent>,
+    segments: Ring<Sent>,
     in_flight: u64,
     lost: u64,
     sacked: u64,
@@ -87,7 +87,7 @@ impl Scoreboard {
             if first.end <= ack {
                 each(first);
                 let (fate, bytes, is_resent) = (first.fate, first.bytes(), first.is_resent());
-                self.segments.pop_front();
+                self.segments.drop_front();
                 self.discount(fate, bytes);
                 self.sacked_segments -= u32::from(fate == Fate::Sacked);
                 self.resent_segments -= u32::from(is_resent);
@@ -207,9 +207,11 @@ impl Scoreboard {
 
     /// Takes back every verdict of loss that has not led to a retransmission.
     pub fn unmark_lost(&mut self) {
-        for sent in self.segments.iter_mut().filter(|sent| sent.fate == Fate::Lost) {
-            sent.fate = Fate::InFlight;
-        }
+        self.segments.update(|sent| {
+            if sent.fate == Fate::Lost {
+                sent.fate = Fate::InFlight;
+            }
+        });
         self.in_flight += self.lost;
         self.lost = 0;
     }
@@ -226,13 +228,13 @@ impl Scoreboard {
         while self.segments.get(index)?.fate != Fate::Lost {
             index += 1;
         }
-        self.next_lost = self.segments[index].start;
+        self.next_lost = self.segments.get(index)?.start;
         Some(index)
     }
 
     /// The segment at `index` is resent: it is in flight again. `sent` gets the new transmission's particulars.
     pub fn resend(&mut self, index: usize, update: impl FnOnce(&mut Sent)) {
-        let sent = &mut self.segments[index];
+        let Some(sent) = self.segments.get_mut(index) else { return };
         let (fate, bytes) = (sent.fate, sent.bytes());
         self.resent_segments += u32::from(!sent.is_resent());
         sent.fate = Fate::InFlight;

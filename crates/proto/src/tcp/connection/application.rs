@@ -65,6 +65,12 @@ impl Connection {
         self.receiver.read(bytes);
     }
 
+    /// The application takes all that is readable.
+    #[inline]
+    pub fn read_all(&mut self) {
+        self.receiver.read(self.receiver.readable());
+    }
+
     /// Has every byte of the peer's stream in `start..end` arrived?
     pub fn has_received(&self, start: u64, end: u64) -> bool {
         self.receiver.reassembly.contains(start + 1, end + 1)

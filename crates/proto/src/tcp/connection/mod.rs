@@ -87,14 +87,18 @@ impl Connection {
 
     /// A segment has arrived; `ecn` is its IP header's ECN field.
     pub fn handle_segment(&mut self, now: Time, segment: &Segment, ecn: Ecn) {
+        if !self.handle_expected(now, segment, ecn) {
+            self.handle_anything(now, segment, ecn);
+        }
+    }
+
+    #[inline(never)]
+    fn handle_anything(&mut self, now: Time, segment: &Segment, ecn: Ecn) {
+        self.forget_prediction();
         self.clock = now;
         self.sender.core.stats.segments_received += 1;
         self.sender.last_rtt = None;
         self.receiver.forget_accepted();
-        if self.handle_predicted(now, segment, ecn) {
-            return;
-        }
-        self.forget_prediction();
         match self.state {
             State::Closed => {}
             State::Listen => self.handle_in_listen(now, segment),

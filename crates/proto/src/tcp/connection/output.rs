@@ -15,15 +15,16 @@ impl Connection {
     /// As [`poll_transmit`](Connection::poll_transmit), into a place that the driver has for it: copying costs more than
     /// making. Answers whether there was a segment. After an acknowledgment without data there is none.
     pub fn poll_transmit_into(&mut self, now: Time, out: &mut Transmit) -> bool {
-        self.clock = now;
-        if let Some(is_sent) = self.poll_predicted(now, out) {
-            return is_sent;
+        match self.poll_expected(now, out) {
+            Some(is_sent) => is_sent,
+            None => self.poll_anything(now, out),
         }
-        self.forget_prediction();
-        self.poll_anything(now, out)
     }
 
+    #[inline(never)]
     fn poll_anything(&mut self, now: Time, out: &mut Transmit) -> bool {
+        self.forget_prediction();
+        self.clock = now;
         if let Some(segment) = self.reset_due.take() {
             *out = Transmit { segment, ecn: Ecn::NotEct, reason: Reason::Ack, offset: 0 };
             return true;
