@@ -51,7 +51,7 @@ impl Network {
     }
 
     /// A packet enters the network.
-    #[inline]
+    #[inline(always)]
     pub fn send(&mut self, id: u32, node: u16) {
         match self.topology.has_station[usize::from(node)] {
             false => self.forward(id, node),
@@ -60,7 +60,7 @@ impl Network {
     }
 
     /// A packet leaves a node for the next link.
-    #[inline]
+    #[inline(always)]
     pub fn forward(&mut self, id: u32, node: u16) {
         let packet = self.packets.get(id);
         let side = Side::out_of(node, packet.direction);

@@ -115,8 +115,17 @@ impl Topology {
         }
     }
 
-    /// Paths have few links: looking at all of them beats keeping them in order.
+    /// Paths have few links: looking at all of them beats keeping them in order. Most have one.
+    #[inline]
     fn find_next(&mut self) {
+        match self.wakes[..] {
+            [there, back] if back < there => self.next = (back, Side(1)),
+            [there, _] => self.next = (there, Side(0)),
+            _ => self.find_next_of_many(),
+        }
+    }
+
+    fn find_next_of_many(&mut self) {
         let mut next = (Time::NEVER, Side(0));
         for (index, &at) in self.wakes.iter().enumerate() {
             if at < next.0 {

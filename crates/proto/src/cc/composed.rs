@@ -85,11 +85,21 @@ impl Window {
     fn bytes_counted(&self, ack: &Ack) -> u64 {
         match self.rules {
             WindowRules::Linux if ack.acked == 0 => 0,
-            WindowRules::Linux => {
-                let segments = (ack.delivered + self.mss / 2) / self.mss;
-                segments.max(u64::from(ack.delivered > 0)) * self.mss
-            }
+            WindowRules::Linux => self.whole(ack.delivered),
             _ => ack.acked.min(ack.delivered),
+        }
+    }
+
+    /// Bytes that have arrived, in Linux to the nearest whole segment.
+    #[inline]
+    fn whole(&self, delivered: u64) -> u64 {
+        match self.rules {
+            WindowRules::Linux if delivered == self.mss => delivered,
+            WindowRules::Linux => {
+                let segments = (delivered + self.mss / 2) / self.mss;
+                segments.max(u64::from(delivered > 0)) * self.mss
+            }
+            _ => delivered,
         }
     }
 
@@ -151,6 +161,13 @@ pub trait Avoidance: Send + Clone {
     /// `acked`: the bytes that count, which is less than `ack.acked` where byte counting is limited or slow start has
     /// used some.
     fn increase(&mut self, ack: &Ack, acked: u64, window: &mut Window);
+
+    /// It looks at nothing of an ACK but the bytes that count: `observe` and `slow_start` are the default, and `increase` is
+    /// `count`.
+    const ONLY_COUNTS: bool = false;
+
+    /// As `increase` where [`ONLY_COUNTS`](Avoidance::ONLY_COUNTS).
+    fn count(&mut self, _acked: u64, _window: &mut Window) {}
 
     /// Something was lost or marked, or the timer expired: the new ssthresh in bytes, to which cwnd falls if it is above, or
     /// `None` to leave both as they are, but for what a timeout makes of cwnd ([`Avoidance::loss_window`]).
@@ -301,6 +318,23 @@ impl<A: Avoidance> CongestionControl for Composed<A> {
             let counted = acked.min(self.byte_counting_limit).min(self.window.cwnd);
             self.avoidance.increase(ack, counted, &mut self.window);
         }
+    }
+
+    fn on_plain_ack(&mut self, acked: u64, is_cwnd_limited: bool) -> bool {
+        if !A::ONLY_COUNTS || !self.slow_start.is_classic() {
+            return false;
+        }
+        if is_cwnd_limited {
+            let left = match self.window.in_slow_start() {
+                true => self.slow_start.increase(self.window.whole(acked), &mut self.window, 1.0),
+                false => self.window.whole(acked),
+            };
+            let counted = left.min(self.byte_counting_limit).min(self.window.cwnd);
+            if counted > 0 {
+                self.avoidance.count(counted, &mut self.window);
+            }
+        }
+        true
     }
 
     fn on_congestion(&mut self, event: &Congestion) {

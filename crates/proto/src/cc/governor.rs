@@ -41,6 +41,13 @@ impl Governor {
         self.refresh();
     }
 
+    #[inline]
+    pub fn on_plain_ack(&mut self, acked: u64, is_cwnd_limited: bool) -> bool {
+        let is_told = self.controller.on_plain_ack(acked, is_cwnd_limited);
+        self.refresh();
+        is_told
+    }
+
     pub fn on_congestion(&mut self, event: &Congestion) {
         self.controller.on_congestion(event);
         self.refresh();

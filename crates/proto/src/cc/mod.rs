@@ -48,6 +48,12 @@ pub trait CongestionControl: Send {
     /// in recovery or not.
     fn on_ack(&mut self, ack: &Ack);
 
+    /// As `on_ack` of an ACK of `acked` bytes, all of which arrived with it, outside recovery and without ECN-Echo, for a
+    /// controller that needs to know no more. Answers whether that was so.
+    fn on_plain_ack(&mut self, _acked: u64, _is_cwnd_limited: bool) -> bool {
+        false
+    }
+
     /// A loss has been found (once a recovery episode), ECN-Echo has been seen (once a window), or the timer has
     /// expired. The controller may decline to reduce: then cwnd and ssthresh are what they were, and the sender takes it that
     /// it has not answered to congestion in this window yet.

@@ -22,9 +22,15 @@ fn build(build: &Build, _values: &Values) -> Box<dyn CongestionControl> {
 pub struct Reno;
 
 impl Avoidance for Reno {
+    const ONLY_COUNTS: bool = true;
+
     #[inline]
-    fn increase(&mut self, _ack: &Ack, acked: u64, window: &mut Window) {
+    fn count(&mut self, acked: u64, window: &mut Window) {
         window.grow_additively(acked, 1.0);
+    }
+
+    fn increase(&mut self, _ack: &Ack, acked: u64, window: &mut Window) {
+        self.count(acked, window);
     }
 
     fn reduce(&mut self, event: &Congestion, window: &Window) -> Option<u64> {

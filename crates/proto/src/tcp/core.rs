@@ -100,14 +100,7 @@ pub struct AckSummary {
 impl AckSummary {
     /// Of an ACK that acknowledges new data and nothing else.
     #[inline]
-    pub fn plain(
-        now: Time,
-        prior_una: u64,
-        acked: u64,
-        delivered: u64,
-        prior_lost: u64,
-        echo: Option<u32>,
-    ) -> AckSummary {
+    pub fn plain(now: Time, prior_una: u64, acked: u64, delivered: u64, echo: Option<u32>) -> AckSummary {
         AckSummary {
             now,
             prior_una,
@@ -117,7 +110,7 @@ impl AckSummary {
             is_duplicate: false,
             is_repeated: false,
             has_dsack: false,
-            prior_lost,
+            prior_lost: 0,
             echo,
             ece: false,
             original_delivered: false,

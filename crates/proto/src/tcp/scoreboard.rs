@@ -38,6 +38,25 @@ pub struct Sent {
 }
 
 impl Sent {
+    /// A segment of the stream that leaves for the first time.
+    #[inline]
+    pub fn new(now: Time, start: u64, end: u64, is_pushed: bool) -> Sent {
+        Sent {
+            start,
+            end,
+            fate: Fate::InFlight,
+            is_app_limited: false,
+            is_pushed,
+            transmissions: 1,
+            sent_at: now,
+            first_sent_at: now,
+            delivered: 0,
+            delivered_at: now,
+            lost: 0,
+            in_flight: 0,
+        }
+    }
+
     #[inline]
     pub fn bytes(&self) -> u64 {
         self.end - self.start
@@ -99,6 +118,24 @@ impl Scoreboard {
                 }
                 break;
             }
+        }
+    }
+
+    /// The same where everything that is out [was sent once and is in flight](Scoreboard::is_plain).
+    #[inline]
+    pub fn acknowledge_plain(&mut self, ack: u64, mut each: impl FnMut(&Sent)) {
+        while let Some(first) = self.segments.front_mut() {
+            if first.end > ack {
+                let start = first.start;
+                if start < ack {
+                    first.start = ack;
+                    self.in_flight -= ack - start;
+                }
+                return;
+            }
+            each(first);
+            self.in_flight -= first.bytes();
+            self.segments.drop_front();
         }
     }
 

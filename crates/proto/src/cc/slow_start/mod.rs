@@ -68,6 +68,12 @@ impl SlowStart {
         }
     }
 
+    /// Does nothing but a loss end it?
+    #[inline]
+    pub fn is_classic(&self) -> bool {
+        matches!(self.exit, Exit::None)
+    }
+
     /// `acked` new bytes while cwnd is below ssthresh. Answers how many of them were not needed to get there: they
     /// count in congestion avoidance.
     #[inline]

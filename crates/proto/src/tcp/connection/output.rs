@@ -44,7 +44,7 @@ impl Connection {
     }
 
     /// Makes a segment with everything but its sequence space.
-    #[inline]
+    #[inline(always)]
     pub(super) fn header(&mut self, now: Time, position: u64, segment: &mut Segment) {
         *segment = Segment { seq: self.iss.at(position), flags: Flags::ACK, ..Segment::default() };
         if self.negotiated.timestamps {

@@ -6,6 +6,7 @@ use super::sack::lost_below;
 use crate::tcp::connection::Reason;
 use crate::tcp::core::{AckSummary, Core, Phase};
 use crate::tcp::scoreboard::{Fate, Sent};
+use airtcp_wire::Time;
 
 #[derive(Default)]
 pub struct ErrorControl {
@@ -30,6 +31,11 @@ impl LossRecovery for ErrorControl {
         if ack.is_duplicate {
             self.count_duplicates(core);
         }
+    }
+
+    #[inline]
+    fn on_plain_ack(&mut self, _core: &Core, _now: Time, _newest: &Sent) {
+        self.resent_at = 0;
     }
 
     fn on_timeout(&mut self) {

@@ -23,12 +23,9 @@ pub trait LossRecovery: Send {
     /// The scoreboard has taken an ACK in. `core.dupacks` counts it already.
     fn on_ack(&mut self, core: &mut Core, ack: &AckSummary);
 
-    /// The same, of new data, where everything that is out was sent once and is in flight, and
-    /// [`is_plain`](LossRecovery::is_plain).
-    #[inline]
-    fn on_plain_ack(&mut self, core: &mut Core, ack: &AckSummary) {
-        self.on_ack(core, ack);
-    }
+    /// As `on_delivered` and `on_ack` where everything that was out was sent once and not lost, and
+    /// [`is_plain`](LossRecovery::is_plain): new data up to `newest` is acknowledged, and nothing is said of other.
+    fn on_plain_ack(&mut self, _core: &Core, _now: Time, _newest: &Sent) {}
 
     /// Is nothing of an earlier episode or probe waited for?
     fn is_plain(&self, _core: &Core) -> bool {
@@ -104,6 +101,14 @@ pub enum Policy {
     NewReno(newreno::NewReno),
 }
 
+impl Policy {
+    /// Does it schedule tail loss probes?
+    #[inline]
+    pub fn probes(&self) -> bool {
+        matches!(self, Policy::Rack(_))
+    }
+}
+
 macro_rules! whichever {
     ($self:ident, $policy:ident => $call:expr) => {
         match $self {
@@ -126,8 +131,8 @@ impl LossRecovery for Policy {
     }
 
     #[inline]
-    fn on_plain_ack(&mut self, core: &mut Core, ack: &AckSummary) {
-        whichever!(self, policy => policy.on_plain_ack(core, ack))
+    fn on_plain_ack(&mut self, core: &Core, now: Time, newest: &Sent) {
+        whichever!(self, policy => policy.on_plain_ack(core, now, newest))
     }
 
     fn is_plain(&self, core: &Core) -> bool {

@@ -230,8 +230,12 @@ impl LossRecovery for Rack {
 
     /// What is out was sent after all that has arrived, so that none of it is late.
     #[inline]
-    fn on_plain_ack(&mut self, core: &mut Core, _ack: &AckSummary) {
+    fn on_plain_ack(&mut self, core: &Core, now: Time, newest: &Sent) {
+        self.rtt = now.since(newest.sent_at);
+        self.timed = place(newest);
+        self.newest = self.newest.max((newest.sent_at, newest.end));
         self.min_rtt = core.rtt.min();
+        self.highest_told = self.highest_told.max(newest.end);
         self.highest_delivered = self.highest_told;
         self.reorder_deadline = Time::NEVER;
     }

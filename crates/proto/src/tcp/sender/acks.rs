@@ -15,13 +15,12 @@ use std::cell::Cell;
 /// the delay of a delayed ACK; a controller wants to know of the newest.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Originals {
-    oldest: Option<Time>,
-    newest: Option<Time>,
+    pub oldest: Option<Time>,
+    pub newest: Option<Time>,
 }
 
 impl Originals {
-    #[inline]
-    pub fn with(self, sent_at: Time) -> Originals {
+    fn with(self, sent_at: Time) -> Originals {
         Originals { oldest: self.oldest.or(Some(sent_at)), newest: Some(sent_at) }
     }
 
@@ -277,6 +276,12 @@ impl Sender {
     }
 
     #[inline]
+    pub(super) fn is_cwnd_limited(&self) -> bool {
+        let cc = &self.core.cc;
+        self.usage.is_limited(cc.cwnd() < cc.ssthresh(), cc.cwnd())
+    }
+
+    #[inline]
     pub(super) fn tell_controller(
         &mut self,
         summary: &AckSummary,
@@ -285,6 +290,7 @@ impl Sender {
         was_held: bool,
         rate: crate::cc::RateSample,
     ) {
+        let is_cwnd_limited = self.is_cwnd_limited();
         let core = &mut self.core;
         core.cc.on_ack(&Ack {
             now: summary.now,
@@ -298,7 +304,7 @@ impl Sender {
             in_flight: core.board.in_flight(),
             in_recovery: was_held || core.is_reducing(),
             in_loss: core.phase == Phase::Loss,
-            is_cwnd_limited: self.usage.is_limited(core.cc.cwnd() < core.cc.ssthresh(), core.cc.cwnd()),
+            is_cwnd_limited,
             ece: summary.ece,
             peer_timestamp,
             una: core.una,

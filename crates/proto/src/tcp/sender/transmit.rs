@@ -4,7 +4,7 @@ use super::{Outgoing, Sender};
 use crate::tcp::connection::Reason;
 use crate::tcp::core::Phase;
 use crate::tcp::recovery::LossRecovery;
-use crate::tcp::scoreboard::{Fate, Sent};
+use crate::tcp::scoreboard::Sent;
 use airtcp_wire::{Dur, Rate, Time};
 
 impl Sender {
@@ -171,7 +171,8 @@ impl Sender {
 
     /// Does the next segment carry PSH? RFC 9293 §3.9.1.2: with the last of the data; in Linux, too, when more than half of the
     /// peer's largest window has gone without.
-    fn push(&mut self, length: u64) -> bool {
+    #[inline]
+    pub(super) fn push(&mut self, length: u64) -> bool {
         let end = self.core.nxt + length;
         let is_pushed = end >= self.write_end || end > self.pushed_end + self.peer_window_max / 2;
         if is_pushed {
@@ -193,28 +194,22 @@ impl Sender {
         if core.phase == Phase::Open && core.inflation > 0 {
             core.limited_sent += length;
         }
-        let mut sent = Sent {
-            start: core.nxt,
-            end: core.nxt + length,
-            fate: Fate::InFlight,
-            is_app_limited: false,
-            is_pushed,
-            transmissions: 1,
-            sent_at: now,
-            first_sent_at: now,
-            delivered: 0,
-            delivered_at: now,
-            lost: 0,
-            in_flight: 0,
-        };
-        core.sampler.on_send(now, core.board.is_empty(), core.board.in_flight(), &mut sent);
-        core.board.push(sent);
-        core.nxt = sent.end;
+        let sent = Sent::new(now, core.nxt, core.nxt + length, is_pushed);
         let payload = self.payload(&sent);
         if payload < self.core.mss {
             self.short_end = sent.end;
         }
         self.core.stats.data_segments_sent += u64::from(payload > 0);
+        self.launch(now, sent, payload)
+    }
+
+    /// Puts a new segment with `payload` bytes on the scoreboard.
+    #[inline(always)]
+    pub(super) fn launch(&mut self, now: Time, mut sent: Sent, payload: u64) -> Outgoing {
+        let core = &mut self.core;
+        core.sampler.on_send(now, core.board.is_empty(), core.board.in_flight(), &mut sent);
+        core.board.push(sent);
+        core.nxt = sent.end;
         self.core.stats.data_bytes_sent += payload;
         if self.timed.is_none() {
             self.timed = Some((sent.end, now));
@@ -230,6 +225,7 @@ impl Sender {
         self.usage.note(is_limited, core.flight_size(), core.una, core.nxt);
     }
 
+    #[inline]
     fn after_send(&mut self, now: Time, sent: &Sent) {
         self.last_sent_at = now;
         let in_flight = self.core.board.in_flight();
@@ -249,7 +245,10 @@ impl Sender {
             // RFC 6298 §5.1.
             self.rto_deadline = self.core.rtt.deadline(now);
         }
-        self.policy.schedule_probe(&self.core, now, self.rto_deadline.min(self.oldest_deadline(now)));
+        if self.policy.probes() {
+            let rto_deadline = self.rto_deadline.min(self.oldest_deadline(now));
+            self.policy.schedule_probe(&self.core, now, rto_deadline);
+        }
     }
 
     /// RFC 8985 §7.3: new data if the window lets it, else the last segment again.
