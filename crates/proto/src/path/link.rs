@@ -46,6 +46,7 @@ pub struct Link {
     kind: Kind,
 }
 
+#[allow(clippy::large_enum_variant, reason = "links are few, and the lean one is to be close at hand")]
 enum Kind {
     Lean(Lean),
     General(Box<General>),
