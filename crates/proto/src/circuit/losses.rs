@@ -13,8 +13,10 @@ const MEMORY: f64 = 4000.0;
 const PRIOR: f64 = 100.0;
 /// Round trips in which the longest one is forgotten.
 const FORGETTING: f64 = 64.0;
-/// Every ACK asks whether losses are beyond corruption: with fewer, chance would say so in the end.
-const DEVIATIONS: f64 = 4.0;
+/// Every ACK asks whether losses are beyond corruption: with fewer deviations, or those of fewer packets, chance would say so in
+/// the end, and with more, congestion beside corruption would be found late.
+const DEVIATIONS: f64 = 2.75;
+const LEAST: f64 = 30.0;
 
 /// Data packets.
 #[derive(Clone, Copy, Debug, Default)]
@@ -102,12 +104,17 @@ impl Losses {
         now > (shortest + self.longest) / 2.0
     }
 
-    /// Half a packet, and some standard deviations, beyond what corruption explains.
-    fn is_beyond_corruption(&self) -> bool {
-        let Tally { sent, lost } = self.recent;
+    /// Half a packet, and some standard deviations, beyond what corruption explains. While there is less than that explains, the
+    /// count begins anew: congestion is not weighed against good times before it.
+    fn is_beyond_corruption(&mut self) -> bool {
         let share = (self.corrupted.lost / self.corrupted.sent.max(PRIOR)).clamp(0.0, 1.0);
-        let variance = share * (1.0 - share) * sent;
-        lost - share * sent > 0.5 + DEVIATIONS * variance.sqrt()
+        let Tally { sent, lost } = self.recent;
+        let excess = lost - share * sent;
+        if excess <= 0.0 && lost >= 0.0 {
+            self.recent = Tally::default();
+        }
+        let variance = share * (1.0 - share) * sent.max(LEAST);
+        excess > 0.5 + DEVIATIONS * variance.sqrt()
     }
 }
 
@@ -139,7 +146,9 @@ mod tests {
 
         /// The queue grows for 40 reports and empties, again and again; one packet is lost of every `every` reports.
         fn sawtooth(&mut self, reports: usize, every: usize) -> usize {
-            (0..reports).filter(|n| self.report(20 + (n % 40) as u64, u16::from(n % every == 0))).count()
+            (0..reports)
+                .filter(|n| self.report(20 + (n % 40) as u64, u16::from(n % every == every - 1)))
+                .count()
         }
     }
 
