@@ -1,7 +1,7 @@
 //! One connection of our own, and how its packets are written and read.
 
 use super::connections::Settings;
-use super::keepalive::{Keepalive, Verdict};
+use super::keepalive::{Keepalive, KeepaliveStep};
 use super::stream::Stream;
 use super::too_big::TooBig;
 use crate::offload::Offload;
@@ -121,9 +121,9 @@ impl Flow {
             self.keepalive.handle_sign_of_life(now);
         }
         match self.keepalive.handle_timeout(now) {
-            Verdict::Wait => {}
-            Verdict::Ask => self.asks = true,
-            Verdict::GiveUp => {
+            KeepaliveStep::Wait => {}
+            KeepaliveStep::Ask => self.asks = true,
+            KeepaliveStep::GiveUp => {
                 self.stream.abort();
                 self.failure = Some(io::ErrorKind::TimedOut);
             }

@@ -18,7 +18,7 @@ pub struct Keepalive {
 
 /// What is to be done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verdict {
+pub enum KeepaliveStep {
     Wait,
     Ask,
     GiveUp,
@@ -42,18 +42,18 @@ impl Keepalive {
         self.due
     }
 
-    pub fn handle_timeout(&mut self, now: Time) -> Verdict {
-        let Some(silence) = self.silence.filter(|_| now >= self.due) else { return Verdict::Wait };
+    pub fn handle_timeout(&mut self, now: Time) -> KeepaliveStep {
+        let Some(silence) = self.silence.filter(|_| now >= self.due) else { return KeepaliveStep::Wait };
         if self.asked == 0 && now < self.heard + silence {
             self.due = self.heard + silence;
-            return Verdict::Wait;
+            return KeepaliveStep::Wait;
         }
         if self.asked == QUESTIONS {
             self.due = Time::NEVER;
-            return Verdict::GiveUp;
+            return KeepaliveStep::GiveUp;
         }
         self.asked += 1;
         self.due = now + INTERVAL;
-        Verdict::Ask
+        KeepaliveStep::Ask
     }
 }

@@ -1,6 +1,6 @@
 //! The flows of a run, each with the form that it has here.
 
-use super::forms::{Form, Host, Verdict};
+use super::forms::{Form, Host, SchemeForm};
 use super::trunks::Trunk;
 use airtcp_proto::Streams;
 use airtcp_proto::cc::Controllers;
@@ -46,7 +46,7 @@ pub fn flows(
     for (index, spec) in scenario.flows.iter().enumerate() {
         let is_datagrams = matches!(spec.traffic, Traffic::Udp { .. });
         let scheme = scenario.scheme_of(spec, scheme, &Controllers::default())?;
-        let mut form = Verdict::on(host, &scheme).form.expect("schemes are planned before they run");
+        let mut form = SchemeForm::on(host, &scheme).form.expect("schemes are planned before they run");
         if let Traffic::Udp { packet, .. } = spec.traffic {
             form.settings.mtu_bytes = form.settings.mtu_bytes.max(packet.0 as u32);
         }

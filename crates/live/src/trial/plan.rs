@@ -2,7 +2,7 @@
 
 use super::application::MOST_FLOWS;
 use super::circuit;
-use super::forms::{Host, Place, Station, Verdict};
+use super::forms::{Host, Place, SchemeForm, Station};
 use super::trunks::{Trunk, trunks};
 use airtcp_proto::cc::Controllers;
 use airtcp_proto::scheme::{Scheme, SchemeError};
@@ -14,7 +14,7 @@ use airtcp_wire::circuit::MAX_CONTROLS;
 ///
 /// # Errors
 /// A scheme that does not resolve.
-pub fn plan(scenario: &Scenario, host: &Host) -> Result<Vec<Verdict>, SchemeError> {
+pub fn plan(scenario: &Scenario, host: &Host) -> Result<Vec<SchemeForm>, SchemeError> {
     scenario.schemes.iter().map(|scheme| verdict(scenario, scheme, host)).collect()
 }
 
@@ -22,9 +22,9 @@ pub fn plan(scenario: &Scenario, host: &Host) -> Result<Vec<Verdict>, SchemeErro
 ///
 /// # Errors
 /// A scheme that does not resolve.
-pub fn verdict(scenario: &Scenario, scheme: &str, host: &Host) -> Result<Verdict, SchemeError> {
+pub fn verdict(scenario: &Scenario, scheme: &str, host: &Host) -> Result<SchemeForm, SchemeError> {
     let asked = Scheme::parse(scheme, &scenario.profile)?;
-    let mut verdict = Verdict::on(host, &asked);
+    let mut verdict = SchemeForm::on(host, &asked);
     let count: u64 = scenario.flows.iter().map(|flow| u64::from(flow.count)).sum();
     if count > MOST_FLOWS as u64 {
         verdict.refuse(&format!("{count} flows are more than the {MOST_FLOWS} that have ports here"));
@@ -49,13 +49,13 @@ pub fn verdict(scenario: &Scenario, scheme: &str, host: &Host) -> Result<Verdict
 }
 
 /// Has each connection a circuit of its own?
-fn is_decoupled(verdict: &Verdict) -> bool {
+fn is_decoupled(verdict: &SchemeForm) -> bool {
     let station = verdict.form.as_ref().and_then(|form| form.station.as_ref());
     station.is_some_and(|station| station.circuit().is_some())
 }
 
 /// Can the trunk carry its flows here?
-fn check_trunk(scenario: &Scenario, trunk: &Trunk, verdict: &mut Verdict) {
+fn check_trunk(scenario: &Scenario, trunk: &Trunk, verdict: &mut SchemeForm) {
     let Trunk { name, circuit, .. } = trunk;
     if circuit.config.controls > MAX_CONTROLS {
         let controls = circuit.config.controls;
@@ -76,12 +76,12 @@ fn check_stations(
     scenario: &Scenario,
     asked: &Scheme,
     host: &Host,
-    verdict: &mut Verdict,
+    verdict: &mut SchemeForm,
 ) -> Result<(), SchemeError> {
     let mut stations: Vec<(&str, Station)> = Vec::new();
     for flow in &scenario.flows {
         let scheme = scenario.scheme_of(flow, asked, &Controllers::default())?;
-        let station = Verdict::on(host, &scheme).form.and_then(|form| form.station);
+        let station = SchemeForm::on(host, &scheme).form.and_then(|form| form.station);
         stations.extend(station.map(|station| (flow.name.as_str(), station)));
     }
     let Some(((first, station), others)) = stations.split_first() else { return Ok(()) };
@@ -98,10 +98,10 @@ fn check_flow(
     scenario: &Scenario,
     flow: &Flow,
     host: &Host,
-    verdict: &mut Verdict,
+    verdict: &mut SchemeForm,
 ) -> Result<(), SchemeError> {
     let Some(own) = &flow.scheme else { return Ok(()) };
-    let others = Verdict::on(host, &Scheme::parse(own, &scenario.profile)?);
+    let others = SchemeForm::on(host, &Scheme::parse(own, &scenario.profile)?);
     verdict.notes.extend(others.notes.iter().map(|note| format!("flow `{}`: {note}", flow.name)));
     if let Some(reason) = others.reason {
         verdict.refuse(&format!("flow `{}` has `{own}`: {reason}", flow.name));
@@ -122,7 +122,7 @@ fn check_flow(
 }
 
 /// Does the flow pass what stands between the hosts, if there is something?
-fn check_route(scenario: &Scenario, flow: &Flow, verdict: &mut Verdict) {
+fn check_route(scenario: &Scenario, flow: &Flow, verdict: &mut SchemeForm) {
     let Some(station) = verdict.form.as_ref().and_then(|form| form.station.as_ref()) else { return };
     let first = &scenario.flows[0];
     match station.place() {
@@ -145,7 +145,7 @@ fn check_route(scenario: &Scenario, flow: &Flow, verdict: &mut Verdict) {
 mod tests {
     use super::*;
 
-    fn verdicts(text: &str) -> Vec<Verdict> {
+    fn verdicts(text: &str) -> Vec<SchemeForm> {
         let link = "[[link]]\nname = \"l\"\nrate = \"10Mbit/s\"\ndelay = \"5ms\"\n";
         let scenario = Scenario::load(&format!("{text}\n{link}"), "t.toml", "".as_ref(), &[]).unwrap();
         let host = Host {

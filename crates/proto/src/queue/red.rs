@@ -68,7 +68,7 @@ impl Keys for Config {
 
 /// What RED thinks of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Verdict {
+enum Chosen {
     Keep,
     /// Chosen by chance while the average was below the maximum threshold.
     ChosenBelowMax,
@@ -120,7 +120,7 @@ impl Red {
         self.config.mean_packet.0 as f64
     }
 
-    fn judge(&mut self, bytes: u32) -> Verdict {
+    fn judge(&mut self, bytes: u32) -> Chosen {
         self.count += 1;
         self.count_bytes += u64::from(bytes);
         let max = self.threshold(self.config.max_threshold);
@@ -128,26 +128,26 @@ impl Red {
         // ns-2: while no more than one packet waits, none is dropped early.
         if self.average.value < self.threshold(self.config.min_threshold) || self.waiting.len() <= 1 {
             self.below_min = true;
-            Verdict::Keep
+            Chosen::Keep
         } else if self.average.value >= certain {
             (self.count, self.count_bytes) = (0, 0);
-            Verdict::ChosenAboveMax
+            Chosen::ChosenAboveMax
         } else if self.below_min {
             self.below_min = false;
             (self.count, self.count_bytes) = (1, u64::from(bytes));
-            Verdict::Keep
+            Chosen::Keep
         } else {
             self.draw(bytes, max)
         }
     }
 
-    fn draw(&mut self, bytes: u32, max: f64) -> Verdict {
+    fn draw(&mut self, bytes: u32, max: f64) -> Chosen {
         let probability = self.spread(self.base_probability(max), bytes);
         if !self.stream.chance(probability) {
-            return Verdict::Keep;
+            return Chosen::Keep;
         }
         (self.count, self.count_bytes) = (0, 0);
-        if self.average.value < max { Verdict::ChosenBelowMax } else { Verdict::ChosenAboveMax }
+        if self.average.value < max { Chosen::ChosenBelowMax } else { Chosen::ChosenAboveMax }
     }
 
     /// p_b: how probable it would be, were all packets alike and drops independent.
@@ -175,8 +175,8 @@ impl Red {
         if self.config.count_bytes { spread * f64::from(bytes) / mean } else { spread }
     }
 
-    fn marks(&self, verdict: Verdict, ecn: Ecn) -> bool {
-        ecn.is_capable() && self.config.ecn && verdict == Verdict::ChosenBelowMax
+    fn marks(&self, verdict: Chosen, ecn: Ecn) -> bool {
+        ecn.is_capable() && self.config.ecn && verdict == Chosen::ChosenBelowMax
     }
 }
 
@@ -189,7 +189,7 @@ impl Queue for Red {
             drops.push((item, DropCause::Overflow));
             return;
         }
-        if verdict != Verdict::Keep {
+        if verdict != Chosen::Keep {
             if !self.marks(verdict, item.ecn) {
                 drops.push((item, DropCause::Aqm));
                 return;

@@ -51,7 +51,7 @@ enum FRto {
 
 /// What F-RTO makes of an ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verdict {
+pub enum FrtoStep {
     Nothing,
     /// Step 2b: send up to two new segments instead of retransmissions.
     SendNew,
@@ -156,25 +156,25 @@ impl Spurious {
 
     /// RFC 5682 §2.1 steps 2 and 3, with §3.1's rule that a SACK of data never resent shows a spurious timeout; in Linux
     /// any acknowledgment of such data does.
-    pub fn handle_f_rto(&mut self, ack: &AckSummary, una: u64, has_new_data: bool) -> Verdict {
+    pub fn handle_f_rto(&mut self, ack: &AckSummary, una: u64, has_new_data: bool) -> FrtoStep {
         if self.f_rto == FRto::Idle || (ack.acked == 0 && !ack.is_duplicate && ack.sacked == 0) {
-            return Verdict::Nothing;
+            return FrtoStep::Nothing;
         }
         let nxt = self.episode.map_or(0, |episode| episode.saved.nxt);
         let advances = ack.acked > 0 && una < nxt;
         let (next, verdict) = match self.f_rto {
             _ if self.rules == WindowRules::Linux && ack.original_delivered => {
-                (FRto::Idle, Verdict::Spurious)
+                (FRto::Idle, FrtoStep::Spurious)
             }
             FRto::Probed if ack.acked > 0 || (ack.sacked > 0 && ack.original_delivered) => {
-                (FRto::Idle, Verdict::Spurious)
+                (FRto::Idle, FrtoStep::Spurious)
             }
-            FRto::Resent if advances && has_new_data => (FRto::Probed, Verdict::SendNew),
+            FRto::Resent if advances && has_new_data => (FRto::Probed, FrtoStep::SendNew),
             // Linux waits for an ACK that advances.
             FRto::Resent if self.rules == WindowRules::Linux && ack.acked == 0 => {
-                (FRto::Resent, Verdict::Nothing)
+                (FRto::Resent, FrtoStep::Nothing)
             }
-            _ => (FRto::Idle, Verdict::Genuine),
+            _ => (FRto::Idle, FrtoStep::Genuine),
         };
         self.f_rto = next;
         verdict

@@ -9,7 +9,7 @@ mod rto;
 mod sleep;
 
 use airtcp_live::say;
-use check::{Section, Verdict};
+use check::{Health, Section};
 use clap::builder::styling::{AnsiColor, Style};
 use serde_json::json;
 use std::io::IsTerminal;
@@ -77,9 +77,9 @@ fn show(section: &Section, paint: &Paint) {
     let width = section.checks.iter().map(|check| check.what.chars().count()).max().unwrap_or(0);
     for check in &section.checks {
         let (word, colour) = match check.verdict {
-            Verdict::Ok => ("ok", AnsiColor::Green),
-            Verdict::Limited => ("limited", AnsiColor::Yellow),
-            Verdict::Missing => ("missing", AnsiColor::Red),
+            Health::Ok => ("ok", AnsiColor::Green),
+            Health::Limited => ("limited", AnsiColor::Yellow),
+            Health::Missing => ("missing", AnsiColor::Red),
         };
         let word = paint.paint(&format!("{word:<7}"), colour.on_default());
         say!("  {word}  {:<width$}  {}", check.what, check.found);

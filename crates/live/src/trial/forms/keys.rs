@@ -348,7 +348,7 @@ fn plain(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trial::forms::{Host, Onward, Place, Proxy, Station, Verdict};
+    use crate::trial::forms::{Host, Onward, Place, Proxy, SchemeForm, Station};
     use airtcp_proto::scheme::{self, Scheme};
     use airtcp_wire::Dur;
 
@@ -360,11 +360,11 @@ mod tests {
         }
     }
 
-    fn verdict_on(host: &Host, scheme: &str) -> Verdict {
-        Verdict::on(host, &Scheme::parse(scheme, "linux").unwrap())
+    fn verdict_on(host: &Host, scheme: &str) -> SchemeForm {
+        SchemeForm::on(host, &Scheme::parse(scheme, "linux").unwrap())
     }
 
-    fn verdict(scheme: &str) -> Verdict {
+    fn verdict(scheme: &str) -> SchemeForm {
         verdict_on(&host("6.18.0"), scheme)
     }
 

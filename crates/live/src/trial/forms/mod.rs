@@ -70,7 +70,7 @@ pub struct SocketOptions {
 
 /// A scheme and what it is here.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Verdict {
+pub struct SchemeForm {
     pub scheme: String,
     pub form: Option<Form>,
     /// Why there is no form.
@@ -79,14 +79,14 @@ pub struct Verdict {
     pub notes: Vec<String>,
 }
 
-impl Verdict {
+impl SchemeForm {
     /// Of `scheme` on `host`.
-    pub fn on(host: &Host, scheme: &Scheme) -> Verdict {
+    pub fn on(host: &Host, scheme: &Scheme) -> SchemeForm {
         let mut draft = Draft::of(&scheme.config, host);
         draft.stand(scheme);
         let reason = draft.reason();
         let Draft { form, notes, .. } = draft;
-        Verdict { scheme: scheme.label.clone(), form: reason.is_none().then_some(form), reason, notes }
+        SchemeForm { scheme: scheme.label.clone(), form: reason.is_none().then_some(form), reason, notes }
     }
 
     /// Something of the scenario stands in the way.

@@ -7,7 +7,7 @@ use crate::tcp::core::{AckSummary, Core, Phase};
 use crate::tcp::rate::Newest;
 use crate::tcp::recovery::LossRecovery;
 use crate::tcp::scoreboard::{Fate, Sent};
-use crate::tcp::spurious::{Verdict, timestamp};
+use crate::tcp::spurious::{FrtoStep, timestamp};
 use airtcp_wire::{Dur, Seq, Time};
 use std::cell::Cell;
 
@@ -258,13 +258,13 @@ impl Sender {
         let has_new_data = self.unsent() > 0 && self.peer_edge > self.core.nxt;
         let verdict = self.core.spurious.handle_f_rto(summary, self.core.una, has_new_data);
         match verdict {
-            Verdict::Nothing => {}
-            Verdict::SendNew => self.core.extra_segments = 2,
-            Verdict::Genuine => self.core.extra_segments = 0,
-            Verdict::Spurious => self.undo(summary, ack.ece),
+            FrtoStep::Nothing => {}
+            FrtoStep::SendNew => self.core.extra_segments = 2,
+            FrtoStep::Genuine => self.core.extra_segments = 0,
+            FrtoStep::Spurious => self.undo(summary, ack.ece),
         }
         self.core.spurious.close_eifel(summary);
-        verdict == Verdict::Spurious
+        verdict == FrtoStep::Spurious
     }
 
     fn undo(&mut self, summary: &AckSummary, ece: bool) {

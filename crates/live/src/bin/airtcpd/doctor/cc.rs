@@ -1,6 +1,6 @@
 //! What `airtcpd cc` needs.
 
-use super::check::{Check, Section, Verdict, words};
+use super::check::{Check, Health, Section, words};
 use airtcp_kernel::cc::{
     Controller, Request, controllers, missing_capabilities, missing_in_kernel, register,
 };
@@ -14,7 +14,7 @@ const SCHEME: &str = "this scheme in the kernel";
 pub fn section() -> Section {
     let mut checks = vec![capabilities(), types()];
     let struct_ops = struct_ops();
-    let can_load = struct_ops.verdict == Verdict::Ok;
+    let can_load = struct_ops.verdict == Health::Ok;
     checks.extend([struct_ops, bpf_file_system()]);
     checks.extend(Host::this().map(|host| order(&host)));
     if can_load {
@@ -111,9 +111,9 @@ mod tests {
         let order = |kernel: &str| {
             order(&Host { kernel: kernel.to_owned(), congestion_controls: Vec::new(), hystart: true })
         };
-        assert_eq!(order("6.18.44").verdict, Verdict::Ok);
+        assert_eq!(order("6.18.44").verdict, Health::Ok);
         let old = order("6.12.8-amd64");
-        assert_eq!(old.verdict, Verdict::Limited);
+        assert_eq!(old.verdict, Health::Limited);
         assert!(old.found.contains("Linux 6.12.8-amd64") && old.cure.contains("6.15"), "{}", old.found);
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum Health {
     Ok,
     /// It works, not as well as it could, or could not be tried.
     Limited,
@@ -14,7 +14,7 @@ pub enum Verdict {
 #[derive(Serialize)]
 pub struct Check {
     pub what: String,
-    pub verdict: Verdict,
+    pub verdict: Health,
     pub found: String,
     /// What it matters for.
     pub why: &'static str,
@@ -32,22 +32,22 @@ pub struct Section {
 
 impl Section {
     pub fn works(&self) -> bool {
-        !self.checks.iter().any(|check| check.is_needed && check.verdict == Verdict::Missing)
+        !self.checks.iter().any(|check| check.is_needed && check.verdict == Health::Missing)
     }
 }
 
 impl Check {
     pub fn ok(what: &str, why: &'static str, found: impl ToString) -> Check {
         let (what, found) = (what.to_owned(), found.to_string());
-        Check { what, verdict: Verdict::Ok, found, why, cure: String::new(), is_needed: false }
+        Check { what, verdict: Health::Ok, found, why, cure: String::new(), is_needed: false }
     }
 
     pub fn limited(what: &str, why: &'static str, found: impl ToString, cure: &str) -> Check {
-        Check { verdict: Verdict::Limited, cure: cure.to_owned(), ..Check::ok(what, why, found) }
+        Check { verdict: Health::Limited, cure: cure.to_owned(), ..Check::ok(what, why, found) }
     }
 
     pub fn missing(what: &str, why: &'static str, found: impl ToString, cure: &str) -> Check {
-        Check { verdict: Verdict::Missing, cure: cure.to_owned(), ..Check::ok(what, why, found) }
+        Check { verdict: Health::Missing, cure: cure.to_owned(), ..Check::ok(what, why, found) }
     }
 
     /// What came of trying.
@@ -65,7 +65,7 @@ impl Check {
     /// What to print below it.
     pub fn advice(&self) -> Vec<(&'static str, &str)> {
         match self.verdict {
-            Verdict::Ok => vec![],
+            Health::Ok => vec![],
             _ => vec![("needed for", self.why), ("cure", &self.cure)],
         }
     }
