@@ -1,7 +1,7 @@
 //! Which connections a capture has, and which of them has the most data.
 
 use crate::handshake::Handshake;
-use crate::packet::Packet;
+use crate::packet::TappedPacket;
 use airtcp_wire::packet::Endpoints;
 use airtcp_wire::{Flags, Seq};
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ pub struct Key {
 
 impl Key {
     /// Also answers whether the packet goes the way that the key names.
-    pub fn of(packet: &Packet, interface: u32) -> (Key, bool) {
+    pub fn of(packet: &TappedPacket, interface: u32) -> (Key, bool) {
         let reversed = packet.endpoints.reversed();
         let is_forward = packet.endpoints <= reversed;
         let endpoints = if is_forward { packet.endpoints } else { reversed };
@@ -62,7 +62,7 @@ impl Connection {
         self.ways.iter().map(|way| way.payload_bytes).sum()
     }
 
-    fn note(&mut self, packet: &Packet, way: usize, place: u64) {
+    fn note(&mut self, packet: &TappedPacket, way: usize, place: u64) {
         let segment = &packet.segment;
         self.last = place;
         self.handshake.note(packet, way);
@@ -78,7 +78,7 @@ impl Connection {
     }
 
     /// Does this SYN begin another connection between the same ports?
-    fn is_over(&self, packet: &Packet, way: usize) -> bool {
+    fn is_over(&self, packet: &TappedPacket, way: usize) -> bool {
         let segment = &packet.segment;
         segment.flags.contains(Flags::SYN)
             && !segment.flags.contains(Flags::ACK)
@@ -101,7 +101,7 @@ pub struct Connections {
 }
 
 impl Connections {
-    pub fn note(&mut self, packet: &Packet, interface: u32, place: u64) {
+    pub fn note(&mut self, packet: &TappedPacket, interface: u32, place: u64) {
         let (key, is_forward) = Key::of(packet, interface);
         let way = usize::from(!is_forward);
         self.payload_bytes += u64::from(packet.segment.len);
@@ -151,9 +151,9 @@ mod tests {
     use super::*;
     use airtcp_wire::{Ecn, Segment, Time};
 
-    fn packet(port: u16, len: u32) -> Packet {
+    fn packet(port: u16, len: u32) -> TappedPacket {
         let (client, server) = (([10, 0, 0, 1], port).into(), ([10, 0, 0, 2], 80).into());
-        Packet {
+        TappedPacket {
             time: Time::ZERO,
             endpoints: Endpoints::new(client, server).unwrap(),
             ecn: Ecn::NotEct,

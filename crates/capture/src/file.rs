@@ -25,7 +25,7 @@ pub struct Frame<'a> {
 
 /// The next thing in a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Record<'a> {
+pub enum FileItem<'a> {
     Frame(Frame<'a>),
     /// A packet that cannot be read, and why.
     Skipped(String),
@@ -125,16 +125,16 @@ impl<R: Read> Reader<R> {
     ///
     /// # Errors
     /// The file's.
-    pub fn read(&mut self) -> io::Result<Option<Record<'_>>> {
+    pub fn read(&mut self) -> io::Result<Option<FileItem<'_>>> {
         let head = match &mut self.container {
             Container::Pcap(pcap) => pcap.next(&mut self.source, &mut self.packet)?,
             Container::Pcapng(pcapng) => pcapng.next(&mut self.source, &mut self.packet)?,
         };
         Ok(head.map(|head| match head {
-            Err(reason) => Record::Skipped(reason),
+            Err(reason) => FileItem::Skipped(reason),
             Ok(Head { time, interface, link_type, kept, original_len }) => {
                 let data = &self.packet[..kept];
-                Record::Frame(Frame { time, interface, link_type, data, original_len })
+                FileItem::Frame(Frame { time, interface, link_type, data, original_len })
             }
         }))
     }

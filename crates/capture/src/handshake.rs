@@ -1,6 +1,6 @@
 //! What the three packets that open a connection tell (RFC 9293 §3.5).
 
-use crate::packet::Packet;
+use crate::packet::TappedPacket;
 use airtcp_wire::{Dur, Flags, Time};
 
 /// A handshake as the tap saw it. Ways are numbered as in `Connection`.
@@ -34,7 +34,7 @@ impl Seen {
 }
 
 impl Handshake {
-    pub fn note(&mut self, packet: &Packet, way: usize) {
+    pub fn note(&mut self, packet: &TappedPacket, way: usize) {
         let (flags, now) = (packet.segment.flags, packet.time);
         let permitted = packet.segment.syn.sack_permitted;
         match (flags.contains(Flags::SYN), flags.contains(Flags::ACK)) {

@@ -20,9 +20,9 @@ mod rtt;
 mod source;
 mod transfer;
 
-pub use file::{FileError, Format, Frame, Reader, Record};
+pub use file::{FileError, FileItem, Format, Frame, Reader};
 pub use histogram::Peak;
-pub use packet::{Dissected, Packet, dissect, link_name};
+pub use packet::{Dissected, TappedPacket, dissect, link_name};
 pub use report::{Capture, Position, Way};
 pub use transfer::Counts;
 
@@ -81,8 +81,8 @@ fn survey<R: Read>(mut reader: Reader<R>) -> Result<(Survey, Connections, Format
     while let Some(record) = reader.read()? {
         place += 1;
         let skipped = match record {
-            Record::Skipped(reason) => reason,
-            Record::Frame(frame) => {
+            FileItem::Skipped(reason) => reason,
+            FileItem::Frame(frame) => {
                 survey.packets += 1;
                 survey.first = survey.first.or(Some(frame.time));
                 match dissect(&frame) {
@@ -120,7 +120,7 @@ fn each_packet<R: Read>(
     mut reader: Reader<R>,
     key: &Key,
     connection: &Connection,
-    mut each: impl FnMut(&Packet, usize),
+    mut each: impl FnMut(&TappedPacket, usize),
 ) -> io::Result<()> {
     let mut place = 0;
     while let Some(record) = reader.read()? {
@@ -128,7 +128,7 @@ fn each_packet<R: Read>(
         if place > connection.last {
             break;
         }
-        if let Record::Frame(frame) = record
+        if let FileItem::Frame(frame) = record
             && place >= connection.first
             && let Dissected::Tcp(packet) = dissect(&frame)
         {

@@ -10,7 +10,7 @@ const LONGEST: usize = 1 << 20;
 
 /// A TCP packet as the tap saw it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Packet {
+pub struct TappedPacket {
     pub time: Time,
     pub endpoints: Endpoints,
     pub ecn: Ecn,
@@ -24,7 +24,7 @@ pub struct Packet {
 /// What a frame is.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Dissected {
-    Tcp(Packet),
+    Tcp(TappedPacket),
     /// Sound, and something else.
     Other,
     Skipped(String),
@@ -93,7 +93,7 @@ fn transport(frame: &Frame, at: usize, ip: &Found) -> Dissected {
         return Dissected::Skipped(format!("a TCP header of {header_len} bytes in a segment of {len}"));
     }
     segment.len = (len - header_len) as u32;
-    Dissected::Tcp(Packet {
+    Dissected::Tcp(TappedPacket {
         time: frame.time,
         endpoints: Endpoints { addresses: ip.addresses, ports },
         ecn: ip.ecn,

@@ -1,7 +1,7 @@
 //! A range of the stream that was sent as one packet, and what the tap has seen of it.
 
 use crate::fates::{Fate, Fates, Slot};
-use crate::packet::Packet;
+use crate::packet::TappedPacket;
 use crate::rtt::is_newer;
 use airtcp_wire::{Dur, Time};
 use smallvec::SmallVec;
@@ -20,7 +20,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    pub fn of(packet: &Packet) -> Stamp {
+    pub fn of(packet: &TappedPacket) -> Stamp {
         Stamp {
             time: packet.time,
             value: packet.segment.timestamps.map(|stamps| stamps.value),

@@ -10,7 +10,7 @@ mod data;
 
 use crate::fates::Fates;
 use crate::histogram::Histogram;
-use crate::packet::Packet;
+use crate::packet::TappedPacket;
 use crate::piece::{Piece, Settled, Stamp};
 use crate::ranges::Ranges;
 use crate::rate::Meter;
@@ -144,7 +144,7 @@ impl Transfer {
     }
 
     /// A packet of the data's sender.
-    pub fn on_data(&mut self, packet: &Packet) {
+    pub fn on_data(&mut self, packet: &TappedPacket) {
         if let Some(stamps) = packet.segment.timestamps
             && packet.segment.len > 0
             && let Some(sent) = self.echoes.on_echo(stamps.echo)
@@ -159,7 +159,7 @@ impl Transfer {
     }
 
     /// A packet of the data's receiver.
-    pub fn on_ack(&mut self, packet: &Packet) {
+    pub fn on_ack(&mut self, packet: &TappedPacket) {
         if let Some(stamps) = packet.segment.timestamps {
             self.echoes.on_value(packet.time, stamps.value);
         }

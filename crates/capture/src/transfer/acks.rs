@@ -2,7 +2,7 @@
 
 use super::{MOST_REACHES, MOST_TOUCHED, Transfer};
 use crate::fates::Fate;
-use crate::packet::Packet;
+use crate::packet::TappedPacket;
 use crate::piece::{Settled, Stamp};
 use airtcp_wire::{Flags, Segment, Time};
 use smallvec::SmallVec;
@@ -18,7 +18,7 @@ struct News {
 }
 
 impl Transfer {
-    pub(super) fn handle_ack(&mut self, packet: &Packet) {
+    pub(super) fn handle_ack(&mut self, packet: &TappedPacket) {
         let (now, segment) = (packet.time, &packet.segment);
         if !segment.flags.contains(Flags::ACK) || segment.flags.contains(Flags::RST) {
             return;
@@ -66,7 +66,7 @@ impl Transfer {
     }
 
     /// RFC 5681 §2: a duplicate acknowledgment.
-    fn note_duplicate(&mut self, ack: u64, packet: &Packet) -> bool {
+    fn note_duplicate(&mut self, ack: u64, packet: &TappedPacket) -> bool {
         let is_duplicate = packet.segment.len == 0
             && !self.pieces.is_empty()
             && packet.segment.flags.0 & (Flags::SYN | Flags::FIN).0 == 0

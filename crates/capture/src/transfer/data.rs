@@ -2,7 +2,7 @@
 
 use super::{LONGEST_HOLE, MOST_TOUCHED, Transfer};
 use crate::fates::Fate;
-use crate::packet::Packet;
+use crate::packet::TappedPacket;
 use crate::piece::{Copy, Hole, Piece, Stamp};
 use airtcp_wire::{Dur, Flags};
 use smallvec::SmallVec;
@@ -15,7 +15,7 @@ enum Part {
 }
 
 impl Transfer {
-    pub(super) fn handle_data(&mut self, packet: &Packet) {
+    pub(super) fn handle_data(&mut self, packet: &TappedPacket) {
         let segment = &packet.segment;
         let first = segment.seq.at(u64::from(segment.flags.contains(Flags::SYN)));
         if self.base.is_none() && (segment.len > 0 || segment.flags.contains(Flags::SYN)) {

@@ -1,7 +1,7 @@
 //! Controllers that outlive whoever loaded them: pinned in the BPF file system.
 
 use super::apply::{self, Applied, Target};
-use super::record::{Lock, Record};
+use super::record::{LoadedController, Lock};
 use super::{CcError, Loaded, Registered, Request, find, register, requirements};
 use crate::bpffs;
 use airtcp_proto::cc::registry::nearest;
@@ -20,7 +20,7 @@ const PARAMS: &str = "params";
 /// One of them.
 pub struct Pinned {
     loaded: Loaded,
-    record: Record,
+    record: LoadedController,
 }
 
 impl Deref for Pinned {
@@ -89,7 +89,7 @@ pub fn pinned_names() -> Result<Vec<String>, CcError> {
 /// [`CcError::NotLoaded`].
 pub fn open(name: &str) -> Result<Pinned, CcError> {
     let name = loaded_name(name)?;
-    let record = Record::read(&name)?;
+    let record = LoadedController::read(&name)?;
     let loaded = maps(&name, &record)?;
     match loaded.is_of_this_version() {
         true => Ok(Pinned { loaded, record }),
@@ -168,7 +168,7 @@ fn loaded_name(name: &str) -> Result<String, CcError> {
     })
 }
 
-fn maps(name: &str, record: &Record) -> Result<Loaded, CcError> {
+fn maps(name: &str, record: &LoadedController) -> Result<Loaded, CcError> {
     let open = |pin: &str| {
         let found = MapHandle::from_pinned_path(folder(name).join(pin));
         found.map_err(|source| CcError::libbpf(&format!("open the {pin} of `{name}`"), source))
@@ -185,7 +185,8 @@ fn pin_and_apply(mut registered: Registered, targets: &[Target]) -> Result<Pinne
     // The kernel has let us have the name: whatever stands here is of one that is gone.
     remove(&name, true)?;
     let scheme = registered.controller().scheme().to_owned();
-    let mut record = Record { scheme, version: env!("CARGO_PKG_VERSION").to_owned(), applied: Vec::new() };
+    let mut record =
+        LoadedController { scheme, version: env!("CARGO_PKG_VERSION").to_owned(), applied: Vec::new() };
     record.write(&name)?;
     fs::create_dir_all(folder(&name)).map_err(CcError::io(format!("make {}", folder(&name).display())))?;
     pin(&mut registered).map_err(|source| CcError::libbpf(&format!("pin `{name}`"), source))?;
@@ -205,7 +206,7 @@ fn pin_and_apply(mut registered: Registered, targets: &[Target]) -> Result<Pinne
 /// Who undoes what others have built upon would leave a mess.
 fn refuse_clashes(wanted: &[Applied]) -> Result<(), CcError> {
     for by in pinned_names()? {
-        for applied in Record::read(&by)?.applied {
+        for applied in LoadedController::read(&by)?.applied {
             if wanted.iter().any(|wanted| wanted.clashes(&applied)) {
                 return Err(CcError::Applied { target: applied.to_string(), by });
             }
@@ -241,7 +242,7 @@ fn undo(applied: &mut Vec<Applied>, unloaded: &mut Unloaded) {
 
 /// Removes all that there is of `name`, be it little.
 fn remove(name: &str, is_forced: bool) -> Result<Unloaded, CcError> {
-    let mut record = Record::read(name)?;
+    let mut record = LoadedController::read(name)?;
     let counters = maps(name, &record).and_then(|loaded| loaded.counters());
     let sockets = counters.ok().map(|counters| counters.sockets());
     let mut unloaded = Unloaded { name: name.to_owned(), sockets, ..Unloaded::default() };
@@ -262,7 +263,7 @@ fn remove(name: &str, is_forced: bool) -> Result<Unloaded, CcError> {
         }
     }
     let _ = fs::remove_dir(&folder);
-    Record::remove(name)?;
+    LoadedController::remove(name)?;
     unloaded.is_default = apply::default_name().is_ok_and(|default| default == name);
     Ok(unloaded)
 }

@@ -13,7 +13,7 @@ const FOLDER: &str = "/run/airtcp/cc";
 
 /// Of one controller.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Record {
+pub struct LoadedController {
     /// The scheme whose sender it is.
     pub scheme: String,
     /// Of the airtcpd that has loaded it.
@@ -21,14 +21,14 @@ pub struct Record {
     pub applied: Vec<Applied>,
 }
 
-impl Record {
+impl LoadedController {
     /// Answers an empty one if there is none.
-    pub fn read(name: &str) -> Result<Record, CcError> {
+    pub fn read(name: &str) -> Result<LoadedController, CcError> {
         let path = path(name);
         let doing = || format!("read {}", path.display());
         match fs::read(&path) {
             Ok(text) => serde_json::from_slice(&text).map_err(|error| CcError::io(doing())(error.into())),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Record::default()),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(LoadedController::default()),
             Err(error) => Err(CcError::io(doing())(error)),
         }
     }

@@ -1,7 +1,7 @@
 //! A rule that outlives who made it: pinned in the BPF file system, with the sysctls that it needs and a guard for the
 //! connections of the namespace that it is not for.
 
-use super::record::{Lock, Record, Sysctl};
+use super::record::{LoadedRule, Lock, Sysctl};
 use super::{Attached, Counters, Home, RTO_MAX, RTO_MIN_SYSCTL, RtoError, RtoRule, SOCKET_RTO_MIN};
 use super::{load_and_attach, metrics, read, sockopt, sysctl};
 use crate::bpffs;
@@ -20,7 +20,7 @@ const RTO_MAX_SYSCTL: &str = "net.ipv4.tcp_rto_max_ms";
 
 /// The installed rule.
 pub struct Installed {
-    pub record: Record,
+    pub record: LoadedRule,
     /// `None`: whoever installed it did not come to the end.
     pub counters: Option<Counters>,
     pub is_guarded: bool,
@@ -61,7 +61,7 @@ pub fn install(cgroup: &Path, rule: &RtoRule) -> Result<Installed, RtoError> {
 /// # Errors
 /// What the kernel refuses.
 pub fn installed() -> Result<Option<Installed>, RtoError> {
-    let Some(record) = Record::read()? else { return Ok(None) };
+    let Some(record) = LoadedRule::read()? else { return Ok(None) };
     let [rule, guard, _, counters] = pins();
     let counters = match fs::exists(&rule) {
         Ok(true) => Some(read(&MapHandle::from_pinned_path(counters)?)?),
@@ -78,10 +78,10 @@ pub fn installed() -> Result<Option<Installed>, RtoError> {
 /// What the kernel refuses.
 pub fn uninstall() -> Result<Option<Vec<String>>, RtoError> {
     let _lock = Lock::take()?;
-    Record::read()?.map(|record| undo(&record)).transpose()
+    LoadedRule::read()?.map(|record| undo(&record)).transpose()
 }
 
-fn undo(record: &Record) -> Result<Vec<String>, RtoError> {
+fn undo(record: &LoadedRule) -> Result<Vec<String>, RtoError> {
     let [rule, guard, release, counters] = pins();
     unpin(&rule)?;
     let restore = || run(&release).and_then(|()| sysctl::restore(&record.sysctls));
@@ -91,7 +91,7 @@ fn undo(record: &Record) -> Result<Vec<String>, RtoError> {
     for pin in [guard, release, counters] {
         unpin(&pin)?;
     }
-    Record::remove()?;
+    LoadedRule::remove()?;
     Ok(undone)
 }
 
@@ -119,13 +119,13 @@ fn unpin(pin: &Path) -> Result<(), RtoError> {
     }
 }
 
-fn prepare(cgroup: &Path, rule: &RtoRule) -> Result<(Attached, Record), RtoError> {
+fn prepare(cgroup: &Path, rule: &RtoRule) -> Result<(Attached, LoadedRule), RtoError> {
     let change =
         |(name, now): (&str, String)| Ok(Sysctl { before: sysctl::get(name)?, name: name.to_owned(), now });
     let sysctls = rule.sysctls().into_iter().map(change).collect::<Result<Vec<_>, RtoError>>()?;
     let home = home(cgroup, rule, &sysctls)?;
     let namespace = NamespaceId::current()?;
-    let record = Record { rule: rule.to_string(), cgroup: cgroup.to_owned(), namespace, sysctls };
+    let record = LoadedRule { rule: rule.to_string(), cgroup: cgroup.to_owned(), namespace, sysctls };
     Ok((load_and_attach(cgroup, rule, Some(&home))?, record))
 }
 
@@ -166,7 +166,7 @@ fn others(cgroup: &Path) -> Result<Option<PathBuf>, RtoError> {
 }
 
 /// What has to be undone is on record before it is done.
-fn put_in_force(mut attached: Attached, record: &Record) -> Result<(), RtoError> {
+fn put_in_force(mut attached: Attached, record: &LoadedRule) -> Result<(), RtoError> {
     let [rule, guard, release, counters] = pins();
     record.write()?;
     fs::create_dir_all(FOLDER).map_err(|error| RtoError::Io(FOLDER.to_owned(), error))?;

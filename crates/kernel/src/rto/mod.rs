@@ -11,7 +11,7 @@ mod sysctl;
 
 pub use error::RtoError;
 pub use install::{Installed, install, installed, uninstall};
-pub use record::{Record, Sysctl};
+pub use record::{LoadedRule, Sysctl};
 pub use rule::{RTO_MAX, RTO_MIN_SYSCTL, RtoRule, SOCKET_RTO_MIN, Timer};
 
 use crate::cc::listening;

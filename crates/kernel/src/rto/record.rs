@@ -15,7 +15,7 @@ const FILE: &str = "/run/airtcp/rto/rule.json";
 const NEW: &str = "/run/airtcp/rto/rule.json.new";
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Record {
+pub struct LoadedRule {
     /// In words.
     pub rule: String,
     pub cgroup: PathBuf,
@@ -31,8 +31,8 @@ pub struct Sysctl {
     pub now: String,
 }
 
-impl Record {
-    pub(super) fn read() -> Result<Option<Record>, RtoError> {
+impl LoadedRule {
+    pub(super) fn read() -> Result<Option<LoadedRule>, RtoError> {
         match fs::read(FILE) {
             Ok(text) => serde_json::from_slice(&text).map(Some).map_err(|error| told(error.into())),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),

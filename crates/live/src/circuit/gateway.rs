@@ -1,7 +1,7 @@
 //! The nodes on real packets: whoever drives them tells them the time.
 
 use super::counting::DataCounter;
-use super::intake::{Intake, Packet};
+use super::intake::{Intake, WaitingPacket};
 use super::socket::Datagrams;
 use super::{Output, ReceivingNode, SendingNode};
 use crate::tun::PacketDevice;
@@ -33,7 +33,7 @@ pub struct SendingGateway<D, S> {
     vmss: usize,
     intake: Intake,
     /// Packets in the node's hands.
-    held: Slab<Packet>,
+    held: Slab<WaitingPacket>,
     /// The DSCP of the data that left last, which header packets have, too (§4.3: they take the same path).
     dscp: u8,
     /// Where data does not wait in the device.

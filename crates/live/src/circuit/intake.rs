@@ -14,7 +14,7 @@ const LONG: usize = MAX_PACKET / 4;
 const MOST_SPARE: usize = 64;
 
 /// A data packet that waits: one, or several in one that somebody else cuts.
-pub struct Packet {
+pub struct WaitingPacket {
     buffer: Vec<u8>,
     len: usize,
     headers_len: usize,
@@ -24,10 +24,17 @@ pub struct Packet {
     pub wire_len: u32,
 }
 
-impl Packet {
-    fn new(buffer: Vec<u8>, part: Part) -> Packet {
+impl WaitingPacket {
+    fn new(buffer: Vec<u8>, part: Part) -> WaitingPacket {
         let Part { len, headers_len, offload, packets, wire_len } = part;
-        Packet { buffer, len, headers_len, offload, packets: packets as u16, wire_len: wire_len as u32 }
+        WaitingPacket {
+            buffer,
+            len,
+            headers_len,
+            offload,
+            packets: packets as u16,
+            wire_len: wire_len as u32,
+        }
     }
 
     pub fn bytes(&self) -> &[u8] {
@@ -73,7 +80,7 @@ impl Intake {
     ///
     /// # Errors
     /// The device's.
-    pub fn next(&mut self, device: &mut impl PacketDevice, most: usize) -> io::Result<Option<Packet>> {
+    pub fn next(&mut self, device: &mut impl PacketDevice, most: usize) -> io::Result<Option<WaitingPacket>> {
         loop {
             if let Some(packet) = self.part(most) {
                 return Ok(Some(packet));
@@ -100,23 +107,23 @@ impl Intake {
         }
     }
 
-    fn part(&mut self, most: usize) -> Option<Packet> {
+    fn part(&mut self, most: usize) -> Option<WaitingPacket> {
         if let Some(part) = self.pieces.whole_within(self.len, most) {
             return Some(self.whole(part));
         }
         let room = self.pieces.longest_part(self.len, most);
         let mut buffer = if room < LONG { vec![0; room] } else { self.spare() };
         let part = self.pieces.next_part_into(&self.frame[..self.len], most, &mut buffer)?;
-        Some(Packet::new(buffer, part))
+        Some(WaitingPacket::new(buffer, part))
     }
 
-    fn whole(&mut self, part: Part) -> Packet {
+    fn whole(&mut self, part: Part) -> WaitingPacket {
         self.pieces = Pieces::none();
         if part.len < LONG {
-            return Packet::new(self.frame[..part.len].to_vec(), part);
+            return WaitingPacket::new(self.frame[..part.len].to_vec(), part);
         }
         let next = self.spare();
-        Packet::new(std::mem::replace(&mut self.frame, next), part)
+        WaitingPacket::new(std::mem::replace(&mut self.frame, next), part)
     }
 
     /// A buffer for the longest packet.
@@ -125,7 +132,7 @@ impl Intake {
     }
 
     /// A packet has left.
-    pub fn take_back(&mut self, packet: Packet) {
+    pub fn take_back(&mut self, packet: WaitingPacket) {
         if packet.buffer.len() == MAX_PACKET && self.spare.len() < MOST_SPARE {
             self.spare.push(packet.buffer);
         }

@@ -9,7 +9,7 @@ use super::{ReceivingNode, SendingNode};
 use crate::daemon::{Service, Stop, Told};
 use crate::emulate::{Clock, PacketSocket, Prefix};
 use crate::namespace::detour::{Detour, PASS_MARK};
-use crate::namespace::leftovers::{Change, Record};
+use crate::namespace::leftovers::{Change, RecordedChange};
 use crate::namespace::{link_mtu, sysctl};
 use crate::stack::random;
 use crate::tun::{DUMMY, OffloadTun};
@@ -63,8 +63,8 @@ pub struct SendingDoors {
 
 /// What leads packets into the device. It lasts as long as this value.
 pub struct SendingRules {
-    _detour: Record,
-    _reverse_path: Option<Record>,
+    _detour: RecordedChange,
+    _reverse_path: Option<RecordedChange>,
 }
 
 impl Service for SendingService {
@@ -79,7 +79,7 @@ impl Service for SendingService {
         device.limit_queue(self.queue)?;
         let reverse_path = loosen(&link)?;
         let detour = Detour::new(&self.device, &self.prefixes)?;
-        let record = Record::of(Change::Detour(detour.clone()))?;
+        let record = RecordedChange::of(Change::Detour(detour.clone()))?;
         detour.add(local)?;
         let doors = SendingDoors { device, socket, chance: chance()? };
         Ok((doors, SendingRules { _detour: record, _reverse_path: reverse_path }))
@@ -212,8 +212,8 @@ fn open_link(local: IpAddr) -> anyhow::Result<PacketSocket> {
 }
 
 /// What comes from the prefixes comes by this link, and goes there by the device: strictly looked at, that is wrong.
-fn loosen(link: &str) -> io::Result<Option<Record>> {
+fn loosen(link: &str) -> io::Result<Option<RecordedChange>> {
     let name = |whose: &str| format!("net.ipv4.conf.{}.rp_filter", whose.replace('.', "/"));
     let is_strict = sysctl::get(&name("all"))?.max(sysctl::get(&name(link))?) == "1";
-    if is_strict { Record::of_sysctl(&name(link), "2") } else { Ok(None) }
+    if is_strict { RecordedChange::of_sysctl(&name(link), "2") } else { Ok(None) }
 }

@@ -1,7 +1,7 @@
 //! Where a daemon tells how it is: to `status` at a UNIX socket, and to Prometheus where it is asked to.
 
 use super::counters::Told;
-use crate::namespace::leftovers::{self, Change, Record};
+use crate::namespace::leftovers::{self, Change, RecordedChange};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde_json::Value;
 use std::fmt;
@@ -67,7 +67,7 @@ pub struct Desk(Vec<Door>);
 
 /// They are there as long as this is.
 pub struct DeskFiles {
-    _records: Vec<Record>,
+    _records: Vec<RecordedChange>,
 }
 
 impl Desk {
@@ -175,11 +175,11 @@ pub fn statuses(daemon: &str) -> io::Result<Vec<Value>> {
     Ok(found)
 }
 
-fn bind(path: &Path, records: &mut Vec<Record>) -> io::Result<UnixListener> {
+fn bind(path: &Path, records: &mut Vec<RecordedChange>) -> io::Result<UnixListener> {
     if fs::exists(path)? {
         return Err(io::Error::new(io::ErrorKind::AddrInUse, format!("{} is there already", path.display())));
     }
-    records.push(Record::of(Change::File(path.to_owned()))?);
+    records.push(RecordedChange::of(Change::File(path.to_owned()))?);
     UnixListener::bind(path)
 }
 

@@ -1,7 +1,7 @@
 //! A command whose connections alone are carried.
 
 use crate::invoker::Invoker;
-use crate::namespace::leftovers::{Change, Record};
+use crate::namespace::leftovers::{Change, RecordedChange};
 use crate::stack::random;
 use airtcp_kernel::cgroup;
 use anyhow::Context;
@@ -26,7 +26,7 @@ pub struct Program {
 /// The control group of its processes, which end with this value.
 pub struct Group {
     path: PathBuf,
-    _record: Record,
+    _record: RecordedChange,
 }
 
 impl Group {
@@ -37,7 +37,7 @@ impl Group {
         let mount = mount.with_context(|| format!("no cgroups of version 2 are mounted at {ROOT}"))?;
         // Process ids are those of a PID namespace.
         let path = mount.join(format!("airtcp-decouple-{:08x}", u32::from_ne_bytes(random()?)));
-        let record = Record::of(Change::Cgroup(path.clone()))?;
+        let record = RecordedChange::of(Change::Cgroup(path.clone()))?;
         fs::create_dir(&path).with_context(|| path.display().to_string())?;
         Ok(Group { path, _record: record })
     }

@@ -4,7 +4,7 @@ use super::program::Group;
 use crate::circuit::way_to;
 use crate::emulate::Prefix;
 use crate::namespace::forwarding::{self, DEVICES};
-use crate::namespace::leftovers::{self, Record};
+use crate::namespace::leftovers::{self, RecordedChange};
 use crate::namespace::nft::Table;
 use crate::namespace::shell::address::{Block, PREFIX, PREFIX_V6, v6};
 use crate::namespace::{add_ipv6, link_mtu};
@@ -18,7 +18,7 @@ use std::{io, process};
 /// Lasts as long as this value.
 pub struct Way {
     // Forwarding ends before the rules that bound it.
-    _forwarding: Vec<Record>,
+    _forwarding: Vec<RecordedChange>,
     table: Table,
 }
 

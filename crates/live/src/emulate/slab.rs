@@ -7,7 +7,7 @@ use airtcp_wire::Bytes;
 const PLACE_BYTES: usize = 2048;
 
 #[derive(Debug)]
-pub struct Packet {
+pub struct HeldPacket {
     /// From the link layer's header on, if the devices have one.
     pub bytes: Vec<u8>,
     pub header: Header,
@@ -21,7 +21,7 @@ pub struct Packet {
 /// Queues and links know packets by number.
 #[derive(Debug)]
 pub struct Slab {
-    slots: Vec<Packet>,
+    slots: Vec<HeldPacket>,
     free: Vec<u32>,
     held_bytes: usize,
     limit_bytes: usize,
@@ -41,7 +41,7 @@ impl Slab {
         self.held_bytes = held_bytes;
         let (port, exit) = to;
         let Some(id) = self.free.pop() else {
-            self.slots.push(Packet { bytes: with_room(bytes), header, port, exit, from });
+            self.slots.push(HeldPacket { bytes: with_room(bytes), header, port, exit, from });
             return Some(self.slots.len() as u32 - 1);
         };
         let slot = self.get_mut(id);
@@ -51,11 +51,11 @@ impl Slab {
         Some(id)
     }
 
-    pub fn get(&self, id: u32) -> &Packet {
+    pub fn get(&self, id: u32) -> &HeldPacket {
         &self.slots[id as usize]
     }
 
-    pub fn get_mut(&mut self, id: u32) -> &mut Packet {
+    pub fn get_mut(&mut self, id: u32) -> &mut HeldPacket {
         &mut self.slots[id as usize]
     }
 

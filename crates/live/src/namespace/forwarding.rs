@@ -1,6 +1,6 @@
 //! Interfaces that forward for a device of ours, and for nobody else.
 
-use super::leftovers::{self, Record};
+use super::leftovers::{self, RecordedChange};
 use super::sysctl;
 use std::io;
 
@@ -36,7 +36,7 @@ pub fn closed_v6(interfaces: &[String]) -> io::Result<Vec<String>> {
 ///
 /// # Errors
 /// The kernel's; of the file system.
-pub fn open(device: &str, closed: &[String]) -> io::Result<Vec<Record>> {
+pub fn open(device: &str, closed: &[String]) -> io::Result<Vec<RecordedChange>> {
     sysctl::set(&ipv4(device), "1")?;
     records(closed, ipv4)
 }
@@ -45,7 +45,7 @@ pub fn open(device: &str, closed: &[String]) -> io::Result<Vec<Record>> {
 ///
 /// # Errors
 /// As [`open`].
-pub fn open_v6(device: &str, closed: &[String]) -> io::Result<Vec<Record>> {
+pub fn open_v6(device: &str, closed: &[String]) -> io::Result<Vec<RecordedChange>> {
     if !closed.is_empty() {
         sysctl::set(&ipv6(device), "1")?;
     }
@@ -69,8 +69,11 @@ fn closed_by(interfaces: &[String], sysctl: fn(&str) -> String) -> io::Result<Ve
     Ok(closed)
 }
 
-fn records(closed: &[String], sysctl: fn(&str) -> String) -> io::Result<Vec<Record>> {
-    closed.iter().filter_map(|interface| Record::of_sysctl(&sysctl(interface), "1").transpose()).collect()
+fn records(closed: &[String], sysctl: fn(&str) -> String) -> io::Result<Vec<RecordedChange>> {
+    closed
+        .iter()
+        .filter_map(|interface| RecordedChange::of_sysctl(&sysctl(interface), "1").transpose())
+        .collect()
 }
 
 /// A dot in an interface's name is a slash in a sysctl's.

@@ -94,7 +94,7 @@ fn namespace_of(who: &str) -> io::Result<PathBuf> {
 
 /// A change on record. Dropping it undoes the change.
 #[derive(Debug)]
-pub struct Record {
+pub struct RecordedChange {
     folder: PathBuf,
     path: PathBuf,
     entry: Entry,
@@ -102,15 +102,15 @@ pub struct Record {
     _alive: Flock<File>,
 }
 
-impl Record {
+impl RecordedChange {
     /// Puts on record what is about to be done in this thread's network namespace. Only then do it.
     ///
     /// # Errors
     /// Of the file system: without root, permission denied.
-    pub fn of(change: Change) -> io::Result<Record> {
+    pub fn of(change: Change) -> io::Result<RecordedChange> {
         let folder = Path::new(FOLDER);
         let _guard = lock(folder)?;
-        Record::write(folder, change)
+        RecordedChange::write(folder, change)
     }
 
     /// Records that a sysctl of this thread's network namespace is set to `value`, and sets it. `None` if it is set so
@@ -118,18 +118,18 @@ impl Record {
     ///
     /// # Errors
     /// Of the file system, and the kernel's.
-    pub fn of_sysctl(name: &str, value: &str) -> io::Result<Option<Record>> {
-        Record::of_sysctl_in(Path::new(FOLDER), name, value)
+    pub fn of_sysctl(name: &str, value: &str) -> io::Result<Option<RecordedChange>> {
+        RecordedChange::of_sysctl_in(Path::new(FOLDER), name, value)
     }
 
-    fn of_sysctl_in(folder: &Path, name: &str, value: &str) -> io::Result<Option<Record>> {
+    fn of_sysctl_in(folder: &Path, name: &str, value: &str) -> io::Result<Option<RecordedChange>> {
         let guard = lock(folder)?;
         let before = before(folder, name)?;
         if before == value {
             return Ok(None);
         }
         let change = Change::Sysctl { name: name.to_owned(), before, set: value.to_owned() };
-        let record = Record::write(folder, change)?;
+        let record = RecordedChange::write(folder, change)?;
         let done = sysctl::set(name, value);
         // A record that goes, as this one does if that failed, takes the lock itself.
         drop(guard);
@@ -137,7 +137,7 @@ impl Record {
     }
 
     /// Whoever calls it holds the lock.
-    fn write(folder: &Path, change: Change) -> io::Result<Record> {
+    fn write(folder: &Path, change: Change) -> io::Result<RecordedChange> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let entry = Entry::here(change)?;
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -146,11 +146,11 @@ impl Record {
         let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
         let mut alive = Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| error)?;
         alive.write_all(&serde_json::to_vec(&entry)?)?;
-        Ok(Record { folder: folder.to_owned(), path, entry, _alive: alive })
+        Ok(RecordedChange { folder: folder.to_owned(), path, entry, _alive: alive })
     }
 }
 
-impl Drop for Record {
+impl Drop for RecordedChange {
     fn drop(&mut self) {
         let done = lock(&self.folder).and_then(|_guard| {
             undo(&self.entry, &others(&self.folder, &self.path)?)?;

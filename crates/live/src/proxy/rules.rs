@@ -7,7 +7,7 @@ use super::config::Side;
 use super::listeners::Listener;
 use super::own::DEVICES;
 use crate::namespace::divert;
-use crate::namespace::leftovers::{Change, Record};
+use crate::namespace::leftovers::{Change, RecordedChange};
 use crate::namespace::nft::Table;
 use std::fmt::Write as _;
 use std::{io, process};
@@ -22,7 +22,7 @@ pub const WIRELESS_MARK: u32 = 0x4200_0000;
 /// Last as long as this value.
 pub struct Rules {
     table: Table,
-    _route: Record,
+    _route: RecordedChange,
 }
 
 impl Rules {
@@ -32,7 +32,7 @@ impl Rules {
     /// # Errors
     /// nft is missing or does not take the table; the kernel's.
     pub fn install(wireless: &str, ports: &[u16], listeners: &[Listener]) -> io::Result<Rules> {
-        let route = Record::of(Change::Divert(MARK))?;
+        let route = RecordedChange::of(Change::Divert(MARK))?;
         divert::add(MARK, divert::Way::Here)?;
         let table = Table::make(&name(), &chains(wireless, ports, listeners))?;
         Ok(Rules { table, _route: route })

@@ -2,7 +2,7 @@
 
 use super::flows::Flow;
 use super::forms::{CongestionControl, Onward, Proxy, Station};
-use crate::namespace::leftovers::{Change, Record};
+use crate::namespace::leftovers::{Change, RecordedChange};
 use crate::warn;
 use airtcp_kernel::cc::{self, CcError, Counters, Registered, Request};
 use airtcp_kernel::cgroup;
@@ -87,7 +87,7 @@ pub struct TimerRule {
     home: PathBuf,
     /// Both `None` only while it is dropped.
     attached: Option<Attached>,
-    record: Option<Record>,
+    record: Option<RecordedChange>,
 }
 
 impl TimerRule {
@@ -100,7 +100,7 @@ impl TimerRule {
         })?;
         let home = home(&root).map_err(LoadError::Cgroup)?;
         let own = root.join(format!("airtcp-run-{}", process::id()));
-        let record = Record::of(Change::Cgroup(own.clone())).map_err(LoadError::Cgroup)?;
+        let record = RecordedChange::of(Change::Cgroup(own.clone())).map_err(LoadError::Cgroup)?;
         fs::create_dir(&own).map_err(LoadError::Cgroup)?;
         let attached = rto::attach(&own, rule)?;
         move_to(&own).map_err(LoadError::Cgroup)?;

@@ -42,7 +42,7 @@ fn entry(change: &Change) -> String {
 #[test]
 fn who_lives_undoes_it_alone() {
     let folder = Folder::new("lives");
-    let record = Record::write(&folder.0, folder.file()).unwrap();
+    let record = RecordedChange::write(&folder.0, folder.file()).unwrap();
     assert_eq!(clean_in(&folder.0).unwrap(), []);
     assert!(folder.0.join("pin").exists());
     drop(record);
@@ -65,7 +65,7 @@ fn what_two_have_done_the_last_one_undoes() {
     let folder = Folder::new("two");
     let change = folder.file();
     folder.of_the_dead("1-1-0", &entry(&change));
-    let alive = Record::write(&folder.0, change.clone()).unwrap();
+    let alive = RecordedChange::write(&folder.0, change.clone()).unwrap();
     assert_eq!(clean_in(&folder.0).unwrap(), [change]);
     assert!(folder.0.join("pin").exists(), "the living one still needs it");
     drop(alive);
@@ -140,7 +140,7 @@ fn two_who_set_a_sysctl_at_once_both_have_it_on_record() {
     let start = Barrier::new(2);
     let set = || {
         start.wait();
-        Record::of_sysctl_in(&folder.0, name, "1").unwrap()
+        RecordedChange::of_sysctl_in(&folder.0, name, "1").unwrap()
     };
     let race = || {
         sysctl::set(name, "0").unwrap();
@@ -158,6 +158,6 @@ fn two_who_set_a_sysctl_at_once_both_have_it_on_record() {
 #[test]
 fn a_sysctl_that_cannot_be_set_is_not_on_record() {
     let folder = Folder::new("nonsense");
-    Record::of_sysctl_in(&folder.0, "net.ipv4.conf.lo.forwarding", "nonsense").unwrap_err();
+    RecordedChange::of_sysctl_in(&folder.0, "net.ipv4.conf.lo.forwarding", "nonsense").unwrap_err();
     assert_eq!(records(&folder.0).unwrap(), [] as [PathBuf; 0]);
 }

@@ -4,7 +4,7 @@
 //! [`leftovers`](crate::namespace::leftovers).
 
 use crate::namespace::forwarding;
-use crate::namespace::leftovers::Record;
+use crate::namespace::leftovers::RecordedChange;
 use crate::namespace::nft::Table;
 use crate::warn;
 use airtcp_kernel::netlink::Netlink;
@@ -16,7 +16,7 @@ use std::{io, process};
 
 /// Lasts as long as this value. Forwarding ends first.
 pub struct Nat {
-    _forwarding: Vec<Record>,
+    _forwarding: Vec<RecordedChange>,
     _table: Table,
 }
 

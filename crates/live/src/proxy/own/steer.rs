@@ -3,7 +3,7 @@
 //! All TCP that comes from there for others goes that way, and what the stack hands back goes on from the device. Should the
 //! device vanish, all of it takes its usual way.
 
-use crate::namespace::leftovers::{Change, Record};
+use crate::namespace::leftovers::{Change, RecordedChange};
 use crate::namespace::nft::Table;
 use crate::namespace::{divert, link_mtu, sysctl};
 use crate::tun::{DUMMY, OffloadTun};
@@ -19,8 +19,8 @@ pub const DEVICES: &str = "airtun";
 /// Lasts as long as this value.
 pub struct Steer {
     _table: Table,
-    _route: Record,
-    _demux: Option<Record>,
+    _route: RecordedChange,
+    _demux: Option<RecordedChange>,
 }
 
 impl Steer {
@@ -38,8 +38,8 @@ impl Steer {
         sysctl::set(&format!("net.ipv4.conf.{device}.rp_filter"), "2")?;
         sysctl::set(&format!("net.ipv4.conf.{device}.forwarding"), "1")?;
         // The wired side's socket has the same addresses and ports, and the kernel does not forward what it has a socket for.
-        let demux = Record::of_sysctl("net.ipv4.tcp_early_demux", "0")?;
-        let route = Record::of(Change::Divert(STEER_MARK))?;
+        let demux = RecordedChange::of_sysctl("net.ipv4.tcp_early_demux", "0")?;
+        let route = RecordedChange::of(Change::Divert(STEER_MARK))?;
         divert::add(STEER_MARK, divert::Way::Out(if_nametoindex(device.as_str())?))?;
         let name = format!("inet airtcp_steer_{}", process::id());
         let table = Table::make(&name, &chain(wireless, &device))?;

@@ -15,7 +15,7 @@ use airtcp_sim::series::Recorder;
 use airtcp_sim::truth::Spurious;
 use airtcp_wire::{Flags, Segment, Time};
 use conversation::Conversation;
-use packet::{ControlPacket, Packet, Way};
+use packet::{ControlPacket, MeteredPacket, Way};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -180,7 +180,7 @@ impl Observer for Meter<'_> {
             return;
         }
         self.flows[seen.flow()].data_packets_sent += u64::from(seen.is_data());
-        if let Packet::Tcp { flow, port, way: Way::FromSender, segment, id, .. } = &seen {
+        if let MeteredPacket::Tcp { flow, port, way: Way::FromSender, segment, id, .. } = &seen {
             if segment.flags.contains(Flags::SYN) && !self.is_repeated(*port, segment) {
                 self.begin(*flow, *port, segment);
             }
@@ -204,18 +204,18 @@ impl Observer for Meter<'_> {
             self.packets_delivered += 1;
         }
         match &seen {
-            Packet::Tcp { port, way: Way::FromSender, segment, id, .. }
+            MeteredPacket::Tcp { port, way: Way::FromSender, segment, id, .. }
                 if segment.len > 0 && !self.is_split =>
             {
                 if let Some((_, conversation)) = self.conversations.get_mut(port) {
                     conversation.delivered(segment, *id);
                 }
             }
-            Packet::Tcp { flow, port, way: Way::FromReceiver, segment, .. } => {
+            MeteredPacket::Tcp { flow, port, way: Way::FromReceiver, segment, .. } => {
                 self.acknowledged(due, (*flow, *port), segment);
             }
-            Packet::Tcp { .. } => {}
-            Packet::Datagram { flow, payload_bytes, .. } => {
+            MeteredPacket::Tcp { .. } => {}
+            MeteredPacket::Datagram { flow, payload_bytes, .. } => {
                 self.flows[*flow].datagram_bytes += payload_bytes;
                 if let Some(recorder) = &mut self.recorder {
                     recorder.on_received(*flow as u32, *payload_bytes);
@@ -242,7 +242,9 @@ impl Observer for Meter<'_> {
             false => meter.acks_lost += 1,
         }
         let offset = match &seen {
-            Packet::Tcp { port, way: Way::FromSender, segment, id, .. } if segment.len > 0 && is_known => {
+            MeteredPacket::Tcp { port, way: Way::FromSender, segment, id, .. }
+                if segment.len > 0 && is_known =>
+            {
                 self.conversations
                     .get_mut(port)
                     .map_or(0, |(_, conversation)| conversation.lost(segment, *id))
@@ -257,8 +259,8 @@ impl Observer for Meter<'_> {
 
 impl Meter<'_> {
     /// `None` for what is of no flow of this run.
-    fn read_packet(&self, bytes: &[u8]) -> Option<Packet> {
-        Packet::of_frame(bytes).filter(|packet| packet.flow() < self.flows.len())
+    fn read_packet(&self, bytes: &[u8]) -> Option<MeteredPacket> {
+        MeteredPacket::of_frame(bytes).filter(|packet| packet.flow() < self.flows.len())
     }
 
     /// Is this SYN one that was sent before?

@@ -17,7 +17,7 @@ pub enum Way {
 
 /// What is known of a packet of one of the run's flows. `bytes` are those of the IP packet.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Packet {
+pub enum MeteredPacket {
     Tcp {
         flow: usize,
         bytes: u64,
@@ -71,24 +71,24 @@ impl ControlPacket {
 
 /// The flow of an IP packet.
 pub fn flow_of(packet: &[u8]) -> Option<usize> {
-    Packet::read(packet).map(|packet| packet.flow())
+    MeteredPacket::read(packet).map(|packet| packet.flow())
 }
 
-impl Packet {
+impl MeteredPacket {
     /// Of an Ethernet frame.
-    pub fn of_frame(frame: &[u8]) -> Option<Packet> {
-        Packet::read(&frame[ethernet::ip_at(frame)?..])
+    pub fn of_frame(frame: &[u8]) -> Option<MeteredPacket> {
+        MeteredPacket::read(&frame[ethernet::ip_at(frame)?..])
     }
 
     /// `None` for what is of no flow, such as an ICMP message.
-    pub fn read(bytes: &[u8]) -> Option<Packet> {
+    pub fn read(bytes: &[u8]) -> Option<MeteredPacket> {
         let (ip, at) = IpHeader::decode(bytes).ok()?;
         let length = (at + ip.payload_len) as u64;
         if ip.protocol == UDP {
             let port = bytes.get(at + 2..at + 4)?;
             let flow = flow_at(u16::from_be_bytes([port[0], port[1]]))?;
             let payload_bytes = ip.payload_len.saturating_sub(8) as u64;
-            return Some(Packet::Datagram { flow, bytes: length, payload_bytes });
+            return Some(MeteredPacket::Datagram { flow, bytes: length, payload_bytes });
         }
         let packet = decode_tcp(bytes).ok()?;
         let ports = packet.endpoints.ports;
@@ -97,26 +97,26 @@ impl Packet {
             None => (flow_at(ports.source)?, ports.destination, Way::FromReceiver),
         };
         let id = u16::from_be_bytes([bytes[4], bytes[5]]);
-        Some(Packet::Tcp { flow, bytes: length, port, way, segment: packet.segment, id })
+        Some(MeteredPacket::Tcp { flow, bytes: length, port, way, segment: packet.segment, id })
     }
 
     /// Does it carry bytes of an application?
     pub fn is_data(&self) -> bool {
         match self {
-            Packet::Tcp { segment, .. } => segment.len > 0,
-            Packet::Datagram { .. } => true,
+            MeteredPacket::Tcp { segment, .. } => segment.len > 0,
+            MeteredPacket::Datagram { .. } => true,
         }
     }
 
     pub fn bytes(&self) -> u64 {
         match *self {
-            Packet::Tcp { bytes, .. } | Packet::Datagram { bytes, .. } => bytes,
+            MeteredPacket::Tcp { bytes, .. } | MeteredPacket::Datagram { bytes, .. } => bytes,
         }
     }
 
     pub fn flow(&self) -> usize {
         match *self {
-            Packet::Tcp { flow, .. } | Packet::Datagram { flow, .. } => flow,
+            MeteredPacket::Tcp { flow, .. } | MeteredPacket::Datagram { flow, .. } => flow,
         }
     }
 }
@@ -146,23 +146,23 @@ mod tests {
     fn ports_tell_flow_connection_and_way() {
         let data = Segment { seq: Seq(7), flags: Flags::ACK, len: 100, ..Segment::default() };
         let ack = Segment { len: 0, ..data };
-        let there = Packet::read(&bytes((1, 20_001), (2, FIRST_PORT + 3), &data)).unwrap();
-        let back = Packet::read(&bytes((2, FIRST_PORT + 3), (1, 20_001), &ack)).unwrap();
+        let there = MeteredPacket::read(&bytes((1, 20_001), (2, FIRST_PORT + 3), &data)).unwrap();
+        let back = MeteredPacket::read(&bytes((2, FIRST_PORT + 3), (1, 20_001), &ack)).unwrap();
         assert!(there.is_data() && !back.is_data());
-        assert_eq!([&there, &back].map(Packet::bytes), [140, 40]);
-        let told = |packet: &Packet| match *packet {
-            Packet::Tcp { flow, port, way, .. } => (flow, port, way),
-            Packet::Datagram { .. } => unreachable!(),
+        assert_eq!([&there, &back].map(MeteredPacket::bytes), [140, 40]);
+        let told = |packet: &MeteredPacket| match *packet {
+            MeteredPacket::Tcp { flow, port, way, .. } => (flow, port, way),
+            MeteredPacket::Datagram { .. } => unreachable!(),
         };
         assert_eq!(told(&there), (3, 20_001, Way::FromSender));
         assert_eq!(told(&back), (3, 20_001, Way::FromReceiver));
-        assert_eq!(Packet::read(&bytes((1, 20_001), (2, 80), &data)), None);
+        assert_eq!(MeteredPacket::read(&bytes((1, 20_001), (2, 80), &data)), None);
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_read_or_not(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
-            let _ = Packet::read(&bytes);
+            let _ = MeteredPacket::read(&bytes);
         }
     }
 }
