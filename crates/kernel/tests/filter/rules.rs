@@ -1,6 +1,6 @@
 //! The C rules and the protocol machine judge the same packets alike.
 
-use airtcp_kernel_host::filter::{self, Flow, Verdict};
+use airtcp_kernel_host::filter::{self, FlowState, Verdict};
 use airtcp_proto::Streams;
 use airtcp_proto::base_station::{Machine, MachineBuild, packet_control::Config};
 use airtcp_proto::middlebox::{Direction, FlowId, Middlebox, Origin, TcpPacket};
@@ -19,7 +19,7 @@ type Counts = [u32; 3];
 /// The protocol machine, with the C rules beside it.
 struct Twins {
     machine: Box<dyn Middlebox>,
-    flow: Flow,
+    flow: FlowState,
     threshold: u32,
     counts: Arc<Mutex<Counts>>,
 }
@@ -29,7 +29,7 @@ impl Twins {
         let (tcp, stream) = (profile::linux(), Streams::new(1).stream("filter"));
         let build = MachineBuild { tcp: &tcp, hosts: &tcp, stream };
         let machine = Config { threshold, ..Config::default() }.build(build);
-        Twins { machine, flow: Flow::default(), threshold, counts: Arc::default() }
+        Twins { machine, flow: FlowState::default(), threshold, counts: Arc::default() }
     }
 }
 

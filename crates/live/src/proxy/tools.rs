@@ -1,6 +1,6 @@
 //! What all relays share.
 
-use super::own::{Flow, FlowKey, Stack};
+use super::own::{FlowKey, Stack, StackFlow};
 use super::pipe::Pipes;
 use crate::circuit::{Sending, SendingCounters};
 use crate::emulate::Clock;
@@ -36,7 +36,7 @@ impl Tools {
         self.circuit.as_ref().is_none_or(|circuit| circuit.get(Sending::Open) == 1)
     }
 
-    pub fn flow(&self, key: FlowKey) -> Option<&Flow> {
+    pub fn flow(&self, key: FlowKey) -> Option<&StackFlow> {
         self.stack.as_ref()?.get(key)
     }
 

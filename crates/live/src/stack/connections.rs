@@ -1,6 +1,6 @@
 //! The stack: packets of many connections on one device.
 
-use super::flow::{Flow, FlowKey, Phase};
+use super::flow::{FlowKey, Phase, StackFlow};
 use super::flows::Flows;
 use super::isn::InitialNumbers;
 use super::outbox::Outbox;
@@ -102,7 +102,7 @@ impl<D: PacketDevice> Stack<D> {
         let (iss, seed) = (self.numbers.next(now, &endpoints), self.chance.u64());
         let connection =
             Connection::connect(&self.config(local), iss, seed, now).map_err(io::Error::other)?;
-        let key = self.flows.insert(Flow::new(connection, endpoints, &self.settings, Phase::Used));
+        let key = self.flows.insert(StackFlow::new(connection, endpoints, &self.settings, Phase::Used));
         self.flush(now, key);
         Ok(key)
     }
@@ -113,11 +113,11 @@ impl<D: PacketDevice> Stack<D> {
         self.flows.get(key).map(|flow| (key, flow.endpoints))
     }
 
-    pub fn get(&self, key: FlowKey) -> Option<&Flow> {
+    pub fn get(&self, key: FlowKey) -> Option<&StackFlow> {
         self.flows.get(key)
     }
 
-    pub fn get_mut(&mut self, key: FlowKey) -> Option<&mut Flow> {
+    pub fn get_mut(&mut self, key: FlowKey) -> Option<&mut StackFlow> {
         self.flows.get_mut(key)
     }
 
@@ -331,7 +331,7 @@ impl<D: PacketDevice> Stack<D> {
     fn begin(&mut self, now: Time, endpoints: Endpoints) -> Option<FlowKey> {
         let (iss, seed) = (self.numbers.next(now, &endpoints), self.chance.u64());
         let connection = Connection::listen(&self.config(endpoints.source()), iss, seed).ok()?;
-        let key = self.flows.insert(Flow::new(connection, endpoints, &self.settings, Phase::HalfOpen));
+        let key = self.flows.insert(StackFlow::new(connection, endpoints, &self.settings, Phase::HalfOpen));
         self.half_open.insert(key.serial, key);
         if self.half_open.len() > self.settings.half_open
             && let Some((_, eldest)) = self.half_open.pop_first()

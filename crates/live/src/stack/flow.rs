@@ -19,7 +19,7 @@ pub struct FlowKey {
     pub(super) serial: u64,
 }
 
-pub struct Flow {
+pub struct StackFlow {
     pub stream: Stream,
     /// From us to the peer.
     pub endpoints: Endpoints,
@@ -53,14 +53,14 @@ pub(super) enum Phase {
     Released,
 }
 
-impl Flow {
+impl StackFlow {
     pub(super) fn new(
         connection: Connection,
         endpoints: Endpoints,
         settings: &Settings,
         phase: Phase,
-    ) -> Flow {
-        Flow {
+    ) -> StackFlow {
+        StackFlow {
             stream: Stream::new(connection, settings.buffer),
             endpoints,
             timer: Time::NEVER,

@@ -1,6 +1,6 @@
 //! The connections of a stack, found by their addresses and by when they want to be called.
 
-use super::flow::{Flow, FlowKey};
+use super::flow::{FlowKey, StackFlow};
 use airtcp_wire::Time;
 use airtcp_wire::packet::Endpoints;
 use slab::Slab;
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Default)]
 pub struct Flows {
-    flows: Slab<(FlowKey, Flow)>,
+    flows: Slab<(FlowKey, StackFlow)>,
     /// Flows that there have been.
     count: u64,
     /// From us to the peer.
@@ -17,11 +17,11 @@ pub struct Flows {
 }
 
 impl Flows {
-    pub fn get(&self, key: FlowKey) -> Option<&Flow> {
+    pub fn get(&self, key: FlowKey) -> Option<&StackFlow> {
         self.flows.get(key.place).filter(|(holder, _)| *holder == key).map(|(_, flow)| flow)
     }
 
-    pub fn get_mut(&mut self, key: FlowKey) -> Option<&mut Flow> {
+    pub fn get_mut(&mut self, key: FlowKey) -> Option<&mut StackFlow> {
         self.flows.get_mut(key.place).filter(|(holder, _)| *holder == key).map(|(_, flow)| flow)
     }
 
@@ -34,7 +34,7 @@ impl Flows {
     }
 
     /// In the place of an older one between the same ends, if there is one.
-    pub fn insert(&mut self, flow: Flow) -> FlowKey {
+    pub fn insert(&mut self, flow: StackFlow) -> FlowKey {
         let endpoints = flow.endpoints;
         self.count += 1;
         let entry = self.flows.vacant_entry();
@@ -52,7 +52,7 @@ impl Flows {
         }
     }
 
-    fn take(&mut self, key: FlowKey) -> Option<Flow> {
+    fn take(&mut self, key: FlowKey) -> Option<StackFlow> {
         self.get(key)?;
         let (_, flow) = self.flows.remove(key.place);
         self.timers.remove(&(flow.timer, key));
@@ -92,7 +92,7 @@ mod tests {
     use airtcp_proto::tcp::{Connection, profile};
     use airtcp_wire::Seq;
 
-    fn flow(port: u16) -> Flow {
+    fn flow(port: u16) -> StackFlow {
         let endpoints = Endpoints::new(([10, 0, 0, 1], port).into(), ([10, 0, 0, 2], 80).into()).unwrap();
         let connection = Connection::connect(&profile::linux(), Seq(1), 1, Time::ZERO).unwrap();
         let settings = Settings {
@@ -103,7 +103,7 @@ mod tests {
             half_open: 1,
             keepalive: None,
         };
-        Flow::new(connection, endpoints, &settings, Phase::Used)
+        StackFlow::new(connection, endpoints, &settings, Phase::Used)
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! keeps.
 //!
 //! [`Stack`] knows which packets are its connections' and hands all others back, so that they go on as if nobody had looked. A
-//! [`Flow`] is one connection, a [`Stream`] the bytes that it carries. Whoever drives a stack tells it the time.
+//! [`StackFlow`] is one connection, a [`Stream`] the bytes that it carries. Whoever drives a stack tells it the time.
 
 mod connections;
 mod flow;
@@ -15,7 +15,7 @@ mod stream;
 mod too_big;
 
 pub use connections::{Newcomers, Settings, Stack};
-pub use flow::{Flow, FlowKey};
+pub use flow::{FlowKey, StackFlow};
 pub use isn::{InitialNumbers, Secret, random};
 pub use stream::Stream;
 

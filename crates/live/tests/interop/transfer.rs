@@ -1,6 +1,6 @@
 //! 10 MB out, 10 MB in, and their hashes.
 
-use airtcp_live::stack::{Flow, Stream};
+use airtcp_live::stack::{StackFlow, Stream};
 use airtcp_proto::tcp::State;
 
 pub const BYTES: usize = 10_000_000;
@@ -125,7 +125,7 @@ impl Transfer {
 
 impl Transfer {
     /// Does what can be done now, and answers whether both have sent all and know that it has arrived.
-    pub fn turn(&mut self, flow: &mut Flow) -> bool {
+    pub fn turn(&mut self, flow: &mut StackFlow) -> bool {
         assert_eq!(flow.failure, None, "{:?}: {:?}", flow.stream.state(), flow.stream.stats());
         self.peer_finished |= flow.has_ended;
         self.may_send |= flow.has_ended;

@@ -49,11 +49,11 @@ impl Machine for Config {
 
 struct Eln {
     holes: usize,
-    flows: Flows<Flow>,
+    flows: Flows<FlowState>,
 }
 
 #[derive(Debug, Default)]
-struct Flow {
+struct FlowState {
     /// By the direction in which the data goes.
     tracks: [Option<Track>; 2],
     ending: Ending,
@@ -77,7 +77,7 @@ impl Middlebox for Eln {
             return out.push(packet);
         }
         if self.flows.get(now, packet.flow).is_none() && packet.segment.len > 0 {
-            self.flows.insert(now, packet.flow, Flow::default());
+            self.flows.insert(now, packet.flow, FlowState::default());
         }
         let Some(flow) = self.flows.get(now, packet.flow) else { return out.push(packet) };
         flow.handle_data(packet.direction, &packet.segment, self.holes);
@@ -102,7 +102,7 @@ impl Middlebox for Eln {
     }
 }
 
-impl Flow {
+impl FlowState {
     fn handle_data(&mut self, direction: Direction, segment: &Segment, max_holes: usize) {
         if segment.seq_len() == 0 {
             return;

@@ -33,19 +33,19 @@ unsafe extern "C" {
 }
 
 /// What the programs know of a flow; nothing, at first.
-pub struct Flow {
+pub struct FlowState {
     state: Vec<u64>,
 }
 
-impl Default for Flow {
-    fn default() -> Flow {
+impl Default for FlowState {
+    fn default() -> FlowState {
         // SAFETY: it takes nothing.
         let size = unsafe { filter_flow_size() };
-        Flow { state: vec![0; size.div_ceil(8)] }
+        FlowState { state: vec![0; size.div_ceil(8)] }
     }
 }
 
-impl Flow {
+impl FlowState {
     /// Of a packet from the fixed host, or of one to it.
     pub fn judge(&mut self, segment: &Segment, is_forward: bool, threshold: u32) -> Verdict {
         // SAFETY: the state is as long as C's, and aligned.

@@ -4,7 +4,7 @@
 mod exit;
 mod steer;
 
-pub use crate::stack::{Flow, FlowKey, Newcomers};
+pub use crate::stack::{FlowKey, Newcomers, StackFlow};
 pub use exit::{Exit, Outgoing};
 pub use steer::{DEVICES, Steer};
 

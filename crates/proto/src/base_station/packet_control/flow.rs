@@ -8,16 +8,16 @@ use crate::middlebox::{Direction, FlowId, Origin, TcpPacket};
 use airtcp_wire::{Ecn, Flags, Segment, SynOptions};
 
 #[derive(Debug)]
-pub struct Flow {
+pub struct FlowState {
     pub ending: Ending,
     acks: AckFilter,
     data: DataFilter,
 }
 
-impl Flow {
+impl FlowState {
     /// A flow whose first segment seen is `first`.
-    pub fn new(threshold: u32, first: &Segment) -> Flow {
-        Flow { ending: Ending::default(), acks: AckFilter::new(threshold), data: DataFilter::new(first) }
+    pub fn new(threshold: u32, first: &Segment) -> FlowState {
+        FlowState { ending: Ending::default(), acks: AckFilter::new(threshold), data: DataFilter::new(first) }
     }
 
     pub fn judge(&mut self, packet: &TcpPacket) -> Verdict {

@@ -24,7 +24,7 @@ use super::flows::Flows;
 use super::{Machine, MachineBuild, MachineSpec};
 use crate::middlebox::{Direction, Middlebox, TcpPacket};
 use airtcp_wire::{Flags, Time};
-use flow::Flow;
+use flow::FlowState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -84,7 +84,7 @@ enum Verdict {
 
 struct PacketControl {
     config: Config,
-    flows: Flows<Flow>,
+    flows: Flows<FlowState>,
 }
 
 impl Middlebox for PacketControl {
@@ -113,10 +113,10 @@ impl Middlebox for PacketControl {
 
 impl PacketControl {
     /// What is known of the packet's flow. Only the fixed host's data makes a flow known, wherever in its life that is.
-    fn flow(&mut self, now: Time, packet: &TcpPacket) -> Option<&mut Flow> {
+    fn flow(&mut self, now: Time, packet: &TcpPacket) -> Option<&mut FlowState> {
         let is_data = packet.direction == Direction::Forward && packet.segment.len > 0;
         if is_data && self.flows.get(now, packet.flow).is_none() {
-            self.flows.insert(now, packet.flow, Flow::new(self.config.threshold, &packet.segment));
+            self.flows.insert(now, packet.flow, FlowState::new(self.config.threshold, &packet.segment));
         }
         self.flows.get(now, packet.flow)
     }

@@ -13,7 +13,7 @@ const IP_HEADER_BYTES: u32 = 20;
 const INITIAL_TIMEOUT: Dur = Dur::from_secs(1);
 
 #[derive(Debug)]
-pub struct Flow {
+pub struct FlowState {
     cache: Cache,
     /// Sequence number after the last byte that has gone to the mobile host.
     sent_end: Seq,
@@ -37,10 +37,10 @@ struct Rtt {
     min: Dur,
 }
 
-impl Flow {
+impl FlowState {
     /// A flow whose first data seen is `first`.
-    pub fn new(first: &Segment) -> Flow {
-        Flow {
+    pub fn new(first: &Segment) -> FlowState {
+        FlowState {
             cache: Cache::default(),
             sent_end: first.seq,
             last: None,

@@ -15,7 +15,7 @@ use super::flows::Flows;
 use super::{Machine, MachineBuild, MachineSpec};
 use crate::middlebox::{Direction, Middlebox, TcpPacket};
 use airtcp_wire::{Dur, Flags, Time};
-use flow::Flow;
+use flow::FlowState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -65,7 +65,7 @@ impl Machine for Config {
 
 struct Snoop {
     config: Config,
-    flows: Flows<Flow>,
+    flows: Flows<FlowState>,
 }
 
 impl Middlebox for Snoop {
@@ -76,7 +76,7 @@ impl Middlebox for Snoop {
             return out.push(packet);
         }
         if self.flows.get(now, packet.flow).is_none() && begins(&packet) {
-            self.flows.insert(now, packet.flow, Flow::new(&packet.segment));
+            self.flows.insert(now, packet.flow, FlowState::new(&packet.segment));
         }
         let Some(flow) = self.flows.get(now, packet.flow) else { return out.push(packet) };
         flow.handle_packet(now, &packet, &self.config, out);
