@@ -68,12 +68,12 @@ impl Keys for Config {
 
 /// What RED thinks of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Chosen {
+enum Early {
     Keep,
     /// Chosen by chance while the average was below the maximum threshold.
-    ChosenBelowMax,
+    BelowMax,
     /// Chosen, by chance or not, above it.
-    ChosenAboveMax,
+    AboveMax,
 }
 
 #[derive(Clone, Debug)]
@@ -120,7 +120,7 @@ impl Red {
         self.config.mean_packet.0 as f64
     }
 
-    fn judge(&mut self, bytes: u32) -> Chosen {
+    fn judge(&mut self, bytes: u32) -> Early {
         self.count += 1;
         self.count_bytes += u64::from(bytes);
         let max = self.threshold(self.config.max_threshold);
@@ -128,26 +128,26 @@ impl Red {
         // ns-2: while no more than one packet waits, none is dropped early.
         if self.average.value < self.threshold(self.config.min_threshold) || self.waiting.len() <= 1 {
             self.below_min = true;
-            Chosen::Keep
+            Early::Keep
         } else if self.average.value >= certain {
             (self.count, self.count_bytes) = (0, 0);
-            Chosen::ChosenAboveMax
+            Early::AboveMax
         } else if self.below_min {
             self.below_min = false;
             (self.count, self.count_bytes) = (1, u64::from(bytes));
-            Chosen::Keep
+            Early::Keep
         } else {
             self.draw(bytes, max)
         }
     }
 
-    fn draw(&mut self, bytes: u32, max: f64) -> Chosen {
+    fn draw(&mut self, bytes: u32, max: f64) -> Early {
         let probability = self.spread(self.base_probability(max), bytes);
         if !self.stream.chance(probability) {
-            return Chosen::Keep;
+            return Early::Keep;
         }
         (self.count, self.count_bytes) = (0, 0);
-        if self.average.value < max { Chosen::ChosenBelowMax } else { Chosen::ChosenAboveMax }
+        if self.average.value < max { Early::BelowMax } else { Early::AboveMax }
     }
 
     /// p_b: how probable it would be, were all packets alike and drops independent.
@@ -175,8 +175,8 @@ impl Red {
         if self.config.count_bytes { spread * f64::from(bytes) / mean } else { spread }
     }
 
-    fn marks(&self, verdict: Chosen, ecn: Ecn) -> bool {
-        ecn.is_capable() && self.config.ecn && verdict == Chosen::ChosenBelowMax
+    fn marks(&self, verdict: Early, ecn: Ecn) -> bool {
+        ecn.is_capable() && self.config.ecn && verdict == Early::BelowMax
     }
 }
 
@@ -189,7 +189,7 @@ impl Queue for Red {
             drops.push((item, DropCause::Overflow));
             return;
         }
-        if verdict != Chosen::Keep {
+        if verdict != Early::Keep {
             if !self.marks(verdict, item.ecn) {
                 drops.push((item, DropCause::Aqm));
                 return;
