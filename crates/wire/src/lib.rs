@@ -11,6 +11,7 @@ pub mod packet;
 pub mod quantity;
 pub mod segment;
 pub mod seq;
+pub mod spelling;
 pub mod tcp;
 pub mod udp;
 pub mod units;

@@ -3,6 +3,7 @@
 use super::CcError;
 use super::params::{self, Field};
 use airtcp_proto::cc::registry::{self, ControllerSpec, Param, Values};
+use airtcp_wire::spelling;
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::{MemberAttr, Struct};
 use std::collections::BTreeMap;
@@ -43,7 +44,7 @@ pub fn find(name: &str) -> Result<&'static Controller, CcError> {
         let known: Vec<_> = controllers().iter().map(Controller::scheme).collect();
         CcError::UnknownController {
             name: name.to_owned(),
-            nearest: registry::nearest(name, known.iter().copied()),
+            nearest: spelling::nearest(name, known.iter().copied()),
             known: known.join(", "),
         }
     })

@@ -5,6 +5,7 @@ use crate::bpffs::MountError;
 use crate::cgroup::CgroupError;
 use crate::namespace::NamespaceError;
 use airtcp_proto::cc::RegistryError;
+use airtcp_wire::spelling::hint;
 use std::io;
 
 #[derive(Debug, thiserror::Error)]
@@ -75,10 +76,6 @@ fn cure(owner: &Owner, name: &str) -> String {
         }
         _ => "load this one under another name with --as".to_owned(),
     }
-}
-
-fn hint(nearest: &Option<String>) -> String {
-    nearest.as_ref().map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
 }
 
 fn undone(unloaded: &Unloaded) -> String {

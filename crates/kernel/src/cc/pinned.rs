@@ -4,7 +4,7 @@ use super::apply::{self, Applied, Target};
 use super::record::{LoadedController, Lock};
 use super::{CcError, Loaded, Registered, Request, find, register, requirements};
 use crate::bpffs;
-use airtcp_proto::cc::registry::nearest;
+use airtcp_wire::spelling::nearest;
 use libbpf_rs::MapHandle;
 use std::collections::BTreeMap;
 use std::fs;

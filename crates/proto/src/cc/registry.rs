@@ -5,6 +5,7 @@ use super::{
     Build, CongestionControl, bbr, concord, cubic, hybla, jersey, reno, spectcp, vegas, veno, westwood,
 };
 use airtcp_wire::Dur;
+use airtcp_wire::spelling::{hint, nearest};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -99,19 +100,6 @@ pub enum RegistryError {
          {high} to {low_value} or more"
     )]
     OutOfOrder { controller: String, low: String, low_value: f64, high: String, high_value: f64 },
-}
-
-fn hint(nearest: &Option<String>) -> String {
-    nearest.as_ref().map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
-}
-
-/// The candidate spelled most like `name`, if any is near.
-pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
-    candidates
-        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
-        .filter(|(distance, candidate)| *distance <= 1 + candidate.len() / 3)
-        .min()
-        .map(|(_, candidate)| candidate.to_owned())
 }
 
 /// Looks a controller up.

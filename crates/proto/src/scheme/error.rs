@@ -1,6 +1,7 @@
 //! What may be wrong with a scheme.
 
 use crate::cc::RegistryError;
+use airtcp_wire::spelling::hint;
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SchemeError {
@@ -20,8 +21,4 @@ pub enum SchemeError {
     Clash { text: String, first: String, second: String, why: &'static str },
     #[error("scheme `{text}`: `{name}`: {problem}")]
     BadPart { text: String, name: String, problem: String },
-}
-
-fn hint(nearest: &Option<String>) -> String {
-    nearest.as_ref().map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
 }

@@ -2,8 +2,9 @@
 
 use super::SchemeError;
 use super::terms::Term;
-use crate::cc::{Controller, registry};
+use crate::cc::Controller;
 use crate::tcp::TcpConfig;
+use airtcp_wire::spelling;
 use serde_json::{Map, Value};
 
 /// One key with its documentation.
@@ -148,7 +149,7 @@ pub(super) fn bad_value(
         key: key.to_owned(),
         value: value.to_owned(),
         problem: problem.to_string(),
-        nearest: registry::nearest(value, allowed.map(String::as_str)),
+        nearest: spelling::nearest(value, allowed.map(String::as_str)),
     }
 }
 
@@ -160,7 +161,7 @@ fn unknown_key<'a>(term: &Term<'_>, key: &str, known: impl Iterator<Item = &'a s
     SchemeError::UnknownKey {
         text: term.text.to_owned(),
         key: key.to_owned(),
-        nearest: registry::nearest(key, names.iter().map(String::as_str)),
+        nearest: spelling::nearest(key, names.iter().map(String::as_str)),
         known: names.join(", "),
     }
 }

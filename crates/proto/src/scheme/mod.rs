@@ -25,6 +25,7 @@ use crate::base_station::{self, BaseStation};
 use crate::cc::{Controllers, registry};
 use crate::circuit;
 use crate::tcp::{TcpConfig, profile};
+use airtcp_wire::spelling;
 use serde_json::Value;
 use std::borrow::Cow;
 use terms::{Kind, Pair, Term};
@@ -204,7 +205,7 @@ fn profile_config(text: &str, name: &str) -> Result<TcpConfig, SchemeError> {
         None => Err(SchemeError::UnknownProfile {
             text: text.to_owned(),
             name: name.to_owned(),
-            nearest: registry::nearest(name, names()),
+            nearest: spelling::nearest(name, names()),
             known: names().collect::<Vec<_>>().join(", "),
         }),
     }

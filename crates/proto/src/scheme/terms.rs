@@ -4,8 +4,9 @@ use super::combinations::{self, SchemeSpec};
 use super::keys::keys_of;
 use super::{CIRCUIT, SchemeError, names};
 use crate::base_station::{self, BaseStation};
-use crate::cc::{Controller, Controllers, registry};
+use crate::cc::{Controller, Controllers};
 use crate::circuit;
+use airtcp_wire::spelling;
 
 pub(super) type Pair<'a> = (&'a str, &'a str);
 
@@ -68,7 +69,7 @@ fn kind(text: &str, name: &str, controllers: &Controllers) -> Result<Kind, Schem
         SchemeError::UnknownName {
             text: text.to_owned(),
             name: name.to_owned(),
-            nearest: registry::nearest(name, known.iter().copied()),
+            nearest: spelling::nearest(name, known.iter().copied()),
             known: known.join(", "),
         }
     })

@@ -60,7 +60,7 @@ pub(super) fn unknown<'a>(what: &str, name: &str, allowed: impl Iterator<Item = 
 
 /// `; did you mean `rate`? allowed: rate, trace, …`
 pub(super) fn hint_and_list<'a>(name: &str, allowed: impl Iterator<Item = &'a str> + Clone) -> String {
-    let hint = airtcp_proto::cc::registry::nearest(name, allowed.clone());
+    let hint = airtcp_wire::spelling::nearest(name, allowed.clone());
     let hint = hint.map(|nearest| format!(" did you mean `{nearest}`?")).unwrap_or_default();
     format!(";{hint} allowed: {}", list(allowed))
 }

@@ -2,8 +2,8 @@
 
 use super::check::Check;
 use crate::scenario::recipe;
-use airtcp_proto::cc::registry::nearest;
 use airtcp_proto::path::{LogStep, RateLog, Trace};
+use airtcp_wire::spelling::nearest;
 use airtcp_wire::{Dur, Rate};
 use serde::Deserialize;
 use std::collections::BTreeMap;
