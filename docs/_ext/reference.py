@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from clause_list import clauses_page
 from command_line import command_line_page
 from scenario_file import scenario_file_page
 from scheme_list import profiles_page, schemes_page
@@ -15,6 +16,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "scenario-file": scenario_file_page,
     "schemes": schemes_page,
     "profiles": profiles_page,
+    "clauses": clauses_page,
 }
 
 

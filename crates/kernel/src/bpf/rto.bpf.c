@@ -93,7 +93,7 @@ static __always_inline struct estimate *estimate_of(struct bpf_sock_ops *ops)
 	return sk ? bpf_sk_storage_get(&ruled, sk, NULL, 0) : NULL;
 }
 
-/* RFC 6298 (2.2), (2.3). */
+/* RFC 6298 §2.2, §2.3. */
 static __always_inline void measure(struct estimate *of, __u32 rtt_us)
 {
 	if (!of->srtt_us_eighths) {

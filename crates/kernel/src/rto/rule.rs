@@ -45,7 +45,7 @@ pub enum Timer {
 }
 
 impl RtoRule {
-    /// Paper 003's: at least 1 s (RFC 6298 (2.4)), at most 120 s, with back-off.
+    /// Paper 003's: at least 1 s (RFC 6298 §2.4), at most 120 s, with back-off.
     #[must_use]
     pub fn factor(factor: f64) -> RtoRule {
         let timer = Timer::Factor { factor, min: *RTO_MAX.start() };

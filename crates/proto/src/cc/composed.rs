@@ -276,8 +276,8 @@ impl<A: Avoidance> Composed<A> {
 
     fn reduce(&mut self, event: &Congestion) {
         let before = self.avoidance.clone();
-        // Behind a hole that stays open SACK lets FlightSize grow without bound, and limited transmit adds to it (RFC 5681
-        // §3.2): what counts is the window in which the loss happened, also for a timeout in recovery.
+        // Behind a hole that stays open SACK lets FlightSize grow without bound, and limited transmit adds to it
+        // (RFC 5681 §3.2): what counts is the window in which the loss happened, also for a timeout in recovery.
         let lossy_window = *self.lossy_window.get_or_insert(self.window.cwnd);
         let event = Congestion { flight_size: event.flight_size.min(lossy_window), ..*event };
         let has_reduced = self.avoidance.answer(&event, &mut self.window)

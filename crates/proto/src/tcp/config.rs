@@ -54,8 +54,8 @@ pub struct TcpConfig {
     pub dsack: bool,
     /// Explicit congestion notification (RFC 3168).
     pub ecn: bool,
-    /// With `ecn`, retransmissions are ECN-capable and carry CWR, as ns-2's do: RFC 3168 §6.1.5 and §6.1.2 forbid it, RFC
-    /// 2481 did not.
+    /// With `ecn`, retransmissions are ECN-capable and carry CWR, as ns-2's do: RFC 3168 §6.1.5 and §6.1.2 forbid it,
+    /// RFC 2481 did not.
     pub ecn_retransmissions: bool,
     /// Explicit loss notification: what a base station calls corrupted on duplicate ACKs is resent without a reduction.
     pub eln: bool,

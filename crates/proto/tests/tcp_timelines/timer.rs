@@ -13,7 +13,7 @@ fn times(script: &mut Script) -> Vec<u64> {
         .collect()
 }
 
-/// RFC 6298 §5.4 to 5.6: each expiry resends the first segment and doubles the RTO.
+/// RFC 6298 §5.4 to §5.6: each expiry resends the first segment and doubles the RTO.
 #[test]
 fn the_timer_backs_off() {
     let mut script = Script::connected(&plain(), 100);

@@ -17,7 +17,7 @@
 /* More fragments, or an offset. */
 #define FRAGMENT 0x3fff
 
-/* NOP, NOP, timestamps; NOP, NOP, SACK: as all hosts lay them out that paper or RFC 7323 App. A knows. */
+/* NOP, NOP, timestamps; NOP, NOP, SACK: as all hosts lay them out that paper or RFC 7323 appendix A knows. */
 #define TIMESTAMPS 0x0101080a
 #define TIMESTAMPS_LEN 12
 #define SACK 0x01010500

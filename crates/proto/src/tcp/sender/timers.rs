@@ -58,7 +58,7 @@ impl Sender {
         }
     }
 
-    /// RFC 6298 §5.4 to 5.6.
+    /// RFC 6298 §5.4 to §5.6.
     fn handle_rto(&mut self, now: Time) {
         self.rto_deadline = Time::NEVER;
         let Some((index, retries)) = self.expired_segment(now) else { return };
