@@ -78,7 +78,7 @@ test-python: .venv/engine.stamp tools field-if-possible ## pytest
 	$(BIN)/pytest -m "not live" -n logical --dist loadfile
 	AIRTCPD=$$(realpath -eq target/debug/airtcpd) $(BIN)/pytest -m live
 
-bench: ## CPU time and instructions per delivered packet, beside ns-2 where it can be had
+bench: .venv/engine.stamp ## CPU time and instructions per delivered packet, beside ns-2; what a user waits for
 	@scripts/install-tools.sh valgrind=valgrind ns=ns2
 	cargo build --release -p airtcp-sim --example bulk
 	python3 benches/run.py

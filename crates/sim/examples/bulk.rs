@@ -1,48 +1,36 @@
-//! Unlimited flows over one link with a queue: what the engine costs a delivered data packet.
+//! Runs a scenario as fast as it goes: what the engine costs a delivered data packet.
 //!
-//!     cargo run --release --example bulk -- [FLOWS [RATE_MBIT [RTT_MS [LOSS [QUEUE_PACKETS [STAGGER_S [SECONDS
-//!         [SCHEME [RUNS [THREADS]]]]]]]]]]
+//!     cargo run --release --example bulk -- [--threads N] SCENARIO.toml [KEY=VALUE]...
 //!
-//! CPU time includes setting the run up; `benches/run.py` takes the difference of two lengths. RUNS are independent
-//! and shared out to THREADS.
+//! Its first scheme runs with each of its seeds, which are shared out to the threads. CPU time includes setting the run
+//! up; `benches/run.py` takes the difference of two lengths.
 
 use airtcp_proto::scheme::Scheme;
 use airtcp_sim::record::FlowRecord;
-use airtcp_sim::scenario::model::{Flow, Link, Side};
+use airtcp_sim::scenario::Recipe;
 use airtcp_sim::{RunOptions, Scenario, run};
-use airtcp_wire::{Dur, Rate};
-
-/// What ns-2's NewReno does with 1000-byte packets: no options, every packet acknowledged.
-const SCHEME: &str = "newreno:profile=ns2-2.35:receive_window=1GB:window_scaling=true";
+use std::path::Path;
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let number = |index: usize, default: f64| match arguments.get(index) {
-        Some(text) => text.parse().unwrap_or_else(|_| panic!("`{text}` is not a number")),
-        None => default,
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let threads = match arguments.first().map(String::as_str) {
+        Some("--threads") => {
+            arguments.drain(..2).nth(1).and_then(|text| text.parse().ok()).expect("a number")
+        }
+        _ => 1,
     };
-    let (flows, rate_mbps, rtt_ms) = (number(0, 1.0), number(1, 100.0), number(2, 20.0));
-    let (loss, queue, stagger_s, seconds) =
-        (number(3, 0.0), number(4, 240.0), number(5, 0.0), number(6, 10.0));
-    let scheme = arguments.get(7).map_or(SCHEME, String::as_str);
-
-    let rate = Rate((rate_mbps * 1e6) as u64);
-    let delay = Dur::from_secs_f64(rtt_ms / 2e3);
-    let mut link = Link::symmetric("link", Side::plain(rate, delay, queue as u32));
-    link.forward.loss.packet = loss.into();
-    link.reverse = Side::plain(rate, delay, 1_000_000);
-    let mut scenario = Scenario::over(vec![link], Dur::from_secs_f64(seconds));
-    let stagger = Dur::from_secs_f64(stagger_s);
-    scenario.flows = vec![Flow { count: flows as u32, stagger, ..Flow::unlimited("bulk", 0, 0) }];
-
-    let scheme = Scheme::parse(scheme, "ns2-2.35").unwrap_or_else(|error| panic!("{error}"));
-    let (runs, threads) = (number(8, 1.0) as u64, number(9, 1.0) as u64);
+    let (file, changes) = arguments.split_first().expect("the name of a scenario file");
+    let scenario = read(file, changes);
+    let scheme =
+        Scheme::parse(&scenario.schemes[0], &scenario.profile).unwrap_or_else(|error| panic!("{error}"));
+    let seeds = scenario.seed..scenario.seed + u64::from(scenario.seeds);
     let delivered: u64 = std::thread::scope(|scope| {
         let (scenario, scheme) = (&scenario, &scheme);
-        let share = |thread| (1..=runs).filter(move |seed| seed % threads == thread);
+        let share = |thread| seeds.clone().filter(move |seed| seed % threads == thread);
         let workers: Vec<_> = (0..threads)
             .map(|thread| {
-                scope.spawn(move || share(thread).map(|seed| report(scenario, scheme, seed)).sum::<u64>())
+                let share = share(thread);
+                scope.spawn(move || share.map(|seed| report(scenario, scheme, seed)).sum::<u64>())
             })
             .collect();
         workers.into_iter().map(|worker| worker.join().expect("a run has failed")).sum()
@@ -53,6 +41,17 @@ fn main() {
     if let Some(kib) = peak_memory_kib() {
         println!("peak_kib={kib}");
     }
+}
+
+fn read(file: &str, changes: &[String]) -> Scenario {
+    let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{file}: {error}"));
+    let change = |change: &String| {
+        let (key, value) = change.split_once('=').unwrap_or_else(|| panic!("{change}: write KEY=VALUE"));
+        (key.to_owned(), value.to_owned())
+    };
+    let overrides: Vec<_> = changes.iter().map(change).collect();
+    let folder = Path::new(file).parent().unwrap_or(Path::new(""));
+    Recipe::new(&text, file, folder, &overrides).read().unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// One run: prints what came of it, and answers the data packets that were delivered.

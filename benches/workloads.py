@@ -1,0 +1,155 @@
+"""What is measured: scenarios as text, and how long each runs.
+
+A workload runs twice, for a short and for a long simulated time; the difference of both in CPU time and
+instructions, divided by the difference in delivered packets, leaves set-up and slow start out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Span = tuple[float, float]
+"""The short and the long run, in simulated seconds."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    name: str
+    scenario: str
+    timed_s: Span
+    counted_s: Span
+    """For instructions, which valgrind counts slowly."""
+    ns2: tuple[float, ...] | None = None
+    """The arguments of ns2/bulk.tcl for the same work, but for the last, the duration."""
+
+
+def packets(rate_mbps: float, rtt_ms: float, packet_bytes: int = 1500) -> int:
+    """A bandwidth-delay product."""
+    return round(rate_mbps * rtt_ms * 1e3 / 8 / packet_bytes)
+
+
+def scenario(scheme: str, links: str, flows: int = 1, stagger_s: float = 0.0, seeds: int = 1) -> str:
+    return f'''schemes = ["{scheme}"]
+duration = "10s"
+seeds = {seeds}
+{links}
+[[flow]]
+count = {flows}
+stagger = "{stagger_s}s"
+'''
+
+
+def link(
+    rate_mbps: float, rtt_ms: float = 20, queue: str | None = None, more: str = "", name: str = "hop"
+) -> str:
+    """Its queue holds one BDP, unless `queue` says otherwise. ACKs meet neither a full queue nor losses."""
+    return f'''
+[[link]]
+name = "{name}"
+rate = "{rate_mbps}Mbit/s"
+delay = "{rtt_ms / 2}ms"
+queue = {{ {queue or f"packets = {max(10, packets(rate_mbps, rtt_ms))}"} }}
+{more}
+reverse = {{ queue = {{ packets = 1000000 }}, loss = {{}} }}
+'''
+
+
+def beside_ns2(
+    name: str,
+    flows: int,
+    rate_mbps: int,
+    timed_s: Span,
+    counted_s: Span,
+    loss: float = 0.0,
+    stagger_s: float = 0.0,
+) -> Workload:
+    """What ns-2's NewReno does: 1040-byte packets, each one acknowledged; a queue of one BDP."""
+    rtt_ms = 20
+    bdp = packets(rate_mbps, rtt_ms, 1040)
+    # Slow start ends at a flow's share, to be in steady state soon.
+    ssthresh = max(2, bdp // flows)
+    stack = "newreno:profile=ns2-2.35:receive_window=1GB:window_scaling=true"
+    links = link(rate_mbps, rtt_ms, f"packets = {bdp}", f"loss = {{ packet = {loss} }}")
+    text = scenario(f"{stack}:initial_ssthresh={ssthresh}", links, flows, stagger_s)
+    return Workload(name, text, timed_s, counted_s, (flows, rate_mbps, rtt_ms, loss, bdp, stagger_s))
+
+
+def shared(flows: int, timed_s: Span, counted_s: Span) -> Workload:
+    return beside_ns2(f"{flows} flows, 5 Mbit/s each", flows, 5 * flows, timed_s, counted_s, stagger_s=1.0)
+
+
+LOSSY = beside_ns2("1 flow, 100 Mbit/s, 1 % loss", 1, 100, (10, 110), (10, 110), loss=0.01)
+CLEAN = beside_ns2("8 flows, 100 Mbit/s, no loss", 8, 100, (5, 65), (5, 15))
+ALONE = shared(1, (10, 1010), (10, 210))
+MANY = [shared(1_000, (3, 4), (3, 3.2)), shared(10_000, (3, 4), (2, 2.1))]
+BESIDE_NS2 = [LOSSY, CLEAN, ALONE, shared(10, (10, 110), (10, 30)), shared(100, (5, 15), (4, 5)), *MANY]
+
+
+def clean(scheme: str) -> Workload:
+    text = scenario(scheme, link(100), 8)
+    return Workload(f"{scheme}, 8 flows, no loss", text, (5, 35), (5, 10))
+
+
+def lossy(scheme: str) -> Workload:
+    text = scenario(scheme, link(100, more='loss = { packet = "1%" }'))
+    return Workload(f"{scheme}, 1 flow, 1 % loss", text, (10, 210), (10, 60))
+
+
+WIRELESS = link(100, 4, more='loss = { packet = "0.1%" }', name="wireless")
+THREE_LINKS = link(1000, 4, name="core") + link(200, 12, name="access") + link(100, 4, name="last")
+
+OTHERS = [
+    *(make(scheme) for scheme in ("reno", "cubic", "bbr") for make in (clean, lossy)),
+    Workload(
+        "cubic+packet-control, 8 flows",
+        scenario("cubic+packet-control", link(1000, 16, name="wired") + WIRELESS, 8),
+        (5, 35),
+        (5, 10),
+    ),
+    Workload("cubic, 8 flows over three links", scenario("cubic", THREE_LINKS, 8), (5, 35), (5, 10)),
+    Workload("cubic+decoupling, 8 flows", scenario("cubic+decoupling", link(100), 8), (5, 35), (5, 10)),
+]
+"""Schemes in profile linux on 100 Mbit/s and 20 ms, and the rooms that a packet can go through."""
+
+RATES_MBPS = (10, 100, 1000)
+
+
+def grown(name: str, text: str, rate_mbps: int) -> Workload:
+    """From 5 s on, 200 000 packets, and five seconds at least; a quarter of it for instructions."""
+    span_s = max(5.0, 200_000 * 1500 * 8 / (rate_mbps * 1e6))
+    return Workload(name, text, (5, 5 + span_s), (5, 5 + span_s / 4))
+
+
+def overtaking(rate_mbps: int) -> Workload:
+    jitter = 'jitter = { distribution = "uniform", high = "50ms", overtaking = true }'
+    text = scenario("bbr:receive_window=1GB", link(rate_mbps, 200, more=jitter))
+    return grown("bbr, 200 ms, overtaking within 50 ms", text, rate_mbps)
+
+
+def lossy_rfc(rate_mbps: int) -> Workload:
+    text = scenario("bbr:profile=rfc:receive_window=1GB", link(rate_mbps, more='loss = { packet = "1%" }'))
+    return grown("bbr:profile=rfc, 1 % loss", text, rate_mbps)
+
+
+def overshoot(rate_mbps: int) -> Workload:
+    """Slow start ends in a queue of four BDPs. That is the difference; as many runs as it takes."""
+    queue = f"packets = {4 * packets(rate_mbps, 20)}"
+    seeds = 2000 // rate_mbps
+    text = scenario("cubic:slow_start=classic:receive_window=1GB", link(rate_mbps, 20, queue), seeds=seeds)
+    return Workload("cubic, the first overshoot", text, (0.1, 1.1), (0.1, 0.6))
+
+
+def spikes(rate_mbps: int) -> Workload:
+    """What leaves during one is overtaken by what follows."""
+    more = 'spikes = { period = "500ms", length = "10ms", extra = "300ms" }'
+    text = scenario("cubic:receive_window=1GB", link(rate_mbps, more=more))
+    return grown("cubic, delay spikes", text, rate_mbps)
+
+
+def fq_codel(rate_mbps: int) -> Workload:
+    text = scenario("cubic:receive_window=1GB", link(rate_mbps, queue='discipline = "fq-codel"'), 10)
+    return grown("cubic, 10 flows, FQ-CoDel", text, rate_mbps)
+
+
+GROWTH = [overtaking, lossy_rfc, overshoot, spikes, fq_codel]
+"""By rate: what once grew with the window."""
