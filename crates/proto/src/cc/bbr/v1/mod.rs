@@ -1,6 +1,28 @@
 //! BBR version 1, as deployed in Linux (draft-cardwell-iccrg-bbr-congestion-control-00, and what Linux has added:
 //! compensation for ACK aggregation).
 //!
+//! ```text
+//!     Startup ── three rounds without 25 % more ──► Drain ── in flight ≤ BDP ──► ProbeBw ◄─┐ eight phases,
+//!        ▲                                                                       │  ▲ └────┘ over and over
+//!        │                                 min_rtt is 10 s old (from any state)  ▼  │
+//!        └───────── if the pipe has never been full ──────────────────────── ProbeRtt, for 200 ms and a round
+//!
+//!     bw       highest delivery rate of the last ten rounds, of ACKs that the application did not hold down
+//!     min_rtt  lowest RTT of the last 10 s
+//!     BDP      bw · min_rtt
+//!
+//!     pacing   0.99 · pacing_gain · bw; until the pipe has been full, it only rises
+//!     cwnd     goes, by what is delivered, to cwnd_gain · BDP + three quanta + what ACKs lately brought beyond bw
+//!
+//!                pacing_gain                        cwnd_gain
+//!     Startup    2/ln 2 = 2.89                      2.89         doubles the rate each round
+//!     Drain      ln 2/2 = 0.35                      2.89         takes away the queue that this has built
+//!     ProbeBw    5/4, 3/4, then six times 1         2            each for about a min_rtt (§4.3.4)
+//!     ProbeRtt   1                                  4 segments   empties the queue to see the path alone (§4.3.5)
+//! ```
+//!
+//! [`window`] has cwnd (§4.2.3), [`control`](super::control) the pacing rate, [`model`](super::model) the estimators.
+//!
 //! Losses do not enter the model: the window keeps to what is delivered for the first round of a recovery, after a
 //! timeout it starts over from one segment, and when the episode is over it is what it was. ECN is not looked at.
 //!

@@ -1,5 +1,33 @@
 //! BBR version 3 (draft-ietf-ccwg-bbr-06).
 //!
+//! ```text
+//!     Startup ──1──► Drain ──2──► Down ──3──► Cruise ──4──► Refill ──5──► Up       from any, every 5 s: ProbeRtt, for 200 ms
+//!                                 ▲ └────────4─────────────────▲           │       and a round; then on to Cruise, or to
+//!                                 └───────────────────6────────────────────┘       Startup if the pipe was never full
+//!
+//!     1  three rounds without 25 % more (§5.3.1.2), or a round in which six ACKs or more mark losses, above 2 % (§5.3.1.3)
+//!     2  in flight ≤ BDP, or three rounds later (§5.3.2)
+//!     3  in flight ≤ BDP, and below the long-term bound with its headroom
+//!     4  2 to 3 s since the cycle began, or as many rounds as Reno would need to grow back (§5.3.3.8)
+//!     5  a round
+//!     6  no more bandwidth is found, or the probe loses more than 2 % (§5.3.3.7)
+//!
+//!     max_bw   highest delivery rate of the last two probing cycles       bw   min(max_bw, short-term bound)
+//!     min_rtt  lowest RTT of the last 10 s                                BDP  bw · min_rtt
+//!
+//!     pacing   0.99 · pacing_gain · bw (§5.6.2)
+//!     cwnd     goes to cwnd_gain · BDP + what ACKs lately brought beyond bw, at most to the bounds in flight (§5.6.4)
+//!
+//!                pacing_gain     cwnd_gain (§5.6.1)   long-term bound (§5.6.4.7)   short-term bounds
+//!     Startup    4·ln 2 = 2.77   2                    -                            not drawn in
+//!     Drain      0.5             2                    -                            in force
+//!     Down       0.9             2                    as it is                     in force
+//!     Cruise     1               2                    less 15 %                    in force
+//!     Refill     1               2                    as it is                     lifted
+//!     Up         1.25            2.25                 rises by 1, 2, 4 … segments  lifted
+//!     ProbeRtt   1               0.5                  less 15 %                    in force
+//! ```
+//!
 //! Version 1's model, and bounds on it that losses draw: a long-term bound on what may be in flight, learnt when a
 //! probe for bandwidth loses more than 2 % in a round trip, and short-term bounds on rate and flight that hold until
 //! the next probe. So it keeps its rate up to about 1 % of random loss and gives way beyond.
