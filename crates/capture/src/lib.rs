@@ -8,7 +8,6 @@ mod connections;
 mod fates;
 mod file;
 mod handshake;
-mod histogram;
 mod packet;
 mod pcap;
 mod pcapng;
@@ -19,12 +18,13 @@ mod report;
 mod rtt;
 mod source;
 mod transfer;
+mod weighted_bins;
 
 pub use file::{FileError, FileItem, Format, Frame, Reader};
-pub use histogram::Peak;
 pub use packet::{Dissected, TappedPacket, dissect, link_name};
 pub use report::{Capture, Position, Way};
 pub use transfer::Counts;
+pub use weighted_bins::Peak;
 
 use connections::{Connection, Connections, Key};
 use std::io::{self, Read};

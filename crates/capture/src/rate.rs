@@ -1,6 +1,6 @@
 //! Bytes over time: how fast they came on the whole, at best, and in trains that the path itself has spaced.
 
-use crate::histogram::{Histogram, Peak};
+use crate::weighted_bins::{Peak, WeightedBins};
 use airtcp_wire::{Dur, Rate, Time};
 use std::collections::VecDeque;
 
@@ -70,7 +70,7 @@ pub struct Meter {
     /// Arrivals: when, and how many bytes had come by then.
     recent: VecDeque<(Time, u64)>,
     total: u64,
-    trains: [Histogram; TRAINS.len()],
+    trains: [WeightedBins; TRAINS.len()],
 }
 
 /// What a meter has found.
@@ -125,7 +125,7 @@ impl Meter {
 
     pub fn rates(&self) -> Rates {
         let [pairs, _, long] = &self.trains;
-        let peaks = self.trains.iter().rev().filter_map(Histogram::peak);
+        let peaks = self.trains.iter().rev().filter_map(WeightedBins::peak);
         Rates {
             sustained: self.bins.best(SUSTAINED),
             dispersion: peaks.filter(|peak| peak.share >= CROWD).max_by(|a, b| a.share.total_cmp(&b.share)),

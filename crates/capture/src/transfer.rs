@@ -9,12 +9,12 @@ mod acks;
 mod data;
 
 use crate::fates::Fates;
-use crate::histogram::Histogram;
 use crate::packet::TappedPacket;
 use crate::piece::{Piece, Settled, Stamp};
 use crate::ranges::Ranges;
 use crate::rate::Meter;
 use crate::rtt::{Echoes, RoundTrips};
+use crate::weighted_bins::WeightedBins;
 use airtcp_wire::{Dur, Ecn, Seq, Time};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -102,7 +102,7 @@ pub struct Transfer {
     /// Data as it was acknowledged.
     pub acknowledged: Meter,
     /// Nanoseconds from one data packet to the next.
-    pub gaps: Histogram,
+    pub gaps: WeightedBins,
     pub late_by: Vec<Dur>,
 }
 
@@ -138,7 +138,7 @@ impl Transfer {
             to_sender: RoundTrips::new(terms.to_sender),
             seen: Meter::default(),
             acknowledged: Meter::default(),
-            gaps: Histogram::default(),
+            gaps: WeightedBins::default(),
             late_by: Vec::new(),
         }
     }

@@ -6,7 +6,7 @@ const BINS: usize = 64 << PER_OCTAVE_BITS;
 
 /// Weighted values in bins of equal relative width.
 #[derive(Clone, Debug)]
-pub struct Histogram {
+pub struct WeightedBins {
     bins: Vec<Bin>,
     total: f64,
 }
@@ -27,13 +27,13 @@ pub struct Peak {
     pub share: f64,
 }
 
-impl Default for Histogram {
-    fn default() -> Histogram {
-        Histogram { bins: vec![Bin::default(); BINS], total: 0.0 }
+impl Default for WeightedBins {
+    fn default() -> WeightedBins {
+        WeightedBins { bins: vec![Bin::default(); BINS], total: 0.0 }
     }
 }
 
-impl Histogram {
+impl WeightedBins {
     pub fn add(&mut self, value: u64, weight: f64) {
         let bin = &mut self.bins[index(value)];
         bin.weight += weight;
@@ -75,14 +75,14 @@ mod tests {
 
     #[test]
     fn a_peak_and_quantiles_are_found_within_a_bin() {
-        let mut histogram = Histogram::default();
+        let mut histogram = WeightedBins::default();
         (0..1000).for_each(|value| histogram.add(value * 1000, 1.0));
         (0..3000).for_each(|_| histogram.add(400_000, 1.0));
         let peak = histogram.peak().unwrap();
         assert!((peak.value / 400e3 - 1.0).abs() < 0.02, "{peak:?}");
         assert!(peak.share > 0.75);
         assert!((histogram.quantile(0.99).unwrap() / 960e3 - 1.0).abs() < 0.02);
-        assert_eq!(Histogram::default().peak(), None);
+        assert_eq!(WeightedBins::default().peak(), None);
         [0, 1, u64::MAX].into_iter().for_each(|value| histogram.add(value, 1.0));
     }
 }
