@@ -64,7 +64,7 @@ def cost(command: Command, workload: Workload, *, timed: bool, counted: bool) ->
             delivered = long.counters["delivered"] - short.counters["delivered"]
             ns = 1e9 * (long.cpu_s - short.cpu_s) / delivered
     # What was given up natively would take an age under valgrind.
-    if counted and (ns or not timed):
+    if counted and workload.counted_s and (ns or not timed):
         commands = [command(duration_s) for duration_s in workload.counted_s]
         less, more = (instructions(each) for each in commands)
         few, many = (run_once(each) for each in commands)
@@ -120,7 +120,7 @@ def others(has_valgrind: bool) -> list[dict[str, object]]:
 def growth(has_valgrind: bool) -> list[dict[str, object]]:
     layout = "{:38}" + " {:>8}" * 8
     rates = [f"{rate}" for rate in RATES_MBPS]
-    print(f"\nHow it grows, at {', '.join(rates)} Mbit/s; -: given up after {LIMIT_S:.0f} s:")
+    print(f"\nHow it grows, at {', '.join(rates)} Mbit/s; -: given up after {LIMIT_S} s:")
     heads = [*(f"ns {rate}" for rate in rates), "ratio", *(f"i. {rate}" for rate in rates), "ratio"]
     print(layout.format("workload", *heads), flush=True)
     rows: list[dict[str, object]] = []
@@ -144,7 +144,7 @@ def growth(has_valgrind: bool) -> list[dict[str, object]]:
 
 def done(command: list[str]) -> Finished:
     finished = run_once(command)
-    return finished or sys.exit(f"{' '.join(command)}: more than {LIMIT_S:.0f} s")
+    return finished or sys.exit(f"{' '.join(command)}: more than {LIMIT_S} s")
 
 
 def memory() -> dict[str, int]:
@@ -155,12 +155,12 @@ def memory() -> dict[str, int]:
 
     short, long = (peak_kib(CLEAN, duration_s) for duration_s in (10, 100))
     print(f"\nPeak memory, {CLEAN.name}: {short} KiB after 10 s, {long} KiB after 100 s simulated")
-    alone = peak_kib(ALONE, 3)
+    alone = peak_kib(ALONE, 2)
     found = {"after_10_s": short, "after_100_s": long}
     for workload in MANY:
         assert workload.ns2
         flows = int(workload.ns2[0])
-        peak = peak_kib(workload, 3)
+        peak = peak_kib(workload, 2)
         print(f"Peak memory, {workload.name}: {peak} KiB, {(peak - alone) / flows:.1f} KiB more a flow")
         found[f"of_{flows}_flows"] = peak
     return found

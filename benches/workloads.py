@@ -17,8 +17,8 @@ class Workload:
     name: str
     scenario: str
     timed_s: Span
-    counted_s: Span
-    """For instructions, which valgrind counts slowly."""
+    counted_s: Span | None
+    """For instructions, which valgrind counts slowly: None where it would take minutes."""
     ns2: tuple[float, ...] | None = None
     """The arguments of ns2/bulk.tcl for the same work, but for the last, the duration."""
 
@@ -59,7 +59,7 @@ def beside_ns2(
     flows: int,
     rate_mbps: int,
     timed_s: Span,
-    counted_s: Span,
+    counted_s: Span | None,
     loss: float = 0.0,
     stagger_s: float = 0.0,
 ) -> Workload:
@@ -74,14 +74,14 @@ def beside_ns2(
     return Workload(name, text, timed_s, counted_s, (flows, rate_mbps, rtt_ms, loss, bdp, stagger_s))
 
 
-def shared(flows: int, timed_s: Span, counted_s: Span) -> Workload:
+def shared(flows: int, timed_s: Span, counted_s: Span | None) -> Workload:
     return beside_ns2(f"{flows} flows, 5 Mbit/s each", flows, 5 * flows, timed_s, counted_s, stagger_s=1.0)
 
 
 LOSSY = beside_ns2("1 flow, 100 Mbit/s, 1 % loss", 1, 100, (10, 110), (10, 110), loss=0.01)
 CLEAN = beside_ns2("8 flows, 100 Mbit/s, no loss", 8, 100, (5, 65), (5, 15))
 ALONE = shared(1, (10, 1010), (10, 210))
-MANY = [shared(1_000, (3, 4), (3, 3.2)), shared(10_000, (3, 4), (2, 2.1))]
+MANY = [shared(1_000, (1.5, 2.5), (1.5, 1.7)), shared(10_000, (1.5, 2), None)]
 BESIDE_NS2 = [LOSSY, CLEAN, ALONE, shared(10, (10, 110), (10, 30)), shared(100, (5, 15), (4, 5)), *MANY]
 
 
