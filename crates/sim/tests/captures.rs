@@ -6,23 +6,8 @@ use airtcp_sim::pcap::Format;
 use airtcp_sim::scenario::model::{Flow, Traffic};
 use airtcp_sim::{Capture, RunError, RunOptions, run};
 use airtcp_wire::{Bytes, Rate};
-use common::{MBIT, link, ms, one_link, scheme};
+use common::{MBIT, Shared, link, ms, one_link, scheme};
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
-
-/// A file in memory that outlives the run.
-#[derive(Clone, Default)]
-struct Shared(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Shared {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// A disk that is full.
 struct Full;

@@ -7,28 +7,12 @@ use airtcp_sim::record::CircuitRecord;
 use airtcp_sim::scenario::model::{self, Flow, Traffic};
 use airtcp_sim::{Capture, RunError, RunOptions, RunRecord, Scenario, run};
 use airtcp_wire::{Bytes, Dur, Rate};
-use common::{MBIT, assert_conserved, go, link, ms, one_link, scheme, unlimited};
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
+use common::{MBIT, Shared, assert_conserved, go, link, ms, one_link, scheme, unlimited};
 
 /// Header packets of 52 bytes, as the paper has them, and a window that slow start does not blow up.
 const CIRCUIT: &str = "reno:profile=rfc:initial_window=2:initial_ssthresh=10+decoupling";
 /// The paper's circuit: its error control and tunnel queue, and no reports of losses.
 const DECOUPLED: &str = "decoupling:error_control=paper:tunnel_queue=50:tunnel_delay=0s:loss_reports=false";
-
-/// A file in memory that outlives the run.
-#[derive(Clone, Default)]
-struct Shared(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Shared {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Seen {

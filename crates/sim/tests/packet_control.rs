@@ -7,9 +7,7 @@ use airtcp_sim::pcap::Format;
 use airtcp_sim::scenario::model::{Distribution, Jitter};
 use airtcp_sim::{Capture, RunOptions, Scenario, run};
 use airtcp_wire::{Dur, Probability};
-use common::{MBIT, link, ms, scheme};
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
+use common::{MBIT, Shared, link, ms, scheme};
 
 /// Scenario I, and with `loss` scenario II.
 fn scenario(loss: f64) -> Scenario {
@@ -31,19 +29,6 @@ fn scenario(loss: f64) -> Scenario {
         side.loss.packet = loss.into();
     }
     Scenario::over(links, Dur::from_secs(20))
-}
-
-#[derive(Clone, Default)]
-struct Shared(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Shared {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 /// A packet at the fixed host.

@@ -6,6 +6,8 @@ use airtcp_sim::record::FlowRecord;
 use airtcp_sim::scenario::model::{Flow, Link, Side};
 use airtcp_sim::{RunOptions, RunRecord, Scenario, run};
 use airtcp_wire::{Dur, Rate};
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
 
 pub const MBIT: u64 = 1_000_000;
 
@@ -43,4 +45,18 @@ pub fn assert_conserved(flow: &FlowRecord) {
         flow.data_packets_delivered + lost + flow.data_packets_under_way,
         "{flow:#?}"
     );
+}
+
+/// A file in memory that outlives the run.
+#[derive(Clone, Default)]
+pub struct Shared(pub Arc<Mutex<Vec<u8>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
