@@ -15,7 +15,7 @@ from airtcp.results import plain, schema_of
 from airtcp.stats import CONFIDENCE
 
 SEEDS = 10
-FIRST_SEED = 301
+FIRST_SEED = 401
 """Not among those on which it was tuned."""
 DURATION = "60s"
 QUICK_DURATION = "3s"

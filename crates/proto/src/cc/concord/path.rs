@@ -40,6 +40,8 @@ pub struct Path {
     /// By how much the minimum of a round differs from that of the one before.
     sway: Quantile,
     last_min_s: f64,
+    /// Of the last round.
+    mean_s: f64,
     /// The last rounds' delivery rates, the latest first.
     rates: [f64; ROUNDS],
     /// The highest of half a minute, negated.
@@ -57,6 +59,7 @@ impl Path {
             spread: Quantile::default(),
             sway: Quantile::default(),
             last_min_s: 0.0,
+            mean_s: 0.0,
             rates: [0.0; ROUNDS],
             highest: Recent::new(RATE_PIECE),
             smooth_s: 0.0,
@@ -84,6 +87,7 @@ impl Path {
             self.sway.put((round.min_s() - self.last_min_s).abs());
         }
         self.last_min_s = round.min_s();
+        self.mean_s = round.mean_s();
     }
 
     /// The RTT that is nobody's queue.
@@ -97,6 +101,11 @@ impl Path {
 
     pub fn spread_s(&self) -> f64 {
         self.spread.value
+    }
+
+    /// The mean RTT of the last round.
+    pub fn mean_s(&self) -> f64 {
+        self.mean_s
     }
 
     /// What of `rtt_s` is queueing.

@@ -59,6 +59,10 @@ impl Tally {
         (self.sum - self.min * u64::from(self.samples)).as_secs_f64() / f64::from(self.samples)
     }
 
+    pub fn mean_s(&self) -> f64 {
+        self.min_s() + self.noise_s()
+    }
+
     /// How far the maximum does.
     pub fn spread_s(&self) -> f64 {
         (self.max - self.min).as_secs_f64()

@@ -19,20 +19,23 @@ const MOST_ROUNDS: u32 = 12;
 /// A queue that still falls so fast is waited for, so long.
 const FALLING: f64 = 0.85;
 const FALLING_ROUNDS: u32 = 10;
-/// The rate fell with the window when it lost at least half as much.
+/// Rate or delay fell with the window when it lost at least half as much.
 const FELL_WITH: f64 = 0.5;
-/// And so many standard deviations more than corruption takes off a round's rate by chance.
+/// A rate must lose so many standard deviations more of what corruption takes off a round's rate by chance,
 const RATE_DEVIATIONS: f64 = 1.0;
+/// and so many if it is believed without asking delay.
+const RATE_DEVIATIONS_ALONE: f64 = 3.0;
 /// What a yield in vain leaves of the window.
 const IN_VAIN: f64 = 0.97;
-/// Who gave up less had no queue.
+/// Who gave up less, and saw no delay go, had no queue.
 const GIVEN_UP: f64 = 0.95;
 /// After a yield of our own queue, back to the middle between the two windows.
 const MIDDLE: f64 = 0.5;
 
-/// After a yield in vain delay is not believed for so long, twice as long each time, at most so long.
+/// After a yield to delay in vain delay is not believed for so long, twice as long each time, at most so long; half as long
+/// for each that was not in vain.
 const FIRST_DOUBT_S: f64 = 0.5;
-const LAST_DOUBT_S: f64 = 4.0;
+const LAST_DOUBT_S: f64 = 16.0;
 
 /// In competition: seconds until the first yield, and at most.
 pub const FIRST_TEST_S: f64 = 1.0;
@@ -66,12 +69,16 @@ impl Default for Tests {
 pub struct Yield {
     began: Time,
     rounds: u32,
-    /// Before it: window, queue and rate.
+    /// Delay asked for it.
+    is_late: bool,
+    /// Before it: window, queue, rate and mean RTT.
     window: f64,
     queue_s: f64,
     rate: f64,
-    /// The highest rate since.
+    mean_s: f64,
+    /// The highest rate and the least mean RTT since.
     rate_after: f64,
+    mean_after_s: f64,
     last_queue_s: f64,
     rival_rounds: u32,
     /// The competition to which it returns.
@@ -83,10 +90,13 @@ impl Concord {
         self.phase = Phase::Yield(Yield {
             began: now,
             rounds: 0,
+            is_late: queue_s > self.path.threshold_s(),
             window: self.window,
             queue_s,
             rate: self.path.rate_of(3),
+            mean_s: self.path.mean_s(),
             rate_after: 0.0,
+            mean_after_s: f64::INFINITY,
             last_queue_s: f64::INFINITY,
             rival_rounds: 0,
             from,
@@ -115,6 +125,7 @@ impl Concord {
             return;
         }
         yielding.rate_after = yielding.rate_after.max(round.rate(now).unwrap_or(0.0));
+        yielding.mean_after_s = yielding.mean_after_s.min(round.mean_s());
         let threshold_s = self.path.threshold_s();
         let is_ours = queue_s < OURS * yielding.queue_s.max(threshold_s);
         if is_ours {
@@ -153,19 +164,29 @@ impl Concord {
 
     /// The queue was ours, or none: on from a window between the two, or back to the old one.
     fn end_yield(&mut self, yielding: &Yield, now: Time) {
-        let left = self.window / yielding.window;
-        let noise = RATE_DEVIATIONS * self.path.rate_noise(self.corruption.lost_share());
-        let fell = yielding.rate_after < yielding.rate * (1.0 - FELL_WITH * (1.0 - left) - noise);
-        if self.parts.doubt && (fell || left >= GIVEN_UP) {
+        if self.parts.doubt && self.is_in_vain(yielding) {
             self.window = IN_VAIN * yielding.window;
             self.goal = yielding.window;
-            self.tests.doubt_until = now + Dur::from_secs_f64(self.tests.doubt_s);
-            self.tests.doubt_s = LAST_DOUBT_S.min(2.0 * self.tests.doubt_s);
+            if yielding.is_late {
+                self.tests.doubt_until = now + Dur::from_secs_f64(self.tests.doubt_s);
+                self.tests.doubt_s = LAST_DOUBT_S.min(2.0 * self.tests.doubt_s);
+            }
         } else {
-            self.tests.doubt_s = FIRST_DOUBT_S;
+            self.tests.doubt_s = FIRST_DOUBT_S.max(self.tests.doubt_s / 2.0);
             self.goal = self.window + MIDDLE * (yielding.window - self.window);
         }
         self.enter_delay(Delay::new());
+    }
+
+    /// Of what was in flight, what has gone was either waiting, and delay went with it, or on its way, and the rate did.
+    /// Corruption blurs a rate, not a delay; round trips that vary blur a delay.
+    fn is_in_vain(&self, yielding: &Yield) -> bool {
+        let left = self.window / yielding.window;
+        let half = 1.0 - FELL_WITH * (1.0 - left);
+        let noise = self.path.rate_noise(self.corruption.lost_share());
+        let fell = |deviations| yielding.rate_after < yielding.rate * (half - deviations * noise);
+        let delay_stayed = yielding.mean_after_s > yielding.mean_s * half;
+        fell(RATE_DEVIATIONS_ALONE) || delay_stayed && (fell(RATE_DEVIATIONS) || left >= GIVEN_UP)
     }
 }
 

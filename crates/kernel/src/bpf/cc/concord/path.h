@@ -28,6 +28,8 @@ struct path {
 	struct quantile spread;
 	struct quantile sway;
 	__u64 last_min_us;
+	/* Of the last round. */
+	__u64 mean_us_q20;
 	/* The last rounds' delivery rates, the latest first, in packets a microsecond. */
 	__u64 rates_q48[RATES];
 	/* The highest of each piece of half a minute, negated: of ~rate the least is wanted. */
@@ -110,6 +112,7 @@ static inline void path_end_round(struct path *path, const struct tally *round, 
 		quantile_put(&path->sway, (larger(round->min_us, path->last_min_us) -
 					   smaller(round->min_us, path->last_min_us)) << 20);
 	path->last_min_us = round->min_us;
+	path->mean_us_q20 = tally_mean_us_q20(round);
 }
 
 /* 0 before the first sample. */

@@ -44,6 +44,11 @@ static inline __u64 tally_noise_us_q20(const struct tally *round)
 	return mul_div(round->sum_us - (__u64)round->min_us * round->samples, 1 << 20, round->samples);
 }
 
+static inline __u64 tally_mean_us_q20(const struct tally *round)
+{
+	return ((__u64)round->min_us << 20) + tally_noise_us_q20(round);
+}
+
 /* Packets a microsecond; 0 where the application sent less than the window allowed. */
 static inline __u64 tally_rate_q48(const struct tally *round, __u64 now_us)
 {

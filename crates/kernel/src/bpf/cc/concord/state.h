@@ -48,13 +48,17 @@ struct yielding {
 	__u64 window_q32;
 	__u64 queue_us_q20;
 	__u64 rate_q48;
-	/* The highest since. */
+	__u64 mean_us_q20;
+	/* The highest and the least since. */
 	__u64 rate_after_q48;
+	__u64 mean_after_us_q20;
 	__u64 last_queue_us_q20;
 	__u32 rounds;
 	__u32 rival_rounds;
 	/* It returns to a competition, which stands still meanwhile. */
 	__u8 is_from_compete;
+	/* Delay asked for it. */
+	__u8 is_late;
 };
 
 struct look {

@@ -8,7 +8,7 @@
 #define WATCH_ROUNDS 4
 #define MOST_YIELD_ROUNDS 12
 #define FALLING_ROUNDS 10
-#define LAST_DOUBT_US (4 * US_PER_S)
+#define LAST_DOUBT_US (16 * US_PER_S)
 #define LAST_TEST_US (30 * US_PER_S)
 
 /* Begins a competition: compete.rs. */
@@ -40,8 +40,11 @@ static inline void start_yield(struct concord *self, const struct concord_params
 		.window_q32 = self->phase.window_q32,
 		.queue_us_q20 = queue_us_q20,
 		.rate_q48 = path_rate_q48(&self->path, 3),
+		.mean_us_q20 = self->path.mean_us_q20,
+		.mean_after_us_q20 = NONE,
 		.last_queue_us_q20 = NONE,
 		.is_from_compete = is_from_compete,
+		.is_late = queue_us_q20 > threshold_us_q20(self, params),
 	};
 	self->goal_q32 = self->phase.window_q32;
 	give_up(self, params);
@@ -59,12 +62,18 @@ static inline void yield_to_losses(struct concord *self, const struct concord_pa
 	self->counts.reductions++;
 }
 
-/* The rate fell with the window when it lost at least half as much, and a standard deviation more than corruption takes off a
- * round's rate by chance. */
-static inline int has_fallen(const struct concord *self, const struct concord_params *params, const struct yielding *yield)
+/* What is left of a value that loses half as much as the window. */
+static inline __u64 half_with_window(const struct concord *self, const struct yielding *yield, __u64 before)
 {
-	__u64 both_q32 = yield->window_q32 + self->phase.window_q32;
-	__u64 half_q48 = mul_div(yield->rate_q48, both_q32, 2 * yield->window_q32);
+	return mul_div(before, yield->window_q32 + self->phase.window_q32, 2 * yield->window_q32);
+}
+
+/* The rate fell with the window when it lost at least half as much, and so many standard deviations, squared, more than
+ * corruption takes off a round's rate by chance. */
+static inline int has_fallen(const struct concord *self, const struct concord_params *params, const struct yielding *yield,
+			     __u32 deviations_squared)
+{
+	__u64 half_q48 = half_with_window(self, yield, yield->rate_q48);
 	__u64 packets_q32 = larger(path_bdp_q32(&self->path, path_rate_q48(&self->path, 3)), ONE_Q32);
 	__u64 odds_q32 = corruption_odds_q32(&self->corruption, believes(params));
 	__u64 below_q32;
@@ -72,13 +81,16 @@ static inline int has_fallen(const struct concord *self, const struct concord_pa
 	if (yield->rate_after_q48 >= half_q48)
 		return 0;
 	below_q32 = mul_div(half_q48 - yield->rate_after_q48, ONE_Q32, yield->rate_q48);
-	return mul_div(below_q32, below_q32, ONE_Q32) > mul_div(odds_q32, ONE_Q32, packets_q32);
+	return mul_div(below_q32, below_q32, ONE_Q32) > deviations_squared * mul_div(odds_q32, ONE_Q32, packets_q32);
 }
 
-/* Who gave up less than a twentieth had no queue. */
+/* Who gave up less than a twentieth, and saw no delay go, had no queue. */
 static inline int is_in_vain(const struct concord *self, const struct concord_params *params, const struct yielding *yield)
 {
-	return has_fallen(self, params, yield) || 20 * self->phase.window_q32 >= 19 * yield->window_q32;
+	int delay_stayed = yield->mean_after_us_q20 > half_with_window(self, yield, yield->mean_us_q20);
+
+	return has_fallen(self, params, yield, 9) ||
+	       (delay_stayed && (has_fallen(self, params, yield, 1) || 20 * self->phase.window_q32 >= 19 * yield->window_q32));
 }
 
 /* The queue was ours, or none: on from a window between the two, or back to the old one. */
@@ -89,10 +101,12 @@ static inline void end_yield(struct concord *self, const struct concord_params *
 	if (is_on(params->doubt_q24) && is_in_vain(self, params, yield)) {
 		self->phase.window_q32 = yield->window_q32 / 100 * 97;
 		self->goal_q32 = yield->window_q32;
-		self->tests.doubt_until_us = now_us + self->tests.doubt_us;
-		self->tests.doubt_us = smaller(2 * self->tests.doubt_us, LAST_DOUBT_US);
+		if (yield->is_late) {
+			self->tests.doubt_until_us = now_us + self->tests.doubt_us;
+			self->tests.doubt_us = smaller(2 * self->tests.doubt_us, LAST_DOUBT_US);
+		}
 	} else {
-		self->tests.doubt_us = FIRST_DOUBT_US;
+		self->tests.doubt_us = larger(self->tests.doubt_us / 2, FIRST_DOUBT_US);
 		self->goal_q32 = (self->phase.window_q32 + yield->window_q32) / 2;
 	}
 	enter_delay(self, params, 0);
@@ -127,6 +141,7 @@ static inline void yield_round(struct concord *self, const struct concord_params
 	if (++yield->rounds < 2)
 		return;
 	yield->rate_after_q48 = larger(yield->rate_after_q48, rate_q48);
+	yield->mean_after_us_q20 = smaller(yield->mean_after_us_q20, self->path.mean_us_q20);
 	is_ours = 5 * queue_us_q20 < 2 * larger(yield->queue_us_q20, threshold);
 	if (is_ours)
 		self->tests.gap_us = FIRST_TEST_US;
