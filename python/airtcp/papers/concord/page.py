@@ -21,7 +21,9 @@ path is not named otherwise, it has 10 Mbit/s, room for 50 packets and an RTT of
 `concord` is airtcp's own congestion control: CUBIC that yields to find out whose the queue is, and asks of
 losses whether corruption explains them. `crates/proto/src/cc/concord` begins with its principles.
 `airtcpd cc load concord` gives it to a running Linux, 6.10 or newer: an eBPF program whose windows are the
-simulator's within a segment.
+simulator's within a segment. Before 6.10 `cong_control` was called with two arguments instead of four, and
+the program reads the last of the four. A second form of that one hook is what an older kernel would need;
+there was none to try it on.
 
 {tuning}
 
@@ -32,7 +34,10 @@ simulator's within a segment.
 
 COMPOSED = """\
 A wired link of 100 Mbit/s and 20 ms lies before the lossy one, between the two a circuit's sender
-(`decoupling`) or a proxy (`split`).
+(`decoupling`) or a proxy (`split`). Behind a proxy it carries what it carries alone: it does not need one,
+and does no harm to one that is there for other senders. As a circuit's control it is level with `bbr`, and
+what it leaves to CUBIC is left by all connections of the circuit; CUBIC as the control, or on the proxy's
+wireless side, falls behind with the RTT.
 """
 
 FAILS = """\
@@ -44,10 +49,30 @@ FAILS = """\
   10 Mbit/s, for each 100 packets delivered a token bucket of 2 to 50 packets drops 2 to 19 at RTT 50 and
   100 ms and 13 to 58 at RTT 20 ms; a queue of two packets drops 3 to 33, a queue of ten 2 at most.
 - The threshold counts what round trips vary by; what varies more from minute to minute than from round to
-  round still makes it yield in vain. Each such yield doubles the time until delay is believed again, to 4 s.
+  round still makes it yield in vain. Each such yield doubles the time until delay is believed again, to 16 s.
+- RTT p95 at BER 1e-5 and 50 ms stays 3 to 4 ms above BBR's, which carries 5 % less there. An ACK that fills
+  a hole is timed by a timestamp of whole milliseconds, and SACKs are sent up to a millisecond late: both pull
+  a round's least RTT down, by which the queue is measured, and so the queue grows further before it is seen.
+  Without such samples p95 came to BBR's, within a millisecond, on the tuning seeds; but a sender knows them
+  only by their being whole milliseconds, so they stay. A round's mean, or its least pair of samples in a row,
+  instead of its minimum brings p95 down to 61 to 63 ms, and costs LEO 5 to 63 Mbit/s: there the same numbers
+  are no queue.
+- On the slower of the unseen paths (3 Mbit/s, 30 ms) both carry 99 % of the bound, so neither is ahead.
 - Tried, and of no use: yielding when others seem to; a yield where the rate no longer grows with the window;
   a pace by the highest rate; booking losses as corruption wherever the window is far below what the path has
   carried. They are gone.
+
+### What cannot be told apart from end to end
+
+- *A token bucket and a bad link.* One link of 20 Mbit/s that corrupts every other packet, and one that passes
+  10 Mbit/s and drops the rest: at 20 Mbit/s sent, both deliver half, at the same delay. The right answers are
+  to go on and to halve. No sequence of losses at one load tells which; only another load does, so looks are
+  needed, each costs what it leaves unsent, and between two of them one answer is wrong on one of the links.
+- *A rival in a short buffer and a satellite.* A flow yields, its rate falls with its window, the delay does
+  not, and packets are still lost. Alone on a link that varies by 14 ms (LEO), the pipe was not full and the
+  losses are corruption; among four flows on 20 packets, the others have taken what it left and overflow the
+  buffer. Booking them as corruption gives LEO 91.4 instead of 88.7 Mbit/s, and the four a Jain's index of
+  0.938 instead of above 0.95 (seeds 1 to 6). It does not book them.
 
 ## When not to use it
 
