@@ -43,9 +43,10 @@ fn read(bytes: &[u8], near: u64, key: &Key, session: &SessionKey) {
         let mut last = header.segment;
         last.seq.0 = last.seq.0.wrapping_sub(VMSS);
         for counts in [false, true] {
-            let terms = Terms { vmss: VMSS as u16, controls: MAX_CONTROLS, guesses: Some(2), counts };
+            let fec = header.repeats;
+            let terms = Terms { vmss: VMSS as u16, controls: MAX_CONTROLS, guesses: Some(2), counts, fec };
             let short = compress(&header, counts, session);
-            assert_eq!(decompress(short.as_slice(), header.number, &last, &terms, session), Ok(header));
+            assert_eq!(decompress(short.as_slice(), header.number, (&last, header.repeats), &terms, session), Ok(header));
         }
     }
 }

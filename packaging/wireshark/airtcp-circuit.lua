@@ -8,7 +8,7 @@ local KINDS = {
   [5] = "ACK", [6] = "PING", [7] = "PONG",
 }
 local FLAGS = { { 0x002, "SYN" }, { 0x008, "PSH" }, { 0x010, "ACK" }, { 0x040, "ECE" }, { 0x080, "CWR" }, { 0x800, "ELN" } }
-local HAS_TIMESTAMPS, STANDS_FOR_DATA = 0x1000, 0x2000
+local HAS_TIMESTAMPS, STANDS_FOR_DATA, REPEATS = 0x1000, 0x2000, 0x4000
 
 local f = circuit.fields
 f.kind = ProtoField.uint8("aircircuit.kind", "Kind", base.DEC, KINDS, 0xe0)
@@ -18,6 +18,8 @@ f.vmss = ProtoField.uint16("aircircuit.vmss", "VMSS in bytes")
 f.controls = ProtoField.uint8("aircircuit.controls", "Control TCPs")
 f.number = ProtoField.uint24("aircircuit.number", "Number, low bits")
 f.bits = ProtoField.uint16("aircircuit.bits", "Bits", base.HEX)
+f.fec = ProtoField.uint8("aircircuit.fec", "Header packets that each one repeats, at most")
+f.repeats = ProtoField.uint8("aircircuit.repeats", "Header packets that it repeats")
 f.seq = ProtoField.uint32("aircircuit.seq", "Sequence number")
 f.ack = ProtoField.uint32("aircircuit.ack", "Acknowledgment number")
 f.window = ProtoField.uint16("aircircuit.window", "Window, or count of data packets")
@@ -43,6 +45,7 @@ local function whole(buffer, tree, kind)
   if has(bits, STANDS_FOR_DATA) then said[#said + 1] = "stands for data" end
   tree:add(f.number, buffer(1, 3))
   tree:add(f.bits, buffer(4, 2)):append_text(" (" .. table.concat(said, ", ") .. ")")
+  if kind == 3 then tree:add(f.repeats, buffer(4, 1), math.floor(bits / REPEATS)) end
   tree:add(kind == 3 and f.seq or f.ack, buffer(6, 4))
   tree:add(f.window, buffer(10, 2))
   if has(bits, HAS_TIMESTAMPS) then timestamps(buffer, tree, 12) end
@@ -62,6 +65,7 @@ function circuit.dissector(buffer, packet, root)
     if kind == 1 then
       tree:add(f.vmss, buffer(2, 2))
       tree:add(f.controls, buffer(4, 1))
+      tree:add(f.fec, buffer(7, 1))
     end
     tree:add(f.tag, buffer(24, 8))
   elseif (kind == 3 or kind == 5) and len >= 16 then

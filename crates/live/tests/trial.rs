@@ -229,6 +229,7 @@ fn what_stands_on_a_router_does_as_in_the_simulator() {
         "rto-m:m=10+gbn+split",
         "sr:rto.min=50ms",
         "cubic+decoupling",
+        "cubic+decoupling:fec=1",
     ] {
         one_of_a_few(|| {
             let found = outcome(&scenario, name)?;

@@ -43,7 +43,7 @@ struct Path {
 impl Path {
     fn step(&mut self, now: Time) {
         if let Some((control, segment, bytes)) = self.forward.pop_front() {
-            self.receiver.handle_segment(now, control, &segment, Ecn::NotEct, bytes);
+            self.receiver.handle_segment(now, control, &segment, Ecn::NotEct, bytes, 0);
         }
         if let Some((control, segment)) = self.back.pop_front() {
             self.sender.handle_segment(now, control, &segment, Ecn::NotEct);
@@ -67,7 +67,7 @@ impl Path {
                 self.data += 1;
                 self.receiver.handle_data(1);
             }
-            Output::Header { control, transmit, bytes } => {
+            Output::Header { control, transmit, bytes, .. } => {
                 self.headers += 1;
                 if self.forward.len() < 10 {
                     self.forward.push_back((control, transmit.segment, bytes));

@@ -236,11 +236,16 @@ impl Engine {
                     circuit.counts.forwarded_bytes += u64::from(item.bytes);
                     self.leave_node(item.id, node);
                 }
-                Output::Header { control, transmit, bytes } => {
+                Output::Header { control, transmit, bytes, repeats } => {
                     circuit.counts.header_packets_sent += 1;
                     circuit.counts.header_bytes_sent += u64::from(bytes);
-                    let packet =
-                        circuit.control_packet(index, Load::Header { control }, control, transmit, bytes);
+                    let packet = circuit.control_packet(
+                        index,
+                        Load::Header { control, repeats },
+                        control,
+                        transmit,
+                        bytes,
+                    );
                     let id = self.network.packets.insert(packet);
                     self.network.forward(id, node);
                 }
@@ -250,11 +255,11 @@ impl Engine {
     }
 
     /// A header packet is at the circuit's end.
-    pub fn deliver_header(&mut self, id: u32, control: u16) {
+    pub fn deliver_header(&mut self, id: u32, control: u16, repeats: u8) {
         let &Packet { transmit, flow, bytes, .. } = self.network.packets.get(id);
         self.network.packets.remove(id);
         let receiver = &mut self.circuits[flow as usize].receiver;
-        receiver.handle_segment(self.network.now, control, &transmit.segment, transmit.ecn, bytes);
+        receiver.handle_segment(self.network.now, control, &transmit.segment, transmit.ecn, bytes, repeats);
         self.reply(flow as usize);
     }
 

@@ -311,7 +311,7 @@ impl Engine {
     #[cold]
     fn deliver_other(&mut self, id: u32) {
         match self.network.packets.get(id).load {
-            Load::Header { control } => self.deliver_header(id, control),
+            Load::Header { control, repeats } => self.deliver_header(id, control, repeats),
             Load::HeaderAck { control } => self.deliver_header_ack(id, control),
             Load::Tcp { .. } | Load::Udp => self.deliver_datagram(id),
         }

@@ -15,7 +15,7 @@ pub enum Load {
     Udp,
     /// A header packet of a circuit's control TCP, or one of its handshake: headers alone on the wire, whatever length
     /// the segment stands for.
-    Header { control: u16 },
+    Header { control: u16, repeats: u8 },
     /// The answer of that control TCP's receiver.
     HeaderAck { control: u16 },
 }

@@ -168,7 +168,9 @@ impl ReceivingNode {
         second.copy_from_slice(&self.chance.u64().to_be_bytes());
         let key = self.key.session(&hello.nonce, &nonce);
         let counts = self.counts;
-        let terms = Terms { counts: hello.terms.counts && counts, ..hello.terms };
+        let counted = hello.terms.counts && counts;
+        let fec = if counted { hello.terms.fec } else { 0 };
+        let terms = Terms { counts: counted, fec, ..hello.terms };
         let session = Session {
             caller: hello.nonce,
             receiver: Receiver::new(&config(terms), &self.tcp, &mut self.chance)?,
@@ -197,7 +199,7 @@ impl ReceivingNode {
                     session.receiver.begin_count(&segment);
                 }
                 let bytes = IPV4_HEADER_LEN + tcp::header_len(&segment);
-                session.receiver.handle_segment(now, control, &segment, ecn, bytes as u32);
+                session.receiver.handle_segment(now, control, &segment, ecn, bytes as u32, heard.repeats);
             }
             None => {
                 let datagram = session.writer.keepalive(Kind::Pong);

@@ -200,8 +200,10 @@ impl SendingNode {
 
     fn open(&mut self, now: Time, nonce: &Nonce, welcome: &Welcome) -> bool {
         let session = self.key.session(nonce, &welcome.nonce);
-        let config =
-            Config { loss_reports: self.config.loss_reports && welcome.counts, ..self.config.clone() };
+        let loss_reports = self.config.loss_reports && welcome.counts;
+        // Without reports, nobody would see the congestion that FEC hides.
+        let fec = if loss_reports { self.config.fec } else { 0 };
+        let config = Config { loss_reports, fec, ..self.config.clone() };
         let terms = terms(&config);
         let Ok(mut sender) = Sender::new(&config, &self.tcp, &mut self.chance, now) else {
             return false;
@@ -236,11 +238,11 @@ impl Open {
         }
         Some(match self.sender.poll_transmit(now)? {
             circuit::Output::Data(item) => Output::Data(item),
-            circuit::Output::Header { control, transmit, .. } => {
+            circuit::Output::Header { control, transmit, repeats, .. } => {
                 if has_answer(&transmit.segment) {
                     self.awaits.get_or_insert(now);
                 }
-                Output::Datagram(self.writer.header(control, transmit.segment), transmit.ecn)
+                Output::Datagram(self.writer.header(control, transmit.segment, repeats), transmit.ecn)
             }
         })
     }
@@ -272,5 +274,6 @@ fn terms(config: &Config) -> Terms {
             Compression::Twice => Some(2),
         },
         counts: config.loss_reports,
+        fec: if config.loss_reports { config.fec } else { 0 },
     }
 }

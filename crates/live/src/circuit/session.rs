@@ -15,7 +15,7 @@ pub struct Writer {
     next: u64,
     terms: Terms,
     /// The header packet that each control TCP has sent last.
-    last: Vec<Option<Segment>>,
+    last: Vec<Option<(Segment, u8)>>,
 }
 
 impl Writer {
@@ -25,12 +25,12 @@ impl Writer {
     }
 
     /// A header packet, or what else the sender's end of a control TCP says.
-    pub fn header(&mut self, control: u16, segment: Segment) -> Datagram {
-        let header = self.number(Kind::Header, control, segment);
+    pub fn header(&mut self, control: u16, segment: Segment, repeats: u8) -> Datagram {
+        let header = Header { repeats, ..self.number(Kind::Header, control, segment) };
         let is_successor = segment.len > 0
-            && self.last[usize::from(control)]
-                .replace(segment)
-                .is_some_and(|last| is_successor(&last, &segment, self.terms.counts));
+            && self.last[usize::from(control)].replace((segment, repeats)).is_some_and(|(last, before)| {
+                is_successor(&last, &segment, self.terms.counts) && repeats == self.terms.fec.min(before + 1)
+            });
         if self.terms.guesses.is_some() && is_successor {
             compress(&header, self.terms.counts, &self.key)
         } else {
@@ -50,7 +50,7 @@ impl Writer {
     fn number(&mut self, kind: Kind, control: u16, segment: Segment) -> Header {
         let number = self.next;
         self.next += 1;
-        Header { kind, control, number, segment }
+        Header { kind, control, number, segment, repeats: 0 }
     }
 }
 
@@ -72,8 +72,8 @@ pub struct Reader {
 /// What packets of a control TCP leave out.
 #[derive(Clone, Copy, Default)]
 struct Context {
-    /// The header packet sent last of those that have been read.
-    last: Option<Segment>,
+    /// The header packet sent last of those that have been read, and how many it repeats.
+    last: Option<(Segment, u8)>,
     /// The number that is on SYNs alone.
     other: Seq,
 }
@@ -83,6 +83,8 @@ struct Context {
 pub struct Heard {
     /// `None`: a keepalive.
     pub segment: Option<(u16, Segment)>,
+    /// Header packets before it that it repeats.
+    pub repeats: u8,
     /// Nothing that was sent later has been heard yet.
     pub is_newest: bool,
 }
@@ -105,20 +107,22 @@ impl Reader {
         let near = self.numbers.next;
         if matches!(kind, Kind::Ping | Kind::Pong) {
             let number = decode_keepalive(datagram, near, &self.key)?;
-            return Ok(Heard { segment: None, is_newest: self.numbers.take(number)? });
+            return Ok(Heard { segment: None, repeats: 0, is_newest: self.numbers.take(number)? });
         }
         let context = self.controls.get_mut(usize::from(control)).ok_or(CircuitError::Field)?;
-        let Header { number, mut segment, .. } = match (kind, &context.last) {
-            (Kind::Compressed, Some(last)) => decompress(datagram, near, last, &self.terms, &self.key)?,
+        let Header { number, mut segment, repeats, .. } = match (kind, &context.last) {
+            (Kind::Compressed, Some((last, repeats))) => {
+                decompress(datagram, near, (last, *repeats), &self.terms, &self.key)?
+            }
             (Kind::Compressed, None) => return Err(CircuitError::Tag),
             _ => decode(datagram, near, self.terms.vmss.into(), &self.key)?,
         };
         let is_newest = self.numbers.take(number)?;
         context.complete(kind, &mut segment);
         if is_newest && segment.len > 0 {
-            context.last = Some(segment);
+            context.last = Some((segment, repeats));
         }
-        Ok(Heard { segment: Some((control, segment)), is_newest })
+        Ok(Heard { segment: Some((control, segment)), repeats, is_newest })
     }
 
     /// The acknowledgment number of all header packets to come.

@@ -277,12 +277,8 @@ fn config() -> impl Strategy<Value = Config> {
     let compression =
         prop_oneof![Just(Compression::None), Just(Compression::Rfc1144), Just(Compression::Twice)];
     let gmb = prop::option::weighted(0.2, Just(Rate(1_000_000)));
-    (64u64..10_000, 1u16..5, compression, gmb).prop_map(|(vmss, controls, compression, gmb)| Config {
-        vmss: Bytes(vmss),
-        controls,
-        compression,
-        gmb,
-        ..Config::default()
+    (64u64..10_000, 1u16..5, compression, gmb, 0u8..=3).prop_map(|(vmss, controls, compression, gmb, fec)| {
+        Config { vmss: Bytes(vmss), controls, compression, gmb, fec, ..Config::default() }
     })
 }
 

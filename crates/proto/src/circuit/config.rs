@@ -5,6 +5,9 @@ use airtcp_wire::{Bytes, Dur, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Header packets that one repeats, at most.
+pub const MAX_FEC: u8 = 3;
+
 /// A TCP circuit. Its control TCPs' own rules are a [`TcpConfig`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -26,6 +29,9 @@ pub struct Config {
     /// ACKs report how much data is missing; what corruption cannot explain is congestion. Of header packets that are
     /// compressed it takes two bytes.
     pub loss_reports: bool,
+    /// FEC: header packets before it that each one repeats, 3 at most, so that they are not missed. Congestion is then seen in
+    /// reports of losses.
+    pub fec: u8,
     /// How the data TCP finds what is lost.
     pub error_control: ErrorControl,
     /// F1: the data TCP's receiver reports missing packets by SACK.
@@ -71,6 +77,7 @@ impl Default for Config {
             tunnel_queue: 1000,
             compression: Compression::None,
             loss_reports: true,
+            fec: 0,
             error_control: ErrorControl::Rack,
             f1: true,
             f2: true,
@@ -111,6 +118,12 @@ impl Config {
             Config { controls: 0, .. } => Err("controls = 0: a circuit needs at least one".to_owned()),
             Config { tunnel_queue: 0, .. } => {
                 Err("tunnel_queue = 0: at least one packet must find room".to_owned())
+            }
+            Config { fec, .. } if *fec > MAX_FEC => {
+                Err(format!("fec = {fec}: {MAX_FEC} header packets can be repeated at most"))
+            }
+            Config { fec: 1.., loss_reports: false, .. } => {
+                Err("fec needs loss_reports = true: it hides losses of header packets".to_owned())
             }
             Config { gmb: Some(Rate(0)), .. } => Err("gmb = 0: leave it out for none".to_owned()),
             Config { error_control: ErrorControl::Rack, f1, f2, f3, .. } if !(*f1 && *f2 && *f3) => {

@@ -3,6 +3,7 @@
 use super::compression::Compressor;
 use super::config::Config;
 use super::control_packet_len;
+use super::fec::Repeater;
 use super::sender::Output;
 use super::tunnel_queue::TunnelQueue;
 use crate::tcp::{Connection, Transmit};
@@ -27,12 +28,14 @@ pub struct Control {
     /// Leaves as soon as the data that it lets pass has left.
     held: Option<Transmit>,
     compressor: Option<Compressor>,
+    repeater: Repeater,
 }
 
 impl Control {
     pub fn new(config: &Config, number: u16, connection: Connection) -> Control {
         let (vmss, compressor) = (config.vmss.0 as i64, Compressor::new(config));
-        Control { connection, number, vmss, forwarded: 0, held: None, compressor }
+        let repeater = Repeater::new(config.fec);
+        Control { connection, number, vmss, forwarded: 0, held: None, compressor, repeater }
     }
 
     /// The next packet. A header packet says that `sent` data packets have been sent, if that is reported.
@@ -79,6 +82,7 @@ impl Control {
             Some(compressor) => compressor.compress(&transmit.segment, uncompressed),
             None => uncompressed,
         };
-        Output::Header { control: self.number, transmit, bytes }
+        let repeats = if transmit.segment.len > 0 { self.repeater.repeats(&transmit.segment) } else { 0 };
+        Output::Header { control: self.number, transmit, bytes, repeats }
     }
 }

@@ -14,13 +14,14 @@ mod compression;
 mod config;
 mod control;
 mod data_tcp;
+mod fec;
 mod gmb;
 mod losses;
 mod receiver;
 mod sender;
 mod tunnel_queue;
 
-pub use config::{Compression, Config, ErrorControl};
+pub use config::{Compression, Config, ErrorControl, MAX_FEC};
 pub use receiver::{Receiver, Reply};
 pub use sender::{Output, Sender};
 

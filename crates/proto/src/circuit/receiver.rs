@@ -3,6 +3,7 @@
 use super::compression::Decompressor;
 use super::config::Config;
 use super::control_packet_len;
+use super::fec::Restorer;
 use crate::cc::RegistryError;
 use crate::rng::Chance;
 use crate::tcp::{Connection, TcpConfig, Transmit};
@@ -20,6 +21,7 @@ pub struct Reply {
 struct Control {
     connection: Connection,
     decompressor: Option<Decompressor>,
+    restorer: Restorer,
 }
 
 /// The receivers of a circuit's control TCPs. See [`crate::machine`] for how they are driven.
@@ -28,6 +30,7 @@ pub struct Receiver {
     /// The control TCP that is asked first.
     turn: usize,
     undecodable: u64,
+    restored: u64,
     reports_losses: bool,
     /// Data packets that have passed, and those that were missing when the last header packet came, modulo 2^16.
     passed: u16,
@@ -43,13 +46,15 @@ impl Receiver {
         let tcp = config.control_tcp(tcp);
         let mut listen = || {
             let connection = Connection::listen(&tcp, Seq(chance.u32()), chance.u64())?;
-            Ok(Control { connection, decompressor: Decompressor::new(config.compression) })
+            let decompressor = Decompressor::new(config.compression);
+            Ok(Control { connection, decompressor, restorer: Restorer::default() })
         };
         let controls = (0..config.controls).map(|_| listen()).collect::<Result<_, RegistryError>>()?;
         Ok(Receiver {
             controls,
             turn: 0,
             undecodable: 0,
+            restored: 0,
             reports_losses: config.loss_reports,
             passed: 0,
             missing: 0,
@@ -67,9 +72,19 @@ impl Receiver {
     }
 
     /// A packet of control TCP number `control` has arrived, `bytes` long on the wire. Each header packet counts as one
-    /// that carries VMSS bytes.
-    pub fn handle_segment(&mut self, now: Time, control: u16, segment: &Segment, ecn: Ecn, bytes: u32) {
-        let Some(Control { connection, decompressor }) = self.controls.get_mut(usize::from(control)) else {
+    /// that carries VMSS bytes; those that it repeats and that have not come are restored.
+    pub fn handle_segment(
+        &mut self,
+        now: Time,
+        control: u16,
+        segment: &Segment,
+        ecn: Ecn,
+        bytes: u32,
+        repeats: u8,
+    ) {
+        let Some(Control { connection, decompressor, restorer }) =
+            self.controls.get_mut(usize::from(control))
+        else {
             return;
         };
         if let Some(decompressor) = decompressor
@@ -80,6 +95,13 @@ impl Receiver {
         }
         if segment.len > 0 {
             self.missing = segment.window.wrapping_sub(self.passed);
+            let Some(missing) = restorer.missing(segment, repeats) else { return };
+            self.restored += u64::from(missing);
+            for n in (1..=u32::from(missing)).rev() {
+                let seq = Seq(segment.seq.0.wrapping_sub(segment.len * n));
+                connection.handle_segment(now, &Segment { seq, ..*segment }, Ecn::NotEct);
+                connection.read(connection.readable());
+            }
         }
         connection.handle_segment(now, segment, ecn);
         connection.read(connection.readable());
@@ -111,6 +133,11 @@ impl Receiver {
             self.turn = (self.turn + 1) % self.controls.len();
         }
         None
+    }
+
+    /// Header packets that were lost and are known from those that repeat them.
+    pub fn restored(&self) -> u64 {
+        self.restored
     }
 
     /// Compressed header packets that arrived and could not be read.

@@ -17,8 +17,8 @@ pub enum Output {
     /// A data packet, as it came.
     Data(Item),
     /// A packet of control TCP number `control`: a header packet, or one of the handshake. `bytes` is its length on the
-    /// wire; the segment's own length is virtual.
-    Header { control: u16, transmit: Transmit, bytes: u32 },
+    /// wire; the segment's own length is virtual. It repeats so many header packets before it (FEC).
+    Header { control: u16, transmit: Transmit, bytes: u32, repeats: u8 },
 }
 
 /// The sender of a circuit: a tunnel queue, and what takes data packets from it: the GMB sender and the senders of the

@@ -31,6 +31,25 @@ fn control_tcps_answer_to_data_that_finds_no_room() {
     assert!(utilisation(&with) > 0.95, "{}", utilisation(&with));
 }
 
+/// FEC: one header packet in seven is lost, and the next one repeats it. Congestion is found all the same.
+#[test]
+fn header_packets_that_are_repeated_are_not_missed() {
+    let world = |fec| {
+        let mut world = World::new(&Config { fec, ..Config::default() }, &profile::rfc());
+        world.backlog = Some(Box::new(|| 1500));
+        world.loses = Box::new(|n, _| n % 7 == 6);
+        world.link = Some(Link { counts_bytes: true, ..Link::new(Rate(4_000_000), Dur::from_millis(60)) });
+        world.run(ms(20_000));
+        world
+    };
+    let (with, without) = (world(1), world(0));
+    assert!(utilisation(&without) < 0.5 && utilisation(&with) > 0.95, "{}", utilisation(&with));
+    assert!(with.receiver.restored() > 500 && without.receiver.restored() == 0);
+    let timeouts = with.sender.controls().map(|control| control.stats().timeouts).sum::<u64>();
+    assert_eq!(timeouts, 0);
+    assert!(refused(&with) < 0.02, "{}", refused(&with));
+}
+
 #[test]
 fn corruption_is_not_taken_for_congestion() {
     for every in [7, 50] {

@@ -81,7 +81,7 @@ impl Link {
 }
 
 enum Arrival {
-    Forward { control: u16, segment: Segment, ecn: Ecn, bytes: u32 },
+    Forward { control: u16, segment: Segment, ecn: Ecn, bytes: u32, repeats: u8 },
     Back { control: u16, segment: Segment, ecn: Ecn },
     Data,
 }
@@ -171,8 +171,8 @@ impl World {
 
     fn arrive(&mut self) {
         match self.path.pop_first().unwrap().1 {
-            Arrival::Forward { control, segment, ecn, bytes } => {
-                self.receiver.handle_segment(self.now, control, &segment, ecn, bytes);
+            Arrival::Forward { control, segment, ecn, bytes, repeats } => {
+                self.receiver.handle_segment(self.now, control, &segment, ecn, bytes, repeats);
             }
             Arrival::Back { control, segment, ecn } => {
                 self.sender.handle_segment(self.now, control, &segment, ecn);
@@ -208,7 +208,7 @@ impl World {
     }
 
     fn leave(&mut self, output: Output) {
-        let (control, transmit, bytes) = match output {
+        let (control, transmit, bytes, repeats) = match output {
             Output::Data(item) => {
                 self.left.push((self.now, Left::Data(item)));
                 let is_lost =
@@ -220,7 +220,7 @@ impl World {
                 }
                 return;
             }
-            Output::Header { control, transmit, bytes } => (control, transmit, bytes),
+            Output::Header { control, transmit, bytes, repeats } => (control, transmit, bytes, repeats),
         };
         let left = match transmit.segment.len {
             0 => Left::Other { bytes },
@@ -234,7 +234,7 @@ impl World {
         if let Some(arrival) = arrival.filter(|_| !is_lost && !self.is_cut) {
             self.put(
                 arrival,
-                Arrival::Forward { control, segment: transmit.segment, ecn: transmit.ecn, bytes },
+                Arrival::Forward { control, segment: transmit.segment, ecn: transmit.ecn, bytes, repeats },
             );
         }
     }

@@ -9,6 +9,8 @@ const FLAGS: u16 = Flags::SYN.0 | Flags::PSH.0 | Flags::ACK.0 | Flags::ECE.0 | F
 /// Beside the flags: it has timestamps; it stands for VMSS bytes of data.
 const HAS_TIMESTAMPS: u16 = 0x1000;
 const STANDS_FOR_DATA: u16 = 0x2000;
+/// The two upper bits: how many header packets it repeats.
+const REPEATS_SHIFT: u32 = 14;
 
 const FIXED_LEN: usize = 12;
 const TIMESTAMPS_LEN: usize = 8;
@@ -35,15 +37,18 @@ pub struct Header {
     pub number: u64,
     /// Of its two numbers, one is on the wire but for a SYN: that of the direction. The other one is zero when it is read.
     pub segment: Segment,
+    /// Header packets before it that it repeats, 0 to 3.
+    pub repeats: u8,
 }
 
 /// The whole form.
 pub fn encode(header: &Header, key: &SessionKey) -> Datagram {
-    let Header { kind, control, number, segment } = header;
+    let Header { kind, control, number, segment, repeats } = header;
     let [own, other] = numbers(*kind, segment);
     let mut bits = segment.flags.0 & FLAGS;
     bits |= if segment.timestamps.is_some() { HAS_TIMESTAMPS } else { 0 };
     bits |= if segment.len > 0 { STANDS_FOR_DATA } else { 0 };
+    bits |= u16::from(*repeats) << REPEATS_SHIFT;
     let mut datagram = Datagram::new();
     datagram.put(&[kind.first_byte(*control)]);
     datagram.put(&number.to_be_bytes()[5..]);
@@ -96,7 +101,10 @@ pub fn decode(datagram: &[u8], near: u64, vmss: u32, key: &SessionKey) -> Result
         return Err(CircuitError::Tag);
     }
     let bits = u16::from_be_bytes([fixed[4], fixed[5]]);
-    if bits & !(FLAGS | HAS_TIMESTAMPS | STANDS_FOR_DATA) != 0 {
+    let (bits, repeats) = (bits & !(3 << REPEATS_SHIFT), (bits >> REPEATS_SHIFT) as u8);
+    if bits & !(FLAGS | HAS_TIMESTAMPS | STANDS_FOR_DATA) != 0
+        || repeats > 0 && (kind == Kind::Ack || bits & STANDS_FOR_DATA == 0)
+    {
         return Err(CircuitError::Field);
     }
     let mut segment = Segment {
@@ -115,10 +123,10 @@ pub fn decode(datagram: &[u8], near: u64, vmss: u32, key: &SessionKey) -> Result
     segment.sack = sack(rest).ok_or(length)?;
     let own = Seq(be32(&fixed[6..10]));
     (segment.seq, segment.ack) = if kind == Kind::Header { (own, other) } else { (other, own) };
-    Ok(Header { kind, control, number, segment })
+    Ok(Header { kind, control, number, segment, repeats })
 }
 
-/// Reads a compressed header packet of the control TCP whose packet read before was `last`. By the session's `terms` it counts
+/// Reads a compressed header packet of the control TCP whose packet read before was `last`, which repeated `repeats`. By the session's `terms` it counts
 /// data or not, and up to `guesses` header packets in between may have been lost: *twice* (§10 of the paper guesses one, and one
 /// more); without guesses there is none.
 ///
@@ -127,7 +135,7 @@ pub fn decode(datagram: &[u8], near: u64, vmss: u32, key: &SessionKey) -> Result
 pub fn decompress(
     datagram: &[u8],
     near: u64,
-    last: &Segment,
+    (last, repeats): (&Segment, u8),
     terms: &Terms,
     key: &SessionKey,
 ) -> Result<Header, CircuitError> {
@@ -146,11 +154,12 @@ pub fn decompress(
         return Err(length);
     }
     let number = expand(u64::from(u16::from_be_bytes([fixed[1], fixed[2]])), 16, near);
-    (1..=1 + u64::from(guesses))
+    (1..=1 + guesses)
         .map(|packets| {
-            let seq = last.seq.at(u64::from(last.len) * packets);
+            let seq = last.seq.at(u64::from(last.len) * u64::from(packets));
+            let repeats = terms.fec.min(repeats + packets);
             let segment = Segment { seq, window, timestamps, ..*last };
-            Header { kind: Kind::Header, control, number, segment }
+            Header { kind: Kind::Header, control, number, segment, repeats }
         })
         .find(|header| encode(header, key).tag() == tag)
         .ok_or(CircuitError::Tag)

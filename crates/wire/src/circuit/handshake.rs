@@ -4,7 +4,7 @@ use super::tag::Key;
 use super::{CircuitError, Datagram, Kind, MAX_CONTROLS};
 
 /// Of these layouts.
-pub const VERSION: u8 = 2;
+pub const VERSION: u8 = 3;
 
 /// Random bytes that are never chosen twice.
 pub type Nonce = [u8; 16];
@@ -24,6 +24,8 @@ pub struct Terms {
     pub guesses: Option<u8>,
     /// Windows of header packets say how many data packets were sent, those of ACKs how many are missing.
     pub counts: bool,
+    /// Header packets before it that each one repeats, 0 to 3. Only where data is counted.
+    pub fec: u8,
 }
 
 impl Terms {
@@ -31,6 +33,7 @@ impl Terms {
         (64..=65_000).contains(&self.vmss)
             && (1..=MAX_CONTROLS).contains(&self.controls)
             && self.guesses.is_none_or(|guesses| guesses <= 2)
+            && self.fec <= if self.counts { 3 } else { 0 }
     }
 }
 
@@ -43,11 +46,11 @@ pub struct Hello {
 
 impl Hello {
     pub fn encode(&self, key: &Key) -> Datagram {
-        let Terms { vmss, controls, guesses, counts } = self.terms;
+        let Terms { vmss, controls, guesses, counts, fec } = self.terms;
         let mut hello = Datagram::new();
         hello.put(&[Kind::Hello.first_byte(0), VERSION]);
         hello.put(&vmss.to_be_bytes());
-        hello.put(&[controls as u8, guesses.map_or(0, |guesses| guesses + 1), counts.into(), 0]);
+        hello.put(&[controls as u8, guesses.map_or(0, |guesses| guesses + 1), counts.into(), fec]);
         hello.put(&self.nonce);
         let tag = key.tag(&[hello.as_slice()]);
         hello.put(&tag);
@@ -63,8 +66,9 @@ impl Hello {
             controls: bytes[4].into(),
             guesses: bytes[5].checked_sub(1),
             counts: bytes[6] == 1,
+            fec: bytes[7],
         };
-        let is_good = terms.is_allowed() && bytes[6] <= 1 && bytes[7] == 0;
+        let is_good = terms.is_allowed() && bytes[6] <= 1;
         is_good.then_some(Hello { nonce, terms }).ok_or(CircuitError::Field)
     }
 }

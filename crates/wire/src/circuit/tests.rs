@@ -9,7 +9,13 @@ fn key() -> Key {
 }
 
 fn terms(counts: bool) -> Terms {
-    Terms { vmss: VMSS as u16, controls: MAX_CONTROLS, guesses: Some(2), counts }
+    Terms {
+        vmss: VMSS as u16,
+        controls: MAX_CONTROLS,
+        guesses: Some(2),
+        counts,
+        fec: if counts { 3 } else { 0 },
+    }
 }
 
 fn session() -> SessionKey {
@@ -56,6 +62,7 @@ fn header() -> impl Strategy<Value = Header> {
         control,
         number,
         segment,
+        repeats: if kind == Kind::Header && segment.len > 0 { (number % 4) as u8 } else { 0 },
     })
 }
 
@@ -64,7 +71,7 @@ fn header() -> impl Strategy<Value = Header> {
 fn they_are_as_long_as_the_papers() {
     let timestamps = Some(Timestamps { value: 7, echo: 9 });
     let segment = Segment { seq: Seq(1), flags: Flags::ACK, len: VMSS, timestamps, ..Segment::default() };
-    let header = Header { kind: Kind::Header, control: 0, number: 5, segment };
+    let header = Header { kind: Kind::Header, control: 0, number: 5, segment, repeats: 0 };
     assert_eq!(20 + 8 + encode(&header, &session()).as_slice().len(), 52);
     let short = [false, true].map(|counts| compress(&header, counts, &session()).as_slice().len());
     assert_eq!(short, [15, 17]);
@@ -77,7 +84,7 @@ fn the_bytes_of_a_header_packet() {
     let flags = Flags::ACK | Flags::PSH;
     let segment =
         Segment { seq: Seq(0x1122_3344), flags, window: 500, len: VMSS, timestamps, ..Segment::default() };
-    let header = Header { kind: Kind::Header, control: 1, number: 0x0a_0b0c, segment };
+    let header = Header { kind: Kind::Header, control: 1, number: 0x0a_0b0c, segment, repeats: 0 };
     let whole = encode(&header, &session());
     let expected = [0x61, 0x0a, 0x0b, 0x0c, 0x30, 0x18, 0x11, 0x22, 0x33, 0x44, 0x01, 0xf4];
     assert_eq!(whole.as_slice()[..12], expected);
@@ -94,13 +101,15 @@ fn the_bytes_of_a_header_packet() {
 fn the_tags_of_the_specification() {
     let pong = encode_keepalive(Kind::Pong, 0x0102_0304, &session());
     let welcome = Welcome { nonce: [2; 16], counts: true }.encode(&[1; 16], &key());
-    let hello =
-        Hello { nonce: [1; 16], terms: Terms { vmss: 1500, controls: 1, guesses: None, counts: true } };
+    let hello = Hello {
+        nonce: [1; 16],
+        terms: Terms { vmss: 1500, controls: 1, guesses: None, counts: true, fec: 0 },
+    };
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     assert_eq!(hex(pong.as_slice()), "e0020304f7ae0505");
     let nonce = "01".repeat(16);
-    assert_eq!(hex(hello.encode(&key()).as_slice()), format!("200205dc01000100{nonce}572103f82925b2f4"));
-    assert_eq!(hex(&welcome.as_slice()[24..]), "b3299d234ec7cbd1");
+    assert_eq!(hex(hello.encode(&key()).as_slice()), format!("200305dc01000100{nonce}c92d2d28244b87e5"));
+    assert_eq!(hex(&welcome.as_slice()[24..]), "520a60968d6a0426");
 }
 
 #[test]
@@ -139,24 +148,27 @@ proptest! {
     #[test]
     fn compressed_ones_are_guessed(
         mut segment in segment(Kind::Header), control in 0..MAX_CONTROLS, lost in 0u64..5, number in 0u64..1 << 40, stamps: (u32, u32),
-        sent in prop::option::of(any::<u16>()),
+        sent in prop::option::of(any::<u16>()), before in 0u8..=3,
     ) {
         segment.len = VMSS;
         let mut next = Segment { seq: segment.seq.at(u64::from(VMSS) * (lost + 1)), ..segment };
         next.timestamps = segment.timestamps.map(|_| Timestamps { value: stamps.0, echo: stamps.1 });
         next.window = sent.unwrap_or(segment.window);
-        let header = Header { kind: Kind::Header, control, number: number + lost + 1, segment: next };
+        let terms = terms(sent.is_some());
+        let repeats = terms.fec.min(before + lost as u8 + 1);
+        let header = Header { kind: Kind::Header, control, number: number + lost + 1, segment: next, repeats };
         let datagram = compress(&header, sent.is_some(), &session());
-        let read = decompress(datagram.as_slice(), number, &segment, &terms(sent.is_some()), &session());
+        let read = decompress(datagram.as_slice(), number, (&segment, before), &terms, &session());
         prop_assert_eq!(read, if lost <= 2 { Ok(header) } else { Err(CircuitError::Tag) });
     }
 
     #[test]
     fn handshakes_read_back(
         nonces: [[u8; 16]; 2], vmss in 64u16..=65_000, controls in 1..=MAX_CONTROLS, guesses in prop::option::of(0u8..=2),
-        counts: bool,
+        counts: bool, fec in 0u8..=3,
     ) {
-        let hello = Hello { nonce: nonces[0], terms: Terms { vmss, controls, guesses, counts } };
+        let fec = if counts { fec } else { 0 };
+        let hello = Hello { nonce: nonces[0], terms: Terms { vmss, controls, guesses, counts, fec } };
         prop_assert_eq!(Hello::decode(hello.encode(&key()).as_slice(), &key()), Ok(hello));
         let welcome = Welcome { nonce: nonces[1], counts };
         let datagram = welcome.encode(&nonces[0], &key());
@@ -176,7 +188,7 @@ proptest! {
     #[test]
     fn any_bytes_are_answered(bytes in prop::collection::vec(any::<u8>(), 0..100), near: u64) {
         prop_assert!(decode(&bytes, near, VMSS, &session()).is_err());
-        prop_assert!(decompress(&bytes, near, &Segment::default(), &terms(false), &session()).is_err());
+        prop_assert!(decompress(&bytes, near, (&Segment::default(), 0), &terms(false), &session()).is_err());
         prop_assert!(Hello::decode(&bytes, &key()).is_err());
         prop_assert!(Welcome::decode(&bytes, &[0; 16], &key()).is_err());
         prop_assert!(decode_keepalive(&bytes, near, &session()).is_err());

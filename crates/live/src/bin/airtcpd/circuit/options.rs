@@ -30,6 +30,10 @@ pub struct CircuitOptions {
     #[arg(long, value_enum, default_value_t = Compress::None)]
     compression: Compress,
 
+    /// FEC: header packets before it that each one repeats, 3 at most, if the receiver counts data: those that are lost cost nothing
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    fec: u8,
+
     /// How long data may wait in the tunnel queue, at the rate that the circuit has; 0: as long as there is room
     #[arg(long, value_name = "TIME", value_parser = human::parse::<Dur>, default_value_t = Config::default().tunnel_delay)]
     tunnel_delay: Dur,
@@ -64,6 +68,7 @@ impl CircuitOptions {
                 Compress::Rfc1144 => Compression::Rfc1144,
                 Compress::Twice => Compression::Twice,
             },
+            fec: self.fec,
             ..Config::default()
         };
         circuit.check().map_err(BadInput)?;
