@@ -9,7 +9,7 @@
 
 use airtcp_proto::tcp::Reason;
 use smallvec::SmallVec;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 /// Retransmissions found spurious, by what they were.
@@ -52,7 +52,10 @@ struct Undecided {
 pub struct Truth {
     /// Disjoint, in order.
     pieces: VecDeque<Piece>,
-    undecided: Vec<Undecided>,
+    /// By where they began when they were resent, and by order.
+    undecided: BTreeMap<(u64, u32), Undecided>,
+    /// Length of the longest range that was ever resent.
+    longest: u64,
     resent: u32,
     pub spurious: Spurious,
 }
@@ -92,7 +95,10 @@ impl Truth {
         }
         match missing.is_empty() {
             true => self.spurious.count(reason),
-            false => self.undecided.push(Undecided { order, reason, missing }),
+            false => {
+                self.longest = self.longest.max(range.end - range.start);
+                self.undecided.insert((range.start, order), Undecided { order, reason, missing });
+            }
         }
         order
     }
@@ -110,41 +116,47 @@ impl Truth {
             }
         }
         self.within(&range).for_each(|piece| piece.copies.retain(|copy| *copy != order));
+        if self.undecided.is_empty() {
+            return;
+        }
         let mut undecided = std::mem::take(&mut self.undecided);
-        undecided.retain(|retry| {
-            let hopeless = |piece: &mut Piece| {
-                piece.copies.iter().all(|&copy| copy >= retry.order)
-                    && retry.missing.iter().any(|missing| overlap(missing, &piece.range))
-            };
-            !self.within(&range).any(hopeless)
-        });
+        let hopeless: SmallVec<[(u64, u32); 4]> = undecided
+            .range(near(&range, self.longest))
+            .filter(|(_, retry)| self.within(&range).any(|piece| is_hopeless(retry, piece)))
+            .map(|(&key, _)| key)
+            .collect();
+        hopeless.iter().for_each(|key| _ = undecided.remove(key));
         self.undecided = undecided;
     }
 
     /// A copy has arrived at the receiver.
     pub fn delivered(&mut self, range: Range<u64>, order: u32) {
-        let spurious = &mut self.spurious;
-        self.undecided.retain_mut(|retry| {
+        let mut decided: SmallVec<[(u64, u32); 4]> = SmallVec::new();
+        for (&key, retry) in self.undecided.range_mut(near(&range, self.longest)) {
             if retry.order > order {
                 retry.missing = retry.missing.iter().flat_map(|missing| without(missing, &range)).collect();
             }
-            let decided = retry.missing.is_empty();
-            if decided {
-                spurious.count(retry.reason);
+            if retry.missing.is_empty() {
+                self.spurious.count(retry.reason);
+                decided.push(key);
             }
-            !decided
-        });
+        }
+        decided.iter().for_each(|key| _ = self.undecided.remove(key));
     }
 
-    /// Everything below `una` is acknowledged.
+    /// Everything below `una` is acknowledged. What a retransmission still waits for is kept, and what lies above it.
     pub fn acknowledged(&mut self, una: u64) {
-        let done = self.pieces.iter().take_while(|piece| piece.range.end <= una).count();
-        let waits = |piece: &Piece| {
-            let missing = self.undecided.iter().flat_map(|retry| &retry.missing);
-            missing.into_iter().any(|missing| overlap(missing, &piece.range))
-        };
-        let keep = self.pieces.range(..done).position(waits).unwrap_or(done);
-        self.pieces.drain(..keep);
+        while let Some(first) = self.pieces.front()
+            && first.range.end <= una
+            && !self.is_waited_for(&first.range)
+        {
+            self.pieces.pop_front();
+        }
+    }
+
+    fn is_waited_for(&self, range: &Range<u64>) -> bool {
+        let mut retries = self.undecided.range(near(range, self.longest));
+        retries.any(|(_, retry)| retry.missing.iter().any(|missing| overlap(missing, range)))
     }
 
     /// Retransmissions that are still undecided no longer count, whatever they turn out to be.
@@ -191,6 +203,17 @@ impl Truth {
         let (start, end) = (self.find(range.start), range.end);
         self.pieces.range_mut(start..).take_while(move |piece| piece.range.start < end)
     }
+}
+
+/// Where the retransmissions stand that may overlap `range`, of which none was longer than `longest`.
+fn near(range: &Range<u64>, longest: u64) -> Range<(u64, u32)> {
+    (range.start.saturating_sub(longest), 0)..(range.end, 0)
+}
+
+/// All copies of the piece that left before the retransmission are lost, and it is missing.
+fn is_hopeless(retry: &Undecided, piece: &Piece) -> bool {
+    piece.copies.iter().all(|&copy| copy >= retry.order)
+        && retry.missing.iter().any(|missing| overlap(missing, &piece.range))
 }
 
 fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
