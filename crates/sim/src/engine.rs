@@ -128,6 +128,17 @@ impl Engine {
     /// A link has something to give. If it has more at this instant, that is another event.
     #[inline]
     fn on_link(&mut self, side: Side) {
+        if let Some(id) = self.network.poll_intact(side) {
+            if self.transfers.len() > FEW {
+                self.look_ahead(side);
+            }
+            return self.arrive(id, side.far_node());
+        }
+        self.on_output(side);
+    }
+
+    #[inline(never)]
+    fn on_output(&mut self, side: Side) {
         let Some(Output { id, at, fate, .. }) = self.network.poll(side) else { return };
         if self.transfers.len() > FEW {
             self.look_ahead(side);

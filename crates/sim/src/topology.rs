@@ -93,6 +93,14 @@ impl Topology {
         output
     }
 
+    /// See [`Link::poll_intact`].
+    #[inline]
+    pub fn poll_intact(&mut self, now: Time, side: Side) -> Option<u32> {
+        let id = self.sides[usize::from(side.0)].poll_intact(now)?;
+        self.settle(side);
+        Some(id)
+    }
+
     /// See [`Link::peek`].
     #[inline]
     pub fn peek(&self, side: Side, skipped: usize) -> Option<u32> {

@@ -160,15 +160,33 @@ impl Lean {
         output
     }
 
+    /// [`pop`](Lean::pop) of a packet that comes out as it went in; `None` where there may be something else to tell.
     #[inline]
-    fn pop_flight(&mut self) -> Option<Output> {
-        let &Flight { at, id, bytes, ecn, is_lost } = self.flights.front()?;
+    pub fn pop_intact(&mut self, now: Time) -> Option<u32> {
+        let &Flight { at, id, bytes, is_lost, .. } = self.flights.front()?;
+        if at > now || is_lost || !self.dropped.is_empty() {
+            return None;
+        }
+        self.leave(bytes);
+        self.next_out = self.next_at();
+        Some(id)
+    }
+
+    /// The first flight, of so many bytes, is over.
+    #[inline]
+    fn leave(&mut self, bytes: u32) {
         self.flights.drop_front();
         // What comes out was taken up long ago.
         if self.waiting > self.flights.len() {
             self.waiting -= 1;
             self.waiting_bytes -= u64::from(bytes);
         }
+    }
+
+    #[inline]
+    fn pop_flight(&mut self) -> Option<Output> {
+        let &Flight { at, id, bytes, ecn, is_lost } = self.flights.front()?;
+        self.leave(bytes);
         let fate = match is_lost {
             true => self.lose(),
             false => Fate::Delivered,

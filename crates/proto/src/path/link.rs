@@ -132,6 +132,15 @@ impl Link {
         }
     }
 
+    /// The same of a packet that comes out as it went in; `None` where there may be something else to tell.
+    #[inline]
+    pub fn poll_intact(&mut self, now: Time) -> Option<u32> {
+        match &mut self.kind {
+            Kind::Lean(lean) => lean.pop_intact(now),
+            Kind::General(_) => None,
+        }
+    }
+
     /// A guess at the packet that comes out after `skipped` others: good for fetching ahead what is known of it.
     #[inline]
     pub fn peek(&self, skipped: usize) -> Option<u32> {

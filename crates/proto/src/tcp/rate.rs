@@ -87,7 +87,7 @@ impl RateSampler {
     }
 
     /// The sample of an ACK after all its segments went through `on_delivered`.
-    #[inline]
+    #[inline(always)]
     pub fn sample(&mut self, now: Time, newest: &Newest, min_rtt: Dur) -> RateSample {
         if self.app_limited_until != 0 && self.delivered > self.app_limited_until {
             self.app_limited_until = 0;

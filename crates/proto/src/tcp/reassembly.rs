@@ -19,10 +19,20 @@ pub enum Inserted {
 #[derive(Debug, Default)]
 pub struct Reassembly {
     next: u64,
-    /// End of each range by its start. Disjoint, not touching, all above `next`.
+    /// End of each range by its start. Disjoint, not touching, all above `next`. Of the one that grows the end is in `growing`.
     ranges: BTreeMap<u64, u64>,
+    growing: Option<Growing>,
     /// A position inside each of the ranges that changed last, most recent first.
     recent: [u64; 4],
+}
+
+/// The range that changed last: what comes next behind a hole most likely continues it.
+#[derive(Clone, Copy, Debug)]
+struct Growing {
+    start: u64,
+    end: u64,
+    /// Where the next range above begins.
+    limit: u64,
 }
 
 impl Reassembly {
@@ -51,7 +61,7 @@ impl Reassembly {
 
     /// Position after the last byte that has arrived.
     pub fn end(&self) -> u64 {
-        self.ranges.last_key_value().map_or(self.next, |(_, &end)| end)
+        self.ranges.last_key_value().map_or(self.next, |(&start, &end)| self.end_of(start, end))
     }
 
     pub fn contains(&self, start: u64, end: u64) -> bool {
@@ -63,13 +73,45 @@ impl Reassembly {
         if start < self.next {
             return Some((start, end.min(self.next)));
         }
-        let (&left, &right) = self
-            .ranges
-            .range(..=start)
-            .next_back()
-            .filter(|&(_, &right)| right > start)
-            .or_else(|| self.ranges.range(start..end).next())?;
+        if self.grows_by(start, end) {
+            return None;
+        }
+        let (left, right) = self.block_at(start).or_else(|| {
+            let (&left, &right) = self.ranges.range(start..end).next()?;
+            Some((left, self.end_of(left, right)))
+        })?;
         Some((left.max(start), right.min(end)))
+    }
+
+    /// Does `start..end` continue the range that changed last, and touch no other?
+    #[inline]
+    fn grows_by(&self, start: u64, end: u64) -> bool {
+        self.growing.is_some_and(|growing| start == growing.end && end < growing.limit)
+    }
+
+    #[inline]
+    fn grow(&mut self, to: u64) {
+        let Some(growing) = &mut self.growing else { return };
+        let was_last = (growing.start..growing.end).contains(&self.recent[0]);
+        let from = std::mem::replace(&mut growing.end, to);
+        match was_last {
+            true => self.recent[0] = from,
+            // Text of another range has come again meanwhile.
+            false => self.remember(from),
+        }
+    }
+
+    /// The true end of the range that is kept with these.
+    #[inline]
+    fn end_of(&self, start: u64, end: u64) -> u64 {
+        self.growing.filter(|growing| growing.start == start).map_or(end, |growing| growing.end)
+    }
+
+    /// Puts the end of the range that grew in its place.
+    fn settle(&mut self) {
+        if let Some(growing) = self.growing.take() {
+            self.ranges.insert(growing.start, growing.end);
+        }
     }
 
     /// How many blocks are reported before the one that `start..end` belongs to.
@@ -80,6 +122,10 @@ impl Reassembly {
     /// `start..end` has arrived. Answers what became of it.
     #[inline]
     pub fn insert(&mut self, start: u64, end: u64) -> Inserted {
+        if self.grows_by(start, end) {
+            self.grow(end);
+            return Inserted::New;
+        }
         if self.contains(start, end) {
             if start > self.next {
                 self.remember(start);
@@ -98,6 +144,7 @@ impl Reassembly {
 
     /// Takes out the ranges that begin at `end` or before, and answers where the last of them ends, or `end`.
     fn absorb(&mut self, mut end: u64) -> u64 {
+        self.settle();
         while let Some(range) = self.ranges.first_entry()
             && *range.key() <= end
         {
@@ -107,6 +154,7 @@ impl Reassembly {
     }
 
     fn insert_above(&mut self, start: u64, mut end: u64) -> Inserted {
+        self.settle();
         let mut from = start;
         // The ranges that touch start..end become part of it, from the last one down.
         while let Some((&left, &right)) = self.ranges.range(..=end).next_back()
@@ -119,6 +167,8 @@ impl Reassembly {
             return Inserted::Refused;
         }
         self.ranges.insert(from, end);
+        let limit = self.ranges.range(end..).next().map_or(u64::MAX, |(&above, _)| above);
+        self.growing = Some(Growing { start: from, end, limit });
         self.remember(start);
         Inserted::New
     }
@@ -133,17 +183,19 @@ impl Reassembly {
 
     /// The range around `position`, if it is above RCV.NXT.
     pub fn block_at(&self, position: u64) -> Option<(u64, u64)> {
+        if let Some(growing) = self.growing
+            && (growing.start..growing.end).contains(&position)
+        {
+            return Some((growing.start, growing.end));
+        }
         let (&left, &right) = self.ranges.range(..=position).next_back()?;
         (position < right).then_some((left, right))
     }
 
     /// Up to four ranges, the most recently changed first, none twice.
     pub fn blocks(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let block = move |slot: usize| self.block_at(self.recent[slot]);
-        (0..4).filter_map(move |slot| {
-            let found = block(slot)?;
-            (0..slot).all(|earlier| block(earlier) != Some(found)).then_some(found)
-        })
+        let found = self.recent.map(|position| self.block_at(position));
+        (0..4).filter_map(move |slot| found[slot].filter(|_| !found[..slot].contains(&found[slot])))
     }
 }
 
@@ -157,7 +209,7 @@ mod tests {
     }
 
     fn held(reassembly: &Reassembly) -> u64 {
-        reassembly.ranges.iter().map(|(left, right)| right - left).sum()
+        reassembly.ranges.iter().map(|(&left, &right)| reassembly.end_of(left, right) - left).sum()
     }
 
     #[test]

@@ -164,7 +164,7 @@ impl Receiver {
 
     /// [`handle`](Receiver::handle) of text that is next and was sent once, under `is_plain`. Answers whether all of it lies in
     /// the window; else nothing is taken.
-    #[inline]
+    #[inline(always)]
     pub fn take_next(&mut self, now: Time, segment: &Segment) -> bool {
         let start = self.reassembly.next();
         let end = start + u64::from(segment.len);
@@ -339,6 +339,7 @@ impl Receiver {
         self.reassembly.next() - u64::from(self.has_finished())
     }
 
+    #[inline(always)]
     pub fn readable(&self) -> u64 {
         self.readable_end().saturating_sub(self.read)
     }
@@ -349,6 +350,7 @@ impl Receiver {
     }
 
     /// The application has taken `bytes`.
+    #[inline(always)]
     pub fn read(&mut self, bytes: u64) {
         self.read += bytes.min(self.readable());
         if self.has_finished() {
@@ -367,11 +369,13 @@ impl Receiver {
         self.limit_position().saturating_sub(1)
     }
 
+    #[inline(always)]
     fn most_offered(&self) -> u64 {
         self.acks.offered().map_or(self.buffer, |offered| offered.min(self.buffer))
     }
 
     /// RFC 9293 §3.8.6.2.2: the right edge moves by at least a segment or half the buffer, or stays.
+    #[inline(always)]
     fn right_edge(&self) -> u64 {
         let offered = self.reassembly.next() + self.most_offered();
         let open = (self.read + self.buffer).min(offered);
@@ -379,7 +383,7 @@ impl Receiver {
     }
 
     /// Fills the acknowledgment's part of a segment that leaves now: ACK, window, timestamps' echo, SACK.
-    #[inline]
+    #[inline(always)]
     pub fn acknowledge(&mut self, segment: &mut Segment) {
         let next = self.reassembly.next();
         segment.ack = self.irs.at(next);

@@ -122,7 +122,7 @@ impl Scoreboard {
     }
 
     /// The same where everything that is out [was sent once and is in flight](Scoreboard::is_plain).
-    #[inline]
+    #[inline(always)]
     pub fn acknowledge_plain(&mut self, ack: u64, mut each: impl FnMut(&Sent)) {
         while let Some(first) = self.segments.front_mut() {
             if first.end > ack {

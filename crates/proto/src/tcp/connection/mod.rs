@@ -110,6 +110,10 @@ impl Connection {
     /// A timer may have expired.
     pub fn handle_timeout(&mut self, now: Time) {
         self.clock = now;
+        // The pacer's time has come, at most: what it held back leaves now.
+        if self.timer() > now {
+            return;
+        }
         self.forget_prediction();
         self.receiver.acks.handle_timeout(now);
         if self.wait_deadline <= now {
@@ -128,6 +132,12 @@ impl Connection {
         if matches!(self.state, State::Closed | State::Listen) {
             return Time::NEVER;
         }
-        self.sender.deadline(self.clock).min(self.receiver.acks.deadline()).min(self.wait_deadline)
+        self.timer().min(self.sender.next_departure(self.clock))
+    }
+
+    /// When the earliest of the timers expires.
+    #[inline]
+    fn timer(&self) -> Time {
+        self.sender.deadline().min(self.receiver.acks.deadline()).min(self.wait_deadline)
     }
 }

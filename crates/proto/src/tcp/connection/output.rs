@@ -56,6 +56,7 @@ impl Connection {
         self.receiver.acknowledge(segment);
     }
 
+    #[inline(always)]
     pub(super) fn pure_ack(&mut self, now: Time, out: &mut Transmit) {
         self.sender.core.stats.acks_sent += 1;
         self.header(now, self.sender.core.nxt, &mut out.segment);

@@ -156,7 +156,7 @@ impl Sender {
 
     /// The peer's window of `window` bytes beyond `ack`, from a segment with sequence number `seq`. An edge that moves back is
     /// obeyed (RFC 9293 §3.8.6).
-    #[inline]
+    #[inline(always)]
     pub fn update_window(&mut self, ack: u64, window: u64, seq: Seq) {
         // Linux waits anew from each answer to a probe.
         if self.core.spurious.is_linuxs() {
@@ -181,7 +181,7 @@ impl Sender {
         ack > self.window_ack || age > 0 || (age == 0 && (window > self.last_window || window == 0))
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn sample_rtt(&mut self, now: Time, summary: &AckSummary, originals: &Originals) {
         let since = |sent_at| now.since(sent_at);
         let sample = match self.timing {

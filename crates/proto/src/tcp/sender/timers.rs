@@ -13,7 +13,7 @@ const EXPEDITED_SYN: Dur = Dur::from_millis(8);
 
 impl Sender {
     /// RFC 6298 §5: (5.2) all acknowledged: off; (5.3) new data acknowledged: restart.
-    #[inline]
+    #[inline(always)]
     pub(super) fn restart_timer(&mut self, now: Time, has_progress: bool) {
         if self.segment_timers.is_some() {
             self.settle_segment_timers();
@@ -33,14 +33,19 @@ impl Sender {
 
     /// The earliest of the sender's timers.
     #[inline]
-    pub fn deadline(&self, now: Time) -> Time {
-        let pacing = match &self.pacer {
+    pub fn deadline(&self) -> Time {
+        self.rto_deadline.min(self.persist.deadline()).min(self.policy.deadline())
+    }
+
+    /// When the pacer lets go what it holds back.
+    #[inline]
+    pub fn next_departure(&self, now: Time) -> Time {
+        match &self.pacer {
             Some(pacer) if pacer.next_departure() > now && self.has_something_to_send() => {
                 pacer.next_departure()
             }
             _ => Time::NEVER,
-        };
-        self.rto_deadline.min(self.persist.deadline()).min(self.policy.deadline()).min(pacing)
+        }
     }
 
     fn has_something_to_send(&self) -> bool {

@@ -219,13 +219,14 @@ impl Sender {
         Outgoing { start: sent.start, end: sent.end, is_pushed: sent.is_pushed, reason: Reason::New }
     }
 
+    #[inline(always)]
     pub(super) fn note_usage(&mut self, is_blocked: bool) {
         let core = &self.core;
         let is_limited = is_blocked || core.board.in_flight() >= core.window();
         self.usage.note(is_limited, core.flight_size(), core.una, core.nxt);
     }
 
-    #[inline]
+    #[inline(always)]
     fn after_send(&mut self, now: Time, sent: &Sent) {
         self.last_sent_at = now;
         let in_flight = self.core.board.in_flight();
