@@ -138,3 +138,144 @@ impl Connection {
         (out.ecn, out.reason, out.offset) = (ecn, Reason::New, outgoing.start - 1);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Streams;
+    use crate::tcp::{TcpConfig, profile};
+    use airtcp_wire::{Dur, Seq};
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    /// Two ends and the packets between them, each with its destination and its arrival.
+    struct Pair {
+        ends: [Connection; 2],
+        under_way: VecDeque<(Time, usize, Transmit)>,
+        said: Vec<String>,
+        /// Whether anything is expected.
+        predicts: bool,
+    }
+
+    /// What becomes of a packet: it is lost, it comes twice, or so much late.
+    type Chance = (bool, bool, u64);
+
+    impl Pair {
+        fn new(config: &TcpConfig, predicts: bool) -> Pair {
+            let client = Connection::connect(config, Seq(u32::MAX - 5000), 1, Time::ZERO).unwrap();
+            let server = Connection::listen(config, Seq(77), 2).unwrap();
+            Pair { ends: [client, server], under_way: VecDeque::new(), said: Vec::new(), predicts }
+        }
+
+        /// The end, with its prediction put off where there is to be none.
+        fn end(&mut self, end: usize) -> &mut Connection {
+            if !self.predicts {
+                self.ends[end].prediction = Prediction::Nothing;
+            }
+            &mut self.ends[end]
+        }
+
+        fn send(&mut self, now: Time, end: usize, chance: &mut impl FnMut() -> Chance) {
+            let mut out = Transmit::default();
+            while self.end(end).poll_transmit_into(now, &mut out) {
+                self.said.push(format!("{now:?} {end} {out:?} {:?}", self.ends[end].poll_timeout()));
+                let (is_lost, is_doubled, late_us) = chance();
+                let at = now + Dur::from_micros(10_000 + late_us);
+                let copies = if is_doubled { 2 } else { usize::from(!is_lost) };
+                (0..copies).for_each(|_| self.under_way.push_back((at, 1 - end, out)));
+                if out.reason == Reason::Ack {
+                    break;
+                }
+            }
+        }
+
+        /// The earliest packet or timer; answers its time.
+        fn step(&mut self, chance: &mut impl FnMut() -> Chance) -> Option<Time> {
+            let packet = (0..self.under_way.len()).min_by_key(|&index| self.under_way[index].0);
+            let arrival = packet.map_or(Time::NEVER, |index| self.under_way[index].0);
+            let end = usize::from(self.ends[1].poll_timeout() < self.ends[0].poll_timeout());
+            let timer = self.ends[end].poll_timeout();
+            if arrival.is_never() && timer.is_never() {
+                return None;
+            }
+            let (now, end) = match packet.filter(|_| arrival <= timer) {
+                Some(index) => {
+                    let (at, end, transmit) = self.under_way.remove(index)?;
+                    self.end(end).handle_segment(at, &transmit.segment, transmit.ecn);
+                    (at, end)
+                }
+                None => {
+                    self.end(end).handle_timeout(timer);
+                    (timer, end)
+                }
+            };
+            while self.end(end).poll_event().is_some() {}
+            self.ends[end].read_all();
+            self.send(now, end, chance);
+            let view = (self.ends[end].sender_view(), *self.ends[end].stats(), self.ends[end].last_rtt());
+            self.said.push(format!("{view:?} {:?}", self.ends[end].accepted()));
+            Some(now)
+        }
+
+        fn live(mut self, seed: u64, loss: f64, bytes: u64) -> Vec<String> {
+            let mut stream = Streams::new(seed).stream("prediction");
+            let mut chance = move || {
+                let late_us = if stream.f64() < 0.05 { stream.u64() % 5_000 } else { 0 };
+                (stream.f64() < loss, stream.f64() < 0.01, late_us)
+            };
+            self.ends[0].write(bytes);
+            self.send(Time::ZERO, 0, &mut chance);
+            for step in 0..1_500u64 {
+                let Some(now) = self.step(&mut chance) else { break };
+                // Now and then the other side has something to say, too.
+                if step % 211 == 210 {
+                    let end = (step / 211 % 2) as usize;
+                    self.end(end).write(7 * step);
+                    self.send(now, end, &mut chance);
+                }
+            }
+            self.said
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        /// What was expected is done as the general path does it: segments, timers, views and counters are the same in any
+        /// life.
+        #[test]
+        fn the_short_way_is_the_long_one(
+            seed: u64,
+            loss in prop::sample::select(vec![0.0, 0.01, 0.1]),
+            bytes in 1u64..2_000_000,
+            name in prop::sample::select(vec!["rfc", "linux", "bsd-1998", "ns2-2.35"]),
+            controller in prop::sample::select(vec!["reno", "cubic", "bbr", "vegas"]),
+            options: (bool, bool, bool, bool),
+        ) {
+            let mut config = (profile::find(name).unwrap().config)();
+            let (timestamps, sack, ecn, pacing) = options;
+            config.congestion_control = controller.to_owned();
+            (config.timestamps, config.ecn, config.pacing) = (timestamps, ecn, pacing);
+            config.sack &= sack;
+            let run = |predicts| Pair::new(&config, predicts).live(seed, loss, bytes);
+            let (long, short) = (run(false), run(true));
+            for (long, short) in long.iter().zip(&short) {
+                prop_assert_eq!(long, short);
+            }
+            prop_assert_eq!(long.len(), short.len());
+        }
+    }
+
+    /// Were everything left to the general path, the property would hold for nothing.
+    #[test]
+    fn bulk_data_is_expected() {
+        let mut pair = Pair::new(&profile::linux(), true);
+        let mut chance = || (false, false, 0);
+        pair.ends[0].write(10_000_000);
+        pair.send(Time::ZERO, 0, &mut chance);
+        let steps = (0..3_000).map_while(|_| pair.step(&mut chance)).count();
+        assert_eq!(steps, 3_000);
+        let predictions = pair.ends.each_ref().map(|end| end.prediction);
+        assert_eq!(predictions, [Prediction::Sending, Prediction::Receiving]);
+    }
+}
