@@ -197,7 +197,7 @@ impl Engine {
     }
 
     /// A packet has come to a node.
-    #[inline]
+    #[inline(always)]
     fn arrive(&mut self, id: u32, node: u16) {
         if self.network.topology.has_station[usize::from(node)] {
             return self.through_station(id, node);
@@ -209,7 +209,7 @@ impl Engine {
     }
 
     /// A packet is where it goes.
-    #[inline]
+    #[inline(always)]
     pub fn deliver(&mut self, id: u32) {
         let is_expected = match self.network.packets.get(id).load {
             Load::Tcp { endpoint } if !self.network.is_watched() => match (endpoint & 1) as usize {

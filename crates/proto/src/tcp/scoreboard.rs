@@ -284,7 +284,11 @@ impl Scoreboard {
     /// Bytes in flight: RFC 6675's pipe.
     #[inline]
     pub fn in_flight(&self) -> u64 {
-        self.in_flight.saturating_sub(if self.emulates_sack { self.announced } else { 0 })
+        match self.announced {
+            0 => self.in_flight,
+            announced if self.emulates_sack => self.in_flight.saturating_sub(announced),
+            _ => self.in_flight,
+        }
     }
 
     #[inline]

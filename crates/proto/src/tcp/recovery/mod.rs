@@ -91,7 +91,8 @@ pub fn emulates_sack(config: &TcpConfig, has_sack: bool) -> bool {
 
 /// The policy that a connection has. It is called several times a segment, so the compiler is to see what is called.
 pub enum Policy {
-    Rack(rack::Rack),
+    /// Boxed, as it is far larger than the others.
+    Rack(Box<rack::Rack>),
     ErrorControl(error_control::ErrorControl),
     Tahoe(tahoe::Tahoe),
     Reno(reno::Reno),
@@ -191,7 +192,7 @@ impl LossRecovery for Policy {
 /// The policy that `config` names, or NewReno where it needs SACK and the peer has none.
 pub fn build(config: &TcpConfig, has_sack: bool) -> Policy {
     match config.recovery {
-        Recovery::RackTlp if has_sack => Policy::Rack(rack::Rack::new(config)),
+        Recovery::RackTlp if has_sack => Policy::Rack(Box::new(rack::Rack::new(config))),
         // Without a window to reduce, all that the others do beside finding losses has no sense.
         _ if config.congestion_control == unlimited::SPEC.name => {
             Policy::ErrorControl(error_control::ErrorControl::default())
