@@ -43,7 +43,7 @@ control TCPs' window, which the data TCP does not see on Linux.
 KEPT = """\
 What a kernel's TCP keeps beside a circuit with CUBIC control, of what it has beside itself: RTT {rtt:g} ms, a
 queue that counts packets or bytes. With loss reports the receiving end counts the data that comes
-(`loss_reports`). The aim is {aim} % with loss reports; on Linux {close} of {all} reach it.
+(`loss_reports`); FEC has each header packet repeat the two before it (`fec=2`). The aim is {aim} % with loss reports; on Linux {close} of {all} reach it.
 """
 
 
@@ -131,7 +131,7 @@ def circuit_section(runs: CircuitRuns, rows: Sequence[Row]) -> Iterator[str]:
     yield from table(["", "", "paper", "simulator", "Linux"], lines)
     kept = [row for row in KEPT_ROWS if row in known]
     if len(kept) == len(KEPT_ROWS):
-        reported = [known[row][1] for row in kept if row.experiment.endswith(", loss reports")]
+        reported = [known[row][1] for row in kept if not row.experiment.endswith(", no loss reports")]
         close = sum(share >= KEPT_AIM for share in reported)
         yield KEPT.format(rtt=KEPT_RTT_MS, aim=round(100 * KEPT_AIM), close=close, all=len(reported))
         yield from _kept({row: known[row] for row in kept})

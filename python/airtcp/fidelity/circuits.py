@@ -145,7 +145,11 @@ PAPERS_ROWS = (
     Row("D7", "4 control TCPs over 1", (SEVERAL,), lambda told: 4 * _over_other(told), "4"),
 )
 
-REPORTS = {"no loss reports": ":loss_reports=false", "loss reports": ""}
+REPORTS = {
+    "no loss reports": ":loss_reports=false",
+    "loss reports": "",
+    "loss reports and FEC": ":fec=2",
+}
 KEPT_RTT_MS = 40
 
 
