@@ -43,7 +43,8 @@ control TCPs' window, which the data TCP does not see on Linux.
 KEPT = """\
 What a kernel's TCP keeps beside a circuit with CUBIC control, of what it has beside itself: RTT {rtt:g} ms, a
 queue that counts packets or bytes. With loss reports the receiving end counts the data that comes
-(`loss_reports`); FEC has each header packet repeat the two before it (`fec=2`). The aim is {aim} % with loss reports; on Linux {close} of {all} reach it.
+(`loss_reports`); FEC has each header packet repeat the two before it (`fec=2`). The aim is {aim} % with
+loss reports; on Linux {close} of {all} reach it.
 """
 
 

@@ -82,7 +82,8 @@ FAILS = """\
 - Where delay wanders by tens of ms without a queue and every percent counts: BBR is ahead there.
 - For transfers of some ten seconds over a very lossy, long path: the rate of corruption has to be learnt
   first. At a bit error rate of 1e-5 and an RTT of 100 ms it carried 6.8 Mbit/s in the first 12 s, BBR 7.3
-  (6 seeds; on Linux 6.9 and 7.4, one run each); after 20 s they were level, and over 60 s it was ahead by 8 %.
+  (6 seeds; on Linux 6.9 and 7.4, one run each); after 20 s they were level, and over 60 s it was ahead by
+  8 %.
 - Over paths of microseconds, as loopback or a rack's: the window that so short a round trip asks for is a
   few packets. On Linux 6.18 it carried 1.8 to 2.0 Gbit/s over loopback, CUBIC 12.9, BBR 7.5.
 
