@@ -2,6 +2,7 @@
 //! that are over.
 
 use super::circuit_book::{CircuitAccount, CircuitBook};
+use super::meter::MeteredPacket;
 use super::senders::Senders;
 use super::tcp_info::TcpInfo;
 use airtcp_wire::{Dur, Time};
@@ -79,6 +80,11 @@ impl Books {
     /// The book of a circuit, by its number.
     pub fn circuit(&self, number: usize) -> CircuitBook {
         self.circuits[number].clone()
+    }
+
+    /// Packets that found no room in a circuit's tunnel queue since the last call.
+    pub fn take_shed(&self) -> Vec<MeteredPacket> {
+        self.circuits.iter().flat_map(CircuitBook::take_shed).collect()
     }
 
     /// What each circuit has come to, by number.

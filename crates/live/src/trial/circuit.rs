@@ -2,7 +2,7 @@
 
 use super::circuit_book::CircuitBook;
 use super::forms::Circuit;
-use super::meter::flow_of;
+use super::meter::MeteredPacket;
 pub use crate::circuit::GatewayThread;
 use crate::circuit::{
     Counted, DataCounter, Gateway, ReceivingGateway, ReceivingNode, SendingGateway, SendingNode, Socket,
@@ -91,8 +91,9 @@ pub fn send_trunk(
     let clock = Clock::start();
     let node = node(circuit, clock)?;
     let told = book.clone();
-    let gateway = SendingGateway::new(node, vmss(circuit), device, socket, route.gateway())
-        .shedding(Box::new(move |packet| told.shed(flow_of(packet))));
+    let gateway = SendingGateway::new(node, vmss(circuit), device, socket, route.gateway()).shedding(
+        Box::new(move |packet| MeteredPacket::read(packet).into_iter().for_each(|it| told.shed(it))),
+    );
     serve_watched(gateway, clock, book)
 }
 

@@ -1,5 +1,6 @@
 //! What the sending gateway of a circuit tells those who measure.
 
+use super::meter::MeteredPacket;
 use crate::circuit::Counts;
 use airtcp_proto::tcp::Connection;
 use airtcp_wire::{Dur, Time};
@@ -8,7 +9,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Shared by the gateway's thread and the one that measures.
 #[derive(Clone, Default)]
-pub struct CircuitBook(Arc<Mutex<CircuitAccount>>);
+pub struct CircuitBook {
+    account: Arc<Mutex<CircuitAccount>>,
+    /// Packets that found no room and that the meter has not heard of.
+    shed: Arc<Mutex<Vec<MeteredPacket>>>,
+}
 
 /// What has gone through since the gateway began.
 #[derive(Clone, Debug, Default)]
@@ -45,10 +50,14 @@ impl CircuitBook {
     }
 
     /// A data packet of a flow found no room.
-    pub fn shed(&self, flow: Option<usize>) {
-        if let Some(flow) = flow {
-            *self.account().shed.entry(flow).or_default() += 1;
-        }
+    pub fn shed(&self, packet: MeteredPacket) {
+        *self.account().shed.entry(packet.flow()).or_default() += 1;
+        lock(&self.shed).push(packet);
+    }
+
+    /// The packets that found no room since the last call.
+    pub fn take_shed(&self) -> Vec<MeteredPacket> {
+        std::mem::take(&mut *lock(&self.shed))
     }
 
     pub fn read(&self) -> CircuitAccount {
@@ -56,8 +65,12 @@ impl CircuitBook {
     }
 
     fn account(&self) -> MutexGuard<'_, CircuitAccount> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.account)
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl CircuitAccount {
@@ -102,12 +115,14 @@ mod tests {
             let counts = Counts { data_packets, ..Counts::default() };
             book.tell(Time::ZERO + Dur::from_secs(seconds), &counts, std::iter::once(&control));
         };
+        let packet = || MeteredPacket::Datagram { flow: 2, bytes: 100, payload_bytes: 72 };
         tell(1, 10);
-        book.shed(Some(2));
+        book.shed(packet());
         let before = book.read();
-        book.shed(Some(2));
-        book.shed(None);
+        book.shed(packet());
         tell(3, 25);
+        assert_eq!(book.take_shed(), [packet(), packet()]);
+        assert_eq!(book.take_shed(), []);
         let since = book.read().since(&before);
         assert_eq!((since.forwarded_packets, since.shed_of(2), since.shed_of(0)), (15, 1, 0));
         assert_eq!(since.mean_window_bytes(), control.sender_view().cwnd as f64);

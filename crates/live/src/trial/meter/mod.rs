@@ -15,11 +15,11 @@ use airtcp_sim::series::Recorder;
 use airtcp_sim::truth::Spurious;
 use airtcp_wire::{Flags, Segment, Time};
 use conversation::Conversation;
-use packet::{ControlPacket, MeteredPacket, Way};
+use packet::{ControlPacket, Way};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
-pub use packet::flow_of;
+pub use packet::MeteredPacket;
 
 /// What was counted of a flow since the warm-up. Words are those of [`airtcp_sim::record::FlowRecord`].
 #[derive(Clone, Debug, Default)]
@@ -167,6 +167,7 @@ impl CircuitMeter {
 impl Observer for Meter<'_> {
     fn entered(&mut self, now: Time, port: usize, packet: &[u8]) {
         self.events += 1;
+        self.settle_shed();
         let Some(seen) = self.read_packet(packet) else {
             if let Some(control) = ControlPacket::of_frame(packet)
                 && control.from == IpAddr::from(self.addresses[port])
@@ -258,6 +259,18 @@ impl Observer for Meter<'_> {
 }
 
 impl Meter<'_> {
+    /// What a gateway has shed is lost, though not on a link: else a retransmission of it would wait for it for ever.
+    fn settle_shed(&mut self) {
+        for packet in self.books.take_shed() {
+            if let MeteredPacket::Tcp { port, way: Way::FromSender, segment, id, .. } = &packet
+                && segment.len > 0
+                && let Some((_, conversation)) = self.conversations.get_mut(port)
+            {
+                conversation.lost(segment, *id);
+            }
+        }
+    }
+
     /// `None` for what is of no flow of this run.
     fn read_packet(&self, bytes: &[u8]) -> Option<MeteredPacket> {
         MeteredPacket::of_frame(bytes).filter(|packet| packet.flow() < self.flows.len())

@@ -69,18 +69,13 @@ impl ControlPacket {
     }
 }
 
-/// The flow of an IP packet.
-pub fn flow_of(packet: &[u8]) -> Option<usize> {
-    MeteredPacket::read(packet).map(|packet| packet.flow())
-}
-
 impl MeteredPacket {
     /// Of an Ethernet frame.
     pub fn of_frame(frame: &[u8]) -> Option<MeteredPacket> {
         MeteredPacket::read(&frame[ethernet::ip_at(frame)?..])
     }
 
-    /// `None` for what is of no flow, such as an ICMP message.
+    /// Of an IP packet. `None` for what is of no flow, such as an ICMP message.
     pub fn read(bytes: &[u8]) -> Option<MeteredPacket> {
         let (ip, at) = IpHeader::decode(bytes).ok()?;
         let length = (at + ip.payload_len) as u64;
