@@ -202,7 +202,7 @@ pub trait Avoidance: Send + Clone {
         slow_start.increase(acked, window, self.slow_start_gain())
     }
 
-    /// Data has been sent. Only told to one that [`hears`](Avoidance::hears_sends) of it.
+    /// Data has been sent. Only one that [hears](Avoidance::hears_sends) of it is told.
     #[inline]
     fn sent(&mut self, _sent: &Sent, _window: &mut Window) {}
 
@@ -274,6 +274,23 @@ impl<A: Avoidance> Composed<A> {
         }
     }
 
+    /// `acked` bytes count: some for `slow_start`, which answers how many are left, the others for `increase`.
+    #[inline]
+    fn grow(
+        &mut self,
+        mut acked: u64,
+        slow_start: impl FnOnce(&mut Self, u64) -> u64,
+        increase: impl FnOnce(&mut Self, u64),
+    ) {
+        if acked > 0 && self.window.in_slow_start() {
+            acked = slow_start(self, acked);
+        }
+        if acked > 0 {
+            // One ACK of all that was in flight before a reduction is not worth several windows.
+            increase(self, acked.min(self.byte_counting_limit).min(self.window.cwnd));
+        }
+    }
+
     fn reduce(&mut self, event: &Congestion) {
         let before = self.avoidance.clone();
         // Behind a hole that stays open SACK lets FlightSize grow without bound, and limited transmit adds to it
@@ -309,32 +326,24 @@ impl<A: Avoidance> CongestionControl for Composed<A> {
         if ack.in_recovery || (ack.ece && !ack.in_loss) || !ack.is_cwnd_limited {
             return;
         }
-        let mut acked = self.window.bytes_counted(ack);
-        if acked > 0 && self.window.in_slow_start() {
-            acked = self.avoidance.slow_start(ack, acked, &mut self.window, &mut self.slow_start);
-        }
-        if acked > 0 {
-            // One ACK of all that was in flight before a reduction is not worth several windows.
-            let counted = acked.min(self.byte_counting_limit).min(self.window.cwnd);
-            self.avoidance.increase(ack, counted, &mut self.window);
-        }
+        let acked = self.window.bytes_counted(ack);
+        self.grow(
+            acked,
+            |this, acked| this.avoidance.slow_start(ack, acked, &mut this.window, &mut this.slow_start),
+            |this, counted| this.avoidance.increase(ack, counted, &mut this.window),
+        );
     }
 
     fn on_plain_ack(&mut self, acked: u64, is_cwnd_limited: bool) -> bool {
-        if !A::ONLY_COUNTS || !self.slow_start.is_classic() {
-            return false;
+        let is_enough = A::ONLY_COUNTS && self.slow_start.is_classic();
+        if is_enough && is_cwnd_limited {
+            self.grow(
+                self.window.whole(acked),
+                |this, acked| this.slow_start.increase(acked, &mut this.window, 1.0),
+                |this, counted| this.avoidance.count(counted, &mut this.window),
+            );
         }
-        if is_cwnd_limited {
-            let left = match self.window.in_slow_start() {
-                true => self.slow_start.increase(self.window.whole(acked), &mut self.window, 1.0),
-                false => self.window.whole(acked),
-            };
-            let counted = left.min(self.byte_counting_limit).min(self.window.cwnd);
-            if counted > 0 {
-                self.avoidance.count(counted, &mut self.window);
-            }
-        }
-        true
+        is_enough
     }
 
     fn on_congestion(&mut self, event: &Congestion) {

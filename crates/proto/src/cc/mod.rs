@@ -39,7 +39,7 @@ pub trait CongestionControl: Send {
         u64::MAX
     }
 
-    /// Both.
+    /// cwnd and ssthresh.
     fn windows(&self) -> (u64, u64) {
         (self.cwnd(), self.ssthresh())
     }

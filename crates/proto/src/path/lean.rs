@@ -3,13 +3,13 @@
 //! What is under way and what waits stand in one row, in the order in which they arrived; those that wait are the last of
 //! it. How many of them have been taken up meanwhile is counted when somebody asks.
 
+use super::dropped::Dropped;
 use super::link::{Fate, Output, QueueView};
 use super::stats::{Ahead, Counters, LinkStats};
 use super::{FixedRate, LossModel, Transmitter};
 use crate::queue::{DropCause, Item, Limit};
 use crate::ring::Ring;
 use airtcp_wire::{Dur, Ecn, Time};
-use std::collections::VecDeque;
 
 pub(super) struct Lean {
     limit: Limit,
@@ -24,8 +24,7 @@ pub(super) struct Lean {
     free_at: Time,
     /// When the first of what is under way and in `dropped` comes out.
     next_out: Time,
-    /// Drops that the driver has not fetched, in order of time.
-    dropped: VecDeque<Output>,
+    dropped: Dropped,
     counters: Counters,
 }
 
@@ -51,7 +50,7 @@ impl Lean {
             waiting_bytes: 0,
             free_at: Time::ZERO,
             next_out: Time::NEVER,
-            dropped: VecDeque::new(),
+            dropped: Dropped::default(),
             counters: Counters::default(),
         }
     }
@@ -114,8 +113,7 @@ impl Lean {
 
     #[cold]
     fn drop(&mut self, now: Time, id: u32) {
-        let fate = Fate::Lost(DropCause::Overflow);
-        self.dropped.push_back(Output { id, ecn: Ecn::NotEct, at: now, fate });
+        self.dropped.push(now, id, DropCause::Overflow);
         self.next_out = self.next_out.min(now);
     }
 
@@ -202,23 +200,19 @@ impl Lean {
 
     #[cold]
     fn pop_among_drops(&mut self) -> Option<Output> {
-        let output = if self.next_at() < self.next_drop_at() {
+        let output = if self.next_at() < self.dropped.next_at() {
             self.pop_flight()
         } else {
             self.counters.on_lost(DropCause::Overflow);
-            self.dropped.pop_front()
+            self.dropped.pop()
         };
-        self.next_out = self.next_at().min(self.next_drop_at());
+        self.next_out = self.next_at().min(self.dropped.next_at());
         output
     }
 
     #[inline]
     fn next_at(&self) -> Time {
         self.flights.front().map_or(Time::NEVER, |flight| flight.at)
-    }
-
-    fn next_drop_at(&self) -> Time {
-        self.dropped.front().map_or(Time::NEVER, |output| output.at)
     }
 
     pub fn queue_view(&mut self, now: Time) -> QueueView {

@@ -1,12 +1,12 @@
 //! The line from the transmitter to the far end.
 
+use super::dropped::Dropped;
 use super::link::{Fate, Output};
 use super::pipe::Pipe;
 use super::stats::Counters;
 use super::{Arq, BlockCode, Cover, DelayModel, LossModel, Transmitter};
 use crate::queue::{DropCause, Item};
-use airtcp_wire::{Dur, Ecn, Time};
-use std::collections::VecDeque;
+use airtcp_wire::{Dur, Time};
 
 pub(super) struct Line {
     transmitter: Box<dyn Transmitter>,
@@ -17,8 +17,7 @@ pub(super) struct Line {
     arq: Option<Arq>,
     overtaking: bool,
     pipe: Pipe,
-    /// Drops that the driver has not fetched, in order of time.
-    dropped: VecDeque<Output>,
+    dropped: Dropped,
     /// When the first of what is in the pipe and in `dropped` comes out.
     next_out: Time,
     /// When the transmitter is through with all that it was given.
@@ -37,7 +36,7 @@ impl Line {
             arq: None,
             overtaking: false,
             pipe: Pipe::new(false),
-            dropped: VecDeque::new(),
+            dropped: Dropped::default(),
             next_out: Time::NEVER,
             free_at: Time::ZERO,
             counters: Counters::default(),
@@ -148,7 +147,7 @@ impl Line {
     /// A packet is lost without having come to the far end. Calls come in order of time.
     #[cold]
     pub fn drop(&mut self, at: Time, id: u32, cause: DropCause) {
-        self.dropped.push_back(Output { id, ecn: Ecn::NotEct, at, fate: Fate::Lost(cause) });
+        self.dropped.push(at, id, cause);
         self.next_out = self.next_out.min(at);
     }
 
@@ -184,8 +183,8 @@ impl Line {
 
     #[cold]
     fn pop_among_drops(&mut self) -> Option<Output> {
-        let in_pipe = self.pipe.next_at() < self.next_drop_at();
-        let output = if in_pipe { self.pipe.pop() } else { self.dropped.pop_front() }?;
+        let in_pipe = self.pipe.next_at() < self.dropped.next_at();
+        let output = if in_pipe { self.pipe.pop() } else { self.dropped.pop() }?;
         self.find_next_out();
         if let Fate::Lost(cause) = output.fate {
             self.counters.on_lost(cause);
@@ -194,10 +193,6 @@ impl Line {
     }
 
     fn find_next_out(&mut self) {
-        self.next_out = self.next_drop_at().min(self.pipe.next_at());
-    }
-
-    fn next_drop_at(&self) -> Time {
-        self.dropped.front().map_or(Time::NEVER, |output| output.at)
+        self.next_out = self.dropped.next_at().min(self.pipe.next_at());
     }
 }

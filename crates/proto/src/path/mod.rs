@@ -2,6 +2,7 @@
 
 mod channel;
 mod delay;
+mod dropped;
 mod episodes;
 mod front;
 pub mod jitter;

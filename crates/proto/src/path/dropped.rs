@@ -1,0 +1,31 @@
+//! Packets that a link has lost and that its driver has not fetched yet.
+
+use super::link::{Fate, Output};
+use crate::queue::DropCause;
+use airtcp_wire::{Ecn, Time};
+use std::collections::VecDeque;
+
+/// In order of time.
+#[derive(Debug, Default)]
+pub(super) struct Dropped(VecDeque<Output>);
+
+impl Dropped {
+    /// Calls come in order of time.
+    pub fn push(&mut self, at: Time, id: u32, cause: DropCause) {
+        self.0.push_back(Output { id, ecn: Ecn::NotEct, at, fate: Fate::Lost(cause) });
+    }
+
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// When the first of them was lost; never without one.
+    pub fn next_at(&self) -> Time {
+        self.0.front().map_or(Time::NEVER, |output| output.at)
+    }
+
+    pub fn pop(&mut self) -> Option<Output> {
+        self.0.pop_front()
+    }
+}
