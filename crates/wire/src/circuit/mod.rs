@@ -110,7 +110,7 @@ impl Datagram {
 fn expand(low: u64, bits: u32, near: u64) -> u64 {
     let span = 1u64 << bits;
     let candidate = near & !(span - 1) | low;
-    if candidate + span / 2 < near {
+    if candidate.saturating_add(span / 2) < near {
         candidate.saturating_add(span)
     } else if candidate > near.saturating_add(span / 2) && candidate >= span {
         candidate - span

@@ -200,3 +200,10 @@ proptest! {
         prop_assert_eq!(expand(number & 0xffff, 16, near), number);
     }
 }
+
+/// What no count reaches is no reason to fall over.
+#[test]
+fn the_last_numbers_are_read_as_well() {
+    assert_eq!(expand(0xffff, 16, u64::MAX), u64::MAX);
+    assert_eq!(expand(0xff_ff00, 24, u64::MAX - 0x80_0000), u64::MAX - 0xff);
+}
