@@ -26,7 +26,7 @@ pub use gateway::{Counts, ReceivingGateway, SendingGateway, Shed};
 pub use receiving::{ReceivingNode, Reply};
 pub use sending::{Output, SendingNode};
 pub use serve::{Gateway, serve};
-pub use service::{NAME, ReceivingService, SendingService};
+pub use service::{NAME, ReceivingService, SendingService, try_detour};
 pub(crate) use service::{any_port, bind, chance, open_device, way_to};
 pub use socket::{Datagrams, Socket};
 pub use thread::GatewayThread;

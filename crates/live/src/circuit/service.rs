@@ -153,6 +153,20 @@ pub fn open_device(name: &str, mtu: u16) -> io::Result<OffloadTun> {
     Ok(device)
 }
 
+/// Leads a prefix into a device, as a sending gateway does, and takes all of it back; in the network namespace of the calling
+/// thread, which has none of this name.
+///
+/// # Errors
+/// The kernel's.
+pub fn try_detour() -> io::Result<()> {
+    let device = "airctry";
+    let _device = open_device(device, 1500)?;
+    let prefix: Prefix = "192.0.2.0/24".parse().expect("a prefix (RFC 5737)");
+    let detour = Detour::new(device, &[prefix])?;
+    detour.add(Ipv4Addr::LOCALHOST.into())?;
+    detour.remove()
+}
+
 /// Any address of this one's family.
 pub fn any_port(like: IpAddr) -> SocketAddr {
     let any = if like.is_ipv4() { IpAddr::V4(Ipv4Addr::UNSPECIFIED) } else { Ipv6Addr::UNSPECIFIED.into() };

@@ -2,6 +2,7 @@
 
 mod cc;
 mod check;
+mod circuit;
 mod compare;
 mod link;
 mod proxy;
@@ -21,7 +22,7 @@ Examples:
   sudo airtcpd doctor --json | jq '.sections[].checks[] | select(.verdict == \"missing\")'
 
 Everything is tried, nothing stays. As another user than root it looks at what it may, and says what it could not try.
-The exit status is 0 if link, cc, rto and proxy can all work, 1 otherwise.";
+The exit status is 0 if link, cc, rto, proxy and circuit can all work, 1 otherwise.";
 
 /// What this host can do, and what is missing
 #[derive(clap::Args)]
@@ -33,7 +34,14 @@ pub struct Options {
 }
 
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
-    let sections = [link::section(), cc::section(), rto::section(), proxy::section(), compare::section()];
+    let sections = [
+        link::section(),
+        cc::section(),
+        rto::section(),
+        proxy::section(),
+        circuit::section(),
+        compare::section(),
+    ];
     let works = sections.iter().all(Section::works);
     if options.json {
         let works_of = |section: &Section| json!({"name": section.name, "works": section.works(), "checks": section.checks});

@@ -1,0 +1,43 @@
+//! What `airtcpd circuit` and `airtcpd decouple` need.
+
+use super::check::{Check, Section, program, words};
+use airtcp_kernel::cgroup;
+use airtcp_live::circuit::try_detour;
+use airtcp_live::namespace::Namespace;
+
+const WHY: &str = "a gateway that leads packets through a circuit";
+const WHY_DECOUPLE: &str = "airtcpd decouple";
+
+pub fn section() -> Section {
+    let mut checks: Vec<_> = Namespace::new().ok().map(|namespace| detour(&namespace)).into_iter().collect();
+    checks.extend([nft(), cgroups()]);
+    Section { name: "circuit, TCP circuits and decoupling", checks }
+}
+
+fn detour(namespace: &Namespace) -> Check {
+    let done = namespace.run(try_detour).and_then(|done| done);
+    let done = done.map(|()| "led a prefix into a device, and took it back".to_owned()).map_err(words);
+    let cure = "run it as root (sudo); the kernel needs CONFIG_TUN and CONFIG_IP_MULTIPLE_TABLES";
+    Check::tried("TUN and policy routes", WHY, done, cure).needed()
+}
+
+fn nft() -> Check {
+    match program("nft") {
+        Some(path) => Check::ok("nft", WHY_DECOUPLE, path.display()),
+        None => {
+            Check::missing("nft", WHY_DECOUPLE, "not in the PATH", "install nftables; circuits work without")
+        }
+    }
+}
+
+fn cgroups() -> Check {
+    match cgroup::mount() {
+        Some(root) => {
+            Check::ok("cgroup2", "airtcpd decouple -- COMMAND", format!("mounted at {}", root.display()))
+        }
+        None => {
+            let cure = "mount -t cgroup2 none /sys/fs/cgroup/unified; --to works without";
+            Check::missing("cgroup2", "airtcpd decouple -- COMMAND", "not mounted", cure)
+        }
+    }
+}
