@@ -56,14 +56,20 @@ def test_eq_2_the_window_sends_one_packet_in_error_a_cycle() -> None:
 def test_the_papers_windows() -> None:
     """§3: "when PER is 0.14, W is about 4" (3.5); §7: PS 52 makes it 14; §8.3: PER 0.0008 gives 56."""
     assert formulas.maximum_allowable_window(0.14) == pytest.approx(4, abs=0.6)
-    assert formulas.maximum_allowable_window(formulas.packet_error_rate_first_order(3e-5, 52)) == pytest.approx(14, abs=0.5)
-    assert formulas.maximum_allowable_window(formulas.packet_error_rate_first_order(2e-6, 52)) == pytest.approx(56, abs=0.5)
+    assert formulas.maximum_allowable_window(
+        formulas.packet_error_rate_first_order(3e-5, 52)
+    ) == pytest.approx(14, abs=0.5)
+    assert formulas.maximum_allowable_window(
+        formulas.packet_error_rate_first_order(2e-6, 52)
+    ) == pytest.approx(56, abs=0.5)
 
 
 def test_the_exact_error_rate_stays_a_probability() -> None:
     """The first-order form overshoots: 1 000 B at 1.2·10⁻⁴ would be 0.96, and are 0.617."""
     assert formulas.packet_error_rate(1.2e-4, 1000) == pytest.approx(0.617, abs=0.001)
-    assert formulas.packet_error_rate(1e-7, 1000) == pytest.approx(formulas.packet_error_rate_first_order(1e-7, 1000), abs=1e-6)
+    assert formulas.packet_error_rate(1e-7, 1000) == pytest.approx(
+        formulas.packet_error_rate_first_order(1e-7, 1000), abs=1e-6
+    )
     assert formulas.packet_error_rate(0, 1000) == 0
     assert formulas.packet_error_rate(1, 1000) == 1
 
@@ -93,25 +99,35 @@ def test_the_gain_goes_with_the_root_of_the_sizes() -> None:
 
 def test_the_simple_gain_is_the_limit_of_rare_errors() -> None:
     """It promises too much where W is small."""
-    assert formulas.decoupling_gain_at(1e-10, 1500, 52) == pytest.approx(formulas.decoupling_gain(1500, 52), abs=0.01)
+    assert formulas.decoupling_gain_at(1e-10, 1500, 52) == pytest.approx(
+        formulas.decoupling_gain(1500, 52), abs=0.01
+    )
     assert formulas.decoupling_gain_at(3e-5, 1500, 52) < 0.8 * formulas.decoupling_gain(1500, 52)
 
 
 def test_red_marks_by_eq_2() -> None:
     """Not gentle."""
-    assert [formulas.red_marking_probability(average, 5, 15, 0.1) for average in (4.9, 10, 15)] == [0, 0.05, 1]
+    assert [formulas.red_marking_probability(average, 5, 15, 0.1) for average in (4.9, 10, 15)] == [
+        0,
+        0.05,
+        1,
+    ]
 
 
 def test_eq_8_adds_the_increments_of_each_flow() -> None:
     """By hand: p = 0.02, two flows of 25 packets: β = 2 each."""
-    assert formulas.red_maximum_average_queue(*CASE_1, [25, 25], 0.02) == pytest.approx(5 + 2 * 2.002, abs=1e-9)
+    assert formulas.red_maximum_average_queue(*CASE_1, [25, 25], 0.02) == pytest.approx(
+        5 + 2 * 2.002, abs=1e-9
+    )
 
 
 def test_the_self_consistent_maximum_solves_both_equations() -> None:
     windows = [20, 30]
     maximum = formulas.red_maximum_average_queue(*CASE_1, windows)
     probability = formulas.red_marking_probability(maximum, *CASE_1[:3])
-    assert formulas.red_maximum_average_queue(*CASE_1, windows, probability) == pytest.approx(maximum, abs=1e-9)
+    assert formulas.red_maximum_average_queue(*CASE_1, windows, probability) == pytest.approx(
+        maximum, abs=1e-9
+    )
 
 
 @pytest.mark.parametrize(

@@ -36,8 +36,8 @@ COMPOSED = """\
 A wired link of 100 Mbit/s and 20 ms lies before the lossy one, between the two a circuit's sender
 (`decoupling`) or a proxy (`split`). Behind a proxy it carries what it carries alone: it does not need one,
 and does no harm to one that is there for other senders. As a circuit's control it is up to 6 % behind `bbr`
-at 100 ms, and what it leaves to CUBIC is left by all connections of the circuit; CUBIC as the control, or on the proxy's
-wireless side, falls behind with the RTT.
+at 100 ms, and what it leaves to CUBIC is left by all connections of the circuit; CUBIC as the control, or on
+the proxy's wireless side, falls behind with the RTT.
 """
 
 FAILS = """\
