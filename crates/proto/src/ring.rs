@@ -100,7 +100,6 @@ impl<T: Copy> Ring<T> {
         low
     }
 
-    #[cfg(test)]
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         (0..self.len).filter_map(|index| self.get(index))
     }

@@ -20,57 +20,68 @@ pub struct RateSampler {
     app_limited_until: u64,
 }
 
-/// `RS.*` of the draft, collected over the segments that one ACK acknowledges.
+/// `P.*` of the draft: the connection's state when a segment was last sent.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Newest {
-    sent: Option<(Time, u64)>,
-    prior_delivered: u64,
-    prior_delivered_at: Time,
-    send_elapsed: Dur,
+pub struct Stamps {
+    first_sent_at: Time,
+    delivered: u64,
+    delivered_at: Time,
     is_app_limited: bool,
     lost: u64,
     in_flight: u64,
 }
 
+impl Stamps {
+    /// Of the first segment.
+    pub fn new(now: Time) -> Stamps {
+        Stamps { first_sent_at: now, delivered_at: now, ..Stamps::default() }
+    }
+}
+
+/// What `RS.*` of the draft is made of: the segment sent last of those that one ACK acknowledges.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Newest {
+    sent: Option<(Time, u64)>,
+    stamps: Stamps,
+}
+
 impl RateSampler {
-    /// Stamps a segment that is about to be sent, if `was_idle` the only one. What is deemed lost does not count as idle: a
-    /// guess is not to shorten the interval (Linux's packets_out, where the draft has C.inflight).
+    /// The stamps of `bytes` that are about to be sent, if `was_idle` the only ones that are out. What is deemed lost does not
+    /// count as idle: a guess is not to shorten the interval (Linux's packets_out, where the draft has C.inflight). None if
+    /// nobody reads them.
     #[inline]
-    pub fn on_send(&mut self, now: Time, was_idle: bool, in_flight_before: u64, sent: &mut Sent) {
-        sent.sent_at = now;
+    pub fn on_send(
+        &mut self,
+        now: Time,
+        was_idle: bool,
+        in_flight_before: u64,
+        bytes: u64,
+    ) -> Option<Stamps> {
         if !self.is_read {
-            return;
+            return None;
         }
         if was_idle {
             self.first_sent_at = now;
             self.delivered_at = now;
         }
-        sent.first_sent_at = self.first_sent_at;
-        sent.delivered = self.delivered;
-        sent.delivered_at = self.delivered_at;
-        sent.is_app_limited = self.app_limited_until != 0;
-        sent.lost = self.lost;
-        sent.in_flight = in_flight_before + sent.bytes();
+        Some(Stamps {
+            first_sent_at: self.first_sent_at,
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            is_app_limited: self.app_limited_until != 0,
+            lost: self.lost,
+            in_flight: in_flight_before + bytes,
+        })
     }
 
     /// `sent` has just been found delivered.
     #[inline]
-    pub fn on_delivered(&mut self, now: Time, sent: &Sent, newest: &mut Newest) {
+    pub fn on_delivered(&mut self, now: Time, sent: &Sent, stamps: Option<&Stamps>, newest: &mut Newest) {
         self.delivered += sent.bytes();
-        if !self.is_read {
-            return;
-        }
+        let Some(stamps) = stamps else { return };
         self.delivered_at = now;
         if newest.sent.is_none_or(|newest| newest <= (sent.sent_at, sent.end)) {
-            *newest = Newest {
-                sent: Some((sent.sent_at, sent.end)),
-                prior_delivered: sent.delivered,
-                prior_delivered_at: sent.delivered_at,
-                send_elapsed: sent.sent_at.since(sent.first_sent_at),
-                is_app_limited: sent.is_app_limited,
-                lost: sent.lost,
-                in_flight: sent.in_flight,
-            };
+            *newest = Newest { sent: Some((sent.sent_at, sent.end)), stamps: *stamps };
             self.first_sent_at = sent.sent_at;
         }
     }
@@ -95,18 +106,17 @@ impl RateSampler {
         let newly_lost = self.lost - self.lost_told;
         self.lost_told = self.lost;
         let mut sample = RateSample { total_delivered: self.delivered, newly_lost, ..RateSample::default() };
-        if newest.sent.is_none() {
-            return sample;
-        }
-        sample.prior_delivered = newest.prior_delivered;
-        sample.is_app_limited = newest.is_app_limited;
-        sample.tx_in_flight = newest.in_flight;
-        sample.lost_since = self.lost - newest.lost;
-        let interval = newest.send_elapsed.max(now.since(newest.prior_delivered_at));
+        let Some((sent_at, _)) = newest.sent else { return sample };
+        let stamps = &newest.stamps;
+        sample.prior_delivered = stamps.delivered;
+        sample.is_app_limited = stamps.is_app_limited;
+        sample.tx_in_flight = stamps.in_flight;
+        sample.lost_since = self.lost - stamps.lost;
+        let interval = sent_at.since(stamps.first_sent_at).max(now.since(stamps.delivered_at));
         // A shorter interval than any RTT is compression, not capacity.
         if interval >= min_rtt || min_rtt == Dur::MAX {
             sample.interval = interval;
-            sample.delivered = self.delivered - newest.prior_delivered;
+            sample.delivered = self.delivered - stamps.delivered;
         }
         sample
     }

@@ -2,6 +2,7 @@
 //!
 //! Positions are 64-bit: the SYN stands at 0, the first byte of data at 1, the FIN after the last byte.
 
+use super::rate::Stamps;
 use crate::ring::Ring;
 use airtcp_wire::Time;
 
@@ -21,40 +22,20 @@ pub enum Fate {
 pub struct Sent {
     pub start: u64,
     pub end: u64,
-    pub fate: Fate,
-    pub is_app_limited: bool,
-    /// Carries PSH.
-    pub is_pushed: bool,
-    /// 1 for the original.
-    pub transmissions: u32,
     /// Last transmission.
     pub sent_at: Time,
-    /// For delivery rate samples: the connection's state when it was last sent.
-    pub first_sent_at: Time,
-    pub delivered: u64,
-    pub delivered_at: Time,
-    pub lost: u64,
-    pub in_flight: u64,
+    /// 1 for the original.
+    pub transmissions: u32,
+    pub fate: Fate,
+    /// Carries PSH.
+    pub is_pushed: bool,
 }
 
 impl Sent {
     /// A segment of the stream that leaves for the first time.
     #[inline]
     pub fn new(now: Time, start: u64, end: u64, is_pushed: bool) -> Sent {
-        Sent {
-            start,
-            end,
-            fate: Fate::InFlight,
-            is_app_limited: false,
-            is_pushed,
-            transmissions: 1,
-            sent_at: now,
-            first_sent_at: now,
-            delivered: 0,
-            delivered_at: now,
-            lost: 0,
-            in_flight: 0,
-        }
+        Sent { start, end, sent_at: now, transmissions: 1, fate: Fate::InFlight, is_pushed }
     }
 
     #[inline]
@@ -72,6 +53,8 @@ impl Sent {
 #[derive(Debug, Default)]
 pub struct Scoreboard {
     segments: Ring<Sent>,
+    /// One for each segment if the controller reads rate samples, else none.
+    stamps: Ring<Stamps>,
     in_flight: u64,
     lost: u64,
     sacked: u64,
@@ -92,21 +75,39 @@ pub struct Scoreboard {
 
 impl Scoreboard {
     #[inline]
-    pub fn push(&mut self, sent: Sent) {
+    pub fn push(&mut self, sent: Sent, stamps: Option<Stamps>) {
         debug_assert!(self.segments.back().is_none_or(|last| last.end == sent.start));
         self.in_flight += sent.bytes();
         self.segments.push_back(sent);
+        if let Some(stamps) = stamps {
+            self.stamps.push_back(stamps);
+        }
+    }
+
+    /// Stamps are kept from now on: what is out was sent before anything was delivered.
+    pub fn keep_stamps(&mut self) {
+        let unread = |sent: &Sent| Stamps::new(sent.sent_at);
+        self.stamps = Ring::default();
+        self.segments.iter().map(unread).for_each(|stamps| self.stamps.push_back(stamps));
+    }
+
+    #[inline]
+    fn drop_front(&mut self) {
+        self.segments.drop_front();
+        if !self.stamps.is_empty() {
+            self.stamps.drop_front();
+        }
     }
 
     /// Takes what is below `ack` off the board, segment by segment, telling `each`. A segment that is only partly
     /// acknowledged stays with its rest.
     #[inline]
-    pub fn acknowledge(&mut self, ack: u64, mut each: impl FnMut(&Sent)) {
+    pub fn acknowledge(&mut self, ack: u64, mut each: impl FnMut(&Sent, Option<&Stamps>)) {
         while let Some(first) = self.segments.front_mut() {
             if first.end <= ack {
-                each(first);
+                each(first, self.stamps.front());
                 let (fate, bytes, is_resent) = (first.fate, first.bytes(), first.is_resent());
-                self.segments.drop_front();
+                self.drop_front();
                 self.discount(fate, bytes);
                 self.sacked_segments -= u32::from(fate == Fate::Sacked);
                 self.resent_segments -= u32::from(is_resent);
@@ -123,7 +124,7 @@ impl Scoreboard {
 
     /// The same where everything that is out [was sent once and is in flight](Scoreboard::is_plain).
     #[inline(always)]
-    pub fn acknowledge_plain(&mut self, ack: u64, mut each: impl FnMut(&Sent)) {
+    pub fn acknowledge_plain(&mut self, ack: u64, mut each: impl FnMut(&Sent, Option<&Stamps>)) {
         while let Some(first) = self.segments.front_mut() {
             if first.end > ack {
                 let start = first.start;
@@ -133,9 +134,9 @@ impl Scoreboard {
                 }
                 return;
             }
-            each(first);
+            each(first, self.stamps.front());
             self.in_flight -= first.bytes();
-            self.segments.drop_front();
+            self.drop_front();
         }
     }
 
@@ -149,7 +150,7 @@ impl Scoreboard {
     }
 
     /// Marks what `blocks` cover as SACKed, telling `each` of every segment for which that is new.
-    pub fn sack(&mut self, blocks: &[(u64, u64)], mut each: impl FnMut(&Sent)) {
+    pub fn sack(&mut self, blocks: &[(u64, u64)], mut each: impl FnMut(&Sent, Option<&Stamps>)) {
         let seen = self.seen;
         for (slot, &(left, right)) in self.seen.iter_mut().zip(blocks) {
             *slot = (left, right);
@@ -163,14 +164,20 @@ impl Scoreboard {
     }
 
     /// Marks the segments that lie within the block and end beyond `from`.
-    fn sack_range(&mut self, from: u64, (left, right): (u64, u64), each: &mut impl FnMut(&Sent)) {
+    fn sack_range(
+        &mut self,
+        from: u64,
+        (left, right): (u64, u64),
+        each: &mut impl FnMut(&Sent, Option<&Stamps>),
+    ) {
         let mut index = self.segments.partition_point(|sent| sent.end <= from);
         while let Some(sent) = self.segments.get_mut(index).filter(|sent| sent.end <= right) {
+            let stamps = self.stamps.get(index);
             index += 1;
             if sent.fate == Fate::Sacked || sent.start < left {
                 continue;
             }
-            each(sent);
+            each(sent, stamps);
             let (fate, bytes, end) = (sent.fate, sent.bytes(), sent.end);
             sent.fate = Fate::Sacked;
             self.discount(fate, bytes);
@@ -269,16 +276,19 @@ impl Scoreboard {
         Some(index)
     }
 
-    /// The segment at `index` is resent: it is in flight again. `sent` gets the new transmission's particulars.
-    pub fn resend(&mut self, index: usize, update: impl FnOnce(&mut Sent)) {
+    /// The segment at `index` is resent: it is in flight again. At what time, and with which stamps.
+    pub fn resend(&mut self, now: Time, index: usize, stamps: Option<Stamps>) {
         let Some(sent) = self.segments.get_mut(index) else { return };
         let (fate, bytes) = (sent.fate, sent.bytes());
         self.resent_segments += u32::from(!sent.is_resent());
         sent.fate = Fate::InFlight;
         sent.transmissions += 1;
-        update(sent);
+        sent.sent_at = now;
         self.discount(fate, bytes);
         self.in_flight += bytes;
+        if let (Some(place), Some(stamps)) = (self.stamps.get_mut(index), stamps) {
+            *place = stamps;
+        }
     }
 
     /// Bytes in flight: RFC 6675's pipe.
@@ -342,21 +352,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn sent(start: u64, end: u64) -> Sent {
-        Sent {
-            start,
-            end,
-            fate: Fate::InFlight,
-            is_app_limited: false,
-            is_pushed: false,
-            transmissions: 1,
-            sent_at: Time::ZERO,
-            first_sent_at: Time::ZERO,
-            delivered: 0,
-            delivered_at: Time::ZERO,
-            lost: 0,
-            in_flight: 0,
-        }
+    fn push(board: &mut Scoreboard, start: u64, end: u64) {
+        board.push(Sent::new(Time::ZERO, start, end, false), Some(Stamps::new(Time(start))));
     }
 
     #[derive(Clone, Debug)]
@@ -386,12 +383,12 @@ mod tests {
     #[test]
     fn duplicate_acks_announce_deliveries_that_the_cumulative_ack_repeats() {
         let mut board = Scoreboard { emulates_sack: true, ..Scoreboard::default() };
-        (0..7).for_each(|n| board.push(sent(10 * n, 10 * n + 10)));
+        (0..7).for_each(|n| push(&mut board, 10 * n, 10 * n + 10));
         assert_eq!((0..3).map(|_| board.announce(10)).sum::<u64>(), 30);
         assert_eq!(board.in_flight(), 40);
-        board.acknowledge(40, |_| ());
+        board.acknowledge(40, |_, _| ());
         assert_eq!((board.tell_announced(40, 10), board.in_flight()), (30, 30));
-        board.acknowledge(60, |_| ());
+        board.acknowledge(60, |_, _| ());
         assert_eq!(board.tell_announced(20, 10), 0, "nothing is left of the announcement");
     }
 
@@ -399,7 +396,7 @@ mod tests {
     #[test]
     fn one_segment_is_missing_whatever_is_announced() {
         let mut board = Scoreboard::default();
-        (0..3).for_each(|n| board.push(sent(10 * n, 10 * n + 10)));
+        (0..3).for_each(|n| push(&mut board, 10 * n, 10 * n + 10));
         assert_eq!((0..5).map(|_| board.announce(10)).sum::<u64>(), 20);
     }
 
@@ -411,16 +408,16 @@ mod tests {
             let (mut una, mut nxt) = (0, 0);
             for op in ops {
                 match op {
-                    Op::Send(n) => { board.push(sent(nxt, nxt + n)); nxt += n; }
-                    Op::Ack(n) => { una = (una + n).min(nxt); board.acknowledge(una, |_| ()); }
+                    Op::Send(n) => { push(&mut board, nxt, nxt + n); nxt += n; }
+                    Op::Ack(n) => { una = (una + n).min(nxt); board.acknowledge(una, |_, _| ()); }
                     Op::Sack(l, n) => {
                         let (left, right) = ((una + l).min(nxt), (una + l + n).min(nxt));
-                        board.sack(&[(left, right)], |sent| assert_ne!(sent.fate, Fate::Sacked));
+                        board.sack(&[(left, right)], |sent, _| assert_ne!(sent.fate, Fate::Sacked));
                     }
                     Op::Lose(at) => { board.mark_lost(at as usize); }
                     Op::Resend => if let Some(index) = board.first_lost() {
                         prop_assert!((0..index).all(|i| board.get(i).unwrap().fate != Fate::Lost));
-                        board.resend(index, |_| ());
+                        board.resend(Time::ZERO, index, None);
                     },
                     Op::LoseAll => { board.mark_lost_between(0, nxt); prop_assert_eq!(board.in_flight(), 0); }
                     Op::Unmark => board.unmark_lost(),

@@ -4,7 +4,7 @@ use super::{AckIn, Sender};
 use crate::cc::Ack;
 use crate::tcp::config::RttTiming;
 use crate::tcp::core::{AckSummary, Core, Phase};
-use crate::tcp::rate::Newest;
+use crate::tcp::rate::{Newest, Stamps};
 use crate::tcp::recovery::LossRecovery;
 use crate::tcp::scoreboard::{Fate, Sent};
 use crate::tcp::spurious::{FrtoStep, timestamp};
@@ -96,8 +96,8 @@ impl Sender {
         let originals = Cell::new(Originals::default());
         let mut fills_hole = false;
         let mut original_delivered = false;
-        let mut deliver = |sent: &Sent| {
-            sampler.on_delivered(now, sent, &mut newest);
+        let mut deliver = |sent: &Sent, stamps: Option<&Stamps>| {
+            sampler.on_delivered(now, sent, stamps, &mut newest);
             policy.on_delivered(now, sent, ack.echo);
             if !sent.is_resent() {
                 originals.set(originals.get().with(sent.sent_at));
@@ -111,10 +111,10 @@ impl Sender {
         }
         let sacked = board.sacked() - sacked_before;
         let sacked_originals = originals.take();
-        board.acknowledge(ack.ack, |sent| {
+        board.acknowledge(ack.ack, |sent, stamps| {
             fills_hole |= sent.is_resent();
             if sent.fate != Fate::Sacked {
-                deliver(sent);
+                deliver(sent, stamps);
             }
         });
         if fills_hole {

@@ -135,6 +135,9 @@ impl Sender {
         has_sack: bool,
     ) {
         self.core.sampler.is_read = cc.reads_rate();
+        if self.core.sampler.is_read {
+            self.core.board.keep_stamps();
+        }
         self.core.cc = cc.into();
         self.core.mss = mss;
         self.core.initial_window = mss * u64::from(config.initial_window);

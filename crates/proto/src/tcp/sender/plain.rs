@@ -41,8 +41,8 @@ impl Sender {
         let mut newest = Newest::default();
         let mut oldest_at = None;
         let mut last = None;
-        board.acknowledge_plain(ack, |sent| {
-            sampler.on_delivered(now, sent, &mut newest);
+        board.acknowledge_plain(ack, |sent, stamps| {
+            sampler.on_delivered(now, sent, stamps, &mut newest);
             oldest_at = oldest_at.or(Some(sent.sent_at));
             last = Some(*sent);
         });

@@ -80,8 +80,9 @@ impl Sender {
     fn resend(&mut self, now: Time, index: usize, reason: Reason) -> Outgoing {
         let core = &mut self.core;
         let in_flight = core.board.in_flight();
-        let sampler = &mut core.sampler;
-        core.board.resend(index, |sent| sampler.on_send(now, false, in_flight, sent));
+        let bytes = core.board.get(index).map_or(0, Sent::bytes);
+        let stamps = core.sampler.on_send(now, false, in_flight, bytes);
+        core.board.resend(now, index, stamps);
         let sent = *core.board.get(index).expect("just resent");
         core.stats.retransmissions += 1;
         if reason != Reason::TailLossProbe {
@@ -205,10 +206,11 @@ impl Sender {
 
     /// Puts a new segment with `payload` bytes on the scoreboard.
     #[inline(always)]
-    pub(super) fn launch(&mut self, now: Time, mut sent: Sent, payload: u64) -> Outgoing {
+    pub(super) fn launch(&mut self, now: Time, sent: Sent, payload: u64) -> Outgoing {
         let core = &mut self.core;
-        core.sampler.on_send(now, core.board.is_empty(), core.board.in_flight(), &mut sent);
-        core.board.push(sent);
+        let board = &mut core.board;
+        let stamps = core.sampler.on_send(now, board.is_empty(), board.in_flight(), sent.bytes());
+        board.push(sent, stamps);
         core.nxt = sent.end;
         self.core.stats.data_bytes_sent += payload;
         if self.timed.is_none() {
