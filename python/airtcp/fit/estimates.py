@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from airtcp.fit.delay import Delay, fit_delay
 from airtcp.fit.evidence import WAYS, Evidence, From
 from airtcp.fit.loss import Loss, counted_loss, fit_loss
-from airtcp.fit.measurement import Direction, Fates, LossCount
+from airtcp.fit.loss_by_size import BySize, by_size
+from airtcp.fit.measurement import Direction, Fates, LossCount, OneWay, RoundTrips
 from airtcp.fit.overflow import Overflow, set_apart
 
 
@@ -19,6 +20,8 @@ class LossOf:
     source: From[Fates] | From[LossCount]
     overflow: Overflow | None = None
     """Packets that are not counted, because their queue was full."""
+    by_size: BySize | None = None
+    """What packets of two lengths tell, where they differ in it."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,8 @@ class Estimates:
     """What does not depend on what the user adds."""
 
     delay: Delay | None
+    ways: dict[Direction, Delay]
+    """Of each way by itself, of both or none."""
     losses: dict[Direction, LossOf]
 
 
@@ -34,7 +39,12 @@ def estimate(evidence: Evidence) -> Estimates:
     trips = evidence.idle or evidence.loaded
     losses = {way: found for way in WAYS if (found := _loss(evidence, way)) is not None}
     delay = fit_delay(trips.what, is_idle=trips is evidence.idle) if trips is not None else None
-    return Estimates(delay, losses)
+    ways = {way: delays for way, each in evidence.one_way.items() if (delays := _one_way(each.what))}
+    return Estimates(delay, ways if len(ways) == 2 else {}, losses)
+
+
+def _one_way(delays: OneWay) -> Delay | None:
+    return fit_delay(RoundTrips(delays.time_s, delays.delay_s, delays.packet_bytes))
 
 
 def _loss(evidence: Evidence, way: Direction) -> LossOf | None:
@@ -43,6 +53,6 @@ def _loss(evidence: Evidence, way: Direction) -> LossOf | None:
         trips = fates.source.round_trips if fates.source.transfer and way == "forward" else None
         overflow = set_apart(fates.what, trips) if trips is not None else None
         loss = fit_loss(fates.what.lost if overflow is None else fates.what.lost[overflow.kept])
-        return LossOf(loss, fates, overflow) if loss is not None else None
+        return LossOf(loss, fates, overflow, by_size(fates.what)) if loss is not None else None
     count = evidence.counts.get(way)
     return LossOf(counted_loss(count.what.packets, count.what.lost), count) if count is not None else None

@@ -14,6 +14,8 @@ from airtcp.fit.measurement import (
     LinkRate,
     LossCount,
     Measurement,
+    OneWay,
+    QueueRoom,
     Reordering,
     RoundTrips,
     Throughput,
@@ -49,7 +51,10 @@ class Evidence:
     idle: From[RoundTrips] | None = None
     """Round trips of probes, which load nothing."""
     loaded: From[RoundTrips] | None = None
-    """Round trips of a transfer's packets, which wait in the queue that it fills."""
+    """Round trips while a transfer fills the queue on the way there."""
+    one_way: dict[Direction, From[OneWay]] = field(default_factory=dict)
+    """Delays of each way, on an idle path: of both ways or none."""
+    queue_rooms: dict[Direction, From[QueueRoom]] = field(default_factory=dict)
     probed: From[Fates] | None = None
     """Fates of packets that went there and back."""
     fates: dict[Direction, From[Fates]] = field(default_factory=dict)
@@ -73,6 +78,7 @@ def shown(text: str) -> str:
 def use_of(found: Evidence, measurements: Sequence[Measurement]) -> tuple[list[Measurement], list[str]]:
     """The measurements that answer something, and a sentence on each of the others."""
     ways: list[Any] = [found.fates, found.capacity, found.link_rate, found.reached, found.counts]
+    ways += [found.one_way, found.queue_rooms]
     answers: list[From[Any] | None] = [found.idle, found.loaded, found.probed, found.resent]
     answers += [found.reordering.get("forward"), *(answer for way in ways for answer in way.values())]
     sources = [answer.source for answer in answers if answer is not None]
@@ -83,9 +89,9 @@ def use_of(found: Evidence, measurements: Sequence[Measurement]) -> tuple[list[M
 
 def _why_unused(measurement: Measurement, found: Evidence) -> str:
     trips = measurement.round_trips
-    rival = found.loaded if measurement.transfer else found.idle
+    rival = found.loaded if measurement.is_loaded else found.idle
     if trips is not None and len(trips.rtt_s) and rival is not None:
-        of = "round trips" if measurement.transfer else "probes"
+        of = "round trips" if measurement.is_loaded else "probes"
         more = len(rival.what.rtt_s) > len(trips.rtt_s)
         return f"{rival.name} has more {of}" if more else f"{rival.name} comes first and has as many {of}"
     return "the other files answer all that it does, from more packets or a longer time"
@@ -107,10 +113,12 @@ def too_few(found: Evidence) -> list[str]:
 
 def gather(measurements: Sequence[Measurement]) -> Evidence:
     """Picks the best answer to each question: the one from the most packets, or over the longest time."""
-    idle = _offers(measurements, lambda m: [m.round_trips] if m.round_trips and not m.transfer else [])
-    loaded = _offers(measurements, lambda m: [m.round_trips] if m.round_trips and m.transfer else [])
+    idle = _offers(measurements, lambda m: [m.round_trips] if m.round_trips and not m.is_loaded else [])
+    loaded = _offers(measurements, lambda m: [m.round_trips] if m.round_trips and _fills_there(m) else [])
     throughput = list(_offers(measurements, lambda m: m.throughput))
-    fates = list(_offers(measurements, lambda m: m.fates))
+    fates = list(_offers(measurements, lambda m: () if m.load else m.fates))
+    one_way = list(_offers(measurements, lambda m: m.one_way if len(m.one_way) == 2 and not m.load else ()))
+    rooms = list(_offers(measurements, lambda m: m.queue_rooms))
     counts = list(_offers(measurements, lambda m: m.loss_counts))
     resent = _offers(measurements, _resent)
     found = Evidence(
@@ -125,6 +133,8 @@ def gather(measurements: Sequence[Measurement]) -> Evidence:
         _put(found.counts, way, (c for c in counts if c.what.direction == way), lambda c: c.packets)
         _put(found.fates, way, (f for f in fates if f.what.direction == way), lambda f: len(f.lost))
         _put(found.reordering, way, (r for r in late if r.what.direction == way), lambda r: r.packets)
+        _put(found.one_way, way, (d for d in one_way if d.what.direction == way), lambda d: len(d.delay_s))
+        _put(found.queue_rooms, way, (r for r in rooms if r.what.direction == way), lambda r: r.packets)
         rates = (r for r in link_rates if r.what.direction == way)
         _put(found.link_rate, way, rates, lambda r: r.estimate_bps or r.at_least_bps)
         of_way = [t for t in throughput if t.what.direction in (way, "both")]
@@ -134,9 +144,22 @@ def gather(measurements: Sequence[Measurement]) -> Evidence:
     return found
 
 
+def oriented(measurements: Sequence[Measurement]) -> list[Measurement]:
+    """All seen from this host, unless all data came from the other one: then that is the way there."""
+    if all(m.is_seen_from_far for m in measurements if m.has_ways):
+        return list(measurements)
+    return [m.turned() if m.is_seen_from_far else m for m in measurements]
+
+
+def _fills_there(measurement: Measurement) -> bool:
+    """Did something fill the queue on the way there?"""
+    transfer = measurement.transfer
+    return measurement.load == "forward" or (transfer is not None and transfer.direction == "forward")
+
+
 def _resent(measurement: Measurement) -> list[float]:
     transfer = measurement.transfer
-    if transfer is None or transfer.data_packets <= 0:
+    if transfer is None or transfer.data_packets <= 0 or transfer.direction != "forward":
         return []
     needed = max(0, transfer.retransmissions - (transfer.spurious or 0))
     return [min(1.0, needed / (transfer.data_packets + transfer.retransmissions))]

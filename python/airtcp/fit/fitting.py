@@ -15,12 +15,13 @@ from airtcp.fit import draft as toml
 from airtcp.fit.delay import Delay
 from airtcp.fit.draft import Draft
 from airtcp.fit.estimates import Estimates, estimate
-from airtcp.fit.evidence import Evidence, gather, shown, too_few, use_of
+from airtcp.fit.evidence import Evidence, gather, oriented, shown, too_few, use_of
 from airtcp.fit.findings import Finding, Unknown
 from airtcp.fit.loss import Loss
 from airtcp.fit.measurement import Measurement
 from airtcp.fit.path_delay import put_delay
 from airtcp.fit.path_loss import put_loss, put_overtaking
+from airtcp.fit.path_queue import put_queue
 from airtcp.fit.rate import Given, put_rate
 from airtcp.scratch import scratch_folder
 
@@ -172,6 +173,7 @@ def fit_measurements(
     """
     if not measurements:
         raise _file_error("name at least one file of measurements")
+    measurements = oriented(measurements)
     evidence = gather(measurements)
     if not _has_anything(evidence):
         names = ", ".join(shown(str(m.source)) for m in measurements)
@@ -209,6 +211,7 @@ def _has_anything(evidence: Evidence) -> bool:
         or evidence.counts
         or evidence.capacity
         or evidence.reached
+        or any(rate.what.estimate_bps for rate in evidence.link_rate.values())
         or evidence.resent is not None
     )
 
@@ -219,7 +222,8 @@ def _drafted(
     drafted = Draft()
     file_name = _file_name(name)
     put_rate(drafted, evidence, given, folder, file_name)
-    put_delay(drafted, evidence, estimates.delay, replay=replay, name=file_name)
+    put_delay(drafted, evidence, estimates, replay=replay, name=file_name)
+    put_queue(drafted, evidence)
     put_loss(drafted, evidence, estimates.losses)
     put_overtaking(drafted, evidence)
     return drafted

@@ -98,6 +98,17 @@ def likelihood(chain: Chain, runs: Runs) -> float:
     return logs + log + math.log(total) if total > 0 else -math.inf
 
 
+def likelihood_beside(chain: Chain, others: Floats, lost: Flags) -> float:
+    """The same of packets that are lost for another reason, too: each with its probability in `others`."""
+    change = np.array([[1 - chain.to_bad, chain.to_bad], [chain.to_good, 1 - chain.to_good]])
+    survives = (1 - np.array([chain.good_loss, chain.bad_loss]))[:, None] * (1 - others)[None, :]
+    emitted = np.where(lost, 1 - survives, survives)
+    product, log = _product(emitted[:, None, :] * change[:, :, None])
+    start = np.array([1 - chain.bad_share, chain.bad_share])
+    total = float((start @ product).sum())
+    return log + math.log(total) if total > 0 else -math.inf
+
+
 def _powers(matrix: Floats, exponents: Places) -> tuple[Floats, float]:
     """The matrix to each power, shape (2, 2, n), without their factors, whose logarithm is answered beside.
 

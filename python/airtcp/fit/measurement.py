@@ -5,15 +5,17 @@ What a file does not say is None or empty, never a guess.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 Direction = Literal["forward", "reverse", "both"]
 """Which way packets went: with the data, back, or there and back, as a ping goes."""
+
+OTHER_WAY: dict[Direction, Direction] = {"forward": "reverse", "reverse": "forward", "both": "both"}
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -33,6 +35,21 @@ class RoundTrips:
 
 
 @dataclass(frozen=True)
+class OneWay:
+    """Delays of one direction in order of sending: `time_s` and `delay_s` have the same shape (n,)."""
+
+    time_s: Floats
+    """When each was sent, in seconds as `RoundTrips.time_s`."""
+    delay_s: Floats
+    direction: Direction
+    packet_bytes: float
+    """Length of the IP packets."""
+    clock_error_s: float | None
+    """How far apart the ends' clocks may be. None: unknown, so that only differences count; half of the
+    least round trip stands in for the least delay."""
+
+
+@dataclass(frozen=True)
 class Fates:
     """The fate of each packet in order of sending; shape (n,)."""
 
@@ -45,6 +62,8 @@ class Fates:
     """Median time from one packet to the next, if it is known."""
     sent_s: Floats | None = None
     """When each was sent, in seconds as `RoundTrips.time_s`; shape (n,). None where it is not known."""
+    sizes: Floats | None = None
+    """Length of each IP packet, shape (n,), where they are of several lengths."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +109,17 @@ class LinkRate:
 
 
 @dataclass(frozen=True)
+class QueueRoom:
+    """What waited in the queue of the slowest link when more came than it carries."""
+
+    direction: Direction
+    packets: float
+    """Full ones, at most, at a time."""
+    is_full: bool
+    """Then what came was dropped. Otherwise there is room for more."""
+
+
+@dataclass(frozen=True)
 class Reordering:
     """How often packets came out of order."""
 
@@ -114,6 +144,8 @@ class Transfer:
     mss_bytes: int | None = None
     congestion_control: str | None = None
     ecn: bool | None = None
+    direction: Direction = "forward"
+    """The way of the data."""
 
 
 @dataclass(frozen=True)
@@ -145,9 +177,55 @@ class Measurement:
     loss_counts: tuple[LossCount, ...] = ()
     throughput: tuple[Throughput, ...] = ()
     link_rates: tuple[LinkRate, ...] = ()
+    one_way: tuple[OneWay, ...] = ()
+    queue_rooms: tuple[QueueRoom, ...] = ()
     reordering: tuple[Reordering, ...] = ()
     transfer: Transfer | None = None
     replay: Replay | None = None
+    load: Direction | None = None
+    """The way on which something else filled the link while probes were sent. None: the path was idle."""
+    is_seen_from_far: bool = False
+    """The way there is from the other host to this one, for data came from there."""
+    path_mtu_bytes: int | None = None
     skipped: Skipped | None = None
     notes: tuple[str, ...] = field(default=())
     """What the user should know of this file, a sentence each."""
+
+    @property
+    def has_ways(self) -> bool:
+        """Does it tell one way from the other?"""
+        ways: list[Direction] = [part.direction for part in self.fates]
+        ways += [part.direction for part in self.loss_counts]
+        ways += [part.direction for part in self.throughput]
+        return bool(self.one_way or self.link_rates) or any(way != "both" for way in ways)
+
+    @property
+    def is_loaded(self) -> bool:
+        """Round trips and losses contain those of a queue that was filled."""
+        return self.transfer is not None or self.load is not None
+
+    def turned(self) -> Measurement:
+        """With the way there for the way back."""
+        return replace(
+            self,
+            fates=_turned(self.fates),
+            loss_counts=_turned(self.loss_counts),
+            throughput=_turned(self.throughput),
+            link_rates=_turned(self.link_rates),
+            one_way=_turned(self.one_way),
+            queue_rooms=_turned(self.queue_rooms),
+            reordering=_turned(self.reordering),
+            transfer=self.transfer and _turned((self.transfer,))[0],
+            replay=self.replay and _turned((self.replay,))[0],
+            load=None if self.load is None else OTHER_WAY[self.load],
+            is_seen_from_far=not self.is_seen_from_far,
+        )
+
+
+Directed = TypeVar(
+    "Directed", Fates, LossCount, Throughput, LinkRate, OneWay, QueueRoom, Reordering, Replay, Transfer
+)
+
+
+def _turned(parts: tuple[Directed, ...]) -> tuple[Directed, ...]:
+    return tuple(replace(part, direction=OTHER_WAY[part.direction]) for part in parts)

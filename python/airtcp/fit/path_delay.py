@@ -1,4 +1,4 @@
-"""`delay`, `jitter`, `spikes`, `outages` and `queue` from round trips."""
+"""`delay`, `jitter`, `spikes` and `outages` from round trips, and from delays of each way."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import numpy as np
 from airtcp.fit.delay import Delay, Variation
 from airtcp.fit.draft import Draft, Entry, duration, milliseconds, number, percent, table, text
 from airtcp.fit.episodes import Episode
-from airtcp.fit.evidence import Evidence, From
+from airtcp.fit.estimates import Estimates
+from airtcp.fit.evidence import Evidence, From, there
 from airtcp.fit.findings import Finding, Unknown, Value
-from airtcp.fit.measurement import Floats, RoundTrips
+from airtcp.fit.measurement import Direction, Floats, OneWay, RoundTrips
 
 DEFAULT_ROUND_TRIP_S = 0.05
 """Where nothing says it: that of `airtcp compare` without a scenario."""
@@ -18,14 +19,11 @@ POOR_FIT = 0.1
 PACKET_BYTES = 1500
 ACK_BYTES = 52
 PING_BYTES = 84
-DEFAULT_ROOM_PACKETS = 50
-"""As the simulator's, at least."""
-MOST_ROOM_PACKETS = 1_000_000
 
 
-def put_delay(draft: Draft, evidence: Evidence, delay: Delay | None, *, replay: bool, name: str) -> None:
-    """All that round trips say."""
-    source = evidence.idle or evidence.loaded
+def put_delay(draft: Draft, evidence: Evidence, estimates: Estimates, *, replay: bool, name: str) -> None:
+    """All that round trips say, and the delays of each way where they are known."""
+    source, delay = evidence.idle or evidence.loaded, estimates.delay
     if source is None or delay is None:
         _without_round_trips(draft, evidence)
         return
@@ -37,14 +35,16 @@ def put_delay(draft: Draft, evidence: Evidence, delay: Delay | None, *, replay: 
     if replay and evidence.idle is not None:
         _replay(draft, evidence.idle, f"{name}.rtt.txt")
         return
-    _base(draft, source, delay)
-    if evidence.idle is None:
-        _under_load(draft, source)
-    else:
-        _variation(draft, source, delay)
+    if evidence.idle is not None and estimates.ways:
+        _each_way(draft, evidence, estimates.ways)
         _episodes(draft, delay)
-    if evidence.loaded is not None:
-        _queue(draft, evidence.loaded)
+    else:
+        _base(draft, source, delay)
+        if evidence.idle is None:
+            _under_load(draft, source)
+        else:
+            _variation(draft, source.name, delay)
+            _episodes(draft, delay)
 
 
 def _without_round_trips(draft: Draft, evidence: Evidence) -> None:
@@ -96,6 +96,57 @@ def _base(draft: Draft, source: From[RoundTrips], delay: Delay) -> None:
     )
 
 
+def _each_way(draft: Draft, evidence: Evidence, ways: dict[Direction, Delay]) -> None:
+    """Delay and variation of each way by itself."""
+    for way, delay in ways.items():
+        source = evidence.one_way[way]
+        own = _own_time(draft, way, source.what.packet_bytes, delay.base_s.best)
+        how = f"The least of {delay.n} packets in {source.name}."
+        if delay.variation is not None:
+            how = f"Where a log-normal best meets the delays of {delay.n} packets in {source.name}."
+        how += _clocks(source.what)
+        if own > 0:
+            how += (
+                f" {number(own * 1e3, 3)} ms of it are the packets' own time on the link, and no part of it."
+            )
+        shown = f"{number(delay.base_s.best * 1e3)} ms"
+        finding = Finding(f"delay {there(way)}", shown, _interval_ms(delay.base_s), how)
+        entry = Entry("delay", text(milliseconds(delay.base_s.best - own)), (finding.text,))
+        draft.found.append(finding)
+        (draft.forward if way == "forward" else draft.reverse).append(entry)
+        _variation(draft, source.name, delay, way)
+    if ways["forward"].variation and not ways["reverse"].variation:
+        draft.reverse.append(Entry("jitter", NO_JITTER))
+    if evidence.one_way["forward"].what.clock_error_s is None:
+        draft.unknown.append(
+            Unknown(
+                "how the least delay divides between the two ways",
+                "The clocks of the two hosts differ.",
+                "Half each way stands in; what varies is told apart.",
+                "Clocks kept by NTP or PTP on both hosts tell it, too.",
+            )
+        )
+
+
+def _clocks(delays: OneWay) -> str:
+    error = delays.clock_error_s
+    if error is None:
+        return " The clocks differ: half of the least round trip stands for the least delay."
+    return (
+        " Both hosts have one clock."
+        if error == 0
+        else f" The clocks agree within {number(error * 1e3, 3)} ms."
+    )
+
+
+def _own_time(draft: Draft, way: Direction, packet_bytes: float, most_s: float) -> float:
+    """Of a packet on the link, if its rate is known; at most half of the delay is believed."""
+    if draft.known_rates_bps is None:
+        return 0.0
+    there, back = draft.known_rates_bps
+    return min(8 * packet_bytes / (there if way == "forward" else back), most_s / 2)
+
+
 def _time_on_the_link(draft: Draft, source: From[RoundTrips]) -> float:
     """Of a packet and its answer, if the rate is known; at most half of the round trip is believed."""
     if draft.known_rates_bps is None or draft.delay is None:
@@ -111,17 +162,18 @@ def _interval_ms(value: Value) -> str:
     return "" if value.high is None else f"{low} {number(value.high * 1e3)} ms"
 
 
-def _variation(draft: Draft, source: From[RoundTrips], delay: Delay) -> None:
+def _variation(draft: Draft, name: str, delay: Delay, way: Direction = "both") -> None:
+    """Of round trips it is all on the way there."""
     varies = delay.variation
+    what, where = ("delays", f" {there(way)}") if way != "both" else ("round trips", "")
     if varies is None:
-        why = (
-            "Round trips are all alike."
-            if delay.n >= 20
-            else f"{delay.n} round trips are too few to show it."
-        )
+        if delay.n >= 20 and way != "both":
+            draft.found.append(Finding(f"variation of delay{where}", "none", "", f"All {delay.n} are alike."))
+            return
+        why = "Round trips are all alike." if delay.n >= 20 else f"{delay.n} {what} are too few to show it."
         draft.unknown.append(
             Unknown(
-                "variation of delay",
+                f"variation of delay{where}",
                 why,
                 "None stands in.",
                 "A longer ping log would show it: 600 probes do.",
@@ -129,15 +181,15 @@ def _variation(draft: Draft, source: From[RoundTrips], delay: Delay) -> None:
         )
         return
     finding = Finding(
-        "delay above that",
+        f"variation of delay{where}" if where else "delay above that",
         f"{number(varies.mean_s * 1e3)} ms in the mean, deviation {number(varies.deviation_s * 1e3)} ms "
         f"(measured {number(varies.measured_deviation_s * 1e3)} ms)",
         "",
         "Log-normal; its distribution function is nowhere more than "
         f"{percent(max(varies.misfit, 0.001), 2)} from the measured one.",
     )
-    memory, coefficient = _memory(draft, varies)
-    draft.add(
+    memory, coefficient = _memory(draft, varies, what, where)
+    entry = Entry(
         "jitter",
         table(
             distribution=text("correlated"),
@@ -147,18 +199,20 @@ def _variation(draft: Draft, source: From[RoundTrips], delay: Delay) -> None:
             interval=text(duration(varies.correlation.interval_s)),
             overtaking="false",
         ),
-        finding,
-        *memory,
+        tuple(each.text for each in (finding, *memory)),
     )
-    draft.reverse.append(Entry("jitter", NO_JITTER))
+    draft.found += [finding, *memory]
+    (draft.reverse if way == "reverse" else draft.forward).append(entry)
+    if way == "both":
+        draft.reverse.append(Entry("jitter", NO_JITTER))
     if varies.misfit > POOR_FIT:
         draft.notes.append(
-            f"A log-normal misses the round trips of {source.name} by {percent(varies.misfit, 2)}: "
-            "--replay takes them as they are."
+            f"A log-normal misses the {what} of {name}{where} by {percent(varies.misfit, 2)}: "
+            "--replay takes the round trips as they are."
         )
 
 
-def _memory(draft: Draft, varies: Variation) -> tuple[list[Finding], float]:
+def _memory(draft: Draft, varies: Variation, what: str, where: str) -> tuple[list[Finding], float]:
     found = varies.correlation
     coefficient = found.of_delays(varies.sigma)
     interval = number(found.interval_s) + " s"
@@ -166,18 +220,18 @@ def _memory(draft: Draft, varies: Variation) -> tuple[list[Finding], float]:
         value = found.coefficient
         bounds = f"{number(value.low or 0, 2)} to {number(value.high or 1, 2)}"
         how = (
-            f"Of a round trip with the one {interval} later, by ranks; the log-normal's own is "
+            f"Of one with the one {interval} later, by ranks; the log-normal's own is "
             f"{number(coefficient, 3)}. In between it fades with time."
         )
-        return [Finding("correlation", number(value.best, 2), bounds, how)], coefficient
+        return [Finding(f"correlation{where}", number(value.best, 2), bounds, how)], coefficient
     why = (
-        f"Round trips {interval} apart are no more alike than any."
+        f"{what.capitalize()} {interval} apart are no more alike than any."
         if found.coefficient
         else "Too few to tell."
     )
     draft.unknown.append(
         Unknown(
-            f"how delay changes within {interval}",
+            f"how delay changes within {interval}{where}",
             why,
             f"It has forgotten all but {percent(coefficient, 2)} after that time.",
             "A quicker ping (-i 0.2) would show it.",
@@ -242,28 +296,6 @@ def _under_load(draft: Draft, source: From[RoundTrips]) -> None:
             "None stands in; the simulated transfer fills a queue of its own.",
             "Give a ping log of the idle path beside this input.",
         )
-    )
-
-
-def _queue(draft: Draft, loaded: From[RoundTrips]) -> None:
-    """The room that a transfer has filled, where it is more than the default."""
-    known = loaded.what.rtt_s[np.isfinite(loaded.what.rtt_s)]
-    if len(known) == 0:
-        return
-    least = float(known.min())
-    longest = float(np.quantile(known, 0.99)) - least
-    room = min(MOST_ROOM_PACKETS, int(longest * draft.rate_bps / 8 / PACKET_BYTES))
-    if room <= max(DEFAULT_ROOM_PACKETS, int(least * draft.rate_bps / 8 / PACKET_BYTES)):
-        return
-    draft.add(
-        "queue",
-        table(packets=str(room)),
-        Finding(
-            "room in the queue",
-            f"at least {room} packets",
-            "",
-            f"Round trips in {loaded.name} were up to {number(longest * 1e3)} ms longer than the least.",
-        ),
     )
 
 

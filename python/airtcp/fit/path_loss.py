@@ -7,20 +7,21 @@ import numpy as np
 from airtcp.fit.draft import Draft, Entry, duration, milliseconds, number, percent, table, text
 from airtcp.fit.estimates import LossOf
 from airtcp.fit.evidence import Evidence, From, there
-from airtcp.fit.findings import Finding, Unknown
+from airtcp.fit.findings import Finding, Unknown, Value
 from airtcp.fit.hidden_chain import Chain
 from airtcp.fit.loss import Loss
-from airtcp.fit.measurement import Direction, Fates, LossCount, Reordering
+from airtcp.fit.loss_by_size import BySize
+from airtcp.fit.measurement import Direction, Fates, Reordering
 from airtcp.fit.overflow import Overflow
 
 SMALL_PACKET_BYTES = 500.0
 
 
 def put_loss(draft: Draft, evidence: Evidence, losses: dict[Direction, LossOf]) -> None:
-    """The best of: a transfer's packets, probes there and back, and a transfer's retransmissions."""
+    """The best of: packets whose way is known, probes there and back, and a transfer's retransmissions."""
     if "forward" in losses:
-        _one_way(draft, losses["forward"])
-        _loss_back(draft, losses)
+        _there(draft, losses["forward"])
+        _back(draft, losses)
         _compare_with_probes(draft, losses)
     elif "both" in losses:
         _both_ways(draft, losses["both"])
@@ -40,48 +41,48 @@ def put_loss(draft: Draft, evidence: Evidence, losses: dict[Direction, LossOf]) 
 def _both_ways(draft: Draft, probed: LossOf) -> None:
     found, name = probed.loss, probed.source.name
     draft.loss = found
-    findings = _findings(found, f"{name}, lost there or back")
+    findings = _findings(probed, "both")
     if found.lost == 0:
         draft.found += findings
-        draft.unknown.append(_zero(found, name))
+        draft.unknown.append(_zero(found, name, ""))
         return
-    fates = probed.source.what
-    interval = fates.interval_s if isinstance(fates, Fates) else None
-    draft.add("loss", _table(found, interval, halve=True), *findings)
+    draft.add("loss", _table(probed, halve=True), *findings)
     draft.unknown.append(
         Unknown(
             "on which way packets were lost",
             "A ping that is not answered does not tell.",
             "Each way loses half as often and for itself, in bursts as long.",
-            "A capture at the sender would tell; `loss` of the link and of link.reverse can be changed.",
+            "A capture at the sender would tell, or `airtcp measure` with its server at the other end; "
+            "`loss` of the link and of link.reverse can be changed.",
         )
     )
-    _size(draft, fates)
+    _size(draft, probed, "")
     if found.lost == found.n:
         draft.notes.append(f"Nothing came back in {name}: over this path no scheme carries anything.")
 
 
-def _one_way(draft: Draft, forward: LossOf) -> None:
+def _there(draft: Draft, forward: LossOf) -> None:
     found, name = forward.loss, forward.source.name
     draft.loss = found
-    findings = _findings(found, f"{name}, lost {there('forward')}")
+    findings = _findings(forward, "forward")
     if forward.overflow is not None:
         findings.append(_overflow(forward.overflow))
     if found.lost == 0:
         draft.found += findings
-        draft.unknown.append(_zero(found, name))
+        draft.unknown.append(_zero(found, name, f" {there('forward')}"))
         return
-    draft.add("loss", _table(found, None, halve=False), *findings)
-    if forward.overflow is not None:
-        return
-    draft.unknown.append(
-        Unknown(
-            "which losses the transfer's own queue made",
-            "A lost packet does not tell.",
-            "All of them stand as loss of the link, beside what the simulated queue drops.",
-            "A ping log of the idle path shows the link alone: fit it in place of the capture.",
+    draft.add("loss", _table(forward), *findings)
+    if forward.source.source.transfer is None:
+        _size(draft, forward, f" {there('forward')}")
+    elif forward.overflow is None:
+        draft.unknown.append(
+            Unknown(
+                "which losses the transfer's own queue made",
+                "A lost packet does not tell.",
+                "All of them stand as loss of the link, beside what the simulated queue drops.",
+                "A ping log of the idle path shows the link alone: fit it in place of the capture.",
+            )
         )
-    )
 
 
 def _overflow(found: Overflow) -> Finding:
@@ -93,13 +94,15 @@ def _overflow(found: Overflow) -> Finding:
     )
 
 
-def _loss_back(draft: Draft, losses: dict[Direction, LossOf]) -> None:
+def _back(draft: Draft, losses: dict[Direction, LossOf]) -> None:
     back = losses.get("reverse")
     if back is not None:
-        findings = _findings(back.loss, f"{back.source.name}, lost {there('reverse')}")
+        findings = _findings(back, "reverse")
         draft.found += findings
-        value = _table(back.loss, None, halve=False) if back.loss.lost else "{}"
+        value = _table(back) if back.loss.lost else "{}"
         draft.reverse.append(Entry("loss", value, tuple(finding.text for finding in findings)))
+        if back.source.source.transfer is None:
+            _size(draft, back, f" {there('reverse')}")
     elif losses["forward"].loss.lost:
         draft.unknown.append(
             Unknown(
@@ -148,30 +151,57 @@ def _resent(draft: Draft, resent: From[float]) -> None:
         draft.found.append(finding)
 
 
-def _findings(found: Loss, of: str) -> list[Finding]:
-    """Share, model and bursts."""
-    bounds = f"{percent(found.share.low or 0)} to {percent(found.share.high or 0)}"
+def _findings(of: LossOf, way: Direction) -> list[Finding]:
+    """Share, model and bursts, and what packets of two lengths tell."""
+    found = of.loss
+    where = "lost there or back" if way == "both" else f"lost {there(way)}"
+    quantity = "loss" if way != "reverse" else f"loss {there(way)}"
+    bounds = _bounds(found.share)
     if found.lost == 0:
-        rule = f"None of {found.n} in {of}; the bound is 3/n, the rule of three."
-        return [Finding("loss", "none seen", f"below {percent(found.share.high or 0)}", rule)]
-    shares = [Finding("loss", percent(found.share.best), bounds, f"{found.lost} of {found.n} in {of}.")]
+        rule = f"None of {found.n} in {of.source.name}, {where}; the bound is 3/n, the rule of three."
+        return [Finding(quantity, "none seen", f"below {percent(found.share.high or 0)}", rule)]
+    how = f"{found.lost} of {found.n} in {of.source.name}, {where}."
+    findings = [Finding(quantity, percent(found.share.best), bounds, how)]
+    sizes = of.by_size
+    if sizes is not None:
+        findings.append(_by_size(sizes, quantity))
+    chosen = found if sizes is None or sizes.ber is None else sizes.rest
+    return [*findings, _bursts(chosen or found, "bursts" if way != "reverse" else f"bursts {there(way)}")]
+
+
+def _bursts(found: Loss, quantity: str) -> Finding:
     if found.burst is None or found.chain is None:
-        why = _why_none(found)
-        return [*shares, Finding("bursts", "none", "", f"Each packet is lost for itself: {why}.")]
+        return Finding(quantity, "none", "", f"Each packet is lost for itself: {_why_none(found)}.")
     bounds = (
         ""
         if found.burst.low is None
         else f"{number(found.burst.low, 3)} to {number(found.burst.high or 0, 3)}"
     )
-    return [
-        *shares,
-        Finding(
-            "mean burst",
-            f"{number(found.burst.best, 3)} packets",
-            bounds,
-            f"{found.model}, by maximum likelihood; among the models it has the least BIC.",
-        ),
-    ]
+    return Finding(
+        f"mean {quantity.replace('bursts', 'burst')}",
+        f"{number(found.burst.best, 3)} packets",
+        bounds,
+        f"{found.model}, by maximum likelihood; among the models it has the least BIC.",
+    )
+
+
+def _by_size(found: BySize, quantity: str) -> Finding:
+    if found.ber is None:
+        how = "No more than chance explains (BIC): all lengths are lost alike."
+    else:
+        beside = ", beside what loses packets of any length" if found.rest is not None else ""
+        how = f"Bit errors explain it (BIC), at a rate of {number(found.ber.best, 3)}{beside}."
+    return Finding(
+        f"{quantity} by size",
+        f"{percent(found.small.share.best)} of {found.small_bytes:.0f} bytes, "
+        f"{percent(found.full.share.best)} of {found.full_bytes:.0f} bytes",
+        f"{_bounds(found.small.share)} and {_bounds(found.full.share)}",
+        how,
+    )
+
+
+def _bounds(share: Value) -> str:
+    return f"{percent(share.low or 0)} to {percent(share.high or 0)}"
 
 
 def _why_none(found: Loss) -> str:
@@ -180,11 +210,22 @@ def _why_none(found: Loss) -> str:
     return "too few losses to tell" if len(found.bic) == 1 else "bursts would explain no more (BIC)"
 
 
-def _table(found: Loss, interval_s: float | None, *, halve: bool) -> str:
+def _table(of: LossOf, *, halve: bool = False) -> str:
+    """`halve`: there and back it is as often as was seen."""
+    sizes, fates = of.by_size, of.source.what
+    is_probed = of.source.source.transfer is None
+    interval_s = fates.interval_s if is_probed and isinstance(fates, Fates) else None
+    if sizes is None or sizes.ber is None:
+        return table(**_keys(of.loss, interval_s, halve=halve))
+    ber = sizes.ber.best / 2 if halve else sizes.ber.best
+    return table(ber=number(ber), **(_keys(sizes.rest, interval_s, halve=halve) if sizes.rest else {}))
+
+
+def _keys(found: Loss, interval_s: float | None, *, halve: bool) -> dict[str, str]:
     share = found.share.best
     if found.chain is None:
         one_way = 1 - (1 - share) ** 0.5 if halve and share < 1 else share
-        return table(packet=number(one_way))
+        return {"packet": number(one_way)}
     chain: Chain = found.chain.on_one_of_two_ways() if halve else found.chain
     burst = table(
         to_bad=number(chain.to_bad),
@@ -193,27 +234,41 @@ def _table(found: Loss, interval_s: float | None, *, halve: bool) -> str:
         bad_loss=number(chain.bad_loss) if chain.bad_loss < 1 else None,
         interval=text(duration(interval_s)) if interval_s else None,
     )
-    return table(burst=burst)
+    return {"burst": burst}
 
 
-def _zero(found: Loss, name: str) -> Unknown:
+def _zero(found: Loss, name: str, where: str) -> Unknown:
     return Unknown(
         "loss",
-        f"{found.n} packets of {name} were too few to lose one.",
+        f"{found.n} packets of {name} were too few to lose one{where}.",
         f"None stands in; it is below {percent(found.share.high or 0)} (95 %).",
         "Longer measurements see rarer losses.",
     )
 
 
-def _size(draft: Draft, fates: Fates | LossCount) -> None:
-    if fates.packet_bytes is None or fates.packet_bytes > SMALL_PACKET_BYTES:
+def _size(draft: Draft, of: LossOf, where: str) -> None:
+    """Where one length alone was sent, or the two tell too little."""
+    if of.by_size is not None:
+        if not of.by_size.is_sure:
+            stand_in = "Bit errors" if of.by_size.ber is not None else "Packets of any length lost as often"
+            draft.unknown.append(
+                Unknown(
+                    f"how loss grows with length{where}",
+                    "Too few were lost to tell.",
+                    f"{stand_in} stand in, which explain what was seen best.",
+                    "A longer measurement tells.",
+                )
+            )
+        return
+    packet_bytes = of.source.what.packet_bytes
+    if packet_bytes is None or packet_bytes > SMALL_PACKET_BYTES:
         return
     draft.unknown.append(
         Unknown(
             "loss of full packets",
-            f"The probes had {fates.packet_bytes:.0f} bytes; bit errors spare small packets.",
+            f"The probes had {packet_bytes:.0f} bytes; bit errors spare small packets.",
             "Packets of any length are lost as often.",
-            "ping -s 1472 measures full ones.",
+            "ping -s 1472 measures full ones, `airtcp measure` both.",
         )
     )
 

@@ -211,6 +211,7 @@ def _measurement(path: Path, tests: list[_Test], skipped: Skipped | None, notes:
         loss_counts=tuple(count for way in ways if (count := _losses(tests, way, packet_bytes))),
         reordering=_reordering(tests) if first.is_udp else (),
         transfer=None if first.is_udp else _transfer(tests, payload_bytes),
+        is_seen_from_far=bool(first.options.get("reverse")) and len(ways) == 1,
         skipped=skipped,
         notes=tuple(notes),
     )

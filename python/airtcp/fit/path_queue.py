@@ -1,0 +1,74 @@
+"""`queue` of each way: its room, as trains of packets or a transfer filled it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from airtcp.fit.draft import Draft, Entry, number, table
+from airtcp.fit.evidence import Evidence, From, there
+from airtcp.fit.findings import Finding
+from airtcp.fit.measurement import Direction, QueueRoom, RoundTrips
+from airtcp.fit.path_delay import PACKET_BYTES
+
+DEFAULT_ROOM_PACKETS = 50
+"""As the simulator's, at least."""
+MOST_ROOM_PACKETS = 1_000_000
+
+
+def put_queue(draft: Draft, evidence: Evidence) -> None:
+    """The room that each way's queue has shown. Rates and delays are in the draft."""
+    back_bps = draft.known_rates_bps[1] if draft.known_rates_bps else draft.rate_bps
+    ways: tuple[tuple[Direction, float], ...] = (("forward", draft.rate_bps), ("reverse", back_bps))
+    for way, rate_bps in ways:
+        room = evidence.queue_rooms.get(way)
+        if room is not None:
+            _room(draft, room, rate_bps)
+        elif way == "forward" and evidence.loaded is not None:
+            _queue(draft, evidence.loaded)
+
+
+def _room(draft: Draft, found: From[QueueRoom], rate_bps: float) -> None:
+    """As trains of packets filled it; more than the default, or less and full."""
+    room = min(MOST_ROOM_PACKETS, max(1, round(found.what.packets)))
+    least_s = draft.delay.base_s.best if draft.delay is not None else 0.0
+    if room <= _default_room(least_s, rate_bps) and not found.what.is_full:
+        return
+    way = found.what.direction
+    how = (
+        "Then packets of a train were dropped" if found.what.is_full else "A train of packets filled so much"
+    )
+    finding = Finding(
+        f"room in the queue {there(way)}",
+        f"{'' if found.what.is_full else 'at least '}{room} packets",
+        "",
+        f"{how}, in {found.name}.",
+    )
+    draft.found.append(finding)
+    entry = Entry("queue", table(packets=str(room)), (finding.text,))
+    (draft.forward if way == "forward" else draft.reverse).append(entry)
+
+
+def _default_room(least_s: float, rate_bps: float) -> int:
+    return max(DEFAULT_ROOM_PACKETS, int(least_s * rate_bps / 8 / PACKET_BYTES))
+
+
+def _queue(draft: Draft, loaded: From[RoundTrips]) -> None:
+    """The room that a transfer has filled, where it is more than the default."""
+    known = loaded.what.rtt_s[np.isfinite(loaded.what.rtt_s)]
+    if len(known) == 0:
+        return
+    least = float(known.min())
+    longest = float(np.quantile(known, 0.99)) - least
+    room = min(MOST_ROOM_PACKETS, int(longest * draft.rate_bps / 8 / PACKET_BYTES))
+    if room <= _default_room(least, draft.rate_bps):
+        return
+    draft.add(
+        "queue",
+        table(packets=str(room)),
+        Finding(
+            "room in the queue",
+            f"at least {room} packets",
+            "",
+            f"Round trips in {loaded.name} were up to {number(longest * 1e3)} ms longer than the least.",
+        ),
+    )

@@ -1,0 +1,171 @@
+"""Trains of packets that `airtcp measure` sent back to back: how far apart they came out of the link.
+
+# airtcp trains 1
+direction,train,index,bytes,sent_us,arrived_us
+there,0,0,1500,0,20612
+there,0,1,1500,11,21812
+there,0,2,1500,23,
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from airtcp.fit.measurement import Direction, Floats, LinkRate, Measurement, QueueRoom
+from airtcp.fit.readers import FileError, Reader
+from airtcp.fit.text import Skips, TextFile
+
+MARK = "# airtcp trains 1"
+COLUMNS = "direction,train,index,bytes,sent_us,arrived_us"
+MOST_PACKETS = 1 << 20
+FEW_PAIRS = 8
+"""A train with fewer packets next to each other tells no rate."""
+CROWD = 0.03
+"""Trains whose rates are so near to the middle one are its crowd."""
+VARIES = 0.2
+"""If half of the trains are farther apart, the rate is not one."""
+_WAYS: dict[str, Direction] = {"there": "forward", "back": "reverse"}
+_LATEST_US = 1e12
+
+
+def recognises(head: bytes) -> float:
+    return 1.0 if head.lstrip().startswith(MARK.encode()) else 0.0
+
+
+def read(path: Path) -> Measurement:
+    text = TextFile(path, Skips("trains of airtcp measure"))
+    trains: dict[tuple[Direction, int], _Train] = defaultdict(_Train)
+    packets = 0
+    for number, line in text.lines():
+        if line.startswith("#") or line == COLUMNS:
+            continue
+        packet = _packet(line)
+        if packet is None:
+            text.skips.add(number, line)
+            continue
+        way, train, values = packet
+        trains[way, train].take(values)
+        packets += 1
+        if packets == MOST_PACKETS:
+            text.notes.append(f"Only the first {MOST_PACKETS} packets are used.")
+            break
+    text.skips.check(path)
+    ways: tuple[Direction, ...] = ("forward", "reverse")
+    of = {way: [train for (its, _), train in trains.items() if its == way] for way in ways}
+    rates = tuple(rate for way in ways if (rate := _link_rate(of[way], way)) is not None)
+    if not rates:
+        raise FileError(f"{path}: no train has enough packets that arrived one after the other")
+    by_way = {rate.direction: rate for rate in rates}
+    rooms = tuple(_room(of[way], by_way[way]) for way in ways if way in by_way)
+    return Measurement(
+        source=path,
+        format="trains of packets",
+        link_rates=rates,
+        queue_rooms=tuple(room for room in rooms if room is not None),
+        skipped=text.skips.skipped(),
+        notes=tuple(text.notes),
+    )
+
+
+@dataclass
+class _Train:
+    """Its packets: index, bytes, sent_us, arrived_us (NaN: lost)."""
+
+    values: array[float] = field(default_factory=lambda: array("d"))
+
+    def take(self, values: tuple[float, float, float, float]) -> None:
+        self.values.extend(values)
+
+    @property
+    def packets(self) -> Floats:
+        """In order of sending; shape (n, 4)."""
+        rows: Floats = np.array(self.values).reshape(-1, 4)
+        return rows[np.argsort(rows[:, 0], kind="stable")]
+
+    def rate_bps(self) -> tuple[float, float] | None:
+        """By packets that came right after the one before, and the bytes that tell it.
+
+        Neither what the link lost nor what the queue dropped is between these. The sender must have been
+        faster than the link: what came out no slower than it went in tells nothing of the link.
+        """
+        rows = self.packets
+        follows = (np.diff(rows[:, 0]) == 1) & np.isfinite(np.diff(rows[:, 3]))
+        if int(follows.sum()) < FEW_PAIRS:
+            return None
+        took_us = float(np.diff(rows[:, 3])[follows].sum())
+        total_bytes = float(rows[1:, 1][follows].sum())
+        return (8e6 * total_bytes / took_us, total_bytes) if took_us > 0 else None
+
+    def sent_bps(self) -> float:
+        rows = self.packets
+        took_us = float(rows[-1, 2] - rows[0, 2])
+        return 8e6 * float(rows[1:, 1].sum()) / took_us if took_us > 0 else float("inf")
+
+
+def _link_rate(trains: list[_Train], way: Direction) -> LinkRate | None:
+    found = [(rate, each.sent_bps()) for each in trains if (rate := each.rate_bps()) is not None]
+    if not found:
+        return None
+    rates = np.array([rate for (rate, _), _ in found])
+    bytes_each = np.array([total for (_, total), _ in found])
+    middle = float(np.median(rates))
+    near = np.abs(rates / middle - 1) <= CROWD
+    low, high = np.quantile(rates, [0.25, 0.75])
+    is_one = (high - low) <= VARIES * middle
+    fills = float(np.median([sent for _, sent in found])) > 1.2 * middle
+    # Of a link that varies the mean is what bytes took: the trains are of alike many.
+    mean = float(bytes_each.sum() / (bytes_each / rates).sum())
+    estimate = (middle if is_one else mean) if fills else None
+    crowd = float(bytes_each[near].sum() / bytes_each.sum())
+    return LinkRate(way, middle if is_one else mean, estimate, crowd, float(rates.max()))
+
+
+def _room(trains: list[_Train], rate: LinkRate) -> QueueRoom | None:
+    """By how much longer packets were on their way than the quickest: the queue in front of them."""
+    if rate.estimate_bps is None:
+        return None
+    waits, is_full = [], False
+    for train in trains:
+        rows = train.packets
+        arrived = np.isfinite(rows[:, 3])
+        delay_us = rows[arrived, 3] - rows[arrived, 2]
+        if len(delay_us) < FEW_PAIRS:
+            continue
+        waits.append(float(np.quantile(delay_us, 0.98) - delay_us[0]))
+        is_full |= _overflowed(rows, arrived)
+    if not waits:
+        return None
+    bits = 8 * float(np.median(trains[0].packets[:, 1]))
+    packets = max(waits) * 1e-6 * rate.estimate_bps / bits
+    return QueueRoom(rate.direction, packets, is_full)
+
+
+def _overflowed(rows: Floats, arrived: Floats) -> bool:
+    """Far more of the train's last third was lost than of its first one."""
+    third = len(rows) // 3
+    first, last = int((~arrived[:third].astype(bool)).sum()), int((~arrived[-third:].astype(bool)).sum())
+    return third >= FEW_PAIRS and last >= third / 3 and last > 3 * (first + 1)
+
+
+def _packet(line: str) -> tuple[Direction, int, tuple[float, float, float, float]] | None:
+    fields = line.split(",")
+    if len(fields) != 6 or fields[0] not in _WAYS or not fields[1].isascii() or not fields[1].isdigit():
+        return None
+    try:
+        index, size, sent_us = float(fields[2]), float(fields[3]), float(fields[4])
+        arrived_us = float(fields[5]) if fields[5] else float("nan")
+    except ValueError:
+        return None
+    values = (index, size, sent_us, arrived_us)
+    is_sound = all(0 <= value <= _LATEST_US for value in values if value == value)  # noqa: PLR0124 NaN: lost
+    if not (is_sound and index == index and size >= 1 and sent_us == sent_us) or len(fields[1]) > 6:  # noqa: PLR0124
+        return None
+    return _WAYS[fields[0]], int(fields[1]), values
+
+
+READER = Reader("trains", "trains of packets that `airtcp measure` has sent", recognises, read)
