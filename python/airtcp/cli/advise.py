@@ -14,6 +14,18 @@ from rich.padding import Padding
 from airtcp._engine import ScenarioError
 from airtcp.advise import CONTROLS, Advice, Control, Traffic, advise
 from airtcp.advise.table import print_rows
+from airtcp.cli.applying import (
+    ApplyOption,
+    CgroupOption,
+    CircuitOption,
+    PersistentOption,
+    RoleOption,
+    WiredOption,
+    WirelessOption,
+    YesOption,
+    apply_advice,
+    check_can_apply,
+)
 from airtcp.cli.console import plain_console, watched, write_json
 from airtcp.cli.errors import INTERRUPTED, InputError, check_outputs, writing
 from airtcp.cli.options import (
@@ -37,6 +49,7 @@ Examples:
   airtcp advise ping.log --control gateway --now reno
   airtcp advise my-link.toml --control sender,gateway --for web --quick
   airtcp advise my-link.toml --report advice.html --json advice.json
+  sudo airtcp advise ping.log --control sender --apply
 """
 
 
@@ -75,6 +88,14 @@ def command(
     out: OutOption = None,
     report: ReportOption = None,
     jobs: JobsOption = None,
+    apply: ApplyOption = False,
+    role: RoleOption = None,
+    wireless: WirelessOption = None,
+    wired: WiredOption = None,
+    cgroup: CgroupOption = None,
+    circuit: CircuitOption = None,
+    persistent: PersistentOption = False,
+    yes: YesOption = False,
 ) -> None:
     """Say what to use on a link: which of the schemes that you could deploy is best, and by how much.
 
@@ -82,6 +103,8 @@ def command(
     needs, what it leaves to a CUBIC flow beside it, and in which range of loss and delay the answer stays the
     same. Takes a minute or two; writes advice.json and figures.
     """
+    if apply:
+        check_can_apply()
     controls, carried = _controls(control), _traffic(traffic)
     request = load(scenario, changes, duration=duration, profile=profile)
     directory = out or default_directory(request.scenario)
@@ -101,6 +124,8 @@ def command(
         with writing(report):
             found.report(report)
     console.print(f"Figures and data: {directory}/{f', report: {report}' if report else ''}")
+    if apply:
+        apply_advice(console, found, role, wireless, wired, cgroup, circuit, persistent=persistent, yes=yes)
     if found.interrupted:
         raise typer.Exit(INTERRUPTED)
 

@@ -36,6 +36,8 @@ class _Command:
 _COMMANDS = {
     "compare": _Command("compare", "Compare schemes on a link."),
     "advise": _Command("advise", "Say what to use on a link."),
+    "apply": _Command("applying", "Use a scheme on this host."),
+    "undo": _Command("applying", "Take back what was applied on this host.", "undo", "UNDO_EXAMPLES"),
     "fit": _Command("fit", "Fit a scenario to measurements."),
     "run": _Command("run", "Run one scheme once, in detail."),
     "sweep": _Command("sweep", "Compare schemes while keys of the scenario vary."),

@@ -1,0 +1,27 @@
+"""Changes this host as advice says, checks that it holds, and undoes it.
+
+`plan.py` makes steps of what is to be used (`parts.py` knows what each part of a scheme needs); each step
+knows how to look, do, check and undo (`steps/`). `journal.py` has on disk what was there, before it is
+changed; `applying.py` does the steps and undoes them.
+"""
+
+from airtcp.apply.applying import apply, check_nothing_is_applied, undo
+from airtcp.apply.errors import ApplyError
+from airtcp.apply.host import Host
+from airtcp.apply.journal import journal
+from airtcp.apply.plan import Plan, make_plan
+from airtcp.apply.wanted import ROLES, Wanted, split_name
+
+__all__ = [
+    "ROLES",
+    "ApplyError",
+    "Host",
+    "Plan",
+    "Wanted",
+    "apply",
+    "check_nothing_is_applied",
+    "journal",
+    "make_plan",
+    "split_name",
+    "undo",
+]

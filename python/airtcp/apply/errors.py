@@ -1,0 +1,7 @@
+"""Why a change to this host was not made, or not undone."""
+
+from __future__ import annotations
+
+
+class ApplyError(Exception):
+    """Says what is the matter and how to cure it. Nothing is left half done where it is raised."""

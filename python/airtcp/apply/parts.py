@@ -1,0 +1,201 @@
+"""What each part of a scheme needs of a host, as steps."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from airtcp.advise.deployment import CONGESTION_CONTROLS, FACTS, QUEUES, SETTINGS, Facts, Place
+from airtcp.apply.errors import ApplyError
+from airtcp.apply.host import Host
+from airtcp.apply.steps import (
+    BpfFileSystem,
+    DefaultControl,
+    Filter,
+    LoadedControl,
+    Module,
+    Qdisc,
+    Service,
+    Step,
+    Sysctl,
+    Timer,
+)
+from airtcp.apply.steps.sysctl import available
+from airtcp.apply.wanted import Wanted, split_term
+
+KERNELS = {
+    "reno": "reno",
+    "cubic": "cubic",
+    "bbr": "bbr",
+    "vegas": "vegas",
+    "veno": "veno",
+    "hybla": "hybla",
+    "westwood-plus": "westwood",
+}
+"""What Linux itself has, built in or as the module tcp_NAME, by our names."""
+RECOVERY: dict[str, tuple[Step, ...]] = {
+    "newreno": (Sysctl("net.ipv4.tcp_sack", "0"), Sysctl("net.ipv4.tcp_recovery", "0")),
+    "sack": (Sysctl("net.ipv4.tcp_recovery", "0"),),
+}
+ASK_FOR_ECN = Sysctl("net.ipv4.tcp_ecn", "1")
+RMEM = "net.ipv4.tcp_rmem"
+UNITS = {"": 1, "B": 1, "kB": 1000, "MB": 1000**2, "GB": 1000**3, "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3}
+TIMER_FACTOR = "10"
+"""Paper 003 §V, and the default of `rto-m`."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something that one place needs. `steps` looks at the host, and raises ApplyError."""
+
+    place: Place
+    how: str
+    steps: Callable[[], list[Step]]
+
+
+def parts(wanted: Wanted, host: Host) -> Iterator[Part]:
+    """All that a scheme and its queue need beyond what Linux does unasked. Raises ApplyError."""
+    for term in wanted.scheme.split("+"):
+        name, keys = split_term(term)
+        settings = {key: keys.pop(key) for key in SETTINGS if key in keys}
+        yield from _part(name, keys, wanted, host)
+        for key, value in settings.items():
+            yield from _setting(key, value, host)
+    if wanted.queue is not None:
+        facts = _known(wanted.queue, QUEUES)
+        yield Part("gateway", facts.how, lambda: _queue(wanted, facts))
+
+
+def _part(name: str, keys: dict[str, str], wanted: Wanted, host: Host) -> Iterator[Part]:
+    facts = _known(name, FACTS)
+    if facts.stage == "default" and not (name in CONGESTION_CONTROLS and "sender" in wanted.role):
+        return
+    if name in CONGESTION_CONTROLS:
+        yield Part("sender", facts.how, lambda: congestion_control(name, keys, host))
+    elif name in RECOVERY:
+        yield Part("sender", facts.how, lambda: list(RECOVERY[name]))
+    elif name == "rto-m":
+        yield Part("sender", facts.how, lambda: _timer(keys, wanted))
+    elif name == "packet-control":
+        yield Part("gateway", facts.how, lambda: _filter(keys, wanted))
+    elif name == "split":
+        yield Part("gateway", facts.how, lambda: _proxy(keys, wanted, host))
+    elif name == "decoupling":
+        place: Place = "gateway" if "gateway" in wanted.role else "sender"
+        yield Part(place, facts.how, lambda: _circuit(wanted))
+    else:
+        raise ApplyError(f"{name} cannot be applied: {facts.how} ({facts.source})")
+
+
+def congestion_control(name: str, keys: dict[str, str], host: Host) -> list[Step]:
+    """What makes it the default of new connections, the step that does so last. Raises ApplyError."""
+    facts = CONGESTION_CONTROLS[name]
+    kernels = KERNELS.get(name)
+    if kernels and not keys:
+        if kernels in available(host):
+            return [DefaultControl(kernels)]
+        if _has_module(host, f"tcp_{kernels}"):
+            return [Module(f"tcp_{kernels}", kernels), DefaultControl(kernels)]
+    if facts.airtcp != "yes" and "airtcpd" not in facts.how:
+        has = f"this kernel has {' '.join(available(host))}"
+        raise ApplyError(f"{':'.join([name, *keys])} cannot be applied: {facts.how} ({facts.source}); {has}")
+    if host.find("airtcpd") is None:
+        raise ApplyError(f"{name} needs airtcpd, and there is none on this host: install it (`make field`)")
+    loaded = LoadedControl(":".join([name, *(f"{key}={value}" for key, value in keys.items())]))
+    marks: list[Step] = [ASK_FOR_ECN] if facts.needs_marks else []
+    return [*marks, BpfFileSystem(), loaded, DefaultControl(loaded.kernel_name)]
+
+
+def _setting(key: str, value: str, host: Host) -> Iterator[Part]:
+    facts = SETTINGS[key]
+    if key == "ecn":
+        yield Part("sender", facts.how, lambda: [ASK_FOR_ECN] if value == "true" else [])
+    elif key == "receive_window":
+        yield Part("receiver", facts.how, lambda: [_receive_buffer(value, host)])
+    else:
+        yield Part("receiver", facts.how, lambda: _by_hand(key, facts))
+
+
+def _receive_buffer(window: str, host: Host) -> Sysctl:
+    """Linux offers half of the buffer as a window, where tcp_adv_win_scale is 1, its default."""
+    least, default, _ = (int(number) for number in (host.sysctl(RMEM) or "4096 131072 6291456").split())
+    most = max(least, 2 * _in_bytes(window))
+    return Sysctl(RMEM, f"{least} {min(default, most)} {most}")
+
+
+def _in_bytes(size: str) -> int:
+    found = re.fullmatch(r"([0-9.]+)\s*([A-Za-z]*)", size)
+    if found is None or found[2] not in UNITS:
+        raise ApplyError(f"receive_window={size}: write a size, for example 120kB")
+    return round(float(found[1]) * UNITS[found[2]])
+
+
+def _timer(keys: dict[str, str], wanted: Wanted) -> list[Step]:
+    if wanted.cgroup is None:
+        raise ApplyError("rto-m is for the connections of a cgroup: give --cgroup PATH, of version 2")
+    return [BpfFileSystem(), Timer(float(keys.get("m", TIMER_FACTOR)), wanted.cgroup)]
+
+
+def _filter(keys: dict[str, str], wanted: Wanted) -> list[Step]:
+    if wanted.wired is None:
+        raise ApplyError("packet-control needs --wired IFACE, the gateway's interface to the fixed hosts")
+    options: list[str] = []
+    for key, value in keys.items():
+        if key == "threshold":
+            options += ["--ack-threshold", value]
+        elif key in ("ack_filter", "data_filter"):
+            options += [f"--no-{key.replace('_', '-')}"] if value == "false" else []
+        else:
+            raise ApplyError(f"packet-control:{key} is not of `airtcpd filter`: attach it by hand")
+    return [BpfFileSystem(), Filter(wanted.wired, tuple(options))]
+
+
+def _proxy(keys: dict[str, str], wanted: Wanted, host: Host) -> list[Step]:
+    if wanted.wireless is None:
+        raise ApplyError("split needs --wireless IFACE, the gateway's interface to the mobile hosts")
+    arguments = ["proxy", "run", "--wireless", wanted.wireless]
+    needed: list[Step] = []
+    for key, value in keys.items():
+        if key != "congestion_control":
+            raise ApplyError(f"split:{key} has no counterpart here: start `airtcpd proxy run` by hand")
+        *needed, default = congestion_control(value, {}, host)
+        assert isinstance(default, DefaultControl)
+        arguments += ["--wireless-cc", default.name]
+    return [*needed, Service("proxy", tuple(arguments))]
+
+
+def _circuit(wanted: Wanted) -> list[Step]:
+    if wanted.circuit is None:
+        raise ApplyError(
+            "a circuit has two ends: say what this one does with --circuit, for example "
+            "'send --to 192.0.2.2:4007 --prefix 10.3.0.0/24 --key-file /etc/airtcp/circuit.key'"
+        )
+    return [Service("circuit", ("circuit", *shlex.split(wanted.circuit)))]
+
+
+def _queue(wanted: Wanted, facts: Facts) -> list[Step]:
+    if wanted.queue != "fq-codel":
+        raise ApplyError(f"{wanted.queue} has thresholds that depend on the link: {facts.how}")
+    if wanted.wireless is None:
+        raise ApplyError("fq-codel needs --wireless IFACE, the interface where the queue builds up")
+    return [Qdisc(wanted.wireless, "fq_codel")]
+
+
+def _by_hand(key: str, facts: Facts) -> list[Step]:
+    raise ApplyError(f"{key} is set by hand: {facts.how}")
+
+
+def _has_module(host: Host, name: str) -> bool:
+    try:
+        host.run("modprobe", "-n", name)
+    except ApplyError:
+        return False
+    return True
+
+
+def _known(name: str, facts: dict[str, Facts]) -> Facts:
+    if name not in facts:
+        raise ApplyError(f"there is no {name}: `airtcp schemes` lists what there is")
+    return facts[name]

@@ -1,0 +1,85 @@
+"""What this host's steps are, and what they do not reach."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from airtcp.apply.host import Host
+from airtcp.apply.parts import parts
+from airtcp.apply.persistence import persistent
+from airtcp.apply.steps import DefaultControl, Service, State, Step, Sysctl, Timer
+from airtcp.apply.wanted import Wanted
+
+FORWARDS = ("net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding")
+
+
+@dataclass(frozen=True)
+class Change:
+    """A step, and what it finds."""
+
+    step: Step
+    before: State
+
+    @property
+    def words(self) -> str:
+        """What it does, and what is there now."""
+        now = self.step.now(self.before)
+        first, *rest = self.step.words.splitlines()
+        return "\n".join([f"{first}  ({now})" if now else first, *rest])
+
+
+@dataclass
+class Plan:
+    """What will be done, and what will not."""
+
+    what: str
+    changes: list[Change] = field(default_factory=list)
+    already: list[str] = field(default_factory=list)
+    """What is so already."""
+    elsewhere: list[str] = field(default_factory=list)
+    """What other hosts need."""
+    limits: list[str] = field(default_factory=list)
+    """What it does not reach."""
+
+    @property
+    def steps(self) -> list[Step]:
+        return [change.step for change in self.changes]
+
+
+def make_plan(wanted: Wanted, host: Host) -> Plan:
+    """Looks, and changes nothing. Raises ApplyError where it cannot be done, or could not be undone."""
+    found = Plan(wanted.name)
+    steps: dict[Step, None] = {}
+    for part in parts(wanted, host):
+        if part.place in wanted.role:
+            steps.update(dict.fromkeys(part.steps()))
+        else:
+            found.elsewhere.append(f"{part.place}: {part.how}")
+    found.already = [step.words for step in steps if step.holds(host)]
+    todo = [step for step in steps if not step.holds(host)]
+    found.limits = _limits(todo, host)
+    if wanted.persistent:
+        todo += [step for step in persistent(todo, host) if not step.holds(host)]
+    found.changes = [Change(step, step.look(host)) for step in todo]
+    return found
+
+
+def _limits(steps: list[Step], host: Host) -> list[str]:
+    of_hosts = [step for step in steps if isinstance(step, DefaultControl | Sysctl | Timer)]
+    defaults = [step for step in steps if isinstance(step, DefaultControl)]
+    said = []
+    if of_hosts:
+        said.append(
+            "Connections that are open stay as they are. Other network namespaces, as those of containers, "
+            "have settings of their own."
+        )
+    if of_hosts and any(host.sysctl(key) == "1" for key in FORWARDS):
+        said.append(
+            "This host forwards packets. What is forwarded has other senders and is not reached: only "
+            "connections that begin or end on this host."
+        )
+    if defaults and host.find("ip") and "congctl" in host.run("ip", "route", "show", "table", "all"):
+        said.append("Routes with a `congctl` of their own (`ip route show table all`) keep that.")
+    if any(isinstance(step, Service) for step in steps):
+        said.append("Only connections that begin from now on are taken.")
+    return said

@@ -1,0 +1,44 @@
+"""The BPF file system, which airtcpd needs to keep what it loads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from airtcp.apply.errors import ApplyError
+from airtcp.apply.host import Host
+from airtcp.apply.steps.step import State, Step
+
+PLACE = "/sys/fs/bpf"
+
+
+@dataclass(frozen=True)
+class BpfFileSystem(Step):
+    """Mounted where distributions mount it."""
+
+    KIND: ClassVar[str] = "bpf-file-system"
+
+    @property
+    def words(self) -> str:
+        return f"mount -t bpf bpf {PLACE}"
+
+    def look(self, host: Host) -> State:  # noqa: ARG002 there is none
+        return {}
+
+    def holds(self, host: Host) -> bool:
+        mounts = host.path("/proc/self/mounts").read_text().splitlines()
+        return any(line.split()[1:3] == [PLACE, "bpf"] for line in mounts)
+
+    def do(self, host: Host) -> None:
+        host.run("mount", "-t", "bpf", "-o", "nosuid,nodev,noexec,mode=700", "bpf", PLACE)
+
+    def undo(self, host: Host, before: State) -> str | None:  # noqa: ARG002 there was none
+        if not self.holds(host):
+            return None
+        if [each for each in host.path(PLACE).rglob("*") if not each.is_dir() and "debug" not in each.name]:
+            return f"{PLACE} stays mounted: programs are kept there that are not of this making"
+        try:
+            host.run("umount", PLACE)
+        except ApplyError as error:
+            return f"{PLACE} stays mounted: {error}"
+        return None

@@ -1,0 +1,75 @@
+"""The queue discipline of an interface."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from airtcp.apply.errors import ApplyError
+from airtcp.apply.host import Host
+from airtcp.apply.steps.step import State, Step
+
+OF_THE_KERNEL = "0:"
+"""The handle of what the kernel has put there unasked, and puts there again when another one goes."""
+
+
+@dataclass(frozen=True)
+class Qdisc(Step):
+    """At an interface's root, in place of what the kernel put there unasked."""
+
+    KIND: ClassVar[str] = "qdisc"
+    interface: str
+    discipline: str
+    options: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        return " ".join(["tc qdisc replace dev", self.interface, "root", self.discipline, *self.options])
+
+    def now(self, before: State) -> str:
+        return f"now {before['discipline']}"
+
+    def look(self, host: Host) -> State:
+        found = self._root(host)
+        if found["handle"] != OF_THE_KERNEL:
+            raise ApplyError(
+                f"{self.interface} has a queue of its own ({found['kind']} {found['handle']}), which undo "
+                f"could not restore: remove it first with tc qdisc del dev {self.interface} root"
+            )
+        return {"discipline": found["kind"]}
+
+    def holds(self, host: Host) -> bool:
+        return bool(self._root(host)["kind"] == self.discipline)
+
+    def do(self, host: Host) -> None:
+        host.run("tc", "qdisc", "replace", "dev", self.interface, "root", self.discipline, *self.options)
+
+    def check(self, host: Host) -> str:
+        super().check(host)
+        return f"{self.interface} has {self.discipline}, for what this host forwards, too"
+
+    def undo(self, host: Host, before: State) -> str | None:
+        found = self._root(host, or_none=True)
+        if found is None or (found["kind"], found["handle"]) == (before["discipline"], OF_THE_KERNEL):
+            return None
+        if found["kind"] != self.discipline:
+            return (
+                f"{self.interface} has {found['kind']}, which is not of airtcp's making: it had "
+                f"{before['discipline']} before"
+            )
+        if found["handle"] != OF_THE_KERNEL:
+            host.run("tc", "qdisc", "del", "dev", self.interface, "root")
+        return None
+
+    def _root(self, host: Host, *, or_none: bool = False) -> Any:
+        try:
+            told = json.loads(host.run("tc", "-j", "qdisc", "show", "dev", self.interface))
+        except ApplyError:
+            if or_none:
+                return None
+            raise
+        found = next((each for each in told if each.get("root")), None)
+        if found is None and not or_none:
+            raise ApplyError(f"tc shows no queue of {self.interface}: is there such an interface?")
+        return found

@@ -1,0 +1,250 @@
+"""`airtcp apply`, `airtcp undo`, and what `airtcp advise --apply` shares with them."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, cast
+
+import typer
+from rich.console import Console
+
+from airtcp.advise.advice import Advice
+from airtcp.advise.deployment import Place
+from airtcp.apply import ROLES, ApplyError, Host, Plan, Wanted, journal, make_plan, split_name
+from airtcp.apply import apply as apply_steps
+from airtcp.apply import undo as undo_steps
+from airtcp.apply.applying import check_nothing_is_applied
+from airtcp.apply.parts import KERNELS
+from airtcp.apply.steps import DefaultControl
+from airtcp.apply.wanted import split_term
+from airtcp.cli.console import plain_console
+from airtcp.cli.errors import FAILED, InputError
+from airtcp.linux.airtcpd import LinuxError, find
+
+EXAMPLES = """\b
+Examples:
+  sudo airtcp apply bbr
+  sudo airtcp apply advice.json --role sender --persistent
+  sudo airtcp apply 'bbr @ fq-codel' --role gateway --wireless wlan0
+  sudo airtcp apply cubic+packet-control --role gateway --wired eth0
+  sudo airtcp undo
+"""
+UNDO_EXAMPLES = """\b
+Examples:
+  sudo airtcp undo
+"""
+
+RoleOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WHAT",
+        help="What this host is on the path: `sender`, `receiver`, `gateway`, or several with commas.  "
+        "[default: what --control names alone, else sender]",
+        show_default=False,
+    ),
+]
+WirelessOption = Annotated[
+    str | None,
+    typer.Option(metavar="IFACE", help="This host's interface to the lossy link.", show_default=False),
+]
+WiredOption = Annotated[
+    str | None,
+    typer.Option(metavar="IFACE", help="This gateway's interface to the fixed hosts.", show_default=False),
+]
+CgroupOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PATH", help="For rto-m: the cgroup whose connections have that timer.", show_default=False
+    ),
+]
+CircuitOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ARGUMENTS",
+        help="For decoupling: what this end of the circuit does, as `airtcpd circuit` takes it.",
+        show_default=False,
+    ),
+]
+PersistentOption = Annotated[
+    bool,
+    typer.Option(
+        "--persistent", help="Also after a reboot: files under /etc/sysctl.d and /etc/default, systemd units."
+    ),
+]
+ApplyOption = Annotated[
+    bool,
+    typer.Option(
+        "--apply",
+        help="Then use it on this host: it says what changes, asks, and checks; `airtcp undo` takes it back.",
+    ),
+]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+def command(
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCHEME|ADVICE", help="What to use, as advice prints it, or the file advice.json."
+        ),
+    ],
+    role: RoleOption = None,
+    wireless: WirelessOption = None,
+    wired: WiredOption = None,
+    cgroup: CgroupOption = None,
+    circuit: CircuitOption = None,
+    persistent: PersistentOption = False,
+    yes: YesOption = False,
+) -> None:
+    """Use a scheme on this host: say what changes, ask, change it, check that it holds.
+
+    What was there is kept on disk (/var/lib/airtcp) before each change, so that `airtcp undo` restores it,
+    even where this was killed in the middle. One thing is applied at a time. Needs root.
+    """
+    scheme, queue = split_name(_advised(Path(what)) if what.endswith(".json") else what)
+    wanted = Wanted(scheme, queue, roles(role), wireless, wired, cgroup, circuit, persistent)
+    apply_here(plain_console(), wanted, yes=yes)
+
+
+def undo() -> None:
+    """Take back what was applied on this host, whole or in the middle, after a reboot, too.
+
+    What somebody else has changed since stays, and is named. Needs root.
+    """
+    check_root("airtcp undo")
+    console = plain_console()
+    try:
+        with journal() as kept:
+            applied = kept.applied
+            if applied is None:
+                console.print("Nothing is applied on this host.")
+                return
+            console.print(f"Taking back {applied.what}, applied on {applied.time}:")
+            left = undo_steps(this_host(), kept, lambda line: console.print(f"  {line}"))
+    except ApplyError as error:
+        raise InputError(str(error)) from error
+    for line in left:
+        console.print(f"left: {line}")
+    if left:
+        raise typer.Exit(FAILED)
+    console.print("Everything is as it was before.")
+
+
+def apply_here(console: Console, wanted: Wanted, *, yes: bool) -> None:
+    """Plan, ask, do, check. Raises InputError."""
+    check_root("airtcp apply")
+    host = this_host()
+    try:
+        with journal() as kept:
+            check_nothing_is_applied(kept)
+            plan = make_plan(wanted, host)
+            show_plan(console, plan, wanted)
+            if not plan.changes:
+                console.print("There is nothing to change on this host.")
+                return
+            if not (yes or _agreed()):
+                console.print("Nothing was changed.")
+                return
+            apply_steps(plan.what, plan.steps, host, kept, lambda line: console.print(f"  {line}"))
+    except ApplyError as error:
+        raise InputError(str(error)) from error
+    console.print("It holds. `sudo airtcp undo` takes it back.")
+
+
+def apply_advice(
+    console: Console,
+    found: Advice,
+    role: str | None,
+    wireless: str | None,
+    wired: str | None,
+    cgroup: str | None,
+    circuit: str | None,
+    *,
+    persistent: bool,
+    yes: bool,
+) -> None:
+    """What `airtcp advise --apply` does in the end. Raises InputError."""
+    advised = found.recommendation
+    if found.interrupted or advised is None or advised.keep_now:
+        console.print("There is nothing to apply.")
+        return
+    own: Place = next((place for place in ROLES if found.control == (place,)), "sender")
+    scheme, queue = split_name(advised.use)
+    wanted = Wanted(scheme, queue, roles(role, own), wireless, wired, cgroup, circuit, persistent)
+    in_use = this_host().sysctl(DefaultControl.KEY)
+    if "sender" in wanted.role and in_use not in (None, KERNELS.get(split_term(found.now)[0], found.now)):
+        console.print(
+            f"Asked was with --now {found.now}; this host uses {in_use}, so that the gain is another."
+        )
+    apply_here(console, wanted, yes=yes)
+
+
+def show_plan(console: Console, plan: Plan, wanted: Wanted) -> None:
+    """What will be done here, what others need, and what it does not reach."""
+    role = " and ".join(place for place in ROLES if place in wanted.role)
+    if plan.changes:
+        console.print(f"To use {plan.what}, this {role} is changed:", style="bold")
+    for change in plan.changes:
+        console.print(f"  {change.words}")
+    for words in plan.already:
+        console.print(f"  {words} is so already")
+    for other in plan.elsewhere:
+        console.print(f"Not on this host, but needed on the {other}")
+    for limit in plan.limits:
+        console.print(limit)
+    if not wanted.persistent and plan.changes:
+        console.print("It holds until a reboot; with --persistent longer.")
+
+
+def check_can_apply() -> None:
+    """Before the work, not after it. Raises InputError."""
+    check_root("airtcp advise --apply")
+    try:
+        with journal() as kept:
+            check_nothing_is_applied(kept)
+    except ApplyError as error:
+        raise InputError(str(error)) from error
+
+
+def roles(given: str | None, default: Place = "sender") -> frozenset[Place]:
+    """Raises InputError."""
+    words = [word.strip() for word in (given or default).split(",")]
+    for word in words:
+        if word not in ROLES:
+            raise InputError(f"--role {word}: one or several of {', '.join(ROLES)}")
+    return frozenset(cast(list[Place], words))
+
+
+def check_root(what: str) -> None:
+    """Raises InputError."""
+    if os.geteuid() != 0:
+        raise InputError(f"{what} changes this host, which takes root: start it again with sudo")
+
+
+def this_host() -> Host:
+    """With the airtcpd that fits, if there is one."""
+    try:
+        return Host(airtcpd=find().path)
+    except LinuxError:
+        return Host()
+
+
+def _agreed() -> bool:
+    if not sys.stdin.isatty():
+        raise InputError("nobody is there to be asked: --yes does it without asking")
+    return typer.confirm("Do it?", default=False)
+
+
+def _advised(file: Path) -> str:
+    try:
+        recommendation = json.loads(file.read_text(encoding="utf-8"))["recommendation"]
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{file} is no advice: `airtcp advise` writes advice.json") from error
+    if recommendation is None or recommendation["keep_now"]:
+        raise InputError(f"{file} recommends to change nothing")
+    return str(recommendation["use"])

@@ -1,0 +1,75 @@
+"""Apply and undo on this host's kernel, in namespaces of their own: needs root and `airtcpd`."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import airtcp
+from airtcp.linux.airtcpd import Airtcpd, find
+
+pytestmark = pytest.mark.live
+HERE = Path(__file__).parent
+OTHERS = Path("/run/airtcp/test.lock")
+"""What is loaded is the whole kernel's: the tests of airtcpd take the same lock."""
+
+
+@pytest.fixture
+def airtcpd() -> Iterator[Airtcpd]:
+    try:
+        found = find()
+        found.check_privileges()
+    except airtcp.LinuxError as error:
+        pytest.skip(f"skipped: {error}")
+    OTHERS.parent.mkdir(exist_ok=True)
+    with OTHERS.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield found
+
+
+def test_killed_anywhere_it_is_undone(airtcpd: Airtcpd, tmp_path: Path) -> None:
+    """Sysctls, queues, pins, rules, mounts and files are as they were after a kill −9 at each step."""
+    done = _in_namespaces(sys.executable, HERE / "killed.py", airtcpd.path, tmp_path)
+    places = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(places) == 30, done.stderr
+    for place in places:
+        assert place["undo"] == "0", (place, done.stderr)
+        assert not place["changed"], place
+
+
+def test_a_new_connection_uses_what_was_applied(airtcpd: Airtcpd, tmp_path: Path) -> None:
+    script = f"""
+        set -e
+        ip link set lo up
+        sysctl -qw net.ipv4.tcp_congestion_control=reno
+        sysctl -a 2>/dev/null | grep ^net > {tmp_path}/before
+        airtcp() {{ {Path(sys.executable).with_name("airtcp")} "$@"; }}
+        airtcp apply 'concord @ fq-codel' --yes
+        airtcp apply bbr --yes && exit 1
+        airtcp undo
+        sysctl -a 2>/dev/null | grep ^net > {tmp_path}/after
+        airtcp undo
+    """
+    state = {**os.environ, "AIRTCP_STATE": str(tmp_path / "state"), "AIRTCPD": str(airtcpd.path)}
+    done = _in_namespaces("bash", "-c", script, env=state)
+    assert done.returncode == 0, done.stderr
+    assert "sysctl -w net.ipv4.tcp_congestion_control=concord  (now reno)" in done.stdout
+    assert "a new connection uses concord" in done.stdout
+    assert "Not on this host, but needed on the gateway: tc qdisc replace" in done.stdout
+    assert "`airtcp undo` takes it back first" in done.stderr
+    assert done.stdout.endswith("Everything is as it was before.\nNothing is applied on this host.\n")
+    assert (tmp_path / "after").read_text() == (tmp_path / "before").read_text()
+
+
+def _in_namespaces(
+    *command: str | Path, env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    unshared = ["unshare", "--net", "--mount", "--propagation", "private", *command]
+    return subprocess.run(unshared, capture_output=True, text=True, check=False, env=env)
