@@ -1,12 +1,13 @@
 //! TCP circuits: a sender at one node, a receiver at another, and header packets and their ACKs in between. Data packets
 //! wait here as they are and go on when the circuit says so.
 
-use crate::engine::Engine;
-use crate::flow::{Phase, SENDER};
+use crate::flow::Flow;
+use crate::network::Network;
 use crate::packet::{Load, Packet};
-use airtcp_proto::circuit::{Output, Receiver, Reply, Sender};
+use crate::station::Stop;
+use airtcp_proto::circuit::{Config, Output, Receiver, Reply, Sender};
 use airtcp_proto::middlebox::Direction;
-use airtcp_proto::queue::{DropCause, Item};
+use airtcp_proto::queue::Item;
 use airtcp_proto::tcp::Transmit;
 use airtcp_wire::{Dur, Time};
 use std::collections::VecDeque;
@@ -14,6 +15,8 @@ use std::collections::VecDeque;
 /// What a circuit is called, and where it runs.
 #[derive(Clone, Debug)]
 pub struct Place {
+    /// Its own, among all circuits.
+    pub number: u16,
     pub name: String,
     /// Which of the circuits of this name, from 0.
     pub index: u32,
@@ -24,23 +27,25 @@ pub struct Place {
     pub nodes: [u16; 2],
 }
 
+/// One end of a circuit, as an index into [`Place::nodes`].
+pub const ENTRY: usize = 0;
+pub const EXIT: usize = 1;
+
 pub struct Circuit {
     pub place: Place,
-    pub sender: Sender,
-    pub receiver: Receiver,
-    /// The stations that have the timers of sender and receiver.
-    pub stations: [u16; 2],
+    sender: Sender,
+    receiver: Receiver,
     /// Stands for addresses and ports of the first control TCP; the others' follow.
-    pub first_number: u32,
-    pub controls: u16,
+    first_number: u32,
+    controls: u16,
     /// Bytes of data that a header packet stands for.
-    pub vmss: u64,
+    vmss: u64,
     /// Does the receiver count data?
-    pub reports_losses: bool,
+    reports_losses: bool,
     /// How long a data packet of the connections is, if they want to know the control TCPs' window in them (F2).
-    pub packet_bytes: Option<u64>,
+    packet_bytes: Option<u64>,
     /// Sending ends that have more than the tunnel queue had room for.
-    pub waiting: VecDeque<u32>,
+    waiting: VecDeque<u32>,
     pub counts: Counts,
     pub baseline: ControlTotals,
 }
@@ -86,6 +91,47 @@ impl Counts {
 }
 
 impl Circuit {
+    /// A circuit by `config`, whose control TCPs are numbered from `first_number` on.
+    pub fn new(
+        place: Place,
+        sender: Sender,
+        receiver: Receiver,
+        config: &Config,
+        first_number: u32,
+    ) -> Circuit {
+        Circuit {
+            place,
+            sender,
+            receiver,
+            first_number,
+            controls: config.controls,
+            vmss: config.vmss.0,
+            reports_losses: config.loss_reports,
+            packet_bytes: None,
+            waiting: VecDeque::new(),
+            counts: Counts::default(),
+            baseline: ControlTotals::default(),
+        }
+    }
+
+    /// Its sender handles the flow's packets, and its receiver counts them.
+    pub fn carry(&self, flow: &mut Flow) {
+        let Place { number, nodes, .. } = self.place;
+        flow.stops.push((nodes[ENTRY], Stop::Circuit(number)));
+        flow.counted_at = self.reports_losses.then_some((nodes[EXIT], number));
+    }
+
+    /// Nodes at which it has to do with its flows' packets.
+    pub fn handling_nodes(&self) -> impl Iterator<Item = u16> {
+        let [entry, exit] = self.place.nodes;
+        std::iter::once(entry).chain(self.reports_losses.then_some(exit))
+    }
+
+    /// The connections, whose data packets are so long, ask for the control TCPs' window.
+    pub fn tell_window_in(&mut self, packet_bytes: u64) {
+        self.packet_bytes = Some(packet_bytes);
+    }
+
     /// The number after those of its control TCPs.
     pub fn next_number(&self) -> u32 {
         self.first_number + u32::from(self.controls)
@@ -96,6 +142,12 @@ impl Circuit {
         u64::from(self.sender.control_window()) * self.vmss
     }
 
+    /// What a round trip's data amounts to, in packets of the connections, if they want to know.
+    pub fn window_told(&self) -> Option<u32> {
+        let packets = u64::from(self.sender.window()) * self.vmss / self.packet_bytes?;
+        Some(u32::try_from(packets).unwrap_or(u32::MAX))
+    }
+
     pub fn totals(&self) -> ControlTotals {
         let stats = || self.sender.controls().map(|control| control.stats());
         ControlTotals {
@@ -104,193 +156,130 @@ impl Circuit {
         }
     }
 
-    /// A packet of one of its flows passes the node where it ends.
-    pub fn leave(&mut self, direction: Direction) {
-        if direction == self.place.direction {
-            self.receiver.handle_data(1);
-        }
-    }
-
-    /// Where data is counted, if it is.
-    pub fn counted_at(&self, number: u16) -> Option<(u16, u16)> {
-        self.reports_losses.then_some((self.place.nodes[1], number))
-    }
-
     pub fn begin_measurement(&mut self, now: Time) {
         self.baseline = self.totals();
         let Counts { window, .. } = self.counts;
         self.counts = Counts { window, window_since: now, began: now, ..Counts::default() };
     }
 
-    fn control_packet(
-        &self,
-        index: usize,
-        load: Load,
-        control: u16,
-        transmit: Transmit,
-        bytes: u32,
-    ) -> Packet {
-        let Place { nodes, direction, .. } = self.place;
-        let (exit, direction) = match load {
-            Load::HeaderAck { .. } => (nodes[0], direction.opposite()),
-            _ => (nodes[1], direction),
-        };
-        let number = self.first_number + u32::from(control);
-        Packet { transmit, load, flow: index as u32, number, bytes, order: 0, exit, direction }
-    }
-}
-
-impl Engine {
-    /// A packet of one of the circuit's flows is at the sender's node: data enters the tunnel, what comes back passes by.
-    pub fn at_circuit(&mut self, index: usize, id: u32, node: u16) {
-        let circuit = &self.circuits[index];
-        let packet = self.network.packets.get(id);
-        if packet.direction == circuit.place.direction {
-            self.enter(index, id);
-            return self.run_circuit(index);
-        }
-        if let (Some(packet_bytes), Load::Tcp { endpoint }) = (circuit.packet_bytes, packet.load) {
-            let window = u64::from(circuit.sender.window()) * circuit.vmss / packet_bytes;
-            let sender = &mut self.transfers[(endpoint >> 1) as usize].ends[SENDER];
-            sender.repeat_first_every(u32::try_from(window).unwrap_or(u32::MAX));
-        }
-        self.leave_node(id, node);
+    /// When one of the ends wants to be called.
+    pub fn poll_timeout(&self, end: usize) -> Time {
+        if end == ENTRY { self.sender.poll_timeout() } else { self.receiver.poll_timeout() }
     }
 
-    /// The sending end of a connection may have something for the circuit that its flow alone uses.
-    pub fn send_by_circuit(&mut self, index: usize, endpoint: u32) {
-        let waiting = &mut self.circuits[index].waiting;
-        if !waiting.contains(&endpoint) {
-            waiting.push_back(endpoint);
-        }
-        self.run_circuit(index);
+    pub fn handle_timeout(&mut self, now: Time, end: usize) {
+        if end == ENTRY { self.sender.handle_timeout(now) } else { self.receiver.handle_timeout(now) }
     }
 
-    /// Sends what the circuit's sender has to send, and lets those that wait fill its tunnel queue.
-    pub fn run_circuit(&mut self, index: usize) {
-        loop {
-            self.fill(index);
-            if !self.transmit(index) || self.circuits[index].waiting.is_empty() {
-                break;
-            }
-        }
-        let circuit = &mut self.circuits[index];
-        circuit.counts.on_window(self.network.now, circuit.sender.control_window());
-        let station = usize::from(circuit.stations[0]);
-        self.schedule_station(station);
-    }
-
-    fn fill(&mut self, index: usize) {
-        while let Some(&endpoint) = self.circuits[index].waiting.front() {
-            let room = self.circuits[index].sender.room();
-            if room == 0 {
-                return;
-            }
-            self.circuits[index].waiting.pop_front();
-            if self.fill_from(index, endpoint, room) {
-                self.circuits[index].waiting.push_back(endpoint);
-            }
+    /// A sending end may have something for the circuit.
+    pub fn stand_in_line(&mut self, endpoint: u32) {
+        if !self.waiting.contains(&endpoint) {
+            self.waiting.push_back(endpoint);
         }
     }
 
-    /// Answers whether the connection has more than there was room for.
-    #[inline(never)]
-    fn fill_from(&mut self, index: usize, endpoint: u32, room: u32) -> bool {
-        let timer = self.endpoint_timer(endpoint);
-        let transfer = &mut self.transfers[(endpoint >> 1) as usize];
-        if transfer.phase == Phase::Retired {
-            return false;
+    /// The sending end that is first in the line leaves it, if there is room for packets of it: and for how many.
+    pub fn first_in_line(&mut self) -> Option<(u32, u32)> {
+        let endpoint = *self.waiting.front()?;
+        let room = self.sender.room();
+        if room == 0 {
+            return None;
         }
-        let flow = &mut self.flows[transfer.flow as usize];
-        let before = self.network.sent_at_station.len();
-        let is_all = self.network.drain(transfer, endpoint, flow, room);
-        self.timers.set(timer, transfer.ends[SENDER].poll_timeout());
-        while let Some((id, _)) = self.network.sent_at_station.remove(before) {
-            self.enter(index, id);
-        }
-        !is_all
+        self.waiting.pop_front();
+        Some((endpoint, room))
     }
 
-    /// A data packet comes to the tunnel queue.
-    fn enter(&mut self, index: usize, id: u32) {
-        let circuit = &mut self.circuits[index];
-        let packet = self.network.packets.get(id);
+    pub fn is_awaited(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// A data packet comes to the tunnel queue. `false`: that is full.
+    pub fn enter(&mut self, network: &Network, id: u32) -> bool {
+        let packet = network.packets.get(id);
         let item =
             Item { id, bytes: packet.bytes, flow: packet.number, is_header: false, ecn: packet.transmit.ecn };
-        if !circuit.sender.handle_packet(self.network.now, item) {
-            circuit.counts.tunnel_queue_drops += 1;
-            self.lose(id, DropCause::Overflow, self.network.now);
-        }
+        let has_room = self.sender.handle_packet(network.now, item);
+        self.counts.tunnel_queue_drops += u64::from(!has_room);
+        has_room
     }
 
-    /// Answers whether anything left.
-    fn transmit(&mut self, index: usize) -> bool {
+    /// Sends what the sender has to send. Answers whether anything left.
+    pub fn transmit(&mut self, network: &mut Network) -> bool {
         let mut any = false;
-        let node = self.circuits[index].place.nodes[0];
-        while let Some(output) = self.circuits[index].sender.poll_transmit(self.network.now) {
+        let node = self.place.nodes[ENTRY];
+        while let Some(output) = self.sender.poll_transmit(network.now) {
             any = true;
-            let circuit = &mut self.circuits[index];
             match output {
                 Output::Data(item) => {
-                    circuit.counts.forwarded_packets += 1;
-                    circuit.counts.forwarded_bytes += u64::from(item.bytes);
-                    self.leave_node(item.id, node);
+                    self.counts.forwarded_packets += 1;
+                    self.counts.forwarded_bytes += u64::from(item.bytes);
+                    network.forward(item.id, node);
                 }
                 Output::Header { control, transmit, bytes, repeats } => {
-                    circuit.counts.header_packets_sent += 1;
-                    circuit.counts.header_bytes_sent += u64::from(bytes);
-                    let packet = circuit.control_packet(
-                        index,
-                        Load::Header { control, repeats },
-                        control,
-                        transmit,
-                        bytes,
-                    );
-                    let id = self.network.packets.insert(packet);
-                    self.network.forward(id, node);
+                    self.counts.header_packets_sent += 1;
+                    self.counts.header_bytes_sent += u64::from(bytes);
+                    let packet =
+                        self.control_packet(Load::Header { control, repeats }, control, transmit, bytes);
+                    let id = network.packets.insert(packet);
+                    network.forward(id, node);
                 }
             }
         }
         any
     }
 
-    /// A header packet is at the circuit's end.
-    pub fn deliver_header(&mut self, id: u32, control: u16, repeats: u8) {
-        let &Packet { transmit, flow, bytes, .. } = self.network.packets.get(id);
-        self.network.packets.remove(id);
-        let receiver = &mut self.circuits[flow as usize].receiver;
-        receiver.handle_segment(self.network.now, control, &transmit.segment, transmit.ecn, bytes, repeats);
-        self.reply(flow as usize);
+    /// All that may leave has left.
+    pub fn note_window(&mut self, now: Time) {
+        self.counts.on_window(now, self.sender.control_window());
     }
 
-    /// Sends what the circuit's receiver has to send.
-    pub fn reply(&mut self, index: usize) {
-        let circuit = &mut self.circuits[index];
-        while let Some(Reply { control, transmit, bytes }) = circuit.receiver.poll_transmit(self.network.now)
-        {
-            circuit.counts.acks_sent += 1;
-            circuit.counts.ack_bytes_sent += u64::from(bytes);
-            let packet = circuit.control_packet(index, Load::HeaderAck { control }, control, transmit, bytes);
-            let id = self.network.packets.insert(packet);
-            self.network.forward(id, circuit.place.nodes[1]);
+    /// A packet of one of its flows passes the node where it ends.
+    pub fn count(&mut self, direction: Direction) {
+        if direction == self.place.direction {
+            self.receiver.handle_data(1);
         }
-        let station = usize::from(circuit.stations[1]);
-        self.schedule_station(station);
     }
 
-    pub fn deliver_header_ack(&mut self, id: u32, control: u16) {
-        let &Packet { transmit, flow, .. } = self.network.packets.get(id);
-        self.network.packets.remove(id);
-        let sender = &mut self.circuits[flow as usize].sender;
-        sender.handle_segment(self.network.now, control, &transmit.segment, transmit.ecn);
-        self.run_circuit(flow as usize);
+    /// A header packet is at the circuit's end, whose answers leave.
+    pub fn handle_header(&mut self, network: &mut Network, id: u32, control: u16, repeats: u8) {
+        let &Packet { transmit, bytes, .. } = network.packets.get(id);
+        network.packets.remove(id);
+        self.receiver.handle_segment(network.now, control, &transmit.segment, transmit.ecn, bytes, repeats);
+        self.reply(network);
     }
 
-    pub fn lose_control_packet(&mut self, packet: &Packet) {
-        let counts = &mut self.circuits[packet.flow as usize].counts;
-        match packet.load {
-            Load::HeaderAck { .. } => counts.acks_lost += 1,
-            _ => counts.header_packets_lost += 1,
+    /// Sends what the receiver has to send.
+    pub fn reply(&mut self, network: &mut Network) {
+        while let Some(Reply { control, transmit, bytes }) = self.receiver.poll_transmit(network.now) {
+            self.counts.acks_sent += 1;
+            self.counts.ack_bytes_sent += u64::from(bytes);
+            let packet = self.control_packet(Load::HeaderAck { control }, control, transmit, bytes);
+            let id = network.packets.insert(packet);
+            network.forward(id, self.place.nodes[EXIT]);
         }
+    }
+
+    pub fn handle_header_ack(&mut self, network: &mut Network, id: u32, control: u16) {
+        let &Packet { transmit, .. } = network.packets.get(id);
+        network.packets.remove(id);
+        self.sender.handle_segment(network.now, control, &transmit.segment, transmit.ecn);
+    }
+
+    /// A control packet is lost.
+    pub fn lose(&mut self, load: Load) {
+        match load {
+            Load::HeaderAck { .. } => self.counts.acks_lost += 1,
+            _ => self.counts.header_packets_lost += 1,
+        }
+    }
+
+    fn control_packet(&self, load: Load, control: u16, transmit: Transmit, bytes: u32) -> Packet {
+        let Place { number, nodes, direction, .. } = self.place;
+        let (exit, direction) = match load {
+            Load::HeaderAck { .. } => (nodes[ENTRY], direction.opposite()),
+            _ => (nodes[EXIT], direction),
+        };
+        let address = self.first_number + u32::from(control);
+        Packet { transmit, load, flow: u32::from(number), number: address, bytes, order: 0, exit, direction }
     }
 }

@@ -1,13 +1,13 @@
 //! The engine: what happens at each event. See [`crate::run`] for the loop around it.
 
-use crate::circuit::Circuit;
+use crate::circuit::{Circuit, ENTRY, EXIT};
 use crate::flow::{Flow, Phase, RECEIVER, SENDER, Totals, Transfer};
 use crate::network::{Network, UDP_HEADERS_BYTES};
 use crate::packet::{Load, Packet};
 use crate::prefetch::prefetch;
 use crate::schedule::{TimerId, Timers};
 use crate::series::Recorder;
-use crate::station::Station;
+use crate::station::{self, Station, Stop};
 use crate::topology::Side;
 use crate::traffic::Action;
 use airtcp_proto::middlebox::TcpPacket;
@@ -17,16 +17,26 @@ use airtcp_proto::tcp::{Connection, Event};
 use airtcp_wire::{Dur, Seq, Time};
 
 pub struct Engine {
-    pub network: Network,
-    pub timers: Timers,
-    pub flows: Vec<Flow>,
-    pub stations: Vec<Station>,
-    pub circuits: Vec<Circuit>,
-    pub transfers: Vec<Transfer>,
+    network: Network,
+    timers: Timers,
+    flows: Vec<Flow>,
+    stations: Vec<Station>,
+    circuits: Vec<Circuit>,
+    transfers: Vec<Transfer>,
     free_transfers: Vec<u32>,
     connections_opened: u32,
     /// What stations put out; empty between calls.
-    pub scratch: Vec<TcpPacket>,
+    scratch: Vec<TcpPacket>,
+    packets_delivered: u64,
+}
+
+/// What a run has come to.
+pub struct Finished {
+    pub network: Network,
+    pub flows: Vec<Flow>,
+    pub circuits: Vec<Circuit>,
+    /// What each flow's connections have come to, ended ones included.
+    pub totals: Vec<Totals>,
     pub packets_delivered: u64,
 }
 
@@ -39,6 +49,8 @@ enum Timer {
     Sample,
     Source(usize),
     Station(usize),
+    /// A circuit's, and which end of it.
+    Circuit(usize, usize),
     Endpoint(u32),
 }
 
@@ -67,11 +79,19 @@ impl Engine {
         for station in 0..self.stations.len() {
             self.schedule_station(station);
         }
+        for circuit in 0..self.circuits.len() {
+            self.schedule_circuit(circuit, ENTRY);
+            self.schedule_circuit(circuit, EXIT);
+        }
         if let Some(recorder) = &self.network.recorder
             && recorder.interval > Dur::ZERO
         {
             self.timers.set(1, Time::ZERO + recorder.interval);
         }
+    }
+
+    pub fn now(&self) -> Time {
+        self.network.now
     }
 
     pub fn schedule_warm_up(&mut self, end: Time) {
@@ -82,23 +102,31 @@ impl Engine {
         2 + flow as TimerId
     }
 
-    pub fn station_timer(&self, station: usize) -> TimerId {
+    fn station_timer(&self, station: usize) -> TimerId {
         self.source_timer(self.flows.len()) + station as TimerId
     }
 
+    fn circuit_timer(&self, circuit: usize, end: usize) -> TimerId {
+        self.station_timer(self.stations.len()) + (2 * circuit + end) as TimerId
+    }
+
     #[inline]
-    pub fn endpoint_timer(&self, endpoint: u32) -> TimerId {
-        2 + (self.flows.len() + self.stations.len()) as TimerId + endpoint
+    fn endpoint_timer(&self, endpoint: u32) -> TimerId {
+        2 + (self.flows.len() + self.stations.len() + 2 * self.circuits.len()) as TimerId + endpoint
     }
 
     fn timer(&self, id: TimerId) -> Timer {
-        let (flows, stations) = (self.flows.len(), self.stations.len());
-        match id as usize {
+        let (stations, circuits) = (self.station_timer(0), self.circuit_timer(0, ENTRY));
+        match id {
             0 => Timer::WarmUp,
             1 => Timer::Sample,
-            id if id < 2 + flows => Timer::Source(id - 2),
-            id if id < 2 + flows + stations => Timer::Station(id - 2 - flows),
-            id => Timer::Endpoint((id - 2 - flows - stations) as u32),
+            id if id < stations => Timer::Source((id - 2) as usize),
+            id if id < circuits => Timer::Station((id - stations) as usize),
+            id if id < self.endpoint_timer(0) => {
+                let circuit_end = (id - circuits) as usize;
+                Timer::Circuit(circuit_end / 2, circuit_end % 2)
+            }
+            id => Timer::Endpoint(id - self.endpoint_timer(0)),
         }
     }
 
@@ -120,7 +148,7 @@ impl Engine {
             }
         }
         while let Some((id, node)) = self.network.sent_at_station.pop_front() {
-            self.through_station(id, node);
+            self.pass_stations(id, node);
         }
         true
     }
@@ -176,6 +204,7 @@ impl Engine {
             Timer::Sample => self.sample(),
             Timer::Source(flow) => self.on_source(flow),
             Timer::Station(station) => self.on_station(station),
+            Timer::Circuit(circuit, end) => self.on_circuit(circuit, end),
             Timer::Endpoint(endpoint) => self.on_endpoint(endpoint),
         }
     }
@@ -200,17 +229,183 @@ impl Engine {
     #[inline(always)]
     fn arrive(&mut self, id: u32, node: u16) {
         if self.network.topology.has_station[usize::from(node)] {
-            return self.through_station(id, node);
+            return self.pass_stations(id, node);
         }
+        self.leave_node(id, node);
+    }
+
+    /// A packet leaves a node, past its stations.
+    #[inline(always)]
+    fn leave_node(&mut self, id: u32, node: u16) {
         match self.network.packets.get(id).exit == node {
             true => self.deliver(id),
             false => self.network.forward(id, node),
         }
     }
 
+    /// A packet is at a node with stations. It passes by those that serve other flows.
+    #[cold]
+    fn pass_stations(&mut self, id: u32, node: u16) {
+        let packet = *self.network.packets.get(id);
+        let flow = match packet.load {
+            Load::Tcp { .. } | Load::Udp => &self.flows[packet.flow as usize],
+            Load::Header { .. } | Load::HeaderAck { .. } => return self.leave_node(id, node),
+        };
+        if let Some((at, circuit)) = flow.counted_at
+            && at == node
+        {
+            self.circuits[usize::from(circuit)].count(packet.direction);
+        }
+        match flow.stop_at(node) {
+            Some(Stop::Circuit(circuit)) => self.at_circuit(usize::from(circuit), id, node),
+            Some(Stop::Station(station)) => self.at_station(usize::from(station), id, node),
+            None => self.leave_node(id, node),
+        }
+    }
+
+    fn at_station(&mut self, station: usize, id: u32, node: u16) {
+        let packet = *self.network.packets.get(id);
+        let Some(seen) = station::seen(&packet) else { return self.leave_node(id, node) };
+        self.network.packets.remove(id);
+        let (_, slot) = station::connection(seen.flow);
+        self.transfers[slot as usize].under_way -= 1;
+        let mut out = std::mem::take(&mut self.scratch);
+        self.stations[station].machine.handle_packet(self.network.now, seen, &mut out);
+        self.leave_station(station, out);
+        self.retire_if_over(slot);
+    }
+
+    /// A station's timer may be due.
+    fn on_station(&mut self, station: usize) {
+        let (now, machine) = (self.network.now, &mut self.stations[station].machine);
+        let mut out = std::mem::take(&mut self.scratch);
+        if machine.poll_timeout() <= now {
+            machine.handle_timeout(now, &mut out);
+        }
+        self.leave_station(station, out);
+    }
+
+    /// Sends on what a station put out, but for connections that are over.
+    fn leave_station(&mut self, station: usize, mut out: Vec<TcpPacket>) {
+        let node = self.stations[station].node;
+        for packet in out.drain(..) {
+            let (number, slot) = station::connection(packet.flow);
+            let transfer = &mut self.transfers[slot as usize];
+            if transfer.number == number && transfer.phase != Phase::Retired {
+                transfer.under_way += 1;
+                let flow = &self.flows[transfer.flow as usize];
+                let id = self.network.packets.insert(Packet::from_station(&packet, flow, transfer.numbers()));
+                self.leave_node(id, node);
+            }
+        }
+        self.scratch = out;
+        self.schedule_station(station);
+    }
+
+    /// The station at a queue sees what that drops of its flows' packets.
+    #[cold]
+    fn tell_station(&mut self, id: u32, cause: DropCause, side: Side) {
+        let packet = self.network.packets.get(id);
+        if let Some(seen) = station::seen(packet)
+            && cause.is_congestion()
+            && let Some(Stop::Station(station)) = self.flows[packet.flow as usize].stop_at(side.near_node())
+        {
+            self.stations[usize::from(station)].machine.handle_drop(self.network.now, &seen);
+            self.schedule_station(usize::from(station));
+        }
+    }
+
+    fn schedule_station(&mut self, station: usize) {
+        self.timers.set(self.station_timer(station), self.stations[station].machine.poll_timeout());
+    }
+
+    /// A packet of one of the circuit's flows is at the sender's node: data enters the tunnel, what comes back passes by.
+    fn at_circuit(&mut self, index: usize, id: u32, node: u16) {
+        let circuit = &self.circuits[index];
+        let packet = self.network.packets.get(id);
+        if packet.direction == circuit.place.direction {
+            self.enter(index, id);
+            return self.run_circuit(index);
+        }
+        if let Load::Tcp { endpoint } = packet.load
+            && let Some(packets) = circuit.window_told()
+        {
+            self.transfers[(endpoint >> 1) as usize].ends[SENDER].repeat_first_every(packets);
+        }
+        self.leave_node(id, node);
+    }
+
+    fn enter(&mut self, index: usize, id: u32) {
+        if !self.circuits[index].enter(&self.network, id) {
+            self.lose(id, DropCause::Overflow, self.network.now);
+        }
+    }
+
+    /// A circuit's timer may be due.
+    fn on_circuit(&mut self, index: usize, end: usize) {
+        let (now, circuit) = (self.network.now, &mut self.circuits[index]);
+        if circuit.poll_timeout(end) > now {
+            return self.schedule_circuit(index, end);
+        }
+        circuit.handle_timeout(now, end);
+        match end {
+            ENTRY => self.run_circuit(index),
+            _ => self.reply(index),
+        }
+    }
+
+    /// Sends what the circuit's sender has to send, and lets those in line fill its tunnel queue.
+    fn run_circuit(&mut self, index: usize) {
+        loop {
+            self.fill(index);
+            let circuit = &mut self.circuits[index];
+            if !circuit.transmit(&mut self.network) || !circuit.is_awaited() {
+                break;
+            }
+        }
+        self.circuits[index].note_window(self.network.now);
+        self.schedule_circuit(index, ENTRY);
+    }
+
+    fn fill(&mut self, index: usize) {
+        while let Some((endpoint, room)) = self.circuits[index].first_in_line() {
+            if self.fill_from(index, endpoint, room) {
+                self.circuits[index].stand_in_line(endpoint);
+            }
+        }
+    }
+
+    /// Answers whether the connection has more than there was room for.
+    #[inline(never)]
+    fn fill_from(&mut self, index: usize, endpoint: u32, room: u32) -> bool {
+        let timer = self.endpoint_timer(endpoint);
+        let transfer = &mut self.transfers[(endpoint >> 1) as usize];
+        if transfer.phase == Phase::Retired {
+            return false;
+        }
+        let flow = &mut self.flows[transfer.flow as usize];
+        let before = self.network.sent_at_station.len();
+        let is_all = self.network.drain(transfer, endpoint, flow, room);
+        self.timers.set(timer, transfer.ends[SENDER].poll_timeout());
+        while let Some((id, _)) = self.network.sent_at_station.remove(before) {
+            self.enter(index, id);
+        }
+        !is_all
+    }
+
+    /// Sends what the circuit's receiver has to send.
+    fn reply(&mut self, index: usize) {
+        self.circuits[index].reply(&mut self.network);
+        self.schedule_circuit(index, EXIT);
+    }
+
+    fn schedule_circuit(&mut self, index: usize, end: usize) {
+        self.timers.set(self.circuit_timer(index, end), self.circuits[index].poll_timeout(end));
+    }
+
     /// A packet is where it goes.
     #[inline(always)]
-    pub fn deliver(&mut self, id: u32) {
+    fn deliver(&mut self, id: u32) {
         let is_expected = match self.network.packets.get(id).load {
             Load::Tcp { endpoint } if !self.network.is_watched() => match (endpoint & 1) as usize {
                 SENDER => self.deliver_expected_ack(id, endpoint),
@@ -321,9 +516,17 @@ impl Engine {
 
     #[cold]
     fn deliver_other(&mut self, id: u32) {
-        match self.network.packets.get(id).load {
-            Load::Header { control, repeats } => self.deliver_header(id, control, repeats),
-            Load::HeaderAck { control } => self.deliver_header_ack(id, control),
+        let &Packet { load, flow, .. } = self.network.packets.get(id);
+        let index = flow as usize;
+        match load {
+            Load::Header { control, repeats } => {
+                self.circuits[index].handle_header(&mut self.network, id, control, repeats);
+                self.schedule_circuit(index, EXIT);
+            }
+            Load::HeaderAck { control } => {
+                self.circuits[index].handle_header_ack(&mut self.network, id, control);
+                self.run_circuit(index);
+            }
             Load::Tcp { .. } | Load::Udp => self.deliver_datagram(id),
         }
     }
@@ -342,13 +545,15 @@ impl Engine {
     }
 
     #[cold]
-    pub fn lose(&mut self, id: u32, cause: DropCause, at: Time) {
+    fn lose(&mut self, id: u32, cause: DropCause, at: Time) {
         let packet = *self.network.packets.get(id);
         self.network.packets.remove(id);
         match packet.load {
             Load::Tcp { endpoint } => self.lose_segment(endpoint, &packet),
             Load::Udp => {}
-            Load::Header { .. } | Load::HeaderAck { .. } => return self.lose_control_packet(&packet),
+            Load::Header { .. } | Load::HeaderAck { .. } => {
+                return self.circuits[packet.flow as usize].lose(packet.load);
+            }
         }
         let counts = &mut self.flows[packet.flow as usize].counts;
         match packet.is_data() {
@@ -389,7 +594,10 @@ impl Engine {
             }
         }
         match flow.circuit {
-            Some(circuit) if end == SENDER => self.send_by_circuit(usize::from(circuit), endpoint),
+            Some(circuit) if end == SENDER => {
+                self.circuits[usize::from(circuit)].stand_in_line(endpoint);
+                self.run_circuit(usize::from(circuit));
+            }
             _ => {
                 self.network.drain(transfer, endpoint, flow, u32::MAX);
                 self.timers.set(timer, transfer.ends[end].poll_timeout());
@@ -469,7 +677,7 @@ impl Engine {
     }
 
     #[inline]
-    pub fn retire_if_over(&mut self, id: u32) {
+    fn retire_if_over(&mut self, id: u32) {
         let transfer = &mut self.transfers[id as usize];
         if transfer.phase != Phase::Running && transfer.is_over() {
             let totals = Totals::of(transfer);
@@ -479,8 +687,21 @@ impl Engine {
         }
     }
 
-    /// What each flow's connections have come to, ended ones included.
-    pub fn totals(&self) -> Vec<Totals> {
+    /// The run ends.
+    pub fn finish(mut self, end: Time) -> Finished {
+        self.network.now = end;
+        let totals = self.totals();
+        let Engine { network, flows, circuits, packets_delivered, .. } = self;
+        Finished { network, flows, circuits, totals, packets_delivered }
+    }
+
+    /// Places for connections and packets that there ever was need of.
+    #[cfg(test)]
+    pub fn places(&self) -> (usize, usize) {
+        (self.transfers.len(), self.network.packets.places())
+    }
+
+    fn totals(&self) -> Vec<Totals> {
         let mut totals: Vec<Totals> = self.flows.iter().map(|flow| flow.retired).collect();
         for transfer in self.transfers.iter().filter(|transfer| transfer.phase != Phase::Retired) {
             totals[transfer.flow as usize].add(&Totals::of(transfer));

@@ -1,6 +1,7 @@
 //! Flows and their connections.
 
 use crate::histogram::Histogram;
+use crate::station::Stop;
 use crate::traffic::Source;
 use crate::truth::{Spurious, Truth};
 use airtcp_proto::Chance;
@@ -26,8 +27,8 @@ pub struct Flow {
     pub direction: Direction,
     /// Nodes at which the sender and the receiver stand.
     pub nodes: [u16; 2],
-    /// Which station, by its index, serves this flow at which node.
-    pub stations: SmallVec<[(u16, u16); 2]>,
+    /// What handles its packets at which node.
+    pub stops: SmallVec<[(u16, Stop); 2]>,
     /// The circuit that is this flow's alone: its connections send as that has room.
     pub circuit: Option<u16>,
     /// Where packets are counted that leave a circuit, and which one.
@@ -50,9 +51,9 @@ pub struct Flow {
 }
 
 impl Flow {
-    pub fn station_at(&self, node: u16) -> Option<usize> {
-        let station = self.stations.iter().find(|(at, _)| *at == node);
-        station.map(|(_, station)| usize::from(*station))
+    #[inline]
+    pub fn stop_at(&self, node: u16) -> Option<Stop> {
+        self.stops.iter().find(|(at, _)| *at == node).map(|(_, stop)| *stop)
     }
 }
 

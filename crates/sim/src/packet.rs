@@ -1,7 +1,8 @@
 //! Packets on their way, in a slab: queues and links know them by number.
 
-use crate::flow::{Flow, SENDER};
-use airtcp_proto::middlebox::Direction;
+use crate::flow::{Flow, RECEIVER, SENDER};
+use crate::station;
+use airtcp_proto::middlebox::{Direction, TcpPacket};
 use airtcp_proto::tcp::Transmit;
 use airtcp_wire::tcp;
 use std::ops::Range;
@@ -55,6 +56,23 @@ impl Packet {
         self.exit = flow.nodes[end ^ 1];
         self.direction = if end == SENDER { flow.direction } else { flow.direction.opposite() };
         self.order = 0;
+    }
+
+    /// What a station has put out for the flow's connection.
+    pub fn from_station(packet: &TcpPacket, flow: &Flow, transfer: (u32, u32)) -> Packet {
+        let end = if packet.direction == flow.direction { RECEIVER } else { SENDER };
+        let (_, slot) = station::connection(packet.flow);
+        let TcpPacket { ecn, bytes, segment, origin, direction, .. } = *packet;
+        Packet {
+            transmit: Transmit { segment, ecn, reason: origin.reason, offset: origin.offset },
+            load: Load::Tcp { endpoint: slot << 1 | end as u32 },
+            flow: transfer.0,
+            number: transfer.1,
+            bytes,
+            order: origin.order,
+            exit: flow.nodes[end],
+            direction,
+        }
     }
 
     /// Does it carry bytes of an application? Otherwise it is an acknowledgment, or opens or closes a connection.

@@ -1,10 +1,10 @@
 //! Places the machines that the schemes have on the path.
 
-use crate::circuit::{Circuit, Place};
+use crate::circuit::{Circuit, ENTRY, Place};
 use crate::flow::Flow;
 use crate::run::RunError;
 use crate::scenario::{Scenario, model};
-use crate::station::{Machine, Station};
+use crate::station::{Station, Stop};
 use crate::topology::Topology;
 use airtcp_proto::Streams;
 use airtcp_proto::base_station::MachineBuild;
@@ -13,7 +13,6 @@ use airtcp_proto::circuit::{self, Receiver, Sender};
 use airtcp_proto::middlebox::{Direction, Middlebox};
 use airtcp_proto::scheme::Scheme;
 use airtcp_wire::Time;
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Which way data goes that crosses the links from `enter` to `leave`, and the nodes where it begins and ends.
@@ -40,7 +39,7 @@ impl<'a> Stations<'a> {
         Stations { scenario, streams, placed: Vec::new(), circuits: Vec::new(), owners: Vec::new() }
     }
 
-    /// The node and the number of the station that serves a flow with `scheme` at the base station, if it has one there.
+    /// The node of the base station and the machine that serves a flow with `scheme` there, if it has one.
     ///
     /// # Errors
     /// [`RunError::NotAtBaseStation`]
@@ -48,7 +47,7 @@ impl<'a> Stations<'a> {
         &mut self,
         scheme: &Arc<Scheme>,
         flow: &model::Flow,
-    ) -> Result<Option<(u16, u16)>, RunError> {
+    ) -> Result<Option<(u16, Stop)>, RunError> {
         let Some(machine) = scheme.base_station.as_ref() else { return Ok(None) };
         let link = self.scenario.base_station;
         if !(flow.enter..=flow.leave).contains(&link) {
@@ -60,14 +59,14 @@ impl<'a> Stations<'a> {
         }
         let node = link as u16;
         if let Some((_, station)) = self.owners.iter().find(|(owner, _)| Arc::ptr_eq(owner, scheme)) {
-            return Ok(Some((node, *station)));
+            return Ok(Some((node, Stop::Station(*station))));
         }
         let station = self.placed.len() as u16;
         let stream = self.streams.stream(&format!("base-station.{}", self.owners.len()));
         let build = MachineBuild { tcp: &machine.tcp, hosts: &scheme.config, stream };
-        self.placed.push(Station { node, machine: Machine::Middlebox(machine.machine.build(build)) });
+        self.placed.push(Station { node, machine: machine.machine.build(build) });
         self.owners.push((scheme.clone(), station));
-        Ok(Some((node, station)))
+        Ok(Some((node, Stop::Station(station))))
     }
 
     /// Machines that serve every flow, each at its node.
@@ -84,9 +83,10 @@ impl<'a> Stations<'a> {
             if node > last {
                 return Err(RunError::UnknownNode { node, last });
             }
-            let at = (node as u16, self.placed.len() as u16);
-            self.placed.push(Station { node: at.0, machine: Machine::Middlebox(machine) });
-            flows.iter_mut().for_each(|flow| flow.stations.push(at));
+            let node = node as u16;
+            let stop = (node, Stop::Station(self.placed.len() as u16));
+            self.placed.push(Station { node, machine });
+            flows.iter_mut().for_each(|flow| flow.stops.push(stop));
         }
         Ok(())
     }
@@ -99,31 +99,16 @@ impl<'a> Stations<'a> {
         if circuits > most { Err(RunError::TooManyCircuits { circuits, most }) } else { Ok(()) }
     }
 
-    /// A circuit by `scheme`, with its two ends. Answers its number and the station where data enters it.
-    pub fn circuit(&mut self, place: Place, scheme: &Scheme, config: &circuit::Config) -> (u16, (u16, u16)) {
-        let (number, station) = (self.circuits.len() as u16, self.placed.len() as u16);
-        let [enter, leave] = place.nodes;
-        self.placed.push(Station { node: enter, machine: Machine::CircuitSender(number) });
-        self.placed.push(Station { node: leave, machine: Machine::CircuitReceiver(number) });
+    /// A circuit by `scheme`, with its two ends.
+    fn circuit(&mut self, place: Place, scheme: &Scheme, config: &circuit::Config) -> &mut Circuit {
         let stream = |end| self.streams.stream(&format!("circuit.{}.{}.{end}", place.name, place.index));
         let sender = Sender::new(config, &scheme.config, &mut stream("sender"), Time::ZERO);
         let receiver = Receiver::new(config, &scheme.config, &mut stream("receiver"));
+        let sender = sender.expect("schemes are checked before the run");
+        let receiver = receiver.expect("schemes are checked before the run");
         let first_number = self.circuits.last().map_or(0, Circuit::next_number);
-        self.circuits.push(Circuit {
-            place,
-            sender: sender.expect("schemes are checked before the run"),
-            receiver: receiver.expect("schemes are checked before the run"),
-            stations: [station, station + 1],
-            first_number,
-            controls: config.controls,
-            vmss: config.vmss.0,
-            reports_losses: config.loss_reports,
-            packet_bytes: None,
-            waiting: VecDeque::new(),
-            counts: Default::default(),
-            baseline: Default::default(),
-        });
-        (number, (enter, station))
+        self.circuits.push(Circuit::new(place, sender, receiver, config, first_number));
+        self.circuits.last_mut().expect("just pushed")
     }
 
     /// The circuits that carry several flows; `flows` has the scenario's, each as many times as its count says.
@@ -136,18 +121,18 @@ impl<'a> Stations<'a> {
             let config = scheme.circuit.as_ref().expect("checked with the scenario");
             let (direction, nodes) = ends(trunk.direction, trunk.enter, trunk.leave);
             let label = scheme.label.clone();
-            let place = Place { name: trunk.name.clone(), index: 0, scheme: label, direction, nodes };
-            let (number, station) = self.circuit(place, &scheme, config);
+            let number = self.circuits.len() as u16;
+            let place = Place { number, name: trunk.name.clone(), index: 0, scheme: label, direction, nodes };
+            let circuit = self.circuit(place, &scheme, config);
             for flow in flows.iter_mut().filter(|flow| trunk.flows.contains(&flow.spec)) {
-                if flow.circuit.is_some() || flow.station_at(station.0).is_some() {
+                if flow.circuit.is_some() || flow.stop_at(nodes[ENTRY]).is_some() {
                     return Err(RunError::TwoStations {
                         flow: self.scenario.flows[flow.spec].name.clone(),
                         scheme: flow.scheme.label.clone(),
                         circuit: trunk.name.clone(),
                     });
                 }
-                flow.stations.push(station);
-                flow.counted_at = self.circuits[usize::from(number)].counted_at(number);
+                circuit.carry(flow);
             }
         }
         Ok(())
@@ -158,31 +143,27 @@ impl<'a> Stations<'a> {
         let scheme = flow.scheme.clone();
         let Some(config) = &scheme.circuit else { return flow };
         let place = Place {
+            number: self.circuits.len() as u16,
             name: name.to_owned(),
             index: flow.instance,
             scheme: scheme.label.clone(),
             direction: flow.direction,
             nodes: flow.nodes,
         };
-        let (number, station) = self.circuit(place, &scheme, config);
+        let circuit = self.circuit(place, &scheme, config);
         if config.repeats_first() {
-            self.circuits[usize::from(number)].packet_bytes = Some(u64::from(scheme.config.packet_size));
+            circuit.tell_window_in(u64::from(scheme.config.packet_size));
         }
-        flow.circuit = Some(number);
-        flow.counted_at = self.circuits[usize::from(number)].counted_at(number);
-        flow.stations.push(station);
+        circuit.carry(&mut flow);
+        flow.circuit = Some(circuit.place.number);
         flow
     }
 
     /// Says at the nodes where packets are handled that there are stations, and gives stations and circuits.
     pub fn placed(self, topology: &mut Topology) -> (Vec<Station>, Vec<Circuit>) {
-        for station in &self.placed {
-            let is_passed_by = match station.machine {
-                Machine::CircuitReceiver(number) => !self.circuits[usize::from(number)].reports_losses,
-                _ => false,
-            };
-            topology.has_station[usize::from(station.node)] |= !is_passed_by;
-        }
+        let stations = self.placed.iter().map(|station| station.node);
+        let circuits = self.circuits.iter().flat_map(Circuit::handling_nodes);
+        stations.chain(circuits).for_each(|node| topology.has_station[usize::from(node)] = true);
         (self.placed, self.circuits)
     }
 }

@@ -1,7 +1,7 @@
 //! One run: a scenario, a scheme and a seed go in, a record comes out.
 
 use crate::bound::goodput_bound_bps;
-use crate::engine::Engine;
+use crate::engine::{Engine, Finished};
 use crate::flow::Flow;
 use crate::links;
 use crate::network::Network;
@@ -99,12 +99,15 @@ pub fn run(
     if scenario.warmup > Dur::ZERO {
         engine.schedule_warm_up(Time::ZERO + scenario.warmup);
     }
-    let events = drive(&mut engine, Time::ZERO + scenario.duration, &cancel, progress)?;
-    let record = record(scenario, scheme, seed, &mut engine, events);
-    std::mem::take(&mut engine.network.taps).into_iter().try_for_each(Tap::finish)?;
-    let flows = engine.flows.iter().zip(0..).filter(|(flow, _)| flow.is_measured);
+    let end = Time::ZERO + scenario.duration;
+    let events = drive(&mut engine, end, &cancel, progress)?;
+    let mut finished = engine.finish(end);
+    let record = record(scenario, scheme, seed, &mut finished, events);
+    let Finished { network, flows, .. } = finished;
+    network.taps.into_iter().try_for_each(Tap::finish)?;
+    let flows = flows.iter().zip(0..).filter(|(flow, _)| flow.is_measured);
     let rtts = flows.map(|(flow, index)| (index, &flow.rtt));
-    Ok(Outcome { record, series: engine.network.recorder.take().map(|recorder| recorder.finish(rtts)) })
+    Ok(Outcome { record, series: network.recorder.map(|recorder| recorder.finish(rtts)) })
 }
 
 /// Events between two looks at the outside world.
@@ -124,7 +127,7 @@ fn drive(
                 return Err(RunError::Cancelled);
             }
             if let Some(progress) = progress {
-                progress.store(engine.network.now.0, Ordering::Relaxed);
+                progress.store(engine.now().0, Ordering::Relaxed);
             }
         }
         if !engine.step(end) {
@@ -132,7 +135,6 @@ fn drive(
         }
         events += 1;
     }
-    engine.network.now = end;
     if let Some(progress) = progress {
         progress.store(end.0, Ordering::Relaxed);
     }
@@ -153,7 +155,7 @@ fn flows(
         let at_base_station = stations.base_station(&scheme, flow)?;
         for instance in 0..flow.count {
             let one = Flow {
-                stations: at_base_station.into_iter().collect(),
+                stops: at_base_station.into_iter().collect(),
                 ..one_flow(flow, spec, instance, scheme.clone(), streams)
             };
             // Datagrams follow no scheme that was not written for them.
@@ -175,7 +177,7 @@ fn one_flow(spec: &model::Flow, index: usize, instance: u32, scheme: Arc<Scheme>
         is_measured: spec.measure,
         direction,
         nodes,
-        stations: Default::default(),
+        stops: Default::default(),
         circuit: None,
         counted_at: None,
         start,
@@ -201,10 +203,16 @@ fn tap(scenario: &Scenario, capture: Capture) -> Result<Tap, RunError> {
     Ok(Tap::new(link, capture)?)
 }
 
-fn record(scenario: &Scenario, scheme: &Scheme, seed: u64, engine: &mut Engine, events: u64) -> RunRecord {
-    let flows = flow_records(scenario, engine);
+fn record(
+    scenario: &Scenario,
+    scheme: &Scheme,
+    seed: u64,
+    finished: &mut Finished,
+    events: u64,
+) -> RunRecord {
+    let flows = flow_records(scenario, finished);
     let measured = || flows.iter().filter(|flow| flow.measured).map(|flow| flow.goodput_bps);
-    let first = engine.flows.iter().find(|flow| flow.is_measured).or(engine.flows.first());
+    let first = finished.flows.iter().find(|flow| flow.is_measured).or(finished.flows.first());
     RunRecord {
         scheme: scheme.label.clone(),
         seed,
@@ -215,22 +223,21 @@ fn record(scenario: &Scenario, scheme: &Scheme, seed: u64, engine: &mut Engine, 
         bound_bps: first.map_or(0.0, |flow| {
             goodput_bound_bps(scenario, &scenario.flows[flow.spec], &flow.scheme.config, &Streams::new(seed))
         }),
-        links: link_records(scenario, engine),
-        circuits: circuit_records(engine),
+        links: link_records(scenario, finished),
+        circuits: circuit_records(finished),
         events,
-        packets_delivered: engine.packets_delivered,
+        packets_delivered: finished.packets_delivered,
         flows,
     }
 }
 
-fn flow_records(scenario: &Scenario, engine: &Engine) -> Vec<FlowRecord> {
-    let mut under_way = vec![0; engine.flows.len()];
-    for packet in engine.network.packets.iter().filter(|packet| packet.is_data()) {
+fn flow_records(scenario: &Scenario, finished: &Finished) -> Vec<FlowRecord> {
+    let mut under_way = vec![0; finished.flows.len()];
+    for packet in finished.network.packets.iter().filter(|packet| packet.is_data()) {
         under_way[packet.flow as usize] += 1;
     }
-    let period = (Time::ZERO + scenario.warmup, engine.network.now);
-    let totals = engine.totals();
-    let flows = engine.flows.iter().zip(&totals).zip(under_way);
+    let period = (Time::ZERO + scenario.warmup, finished.network.now);
+    let flows = finished.flows.iter().zip(&finished.totals).zip(under_way);
     flows
         .map(|((flow, totals), under_way)| {
             FlowRecord::new(&scenario.flows[flow.spec].name, flow, totals, under_way, period)
@@ -238,9 +245,9 @@ fn flow_records(scenario: &Scenario, engine: &Engine) -> Vec<FlowRecord> {
         .collect()
 }
 
-fn link_records(scenario: &Scenario, engine: &mut Engine) -> Vec<LinkRecord> {
+fn link_records(scenario: &Scenario, finished: &mut Finished) -> Vec<LinkRecord> {
     let period = scenario.duration.saturating_sub(scenario.warmup);
-    let (now, topology) = (engine.network.now, &mut engine.network.topology);
+    let (now, topology) = (finished.network.now, &mut finished.network.topology);
     topology
         .sides()
         .map(|side| {
@@ -254,8 +261,8 @@ fn link_records(scenario: &Scenario, engine: &mut Engine) -> Vec<LinkRecord> {
         .collect()
 }
 
-fn circuit_records(engine: &Engine) -> Vec<CircuitRecord> {
-    engine.circuits.iter().map(|circuit| CircuitRecord::new(circuit, engine.network.now)).collect()
+fn circuit_records(finished: &Finished) -> Vec<CircuitRecord> {
+    finished.circuits.iter().map(|circuit| CircuitRecord::new(circuit, finished.network.now)).collect()
 }
 
 #[cfg(test)]
@@ -281,11 +288,11 @@ mod tests {
         let mut places = Vec::new();
         for end in [100, 200, 300, 400] {
             drive(&mut engine, Time::ZERO + Dur::from_secs(end), &[], None).unwrap();
-            places.push((engine.transfers.len(), engine.network.packets.places()));
+            places.push(engine.places());
         }
         let (connections, packets) = places[3];
         assert!(connections < 200 && connections <= 2 * places[0].0, "{places:?}");
         assert!(packets < 500 && packets <= 2 * places[0].1, "{places:?}");
-        assert!(engine.flows[0].completions.len() > 19_000);
+        assert!(engine.finish(Time::NEVER).flows[0].completions.len() > 19_000);
     }
 }
