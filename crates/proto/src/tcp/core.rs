@@ -177,14 +177,18 @@ impl Core {
         }
     }
 
-    /// No episode goes on, and nothing but the window says what may leave.
-    pub fn is_plain(&self) -> bool {
-        self.phase == Phase::Open
-            && self.prr.is_none()
-            && self.inflation == 0
+    /// Nothing waits to be resent, and nothing but the window says what may leave; limited transmit does not count it.
+    pub fn sends_new(&self) -> bool {
+        self.board.lost() == 0
             && self.extra_segments == 0
             && self.forced.is_none()
             && !self.is_probe_due
+            && (self.phase != Phase::Open || self.inflation <= 0)
+    }
+
+    /// No episode goes on, and the window is the controller's.
+    pub fn is_plain(&self) -> bool {
+        self.phase == Phase::Open && self.prr.is_none() && self.inflation == 0
     }
 
     /// What may be in flight.

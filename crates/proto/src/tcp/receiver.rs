@@ -147,13 +147,9 @@ impl Receiver {
         }
     }
 
-    /// Nothing is missing or has to be said beside what every ACK says.
-    pub fn is_plain(&self) -> bool {
-        !self.reassembly.has_gap()
-            && self.fin.is_none()
-            && self.duplicate.is_none()
-            && !self.echo_congestion
-            && !self.acks.is_holding()
+    /// Is it known where the peer's stream ends?
+    pub fn knows_end(&self) -> bool {
+        self.fin.is_some()
     }
 
     /// Does the segment begin where the last one ended, and not with an old timestamp?
@@ -162,21 +158,31 @@ impl Receiver {
         segment.seq == self.irs.at(self.reassembly.next()) && !self.is_old_timestamp(now, segment)
     }
 
-    /// [`handle`](Receiver::handle) of text that is next and was sent once, under `is_plain`. Answers whether all of it lies in
-    /// the window; else nothing is taken.
+    /// [`handle`](Receiver::handle) of a segment with text and without FIN, where the stream's end is not known. `None`: it is
+    /// not acceptable, and nothing is taken.
     #[inline(always)]
-    pub fn take_next(&mut self, now: Time, segment: &Segment) -> bool {
+    pub fn take_text(&mut self, now: Time, segment: &Segment, ecn: Ecn) -> Option<bool> {
+        if self.is_old_timestamp(now, segment) {
+            return None;
+        }
         let start = self.reassembly.next();
         let end = start + u64::from(segment.len);
-        if end > self.limit_position() {
-            return false;
+        let is_next = segment.seq == self.irs.at(start) && end <= self.limit_position();
+        if !is_next || self.reassembly.has_gap() || ecn == Ecn::Ce {
+            return self.take_other_text(now, segment, ecn);
         }
         self.note_timestamp(now, segment, start);
         self.note_round_trip(now, segment);
         self.reassembly.advance(end);
         self.accepted = (start, end);
         self.acks.on_data(now, end - start, end);
-        true
+        Some(false)
+    }
+
+    fn take_other_text(&mut self, now: Time, segment: &Segment, ecn: Ecn) -> Option<bool> {
+        let Place::Window(start) = self.place(segment) else { return None };
+        self.forget_accepted();
+        Some(self.handle(now, segment, start, ecn))
     }
 
     /// [`handle`](Receiver::handle) of a segment without text that is next.

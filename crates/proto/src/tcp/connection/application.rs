@@ -68,7 +68,10 @@ impl Connection {
     /// The application takes all that is readable.
     #[inline]
     pub fn read_all(&mut self) {
-        self.receiver.read(self.receiver.readable());
+        let readable = self.receiver.readable();
+        if readable > 0 {
+            self.receiver.read(readable);
+        }
     }
 
     /// Has every byte of the peer's stream in `start..end` arrived?

@@ -20,15 +20,15 @@ impl Sender {
             && self.policy.deadline().is_never()
     }
 
-    /// Each segment that is out was sent once and is in flight, and the window is the controller's.
+    /// Nothing but new data leaves next, as the window and the pacer let it.
+    pub fn sends_new(&self) -> bool {
+        self.core.sends_new() && self.segment_timers.is_none() && self.persist.is_idle() && !self.is_closing
+    }
+
+    /// Under `sends_new`: each segment that is out was sent once and is in flight, and the window is the controller's.
     pub fn is_plain(&self) -> bool {
         let core = &self.core;
-        core.board.is_plain()
-            && core.is_plain()
-            && self.policy.is_plain(core)
-            && self.segment_timers.is_none()
-            && self.persist.is_idle()
-            && !self.is_closing
+        core.board.is_plain() && core.is_plain() && self.policy.is_plain(core)
     }
 
     /// [`handle_ack`](Sender::handle_ack) of a segment without text that acknowledges new data and nothing else, under
@@ -72,7 +72,7 @@ impl Sender {
         }
     }
 
-    /// The general path's [`poll`](Sender::poll) for a full segment of new data, under `is_plain`; `None` where something else
+    /// The general path's [`poll`](Sender::poll) for a full segment of new data, under `sends_new`; `None` where something else
     /// may have to leave.
     #[inline(always)]
     pub fn poll_plain(&mut self, now: Time) -> Option<Option<Outgoing>> {
