@@ -22,8 +22,9 @@ pub struct Reassembly {
     /// End of each range by its start. Disjoint, not touching, all above `next`. Of the one that grows the end is in `growing`.
     ranges: BTreeMap<u64, u64>,
     growing: Option<Growing>,
-    /// A position inside each of the ranges that changed last, most recent first.
-    recent: [u64; 4],
+    /// The ranges that changed last, most recent first. What begins below `next` is none any more; of two that begin at the
+    /// same place the first one counts.
+    recent: [(u64, u64); 4],
 }
 
 /// The range that changed last: what comes next behind a hole most likely continues it.
@@ -73,14 +74,26 @@ impl Reassembly {
         if start < self.next {
             return Some((start, end.min(self.next)));
         }
-        if self.grows_by(start, end) {
+        if self.grows_by(start, end) || self.is_beyond(start) {
             return None;
         }
-        let (left, right) = self.block_at(start).or_else(|| {
-            let (&left, &right) = self.ranges.range(start..end).next()?;
-            Some((left, self.end_of(left, right)))
-        })?;
+        let (left, right) = self.block_at(start).or_else(|| self.first_within(start, end))?;
         Some((left.max(start), right.min(end)))
+    }
+
+    /// The first range that begins in `start..end`.
+    fn first_within(&self, start: u64, end: u64) -> Option<(u64, u64)> {
+        let (&left, &right) = match start == self.next {
+            true => self.ranges.first_key_value().filter(|(left, _)| **left < end)?,
+            false => self.ranges.range(start..end).next()?,
+        };
+        Some((left, self.end_of(left, right)))
+    }
+
+    /// Does `start` lie beyond the range that changed last, which is the highest?
+    #[inline]
+    fn is_beyond(&self, start: u64) -> bool {
+        self.growing.is_some_and(|growing| growing.limit == u64::MAX && start > growing.end)
     }
 
     /// Does `start..end` continue the range that changed last, and touch no other?
@@ -92,12 +105,12 @@ impl Reassembly {
     #[inline]
     fn grow(&mut self, to: u64) {
         let Some(growing) = &mut self.growing else { return };
-        let was_last = (growing.start..growing.end).contains(&self.recent[0]);
-        let from = std::mem::replace(&mut growing.end, to);
-        match was_last {
-            true => self.recent[0] = from,
+        growing.end = to;
+        let range = (growing.start, to);
+        match self.recent[0].0 == range.0 {
+            true => self.recent[0] = range,
             // Text of another range has come again meanwhile.
-            false => self.remember(from),
+            false => self.remember(range),
         }
     }
 
@@ -126,38 +139,43 @@ impl Reassembly {
             self.grow(end);
             return Inserted::New;
         }
-        if self.contains(start, end) {
-            if start > self.next {
-                self.remember(start);
-            }
+        if end <= self.next {
             return Inserted::Known;
         }
-        if start > self.next {
-            return self.insert_above(start, end);
+        if start <= self.next {
+            self.next = if self.has_gap() { self.absorb(end) } else { end };
+            return Inserted::New;
         }
-        self.next = end;
-        if !self.ranges.is_empty() {
-            self.next = self.absorb(end);
+        let known = if self.is_beyond(start) { None } else { self.block_at(start) };
+        match known.filter(|known| end <= known.1) {
+            Some(known) => {
+                self.remember(known);
+                Inserted::Known
+            }
+            None => self.insert_above(start, end),
         }
-        Inserted::New
     }
 
     /// Takes out the ranges that begin at `end` or before, and answers where the last of them ends, or `end`.
     fn absorb(&mut self, mut end: u64) -> u64 {
-        self.settle();
         while let Some(range) = self.ranges.first_entry()
             && *range.key() <= end
         {
-            end = end.max(range.remove());
+            let start = *range.key();
+            let settled = range.remove();
+            end = end.max(self.end_of(start, settled));
+            self.growing = self.growing.filter(|growing| growing.start != start);
         }
         end
     }
 
     fn insert_above(&mut self, start: u64, mut end: u64) -> Inserted {
+        let is_beyond = self.is_beyond(start);
         self.settle();
         let mut from = start;
         // The ranges that touch start..end become part of it, from the last one down.
-        while let Some((&left, &right)) = self.ranges.range(..=end).next_back()
+        while !is_beyond
+            && let Some((&left, &right)) = self.ranges.range(..=end).next_back()
             && right >= start
         {
             self.ranges.remove(&left);
@@ -167,18 +185,22 @@ impl Reassembly {
             return Inserted::Refused;
         }
         self.ranges.insert(from, end);
-        let limit = self.ranges.range(end..).next().map_or(u64::MAX, |(&above, _)| above);
+        let above = if is_beyond { None } else { self.ranges.range(end..).next() };
+        let limit = above.map_or(u64::MAX, |(&above, _)| above);
         self.growing = Some(Growing { start: from, end, limit });
-        self.remember(start);
+        self.recent
+            .iter_mut()
+            .filter(|range| (from..end).contains(&range.0))
+            .for_each(|range| range.0 = from);
+        self.remember((from, end));
         Inserted::New
     }
 
     /// RFC 2018 §4: the first block holds the segment that has just arrived, the others repeat recent ones.
-    fn remember(&mut self, position: u64) {
-        let range = self.block_at(position);
-        let stale = (0..3).find(|&slot| self.block_at(self.recent[slot]) == range).unwrap_or(3);
+    fn remember(&mut self, range: (u64, u64)) {
+        let stale = (0..3).find(|&slot| self.recent[slot].0 == range.0).unwrap_or(3);
         self.recent.copy_within(..stale, 1);
-        self.recent[0] = position;
+        self.recent[0] = range;
     }
 
     /// The range around `position`, if it is above RCV.NXT.
@@ -193,9 +215,12 @@ impl Reassembly {
     }
 
     /// Up to four ranges, the most recently changed first, none twice.
+    #[inline]
     pub fn blocks(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let found = self.recent.map(|position| self.block_at(position));
-        (0..4).filter_map(move |slot| found[slot].filter(|_| !found[..slot].contains(&found[slot])))
+        let is_first = |slot: usize| self.recent[..slot].iter().all(|known| known.0 != self.recent[slot].0);
+        (0..4)
+            .filter(move |&slot| self.recent[slot].0 > self.next && is_first(slot))
+            .map(|slot| self.recent[slot])
     }
 }
 

@@ -5,7 +5,7 @@ use super::config::TcpConfig;
 use super::reassembly::{Inserted, Reassembly};
 use super::spurious::timestamp;
 use crate::cc::WindowRules;
-use airtcp_wire::{Dur, Ecn, SackBlocks, Segment, Seq, Time};
+use airtcp_wire::{Dur, Ecn, Segment, Seq, Time};
 
 /// The receiving half of a connection.
 #[derive(Debug)]
@@ -421,19 +421,11 @@ impl Receiver {
 
     fn fill_sack(&mut self, segment: &mut Segment) {
         let limit = if segment.timestamps.is_some() { 3 } else { 4 };
-        let mut blocks = SackBlocks::default();
-        let mut push = |left: u64, right: u64| {
-            if blocks.as_slice().len() < limit {
-                blocks.push(self.irs.at(left), self.irs.at(right));
-            }
-        };
         // RFC 2883 §4: the duplicate comes first; the block that it lies in is the one that changed last.
-        self.duplicate
-            .into_iter()
-            .chain(self.reassembly.blocks())
-            .for_each(|(left, right)| push(left, right));
-        self.duplicate = None;
-        segment.sack = blocks;
+        let blocks = self.duplicate.take().into_iter().chain(self.reassembly.blocks());
+        for (left, right) in blocks.take(limit) {
+            segment.sack.push(self.irs.at(left), self.irs.at(right));
+        }
     }
 
     #[inline]
