@@ -53,6 +53,8 @@ impl Sent {
 #[derive(Debug, Default)]
 pub struct Scoreboard {
     segments: Ring<Sent>,
+    /// How many segments have been taken off: the number of the first one that is out.
+    taken_off: u64,
     /// One for each segment if the controller reads rate samples, else none.
     stamps: Ring<Stamps>,
     in_flight: u64,
@@ -67,8 +69,10 @@ pub struct Scoreboard {
     pub emulates_sack: bool,
     /// Bytes, in full segments, that duplicate ACKs have announced without saying which, and no cumulative ACK has told since.
     announced: u64,
-    /// No lost segment starts below.
+    /// No lost segment has a lower number.
     next_lost: u64,
+    /// The number behind the segment that was SACKed last: most likely the next block goes on there.
+    next_sacked: u64,
     /// Blocks of the last ACK: what they cover is already marked.
     seen: [(u64, u64); 4],
 }
@@ -94,6 +98,7 @@ impl Scoreboard {
     #[inline]
     fn drop_front(&mut self) {
         self.segments.drop_front();
+        self.taken_off += 1;
         if !self.stamps.is_empty() {
             self.stamps.drop_front();
         }
@@ -170,7 +175,7 @@ impl Scoreboard {
         (left, right): (u64, u64),
         each: &mut impl FnMut(&Sent, Option<&Stamps>),
     ) {
-        let mut index = self.segments.partition_point(|sent| sent.end <= from);
+        let mut index = self.index_above(from);
         while let Some(sent) = self.segments.get_mut(index).filter(|sent| sent.end <= right) {
             let stamps = self.stamps.get(index);
             index += 1;
@@ -184,6 +189,16 @@ impl Scoreboard {
             self.sacked += bytes;
             self.sacked_segments += 1;
             self.high_sacked = self.high_sacked.max(end);
+        }
+        self.next_sacked = self.number(index);
+    }
+
+    /// Index of the first segment that ends beyond `position`.
+    fn index_above(&self, position: u64) -> usize {
+        let likely = self.index_of(self.next_sacked);
+        match self.segments.get(likely) {
+            Some(sent) if sent.start <= position && position < sent.end => likely,
+            _ => self.segments.partition_point(|sent| sent.end <= position),
         }
     }
 
@@ -212,6 +227,18 @@ impl Scoreboard {
         self.announced
     }
 
+    /// Each segment has a number, in the order in which they were first sent.
+    #[inline]
+    pub fn number(&self, index: usize) -> u64 {
+        self.taken_off + index as u64
+    }
+
+    /// Index of the segment with this number, or of the first one if that has been taken off.
+    #[inline]
+    pub fn index_of(&self, number: u64) -> usize {
+        number.saturating_sub(self.taken_off) as usize
+    }
+
     /// Index of the segment that starts at or after `position`.
     #[inline]
     pub fn index_at(&self, position: u64) -> usize {
@@ -238,7 +265,8 @@ impl Scoreboard {
         };
         sent.fate = Fate::Lost;
         let bytes = sent.bytes();
-        self.next_lost = if self.lost == 0 { sent.start } else { self.next_lost.min(sent.start) };
+        let number = self.taken_off + index as u64;
+        self.next_lost = if self.lost == 0 { number } else { self.next_lost.min(number) };
         self.in_flight -= bytes;
         self.lost += bytes;
         bytes
@@ -267,12 +295,11 @@ impl Scoreboard {
     }
 
     fn find_first_lost(&mut self) -> Option<usize> {
-        let mut index = self.index_at(self.next_lost);
-        // A partly acknowledged segment starts later than it did when it was marked.
+        let mut index = self.index_of(self.next_lost);
         while self.segments.get(index)?.fate != Fate::Lost {
             index += 1;
         }
-        self.next_lost = self.segments.get(index)?.start;
+        self.next_lost = self.number(index);
         Some(index)
     }
 

@@ -30,9 +30,9 @@ pub struct Rack {
     highest_told: u64,
     has_reordering: bool,
     window: ReorderWindow,
-    /// Originals below have been judged: arrived, or marked lost.
+    /// Originals with lower numbers have been judged: arrived, or marked lost.
     judged: u64,
-    /// Retransmissions in the order in which they left: send time and start.
+    /// Retransmissions in the order in which they left: send time and the segment's number.
     resent: VecDeque<(Time, u64)>,
     reorder_deadline: Time,
     probe: Probe,
@@ -125,7 +125,7 @@ impl Rack {
     }
 
     fn detect_originals(&mut self, core: &mut Core, now: Time, patience: Dur) -> Time {
-        let mut index = core.board.index_at(self.judged);
+        let mut index = core.board.index_of(self.judged);
         while let Some(sent) = core.board.get(index) {
             if sent.fate == Fate::InFlight && !sent.is_resent() {
                 if (sent.sent_at, sent.end) >= self.newest {
@@ -136,23 +136,22 @@ impl Rack {
                 }
                 core.mark_lost(index);
             }
-            self.judged = core.board.get(index).map_or(self.judged, |sent| sent.end);
             index += 1;
+            self.judged = core.board.number(index);
         }
         Time::NEVER
     }
 
     fn detect_resent(&mut self, core: &mut Core, now: Time, patience: Dur) -> Time {
-        while let Some(&(sent_at, start)) = self.resent.front() {
-            let index = core.board.index_at(start);
-            if let Some(sent) = under_way(core, sent_at, start) {
+        while let Some(&(sent_at, number)) = self.resent.front() {
+            if let Some(sent) = under_way(core, sent_at, number) {
                 if (sent_at, sent.end) >= self.newest {
                     break;
                 }
                 if self.has_time(sent, patience, now) {
                     return (sent_at + patience).max(now + self.least_timer);
                 }
-                core.mark_lost(index);
+                core.mark_lost(core.board.index_of(number));
             }
             self.resent.pop_front();
         }
@@ -163,7 +162,7 @@ impl Rack {
     /// are another sign of congestion (RFC 5681 §4.3).
     fn is_repairing(&self, core: &Core) -> bool {
         core.board.lost() > 0
-            || self.resent.iter().any(|&(sent_at, start)| under_way(core, sent_at, start).is_some())
+            || self.resent.iter().any(|&(sent_at, number)| under_way(core, sent_at, number).is_some())
     }
 
     /// RFC 8985 §7.4: a probe that resent the tail and was acknowledged without a DSACK has repaired a loss.
@@ -182,9 +181,10 @@ impl Rack {
     }
 }
 
-/// The segment at `start`, if its retransmission of `sent_at` is its last and nothing has been heard of it.
-fn under_way(core: &Core, sent_at: Time, start: u64) -> Option<&Sent> {
-    let sent = core.board.get(core.board.index_at(start))?;
+/// The segment with this number, or the first one if that has been acknowledged, if its retransmission of `sent_at` is its
+/// last and nothing has been heard of it.
+fn under_way(core: &Core, sent_at: Time, number: u64) -> Option<&Sent> {
+    let sent = core.board.get(core.board.index_of(number))?;
     (sent.is_resent() && sent.sent_at == sent_at && sent.fate == Fate::InFlight).then_some(sent)
 }
 
@@ -249,10 +249,10 @@ impl LossRecovery for Rack {
     #[inline]
     fn on_sent(&mut self, core: &Core, now: Time, sent: &Sent) {
         if sent.is_resent() {
-            self.resent.push_back((now, sent.start));
+            self.resent.push_back((now, core.board.number(core.board.index_at(sent.start))));
             // Of segments resent again and again to a silent peer, the last time is all that counts.
             if self.resent.len() > 2 * core.board.len() {
-                self.resent.retain(|&(sent_at, start)| under_way(core, sent_at, start).is_some());
+                self.resent.retain(|&(sent_at, number)| under_way(core, sent_at, number).is_some());
             }
         }
         if self.probe.is_being_sent {
@@ -295,10 +295,10 @@ impl LossRecovery for Rack {
 
     fn on_undo(&mut self, core: &Core) {
         self.has_reordering = true;
-        self.judged = core.una;
-        let outstanding = (0..core.board.len()).filter_map(|index| core.board.get(index));
-        let resent = outstanding.filter(|sent| sent.is_resent() && sent.fate == Fate::InFlight);
-        self.resent = resent.map(|sent| (sent.sent_at, sent.start)).collect();
+        self.judged = core.board.number(0);
+        let outstanding = (0..core.board.len()).filter_map(|index| Some((index, core.board.get(index)?)));
+        let resent = outstanding.filter(|(_, sent)| sent.is_resent() && sent.fate == Fate::InFlight);
+        self.resent = resent.map(|(index, sent)| (sent.sent_at, core.board.number(index))).collect();
         self.resent.make_contiguous().sort_unstable();
     }
 
