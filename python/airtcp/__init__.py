@@ -17,30 +17,29 @@ All that the command line does::
 from __future__ import annotations
 
 import sys
-from importlib import import_module
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
 
-from airtcp._engine import (
-    Ack,
-    Cancelled,
-    CancelToken,
-    ControllerError,
-    Loss,
-    Record,
-    Scenario,
-    ScenarioError,
-    profiles,
-    schema,
-    schemes,
-    version,
-)
-from airtcp.control import CongestionControl, parameter
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
+    from airtcp._engine import (
+        Ack,
+        Cancelled,
+        CancelToken,
+        ControllerError,
+        Loss,
+        Record,
+        Scenario,
+        ScenarioError,
+        profiles,
+        schema,
+        schemes,
+        version,
+    )
     from airtcp.advise import Advice, advise
     from airtcp.compare import compare
     from airtcp.comparison import Comparison
+    from airtcp.control import CongestionControl, parameter
     from airtcp.executors import ExecutorError
     from airtcp.failure import Failure
     from airtcp.fit import Fit, fit
@@ -53,7 +52,8 @@ if TYPE_CHECKING:
     from airtcp.sweep import SweepError, SweepResult, sweep
     from airtcp.verdict import Verdict
 
-__version__ = version()
+    __version__: str
+
 __all__ = [
     "Ack",
     "Advice",
@@ -91,35 +91,56 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Ack": "_engine",
     "Advice": "advise",
     "advise": "advise",
+    "Cancelled": "_engine",
+    "CancelToken": "_engine",
     "compare": "compare",
     "Comparison": "comparison",
+    "CongestionControl": "control",
+    "ControllerError": "_engine",
+    "Estimate": "stats",
     "ExecutorError": "executors",
     "Failure": "failure",
     "Fit": "fit",
     "fit": "fit",
     "LinuxError": "linux",
-    "RunResult": "one_run",
+    "Loss": "_engine",
+    "parameter": "control",
+    "profiles": "_engine",
+    "Record": "_engine",
     "run": "one_run",
+    "RunResult": "one_run",
+    "Scenario": "_engine",
+    "ScenarioError": "_engine",
+    "schema": "_engine",
+    "schemes": "_engine",
+    "SchemeSummary": "summary",
     "Series": "series",
     "SideBySide": "side_by_side",
-    "Estimate": "stats",
-    "SchemeSummary": "summary",
+    "sweep": "sweep",
     "SweepError": "sweep",
     "SweepResult": "sweep",
-    "sweep": "sweep",
     "Verdict": "verdict",
+    "version": "_engine",
 }
-"""Modules of what is imported when it is first asked for: Polars and NumPy take long to load."""
+"""Modules of what is imported when it is first asked for: some take long to load, and until they are there
+and `main` of the command runs, nothing answers Ctrl-C."""
 
 
 if not TYPE_CHECKING:  # which would take any name for one of ours
 
     def __getattr__(name: str) -> Any:
-        if name not in _HOMES:
+        from importlib import import_module  # noqa: PLC0415 as `_HOMES` says
+
+        if name == "__version__":
+            found = import_module(f"{__name__}._engine").version()
+        elif name in _HOMES:
+            found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        globals()[name] = found
         return found
 
 
@@ -127,11 +148,11 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_HOMES})
 
 
-class _Package(ModuleType):
+class _Package(type(sys)):  # type: ignore[misc]
     """Where a module is called as the function in it is, `airtcp.compare` is the function."""
 
     def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _HOMES and isinstance(value, ModuleType)):
+        if not (name in _HOMES and isinstance(value, type(sys))):
             super().__setattr__(name, value)
 
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import sys
 
-from airtcp.cli.errors import INTERRUPTED
-
 __all__ = ["main"]
 
 
 def main() -> None:
     """Exit codes: 0 done, 1 a run of a user's congestion control failed, 2 bad input, 130 interrupted."""
     try:
-        # Here, and not above: Ctrl-C while Polars and Matplotlib load must not end in a traceback either.
+        # Here, and not above: Ctrl-C while they load must not end in a traceback either.
         from airtcp.cli.app import run_app  # noqa: PLC0415
 
         run_app()
     except KeyboardInterrupt:
         print("airtcp: interrupted", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+        sys.exit(130)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import sys
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -13,6 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 from airtcp._engine import ControllerError, ScenarioError, version
 from airtcp.cli.controllers import hinted
 from airtcp.cli.errors import BAD_INPUT, FAILED, InputError
+from airtcp.cli.streams import prepare_streams
 from airtcp.linux import LinuxError
 
 _SETTINGS: dict[str, Any] = {
@@ -87,20 +91,40 @@ app = typer.Typer(name="airtcp", cls=Commands, no_args_is_help=True, **_SETTINGS
 
 def run_app() -> None:
     """Runs the command of `sys.argv` and exits. KeyboardInterrupt is the caller's."""
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal without ± shows a question mark instead of a traceback.
-        stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    prepare_streams()
+    _quieten_libraries()
     try:
-        app()
+        _refuse_empty_arguments(sys.argv[1:])
+        try:
+            app()
+        finally:
+            # Python's own flush at the end would tell of a full disk in its own words.
+            sys.stdout.flush()
     except (InputError, LinuxError) as error:
-        print(f"airtcp: {error}", file=sys.stderr)
-        sys.exit(BAD_INPUT)
+        _end(str(error), BAD_INPUT)
     except ScenarioError as error:
-        print(f"airtcp: {hinted(str(error))}", file=sys.stderr)
-        sys.exit(BAD_INPUT)
+        _end(hinted(str(error)), BAD_INPUT)
     except ControllerError as error:
-        print(f"airtcp: {error}", file=sys.stderr)
-        sys.exit(FAILED)
+        _end(str(error), FAILED)
+
+
+def _end(text: str, code: int) -> NoReturn:
+    print(f"airtcp: {text}", file=sys.stderr)
+    sys.exit(code)
+
+
+def _quieten_libraries() -> None:
+    """What Matplotlib says of its caches and layouts is no business of who runs a command."""
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    warnings.filterwarnings("ignore", module=r"matplotlib|airtcp\.")
+
+
+def _refuse_empty_arguments(arguments: Sequence[str]) -> None:
+    """`airtcp fit "$LOG"` with LOG unset."""
+    for place, argument in enumerate(arguments, 1):
+        if not argument:
+            before = f", after {arguments[place - 2]}" if place > 1 else ""
+            raise InputError(f"argument {place}{before}, is empty: was a variable of the shell not set?")
 
 
 def _print_version(wanted: bool) -> None:

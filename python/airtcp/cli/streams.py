@@ -1,0 +1,64 @@
+"""Standard output and error of a command: closed, full, or left by their reader, they are no traceback."""
+
+from __future__ import annotations
+
+import os
+import sys
+from io import BufferedWriter, FileIO, TextIOWrapper
+from typing import TYPE_CHECKING, TextIO
+
+from airtcp.cli.errors import InputError, reason
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+
+def prepare_streams() -> None:
+    """Before anything is printed."""
+    sys.stdout = _opened(sys.stdout, 1, "standard output")
+    sys.stderr = _opened(sys.stderr, 2, None)
+
+
+def outlet(number: int, encoding: str, *, name: str | None, by_line: bool) -> TextIOWrapper:
+    """Text into a descriptor that stays open. What its encoding has no letter for becomes a question mark.
+
+    Where the reader has left, the rest is dropped: the command goes on with its files. Any other error of a
+    stream with a `name` is raised once, as an InputError; of one without, there is nobody to tell.
+    """
+    return TextIOWrapper(
+        BufferedWriter(_Outlet(number, name)), encoding, errors="replace", line_buffering=by_line
+    )
+
+
+class _Outlet(FileIO):
+    def __init__(self, number: int, name: str | None) -> None:
+        super().__init__(number, "w", closefd=False)
+        self._told_as = name
+        self._is_lost = False
+
+    def write(self, data: ReadableBuffer) -> int:
+        """All of it, or nothing any more."""
+        if not self._is_lost:
+            try:
+                return super().write(data)
+            except OSError as error:
+                self._is_lost = True
+                if self._told_as and not isinstance(error, BrokenPipeError):
+                    raise InputError(f"cannot write {self._told_as}: {reason(error)}") from error
+        return memoryview(data).nbytes
+
+
+def _opened(stream: TextIO | None, number: int, name: str | None) -> TextIO:
+    if stream is None:
+        # Closed by the caller: else the next file that is opened would be taken for it.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        if nowhere != number:
+            os.dup2(nowhere, number)
+            os.close(nowhere)
+        return outlet(number, "utf-8", name=name, by_line=False)
+    if not isinstance(stream, TextIOWrapper):
+        return stream
+    if sys.platform == "win32":
+        stream.reconfigure(errors="replace")
+        return stream
+    return outlet(number, stream.encoding, name=name, by_line=stream.line_buffering)
