@@ -9,7 +9,6 @@ from airtcp.stats import Estimate, relative_gain
 
 COMPETITOR = "competitor"
 """The name of the flow that a scheme runs beside."""
-SPLITS = "split"
 
 
 def competitor_bps(run: Run) -> float:
@@ -24,13 +23,3 @@ def kept(beside_scheme: Sequence[float], beside_its_own: Sequence[float]) -> Est
     """
     lost = relative_gain(beside_scheme, beside_its_own)
     return None if lost is None else Estimate(1 + lost.mean, lost.half_width, lost.n)
-
-
-def terms(scheme: str) -> list[str]:
-    """The names in a scheme: `cubic:beta=0.8+split` has `cubic` and `split`."""
-    return [term.split(":")[0].strip() for term in scheme.split("+")]
-
-
-def is_split(scheme: str) -> bool:
-    """Does a proxy end its connection? RTT and timeouts are then the sender's with the proxy."""
-    return SPLITS in terms(scheme)

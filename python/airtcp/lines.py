@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from airtcp.records import Circuit, Flow, Link, Run
+from airtcp.scheme_terms import is_split
 from airtcp.series import flow_name
 from airtcp.table import milliseconds, seconds
 from airtcp.units import rate_scale
@@ -61,7 +62,9 @@ def _flow(name: str, flow: Flow) -> list[str]:
 def _rtt(flow: Flow) -> str:
     if not flow["rtt_samples"]:
         return ""
-    return f", RTT {milliseconds(flow['rtt_p50_ms'])} ms (p50), {milliseconds(flow['rtt_p95_ms'])} ms (p95)"
+    whose = " with the proxy" if is_split(flow["scheme"]) else ""
+    middle, high = milliseconds(flow["rtt_p50_ms"]), milliseconds(flow["rtt_p95_ms"])
+    return f", RTT{whose} {middle} ms (p50), {high} ms (p95)"
 
 
 def _link(link: Link) -> list[str]:

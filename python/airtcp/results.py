@@ -121,6 +121,11 @@ def _schema(kind: Any) -> dict[str, Any]:
         return {"anyOf": [_schema(option) for option in arguments]}
     if origin is Literal:
         return {"enum": list(arguments)}
-    if origin in (list, tuple):
+    return _array(origin, arguments) if origin in (list, tuple) else {"type": "object"}
+
+
+def _array(origin: Any, arguments: tuple[Any, ...]) -> dict[str, Any]:
+    """A tuple of no fixed length is written `tuple[X, ...]`."""
+    if origin is list or arguments[-1] is Ellipsis:
         return {"type": "array", "items": _schema(arguments[0])}
-    return {"type": "object"}
+    return {"type": "array", "prefixItems": [_schema(each) for each in arguments], "items": False}

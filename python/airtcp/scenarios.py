@@ -73,20 +73,17 @@ def document(scenario: Scenario) -> Document:
 
 
 def replays(path: Document) -> bool:
-    """Does a recording make all runs alike, and may they begin elsewhere in it?
+    """Do all seeds meet the same stretch of a recording?"""
+    return is_recorded(path) and path["enter_recordings"] == "at-start"
 
-    Not where something happens at given times, which the flows would miss.
-    """
+
+def is_recorded(path: Document) -> bool:
+    """Is something on the path a recording?"""
     sides = [side for link in path["link"] for side in (link, link["reverse"])]
-    recorded = any(
+    return any(
         "trace" in side or "log" in side or side.get("jitter", {}).get("distribution") == "series"
         for side in sides
     )
-    return recorded and not any(_timed(side) for side in [*sides, *path["link"]])
-
-
-def _timed(side: Document) -> bool:
-    return bool(side["loss"]["at"]) or any(side.get(key, {}).get("at") for key in ("spikes", "outages"))
 
 
 def headline(scenario: Scenario) -> str:

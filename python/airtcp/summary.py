@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import Literal
 
 from airtcp.records import Flow, Run
+from airtcp.scheme_terms import is_split
 from airtcp.stats import Estimate, estimate, paired_difference, relative_gain
 
 
@@ -143,8 +144,10 @@ def _total(run: Run, key: str) -> int:
 
 
 def _mean_rtt(runs: Sequence[Run], key: str) -> float | None:
-    """Mean over flows and runs, each with the weight of its samples."""
-    flows = [flow for run in runs for flow in measured(run) if flow["rtt_samples"]]
+    """Mean over flows and runs, each with the weight of its samples; None behind a proxy."""
+    # Behind a proxy the sender's round trips are those with the proxy: next to others they would mislead.
+    own = [run for run in runs if not is_split(run["scheme"])]
+    flows = [flow for run in own for flow in measured(run) if flow["rtt_samples"]]
     samples = sum(flow["rtt_samples"] for flow in flows)
     weighted: float = sum(flow[key] * flow["rtt_samples"] for flow in flows)  # type: ignore[literal-required]
     return weighted / samples if samples else None

@@ -87,8 +87,8 @@ def repeated_runs(replays: bool) -> str:
     if not replays:
         return text
     return (
-        f"{text} The comparison holds for this stretch of the recording only: `airtcp advise`, or another"
-        " `duration`, looks at other stretches."
+        f"{text} The comparison holds for this stretch of the recording only:"
+        ' enter_recordings = "by-seed" lets each seed enter it at another place.'
     )
 
 

@@ -16,16 +16,16 @@ from hypothesis import strategies as st
 import airtcp
 from airtcp.advise import CONTROLS, Advice, Control, advice_schema
 from airtcp.advise.advice import Cell
-from airtcp.advise.bench import Bench, Trial, wireless
+from airtcp.advise.bench import Bench, wireless
 from airtcp.advise.beside import Beside, judge
 from airtcp.advise.candidates import Candidate, first_round, hosts, places, second_round
 from airtcp.advise.deployment import CONGESTION_CONTROLS, FACTS, PARTS, QUEUES, SETTINGS, STAGES
-from airtcp.advise.race import Race, decide, screen
+from airtcp.advise.inquiry import Inquiry, Question
+from airtcp.advise.race import QUICK, Race, decide, screen
 from airtcp.advise.ranges import ranges
 from airtcp.advise.standing import standings
 from airtcp.advise.surroundings import Point, base_rtt_s, burst_of, changes, grid, loss_of
 from airtcp.competition import COMPETITOR
-from airtcp.records import Run
 from airtcp.results import to_json
 from airtcp.scenarios import document, replays
 from airtcp.stats import Estimate
@@ -296,12 +296,12 @@ def recorded(tmp_path: Path) -> airtcp.Scenario:
 def test_runs_on_a_recording_begin_at_different_places_of_it(recorded: airtcp.Scenario) -> None:
     """Else all seeds would be the same run, and their interval zero."""
     assert replays(document(recorded))
-    runs: list[Run] = []
-    trial = Trial(recorded, [Candidate("cubic")], seeds=4)
-    Bench(None, Silent()).run({None: trial}, lambda _, __, run: runs.append(run))
-    assert [run["seed"] for run in runs] == [1, 2, 3, 4]
-    assert {round(run["duration_s"] - run["warmup_s"], 6) for run in runs} == {10.0}
-    assert len({run["goodput_bps"] for run in runs}) == 4
+    by_seed = recorded.vary(enter_recordings="by-seed")
+    assert not replays(document(by_seed))
+    found = airtcp.compare(by_seed, ["cubic"], seeds=4, series=False)
+    assert len({run["goodput_bps"] for run in found.runs}) == 4
+    inquiry = Inquiry(Question(recorded, frozenset(), "cubic", None, QUICK, False, False), Bench(1, Silent()))
+    assert inquiry.scenario == by_seed
 
 
 def test_contenders_run_until_they_are_decided_and_others_do_not() -> None:

@@ -181,6 +181,10 @@ def test_run_and_compare_agree(cli: Cli) -> None:
         (["run", "--series", "x.txt"], ".parquet or .csv"),
         (["run", "--report", "no/r.html"], "there is no folder no"),
         (["compare", "--report", "no/r.html"], "there is no folder no"),
+        (["compare", "--report", "r.pdf"], "a report is a page; name a file that ends in .html"),
+        (["run", "--interval", "0.01"], "--interval 0.01: `0.01` has no unit"),
+        (["compare", "--set", "wireless.rate=20M"], "did you mean `20Mbit/s`"),
+        (["compare", "--schemes", "reno,reno"], "named twice"),
         (["compare", "--json", "no/r.json"], "there is no folder no"),
         (["compare", "--json", "."], "it is a folder, not a file"),
         (["compare", "."], ". is a folder; name the file in it"),
@@ -205,6 +209,17 @@ def test_a_typo_in_a_scenario_is_shown_with_its_place(cli: Cli) -> None:
     message = cli.refused("compare", "bad.toml")
     assert "bad.toml:4" in message
     assert "loss" in message
+
+
+def test_of_a_proxy_the_senders_round_trips_are_none_of_the_path(cli: Cli) -> None:
+    """They are 0.0 where it stands beside the sender."""
+    document = json.loads(
+        cli.ok("compare", "--duration", "1s", "--seeds", "1", "--schemes", "cubic,cubic+split", "--json", "-")
+    )
+    cubic, split = document["schemes"]
+    assert cubic["rtt_p50_ms"] > 0
+    assert (split["rtt_p50_ms"], split["rtt_p95_ms"]) == (None, None)
+    assert "RTT with the proxy 0.0 ms" in cli.ok("run", "--duration", "1s", "--scheme", "cubic+split")
 
 
 def _interrupt(cli: Cli, *arguments: str, after_s: float) -> subprocess.CompletedProcess[str]:

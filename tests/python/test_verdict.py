@@ -51,7 +51,7 @@ def test_seeds_that_repeat_one_run_are_no_certainty(replays: bool) -> None:
     assert "All runs of cubic and vegas are alike: the seeds repeat the same run" in judged.text
     assert "left to chance" in judged.text
     assert ("this stretch of the recording only" in judged.text) == replays
-    assert ("airtcp advise" in judged.text) == replays
+    assert ("enter_recordings" in judged.text) == replays
 
 
 def test_samples_of_one_run_do_not_make_it_another() -> None:

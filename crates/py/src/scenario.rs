@@ -245,8 +245,9 @@ impl Scenario {
     /// ScenarioError for a link that does not exist.
     #[pyo3(signature = (link, seed, *, packet_bytes, packets))]
     fn round_trips(&self, link: &str, seed: u64, packet_bytes: u32, packets: usize) -> PyResult<Vec<f64>> {
+        let scenario = self.found.for_seed(seed);
         let found =
-            self.found.links.iter().find(|known| known.name == link).ok_or_else(|| self.unknown(link))?;
+            scenario.links.iter().find(|known| known.name == link).ok_or_else(|| self.unknown(link))?;
         let times = airtcp_sim::round_trips(found, &Streams::new(seed), packet_bytes, packets);
         Ok(times.iter().map(|time| time.as_secs_f64()).collect())
     }

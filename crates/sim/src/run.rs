@@ -86,6 +86,7 @@ pub fn run(
 ) -> Result<Outcome, RunError> {
     let RunOptions { series, captures, middleboxes, cancel, controllers, progress } = options;
     let streams = Streams::new(seed);
+    let scenario = &*scenario.for_seed(seed);
     let mut stations = Stations::new(scenario, &streams);
     let mut flows = flows(scenario, scheme, &controllers, &streams, &mut stations)?;
     stations.trunks(&controllers, &mut flows)?;

@@ -20,10 +20,13 @@ pub enum QuantityError {
     NotANumber(String, &'static str),
     #[error("`{text}` has no unit; write for example \"{example}\" (units: {units})")]
     NoUnit { text: String, example: &'static str, units: String },
-    #[error("unknown unit `{unit}` in `{text}`;{} units: {units}", hint(.nearest))]
-    UnknownUnit { text: String, unit: String, nearest: Option<&'static str>, units: String },
-    #[error("`{0}` is negative or too large")]
-    OutOfRange(String),
+    /// `meant` are quantities that would be read.
+    #[error("unknown unit `{unit}` in `{text}`;{} units: {units}", hint(.meant))]
+    UnknownUnit { text: String, unit: String, meant: Vec<String>, units: String },
+    #[error("`{0}` is negative; write {1} of zero or more")]
+    Negative(String, &'static str),
+    #[error("`{text}` is too large; the most is {most}")]
+    TooLarge { text: String, most: String },
 }
 
 /// A kind of quantity: its units with their factor to the integer that is stored.
@@ -106,14 +109,17 @@ pub fn parse<Q: Quantity>(text: &str) -> Result<Q, QuantityError> {
             return Err(QuantityError::UnknownUnit {
                 text: text.to_owned(),
                 unit: unit.to_owned(),
-                nearest: nearest_unit::<Q>(unit),
+                meant: units_like::<Q>(unit).iter().map(|meant| format!("{number}{meant}")).collect(),
                 units: unit_list::<Q>(),
             });
         }
     };
     let base = value * factor + 0.5;
-    if !(base >= 0.0 && base < u64::MAX as f64) || value < 0.0 {
-        return Err(QuantityError::OutOfRange(text.to_owned()));
+    if value < 0.0 {
+        return Err(QuantityError::Negative(text.to_owned(), Q::WHAT));
+    }
+    if base >= u64::MAX as f64 {
+        return Err(QuantityError::TooLarge { text: text.to_owned(), most: most::<Q>() });
     }
     Ok(Q::from_base(base as u64))
 }
@@ -122,19 +128,25 @@ fn unit_list<Q: Quantity>() -> String {
     Q::UNITS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }
 
-fn hint(nearest: &Option<&str>) -> String {
-    nearest.map(|unit| format!(" did you mean `{unit}`?")).unwrap_or_default()
+/// In the largest unit.
+fn most<Q: Quantity>() -> String {
+    let (unit, factor) = Q::UNITS.iter().max_by(|a, b| a.1.total_cmp(&b.1)).expect("it has units");
+    format!("{:.3e}{unit}", u64::MAX as f64 / factor)
 }
 
-/// The unit spelled most like `unit`, whatever the case of its letters.
-fn nearest_unit<Q: Quantity>(unit: &str) -> Option<&'static str> {
+fn hint(meant: &[String]) -> String {
+    if meant.is_empty() {
+        return String::new();
+    }
+    format!(" did you mean {}?", meant.iter().map(|one| format!("`{one}`")).collect::<Vec<_>>().join(" or "))
+}
+
+/// The unit spelled most like `unit`, whatever the case of its letters; without such, those that it begins.
+fn units_like<Q: Quantity>(unit: &str) -> Vec<&'static str> {
     let distance = |name: &str| strsim::damerau_levenshtein(&unit.to_lowercase(), &name.to_lowercase());
-    Q::UNITS
-        .iter()
-        .map(|(name, _)| (distance(name), *name))
-        .min_by_key(|(distance, _)| *distance)
-        .filter(|(distance, name)| *distance <= name.len() / 3)
-        .map(|(_, name)| name)
+    let names = || Q::UNITS.iter().map(|(name, _)| *name);
+    let nearest = names().min_by_key(|name| distance(name)).filter(|name| distance(name) <= name.len() / 3);
+    nearest.map_or_else(|| names().filter(|name| name.starts_with(unit)).collect(), |name| vec![name])
 }
 
 /// What the JSON Schema says of a quantity; the pattern is looser than [`parse`] in the number only.
@@ -268,11 +280,24 @@ mod tests {
     fn says_what_is_wrong() {
         assert!(parse::<Dur>("10").unwrap_err().to_string().contains("no unit"));
         assert!(parse::<Dur>("10xs").unwrap_err().to_string().contains("unknown unit `xs`"));
-        assert!(parse::<Rate>("5mbit/s").unwrap_err().to_string().contains("did you mean `Mbit/s`?"));
+        assert!(parse::<Rate>("5mbit/s").unwrap_err().to_string().contains("did you mean `5Mbit/s`?"));
         assert!(parse::<Dur>("5parsec").unwrap_err().to_string().contains("`5parsec`; units: ns"));
         assert!(parse::<Rate>("fast").unwrap_err().to_string().contains("does not start with a number"));
-        assert!(matches!(parse::<Dur>("-1s"), Err(QuantityError::OutOfRange(_))));
-        assert!(matches!(parse::<Dur>("1e40s"), Err(QuantityError::OutOfRange(_))));
+        assert_eq!(
+            parse::<Rate>("20M").unwrap_err().to_string().split("; ").nth(1),
+            Some(
+                "did you mean `20Mbit/s` or `20Mbps` or `20MB/s`? units: bit/s, kbit/s, Mbit/s, Gbit/s, bps, kbps, Mbps, Gbps, B/s, kB/s, MB/s"
+            )
+        );
+        assert!(parse::<Dur>("5m").unwrap_err().to_string().contains("`5ms` or `5min`?"));
+        assert_eq!(
+            parse::<Dur>("-25ms").unwrap_err().to_string(),
+            "`-25ms` is negative; write a time of zero or more"
+        );
+        assert_eq!(
+            parse::<Dur>("1e40s").unwrap_err().to_string(),
+            "`1e40s` is too large; the most is 5.124e6h"
+        );
     }
 
     proptest! {

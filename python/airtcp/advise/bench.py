@@ -6,19 +6,15 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
-from airtcp._engine import Scenario, time_in_seconds
+from airtcp._engine import Scenario
 from airtcp.advise.candidates import Candidate
 from airtcp.compare import Request, compare_all
 from airtcp.records import Run
-from airtcp.scenarios import Document, document, replays
+from airtcp.scenarios import Document, document
 from airtcp.watching import Watcher
 
 K = TypeVar("K", bound=Hashable)
 Changes = Mapping[str, object]
-
-GOLDEN_RATIO = 0.6180339887498949
-REPLAY_SPAN_S = 1000.0
-"""Where in a recording runs begin, from its start; one that is shorter begins anew at its end."""
 
 QUEUES: Mapping[str, Document] = {
     "fq-codel": {"discipline": "fq-codel"},
@@ -93,39 +89,9 @@ def _parts(trial: Trial) -> Iterator[_Part]:
     path = document(trial.scenario)
     for queue in dict.fromkeys(candidate.queue for candidate in trial.candidates):
         names = {c.scheme: c.name for c in trial.candidates if c.queue == queue}
-        changes = {"schemes": list(names), **_queue_changes(path, queue)}
-        for own in _seeds(trial, path):
-            yield _Part(trial.scenario.vary({**changes, **own}), names)
-
-
-def _seeds(trial: Trial, path: Document) -> Iterator[Changes]:
-    """All seeds at once; where a recording is replayed, each on its own, from another place of it."""
-    first = trial.scenario.seed + trial.skipped
-    if not replays(path):
-        yield {"seed": first, "seeds": trial.seeds}
-        return
-    for place in range(trial.skipped, trial.skipped + trial.seeds):
-        yield {"seed": trial.scenario.seed + place, "seeds": 1, **_begun_later(path, _offset_s(place))}
-
-
-def _offset_s(place: int) -> float:
-    """Spread evenly, however many there are: multiples of the golden ratio, without their whole part."""
-    return round(place * GOLDEN_RATIO % 1 * REPLAY_SPAN_S, 3)
-
-
-def _begun_later(path: Document, offset_s: float) -> Changes:
-    """As if nothing had been on the path until then."""
-    if not offset_s:
-        return {}
-
-    def later(time: str) -> str:
-        return f"{round((time_in_seconds(time) + offset_s) * 1e9)}ns"
-
-    flows = [
-        {**flow, **{key: later(flow[key]) for key in ("start", "stop") if key in flow}}
-        for flow in path["flow"]
-    ]
-    return {"flow": flows, "duration": later(path["duration"]), "warmup": later(path["warmup"])}
+        seeds = {"seed": trial.scenario.seed + trial.skipped, "seeds": trial.seeds}
+        changes = {"schemes": list(names), **_queue_changes(path, queue), **seeds}
+        yield _Part(trial.scenario.vary(changes), names)
 
 
 def _queue_changes(path: Document, queue: str | None) -> Changes:

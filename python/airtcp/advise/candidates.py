@@ -18,7 +18,7 @@ from airtcp.advise.deployment import (
     Place,
     Stage,
 )
-from airtcp.competition import is_split, terms
+from airtcp.scheme_terms import is_split, terms
 
 EFFORTS = list(STAGES)
 Control = Literal["sender", "receiver", "both", "gateway"]

@@ -18,7 +18,7 @@ from airtcp.advise.sensitivity import SHORTEST_S, Around, affordable
 from airtcp.advise.surroundings import changes, with_latency
 from airtcp.advise.surroundings import grid as grid_of
 from airtcp.records import Run
-from airtcp.scenarios import Document, document
+from airtcp.scenarios import Document, document, is_recorded
 
 Traffic = Literal["bulk", "web"]
 
@@ -58,8 +58,8 @@ class Inquiry:
         self.question = question
         self.bench = bench
         self.now = first_round(question.now, frozenset(), 0)[0]
-        self.scenario = question.scenario
-        self.path: Document = document(question.scenario)
+        self.scenario = _entered_by_seed(question.scenario)
+        self.path: Document = document(self.scenario)
         self.race = Race(self.scenario, self.now)
         self.beside = Beside()
         self.around: Around | None = None
@@ -76,7 +76,7 @@ class Inquiry:
     def _pilot(self) -> Run:
         """One run of what is there now, which tells what the path carries and what runs cost."""
         runs: list[Run] = []
-        bulk = with_traffic(self.question.scenario, {"kind": "unlimited"})
+        bulk = with_traffic(self.scenario, {"kind": "unlimited"})
         self.bench.run({None: Trial(bulk, [self.now], 1)}, lambda _, __, run: runs.append(run))
         return runs[0]
 
@@ -157,6 +157,11 @@ class Inquiry:
 
     def _events(self) -> dict[str, float]:
         return {name: fmean(run["events"] for run in runs) for name, runs in self.race.runs.items()}
+
+
+def _entered_by_seed(scenario: Scenario) -> Scenario:
+    """Where a recording is replayed, all seeds would be the same run."""
+    return scenario.vary(enter_recordings="by-seed") if is_recorded(document(scenario)) else scenario
 
 
 def least_rtt_s(run: Run) -> float:

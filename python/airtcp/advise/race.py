@@ -14,7 +14,7 @@ from airtcp.advise.bench import Bench, Trial
 from airtcp.advise.candidates import Candidate
 from airtcp.advise.standing import SURE, Standing, gap, is_as_good, is_behind, standings
 from airtcp.records import Run
-from airtcp.scenarios import document, replays
+from airtcp.scenarios import document, is_recorded
 from airtcp.stats import Estimate
 from airtcp.summary import Objective, objective
 
@@ -94,7 +94,7 @@ class Race:
 
     @cached_property
     def _is_recorded(self) -> bool:
-        return replays(document(self.scenario))
+        return is_recorded(document(self.scenario))
 
     def gap(self, best: Candidate, other: Candidate, confidence: float = SURE) -> Estimate:
         """How much worse `other` does than `best`."""

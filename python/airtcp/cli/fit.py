@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from airtcp.cli.console import plain_console
-from airtcp.cli.errors import InputError, writing
+from airtcp.cli.console import plain_console, write_json
+from airtcp.cli.errors import InputError, check_outputs, writing
+from airtcp.cli.options import JsonOption
+from airtcp.results import to_json
 
 if TYPE_CHECKING:
     from airtcp.fit import Fit
@@ -24,6 +26,7 @@ Examples:
   airtcp fit verizon.down verizon.up ping.log
   airtcp fit transfer.pcapng --out - | less
   airtcp fit ping.log --replay
+  airtcp fit ping.log --json - | jq .unknown
   airtcp compare ping.log
 """
 
@@ -65,12 +68,16 @@ def command(
         Path | None,
         typer.Option(metavar="DIR", help="Draw measured against fitted there, as PNG and SVG."),
     ] = None,
+    json: JsonOption = None,
 ) -> None:
     """Fit a scenario to measurements of a real path.
 
     Writes a commented scenario file: rate, delay and its variation and correlation, spikes, loss with its
     bursts. Each value says where it comes from; what could not be known says which default stands in.
     """
+    if out == "-" and json == "-":
+        raise InputError("--out - and --json -: only one of them can have standard output")
+    check_outputs(None, json)
     fitted = fitted_to(files, rate=rate, reverse_rate=reverse_rate, replay=replay, format_name=format_)
     place = None if out == "-" else Path(out or f"{fitted.file_name}.toml")
     if place is None:
@@ -81,7 +88,12 @@ def command(
         sys.stdout.write(fitted.toml)
     else:
         _write(fitted, place, force)
-    console = plain_console(stderr=place is None)
+    if json is not None:
+        # What it is made of takes long to load.
+        from airtcp.fit.document import fit_document  # noqa: PLC0415
+
+        write_json(to_json(fit_document(fitted)), json)
+    console = plain_console(stderr=place is None or json == "-")
     say(fitted, console)
     if figures is not None:
         with writing(figures):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as json_module
 import textwrap
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
@@ -64,35 +65,36 @@ def schema_command(
     both: Annotated[bool, typer.Option("--both", help="That of results.json of `--on both`.")] = False,
     papers: Annotated[bool, typer.Option("--papers", help="That of `airtcp paper`'s results.")] = False,
     cross: Annotated[bool, typer.Option("--cross", help="That of `airtcp paper cross`'s results.")] = False,
+    fit: Annotated[bool, typer.Option("--fit", help="That of `airtcp fit --json`.")] = False,
     advice: Annotated[bool, typer.Option("--advice", help="That of `airtcp advise`'s answers.")] = False,
 ) -> None:
     """Print the JSON Schema of the scenario file."""
-    print(json_module.dumps(_schema(results, both, papers, cross, advice), indent=2, ensure_ascii=False))
+    asked = {
+        "results": results,
+        "both": both,
+        "papers": papers,
+        "cross": cross,
+        "fit": fit,
+        "advice": advice,
+    }
+    name = next((name for name, wanted in asked.items() if wanted), None)
+    _print_json(_schema(name) if name else json_module.loads(_engine.schema()))
 
 
-def _schema(results: bool, both: bool, papers: bool, cross: bool, advice: bool) -> Any:
-    # Each imports what its results are made of, and that takes long.
-    if results:
-        from airtcp.results import results_schema  # noqa: PLC0415
+_SCHEMAS = {
+    "results": "results:results_schema",
+    "both": "side_by_side:both_schema",
+    "papers": "papers.frame.document:paper_results_schema",
+    "cross": "papers.cross:cross_schema",
+    "fit": "fit.document:fit_schema",
+    "advice": "advise.advice:advice_schema",
+}
+"""Each is read off what its results are made of, which takes long to load."""
 
-        return results_schema()
-    if both:
-        from airtcp.side_by_side import both_schema  # noqa: PLC0415
 
-        return both_schema()
-    if advice:
-        from airtcp.advise.advice import advice_schema  # noqa: PLC0415
-
-        return advice_schema()
-    if cross:
-        from airtcp.papers.cross import cross_schema  # noqa: PLC0415
-
-        return cross_schema()
-    if papers:
-        from airtcp.papers.frame.document import paper_results_schema  # noqa: PLC0415
-
-        return paper_results_schema()
-    return json_module.loads(_engine.schema())
+def _schema(name: str) -> Any:
+    module, function = _SCHEMAS[name].split(":")
+    return getattr(import_module(f"airtcp.{module}"), function)()
 
 
 @dataclass(frozen=True)

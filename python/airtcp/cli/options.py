@@ -47,9 +47,19 @@ DurationOption = Annotated[
 ProfileOption = Annotated[
     str | None, typer.Option(metavar="NAME", help="What era's stack: see `airtcp profiles`.")
 ]
+
+
+def _page(value: Path | None) -> Path | None:
+    """Raises InputError for what a browser would not take for a page."""
+    if value is not None and value.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"--report {value}: a report is a page; name a file that ends in .html")
+    return value
+
+
 ReportOption = Annotated[
     Path | None,
     typer.Option(
+        callback=_page,
         metavar="FILE.html",
         help="Write a report: one page with interactive figures, that opens offline.",
         show_default=False,

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from airtcp._engine import time_in_seconds
 from airtcp.assumption import assumptions
 from airtcp.cli.console import plain_console
 from airtcp.cli.controllers import ControllerOption
@@ -31,7 +32,7 @@ EXAMPLES = """\b
 Examples:
   airtcp run --scheme bbr
   airtcp run my-link.toml --scheme cubic --seed 3 --out lte-cubic
-  airtcp run --scheme reno:recovery=newreno --series reno.csv --interval 0.01
+  airtcp run --scheme reno:recovery=newreno --series reno.csv --interval 10ms
   sudo .venv/bin/airtcp run my-link.toml --on linux --scheme westwood-vt
   airtcp run --scheme reno --duration 5s --pcap reno.pcapng --link wireless
 """
@@ -57,9 +58,10 @@ def command(
         typer.Option(metavar="FILE", help="Time series of the flows: .parquet or .csv."),
     ] = None,
     interval: Annotated[
-        float | None,
+        str | None,
         typer.Option(
-            metavar="SECONDS", min=0, help="Between two samples; 0: at every ACK.  [default: duration/1500]"
+            metavar="TIME",
+            help="Between two samples, e.g. 10ms; 0: at every ACK.  [default: duration/1500]",
         ),
     ] = None,
     pcap: Annotated[Path | None, typer.Option(metavar="FILE", help="Packets of one link as pcapng.")] = None,
@@ -81,6 +83,7 @@ def command(
         raise InputError("--pcap is of the simulator's runs: `airtcpd link` captures what passes on a host")
     if series and series.suffix not in SERIES_KINDS:
         raise InputError(f"--series {series}: name a file that ends in {' or '.join(SERIES_KINDS)}")
+    _interval_s(interval)
     request = load(scenario, changes, controller, duration=duration, profile=profile)
     check_outputs(out, series, report, pcap)
     # The engine writes nothing but the capture.
@@ -91,7 +94,7 @@ def command(
             seed,
             on=on,
             series=bool(series or out or report),
-            interval_s=interval,
+            interval_s=_interval_s(interval),
             pcap=pcap,
             pcap_link=link,
         )
@@ -112,9 +115,18 @@ def command(
             console.print(f"Written: {file}")
 
 
-def _again(request: Request, found: RunResult, interval: float | None) -> str:
+def _interval_s(given: str | None) -> float | None:
+    if given is None:
+        return None
+    try:
+        return time_in_seconds(given)
+    except ValueError as error:
+        raise InputError(f"--interval {given}: {error}") from error
+
+
+def _again(request: Request, found: RunResult, interval: str | None) -> str:
     """The command that repeats the report."""
-    spacing = [] if interval is None else ["--interval", f"{interval:g}"]
+    spacing = [] if interval is None else ["--interval", interval]
     where = ["--on", "linux"] if found.host else []
     chosen = ["--scheme", found.scheme, "--seed", str(found.seed), *spacing, *where]
     return shlex.join(["airtcp", "run", *request.arguments, *chosen, "--report", "report.html"])

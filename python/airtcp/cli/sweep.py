@@ -15,12 +15,13 @@ import typer
 from rich.console import Console
 
 from airtcp.assumption import assumptions
-from airtcp.cli.console import plain_console, progress_bar
+from airtcp.cli.console import plain_console, progress_bar, write_json
 from airtcp.cli.controllers import ControllerOption
 from airtcp.cli.errors import INTERRUPTED, InputError, check_outputs, writing
 from airtcp.cli.options import (
     DurationOption,
     JobsOption,
+    JsonOption,
     ProfileOption,
     ReportOption,
     Request,
@@ -32,6 +33,7 @@ from airtcp.cli.options import (
     load,
 )
 from airtcp.executors import ExecutorError
+from airtcp.results import to_json
 from airtcp.scenarios import headline
 from airtcp.sweep import Job, Progress, SweepError, SweepResult, collect, prepare
 from airtcp.sweep.grammar import parse_option
@@ -75,6 +77,7 @@ def command(
         Path | None,
         typer.Option(metavar="DIR", help="Where results go.  [default: airtcp-out/NAME-sweep]"),
     ] = None,
+    json: JsonOption = None,
     report: ReportOption = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Forget the runs that DIR holds.")] = False,
     jobs: JobsOption = None,
@@ -92,12 +95,12 @@ def command(
     request = load(
         scenario, changes, controller, schemes=schemes, seeds=count, duration=duration, profile=profile
     )
-    console = plain_console()
+    console = plain_console(stderr=json == "-")
     try:
         job = prepare(request.scenario, [*map(parse_option, vary or [])], lhs=lhs, sample_seed=sample_seed)
         directory = out or _default_directory(request)
         if not dry_run:
-            check_outputs(directory, report)
+            check_outputs(directory, json, report)
         _say_plan(console, job)
         if dry_run:
             _say_points(console, job)
@@ -122,6 +125,7 @@ def command(
     found = replace(found, fitted=assumptions(request.fitted))
     repeat = _command(request, vary or [], lhs, sample_seed)
     _write(found, directory, repeat)
+    write_json(to_json(found.document(repeat)), json)
     if report:
         with writing(report):
             found.report(report, repeat)

@@ -8,6 +8,7 @@ from operator import itemgetter
 import polars as pl
 
 from airtcp.records import Run
+from airtcp.scheme_terms import is_split
 from airtcp.sweep.plan import Plan
 
 Measures = tuple[float | int | None, ...]
@@ -48,15 +49,17 @@ MEASURES: Mapping[str, type[pl.DataType]] = {
 
 def measures(run: Run) -> Measures:
     flows = [flow for flow in run["flows"] if flow["measured"]]
+    split = is_split(run["scheme"])
     times = [time for flow in flows for time in flow["completion_times_s"]]
     minima = [flow["rtt_min_ms"] for flow in flows if flow["rtt_min_ms"] is not None]
-    samples = [flow["rtt_samples"] for flow in flows]
+    # Behind a proxy the sender's round trips are those with the proxy.
+    samples = [0 if split else flow["rtt_samples"] for flow in flows]
     return (
         run["goodput_bps"],
         run["bound_bps"],
         run["jain_index"],
         sum([flow["throughput_bps"] for flow in flows]),
-        min(minima, default=None),
+        None if split else min(minima, default=None),
         _mean_rtt([flow["rtt_p50_ms"] for flow in flows], samples),
         _mean_rtt([flow["rtt_p95_ms"] for flow in flows], samples),
         sum(times) / len(times) if times else None,

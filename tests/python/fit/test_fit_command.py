@@ -11,6 +11,7 @@ import pytest
 from conftest import Cli
 
 import airtcp
+from airtcp.fit.document import fit_schema
 from airtcp.results import results_schema
 
 TRACES = Path(__file__).parents[4] / "shared" / "traces"
@@ -66,6 +67,16 @@ def test_on_standard_output_it_is_the_scenario_alone(cli: Cli) -> None:
     assert "must stand beside" in cli.refused("fit", "ping.log", "--replay", "--out", "-")
 
 
+def test_the_findings_can_be_read_by_programs(cli: Cli) -> None:
+    ping_log(cli.directory / "ping.log")
+    found = json.loads(cli.ok("fit", "ping.log", "--json", "-"))
+    jsonschema.Draft202012Validator(fit_schema()).validate(found)
+    assert "rate" in [unknown["quantity"] for unknown in found["unknown"]]
+    assert found["loss"]["lost"] == 8
+    assert (cli.directory / "ping.toml").exists()
+    assert "--json -" in cli.refused("fit", "ping.log", "--out", "-", "--json", "-")
+
+
 def test_a_replay_finds_its_file_from_another_folder(cli: Cli) -> None:
     ping_log(cli.directory / "ping.log")
     (cli.directory / "deep").mkdir()
@@ -115,7 +126,8 @@ def test_run_and_sweep_say_on_their_page_what_was_assumed(cli: Cli) -> None:
     cli.ok("run", "ping.log", "--duration", "2s", "--report", "run.html")
     assert_assumed(cli.directory / "run.html", "10Mbit/s stands in")
     vary = ["--vary", "link.wireless.rate=4Mbit/s,8Mbit/s"]
-    cli.ok("sweep", "ping.log", *SHORT, *vary, "--out", "sweep", "--report", "sweep.html")
+    cli.ok("sweep", "ping.log", *SHORT, *vary, "--out", "sweep", "--report", "sweep.html", "--json", "s.json")
+    assert (cli.directory / "s.json").read_text() == (cli.directory / "sweep" / "sweep.json").read_text()
     assert_assumed(cli.directory / "sweep.html", "10Mbit/s stands in")
     assert json.loads((cli.directory / "sweep" / "sweep.json").read_text())["fitted"]
 

@@ -82,6 +82,7 @@ impl Emulator {
             "the path's nodes are 0 to {nodes}"
         );
         let streams = Streams::new(seed);
+        let scenario = &*scenario.for_seed(seed);
         Emulator {
             topology: Topology::new(scenario.links.iter().map(|link| links::build(link, &streams))),
             link_names: scenario.links.iter().map(|link| link.name.clone()).collect(),

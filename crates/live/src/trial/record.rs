@@ -82,6 +82,7 @@ struct Label {
 
 impl Label {
     fn new(scenario: &Scenario, flow: &Flow, seed: u64) -> Label {
+        let scenario = &*scenario.for_seed(seed);
         let spec = &scenario.flows[flow.spec];
         Label {
             instance: flow.instance,

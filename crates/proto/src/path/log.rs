@@ -72,6 +72,27 @@ impl RateLog {
         (total / work(1)) as u64
     }
 
+    /// How long it lasts before it begins again.
+    pub fn period(&self) -> Dur {
+        Dur(self.period_ns())
+    }
+
+    /// The same log, begun at `offset`.
+    #[must_use]
+    pub fn entered_at(&self, offset: Dur) -> RateLog {
+        let offset = offset.0 % self.period_ns();
+        let (index, mut steps) =
+            (self.step_at(offset), self.steps.iter().map(|(_, step)| *step).collect::<Vec<_>>());
+        let (end, step) = self.steps[index];
+        let left = Dur(end - offset);
+        steps.splice(
+            index..=index,
+            [LogStep { length: step.length - left, ..step }, LogStep { length: left, ..step }],
+        );
+        steps.rotate_left(index + 1);
+        RateLog::new(steps).expect("as much as before crosses in a round")
+    }
+
     /// Averaged over the whole log.
     pub fn mean_rate(&self) -> Rate {
         Rate((self.round_work / u128::from(self.period_ns())) as u64)
@@ -191,6 +212,15 @@ mod tests {
         }
         // Each rounding down gains less than 1 ns, 977 bit/s · 1 ns < 1e-3 bit: nothing that amounts to a byte.
         assert!(sent.abs_diff(log.capacity_bytes(free_at)) <= 1, "{sent} {}", log.capacity_bytes(free_at));
+    }
+
+    #[test]
+    fn a_log_can_be_entered_anywhere() {
+        let entered = log(&[(10, 1000), (5, 0), (10, 2000)]).entered_at(Dur::from_millis(29));
+        let steps: Vec<_> =
+            entered.steps.iter().map(|(end, step)| (end / 1_000_000, step.rate.0 / 1000)).collect();
+        assert_eq!(steps, [(6, 1000), (11, 0), (21, 2000), (25, 1000)]);
+        assert_eq!(log(&[(10, 8)]).entered_at(Dur::from_millis(20)), log(&[(10, 8)]));
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! stands in the transmitter, and neither counts as queued nor is seen by the queue any more.
 
 use super::Transmitter;
-use airtcp_wire::{Rate, Time};
+use airtcp_wire::{Dur, Rate, Time};
 use std::sync::Arc;
 
 /// Bytes that may cross at one opportunity.
@@ -67,9 +67,27 @@ impl Trace {
         opportunities * u64::from(OPPORTUNITY_BYTES)
     }
 
+    /// How long it lasts before it begins again.
+    pub fn period(&self) -> Dur {
+        Dur(self.period_ns())
+    }
+
+    /// The same trace, begun after the last opportunity before `offset`: a round still ends with one.
+    #[must_use]
+    pub fn entered_at(&self, offset: Dur) -> Trace {
+        let period_ms = self.times[self.times.len() - 1];
+        let offset_ms = (offset.0 % self.period_ns()).div_ceil(NANOS_PER_MS) as u32;
+        let Some(&last) = self.times.iter().take_while(|&&ms| ms < offset_ms).last() else {
+            return self.clone();
+        };
+        let (before, after) = self.times.split_at(self.times.partition_point(|&ms| ms <= last));
+        let rest = before.iter().map(|ms| period_ms - last + ms);
+        Trace { times: after.iter().map(|ms| ms - last).chain(rest).collect() }
+    }
+
     /// Averaged over the whole trace.
     pub fn mean_rate(&self) -> Rate {
-        Rate::of(self.times.len() as u64 * u64::from(OPPORTUNITY_BYTES), airtcp_wire::Dur(self.period_ns()))
+        Rate::of(self.times.len() as u64 * u64::from(OPPORTUNITY_BYTES), self.period())
     }
 
     fn period_ns(&self) -> u64 {
@@ -177,6 +195,16 @@ mod tests {
     #[test]
     fn one_packet_an_opportunity_and_the_trace_repeats() {
         assert_eq!(departures("2\n5\n5\n9\n", 0, &[1500; 6]), [2, 5, 5, 9, 11, 14]);
+    }
+
+    #[test]
+    fn a_trace_can_be_entered_anywhere_and_repeats_as_it_is() {
+        let trace = Trace::parse("2\n5\n5\n9\n").unwrap();
+        for (offset_ms, times) in
+            [(0, [2, 5, 5, 9]), (2, [2, 5, 5, 9]), (4, [3, 3, 7, 9]), (6, [4, 6, 9, 9]), (13, [3, 3, 7, 9])]
+        {
+            assert_eq!(&*trace.entered_at(Dur::from_millis(offset_ms)).times, &times, "{offset_ms}");
+        }
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub struct ScenarioFile {
     pub seeds: u32,
     /// The first seed; the others follow it.
     pub seed: u64,
+    /// Where runs enter the recordings on the path: a `trace`, a `log`, a `series` of delays.
+    pub enter_recordings: EnterRecordings,
     /// Schemes to compare: a name, or a name with changes, e.g. "reno:recovery=newreno:rto.min=1s". The first one is
     /// what the others are compared with.
     pub schemes: Vec<String>,
@@ -51,6 +53,7 @@ impl Default for ScenarioFile {
             warmup: Dur::ZERO,
             seeds: 5,
             seed: 1,
+            enter_recordings: EnterRecordings::AtStart,
             schemes: ["reno", "cubic", "vegas", "westwood", "veno", "hybla", "bbr"]
                 .map(str::to_owned)
                 .to_vec(),
@@ -61,6 +64,16 @@ impl Default for ScenarioFile {
             circuit: Vec::new(),
         }
     }
+}
+
+/// Where in a recording a run begins. A recording that ends begins again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EnterRecordings {
+    /// At its start: all seeds meet the same.
+    AtStart,
+    /// Each seed at another place, spread evenly over the longest recording; all recordings at the same time of theirs.
+    BySeed,
 }
 
 /// The keys of which a link has exactly one.

@@ -12,6 +12,7 @@ pub mod one_of;
 mod overrides;
 mod reader;
 mod recipe;
+mod recordings;
 mod resolve;
 mod room;
 mod schema;

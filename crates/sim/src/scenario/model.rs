@@ -1,7 +1,7 @@
 //! What runs: the scenario after defaults are filled in, names are resolved and files are read. The engine builds
 //! its parts from this and from nothing else; it opens no file.
 
-pub use super::file::Protected;
+pub use super::file::{EnterRecordings, Protected};
 pub use airtcp_proto::path::Loss;
 pub use airtcp_proto::path::jitter::Distribution;
 use airtcp_proto::path::{BlockCode, ChannelConfig, RateLog, Trace};
@@ -24,6 +24,8 @@ pub struct Scenario {
     pub seeds: u32,
     /// The first seed; the others follow it.
     pub seed: u64,
+    /// See [`Scenario::for_seed`].
+    pub enter_recordings: EnterRecordings,
     /// Schemes to compare, at least one.
     pub schemes: Vec<String>,
     /// Profile of every scheme that does not name one.
@@ -315,6 +317,7 @@ impl Scenario {
             warmup: Dur::ZERO,
             seeds: 1,
             seed: 1,
+            enter_recordings: EnterRecordings::AtStart,
             schemes: vec!["reno".to_owned()],
             profile: "linux".to_owned(),
             links,

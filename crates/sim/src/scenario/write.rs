@@ -2,8 +2,8 @@
 
 use super::file::CAPACITY_KEYS;
 use super::model::{
-    Arq, Capacity, Circuit, Direction, Fec, Flow, Jitter, Link, Loss, Outages, Queue, Scenario, Side, Spikes,
-    Traffic,
+    Arq, Capacity, Circuit, Direction, EnterRecordings, Fec, Flow, Jitter, Link, Loss, Outages, Queue,
+    Scenario, Side, Spikes, Traffic,
 };
 use airtcp_wire::Dur;
 use serde::Serialize;
@@ -21,6 +21,7 @@ impl Scenario {
             warmup: self.warmup,
             seeds: self.seeds,
             seed: self.seed,
+            enter_recordings: self.enter_recordings,
             schemes: &self.schemes,
             profile: &self.profile,
             base_station: &self.links[self.base_station].name,
@@ -66,6 +67,7 @@ struct ScenarioKeys<'a> {
     warmup: Dur,
     seeds: u32,
     seed: u64,
+    enter_recordings: EnterRecordings,
     schemes: &'a [String],
     profile: &'a str,
     base_station: &'a str,

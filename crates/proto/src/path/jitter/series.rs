@@ -30,6 +30,20 @@ pub struct Config {
     pub delays: Arc<[Dur]>,
 }
 
+impl Config {
+    /// How long it lasts before it begins again; `None` where packets count, and not time.
+    pub fn period(&self) -> Option<Dur> {
+        self.interval.map(|interval| interval * self.delays.len() as u64)
+    }
+
+    /// Begins with the value of this number, counted on past the last one.
+    pub fn enter(&mut self, value: u64) {
+        let mut delays = self.delays.to_vec();
+        delays.rotate_left((value % self.delays.len() as u64) as usize);
+        self.delays = delays.into();
+    }
+}
+
 fn half() -> Probability {
     Probability::new(0.5)
 }

@@ -47,6 +47,7 @@ pub(super) fn resolve(
         warmup: written.warmup,
         seeds: written.seeds,
         seed: written.seed,
+        enter_recordings: written.enter_recordings,
         schemes: written.schemes.clone(),
         profile: written.profile.clone(),
         links,

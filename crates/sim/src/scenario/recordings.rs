@@ -1,0 +1,101 @@
+//! Where a run enters the recordings on its path.
+
+use super::model::{Capacity, Distribution, EnterRecordings, Scenario, Side};
+use airtcp_wire::Dur;
+use std::borrow::Cow;
+
+/// 2⁶⁴ over the golden ratio: its multiples, without what is above 2⁶⁴, lie evenly, however many there are.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl Scenario {
+    /// The scenario with its recordings begun where the run with this seed enters them.
+    pub fn for_seed(&self, seed: u64) -> Cow<'_, Scenario> {
+        let share = seed.wrapping_mul(GOLDEN);
+        if self.enter_recordings == EnterRecordings::AtStart || share == 0 {
+            return Cow::Borrowed(self);
+        }
+        let longest = self.links.iter().flat_map(|link| [&link.forward, &link.reverse]).map(period).max();
+        let mut entered = self.clone();
+        for link in &mut entered.links {
+            for side in [&mut link.forward, &mut link.reverse] {
+                enter(side, Dur(part(longest.unwrap_or_default().0, share)), share);
+            }
+        }
+        Cow::Owned(entered)
+    }
+}
+
+/// So many 2⁶⁴ths of it.
+fn part(whole: u64, share: u64) -> u64 {
+    ((u128::from(whole) * u128::from(share)) >> 64) as u64
+}
+
+/// Of the longest recording of a side; zero without one.
+fn period(side: &Side) -> Dur {
+    let capacity = match &side.capacity {
+        Capacity::Trace { trace, .. } => trace.period(),
+        Capacity::Log { log, .. } => log.period(),
+        Capacity::Fixed(_) | Capacity::Channel { .. } => Dur::ZERO,
+    };
+    let delays = match side.jitter.as_ref().map(|jitter| &jitter.distribution) {
+        Some(Distribution::Series(series)) => series.period().unwrap_or_default(),
+        _ => Dur::ZERO,
+    };
+    capacity.max(delays)
+}
+
+fn enter(side: &mut Side, offset: Dur, share: u64) {
+    match &mut side.capacity {
+        Capacity::Trace { trace, .. } => *trace = trace.entered_at(offset),
+        Capacity::Log { log, .. } => *log = log.entered_at(offset),
+        Capacity::Fixed(_) | Capacity::Channel { .. } => {}
+    }
+    if let Some(Distribution::Series(series)) = side.jitter.as_mut().map(|jitter| &mut jitter.distribution) {
+        let value = match series.interval {
+            Some(interval) => offset.0 / interval.0.max(1),
+            None => part(series.delays.len() as u64, share),
+        };
+        series.enter(value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::model::Link;
+    use airtcp_proto::path::Trace;
+    use airtcp_wire::{Rate, Time};
+
+    fn recorded(enter_recordings: EnterRecordings) -> Scenario {
+        // Nothing crosses in the second half.
+        let trace = Trace::parse("10\n20\n30\n40\n50\n100\n").unwrap();
+        let capacity = Capacity::Trace { path: "t".into(), trace };
+        let forward = Side { capacity, ..Side::plain(Rate(1), Dur::ZERO, 10) };
+        let link = Link { name: "l".to_owned(), reverse: forward.clone(), forward, outages: None };
+        Scenario { enter_recordings, ..Scenario::over(vec![link], Dur::from_secs(1)) }
+    }
+
+    fn soon(scenario: &Scenario, seed: u64) -> u64 {
+        match &scenario.for_seed(seed).links[0].forward.capacity {
+            Capacity::Trace { trace, .. } => trace.capacity_bytes(Time::ZERO + Dur::from_millis(50)),
+            _ => unreachable!(),
+        }
+    }
+
+    #[test]
+    fn at_its_start_all_seeds_meet_the_same() {
+        let scenario = recorded(EnterRecordings::AtStart);
+        assert!((0..50).all(|seed| soon(&scenario, seed) == soon(&scenario, 0)));
+    }
+
+    #[test]
+    fn by_seed_they_meet_all_of_it_both_ways_at_the_same_time() {
+        let scenario = recorded(EnterRecordings::BySeed);
+        let met: std::collections::BTreeSet<u64> = (0..20).map(|seed| soon(&scenario, seed)).collect();
+        assert_eq!(met.len(), 5, "{met:?}");
+        for seed in 0..20 {
+            let link = &scenario.for_seed(seed).links[0];
+            assert_eq!(link.forward, link.reverse);
+        }
+    }
+}

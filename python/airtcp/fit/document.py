@@ -1,0 +1,64 @@
+"""A fit as plain data, as `airtcp fit --json` writes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from airtcp._engine import version
+from airtcp.fit.findings import Finding, Unknown
+from airtcp.fit.loss import Loss
+from airtcp.results import schema_of
+from airtcp.scenarios import document
+
+if TYPE_CHECKING:
+    from airtcp.fit.fitting import Fit
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file that was read."""
+
+    file: str
+    format: str
+
+
+@dataclass(frozen=True)
+class FitDocument:
+    """What measurements say of a path, and what they do not. Rates in bit/s, shares from 0 to 1."""
+
+    format: Literal[1]
+    airtcp: str
+    name: str
+    inputs: tuple[Input, ...]
+    found: tuple[Finding, ...]
+    unknown: tuple[Unknown, ...]
+    notes: tuple[str, ...]
+    rate_bps: float
+    """On the way there; of a recording the mean."""
+    loss: Loss | None
+    scenario: dict[str, Any]
+    """With every default."""
+    scenario_toml: str
+    """With the comments that say where each value comes from."""
+
+
+def fit_document(fitted: Fit) -> FitDocument:
+    return FitDocument(
+        format=1,
+        airtcp=version(),
+        name=fitted.name,
+        inputs=tuple(Input(str(each.source), each.format) for each in fitted.measurements),
+        found=fitted.found,
+        unknown=fitted.unknown,
+        notes=fitted.notes,
+        rate_bps=fitted.rate_bps,
+        loss=fitted.loss,
+        scenario=document(fitted.scenario),
+        scenario_toml=fitted.toml,
+    )
+
+
+def fit_schema() -> dict[str, Any]:
+    """The JSON Schema of what `airtcp fit --json` writes."""
+    return schema_of(FitDocument)
