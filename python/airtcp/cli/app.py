@@ -41,6 +41,7 @@ _COMMANDS = {
     "compare": _Command("compare", "Compare schemes on a link."),
     "advise": _Command("advise", "Say what to use on a link."),
     "apply": _Command("applying", "Use a scheme on this host."),
+    "try": _Command("trying", "Settle on the real path which congestion control is best."),
     "undo": _Command("applying", "Take back what was applied on this host.", "undo", "UNDO_EXAMPLES"),
     "fit": _Command("fit", "Fit a scenario to measurements."),
     "run": _Command("run", "Run one scheme once, in detail."),

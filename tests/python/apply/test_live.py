@@ -5,6 +5,8 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -73,3 +75,46 @@ def _in_namespaces(
 ) -> subprocess.CompletedProcess[str]:
     unshared = ["unshare", "--net", "--mount", "--propagation", "private", *command]
     return subprocess.run(unshared, capture_output=True, text=True, check=False, env=env)
+
+
+PATH = [
+    "--set",
+    "wireless.rate=10Mbit/s",
+    "--set",
+    "wireless.delay=10ms",
+    "--set",
+    "wireless.loss={ packet = 0.02 }",
+]
+
+
+def test_try_settles_it_on_the_path(airtcpd: Airtcpd, tmp_path: Path) -> None:
+    """Behind an emulated path with a server beyond it: the simulator has foretold what is measured."""
+    if shutil.which("iperf3") is None:
+        pytest.skip("skipped: no iperf3")
+    scenario = tmp_path / "path.toml"
+    scenario.write_text(
+        '[[link]]\nname = "wireless"\nrate = "10Mbit/s"\ndelay = "10ms"\nloss = { packet = 0.02 }\n'
+        "queue = { packets = 100 }\n"
+    )
+    inside = f"""
+        sysctl -qw net.ipv4.tcp_congestion_control=reno
+        {Path(sys.executable).with_name("airtcp")} try $AIRTCP_LINK_FAR --schemes reno,concord --transfer 3 \
+            --blocks 4 --scenario {scenario} --json {tmp_path}/found.json
+    """
+    script = f"""
+        ip link set lo up
+        iperf3 -s -D -I {tmp_path}/server
+        {airtcpd.path} link --shell {" ".join(map(shlex.quote, PATH))} --quiet --every 0 -- \
+            sh -c {shlex.quote(inside)}
+        status=$?
+        kill $(cat {tmp_path}/server)
+        exit $status
+    """
+    state = {**os.environ, "AIRTCP_STATE": str(tmp_path / "state"), "AIRTCPD": str(airtcpd.path)}
+    done = _in_namespaces("bash", "-c", script, env=state)
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "found.json").read_text())
+    best, other = found["rows"]
+    assert best["scheme"] == "concord", done.stdout
+    assert other["standing"] == "behind", done.stdout
+    assert 0.7 < best["reached"]["mean"] / best["forecast"]["mean"] < 1.3

@@ -1,0 +1,112 @@
+"""One transfer with one congestion control: how much it carried, or how long it took."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import dataclass
+from time import monotonic, sleep
+from typing import Literal, Protocol
+
+from airtcp.apply import ApplyError, Host
+
+SPARE_S = 30.0
+"""Beyond its duration, what a transfer may take to begin and to end."""
+
+ATTEMPTS = 3
+PAUSE_S = 1.0
+
+
+class Transfer(Protocol):
+    """What is repeated. `sets_default`: does it use this host's default, or is it told which one?"""
+
+    @property
+    def objective(self) -> Literal["goodput", "time"]: ...
+
+    @property
+    def sets_default(self) -> bool: ...
+
+    def measure(self, control: str, host: Host) -> float:
+        """Bit/s or seconds. Raises ApplyError."""
+
+
+@dataclass(frozen=True)
+class Iperf3:
+    """A transfer of so many seconds to a server of iperf3, or from it."""
+
+    server: str
+    port: int
+    seconds: float
+    reverse: bool = False
+    objective: Literal["goodput", "time"] = "goodput"
+    sets_default: bool = False
+
+    def measure(self, control: str, host: Host) -> float:
+        """Goodput at the receiver. A server that is still busy with the last one is asked again."""
+        for _ in range(ATTEMPTS - 1):
+            try:
+                return self._once(control, host)
+            except ApplyError:
+                sleep(PAUSE_S)
+        return self._once(control, host)
+
+    def _once(self, control: str, host: Host) -> float:
+        program = host.find("iperf3")
+        if program is None:
+            raise ApplyError("there is no iperf3 on this host: install it, or name a --download")
+        arguments = [
+            "-c",
+            self.server,
+            "-p",
+            str(self.port),
+            "-t",
+            f"{self.seconds:g}",
+            "-C",
+            control,
+            "--json",
+        ]
+        told = _document(
+            _run([program, *arguments, *(["-R"] if self.reverse else [])], self.seconds + SPARE_S)
+        )
+        if "error" in told:
+            raise ApplyError(f"iperf3 with {control}: {told['error']}")
+        used = told["end"].get("sender_tcp_congestion", control)
+        if used != control:
+            raise ApplyError(f"iperf3 was told to use {control}, and has used {used}")
+        return float(told["end"]["sum_received"]["bits_per_second"])
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command that fetches something that this host sends."""
+
+    line: str
+    most_s: float = 600.0
+    objective: Literal["goodput", "time"] = "time"
+    sets_default: bool = True
+
+    def measure(self, control: str, host: Host) -> float:  # noqa: ARG002 the host's default is the control
+        """How long it took."""
+        begin_s = monotonic()
+        done = _run(["/bin/sh", "-c", self.line], self.most_s)
+        if done.returncode:
+            raise ApplyError(f"{self.line}: {done.stderr.strip() or f'ended with {done.returncode}'}")
+        return monotonic() - begin_s
+
+
+def _run(command: list[str], most_s: float) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=most_s, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        raise ApplyError(f"{' '.join(command)}: not done after {most_s:g} s") from error
+
+
+def _document(done: subprocess.CompletedProcess[str]) -> dict[str, dict[str, dict[str, float]]]:
+    try:
+        found = json.loads(done.stdout)
+    except ValueError as error:
+        raise ApplyError(f"iperf3: {done.stderr.strip() or done.stdout.strip()}") from error
+    assert isinstance(found, dict)
+    return found

@@ -1,0 +1,162 @@
+"""Does what advice foretells come true? On ten paths: advise, measure, apply, measure again, undo.
+
+As root, on Linux: everything is in network namespaces of its own, behind `airtcpd link`, with an iperf3
+server beyond it. A path counts as told right where goodput with what was applied, over goodput before,
+is within 15 % of what was foretold. It takes half an hour.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from statistics import fmean
+from tempfile import TemporaryDirectory
+from typing import Any
+
+NOW = "reno"
+"""In a namespace the kernel takes only what the host allows to all, and reno always is."""
+TOLERANCE = 0.15
+NEEDED = 0.9
+TRANSFER_S = 20
+PATHS: dict[str, dict[str, str]] = {
+    "short": {"rate": "20Mbit/s", "delay": "10ms", "loss": "{ packet = 0.01 }"},
+    "wifi": {"rate": "50Mbit/s", "delay": "5ms", "loss": "{ packet = 0.005 }"},
+    "lossy": {"rate": "10Mbit/s", "delay": "20ms", "loss": "{ packet = 0.03 }"},
+    "slow": {"rate": "2Mbit/s", "delay": "40ms", "loss": "{ packet = 0.02 }"},
+    "long": {"rate": "10Mbit/s", "delay": "75ms", "loss": "{ packet = 0.005 }"},
+    "satellite": {"rate": "5Mbit/s", "delay": "150ms", "loss": "{ packet = 0.01 }"},
+    "mild": {"rate": "10Mbit/s", "delay": "25ms", "loss": "{ packet = 0.002 }"},
+    "pairs": {"rate": "10Mbit/s", "delay": "30ms", "loss": "{ burst = { to_bad = 0.01, to_good = 0.5 } }"},
+    "bursts": {"rate": "20Mbit/s", "delay": "20ms", "loss": "{ burst = { to_bad = 0.002, to_good = 0.2 } }"},
+    "bit errors": {"rate": "10Mbit/s", "delay": "20ms", "loss": "{ ber = 1e-6 }"},
+}
+"""Keys of the link `wireless` of the built-in scenario."""
+OTHERS = Path("/run/airtcp/test.lock")
+"""What is loaded is the whole kernel's: the tests take the same lock."""
+AIRTCP = Path(sys.executable).with_name("airtcp")
+
+
+def main() -> None:
+    """The exit status is 1 where fewer than nine of ten are told right."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--paths", default=",".join(PATHS), metavar="A,B,…", help="default: %(default)s")
+    parser.add_argument("--repeats", type=int, default=4, help="transfers before, and after")
+    parser.add_argument("--out", type=Path, help="where the figures are kept, as JSON")
+    parser.add_argument("--inside", metavar="ADVICE", help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.inside:
+        print(json.dumps(inside(Path(asked.inside), asked.repeats)))
+        return
+    found = []
+    for name in asked.paths.split(","):
+        found.append(one_path(name, asked.repeats))
+        print(line(found[-1]), flush=True)
+    right = sum(each["right"] for each in found)
+    print(f"{right} of {len(found)} within {TOLERANCE:.0%}")
+    if asked.out:
+        asked.out.write_text(json.dumps(found, indent=1) + "\n")
+    sys.exit(right < NEEDED * len(found))
+
+
+def one_path(name: str, repeats: int) -> dict[str, Any]:
+    """What was foretold on a path, and what came of it."""
+    with TemporaryDirectory() as text:
+        folder = Path(text)
+        changes = [
+            word for key, value in PATHS[name].items() for word in ("--set", f"wireless.{key}={value}")
+        ]
+        advice = folder / "advice.json"
+        run(
+            AIRTCP,
+            "advise",
+            *changes,
+            "--control",
+            "sender",
+            "--now",
+            NOW,
+            "--for",
+            "bulk",
+            "--quick",
+            "--duration",
+            f"{TRANSFER_S}s",
+            "--out",
+            folder,
+            "--json",
+            advice,
+        )
+        told = json.loads(advice.read_text())
+        use = told["recommendation"]["use"]
+        gain = next(row["gain"]["mean"] for row in told["rows"] if row["name"] == use)
+        seen = json.loads(behind(changes, advice, repeats, folder))
+    foretold, came = 1 + gain, fmean(seen["after_bps"]) / fmean(seen["before_bps"])
+    return {
+        "path": name,
+        "use": use,
+        "foretold": foretold,
+        "came": came,
+        **seen,
+        "right": abs(came / foretold - 1) <= TOLERANCE,
+    }
+
+
+def behind(changes: list[str], advice: Path, repeats: int, folder: Path) -> str:
+    """What the part of this script prints that runs behind the path."""
+    airtcpd = os.environ.get("AIRTCPD") or str(Path(sys.executable).with_name("airtcpd"))
+    again = [sys.executable, __file__, "--inside", str(advice), "--repeats", str(repeats)]
+    script = 'ip link set lo up; iperf3 -s -D -I "$1"; shift; "$@"; status=$?; kill $(cat "$0"); exit $status'
+    link = [airtcpd, "link", "--shell", *changes, "--quiet", "--every", "0", "--", *again]
+    pid = str(folder / "server.pid")
+    return run(
+        "unshare", "--net", "--mount", "sh", "-c", script, pid, pid, *link, AIRTCP_STATE=str(folder / "state")
+    )
+
+
+def inside(advice: Path, repeats: int) -> dict[str, Any]:
+    """Behind the path: before, apply, after, undo."""
+    Path("/proc/sys/net/ipv4/tcp_congestion_control").write_text(NOW)
+    before = [goodput_bps() for _ in range(repeats)]
+    OTHERS.parent.mkdir(exist_ok=True)
+    with OTHERS.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        run(AIRTCP, "apply", advice, "--yes")
+        after = [goodput_bps() for _ in range(repeats)]
+        run(AIRTCP, "undo")
+    return {"before_bps": before, "after_bps": after}
+
+
+def goodput_bps() -> float:
+    """Of one transfer, as the server has it."""
+    told = json.loads(run("iperf3", "-c", os.environ["AIRTCP_LINK_FAR"], "-t", str(TRANSFER_S), "--json"))
+    return float(told["end"]["sum_received"]["bits_per_second"])
+
+
+def run(*command: str | Path, **environment: str) -> str:
+    """What it prints. Ends this script where it fails."""
+    words = [str(word) for word in command]
+    done = subprocess.run(
+        words, capture_output=True, text=True, check=False, env={**os.environ, **environment}
+    )
+    if done.returncode:
+        sys.exit(f"{' '.join(words)}: {done.stderr or done.stdout}")
+    return done.stdout
+
+
+def line(found: dict[str, Any]) -> str:
+    """One path, for people."""
+    before, after = (fmean(found[key]) / 1e6 for key in ("before_bps", "after_bps"))
+    word = "right" if found["right"] else "WRONG"
+    return (
+        f"{found['path']:12} {found['use']:20} {NOW} {before:6.2f} -> {after:6.2f} Mbit/s, "
+        f"times {found['came']:5.2f}, foretold {found['foretold']:5.2f}: {word}"
+    )
+
+
+if __name__ == "__main__":
+    main()
