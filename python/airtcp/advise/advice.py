@@ -33,7 +33,10 @@ class Needs:
 
 @dataclass(frozen=True)
 class Row:
-    """One candidate on the path itself. `gain` is against what is there now, as a share of it."""
+    """One candidate on the path itself.
+
+    `gain` is against what is there now, as a share of it; None for one that has not run all seeds of that.
+    """
 
     name: str
     scheme: str
@@ -99,6 +102,12 @@ class Recommendation:
     """Nearly as good, with much lower delay."""
     alone: tuple[Alone, ...]
     """Empty where a single place is under control."""
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """All that is recommended, or would be for some sake or somebody."""
+        uses = [self.use, self.gentler, self.swifter, *(alone.use for alone in self.alone)]
+        return tuple(dict.fromkeys(use for use in uses if use))
 
 
 @dataclass(frozen=True)

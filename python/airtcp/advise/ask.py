@@ -9,16 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from airtcp._engine import Scenario, version
-from airtcp.advise.advice import Advice, Cell, Needs, Row
+from airtcp.advise.advice import Advice, Cell, Needs, Recommendation, Row
 from airtcp.advise.bench import Bench, wireless
 from airtcp.advise.candidates import Candidate, Control, controls_of, places
 from airtcp.advise.choice import choose, gain, is_better, rtt_p95_ms
 from airtcp.advise.deployment import AIRTCP
 from airtcp.advise.inquiry import Inquiry, Question, Traffic
 from airtcp.advise.race import FULL, QUICK, Effort, Race
-from airtcp.advise.sensitivity import Around
 from airtcp.advise.standing import MARGIN, Standing
-from airtcp.advise.surroundings import Point, base_rtt_s, loss_of
+from airtcp.advise.surroundings import Grid, Point, base_rtt_s, loss_of
 from airtcp.advise.words import paragraphs
 from airtcp.scenarios import ScenarioLike, document, is_measurement, scenario_of
 from airtcp.stats import CONFIDENCE, Estimate, estimate
@@ -189,26 +188,54 @@ def _each(texts: Iterable[str | None]) -> tuple[str, ...]:
 
 
 def _cells(inquiry: Inquiry) -> list[Cell]:
+    """The path itself first, as it has been decided with more runs than its surroundings have."""
     around, chosen = inquiry.around, choose(inquiry.race, inquiry.beside)
     if around is None or chosen is None:
         return []
-    found = [_cell(around, point, chosen.use) for point in around.grid.points()]
-    return [cell for cell in found if cell is not None]
+    found = [
+        _judged(around.grid, point, around.races[point], chosen.use)
+        for point in around.grid.points()
+        if not point.is_the_path
+    ]
+    return [_own(around.grid, inquiry.race, chosen), *(cell for cell in found if cell is not None)]
 
 
-def _cell(around: Around, point: Point, recommended: str) -> Cell | None:
-    race, grid = around.races[point], around.grid
+def _own(grid: Grid, race: Race, chosen: Recommendation) -> Cell:
+    use = next(candidate for candidate in race.candidates if candidate.name == chosen.use)
+    behind = None if chosen.keep_now else race.gap(use, race.now, CONFIDENCE)
+    return _cell(grid, Point(), chosen.use, chosen.tied, behind, None)
+
+
+def _judged(grid: Grid, point: Point, race: Race, recommended: str) -> Cell | None:
     found = race.standings()
     if not found:
         return None
     best = race.ranked[0]
+    return _cell(
+        grid,
+        point,
+        best.name,
+        tuple(standing.name for standing in found if standing.place == "tied"),
+        None if best == race.now else race.gap(best, race.now, CONFIDENCE),
+        next((s.behind for s in found if s.name == recommended), None),
+    )
+
+
+def _cell(
+    grid: Grid,
+    point: Point,
+    best: str,
+    tied: tuple[str, ...],
+    now_behind: Estimate | None,
+    recommended_behind: Estimate | None,
+) -> Cell:
     return Cell(
         loss=grid.own_loss if point.loss is None else point.loss,
         delay_factor=point.delay_factor,
         rate_factor=point.rate_factor,
         burst_packets=grid.own_burst if point.burst_packets is None else point.burst_packets,
-        best=best.name,
-        tied=tuple(standing.name for standing in found if standing.place == "tied"),
-        now_behind=None if best == race.now else race.gap(best, race.now, CONFIDENCE),
-        recommended_behind=next((s.behind for s in found if s.name == recommended), None),
+        best=best,
+        tied=tied,
+        now_behind=now_behind,
+        recommended_behind=recommended_behind,
     )

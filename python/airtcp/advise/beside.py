@@ -19,7 +19,7 @@ RIVAL = "cubic"
 HARMLESS = 0.85
 STARVES = 0.4
 
-Harm = Literal["harmless", "takes more than its share", "starves it"]
+Harm = Literal["harmless", "takes more than its share", "starves it", "not known"]
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,7 @@ class Share:
 
     kept: Estimate
     word: Harm
-    sure: bool
-    """Is the whole interval on one side of the word's limits?"""
+    """What the whole interval shows; not known where it shows nothing."""
 
 
 @dataclass
@@ -66,12 +65,14 @@ def with_competitor(scenario: Scenario) -> Scenario:
 
 
 def judge(found: Estimate) -> Share:
-    word = _word(found.mean)
-    sure = found.low is not None and found.high is not None and _word(found.low) == _word(found.high)
-    return Share(found, word, sure)
+    return Share(found, _word(found))
 
 
-def _word(kept: float) -> Harm:
-    if kept >= HARMLESS:
+def _word(kept: Estimate) -> Harm:
+    if kept.low is None or kept.high is None:
+        return "not known"
+    if kept.low >= HARMLESS:
         return "harmless"
-    return "takes more than its share" if kept >= STARVES else "starves it"
+    if kept.high < STARVES:
+        return "starves it"
+    return "takes more than its share" if kept.high < HARMLESS else "not known"

@@ -33,8 +33,8 @@ def choose(race: Race, beside: Beside) -> Recommendation | None:
         return None
     deployable = [c for c in race.ranked if c.deployable or c == race.now]
     better = [c for c in deployable if is_better(race, c)]
-    chosen = _cheapest(race, better, beside.share) if better else race.now
-    tied = [c for c in deployable if c != chosen and _alike(race, chosen, c)]
+    chosen = _least_change(race, better, beside.share) if better else race.now
+    tied = [c for c in deployable if c != chosen and _is_tied(race, chosen, c)]
     return Recommendation(
         use=chosen.name,
         keep_now=chosen == race.now,
@@ -43,18 +43,22 @@ def choose(race: Race, beside: Beside) -> Recommendation | None:
         not_deployable=_not_deployable(race, chosen),
         gentler=_gentler(race, deployable, chosen, beside.share),
         swifter=_swifter(race, deployable, chosen),
-        alone=tuple(_alone(race, better, beside.share)),
+        alone=tuple(_alone(race, better, chosen, beside.share)),
     )
 
 
-def _alone(race: Race, better: Sequence[Candidate], share: Shares) -> Iterator[Alone]:
-    """Where more than one place is under control, what each could do without the others."""
+def _alone(race: Race, better: Sequence[Candidate], chosen: Candidate, share: Shares) -> Iterator[Alone]:
+    """Where more than one place is under control, what each could do without the others.
+
+    Of the one that the recommended needs alone, that is the recommended.
+    """
     controlled = {place for c in race.has_run for place in c.places}
     singles: tuple[Place, ...] = ("sender", "receiver", "gateway")
     for place in singles if len(controlled) > 1 else ():
         if place in controlled:
             own = [c for c in better if c.places <= {place}]
-            yield Alone(place, _cheapest(race, own, share).name if own else None)
+            use = chosen if chosen in own else _least_change(race, own, share) if own else None
+            yield Alone(place, use.name if use else None)
 
 
 def is_better(race: Race, candidate: Candidate) -> bool:
@@ -70,7 +74,13 @@ def contenders(race: Race) -> list[Candidate]:
 
 
 def gain(race: Race, candidate: Candidate) -> Estimate | None:
-    """Against what is there now, as a share of it: above zero is better, whatever the objective."""
+    """Against what is there now, as a share of it: above zero is better, whatever the objective.
+
+    None for one that has not run all seeds that what is there now has: gains over different seeds cannot be
+    compared with each other.
+    """
+    if len(race.runs[candidate.name]) < len(race.runs[race.now.name]):
+        return None
     values, base = paired_values(race.runs[candidate.name], race.runs[race.now.name], race.goal)
     found = relative_gain(values, base)
     return found if found is None or race.goal.higher_is_better else found.scaled(-1)
@@ -90,27 +100,36 @@ def _rtt_p95_ms(run: Run) -> float | None:
     return fmean(known) if known else None
 
 
-def _cheapest(race: Race, better: Sequence[Candidate], share: Shares) -> Candidate:
-    """Of the best and what cannot be told from it: what does no harm, then what leaves the queue short, then
-    what takes least effort, then the better one."""
+def _least_change(race: Race, better: Sequence[Candidate], share: Shares) -> Candidate:
+    """Of the best and what cannot be told from it: what changes least; of those alike in that, what does no
+    harm, then what leaves the queue short, then the better one."""
     best = better[0]
     group = [c for c in better if c == best or _alike(race, best, c)]
     known = [rtt for c in group if (rtt := rtt_p95_ms(race, c)) is not None]
     least_ms = min(known, default=0.0)
 
-    def cost(candidate: Candidate) -> tuple[bool, bool, int]:
+    def cost(candidate: Candidate) -> tuple[int, int, int, bool, bool]:
         found, rtt_ms = share(candidate.name), rtt_p95_ms(race, candidate)
         harmless = found is not None and found.word == "harmless"
         bloated = rtt_ms is not None and rtt_ms > BLOATED * least_ms
-        return (not harmless, bloated, EFFORTS.index(candidate.stage))
+        return (*change(candidate), not harmless, bloated)
 
     return min(group, key=cost)
 
 
+def change(candidate: Candidate) -> tuple[int, int, int]:
+    """How much it changes: places, parts, and the effort of the part that takes most."""
+    return len(candidate.places), len(candidate.facts), EFFORTS.index(candidate.stage)
+
+
+def _is_tied(race: Race, one: Candidate, other: Candidate) -> bool:
+    """Is neither surely better?"""
+    return not is_behind(race.gap(one, other)) and not is_behind(race.gap(other, one))
+
+
 def _alike(race: Race, best: Candidate, other: Candidate) -> bool:
     """Neither is surely better, and their means are near each other."""
-    found = race.gap(best, other)
-    return abs(found.mean) <= TOLERANCE and not is_behind(found) and not is_behind(race.gap(other, best))
+    return abs(race.gap(best, other).mean) <= TOLERANCE and _is_tied(race, best, other)
 
 
 def _not_deployable(race: Race, chosen: Candidate) -> str | None:
@@ -148,4 +167,4 @@ def _swifter(race: Race, deployable: Sequence[Candidate], chosen: Candidate) -> 
 def _smallest_change(race: Race, ranked: Sequence[Candidate]) -> str | None:
     """Of those that give up little against the first: what changes least, then the better one."""
     near = [c for c in ranked if race.gap(ranked[0], c).mean < GIVEN_UP]
-    return min(near, key=lambda c: (len(c.facts), EFFORTS.index(c.stage))).name if near else None
+    return min(near, key=change).name if near else None

@@ -13,7 +13,7 @@ from airtcp.advise.beside import Beside
 from airtcp.advise.candidates import WINDOW_BDPS, Candidate, first_round, second_round
 from airtcp.advise.choice import choose, contenders
 from airtcp.advise.deployment import Place
-from airtcp.advise.race import Effort, Race, decide, screen
+from airtcp.advise.race import Effort, Race, decide, run_lacking, screen
 from airtcp.advise.sensitivity import SHORTEST_S, Around, affordable
 from airtcp.advise.surroundings import changes, with_latency
 from airtcp.advise.surroundings import grid as grid_of
@@ -32,6 +32,8 @@ WEB_LOAD = 0.3
 """Of what the link can carry: transfers seldom meet."""
 RANKING, BESIDE, AROUND = 0.45, 0.15, 0.4
 """Shares of the events that each part may cost."""
+
+MOST_EVENINGS = 3
 
 WORTH_SHORTENING = 0.5
 """Of a run's duration: one that is shortened by less saves too little for what it says less surely."""
@@ -71,6 +73,7 @@ class Inquiry:
         self._prepare(pilot)
         self._rank(pilot)
         self._run_beside()
+        self._even_out()
         self._run_around()
 
     def _pilot(self) -> Run:
@@ -135,6 +138,15 @@ class Inquiry:
         chosen, share = affordable(wanted, must, events, BESIDE * effort.events, effort.beside)
         self.beside.run(self._affordable(share), chosen, effort.beside, self.bench)
 
+    def _even_out(self) -> None:
+        """What the answer names runs all seeds that what is there now has, until that names nothing else."""
+        for _ in range(MOST_EVENINGS):
+            chosen = choose(self.race, self.beside)
+            names = chosen.named if chosen else ()
+            named = [candidate for candidate in self.race.candidates if candidate.name in names]
+            if not run_lacking({None: self.race}, named, len(self.race.runs[self.now.name]), self.bench):
+                return
+
     def _run_around(self) -> None:
         effort, race = self.question.effort, self.race
         grid = grid_of(self.path, rate_unknown=self.question.rate_unknown, packets_per_s=self.packets_per_s)
@@ -147,7 +159,11 @@ class Inquiry:
         # Half for all of them, half to decide what is open then.
         tried, share = affordable(wanted, [self.now, use], self._events(), budget / 2, runs)
         scenario = self._affordable(share)
-        races = {point: Race(scenario.vary(changes(point, self.path)), self.now) for point in grid.points()}
+        races = {
+            point: Race(scenario.vary(changes(point, self.path)), self.now)
+            for point in grid.points()
+            if not point.is_the_path
+        }
         self.around = Around(grid, races)
         screen(races, tried, effort.around, self.bench)
         decide(races, lambda race: race.open_between(use), effort.around, effort.most, self.bench, until)

@@ -166,6 +166,13 @@ def decide(
             seeds = min(2 * seeds, most)
 
 
+def run_lacking(races: Mapping[K, Race], candidates: Sequence[Candidate], seeds: int, bench: Bench) -> bool:
+    """Brings candidates up to so many seeds; answers whether any lacked some."""
+    trials = {key: race.lacking(candidates, seeds) for key, race in races.items()}
+    _run(races, trials, bench)
+    return any(trials.values())
+
+
 def _run(races: Mapping[K, Race], trials: Mapping[K, Sequence[Trial]], bench: Bench) -> None:
     each = {(key, place): trial for key, found in trials.items() for place, trial in enumerate(found)}
     bench.run(each, lambda key, name, run: races[key[0]].keep(name, run))

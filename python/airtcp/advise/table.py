@@ -52,9 +52,11 @@ def cells(rows: Sequence[Row], shown: Sequence[Column]) -> list[list[str]]:
 
 
 def parted(advice: Advice) -> tuple[list[Row], list[Row]]:
-    """The rows down to what is there now, and those below it."""
+    """The rows down to what is there now and those that the answer names, and the others."""
     place = next((place for place, row in enumerate(advice.rows) if row.name == advice.now), -1)
-    return list(advice.rows[: place + 1]), list(advice.rows[place + 1 :])
+    named = advice.recommendation.named if advice.recommendation else ()
+    shown = [row for at, row in enumerate(advice.rows) if at <= place or row.name in named]
+    return shown, [row for row in advice.rows if row not in shown]
 
 
 def print_rows(console: Console, advice: Advice) -> None:
@@ -67,7 +69,9 @@ def print_rows(console: Console, advice: Advice) -> None:
     console.print(_table(advice, shown))
     if hidden:
         console.print(f"Not shown for lack of room: {', '.join(column.title for column in hidden)}.")
-    _, below = parted(advice)
+    rows, below = parted(advice)
+    if any(row.gain is None and row.name != advice.now for row in rows):
+        console.print(f"{NONE} against {advice.now}: run on fewer seeds, whose gain would be about those.")
     if below:
         console.print(f"No better than {advice.now}: {', '.join(row.name for row in below)}.")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from airtcp.advise.advice import Advice, Paragraph, Recommendation, Row
-from airtcp.advise.beside import RIVAL
+from airtcp.advise.beside import RIVAL, Harm
 from airtcp.advise.deployment import AIRTCP, STAGES
 from airtcp.advise.ranges import ranges
 from airtcp.stats import Estimate
@@ -101,10 +101,9 @@ def _risks(advice: Advice, found: Recommendation, rows: dict[str, Row]) -> Itera
     if row.share is None:
         yield f"What {row.name} leaves to others has not been run."
     elif row.name != RIVAL:
-        sure = "" if row.share.sure else " (not sure)"
         yield (
             f"A CUBIC flow beside {row.name} keeps {percent(row.share.kept)} of what it has beside a CUBIC:"
-            f" {_harm(row)}{sure}."
+            f" {_harm(row)}."
         )
     if found.gentler:
         gentle = rows[found.gentler]
@@ -116,8 +115,13 @@ def _risks(advice: Advice, found: Recommendation, rows: dict[str, Row]) -> Itera
 
 def _harm(row: Row) -> str:
     assert row.share is not None
-    words = {"harmless": "it does them no harm", "starves it": "it starves them"}
-    return words.get(row.share.word, f"it {row.share.word}")
+    words: dict[Harm, str] = {
+        "harmless": "it does them no harm",
+        "starves it": "it starves them",
+        "takes more than its share": "it takes more than its share",
+        "not known": "whether it does them harm is not known from so few runs",
+    }
+    return words[row.share.word]
 
 
 def _sure(advice: Advice, row: Row) -> Iterator[str]:
