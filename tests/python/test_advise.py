@@ -253,6 +253,55 @@ def lossy() -> Advice:
     return _ask(LOSSY, "sender")
 
 
+def _pinged(tmp_path: Path, lost: Sequence[int]) -> airtcp.Fit:
+    """300 pings, a second apart."""
+    answered = [
+        f"64 bytes from 192.0.2.1: icmp_seq={place} ttl=56 time={60 + place * 37 % 50 / 10} ms"
+        for place in range(1, 301)
+        if place not in lost
+    ]
+    (tmp_path / "ping.log").write_text(
+        "\n".join(["PING host (192.0.2.1) 56(84) bytes of data.", *answered]) + "\n"
+    )
+    return airtcp.fit(tmp_path / "ping.log")
+
+
+def test_a_measurement_that_can_be_read_in_two_ways_is_answered_for_both(tmp_path: Path) -> None:
+    """Pings a second apart do not tell whether a loss is one packet, or all of a second."""
+    fitted = _pinged(tmp_path, lost=[30, 31, 70, 100, 101, 102, 150, 200, 201, 240, 280, 281])
+    advice = airtcp.advise(fitted, control=["sender"], quick=True)
+    in_bursts, alone = advice.readings
+    assert (in_bursts.stands_in, alone.stands_in) == (True, False)
+    assert alone.reading == "each packet is lost for itself"
+    # The order of magnitude is another one.
+    assert alone.reached_now.mean < 0.5 * in_bursts.reached_now.mean
+    assert "cubic" not in alone.as_good
+    first, second = advice.text[:2]
+    assert first.title == "Mind first"
+    assert "10Mbit/s stands in" in first.text
+    assert "Rate" in first.text.split("stands in", 1)[1]
+    for word in (
+        "If losses come in bursts",
+        "If each packet is lost for itself: use ",
+        "Best, or as good, in each",
+    ):
+        assert word in second.text
+    assert "airtcp measure" in first.text
+    jsonschema.Draft202012Validator(advice_schema()).validate(json.loads(to_json(advice)))
+
+
+def test_what_the_asker_says_is_unknown_no_more(tmp_path: Path) -> None:
+    fitted = _pinged(tmp_path, lost=[30, 70, 150, 200])
+    assert [unknown.quantity for unknown in fitted.unknown if unknown.readings] == [
+        "whether losses come in bursts"
+    ]
+    said = fitted.load([("wireless.rate", "2Mbit/s"), ("wireless.loss", "{packet=0.01}"), ("duration", "2s")])
+    found = airtcp.advise(said, fitted=fitted, control=["gateway"], quick=True)
+    assert found.rate_assumed is None
+    assert not found.readings
+    assert "Mind first" not in [paragraph.title for paragraph in found.text]
+
+
 def test_on_a_clean_link_there_is_little_to_gain() -> None:
     advice = _ask(CLEAN, "sender")
     found = advice.recommendation

@@ -76,6 +76,30 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class UnderReading:
+    """The answer if the measurement is read in one way of those that it allows."""
+
+    reading: str
+    """The rest of a sentence that begins with `if`."""
+    stands_in: bool
+    """It is the one that all the rest of the answer rests on."""
+    use: str
+    keep_now: bool
+    tied: tuple[str, ...]
+    """Others that can be deployed and cannot be told from it."""
+    reached: Estimate
+    """By what is to be used: goodput in bit/s or completion time in s."""
+    reached_now: Estimate
+    """By what is there now."""
+    decides: str
+    """The measurement that would tell, a sentence."""
+
+    @property
+    def as_good(self) -> tuple[str, ...]:
+        return (self.use, *self.tied)
+
+
+@dataclass(frozen=True)
 class Alone:
     """What somebody could do who controls one place only."""
 
@@ -144,6 +168,10 @@ class Advice:
     base_rtt_s: float
     unknown: tuple[str, ...]
     """What the measurement could not tell, a sentence or more each."""
+    rate_assumed: str | None
+    """The same of the rate, where that stands in for one that was not measured."""
+    readings: tuple[UnderReading, ...]
+    """Empty where the measurement can be read in one way only; else one each, what stands in first."""
     notes: tuple[str, ...]
     """What else the reader should know of how this was found."""
     scenario: dict[str, Any]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from airtcp._engine import Scenario, version
-from airtcp.advise.advice import Advice, Cell, Needs, Recommendation, Row
+from airtcp.advise.advice import Advice, Cell, Needs, Recommendation, Row, UnderReading
 from airtcp.advise.bench import Bench, wireless
+from airtcp.advise.beside import Beside
 from airtcp.advise.candidates import Candidate, Control, controls_of, places
 from airtcp.advise.choice import choose, gain, is_better, rtt_p95_ms
 from airtcp.advise.deployment import AIRTCP
@@ -19,6 +20,7 @@ from airtcp.advise.race import FULL, QUICK, Effort, Race
 from airtcp.advise.standing import MARGIN, Standing
 from airtcp.advise.surroundings import Grid, Point, base_rtt_s, loss_of
 from airtcp.advise.words import paragraphs
+from airtcp.fit.findings import Unknown
 from airtcp.scenarios import ScenarioLike, document, is_measurement, scenario_of
 from airtcp.stats import CONFIDENCE, Estimate, estimate
 from airtcp.summary import summarise
@@ -64,10 +66,16 @@ def advise(
     if traffic not in (None, *get_args(Traffic)):
         raise ValueError(f"traffic {traffic!r}: one of {', '.join(get_args(Traffic))}")
     scenario, fitted = _scenario(path, fitted)
-    unknown = fitted.unknown if fitted else ()
-    rate_unknown = any(each.quantity in RATES for each in unknown)
+    unknown = _unknown(scenario, fitted) if fitted else ()
     question = Question(
-        scenario, places(controls), now, traffic, _effort(quick, seeds), keep_duration, rate_unknown
+        scenario,
+        places(controls),
+        now,
+        traffic,
+        _effort(quick, seeds),
+        keep_duration,
+        rate_unknown=any(each.quantity in RATES for each in unknown),
+        readings=tuple(reading for each in unknown for reading in each.readings if reading.keys),
     )
     inquiry = Inquiry(question, Bench(jobs, watcher or Silent()))
     interrupted = False
@@ -75,7 +83,7 @@ def advise(
         inquiry.run()
     except KeyboardInterrupt:
         interrupted = True
-    advice = _advice(inquiry, controls, tuple(each.text for each in unknown), command, interrupted, quick)
+    advice = _advice(inquiry, controls, unknown, command, interrupted, quick)
     return replace(advice, text=tuple(paragraphs(advice)))
 
 
@@ -92,6 +100,21 @@ def _scenario(path: ScenarioLike | Fit | None, fitted: Fit | None) -> tuple[Scen
     return path.scenario, path
 
 
+def _unknown(scenario: Scenario, fitted: Fit) -> tuple[Unknown, ...]:
+    """What the fit could not know, but for what the asker has said since."""
+    asked, own = wireless(document(scenario)), wireless(document(fitted.scenario))
+    said = [
+        key
+        for key in ("rate", "loss")
+        if asked.get(key) != own.get(key) or asked["reverse"].get(key) != own["reverse"].get(key)
+    ]
+    return tuple(
+        each
+        for each in fitted.unknown
+        if not (each.quantity in RATES and "rate" in said) and not (each.readings and "loss" in said)
+    )
+
+
 def _effort(quick: bool, seeds: int | None) -> Effort:
     effort = QUICK if quick else FULL
     return effort if seeds is None else replace(effort, screening=min(effort.screening, seeds), most=seeds)
@@ -100,7 +123,7 @@ def _effort(quick: bool, seeds: int | None) -> Effort:
 def _advice(
     inquiry: Inquiry,
     control: tuple[str, ...],
-    unknown: tuple[str, ...],
+    unknown: Sequence[Unknown],
     command: str,
     interrupted: bool,
     quick: bool,
@@ -123,7 +146,9 @@ def _advice(
         seed=inquiry.scenario.seed,
         loss=loss_of(wireless(path)),
         base_rtt_s=base_rtt_s(path),
-        unknown=unknown,
+        unknown=tuple(each.text for each in unknown),
+        rate_assumed=next((each.text for each in unknown if each.quantity in RATES), None),
+        readings=tuple(_readings(inquiry, unknown)),
         notes=tuple(inquiry.notes()),
         scenario=document(inquiry.scenario),
         scenario_toml=inquiry.scenario.to_toml(),
@@ -132,6 +157,27 @@ def _advice(
         rows=tuple(_rows(inquiry)),
         around=tuple(_cells(inquiry)),
     )
+
+
+def _readings(inquiry: Inquiry, unknown: Sequence[Unknown]) -> Iterator[UnderReading]:
+    for each in unknown:
+        for reading in each.readings:
+            race = inquiry.read.get(reading) if reading.keys else inquiry.race
+            chosen = choose(race, Beside()) if race else None
+            if race and chosen and inquiry.read:
+                # What stands in is judged as everywhere else.
+                chosen = chosen if reading.keys else choose(race, inquiry.beside) or chosen
+                by_name = {candidate.name: candidate for candidate in race.candidates}
+                yield UnderReading(
+                    reading=reading.name,
+                    stands_in=not reading.keys,
+                    use=chosen.use,
+                    keep_now=chosen.keep_now,
+                    tied=chosen.tied,
+                    reached=_reached(race, by_name[chosen.use]),
+                    reached_now=_reached(race, race.now),
+                    decides=each.remedy,
+                )
 
 
 def _shortened_from_s(inquiry: Inquiry) -> float | None:

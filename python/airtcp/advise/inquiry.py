@@ -17,6 +17,7 @@ from airtcp.advise.race import Effort, Race, decide, run_lacking, screen
 from airtcp.advise.sensitivity import SHORTEST_S, Around, affordable
 from airtcp.advise.surroundings import changes, with_latency
 from airtcp.advise.surroundings import grid as grid_of
+from airtcp.fit.findings import Reading
 from airtcp.records import Run
 from airtcp.scenarios import Document, document, is_recorded
 
@@ -32,6 +33,8 @@ WEB_LOAD = 0.3
 """Of what the link can carry: transfers seldom meet."""
 RANKING, BESIDE, AROUND = 0.45, 0.15, 0.4
 """Shares of the events that each part may cost."""
+READ_OTHERWISE = 0.2
+"""The same, twice, beside them: where a measurement can be read in several ways."""
 
 MOST_EVENINGS = 3
 
@@ -51,6 +54,8 @@ class Question:
     keep_duration: bool
     """Never shorten the runs, however much they cost."""
     rate_unknown: bool
+    readings: tuple[Reading, ...] = ()
+    """What else the measurement can mean than the scenario says."""
 
 
 class Inquiry:
@@ -65,6 +70,8 @@ class Inquiry:
         self.race = Race(self.scenario, self.now)
         self.beside = Beside()
         self.around: Around | None = None
+        self.read: dict[Reading, Race] = {}
+        """The candidates where the measurement is read otherwise."""
         self.packets_per_s = 0.0
 
     def run(self) -> None:
@@ -74,6 +81,7 @@ class Inquiry:
         self._rank(pilot)
         self._run_beside()
         self._even_out()
+        self._read_otherwise()
         self._run_around()
 
     def _pilot(self) -> Run:
@@ -146,6 +154,20 @@ class Inquiry:
             named = [candidate for candidate in self.race.candidates if candidate.name in names]
             if not run_lacking({None: self.race}, named, len(self.race.runs[self.now.name]), self.bench):
                 return
+
+    def _read_otherwise(self) -> None:
+        """All that can be had, anew: what is behind on one reading may be best on another."""
+        effort, readings = self.question.effort, self.question.readings
+        if not readings:
+            return
+        wanted = [c for c in self.race.ranked if c.deployable or c == self.now]
+        runs = len(readings) * effort.screening
+        cost = runs * sum(self._events()[candidate.name] for candidate in wanted)
+        scenario = self._affordable(READ_OTHERWISE * effort.events / cost if cost else 1.0)
+        self.read = {each: Race(scenario.vary(dict(each.keys)), self.now) for each in readings}
+        screen(self.read, wanted, effort.screening, self.bench)
+        until = self.bench.events + round(READ_OTHERWISE * effort.events)
+        decide(self.read, Race.open_deployable, effort.screening, effort.most, self.bench, until)
 
     def _run_around(self) -> None:
         effort, race = self.question.effort, self.race

@@ -14,6 +14,7 @@ from airtcp.table import milliseconds
 Axis = Literal["loss", "delay_factor", "rate_factor", "burst_packets"]
 Kind = Literal["same", "now", "open", "other"]
 """The recommended one stays best; what is there now is as good; that is open; another one is better."""
+RATE = "Rate"
 AXES: tuple[Axis, ...] = get_args(Axis)
 """What a cell says of its path."""
 
@@ -28,8 +29,14 @@ class Line:
 
 
 def ranges(advice: Advice) -> list[str]:
-    """A sentence for each property that was varied."""
-    return [_sentence(line, advice) for line in lines(advice) if len(line.cells) > 1]
+    """A sentence for each property that was varied, but for an assumed rate: that is said first."""
+    return [_sentence(line, advice) for line in lines(advice) if len(line.cells) > 1 and line.title != RATE]
+
+
+def rate_range(advice: Advice) -> str | None:
+    """The same of the rate; None where it was not varied."""
+    told = (_sentence(line, advice) for line in lines(advice) if len(line.cells) > 1 and line.title == RATE)
+    return next(told, None)
 
 
 def lines(advice: Advice) -> Iterator[Line]:
@@ -42,7 +49,7 @@ def lines(advice: Advice) -> Iterator[Line]:
             "Propagation there and back",
             lambda cell: f"{milliseconds(cell.delay_factor * rtt_ms)} ms",
         ),
-        "rate_factor": ("Rate", lambda cell: f"× {cell.rate_factor:g}"),
+        "rate_factor": (RATE, lambda cell: f"× {cell.rate_factor:g}"),
         "burst_packets": ("Losses in a row", lambda cell: f"{cell.burst_packets:.3g}"),
     }
     for axis, (title, label) in labels.items():

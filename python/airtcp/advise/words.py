@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from airtcp.advise.advice import Advice, Paragraph, Recommendation, Row
+from airtcp.advise.advice import Advice, Paragraph, Recommendation, Row, UnderReading
 from airtcp.advise.beside import RIVAL, Harm
 from airtcp.advise.deployment import AIRTCP, STAGES
-from airtcp.advise.ranges import ranges
+from airtcp.advise.ranges import ranges, rate_range
 from airtcp.stats import Estimate
 from airtcp.table import milliseconds, seconds
 from airtcp.units import rate_scale
@@ -28,7 +28,10 @@ def paragraphs(advice: Advice) -> Iterator[Paragraph]:
         yield Paragraph("No answer", text)
         return
     rows = {row.name: row for row in advice.rows}
-    yield Paragraph("What to do", " ".join(_what(advice, found, rows)))
+    mind = list(_mind_first(advice))
+    if mind:
+        yield Paragraph("Mind first", " ".join(mind))
+    yield Paragraph("What to do", " ".join([*_readings(advice), *_what(advice, found, rows)]))
     if not found.keep_now:
         yield Paragraph("What it needs", " ".join(_needs(rows[found.use])))
     risks = list(_risks(advice, found, rows))
@@ -42,6 +45,42 @@ def paragraphs(advice: Advice) -> Iterator[Paragraph]:
         yield Paragraph("By what you control", " ".join(_by_control(found, rows)))
     if advice.unknown:
         yield Paragraph("What the measurement does not say", "\n".join(map(_sentence, advice.unknown)))
+
+
+def _mind_first(advice: Advice) -> Iterator[str]:
+    """What stands in and may turn the answer round."""
+    if advice.rate_assumed:
+        yield _sentence(advice.rate_assumed)
+        along_rate = rate_range(advice)
+        yield along_rate or "The answer was not tried at other rates."
+    if advice.readings and not agree(advice.readings):
+        yield f"The answer depends on what the measurement does not tell. {advice.readings[0].decides}"
+
+
+def agree(readings: Sequence[UnderReading]) -> bool:
+    """Is the answer that stands in best, or as good, however the measurement is read?"""
+    return all(readings[0].use in each.as_good for each in readings)
+
+
+def _readings(advice: Advice) -> Iterator[str]:
+    """The answer for each."""
+    if not advice.readings:
+        return
+    first = advice.readings[0]
+    if agree(advice.readings):
+        others = _listed([f"if {each.reading}" for each in advice.readings])
+        yield f"{first.use} is best, or as good, however the measurement is read: {others}."
+        return
+    for each in advice.readings:
+        now = _reached_text(advice, each.reached_now)
+        use = _reached_text(advice, each.reached)
+        what = f"keep {each.use} ({use})" if each.keep_now else f"use {each.use} ({use} instead of {now})"
+        tied = f"; as good, or not to be told from it: {_listed(each.tied)}" if each.tied else ""
+        yield f"If {each.reading}: {what}{tied}."
+    always = [name for name in first.as_good if all(name in each.as_good for each in advice.readings)]
+    if always:
+        yield f"Best, or as good, in each case: {_listed(always)}."
+    yield f"What follows holds if {first.reading}."
 
 
 def _what(advice: Advice, found: Recommendation, rows: dict[str, Row]) -> Iterator[str]:
@@ -158,10 +197,14 @@ def _by_control(found: Recommendation, rows: dict[str, Row]) -> Iterator[str]:
 
 def reached(advice: Advice, row: Row) -> str:
     """The objective in words: `9.32 Mbit/s`, or `1.24 s a transfer`."""
+    return _reached_text(advice, row.reached)
+
+
+def _reached_text(advice: Advice, value: Estimate) -> str:
     if advice.objective == "completion time":
-        return f"{seconds(row.reached.mean)} s a transfer"
-    scale, unit = rate_scale([row.reached.mean])
-    return f"{row.reached.mean / scale:.3g} {unit}"
+        return f"{seconds(value.mean)} s a transfer"
+    scale, unit = rate_scale([value.mean])
+    return f"{value.mean / scale:.3g} {unit}"
 
 
 def _signed(gain: Estimate | None) -> str:

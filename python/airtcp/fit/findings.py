@@ -44,6 +44,16 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Reading:
+    """One thing that the measurements can mean, and the keys of the fitted scenario that say so."""
+
+    name: str
+    """The rest of a sentence that begins with `if`."""
+    keys: tuple[tuple[str, str], ...]
+    """As for `--set`; empty for the one that stands in."""
+
+
+@dataclass(frozen=True)
 class Unknown:
     """Something that the measurements do not say."""
 
@@ -54,6 +64,8 @@ class Unknown:
     """The default in its place."""
     remedy: str
     """What to measure or to change: a sentence."""
+    readings: tuple[Reading, ...] = ()
+    """All that the measurements allow, where these can be listed; the first stands in."""
 
     @property
     def text(self) -> str:

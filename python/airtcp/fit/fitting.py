@@ -23,6 +23,7 @@ from airtcp.fit.path_delay import put_delay
 from airtcp.fit.path_loss import put_loss, put_overtaking
 from airtcp.fit.path_queue import put_queue
 from airtcp.fit.rate import Given, put_rate
+from airtcp.fit.readings import put_readings
 from airtcp.scratch import scratch_folder
 
 if TYPE_CHECKING:
@@ -225,6 +226,7 @@ def _drafted(
     put_delay(drafted, evidence, estimates, replay=replay, name=file_name)
     put_queue(drafted, evidence)
     put_loss(drafted, evidence, estimates.losses)
+    put_readings(drafted, estimates.losses)
     put_overtaking(drafted, evidence)
     return drafted
 
