@@ -43,6 +43,7 @@ _COMMANDS = {
     "apply": _Command("applying", "Use a scheme on this host."),
     "try": _Command("trying", "Settle on the real path which congestion control is best."),
     "undo": _Command("applying", "Take back what was applied on this host.", "undo", "UNDO_EXAMPLES"),
+    "measure": _Command("measure", "Measure the path to a host, fit and advise."),
     "fit": _Command("fit", "Fit a scenario to measurements."),
     "run": _Command("run", "Run one scheme once, in detail."),
     "sweep": _Command("sweep", "Compare schemes while keys of the scenario vary."),

@@ -52,6 +52,8 @@ class Evidence:
     """Round trips of probes, which load nothing."""
     loaded: From[RoundTrips] | None = None
     """Round trips while a transfer fills the queue on the way there."""
+    loaded_back: From[RoundTrips] | None = None
+    """The same of the way back."""
     one_way: dict[Direction, From[OneWay]] = field(default_factory=dict)
     """Delays of each way, on an idle path: of both ways or none."""
     queue_rooms: dict[Direction, From[QueueRoom]] = field(default_factory=dict)
@@ -79,7 +81,13 @@ def use_of(found: Evidence, measurements: Sequence[Measurement]) -> tuple[list[M
     """The measurements that answer something, and a sentence on each of the others."""
     ways: list[Any] = [found.fates, found.capacity, found.link_rate, found.reached, found.counts]
     ways += [found.one_way, found.queue_rooms]
-    answers: list[From[Any] | None] = [found.idle, found.loaded, found.probed, found.resent]
+    answers: list[From[Any] | None] = [
+        found.idle,
+        found.loaded,
+        found.loaded_back,
+        found.probed,
+        found.resent,
+    ]
     answers += [found.reordering.get("forward"), *(answer for way in ways for answer in way.values())]
     sources = [answer.source for answer in answers if answer is not None]
     used = [m for m in measurements if any(m is source for source in sources)]
@@ -113,8 +121,9 @@ def too_few(found: Evidence) -> list[str]:
 
 def gather(measurements: Sequence[Measurement]) -> Evidence:
     """Picks the best answer to each question: the one from the most packets, or over the longest time."""
-    idle = _offers(measurements, lambda m: [m.round_trips] if m.round_trips and not m.is_loaded else [])
-    loaded = _offers(measurements, lambda m: [m.round_trips] if m.round_trips and _fills_there(m) else [])
+    idle = _offers(measurements, lambda m: _trips(m) if not m.is_loaded else [])
+    loaded = _offers(measurements, lambda m: _trips(m) if _fills(m, "forward") else [])
+    loaded_back = _offers(measurements, lambda m: _trips(m) if _fills(m, "reverse") else [])
     throughput = list(_offers(measurements, lambda m: m.throughput))
     fates = list(_offers(measurements, lambda m: () if m.load else m.fates))
     one_way = list(_offers(measurements, lambda m: m.one_way if len(m.one_way) == 2 and not m.load else ()))
@@ -124,6 +133,7 @@ def gather(measurements: Sequence[Measurement]) -> Evidence:
     found = Evidence(
         idle=_most(idle, lambda trips: len(trips.rtt_s)),
         loaded=_most(loaded, lambda trips: len(trips.rtt_s)),
+        loaded_back=_most(loaded_back, lambda trips: len(trips.rtt_s)),
         probed=_most((f for f in fates if f.what.direction == "both"), lambda f: len(f.lost)),
         resent=_most(resent, lambda share: share),
     )
@@ -151,10 +161,14 @@ def oriented(measurements: Sequence[Measurement]) -> list[Measurement]:
     return [m.turned() if m.is_seen_from_far else m for m in measurements]
 
 
-def _fills_there(measurement: Measurement) -> bool:
-    """Did something fill the queue on the way there?"""
+def _trips(measurement: Measurement) -> list[RoundTrips]:
+    return [measurement.round_trips] if measurement.round_trips else []
+
+
+def _fills(measurement: Measurement, way: Direction) -> bool:
+    """Did something fill the queue on that way?"""
     transfer = measurement.transfer
-    return measurement.load == "forward" or (transfer is not None and transfer.direction == "forward")
+    return measurement.load == way or (transfer is not None and transfer.direction == way)
 
 
 def _resent(measurement: Measurement) -> list[float]:

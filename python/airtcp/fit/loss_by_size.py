@@ -17,8 +17,8 @@ from airtcp.fit.hidden_chain import Chain, likelihood_beside
 from airtcp.fit.loss import Loss, fit_loss
 from airtcp.fit.measurement import Fates, Flags, Floats
 
-SURELY = 6.0
-"""A difference of BIC from which one explanation is clearly better (Kass and Raftery 1995: strong)."""
+SURELY = 10.0
+"""A difference of BIC from which one explanation is clearly better (Kass and Raftery 1995)."""
 FEW = 20
 
 
@@ -52,14 +52,16 @@ def by_size(fates: Fates) -> BySize | None:
         return None
     small_bytes, full_bytes = float(fates.sizes[is_small].mean()), float(fates.sizes[~is_small].mean())
     bits: Floats = 8 * np.where(is_small, small_bytes, full_bytes)
-    explained = [_alone(fates.lost, bits), _beside_single(fates.lost, bits, small)]
+    alone = _alone(fates.lost, bits)
+    explained = [alone, _beside_single(fates.lost, bits, small)]
     if alike.chain is not None:
         explained.append(_beside_bursts(fates.lost, bits, alike.chain))
     # Bit errors do not spare long packets.
     found = [each for each in explained if full.share.best > small.share.best]
     best = min(found, key=lambda each: each.bic, default=None)
     if best is None or _bic(alike) <= best.bic:
-        is_sure = best is None or best.bic - _bic(alike) >= SURELY
+        # Bit errors beside other losses may be as few as one likes: what counts is that they are not all.
+        is_sure = best is None or alone.bic - _bic(alike) >= SURELY
         return BySize(small_bytes, full_bytes, small, full, None, None, is_sure)
     rest = _rest(best, small)
     beside = _strength(rest.share.best) if rest is not None else 0.0

@@ -23,8 +23,8 @@ def put_queue(draft: Draft, evidence: Evidence) -> None:
         room = evidence.queue_rooms.get(way)
         if room is not None:
             _room(draft, room, rate_bps)
-        elif way == "forward" and evidence.loaded is not None:
-            _queue(draft, evidence.loaded)
+        elif (loaded := evidence.loaded if way == "forward" else evidence.loaded_back) is not None:
+            _queue(draft, loaded, way, rate_bps)
 
 
 def _room(draft: Draft, found: From[QueueRoom], rate_bps: float) -> None:
@@ -43,32 +43,33 @@ def _room(draft: Draft, found: From[QueueRoom], rate_bps: float) -> None:
         "",
         f"{how}, in {found.name}.",
     )
-    draft.found.append(finding)
-    entry = Entry("queue", table(packets=str(room)), (finding.text,))
-    (draft.forward if way == "forward" else draft.reverse).append(entry)
+    _put(draft, way, room, finding)
 
 
 def _default_room(least_s: float, rate_bps: float) -> int:
     return max(DEFAULT_ROOM_PACKETS, int(least_s * rate_bps / 8 / PACKET_BYTES))
 
 
-def _queue(draft: Draft, loaded: From[RoundTrips]) -> None:
+def _queue(draft: Draft, loaded: From[RoundTrips], way: Direction, rate_bps: float) -> None:
     """The room that a transfer has filled, where it is more than the default."""
     known = loaded.what.rtt_s[np.isfinite(loaded.what.rtt_s)]
     if len(known) == 0:
         return
     least = float(known.min())
     longest = float(np.quantile(known, 0.99)) - least
-    room = min(MOST_ROOM_PACKETS, int(longest * draft.rate_bps / 8 / PACKET_BYTES))
-    if room <= _default_room(least, draft.rate_bps):
+    room = min(MOST_ROOM_PACKETS, int(longest * rate_bps / 8 / PACKET_BYTES))
+    if room <= _default_room(least, rate_bps):
         return
-    draft.add(
-        "queue",
-        table(packets=str(room)),
-        Finding(
-            "room in the queue",
-            f"at least {room} packets",
-            "",
-            f"Round trips in {loaded.name} were up to {number(longest * 1e3)} ms longer than the least.",
-        ),
+    finding = Finding(
+        f"room in the queue {there(way)}",
+        f"at least {room} packets",
+        "",
+        f"Round trips in {loaded.name} were up to {number(longest * 1e3)} ms longer than the least.",
     )
+    _put(draft, way, room, finding)
+
+
+def _put(draft: Draft, way: Direction, room: int, finding: Finding) -> None:
+    draft.found.append(finding)
+    entry = Entry("queue", table(packets=str(room)), (finding.text,))
+    (draft.forward if way == "forward" else draft.reverse).append(entry)

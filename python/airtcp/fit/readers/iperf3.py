@@ -316,9 +316,9 @@ def _notes(test: _Test, ways: list[Direction]) -> list[str]:
     if len(ways) > 1:
         notes.append("The way there is from iperf3's client to its server.")
     elif test.options.get("reverse"):
-        notes.append("The way there, that of the data, is from iperf3's server to its client (--reverse).")
+        notes.append("The data went from iperf3's server to its client (--reverse).")
     else:
-        notes.append("The way there, that of the data, is from iperf3's client to its server.")
+        notes.append("The data went from iperf3's client to its server.")
     if test.is_udp:
         jitter_ms = _number(_object(test.end, "sum"), "jitter_ms")
         target = _number(test.options, "target_bitrate")

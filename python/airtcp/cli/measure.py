@@ -1,0 +1,244 @@
+"""`airtcp measure`."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from airtcp._engine import ScenarioError, rate_in_bps, time_in_seconds
+from airtcp.cli.console import plain_console
+from airtcp.cli.errors import INTERRUPTED, InputError, reason, writing
+
+if TYPE_CHECKING:
+    from airtcp.measure import Measured
+
+EXAMPLES = """\b
+Examples:
+  airtcp measure example.org
+  airtcp measure 192.0.2.1 --for 5m --iperf3 5201
+  airtcp measure --serve --listen 0.0.0.0          (on the other host: prints a token)
+  AIRTCP_TOKEN=… airtcp measure 192.0.2.1          (here: each way by itself, and the rate)
+"""
+
+PORT = 7117
+TOKEN = "AIRTCP_TOKEN"
+LEAST_S, MOST_S = 1.0, 3600.0
+
+
+def command(
+    host: Annotated[
+        str | None, typer.Argument(metavar="HOST", help="Name or address.", show_default=False)
+    ] = None,
+    for_: Annotated[str, typer.Option("--for", metavar="TIME", help="How long it is probed idle.")] = "60s",
+    per_second: Annotated[
+        int, typer.Option(min=5, max=20, help="Probes a second, small and full-sized in turn.")
+    ] = 20,
+    iperf3: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=65535,
+            metavar="PORT",
+            help="An iperf3 server is at this port of HOST: it fills the path, either way.",
+            show_default=False,
+        ),
+    ] = None,
+    load: Annotated[str, typer.Option(metavar="TIME", help="How long iperf3 runs each way.")] = "10s",
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Be the other end, which tells one way from the other.")
+    ] = False,
+    listen: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Of --serve: where to listen.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="UDP port of the server.")] = PORT,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help=f"A token that both ends know; or in the environment, {TOKEN}. Without, --serve makes one.",
+            show_default=False,
+        ),
+    ] = None,
+    limit: Annotated[
+        str, typer.Option(metavar="RATE", help="Of --serve: what a client is sent, at most.")
+    ] = "100Mbit/s",
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where logs and scenario go.  [default: airtcp-out/HOST-DATE]"),
+    ] = None,
+    advise: Annotated[bool, typer.Option(help="Go on to `airtcp advise --quick`.")] = True,
+) -> None:
+    """Measure the path to a host, fit a scenario to it, and say what to use there.
+
+    Pings it, small and full-sized, and with iperf3 under load; with `airtcp measure --serve` at the other end
+    each way is told apart: loss, delay, variation, rate. Says beforehand what it sends. Ctrl-C keeps what
+    there is. The way there is from this host to the other: run it where the data are sent.
+    """
+    token = _token(token_file)
+    if serve:
+        if host is not None:
+            raise InputError(f"--serve waits for others: leave out {host}; --listen says where")
+        _serve(listen, port, token, _bps(limit))
+        return
+    if host is None:
+        raise InputError("name the host: airtcp measure HOST (or --serve, to be the other end)")
+    folder = out or Path("airtcp-out") / f"{_file_name(host)}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
+    if out is not None and out.exists() and any(out.iterdir() if out.is_dir() else [out]):
+        raise InputError(f"--out {out}: there is something already; name another folder")
+    console = plain_console()
+    for_s = _seconds("--for", for_, LEAST_S)
+    measured = _measure(
+        console, host, folder, for_s, per_second, _seconds("--load", load, 0.0), iperf3, port, token
+    )
+    scenario = _fit(console, measured, folder)
+    if measured.interrupted:
+        raise typer.Exit(INTERRUPTED)
+    if scenario is None:
+        raise InputError(f"nothing came back from {host}: there is nothing to fit. The logs are in {folder}")
+    if advise:
+        _advise(scenario, folder)
+
+
+def _measure(
+    console: Console,
+    host: str,
+    folder: Path,
+    for_s: float,
+    per_second: int,
+    load_s: float,
+    iperf3: int | None,
+    port: int,
+    token: bytes | None,
+) -> Measured:
+    # Sockets and tables are slow to import, and `--help` needs neither.
+    from airtcp.measure import Wanted, measure  # noqa: PLC0415
+    from airtcp.measure.measuring import plan  # noqa: PLC0415
+    from airtcp.measure.prober import ProbeError  # noqa: PLC0415
+    from airtcp.measure.show import LiveTable  # noqa: PLC0415
+    from airtcp.measure.sockets import resolve  # noqa: PLC0415
+
+    try:
+        found = resolve(host)
+    except (OSError, UnicodeError) as error:
+        why = reason(error) if isinstance(error, OSError) else "not a host's name"
+        raise InputError(f"{host}: {why}") from error
+    wanted = Wanted(found, folder, for_s, per_second, load_s, iperf3, port, token)
+    console.print(f"To {host}:")
+    for line in plan(wanted):
+        console.print(f"  {line}")
+    try:
+        with LiveTable(console) as watch:
+            return measure(wanted, watch)
+    except ProbeError as error:
+        raise InputError(str(error)) from error
+    except OSError as error:
+        raise InputError(f"{folder}: {reason(error)}") from error
+
+
+def _fit(console: Console, measured: Measured, folder: Path) -> Path | None:
+    """The scenario's file; None where nothing was measured."""
+    # Readers of all formats take time to import.
+    from airtcp.cli.fit import say  # noqa: PLC0415
+    from airtcp.fit import fit_measurements  # noqa: PLC0415
+    from airtcp.fit.detect import read  # noqa: PLC0415
+    from airtcp.fit.readers import FileError  # noqa: PLC0415
+
+    found = []
+    ss = folder / "ss.txt"
+    for file in [*measured.files, *([ss] if ss.exists() else [])]:
+        try:
+            found.append(read(file))
+        except FileError as error:
+            console.print(f"Note: {error}")
+    if not found:
+        return None
+    try:
+        fitted = fit_measurements(found, name=measured.host.name)
+    except FileError as error:
+        console.print(f"Note: {error}")
+        return None
+    place = folder / "path.toml"
+    with writing(place):
+        fitted.write(place)
+    say(fitted, console)
+    console.print(f"Logs: {folder}. Scenario: {place}. Next: airtcp advise {place}")
+    return place
+
+
+def _advise(scenario: Path, folder: Path) -> None:
+    from airtcp.cli.app import load as load_command  # noqa: PLC0415 it lists this one
+
+    arguments = [str(scenario), "--quick", "--out", str(folder / "advice")]
+    load_command("advise").main(arguments, standalone_mode=False)
+
+
+def _serve(listen: str, port: int, token: bytes | None, limit_bps: float) -> None:
+    from airtcp.measure.server import open_socket, serve  # noqa: PLC0415 as above
+
+    console = plain_console()
+    if token is None:
+        token = secrets.token_urlsafe(18).encode()
+        console.print(f"Token: {token.decode()}")
+    try:
+        opened = open_socket(listen, port)
+    except OSError as error:
+        raise InputError(f"--listen {listen} --port {port}: {reason(error)}") from error
+    here = "this host alone" if listen in ("127.0.0.1", "::1") else listen
+    console.print(f"Answers {here} at UDP port {port}; Ctrl-C ends it. On the other host, with the token:")
+    console.print(f"  {TOKEN}=… airtcp measure THIS-HOST --port {port}")
+    clients = 0
+    try:
+        for server in serve(opened, token, limit_bps):
+            if len(server.sessions) != clients:
+                clients = len(server.sessions)
+                console.print(f"{time.strftime('%H:%M:%S')} {clients} client{'s' if clients != 1 else ''}")
+    except KeyboardInterrupt:
+        raise typer.Exit from None
+    finally:
+        opened.close()
+
+
+def _token(file: Path | None) -> bytes | None:
+    from airtcp.measure.wire import LEAST_TOKEN  # noqa: PLC0415 as above
+
+    where = f"--token-file {file}" if file else TOKEN
+    try:
+        token = file.read_bytes().strip() if file else os.environ.get(TOKEN, "").encode().strip()
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {reason(error)}") from error
+    if not token and file is None:
+        return None
+    if len(token) < LEAST_TOKEN:
+        raise InputError(f"{where}: a token has at least {LEAST_TOKEN} characters; `--serve` makes one")
+    return token
+
+
+def _seconds(option: str, text: str, least: float) -> float:
+    try:
+        found = float(time_in_seconds(text))
+    except (ValueError, ScenarioError) as error:
+        raise InputError(f"{option} {text}: {error}") from error
+    if not least <= found <= MOST_S:
+        raise InputError(f"{option} {text}: from {least:g}s to {MOST_S:g}s")
+    return found
+
+
+def _bps(text: str) -> float:
+    try:
+        found = float(rate_in_bps(text))
+    except (ValueError, ScenarioError) as error:
+        raise InputError(f"--limit {text}: {error}") from error
+    if found < 1e5:
+        raise InputError(f"--limit {text}: at least 100kbit/s")
+    return found
+
+
+def _file_name(host: str) -> str:
+    return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in host)[:80] or "host"

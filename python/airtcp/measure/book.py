@@ -1,0 +1,121 @@
+"""Probes that were sent, and what became of each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from statistics import median
+
+from airtcp.fit.readers.probes import COLUMNS, FATES, MARK
+from airtcp.measure.prober import Answer
+
+SHOWN = 40
+"""Of the latest probes of a size, those of which a line is drawn."""
+_BARS = "▁▂▃▄▅▆▇█"
+
+
+@dataclass
+class Probe:
+    """One packet. Times in ns."""
+
+    sent_ns: int
+    ip_bytes: int
+    answer: Answer | None = None
+    has_arrived: bool | None = None
+    """There; None: not known."""
+
+    @property
+    def fate(self) -> str:
+        """As logs have it."""
+        if self.answer is not None:
+            return FATES[0]
+        return FATES[3] if self.has_arrived is None else FATES[2] if self.has_arrived else FATES[1]
+
+
+@dataclass
+class Book:
+    """Of one phase."""
+
+    load: str
+    """`none`, `there` or `back`: which way something else fills."""
+    probes: dict[int, Probe] = field(default_factory=dict)
+    """By sequence number, in order of sending."""
+
+    def sent(self, sequence: int, sent_ns: int, ip_bytes: int) -> None:
+        self.probes[sequence] = Probe(sent_ns, ip_bytes)
+
+    def answered(self, answer: Answer) -> None:
+        """The first answer counts."""
+        probe = self.probes.get(answer.sequence)
+        if probe is not None and probe.answer is None:
+            probe.answer = answer
+
+    def of_size(self, ip_bytes: int) -> list[Probe]:
+        return [probe for probe in self.probes.values() if probe.ip_bytes == ip_bytes]
+
+    def lines(self, facts: dict[str, str]) -> Iterator[str]:
+        """The log that `fit` reads."""
+        yield MARK
+        yield "# " + " ".join(f"{name}={value}" for name, value in {**facts, "load": self.load}.items())
+        yield COLUMNS
+        began_ns = min((probe.sent_ns for probe in self.probes.values()), default=0)
+        for probe in self.probes.values():
+            answer = probe.answer
+            times = [""] * 3
+            if answer is not None:
+                times = [_ms(answer.rtt_ns), _ms(answer.there_ns), _ms(answer.back_ns)]
+            yield f"{(probe.sent_ns - began_ns) / 1e9:.6f},{probe.ip_bytes},{','.join(times)},{probe.fate}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """What the table shows of packets of one size."""
+
+    ip_bytes: int
+    sent: int
+    lost: int
+    lost_there: int
+    lost_back: int
+    least_ms: float
+    middle_ms: float
+    p95_ms: float
+    line: str
+
+
+def row(probes: list[Probe], settled_ns: int) -> Row | None:
+    """Of those that were sent before `settled_ns` or are answered: others may be on their way."""
+    known = [probe for probe in probes if probe.answer or probe.sent_ns < settled_ns]
+    if not known:
+        return None
+    rtts = sorted(probe.answer.rtt_ns / 1e6 for probe in known if probe.answer)
+    fates = [probe.fate for probe in known]
+    return Row(
+        known[0].ip_bytes,
+        len(known),
+        len(known) - len(rtts),
+        fates.count(FATES[1]),
+        fates.count(FATES[2]),
+        rtts[0] if rtts else math.nan,
+        median(rtts) if rtts else math.nan,
+        rtts[min(len(rtts) - 1, int(0.95 * len(rtts)))] if rtts else math.nan,
+        sparkline([probe.answer.rtt_ns / 1e6 if probe.answer else None for probe in known[-SHOWN:]]),
+    )
+
+
+def sparkline(values: list[float | None]) -> str:
+    """A bar each, from the least to the greatest; × where there is none."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return "×" * len(values)
+    least, most = min(known), max(known)
+    # What differs by less than a tenth of the least is level.
+    span = max(most - least, 0.1 * least, 1e-9)
+    top = len(_BARS) - 1
+    return "".join(
+        "×" if value is None else _BARS[min(top, int((value - least) / span * top + 0.5))] for value in values
+    )
+
+
+def _ms(ns: int | None) -> str:
+    return "" if ns is None else f"{ns / 1e6:.3f}"

@@ -1,0 +1,247 @@
+"""A measurement from beginning to end. What has been measured is on disk at any time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+from airtcp.measure import load
+from airtcp.measure.book import Book
+from airtcp.measure.icmp import Icmp
+from airtcp.measure.peer import Peer
+from airtcp.measure.ping_program import PingProgram
+from airtcp.measure.prober import ProbeError, Prober
+from airtcp.measure.probing import LARGEST, await_late, path_mtu, probe
+from airtcp.measure.sockets import SMALL_PAYLOAD, Host
+from airtcp.measure.tcp_probe import TcpProbe
+from airtcp.measure.trains import MOST_BYTES, Trains, send_trains
+
+SAVED_EACH_S = 10.0
+MTU_PATIENCE_S = 0.5
+LAST_TRIES = 3
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is asked for."""
+
+    host: Host
+    folder: Path
+    for_s: float = 60.0
+    per_second: float = 20.0
+    load_s: float = 10.0
+    iperf3_port: int | None = None
+    port: int = 0
+    """Of our server, on UDP."""
+    token: bytes | None = None
+    """None: there is no server of ours."""
+
+
+class Watch(Protocol):
+    """Who looks on."""
+
+    def phase(self, title: str, of_s: float | None = None) -> None:
+        """Something begins, and takes so long."""
+
+    def update(self, book: Book) -> None:
+        """Probes have gone on."""
+
+    def note(self, text: str) -> None:
+        """The user should know."""
+
+
+@dataclass
+class Measured:
+    """What there is."""
+
+    host: Host
+    files: list[Path] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    interrupted: bool = False
+
+
+def plan(wanted: Wanted) -> list[str]:
+    """What will be sent, at most, in a line each."""
+    probes = wanted.for_s * wanted.per_second
+    each_bytes = (SMALL_PAYLOAD + 28 + 1500) / 2
+    lines = [
+        f"{wanted.for_s:.0f} s of probes, {wanted.per_second:g} a second, small and full-sized in turn: "
+        f"{_size(probes * each_bytes)} each way"
+    ]
+    if wanted.token is not None:
+        lines.append(f"trains of packets, back to back: at most {_size(MOST_BYTES)} each way")
+    if wanted.iperf3_port is not None and wanted.load_s > 0:
+        lines.append(
+            f"iperf3 for {wanted.load_s:.0f} s each way, as fast as the path goes: at 100 Mbit/s "
+            f"{_size(wanted.load_s * 100e6 / 8)} each way (--load 0s: none)"
+        )
+    return lines
+
+
+def measure(wanted: Wanted, watch: Watch) -> Measured:
+    """All of it. Ctrl-C ends it, and keeps what there is.
+
+    # Raises
+    ProbeError: the host cannot be probed. OSError: the folder cannot be written.
+    """
+    measured = Measured(wanted.host)
+    wanted.folder.mkdir(parents=True, exist_ok=True)
+    prober = _prober(wanted, measured.host, watch)
+    try:
+        _Run(wanted, watch, measured, prober).all()
+    except KeyboardInterrupt:
+        measured.interrupted = True
+    finally:
+        prober.close()
+    return measured
+
+
+def _prober(wanted: Wanted, host: Host, watch: Watch) -> Prober:
+    """The best that there is."""
+    if wanted.token is not None:
+        return Peer(host, wanted.port, wanted.token)
+    ways: list[Callable[[], Prober]] = [
+        lambda: Icmp(host),
+        lambda: PingProgram(host, 2 / wanted.per_second),
+        lambda: TcpProbe(host),
+    ]
+    why = []
+    for way in ways:
+        try:
+            found = way()
+        except ProbeError as error:
+            why.append(str(error))
+            continue
+        for reason in why:
+            watch.note(f"{reason}: {found.name} is used")
+        return found
+    raise ProbeError(f"{host.name} cannot be probed: {'; '.join(why)}")
+
+
+class _Run:
+    """The phases, one after the other."""
+
+    def __init__(self, wanted: Wanted, watch: Watch, measured: Measured, prober: Prober) -> None:
+        self.wanted, self.watch, self.measured, self.prober = wanted, watch, measured, prober
+        small = SMALL_PAYLOAD + prober.host.header_bytes
+        self.sizes: tuple[int, ...] = (small,)
+        self.facts = {"host": measured.host.address, "by": prober.name}
+        if isinstance(prober, Peer) and prober.clock_error_ms is not None:
+            self.facts["clock_error_ms"] = f"{prober.clock_error_ms:g}"
+
+    def all(self) -> None:
+        with load.Ss(self.measured.host, self._file("ss.txt", is_sure=False)):
+            if self.prober.has_sizes:
+                self._find_mtu()
+            self._probe(
+                Book("none"), "idle", self.wanted.for_s, lambda elapsed_s: elapsed_s < self.wanted.for_s
+            )
+            if isinstance(self.prober, Peer):
+                self._send_trains(self.prober)
+            if self.wanted.iperf3_port is not None and self.wanted.load_s > 0:
+                self._load(self.wanted.iperf3_port)
+
+    def _find_mtu(self) -> None:
+        if isinstance(self.prober, PingProgram):
+            self.sizes = (*self.sizes, 1500)
+            return
+        self.watch.phase("path MTU")
+        patience_s = max(MTU_PATIENCE_S, 3 * self.prober.rtt_s if isinstance(self.prober, Peer) else 0.0)
+        found = path_mtu(self.prober, patience_s)
+        if found is None:
+            self._note("full-sized packets are not answered: loss by size is not told")
+            return
+        self.sizes = (*self.sizes, found)
+        self.facts["mtu"] = str(found)
+        if found < LARGEST and found != 1500:
+            self._note(f"path MTU {found} bytes")
+
+    def _probe(
+        self, book: Book, title: str, of_s: float | None, goes_on: Callable[[float], bool], loaded: str = ""
+    ) -> None:
+        name = f"loaded-{loaded}.csv" if loaded else "probes.csv"
+        self.watch.phase(title, of_s)
+        next_save_s = time.monotonic() + SAVED_EACH_S
+
+        def shown() -> None:
+            nonlocal next_save_s
+            if time.monotonic() >= next_save_s:
+                next_save_s = time.monotonic() + SAVED_EACH_S
+                self._write(name, book.lines(self.facts))
+            self.watch.update(book)
+
+        try:
+            probe(self.prober, book, self.sizes, 1 / self.wanted.per_second, goes_on, shown)
+            await_late(self.prober, book)
+        finally:
+            self._settle(book)
+            if book.probes:
+                self._write(name, book.lines(self.facts))
+            self.watch.update(book)
+
+    def _settle(self, book: Book) -> None:
+        """Asks the server which of the unanswered ones have arrived."""
+        if not isinstance(self.prober, Peer):
+            return
+        if any(each.answer is None for each in book.probes.values()):
+            self.prober.ask_arrivals(LAST_TRIES)
+        for sequence, each in book.probes.items():
+            each.has_arrived = self.prober.has_arrived(sequence)
+
+    def _send_trains(self, peer: Peer) -> None:
+        self.watch.phase("trains")
+        trains = Trains()
+        try:
+            send_trains(peer, max(self.sizes), trains, self.watch.phase)
+        except ProbeError as error:
+            self._note(f"no more trains: {error}")
+        finally:
+            if trains.there or trains.back:
+                self._write("trains.csv", trains.lines())
+
+    def _load(self, port: int) -> None:
+        if not load.has_iperf3():
+            self._note("there is no `iperf3` here: nothing fills the path")
+            return
+        ways: tuple[load.Way, ...] = ("there", "back")
+        for way in ways:
+            result = self._file(f"iperf3-{way}.json", is_sure=False)
+            title = f"iperf3 {way}, {self.wanted.load_s:.0f} s, and probes meanwhile"
+            meanwhile = partial(self._beside, Book(way), title, way)
+            try:
+                load.iperf3(self.measured.host, port, way, self.wanted.load_s, result, meanwhile)
+            except load.LoadError as error:
+                self._note(str(error))
+            finally:
+                if result.exists() and result.stat().st_size:
+                    self.measured.files.append(result)
+
+    def _beside(self, book: Book, title: str, way: load.Way, runs: Callable[[], bool]) -> None:
+        book.probes.clear()
+        self._probe(book, title, None, lambda _: runs(), loaded=way)
+
+    def _note(self, text: str) -> None:
+        self.measured.notes.append(text)
+        self.watch.note(text)
+
+    def _file(self, name: str, *, is_sure: bool = True) -> Path:
+        """Where it is; among the results once it is sure that there will be one."""
+        place = self.wanted.folder / name
+        if is_sure and place not in self.measured.files:
+            self.measured.files.append(place)
+        return place
+
+    def _write(self, name: str, lines: Iterable[str]) -> None:
+        place = self._file(name)
+        unfinished = place.with_suffix(".unfinished")
+        unfinished.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        unfinished.replace(place)
+
+
+def _size(size_bytes: float) -> str:
+    scale, unit = (1e6, "MB") if size_bytes >= 1e6 else (1e3, "kB")
+    return f"{size_bytes / scale:.3g} {unit}"

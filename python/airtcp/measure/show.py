@@ -1,0 +1,79 @@
+"""What a measurement shows while it goes on: a table that lives, or a line a phase where nobody watches."""
+
+from __future__ import annotations
+
+import math
+import time
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from airtcp.measure.book import Book, Row, row
+
+EACH_S = 0.25
+SETTLED_NS = 2_000_000_000
+"""What has had no answer for so long counts as lost."""
+
+
+class LiveTable:
+    """A row a size."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._live = Live(console=console, auto_refresh=False, transient=False)
+        self._title, self._of_s, self._began_s, self._next_s = "", 0.0, 0.0, 0.0
+
+    def __enter__(self) -> LiveTable:
+        if self._console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._console.is_terminal:
+            self._live.stop()
+
+    def phase(self, title: str, of_s: float | None = None) -> None:
+        self._title, self._of_s, self._began_s, self._next_s = title, of_s or 0.0, time.monotonic(), 0.0
+        if self._console.is_terminal:
+            self._live.update(Text(title), refresh=True)
+        elif of_s is not None:
+            self._console.print(f"{title}: {of_s:.0f} s")
+        elif not title.startswith("train "):
+            self._console.print(title)
+
+    def note(self, text: str) -> None:
+        self._console.print(f"Note: {text}")
+
+    def update(self, book: Book) -> None:
+        now_s = time.monotonic()
+        if now_s < self._next_s or not self._console.is_terminal:
+            return
+        self._next_s = now_s + EACH_S
+        elapsed_s = now_s - self._began_s
+        of = f" of {self._of_s:.0f}" if self._of_s else ""
+        title = f"{self._title}: {elapsed_s:.0f}{of} s   Ctrl-C keeps what there is"
+        self._live.update(Group(Text(title), table(book, time.time_ns() - SETTLED_NS)), refresh=True)
+
+
+def table(book: Book, settled_ns: int) -> Table:
+    """Of what is known by now."""
+    made = Table(box=None, pad_edge=False)
+    for heading in ("packet", "sent", "lost", "there", "back", "rtt min", "median", "p95 [ms]"):
+        made.add_column(heading, justify="right")
+    made.add_column("the latest")
+    sizes = dict.fromkeys(probe.ip_bytes for probe in book.probes.values())
+    for size in sizes:
+        found = row(book.of_size(size), settled_ns)
+        if found is not None:
+            made.add_row(*cells(found))
+    return made
+
+
+def cells(found: Row) -> list[str]:
+    """As the table has them."""
+    share = f"{found.lost / found.sent:.1%}"
+    ways = (str(found.lost_there), str(found.lost_back)) if found.lost_there or found.lost_back else ("", "")
+    times = ["–" if math.isnan(ms) else f"{ms:.1f}" for ms in (found.least_ms, found.middle_ms, found.p95_ms)]
+    return [f"{found.ip_bytes} B", str(found.sent), f"{found.lost} ({share})", *ways, *times, found.line]

@@ -1,0 +1,78 @@
+"""Trains of full packets, back to back: the slowest link's spacing of them tells its rate, and its queue."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from airtcp.fit.readers.trains import COLUMNS, MARK
+from airtcp.measure.peer import Arrivals, Peer
+from airtcp.measure.prober import ProbeError
+from airtcp.measure.wire import MOST_IN_A_TRAIN
+
+FIRST = 16
+"""Packets of the first train; the next ones are longer until one takes long enough."""
+LONG_ENOUGH_S = 0.15
+"""A train that takes so long outweighs what a busy host adds to single packets."""
+MANY = 8
+"""Trains each way, of the final length."""
+PAUSE_S = 0.15
+MOST_BYTES = 12 << 20
+"""Each way, in all."""
+
+
+@dataclass
+class Trains:
+    """What was sent each way."""
+
+    there: list[Arrivals] = field(default_factory=list)
+    back: list[Arrivals] = field(default_factory=list)
+
+    def lines(self) -> Iterator[str]:
+        """The log that `fit` reads. Times are since the train's first packet was sent, by two clocks."""
+        yield MARK
+        yield COLUMNS
+        for way, trains in (("there", self.there), ("back", self.back)):
+            for number, train in enumerate(trains):
+                began_ns = min(sent_ns for _, sent_ns, _ in train.packets)
+                came = [at_ns - sent_ns for _, sent_ns, at_ns in train.packets if at_ns is not None]
+                # The clocks may differ by years: the quickest packet takes no time.
+                least_ns = min(came, default=0)
+                for index, sent_ns, at_ns in train.packets:
+                    arrived = "" if at_ns is None else f"{(at_ns - least_ns - began_ns) / 1e3:.1f}"
+                    sent_us = (sent_ns - began_ns) / 1e3
+                    yield f"{way},{number},{index},{train.length},{sent_us:.1f},{arrived}"
+
+
+def send_trains(peer: Peer, ip_bytes: int, trains: Trains, shown: Callable[[str], None]) -> None:
+    """Both ways, in turn, as long as the server answers.
+
+    # Raises
+    ProbeError: it has fallen silent.
+    """
+    ways = ((peer.train_there, trains.there, "there"), (peer.train_back, trains.back, "back"))
+    counts, finals = [FIRST, FIRST], [0, 0]
+    while any(final < MANY for final in finals):
+        for place, (send, sent, name) in enumerate(ways):
+            used = sum(each.length * len(each.packets) for each in sent)
+            if finals[place] >= MANY or used + counts[place] * ip_bytes > MOST_BYTES:
+                finals[place] = MANY
+                continue
+            shown(f"train {len(sent) + 1} {name}, of {counts[place]} packets")
+            try:
+                train = send(counts[place], ip_bytes)
+            except ProbeError:
+                if sent:
+                    finals[place] = MANY
+                    continue
+                raise
+            sent.append(train)
+            if train.took_s >= LONG_ENOUGH_S or counts[place] == MOST_IN_A_TRAIN:
+                finals[place] += 1
+            elif train.came * 2 < counts[place]:
+                # The queue holds no more: a longer one would fare no better.
+                finals[place] += 1
+            else:
+                counts[place] = min(2 * counts[place], MOST_IN_A_TRAIN)
+            time.sleep(max(PAUSE_S, min(1.0, train.took_s)))

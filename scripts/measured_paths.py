@@ -1,0 +1,203 @@
+"""Ten paths whose truth is known, measured: `airtcp measure` behind `airtcpd link`, as root; some 12 minutes.
+
+    sudo .venv/bin/python scripts/measured_paths.py [--for 60s] [--only NAME] [--out FOLDER]
+
+Each path is emulated between two network namespaces. What is measured must be what was emulated: rates
+within 5 %, the round trip within 2 ms, the loss of each way within the interval that is given for it, and
+bursts told from single losses. Exits with 1 where it is not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from airtcp.fit import Fit, fit
+from airtcp.linux.airtcpd import find
+from airtcp.measure.sockets import SMALL_PAYLOAD
+
+TOKEN = "of-the-measured-paths"
+PORT, IPERF3_PORT = 7118, 5318
+SMALL_BYTES, FULL_BYTES = SMALL_PAYLOAD + 28, 1500
+
+
+@dataclass(frozen=True)
+class Way:
+    """One direction, as it is."""
+
+    rate_mbps: float
+    delay_ms: float
+    jitter_ms: float = 0.0
+    """In the mean."""
+    packet: float = 0.0
+    ber: float = 0.0
+    burst: tuple[float, float] | None = None
+    """To the bad state and back to the good one, a packet; all is lost in the bad one."""
+    queue: int = 60
+
+    @property
+    def loss(self) -> float:
+        """Of probes, half of them small."""
+        sizes = (SMALL_BYTES, FULL_BYTES)
+        bits = sum(1 - (1 - self.ber) ** (8 * size) for size in sizes) / 2
+        bursts = self.burst[0] / sum(self.burst) if self.burst else 0.0
+        return 1 - (1 - bits) * (1 - self.packet) * (1 - bursts)
+
+    @property
+    def toml(self) -> str:
+        loss = [f"packet = {self.packet}", f"ber = {self.ber:.12f}"]
+        if self.burst:
+            loss.append(f"burst = {{ to_bad = {self.burst[0]}, to_good = {self.burst[1]} }}")
+        jitter = 'jitter = { distribution = "constant", mean = "0ms" }'
+        if self.jitter_ms:
+            jitter = (
+                f'jitter = {{ distribution = "correlated", mean = "{self.jitter_ms}ms", deviation = '
+                f'"{self.jitter_ms / 2}ms", autocorrelation = 0.3, interval = "100ms", overtaking = false }}'
+            )
+        return (
+            f'rate = "{self.rate_mbps}Mbit/s"\ndelay = "{self.delay_ms}ms"\nloss = {{ {", ".join(loss)} }}\n'
+            f"queue = {{ packets = {self.queue} }}\n{jitter}\n"
+        )
+
+
+PATHS: dict[str, tuple[Way, Way]] = {
+    "clean": (Way(20, 10), Way(20, 10)),
+    "slow-up": (Way(1, 30), Way(8, 30)),
+    "lossy-there": (Way(10, 20, packet=0.03), Way(10, 20)),
+    "lossy-back": (Way(10, 20), Way(10, 20, packet=0.05)),
+    "both-lossy": (Way(30, 5, packet=0.01), Way(10, 5, packet=0.04)),
+    "bit-errors": (Way(10, 15, ber=1e-5), Way(10, 15)),
+    "bursts-there": (Way(10, 25, burst=(0.02, 0.3)), Way(10, 25, packet=0.02)),
+    "bursts-back": (Way(5, 40, packet=0.02), Way(20, 40, burst=(0.01, 0.25))),
+    "jitter": (Way(20, 20, jitter_ms=8), Way(20, 20, packet=0.01)),
+    "satellite": (Way(4, 280, packet=0.01, queue=200), Way(25, 280, burst=(0.015, 0.4), queue=500)),
+}
+
+
+@dataclass
+class Verdict:
+    """Of one quantity of one path."""
+
+    quantity: str
+    true: str
+    found: str
+    holds: bool
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--for", dest="for_", default="60s")
+    parser.add_argument("--only", choices=PATHS, action="append")
+    parser.add_argument("--out", type=Path, default=None)
+    parser.add_argument("--load", default="5s")
+    given = parser.parse_args()
+    out = given.out or Path(tempfile.mkdtemp(prefix="measured-paths-"))
+    failed = 0
+    with servers():
+        for name in given.only or PATHS:
+            verdicts = judge(measured(name, out / name, given.for_, given.load), *PATHS[name])
+            print(f"\n{name}")
+            for each in verdicts:
+                mark = "✓" if each.holds else "✗"
+                print(f"  {mark} {each.quantity:22} {each.true:>12}   {each.found}", flush=True)
+            failed += not all(each.holds for each in verdicts)
+    print(f"\n{len(given.only or PATHS) - failed} of {len(given.only or PATHS)} paths are as they are. {out}")
+    sys.exit(failed > 0)
+
+
+@contextmanager
+def servers() -> Iterator[None]:
+    """Ours and iperf3's, on this host, which is beyond the path."""
+    serve = [sys.executable, "-m", "airtcp", "measure", "--serve", "--listen", "0.0.0.0", "--port", str(PORT)]
+    environment = {**os.environ, "AIRTCP_TOKEN": TOKEN}
+    commands = [serve, ["iperf3", "--server", "--port", str(IPERF3_PORT)]]
+    started = [subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) for command in commands]
+    time.sleep(3)
+    try:
+        yield
+    finally:
+        for process in started:
+            process.send_signal(signal.SIGINT)
+        for process in started:
+            process.wait()
+
+
+def measured(name: str, folder: Path, for_: str, load: str) -> Fit:
+    folder.mkdir(parents=True)
+    there, back = PATHS[name]
+    scenario = folder / "truth.toml"
+    scenario.write_text(
+        f'name = "{name}"\n[[link]]\nname = "radio"\n{there.toml}\n[link.reverse]\n{back.toml}'
+    )
+    logs = folder / "logs"
+    measure = f'{sys.executable} -m airtcp measure "$AIRTCP_LINK_FAR" --for {for_} --port {PORT} '
+    measure += f"--iperf3 {IPERF3_PORT} --load {load} --no-advise --out {logs}"
+    with (folder / "output").open("wb") as output:
+        subprocess.run(
+            [find().path, "link", "--quiet", "--shell", scenario, "--", "sh", "-c", measure],
+            env={**os.environ, "AIRTCP_TOKEN": TOKEN},
+            stdout=output,
+            stderr=output,
+            check=True,
+        )
+    return fit([file for file in sorted(logs.iterdir()) if file.suffix in (".csv", ".json", ".txt")])
+
+
+def judge(fitted: Fit, there: Way, back: Way) -> list[Verdict]:
+    """What was found beside what is."""
+    found = []
+    evidence, estimates = fitted._evidence, fitted._estimates
+    for way, name, is_ in (("forward", "there", there), ("reverse", "back", back)):
+        rate = evidence.link_rate.get(way)  # type: ignore[call-overload]
+        bps = rate.what.estimate_bps if rate is not None else None
+        holds = bps is not None and abs(bps / is_.rate_mbps / 1e6 - 1) <= 0.05
+        shown = "none" if bps is None else f"{bps / 1e6:.3f} Mbit/s"
+        found.append(Verdict(f"rate {name}", f"{is_.rate_mbps} Mbit/s", shown, holds))
+    trip_ms = there.delay_ms + back.delay_ms
+    trip_ms += 8 * SMALL_BYTES / 1e3 * (1 / there.rate_mbps + 1 / back.rate_mbps)
+    least_ms = fitted.delay.base_s.best * 1e3 if fitted.delay else float("nan")
+    shown = f"{least_ms:.2f} ms"
+    found.append(Verdict("round trip", f"{trip_ms:.2f} ms", shown, abs(least_ms - trip_ms) <= 2))
+    if there.jitter_ms or back.jitter_ms:
+        found += _variation(fitted, there, back)
+    for way, name, is_ in (("forward", "there", there), ("reverse", "back", back)):
+        of = estimates.losses[way]  # type: ignore[index]
+        share = of.loss.share
+        shown = (
+            f"{share.best:.2%} ({share.low or 0:.2%} to {share.high or 0:.2%}), {of.loss.lost} of {of.loss.n}"
+        )
+        found.append(Verdict(f"loss {name}", f"{is_.loss:.2%}", shown, share.includes(is_.loss)))
+        if is_.loss:
+            chosen = of.loss if of.by_size is None or of.by_size.ber is None else of.by_size.rest
+            has_bursts = chosen is not None and chosen.chain is not None
+            mean = f", mean {of.loss.burst.best:.2f}" if of.loss.burst else ""
+            shown = ("in bursts" if has_bursts else "one by one") + mean
+            true = "in bursts" if is_.burst else "one by one"
+            found.append(Verdict(f"losses {name}", true, shown, has_bursts == (is_.burst is not None)))
+            has_ber = of.by_size is not None and of.by_size.ber is not None
+            true = "bit errors" if is_.ber else "any length"
+            sure = "" if of.by_size is None or of.by_size.is_sure else ", not surely"
+            shown = ("bit errors" if has_ber else "any length") + sure
+            found.append(Verdict(f"by size {name}", true, shown, has_ber == (is_.ber > 0)))
+    return found
+
+
+def _variation(fitted: Fit, there: Way, back: Way) -> Iterator[Verdict]:
+    for way, name, is_ in (("forward", "there", there), ("reverse", "back", back)):
+        varies = fitted._estimates.ways[way].variation  # type: ignore[index]
+        mean_ms = varies.mean_s * 1e3 if varies else 0.0
+        holds = abs(mean_ms - is_.jitter_ms) <= max(1.0, 0.25 * is_.jitter_ms)
+        yield Verdict(f"variation {name}", f"{is_.jitter_ms:.1f} ms", f"{mean_ms:.2f} ms", holds)
+
+
+if __name__ == "__main__":
+    main()

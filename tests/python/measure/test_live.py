@@ -1,0 +1,73 @@
+"""One short measurement behind an emulated path: needs root and `airtcpd`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import COMMAND
+
+import airtcp
+from airtcp.fit import fit
+from airtcp.linux.airtcpd import Airtcpd, find
+
+pytestmark = pytest.mark.live
+TRUTH = """
+name = "truth"
+[[link]]
+name = "radio"
+rate = "8Mbit/s"
+delay = "15ms"
+loss = { packet = "10%" }
+queue = { packets = 40 }
+[link.reverse]
+rate = "4Mbit/s"
+delay = "25ms"
+loss = {}
+"""
+PORT, TOKEN = 7137, "a token of the live test"
+
+
+@pytest.fixture(scope="module")
+def airtcpd() -> Airtcpd:
+    try:
+        found = find()
+        found.check_privileges()
+    except airtcp.LinuxError as error:
+        pytest.skip(f"skipped: {error}")
+    return found
+
+
+def test_each_way_of_an_emulated_path_is_found(airtcpd: Airtcpd, tmp_path: Path) -> None:
+    scenario, logs = tmp_path / "truth.toml", tmp_path / "logs"
+    scenario.write_text(TRUTH)
+    environment = {**os.environ, "AIRTCP_TOKEN": TOKEN}
+    serve = [*COMMAND, "measure", "--serve", "--listen", "0.0.0.0", "--port", str(PORT)]
+    measure = f'"$0" -m airtcp measure "$AIRTCP_LINK_FAR" --for 12s --port {PORT} --no-advise --out {logs}'
+    link = [str(airtcpd.path), "link", "--quiet", "--drain", "0s", "--shell", str(scenario)]
+    link += ["--", "sh", "-c", measure, sys.executable]
+    with subprocess.Popen(serve, env=environment, stdout=subprocess.DEVNULL) as server:
+        time.sleep(2)
+        try:
+            done = subprocess.run(
+                link, env=environment, capture_output=True, text=True, timeout=120, check=False
+            )
+        finally:
+            server.send_signal(signal.SIGINT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    fitted = fit(sorted(logs.glob("*.csv")))
+    rates = {way: rate.what.estimate_bps for way, rate in fitted._evidence.link_rate.items()}
+    assert rates == {"forward": pytest.approx(8e6, rel=0.1), "reverse": pytest.approx(4e6, rel=0.1)}
+    assert fitted.delay is not None
+    assert fitted.delay.base_s.best == pytest.approx(0.0402, abs=0.003)
+    assert fitted._estimates.ways["forward"].base_s.best == pytest.approx(0.0151, abs=0.002)
+    losses = fitted._estimates.losses
+    # One in ten thousand tests is outside of these.
+    assert 0.02 < losses["forward"].loss.share.best < 0.2
+    assert losses["reverse"].loss.lost <= 1
+    assert fitted._evidence.queue_rooms["forward"].what.packets == pytest.approx(40, abs=4)
