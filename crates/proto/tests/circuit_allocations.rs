@@ -3,7 +3,7 @@
 use airtcp_proto::Streams;
 use airtcp_proto::circuit::{Compression, Config, Output, Receiver, Sender};
 use airtcp_proto::queue::Item;
-use airtcp_proto::tcp::profile;
+use airtcp_proto::tcp::{Transmit, profile};
 use airtcp_wire::{Dur, Ecn, Rate, Segment, Time};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -52,22 +52,24 @@ impl Path {
         self.receiver.handle_timeout(now);
         loop {
             while self.sender.handle_packet(now, Item { bytes: 1000, ..Item::default() }) {}
-            let Some(output) = self.sender.poll_transmit(now) else { break };
-            self.leave(output);
+            let mut transmit = Transmit::default();
+            let Some(output) = self.sender.poll_transmit(now, &mut transmit) else { break };
+            self.leave(output, &transmit);
         }
-        while let Some(reply) = self.receiver.poll_transmit(now) {
-            self.back.push_back((reply.control, reply.transmit.segment));
+        let mut transmit = Transmit::default();
+        while let Some(reply) = self.receiver.poll_transmit(now, &mut transmit) {
+            self.back.push_back((reply.control, transmit.segment));
         }
     }
 
     /// A queue of ten packets in front of the link.
-    fn leave(&mut self, output: Output) {
+    fn leave(&mut self, output: Output, transmit: &Transmit) {
         match output {
             Output::Data(_) => {
                 self.data += 1;
                 self.receiver.handle_data(1);
             }
-            Output::Header { control, transmit, bytes, .. } => {
+            Output::Header { control, bytes, .. } => {
                 self.headers += 1;
                 if self.forward.len() < 10 {
                     self.forward.push_back((control, transmit.segment, bytes));

@@ -8,7 +8,6 @@ use crate::station::Stop;
 use airtcp_proto::circuit::{Config, Output, Receiver, Reply, Sender};
 use airtcp_proto::middlebox::Direction;
 use airtcp_proto::queue::Item;
-use airtcp_proto::tcp::Transmit;
 use airtcp_wire::{Dur, Time};
 use std::collections::VecDeque;
 
@@ -207,25 +206,29 @@ impl Circuit {
     pub fn transmit(&mut self, network: &mut Network) -> bool {
         let mut any = false;
         let node = self.place.nodes[ENTRY];
-        while let Some(output) = self.sender.poll_transmit(network.now) {
+        loop {
+            let place = network.packets.vacant();
+            let packet = network.packets.get_mut(place);
+            let Some(output) = self.sender.poll_transmit(network.now, &mut packet.transmit) else {
+                return any;
+            };
             any = true;
-            match output {
+            let id = match output {
                 Output::Data(item) => {
                     self.counts.forwarded_packets += 1;
                     self.counts.forwarded_bytes += u64::from(item.bytes);
-                    network.forward(item.id, node);
+                    item.id
                 }
-                Output::Header { control, transmit, bytes, repeats } => {
+                Output::Header { control, bytes, repeats } => {
                     self.counts.header_packets_sent += 1;
                     self.counts.header_bytes_sent += u64::from(bytes);
-                    let packet =
-                        self.control_packet(Load::Header { control, repeats }, control, transmit, bytes);
-                    let id = network.packets.insert(packet);
-                    network.forward(id, node);
+                    self.address(packet, Load::Header { control, repeats }, control, bytes);
+                    network.packets.occupy(place);
+                    place
                 }
-            }
+            };
+            network.forward(id, node);
         }
-        any
     }
 
     /// All that may leave has left.
@@ -242,27 +245,31 @@ impl Circuit {
 
     /// A header packet is at the circuit's end, whose answers leave.
     pub fn handle_header(&mut self, network: &mut Network, id: u32, control: u16, repeats: u8) {
-        let &Packet { transmit, bytes, .. } = network.packets.get(id);
+        let Packet { transmit, bytes, .. } = network.packets.get(id);
+        self.receiver.handle_segment(network.now, control, &transmit.segment, transmit.ecn, *bytes, repeats);
         network.packets.remove(id);
-        self.receiver.handle_segment(network.now, control, &transmit.segment, transmit.ecn, bytes, repeats);
         self.reply(network);
     }
 
     /// Sends what the receiver has to send.
     pub fn reply(&mut self, network: &mut Network) {
-        while let Some(Reply { control, transmit, bytes }) = self.receiver.poll_transmit(network.now) {
+        loop {
+            let id = network.packets.vacant();
+            let packet = network.packets.get_mut(id);
+            let reply = self.receiver.poll_transmit(network.now, &mut packet.transmit);
+            let Some(Reply { control, bytes }) = reply else { return };
             self.counts.acks_sent += 1;
             self.counts.ack_bytes_sent += u64::from(bytes);
-            let packet = self.control_packet(Load::HeaderAck { control }, control, transmit, bytes);
-            let id = network.packets.insert(packet);
+            self.address(packet, Load::HeaderAck { control }, control, bytes);
+            network.packets.occupy(id);
             network.forward(id, self.place.nodes[EXIT]);
         }
     }
 
     pub fn handle_header_ack(&mut self, network: &mut Network, id: u32, control: u16) {
-        let &Packet { transmit, .. } = network.packets.get(id);
-        network.packets.remove(id);
+        let transmit = &network.packets.get(id).transmit;
         self.sender.handle_segment(network.now, control, &transmit.segment, transmit.ecn);
+        network.packets.remove(id);
     }
 
     /// A control packet is lost.
@@ -273,13 +280,15 @@ impl Circuit {
         }
     }
 
-    fn control_packet(&self, load: Load, control: u16, transmit: Transmit, bytes: u32) -> Packet {
+    /// Fills in what is around the segment of a control packet.
+    fn address(&self, packet: &mut Packet, load: Load, control: u16, bytes: u32) {
         let Place { number, nodes, direction, .. } = self.place;
-        let (exit, direction) = match load {
+        (packet.exit, packet.direction) = match load {
             Load::HeaderAck { .. } => (nodes[ENTRY], direction.opposite()),
             _ => (nodes[EXIT], direction),
         };
-        let address = self.first_number + u32::from(control);
-        Packet { transmit, load, flow: u32::from(number), number: address, bytes, order: 0, exit, direction }
+        (packet.load, packet.bytes, packet.order) = (load, bytes, 0);
+        packet.flow = u32::from(number);
+        packet.number = self.first_number + u32::from(control);
     }
 }

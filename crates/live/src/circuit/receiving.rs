@@ -4,7 +4,7 @@ use super::session::{Heard, Reader, Writer};
 use airtcp_proto::Chance;
 use airtcp_proto::cc::RegistryError;
 use airtcp_proto::circuit::{Config, Receiver};
-use airtcp_proto::tcp::TcpConfig;
+use airtcp_proto::tcp::{TcpConfig, Transmit};
 use airtcp_wire::circuit::{Datagram, Hello, Key, Kind, Nonce, Terms, Welcome};
 use airtcp_wire::ip::IPV4_HEADER_LEN;
 use airtcp_wire::{Bytes, Dur, Ecn, Time, tcp};
@@ -245,11 +245,12 @@ impl Session {
     }
 
     fn poll_transmit(&mut self, now: Time) -> Option<Reply> {
-        let reply = self.receiver.poll_transmit(now)?;
-        let segment = reply.transmit.segment;
+        let mut transmit = Transmit::default();
+        let reply = self.receiver.poll_transmit(now, &mut transmit)?;
+        let segment = transmit.segment;
         self.reader.expect_ack(reply.control, segment.seq.at(segment.seq_len().into()));
         let datagram = self.writer.ack(reply.control, segment);
-        Some(Reply { to: self.peer, datagram, ecn: reply.transmit.ecn })
+        Some(Reply { to: self.peer, datagram, ecn: transmit.ecn })
     }
 }
 
@@ -259,6 +260,7 @@ fn config(terms: Terms) -> Config {
         vmss: Bytes(terms.vmss.into()),
         controls: terms.controls,
         loss_reports: terms.counts,
+        fec: terms.fec,
         ..Config::default()
     }
 }

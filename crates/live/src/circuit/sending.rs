@@ -6,7 +6,7 @@ use airtcp_proto::Chance;
 use airtcp_proto::cc::RegistryError;
 use airtcp_proto::circuit::{self, Compression, Config, Sender};
 use airtcp_proto::queue::Item;
-use airtcp_proto::tcp::{Connection, TcpConfig};
+use airtcp_proto::tcp::{Connection, TcpConfig, Transmit};
 use airtcp_wire::circuit::{Datagram, Hello, Key, Kind, Nonce, Terms, Welcome};
 use airtcp_wire::{Dur, Ecn, Flags, Segment, Time};
 use std::collections::VecDeque;
@@ -236,9 +236,10 @@ impl Open {
             self.awaits.get_or_insert(now);
             return Some(Output::Datagram(self.writer.keepalive(Kind::Ping), Ecn::NotEct));
         }
-        Some(match self.sender.poll_transmit(now)? {
+        let mut transmit = Transmit::default();
+        Some(match self.sender.poll_transmit(now, &mut transmit)? {
             circuit::Output::Data(item) => Output::Data(item),
-            circuit::Output::Header { control, transmit, repeats, .. } => {
+            circuit::Output::Header { control, repeats, .. } => {
                 if has_answer(&transmit.segment) {
                     self.awaits.get_or_insert(now);
                 }

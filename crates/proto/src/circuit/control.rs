@@ -7,7 +7,7 @@ use super::fec::Repeater;
 use super::sender::Output;
 use super::tunnel_queue::TunnelQueue;
 use crate::tcp::{Connection, Transmit};
-use airtcp_wire::Time;
+use airtcp_wire::{Ecn, Segment, Time};
 
 /// A control TCP and its account.
 ///
@@ -38,51 +38,78 @@ impl Control {
         Control { connection, number, vmss, forwarded: 0, held: None, compressor, repeater }
     }
 
-    /// The next packet. A header packet says that `sent` data packets have been sent, if that is reported.
-    pub fn poll(&mut self, now: Time, queue: &mut TunnelQueue, sent: Option<u16>) -> Option<Output> {
-        if self.held.is_none() && !self.may_forward(now, queue) {
-            self.held = self.poll_tcp(now, queue);
-        }
-        if self.may_forward(now, queue) {
-            let item = queue.pop()?;
-            self.forwarded += i64::from(item.bytes);
-            return Some(Output::Data(item));
-        }
-        self.held.take().map(|transmit| self.header(transmit, sent))
+    pub fn handle_segment(&mut self, now: Time, segment: &Segment, ecn: Ecn) {
+        self.connection.handle_segment(now, segment, ecn);
+        // Nobody is there to be told.
+        while self.connection.poll_event().is_some() {}
     }
 
-    fn may_forward(&self, now: Time, queue: &TunnelQueue) -> bool {
+    /// The next packet. A header packet is put into `out`, and says that `sent` data packets have been sent, if that is
+    /// reported.
+    pub fn poll(
+        &mut self,
+        now: Time,
+        queue: &mut TunnelQueue,
+        sent: Option<u16>,
+        out: &mut Transmit,
+    ) -> Option<Output> {
+        if let Some(held) = self.held.take() {
+            *out = held;
+        } else if self.may_forward(queue, || self.connection.allowance(now)) {
+            return self.forward(queue);
+        } else if !self.poll_tcp(now, queue, out) {
+            return None;
+        }
+        if self.may_forward(queue, || 0) {
+            self.held = Some(*out);
+            return self.forward(queue);
+        }
+        Some(self.header(out, sent))
+    }
+
+    /// May the packet that waits first leave? `allowance` is what TCP lets it send.
+    #[inline]
+    fn may_forward(&self, queue: &TunnelQueue, allowance: impl FnOnce() -> u64) -> bool {
         let Some(bytes) = queue.first_bytes() else { return false };
         if self.forwarded >= self.vmss {
             return false;
         }
-        let allowance = if self.held.is_some() { 0 } else { self.connection.allowance(now) as i64 };
+        let allowance = allowance() as i64;
         let credit = allowance - allowance % self.vmss - self.forwarded;
         if i64::from(bytes) > self.vmss { credit >= i64::from(bytes) } else { credit > 0 }
     }
 
-    /// Asks TCP for a segment, with virtual bytes to send as long as data waits or has left ahead of its header packet.
-    /// A header packet, new or sent again, is worth VMSS bytes of data.
-    fn poll_tcp(&mut self, now: Time, queue: &TunnelQueue) -> Option<Transmit> {
-        let is_wanted = !queue.is_empty() || self.forwarded >= self.vmss;
-        self.connection.set_unsent(if is_wanted { self.vmss as u64 } else { 0 });
-        let transmit = self.connection.poll_transmit(now)?;
-        let gained = self.forwarded - i64::from(transmit.segment.len);
-        // What nothing waits for is not saved up.
-        self.forwarded = if queue.is_empty() { gained.max(self.forwarded.min(-self.vmss)) } else { gained };
-        Some(transmit)
+    fn forward(&mut self, queue: &mut TunnelQueue) -> Option<Output> {
+        let item = queue.pop()?;
+        self.forwarded += i64::from(item.bytes);
+        Some(Output::Data(item))
     }
 
-    fn header(&mut self, mut transmit: Transmit, sent: Option<u16>) -> Output {
-        if let Some(sent) = sent.filter(|_| transmit.segment.len > 0) {
-            transmit.segment.window = sent;
+    /// Asks TCP for a segment, with virtual bytes to send as long as data waits or has left ahead of its header packet.
+    /// A header packet, new or sent again, is worth VMSS bytes of data. Answers whether there is one.
+    fn poll_tcp(&mut self, now: Time, queue: &TunnelQueue, out: &mut Transmit) -> bool {
+        let is_wanted = !queue.is_empty() || self.forwarded >= self.vmss;
+        self.connection.set_unsent(if is_wanted { self.vmss as u64 } else { 0 });
+        if !self.connection.poll_transmit_into(now, out) {
+            return false;
         }
-        let uncompressed = control_packet_len(&transmit.segment);
+        let gained = self.forwarded - i64::from(out.segment.len);
+        // What nothing waits for is not saved up.
+        self.forwarded = if queue.is_empty() { gained.max(self.forwarded.min(-self.vmss)) } else { gained };
+        true
+    }
+
+    fn header(&mut self, out: &mut Transmit, sent: Option<u16>) -> Output {
+        let segment = &mut out.segment;
+        if let Some(sent) = sent.filter(|_| segment.len > 0) {
+            segment.window = sent;
+        }
+        let uncompressed = control_packet_len(segment);
         let bytes = match &mut self.compressor {
-            Some(compressor) => compressor.compress(&transmit.segment, uncompressed),
+            Some(compressor) => compressor.compress(segment, uncompressed),
             None => uncompressed,
         };
-        let repeats = if transmit.segment.len > 0 { self.repeater.repeats(&transmit.segment) } else { 0 };
-        Output::Header { control: self.number, transmit, bytes, repeats }
+        let repeats = if segment.len > 0 { self.repeater.repeats(segment) } else { 0 };
+        Output::Header { control: self.number, bytes, repeats }
     }
 }

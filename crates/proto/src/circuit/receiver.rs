@@ -9,11 +9,11 @@ use crate::rng::Chance;
 use crate::tcp::{Connection, TcpConfig, Transmit};
 use airtcp_wire::{Ecn, Flags, Segment, Seq, Time};
 
-/// A packet back to the sending node: an acknowledgment of header packets, or one of the handshake.
+/// A packet back to the sending node, which stands in the place that the driver gave for it: an acknowledgment of header
+/// packets, or one of the handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reply {
     pub control: u16,
-    pub transmit: Transmit,
     /// Length on the wire.
     pub bytes: u32,
 }
@@ -21,7 +21,17 @@ pub struct Reply {
 struct Control {
     connection: Connection,
     decompressor: Option<Decompressor>,
-    restorer: Restorer,
+    /// If header packets repeat others.
+    restorer: Option<Restorer>,
+}
+
+impl Control {
+    fn handle_segment(&mut self, now: Time, segment: &Segment, ecn: Ecn) {
+        self.connection.handle_segment(now, segment, ecn);
+        self.connection.read_all();
+        // Nobody is there to be told.
+        while self.connection.poll_event().is_some() {}
+    }
 }
 
 /// The receivers of a circuit's control TCPs. See [`crate::machine`] for how they are driven.
@@ -47,7 +57,8 @@ impl Receiver {
         let mut listen = || {
             let connection = Connection::listen(&tcp, Seq(chance.u32()), chance.u64())?;
             let decompressor = Decompressor::new(config.compression);
-            Ok(Control { connection, decompressor, restorer: Restorer::default() })
+            let restorer = (config.fec > 0).then(Restorer::default);
+            Ok(Control { connection, decompressor, restorer })
         };
         let controls = (0..config.controls).map(|_| listen()).collect::<Result<_, RegistryError>>()?;
         Ok(Receiver {
@@ -82,12 +93,8 @@ impl Receiver {
         bytes: u32,
         repeats: u8,
     ) {
-        let Some(Control { connection, decompressor, restorer }) =
-            self.controls.get_mut(usize::from(control))
-        else {
-            return;
-        };
-        if let Some(decompressor) = decompressor
+        let Some(control) = self.controls.get_mut(usize::from(control)) else { return };
+        if let Some(decompressor) = &mut control.decompressor
             && !decompressor.decompress(segment, bytes, control_packet_len(segment))
         {
             self.undecodable += 1;
@@ -95,16 +102,16 @@ impl Receiver {
         }
         if segment.len > 0 {
             self.missing = segment.window.wrapping_sub(self.passed);
-            let Some(missing) = restorer.missing(segment, repeats) else { return };
+            let missing =
+                control.restorer.as_mut().map_or(Some(0), |restorer| restorer.missing(segment, repeats));
+            let Some(missing) = missing else { return };
             self.restored += u64::from(missing);
             for n in (1..=u32::from(missing)).rev() {
                 let seq = Seq(segment.seq.0.wrapping_sub(segment.len * n));
-                connection.handle_segment(now, &Segment { seq, ..*segment }, Ecn::NotEct);
-                connection.read(connection.readable());
+                control.handle_segment(now, &Segment { seq, ..*segment }, Ecn::NotEct);
             }
         }
-        connection.handle_segment(now, segment, ecn);
-        connection.read(connection.readable());
+        control.handle_segment(now, segment, ecn);
     }
 
     pub fn handle_timeout(&mut self, now: Time) {
@@ -120,15 +127,14 @@ impl Receiver {
         timeouts.fold(Time::NEVER, Time::min)
     }
 
-    /// The next packet to send back now, if any.
-    pub fn poll_transmit(&mut self, now: Time) -> Option<Reply> {
+    /// The next packet to send back now, if any; `out` is the place for it.
+    pub fn poll_transmit(&mut self, now: Time, out: &mut Transmit) -> Option<Reply> {
         for _ in 0..self.controls.len() {
-            if let Some(mut transmit) = self.controls[self.turn].connection.poll_transmit(now) {
-                if self.reports_losses && !transmit.segment.flags.contains(Flags::SYN) {
-                    transmit.segment.window = self.missing;
+            if self.controls[self.turn].connection.poll_transmit_into(now, out) {
+                if self.reports_losses && !out.segment.flags.contains(Flags::SYN) {
+                    out.segment.window = self.missing;
                 }
-                let bytes = control_packet_len(&transmit.segment);
-                return Some(Reply { control: self.turn as u16, transmit, bytes });
+                return Some(Reply { control: self.turn as u16, bytes: control_packet_len(&out.segment) });
             }
             self.turn = (self.turn + 1) % self.controls.len();
         }

@@ -16,9 +16,10 @@ use airtcp_wire::{Dur, Ecn, Flags, Segment, Seq, Time};
 pub enum Output {
     /// A data packet, as it came.
     Data(Item),
-    /// A packet of control TCP number `control`: a header packet, or one of the handshake. `bytes` is its length on the
-    /// wire; the segment's own length is virtual. It repeats so many header packets before it (FEC).
-    Header { control: u16, transmit: Transmit, bytes: u32, repeats: u8 },
+    /// A packet of control TCP number `control`: a header packet, or one of the handshake, which stands in the place that
+    /// the driver gave for it. `bytes` is its length on the wire; the segment's own length is virtual. It repeats so many
+    /// header packets before it (FEC).
+    Header { control: u16, bytes: u32, repeats: u8 },
 }
 
 /// The sender of a circuit: a tunnel queue, and what takes data packets from it: the GMB sender and the senders of the
@@ -38,6 +39,18 @@ pub struct Sender {
     /// Data packets sent, modulo 2^16.
     sent: u16,
     losses: Option<Losses>,
+    /// Known since nothing could leave, until something comes.
+    rest: Option<Rest>,
+}
+
+/// What can be said of a sender from which nothing may leave, as long as nothing comes.
+#[derive(Clone, Copy, Debug)]
+struct Rest {
+    /// Asking before is in vain.
+    until: Time,
+    deadline: Time,
+    bytes_within_delay: u64,
+    control_window: u32,
 }
 
 impl Sender {
@@ -66,6 +79,7 @@ impl Sender {
             vmss: config.vmss.0,
             sent: 0,
             losses: config.loss_reports.then(|| Losses::new(now)),
+            rest: None,
         })
     }
 
@@ -74,8 +88,11 @@ impl Sender {
         if self.room() == 0 {
             return false;
         }
-        if let Some(gmb) = self.gmb.as_mut().filter(|_| self.queue.is_empty()) {
-            gmb.on_backlog(now);
+        if self.queue.is_empty() {
+            self.rest = None;
+            if let Some(gmb) = &mut self.gmb {
+                gmb.on_backlog(now);
+            }
         }
         self.queue.push(item);
         true
@@ -83,19 +100,21 @@ impl Sender {
 
     /// An acknowledgment from receiver `control`.
     pub fn handle_segment(&mut self, now: Time, control: u16, segment: &Segment, ecn: Ecn) {
-        let Some(Control { connection, .. }) = self.controls.get_mut(usize::from(control)) else { return };
+        let Some(control) = self.controls.get_mut(usize::from(control)) else { return };
+        self.rest = None;
         let Some(losses) = self.losses.as_mut().filter(|_| !segment.flags.contains(Flags::SYN)) else {
-            return connection.handle_segment(now, segment, ecn);
+            return control.handle_segment(now, segment, ecn);
         };
-        connection.handle_segment(now, &Segment { window: u16::MAX, ..*segment }, ecn);
-        if let Some(rtt) = connection.last_rtt()
+        control.handle_segment(now, &Segment { window: u16::MAX, ..*segment }, ecn);
+        if let Some(rtt) = control.connection.last_rtt()
             && losses.on_report(now, rtt, self.sent, segment.window)
         {
-            connection.handle_congestion(now);
+            control.connection.handle_congestion(now);
         }
     }
 
     pub fn handle_timeout(&mut self, now: Time) {
+        self.rest = None;
         if let Some(gmb) = self.gmb.as_mut().filter(|_| !self.queue.is_empty()) {
             gmb.handle_timeout(now);
         }
@@ -106,26 +125,54 @@ impl Sender {
         }
     }
 
+    #[inline]
     pub fn poll_timeout(&self) -> Time {
+        self.rest.map_or_else(|| self.find_deadline(), |rest| rest.deadline)
+    }
+
+    fn find_deadline(&self) -> Time {
         let gmb = self.gmb.as_ref().map_or(Time::NEVER, |gmb| gmb.poll_timeout(&self.queue));
         self.controls.iter().map(|control| control.connection.poll_timeout()).fold(gmb, Time::min)
     }
 
-    /// The next packet to send now, if any. The GMB sender goes first; after each header packet it is the next control
-    /// TCP's turn.
-    pub fn poll_transmit(&mut self, now: Time) -> Option<Output> {
-        let output = self.poll_output(now);
-        self.sent = self.sent.wrapping_add(u16::from(matches!(output, Some(Output::Data(_)))));
+    /// The next packet to send now, if any; `out` is the place for a header packet. The GMB sender goes first; after each
+    /// header packet it is the next control TCP's turn.
+    pub fn poll_transmit(&mut self, now: Time, out: &mut Transmit) -> Option<Output> {
+        if self.rest.is_some_and(|rest| now < rest.until) {
+            return None;
+        }
+        self.rest = None;
+        let output = self.poll_output(now, out);
+        match output {
+            Some(Output::Data(_)) => self.count_more(1),
+            Some(Output::Header { .. }) => {}
+            None => self.rest = Some(self.at_rest()),
+        }
         output
     }
 
-    fn poll_output(&mut self, now: Time) -> Option<Output> {
+    /// Nothing may leave. While data waits, nothing but the pacer's time changes that.
+    fn at_rest(&self) -> Rest {
+        let paced_until = || self.controls.iter().map(|control| control.connection.paced_until());
+        Rest {
+            until: if self.queue.is_empty() {
+                Time::ZERO
+            } else {
+                paced_until().fold(Time::NEVER, Time::min)
+            },
+            deadline: self.find_deadline(),
+            bytes_within_delay: self.bytes_within(self.delay),
+            control_window: self.control_window(),
+        }
+    }
+
+    fn poll_output(&mut self, now: Time, out: &mut Transmit) -> Option<Output> {
         if let Some(item) = self.gmb.as_mut().and_then(|gmb| gmb.poll(&mut self.queue)) {
             return Some(Output::Data(item));
         }
         let sent = self.losses.as_ref().map(|_| self.sent);
         for _ in 0..self.controls.len() {
-            let output = self.controls[self.turn].poll(now, &mut self.queue, sent);
+            let output = self.controls[self.turn].poll(now, &mut self.queue, sent, out);
             if !matches!(output, Some(Output::Data(_))) {
                 self.turn = (self.turn + 1) % self.controls.len();
             }
@@ -146,7 +193,8 @@ impl Sender {
         self.queue.room(if self.delay == Dur::ZERO {
             u64::MAX
         } else {
-            self.bytes_within(self.delay).max(self.vmss)
+            let known = self.rest.map(|rest| rest.bytes_within_delay);
+            known.unwrap_or_else(|| self.bytes_within(self.delay)).max(self.vmss)
         })
     }
 
@@ -161,6 +209,9 @@ impl Sender {
 
     /// The control TCPs' congestion windows together, in segments of VMSS.
     pub fn control_window(&self) -> u32 {
+        if let Some(rest) = self.rest {
+            return rest.control_window;
+        }
         let windows = self.controls.iter().map(|control| control.connection.sender_view().cwnd);
         (windows.sum::<u64>() / self.vmss) as u32
     }

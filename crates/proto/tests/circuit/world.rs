@@ -3,7 +3,7 @@
 use airtcp_proto::Streams;
 use airtcp_proto::circuit::{Config, ErrorControl, Output, Receiver, Sender};
 use airtcp_proto::queue::Item;
-use airtcp_proto::tcp::{Reason, TcpConfig, profile};
+use airtcp_proto::tcp::{Reason, TcpConfig, Transmit, profile};
 use airtcp_wire::{Dur, Ecn, Rate, Segment, Time};
 use std::collections::BTreeMap;
 
@@ -185,16 +185,18 @@ impl World {
         loop {
             self.refill();
             let before = self.left.len();
-            while let Some(output) = self.sender.poll_transmit(self.now) {
-                self.leave(output);
+            let mut transmit = Transmit::default();
+            while let Some(output) = self.sender.poll_transmit(self.now, &mut transmit) {
+                self.leave(output, &transmit);
             }
             if self.backlog.is_none() || self.left.len() == before {
                 break;
             }
         }
-        while let Some(reply) = self.receiver.poll_transmit(self.now) {
+        let mut transmit = Transmit::default();
+        while let Some(reply) = self.receiver.poll_transmit(self.now, &mut transmit) {
             self.replies.push(reply.bytes);
-            let (segment, ecn) = (reply.transmit.segment, reply.transmit.ecn);
+            let Transmit { segment, ecn, .. } = transmit;
             self.put(self.now + DELAY, Arrival::Back { control: reply.control, segment, ecn });
         }
     }
@@ -207,8 +209,8 @@ impl World {
         }
     }
 
-    fn leave(&mut self, output: Output) {
-        let (control, transmit, bytes, repeats) = match output {
+    fn leave(&mut self, output: Output, transmit: &Transmit) {
+        let (control, bytes, repeats) = match output {
             Output::Data(item) => {
                 self.left.push((self.now, Left::Data(item)));
                 let is_lost =
@@ -220,7 +222,7 @@ impl World {
                 }
                 return;
             }
-            Output::Header { control, transmit, bytes, repeats } => (control, transmit, bytes, repeats),
+            Output::Header { control, bytes, repeats } => (control, bytes, repeats),
         };
         let left = match transmit.segment.len {
             0 => Left::Other { bytes },

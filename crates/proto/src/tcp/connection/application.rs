@@ -1,5 +1,6 @@
 //! The application's side: its calls, and what can be asked.
 
+use super::prediction::Prediction;
 use super::{Connection, Event, SenderView, State, Stats};
 use crate::tcp::core::Phase;
 use airtcp_wire::{Dur, Flags, Segment, Seq, Time};
@@ -29,7 +30,10 @@ impl Connection {
 
     /// For a stream of virtual bytes: exactly `bytes` wait to be sent, whatever was said to wait before.
     pub fn set_unsent(&mut self, bytes: u64) {
-        self.forget_prediction();
+        // What is sent next makes no difference to the ACKs to come.
+        if self.prediction != Prediction::Sending {
+            self.forget_prediction();
+        }
         self.sender.set_unsent(bytes);
     }
 

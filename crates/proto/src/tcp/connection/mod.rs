@@ -135,6 +135,11 @@ impl Connection {
         self.timer().min(self.sender.next_departure(self.clock))
     }
 
+    /// Until then nothing leaves, whatever the windows let go, for it is paced; `NEVER`: nothing is held back so.
+    pub fn paced_until(&self) -> Time {
+        self.sender.paced_until(self.clock)
+    }
+
     /// When the earliest of the timers expires.
     #[inline]
     fn timer(&self) -> Time {

@@ -48,6 +48,12 @@ impl Sender {
         }
     }
 
+    /// When the pacer holds nothing back any more, if it does now.
+    pub fn paced_until(&self, now: Time) -> Time {
+        let departure = self.pacer.as_ref().map(|pacer| pacer.next_departure());
+        departure.filter(|departure| *departure > now).unwrap_or(Time::NEVER)
+    }
+
     fn has_something_to_send(&self) -> bool {
         (self.core.board.lost() > 0 || self.unsent() > 0) && self.core.board.in_flight() < self.core.window()
     }
