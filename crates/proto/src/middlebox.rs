@@ -4,8 +4,9 @@ use crate::tcp::Reason;
 use airtcp_wire::{Ecn, Segment, Time};
 
 /// Which way along the path a packet travels: `Forward` from the first link to the last.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord, Default)]
 pub enum Direction {
+    #[default]
     Forward,
     Reverse,
 }

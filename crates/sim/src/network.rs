@@ -90,21 +90,27 @@ impl Network {
     /// leave.
     #[inline]
     pub fn send_expected(&mut self, transfer: &mut Transfer, endpoint: u32, flow: &mut Flow) -> bool {
-        loop {
-            let id = self.packets.vacant();
-            let packet = self.packets.get_mut(id);
-            match transfer.ends[SENDER].poll_expected(self.now, &mut packet.transmit) {
-                Some(true) => {}
-                Some(false) => return true,
-                None => return false,
+        while let Some(mut burst) = transfer.ends[SENDER].begin_burst(self.now) {
+            let mut last = None;
+            while transfer.ends[SENDER].continues(&burst) {
+                let id = self.packets.vacant_like(last);
+                let packet = self.packets.get_mut(id);
+                transfer.ends[SENDER].next_in_burst(self.now, &mut burst, &mut packet.transmit);
+                if last.is_none() {
+                    packet.address(endpoint, flow, transfer.numbers());
+                }
+                transfer.on_sent(packet.range().end);
+                self.packets.occupy(id);
+                self.send(id, flow.nodes[SENDER]);
+                last = Some(id);
             }
-            packet.address(endpoint, flow, transfer.numbers());
-            transfer.under_way += 1;
-            flow.counts.data_packets_sent += 1;
-            transfer.on_sent(packet.range().end);
-            self.packets.occupy(id);
-            self.send(id, flow.nodes[SENDER]);
+            transfer.under_way += burst.sent;
+            flow.counts.data_packets_sent += u64::from(burst.sent);
+            if transfer.ends[SENDER].end_burst(self.now, &burst) {
+                return true;
+            }
         }
+        false
     }
 
     /// Sends what one end of a connection may send now, but no more than `most` packets. `endpoint` is its number. Answers

@@ -8,11 +8,12 @@ use airtcp_wire::tcp;
 use std::ops::Range;
 
 /// What a packet carries.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Load {
     /// A TCP segment for this endpoint.
     Tcp { endpoint: u32 },
     /// A datagram.
+    #[default]
     Udp,
     /// A header packet of a circuit's control TCP, or one of its handshake: headers alone on the wire, whatever length
     /// the segment stands for.
@@ -22,7 +23,7 @@ pub enum Load {
 }
 
 /// Two cache lines exactly.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub struct Packet {
     /// As it was sent; the ECN field as it is now.
@@ -129,19 +130,20 @@ impl Packets {
         }
     }
 
+    /// The same with a copy of that packet in it, if any.
+    #[inline]
+    pub fn vacant_like(&mut self, packet: Option<u32>) -> u32 {
+        let id = self.vacant();
+        if let Some(packet) = packet {
+            self.slots[id as usize] = self.slots[packet as usize];
+        }
+        id
+    }
+
     #[cold]
     fn grow(&mut self) -> u32 {
         let id = self.slots.len() as u32;
-        self.slots.push(Packet {
-            transmit: Transmit::default(),
-            load: Load::Udp,
-            flow: 0,
-            number: 0,
-            bytes: 0,
-            order: 0,
-            exit: 0,
-            direction: Direction::Forward,
-        });
+        self.slots.push(Packet::default());
         self.free.push(id);
         id
     }

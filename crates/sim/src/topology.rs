@@ -80,7 +80,7 @@ impl Topology {
         self.next
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn send(&mut self, now: Time, side: Side, item: Item) {
         self.sides[usize::from(side.0)].handle_packet(now, item);
         self.settle(side);
@@ -96,8 +96,10 @@ impl Topology {
     /// See [`Link::poll_intact`].
     #[inline]
     pub fn poll_intact(&mut self, now: Time, side: Side) -> Option<u32> {
-        let id = self.sides[usize::from(side.0)].poll_intact(now)?;
-        self.settle(side);
+        let link = &mut self.sides[usize::from(side.0)];
+        let id = link.poll_intact(now)?;
+        self.wakes[usize::from(side.0)] = link.poll_timeout();
+        self.find_next();
         Some(id)
     }
 

@@ -29,6 +29,11 @@ impl Flags {
     pub fn set(&mut self, other: Flags) {
         self.0 |= other.0;
     }
+
+    #[inline]
+    pub fn put(&mut self, other: Flags, is_set: bool) {
+        self.0 = self.0 & !other.0 | if is_set { other.0 } else { 0 };
+    }
 }
 
 impl std::ops::BitOr for Flags {

@@ -7,6 +7,12 @@ use airtcp_wire::{Rate, Time};
 /// No cwnd is larger, in bytes: 1024 times the largest window that TCP can advertise (RFC 7323 §2.3).
 const MAX_WINDOW: u64 = 1 << 40;
 
+/// Of a number of bytes that a window can have. Signed numbers are converted in one instruction.
+#[inline]
+fn float(bytes: u64) -> f64 {
+    bytes as i64 as f64
+}
+
 /// The congestion window, shared by slow start and avoidance. Bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
@@ -43,7 +49,7 @@ impl Window {
     pub fn grow(&mut self, bytes: f64) {
         let total = self.remainder + bytes.clamp(0.0, MAX_WINDOW as f64);
         let whole = self.in_units(total);
-        self.remainder = total - whole as f64;
+        self.remainder = total - float(whole);
         self.cwnd = (self.cwnd + whole).min(MAX_WINDOW);
     }
 
@@ -51,23 +57,23 @@ impl Window {
     /// counts for one segment).
     #[inline]
     pub fn grow_additively(&mut self, acked: u64, segments: f64) {
-        let counted = segments * acked as f64;
+        let counted = segments * float(acked);
         match self.rules {
             WindowRules::Linux => self.count_up(counted),
-            _ => self.grow(counted * self.mss as f64 / self.cwnd as f64),
+            _ => self.grow(counted * float(self.mss) / float(self.cwnd)),
         }
     }
 
     /// A segment for each window's worth of counted bytes. What had come together for a larger window makes one at most.
     fn count_up(&mut self, bytes: f64) {
-        let each = self.cwnd as f64;
+        let each = float(self.cwnd);
         let mut segments = 0.0;
         if self.counted >= each {
             (self.counted, segments) = (0.0, 1.0);
         }
         let whole = ((self.counted + bytes) / each).floor();
         self.counted += bytes - whole * each;
-        self.grow((segments + whole) * self.mss as f64);
+        self.grow((segments + whole) * float(self.mss));
     }
 
     /// A window of whole segments forgets at a reduction what had not made one.
@@ -138,7 +144,7 @@ impl Window {
     /// Rounded down.
     #[inline]
     fn in_units(&self, bytes: f64) -> u64 {
-        let bytes = bytes as u64;
+        let bytes = bytes.max(0.0) as i64 as u64;
         if self.unit == 1 { bytes } else { bytes / self.unit * self.unit }
     }
 
@@ -334,16 +340,18 @@ impl<A: Avoidance> CongestionControl for Composed<A> {
         );
     }
 
-    fn on_plain_ack(&mut self, acked: u64, is_cwnd_limited: bool) -> bool {
-        let is_enough = A::ONLY_COUNTS && self.slow_start.is_classic();
-        if is_enough && is_cwnd_limited {
+    fn on_plain_ack(&mut self, acked: u64, is_cwnd_limited: bool) -> Option<(u64, u64)> {
+        if !A::ONLY_COUNTS || !self.slow_start.is_classic() {
+            return None;
+        }
+        if is_cwnd_limited {
             self.grow(
                 self.window.whole(acked),
                 |this, acked| this.slow_start.increase(acked, &mut this.window, 1.0),
                 |this, counted| this.avoidance.count(counted, &mut this.window),
             );
         }
-        is_enough
+        Some(self.windows())
     }
 
     fn on_congestion(&mut self, event: &Congestion) {

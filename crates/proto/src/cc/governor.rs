@@ -43,9 +43,11 @@ impl Governor {
 
     #[inline]
     pub fn on_plain_ack(&mut self, acked: u64, is_cwnd_limited: bool) -> bool {
-        let is_told = self.controller.on_plain_ack(acked, is_cwnd_limited);
-        self.refresh();
-        is_told
+        let windows = self.controller.on_plain_ack(acked, is_cwnd_limited);
+        if let Some(windows) = windows {
+            (self.cwnd, self.ssthresh) = windows;
+        }
+        windows.is_some()
     }
 
     pub fn on_congestion(&mut self, event: &Congestion) {
@@ -74,6 +76,11 @@ impl Governor {
             self.controller.on_sent(now, bytes, in_flight);
             self.refresh();
         }
+    }
+
+    #[inline]
+    pub fn hears_sends(&self) -> bool {
+        self.hears_sends
     }
 
     pub fn reads_rate(&self) -> bool {

@@ -64,7 +64,7 @@ impl Lean {
         (self.limit, self.transmitter, self.propagation, self.loss)
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn handle_packet(&mut self, now: Time, item: Item) {
         self.counters.on_arrival();
         let is_admitted = match self.free_at > now {

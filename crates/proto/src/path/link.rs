@@ -114,7 +114,7 @@ impl Link {
     }
 
     /// A packet arrives at the near end.
-    #[inline]
+    #[inline(always)]
     pub fn handle_packet(&mut self, now: Time, item: Item) {
         match &mut self.kind {
             Kind::Lean(lean) => lean.handle_packet(now, item),

@@ -39,11 +39,7 @@ impl Stamps {
 }
 
 /// What `RS.*` of the draft is made of: the segment sent last of those that one ACK acknowledges.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Newest {
-    sent: Option<(Time, u64)>,
-    stamps: Stamps,
-}
+pub type Newest = Option<(Sent, Stamps)>;
 
 impl RateSampler {
     /// The stamps of `bytes` that are about to be sent, if `was_idle` the only ones that are out. What is deemed lost does not
@@ -80,8 +76,8 @@ impl RateSampler {
         self.delivered += sent.bytes();
         let Some(stamps) = stamps else { return };
         self.delivered_at = now;
-        if newest.sent.is_none_or(|newest| newest <= (sent.sent_at, sent.end)) {
-            *newest = Newest { sent: Some((sent.sent_at, sent.end)), stamps: *stamps };
+        if newest.as_ref().is_none_or(|(last, _)| (last.sent_at, last.end) <= (sent.sent_at, sent.end)) {
+            *newest = Some((*sent, *stamps));
             self.first_sent_at = sent.sent_at;
         }
     }
@@ -106,13 +102,12 @@ impl RateSampler {
         let newly_lost = self.lost - self.lost_told;
         self.lost_told = self.lost;
         let mut sample = RateSample { total_delivered: self.delivered, newly_lost, ..RateSample::default() };
-        let Some((sent_at, _)) = newest.sent else { return sample };
-        let stamps = &newest.stamps;
+        let Some((sent, stamps)) = newest else { return sample };
         sample.prior_delivered = stamps.delivered;
         sample.is_app_limited = stamps.is_app_limited;
         sample.tx_in_flight = stamps.in_flight;
         sample.lost_since = self.lost - stamps.lost;
-        let interval = sent_at.since(stamps.first_sent_at).max(now.since(stamps.delivered_at));
+        let interval = sent.sent_at.since(stamps.first_sent_at).max(now.since(stamps.delivered_at));
         // A shorter interval than any RTT is compression, not capacity.
         if interval >= min_rtt || min_rtt == Dur::MAX {
             sample.interval = interval;

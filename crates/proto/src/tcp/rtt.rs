@@ -17,6 +17,8 @@ pub struct RttEstimator {
     /// The smallest sample of the connection.
     min: Dur,
     slow_decay: SlowDecay,
+    /// Linux: RTTVAR is never so small that `min` would have to be put in the place of m·RTTVAR.
+    variance_floor: Dur,
 }
 
 /// Linux: RTTVAR rises at once and falls once a round trip.
@@ -39,6 +41,10 @@ impl RttEstimator {
             backoff: 0,
             min: Dur::MAX,
             slow_decay: SlowDecay::default(),
+            variance_floor: match config.min_on_variance {
+                true => config.min.mul_f64(1.0 / config.factor.max(1.0)),
+                false => Dur::ZERO,
+            },
         }
     }
 
@@ -57,7 +63,7 @@ impl RttEstimator {
             // RFC 6298 §2 (2.2).
             self.has_sample = true;
             self.srtt = rtt;
-            self.rttvar = (rtt / 2).max(self.variance_floor());
+            self.rttvar = (rtt / 2).max(self.variance_floor);
             self.slow_decay = SlowDecay { deviation: rtt / 2, largest: self.rttvar, round_end: nxt };
         } else {
             // RFC 6298 §2 (2.3): RTTVAR first, from the old SRTT.
@@ -76,7 +82,7 @@ impl RttEstimator {
     }
 
     fn slow_decay(&mut self, rtt: Dur, error: Dur, una: u64, nxt: u64) -> Dur {
-        let (beta, floor) = (self.config.beta, self.variance_floor());
+        let (beta, floor) = (self.config.beta, self.variance_floor);
         let state = &mut self.slow_decay;
         // A sudden fall of the RTT is not jitter: it counts an eighth.
         let gain = if rtt < self.srtt && error > state.deviation { beta / 8.0 } else { beta };
@@ -91,12 +97,6 @@ impl RttEstimator {
             state.largest = floor;
         }
         rttvar
-    }
-
-    /// Linux: RTTVAR is never so small that `min` would have to be put in the place of m·RTTVAR.
-    fn variance_floor(&self) -> Dur {
-        let RtoConfig { min, factor, min_on_variance, .. } = self.config;
-        if min_on_variance { min.mul_f64(1.0 / factor.max(1.0)) } else { Dur::ZERO }
     }
 
     /// ns-2: integers, which are cut off where they are taken for whole ticks. SRTT and RTTVAR as they are then.
@@ -208,7 +208,9 @@ impl RttEstimator {
 
 #[inline]
 fn smooth(old: Dur, sample: Dur, gain: f64) -> Dur {
-    Dur((old.0 as f64 + gain * (sample.0 as f64 - old.0 as f64) + 0.5) as u64)
+    // No round trip takes 292 years: signed numbers are converted in one instruction.
+    let (old, sample) = (old.0 as i64 as f64, sample.0 as i64 as f64);
+    Dur((old + gain * (sample - old) + 0.5) as i64 as u64)
 }
 
 /// How often a clock ticked in the `rtt` up to `now`, in time; at least once.

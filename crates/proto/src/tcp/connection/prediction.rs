@@ -2,7 +2,7 @@
 //! that was to be expected. What the general path would look at and find nothing in is looked at once, not at each of them.
 
 use super::{Connection, Reason, State, Transmit};
-use crate::tcp::sender::Outgoing;
+use crate::tcp::sender::Burst;
 use airtcp_wire::{Ecn, Flags, Segment, Time};
 
 /// What may be taken for granted until something else than the expected happens.
@@ -112,36 +112,79 @@ impl Connection {
     /// segment of new data. `None`: something else may have to leave.
     #[inline(always)]
     pub fn poll_expected(&mut self, now: Time, out: &mut Transmit) -> Option<bool> {
-        let is_due = self.receiver.acks.is_due();
         if self.is_predicted(Prediction::Receiving) {
-            if is_due {
-                self.clock = now;
-                self.pure_ack(now, out);
-            }
-            return Some(is_due);
+            return Some(self.poll_expected_ack(now, out));
         }
-        if is_due || !matches!(self.prediction, Prediction::Sending | Prediction::Repairing) {
+        let mut burst = self.begin_burst(now)?;
+        burst.limit_to(1);
+        let is_sent = self.continues(&burst);
+        if is_sent {
+            self.next_in_burst(now, &mut burst, out);
+        }
+        self.end_burst(now, &burst);
+        Some(is_sent)
+    }
+
+    #[inline(always)]
+    fn poll_expected_ack(&mut self, now: Time, out: &mut Transmit) -> bool {
+        let is_due = self.receiver.acks.is_due();
+        if is_due {
+            self.clock = now;
+            self.pure_ack(now, out);
+        }
+        is_due
+    }
+
+    /// Begins to send what was to be expected of a connection that only sends: full segments of new data, which
+    /// [`next_in_burst`](Connection::next_in_burst) answers, until [`end_burst`](Connection::end_burst). `None`: something else
+    /// may have to leave.
+    #[inline(always)]
+    pub fn begin_burst(&mut self, now: Time) -> Option<Burst> {
+        let is_new = self.is_predicted(Prediction::Sending) || self.prediction == Prediction::Repairing;
+        if !is_new || self.receiver.acks.is_due() {
             return None;
         }
-        let outgoing = self.sender.poll_plain(now)?;
+        let burst = self.sender.begin_burst(now)?;
         self.clock = now;
-        if let Some(outgoing) = outgoing {
-            self.plain_segment(now, &outgoing, out);
+        Some(burst)
+    }
+
+    /// May another segment leave?
+    #[inline(always)]
+    pub fn continues(&self, burst: &Burst) -> bool {
+        self.sender.continues(burst)
+    }
+
+    /// Makes of `out`, which is the segment before, the next one of a burst that [continues](Connection::continues).
+    #[inline(always)]
+    pub fn next_in_burst(&mut self, now: Time, burst: &mut Burst, out: &mut Transmit) {
+        let (start, is_pushed) = self.sender.next_in_burst(now, burst);
+        match burst.sent {
+            1 => self.first_in_burst(now, start, out),
+            _ => out.segment.seq = self.iss.at(start),
         }
-        Some(outgoing.is_some())
+        // A duplicate is reported once (RFC 2883 §4): the next header is another one.
+        if !out.segment.sack.is_empty() {
+            burst.limit_to(0);
+        }
+        out.segment.flags.put(Flags::PSH, is_pushed);
+        out.offset = start - 1;
     }
 
     /// As `data_segment`, of new data that a connection sends which owes no CWR.
     #[inline(always)]
-    fn plain_segment(&mut self, now: Time, outgoing: &Outgoing, out: &mut Transmit) {
-        self.header(now, outgoing.start, &mut out.segment);
-        out.segment.len = (outgoing.end - outgoing.start) as u32;
+    fn first_in_burst(&mut self, now: Time, start: u64, out: &mut Transmit) {
+        self.header(now, start, &mut out.segment);
+        out.segment.len = self.sender.core.mss as u32;
         self.receiver.acks.on_data_sent(now);
-        if outgoing.is_pushed {
-            out.segment.flags.set(Flags::PSH);
-        }
-        let ecn = if self.negotiated.ecn { Ecn::Ect0 } else { Ecn::NotEct };
-        (out.ecn, out.reason, out.offset) = (ecn, Reason::New, outgoing.start - 1);
+        out.ecn = if self.negotiated.ecn { Ecn::Ect0 } else { Ecn::NotEct };
+        out.reason = Reason::New;
+    }
+
+    /// Answers whether that was all that may leave.
+    #[inline(always)]
+    pub fn end_burst(&mut self, now: Time, burst: &Burst) -> bool {
+        self.sender.end_burst(now, burst)
     }
 }
 

@@ -48,7 +48,7 @@ impl Sender {
             self.retries = 0;
             self.core.limited_sent = 0;
         }
-        self.sample_rtt(now, &summary, &originals);
+        self.sample_rtt(now, &originals, ack.echo.filter(|_| summary.acked > 0));
         self.recover(&summary, ack);
         let rate = self.core.sampler.sample(now, &newest, self.core.rtt.min());
         self.tell_controller(&summary, ack.peer_timestamp, prior_in_flight, was_held, rate);
@@ -182,11 +182,11 @@ impl Sender {
     }
 
     #[inline(always)]
-    pub(super) fn sample_rtt(&mut self, now: Time, summary: &AckSummary, originals: &Originals) {
+    pub(super) fn sample_rtt(&mut self, now: Time, originals: &Originals, echo: Option<u32>) {
         let since = |sent_at| now.since(sent_at);
         let sample = match self.timing {
             RttTiming::OneAtATime => {
-                let timed = self.timed.filter(|(end, _)| summary.prior_una + summary.acked >= *end);
+                let timed = self.timed.filter(|(end, _)| self.core.una >= *end);
                 if timed.is_some() {
                     self.timed = None;
                 }
@@ -194,8 +194,7 @@ impl Sender {
             }
             RttTiming::EveryAck => originals.oldest.map(since).or_else(|| {
                 // Karn: a resent segment's RTT is known only by the timestamp that its ACK echoes (RFC 7323 §4).
-                let echo = summary.echo.filter(|_| summary.acked > 0)?;
-                Some(Dur::from_millis(u64::from(timestamp(now).wrapping_sub(echo))))
+                Some(Dur::from_millis(u64::from(timestamp(now).wrapping_sub(echo?))))
             }),
         };
         if let Some(sample) = sample {

@@ -92,6 +92,8 @@ pub struct Sender {
     pub last_rtt: Option<Dur>,
 }
 
+pub use plain::Burst;
+
 impl Sender {
     pub fn new(config: &TcpConfig, cc: Box<dyn CongestionControl>, mss: u64, has_sack: bool) -> Sender {
         Sender {

@@ -1,8 +1,8 @@
 //! What an ACK and a new segment do where nothing is lost, resent or held back: the general path without what would
 //! come to nothing.
 
+use super::Sender;
 use super::acks::Originals;
-use super::{Outgoing, Sender};
 use crate::tcp::core::{AckSummary, Core};
 use crate::tcp::rate::Newest;
 use crate::tcp::recovery::LossRecovery;
@@ -55,15 +55,15 @@ impl Sender {
         self.core.is_corruption = false;
         let timestamps = segment.timestamps;
         let originals = Originals { oldest: oldest_at, newest: last.map(|sent| sent.sent_at) };
-        let summary = AckSummary::plain(now, prior_una, acked, delivered, timestamps.map(|ts| ts.echo));
         self.last_rtt = None;
-        self.sample_rtt(now, &summary, &originals);
+        self.sample_rtt(now, &originals, timestamps.map(|ts| ts.echo));
         if let Some(last) = &last {
             self.policy.on_plain_ack(&self.core, now, last);
         }
-        let rate = self.core.sampler.sample(now, &newest, self.core.rtt.min());
         let is_cwnd_limited = self.is_cwnd_limited();
         if !self.core.cc.on_plain_ack(acked.min(delivered), is_cwnd_limited) {
+            let summary = AckSummary::plain(now, prior_una, acked, delivered, timestamps.map(|ts| ts.echo));
+            let rate = self.core.sampler.sample(now, &newest, self.core.rtt.min());
             self.tell_controller(&summary, timestamps.map(|ts| ts.value), prior_in_flight, false, rate);
         }
         self.restart_timer(now, true);
@@ -72,25 +72,90 @@ impl Sender {
         }
     }
 
-    /// The general path's [`poll`](Sender::poll) for a full segment of new data, under `sends_new`; `None` where something else
-    /// may have to leave.
+    /// Begins to send full segments of new data, under `sends_new`, as the general path's [`poll`](Sender::poll) would answer
+    /// them one by one. `None`: something else may have to leave.
     #[inline(always)]
-    pub fn poll_plain(&mut self, now: Time) -> Option<Option<Outgoing>> {
+    pub fn begin_burst(&mut self, now: Time) -> Option<Burst> {
         let core = &self.core;
-        let (mss, end) = (core.mss, core.nxt + core.mss);
-        if core.board.is_empty() || end > self.write_end || end > self.peer_edge {
+        let limit = self.write_end.min(self.peer_edge);
+        if core.board.is_empty() || core.nxt + core.mss > limit {
             return None;
         }
         let is_paced = self.pacer.as_ref().is_some_and(|pacer| pacer.next_departure() > now);
-        if !is_paced && core.board.in_flight() + mss <= core.window() {
-            let sent = Sent::new(now, end - mss, end, self.push(mss));
-            self.core.stats.data_segments_sent += 1;
-            return Some(Some(self.launch(now, sent, mss)));
+        let left = match &self.pacer {
+            _ if is_paced => 0,
+            None if !core.cc.hears_sends() && core.prr.is_none() => u32::MAX,
+            // What leaves may change what the next one may do.
+            _ => 1,
+        };
+        let in_flight = core.board.in_flight();
+        Some(Burst { limit, window: core.window(), in_flight, left, sent: 0, is_paced })
+    }
+
+    /// May another segment leave?
+    #[inline(always)]
+    pub fn continues(&self, burst: &Burst) -> bool {
+        let Core { nxt, mss, .. } = self.core;
+        burst.left > 0 && nxt + mss <= burst.limit && burst.in_flight + mss <= burst.window
+    }
+
+    /// The next segment of a burst that [continues](Sender::continues): where it starts, and whether it is pushed.
+    #[inline(always)]
+    pub fn next_in_burst(&mut self, now: Time, burst: &mut Burst) -> (u64, bool) {
+        let mss = self.core.mss;
+        let is_pushed = self.push(mss);
+        let core = &mut self.core;
+        let (start, end) = (core.nxt, core.nxt + mss);
+        let stamps = core.sampler.on_send(now, false, burst.in_flight, mss);
+        burst.left -= 1;
+        burst.sent += 1;
+        burst.in_flight += mss;
+        core.board.push(Sent::new(now, start, end, is_pushed), stamps);
+        core.nxt = end;
+        if self.timed.is_none() {
+            self.timed = Some((end, now));
         }
-        if !is_paced {
-            self.note_usage(true);
+        (start, is_pushed)
+    }
+
+    /// What the segments of a burst leave behind. Answers whether nothing more may leave.
+    #[inline(always)]
+    pub fn end_burst(&mut self, now: Time, burst: &Burst) -> bool {
+        let core = &self.core;
+        let is_blocked = burst.left > 0
+            && core.nxt + core.mss <= burst.limit
+            && core.board.in_flight() + core.mss > core.window();
+        if burst.sent > 0 {
+            let bytes = u64::from(burst.sent) * self.core.mss;
+            self.core.stats.data_segments_sent += u64::from(burst.sent);
+            self.core.stats.data_bytes_sent += bytes;
+            if let Some(&last) = self.core.board.last() {
+                self.after_send(now, &last);
+            }
         }
-        self.has_data_waiting = true;
-        Some(None)
+        if is_blocked || burst.sent > 0 {
+            self.note_usage(is_blocked);
+        }
+        self.has_data_waiting |= is_blocked || burst.is_paced;
+        is_blocked || burst.is_paced
+    }
+}
+
+/// What a connection may send at once.
+pub struct Burst {
+    /// Stream position, and bytes in flight, that it does not exceed.
+    limit: u64,
+    window: u64,
+    in_flight: u64,
+    /// At most so many segments more, after those that it has sent.
+    left: u32,
+    pub sent: u32,
+    /// The pacer holds everything back.
+    is_paced: bool,
+}
+
+impl Burst {
+    pub fn limit_to(&mut self, segments: u32) {
+        self.left = self.left.min(segments);
     }
 }

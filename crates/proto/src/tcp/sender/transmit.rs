@@ -229,7 +229,7 @@ impl Sender {
     }
 
     #[inline(always)]
-    fn after_send(&mut self, now: Time, sent: &Sent) {
+    pub(super) fn after_send(&mut self, now: Time, sent: &Sent) {
         self.last_sent_at = now;
         let in_flight = self.core.board.in_flight();
         self.core.cc.on_sent(now, sent.bytes(), in_flight);
