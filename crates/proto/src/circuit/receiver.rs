@@ -28,7 +28,8 @@ struct Control {
 impl Control {
     fn handle_segment(&mut self, now: Time, segment: &Segment, ecn: Ecn) {
         self.connection.handle_segment(now, segment, ecn);
-        self.connection.read_all();
+        // Where nothing is read, too, a window may have to be told.
+        self.connection.read(self.connection.readable());
         // Nobody is there to be told.
         while self.connection.poll_event().is_some() {}
     }
