@@ -37,7 +37,8 @@ def command(
         typer.Argument(
             metavar="FILE...",
             help="Measurements of one path: what ping printed, mahimahi traces, bandwidth logs (JSON, CSV), "
-            "iperf3 --json, ss -ti, captures (pcap, pcapng).",
+            "iperf3 --json, ss -ti, captures (pcap, pcapng), irtt, fping --json, mtr, SmokePing, Flent, "
+            "logs of `airtcp measure`.",
             show_default=False,
         ),
     ],

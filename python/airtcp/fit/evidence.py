@@ -168,7 +168,7 @@ def _trips(measurement: Measurement) -> list[RoundTrips]:
 def _fills(measurement: Measurement, way: Direction) -> bool:
     """Did something fill the queue on that way?"""
     transfer = measurement.transfer
-    return measurement.load == way or (transfer is not None and transfer.direction == way)
+    return measurement.load in (way, "both") or (transfer is not None and transfer.direction == way)
 
 
 def _resent(measurement: Measurement) -> list[float]:

@@ -141,7 +141,7 @@ class Rows:
         if isinstance(value, bool):
             return float(value) if kind in {"lost", "arrived"} else None
         if isinstance(value, int | float):
-            number = _finite(value)
+            number = finite(value)
         else:
             text = str(value).strip().lower() if value is not None else ""
             if kind in {"lost", "arrived"} and text in _FLAGS:
@@ -158,7 +158,7 @@ class Rows:
         if self.has_decimal_comma:
             text = text.replace(",", ".")
         try:
-            return _finite(float(text))
+            return finite(float(text))
         except ValueError:
             return dates.seconds(text) if kind == "time" else None
 
@@ -235,7 +235,8 @@ class Rows:
         return next((column for column in self.columns if column.quantity.kind == kind), None)
 
 
-def _finite(value: float) -> float | None:
+def finite(value: float) -> float | None:
+    """As a float; None where it is none that can be reckoned with."""
     try:
         number = float(value)
     except OverflowError:

@@ -11,6 +11,7 @@ import pytest
 from dialects import DIALECTS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from test_other_tools import MTR_CSV, MTR_JSON, MTR_REPORT, dumped, fetched, flent, fping, irtt
 
 from airtcp.fit import detect
 from airtcp.fit.measurement import Measurement
@@ -38,6 +39,19 @@ VALID: dict[str, bytes] = {
     "rtt": b"# round trips in ms\n12.5\n13\n",
     "iperf3": json.dumps(IPERF3, indent=1).encode(),
     "iperf3 udp": json.dumps(IPERF3).replace("TCP", "UDP").encode(),
+    "irtt": irtt(["false", "true_up", "false", "true_down", "false", "true"]).encode(),
+    "fping": fping([20.0, None, 21.0, 22.5], dated=True).encode(),
+    "mtr": MTR_REPORT.encode(),
+    "mtr json": json.dumps(MTR_JSON).encode(),
+    "mtr csv": MTR_CSV.encode(),
+    "mtr raw": b"h 0 192.0.2.1\n" + b"".join(b"x 0 %d\np 0 1100 %d\n" % (n, n) for n in range(3)),
+    "smokeping": fetched().encode(),
+    "smokeping dump": dumped().encode(),
+    "flent": json.dumps(flent()).encode(),
+    "probes": b"# airtcp probes 1\n# load=none clock_error_ms=0\ntime_s,bytes,rtt_ms,there_ms,back_ms,lost\n"
+    b"0.0,84,30.1,20.0,10.1,\n0.05,1500,,,,there\n0.1,84,30.0,20.0,10.0,\n0.15,1500,,,,back\n",
+    "trains": b"# airtcp trains 1\n"
+    + b"".join(b"there,0,%d,1500,%d,%d\n" % (n, n, 1200 * n) for n in range(12)),
     "ss": b"".join(f"17000000{n:02}.5\n{TCP_INFO.replace('98', str(n))}".encode() for n in (10, 20, 30)),
 }
 TELLING = [
@@ -99,7 +113,7 @@ def check(found: Measurement) -> None:
     for late in found.reordering:
         assert 0 <= late.late <= late.packets
         assert len(late.late_by_s) <= late.late
-    assert trips or found.throughput or found.fates
+    assert trips or found.throughput or found.fates or found.link_rates
 
 
 def read_or_refuse(path: Path, name: str | None = None) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from airtcp.fit.json_objects import objects
+from airtcp.fit.json_values import Json, object_of, objects_of
 from airtcp.fit.measurement import (
     Direction,
     LossCount,
@@ -35,8 +35,6 @@ _AS_TEXT = re.compile(rb"\[ *ID\] +Interval +Transfer")
 _TCP_HEADER_BYTES = 52
 _UDP_HEADER_BYTES = 28
 _WHAT = "results of iperf3"
-
-Json = Mapping[str, Any]
 
 
 def recognises(head: bytes) -> float:
@@ -102,7 +100,7 @@ class _Test:
 
     @property
     def options(self) -> Json:
-        return _object(self.start, "test_start")
+        return object_of(self.start, "test_start")
 
     @property
     def is_udp(self) -> bool:
@@ -133,10 +131,10 @@ class _Result:
         elif isinstance(event, str) and isinstance(data, dict):
             self._part(data)
         elif "intervals" in entry:
-            self._start(_object(entry, "start"))
-            for interval in _objects(entry, "intervals"):
+            self._start(object_of(entry, "start"))
+            for interval in objects_of(entry, "intervals"):
                 self._part(interval)
-            self._part(_object(entry, "end"))
+            self._part(object_of(entry, "end"))
         else:
             self._part(entry)
 
@@ -183,14 +181,14 @@ class _Result:
 
     def _interval(self, part: Json) -> None:
         test = self.tests[-1]
-        streams = _objects(part, "streams")
+        streams = objects_of(part, "streams")
         ways: tuple[tuple[_Way, Literal["sum", "sum_bidir_reverse"], bool], ...] = (
             (test.forward, "sum", True),
             (test.reverse, "sum_bidir_reverse", False),
         )
         is_bidir = "sum_bidir_reverse" in part
         for way, key, is_sender in ways:
-            total = _object(part, key) or (_added(streams) if key == "sum" else {})
+            total = object_of(part, key) or (_added(streams) if key == "sum" else {})
             if not total or total.get("omitted") is True:
                 continue
             of_way = [stream for stream in streams if not is_bidir or stream.get("sender") is is_sender]
@@ -252,8 +250,8 @@ def _round_trips(tests: list[_Test], packet_bytes: float) -> RoundTrips | None:
     least = [
         rtt
         for test in tests
-        for stream in _objects(test.end, "streams")
-        if (rtt := _number(_object(stream, "sender"), "min_rtt"))
+        for stream in objects_of(test.end, "streams")
+        if (rtt := _number(object_of(stream, "sender"), "min_rtt"))
     ]
     order = np.argsort(time_s[known], kind="stable")
     least_s = min(least) / 1e6 if least else None
@@ -267,7 +265,7 @@ def _losses(tests: list[_Test], way: Direction, packet_bytes: float) -> LossCoun
         if not test.is_udp:
             return None
         part = _way(test, way)
-        total = _object(test.end, "sum" if way == "forward" else "sum_bidir_reverse")
+        total = object_of(test.end, "sum" if way == "forward" else "sum_bidir_reverse")
         if part.lost is not None and part.packets:
             packets, lost = packets + part.packets, lost + part.lost
         elif (all_packets := _number(total, "packets")) and (
@@ -283,8 +281,8 @@ def _losses(tests: list[_Test], way: Direction, packet_bytes: float) -> LossCoun
 def _reordering(tests: list[_Test]) -> tuple[Reordering, ...]:
     packets = late = 0
     for test in tests:
-        for stream in _objects(test.end, "streams"):
-            udp = _object(stream, "udp")
+        for stream in objects_of(test.end, "streams"):
+            udp = object_of(stream, "udp")
             if (count := _number(udp, "out_of_order")) is not None:
                 late += int(count)
                 packets += int(_number(udp, "packets") or 0)
@@ -294,7 +292,7 @@ def _reordering(tests: list[_Test]) -> tuple[Reordering, ...]:
 def _transfer(tests: list[_Test], payload_bytes: float) -> Transfer | None:
     retransmissions, sent_bytes = 0, 0.0
     for test in tests:
-        total = _object(test.end, "sum_sent")
+        total = object_of(test.end, "sum_sent")
         count = _number(total, "retransmits")
         if count is None:
             count = test.forward.retransmissions
@@ -320,7 +318,7 @@ def _notes(test: _Test, ways: list[Direction]) -> list[str]:
     else:
         notes.append("The data went from iperf3's client to its server.")
     if test.is_udp:
-        jitter_ms = _number(_object(test.end, "sum"), "jitter_ms")
+        jitter_ms = _number(object_of(test.end, "sum"), "jitter_ms")
         target = _number(test.options, "target_bitrate")
         if jitter_ms is not None:
             notes.append(f"iperf3's jitter was {jitter_ms:.3g} ms.")
@@ -337,7 +335,7 @@ def _way(test: _Test, way: Direction) -> _Way:
 
 def _is_end(part: Json) -> bool:
     """The total of a UDP test, which has no `sum_sent` in older versions, and not an interval."""
-    return any("udp" in stream for stream in _objects(part, "streams")) or "cpu_utilization_percent" in part
+    return any("udp" in stream for stream in objects_of(part, "streams")) or "cpu_utilization_percent" in part
 
 
 def _added(streams: list[Json]) -> Json:
@@ -361,16 +359,6 @@ def _number(part: Json, key: str) -> float | None:
     except OverflowError:
         return None
     return number if 0 <= number < 1e15 or (key == "lost_packets" and abs(number) < 1e15) else None
-
-
-def _object(part: Json, key: str) -> Json:
-    value = part.get(key)
-    return value if isinstance(value, dict) else {}
-
-
-def _objects(part: Json, key: str) -> list[Json]:
-    value = part.get(key)
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 READER = Reader("iperf3", "a result of `iperf3 --json -c HOST > result.json`", recognises, read)

@@ -1,0 +1,29 @@
+"""Values of a JSON object that may be anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from airtcp.fit.rows import finite
+
+Json = Mapping[str, Any]
+
+
+def number(part: Json, key: str, *, least: float = 0.0, most: float = 1e15) -> float | None:
+    """A finite number between the two; None otherwise."""
+    value = part.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    found = finite(value)
+    return found if found is not None and least <= found <= most else None
+
+
+def object_of(part: Json, key: str) -> Json:
+    value = part.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def objects_of(part: Json, key: str) -> list[Json]:
+    value = part.get(key)
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -1,0 +1,105 @@
+"""Results of irtt: `irtt client -o result.json HOST`, packed by gzip or not."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from airtcp.fit.json_objects import objects
+from airtcp.fit.json_values import Json, number, object_of, objects_of
+from airtcp.fit.measurement import Measurement
+from airtcp.fit.probe_series import BACK, NOT_LOST, SOMEWHERE, THERE, ProbeSeries
+from airtcp.fit.readers import FileError, Reader
+from airtcp.fit.rows import MAX_ROWS
+from airtcp.fit.text import Skips, TextFile
+
+_LONGEST = 1 << 20
+"""Of an object that is read in one piece; the whole result is read round trip by round trip."""
+_FATES = {"false": NOT_LOST, "true": SOMEWHERE, "true_up": THERE, "true_down": BACK}
+_UDP_IPV4_BYTES = 28
+_LEAST_BYTES = 16
+"""irtt's own header, in packets of no stated length."""
+_ACROSS_CLOCKS_NS = 1e18
+_LONGEST_NS = 1e14
+
+
+def recognises(head: bytes) -> float:
+    if not head.lstrip().startswith(b"{"):
+        return 0.0
+    if b'"round_trips"' in head and b'"seqno"' in head:
+        return 0.99
+    return (
+        0.95 if b'"irtt' in head or (b'"upstream_loss_percent"' in head and b'"send_call"' in head) else 0.0
+    )
+
+
+def read(path: Path) -> Measurement:
+    text = TextFile(path, Skips("results of irtt", unit="object", units="objects"))
+    result = _Result()
+    for _, entry, _ in objects(text, _LONGEST):
+        result.take(entry)
+        if len(result.probes) >= MAX_ROWS:
+            text.notes.append(f"Only the first {MAX_ROWS} round trips are used.")
+            break
+    trips, fates, ways = result.probes.measured() if len(result.probes) else (None, (), ())
+    if trips is None:
+        raise FileError(f"{path}: irtt has no round trip that was answered")
+    return Measurement(
+        source=path,
+        format="irtt",
+        round_trips=trips,
+        fates=fates,
+        one_way=ways,
+        notes=tuple(text.notes),
+    )
+
+
+class _Result:
+    """Whole, or the objects inside one by one."""
+
+    def __init__(self) -> None:
+        self.probes = ProbeSeries()
+        self.ip_bytes = math.nan
+        self.interval_s = 1.0
+
+    def take(self, entry: Json) -> None:
+        self._options(object_of(object_of(entry, "config"), "params") or object_of(entry, "params"))
+        if "duration" in entry and "interval" in entry:
+            self._options(entry)
+        if "seqno" in entry:
+            self._round_trip(entry)
+        for each in objects_of(entry, "round_trips"):
+            self._round_trip(each)
+
+    def _options(self, params: Json) -> None:
+        length = number(params, "length", most=65507)
+        if length is not None:
+            self.ip_bytes = max(length, _LEAST_BYTES) + _UDP_IPV4_BYTES
+        interval = number(params, "interval", least=1.0, most=_LONGEST_NS)
+        if interval is not None:
+            self.interval_s = interval / 1e9
+
+    def _round_trip(self, entry: Json) -> None:
+        sequence = number(entry, "seqno", most=1e9)
+        lost = entry.get("lost")
+        fate = _FATES.get(str(lost).lower()) if isinstance(lost, str | bool) else None
+        if sequence is None or fate is None or len(self.probes) >= MAX_ROWS:
+            return
+        sent = object_of(object_of(object_of(entry, "timestamps"), "client"), "send")
+        sent_ns = number(sent, "monotonic", most=_ACROSS_CLOCKS_NS)
+        time_s = sequence * self.interval_s if sent_ns is None else sent_ns / 1e9
+        delay = object_of(entry, "delay")
+        rtt_ns = number(delay, "rtt", most=_LONGEST_NS)
+        if fate == NOT_LOST and rtt_ns is None:
+            return
+        there_ns, back_ns = (
+            number(delay, key, least=-_ACROSS_CLOCKS_NS, most=_ACROSS_CLOCKS_NS)
+            for key in ("send", "receive")
+        )
+        if fate != NOT_LOST:
+            rtt_ns = there_ns = back_ns = None
+        times = [math.nan if value is None else value / 1e9 for value in (rtt_ns, there_ns, back_ns)]
+        self.probes.add(time_s, self.ip_bytes, fate, *times)
+
+
+READER = Reader("irtt", "a result of `irtt client -o result.json HOST`", recognises, read)

@@ -1,0 +1,136 @@
+"""SmokePing's data as rrdtool prints them: `rrdtool fetch HOST.rrd AVERAGE` or `rrdtool dump HOST.rrd`."""
+
+from __future__ import annotations
+
+import math
+import re
+from array import array
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from airtcp.fit.measurement import LossCount, Measurement, RoundTrips
+from airtcp.fit.readers import FileError, Reader
+from airtcp.fit.rows import MAX_ROWS
+from airtcp.fit.text import Skips, TextFile
+
+_FETCHED = re.compile(r"(\d{9,11}):((?: +\S{1,40})+)$")
+_DUMPED = re.compile(r"<!--[^>]{0,80}/ *(\d{9,11}) *-->\s*<row>(.*)</row>$")
+_CELL = re.compile(r"<v>\s*([^<\s]{1,40})\s*</v>")
+_NAME = re.compile(r"<name>\s*(\w{1,40})\s*</name>")
+_PING = re.compile(r"ping\d{1,3}$")
+_RRD = b"RRD\0"
+_LONGEST_S = 1e5
+_MOST_PINGS = 200
+_USUAL_BYTES = 84.0
+
+
+def recognises(head: bytes) -> float:
+    if head.startswith(_RRD):
+        return 0.9
+    text = head.decode("utf-8", "replace")
+    names = text.split("\n", 1)[0].split() if "<rrd>" not in text else _NAME.findall(text)
+    return 0.98 if "loss" in names and any(_PING.match(name) for name in names) else 0.0
+
+
+def read(path: Path) -> Measurement:
+    text = TextFile(path, Skips("SmokePing's data"))
+    rows = _Rows()
+    for number, line in text.lines():
+        if line.startswith("RRD\0"):
+            raise FileError(
+                f"{path} is a database: rrdtool fetch {path} AVERAGE > smoke.txt makes a text of it"
+            )
+        if not rows.take(line):
+            text.skips.add(number, line)
+        if len(rows.rtt_s) >= MAX_ROWS:
+            text.notes.append(f"Only the first {MAX_ROWS} pings are used.")
+            break
+    text.skips.check(path)
+    if not rows.rtt_s:
+        raise FileError(f"{path}: no ping of SmokePing's was answered")
+    return rows.measurement(path, text)
+
+
+@dataclass
+class _Rows:
+    """A row a step; its round trips are sorted, and nobody knows their order."""
+
+    names: list[str] = field(default_factory=list)
+    starts_s: array[float] = field(default_factory=lambda: array("d"))
+    """Of each step that has a ping."""
+    counts: array[int] = field(default_factory=lambda: array("L"))
+    rtt_s: array[float] = field(default_factory=lambda: array("d"))
+    packets: int = 0
+    lost: int = 0
+
+    def take(self, line: str) -> bool:
+        """False: not understood."""
+        if (name := _NAME.search(line)) is not None:
+            self.names.append(name[1])
+            return True
+        if (found := _DUMPED.search(line)) is not None:
+            self._row(int(found[1]), _CELL.findall(found[2]))
+            return True
+        if line.startswith("<") or line.endswith(">"):
+            return True
+        if (found := _FETCHED.match(line)) is not None:
+            self._row(int(found[1]), found[2].split())
+            return True
+        if not self.names and "loss" in line.split():
+            self.names = line.split()
+            return True
+        return False
+
+    def _row(self, at_s: int, cells: list[str]) -> None:
+        values = dict(zip(self.names, map(_number, cells), strict=False))
+        pings = [values[name] for name in values if _PING.match(name)][:_MOST_PINGS]
+        answered = [value for value in pings if 0 < value <= _LONGEST_S]
+        lost = values.get("loss", math.nan)
+        if math.isfinite(lost) and 0 <= lost <= len(pings):
+            self.packets += len(pings)
+            self.lost += round(lost)
+        if answered:
+            self.starts_s.append(at_s)
+            self.counts.append(len(answered))
+            self.rtt_s.extend(answered)
+
+    def measurement(self, path: Path, text: TextFile) -> Measurement:
+        starts, counts = np.array(self.starts_s), np.array(self.counts, dtype=np.int64)
+        rtt_s = np.array(self.rtt_s)
+        # Steps that overlap, as a dump's coarser ones do, would count twice.
+        order = np.argsort(np.repeat(starts, counts), kind="stable")
+        step_s = float(np.median(np.diff(np.unique(starts)))) if len(np.unique(starts)) > 1 else 300.0
+        bounds = np.cumsum(counts) - counts
+        within = np.arange(len(rtt_s)) - np.repeat(bounds, counts)
+        random = np.random.default_rng(0)
+        for first, count in zip(bounds, counts, strict=True):
+            random.shuffle(rtt_s[first : first + count])
+        time_s = np.repeat(starts, counts) + within * step_s / max(int(counts.max()), 1)
+        time_s = time_s[order] - time_s.min()
+        losses = (LossCount(self.packets, min(self.lost, self.packets), "both", _USUAL_BYTES),)
+        return Measurement(
+            source=path,
+            format="SmokePing",
+            round_trips=RoundTrips(np.maximum.accumulate(time_s), rtt_s[order], _USUAL_BYTES),
+            loss_counts=losses if self.packets else (),
+            skipped=text.skips.skipped(),
+            notes=(
+                *text.notes,
+                f"SmokePing sorts the pings of each {step_s:.0f} s: in which order they were is not known.",
+            ),
+        )
+
+
+def _number(text: str) -> float:
+    """NaN for what is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+READER = Reader(
+    "smokeping", "what `rrdtool fetch HOST.rrd AVERAGE` prints of SmokePing's data", recognises, read
+)
