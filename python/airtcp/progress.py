@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
+from time import monotonic
 
 from rich.console import Console
 from rich.progress import (
@@ -22,6 +23,9 @@ from rich.progress import (
 from rich.text import Text
 
 from airtcp.watching import Watcher
+
+EVERY_S = 30.0
+"""Between two lines in a log."""
 
 
 def progress_bar(left: ProgressColumn | None = None) -> Progress:
@@ -46,6 +50,9 @@ def watched(name: str, run_s: float | None = None) -> Iterator[Watcher]:
     """
     if Console().is_jupyter:
         yield _Line(name)
+        return
+    if not Console(stderr=True).is_terminal:
+        yield _Now(name)
         return
     with progress_bar(None if run_s is None else RealTimeLeft(run_s)) as bar:
         yield _Bar(bar, bar.add_task(name, total=None), name)
@@ -79,6 +86,25 @@ class _Bar:
 
     def done(self, label: str) -> None:
         self.bar.update(self.task, advance=1, description=f"{self.name} {label}")
+
+
+@dataclass
+class _Now:
+    """Where nobody watches: a line now and then, in what becomes a log."""
+
+    name: str
+    total: int = 0
+    count: int = 0
+    said_s: float = field(default_factory=monotonic)
+
+    def expect(self, runs: int) -> None:
+        self.total += runs
+
+    def done(self, label: str) -> None:  # noqa: ARG002
+        self.count += 1
+        if monotonic() > self.said_s + EVERY_S:
+            self.said_s = monotonic()
+            print(f"{self.name}: {self.count} of {self.total} runs", file=sys.stderr, flush=True)
 
 
 @dataclass

@@ -6,8 +6,8 @@ SPLITS = "split"
 
 
 def terms(scheme: str) -> list[str]:
-    """The names in a scheme: `cubic:beta=0.8+split` has `cubic` and `split`."""
-    return [term.split(":")[0].strip() for term in scheme.split("+")]
+    """The names in a scheme: `cubic:beta=0.8+split @ fq-codel` has `cubic` and `split`."""
+    return [term.split(":")[0].strip() for term in scheme.partition("@")[0].split("+")]
 
 
 def is_split(scheme: str) -> bool:

@@ -28,6 +28,7 @@ from airtcp.advise.ranges import ranges
 from airtcp.advise.standing import standings
 from airtcp.advise.surroundings import Point, base_rtt_s, burst_of, changes, grid, loss_of
 from airtcp.competition import COMPETITOR
+from airtcp.cost import CostError, check_cost, time_text
 from airtcp.results import to_json
 from airtcp.scenarios import document, replays
 from airtcp.stats import Estimate
@@ -300,6 +301,50 @@ def test_what_the_asker_says_is_unknown_no_more(tmp_path: Path) -> None:
     assert found.rate_assumed is None
     assert not found.readings
     assert "Mind first" not in [paragraph.title for paragraph in found.text]
+
+
+class Mine(airtcp.CongestionControl):
+    """The least that runs."""
+
+    def on_ack(self, ack: airtcp.Ack) -> None:
+        self.cwnd += self.mss * ack.acked_bytes / self.cwnd
+
+    def on_loss(self, loss: airtcp.Loss) -> None:
+        self.ssthresh = max(0.9 * loss.flight_size_bytes, 2 * self.mss)
+        self.cwnd = self.ssthresh
+
+
+def test_a_control_of_the_askers_competes_and_is_to_be_written() -> None:
+    tried = first_round("cubic", places(["sender"]), 100_000, own=[Mine.name])
+    assert next(candidate for candidate in tried if candidate.name == "mine").stage == "unwritten"
+    assert "mine" not in {c.name for c in first_round("cubic", places(["gateway"]), 100_000, own=[Mine.name])}
+    scenario = airtcp.Scenario.parse(LOSSY.replace("20s", "2s"))
+    found = airtcp.advise(scenario, control=["receiver"], now="mine", quick=True, controllers=[Mine])
+    assert found.now == "mine"
+
+
+def test_at_20_gigabit_a_second_runs_are_short_and_the_answer_says_so() -> None:
+    fast = 'duration = "60s"\n[[link]]\nname = "fibre"\nrate = "20Gbit/s"\ndelay = "0.5ms"\n'
+    inquiry = Inquiry(
+        Question(airtcp.Scenario.parse(fast), frozenset({"receiver"}), "cubic", None, QUICK, False, False),
+        Bench(None, Silent()),
+    )
+    pilot = inquiry._pilot()
+    inquiry._prepare(pilot)
+    assert pilot["duration_s"] == 1.0
+    assert inquiry.scenario.duration_s == 1.0
+    assert any("so short" in note for note in inquiry.notes())
+
+
+def test_what_would_take_days_is_refused_with_a_figure() -> None:
+    scenario = airtcp.Scenario.parse(LOSSY).vary(duration="1e9s")
+    with pytest.raises(CostError, match=r"\d+ (days|years)"):
+        airtcp.advise(scenario, control=["sender"], keep_duration=True)
+    assert check_cost(airtcp.Scenario.parse(LOSSY), 1) == pytest.approx(
+        35 * 20 * 5 * 4e6 / 12000 / 3e6, rel=0.1
+    )
+    texts = {40: "40 s", 300: "5 min", 9000: "2 h 30 min", 1e6: "12 days", 1e9: "32 years"}
+    assert {seconds: time_text(seconds) for seconds in texts} == texts
 
 
 def test_on_a_clean_link_there_is_little_to_gain() -> None:

@@ -86,7 +86,8 @@ pub fn run(
 ) -> Result<Outcome, RunError> {
     let RunOptions { series, captures, middleboxes, cancel, controllers, progress } = options;
     let streams = Streams::new(seed);
-    let scenario = &*scenario.for_seed(seed);
+    let with_queue = scenario.for_scheme(scheme);
+    let scenario = &*with_queue.for_seed(seed);
     let mut stations = Stations::new(scenario, &streams);
     let mut flows = flows(scenario, scheme, &controllers, &streams, &mut stations)?;
     stations.trunks(&controllers, &mut flows)?;

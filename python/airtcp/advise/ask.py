@@ -20,6 +20,7 @@ from airtcp.advise.race import FULL, QUICK, Effort, Race
 from airtcp.advise.standing import MARGIN, Standing
 from airtcp.advise.surroundings import Grid, Point, base_rtt_s, loss_of
 from airtcp.advise.words import paragraphs
+from airtcp.control import CongestionControl
 from airtcp.fit.findings import Unknown
 from airtcp.scenarios import ScenarioLike, document, is_measurement, scenario_of
 from airtcp.stats import CONFIDENCE, Estimate, estimate
@@ -44,6 +45,7 @@ def advise(
     seeds: int | None = None,
     keep_duration: bool = False,
     fitted: Fit | None = None,
+    controllers: Sequence[type[CongestionControl]] = (),
     command: str = "",
     jobs: int | None = None,
     watcher: Watcher | None = None,
@@ -56,16 +58,20 @@ def advise(
     `traffic` replaces what the measured flows carry. `seeds` is the most that a contender runs; with
     `keep_duration` runs are never shortened for the sake of speed. `fitted` is the fit that the scenario
     comes from, if it is not `path` itself: the answer repeats what that could not know, and tries other rates
-    where the rate is among it.
+    where the rate is among it. `controllers` are congestion controls in Python that compete, too.
 
     The same arguments give the same answer, whatever the machine and `jobs`. On KeyboardInterrupt the answer
     has what was finished, and says `interrupted`. Raises ScenarioError if `now` is no scheme,
-    ValueError for a `control` or `traffic` that there is not.
+    ValueError for a `control` or `traffic` that there is not, and a `now` that brings a queue along.
     """
     controls = controls_of(control)
     if traffic not in (None, *get_args(Traffic)):
         raise ValueError(f"traffic {traffic!r}: one of {', '.join(get_args(Traffic))}")
+    if "@" in now:
+        raise ValueError(f"now {now!r}: the queue that is there is the scenario's: set the link's `queue`")
     scenario, fitted = _scenario(path, fitted)
+    if controllers:
+        scenario = scenario.vary(schemes=list(controllers))
     unknown = _unknown(scenario, fitted) if fitted else ()
     question = Question(
         scenario,
@@ -75,6 +81,7 @@ def advise(
         _effort(quick, seeds),
         keep_duration,
         rate_unknown=any(each.quantity in RATES for each in unknown),
+        own=tuple(each.name for each in controllers),
         readings=tuple(reading for each in unknown for reading in each.readings if reading.keys),
     )
     inquiry = Inquiry(question, Bench(jobs, watcher or Silent()))

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from airtcp._engine import Scenario
 from airtcp.advise.candidates import Candidate
 from airtcp.compare import Request, compare_all
 from airtcp.records import Run
-from airtcp.scenarios import Document, document
+from airtcp.scenarios import Document
 from airtcp.watching import Watcher
 
 K = TypeVar("K", bound=Hashable)
-Changes = Mapping[str, object]
-
-QUEUES: Mapping[str, Document] = {
-    "fq-codel": {"discipline": "fq-codel"},
-    "red-ecn": {"discipline": "red", "ecn": True},
-    "congestion-warning": {"discipline": "congestion-warning"},
-}
-"""The keys of `deployment.QUEUES`; those with a limit keep that of the path's own."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +25,11 @@ class Trial:
     seeds: int
     skipped: int = 0
     """Seeds of the scenario that have been run before."""
+
+    def as_scenario(self) -> Scenario:
+        """What runs all of it."""
+        schemes = list(dict.fromkeys(candidate.name for candidate in self.candidates))
+        return self.scenario.vary(schemes=schemes, seed=self.scenario.seed + self.skipped, seeds=self.seeds)
 
 
 class Bench:
@@ -48,17 +45,15 @@ class Bench:
 
         Raises KeyboardInterrupt when everything has stopped and what was finished has been kept.
         """
-        parts = [(key, part) for key, trial in trials.items() for part in _parts(trial)]
-        requests = [Request(part.scenario) for _, part in parts]
+        requests = [Request(trial.as_scenario()) for trial in trials.values()]
         self._watcher.expect(sum(len(r.scenario.schemes) * r.scenario.seeds for r in requests))
         comparisons = compare_all(
             requests, jobs=self._jobs, on_done=lambda _, run: self._watcher.done(run["scheme"])
         )
-        for (key, part), comparison in zip(parts, comparisons, strict=True):
+        for key, comparison in zip(trials, comparisons, strict=True):
             for run in comparison.runs:
                 self.events += run["events"]
-                name = part.names[run["scheme"]]
-                keep(key, name, cast(Run, {**run, "scheme": name}))
+                keep(key, run["scheme"], run)
         if any(comparison.interrupted for comparison in comparisons):
             raise KeyboardInterrupt
 
@@ -75,31 +70,3 @@ def wireless(path: Document) -> Document:
     """The link in front of which the base station is."""
     link: Document = next(link for link in path["link"] if link["name"] == path["base_station"])
     return link
-
-
-@dataclass(frozen=True)
-class _Part:
-    """What of a trial is one comparison. `names` are the candidates' by scheme."""
-
-    scenario: Scenario
-    names: Mapping[str, str]
-
-
-def _parts(trial: Trial) -> Iterator[_Part]:
-    path = document(trial.scenario)
-    for queue in dict.fromkeys(candidate.queue for candidate in trial.candidates):
-        names = {c.scheme: c.name for c in trial.candidates if c.queue == queue}
-        seeds = {"seed": trial.scenario.seed + trial.skipped, "seeds": trial.seeds}
-        changes = {"schemes": list(names), **_queue_changes(path, queue), **seeds}
-        yield _Part(trial.scenario.vary(changes), names)
-
-
-def _queue_changes(path: Document, queue: str | None) -> Changes:
-    if queue is None:
-        return {}
-    link = wireless(path)
-    own = dict(QUEUES[queue])
-    if queue != "fq-codel":
-        own |= {key: link["queue"][key] for key in ("packets", "bytes") if key in link["queue"]}
-    # Otherwise the way back would follow the way there.
-    return {f"link.{link['name']}.queue": own, f"link.{link['name']}.reverse.queue": link["reverse"]["queue"]}

@@ -10,6 +10,7 @@ from airtcp.advise.deployment import (
     CONGESTION_CONTROLS,
     FACTS,
     GATEWAYS,
+    OWN,
     PARTS,
     QUEUES,
     SETTINGS,
@@ -44,7 +45,7 @@ class Candidate:
 
     scheme: str
     queue: str | None = None
-    """A name of `QUEUES`."""
+    """A name of `QUEUES`, which the engine knows, too."""
     setting: str | None = None
     """A name of `SETTINGS`, where the scheme changes that of a host."""
     in_use: tuple[str, ...] = ()
@@ -57,7 +58,7 @@ class Candidate:
     @property
     def facts(self) -> list[Facts]:
         """Of each of its parts that is not there already."""
-        found = [FACTS[term] for term in terms(self.scheme) if term not in self.in_use]
+        found = [FACTS.get(term, OWN) for term in terms(self.scheme) if term not in self.in_use]
         found += [QUEUES[self.queue]] if self.queue else []
         return found + ([SETTINGS[self.setting]] if self.setting else [])
 
@@ -97,11 +98,14 @@ def places(controls: Sequence[Control]) -> frozenset[Place]:
     return frozenset[Place]().union(*(CONTROLS[control] for control in chosen))
 
 
-def first_round(now: str, controlled: frozenset[Place], window_bytes: int) -> list[Candidate]:
-    """What is there now, first, and everything that changes one thing of it."""
+def first_round(
+    now: str, controlled: frozenset[Place], window_bytes: int, own: Sequence[str] = ()
+) -> list[Candidate]:
+    """What is there now, first, and everything that changes one thing of it; `own`: the asker's senders."""
     found = [
         Candidate(now),
         *_senders(now, controlled),
+        *(Candidate(name) for name in own if "sender" in controlled),
         *_receivers(now, controlled, window_bytes),
         *_gateways(now, controlled),
         *_both(now, controlled),

@@ -320,5 +320,15 @@ SETTINGS: dict[str, Facts] = {
     ),
 }
 
+OWN = Facts(
+    SENDER,
+    "unwritten",
+    "to be written for the kernel, as an eBPF program (struct_ops) or a module: it is a model in Python",
+    "--controller",
+    "no",
+    encrypted=QUIC_APART,
+)
+"""A congestion control of the asker's."""
+
 FACTS: dict[str, Facts] = {**CONGESTION_CONTROLS, **PARTS, **CIRCUITS, **GATEWAYS}
 """By the name that `airtcp schemes` lists."""

@@ -17,15 +17,15 @@ from airtcp.advise.race import Effort, Race, decide, run_lacking, screen
 from airtcp.advise.sensitivity import SHORTEST_S, Around, affordable
 from airtcp.advise.surroundings import changes, with_latency
 from airtcp.advise.surroundings import grid as grid_of
+from airtcp.cost import MOST_S, PACKET_BITS, CostError, bound_bps, expected_s, run_events, time_text
 from airtcp.fit.findings import Reading
 from airtcp.records import Run
 from airtcp.scenarios import Document, document, is_recorded
 
 Traffic = Literal["bulk", "web"]
 
-EVENTS_A_PACKET = 5
-"""Of a full link, at most: what a run of a scheme that fills it costs."""
-PACKET_BITS = 8 * 1500
+PILOT_EVENTS = 10_000_000
+"""What the first run may cost."""
 LEAST_WINDOW_BYTES = 65_536
 WEB_BYTES = 100_000
 """A page's larger parts; their sizes are exponential."""
@@ -37,6 +37,10 @@ READ_OTHERWISE = 0.2
 """The same, twice, beside them: where a measurement can be read in several ways."""
 
 MOST_EVENINGS = 3
+PILOT_S = 1.0
+SHORTEST_RTTS = 50
+TOO_COSTLY = 4
+"""Times the events that a part may cost: runs get shorter than `SHORTEST_S`, or a part is left out."""
 
 WORTH_SHORTENING = 0.5
 """Of a run's duration: one that is shortened by less saves too little for what it says less surely."""
@@ -54,6 +58,8 @@ class Question:
     keep_duration: bool
     """Never shorten the runs, however much they cost."""
     rate_unknown: bool
+    own: tuple[str, ...] = ()
+    """Names of congestion controls of the asker's own."""
     readings: tuple[Reading, ...] = ()
     """What else the measurement can mean than the scenario says."""
 
@@ -73,6 +79,8 @@ class Inquiry:
         self.read: dict[Reading, Race] = {}
         """The candidates where the measurement is read otherwise."""
         self.packets_per_s = 0.0
+        self.shortest_s = SHORTEST_S
+        self._around_is_dear = False
 
     def run(self) -> None:
         """Raises KeyboardInterrupt, ScenarioError."""
@@ -85,9 +93,16 @@ class Inquiry:
         self._run_around()
 
     def _pilot(self) -> Run:
-        """One run of what is there now, which tells what the path carries and what runs cost."""
+        """One run of what is there now, which tells what the path carries and what runs cost.
+
+        Raises CostError where even the least of it would take too long.
+        """
         runs: list[Run] = []
-        bulk = with_traffic(self.scenario, {"kind": "unlimited"})
+        cost = run_events(self.scenario, bound_bps(self.scenario))
+        share = PILOT_EVENTS / cost if cost else 1.0
+        # Without a word of the asker's, no run is longer than can be paid.
+        short = shortened(self.scenario, share, PILOT_S) if share < 1 else self.scenario
+        bulk = with_traffic(short, {"kind": "unlimited"})
         self.bench.run({None: Trial(bulk, [self.now], 1)}, lambda _, __, run: runs.append(run))
         return runs[0]
 
@@ -98,17 +113,31 @@ class Inquiry:
         if question.traffic:
             self.scenario = with_traffic(self.scenario, traffic(question.traffic, pilot))
         duration_s = self.scenario.duration_s
-        cost = max(pilot["events"], EVENTS_A_PACKET * pilot["bound_bps"] * duration_s / PACKET_BITS)
+        cost = max(
+            pilot["events"] * duration_s / pilot["duration_s"], run_events(self.scenario, pilot["bound_bps"])
+        )
         expected = cost * question.effort.screening * len(self._first(pilot))
         share = RANKING * question.effort.events / expected
         if share <= WORTH_SHORTENING and not question.keep_duration:
-            self.scenario = shortened(self.scenario, share)
+            if share * duration_s < SHORTEST_S / TOO_COSTLY:
+                self.shortest_s = max(SHORTEST_RTTS * least_rtt_s(pilot), PILOT_S)
+            self.scenario = shortened(self.scenario, share, self.shortest_s)
+        self._check_cost(expected * self.scenario.duration_s / duration_s / RANKING)
         self.path = with_latency(document(self.scenario), least_rtt_s(pilot))
         self.race.scenario = self.scenario
 
+    def _check_cost(self, events: float) -> None:
+        time_s = expected_s(events, None)
+        if time_s > MOST_S:
+            what = f"runs of {self.scenario.duration_s:g} s at {self.packets_per_s:.2g} packets a second"
+            cure = (
+                "give a shorter --duration" if self.question.keep_duration else "give a lower rate by --set"
+            )
+            raise CostError(f"{what} would take about {time_text(time_s)} here; {cure}")
+
     def _first(self, pilot: Run) -> list[Candidate]:
         window = max(LEAST_WINDOW_BYTES, WINDOW_BDPS * pilot["bound_bps"] * least_rtt_s(pilot) / 8)
-        return first_round(self.question.now, self._controlled, round(window))
+        return first_round(self.question.now, self._controlled, round(window), self.question.own)
 
     @property
     def _controlled(self) -> frozenset[Place]:
@@ -120,6 +149,10 @@ class Inquiry:
         """What the reader should know of how this was found."""
         if self._controlled != self.question.controlled:
             yield "Not every flow passes the gateway: nothing there was tried."
+        if self._around_is_dear:
+            yield "Paths like this one were not tried: at such a rate runs cost too much."
+        if self.shortest_s < SHORTEST_S:
+            yield "Runs are so short, for the sake of their cost, that what a start takes counts for much."
         if self.question.traffic == "web" and self.race.goal.name == "goodput":
             yield "In some runs no transfer was finished, hence goodput: ask for a longer --duration."
 
@@ -180,6 +213,9 @@ class Inquiry:
         runs = len(grid.points()) * effort.around
         # Half for all of them, half to decide what is open then.
         tried, share = affordable(wanted, [self.now, use], self._events(), budget / 2, runs)
+        if share < self.shortest_s / self.scenario.duration_s / TOO_COSTLY:
+            self._around_is_dear = True
+            return
         scenario = self._affordable(share)
         races = {
             point: Race(scenario.vary(changes(point, self.path)), self.now)
@@ -191,7 +227,11 @@ class Inquiry:
         decide(races, lambda race: race.open_between(use), effort.around, effort.most, self.bench, until)
 
     def _affordable(self, share: float) -> Scenario:
-        return self.scenario if self.question.keep_duration or share >= 1 else shortened(self.scenario, share)
+        return (
+            self.scenario
+            if self.question.keep_duration or share >= 1
+            else shortened(self.scenario, share, self.shortest_s)
+        )
 
     def _events(self) -> dict[str, float]:
         return {name: fmean(run["events"] for run in runs) for name, runs in self.race.runs.items()}
@@ -206,10 +246,11 @@ def least_rtt_s(run: Run) -> float:
     return min((flow["rtt_min_ms"] or 0.0 for flow in run["flows"] if flow["measured"]), default=0.0) / 1000
 
 
-def shortened(scenario: Scenario, share: float) -> Scenario:
-    """Runs of a share of its duration in whole seconds, never below `SHORTEST_S`."""
-    shortest_s = min(SHORTEST_S, scenario.duration_s)
-    duration_s = max(shortest_s, round(share * scenario.duration_s))
+def shortened(scenario: Scenario, share: float, shortest_s: float) -> Scenario:
+    """Runs of a share of its duration, from a second on in whole ones, never below `shortest_s`."""
+    wanted_s = share * scenario.duration_s
+    wanted_s = round(wanted_s) if wanted_s > 1 else round(wanted_s, 2)
+    duration_s = max(min(shortest_s, scenario.duration_s), wanted_s)
     warmup_s = time_in_seconds(document(scenario)["warmup"]) * duration_s / scenario.duration_s
     return scenario.vary({"duration": f"{duration_s:g}s", "warmup": f"{round(warmup_s * 1000)}ms"})
 

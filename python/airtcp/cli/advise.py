@@ -27,6 +27,7 @@ from airtcp.cli.applying import (
     check_can_apply,
 )
 from airtcp.cli.console import plain_console, watched, write_json
+from airtcp.cli.controllers import ControllerOption
 from airtcp.cli.errors import INTERRUPTED, InputError, check_outputs, writing
 from airtcp.cli.options import (
     DurationOption,
@@ -48,6 +49,7 @@ Examples:
   airtcp advise my-link.toml --control sender
   airtcp advise ping.log --control gateway --now reno
   airtcp advise my-link.toml --control sender,gateway --for web --quick
+  airtcp advise ping.log iperf3.json --controller mine.py
   airtcp advise my-link.toml --report advice.html --json advice.json
   sudo airtcp advise ping.log --control sender --apply
 """
@@ -76,6 +78,7 @@ def command(
             show_default=False,
         ),
     ] = None,
+    controller: ControllerOption = None,
     changes: SetOption = None,
     quick: Annotated[bool, typer.Option("--quick", help="A tenth of the work: a first impression.")] = False,
     seeds: Annotated[
@@ -106,7 +109,7 @@ def command(
     if apply:
         check_can_apply()
     controls, carried = _controls(control), _traffic(traffic)
-    request = load(scenario, changes, duration=duration, profile=profile)
+    request = load(scenario, changes, controller, duration=duration, profile=profile)
     directory = out or default_directory(request.scenario)
     check_outputs(directory, json, report)
     console = plain_console(stderr=json == "-")
@@ -162,11 +165,12 @@ def _advise(
                 seeds=seeds,
                 keep_duration=keep_duration,
                 fitted=request.fitted,
+                controllers=request.controllers,
                 command=again,
                 jobs=jobs,
                 watcher=watcher,
             )
-    except ScenarioError as error:
+    except (ScenarioError, ValueError) as error:
         raise InputError(str(error)) from error
 
 

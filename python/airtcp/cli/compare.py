@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +15,7 @@ from airtcp._engine import Scenario
 from airtcp.assumption import assumptions
 from airtcp.cli.console import plain_console, write_json
 from airtcp.cli.controllers import ControllerOption
-from airtcp.cli.errors import FAILED, INTERRUPTED, check_outputs, writing
+from airtcp.cli.errors import FAILED, INTERRUPTED, InputError, check_outputs, writing
 from airtcp.cli.options import (
     DurationOption,
     JsonOption,
@@ -30,6 +31,7 @@ from airtcp.cli.options import (
 )
 from airtcp.compare import On, compare
 from airtcp.comparison import Comparison
+from airtcp.cost import CostError, check_cost, time_text
 from airtcp.linux.comparing import prepare
 from airtcp.pair_table import pair_columns
 from airtcp.results import to_json
@@ -47,6 +49,7 @@ Examples:
   airtcp compare ping.log --report report.html
   sudo .venv/bin/airtcp compare my-link.toml --on both --schemes reno,westwood-vt
 """
+WORTH_SAYING_S = 30.0
 OnOption = Annotated[
     On,
     typer.Option(
@@ -94,6 +97,8 @@ def command(
     request = load(
         scenario, changes, controller, schemes=schemes, seeds=count, duration=duration, profile=profile
     )
+    if on == "sim":
+        _say_cost(request.scenario, jobs)
     # A host that cannot do it says so before anything is made.
     announced = [] if on == "sim" else prepare(request.scenario).announcement(jobs or 1)
     directory = out or _directory(request.scenario, on)
@@ -128,6 +133,16 @@ def command(
         raise typer.Exit(INTERRUPTED)
     if found.failures:
         raise typer.Exit(FAILED)
+
+
+def _say_cost(scenario: Scenario, jobs: int | None) -> None:
+    """Refuses what nobody waits for; says beforehand what takes long."""
+    try:
+        time_s = check_cost(scenario, jobs)
+    except CostError as error:
+        raise InputError(str(error)) from error
+    if time_s > WORTH_SAYING_S:
+        print(f"This takes about {time_text(time_s)}.", file=sys.stderr, flush=True)
 
 
 def _compared(request: Request, on: On, jobs: int | None) -> Comparison | SideBySide:

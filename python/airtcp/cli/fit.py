@@ -133,9 +133,9 @@ def fitted_to(
         raise InputError(str(error)) from error
 
 
-def fitted_to_one(path: Path) -> Fit:
-    """For a command that is given a measurement where it takes a scenario: says what it found and assumes."""
-    fitted = fitted_to([path])
+def fitted_and_said(paths: list[Path]) -> Fit:
+    """For a command that is given measurements where it takes a scenario: says what it found and assumes."""
+    fitted = fitted_to(paths)
     say(fitted, plain_console(stderr=True))
     return fitted
 

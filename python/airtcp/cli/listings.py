@@ -33,7 +33,9 @@ Examples:
 WRITTEN = (
     "A scheme is a name, or a name with changes: reno:recovery=newreno:rto.min=1s. A change names a "
     "parameter of the scheme, a key of the stack (`airtcp schemes --keys`), or a profile "
-    "(`airtcp profiles`). Names that go together are joined by +: westwood+eifel, cubic+decoupling."
+    "(`airtcp profiles`). Names that go together are joined by +: westwood+eifel, cubic+decoupling. Behind "
+    "an @ stands the queue in front of the wireless link, where it is not to be the path's own: "
+    "bbr @ fq-codel (or red-ecn, congestion-warning)."
 )
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from airtcp.fit import Fit
 
 ScenarioArgument = Annotated[
-    Path | None,
+    list[Path] | None,
     typer.Argument(
         metavar="SCENARIO",
-        help="A scenario file (TOML), or a measurement, to which one is fitted: a ping log, a capture, … "
-        "(see `airtcp fit`). Without it: a built-in lossy link.",
+        help="A scenario file (TOML), or measurements of one path, to which one is fitted: a ping log, a "
+        "capture, … (see `airtcp fit`). Without it: a built-in lossy link.",
         show_default=False,
     ),
 ]
@@ -81,19 +81,22 @@ class Request:
 
     scenario: Scenario
     arguments: list[str]
+    controllers: Sequence[type[CongestionControl]] = ()
+    """Of the user's own, which its schemes may name."""
     fitted: Fit | None = None
     """Where a measurement stands in place of a scenario."""
 
 
 def load(
-    path: Path | None,
+    given: Path | Sequence[Path] | None,
     changes: list[str] | None,
     controller: Sequence[str] | None = None,
     **named: str | None,
 ) -> Request:
-    """Reads the scenario and applies `--set` and then the options that stand for a key."""
+    """Reads the scenario or measurements and applies `--set`, then the options that stand for a key."""
+    paths = [given] if isinstance(given, Path) else list(given or [])
     overrides = [_split(change) for change in changes or []]
-    arguments = [] if path is None else [str(path)]
+    arguments = [str(path) for path in paths]
     for change in changes or []:
         arguments += ["--set", change]
     for option in controller or []:
@@ -106,15 +109,23 @@ def load(
             as_asked["--set {}={}".format(*overrides[-1])] = f"--{key} {value}"
     try:
         own = controllers(controller or [])
-        if path is not None and is_measurement(path):
+        if _are_measurements(paths):
             # Readers and estimators take time to import, and only this needs them.
-            from airtcp.cli.fit import fitted_to_one  # noqa: PLC0415
+            from airtcp.cli.fit import fitted_and_said  # noqa: PLC0415
 
-            fitted = fitted_to_one(path)
-            return Request(fitted.load(overrides, own), arguments, fitted)
-        return Request(_read(path, overrides, own), arguments)
+            fitted = fitted_and_said(paths)
+            return Request(fitted.load(overrides, own), arguments, own, fitted)
+        return Request(_read(paths[0] if paths else None, overrides, own), arguments, own)
     except ScenarioError as error:
         raise InputError(_told(str(error), as_asked)) from error
+
+
+def _are_measurements(paths: Sequence[Path]) -> bool:
+    """Raises InputError for several files of which one is a scenario."""
+    scenarios = [path for path in paths if not is_measurement(path)]
+    if len(paths) > 1 and scenarios:
+        raise InputError(f"{scenarios[0]} is no measurement: name one scenario, or measurements of one path")
+    return bool(paths) and not scenarios
 
 
 def _read(

@@ -32,6 +32,7 @@ from airtcp.cli.options import (
     default_directory,
     load,
 )
+from airtcp.cost import time_text
 from airtcp.executors import ExecutorError
 from airtcp.results import to_json
 from airtcp.scenarios import headline
@@ -181,7 +182,7 @@ class _Clock:
         if self._said or not done or elapsed_s < ESTIMATE_AFTER_S or progress.done == progress.total:
             return None
         self._said = True
-        return f"about {duration_text(elapsed_s / done * (progress.total - progress.done))} to go"
+        return f"about {time_text(elapsed_s / done * (progress.total - progress.done))} to go"
 
 
 @contextmanager
@@ -200,14 +201,6 @@ def _watched(console: Console, directory: Path) -> Iterator[Callable[[Progress],
                 print(guess, file=sys.stderr, flush=True)
 
         yield on_progress
-
-
-def duration_text(seconds: float) -> str:
-    """`40 s`, `3 min`, `2 h 10 min`: what one wants to know of the time that is left."""
-    if seconds < 90:
-        return f"{max(seconds, 1):.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def _write(found: SweepResult, directory: Path, repeat: str) -> None:

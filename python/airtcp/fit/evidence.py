@@ -28,7 +28,9 @@ SHORTEST_S = 1e-6
 FEW = 20
 """Fewer probes than this tell next to nothing."""
 LEAST_DIFFERS = 1.3
-"""Least round trips so many times apart are not of one path."""
+"""Least round trips so many times apart are not of one path, if there is also"""
+NEAR_S = 0.005
+"""between them."""
 
 
 @dataclass(frozen=True)
@@ -225,17 +227,29 @@ def _contradict(
                 f"{reached.name} reached more {there(way)} than {best.name} has: another link, or another "
                 "time; the capacity stands."
             )
+    apart = _least_apart(measurements)
+    if apart:
+        say(f"{apart}: another time, or a queue that was never empty; probes of an idle path stand, if any.")
+
+
+def two_paths(measurements: Sequence[Measurement]) -> str | None:
+    """Why they cannot be of one path: no queue explains how far apart their least round trips are."""
+    apart = _least_apart([m for m in measurements if not m.is_loaded])
+    return apart and f"{apart}: that is not one path; fit each by itself"
+
+
+def _least_apart(measurements: Sequence[Measurement]) -> str | None:
     least = [
         (float(np.nanmin(m.round_trips.rtt_s)), shown(m.source.name))
         for m in measurements
         if m.round_trips is not None and len(m.round_trips.rtt_s)
     ]
-    if least and max(least)[0] > LEAST_DIFFERS * min(least)[0]:
-        (short, near), (long, far) = min(least), max(least)
-        say(
-            f"the least round trip is {short * 1e3:.4g} ms in {near} and {long * 1e3:.4g} ms in {far}: "
-            "another peer, or another time; probes of an idle path stand, or else whichever has more of them."
-        )
+    if not least:
+        return None
+    (short, near), (long, far) = min(least), max(least)
+    if long <= max(LEAST_DIFFERS * short, short + NEAR_S):
+        return None
+    return f"the least round trip is {short * 1e3:.4g} ms in {near} and {long * 1e3:.4g} ms in {far}"
 
 
 def there(way: Direction) -> str:

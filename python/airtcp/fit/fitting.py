@@ -15,7 +15,7 @@ from airtcp.fit import draft as toml
 from airtcp.fit.delay import Delay
 from airtcp.fit.draft import Draft
 from airtcp.fit.estimates import Estimates, estimate
-from airtcp.fit.evidence import Evidence, gather, oriented, shown, too_few, use_of
+from airtcp.fit.evidence import Evidence, gather, oriented, shown, too_few, two_paths, use_of
 from airtcp.fit.findings import Finding, Unknown
 from airtcp.fit.loss import Loss
 from airtcp.fit.measurement import Measurement
@@ -170,11 +170,14 @@ def fit_measurements(
     """Fits a scenario to what has been read.
 
     # Raises
-    FileError: they hold nothing that can be fitted.
+    FileError: they hold nothing that can be fitted, or are of two paths.
     """
     if not measurements:
         raise _file_error("name at least one file of measurements")
     measurements = oriented(measurements)
+    two = two_paths(measurements)
+    if two is not None:
+        raise _file_error(two)
     evidence = gather(measurements)
     if not _has_anything(evidence):
         names = ", ".join(shown(str(m.source)) for m in measurements)

@@ -12,6 +12,7 @@ from conftest import Cli
 
 import airtcp
 from airtcp.fit.document import fit_schema
+from airtcp.fit.readers import FileError
 from airtcp.results import results_schema
 
 TRACES = Path(__file__).parents[4] / "shared" / "traces"
@@ -130,6 +131,22 @@ def test_run_and_sweep_say_on_their_page_what_was_assumed(cli: Cli) -> None:
     assert (cli.directory / "s.json").read_text() == (cli.directory / "sweep" / "sweep.json").read_text()
     assert_assumed(cli.directory / "sweep.html", "10Mbit/s stands in")
     assert json.loads((cli.directory / "sweep" / "sweep.json").read_text())["fitted"]
+
+
+def test_several_measurements_of_one_path_stand_for_its_scenario(cli: Cli) -> None:
+    ping_log(cli.directory / "ping.log")
+    ping_log(cli.directory / "more.log", n=300)
+    assert "Mbit/s" in cli.ok("run", "ping.log", "more.log", "--duration", "1s")
+    (cli.directory / "s.toml").write_text('[[link]]\nrate = "1Mbit/s"\n')
+    assert "s.toml is no measurement" in cli.refused("run", "ping.log", "s.toml")
+
+
+def test_two_paths_in_one_fit_are_refused(tmp_path: Path) -> None:
+    near = ping_log(tmp_path / "near.log")
+    far = tmp_path / "far.log"
+    far.write_text(near.read_text().replace("time=", "time=1"))
+    with pytest.raises(FileError, match=r"in near.log and .* in far.log: that is not one path"):
+        airtcp.fit([near, far])
 
 
 def test_trace_takes_a_measurement_too(cli: Cli) -> None:

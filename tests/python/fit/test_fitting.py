@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -183,9 +184,10 @@ def test_packets_out_of_order_overtake_each_other() -> None:
 
 def test_contradictions_are_said() -> None:
     near, far = ping(varied(100)), ping(varied(200, base=0.2), name="far.log")
-    notes = " ".join(fit_measurements([near, far]).notes)
-    assert "the least round trip is" in notes
-    assert "far.log" in notes
+    with pytest.raises(FileError, match=r"the least round trip is .* in far\.log: that is not one path"):
+        fit_measurements([near, far])
+    full = replace(far, transfer=Transfer(2000, 100))
+    assert "a queue that was never empty" in " ".join(fit_measurements([near, full]).notes)
     lossy = Measurement(
         Path("x.pcap"),
         "capture",

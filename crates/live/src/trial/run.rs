@@ -69,6 +69,7 @@ pub fn run(request: &Run<'_>, look: impl FnMut(Dur) -> ControlFlow<()>) -> Resul
         return Err(TrialError::NoForm { scheme: verdict.scheme, reason });
     };
     let scheme = Scheme::parse(request.scheme, &scenario.profile)?;
+    let scenario = &*scenario.for_scheme(&scheme);
     // Before any thread: what the dead have left.
     leftovers::clean()?;
     let trunks = trunks(scenario)?;

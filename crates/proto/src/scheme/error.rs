@@ -11,6 +11,8 @@ pub enum SchemeError {
     NotAPair { text: String, part: String },
     #[error("scheme `{text}`: unknown profile `{name}`{}; known: {known}", hint(.nearest))]
     UnknownProfile { text: String, name: String, nearest: Option<String>, known: String },
+    #[error("scheme `{text}`: unknown queue `{name}`{}; known: {known}", hint(.nearest))]
+    UnknownQueue { text: String, name: String, nearest: Option<String>, known: String },
     #[error("scheme `{text}`: unknown key `{key}`{}; allowed: {known}", hint(.nearest))]
     UnknownKey { text: String, key: String, nearest: Option<String>, known: String },
     #[error("scheme `{text}`: {key} = `{value}`: {problem}{}", hint(.nearest))]

@@ -7,17 +7,21 @@
 //! itself. Where the base-station machine speaks TCP itself, keys of the stack in its term are for its own stack, which
 //! is otherwise as that of the end hosts.
 //!
+//! Behind an `@` stands the queue in front of the wireless link, where that is not to be the path's own.
+//!
 //! Examples: `reno:profile=bsd-1998:rto.min=1s:recovery=newreno`, `westwood-vt+packet-control`,
-//! `cubic+decoupling:controls=2`.
+//! `cubic+decoupling:controls=2`, `bbr @ fq-codel`.
 
 mod combinations;
 mod error;
+mod gateway_queue;
 mod given;
 mod keys;
 mod terms;
 
 pub use combinations::{COMBINATIONS, SchemeSpec};
 pub use error::SchemeError;
+pub use gateway_queue::GatewayQueue;
 pub use given::{GivenError, controllers};
 pub use keys::{KeyDoc, keys, keys_of};
 
@@ -39,6 +43,7 @@ pub struct Scheme {
     pub config: TcpConfig,
     pub base_station: Option<AtBaseStation>,
     pub circuit: Option<circuit::Config>,
+    pub queue: Option<GatewayQueue>,
 }
 
 /// What stands at the base station.
@@ -81,7 +86,11 @@ impl Scheme {
         default_profile: &str,
         controllers: &Controllers,
     ) -> Result<Scheme, SchemeError> {
-        let terms = terms::split(text, controllers)?;
+        let (of_terms, queue) = match text.split_once('@') {
+            Some((of_terms, name)) => (of_terms.trim_end(), Some(gateway_queue(text, name.trim())?)),
+            None => (text, None),
+        };
+        let terms = terms::split(of_terms, controllers)?;
         let profile = terms.iter().rev().filter(|term| !term.has_own_stack()).find_map(|term| term.profile);
         let mut config = stack(text, &terms, profile.unwrap_or(default_profile), controllers)?;
         let mut machine = None;
@@ -111,7 +120,7 @@ impl Scheme {
         let base_station = machine
             .map(|(term, machine, own)| at_base_station(&terms, term, machine, &config, &own))
             .transpose()?;
-        Ok(Scheme { label: text.to_owned(), config, base_station, circuit })
+        Ok(Scheme { label: text.to_owned(), config, base_station, circuit, queue })
     }
 
     /// The rules of a flow's own connections: in a circuit those of its data TCP.
@@ -121,6 +130,18 @@ impl Scheme {
             None => Cow::Borrowed(&self.config),
         }
     }
+}
+
+fn gateway_queue(text: &str, name: &str) -> Result<GatewayQueue, SchemeError> {
+    let names = || GatewayQueue::ALL.into_iter().map(GatewayQueue::name);
+    GatewayQueue::ALL.into_iter().find(|queue| queue.name() == name).ok_or_else(|| {
+        SchemeError::UnknownQueue {
+            text: text.to_owned(),
+            name: name.to_owned(),
+            nearest: spelling::nearest(name, names()),
+            known: names().collect::<Vec<_>>().join(", "),
+        }
+    })
 }
 
 /// The profile with what the terms' names stand for, and the keys of those that are of the end hosts alone.
@@ -249,6 +270,15 @@ mod tests {
     fn a_bare_name_is_the_default_profile_with_that_controller() {
         let config = TcpConfig { congestion_control: "reno".to_owned(), ..profile::linux() };
         assert_eq!(Scheme::parse("reno", "linux").unwrap().config, config);
+    }
+
+    #[test]
+    fn a_queue_stands_behind_an_at() {
+        let scheme = Scheme::parse("bbr+split @ fq-codel", "linux").unwrap();
+        assert_eq!(scheme.queue, Some(GatewayQueue::FqCodel));
+        assert_eq!(scheme.label, "bbr+split @ fq-codel");
+        assert!(scheme.is_split());
+        assert!(error("bbr @ fq-codl").contains("unknown queue `fq-codl` (did you mean `fq-codel`?)"));
     }
 
     #[test]

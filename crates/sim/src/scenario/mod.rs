@@ -12,9 +12,9 @@ pub mod one_of;
 mod overrides;
 mod reader;
 mod recipe;
-mod recordings;
 mod resolve;
 mod room;
+mod run_path;
 mod schema;
 #[cfg(test)]
 mod tests;

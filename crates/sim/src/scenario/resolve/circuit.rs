@@ -84,6 +84,9 @@ fn scheme(text: &str, profile: &str, check: &mut Check<'_>) {
                 "must name `decoupling`, with the circuit's keys, e.g. \"reno+decoupling:controls=2\"",
             );
         }
+        Ok(scheme) if scheme.queue.is_some() => {
+            check.refuse("a queue is the whole path's; write it as the link's `queue`");
+        }
         Ok(_) => {}
     }
 }

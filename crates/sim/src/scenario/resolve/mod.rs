@@ -93,17 +93,21 @@ fn schemes(written: &ScenarioFile, check: &mut Check<'_>) {
         for (index, flow) in written.flow.iter().enumerate() {
             if let Some(text) = &flow.scheme {
                 check.inside(index, |check| {
-                    check.inside("scheme", |check| scheme(text, &written.profile, check))
+                    check.inside("scheme", |check| {
+                        if scheme(text, &written.profile, check).is_some_and(|own| own.queue.is_some()) {
+                            check.refuse(format!(
+                                "`{text}`: a queue is the whole path's; write it as the link's `queue`"
+                            ));
+                        }
+                    })
                 });
             }
         }
     });
 }
 
-fn scheme(text: &str, profile: &str, check: &mut Check<'_>) {
-    if let Err(error) = Scheme::parse_with(text, profile, check.controllers) {
-        check.refuse(error.to_string());
-    }
+fn scheme(text: &str, profile: &str, check: &mut Check<'_>) -> Option<Scheme> {
+    Scheme::parse_with(text, profile, check.controllers).map_err(|error| check.refuse(error.to_string())).ok()
 }
 
 /// What the links, flows or circuits are called. Names stand in result files and in `--set`, so they must be unique and plain.

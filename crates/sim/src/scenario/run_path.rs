@@ -1,6 +1,7 @@
-//! Where a run enters the recordings on its path.
+//! The path as one run meets it: with the queue that its scheme brings along, and recordings from where it enters them.
 
-use super::model::{Capacity, Distribution, EnterRecordings, Scenario, Side};
+use super::model::{Capacity, Distribution, EnterRecordings, Queue, Room, Scenario, Side};
+use airtcp_proto::scheme::Scheme;
 use airtcp_wire::Dur;
 use std::borrow::Cow;
 
@@ -8,6 +9,21 @@ use std::borrow::Cow;
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Scenario {
+    /// With the scheme's queue in front of the wireless link, on the way there; as long as the one that it replaces,
+    /// but for a discipline with a length of its own.
+    pub fn for_scheme(&self, scheme: &Scheme) -> Cow<'_, Scenario> {
+        let Some(queue) = scheme.queue else { return Cow::Borrowed(self) };
+        let mut with_queue = self.clone();
+        let replaced = &mut with_queue.links[self.base_station].forward.queue;
+        let discipline = queue.discipline();
+        let room = match discipline.default_packets() {
+            Some(packets) => Room { packets: Some(packets), bytes: None },
+            None => replaced.room,
+        };
+        *replaced = Queue { room, discipline };
+        Cow::Owned(with_queue)
+    }
+
     /// The scenario with its recordings begun where the run with this seed enters them.
     pub fn for_seed(&self, seed: u64) -> Cow<'_, Scenario> {
         let share = seed.wrapping_mul(GOLDEN);
@@ -80,6 +96,20 @@ mod tests {
             Capacity::Trace { trace, .. } => trace.capacity_bytes(Time::ZERO + Dur::from_millis(50)),
             _ => unreachable!(),
         }
+    }
+
+    #[test]
+    fn a_scheme_brings_its_queue_along() {
+        let scenario = recorded(EnterRecordings::AtStart);
+        let parse = |text| Scheme::parse(text, "linux").unwrap();
+        assert_eq!(*scenario.for_scheme(&parse("bbr")), scenario);
+        let with_queue = scenario.for_scheme(&parse("bbr @ red-ecn")).into_owned();
+        let (before, after) = (&scenario.links[0], &with_queue.links[0]);
+        assert_eq!(after.reverse, before.reverse);
+        assert_eq!(after.forward.queue.room, before.forward.queue.room);
+        assert_ne!(after.forward.queue, before.forward.queue);
+        let long = scenario.for_scheme(&parse("bbr @ fq-codel")).links[0].forward.queue.room;
+        assert_eq!(long, Room { packets: Some(10240), bytes: None });
     }
 
     #[test]

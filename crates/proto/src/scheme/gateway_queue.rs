@@ -1,0 +1,36 @@
+//! The queue that a scheme brings along: `bbr @ fq-codel`.
+
+use crate::queue::{Discipline, congestion_warning, fq_codel, red};
+
+/// What stands in front of the wireless link instead of the path's own queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GatewayQueue {
+    FqCodel,
+    /// RED that marks.
+    RedEcn,
+    CongestionWarning,
+}
+
+impl GatewayQueue {
+    pub const ALL: [GatewayQueue; 3] =
+        [GatewayQueue::FqCodel, GatewayQueue::RedEcn, GatewayQueue::CongestionWarning];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            GatewayQueue::FqCodel => "fq-codel",
+            GatewayQueue::RedEcn => "red-ecn",
+            GatewayQueue::CongestionWarning => "congestion-warning",
+        }
+    }
+
+    /// With its defaults.
+    pub fn discipline(self) -> Discipline {
+        match self {
+            GatewayQueue::FqCodel => Discipline::FqCodel(fq_codel::Config::default()),
+            GatewayQueue::RedEcn => Discipline::Red(red::Config { ecn: true, ..red::Config::default() }),
+            GatewayQueue::CongestionWarning => {
+                Discipline::CongestionWarning(congestion_warning::Config::default())
+            }
+        }
+    }
+}
