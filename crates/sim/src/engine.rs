@@ -473,7 +473,7 @@ impl Engine {
                 let deadline = transfer.ends[SENDER].poll_timeout();
                 self.timers.set(self.endpoint_timer(endpoint), deadline);
             }
-            false => self.service(endpoint),
+            false => self.service_anything(endpoint),
         }
         true
     }
@@ -577,6 +577,29 @@ impl Engine {
 
     /// Steps 2 and 3 of the loop contract for one end of a connection, with the application's part.
     fn service(&mut self, endpoint: u32) {
+        if !self.send_expected(endpoint) {
+            self.service_anything(endpoint);
+        }
+    }
+
+    /// The same if new data is all that a sender has to say: answers whether that was so.
+    fn send_expected(&mut self, endpoint: u32) -> bool {
+        let transfer = &mut self.transfers[(endpoint >> 1) as usize];
+        let flow = &mut self.flows[transfer.flow as usize];
+        let is_plain = (endpoint & 1) as usize == SENDER
+            && flow.circuit.is_none()
+            && transfer.phase == Phase::Running
+            && transfer.ends[SENDER].readable() == 0;
+        if !is_plain || !self.network.send_expected(transfer, endpoint, flow) {
+            return false;
+        }
+        let deadline = transfer.ends[SENDER].poll_timeout();
+        self.timers.set(self.endpoint_timer(endpoint), deadline);
+        true
+    }
+
+    #[inline(never)]
+    fn service_anything(&mut self, endpoint: u32) {
         let timer = self.endpoint_timer(endpoint);
         let (index, end) = ((endpoint >> 1) as usize, (endpoint & 1) as usize);
         let transfer = &mut self.transfers[index];

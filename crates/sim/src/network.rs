@@ -88,7 +88,8 @@ impl Network {
 
     /// Sends what is expected of a connection that only sends: full segments of new data. Answers whether that was all that may
     /// leave.
-    #[inline]
+    // Of its two callers one is hot.
+    #[inline(always)]
     pub fn send_expected(&mut self, transfer: &mut Transfer, endpoint: u32, flow: &mut Flow) -> bool {
         while let Some(mut burst) = transfer.ends[SENDER].begin_burst(self.now) {
             let mut last = None;
