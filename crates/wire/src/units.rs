@@ -94,15 +94,24 @@ impl Rate {
     }
 
     /// Whole bytes that pass in `dur`.
+    #[inline]
     pub fn bytes_in(self, dur: Dur) -> u64 {
-        (u128::from(self.0) * u128::from(dur.0) / u128::from(8 * NANOS_PER_SEC)) as u64
+        match self.0.checked_mul(dur.0) {
+            Some(bit_nanos) => bit_nanos / (8 * NANOS_PER_SEC),
+            None => (u128::from(self.0) * u128::from(dur.0) / u128::from(8 * NANOS_PER_SEC)) as u64,
+        }
     }
 
     /// The rate that carries `bytes` in `dur`; zero for no time.
+    #[inline]
     pub fn of(bytes: u64, dur: Dur) -> Rate {
-        match u128::from(bytes) * u128::from(8 * NANOS_PER_SEC) {
+        match bytes.checked_mul(8 * NANOS_PER_SEC) {
             _ if dur.0 == 0 => Rate(0),
-            bit_nanos => Rate(u64::try_from(bit_nanos / u128::from(dur.0)).unwrap_or(u64::MAX)),
+            Some(bit_nanos) => Rate(bit_nanos / dur.0),
+            None => {
+                let bit_nanos = u128::from(bytes) * u128::from(8 * NANOS_PER_SEC);
+                Rate(u64::try_from(bit_nanos / u128::from(dur.0)).unwrap_or(u64::MAX))
+            }
         }
     }
 

@@ -31,7 +31,8 @@ impl Pacer {
     pub fn on_sent(&mut self, now: Time, bytes: u64, rate: Rate) {
         self.next = match rate {
             Rate(0) => now,
-            rate => self.next.max(now - rate.time_for(self.burst)) + rate.time_for(bytes),
+            rate if self.next < now => self.next.max(now - rate.time_for(self.burst)) + rate.time_for(bytes),
+            rate => self.next + rate.time_for(bytes),
         };
     }
 }

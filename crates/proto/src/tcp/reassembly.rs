@@ -70,13 +70,16 @@ impl Reassembly {
     }
 
     /// The first part of `start..end` that has arrived before.
+    #[inline]
     pub fn overlap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
-        if start < self.next {
-            return Some((start, end.min(self.next)));
+        match start < self.next {
+            true => Some((start, end.min(self.next))),
+            false if self.grows_by(start, end) || self.is_beyond(start) => None,
+            false => self.overlap_above(start, end),
         }
-        if self.grows_by(start, end) || self.is_beyond(start) {
-            return None;
-        }
+    }
+
+    fn overlap_above(&self, start: u64, end: u64) -> Option<(u64, u64)> {
         let (left, right) = self.block_at(start).or_else(|| self.first_within(start, end))?;
         Some((left.max(start), right.min(end)))
     }
@@ -135,10 +138,14 @@ impl Reassembly {
     /// `start..end` has arrived. Answers what became of it.
     #[inline]
     pub fn insert(&mut self, start: u64, end: u64) -> Inserted {
-        if self.grows_by(start, end) {
-            self.grow(end);
-            return Inserted::New;
+        match self.grows_by(start, end) {
+            true => self.grow(end),
+            false => return self.insert_anywhere(start, end),
         }
+        Inserted::New
+    }
+
+    fn insert_anywhere(&mut self, start: u64, end: u64) -> Inserted {
         if end <= self.next {
             return Inserted::Known;
         }

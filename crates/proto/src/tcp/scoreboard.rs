@@ -154,17 +154,28 @@ impl Scoreboard {
         }
     }
 
-    /// Marks what `blocks` cover as SACKed, telling `each` of every segment for which that is new.
+    /// Marks what `blocks`, four at most, cover as SACKed, telling `each` of every segment for which that is new.
     pub fn sack(&mut self, blocks: &[(u64, u64)], mut each: impl FnMut(&Sent, Option<&Stamps>)) {
         let seen = self.seen;
         for (slot, &(left, right)) in self.seen.iter_mut().zip(blocks) {
             *slot = (left, right);
         }
+        let known = |left| seen.iter().find(|(l, r)| (*l..=*r).contains(&left)).map_or(left, |(_, r)| *r);
+        let (mut news, mut count) = ([(0, 0, 0); 4], 0);
         for &(left, right) in blocks {
-            let known = seen.iter().find(|(l, r)| (*l..=*r).contains(&left)).map_or(left, |(_, r)| *r);
+            let known = known(left);
             if known < right {
-                self.sack_range(known, (left, right), &mut each);
+                news[count] = (left, right, known);
+                count += 1;
             }
+        }
+        // Older blocks follow newer ones on the wire. After a lost ACK several are news, and that is no reordering:
+        // RFC 8985 §6.2 step 3 takes them in ascending order.
+        if count > 1 {
+            news[..count].sort_unstable();
+        }
+        for &(left, right, known) in &news[..count] {
+            self.sack_range(known, (left, right), &mut each);
         }
     }
 

@@ -72,9 +72,6 @@ impl Connection {
                 count += 1;
             }
         }
-        // Older blocks follow newer ones on the wire. After a lost ACK several are news, and that is no reordering:
-        // RFC 8985 §6.2 step 3 takes them in ascending order.
-        blocks[..count].sort_unstable();
         (count, dsack)
     }
 }

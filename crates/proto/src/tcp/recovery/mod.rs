@@ -50,9 +50,10 @@ pub trait LossRecovery: Send {
     /// The same, after that.
     fn on_timeout(&mut self) {}
 
-    /// Something was sent or acknowledged, and the retransmission timer now expires at `rto_deadline`: a tail loss probe may
+    /// Something was sent or acknowledged, and the retransmission timer now expires at `rto_deadline()`: a tail loss probe may
     /// have to leave before.
-    fn schedule_probe(&mut self, _core: &Core, _now: Time, _rto_deadline: Time) {}
+    #[inline]
+    fn schedule_probe(&mut self, _core: &Core, _now: Time, _rto_deadline: impl FnOnce() -> Time) {}
 
     /// The episode was spurious: verdicts of loss have been taken back.
     fn on_undo(&mut self, _core: &Core) {}
@@ -100,14 +101,6 @@ pub enum Policy {
     Sack(sack::Sack),
     NewRenoLinux(newreno_linux::NewRenoLinux),
     NewReno(newreno::NewReno),
-}
-
-impl Policy {
-    /// Does it schedule tail loss probes?
-    #[inline]
-    pub fn probes(&self) -> bool {
-        matches!(self, Policy::Rack(_))
-    }
 }
 
 macro_rules! whichever {
@@ -163,7 +156,7 @@ impl LossRecovery for Policy {
     }
 
     #[inline]
-    fn schedule_probe(&mut self, core: &Core, now: Time, rto_deadline: Time) {
+    fn schedule_probe(&mut self, core: &Core, now: Time, rto_deadline: impl FnOnce() -> Time) {
         whichever!(self, policy => policy.schedule_probe(core, now, rto_deadline))
     }
 

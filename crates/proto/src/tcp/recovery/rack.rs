@@ -274,7 +274,7 @@ impl LossRecovery for Rack {
 
     /// RFC 8985 §7.2.
     #[inline]
-    fn schedule_probe(&mut self, core: &Core, now: Time, rto_deadline: Time) {
+    fn schedule_probe(&mut self, core: &Core, now: Time, rto_deadline: impl FnOnce() -> Time) {
         let is_wanted = core.phase == Phase::Open
             && core.board.in_flight() > 0
             && core.board.sacked() == 0
@@ -284,7 +284,7 @@ impl LossRecovery for Rack {
             let srtt = core.rtt.srtt();
             let patience = if srtt == Dur::ZERO { Dur::from_secs(1) } else { srtt * 2 };
             let delay = if core.board.len() == 1 { DELAYED_ACK } else { Dur::ZERO };
-            (now + patience + delay).min(rto_deadline)
+            (now + patience + delay).min(rto_deadline())
         });
     }
 

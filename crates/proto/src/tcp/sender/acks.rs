@@ -54,11 +54,12 @@ impl Sender {
         self.tell_controller(&summary, ack.peer_timestamp, prior_in_flight, was_held, rate);
         self.restart_timer(now, summary.acked > 0);
         if summary.acked > 0 || summary.sacked > 0 {
-            self.policy.schedule_probe(&self.core, now, self.rto_deadline);
+            self.policy.schedule_probe(&self.core, now, || self.rto_deadline);
         }
     }
 
     /// An ACK that another one has overtaken: nothing but its SACK blocks may be news.
+    #[cold]
     fn handle_old_ack(&mut self, now: Time, ack: &AckIn<'_>) {
         if ack.blocks.is_empty() && ack.dsack.is_none() {
             return;

@@ -67,9 +67,7 @@ impl Sender {
             self.tell_controller(&summary, timestamps.map(|ts| ts.value), prior_in_flight, false, rate);
         }
         self.restart_timer(now, true);
-        if self.policy.probes() {
-            self.policy.schedule_probe(&self.core, now, self.rto_deadline);
-        }
+        self.policy.schedule_probe(&self.core, now, || self.rto_deadline);
     }
 
     /// Begins to send full segments of new data, under `sends_new`, as the general path's [`poll`](Sender::poll) would answer

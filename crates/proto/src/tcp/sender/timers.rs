@@ -128,12 +128,4 @@ impl Sender {
             self.rto_deadline = self.rto_deadline.min(now + EXPEDITED_SYN);
         }
     }
-
-    /// When the RTO ends that began as the oldest segment was sent, if that is still to come: in Linux a probe that new data puts
-    /// off leaves no later.
-    pub(super) fn oldest_deadline(&self, now: Time) -> Time {
-        let core = &self.core;
-        let oldest = core.board.first().filter(|_| core.spurious.is_linuxs());
-        oldest.map(|first| core.rtt.deadline(first.sent_at)).filter(|&due| due > now).unwrap_or(Time::NEVER)
-    }
 }

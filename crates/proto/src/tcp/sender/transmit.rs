@@ -248,10 +248,8 @@ impl Sender {
             // RFC 6298 §5.1.
             self.rto_deadline = self.core.rtt.deadline(now);
         }
-        if self.policy.probes() {
-            let rto_deadline = self.rto_deadline.min(self.oldest_deadline(now));
-            self.policy.schedule_probe(&self.core, now, rto_deadline);
-        }
+        let Sender { core, policy, rto_deadline, .. } = self;
+        policy.schedule_probe(core, now, || core.oldest_deadline(now).min(*rto_deadline));
     }
 
     /// RFC 8985 §7.3: new data if the window lets it, else the last segment again.
