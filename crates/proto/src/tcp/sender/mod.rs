@@ -169,12 +169,17 @@ impl Sender {
     /// Bytes of new data that cwnd and the peer's window let leave now; none before what is lost, or while pacing.
     pub fn allowance(&self, now: Time) -> u64 {
         let core = &self.core;
-        let is_paced = self.pacer.as_ref().is_some_and(|pacer| pacer.next_departure() > now);
-        if core.board.lost() > 0 || is_paced {
+        if core.board.lost() > 0 || self.is_held_back(now) {
             return 0;
         }
         let room = self.peer_edge.saturating_sub(core.nxt);
         core.window().saturating_sub(core.board.in_flight()).min(room)
+    }
+
+    /// Does the pacer hold everything back?
+    #[inline]
+    fn is_held_back(&self, now: Time) -> bool {
+        self.pacer.as_ref().is_some_and(|pacer| pacer.next_departure() > now)
     }
 
     pub fn close(&mut self) {

@@ -79,15 +79,14 @@ impl Sender {
         if core.board.is_empty() || core.nxt + core.mss > limit {
             return None;
         }
-        let is_paced = self.pacer.as_ref().is_some_and(|pacer| pacer.next_departure() > now);
         let left = match &self.pacer {
-            _ if is_paced => 0,
+            _ if self.is_held_back(now) => 0,
             None if !core.cc.hears_sends() && core.prr.is_none() => u32::MAX,
             // What leaves may change what the next one may do.
             _ => 1,
         };
         let in_flight = core.board.in_flight();
-        Some(Burst { limit, window: core.window(), in_flight, left, sent: 0, is_paced })
+        Some(Burst { limit, window: core.window(), in_flight, left, sent: 0 })
     }
 
     /// May another segment leave?
@@ -120,9 +119,8 @@ impl Sender {
     #[inline(always)]
     pub fn end_burst(&mut self, now: Time, burst: &Burst) -> bool {
         let core = &self.core;
-        let is_blocked = burst.left > 0
-            && core.nxt + core.mss <= burst.limit
-            && core.board.in_flight() + core.mss > core.window();
+        let has_more = core.nxt + core.mss <= burst.limit;
+        let is_blocked = burst.left > 0 && has_more && core.board.in_flight() + core.mss > core.window();
         if burst.sent > 0 {
             let bytes = u64::from(burst.sent) * self.core.mss;
             self.core.stats.data_segments_sent += u64::from(burst.sent);
@@ -134,8 +132,9 @@ impl Sender {
         if is_blocked || burst.sent > 0 {
             self.note_usage(is_blocked);
         }
-        self.has_data_waiting |= is_blocked || burst.is_paced;
-        is_blocked || burst.is_paced
+        let is_over = is_blocked || (has_more && self.is_held_back(now));
+        self.has_data_waiting |= is_over;
+        is_over
     }
 }
 
@@ -148,8 +147,6 @@ pub struct Burst {
     /// At most so many segments more, after those that it has sent.
     left: u32,
     pub sent: u32,
-    /// The pacer holds everything back.
-    is_paced: bool,
 }
 
 impl Burst {

@@ -46,8 +46,7 @@ impl Sender {
         if self.core.is_probe_due {
             return self.tail_loss_probe(now);
         }
-        if self.core.forced.is_none() && self.pacer.as_ref().is_some_and(|pacer| pacer.next_departure() > now)
-        {
+        if self.core.forced.is_none() && self.is_held_back(now) {
             return None;
         }
         // F-RTO (RFC 5682 §2.1 step 2b): new segments go before retransmissions.
