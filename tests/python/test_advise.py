@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
+from typing import Any, get_args
 
 import jsonschema
 import pytest
@@ -15,18 +16,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import airtcp
+from airtcp._engine import rate_in_bps
 from airtcp.advise import CONTROLS, Advice, Control, advice_schema
 from airtcp.advise.advice import Cell
-from airtcp.advise.bench import Bench, wireless
+from airtcp.advise.bench import Bench
 from airtcp.advise.beside import Beside, judge
-from airtcp.advise.candidates import Candidate, first_round, hosts, places, second_round
+from airtcp.advise.candidates import Candidate, Tunnel, first_round, hosts, places, second_round
 from airtcp.advise.choice import choose, gain
-from airtcp.advise.deployment import CONGESTION_CONTROLS, FACTS, PARTS, QUEUES, SETTINGS, STAGES
+from airtcp.advise.deployment import CONGESTION_CONTROLS, FACTS, PARTS, QUEUES, SETTINGS, STAGES, TUNNELS
+from airtcp.advise.gateway import wireless
 from airtcp.advise.inquiry import Inquiry, Question
 from airtcp.advise.race import QUICK, Race, decide, screen
 from airtcp.advise.ranges import ranges
 from airtcp.advise.standing import standings
 from airtcp.advise.surroundings import Point, base_rtt_s, burst_of, changes, grid, loss_of
+from airtcp.advise.tunnel import is_worth_trying, left_over, parity_for, tunnelled
 from airtcp.competition import COMPETITOR
 from airtcp.cost import CostError, check_cost, time_text
 from airtcp.results import to_json
@@ -44,7 +48,7 @@ controls = st.sets(st.sampled_from(list(CONTROLS))).map(sorted)
 
 def test_every_scheme_has_facts_with_a_source() -> None:
     assert set(FACTS) == {scheme["name"] for scheme in airtcp.schemes()}
-    for facts in [*FACTS.values(), *QUEUES.values(), *SETTINGS.values()]:
+    for facts in [*FACTS.values(), *QUEUES.values(), *SETTINGS.values(), *TUNNELS.values()]:
         assert facts.places
         assert facts.stage in STAGES
         assert facts.source
@@ -80,6 +84,40 @@ def test_all_that_can_be_used_is_tried_where_everything_is_controlled() -> None:
     names = {term.split(":")[0] for c in tried for term in c.scheme.split("+")}
     left_out = {name for name, facts in PARTS.items() if facts.stage in ("default", "history")}
     assert FACTS.keys() - names == left_out
+
+
+def test_tunnels_are_tried_where_both_ends_are_controlled_and_something_is_lost() -> None:
+    both = {c.tunnel for c in first_round("cubic", places(["both"]), 100_000)}
+    assert both == {None, *get_args(Tunnel)}
+    assert {c.tunnel for c in first_round("cubic", places(["sender", "gateway"]), 100_000)} == {None}
+    path = {text: document(airtcp.Scenario.parse(text)) for text in (CLEAN, LOSSY, BURSTY)}
+    assert not is_worth_trying(path[CLEAN], "arq")
+    assert is_worth_trying(path[LOSSY], "fec")
+    assert (is_worth_trying(path[BURSTY], "arq"), is_worth_trying(path[BURSTY], "fec")) == (True, False)
+
+
+def test_a_tunnel_repairs_the_way_that_it_is_for_and_costs_rate() -> None:
+    scenario = airtcp.Scenario.parse(LOSSY)
+
+    def link(tunnel: Tunnel) -> dict[str, Any]:
+        return wireless(document(scenario.vary(dict(tunnelled(document(scenario), tunnel)))))
+
+    there, back = link("fec-there"), link("fec-back")
+    assert loss_of(there) < 0.03 * 0.03
+    assert loss_of(there["reverse"]) == loss_of(back) == pytest.approx(0.03)
+    assert (back["rate"], back["reverse"]["rate"]) == ("4Mbit/s", there["rate"])
+    assert rate_in_bps(there["rate"]) == pytest.approx(4e6 * 20 / (20 + parity_for(0.03)), abs=1)
+    arq = link("arq-there")
+    assert arq["arq"]["round_trip"] == "40ms"
+    assert not arq["reverse"].get("arq", {}).get("retries")
+
+
+def test_the_strength_of_a_code_is_what_chance_says() -> None:
+    """Of 20 packets without parity all that is lost stays lost; with one, blocks that lost more than one."""
+    assert left_over(0.1, 0) == pytest.approx(0.1)
+    of_two_or_more = 0.1 - 0.1 * 0.9**20
+    assert left_over(0.1, 1) == pytest.approx(of_two_or_more)
+    assert left_over(0.03, parity_for(0.03)) <= 0.02 * 0.03
 
 
 def test_a_receiver_alone_changes_no_sender() -> None:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, get_args
 
 from airtcp._engine import Scenario, version
 from airtcp.advise.advice import Advice, Cell, Needs, Recommendation, Row, UnderReading
-from airtcp.advise.bench import Bench, wireless
+from airtcp.advise.bench import Bench
 from airtcp.advise.beside import Beside
 from airtcp.advise.candidates import Candidate, Control, controls_of, places
 from airtcp.advise.choice import choose, gain, is_better, rtt_p95_ms
 from airtcp.advise.deployment import AIRTCP
+from airtcp.advise.gateway import wireless
 from airtcp.advise.inquiry import Inquiry, Question, Traffic
 from airtcp.advise.race import FULL, QUICK, Effort, Race
 from airtcp.advise.standing import MARGIN, Standing

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from airtcp._engine import Scenario
 from airtcp.advise.candidates import Candidate
+from airtcp.advise.tunnel import tunnelled
 from airtcp.compare import Request, compare_all
 from airtcp.records import Run
-from airtcp.scenarios import Document
+from airtcp.scenarios import document
 from airtcp.watching import Watcher
 
 K = TypeVar("K", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What of a trial is one comparison. `names` are the candidates' by scheme."""
+
+    scenario: Scenario
+    names: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -26,10 +35,14 @@ class Trial:
     skipped: int = 0
     """Seeds of the scenario that have been run before."""
 
-    def as_scenario(self) -> Scenario:
-        """What runs all of it."""
-        schemes = list(dict.fromkeys(candidate.name for candidate in self.candidates))
-        return self.scenario.vary(schemes=schemes, seed=self.scenario.seed + self.skipped, seeds=self.seeds)
+    def parts(self) -> Iterator[Part]:
+        """What runs all of it: a comparison for each path, with the tunnel or without."""
+        path = document(self.scenario)
+        for tunnel in dict.fromkeys(candidate.tunnel for candidate in self.candidates):
+            names = {c.path_scheme: c.name for c in self.candidates if c.tunnel == tunnel}
+            seeds = {"seed": self.scenario.seed + self.skipped, "seeds": self.seeds}
+            changes = tunnelled(path, tunnel) if tunnel else {}
+            yield Part(self.scenario.vary({**changes, **seeds, "schemes": list(names)}), names)
 
 
 class Bench:
@@ -45,28 +58,16 @@ class Bench:
 
         Raises KeyboardInterrupt when everything has stopped and what was finished has been kept.
         """
-        requests = [Request(trial.as_scenario()) for trial in trials.values()]
+        parts = [(key, part) for key, trial in trials.items() for part in trial.parts()]
+        requests = [Request(part.scenario) for _, part in parts]
         self._watcher.expect(sum(len(r.scenario.schemes) * r.scenario.seeds for r in requests))
         comparisons = compare_all(
             requests, jobs=self._jobs, on_done=lambda _, run: self._watcher.done(run["scheme"])
         )
-        for key, comparison in zip(trials, comparisons, strict=True):
+        for (key, part), comparison in zip(parts, comparisons, strict=True):
             for run in comparison.runs:
                 self.events += run["events"]
-                keep(key, run["scheme"], run)
+                name = part.names[run["scheme"]]
+                keep(key, name, cast(Run, {**run, "scheme": name}))
         if any(comparison.interrupted for comparison in comparisons):
             raise KeyboardInterrupt
-
-
-def passes_gateway(path: Document) -> bool:
-    """Does every flow that carries the scheme compared pass the base station?"""
-    names = [link["name"] for link in path["link"]]
-    station = names.index(path["base_station"])
-    compared = [flow for flow in path["flow"] if "scheme" not in flow]
-    return all(names.index(flow["enter"]) <= station <= names.index(flow["leave"]) for flow in compared)
-
-
-def wireless(path: Document) -> Document:
-    """The link in front of which the base station is."""
-    link: Document = next(link for link in path["link"] if link["name"] == path["base_station"])
-    return link

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 from airtcp.advise.deployment import (
     CONGESTION_CONTROLS,
@@ -15,12 +15,15 @@ from airtcp.advise.deployment import (
     QUEUES,
     SETTINGS,
     STAGES,
+    TUNNELS,
     Facts,
     Place,
     Stage,
 )
 from airtcp.scheme_terms import is_split, terms
 
+Tunnel = Literal["arq", "arq-there", "arq-back", "fec", "fec-there", "fec-back"]
+"""Between both ends: what it does, and on which way, if not on both."""
 EFFORTS = list(STAGES)
 Control = Literal["sender", "receiver", "both", "gateway"]
 CONTROLS: dict[Control, frozenset[Place]] = {
@@ -48,11 +51,18 @@ class Candidate:
     """A name of `QUEUES`, which the engine knows, too."""
     setting: str | None = None
     """A name of `SETTINGS`, where the scheme changes that of a host."""
+    tunnel: Tunnel | None = None
+    """What both ends put around it."""
     in_use: tuple[str, ...] = ()
     """Parts of the scheme that are there already, and need nothing."""
 
     @property
     def name(self) -> str:
+        return self.path_scheme if self.tunnel is None else f"{self.path_scheme} through {self.tunnel}"
+
+    @property
+    def path_scheme(self) -> str:
+        """What the engine runs, on the path with the tunnel."""
         return self.scheme if self.queue is None else f"{self.scheme} @ {self.queue}"
 
     @property
@@ -60,6 +70,7 @@ class Candidate:
         """Of each of its parts that is not there already."""
         found = [FACTS.get(term, OWN) for term in terms(self.scheme) if term not in self.in_use]
         found += [QUEUES[self.queue]] if self.queue else []
+        found += [TUNNELS[self.tunnel.partition("-")[0]]] if self.tunnel else []
         return found + ([SETTINGS[self.setting]] if self.setting else [])
 
     @property
@@ -192,6 +203,7 @@ def _both(now: str, controlled: frozenset[Place]) -> Iterator[Candidate]:
     if {"sender", "receiver"} <= controlled:
         for sender in dict.fromkeys(("reno", *terms(now)[:1], PROXY_SENDER)):
             yield Candidate(f"{sender}+decoupling")
+        yield from (Candidate(now, tunnel=tunnel) for tunnel in get_args(Tunnel))
 
 
 def with_key(scheme: str, key: str) -> str:

@@ -15,9 +15,9 @@ Airtcp = Literal["not needed", "yes", "not yet", "no"]
 STAGES: dict[Stage, str] = {
     "default": "what Linux does unasked",
     "setting": "in Linux: a setting or a module",
-    "software": "software that exists, to be installed",
-    "build": "published, outside Linux: to be built",
-    "unwritten": "in no system: to be written",
+    "software": "software that exists: to be installed",
+    "build": "software that exists, outside Linux: to be built",
+    "unwritten": "without an implementation: to be written",
     "history": "of historical interest: no system offers it",
 }
 """In order of effort."""
@@ -195,10 +195,11 @@ PARTS: dict[str, Facts] = {
 CIRCUITS: dict[str, Facts] = {
     "decoupling": Facts(
         BOTH,
-        "unwritten",
-        "a circuit between both ends: header packets of control TCPs, and a data TCP without window control",
-        "paper 000 §4 and §8; as a trunk it stands on a pair of gateways and leaves the hosts as they are",
-        "not yet",
+        "software",
+        "airtcpd circuit receive at the receiver, airtcpd decouple -- COMMAND at the sender; or a trunk"
+        " of two gateways, airtcpd circuit send and receive, which leaves the hosts as they are",
+        "paper 000 §4 and §8",
+        "yes",
         headers="adds header packets of 40 bytes, one for each VMSS of data, which firewalls must let pass",
         encrypted="the circuit carries packets of any kind; the data TCP is the host's own",
     ),
@@ -260,6 +261,27 @@ GATEWAYS: dict[str, Facts] = {
         "not yet",
         None,
         "adds delay on purpose",
+    ),
+}
+
+TUNNELS: dict[str, Facts] = {
+    "fec": Facts(
+        BOTH,
+        "software",
+        "a tunnel with an erasure code over packets at both ends, e.g. tinyfecVPN",
+        "tinyfecVPN's README: Reed-Solomon over a TUN device, on Linux and OpenWrt",
+        "no",
+        headers="wraps packets in UDP: some bytes less fit into each, and parity takes its share of the rate",
+        caution="repairs losses that are not in bursts longer than its parity; late ones arrive out of order",
+    ),
+    "arq": Facts(
+        BOTH,
+        "unwritten",
+        "a tunnel that repeats what is lost a few times, and no more",
+        "tunnels over TCP repeat without end, below a TCP that repeats, too",
+        "no",
+        headers="wraps packets in a header of its own with a number",
+        caution="what it repeats is late by a round trip, and what follows waits",
     ),
 }
 

@@ -8,15 +8,17 @@ from statistics import fmean
 from typing import Any, Literal
 
 from airtcp._engine import Scenario, time_in_seconds
-from airtcp.advise.bench import Bench, Trial, passes_gateway
+from airtcp.advise.bench import Bench, Trial
 from airtcp.advise.beside import Beside
 from airtcp.advise.candidates import WINDOW_BDPS, Candidate, first_round, second_round
 from airtcp.advise.choice import choose, contenders
 from airtcp.advise.deployment import Place
+from airtcp.advise.gateway import passes_gateway
 from airtcp.advise.race import Effort, Race, decide, run_lacking, screen
 from airtcp.advise.sensitivity import SHORTEST_S, Around, affordable
 from airtcp.advise.surroundings import changes, with_latency
 from airtcp.advise.surroundings import grid as grid_of
+from airtcp.advise.tunnel import is_worth_trying
 from airtcp.cost import MOST_S, PACKET_BITS, CostError, bound_bps, expected_s, run_events, time_text
 from airtcp.fit.findings import Reading
 from airtcp.records import Run
@@ -137,7 +139,8 @@ class Inquiry:
 
     def _first(self, pilot: Run) -> list[Candidate]:
         window = max(LEAST_WINDOW_BYTES, WINDOW_BDPS * pilot["bound_bps"] * least_rtt_s(pilot) / 8)
-        return first_round(self.question.now, self._controlled, round(window), self.question.own)
+        found = first_round(self.question.now, self._controlled, round(window), self.question.own)
+        return [c for c in found if c.tunnel is None or is_worth_trying(self.path, c.tunnel)]
 
     @property
     def _controlled(self) -> frozenset[Place]:

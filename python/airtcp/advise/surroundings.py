@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from airtcp._engine import rate_in_bps, time_in_seconds
-from airtcp.advise.bench import wireless
+from airtcp.advise.gateway import wireless
 from airtcp.scenarios import Document
 
 Axis = Literal["loss", "delay", "rate", "bursts"]

@@ -18,9 +18,9 @@ from airtcp.units import rate_scale
 STAGE_WORDS = {
     "default": "nothing",
     "setting": "a setting",
-    "software": "software",
-    "build": "a build",
-    "unwritten": "to be written",
+    "software": "exists",
+    "build": "exists, to be built",
+    "unwritten": "no implementation",
     "history": "–",
 }
 

@@ -1,0 +1,19 @@
+"""Where the gateway stands on a path."""
+
+from __future__ import annotations
+
+from airtcp.scenarios import Document
+
+
+def passes_gateway(path: Document) -> bool:
+    """Does every flow that carries the scheme compared pass the base station?"""
+    names = [link["name"] for link in path["link"]]
+    station = names.index(path["base_station"])
+    compared = [flow for flow in path["flow"] if "scheme" not in flow]
+    return all(names.index(flow["enter"]) <= station <= names.index(flow["leave"]) for flow in compared)
+
+
+def wireless(path: Document) -> Document:
+    """The link in front of which the base station is."""
+    link: Document = next(link for link in path["link"] if link["name"] == path["base_station"])
+    return link

@@ -1,0 +1,70 @@
+"""A tunnel between both ends that repairs what the wireless link loses, one way or both.
+
+What arrives damaged a tunnel never sees, so that its FEC is an erasure code over whole packets: of `DATA` of
+them and their parity any `DATA` suffice. Packets leave at once, so that the code costs rate; that what it
+repairs is late by a block is left out. ARQ repeats a packet after the round trip of the whole path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import comb
+
+from airtcp._engine import rate_in_bps
+from airtcp.advise.candidates import Tunnel
+from airtcp.advise.gateway import wireless
+from airtcp.advise.surroundings import base_rtt_s, loss_of
+from airtcp.scenarios import Document
+
+DATA = 20
+MOST_PARITY = 20
+ENOUGH = 0.02
+"""Of what was lost: a code that leaves no more is strong enough."""
+RETRIES = 3
+
+
+def tunnelled(path: Document, tunnel: Tunnel) -> Mapping[str, object]:
+    """The keys that make the path one with the tunnel."""
+    kind, _, way = tunnel.partition("-")
+    link = wireless(path)
+    found: dict[str, object] = {}
+    for side, prefix, name in ((link, "", "there"), (link["reverse"], ".reverse", "back")):
+        key = f"link.{link['name']}{prefix}"
+        own = {f"{key}.{part}": side[part] for part in ("rate", "loss") if part in side}
+        own[f"{key}.arq"] = side.get("arq", {"retries": 0})
+        # What is said of the way there would hold on the way back, too.
+        found |= own if way not in ("", name) else _repaired(path, side, key, kind)
+    return found
+
+
+def is_worth_trying(path: Document, tunnel: Tunnel) -> bool:
+    """Is something lost that it repairs? Of FEC in bursts, or at no fixed rate, nothing is foretold."""
+    link = wireless(path)
+    sides = (link, link["reverse"])
+    if not any(loss_of(side) for side in sides):
+        return False
+    return tunnel.startswith("arq") or all("rate" in side and "burst" not in side["loss"] for side in sides)
+
+
+def _repaired(path: Document, side: Document, key: str, kind: str) -> dict[str, object]:
+    if kind == "arq":
+        return {f"{key}.arq": {"retries": RETRIES, "round_trip": f"{base_rtt_s(path) * 1e3:.6f}ms"}}
+    loss = loss_of(side)
+    parity = parity_for(loss)
+    rate = rate_in_bps(side["rate"]) * DATA / (DATA + parity)
+    in_bursts = "burst" in side["loss"]
+    # Bursts are taken for longer than the parity: nothing of them is repaired.
+    left = side["loss"] if in_bursts else {**side["loss"], "ber": 0.0, "packet": left_over(loss, parity)}
+    return {f"{key}.rate": f"{round(rate)}bit/s", f"{key}.loss": left}
+
+
+def parity_for(loss: float) -> int:
+    """Packets of parity, the fewest that are enough."""
+    return next((m for m in range(MOST_PARITY) if left_over(loss, m) <= ENOUGH * loss), MOST_PARITY)
+
+
+def left_over(loss: float, parity: int) -> float:
+    """The share of packets that stay lost, each being lost for itself: those of blocks beyond repair."""
+    n = DATA + parity
+    beyond = range(parity + 1, n + 1)
+    return sum(lost / n * comb(n, lost) * loss**lost * (1 - loss) ** (n - lost) for lost in beyond)
