@@ -16,7 +16,7 @@ from airtcp.measure.sockets import Host
 
 CONNECT_MS = 5000
 BUSY_TRIES = 3
-_SS_EACH_S = 0.5
+_SS_EACH_S = 1.0
 _ANSWER_S = 5
 _ALLOWED = Path("/proc/sys/net/ipv4/tcp_allowed_congestion_control")
 _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
@@ -58,7 +58,7 @@ def iperf3(host: Host, port: int, way: Way, for_s: float, result: Path, meanwhil
 
 def _command(host: Host, port: int, way: Way, for_s: float, control: str | None) -> list[str]:
     found = ["iperf3", "--json", "--client", host.address, "--port", str(port), "--time", f"{for_s:.0f}"]
-    found += ["--interval", "0.5", "--connect-timeout", str(CONNECT_MS)]
+    found += ["--connect-timeout", str(CONNECT_MS)]
     found += ["--reverse"] if way == "back" else []
     return found + (["--congestion", control] if control else [])
 

@@ -190,3 +190,15 @@ def test_several_tests_are_joined(read: Read) -> None:
 def test_what_measured_nothing_is_refused(read: Read, text: str, why: str) -> None:
     with pytest.raises(FileError, match=why):
         read(text)
+
+
+def test_what_only_filled_the_sender_s_buffer_is_not_what_the_path_carried(read: Read) -> None:
+    mbps = enumerate([16, 8, 8, 8])
+    intervals = [{"start": n, "seconds": 1.0, "bits_per_second": 1e6 * rate} for n, rate in mbps]
+    result = {
+        "start": {"version": "iperf 3.16", "test_start": {"protocol": "TCP"}},
+        "intervals": [{"streams": [interval], "sum": interval} for interval in intervals],
+        "end": {"sum_sent": {"bytes": 5e6, "retransmits": 0}, "sum_received": {"bytes": 4e6}},
+    }
+    (there,) = read(json.dumps(result)).throughput
+    assert_allclose(there.rate_bps / there.rate_bps[0], [1, 1, 1, 1])

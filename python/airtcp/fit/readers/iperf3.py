@@ -12,9 +12,10 @@ from typing import Literal
 import numpy as np
 
 from airtcp.fit.json_objects import objects
-from airtcp.fit.json_values import Json, object_of, objects_of
+from airtcp.fit.json_values import Json, number, object_of, objects_of
 from airtcp.fit.measurement import (
     Direction,
+    Floats,
     LossCount,
     Measurement,
     Reordering,
@@ -74,19 +75,19 @@ class _Way:
     packets: int = 0
 
     def take(self, start_s: float, total: Json, streams: list[Json]) -> None:
-        seconds, rate_bps = _number(total, "seconds"), _number(total, "bits_per_second")
+        seconds, rate_bps = number(total, "seconds"), number(total, "bits_per_second")
         if not seconds or rate_bps is None or len(self.time_s) == _MAX_INTERVALS:
             return
         self.time_s.append(start_s)
         self.interval_s.append(seconds)
         self.rate_bps.append(rate_bps)
-        rtts = [rtt for stream in streams if (rtt := _number(stream, "rtt"))]
+        rtts = [rtt for stream in streams if (rtt := number(stream, "rtt"))]
         self.rtt_s.append(sum(rtts) / len(rtts) / 1e6 if rtts else math.nan)
-        if (retransmits := _number(total, "retransmits")) is not None:
+        if (retransmits := number(total, "retransmits")) is not None:
             self.retransmissions = (self.retransmissions or 0) + int(retransmits)
-        if (lost := _number(total, "lost_packets")) is not None:
+        if (lost := _count(total, "lost_packets")) is not None:
             self.lost = (self.lost or 0) + int(lost)
-            self.packets += int(_number(total, "packets") or 0)
+            self.packets += int(number(total, "packets") or 0)
 
 
 @dataclass
@@ -192,7 +193,7 @@ class _Result:
             if not total or total.get("omitted") is True:
                 continue
             of_way = [stream for stream in streams if not is_bidir or stream.get("sender") is is_sender]
-            way.take(self.begun_s + (_number(total, "start") or 0.0), total, of_way)
+            way.take(self.begun_s + (number(total, "start") or 0.0), total, of_way)
 
 
 def _measurement(path: Path, tests: list[_Test], skipped: Skipped | None, notes: list[str]) -> Measurement:
@@ -218,9 +219,9 @@ def _measurement(path: Path, tests: list[_Test], skipped: Skipped | None, notes:
 def _lengths(test: _Test) -> tuple[float, float]:
     """Of a full packet and of what it carries, in bytes."""
     if test.is_udp:
-        payload = _number(test.options, "blksize") or 1448.0
+        payload = number(test.options, "blksize") or 1448.0
         return payload + _UDP_HEADER_BYTES, payload
-    payload = _number(test.start, "tcp_mss_default") or _number(test.start, "tcp_mss") or 1448.0
+    payload = number(test.start, "tcp_mss_default") or number(test.start, "tcp_mss") or 1448.0
     return payload + _TCP_HEADER_BYTES, payload
 
 
@@ -228,14 +229,30 @@ def _throughput(tests: list[_Test], way: Direction, expansion: float) -> Through
     """Of IP packets: iperf3 counts what they carry."""
     parts = [_way(test, way) for test in tests]
     rtt_s = np.concatenate([part.rtt_s for part in parts])
+    rates = [_left_the_buffer(test, part) for test, part in zip(tests, parts, strict=True)]
     return Throughput(
         time_s=np.concatenate([part.time_s for part in parts]),
         interval_s=np.concatenate([part.interval_s for part in parts]),
-        rate_bps=np.concatenate([part.rate_bps for part in parts]) * expansion,
+        rate_bps=np.concatenate(rates) * expansion,
         direction=way,
         is_capacity=False,
         rtt_s=rtt_s if np.isfinite(rtt_s).any() else None,
     )
+
+
+def _left_the_buffer(test: _Test, part: _Way) -> Floats:
+    """Without what only filled the sender's buffer: it counts what it hands to TCP, which at first is more.
+
+    At the end that is what was sent and has not arrived.
+    """
+    rates, interval_s = np.array(part.rate_bps), np.array(part.interval_s)
+    sent = number(object_of(test.end, "sum_sent"), "bytes")
+    received = number(object_of(test.end, "sum_received"), "bytes")
+    if test.is_udp or part is test.reverse or test.options.get("reverse") or not sent or not received:
+        return rates
+    carried = np.cumsum(rates * interval_s) - 8 * max(0.0, sent - received)
+    left: Floats = np.diff(np.maximum(carried, 0.0), prepend=0.0) / interval_s
+    return left
 
 
 def _round_trips(tests: list[_Test], packet_bytes: float) -> RoundTrips | None:
@@ -251,7 +268,7 @@ def _round_trips(tests: list[_Test], packet_bytes: float) -> RoundTrips | None:
         rtt
         for test in tests
         for stream in objects_of(test.end, "streams")
-        if (rtt := _number(object_of(stream, "sender"), "min_rtt"))
+        if (rtt := number(object_of(stream, "sender"), "min_rtt"))
     ]
     order = np.argsort(time_s[known], kind="stable")
     least_s = min(least) / 1e6 if least else None
@@ -268,8 +285,8 @@ def _losses(tests: list[_Test], way: Direction, packet_bytes: float) -> LossCoun
         total = object_of(test.end, "sum" if way == "forward" else "sum_bidir_reverse")
         if part.lost is not None and part.packets:
             packets, lost = packets + part.packets, lost + part.lost
-        elif (all_packets := _number(total, "packets")) and (
-            all_lost := _number(total, "lost_packets")
+        elif (all_packets := number(total, "packets")) and (
+            all_lost := _count(total, "lost_packets")
         ) is not None:
             packets, lost = packets + int(all_packets), lost + int(all_lost)
     if not packets:
@@ -283,9 +300,9 @@ def _reordering(tests: list[_Test]) -> tuple[Reordering, ...]:
     for test in tests:
         for stream in objects_of(test.end, "streams"):
             udp = object_of(stream, "udp")
-            if (count := _number(udp, "out_of_order")) is not None:
+            if (count := number(udp, "out_of_order")) is not None:
                 late += int(count)
-                packets += int(_number(udp, "packets") or 0)
+                packets += int(number(udp, "packets") or 0)
     return (Reordering(packets, late, np.empty(0), "forward"),) if packets else ()
 
 
@@ -293,7 +310,7 @@ def _transfer(tests: list[_Test], payload_bytes: float) -> Transfer | None:
     retransmissions, sent_bytes = 0, 0.0
     for test in tests:
         total = object_of(test.end, "sum_sent")
-        count = _number(total, "retransmits")
+        count = number(total, "retransmits")
         if count is None:
             count = test.forward.retransmissions
         if count is None:
@@ -318,8 +335,8 @@ def _notes(test: _Test, ways: list[Direction]) -> list[str]:
     else:
         notes.append("The data went from iperf3's client to its server.")
     if test.is_udp:
-        jitter_ms = _number(object_of(test.end, "sum"), "jitter_ms")
-        target = _number(test.options, "target_bitrate")
+        jitter_ms = number(object_of(test.end, "sum"), "jitter_ms")
+        target = number(test.options, "target_bitrate")
         if jitter_ms is not None:
             notes.append(f"iperf3's jitter was {jitter_ms:.3g} ms.")
         if target:
@@ -344,21 +361,15 @@ def _added(streams: list[Json]) -> Json:
         return {}
     total = dict(streams[0])
     for key in ("bits_per_second", "retransmits", "lost_packets", "packets"):
-        numbers = [number for stream in streams if (number := _number(stream, key)) is not None]
+        numbers = [value for stream in streams if (value := _count(stream, key)) is not None]
         if numbers:
             total[key] = sum(numbers)
     return total
 
 
-def _number(part: Json, key: str) -> float | None:
-    value = part.get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if 0 <= number < 1e15 or (key == "lost_packets" and abs(number) < 1e15) else None
+def _count(part: Json, key: str) -> float | None:
+    """iperf3 takes back what came late after all: packets lost in an interval may be below 0."""
+    return number(part, key, least=-1e15 if key == "lost_packets" else 0.0)
 
 
 READER = Reader("iperf3", "a result of `iperf3 --json -c HOST > result.json`", recognises, read)
