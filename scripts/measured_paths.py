@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -126,7 +125,7 @@ def servers() -> Iterator[None]:
         yield
     finally:
         for process in started:
-            process.send_signal(signal.SIGINT)
+            process.terminate()
         for process in started:
             process.wait()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 import time
 from datetime import datetime
 from pathlib import Path
@@ -194,6 +195,9 @@ def _serve(listen: str, port: int, token: bytes | None, limit_bps: float) -> Non
     console.print(f"Answers {here} at UDP port {port}; Ctrl-C ends it. On the other host, with the token:")
     console.print(f"  {TOKEN}=… airtcp measure THIS-HOST --port {port}")
     clients = 0
+    # A shell starts what it puts into the background with SIGINT ignored.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     try:
         for server in serve(opened, token, limit_bps):
             if len(server.sessions) != clients:

@@ -6,7 +6,6 @@ import os
 import select
 import shutil
 import subprocess
-import time
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,26 +15,41 @@ from airtcp.fit.readers.ping.lines import event
 from airtcp.measure.prober import Answer, ProbeError
 from airtcp.measure.sockets import Host
 
+LEAST_INTERVAL_S = 0.2
+"""Without root, older ones refuse to send oftener."""
+LATE = 3
+"""An answer may come after those of so many later packets."""
 _LONGEST_LINE = 4096
 
 
 @dataclass
 class _Ping:
-    """One process, which sends by itself; its packets are handed out as it numbers them."""
+    """One process. It sends by itself; which packets it has sent, its answers tell."""
 
     process: subprocess.Popen[bytes]
-    first: int
-    """ping's number of its first packet: 1, or 0 on some systems."""
     rest: bytes = b""
-    sequences: dict[int, int] = field(default_factory=dict)
-    """Of its packets, ours."""
-    sent: int = 0
-    early: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=1024))
-    """Answers to packets that are not handed out yet: number and round trip in ns."""
+    answers: dict[int, int] = field(default_factory=dict)
+    """Round trip in ns, by ping's own number; of packets that are not handed out yet."""
+    latest: int = 0
+    """The greatest number that was answered."""
+    next: int = 1
+
+    def read(self) -> None:
+        assert self.process.stdout is not None
+        while content := self.process.stdout.read(1 << 16):
+            *lines, self.rest = (self.rest + content).split(b"\n")
+            self.rest = self.rest[-_LONGEST_LINE:]
+            for line in lines:
+                found = event(line.decode("utf-8", "replace").strip())
+                if not isinstance(found, Line) or found.rtt_ms is None or found.sequence is None:
+                    continue
+                if found.sequence >= self.next:
+                    self.answers.setdefault(found.sequence, round(found.rtt_ms * 1e6))
+                    self.latest = max(self.latest, found.sequence)
 
 
 class PingProgram:
-    """Its own clock sends; `send` says which of its packets is which."""
+    """Its own clock sends: a packet counts as sent once a few later ones are answered."""
 
     has_sizes = True
 
@@ -43,18 +57,19 @@ class PingProgram:
         """`interval_s`: between two packets of one length.
 
         # Raises
-        ProbeError: there is no `ping`, or it does not run.
+        ProbeError: there is no `ping`.
         """
         self.host = host
         self.name = "ping"
         self._program = shutil.which("ping") or ""
         if not self._program:
             raise ProbeError("there is no program `ping`")
-        self._interval_s = interval_s
+        self._interval_s = interval_s if os.geteuid() == 0 else max(interval_s, LEAST_INTERVAL_S)
         self._next = 0
         self._poll = select.epoll()
         self._pings: dict[int, _Ping] = {}
         """By length of the IP packets."""
+        self._answers: deque[Answer] = deque()
 
     def fileno(self) -> int:
         return self._poll.fileno()
@@ -66,25 +81,20 @@ class PingProgram:
                 ping = self._pings[ip_bytes] = self._start(ip_bytes)
             except OSError:
                 return None
-        if ping.process.poll() is not None:
+        ping.read()
+        if ping.next > ping.latest - LATE:
             return None
         sequence = self._next
         self._next += 1
-        ping.sequences[ping.first + ping.sent] = sequence
-        ping.sent += 1
+        rtt_ns = ping.answers.pop(ping.next, None)
+        ping.next += 1
+        if rtt_ns is not None:
+            self._answers.append(Answer(sequence, rtt_ns))
         return sequence
 
     def answers(self) -> Iterator[Answer]:
-        for ping in self._pings.values():
-            for number, rtt_ns in self._read(ping):
-                ping.early.append((number, rtt_ns))
-            for _ in range(len(ping.early)):
-                number, rtt_ns = ping.early.popleft()
-                sequence = ping.sequences.pop(number, None)
-                if sequence is not None:
-                    yield Answer(sequence, rtt_ns)
-                elif number >= ping.first + ping.sent:
-                    ping.early.append((number, rtt_ns))
+        while self._answers:
+            yield self._answers.popleft()
 
     def close(self) -> None:
         for ping in self._pings.values():
@@ -105,20 +115,4 @@ class PingProgram:
         )
         assert process.stdout is not None
         os.set_blocking(process.stdout.fileno(), False)
-        self._poll.register(process.stdout.fileno(), select.EPOLLIN)
-        return _Ping(process, first=1)
-
-    def _read(self, ping: _Ping) -> Iterator[tuple[int, int]]:
-        assert ping.process.stdout is not None
-        while content := ping.process.stdout.read(1 << 16):
-            *lines, ping.rest = (ping.rest + content).split(b"\n")
-            ping.rest = ping.rest[-_LONGEST_LINE:]
-            for line in lines:
-                found = event(line.decode("utf-8", "replace").strip())
-                if not isinstance(found, Line) or found.rtt_ms is None or found.sequence is None:
-                    continue
-                if not found.is_duplicate:
-                    yield found.sequence, round(found.rtt_ms * 1e6)
-        if ping.process.poll() is not None:
-            # At its end a pipe is always readable.
-            time.sleep(0.001)
+        return _Ping(process)
