@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import secrets
+import shlex
 import signal
 import time
 from datetime import datetime
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -98,13 +100,17 @@ def command(
     measured = _measure(
         console, host, folder, for_s, per_second, _seconds("--load", load, 0.0), iperf3, port, token
     )
-    scenario = _fit(console, measured, folder)
+    goes_on = advise and not measured.interrupted
+    logs = _fit(console, measured, folder, is_said=not goes_on)
     if measured.interrupted:
         raise typer.Exit(INTERRUPTED)
-    if scenario is None:
+    if not logs:
         raise InputError(f"nothing came back from {host}: there is nothing to fit. The logs are in {folder}")
-    if advise:
-        _advise(scenario, folder)
+    if goes_on:
+        # The logs, and not the scenario: it repeats what they leave open.
+        load_command = import_module("airtcp.cli.app").load
+        arguments = [*map(str, logs), "--quick", "--out", str(folder / "advice")]
+        load_command("advise").main(arguments, standalone_mode=False)
 
 
 def _measure(
@@ -143,41 +149,37 @@ def _measure(
         raise InputError(f"{folder}: {reason(error)}") from error
 
 
-def _fit(console: Console, measured: Measured, folder: Path) -> Path | None:
-    """The scenario's file; None where nothing was measured."""
+def _fit(console: Console, measured: Measured, folder: Path, *, is_said: bool) -> list[Path]:
+    """Writes the scenario; answers the logs that tell something."""
     # Readers of all formats take time to import.
     from airtcp.cli.fit import say  # noqa: PLC0415
     from airtcp.fit import fit_measurements  # noqa: PLC0415
     from airtcp.fit.detect import read  # noqa: PLC0415
     from airtcp.fit.readers import FileError  # noqa: PLC0415
 
-    found = []
+    found = {}
     ss = folder / "ss.txt"
     for file in [*measured.files, *([ss] if ss.exists() else [])]:
         try:
-            found.append(read(file))
+            found[file] = read(file)
         except FileError as error:
             console.print(f"Note: {error}")
     if not found:
-        return None
+        return []
     try:
-        fitted = fit_measurements(found, name=measured.host.name)
+        fitted = fit_measurements(list(found.values()), name=measured.host.name)
     except FileError as error:
         console.print(f"Note: {error}")
-        return None
+        return []
     place = folder / "path.toml"
     with writing(place):
         fitted.write(place)
-    say(fitted, console)
-    console.print(f"Logs: {folder}. Scenario: {place}. Next: airtcp advise {place}")
-    return place
-
-
-def _advise(scenario: Path, folder: Path) -> None:
-    from airtcp.cli.app import load as load_command  # noqa: PLC0415 it lists this one
-
-    arguments = [str(scenario), "--quick", "--out", str(folder / "advice")]
-    load_command("advise").main(arguments, standalone_mode=False)
+    if is_said:
+        say(fitted, console)
+        console.print(f"Logs: {folder}. Scenario: {place}. Next: airtcp advise {shlex.join(map(str, found))}")
+    else:
+        console.print(f"Logs: {folder}. Scenario: {place}")
+    return list(found)
 
 
 def _serve(listen: str, port: int, token: bytes | None, limit_bps: float) -> None:

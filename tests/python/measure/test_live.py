@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
+import shutil
 import subprocess
 import sys
 import time
@@ -30,7 +30,7 @@ rate = "4Mbit/s"
 delay = "25ms"
 loss = {}
 """
-PORT, TOKEN = 7137, "a token of the live test"
+PORT, IPERF3_PORT, TOKEN = 7137, 5337, "a token of the live test"
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +40,8 @@ def airtcpd() -> Airtcpd:
         found.check_privileges()
     except airtcp.LinuxError as error:
         pytest.skip(f"skipped: {error}")
+    if shutil.which("iperf3") is None:
+        pytest.skip("skipped: no iperf3 here")
     return found
 
 
@@ -48,19 +50,29 @@ def test_each_way_of_an_emulated_path_is_found(airtcpd: Airtcpd, tmp_path: Path)
     scenario.write_text(TRUTH)
     environment = {**os.environ, "AIRTCP_TOKEN": TOKEN}
     serve = [*COMMAND, "measure", "--serve", "--listen", "0.0.0.0", "--port", str(PORT)]
-    measure = f'"$0" -m airtcp measure "$AIRTCP_LINK_FAR" --for 12s --port {PORT} --no-advise --out {logs}'
+    measure = f'"$0" -m airtcp measure "$AIRTCP_LINK_FAR" --for 12s --port {PORT} --no-advise --out {logs} '
+    measure += f"--iperf3 {IPERF3_PORT} --load 2s"
     link = [str(airtcpd.path), "link", "--quiet", "--drain", "0s", "--shell", str(scenario)]
     link += ["--", "sh", "-c", measure, sys.executable]
-    with subprocess.Popen(serve, env=environment, stdout=subprocess.DEVNULL) as server:
+    iperf3 = ["iperf3", "--server", "--port", str(IPERF3_PORT)]
+    with (
+        subprocess.Popen(serve, env=environment, stdout=subprocess.DEVNULL) as server,
+        subprocess.Popen(iperf3, stdout=subprocess.DEVNULL) as other,
+    ):
         time.sleep(2)
         try:
             done = subprocess.run(
                 link, env=environment, capture_output=True, text=True, timeout=120, check=False
             )
         finally:
-            server.send_signal(signal.SIGINT)
+            server.terminate()
+            other.terminate()
     assert done.returncode == 0, done.stdout + done.stderr
-    fitted = fit(sorted(logs.glob("*.csv")))
+    assert {file.name for file in logs.iterdir()} == {
+        "probes.csv", "trains.csv", "loaded-there.csv", "loaded-back.csv", "iperf3-there.json",
+        "iperf3-back.json", "ss.txt", "path.toml",
+    }  # fmt: skip
+    fitted = fit([*logs.glob("*.csv"), *logs.glob("*.json")])
     rates = {way: rate.what.estimate_bps for way, rate in fitted._evidence.link_rate.items()}
     assert rates == {"forward": pytest.approx(8e6, rel=0.1), "reverse": pytest.approx(4e6, rel=0.1)}
     assert fitted.delay is not None

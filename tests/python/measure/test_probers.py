@@ -5,20 +5,25 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 
 from airtcp.measure import icmp, probing
 from airtcp.measure.book import Book, Probe, row, sparkline
 from airtcp.measure.icmp import Icmp, checksum
+from airtcp.measure.load import LoadError, iperf3
+from airtcp.measure.measuring import Wanted, plan
 from airtcp.measure.peer import Peer
 from airtcp.measure.ping_program import PingProgram
 from airtcp.measure.prober import Answer, ProbeError, Prober
 from airtcp.measure.server import open_socket, serve
+from airtcp.measure.show import LiveTable
 from airtcp.measure.sockets import Host, resolve
 from airtcp.measure.tcp_probe import TcpProbe
 from airtcp.measure.trains import Trains
@@ -221,3 +226,41 @@ def test_a_sparkline() -> None:
     assert sparkline([20.0, 20.1]) == "▁▁"
     assert sparkline([None, None]) == "××"
     assert sparkline([]) == ""
+
+
+def test_the_live_table_has_a_row_a_size() -> None:
+    written = StringIO()
+    console = Console(file=written, force_terminal=True, width=120)
+    book = Book("none")
+    for sequence in range(4):
+        book.sent(sequence, sequence, (84, 1500)[sequence % 2])
+    book.answered(Answer(0, 20_000_000))
+    book.answered(Answer(1, 25_000_000))
+    with LiveTable(console) as shown:
+        shown.phase("idle", 60)
+        shown.update(book)
+        shown.note("a note")
+    told = written.getvalue()
+    assert "84 B" in told
+    assert "1 (50.0%)" in told
+    assert "▁×" in told
+    assert "Ctrl-C keeps" in told
+    assert "Note: a note" in told
+
+
+def test_iperf3_s_complaint_is_handed_on(tmp_path: Path) -> None:
+    with pytest.raises(LoadError, match=r"iperf3 there: .+"):
+        iperf3(LOOPBACK, 1, "there", 1, tmp_path / "result.json", lambda runs: _until(lambda: not runs()))
+    assert not (tmp_path / "result.json").exists()
+
+
+def _until(is_over: Callable[[], bool]) -> None:
+    while not is_over():
+        time.sleep(0.02)
+
+
+def test_what_will_be_sent_is_said_beforehand(tmp_path: Path) -> None:
+    alone = plan(Wanted(LOOPBACK, tmp_path, for_s=10))
+    assert alone == ["10 s of probes, 20 a second, small and full-sized in turn: 158 kB each way"]
+    all_of_it = plan(Wanted(LOOPBACK, tmp_path, token=TOKEN, iperf3_port=5201))
+    assert [line.split()[0] for line in all_of_it] == ["60", "trains", "iperf3"]

@@ -78,6 +78,8 @@ def read(path: Path) -> Measurement:
         throughput=measured.throughput,
         reordering=measured.reordering,
         transfer=measured.transfer,
+        load=measured.load,
+        is_seen_from_far=measured.is_seen_from_far,
         skipped=text.skips.skipped(),
         notes=tuple(notes),
     )
@@ -136,6 +138,8 @@ class _Connection:
             throughput=self._throughput(time_s, np.array(self.received if is_receiver else self.acked)),
             reordering=self._reordering(),
             transfer=None if is_receiver else self._transfer(),
+            load="forward" if is_receiver else None,
+            is_seen_from_far=is_receiver,
             notes=tuple(notes),
         )
 
