@@ -173,8 +173,13 @@ impl Circuit {
     /// A sending end may have something for the circuit.
     pub fn stand_in_line(&mut self, endpoint: u32) {
         if !self.waiting.contains(&endpoint) {
-            self.waiting.push_back(endpoint);
+            self.stand_last(endpoint);
         }
+    }
+
+    /// The same of one that is not in the line.
+    pub fn stand_last(&mut self, endpoint: u32) {
+        self.waiting.push_back(endpoint);
     }
 
     /// The sending end that is first in the line leaves it, if there is room for packets of it: and for how many.

@@ -244,13 +244,13 @@ impl Engine {
     }
 
     /// A packet is at a node with stations. It passes by those that serve other flows.
-    #[cold]
+    #[inline(never)]
     fn pass_stations(&mut self, id: u32, node: u16) {
-        let packet = *self.network.packets.get(id);
-        let flow = match packet.load {
-            Load::Tcp { .. } | Load::Udp => &self.flows[packet.flow as usize],
-            Load::Header { .. } | Load::HeaderAck { .. } => return self.leave_node(id, node),
-        };
+        let packet = self.network.packets.get(id);
+        if packet.load.is_control() {
+            return self.leave_node(id, node);
+        }
+        let flow = &self.flows[packet.flow as usize];
         if let Some((at, circuit)) = flow.counted_at
             && at == node
         {
@@ -264,8 +264,9 @@ impl Engine {
     }
 
     fn at_station(&mut self, station: usize, id: u32, node: u16) {
-        let packet = *self.network.packets.get(id);
-        let Some(seen) = station::seen(&packet) else { return self.leave_node(id, node) };
+        let Some(seen) = station::seen(self.network.packets.get(id)) else {
+            return self.leave_node(id, node);
+        };
         self.network.packets.remove(id);
         let (_, slot) = station::connection(seen.flow);
         self.transfers[slot as usize].under_way -= 1;
@@ -354,6 +355,12 @@ impl Engine {
         }
     }
 
+    /// The sending end of a connection may have something for the circuit that its flow alone uses.
+    fn send_by_circuit(&mut self, circuit: u16, endpoint: u32) {
+        self.circuits[usize::from(circuit)].stand_in_line(endpoint);
+        self.run_circuit(usize::from(circuit));
+    }
+
     /// Sends what the circuit's sender has to send, and lets those in line fill its tunnel queue.
     fn run_circuit(&mut self, index: usize) {
         loop {
@@ -370,7 +377,7 @@ impl Engine {
     fn fill(&mut self, index: usize) {
         while let Some((endpoint, room)) = self.circuits[index].first_in_line() {
             if self.fill_from(index, endpoint, room) {
-                self.circuits[index].stand_in_line(endpoint);
+                self.circuits[index].stand_last(endpoint);
             }
         }
     }
@@ -387,9 +394,11 @@ impl Engine {
         let before = self.network.sent_at_station.len();
         let is_all = self.network.drain(transfer, endpoint, flow, room);
         self.timers.set(timer, transfer.ends[SENDER].poll_timeout());
-        while let Some((id, _)) = self.network.sent_at_station.remove(before) {
+        for sent in before..self.network.sent_at_station.len() {
+            let (id, _) = self.network.sent_at_station[sent];
             self.enter(index, id);
         }
+        self.network.sent_at_station.truncate(before);
         !is_all
     }
 
@@ -456,8 +465,7 @@ impl Engine {
         let transfer = &mut self.transfers[(endpoint >> 1) as usize];
         let end = &mut transfer.ends[SENDER];
         let flow = &mut self.flows[packet.flow as usize];
-        if flow.circuit.is_some() || !end.handle_expected(*now, &packet.transmit.segment, packet.transmit.ecn)
-        {
+        if !end.handle_expected(*now, &packet.transmit.segment, packet.transmit.ecn) {
             return false;
         }
         transfer.under_way -= 1;
@@ -468,6 +476,10 @@ impl Engine {
             transfer.truth.acknowledged(end.acknowledged());
         }
         packets.remove(id);
+        if let Some(circuit) = flow.circuit {
+            self.send_by_circuit(circuit, endpoint);
+            return true;
+        }
         match self.network.send_expected(transfer, endpoint, flow) {
             true => {
                 let deadline = transfer.ends[SENDER].poll_timeout();
@@ -514,7 +526,7 @@ impl Engine {
         }
     }
 
-    #[cold]
+    #[inline(never)]
     fn deliver_other(&mut self, id: u32) {
         let &Packet { load, flow, .. } = self.network.packets.get(id);
         let index = flow as usize;
@@ -617,10 +629,7 @@ impl Engine {
             }
         }
         match flow.circuit {
-            Some(circuit) if end == SENDER => {
-                self.circuits[usize::from(circuit)].stand_in_line(endpoint);
-                self.run_circuit(usize::from(circuit));
-            }
+            Some(circuit) if end == SENDER => self.send_by_circuit(circuit, endpoint),
             _ => {
                 self.network.drain(transfer, endpoint, flow, u32::MAX);
                 self.timers.set(timer, transfer.ends[end].poll_timeout());

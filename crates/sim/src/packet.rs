@@ -22,6 +22,14 @@ pub enum Load {
     HeaderAck { control: u16 },
 }
 
+impl Load {
+    /// Is it a circuit's own?
+    #[inline]
+    pub fn is_control(self) -> bool {
+        matches!(self, Load::Header { .. } | Load::HeaderAck { .. })
+    }
+}
+
 /// Two cache lines exactly.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]

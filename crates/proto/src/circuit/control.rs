@@ -53,8 +53,9 @@ impl Control {
         sent: Option<u16>,
         out: &mut Transmit,
     ) -> Option<Output> {
-        if let Some(held) = self.held.take() {
-            *out = held;
+        if let Some(held) = &self.held {
+            *out = *held;
+            self.held = None;
         } else if self.may_forward(queue, || self.connection.allowance(now)) {
             return self.forward(queue);
         } else if !self.poll_tcp(now, queue, out) {
