@@ -289,16 +289,19 @@ impl Engine {
     /// Sends on what a station put out, but for connections that are over.
     fn leave_station(&mut self, station: usize, mut out: Vec<TcpPacket>) {
         let node = self.stations[station].node;
-        for packet in out.drain(..) {
+        for packet in &out {
             let (number, slot) = station::connection(packet.flow);
             let transfer = &mut self.transfers[slot as usize];
             if transfer.number == number && transfer.phase != Phase::Retired {
                 transfer.under_way += 1;
                 let flow = &self.flows[transfer.flow as usize];
-                let id = self.network.packets.insert(Packet::from_station(&packet, flow, transfer.numbers()));
+                let id = self.network.packets.vacant();
+                self.network.packets.occupy(id);
+                self.network.packets.get_mut(id).take(packet, flow, transfer.numbers());
                 self.leave_node(id, node);
             }
         }
+        out.clear();
         self.scratch = out;
         self.schedule_station(station);
     }

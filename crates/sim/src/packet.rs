@@ -67,21 +67,18 @@ impl Packet {
         self.order = 0;
     }
 
-    /// What a station has put out for the flow's connection.
-    pub fn from_station(packet: &TcpPacket, flow: &Flow, transfer: (u32, u32)) -> Packet {
+    /// Becomes what a station has put out for the flow's connection.
+    #[inline]
+    pub fn take(&mut self, packet: &TcpPacket, flow: &Flow, transfer: (u32, u32)) {
         let end = if packet.direction == flow.direction { RECEIVER } else { SENDER };
         let (_, slot) = station::connection(packet.flow);
-        let TcpPacket { ecn, bytes, segment, origin, direction, .. } = *packet;
-        Packet {
-            transmit: Transmit { segment, ecn, reason: origin.reason, offset: origin.offset },
-            load: Load::Tcp { endpoint: slot << 1 | end as u32 },
-            flow: transfer.0,
-            number: transfer.1,
-            bytes,
-            order: origin.order,
-            exit: flow.nodes[end],
-            direction,
-        }
+        let TcpPacket { ecn, bytes, segment, origin, direction, .. } = packet;
+        self.transmit =
+            Transmit { segment: *segment, ecn: *ecn, reason: origin.reason, offset: origin.offset };
+        self.load = Load::Tcp { endpoint: slot << 1 | end as u32 };
+        (self.flow, self.number) = transfer;
+        (self.bytes, self.order) = (*bytes, origin.order);
+        (self.exit, self.direction) = (flow.nodes[end], *direction);
     }
 
     /// Does it carry bytes of an application? Otherwise it is an acknowledgment, or opens or closes a connection.

@@ -76,10 +76,11 @@ impl Middlebox for Eln {
             self.flows.remove(packet.flow);
             return out.push(packet);
         }
-        if self.flows.get(now, packet.flow).is_none() && packet.segment.len > 0 {
-            self.flows.insert(now, packet.flow, FlowState::default());
-        }
-        let Some(flow) = self.flows.get(now, packet.flow) else { return out.push(packet) };
+        let flow = match packet.segment.len {
+            0 => self.flows.get(now, packet.flow),
+            _ => Some(self.flows.get_or_insert_with(now, packet.flow, FlowState::default)),
+        };
+        let Some(flow) = flow else { return out.push(packet) };
         flow.handle_data(packet.direction, &packet.segment, self.holes);
         if flow.handle_ack(packet.direction, &packet.segment) {
             packet.segment.flags.set(Flags::ELN);

@@ -40,14 +40,22 @@ impl<T> Flows<T> {
         Some(&mut entry.state)
     }
 
-    pub fn insert(&mut self, now: Time, flow: FlowId, state: T) {
-        if self.is_full() {
-            let silent = self.entries.iter().min_by_key(|(_, entry)| entry.last_seen);
-            if let Some(silent) = silent.map(|(id, _)| *id) {
-                self.remove(silent);
-            }
+    /// A flow of which a packet has come; if it is not known, it begins with `state`.
+    pub fn get_or_insert_with(&mut self, now: Time, flow: FlowId, state: impl FnOnce() -> T) -> &mut T {
+        if self.is_full() && !self.entries.contains_key(&flow) {
+            self.forget_silent();
         }
-        self.entries.insert(flow, Entry { state, last_seen: now, deadline: Time::NEVER });
+        let begun = || Entry { state: state(), last_seen: now, deadline: Time::NEVER };
+        let entry = self.entries.entry(flow).or_insert_with(begun);
+        entry.last_seen = now;
+        &mut entry.state
+    }
+
+    fn forget_silent(&mut self) {
+        let silent = self.entries.iter().min_by_key(|(_, entry)| entry.last_seen);
+        if let Some(silent) = silent.map(|(id, _)| *id) {
+            self.remove(silent);
+        }
     }
 
     pub fn remove(&mut self, flow: FlowId) {
@@ -135,11 +143,11 @@ mod tests {
     #[test]
     fn one_flow_more_replaces_the_one_that_was_silent_for_longest() {
         let mut flows = Flows::new(2);
-        flows.insert(Time(1), FlowId(1), 'a');
-        flows.insert(Time(2), FlowId(2), 'b');
+        flows.get_or_insert_with(Time(1), FlowId(1), || 'a');
+        flows.get_or_insert_with(Time(2), FlowId(2), || 'b');
         flows.set_deadline(FlowId(2), Time(9));
         assert_eq!(flows.get(Time(3), FlowId(1)), Some(&mut 'a'));
-        flows.insert(Time(4), FlowId(3), 'c');
+        flows.get_or_insert_with(Time(4), FlowId(3), || 'c');
         assert_eq!((flows.len(), flows.get(Time(5), FlowId(2))), (2, None));
         assert!(flows.next_deadline().is_never());
     }
@@ -147,8 +155,8 @@ mod tests {
     #[test]
     fn a_flow_is_due_once_for_each_deadline_and_a_new_one_replaces_the_old() {
         let mut flows = Flows::new(9);
-        flows.insert(Time(0), FlowId(1), ());
-        flows.insert(Time(0), FlowId(2), ());
+        flows.get_or_insert_with(Time(0), FlowId(1), || ());
+        flows.get_or_insert_with(Time(0), FlowId(2), || ());
         flows.set_deadline(FlowId(1), Time(5));
         flows.set_deadline(FlowId(2), Time(3));
         flows.set_deadline(FlowId(1), Time(4));

@@ -114,10 +114,10 @@ impl Middlebox for PacketControl {
 impl PacketControl {
     /// What is known of the packet's flow. Only the fixed host's data makes a flow known, wherever in its life that is.
     fn flow(&mut self, now: Time, packet: &TcpPacket) -> Option<&mut FlowState> {
-        let is_data = packet.direction == Direction::Forward && packet.segment.len > 0;
-        if is_data && self.flows.get(now, packet.flow).is_none() {
-            self.flows.insert(now, packet.flow, FlowState::new(self.config.threshold, &packet.segment));
+        if packet.direction == Direction::Reverse || packet.segment.len == 0 {
+            return self.flows.get(now, packet.flow);
         }
-        self.flows.get(now, packet.flow)
+        let begun = || FlowState::new(self.config.threshold, &packet.segment);
+        Some(self.flows.get_or_insert_with(now, packet.flow, begun))
     }
 }

@@ -75,10 +75,11 @@ impl Middlebox for Snoop {
             self.flows.remove(packet.flow);
             return out.push(packet);
         }
-        if self.flows.get(now, packet.flow).is_none() && begins(&packet) {
-            self.flows.insert(now, packet.flow, FlowState::new(&packet.segment));
-        }
-        let Some(flow) = self.flows.get(now, packet.flow) else { return out.push(packet) };
+        let flow = match begins(&packet) {
+            true => Some(self.flows.get_or_insert_with(now, packet.flow, || FlowState::new(&packet.segment))),
+            false => self.flows.get(now, packet.flow),
+        };
+        let Some(flow) = flow else { return out.push(packet) };
         flow.handle_packet(now, &packet, &self.config, out);
         let (is_over, deadline) = (flow.is_over(), flow.deadline(&self.config));
         match is_over {

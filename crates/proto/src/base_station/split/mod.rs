@@ -87,7 +87,7 @@ impl Middlebox for Split {
         let opens = flags.contains(Flags::SYN) && !flags.contains(Flags::ACK);
         if opens && self.flows.get(now, packet.flow).is_none() && !self.flows.is_full() {
             let relay = self.open(now, &packet);
-            self.flows.insert(now, packet.flow, relay);
+            self.flows.get_or_insert_with(now, packet.flow, || relay);
         }
         let Some(relay) = self.flows.get(now, packet.flow) else { return out.push(packet) };
         relay.handle_packet(now, &packet);
