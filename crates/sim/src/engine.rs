@@ -448,7 +448,7 @@ impl Engine {
             transfer.truth.delivered(packet.range(), packet.order);
         }
         end.read_all();
-        if end.poll_expected(*now, &mut packet.transmit) == Some(true) {
+        if end.poll_expected_ack(*now, &mut packet.transmit) {
             packet.address(endpoint, flow, transfer.numbers());
             self.network.send(id, flow.nodes[RECEIVER]);
         } else {

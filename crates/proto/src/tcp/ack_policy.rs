@@ -50,6 +50,7 @@ impl Quick {
     }
 
     /// A segment has arrived in order, and everything below `next`. Is it acknowledged at once?
+    #[inline]
     fn on_data(&mut self, now: Time, next: u64) -> bool {
         if now.since(self.last_data) > self.pause {
             self.left = self.left.max(self.most);
@@ -120,7 +121,7 @@ impl AckPolicy {
     /// The window, if it grows.
     #[inline]
     pub fn offered(&self) -> Option<u64> {
-        self.quick.map(|quick| quick.growth.offered())
+        self.quick.as_ref().map(|quick| quick.growth.offered())
     }
 
     /// Our data leaves. Soon after the peer's it is an answer, and ends quick ACKs.

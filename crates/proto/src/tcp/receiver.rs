@@ -359,13 +359,16 @@ impl Receiver {
     #[inline(always)]
     pub fn read(&mut self, bytes: u64) {
         self.read += bytes.min(self.readable());
-        if self.has_finished() {
-            return;
+        let half = self.most_offered() / 2;
+        if self.limit_position() < self.reassembly.next() + half && !self.has_finished() {
+            self.tell_opened(half);
         }
-        // A window that was nearly closed has opened: tell (RFC 9293 §3.8.6.2.2).
-        let (open, known, most) = (self.right_edge(), self.advertised, self.most_offered());
-        let room_known = known.saturating_sub(self.reassembly.next());
-        if room_known < most / 2 && open >= known + (most / 2).min(self.segment_size) {
+    }
+
+    /// A window that was nearly closed has opened: tell (RFC 9293 §3.8.6.2.2).
+    #[cold]
+    fn tell_opened(&mut self, half: u64) {
+        if self.right_edge() >= self.advertised + half.min(self.segment_size) {
             self.acks.demand();
         }
     }

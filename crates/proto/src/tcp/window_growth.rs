@@ -46,6 +46,7 @@ impl WindowGrowth {
         }
     }
 
+    #[inline]
     pub fn offered(&self) -> u64 {
         self.offered
     }
@@ -59,6 +60,7 @@ impl WindowGrowth {
     }
 
     /// A segment has arrived, and everything below `next`. Does the window grow?
+    #[inline]
     pub fn on_segment(&mut self, now: Time, next: u64) -> bool {
         if now.since(self.round_start) >= self.rtt {
             self.end_round(next - self.round_first.min(next));

@@ -79,7 +79,7 @@ impl Connection {
         self.sender.core.stats.segments_received += 1;
         self.sender.core.stats.duplicate_segments_received += u64::from(is_known);
         self.sender.last_rtt = None;
-        self.sender.update_window(una, self.offered(segment), segment.seq);
+        self.sender.renew_window(una, self.offered(segment), segment.seq);
         true
     }
 
@@ -125,8 +125,9 @@ impl Connection {
         Some(is_sent)
     }
 
+    /// The same where text was to be expected: an ACK, if one is due.
     #[inline(always)]
-    fn poll_expected_ack(&mut self, now: Time, out: &mut Transmit) -> bool {
+    pub fn poll_expected_ack(&mut self, now: Time, out: &mut Transmit) -> bool {
         let is_due = self.receiver.acks.is_due();
         if is_due {
             self.clock = now;

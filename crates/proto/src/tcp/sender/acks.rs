@@ -157,7 +157,7 @@ impl Sender {
 
     /// The peer's window of `window` bytes beyond `ack`, from a segment with sequence number `seq`. An edge that moves back is
     /// obeyed (RFC 9293 §3.8.6).
-    #[inline(always)]
+    #[inline]
     pub fn update_window(&mut self, ack: u64, window: u64, seq: Seq) {
         // Linux waits anew from each answer to a probe.
         if self.core.spurious.is_linuxs() {
@@ -171,6 +171,16 @@ impl Sender {
         self.peer_edge = ack + window;
         if self.peer_edge > self.core.nxt && !self.must_wait_for_room() {
             self.persist.stop();
+        }
+    }
+
+    /// [`update_window`](Sender::update_window) under [`is_silent`](Sender::is_silent), where most segments tell the same window.
+    #[inline(always)]
+    pub fn renew_window(&mut self, ack: u64, window: u64, seq: Seq) {
+        let is_same = (ack, window) == (self.window_ack, self.last_window);
+        match is_same && seq.distance(self.window_seq) > 0 {
+            true => self.window_seq = seq,
+            false => self.update_window(ack, window, seq),
         }
     }
 
