@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help demo field papers docs test lint test-rust test-python test-live bench bench-smoke fmt tools \
-	field-tools field-if-possible examples wheel ns2-grid
+	field-tools field-if-possible examples wheel package ns2-grid
 
 export CARGO_TERM_COLOR ?= auto
 # Property tests try the same cases each time; other ones with PROPTEST_RNG_SEED=$RANDOM.
@@ -47,6 +47,14 @@ examples: .venv/engine.stamp ## run the notebooks of examples/ again and keep wh
 
 wheel: .venv/deps.stamp ## a wheel in dist/, for any Python from 3.11 on; it needs no Rust where it is installed
 	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin build --out dist
+
+package: field wheel .venv/engine.stamp ## Debian packages and an OCI image of airtcp and airtcpd in dist/, tried in a clean root; as root
+	@scripts/install-tools.sh dpkg-deb=dpkg strip=binutils debootstrap=debootstrap
+	packaging/debian.sh $(BIN)/airtcpd "$$(ls -t dist/airtcp-*.whl | head -1)" dist
+	packaging/root.sh dist/root dist/airtcpd_*.deb dist/airtcp_*.deb
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || date +%s) $(BIN)/python packaging/oci.py dist/root airtcp:latest dist/airtcp.oci.tar
+	rm -rf dist/root dist/root.log
+	packaging/try.sh dist/airtcp.oci.tar
 
 test: lint test-rust test-python bench-smoke ## every test and lint
 

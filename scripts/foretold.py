@@ -18,6 +18,9 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from airtcp.apply import Host
+from airtcp.trial import Iperf3
+
 NOW = "reno"
 """In a namespace the kernel takes only what the host allows to all, and reno always is."""
 TOLERANCE = 0.15
@@ -83,7 +86,6 @@ def one_path(name: str, repeats: int) -> dict[str, Any]:
             NOW,
             "--for",
             "bulk",
-            "--quick",
             "--duration",
             f"{TRANSFER_S}s",
             "--out",
@@ -126,15 +128,16 @@ def inside(advice: Path, repeats: int) -> dict[str, Any]:
     with OTHERS.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         run(AIRTCP, "apply", advice, "--yes")
-        after = [goodput_bps() for _ in range(repeats)]
-        run(AIRTCP, "undo")
+        try:
+            after = [goodput_bps() for _ in range(repeats)]
+        finally:
+            run(AIRTCP, "undo")
     return {"before_bps": before, "after_bps": after}
 
 
 def goodput_bps() -> float:
     """Of one transfer, as the server has it."""
-    told = json.loads(run("iperf3", "-c", os.environ["AIRTCP_LINK_FAR"], "-t", str(TRANSFER_S), "--json"))
-    return float(told["end"]["sum_received"]["bits_per_second"])
+    return Iperf3(os.environ["AIRTCP_LINK_FAR"], 5201, TRANSFER_S).measure(None, Host())
 
 
 def run(*command: str | Path, **environment: str) -> str:

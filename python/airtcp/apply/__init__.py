@@ -9,6 +9,7 @@ from airtcp.apply.applying import apply, check_nothing_is_applied, undo
 from airtcp.apply.errors import ApplyError
 from airtcp.apply.host import Host
 from airtcp.apply.journal import journal
+from airtcp.apply.openwrt import openwrt_script
 from airtcp.apply.plan import Plan, make_plan
 from airtcp.apply.wanted import ROLES, Wanted, split_name
 
@@ -22,6 +23,7 @@ __all__ = [
     "check_nothing_is_applied",
     "journal",
     "make_plan",
+    "openwrt_script",
     "split_name",
     "undo",
 ]

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from airtcp.advise.deployment import CONGESTION_CONTROLS, FACTS, QUEUES, SETTINGS, Facts, Place
+from airtcp.advise.deployment import CONGESTION_CONTROLS, FACTS, QUEUES, SETTINGS, TUNNELS, Facts, Place
 from airtcp.apply.errors import ApplyError
 from airtcp.apply.host import Host
 from airtcp.apply.steps import (
@@ -83,8 +83,8 @@ def _part(name: str, keys: dict[str, str], wanted: Wanted, host: Host) -> Iterat
     elif name == "split":
         yield Part("gateway", facts.how, lambda: _proxy(keys, wanted, host))
     elif name == "decoupling":
-        place: Place = "gateway" if "gateway" in wanted.role else "sender"
-        yield Part(place, facts.how, lambda: _circuit(wanted))
+        # Which end it is, is said by --circuit.
+        yield Part(min(wanted.role), facts.how, lambda: _circuit(wanted))
     else:
         raise ApplyError(f"{name} cannot be applied: {facts.how} ({facts.source})")
 
@@ -170,9 +170,13 @@ def _circuit(wanted: Wanted) -> list[Step]:
     if wanted.circuit is None:
         raise ApplyError(
             "a circuit has two ends: say what this one does with --circuit, for example "
-            "'send --to 192.0.2.2:4007 --prefix 10.3.0.0/24 --key-file /etc/airtcp/circuit.key'"
+            "'receive --listen 192.0.2.2:4007 --key-file KEY', on a gateway "
+            "'send --to 192.0.2.2:4007 --prefix 10.3.0.0/24 --key-file KEY', "
+            "on a host that sends '--to 10.3.0.0/24 --receiver 192.0.2.2:4007 --key-file KEY'"
         )
-    return [Service("circuit", ("circuit", *shlex.split(wanted.circuit)))]
+    words = shlex.split(wanted.circuit)
+    program = "circuit" if words[:1] in (["send"], ["receive"]) else "decouple"
+    return [Service(program, (program, *words))]
 
 
 def _queue(wanted: Wanted, facts: Facts) -> list[Step]:
@@ -196,6 +200,9 @@ def _has_module(host: Host, name: str) -> bool:
 
 
 def _known(name: str, facts: dict[str, Facts]) -> Facts:
+    _, through, tunnel = name.partition(" through ")
+    if through and (found := TUNNELS.get(tunnel.partition("-")[0])):
+        raise ApplyError(f"a tunnel is set up at both ends by hand: {found.how}")
     if name not in facts:
         raise ApplyError(f"there is no {name}: `airtcp schemes` lists what there is")
     return facts[name]

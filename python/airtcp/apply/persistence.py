@@ -78,7 +78,9 @@ def _service(step: Service) -> Iterator[Step]:
         yield from _unit("airtcpd-proxy", PROXY_OPTIONS=" ".join(options))
     else:
         _, *options = step.arguments
-        yield from _unit("airtcpd-circuit", CIRCUIT, CIRCUIT_OPTIONS=" ".join(options))
+        yield from _unit(
+            f"airtcpd-{step.name}", CIRCUIT, **{f"{step.name.upper()}_OPTIONS": " ".join(options)}
+        )
 
 
 def _qdisc(step: Qdisc) -> Iterator[Step]:

@@ -18,6 +18,7 @@ from airtcp.cli.applying import (
     ApplyOption,
     CgroupOption,
     CircuitOption,
+    FormatOption,
     PersistentOption,
     RoleOption,
     WiredOption,
@@ -25,6 +26,8 @@ from airtcp.cli.applying import (
     YesOption,
     apply_advice,
     check_can_apply,
+    check_format,
+    openwrt_advice,
 )
 from airtcp.cli.console import plain_console, watched, write_json
 from airtcp.cli.controllers import ControllerOption
@@ -52,6 +55,7 @@ Examples:
   airtcp advise ping.log iperf3.json --controller mine.py
   airtcp advise my-link.toml --report advice.html --json advice.json
   sudo airtcp advise ping.log --control sender --apply
+  airtcp advise ping.log --control gateway --format openwrt > setup.sh
 """
 
 
@@ -99,6 +103,7 @@ def command(
     circuit: CircuitOption = None,
     persistent: PersistentOption = False,
     yes: YesOption = False,
+    form: FormatOption = None,
 ) -> None:
     """Say what to use on a link: which of the schemes that you could deploy is best, and by how much.
 
@@ -106,13 +111,14 @@ def command(
     needs, what it leaves to a CUBIC flow beside it, and in which range of loss and delay the answer stays the
     same. Takes a minute or two; writes advice.json and figures.
     """
+    check_format(form)
     if apply:
         check_can_apply()
     controls, carried = _controls(control), _traffic(traffic)
     request = load(scenario, changes, controller, duration=duration, profile=profile)
     directory = out or default_directory(request.scenario)
     check_outputs(directory, json, report)
-    console = plain_console(stderr=json == "-")
+    console = plain_console(stderr=json == "-" or form is not None)
     again = _arguments(request, controls, now, carried, quick, seeds)
     found = _advise(
         request, controls, now, carried, quick, seeds, duration is not None, jobs, shlex.join(again)
@@ -127,6 +133,8 @@ def command(
         with writing(report):
             found.report(report)
     console.print(f"Figures and data: {directory}/{f', report: {report}' if report else ''}")
+    if form:
+        openwrt_advice(found, role, wireless, wired, cgroup, circuit)
     if apply:
         apply_advice(console, found, role, wireless, wired, cgroup, circuit, persistent=persistent, yes=yes)
     if found.interrupted:

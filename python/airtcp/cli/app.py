@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
 import typer
+from typer._completion_classes import completion_init
 from typer.core import TyperCommand, TyperGroup
 
 from airtcp._engine import ControllerError, ScenarioError, version
@@ -19,6 +21,8 @@ from airtcp.cli.errors import BAD_INPUT, FAILED, InputError
 from airtcp.cli.streams import prepare_streams
 from airtcp.linux import LinuxError
 
+COMPLETE = "_AIRTCP_COMPLETE"
+"""By which a shell asks how a line may go on, or for the script by which it will."""
 _SETTINGS: dict[str, Any] = {
     "add_completion": False,
     "rich_markup_mode": None,
@@ -95,6 +99,8 @@ def run_app() -> None:
     """Runs the command of `sys.argv` and exits. KeyboardInterrupt is the caller's."""
     prepare_streams()
     _quieten_libraries()
+    if COMPLETE in os.environ:
+        completion_init()
     try:
         _refuse_empty_arguments(sys.argv[1:])
         try:

@@ -11,9 +11,11 @@ from typing import Annotated, cast
 import typer
 from rich.console import Console
 
+from airtcp._engine import rate_in_bps
 from airtcp.advise.advice import Advice
 from airtcp.advise.deployment import Place
-from airtcp.apply import ROLES, ApplyError, Host, Plan, Wanted, journal, make_plan, split_name
+from airtcp.advise.gateway import wireless as lossy_link
+from airtcp.apply import ROLES, ApplyError, Host, Plan, Wanted, journal, make_plan, openwrt_script, split_name
 from airtcp.apply import apply as apply_steps
 from airtcp.apply import undo as undo_steps
 from airtcp.apply.applying import check_nothing_is_applied
@@ -23,6 +25,7 @@ from airtcp.apply.wanted import split_term
 from airtcp.cli.console import plain_console
 from airtcp.cli.errors import FAILED, InputError
 from airtcp.linux.airtcpd import LinuxError, find
+from airtcp.scenarios import Document
 
 EXAMPLES = """\b
 Examples:
@@ -30,7 +33,7 @@ Examples:
   sudo airtcp apply advice.json --role sender --persistent
   sudo airtcp apply 'bbr @ fq-codel' --role gateway --wireless wlan0
   sudo airtcp apply cubic+packet-control --role gateway --wired eth0
-  sudo airtcp undo
+  airtcp apply 'cubic+split:congestion_control=bbr' --format openwrt
 """
 UNDO_EXAMPLES = """\b
 Examples:
@@ -64,7 +67,7 @@ CircuitOption = Annotated[
     str | None,
     typer.Option(
         metavar="ARGUMENTS",
-        help="For decoupling: what this end of the circuit does, as `airtcpd circuit` takes it.",
+        help="For decoupling: what this end does, as `airtcpd circuit` takes it, or `airtcpd decouple`.",
         show_default=False,
     ),
 ]
@@ -79,6 +82,15 @@ ApplyOption = Annotated[
     typer.Option(
         "--apply",
         help="Then use it on this host: it says what changes, asks, and checks; `airtcp undo` takes it back.",
+    ),
+]
+FormatOption = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="openwrt",
+        help="Only print how to use it on a router with OpenWrt: a script of package names and UCI commands.",
+        show_default=False,
     ),
 ]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
@@ -98,14 +110,20 @@ def command(
     circuit: CircuitOption = None,
     persistent: PersistentOption = False,
     yes: YesOption = False,
+    form: FormatOption = None,
 ) -> None:
     """Use a scheme on this host: say what changes, ask, change it, check that it holds.
 
     What was there is kept on disk (/var/lib/airtcp) before each change, so that `airtcp undo` restores it,
     even where this was killed in the middle. One thing is applied at a time. Needs root.
     """
+    check_format(form)
     scheme, queue = split_name(_advised(Path(what)) if what.endswith(".json") else what)
-    wanted = Wanted(scheme, queue, roles(role), wireless, wired, cgroup, circuit, persistent)
+    own: Place = "gateway" if form else "sender"
+    wanted = Wanted(scheme, queue, roles(role, own), wireless, wired, cgroup, circuit, persistent)
+    if form:
+        print_openwrt(wanted, None)
+        return
     apply_here(plain_console(), wanted, yes=yes)
 
 
@@ -152,6 +170,44 @@ def apply_here(console: Console, wanted: Wanted, *, yes: bool) -> None:
     except ApplyError as error:
         raise InputError(str(error)) from error
     console.print("It holds. `sudo airtcp undo` takes it back.")
+
+
+def check_format(form: str | None) -> None:
+    """Raises InputError."""
+    if form not in (None, "openwrt"):
+        raise InputError(f"--format {form}: there is openwrt alone")
+
+
+def print_openwrt(wanted: Wanted, rate_bps: float | None) -> None:
+    """On standard output, for a file. Raises InputError."""
+    try:
+        sys.stdout.write(openwrt_script(wanted, rate_bps))
+    except ApplyError as error:
+        raise InputError(str(error)) from error
+
+
+def openwrt_advice(
+    found: Advice,
+    role: str | None,
+    wireless: str | None,
+    wired: str | None,
+    cgroup: str | None,
+    circuit: str | None,
+) -> None:
+    """What `airtcp advise --format openwrt` prints in the end. Raises InputError."""
+    advised = found.recommendation
+    if advised is None or advised.keep_now:
+        sys.stdout.write("# There is nothing to change.\n")
+        return
+    scheme, queue = split_name(advised.use)
+    rate_bps = lossy_rate_bps(found.scenario)
+    print_openwrt(Wanted(scheme, queue, roles(role, "gateway"), wireless, wired, cgroup, circuit), rate_bps)
+
+
+def lossy_rate_bps(scenario: Document) -> float | None:
+    """None where its rate changes."""
+    rate = lossy_link(scenario).get("rate")
+    return rate_in_bps(rate) if isinstance(rate, str) else None
 
 
 def apply_advice(

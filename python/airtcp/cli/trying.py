@@ -20,6 +20,7 @@ from airtcp.cli.console import plain_console, watched, write_json
 from airtcp.cli.errors import BAD_INPUT, INTERRUPTED, InputError, check_outputs
 from airtcp.cli.options import JsonOption, load
 from airtcp.results import to_json
+from airtcp.scenarios import document
 from airtcp.stats import Estimate, estimate
 from airtcp.trial import Command, Iperf3, Transfer, Trial, TrialRow, prepare, try_all
 
@@ -87,10 +88,8 @@ def command(
     if len(names) < 2:
         raise InputError("--schemes: name at least two")
     path = None if scenario is None else load(scenario, None).scenario
-    if path is not None and download:
-        raise InputError(
-            "--scenario: a forecast is of goodput with iperf3, and --download is judged by its time"
-        )
+    if path is not None and (download or reverse):
+        raise InputError("--scenario foretells the goodput of what this host sends with iperf3: leave it out")
     here = this_host()
     chosen = random.SystemRandom().randrange(10**6) if seed is None else seed
     console = plain_console(stderr=json == "-")
@@ -197,12 +196,12 @@ def _announce(
 
 
 def _forecast(path: Scenario, schemes: Sequence[str], seconds: float) -> Mapping[str, Estimate]:
-    """As long transfers, by senders as Linux has them."""
+    """One connection alone on the path, for as long, by senders as Linux has them."""
     # The simulator's parts take long to import.
-    from airtcp.advise.inquiry import with_traffic  # noqa: PLC0415
     from airtcp.compare import compare  # noqa: PLC0415
 
-    bulk = with_traffic(path, {"kind": "unlimited"})
+    first = {key: value for key, value in document(path)["flow"][0].items() if key in ("enter", "leave")}
+    bulk = path.vary({"flow": [{**first, "name": "transfer", "traffic": {"kind": "unlimited"}}]})
     duration = f"{seconds:g}s"
     asked = bulk.vary(
         schemes=list(schemes), seeds=FORECAST_SEEDS, duration=duration, profile="linux", warmup="0s"

@@ -6,7 +6,7 @@ import json
 import subprocess
 from dataclasses import dataclass
 from time import monotonic, sleep
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from airtcp.apply import ApplyError, Host
 
@@ -41,8 +41,11 @@ class Iperf3:
     objective: Literal["goodput", "time"] = "goodput"
     sets_default: bool = False
 
-    def measure(self, control: str, host: Host) -> float:
-        """Goodput at the receiver. A server that is still busy with the last one is asked again."""
+    def measure(self, control: str | None, host: Host) -> float:
+        """Goodput at the receiver, of what the host uses by default where none is named.
+
+        A server that is still busy with the last one is asked again. Raises ApplyError.
+        """
         for _ in range(ATTEMPTS - 1):
             try:
                 return self._once(control, host)
@@ -50,30 +53,22 @@ class Iperf3:
                 sleep(PAUSE_S)
         return self._once(control, host)
 
-    def _once(self, control: str, host: Host) -> float:
+    def _once(self, control: str | None, host: Host) -> float:
         program = host.find("iperf3")
         if program is None:
             raise ApplyError("there is no iperf3 on this host: install it, or name a --download")
-        arguments = [
-            "-c",
-            self.server,
-            "-p",
-            str(self.port),
-            "-t",
-            f"{self.seconds:g}",
-            "-C",
-            control,
-            "--json",
-        ]
-        told = _document(
-            _run([program, *arguments, *(["-R"] if self.reverse else [])], self.seconds + SPARE_S)
-        )
-        if "error" in told:
-            raise ApplyError(f"iperf3 with {control}: {told['error']}")
-        used = told["end"].get("sender_tcp_congestion", control)
-        if used != control:
+        arguments = ["-c", self.server, "-p", str(self.port), "-t", f"{self.seconds:g}", "--json"]
+        arguments += ["-C", control] if control else []
+        arguments += ["-R"] if self.reverse else []
+        told = _document(_run([program, *arguments], self.seconds + SPARE_S))
+        try:
+            used = told["end"].get("sender_tcp_congestion", control)
+            goodput_bps = float(told["end"]["sum_received"]["bits_per_second"])
+        except KeyError as error:
+            raise ApplyError(f"iperf3 with {control}: {told.get('error', 'it did not finish')}") from error
+        if control and used != control:
             raise ApplyError(f"iperf3 was told to use {control}, and has used {used}")
-        return float(told["end"]["sum_received"]["bits_per_second"])
+        return goodput_bps
 
 
 @dataclass(frozen=True)
@@ -103,7 +98,7 @@ def _run(command: list[str], most_s: float) -> subprocess.CompletedProcess[str]:
         raise ApplyError(f"{' '.join(command)}: not done after {most_s:g} s") from error
 
 
-def _document(done: subprocess.CompletedProcess[str]) -> dict[str, dict[str, dict[str, float]]]:
+def _document(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     try:
         found = json.loads(done.stdout)
     except ValueError as error:

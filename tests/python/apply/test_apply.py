@@ -81,6 +81,20 @@ def test_what_was_killed_in_the_middle_is_undone(fake: FakeHost, broken: int, wh
     assert fake.picture() == before
 
 
+@pytest.mark.parametrize("reached", range(1, 10))
+def test_undo_that_was_killed_is_undone_again(fake: FakeHost, reached: int) -> None:
+    """Each step was undone, and the journal does not know it of the last one."""
+    before = fake.picture()
+    applied(fake, Wanted("concord+rto-m+sack", cgroup="/sys/fs/cgroup/data", persistent=True))
+    with journal(fake.folder / "var") as kept:
+        for entry in reversed(kept.entries()[-reached:]):
+            entry.step.undo(fake.host, entry.before)
+            if entry.number != 9 - reached:
+                kept.undone(entry.number)
+    assert undone(fake) == []
+    assert fake.picture() == before
+
+
 def test_a_step_that_fails_takes_the_others_back(fake: FakeHost) -> None:
     before = fake.picture()
     steps: list[Step] = [Sysctl("net.ipv4.tcp_ecn", "1"), Sysctl("net.ipv4.there_is_none", "1")]
@@ -164,6 +178,7 @@ def test_a_plan_says_what_others_need_and_what_it_does_not_reach(fake: FakeHost)
         (Wanted("hybla:rtt0=1ms+sr"), "sr cannot be applied"),
         (Wanted("bbr+rto-m"), "--cgroup"),
         (Wanted("nonsense"), "airtcp schemes"),
+        (Wanted("bbr through fec-10"), "a tunnel is set up at both ends by hand"),
         (Wanted("cubic+split", role=GATEWAY), "--wireless"),
         (Wanted("cubic+packet-control", role=GATEWAY), "--wired"),
         (Wanted("cubic+decoupling", role=GATEWAY), "--circuit"),

@@ -6,6 +6,7 @@ mod clean;
 mod decouple;
 mod doctor;
 mod filter;
+mod generate;
 mod input;
 mod link;
 mod log;
@@ -37,6 +38,8 @@ enum Command {
     Decouple(Box<decouple::Options>),
     Run(run::Options),
     Doctor(doctor::Options),
+    #[command(hide = true)]
+    Generate(generate::Options),
 }
 
 fn main() -> ExitCode {
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
         Command::Decouple(options) => decouple::run(*options),
         Command::Run(options) => run::run(options),
         Command::Doctor(options) => doctor::run(options),
+        Command::Generate(options) => generate::run::<Cli>(&options).map(|()| ExitCode::SUCCESS),
     };
     done.unwrap_or_else(|error| {
         warn!("airtcpd: {error:#}");
