@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from airtcp.fit.draft import Draft, Entry, duration, milliseconds, number, percent, table, text
+from airtcp.fit.draft import LINK, Draft, Entry, duration, milliseconds, number, percent, table, text
 from airtcp.fit.estimates import LossOf
 from airtcp.fit.evidence import Evidence, From, there
-from airtcp.fit.findings import Finding, Unknown, Value
+from airtcp.fit.findings import Finding, Reading, Unknown, Value
 from airtcp.fit.hidden_chain import Chain
 from airtcp.fit.loss import Loss
 from airtcp.fit.loss_by_size import BySize
@@ -56,7 +58,7 @@ def _both_ways(draft: Draft, probed: LossOf) -> None:
             "`loss` of the link and of link.reverse can be changed.",
         )
     )
-    _size(draft, probed, "")
+    _size(draft, probed, "both")
     if found.lost == found.n:
         draft.notes.append(f"Nothing came back in {name}: over this path no scheme carries anything.")
 
@@ -73,7 +75,7 @@ def _there(draft: Draft, forward: LossOf) -> None:
         return
     draft.add("loss", _table(forward), *findings)
     if forward.source.source.transfer is None:
-        _size(draft, forward, f" {there('forward')}")
+        _size(draft, forward, "forward")
     elif forward.overflow is None:
         draft.unknown.append(
             Unknown(
@@ -102,7 +104,7 @@ def _back(draft: Draft, losses: dict[Direction, LossOf]) -> None:
         value = _table(back) if back.loss.lost else "{}"
         draft.reverse.append(Entry("loss", value, tuple(finding.text for finding in findings)))
         if back.source.source.transfer is None:
-            _size(draft, back, f" {there('reverse')}")
+            _size(draft, back, "reverse")
     elif losses["forward"].loss.lost:
         draft.unknown.append(
             Unknown(
@@ -246,19 +248,11 @@ def _zero(found: Loss, name: str, where: str) -> Unknown:
     )
 
 
-def _size(draft: Draft, of: LossOf, where: str) -> None:
+def _size(draft: Draft, of: LossOf, way: Direction) -> None:
     """Where one length alone was sent, or the two tell too little."""
     if of.by_size is not None:
         if not of.by_size.is_sure:
-            stand_in = "Bit errors" if of.by_size.ber is not None else "Packets of any length lost as often"
-            draft.unknown.append(
-                Unknown(
-                    f"how loss grows with length{where}",
-                    "Too few were lost to tell.",
-                    f"{stand_in} stand in, which explain what was seen best.",
-                    "A longer measurement tells.",
-                )
-            )
+            draft.unknown.append(_unsure_of_size(of, of.by_size, way))
         return
     packet_bytes = of.source.what.packet_bytes
     if packet_bytes is None or packet_bytes > SMALL_PACKET_BYTES:
@@ -271,6 +265,28 @@ def _size(draft: Draft, of: LossOf, where: str) -> None:
             "ping -s 1472 measures full ones, `airtcp measure` both.",
         )
     )
+
+
+def _unsure_of_size(of: LossOf, sizes: BySize, way: Direction) -> Unknown:
+    """Both readings; the one that was seen best stands in."""
+    share = sizes.full.share.best
+    ber = -math.log1p(-min(share, 0.999)) / (8 * sizes.full_bytes)
+    alike = ("packets of any length are lost alike", table(packet=number(_halved(of.loss.share.best, way))))
+    by_bits = ("bit errors explain all losses", table(ber=number(ber / 2 if way == "both" else ber)))
+    stands_in, other = (alike, by_bits) if sizes.ber is None else (by_bits, alike)
+    key = f"link.{LINK}{'.reverse' if way == 'reverse' else ''}.loss"
+    return Unknown(
+        f"how loss grows with length{'' if way == 'both' else f' {there(way)}'}",
+        "Too few were lost to tell.",
+        f"That {stands_in[0]} stands in, which fits best; that {other[0]} is possible, too.",
+        "A longer measurement tells.",
+        (Reading(stands_in[0], ()), Reading(other[0], ((key, other[1]),))),
+    )
+
+
+def _halved(share: float, way: Direction) -> float:
+    """Of one way, where it was seen on both."""
+    return 1 - (1 - share) ** 0.5 if way == "both" else share
 
 
 def put_overtaking(draft: Draft, evidence: Evidence) -> None:
