@@ -1,6 +1,6 @@
 """Ten paths whose truth is known, measured: `airtcp measure` behind `airtcpd link`, as root; some 12 minutes.
 
-    sudo .venv/bin/python scripts/measured_paths.py [--for 60s] [--only NAME] [--out FOLDER]
+    sudo .venv/bin/python scripts/measured_paths.py [--for 60s] [--seed 1] [--only NAME]
 
 Each path is emulated between two network namespaces. What is measured must be what was emulated: rates
 within 5 %, the round trip within 2 ms, the loss of each way within the interval that is given for it, and
@@ -98,12 +98,13 @@ def main() -> None:
     parser.add_argument("--only", choices=PATHS, action="append")
     parser.add_argument("--out", type=Path, default=None)
     parser.add_argument("--load", default="5s")
+    parser.add_argument("--seed", type=int, default=1, help="of what the paths lose and delay")
     given = parser.parse_args()
     out = given.out or Path(tempfile.mkdtemp(prefix="measured-paths-"))
     failed = 0
     with servers():
         for name in given.only or PATHS:
-            verdicts = judge(measured(name, out / name, given.for_, given.load), *PATHS[name])
+            verdicts = judge(measured(name, out / name, given), *PATHS[name])
             print(f"\n{name}")
             for each in verdicts:
                 mark = "✓" if each.holds else "✗"
@@ -130,7 +131,7 @@ def servers() -> Iterator[None]:
             process.wait()
 
 
-def measured(name: str, folder: Path, for_: str, load: str) -> Fit:
+def measured(name: str, folder: Path, given: argparse.Namespace) -> Fit:
     folder.mkdir(parents=True)
     there, back = PATHS[name]
     scenario = folder / "truth.toml"
@@ -138,11 +139,12 @@ def measured(name: str, folder: Path, for_: str, load: str) -> Fit:
         f'name = "{name}"\n[[link]]\nname = "radio"\n{there.toml}\n[link.reverse]\n{back.toml}'
     )
     logs = folder / "logs"
-    measure = f'{sys.executable} -m airtcp measure "$AIRTCP_LINK_FAR" --for {for_} --port {PORT} '
-    measure += f"--iperf3 {IPERF3_PORT} --load {load} --no-advise --out {logs}"
+    measure = f'{sys.executable} -m airtcp measure "$AIRTCP_LINK_FAR" --for {given.for_} --port {PORT} '
+    measure += f"--iperf3 {IPERF3_PORT} --load {given.load} --no-advise --out {logs}"
+    link = [str(find().path), "link", "--quiet", "--seed", str(given.seed), "--shell", str(scenario)]
     with (folder / "output").open("wb") as output:
         subprocess.run(
-            [find().path, "link", "--quiet", "--shell", scenario, "--", "sh", "-c", measure],
+            [*link, "--", "sh", "-c", measure],
             env={**os.environ, "AIRTCP_TOKEN": TOKEN},
             stdout=output,
             stderr=output,
