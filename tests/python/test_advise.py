@@ -30,6 +30,7 @@ from airtcp.advise.race import QUICK, Race, decide, screen
 from airtcp.advise.ranges import ranges
 from airtcp.advise.standing import standings
 from airtcp.advise.surroundings import Point, base_rtt_s, burst_of, changes, grid, loss_of
+from airtcp.advise.table import parted
 from airtcp.advise.tunnel import is_worth_trying, left_over, parity_for, tunnelled
 from airtcp.competition import COMPETITOR
 from airtcp.cost import CostError, check_cost, time_text
@@ -408,6 +409,19 @@ def test_where_much_is_lost_a_sender_that_ignores_losses_wins(lossy: Advice) -> 
     assert share.word != "harmless"
     assert "tcp_bbr" in str(lossy)
     assert "bbr stays best" in str(lossy)
+
+
+def test_what_the_answer_names_stands_in_the_table_and_on_the_map(lossy: Advice) -> None:
+    """Also where it is behind what is there now."""
+    assert lossy.recommendation is not None
+    shown, below = parted(lossy)
+    last = below[-1]
+    named = replace(lossy, recommendation=replace(lossy.recommendation, swifter=last.name))
+    assert parted(named)[0] == [*shown, last]
+    assert lossy.around[0].best == lossy.recommendation.use
+    assert lossy.around[0].tied == lossy.recommendation.tied
+    gains = [row for row in lossy.rows if row.gain is not None]
+    assert {len(row.summary.seeds) for row in gains} == {max(len(row.summary.seeds) for row in lossy.rows)}
 
 
 def test_the_answer_obeys_its_schema(lossy: Advice) -> None:

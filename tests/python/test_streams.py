@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from conftest import COMMAND, Cli
 
+from airtcp.cli.app import _quieten_libraries
 from airtcp.cli.errors import InputError
 from airtcp.cli.streams import outlet
 
@@ -79,14 +82,14 @@ def test_no_standard_output_is_no_traceback(cli: Cli) -> None:
 
 
 def test_head_does_not_end_a_command_that_writes_files(cli: Cli) -> None:
-    command = [*COMMAND, "compare", "--duration", "1s", "--seeds", "1", "--schemes", "reno", "--out", "d"]
+    command = [*COMMAND, "compare", "--duration", "1s", "--seeds", "1", "--schemes", "reno"]
     with subprocess.Popen(command, cwd=cli.directory, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as done:
         assert done.stdout
         assert done.stderr
         done.stdout.close()
         said = done.stderr.read()
     assert (done.returncode, said) == (0, b"")
-    assert (cli.directory / "d" / "results.json").exists()
+    assert (cli.directory / "airtcp-out" / "lossy-wireless-link" / "results.json").exists()
 
 
 def test_ctrl_c_while_it_loads_is_no_traceback() -> None:
@@ -101,3 +104,20 @@ def test_ctrl_c_while_it_loads_is_no_traceback() -> None:
 
 def test_an_empty_argument_is_an_unset_variable(cli: Cli) -> None:
     assert "argument 2, after fit, is empty" in cli.refused("fit", "")
+
+
+def test_what_matplotlib_says_of_its_caches_and_layouts_is_left_out(
+    caplog: pytest.LogCaptureFixture, recwarn: pytest.WarningsRecorder
+) -> None:
+    logger = logging.getLogger("matplotlib")
+    before = logger.level
+    try:
+        with warnings.catch_warnings():
+            _quieten_libraries()
+            logger.warning("a temporary cache directory")
+            warnings.warn_explicit("no room for the legend", UserWarning, "x.py", 1, "airtcp.figures.bars")
+            warnings.warn_explicit("of a user's own", UserWarning, "x.py", 1, "mine")
+    finally:
+        logger.setLevel(before)
+    assert not caplog.records
+    assert [str(each.message) for each in recwarn] == ["of a user's own"]
