@@ -381,8 +381,8 @@ class Window:
 class Record:
     """What one run left behind."""
 
-    def to_json(self) -> str:
-        """`airtcp.records.Run` as JSON."""
+    def to_json(self, *, flows_only: bool = False) -> str:
+        """`airtcp.records.Run` as JSON. With `flows_only`, without links and circuits: half of the text."""
 
     def flow_series(self) -> Columns:
         """A row for each measured flow and sample; empty without `series_interval_s`."""

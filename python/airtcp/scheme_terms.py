@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 SPLITS = "split"
 
 
@@ -10,6 +12,7 @@ def terms(scheme: str) -> list[str]:
     return [term.split(":")[0].strip() for term in scheme.partition("@")[0].split("+")]
 
 
+@lru_cache
 def is_split(scheme: str) -> bool:
     """Does a proxy end its connection? RTT and timeouts are then the sender's with the proxy."""
     return SPLITS in terms(scheme)

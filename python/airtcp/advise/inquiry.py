@@ -215,7 +215,8 @@ class Inquiry:
         until = self.bench.events + round(budget)
         runs = len(grid.points()) * effort.around
         # Half for all of them, half to decide what is open then.
-        tried, share = affordable(wanted, [self.now, use], self._events(), budget / 2, runs)
+        must = [self.now, use, *self._best_otherwise()]
+        tried, share = affordable(wanted, must, self._events(), budget / 2, runs)
         if share < self.shortest_s / self.scenario.duration_s / TOO_COSTLY:
             self._around_is_dear = True
             return
@@ -228,6 +229,12 @@ class Inquiry:
         self.around = Around(grid, races)
         screen(races, tried, effort.around, self.bench)
         decide(races, lambda race: race.open_between(use), effort.around, effort.most, self.bench, until)
+
+    def _best_otherwise(self) -> list[Candidate]:
+        """What would be used if the measurement were read otherwise: around the path it may be best, too."""
+        chosen = [choose(race, Beside()) for race in self.read.values()]
+        names = {found.use for found in chosen if found}
+        return [candidate for candidate in self.race.candidates if candidate.name in names]
 
     def _affordable(self, share: float) -> Scenario:
         return (

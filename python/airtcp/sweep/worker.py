@@ -60,4 +60,4 @@ def _run(scenario: Scenario, scheme: str, seed: int, cancel: CancelToken | None)
         record = scenario.run(scheme, seed, cancel=cancel)
     except ControllerError as error:
         return str(error)
-    return measures(json.loads(record.to_json()))
+    return measures(json.loads(record.to_json(flows_only=True)))
