@@ -165,6 +165,21 @@ impl Rack {
             || self.resent.iter().any(|&(sent_at, number)| under_way(core, sent_at, number).is_some())
     }
 
+    /// A retransmission or a probe has been sent.
+    fn note_repair(&mut self, core: &Core, now: Time, sent: &Sent) {
+        if sent.is_resent() {
+            self.resent.push_back((now, core.board.number(core.board.index_at(sent.start))));
+            // Of segments resent again and again to a silent peer, the last time is all that counts.
+            if self.resent.len() > 2 * core.board.len() {
+                self.resent.retain(|&(sent_at, number)| under_way(core, sent_at, number).is_some());
+            }
+        }
+        if self.probe.is_being_sent {
+            self.probe.is_being_sent = false;
+            self.probe.out = Some((core.nxt, sent.is_resent()));
+        }
+    }
+
     /// RFC 8985 §7.4: a probe that resent the tail and was acknowledged without a DSACK has repaired a loss.
     fn judge_probe(&mut self, core: &mut Core, ack: &AckSummary) {
         let Some((end, is_retransmission)) = self.probe.out.filter(|(end, _)| core.una >= *end) else {
@@ -248,16 +263,8 @@ impl LossRecovery for Rack {
 
     #[inline]
     fn on_sent(&mut self, core: &Core, now: Time, sent: &Sent) {
-        if sent.is_resent() {
-            self.resent.push_back((now, core.board.number(core.board.index_at(sent.start))));
-            // Of segments resent again and again to a silent peer, the last time is all that counts.
-            if self.resent.len() > 2 * core.board.len() {
-                self.resent.retain(|&(sent_at, number)| under_way(core, sent_at, number).is_some());
-            }
-        }
-        if self.probe.is_being_sent {
-            self.probe.is_being_sent = false;
-            self.probe.out = Some((core.nxt, sent.is_resent()));
+        if sent.is_resent() || self.probe.is_being_sent {
+            self.note_repair(core, now, sent);
         }
     }
 
