@@ -395,7 +395,8 @@ impl Engine {
         }
         let flow = &mut self.flows[transfer.flow as usize];
         let before = self.network.sent_at_station.len();
-        let is_all = self.network.drain(transfer, endpoint, flow, room);
+        let left = self.network.send_expected(transfer, endpoint, flow, room);
+        let is_all = left.is_none_or(|left| self.network.drain(transfer, endpoint, flow, left));
         self.timers.set(timer, transfer.ends[SENDER].poll_timeout());
         for sent in before..self.network.sent_at_station.len() {
             let (id, _) = self.network.sent_at_station[sent];
@@ -483,7 +484,7 @@ impl Engine {
             self.send_by_circuit(circuit, endpoint);
             return true;
         }
-        match self.network.send_expected(transfer, endpoint, flow) {
+        match self.network.send_expected(transfer, endpoint, flow, u32::MAX).is_none() {
             true => {
                 let deadline = transfer.ends[SENDER].poll_timeout();
                 self.timers.set(self.endpoint_timer(endpoint), deadline);
@@ -605,7 +606,7 @@ impl Engine {
             && flow.circuit.is_none()
             && transfer.phase == Phase::Running
             && transfer.ends[SENDER].readable() == 0;
-        if !is_plain || !self.network.send_expected(transfer, endpoint, flow) {
+        if !is_plain || self.network.send_expected(transfer, endpoint, flow, u32::MAX).is_some() {
             return false;
         }
         let deadline = transfer.ends[SENDER].poll_timeout();

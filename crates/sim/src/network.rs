@@ -86,12 +86,21 @@ impl Network {
         }
     }
 
-    /// Sends what is expected of a connection that only sends: full segments of new data. Answers whether that was all that may
-    /// leave.
-    // Of its two callers one is hot.
+    /// Sends what is expected of a connection that only sends: full segments of new data, but no more than `most` of them.
+    /// Answers of how many there is room for something else; `None`: that was all that may leave.
+    // Of its callers two are hot.
     #[inline(always)]
-    pub fn send_expected(&mut self, transfer: &mut Transfer, endpoint: u32, flow: &mut Flow) -> bool {
-        while let Some(mut burst) = transfer.ends[SENDER].begin_burst(self.now) {
+    pub fn send_expected(
+        &mut self,
+        transfer: &mut Transfer,
+        endpoint: u32,
+        flow: &mut Flow,
+        mut most: u32,
+    ) -> Option<u32> {
+        while most > 0
+            && let Some(mut burst) = transfer.ends[SENDER].begin_burst(self.now)
+        {
+            burst.limit_to(most);
             let mut last = None;
             while transfer.ends[SENDER].continues(&burst) {
                 let id = self.packets.vacant_like(last);
@@ -107,11 +116,12 @@ impl Network {
             }
             transfer.under_way += burst.sent;
             flow.counts.data_packets_sent += u64::from(burst.sent);
+            most -= burst.sent;
             if transfer.ends[SENDER].end_burst(self.now, &burst) {
-                return true;
+                return None;
             }
         }
-        false
+        Some(most)
     }
 
     /// Sends what one end of a connection may send now, but no more than `most` packets. `endpoint` is its number. Answers
