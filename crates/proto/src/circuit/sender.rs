@@ -229,3 +229,117 @@ impl Sender {
         self.controls.iter().map(|control| &control.connection)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::circuit::Receiver;
+    use crate::rng::Streams;
+    use crate::tcp::profile;
+    use airtcp_wire::{Bytes, Rate};
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    /// A circuit over 10 ms each way that loses one header packet in 50, and data in fits and starts.
+    struct Life {
+        sender: Sender,
+        receiver: Receiver,
+        there: VecDeque<(Time, u16, Transmit, u32)>,
+        back: VecDeque<(Time, u16, Transmit)>,
+        chance: Chance,
+        /// Whether the sender may rest.
+        rests: bool,
+        said: Vec<String>,
+    }
+
+    impl Life {
+        fn ask(&mut self, now: Time) -> Option<(Output, Transmit)> {
+            if !self.rests {
+                self.sender.rest = None;
+            }
+            let mut out = Transmit::default();
+            let output = self.sender.poll_transmit(now, &mut out);
+            output.map(|output| (output, out))
+        }
+
+        fn step(&mut self, now: Time, is_busy: bool) {
+            if self.sender.poll_timeout() <= now {
+                self.sender.handle_timeout(now);
+            }
+            self.receiver.handle_timeout(now);
+            while let Some((_, control, transmit, bytes)) = self.there.pop_front_if(|sent| sent.0 <= now) {
+                self.receiver.handle_segment(now, control, &transmit.segment, transmit.ecn, bytes, 0);
+            }
+            while let Some((_, control, transmit)) = self.back.pop_front_if(|sent| sent.0 <= now) {
+                self.sender.handle_segment(now, control, &transmit.segment, transmit.ecn);
+                self.drain(now);
+            }
+            for _ in 0..if is_busy { self.chance.u32() % 8 } else { 0 } {
+                let bytes = 40 + self.chance.u32() % 3000;
+                self.sender.handle_packet(now, Item { bytes, ..Item::default() });
+                self.drain(now);
+            }
+            self.drain(now);
+            let mut out = Transmit::default();
+            while let Some(reply) = self.receiver.poll_transmit(now, &mut out) {
+                self.back.push_back((now + Dur::from_millis(10), reply.control, out));
+            }
+        }
+
+        fn drain(&mut self, now: Time) {
+            while let Some((output, transmit)) = self.ask(now) {
+                self.said.push(format!("{now:?} {output:?} {:?}", transmit.segment.seq));
+                match output {
+                    Output::Data(_) => self.receiver.handle_data(1),
+                    Output::Header { .. } if self.chance.u32().is_multiple_of(50) => {}
+                    Output::Header { control, bytes, .. } => {
+                        self.there.push_back((now + Dur::from_millis(10), control, transmit, bytes));
+                    }
+                }
+            }
+            let Sender { queue, .. } = &self.sender;
+            self.said.push(format!(
+                "{} {} {} {:?}",
+                queue.is_empty(),
+                self.sender.room(),
+                self.sender.control_window(),
+                self.sender.poll_timeout()
+            ));
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        /// Who is asked again and again, also in vain, says what one says that rests.
+        #[test]
+        fn a_rest_changes_nothing(
+            seed: u64,
+            controls in 1u16..4,
+            has_gmb: bool,
+            controller in prop::sample::select(vec!["reno", "cubic", "bbr"]),
+        ) {
+            let gmb = has_gmb.then_some(Rate(1_000_000));
+            let config = Config { controls, gmb, vmss: Bytes(1000), ..Config::default() };
+            let tcp = TcpConfig { congestion_control: controller.to_owned(), ..profile::linux() };
+            let live = |rests| {
+                let streams = Streams::new(seed);
+                let sender = Sender::new(&config, &tcp, &mut streams.stream("s"), Time::ZERO);
+                let receiver = Receiver::new(&config, &tcp, &mut streams.stream("r"));
+                let (there, back) = (VecDeque::new(), VecDeque::new());
+                let (sender, receiver) = (sender.unwrap(), receiver.unwrap());
+                let chance = streams.stream("life");
+                let mut life = Life { sender, receiver, there, back, chance, rests, said: Vec::new() };
+                (0..4_000u64).for_each(|step| {
+                    life.step(Time::ZERO + Dur::from_micros(500 * step), step % 1000 < 700);
+                });
+                life.said
+            };
+            let (asked, resting) = (live(false), live(true));
+            prop_assert!(asked.len() > 1_000);
+            for (asked, resting) in asked.iter().zip(&resting) {
+                prop_assert_eq!(asked, resting);
+            }
+        }
+    }
+}
