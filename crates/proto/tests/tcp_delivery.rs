@@ -2,6 +2,7 @@
 
 mod common;
 
+use airtcp_proto::circuit;
 use airtcp_proto::tcp::profile::PROFILES;
 use airtcp_proto::tcp::{Event, Recovery, RtoConfig, RtoTimers, State, TcpConfig, TimeoutPolicy};
 use airtcp_wire::{Bytes, Dur, Time};
@@ -94,5 +95,31 @@ proptest! {
         // The last ACK of a closing handshake may be lost for good once the other end is gone (RFC 9293 §3.6.1), but
         // never data.
         prop_assert!(pair.events.iter().all(|events| events.contains(&Event::PeerFinished)));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+
+    /// A circuit's data TCP with the paper's error control, over a path that loses and reorders.
+    #[test]
+    fn every_byte_of_a_data_tcp_arrives_in_any_weather(
+        profile in 0usize..PROFILES.len(),
+        features: [bool; 3],
+        (loss, duplication, jitter) in (0.0..0.3, 0.0..0.2, 0u64..200),
+        bytes in 0u64..150_000,
+        seed: u64,
+    ) {
+        let [f1, f2, f3] = features;
+        let error_control = circuit::ErrorControl::Paper;
+        let paper = circuit::Config { error_control, f1, f2, f3, ..circuit::Config::default() };
+        let data_tcp = TcpConfig { max_retries: 1000, ..paper.data_tcp(&(PROFILES[profile].config)()) };
+        let weather = Weather { loss, duplication, delay: ms(20), jitter: ms(jitter) };
+        let mut pair = Pair::new(&data_tcp, &data_tcp, [1, 2], weather, seed);
+        pair.ends[0].write(bytes);
+        pair.closes = [true, true];
+        pair.run(Time::ZERO + Dur::from_secs(100_000));
+        prop_assert_eq!(pair.ends[1].received(), bytes);
+        prop_assert!(pair.is_intact(1));
     }
 }

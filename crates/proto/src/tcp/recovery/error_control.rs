@@ -42,6 +42,11 @@ impl LossRecovery for ErrorControl {
         self.resent_at = 0;
     }
 
+    /// The duplicates count anew.
+    fn on_undo(&mut self, _core: &Core) {
+        self.resent_at = 0;
+    }
+
     /// Paper 000 §5 after BSD, where a fast retransmit restarts the timer.
     fn rearms_timer(&self) -> bool {
         true
