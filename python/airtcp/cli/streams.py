@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from io import BufferedWriter, FileIO, TextIOWrapper
+from io import BufferedWriter, BytesIO, FileIO, TextIOWrapper
 from typing import TYPE_CHECKING, TextIO
 
 from airtcp.cli.errors import InputError, reason
@@ -56,7 +56,8 @@ def _opened(stream: TextIO | None, number: int, name: str | None) -> TextIO:
             os.dup2(nowhere, number)
             os.close(nowhere)
         return outlet(number, "utf-8", name=name, by_line=False)
-    if not isinstance(stream, TextIOWrapper):
+    # What a caller of `main` keeps in memory has no reader who leaves.
+    if not isinstance(stream, TextIOWrapper) or isinstance(stream.buffer, BytesIO):
         return stream
     if sys.platform == "win32":
         stream.reconfigure(errors="replace")

@@ -37,7 +37,7 @@ def test_measures_the_loopback_with_a_server_and_keeps_what_there_is(cli: Cli, t
             asked = ["measure", "127.0.0.1", "--for", "1s", "--port", "7127", "--no-advise", "--out", "logs"]
             said = cli.ok(*asked, AIRTCP_TOKEN=token[1])
             assert "20 a second" in said
-            assert "delay on the way there" in said
+            assert "trains of packets" in said
             assert (tmp_path / "logs" / "path.toml").read_text()
             assert (tmp_path / "logs" / "probes.csv").read_text().startswith("# airtcp probes 1\n")
             asked[3], asked[-1] = "60s", "stopped"
