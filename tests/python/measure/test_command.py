@@ -35,9 +35,10 @@ def test_measures_the_loopback_with_a_server_and_keeps_what_there_is(cli: Cli, t
             assert token is not None
             assert "7127" in server.stdout.readline()
             asked = ["measure", "127.0.0.1", "--for", "1s", "--port", "7127", "--no-advise", "--out", "logs"]
-            said = cli.ok(*asked, AIRTCP_TOKEN=token[1])
+            # Where lines end depends on what else is connected on this host.
+            said = " ".join(cli.ok(*asked, AIRTCP_TOKEN=token[1]).split())
             assert "20 a second" in said
-            assert "trains of packets" in said
+            assert "delay on the way there" in said
             assert (tmp_path / "logs" / "path.toml").read_text()
             assert (tmp_path / "logs" / "probes.csv").read_text().startswith("# airtcp probes 1\n")
             asked[3], asked[-1] = "60s", "stopped"
