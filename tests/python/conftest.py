@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from airtcp.linux.airtcpd import Airtcpd, LinuxError, find
 from airtcp.records import Flow, Run
 
 COMMAND = [sys.executable, "-m", "airtcp"]
@@ -48,6 +49,17 @@ class Cli:
         assert "Traceback" not in done.stderr
         assert 1 <= len(done.stderr.splitlines()) <= 6
         return done.stderr
+
+
+@pytest.fixture(scope="session")
+def airtcpd() -> Airtcpd:
+    """The program, for tests on this host's kernel; skipped where it is missing or may not run."""
+    try:
+        found = find()
+        found.check_privileges()
+    except LinuxError as error:
+        pytest.skip(f"skipped: {error}")
+    return found
 
 
 @pytest.fixture

@@ -184,7 +184,6 @@ def test_run_and_compare_agree(cli: Cli) -> None:
         (["compare", "--report", "r.pdf"], "a report is a page; name a file that ends in .html"),
         (["run", "--interval", "0.01"], "--interval 0.01: `0.01` has no unit"),
         (["compare", "--set", "wireless.rate=20M"], "did you mean `20Mbit/s`"),
-        (["compare", "--schemes", "reno,reno"], "named twice"),
         (["compare", "--schemes", "bbr @ fq-codl"], "unknown queue `fq-codl` (did you mean `fq-codel`?)"),
         (["compare", "--duration", "1e9s"], "35 runs of 1e+09 s would take about "),
         (["compare", "--json", "no/r.json"], "there is no folder no"),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from airtcp.fit.likelihood import most_likely
 from airtcp.fit.measurement import Flags, Floats
 
 Places = npt.NDArray[np.intp]
@@ -139,31 +140,23 @@ def _product(matrices: Floats) -> tuple[Floats, float]:
     return matrices[:, :, 0], log
 
 
-def most_likely(runs: Runs, start: Chain, *, with_good_loss: bool) -> tuple[Chain, float]:
+def most_likely_chain(runs: Runs, start: Chain, *, with_good_loss: bool) -> tuple[Chain, float]:
     """The chain of greatest likelihood, with losses in the good state or without, and its logarithm."""
-    from scipy.optimize import minimize  # noqa: PLC0415 slow to import
 
-    def chain(at: Floats) -> Chain:
-        values = [1 / (1 + math.exp(-x)) for x in np.clip(at, -25.0, 25.0).tolist()]
-        found = Chain(values[0], values[1], values[3] if with_good_loss else 0.0, values[2])
+    def chain(at: list[float]) -> Chain:
+        found = Chain(at[0], at[1], at[3] if with_good_loss else 0.0, at[2])
         return found if found.good_loss <= found.bad_loss else found.renamed()
-
-    def unlikely(at: Floats) -> float:
-        return -likelihood(chain(at), runs)
 
     best, best_log = start, -math.inf
     starts = ((1.0, 0.9), (5.0, 0.4))
     for stay, bad_loss in starts if len(runs.lost) < MANY_RUNS else starts[1:]:
-        first = [start.to_bad / stay, start.to_good / stay, bad_loss, start.loss / 4][
-            : 4 if with_good_loss else 3
-        ]
-        inner = np.clip(np.array(first), 1e-6, 1 - 1e-6)
-        found = minimize(
-            unlikely,
-            np.log(inner / (1 - inner)),
-            method="Nelder-Mead",
-            options={"maxiter": 300, "xatol": 1e-2, "fatol": 1e-3},
+        first = [start.to_bad / stay, start.to_good / stay, bad_loss, start.loss / 4]
+        found, log = most_likely(
+            first if with_good_loss else first[:3],
+            lambda at: likelihood(chain(at), runs),
+            least=1e-6,
+            iterations=300,
         )
-        if -found.fun > best_log:
-            best, best_log = chain(found.x), -float(found.fun)
+        if log > best_log:
+            best, best_log = chain(found), log
     return best, best_log

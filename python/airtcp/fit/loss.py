@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from airtcp.fit.findings import Value, Z
-from airtcp.fit.hidden_chain import Chain, likelihood, most_likely, run_lengths
+from airtcp.fit.hidden_chain import Chain, likelihood, most_likely_chain, run_lengths
 from airtcp.fit.measurement import Flags
 
 Model = Literal["Bernoulli", "Gilbert", "simple Gilbert–Elliott", "Gilbert–Elliott"]
@@ -87,7 +87,7 @@ def _candidates(lost: Flags, n: int, count: int) -> list[tuple[Model, int, float
     lengths = run_lengths(lost)
     fits.append(("Gilbert", 2, likelihood(gilbert, lengths), gilbert))
     for name, parameters in (("simple Gilbert–Elliott", 3), ("Gilbert–Elliott", 4)):
-        chain, log = most_likely(lengths, gilbert, with_good_loss=parameters == 4)
+        chain, log = most_likely_chain(lengths, gilbert, with_good_loss=parameters == 4)
         if chain.memory > 0:
             fits.append((name, parameters, log, chain))  # type: ignore[arg-type]
     return fits

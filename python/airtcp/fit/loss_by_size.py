@@ -7,13 +7,13 @@ short. What explains it best by BIC is taken: all lengths are lost alike, bit er
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from airtcp.fit.findings import Value
 from airtcp.fit.hidden_chain import Chain, likelihood_beside
+from airtcp.fit.likelihood import most_likely
 from airtcp.fit.loss import Loss, fit_loss
 from airtcp.fit.measurement import Fates, Flags, Floats
 
@@ -81,13 +81,13 @@ class _Explained:
 
 
 def _alone(lost: Flags, bits: Floats) -> _Explained:
-    ber, log = _most_likely([1e-5], lambda at: _log_likelihood(at[0], 0.0, lost, bits))
+    ber, log = most_likely([1e-5], lambda at: _log_likelihood(at[0], 0.0, lost, bits))
     return _Explained(ber[0], 0.0, None, math.log(len(lost)) - 2 * log)
 
 
 def _beside_single(lost: Flags, bits: Floats, small: Loss) -> _Explained:
     start = [1e-6, max(small.share.best, 1e-4)]
-    (ber, share), log = _most_likely(start, lambda at: _log_likelihood(at[0], at[1], lost, bits))
+    (ber, share), log = most_likely(start, lambda at: _log_likelihood(at[0], at[1], lost, bits))
     return _Explained(ber, share, None, 2 * math.log(len(lost)) - 2 * log)
 
 
@@ -97,31 +97,9 @@ def _beside_bursts(lost: Flags, bits: Floats, start: Chain) -> _Explained:
         return likelihood_beside(chain, -np.expm1(-at[0] * bits), lost) if chain.memory > 0 else -math.inf
 
     first = [1e-6, start.to_bad, start.to_good, min(start.bad_loss, 0.9)]
-    (ber, to_bad, to_good, bad_loss), log = _most_likely(first, log_likelihood)
+    (ber, to_bad, to_good, bad_loss), log = most_likely(first, log_likelihood)
     chain = Chain(to_bad, to_good, 0.0, bad_loss)
     return _Explained(ber, chain.loss, chain, 4 * math.log(len(lost)) - 2 * log)
-
-
-def _most_likely(
-    start: list[float], log_likelihood: Callable[[list[float]], float]
-) -> tuple[list[float], float]:
-    """Probabilities at which it is greatest, and how great."""
-    from scipy.optimize import minimize  # noqa: PLC0415 slow to import
-
-    def at(logits: Floats) -> list[float]:
-        return [1 / (1 + math.exp(-x)) for x in np.clip(logits, -30.0, 30.0).tolist()]
-
-    def unlikely(logits: Floats) -> float:
-        return -log_likelihood(at(logits))
-
-    first = np.clip(np.array(start), 1e-9, 1 - 1e-6)
-    found = minimize(
-        unlikely,
-        np.log(first / (1 - first)),
-        method="Nelder-Mead",
-        options={"maxiter": 400, "xatol": 1e-2, "fatol": 1e-3},
-    )
-    return at(found.x), -float(found.fun)
 
 
 def _rest(found: _Explained, small: Loss) -> Loss | None:

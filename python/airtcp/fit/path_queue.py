@@ -37,13 +37,8 @@ def _room(draft: Draft, found: From[QueueRoom], rate_bps: float) -> None:
     how = (
         "Then packets of a train were dropped" if found.what.is_full else "A train of packets filled so much"
     )
-    finding = Finding(
-        f"room in the queue {there(way)}",
-        f"{'' if found.what.is_full else 'at least '}{room} packets",
-        "",
-        f"{how}, in {found.name}.",
-    )
-    _put(draft, way, room, finding)
+    shown = f"{room} packets" if found.what.is_full else f"at least {room} packets"
+    _put(draft, way, room, shown, f"{how}, in {found.name}.")
 
 
 def _default_room(least_s: float, rate_bps: float) -> int:
@@ -60,16 +55,12 @@ def _queue(draft: Draft, loaded: From[RoundTrips], way: Direction, rate_bps: flo
     room = min(MOST_ROOM_PACKETS, int(longest * rate_bps / 8 / PACKET_BYTES))
     if room <= _default_room(least, rate_bps):
         return
-    finding = Finding(
-        f"room in the queue {there(way)}",
-        f"at least {room} packets",
-        "",
-        f"Round trips in {loaded.name} were up to {number(longest * 1e3)} ms longer than the least.",
-    )
-    _put(draft, way, room, finding)
+    how = f"Round trips in {loaded.name} were up to {number(longest * 1e3)} ms longer than the least."
+    _put(draft, way, room, f"at least {room} packets", how)
 
 
-def _put(draft: Draft, way: Direction, room: int, finding: Finding) -> None:
+def _put(draft: Draft, way: Direction, room: int, shown: str, how: str) -> None:
+    finding = Finding(f"room in the queue {there(way)}", shown, "", how)
     draft.found.append(finding)
     entry = Entry("queue", table(packets=str(room)), (finding.text,))
     (draft.forward if way == "forward" else draft.reverse).append(entry)

@@ -9,21 +9,10 @@ import polars as pl
 import pytest
 
 import airtcp
-from airtcp.linux.airtcpd import Airtcpd, find
+from airtcp.linux.airtcpd import Airtcpd
 
 pytestmark = pytest.mark.live
 LINK = {"name": "radio", "rate": "10Mbit/s", "delay": "10ms", "queue": {"packets": 50}}
-
-
-@pytest.fixture(scope="module")
-def airtcpd() -> Airtcpd:
-    """Not as in a comparison, where it is an error."""
-    try:
-        found = find()
-        found.check_privileges()
-    except airtcp.LinuxError as error:
-        pytest.skip(f"skipped: {error}")
-    return found
 
 
 def test_the_kernel_does_what_the_simulator_says(airtcpd: Airtcpd, tmp_path: Path) -> None:

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 from conftest import COMMAND
 
-import airtcp
 from airtcp.fit import fit
-from airtcp.linux.airtcpd import Airtcpd, find
+from airtcp.linux.airtcpd import Airtcpd
 
 pytestmark = pytest.mark.live
 TRUTH = """
@@ -33,18 +32,7 @@ loss = {}
 PORT, IPERF3_PORT, TOKEN = 7137, 5337, "a token of the live test"
 
 
-@pytest.fixture(scope="module")
-def airtcpd() -> Airtcpd:
-    try:
-        found = find()
-        found.check_privileges()
-    except airtcp.LinuxError as error:
-        pytest.skip(f"skipped: {error}")
-    if shutil.which("iperf3") is None:
-        pytest.skip("skipped: no iperf3 here")
-    return found
-
-
+@pytest.mark.skipif(shutil.which("iperf3") is None, reason="skipped: no iperf3 here")
 def test_each_way_of_an_emulated_path_is_found(airtcpd: Airtcpd, tmp_path: Path) -> None:
     scenario, logs = tmp_path / "truth.toml", tmp_path / "logs"
     scenario.write_text(TRUTH)
