@@ -397,11 +397,10 @@ impl Receiver {
         let next = self.reassembly.next();
         segment.ack = self.irs.at(next);
         self.advertised = self.right_edge().max(self.advertised);
-        // Rounded up: a right edge, once advertised, does not move back (RFC 9293 §3.8.6).
-        let unit = (1 << self.window_shift) - 1;
-        let window = ((self.advertised.saturating_sub(next) + unit) >> self.window_shift).min(0xffff);
+        let window = self.window(next);
         segment.window = window as u16;
-        self.advertised = next + (window << self.window_shift);
+        // RFC 7323 §2.4: what any ACK has had in the window stays in it.
+        self.advertised = self.advertised.max(next + (window << self.window_shift));
         self.last_ack_sent = next;
         if let Some(ts) = &mut segment.timestamps {
             ts.echo = self.ts_recent;
@@ -410,6 +409,16 @@ impl Receiver {
             self.fill_sack(segment);
         }
         self.acks.on_ack_sent();
+    }
+
+    /// The window in units of its scale. It is rounded up, since a right edge that was advertised should not move back (RFC 9293
+    /// §3.8.6), but not beyond the buffer (RFC 7323 §2.4 allows either).
+    #[inline(always)]
+    fn window(&self, next: u64) -> u64 {
+        let (open, unit) = (self.advertised.saturating_sub(next), 1 << self.window_shift);
+        let up = (open + unit - 1) >> self.window_shift;
+        let fits = next + (up << self.window_shift) <= self.read + self.buffer;
+        if fits { up } else { open >> self.window_shift }.min(0xffff)
     }
 
     /// As [`acknowledge`](Receiver::acknowledge) on a SYN-ACK, whose window is not scaled (RFC 7323 §2.2).

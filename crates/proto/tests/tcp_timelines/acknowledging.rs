@@ -136,6 +136,22 @@ fn the_window_opens_in_steps() {
     assert_eq!(last(&mut script).segment.window, 1000);
 }
 
+/// RFC 7323 §2.4: a scaled window is advertised in units, which together never exceed the buffer, whatever the sizes of segments.
+#[test]
+fn a_scaled_window_ends_with_the_buffer() {
+    const BUFFER: u64 = 262_144;
+    let config = TcpConfig { receive_window: Bytes(BUFFER), window_scaling: true, ..plain() };
+    let mut script = Script::connected(&config, 100);
+    let mut sent = 0;
+    while sent < 2 * BUFFER {
+        script.data(sent, 1001, Ecn::NotEct, NONE);
+        sent += 1001;
+        script.drain();
+        assert!(script.connection.received() <= BUFFER, "{} bytes wait", script.connection.received());
+    }
+    assert_eq!(script.connection.received(), BUFFER, "all of it is used");
+}
+
 /// RFC 9293 §3.10.7.4: data beyond the window is not taken, and is answered with an ACK.
 #[test]
 fn data_beyond_the_window_is_refused() {
