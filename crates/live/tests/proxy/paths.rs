@@ -106,4 +106,15 @@ fn a_path_that_is_narrower_than_its_ends() {
     let (client, server) = rig.connect(&rig.server, &phone, PHONE);
     exchange((client, server));
     proxy.awaits(Counter::Completed, 1);
+    let told = rig.mobile.run(unreachable_sent).unwrap();
+    assert!(told > 0, "the router reported the narrow link");
+}
+
+/// ICMP messages "destination unreachable" that this thread's network namespace has sent.
+fn unreachable_sent() -> u64 {
+    let text = std::fs::read_to_string("/proc/thread-self/net/snmp").unwrap();
+    let mut icmp = text.lines().filter_map(|line| line.strip_prefix("Icmp: ")).map(str::split_whitespace);
+    let (names, values) = (icmp.next().unwrap(), icmp.next().unwrap());
+    let (_, value) = names.zip(values).find(|(name, _)| *name == "OutDestUnreachs").unwrap();
+    value.parse().unwrap()
 }

@@ -81,7 +81,9 @@ impl Rig {
         host.run(on_host).unwrap();
     }
 
-    /// Another host behind the mobile one, over a link whose near end alone knows the longest packet in bytes.
+    /// Another host behind the mobile one, over a link with this MTU in bytes. The host offers the MSS of Ethernet all the same, so
+    /// that the other end hears of the MTU only from the mobile host. It does not send longer packets itself: those that are not
+    /// made of several segments a veth would drop silently.
     pub fn extend(&self, host: &Namespace, mtu: u32) {
         let other = format!("/proc/{}/fd/{}", std::process::id(), host.as_fd().as_raw_fd());
         let on_mobile = || {
@@ -91,8 +93,8 @@ impl Rig {
         };
         let on_host = || {
             ip("addr add 10.3.0.2/24 dev eth0");
-            ip("link set eth0 up");
-            ip("route add default via 10.3.0.1");
+            ip(&format!("link set eth0 up mtu {mtu}"));
+            ip("route add default via 10.3.0.1 advmss 1460");
         };
         self.mobile.run(on_mobile).unwrap();
         host.run(on_host).unwrap();

@@ -56,7 +56,11 @@ impl Script {
         let syn = Segment {
             seq: PEER_ISS,
             flags: Flags::SYN | Flags::ACK | ecn,
-            syn: SynOptions { mss: Some(1460), window_scale: config.window_scaling.then_some(0), sack_permitted: config.sack },
+            syn: SynOptions {
+                mss: Some(1460),
+                window_scale: config.window_scaling.then_some(0),
+                sack_permitted: config.sack,
+            },
             ..script.header(0, 0)
         };
         script.at(rtt_ms);
