@@ -5,26 +5,25 @@ use crate::flow::{Flow, Phase, RECEIVER, SENDER, Totals, Transfer};
 use crate::network::{Network, UDP_HEADERS_BYTES};
 use crate::packet::{Load, Packet};
 use crate::prefetch::prefetch;
-use crate::schedule::{TimerId, Timers};
 use crate::series::Recorder;
 use crate::station::{self, Station, Stop};
+use crate::timer::{Schedule, Timer};
 use crate::topology::Side;
 use crate::traffic::Action;
+use crate::transfers::Transfers;
 use airtcp_proto::middlebox::TcpPacket;
 use airtcp_proto::path::{Fate, Output};
 use airtcp_proto::queue::DropCause;
-use airtcp_proto::tcp::{Connection, Event};
-use airtcp_wire::{Dur, Seq, Time};
+use airtcp_proto::tcp::Event;
+use airtcp_wire::{Dur, Time};
 
 pub struct Engine {
     network: Network,
-    timers: Timers,
+    schedule: Schedule,
     flows: Vec<Flow>,
     stations: Vec<Station>,
     circuits: Vec<Circuit>,
-    transfers: Vec<Transfer>,
-    free_transfers: Vec<u32>,
-    connections_opened: u32,
+    transfers: Transfers,
     /// What stations put out; empty between calls.
     scratch: Vec<TcpPacket>,
     packets_delivered: u64,
@@ -43,28 +42,15 @@ pub struct Finished {
 /// With no more connections than this, everything stays in the caches.
 const FEW: usize = 32;
 
-/// What a timer is for. Those whose number is fixed come first.
-enum Timer {
-    WarmUp,
-    Sample,
-    Source(usize),
-    Station(usize),
-    /// A circuit's, and which end of it.
-    Circuit(usize, usize),
-    Endpoint(u32),
-}
-
 impl Engine {
     pub fn new(network: Network, flows: Vec<Flow>, stations: Vec<Station>, circuits: Vec<Circuit>) -> Engine {
         let mut engine = Engine {
             network,
-            timers: Timers::default(),
+            schedule: Schedule::new(flows.len(), stations.len(), circuits.len()),
             flows,
             stations,
-            connections_opened: circuits.last().map_or(0, Circuit::next_number),
+            transfers: Transfers::new(circuits.last().map_or(0, Circuit::next_number)),
             circuits,
-            transfers: Vec::new(),
-            free_transfers: Vec::new(),
             scratch: Vec::new(),
             packets_delivered: 0,
         };
@@ -74,7 +60,7 @@ impl Engine {
 
     fn schedule_all(&mut self) {
         for flow in 0..self.flows.len() {
-            self.timers.set(self.source_timer(flow), self.flows[flow].source.poll_timeout());
+            self.schedule.set(Timer::Source(flow), self.flows[flow].source.poll_timeout());
         }
         for station in 0..self.stations.len() {
             self.schedule_station(station);
@@ -86,7 +72,7 @@ impl Engine {
         if let Some(recorder) = &self.network.recorder
             && recorder.interval > Dur::ZERO
         {
-            self.timers.set(1, Time::ZERO + recorder.interval);
+            self.schedule.set(Timer::Sample, Time::ZERO + recorder.interval);
         }
     }
 
@@ -95,46 +81,14 @@ impl Engine {
     }
 
     pub fn schedule_warm_up(&mut self, end: Time) {
-        self.timers.set(0, end);
-    }
-
-    fn source_timer(&self, flow: usize) -> TimerId {
-        2 + flow as TimerId
-    }
-
-    fn station_timer(&self, station: usize) -> TimerId {
-        self.source_timer(self.flows.len()) + station as TimerId
-    }
-
-    fn circuit_timer(&self, circuit: usize, end: usize) -> TimerId {
-        self.station_timer(self.stations.len()) + (2 * circuit + end) as TimerId
-    }
-
-    #[inline]
-    fn endpoint_timer(&self, endpoint: u32) -> TimerId {
-        2 + (self.flows.len() + self.stations.len() + 2 * self.circuits.len()) as TimerId + endpoint
-    }
-
-    fn timer(&self, id: TimerId) -> Timer {
-        let (stations, circuits) = (self.station_timer(0), self.circuit_timer(0, ENTRY));
-        match id {
-            0 => Timer::WarmUp,
-            1 => Timer::Sample,
-            id if id < stations => Timer::Source((id - 2) as usize),
-            id if id < circuits => Timer::Station((id - stations) as usize),
-            id if id < self.endpoint_timer(0) => {
-                let circuit_end = (id - circuits) as usize;
-                Timer::Circuit(circuit_end / 2, circuit_end % 2)
-            }
-            id => Timer::Endpoint(id - self.endpoint_timer(0)),
-        }
+        self.schedule.set(Timer::WarmUp, end);
     }
 
     /// Handles the next event unless it comes after `end`. Links go before timers of the same instant.
     #[inline]
     pub fn step(&mut self, end: Time) -> bool {
         let (at, side) = self.network.topology.next();
-        let timer_at = self.timers.next();
+        let timer_at = self.schedule.next();
         if at.min(timer_at) > end {
             return false;
         }
@@ -143,8 +97,8 @@ impl Engine {
             self.on_link(side);
         } else {
             self.network.now = timer_at;
-            if let Some(id) = self.timers.pop() {
-                self.on_timer(id);
+            if let Some(timer) = self.schedule.pop() {
+                self.on_timer(timer);
             }
         }
         while let Some((id, node)) = self.network.sent_at_station.pop_front() {
@@ -191,15 +145,15 @@ impl Engine {
         if let Some(id) = topology.peek(side, 0)
             && let Packet { load: Load::Tcp { endpoint }, flow, .. } = packets.get(id)
         {
-            let transfer = &self.transfers[(endpoint >> 1) as usize];
+            let transfer = self.transfers.get(endpoint >> 1);
             prefetch(&transfer.ends[(endpoint & 1) as usize]);
             prefetch(&transfer.truth);
             prefetch(&self.flows[*flow as usize]);
         }
     }
 
-    fn on_timer(&mut self, id: TimerId) {
-        match self.timer(id) {
+    fn on_timer(&mut self, timer: Timer) {
+        match timer {
             Timer::WarmUp => self.begin_measurement(),
             Timer::Sample => self.sample(),
             Timer::Source(flow) => self.on_source(flow),
@@ -211,14 +165,14 @@ impl Engine {
 
     /// A timer of a connection may be due. If it is not, the connection is asked what it wants.
     fn on_endpoint(&mut self, endpoint: u32) {
-        let transfer = &mut self.transfers[(endpoint >> 1) as usize];
+        let transfer = self.transfers.get_mut(endpoint >> 1);
         if transfer.phase == Phase::Retired {
             return;
         }
         let end = &mut transfer.ends[(endpoint & 1) as usize];
         let deadline = end.poll_timeout();
         if deadline > self.network.now {
-            self.timers.set(self.endpoint_timer(endpoint), deadline);
+            self.schedule.set(Timer::Endpoint(endpoint), deadline);
             return;
         }
         end.handle_timeout(self.network.now);
@@ -269,11 +223,11 @@ impl Engine {
         };
         self.network.packets.remove(id);
         let (_, slot) = station::connection(seen.flow);
-        self.transfers[slot as usize].under_way -= 1;
+        self.transfers.get_mut(slot).under_way -= 1;
         let mut out = std::mem::take(&mut self.scratch);
         self.stations[station].machine.handle_packet(self.network.now, seen, &mut out);
         self.leave_station(station, out);
-        self.retire_if_over(slot);
+        self.transfers.retire_if_over(slot, &mut self.flows);
     }
 
     /// A station's timer may be due.
@@ -291,7 +245,7 @@ impl Engine {
         let node = self.stations[station].node;
         for packet in &out {
             let (number, slot) = station::connection(packet.flow);
-            let transfer = &mut self.transfers[slot as usize];
+            let transfer = self.transfers.get_mut(slot);
             if transfer.number == number && transfer.phase != Phase::Retired {
                 transfer.under_way += 1;
                 let flow = &self.flows[transfer.flow as usize];
@@ -320,7 +274,7 @@ impl Engine {
     }
 
     fn schedule_station(&mut self, station: usize) {
-        self.timers.set(self.station_timer(station), self.stations[station].machine.poll_timeout());
+        self.schedule.set(Timer::Station(station), self.stations[station].machine.poll_timeout());
     }
 
     /// A packet of one of the circuit's flows is at the sender's node: data enters the tunnel, what comes back passes by.
@@ -334,7 +288,7 @@ impl Engine {
         if let Load::Tcp { endpoint } = packet.load
             && let Some(packets) = circuit.window_told()
         {
-            self.transfers[(endpoint >> 1) as usize].ends[SENDER].repeat_first_every(packets);
+            self.transfers.get_mut(endpoint >> 1).ends[SENDER].repeat_first_every(packets);
         }
         self.leave_node(id, node);
     }
@@ -388,8 +342,7 @@ impl Engine {
     /// Answers whether the connection has more than there was room for.
     #[inline(never)]
     fn fill_from(&mut self, index: usize, endpoint: u32, room: u32) -> bool {
-        let timer = self.endpoint_timer(endpoint);
-        let transfer = &mut self.transfers[(endpoint >> 1) as usize];
+        let transfer = self.transfers.get_mut(endpoint >> 1);
         if transfer.phase == Phase::Retired {
             return false;
         }
@@ -397,7 +350,7 @@ impl Engine {
         let before = self.network.sent_at_station.len();
         let left = self.network.send_expected(transfer, endpoint, flow, room);
         let is_all = left.is_none_or(|left| self.network.drain(transfer, endpoint, flow, left));
-        self.timers.set(timer, transfer.ends[SENDER].poll_timeout());
+        self.schedule.set(Timer::Endpoint(endpoint), transfer.ends[SENDER].poll_timeout());
         for sent in before..self.network.sent_at_station.len() {
             let (id, _) = self.network.sent_at_station[sent];
             self.enter(index, id);
@@ -413,7 +366,7 @@ impl Engine {
     }
 
     fn schedule_circuit(&mut self, index: usize, end: usize) {
-        self.timers.set(self.circuit_timer(index, end), self.circuits[index].poll_timeout(end));
+        self.schedule.set(Timer::Circuit(index, end), self.circuits[index].poll_timeout(end));
     }
 
     /// A packet is where it goes.
@@ -437,7 +390,7 @@ impl Engine {
     fn deliver_expected_data(&mut self, id: u32, endpoint: u32) -> bool {
         let Network { packets, now, .. } = &mut self.network;
         let packet = packets.get_mut(id);
-        let transfer = &mut self.transfers[(endpoint >> 1) as usize];
+        let transfer = self.transfers.get_mut(endpoint >> 1);
         let end = &mut transfer.ends[RECEIVER];
         if !end.handle_expected(*now, &packet.transmit.segment, packet.transmit.ecn) {
             return false;
@@ -456,7 +409,7 @@ impl Engine {
             transfer.under_way -= 1;
             let deadline = end.poll_timeout();
             packets.remove(id);
-            self.timers.set(self.endpoint_timer(endpoint), deadline);
+            self.schedule.set(Timer::Endpoint(endpoint), deadline);
         }
         true
     }
@@ -466,7 +419,7 @@ impl Engine {
     fn deliver_expected_ack(&mut self, id: u32, endpoint: u32) -> bool {
         let Network { packets, now, .. } = &mut self.network;
         let packet = packets.get(id);
-        let transfer = &mut self.transfers[(endpoint >> 1) as usize];
+        let transfer = self.transfers.get_mut(endpoint >> 1);
         let end = &mut transfer.ends[SENDER];
         let flow = &mut self.flows[packet.flow as usize];
         if !end.handle_expected(*now, &packet.transmit.segment, packet.transmit.ecn) {
@@ -487,7 +440,7 @@ impl Engine {
         match self.network.send_expected(transfer, endpoint, flow, u32::MAX).is_none() {
             true => {
                 let deadline = transfer.ends[SENDER].poll_timeout();
-                self.timers.set(self.endpoint_timer(endpoint), deadline);
+                self.schedule.set(Timer::Endpoint(endpoint), deadline);
             }
             false => self.service_anything(endpoint),
         }
@@ -501,7 +454,7 @@ impl Engine {
         let packet = packets.get(id);
         let Load::Tcp { endpoint } = packet.load else { return self.deliver_other(id) };
         let end = (endpoint & 1) as usize;
-        let transfer = &mut self.transfers[(endpoint >> 1) as usize];
+        let transfer = self.transfers.get_mut(endpoint >> 1);
         let flow = &mut self.flows[packet.flow as usize];
         transfer.under_way -= 1;
         let duplicates = if recorder.is_some() { duplicate_acks(transfer) } else { 0 };
@@ -582,13 +535,13 @@ impl Engine {
     }
 
     fn lose_segment(&mut self, endpoint: u32, packet: &Packet) {
-        let transfer = &mut self.transfers[(endpoint >> 1) as usize];
+        let transfer = self.transfers.get_mut(endpoint >> 1);
         transfer.under_way -= 1;
         if packet.is_data() && packet.is_from_its_connection() {
             let una = transfer.ends[SENDER].acknowledged();
             transfer.truth.lost(packet.range(), packet.order, una);
         }
-        self.retire_if_over(endpoint >> 1);
+        self.transfers.retire_if_over(endpoint >> 1, &mut self.flows);
     }
 
     /// Steps 2 and 3 of the loop contract for one end of a connection, with the application's part.
@@ -600,7 +553,7 @@ impl Engine {
 
     /// The same if new data is all that a sender has to say: answers whether that was so.
     fn send_expected(&mut self, endpoint: u32) -> bool {
-        let transfer = &mut self.transfers[(endpoint >> 1) as usize];
+        let transfer = self.transfers.get_mut(endpoint >> 1);
         let flow = &mut self.flows[transfer.flow as usize];
         let is_plain = (endpoint & 1) as usize == SENDER
             && flow.circuit.is_none()
@@ -610,18 +563,17 @@ impl Engine {
             return false;
         }
         let deadline = transfer.ends[SENDER].poll_timeout();
-        self.timers.set(self.endpoint_timer(endpoint), deadline);
+        self.schedule.set(Timer::Endpoint(endpoint), deadline);
         true
     }
 
     #[inline(never)]
     fn service_anything(&mut self, endpoint: u32) {
-        let timer = self.endpoint_timer(endpoint);
-        let (index, end) = ((endpoint >> 1) as usize, (endpoint & 1) as usize);
-        let transfer = &mut self.transfers[index];
+        let (index, end) = (endpoint >> 1, (endpoint & 1) as usize);
+        let transfer = self.transfers.get_mut(index);
         let flow = &mut self.flows[transfer.flow as usize];
         while let Some(event) = transfer.ends[end].poll_event() {
-            on_event(self.network.now, index as u32, end, transfer, flow, event);
+            on_event(self.network.now, index, end, transfer, flow, event);
         }
         let readable = transfer.ends[end].readable();
         if readable > 0 {
@@ -636,12 +588,10 @@ impl Engine {
             Some(circuit) if end == SENDER => self.send_by_circuit(circuit, endpoint),
             _ => {
                 self.network.drain(transfer, endpoint, flow, u32::MAX);
-                self.timers.set(timer, transfer.ends[end].poll_timeout());
+                self.schedule.set(Timer::Endpoint(endpoint), transfer.ends[end].poll_timeout());
             }
         }
-        if self.transfers[index].phase != Phase::Running {
-            self.retire_if_over(endpoint >> 1);
-        }
+        self.transfers.retire_if_over(index, &mut self.flows);
     }
 
     fn on_source(&mut self, index: usize) {
@@ -650,7 +600,7 @@ impl Engine {
             let action = source.handle_timeout(self.network.now);
             self.act(index, action);
         }
-        self.timers.set(self.source_timer(index), self.flows[index].source.poll_timeout());
+        self.schedule.set(Timer::Source(index), self.flows[index].source.poll_timeout());
     }
 
     fn act(&mut self, flow: usize, action: Action) {
@@ -662,8 +612,8 @@ impl Engine {
             }
             Action::Transfer(bytes) => {
                 let transfer = self.open(flow);
-                self.transfers[transfer as usize].write(bytes);
-                self.transfers[transfer as usize].close();
+                self.transfers.get_mut(transfer).write(bytes);
+                self.transfers.get_mut(transfer).close();
                 self.service(transfer << 1);
             }
             Action::Write(bytes) => self.with_connection(flow, |transfer| transfer.write(bytes)),
@@ -676,57 +626,24 @@ impl Engine {
         }
     }
 
+    fn open(&mut self, flow: usize) -> u32 {
+        self.transfers.open(flow, &mut self.flows[flow], self.network.now)
+    }
+
     /// The application does something with the flow's connection, if that is still there.
     fn with_connection(&mut self, flow: usize, act: impl FnOnce(&mut Transfer)) {
         let Some(index) = self.flows[flow].connection else { return };
-        let transfer = &mut self.transfers[index as usize];
+        let transfer = self.transfers.get_mut(index);
         if transfer.flow as usize == flow && transfer.phase == Phase::Running {
             act(transfer);
             self.service(index << 1);
         }
     }
 
-    /// Opens a connection; the sender's end has its SYN ready.
-    fn open(&mut self, index: usize) -> u32 {
-        let flow = &mut self.flows[index];
-        flow.counts.transfers_started += 1;
-        let config = flow.scheme.connection();
-        let mut draw = || (Seq(flow.stream.u32()), flow.stream.u64());
-        let ((sender_iss, sender_seed), (receiver_iss, receiver_seed)) = (draw(), draw());
-        let ends = [
-            Connection::connect(&config, sender_iss, sender_seed, self.network.now),
-            Connection::listen(&config, receiver_iss, receiver_seed),
-        ];
-        let ends = ends.map(|end| end.expect("schemes are checked before the run"));
-        self.connections_opened += 1;
-        let transfer = Transfer::new(index as u32, self.connections_opened - 1, ends, self.network.now);
-        match self.free_transfers.pop() {
-            Some(id) => {
-                self.transfers[id as usize] = transfer;
-                id
-            }
-            None => {
-                self.transfers.push(transfer);
-                (self.transfers.len() - 1) as u32
-            }
-        }
-    }
-
-    #[inline]
-    fn retire_if_over(&mut self, id: u32) {
-        let transfer = &mut self.transfers[id as usize];
-        if transfer.phase != Phase::Running && transfer.is_over() {
-            let totals = Totals::of(transfer);
-            transfer.phase = Phase::Retired;
-            self.flows[transfer.flow as usize].retired.add(&totals);
-            self.free_transfers.push(id);
-        }
-    }
-
     /// The run ends.
     pub fn finish(mut self, end: Time) -> Finished {
         self.network.now = end;
-        let totals = self.totals();
+        let totals = self.transfers.totals(&self.flows);
         let Engine { network, flows, circuits, packets_delivered, .. } = self;
         Finished { network, flows, circuits, totals, packets_delivered }
     }
@@ -737,25 +654,9 @@ impl Engine {
         (self.transfers.len(), self.network.packets.places())
     }
 
-    fn totals(&self) -> Vec<Totals> {
-        let mut totals: Vec<Totals> = self.flows.iter().map(|flow| flow.retired).collect();
-        for transfer in self.transfers.iter().filter(|transfer| transfer.phase != Phase::Retired) {
-            totals[transfer.flow as usize].add(&Totals::of(transfer));
-        }
-        totals
-    }
-
     /// The warm-up is over: everything is counted anew.
     fn begin_measurement(&mut self) {
-        self.transfers.iter_mut().for_each(|transfer| transfer.truth.begin_measurement());
-        self.flows.iter_mut().for_each(|flow| flow.retired = Totals::default());
-        let totals = self.totals();
-        for (flow, baseline) in self.flows.iter_mut().zip(totals) {
-            flow.baseline = baseline;
-            flow.counts = Default::default();
-            flow.rtt = Default::default();
-            flow.completions.clear();
-        }
+        self.transfers.begin_measurement(&mut self.flows);
         let now = self.network.now;
         self.circuits.iter_mut().for_each(|circuit| circuit.begin_measurement(now));
         for side in self.network.topology.sides() {
@@ -772,7 +673,7 @@ impl Engine {
         if let Some(recorder) = &mut self.network.recorder {
             let flows = self.flows.iter().enumerate().filter(|(_, flow)| flow.is_measured);
             flows.for_each(|(flow, _)| recorder.on_delivery(self.network.now, flow as u32));
-            self.timers.set(1, self.network.now + recorder.interval);
+            self.schedule.set(Timer::Sample, self.network.now + recorder.interval);
         }
     }
 
@@ -780,7 +681,7 @@ impl Engine {
         if self.network.keen_recorder().is_some() {
             self.sample_flow(index);
         }
-        let (now, flow) = (self.network.now, self.transfers[index as usize].flow);
+        let (now, flow) = (self.network.now, self.transfers.get(index).flow);
         if let Some(recorder) = self.network.keen_recorder()
             && self.flows[flow as usize].is_measured
         {
@@ -789,7 +690,7 @@ impl Engine {
     }
 
     fn sample_flow(&mut self, index: u32) {
-        let transfer = &self.transfers[index as usize];
+        let transfer = self.transfers.get(index);
         let flow = &self.flows[transfer.flow as usize];
         if let Some(recorder) = &mut self.network.recorder
             && transfer.phase != Phase::Retired

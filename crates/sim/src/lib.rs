@@ -17,10 +17,11 @@ pub mod scenario;
 mod schedule;
 pub mod series;
 mod station;
-
 mod tap;
+mod timer;
 pub mod topology;
 pub mod traffic;
+mod transfers;
 pub mod truth;
 
 pub use links::round_trips;

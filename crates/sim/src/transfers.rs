@@ -1,0 +1,100 @@
+//! The connections that there are: places for them, which are used again when a connection is over.
+
+use crate::flow::{Flow, Phase, Totals, Transfer};
+use airtcp_proto::tcp::Connection;
+use airtcp_wire::{Seq, Time};
+
+pub struct Transfers {
+    places: Vec<Transfer>,
+    free: Vec<u32>,
+    opened: u32,
+}
+
+impl Transfers {
+    /// The first connection that opens has the number `first`.
+    pub fn new(first: u32) -> Transfers {
+        Transfers { places: Vec::new(), free: Vec::new(), opened: first }
+    }
+
+    /// Places that there ever was need of.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    #[inline(always)]
+    pub fn get(&self, id: u32) -> &Transfer {
+        &self.places[id as usize]
+    }
+
+    #[inline(always)]
+    pub fn get_mut(&mut self, id: u32) -> &mut Transfer {
+        &mut self.places[id as usize]
+    }
+
+    /// Opens a connection of the flow with that index; the sender's end has its SYN ready.
+    pub fn open(&mut self, index: usize, flow: &mut Flow, now: Time) -> u32 {
+        flow.counts.transfers_started += 1;
+        let config = flow.scheme.connection();
+        let mut draw = || (Seq(flow.stream.u32()), flow.stream.u64());
+        let ((sender_iss, sender_seed), (receiver_iss, receiver_seed)) = (draw(), draw());
+        let ends = [
+            Connection::connect(&config, sender_iss, sender_seed, now),
+            Connection::listen(&config, receiver_iss, receiver_seed),
+        ];
+        let ends = ends.map(|end| end.expect("schemes are checked before the run"));
+        self.opened += 1;
+        self.place(Transfer::new(index as u32, self.opened - 1, ends, now))
+    }
+
+    fn place(&mut self, transfer: Transfer) -> u32 {
+        match self.free.pop() {
+            Some(id) => {
+                *self.get_mut(id) = transfer;
+                id
+            }
+            None => {
+                self.places.push(transfer);
+                (self.places.len() - 1) as u32
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub fn retire_if_over(&mut self, id: u32, flows: &mut [Flow]) {
+        let transfer = self.get_mut(id);
+        if transfer.phase != Phase::Running && transfer.is_over() {
+            self.retire(id, flows);
+        }
+    }
+
+    #[cold]
+    fn retire(&mut self, id: u32, flows: &mut [Flow]) {
+        let transfer = self.get_mut(id);
+        let totals = Totals::of(transfer);
+        transfer.phase = Phase::Retired;
+        flows[transfer.flow as usize].retired.add(&totals);
+        self.free.push(id);
+    }
+
+    /// What each flow's connections have come to, ended ones included.
+    pub fn totals(&self, flows: &[Flow]) -> Vec<Totals> {
+        let mut totals: Vec<Totals> = flows.iter().map(|flow| flow.retired).collect();
+        for transfer in self.places.iter().filter(|transfer| transfer.phase != Phase::Retired) {
+            totals[transfer.flow as usize].add(&Totals::of(transfer));
+        }
+        totals
+    }
+
+    /// The warm-up is over: everything is counted anew.
+    pub fn begin_measurement(&mut self, flows: &mut [Flow]) {
+        self.places.iter_mut().for_each(|transfer| transfer.truth.begin_measurement());
+        flows.iter_mut().for_each(|flow| flow.retired = Totals::default());
+        let totals = self.totals(flows);
+        for (flow, baseline) in flows.iter_mut().zip(totals) {
+            flow.baseline = baseline;
+            flow.counts = Default::default();
+            flow.rtt = Default::default();
+            flow.completions.clear();
+        }
+    }
+}
