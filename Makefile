@@ -78,6 +78,7 @@ lint: .venv/engine.stamp field-tools ## formats, lints, types, and the ban on cl
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict
 	$(BIN)/stubtest airtcp._engine
+	$(BIN)/lint-imports
 
 test-rust: tools field-tools ## cargo test
 	cargo test --workspace $(NO_FIELD)

@@ -6,7 +6,7 @@ from markdown import code, paragraph, table
 
 import airtcp
 from airtcp._engine import scheme_keys
-from airtcp.catalogue import KeyInfo, SchemeInfo
+from airtcp.facts.catalogue import KeyInfo, SchemeInfo
 
 SCHEMES = """# Schemes
 

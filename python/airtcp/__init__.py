@@ -37,20 +37,23 @@ if TYPE_CHECKING:
         version,
     )
     from airtcp.advise import Advice, advise
-    from airtcp.compare import compare
-    from airtcp.comparison import Comparison
+    from airtcp.asking.compare import compare
+    from airtcp.asking.run import run
+    from airtcp.asking.sweep import sweep
     from airtcp.control import CongestionControl, parameter
-    from airtcp.executors import ExecutorError
-    from airtcp.failure import Failure
+    from airtcp.facts.failure import Failure
+    from airtcp.facts.series import Series
+    from airtcp.facts.stats import Estimate
+    from airtcp.facts.summary import SchemeSummary
+    from airtcp.facts.verdict import Verdict
     from airtcp.fit import Fit, fit
     from airtcp.linux import LinuxError
-    from airtcp.one_run import RunResult, run
-    from airtcp.series import Series
-    from airtcp.side_by_side import SideBySide
-    from airtcp.stats import Estimate
-    from airtcp.summary import SchemeSummary
-    from airtcp.sweep import SweepError, SweepResult, sweep
-    from airtcp.verdict import Verdict
+    from airtcp.results.comparison import Comparison
+    from airtcp.results.one_run import RunResult
+    from airtcp.results.side_by_side import SideBySide
+    from airtcp.running.executors import ExecutorError
+    from airtcp.sweep.errors import SweepError
+    from airtcp.sweep.result import SweepResult
 
     __version__: str
 
@@ -96,13 +99,13 @@ _HOMES = {
     "advise": "advise",
     "Cancelled": "_engine",
     "CancelToken": "_engine",
-    "compare": "compare",
-    "Comparison": "comparison",
+    "compare": "asking.compare",
+    "Comparison": "results.comparison",
     "CongestionControl": "control",
     "ControllerError": "_engine",
-    "Estimate": "stats",
-    "ExecutorError": "executors",
-    "Failure": "failure",
+    "Estimate": "facts.stats",
+    "ExecutorError": "running.executors",
+    "Failure": "facts.failure",
     "Fit": "fit",
     "fit": "fit",
     "LinuxError": "linux",
@@ -110,19 +113,19 @@ _HOMES = {
     "parameter": "control",
     "profiles": "_engine",
     "Record": "_engine",
-    "run": "one_run",
-    "RunResult": "one_run",
+    "run": "asking.run",
+    "RunResult": "results.one_run",
     "Scenario": "_engine",
     "ScenarioError": "_engine",
     "schema": "_engine",
     "schemes": "_engine",
-    "SchemeSummary": "summary",
-    "Series": "series",
-    "SideBySide": "side_by_side",
-    "sweep": "sweep",
+    "SchemeSummary": "facts.summary",
+    "Series": "facts.series",
+    "SideBySide": "results.side_by_side",
+    "sweep": "asking.sweep",
     "SweepError": "sweep",
     "SweepResult": "sweep",
-    "Verdict": "verdict",
+    "Verdict": "facts.verdict",
     "version": "_engine",
 }
 """Modules of what is imported when it is first asked for: some take long to load, and until they are there

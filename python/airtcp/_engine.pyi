@@ -6,10 +6,10 @@ from typing import Literal, Self, final
 
 from typing_extensions import disjoint_base
 
-from airtcp.catalogue import KeyInfo, ProfileInfo, SchemeInfo
 from airtcp.control import CongestionControl
+from airtcp.facts.catalogue import KeyInfo, ProfileInfo, SchemeInfo
+from airtcp.facts.series import Columns
 from airtcp.fit.capture_columns import CaptureColumns
-from airtcp.series import Columns
 
 __all__ = [
     "Ack",

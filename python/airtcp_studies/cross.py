@@ -14,14 +14,14 @@ from typing import Any, Literal, TypedDict
 
 import airtcp
 from airtcp._engine import schemes, version
-from airtcp.competition import COMPETITOR, competitor_bps, kept
-from airtcp.papers.frame.context import Case, Context, Runs
-from airtcp.papers.frame.document import Value
-from airtcp.papers.frame.find import links
-from airtcp.results import plain, schema_of
-from airtcp.scheme_terms import is_split
-from airtcp.stats import CONFIDENCE, Estimate
-from airtcp.summary import summarise_all
+from airtcp.facts.competition import COMPETITOR, competitor_bps, kept
+from airtcp.facts.scheme import is_split
+from airtcp.facts.stats import CONFIDENCE, Estimate
+from airtcp.facts.summary import summarise_all
+from airtcp.results.document import plain, schema_of
+from airtcp_studies.frame.context import Case, Context, Runs
+from airtcp_studies.frame.document import Value
+from airtcp_studies.frame.find import links
 
 FLOW = "download"
 BASE = "reno"

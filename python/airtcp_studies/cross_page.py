@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.figure import Figure
 
-from airtcp.figures.style import figure
-from airtcp.papers.cross import COMPETITORS, Cell, Cross, CrossLink
-from airtcp.papers.frame.docs import table
-from airtcp.papers.frame.document import Value
-from airtcp.stats import Estimate
-from airtcp.table import NONE, interval, milliseconds, percent
-from airtcp.units import rate_scale
+from airtcp.facts.numbers import NONE, interval, milliseconds, percent
+from airtcp.facts.stats import Estimate
+from airtcp.facts.units import rate_scale
+from airtcp.showing.figures.style import figure
+from airtcp_studies.cross import COMPETITORS, Cell, Cross, CrossLink
+from airtcp_studies.frame.docs import table
+from airtcp_studies.frame.document import Value
 
 COLUMNS = ("scheme", "goodput", "of bound", "RTT p95", "timeouts (spurious)", "Reno keeps", "CUBIC keeps")
 INTRODUCTION = """\

@@ -32,13 +32,13 @@ from airtcp.advise.standing import standings
 from airtcp.advise.surroundings import Point, base_rtt_s, burst_of, changes, grid, loss_of
 from airtcp.advise.table import parted
 from airtcp.advise.tunnel import is_worth_trying, left_over, parity_for, tunnelled
-from airtcp.competition import COMPETITOR
-from airtcp.cost import CostError, check_cost, time_text
-from airtcp.results import to_json
-from airtcp.scenarios import document, replays
-from airtcp.stats import Estimate
-from airtcp.summary import GOODPUT, goodput_bps
-from airtcp.watching import Silent
+from airtcp.facts.competition import COMPETITOR
+from airtcp.facts.scenario import document, replays
+from airtcp.facts.stats import Estimate
+from airtcp.facts.summary import GOODPUT, goodput_bps
+from airtcp.results.document import to_json
+from airtcp.running.cost import CostError, check_cost, time_text
+from airtcp.running.watching import Silent
 
 CLEAN = 'duration = "20s"\n[[link]]\nname = "radio"\nrate = "4Mbit/s"\ndelay = "20ms"\n'
 LOSSY = f'{CLEAN}loss = {{ packet = "3%" }}\n'

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-
-from airtcp import formulas
+from airtcp_studies.model import formulas
 
 PINNED: list[tuple[Callable[..., float], tuple[Any, ...], float]] = [
     (formulas.packet_error_rate, (3e-05, 576), 0.12911215276561594),

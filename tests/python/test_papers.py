@@ -7,20 +7,15 @@ import math
 import textwrap
 from typing import Any
 
+import airtcp_studies.papers
 import jsonschema
 import pytest
-from conftest import Cli
-from hypothesis import given
-from hypothesis import strategies as st
-
-import airtcp.papers
-from airtcp import _engine
-from airtcp.papers.concord import concord_schema
-from airtcp.papers.concord.ablation import PARTS
-from airtcp.papers.cross import AS_PROPOSED, COMPOSITIONS, Plan, all_paths, all_schemes, cross
-from airtcp.papers.cross_page import CrossPlot, matrix
-from airtcp.papers.cross_page import page as cross_page
-from airtcp.papers.frame import (
+from airtcp_studies.concord import concord_schema
+from airtcp_studies.concord.ablation import PARTS
+from airtcp_studies.cross import AS_PROPOSED, COMPOSITIONS, Plan, all_paths, all_schemes, cross
+from airtcp_studies.cross_page import CrossPlot, matrix
+from airtcp_studies.cross_page import page as cross_page
+from airtcp_studies.frame import (
     BarPlot,
     Case,
     Context,
@@ -36,20 +31,19 @@ from airtcp.papers.frame import (
     ratio,
     ratio_of,
 )
-from airtcp.papers.frame.docs import page
-from airtcp.papers.frame.document import (
-    RowOut,
-    experiment_out,
-    merged,
-    paper_results,
-    paper_results_schema,
-)
-from airtcp.papers.frame.find import UnknownName, links, papers, select
-from airtcp.papers.frame.model import Experiment, Result
-from airtcp.papers.frame.rows import TOLERANCES
-from airtcp.papers.frame.words import tally, value
-from airtcp.results import plain
-from airtcp.stats import Estimate
+from airtcp_studies.frame.docs import page
+from airtcp_studies.frame.document import RowOut, experiment_out, merged, paper_results, paper_results_schema
+from airtcp_studies.frame.find import UnknownName, links, papers, select
+from airtcp_studies.frame.model import Experiment, Result
+from airtcp_studies.frame.rows import TOLERANCES
+from airtcp_studies.frame.words import tally, value
+from conftest import Cli
+from hypothesis import given
+from hypothesis import strategies as st
+
+from airtcp import _engine
+from airtcp.facts.stats import Estimate
+from airtcp.results.document import plain
 
 IDS = [experiment.id for paper in papers() for experiment in paper.experiments]
 LINK = """
@@ -175,7 +169,7 @@ def test_cases_run_with_their_keys_and_seeds() -> None:
 
 
 def test_the_example_of_the_documentation_runs() -> None:
-    indented = (airtcp.papers.__doc__ or "").partition("declares its experiments, and `PAPER`:")[2]
+    indented = (airtcp_studies.papers.__doc__ or "").partition("declares its experiments, and `PAPER`:")[2]
     lines = [line for line in indented.splitlines() if not line or line.startswith("    ")]
     declared: dict[str, Any] = {}
     exec(textwrap.dedent("\n".join(lines)), declared)

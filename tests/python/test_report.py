@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import airtcp
-from airtcp.failure import Failure
-from airtcp.report import Axis, Block, Facts, Figure, Line, List, Page, Section, Source, Table, Text
-from airtcp.report.comparison import comparison_page
-from airtcp.report.curve import CURVE_POINTS, cumulative, thinned
-from airtcp.report.events import MOST_MARKS, Marks
+from airtcp.facts.failure import Failure
+from airtcp.showing.report import Axis, Block, Facts, Figure, Line, List, Page, Section, Source, Table, Text
+from airtcp.showing.report.comparison import comparison_page
+from airtcp.showing.report.curve import CURVE_POINTS, cumulative, thinned
+from airtcp.showing.report.events import MOST_MARKS, Marks
 
 FOREIGN = "</script></style><script>alert(1)</script><img src='https://example.org/x'>\u2028\"&"
 

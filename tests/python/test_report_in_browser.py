@@ -12,7 +12,7 @@ from browser import Watched, chromium, opened
 from conftest import Cli
 
 import airtcp
-from airtcp.report import Axis, Bars, Figure, Heat, Page, Section
+from airtcp.showing.report import Axis, Bars, Figure, Heat, Page, Section
 
 NASTY = "</script><img src=x onerror=alert(1)>&amp;<b>"
 SCENARIO = f"""

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from airtcp.scratch import scratch_folder
+from airtcp.running.scratch import scratch_folder
 
 MAKER = """
-from airtcp.scratch import scratch_folder
+from airtcp.running.scratch import scratch_folder
 
 with scratch_folder() as folder:
     (folder / "file").write_text("content")
@@ -47,7 +47,7 @@ def test_a_folder_goes_with_what_is_in_it(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_dead_ones_folder_goes_and_others_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     (tmp_path / "airtcp-out").mkdir()
-    (tmp_path / "airtcp-scratch-link").symlink_to(tmp_path / "airtcp-out")
+    (tmp_path / "airtcp.running.scratch-link").symlink_to(tmp_path / "airtcp-out")
     with _maker(tmp_path) as dead, _maker(tmp_path) as alive:
         left, used = _made_by(dead), _made_by(alive)
         dead.kill()
@@ -55,7 +55,7 @@ def test_a_dead_ones_folder_goes_and_others_stay(tmp_path: Path, monkeypatch: py
         assert (left / "file").exists()
         with scratch_folder() as own:
             there = {path.name for path in tmp_path.iterdir()}
-            assert there == {own.name, used.name, "airtcp-out", "airtcp-scratch-link"}
+            assert there == {own.name, used.name, "airtcp-out", "airtcp.running.scratch-link"}
         assert (used / "file").exists()
         alive.communicate("\n")
     assert not used.exists()
@@ -64,7 +64,7 @@ def test_a_dead_ones_folder_goes_and_others_stay(tmp_path: Path, monkeypatch: py
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a folder somebody else's")
 def test_another_users_folder_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    theirs = tmp_path / "airtcp-scratch-theirs"
+    theirs = tmp_path / "airtcp.running.scratch-theirs"
     theirs.mkdir()
     os.chown(theirs, 65534, 65534)
     with scratch_folder():

@@ -9,13 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from airtcp.stats import (
-    estimate,
-    paired_difference,
-    relative_gain,
-    student_t_cdf,
-    student_t_quantile,
-)
+from airtcp.facts.stats import estimate, paired_difference, relative_gain, student_t_cdf, student_t_quantile
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,9 @@ def test_what_matplotlib_says_of_its_caches_and_layouts_is_left_out(
         with warnings.catch_warnings():
             _quieten_libraries()
             logger.warning("a temporary cache directory")
-            warnings.warn_explicit("no room for the legend", UserWarning, "x.py", 1, "airtcp.figures.bars")
+            warnings.warn_explicit(
+                "no room for the legend", UserWarning, "x.py", 1, "airtcp.showing.figures.bars"
+            )
             warnings.warn_explicit("of a user's own", UserWarning, "x.py", 1, "mine")
     finally:
         logger.setLevel(before)

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 
 import airtcp
 from airtcp import Scenario, SweepError
-from airtcp.sweep import Progress
 from airtcp.sweep.journal import NAME, Journal
 from airtcp.sweep.rows import MEASURES, Found
+from airtcp.sweep.run import Progress
 
 SWEEP = [
     *("sweep", "--vary", "wireless.loss.ber=1e-7..1e-5:log:12", "--vary", "wireless.delay=10ms,40ms"),

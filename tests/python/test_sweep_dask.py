@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from conftest import COMMAND, Cli
 
-from airtcp import executors
+from airtcp.running import executors
 
 pytest.importorskip("distributed")
 

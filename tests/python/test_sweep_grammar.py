@@ -10,9 +10,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from airtcp import Scenario
-from airtcp.sweep import SweepError, prepare
+from airtcp.sweep.errors import SweepError
 from airtcp.sweep.grammar import Range, number_text, parse_option, value_of
 from airtcp.sweep.plan import Plan
+from airtcp.sweep.run import prepare
 
 UNITS = {
     "": 1.0,

@@ -8,9 +8,9 @@ import pytest
 from conftest import flow, run, runs_of
 from rich.console import Console
 
-from airtcp.summary import summarise_all
-from airtcp.table import columns, print_table
-from airtcp.verdict import verdict
+from airtcp.facts.summary import summarise_all
+from airtcp.facts.verdict import verdict
+from airtcp.showing.table import columns, print_table
 
 
 def test_a_clear_winner_is_named_with_its_lead() -> None:

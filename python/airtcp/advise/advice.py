@@ -10,9 +10,9 @@ from typing import Any, Literal
 from airtcp.advise.beside import Share
 from airtcp.advise.deployment import Airtcp, Place, Stage
 from airtcp.advise.standing import Place as Rank
-from airtcp.results import schema_of
-from airtcp.stats import Estimate
-from airtcp.summary import SchemeSummary
+from airtcp.facts.stats import Estimate
+from airtcp.facts.summary import SchemeSummary
+from airtcp.results.document import schema_of
 
 
 @dataclass(frozen=True)

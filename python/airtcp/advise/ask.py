@@ -21,12 +21,13 @@ from airtcp.advise.race import FULL, QUICK, Effort, Race
 from airtcp.advise.standing import MARGIN, Standing
 from airtcp.advise.surroundings import Grid, Point, base_rtt_s, loss_of
 from airtcp.advise.words import paragraphs
+from airtcp.asking.given import ScenarioLike, is_measurement, scenario_of
 from airtcp.control import CongestionControl
+from airtcp.facts.scenario import document
+from airtcp.facts.stats import CONFIDENCE, Estimate, estimate
+from airtcp.facts.summary import summarise
 from airtcp.fit.findings import Unknown
-from airtcp.scenarios import ScenarioLike, document, is_measurement, scenario_of
-from airtcp.stats import CONFIDENCE, Estimate, estimate
-from airtcp.summary import summarise
-from airtcp.watching import Silent, Watcher
+from airtcp.running.watching import Silent, Watcher
 
 if TYPE_CHECKING:
     from airtcp.fit import Fit

@@ -9,10 +9,10 @@ from typing import TypeVar, cast
 from airtcp._engine import Scenario
 from airtcp.advise.candidates import Candidate
 from airtcp.advise.tunnel import tunnelled
-from airtcp.compare import Request, compare_all
-from airtcp.records import Run
-from airtcp.scenarios import document
-from airtcp.watching import Watcher
+from airtcp.asking.compare import Request, compare_all
+from airtcp.facts.records import Run
+from airtcp.facts.scenario import document
+from airtcp.running.watching import Watcher
 
 K = TypeVar("K", bound=Hashable)
 

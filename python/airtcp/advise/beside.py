@@ -9,10 +9,10 @@ from typing import Literal
 from airtcp._engine import Scenario
 from airtcp.advise.bench import Bench, Trial
 from airtcp.advise.candidates import Candidate
-from airtcp.competition import COMPETITOR, competitor_bps, kept
-from airtcp.records import Run
-from airtcp.scenarios import Document, document
-from airtcp.stats import Estimate
+from airtcp.facts.competition import COMPETITOR, competitor_bps, kept
+from airtcp.facts.records import Run
+from airtcp.facts.scenario import Document, document
+from airtcp.facts.stats import Estimate
 
 RIVAL = "cubic"
 """What most of the others on a path are: the default of Linux, Windows and Apple's systems (RFC 9438 §1)."""

@@ -20,7 +20,7 @@ from airtcp.advise.deployment import (
     Place,
     Stage,
 )
-from airtcp.scheme_terms import is_split, terms
+from airtcp.facts.scheme import is_split, terms
 
 Tunnel = Literal["arq", "arq-there", "arq-back", "fec", "fec-there", "fec-back"]
 """Between both ends: what it does, and on which way, if not on both."""

@@ -11,9 +11,9 @@ from airtcp.advise.candidates import EFFORTS, Candidate
 from airtcp.advise.deployment import Place
 from airtcp.advise.race import Race
 from airtcp.advise.standing import is_behind
-from airtcp.records import Run
-from airtcp.stats import Estimate, relative_gain
-from airtcp.summary import paired_values
+from airtcp.facts.records import Run
+from airtcp.facts.stats import Estimate, relative_gain
+from airtcp.facts.summary import paired_values
 
 TOLERANCE = 0.1
 """What cannot be told from the best may be recommended before it, if its mean is not further behind."""

@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 from airtcp.advise.advice import Advice, Cell, Row
 from airtcp.advise.ranges import Kind, kind, percent_lost, plane
 from airtcp.advise.table import reached_by
-from airtcp.figures.style import COLOURS, GREY, figure, save, style
-from airtcp.stats import Estimate
-from airtcp.table import milliseconds
+from airtcp.facts.numbers import milliseconds
+from airtcp.facts.stats import Estimate
+from airtcp.showing.figures.style import COLOURS, GREY, figure, save, style
 
 MOST_ROWS = 24
 SHADES: dict[Kind, str] = {"same": "#9CC3DD", "now": "#D9D9D9", "open": "#EDEDED", "other": "#F0DDB8"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from airtcp.scenarios import Document
+from airtcp.facts.scenario import Document
 
 
 def passes_gateway(path: Document) -> bool:

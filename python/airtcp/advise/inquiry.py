@@ -19,10 +19,10 @@ from airtcp.advise.sensitivity import SHORTEST_S, Around, affordable
 from airtcp.advise.surroundings import changes, with_latency
 from airtcp.advise.surroundings import grid as grid_of
 from airtcp.advise.tunnel import is_worth_trying
-from airtcp.cost import MOST_S, PACKET_BITS, CostError, bound_bps, expected_s, run_events, time_text
+from airtcp.facts.records import Run
+from airtcp.facts.scenario import Document, document, is_recorded
 from airtcp.fit.findings import Reading
-from airtcp.records import Run
-from airtcp.scenarios import Document, document, is_recorded
+from airtcp.running.cost import MOST_S, PACKET_BITS, CostError, bound_bps, expected_s, run_events, time_text
 
 Traffic = Literal["bulk", "web"]
 

@@ -8,7 +8,9 @@ from airtcp.advise.advice import Advice, Row
 from airtcp.advise.deployment import AIRTCP, STAGES
 from airtcp.advise.ranges import percent_lost, plane
 from airtcp.advise.table import cells, columns, reached_by, rtt
-from airtcp.report import (
+from airtcp.facts.numbers import NONE, interval, milliseconds
+from airtcp.facts.stats import Estimate
+from airtcp.showing.report import (
     Axis,
     Bars,
     Block,
@@ -24,9 +26,7 @@ from airtcp.report import (
     Source,
     Text,
 )
-from airtcp.report import Table as PageTable
-from airtcp.stats import Estimate
-from airtcp.table import NONE, interval, milliseconds
+from airtcp.showing.report import Table as PageTable
 
 MOST_ROWS = 12
 """Candidates that are drawn: more than a reader would tell apart."""

@@ -13,10 +13,10 @@ from airtcp._engine import Scenario
 from airtcp.advise.bench import Bench, Trial
 from airtcp.advise.candidates import Candidate
 from airtcp.advise.standing import SURE, Standing, gap, is_as_good, is_behind, standings
-from airtcp.records import Run
-from airtcp.scenarios import document, is_recorded
-from airtcp.stats import Estimate
-from airtcp.summary import Objective, objective
+from airtcp.facts.records import Run
+from airtcp.facts.scenario import document, is_recorded
+from airtcp.facts.stats import Estimate
+from airtcp.facts.summary import Objective, objective
 
 K = TypeVar("K", bound=Hashable)
 

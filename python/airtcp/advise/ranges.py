@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from airtcp.advise.advice import Advice, Cell
 from airtcp.advise.standing import is_as_good
-from airtcp.table import milliseconds
+from airtcp.facts.numbers import milliseconds
 
 Axis = Literal["loss", "delay_factor", "rate_factor", "burst_packets"]
 Kind = Literal["same", "now", "open", "other"]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal
 
-from airtcp.records import Run
-from airtcp.stats import CONFIDENCE, Estimate, estimate
-from airtcp.summary import Objective, paired_values
+from airtcp.facts.records import Run
+from airtcp.facts.stats import CONFIDENCE, Estimate, estimate
+from airtcp.facts.summary import Objective, paired_values
 
 Place = Literal["best", "tied", "behind"]
 MARGIN = 0.02

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from airtcp._engine import rate_in_bps, time_in_seconds
 from airtcp.advise.gateway import wireless
-from airtcp.scenarios import Document
+from airtcp.facts.scenario import Document
 
 Axis = Literal["loss", "delay", "rate", "bursts"]
 

@@ -11,9 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from airtcp.advise.advice import Advice, Row
-from airtcp.stats import Estimate
-from airtcp.table import NONE, fits, interval, milliseconds
-from airtcp.units import rate_scale
+from airtcp.facts.numbers import NONE, interval, milliseconds
+from airtcp.facts.stats import Estimate
+from airtcp.facts.units import rate_scale
+from airtcp.showing.table import fits
 
 STAGE_WORDS = {
     "default": "nothing",

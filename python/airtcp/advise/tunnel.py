@@ -14,7 +14,7 @@ from airtcp._engine import rate_in_bps
 from airtcp.advise.candidates import Tunnel
 from airtcp.advise.gateway import wireless
 from airtcp.advise.surroundings import base_rtt_s, loss_of
-from airtcp.scenarios import Document
+from airtcp.facts.scenario import Document
 
 DATA = 20
 MOST_PARITY = 20

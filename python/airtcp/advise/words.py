@@ -8,10 +8,10 @@ from airtcp.advise.advice import Advice, Paragraph, Recommendation, Row, UnderRe
 from airtcp.advise.beside import RIVAL, Harm
 from airtcp.advise.deployment import AIRTCP, STAGES
 from airtcp.advise.ranges import ranges, rate_range
-from airtcp.stats import Estimate
-from airtcp.table import milliseconds, seconds
-from airtcp.units import rate_scale
-from airtcp.verdict import percent
+from airtcp.facts.numbers import milliseconds, seconds
+from airtcp.facts.stats import Estimate
+from airtcp.facts.units import rate_scale
+from airtcp.facts.verdict import percent
 
 MUCH_DELAY = 1.3
 """Round trips longer by this are a cost worth a word."""

@@ -11,21 +11,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, overload
 
 from airtcp._engine import CancelToken, ControllerError, Scenario
-from airtcp.comparison import Comparison, Finished, collected
+from airtcp.asking.given import ScenarioLike, scenario_of, schemes_of
 from airtcp.control import CongestionControl
-from airtcp.executors import ExecutorError, opened
-from airtcp.failure import Failure
-from airtcp.jobs import run_all
-from airtcp.parcel import Parcel, packed
-from airtcp.progress import watched
-from airtcp.records import Run
-from airtcp.scenarios import ScenarioLike, plan, scenario_of, schemes_of
-from airtcp.series import SERIES_POINTS, series_of
-from airtcp.side_by_side import SideBySide
-from airtcp.watching import Silent
+from airtcp.facts.failure import Failure
+from airtcp.facts.records import Run
+from airtcp.facts.scenario import plan
+from airtcp.facts.series import SERIES_POINTS, series_of
+from airtcp.results.comparison import Comparison, Finished, collected
+from airtcp.results.side_by_side import SideBySide
+from airtcp.running.executors import ExecutorError, opened
+from airtcp.running.jobs import run_all
+from airtcp.running.parcel import Parcel, packed
+from airtcp.running.progress import watched
+from airtcp.running.watching import Silent
 
 if TYPE_CHECKING:
-    from airtcp.linux.comparing import Prepared
+    from airtcp.asking.on_linux import Prepared
 
 On = Literal["sim", "linux", "both"]
 
@@ -147,7 +148,7 @@ def compare(
     if executor is not None:
         raise ExecutorError("an executor runs simulations; what runs on the kernel runs on this host")
     # Only this needs it.
-    from airtcp.linux.comparing import prepare  # noqa: PLC0415
+    from airtcp.asking.on_linux import prepare  # noqa: PLC0415
 
     prepared = prepare(chosen)
     sim = _on_sim(prepared.scenario, series, None, None, tell) if on == "both" else None

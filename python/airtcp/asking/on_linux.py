@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from airtcp._engine import Scenario
-from airtcp.comparison import Comparison, Finished, collected
-from airtcp.failure import Failure
+from airtcp.facts.failure import Failure
+from airtcp.facts.records import Run
+from airtcp.facts.scenario import plan
 from airtcp.linux.airtcpd import Airtcpd, find
 from airtcp.linux.forms import Forms, forms, with_kernels_own
 from airtcp.linux.host import host_of
 from airtcp.linux.runs import Job, KernelRun, run_all
-from airtcp.records import Run
-from airtcp.scenarios import plan
+from airtcp.results.comparison import Comparison, Finished, collected
 
 
 @dataclass(frozen=True)

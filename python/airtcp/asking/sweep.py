@@ -7,8 +7,8 @@ from concurrent.futures import Executor
 from os import PathLike
 from pathlib import Path
 
+from airtcp.asking.given import ScenarioLike, scenario_of, schemes_of
 from airtcp.control import CongestionControl
-from airtcp.scenarios import ScenarioLike, scenario_of, schemes_of
 from airtcp.sweep.errors import SweepError
 from airtcp.sweep.grammar import Vary
 from airtcp.sweep.result import SweepResult

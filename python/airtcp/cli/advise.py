@@ -45,7 +45,7 @@ from airtcp.cli.options import (
     default_directory,
     load,
 )
-from airtcp.results import to_json
+from airtcp.results.document import to_json
 
 EXAMPLES = """\b
 Examples:

@@ -33,13 +33,17 @@ _SETTINGS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class _Command:
-    """Where a command is: a module of this package, and the names in it."""
+    """Where a command is: a module of `package`, and the names in it."""
 
     module: str
     short_help: str
     function: str = "command"
     examples: str = "EXAMPLES"
+    package: str = "airtcp.cli"
 
+
+_STUDIES = "airtcp_studies.cli"
+"""Studies are made with airtcp, which knows of them here alone, by their name."""
 
 _COMMANDS = {
     "compare": _Command("compare", "Compare schemes on a link."),
@@ -51,7 +55,7 @@ _COMMANDS = {
     "fit": _Command("fit", "Fit a scenario to measurements."),
     "run": _Command("run", "Run one scheme once, in detail."),
     "sweep": _Command("sweep", "Compare schemes while keys of the scenario vary."),
-    "fidelity": _Command("fidelity", "Compare the simulator with this host's kernel."),
+    "fidelity": _Command("fidelity", "Compare the simulator with this host's kernel.", package=_STUDIES),
     "trace": _Command("trace", "Print a link's round trips."),
     "schemes": _Command(
         "listings", "List the schemes and their parameters.", "schemes_command", "SCHEMES_EXAMPLES"
@@ -62,15 +66,15 @@ _COMMANDS = {
     "schema": _Command(
         "listings", "Print the JSON Schema of the scenario file.", "schema_command", "SCHEMA_EXAMPLES"
     ),
-    "paper": _Command("paper", "Repeat what the papers measured."),
-    "model": _Command("model", "The papers' closed forms beside the simulator."),
+    "paper": _Command("paper", "Repeat what the papers measured.", package=_STUDIES),
+    "model": _Command("model", "The papers' closed forms beside the simulator.", package=_STUDIES),
 }
 
 
 def load(name: str) -> Any:
     """The command called `name`, with its options, or the group."""
     place = _COMMANDS[name]
-    module = import_module(f"airtcp.cli.{place.module}")
+    module = import_module(f"{place.package}.{place.module}")
     if hasattr(module, "app"):
         return typer.main.get_command(module.app)
     alone = typer.Typer(**_SETTINGS)
@@ -124,7 +128,7 @@ def _end(text: str, code: int) -> NoReturn:
 def _quieten_libraries() -> None:
     """What Matplotlib says of its caches and layouts is no business of who runs a command."""
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
-    warnings.filterwarnings("ignore", module=r"matplotlib|airtcp\.")
+    warnings.filterwarnings("ignore", module=r"matplotlib|airtcp(_studies)?\.")
 
 
 def _refuse_empty_arguments(arguments: Sequence[str]) -> None:

@@ -24,8 +24,8 @@ from airtcp.apply.steps import DefaultControl
 from airtcp.apply.wanted import split_term
 from airtcp.cli.console import plain_console
 from airtcp.cli.errors import FAILED, InputError
+from airtcp.facts.scenario import Document
 from airtcp.linux.airtcpd import LinuxError, find
-from airtcp.scenarios import Document
 
 EXAMPLES = """\b
 Examples:

@@ -12,7 +12,9 @@ import typer
 from rich.console import Console
 
 from airtcp._engine import Scenario
-from airtcp.assumption import assumptions
+from airtcp.asking.compare import On, compare
+from airtcp.asking.given import assumptions
+from airtcp.asking.on_linux import prepare
 from airtcp.cli.console import plain_console, write_json
 from airtcp.cli.controllers import ControllerOption
 from airtcp.cli.errors import FAILED, INTERRUPTED, InputError, check_outputs, writing
@@ -29,15 +31,13 @@ from airtcp.cli.options import (
     default_directory,
     load,
 )
-from airtcp.compare import On, compare
-from airtcp.comparison import Comparison
-from airtcp.cost import CostError, check_cost, time_text
-from airtcp.linux.comparing import prepare
-from airtcp.pair_table import pair_columns
-from airtcp.results import to_json
-from airtcp.scenarios import headline
-from airtcp.side_by_side import SideBySide
-from airtcp.table import columns, print_table
+from airtcp.facts.scenario import headline
+from airtcp.results.comparison import Comparison
+from airtcp.results.document import to_json
+from airtcp.results.side_by_side import SideBySide
+from airtcp.running.cost import CostError, check_cost, time_text
+from airtcp.showing.pair_table import pair_columns
+from airtcp.showing.table import columns, print_table
 
 EXAMPLES = """\b
 Examples:

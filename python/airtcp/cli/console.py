@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from airtcp.cli.errors import writing
-from airtcp.progress import progress_bar, watched
+from airtcp.running.progress import progress_bar, watched
 
 __all__ = ["plain_console", "progress_bar", "watched", "write_json"]
 

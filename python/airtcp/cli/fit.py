@@ -14,7 +14,7 @@ from rich.console import Console
 from airtcp.cli.console import plain_console, write_json
 from airtcp.cli.errors import InputError, check_outputs, writing
 from airtcp.cli.options import JsonOption
-from airtcp.results import to_json
+from airtcp.results.document import to_json
 
 if TYPE_CHECKING:
     from airtcp.fit import Fit

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from airtcp import _engine
-from airtcp.catalogue import KeyInfo, SchemeInfo
 from airtcp.cli.console import plain_console
+from airtcp.facts.catalogue import KeyInfo, SchemeInfo
 
 SCHEMES_EXAMPLES = """\b
 Examples:

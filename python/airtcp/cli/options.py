@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from airtcp._engine import Scenario, ScenarioError
+from airtcp.asking.given import is_measurement
 from airtcp.cli.controllers import controllers, hinted
 from airtcp.cli.errors import InputError, reason
 from airtcp.control import CongestionControl
-from airtcp.scenarios import is_measurement
 
 if TYPE_CHECKING:
     from airtcp.fit import Fit

@@ -10,7 +10,8 @@ from typing import Annotated, Literal
 import typer
 
 from airtcp._engine import time_in_seconds
-from airtcp.assumption import assumptions
+from airtcp.asking.given import assumptions
+from airtcp.asking.run import run
 from airtcp.cli.console import plain_console
 from airtcp.cli.controllers import ControllerOption
 from airtcp.cli.errors import InputError, check_outputs, writing
@@ -23,8 +24,8 @@ from airtcp.cli.options import (
     SetOption,
     load,
 )
-from airtcp.one_run import RunResult, run
-from airtcp.series import write_frame
+from airtcp.facts.series import write_frame
+from airtcp.results.one_run import RunResult
 
 SERIES_KINDS = (".parquet", ".csv")
 

@@ -14,7 +14,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from airtcp.assumption import assumptions
+from airtcp.asking.given import assumptions
+from airtcp.asking.sweep import collect
 from airtcp.cli.console import plain_console, progress_bar, write_json
 from airtcp.cli.controllers import ControllerOption
 from airtcp.cli.errors import INTERRUPTED, InputError, check_outputs, writing
@@ -32,13 +33,15 @@ from airtcp.cli.options import (
     default_directory,
     load,
 )
-from airtcp.cost import time_text
-from airtcp.executors import ExecutorError
-from airtcp.results import to_json
-from airtcp.scenarios import headline
-from airtcp.sweep import Job, Progress, SweepError, SweepResult, collect, prepare
+from airtcp.facts.scenario import headline
+from airtcp.results.document import to_json
+from airtcp.running.cost import time_text
+from airtcp.running.executors import ExecutorError
+from airtcp.showing.standings import table
+from airtcp.sweep.errors import SweepError
 from airtcp.sweep.grammar import parse_option
-from airtcp.sweep.standings import table
+from airtcp.sweep.result import SweepResult
+from airtcp.sweep.run import Job, Progress, prepare
 
 EXAMPLES = """\b
 Examples:

@@ -19,9 +19,9 @@ from airtcp.cli.applying import check_root, this_host
 from airtcp.cli.console import plain_console, watched, write_json
 from airtcp.cli.errors import BAD_INPUT, INTERRUPTED, InputError, check_outputs
 from airtcp.cli.options import JsonOption, load
-from airtcp.results import to_json
-from airtcp.scenarios import document
-from airtcp.stats import Estimate, estimate
+from airtcp.facts.scenario import document
+from airtcp.facts.stats import Estimate, estimate
+from airtcp.results.document import to_json
 from airtcp.trial import Command, Iperf3, Transfer, Trial, TrialRow, prepare, try_all
 
 EXAMPLES = """\b
@@ -198,7 +198,7 @@ def _announce(
 def _forecast(path: Scenario, schemes: Sequence[str], seconds: float) -> Mapping[str, Estimate]:
     """One connection alone on the path, for as long, by senders as Linux has them."""
     # The simulator's parts take long to import.
-    from airtcp.compare import compare  # noqa: PLC0415
+    from airtcp.asking.compare import compare  # noqa: PLC0415
 
     first = {key: value for key, value in document(path)["flow"][0].items() if key in ("enter", "leave")}
     bulk = path.vary({"flow": [{**first, "name": "transfer", "traffic": {"kind": "unlimited"}}]})

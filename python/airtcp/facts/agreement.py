@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Literal
 
-from airtcp.records import Run
-from airtcp.stats import Estimate, relative_gain
-from airtcp.summary import (
+from airtcp.facts.numbers import decimals
+from airtcp.facts.records import Run
+from airtcp.facts.stats import Estimate, relative_gain
+from airtcp.facts.summary import (
     COMPLETION,
     Objective,
     SchemeSummary,
@@ -19,9 +20,8 @@ from airtcp.summary import (
     paired_values,
     summarise_all,
 )
-from airtcp.table import decimals
-from airtcp.units import rate_scale
-from airtcp.verdict import listed, rank
+from airtcp.facts.units import rate_scale
+from airtcp.facts.verdict import listed, rank
 
 FEW = 2
 """Pairs that are named; more are counted."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from airtcp.fit import Fit
+    pass
 
 
 @dataclass(frozen=True)
@@ -23,10 +23,3 @@ class Assumption:
     def text(self) -> str:
         """All but `what` it is about."""
         return f"{self.why} {self.default} {self.remedy}"
-
-
-def assumptions(fitted: Fit | None) -> tuple[Assumption, ...] | None:
-    """None where nothing was fitted."""
-    if fitted is None:
-        return None
-    return tuple(Assumption(each.quantity, each.why, each.stand_in, each.remedy) for each in fitted.unknown)

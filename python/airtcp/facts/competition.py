@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from airtcp.records import Run
-from airtcp.stats import Estimate, relative_gain
+from airtcp.facts.records import Run
+from airtcp.facts.stats import Estimate, relative_gain
 
 COMPETITOR = "competitor"
 """The name of the flow that a scheme runs beside."""

@@ -14,7 +14,7 @@ import polars as pl
 from polars import selectors
 
 from airtcp._engine import Record, Scenario
-from airtcp.records import Flow, Run
+from airtcp.facts.records import Flow, Run
 
 Columns = dict[str, npt.NDArray[np.float64] | npt.NDArray[np.uint64] | list[str]]
 """Columns of equal length, by name."""

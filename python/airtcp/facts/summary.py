@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal
 
-from airtcp.records import Flow, Run
-from airtcp.scheme_terms import is_split
-from airtcp.stats import Estimate, estimate, paired_difference, relative_gain
+from airtcp.facts.records import Flow, Run
+from airtcp.facts.scheme import is_split
+from airtcp.facts.stats import Estimate, estimate, paired_difference, relative_gain
 
 
 @dataclass(frozen=True)

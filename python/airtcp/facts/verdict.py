@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from airtcp.records import Run
-from airtcp.stats import Estimate
-from airtcp.summary import Objective, difference, group, objective, summarise_all
+from airtcp.facts.records import Run
+from airtcp.facts.stats import Estimate
+from airtcp.facts.summary import Objective, difference, group, objective, summarise_all
 
 
 @dataclass(frozen=True)

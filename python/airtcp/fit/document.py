@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from airtcp._engine import version
+from airtcp.facts.scenario import document
 from airtcp.fit.findings import Finding, Unknown
 from airtcp.fit.loss import Loss
-from airtcp.results import schema_of
-from airtcp.scenarios import document
+from airtcp.results.document import schema_of
 
 if TYPE_CHECKING:
     from airtcp.fit.fitting import Fit

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.figure import Figure
 
-from airtcp.figures.style import COLOURS, GREY, figure, save, style
+from airtcp.facts.units import rate_scale
 from airtcp.fit.delay import Delay, Variation, cumulative
 from airtcp.fit.evidence import WAYS, Evidence, there
 from airtcp.fit.hidden_chain import Chain
 from airtcp.fit.loss import Loss
 from airtcp.fit.measurement import Floats, RoundTrips, Throughput
-from airtcp.units import rate_scale
+from airtcp.showing.figures.style import COLOURS, GREY, figure, save, style
 
 if TYPE_CHECKING:
     from airtcp.fit.fitting import Fit

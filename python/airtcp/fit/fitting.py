@@ -24,7 +24,7 @@ from airtcp.fit.path_loss import put_loss, put_overtaking
 from airtcp.fit.path_queue import put_queue
 from airtcp.fit.rate import Given, put_rate
 from airtcp.fit.readings import put_readings
-from airtcp.scratch import scratch_folder
+from airtcp.running.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from airtcp.fit.readers import FileError

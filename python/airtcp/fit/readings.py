@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from airtcp.facts.numbers import seconds
 from airtcp.fit.draft import LINK, Draft, duration, number, table, text
 from airtcp.fit.estimates import LossOf
 from airtcp.fit.findings import Reading, Unknown
 from airtcp.fit.measurement import Direction, Fates
-from airtcp.table import seconds
 
 BLIND_S = 0.25
 """Probes farther apart than this do not tell bursts of losses from single ones."""

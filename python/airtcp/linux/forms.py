@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from airtcp._engine import Scenario
 from airtcp.linux.airtcpd import Airtcpd, LinuxError
-from airtcp.scratch import scratch_folder
+from airtcp.running.scratch import scratch_folder
 
 KERNELS_OWN = ("cubic", "reno", "bbr")
 """In every comparison on the kernel: what it does by itself is what the others have to beat."""

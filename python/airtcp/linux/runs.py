@@ -11,15 +11,15 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from airtcp import jobs as work
 from airtcp._engine import Cancelled, CancelToken, Scenario
-from airtcp.failure import Failure
+from airtcp.facts.failure import Failure
+from airtcp.facts.records import Run
 from airtcp.linux.airtcpd import Airtcpd, complaint, find
-from airtcp.records import Run
-from airtcp.scratch import scratch_folder
+from airtcp.running import jobs as work
+from airtcp.running.scratch import scratch_folder
 
 if TYPE_CHECKING:
-    from airtcp.series import Series
+    from airtcp.facts.series import Series
 
 SPARE_S = 60.0
 """Beyond its duration, what a run may take to set up and to tear down."""
@@ -166,7 +166,7 @@ def _read(job: Job, out: Path) -> KernelRun:
     # As it was asked for, whatever the words it is told in: that is what runs are put together by.
     run["scheme"] = job.scheme
     # Polars takes long to import, and who only asks for `LinuxError` does not need it.
-    from airtcp.series import series_of_parts  # noqa: PLC0415
+    from airtcp.facts.series import series_of_parts  # noqa: PLC0415
 
     series = None if told["series"] is None else series_of_parts(told["series"], run)
     return KernelRun(run, series, {"scheme": job.scheme, "seed": job.seed, "notes": [], **told["host"]})

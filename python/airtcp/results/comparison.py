@@ -7,30 +7,34 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import polars as pl
 
 from airtcp._engine import Scenario
-from airtcp.assumption import Assumption
-from airtcp.failure import Failure, failure_notes
-from airtcp.frames import circuits_frame, flows_frame, links_frame, stacked, summary_frame, write_frames
+from airtcp.facts.assumption import Assumption
+from airtcp.facts.failure import Failure, failure_notes
+from airtcp.facts.records import Run
+from airtcp.facts.scenario import document, headline, replays
+from airtcp.facts.series import NO_SERIES, Series
+from airtcp.facts.summary import COMPLETION, SchemeSummary, objective, summarise_all
+from airtcp.facts.verdict import Verdict, verdict
 from airtcp.linux.forms import LeftOut, left_out_notes
 from airtcp.linux.host import Host
-from airtcp.records import Run
-from airtcp.results import Results, results, to_json
-from airtcp.scenarios import document, headline, replays
-from airtcp.series import NO_SERIES, Series
-from airtcp.summary import COMPLETION, SchemeSummary, objective, summarise_all
-from airtcp.table import as_text, columns
-from airtcp.verdict import Verdict, verdict
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from airtcp.results.document import Results, results, to_json
+from airtcp.results.frames import (
+    circuits_frame,
+    flows_frame,
+    links_frame,
+    stacked,
+    summary_frame,
+    write_frames,
+)
+from airtcp.results.shown import Shown
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(Shown):
     """What a comparison has found, ordered by scheme and seed.
 
     In a notebook it shows its table, its verdict and its figure by itself, in a terminal the first two.
@@ -151,15 +155,6 @@ class Comparison:
         """How often each measured flow has measured which RTT. Raises ValueError as `series` does."""
         return self._stacked("rtts")
 
-    def plot(self, name: str | None = None) -> Figure:
-        """The figure called `name`: goodput, completion, cwnd, sequence, queue, if there is one.
-
-        Without a name, it is the main one. Raises ValueError, which lists the figures that there are.
-        """
-        from airtcp.figures import draw, of_comparison  # noqa: PLC0415 Matplotlib takes long to import
-
-        return draw(of_comparison(self), name or self.main_figure)
-
     @property
     def main_figure(self) -> str:
         """The name of the figure of what the schemes are judged by."""
@@ -187,32 +182,6 @@ class Comparison:
             frames |= {"series": self.series, "queues": self.queues, "events": self.events}
         return [document, *write_frames(frames, folder)]
 
-    def save_figures(self, directory: str | PathLike[str]) -> list[Path]:
-        """As `save`, figures alone."""
-        from airtcp.figures import of_comparison, save_all  # noqa: PLC0415 as in `plot`
-
-        folder = Path(directory)
-        folder.mkdir(parents=True, exist_ok=True)
-        return save_all(of_comparison(self), folder)
-
-    def report(self, path: str | PathLike[str], command: str | None = None) -> Path:
-        """Writes one page with interactive figures that opens offline; `command` is the one that repeats it.
-
-        Raises OSError, and ValueError if nothing has run.
-        """
-        from airtcp.report.comparison import comparison_page  # noqa: PLC0415 only who wants a page pays for it
-
-        return comparison_page(self, command).write(Path(path))
-
-    def __repr__(self) -> str:
-        parts = [
-            self.headline,
-            as_text(self.summaries, columns(self.summaries), self.best, self.failed_schemes)
-            if self.runs
-            else "no runs",
-        ]
-        return "\n".join([*parts, *self.notes])
-
     @property
     def notes(self) -> list[str]:
         """What is to be said below the table: the verdict, and what is missing."""
@@ -229,11 +198,6 @@ class Comparison:
         if self.host:
             said += self.host.notes
         return [*said, *failure_notes(self.failures)]
-
-    def _repr_html_(self) -> str:
-        from airtcp.notebook import comparison_html  # noqa: PLC0415 as in `plot`
-
-        return comparison_html(self)
 
     def _stacked(self, part: str) -> pl.DataFrame:
         if not self.all_series:

@@ -11,18 +11,18 @@ from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
 
 from airtcp._engine import version
-from airtcp.assumption import Assumption
-from airtcp.failure import Failure
+from airtcp.facts.assumption import Assumption
+from airtcp.facts.failure import Failure
+from airtcp.facts.records import Run
+from airtcp.facts.scenario import seeds_of
+from airtcp.facts.stats import CONFIDENCE
+from airtcp.facts.summary import SchemeSummary, objective
+from airtcp.facts.verdict import Verdict
 from airtcp.linux.forms import LeftOut
 from airtcp.linux.host import Host
-from airtcp.records import Run
-from airtcp.scenarios import seeds_of
-from airtcp.stats import CONFIDENCE
-from airtcp.summary import SchemeSummary, objective
-from airtcp.verdict import Verdict
 
 if TYPE_CHECKING:
-    from airtcp.comparison import Comparison
+    from airtcp.results.comparison import Comparison
 
 
 class Results(TypedDict):

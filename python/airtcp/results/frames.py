@@ -9,11 +9,11 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import polars as pl
 
-from airtcp.agreement import Pair
-from airtcp.records import Circuit, Flow, Link, Run
-from airtcp.series import Series
-from airtcp.stats import Estimate
-from airtcp.summary import SchemeSummary
+from airtcp.facts.agreement import Pair
+from airtcp.facts.records import Circuit, Flow, Link, Run
+from airtcp.facts.series import Series
+from airtcp.facts.stats import Estimate
+from airtcp.facts.summary import SchemeSummary
 
 _KEYS = {"scheme": pl.String, "seed": pl.Int64}
 _TYPES: dict[Any, Any] = {bool: pl.Boolean, int: pl.Int64, float: pl.Float64, str: pl.String}

@@ -6,22 +6,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 import polars as pl
 
 from airtcp._engine import version
-from airtcp.agreement import Agreement, agreement
-from airtcp.comparison import Comparison
-from airtcp.failure import Failure
-from airtcp.frames import ratio_frame, write_frames
+from airtcp.facts.agreement import Agreement, agreement
+from airtcp.facts.failure import Failure
+from airtcp.facts.stats import Estimate
+from airtcp.facts.summary import SchemeSummary
 from airtcp.linux.forms import left_out_notes
-from airtcp.pair_table import PairRow, pair_columns
-from airtcp.results import Results, schema_of, to_json
-from airtcp.table import as_text
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from airtcp.results.comparison import Comparison
+from airtcp.results.document import Results, schema_of, to_json
+from airtcp.results.frames import ratio_frame, write_frames
+from airtcp.results.shown import Shown
 
 
 class BothResults(TypedDict):
@@ -36,12 +34,22 @@ class BothResults(TypedDict):
     linux: Results
 
 
+@dataclass(frozen=True)
+class PairRow:
+    """A scheme on both, or on one of them alone."""
+
+    scheme: str
+    sim: SchemeSummary | None
+    linux: SchemeSummary | None
+    ratio: Estimate | None
+
+
 def both_schema() -> dict[str, Any]:
     return schema_of(BothResults)
 
 
 @dataclass(frozen=True, repr=False)
-class SideBySide:
+class SideBySide(Shown):
     """The same schemes and seeds in the simulator and on the kernel of this host.
 
     In a notebook it shows its table, its verdict and its figure by itself, in a terminal the first two.
@@ -107,16 +115,6 @@ class SideBySide:
         said = [f"{where}: {remark}" for where, found in self._places for remark in found.remarks]
         return [*left_out_notes(self.linux.left_out), *said]
 
-    def plot(self) -> Figure:
-        """What each scheme reaches on the kernel, with the simulator's value beside it.
-
-        Raises ValueError where no scheme has run on both. The figures of either are `sim.plot` and
-        `linux.plot`.
-        """
-        from airtcp.figures import draw, of_both  # noqa: PLC0415 Matplotlib takes long to import
-
-        return draw(of_both(self), "pairs")
-
     def results(self, command: str | None = None) -> BothResults:
         """The content of `results.json`; `command` is the one that repeats the comparison."""
         return {
@@ -147,31 +145,9 @@ class SideBySide:
 
     def save_figures(self, directory: str | PathLike[str]) -> list[Path]:
         """As `save`, figures alone."""
-        from airtcp.figures import of_both, save_all  # noqa: PLC0415 as in `plot`
-
         folder = Path(directory)
-        folder.mkdir(parents=True, exist_ok=True)
         own = [path for name, found in self._parts for path in found.save_figures(folder / name)]
-        return [*save_all(of_both(self), folder), *own]
-
-    def report(self, path: str | PathLike[str], command: str | None = None) -> Path:
-        """Writes one page with interactive figures that opens offline; `command` is the one that repeats it.
-
-        Raises OSError, and ValueError if nothing has run.
-        """
-        from airtcp.report.side_by_side import side_by_side_page  # noqa: PLC0415 as in `plot`
-
-        return side_by_side_page(self, command).write(Path(path))
-
-    def __repr__(self) -> str:
-        rows = self.rows
-        table = as_text(rows, pair_columns(rows)) if rows else "no runs"
-        return "\n".join([self.headline, table, *self.notes])
-
-    def _repr_html_(self) -> str:
-        from airtcp.notebook import side_by_side_html  # noqa: PLC0415 as in `plot`
-
-        return side_by_side_html(self)
+        return [*super().save_figures(folder), *own]
 
     @property
     def _places(self) -> list[tuple[str, Comparison]]:

@@ -14,10 +14,10 @@ from time import monotonic, sleep
 from typing import Any
 
 from airtcp._engine import Scenario, version
-from airtcp.jobs import Pool
+from airtcp.running.jobs import Pool
 
 DASK = "dask://"
-PROBE = "__import__('importlib').import_module('airtcp.executors').engine()"
+PROBE = "__import__('importlib').import_module('airtcp.running.executors').engine()"
 CONNECT_S = 10
 """To reach a scheduler, and for it to have a worker."""
 ABANDONED_S = 60.0

@@ -22,7 +22,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from airtcp.watching import Watcher
+from airtcp.running.watching import Watcher
 
 EVERY_S = 30.0
 """Between two lines in a log."""

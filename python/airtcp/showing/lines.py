@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from airtcp.records import Circuit, Flow, Link, Run
-from airtcp.scheme_terms import is_split
-from airtcp.series import flow_name
-from airtcp.table import milliseconds, seconds
-from airtcp.units import rate_scale
+from airtcp.facts.numbers import milliseconds, seconds
+from airtcp.facts.records import Circuit, Flow, Link, Run
+from airtcp.facts.scheme import is_split
+from airtcp.facts.series import flow_name
+from airtcp.facts.units import rate_scale
 
 
 def run_lines(run: Run) -> list[str]:

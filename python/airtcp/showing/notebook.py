@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import singledispatch
 from html import escape
 
-from airtcp.comparison import Comparison
-from airtcp.figures import draw_inline, of_both, of_comparison, of_series
-from airtcp.figures.sweep import of_sweep
-from airtcp.one_run import RunResult
-from airtcp.pair_table import pair_columns
-from airtcp.scenarios import headline
-from airtcp.side_by_side import SideBySide
-from airtcp.sweep import SweepResult, standings
-from airtcp.table import cells, columns
+from airtcp.facts.scenario import headline
+from airtcp.results.comparison import Comparison
+from airtcp.results.one_run import RunResult
+from airtcp.results.side_by_side import SideBySide
+from airtcp.showing import standings
+from airtcp.showing.figures import draw_inline, figures_of
+from airtcp.showing.pair_table import pair_columns
+from airtcp.showing.table import cells, columns
+from airtcp.showing.terminal import text_of
+from airtcp.sweep.result import SweepResult
 
 _CELL = "white-space:nowrap;text-align:"
 
 
-def comparison_html(found: Comparison) -> str:
+@singledispatch
+def html_of(found: object) -> str:
+    """Headline, table, verdict and figure."""
+    raise TypeError(f"{type(found).__name__} has no HTML")
+
+
+@html_of.register
+def _(found: Comparison) -> str:
     """Table, verdict and figure."""
     parts = [_headline(*found.headline.split("\n"))]
     if found.runs:
@@ -26,11 +35,12 @@ def comparison_html(found: Comparison) -> str:
         parts.append(_table(titles, rows, [row[0] in found.best for row in rows]))
     parts += [_note(note) for note in found.notes]
     if found.runs:
-        parts.append(draw_inline(of_comparison(found), found.main_figure))
+        parts.append(draw_inline(figures_of(found)))
     return _box(parts)
 
 
-def side_by_side_html(found: SideBySide) -> str:
+@html_of.register
+def _(found: SideBySide) -> str:
     """Table, verdict and figure."""
     parts = [_headline(*found.headline.split("\n"))]
     if found.rows:
@@ -38,20 +48,22 @@ def side_by_side_html(found: SideBySide) -> str:
         parts.append(_table(titles, rows, [False for _ in rows]))
     parts += [_note(note) for note in found.notes]
     if found.agreement:
-        parts.append(draw_inline(of_both(found), "pairs"))
+        parts.append(draw_inline(figures_of(found)))
     return _box(parts)
 
 
-def run_html(found: RunResult) -> str:
+@html_of.register
+def _(found: RunResult) -> str:
     """What became of flows and links, and the window."""
-    title, *lines = repr(found).split("\n")
+    title, *lines = text_of(found).split("\n")
     parts = [_headline(title), f"<pre>{escape(chr(10).join(lines))}</pre>"]
     if found.time_series:
-        parts.append(draw_inline(of_series({found.scheme: found.time_series}), "cwnd"))
+        parts.append(draw_inline(figures_of(found)))
     return _box(parts)
 
 
-def sweep_html(found: SweepResult) -> str:
+@html_of.register
+def _(found: SweepResult) -> str:
     """Standings, verdict and figure."""
     parts = [_headline(*headline(found.scenario).split("\n"), found.plan.size)]
     if found.judged.judged:
@@ -59,8 +71,7 @@ def sweep_html(found: SweepResult) -> str:
         best = max(row.wins for row in found.judged.standings)
         parts.append(_table(titles, rows, [0 < best == row.wins for row in found.judged.standings]))
         parts.append(f"<p>{escape(found.verdict)}</p>")
-        figures = of_sweep(found.plan, found.judged)
-        parts.append(draw_inline(figures, next(iter(figures))))
+        parts.append(draw_inline(figures_of(found)))
     return _box(parts)
 
 

@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
-from airtcp.stats import Estimate
-from airtcp.summary import SchemeSummary
-from airtcp.table import NONE, Column, interval, milliseconds, percent
-from airtcp.units import rate_scale
-
-
-@dataclass(frozen=True)
-class PairRow:
-    """A scheme on both, or on one of them alone."""
-
-    scheme: str
-    sim: SchemeSummary | None
-    linux: SchemeSummary | None
-    ratio: Estimate | None
+from airtcp.facts.numbers import NONE, interval, milliseconds, percent
+from airtcp.facts.summary import SchemeSummary
+from airtcp.facts.units import rate_scale
+from airtcp.results.side_by_side import PairRow
+from airtcp.showing.table import Column
 
 
 def pair_columns(rows: Sequence[PairRow]) -> list[Column[PairRow]]:

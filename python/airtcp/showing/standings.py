@@ -8,9 +8,9 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from airtcp.facts.numbers import percent
 from airtcp.sweep.plan import Plan
 from airtcp.sweep.summary import Standing, Summary
-from airtcp.table import percent
 
 
 def cells(plan: Plan, summary: Summary) -> tuple[list[str], list[list[str]]]:

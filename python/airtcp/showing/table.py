@@ -13,11 +13,10 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from airtcp.stats import Estimate
-from airtcp.summary import SchemeSummary
-from airtcp.units import rate_scale
+from airtcp.facts.numbers import NONE, interval, milliseconds, percent, seconds
+from airtcp.facts.summary import SchemeSummary
+from airtcp.facts.units import rate_scale
 
-NONE = "–"
 FAILED = "failed"
 MAX_BASE = 12
 """Letters of the base scheme's name that a column's title has room for."""
@@ -145,28 +144,3 @@ def rtt(row: SchemeSummary) -> str:
 
 def completion(row: SchemeSummary) -> str:
     return NONE if row.completion is None else interval(row.completion)
-
-
-def interval(value: Estimate, *, signed: bool = False, digits: int | None = None) -> str:
-    """`mean ± half-width`, with as many decimals as three figures of the mean need."""
-    places = decimals(value.mean) if digits is None else digits
-    mean = f"{value.mean:{'+' if signed else ''}.{places}f}"
-    return mean if value.half_width is None else f"{mean} ± {value.half_width:.{places}f}"
-
-
-def decimals(value: float) -> int:
-    """Decimals that show at least three figures of `value`, at most four."""
-    magnitude = abs(value)
-    return next((places for places, limit in enumerate((100, 10, 1, 0.1)) if magnitude >= limit), 4)
-
-
-def percent(share: float | None, places: int = 1) -> str:
-    return NONE if share is None else f"{100 * share:.{places}f}"
-
-
-def milliseconds(time_ms: float | None) -> str:
-    return NONE if time_ms is None else f"{time_ms:.{min(decimals(time_ms), 1)}f}"
-
-
-def seconds(time_s: float | None) -> str:
-    return NONE if time_s is None else f"{time_s:.{decimals(time_s)}f}"

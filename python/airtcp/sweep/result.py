@@ -6,25 +6,19 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 import polars as pl
 
 from airtcp._engine import Scenario, version
-from airtcp.assumption import Assumption
-from airtcp.results import to_json
-from airtcp.scenarios import document, headline, replays
-from airtcp.stats import CONFIDENCE
+from airtcp.facts.assumption import Assumption
+from airtcp.facts.scenario import document, replays
+from airtcp.facts.stats import CONFIDENCE
+from airtcp.results.document import to_json
+from airtcp.results.shown import Shown
 from airtcp.sweep.plan import Plan
-from airtcp.sweep.standings import as_text
 from airtcp.sweep.summary import Standing, Summary, verdict
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from airtcp.figures import Figures
 
 DATA = "results.parquet"
 DOCUMENT = "sweep.json"
@@ -63,7 +57,7 @@ class Document(TypedDict):
 
 
 @dataclass(frozen=True, repr=False)
-class SweepResult:
+class SweepResult(Shown):
     """What a sweep has found, ordered by point, scheme and seed.
 
     In a notebook it shows its standings, its verdict and its figure by itself, in a terminal the first two.
@@ -97,16 +91,6 @@ class SweepResult:
     def errors(self) -> list[str]:
         """What failed runs said, each text once."""
         return self.frame["error"].drop_nulls().unique(maintain_order=True).to_list()
-
-    def plot(self, name: str | None = None) -> Figure:
-        """The figure called `name`: curves, best, schemes or overview, if there is one; else the main one.
-
-        Raises ValueError, which lists the figures that there are.
-        """
-        from airtcp.figures import draw  # noqa: PLC0415 Matplotlib takes long to import
-
-        figures = self._figures()
-        return draw(figures, name or next(iter(figures)))
 
     def document(self, command: str | None = None) -> Document:
         """`command` is the one that repeats the sweep."""
@@ -147,33 +131,8 @@ class SweepResult:
         write_whole(directory / DOCUMENT, lambda path: path.write_text(text, encoding="utf-8"))
 
     def write_figures(self, directory: Path) -> list[Path]:
-        """Every figure as PNG and SVG; answers where they are. Raises OSError."""
-        from airtcp.figures import save_all  # noqa: PLC0415 as in `plot`
-
-        return save_all(self._figures(), directory)
-
-    def report(self, path: str | PathLike[str], command: str | None = None) -> Path:
-        """Writes one page with interactive figures that opens offline; `command` is the one that repeats it.
-
-        Raises OSError, and ValueError if nothing has run.
-        """
-        from airtcp.report.sweep import sweep_page  # noqa: PLC0415 only who wants a page pays for it
-
-        return sweep_page(self, command).write(Path(path))
-
-    def __repr__(self) -> str:
-        parts = [headline(self.scenario), self.plan.size, as_text(self.plan, self.judged), self.verdict]
-        return "\n".join(part for part in parts if part)
-
-    def _repr_html_(self) -> str:
-        from airtcp.notebook import sweep_html  # noqa: PLC0415 as in `plot`
-
-        return sweep_html(self)
-
-    def _figures(self) -> Figures:
-        from airtcp.figures.sweep import of_sweep  # noqa: PLC0415 as in `plot`
-
-        return of_sweep(self.plan, self.judged)
+        """As `save_figures`."""
+        return self.save_figures(directory)
 
 
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:

@@ -7,8 +7,8 @@ from operator import itemgetter
 
 import polars as pl
 
-from airtcp.records import Run
-from airtcp.scheme_terms import is_split
+from airtcp.facts.records import Run
+from airtcp.facts.scheme import is_split
 from airtcp.sweep.plan import Plan
 
 Measures = tuple[float | int | None, ...]

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from airtcp._engine import CancelToken, Scenario, ScenarioError
-from airtcp.executors import engine, opened
-from airtcp.jobs import Pool, run_all
-from airtcp.parcel import Parcel, code_of, packed
-from airtcp.scenarios import seeds_of
+from airtcp.facts.scenario import seeds_of
+from airtcp.running.executors import engine, opened
+from airtcp.running.jobs import Pool, run_all
+from airtcp.running.parcel import Parcel, code_of, packed
 from airtcp.sweep.errors import SweepError
 from airtcp.sweep.grammar import Vary, from_values, parse
 from airtcp.sweep.journal import Journal

@@ -10,10 +10,10 @@ from typing import Literal
 
 import polars as pl
 
-from airtcp.stats import Estimate, estimate, paired_difference
+from airtcp.facts.stats import Estimate, estimate, paired_difference
+from airtcp.facts.verdict import repeated_runs
 from airtcp.sweep.plan import Plan
 from airtcp.sweep.rows import MEASURES
-from airtcp.verdict import repeated_runs
 
 SeedValues = Mapping[int, float]
 """What a scheme reached at a point, by seed."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from airtcp._engine import CancelToken, ControllerError, Scenario
-from airtcp.executors import check_engine, engine
-from airtcp.parcel import Parcel
+from airtcp.running.executors import check_engine, engine
+from airtcp.running.parcel import Parcel
 from airtcp.sweep.rows import Found, measures
 
 Run = tuple[int, str, int]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from airtcp.stats import Estimate, estimate
+from airtcp.facts.stats import Estimate, estimate
 
 MARGIN = 0.05
 """What is behind by less is as good. Real paths change by more from minute to minute."""

@@ -14,7 +14,7 @@ from airtcp.apply.parts import congestion_control
 from airtcp.apply.steps import DefaultControl, Step
 from airtcp.apply.steps.sysctl import ALLOWED
 from airtcp.apply.wanted import split_term
-from airtcp.stats import Estimate
+from airtcp.facts.stats import Estimate
 from airtcp.trial.blocks import Trial, trial_of
 from airtcp.trial.transfers import Transfer
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from airtcp.cli.errors import InputError
-from airtcp.cli.study import StudyRequest, run_study, write_study
-from airtcp.papers.concord import SEEDS, concord
-from airtcp.papers.concord.page import ConcordPlot, page
-from airtcp.papers.frame import words
-from airtcp.results import to_json
+from airtcp.results.document import to_json
+from airtcp_studies.cli.study import StudyRequest, run_study, write_study
+from airtcp_studies.concord import SEEDS, concord
+from airtcp_studies.concord.page import ConcordPlot, page
+from airtcp_studies.frame import words
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ from rich.console import Console
 from rich.table import Table
 
 from airtcp.cli.errors import InputError
-from airtcp.cli.study import StudyRequest, run_study, write_study
-from airtcp.papers.cross import SEEDS, Cross, Plan, all_paths, all_schemes, cross
-from airtcp.papers.cross_page import COLUMNS, CrossPlot, detail, matrix, page
-from airtcp.papers.frame import words
-from airtcp.papers.frame.find import unknown
-from airtcp.results import to_json
+from airtcp.results.document import to_json
+from airtcp_studies.cli.study import StudyRequest, run_study, write_study
+from airtcp_studies.cross import SEEDS, Cross, Plan, all_paths, all_schemes, cross
+from airtcp_studies.cross_page import COLUMNS, CrossPlot, detail, matrix, page
+from airtcp_studies.frame import words
+from airtcp_studies.frame.find import unknown
 
 
 @dataclass(frozen=True)

@@ -10,20 +10,20 @@ import typer
 
 from airtcp.cli.console import plain_console, watched
 from airtcp.cli.errors import FAILED, INTERRUPTED, InputError, check_outputs, writing
-from airtcp.failure import Failure, failure_notes
-from airtcp.fidelity import findings
-from airtcp.fidelity.anchor import ANCHOR_MBPS, section
-from airtcp.fidelity.circuit_journal import CircuitJournal, OnLinux
-from airtcp.fidelity.circuit_page import CircuitRuns, circuit_section
-from airtcp.fidelity.circuits import KEPT_ROWS, PAPERS_ROWS, Row
-from airtcp.fidelity.grid import Cell, cells
-from airtcp.fidelity.journal import Journal, Measured
-from airtcp.fidelity.judge import Compared
-from airtcp.fidelity.measure import Comparer, Repeats, Simulator
-from airtcp.fidelity.page import page, verdict
-from airtcp.fidelity.plot import differences
-from airtcp.figures.style import save_svg, style
+from airtcp.facts.failure import Failure, failure_notes
 from airtcp.linux import LinuxError
+from airtcp.showing.figures.style import save_svg, style
+from airtcp_studies.fidelity import findings
+from airtcp_studies.fidelity.anchor import ANCHOR_MBPS, section
+from airtcp_studies.fidelity.circuit_journal import CircuitJournal, OnLinux
+from airtcp_studies.fidelity.circuit_page import CircuitRuns, circuit_section
+from airtcp_studies.fidelity.circuits import KEPT_ROWS, PAPERS_ROWS, Row
+from airtcp_studies.fidelity.grid import Cell, cells
+from airtcp_studies.fidelity.journal import Journal, Measured
+from airtcp_studies.fidelity.judge import Compared
+from airtcp_studies.fidelity.measure import Comparer, Repeats, Simulator
+from airtcp_studies.fidelity.page import page, verdict
+from airtcp_studies.fidelity.plot import differences
 
 FIGURES = "figures"
 JOURNAL = "kernel.jsonl"

@@ -48,7 +48,7 @@ def command(
     that does nothing else: it takes an hour of real time, with --quick a few minutes. Ctrl-C keeps what has
     run; the same command goes on from there. With --recorded it needs none of that, and takes seconds.
     """
-    from airtcp.cli.faithful import Request, run_fidelity  # noqa: PLC0415 it loads Matplotlib
+    from airtcp_studies.cli.faithful import Request, run_fidelity  # noqa: PLC0415 it loads Matplotlib
 
     usual = (
         docs / "fidelity" if docs else Path("airtcp-out/fidelity-quick" if quick else "airtcp-out/fidelity")

@@ -12,9 +12,9 @@ from rich.table import Table
 from airtcp._engine import rate_in_bps, size_in_bytes, time_in_seconds
 from airtcp.cli.console import plain_console
 from airtcp.cli.errors import InputError
-from airtcp.closed_forms import Answer, RedInputs, Value, gain, red_queue, throughput, windows
-from airtcp.results import to_json
-from airtcp.table import NONE, decimals, interval
+from airtcp.facts.numbers import NONE, decimals, interval
+from airtcp.results.document import to_json
+from airtcp_studies.model.closed_forms import Answer, RedInputs, Value, gain, red_queue, throughput, windows
 
 WINDOW_EXAMPLES = """\b
 Examples:

@@ -53,7 +53,7 @@ app = typer.Typer(
 @app.command("list", epilog="\b\nExample:\n  airtcp paper list\n")
 def list_command() -> None:
     """List the papers and their experiments."""
-    from airtcp.cli.reproduce import show_list  # noqa: PLC0415 it loads Matplotlib
+    from airtcp_studies.cli.reproduce import show_list  # noqa: PLC0415 it loads Matplotlib
 
     show_list()
 
@@ -70,7 +70,7 @@ def link_command(
     ] = None,
 ) -> None:
     """List the papers' links, or print one as a scenario that can be compared on."""
-    from airtcp.cli.reproduce import show_link  # noqa: PLC0415 it loads Matplotlib
+    from airtcp_studies.cli.reproduce import show_link  # noqa: PLC0415 it loads Matplotlib
 
     show_link(name)
 
@@ -106,7 +106,7 @@ def cross_command(
     Prints goodput, its share of the bound, RTT, timeouts, and what a competing Reno and a competing CUBIC
     flow are left with.
     """
-    from airtcp.cli.cross import Request, run_cross  # noqa: PLC0415 it loads Matplotlib
+    from airtcp_studies.cli.cross import Request, run_cross  # noqa: PLC0415 it loads Matplotlib
 
     run_cross(
         Request(
@@ -134,7 +134,7 @@ def concord_command(
     jobs: JobsOption = None,
 ) -> None:
     """Run Concord's gates on seeds that it was not tuned on, and Concord without each of its parts."""
-    from airtcp.cli.concord import Request, run_concord  # noqa: PLC0415 it loads Matplotlib
+    from airtcp_studies.cli.concord import Request, run_concord  # noqa: PLC0415 it loads Matplotlib
 
     run_concord(Request(traces, seeds=seeds, quick=quick, jobs=jobs, out=out, json=json, docs=docs))
 
@@ -168,7 +168,7 @@ def run_command(
     Prints the paper's value, ours with a 95 % interval, their ratio, and a verdict from stated tolerances;
     draws the paper's figures as PNG and SVG.
     """
-    from airtcp.cli.reproduce import Request, reproduce  # noqa: PLC0415 it loads Matplotlib
+    from airtcp_studies.cli.reproduce import Request, reproduce  # noqa: PLC0415 it loads Matplotlib
 
     folder = out or Path("airtcp-out", "papers-quick" if quick else "papers")
     reproduce(

@@ -20,11 +20,12 @@ from rich.table import Table
 from airtcp._engine import ScenarioError
 from airtcp.cli.console import plain_console, watched, write_json
 from airtcp.cli.errors import INTERRUPTED, InputError, check_outputs, writing
-from airtcp.figures.style import save, save_svg, style
-from airtcp.papers.frame import words
-from airtcp.papers.frame.context import QUICK_SEEDS, Context
-from airtcp.papers.frame.docs import FIGURES, page
-from airtcp.papers.frame.document import (
+from airtcp.results.document import to_json
+from airtcp.showing.figures.style import save, save_svg, style
+from airtcp_studies.frame import words
+from airtcp_studies.frame.context import QUICK_SEEDS, Context
+from airtcp_studies.frame.docs import FIGURES, page
+from airtcp_studies.frame.document import (
     ExperimentOut,
     PaperResults,
     TableOut,
@@ -33,10 +34,9 @@ from airtcp.papers.frame.document import (
     merged,
     paper_results,
 )
-from airtcp.papers.frame.find import UnknownName, link, links, papers, select
-from airtcp.papers.frame.model import Experiment
-from airtcp.papers.frame.plots import Plot
-from airtcp.results import to_json
+from airtcp_studies.frame.find import UnknownName, link, links, papers, select
+from airtcp_studies.frame.model import Experiment
+from airtcp_studies.frame.plots import Plot
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ def _write(request: Request, document: PaperResults, plots: Mapping[str, Mapping
         with writing(request.docs):
             _write_docs(request.docs, document)
     if request.report:
-        from airtcp.report.papers import Reproduction, paper_page  # noqa: PLC0415 only who wants a page pays for it
+        from airtcp_studies.pages.papers import Reproduction, paper_page  # noqa: PLC0415 only who wants a page pays for it
 
         with writing(request.report):
             paper_page(Reproduction(document, plots, request.command)).write(request.report)

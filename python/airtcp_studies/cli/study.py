@@ -14,9 +14,9 @@ from rich.console import Console
 from airtcp._engine import ScenarioError
 from airtcp.cli.console import plain_console, watched, write_json
 from airtcp.cli.errors import INTERRUPTED, InputError, check_outputs, writing
-from airtcp.cli.reproduce import make_folders, save_figure
-from airtcp.figures.style import style
-from airtcp.papers.frame.context import QUICK_SEEDS, Context
+from airtcp.showing.figures.style import style
+from airtcp_studies.cli.reproduce import make_folders, save_figure
+from airtcp_studies.frame.context import QUICK_SEEDS, Context
 
 T = TypeVar("T")
 

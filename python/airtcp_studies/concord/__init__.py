@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict
 
 from airtcp._engine import version
-from airtcp.papers.concord.ablation import COMPOSED, PARTS, Measure, composed_measures, measures
-from airtcp.papers.concord.gates import Gate, gates
-from airtcp.papers.frame.context import Case, Context, Runs
-from airtcp.results import plain, schema_of
-from airtcp.stats import CONFIDENCE
+from airtcp.facts.stats import CONFIDENCE
+from airtcp.results.document import plain, schema_of
+from airtcp_studies.concord.ablation import COMPOSED, PARTS, Measure, composed_measures, measures
+from airtcp_studies.concord.gates import Gate, gates
+from airtcp_studies.frame.context import Case, Context, Runs
 
 SEEDS = 10
 FIRST_SEED = 401

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from airtcp.papers.concord.gates import OURS, RIVAL, cubic_keeps, jain, mbps
-from airtcp.papers.concord.paths import FOUR, HOST, WIRED, alone, path, ready_made, uniform
-from airtcp.papers.frame.context import Runs
-from airtcp.table import interval
+from airtcp.facts.numbers import interval
+from airtcp_studies.concord.gates import OURS, RIVAL, cubic_keeps, jain, mbps
+from airtcp_studies.concord.paths import FOUR, HOST, WIRED, alone, path, ready_made, uniform
+from airtcp_studies.frame.context import Runs
 
 PARTS: Mapping[str, str] = {
     "all of it": OURS,

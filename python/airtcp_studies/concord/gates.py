@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from airtcp.competition import COMPETITOR, competitor_bps, kept
-from airtcp.papers.concord.paths import FOUR, HOST, WEB, alone, path, ready_made, traces, uniform
-from airtcp.papers.frame.context import Runs
-from airtcp.stats import Estimate, estimate
-from airtcp.summary import summarise_all
-from airtcp.table import interval
+from airtcp.facts.competition import COMPETITOR, competitor_bps, kept
+from airtcp.facts.numbers import interval
+from airtcp.facts.stats import Estimate, estimate
+from airtcp.facts.summary import summarise_all
+from airtcp_studies.concord.paths import FOUR, HOST, WEB, alone, path, ready_made, traces, uniform
+from airtcp_studies.frame.context import Runs
 
 OURS = "concord"
 RIVAL = f'[[flow]]\nname = "{COMPETITOR}"\nscheme = "cubic"\nmeasure = false\n'

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from matplotlib.figure import Figure
 
-from airtcp.figures.style import figure
-from airtcp.papers.concord import ConcordOut, GateOut, TableOut
-from airtcp.papers.concord.paths import TUNING
-from airtcp.papers.frame.docs import table
+from airtcp.showing.figures.style import figure
+from airtcp_studies.concord import ConcordOut, GateOut, TableOut
+from airtcp_studies.concord.paths import TUNING
+from airtcp_studies.frame.docs import table
 
 INTRODUCTION = """\
 # Concord

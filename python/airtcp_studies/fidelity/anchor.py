@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from statistics import fmean
 
-from airtcp.fidelity.grid import Cell, Point
-from airtcp.fidelity.journal import Measured
-from airtcp.papers.frame.docs import table
-from airtcp.table import percent
+from airtcp.facts.numbers import percent
+from airtcp_studies.fidelity.grid import Cell, Point
+from airtcp_studies.fidelity.journal import Measured
+from airtcp_studies.frame.docs import table
 
 BERS = (0.0, 1e-7, 1e-6, 2e-6, 5e-6, 1e-5)
 RTTS_MS = (10.0, 50.0, 100.0)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from airtcp.records import Flow, Run
+from airtcp.facts.records import Flow, Run
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from os import cpu_count
 from statistics import fmean
 
-from airtcp import jobs
 from airtcp._engine import CancelToken
-from airtcp.failure import Failure
-from airtcp.fidelity.circuit_journal import CircuitJournal, OnLinux, Told, told
-from airtcp.fidelity.circuits import (
+from airtcp.facts.failure import Failure
+from airtcp.linux import Job, KernelRun, run_all
+from airtcp.running import jobs
+from airtcp_studies.fidelity.circuit_journal import CircuitJournal, OnLinux, Told, told
+from airtcp_studies.fidelity.circuits import (
     DURATION_S,
     KEPT_ROWS,
     KEPT_RTT_MS,
@@ -23,10 +24,9 @@ from airtcp.fidelity.circuits import (
     Row,
     Setting,
 )
-from airtcp.fidelity.measure import circumstances
-from airtcp.linux import Job, KernelRun, run_all
-from airtcp.papers.decoupling.shares import KEPT as KEPT_AIM
-from airtcp.papers.frame.docs import table
+from airtcp_studies.fidelity.measure import circumstances
+from airtcp_studies.frame.docs import table
+from airtcp_studies.papers.decoupling.shares import KEPT as KEPT_AIM
 
 SEEDS = 2
 AT_A_TIME = 2

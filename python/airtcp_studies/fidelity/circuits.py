@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from airtcp._engine import Scenario
-from airtcp.fidelity.circuit_journal import Told
-from airtcp.papers.decoupling.header_first import HEADER_FIRST
-from airtcp.papers.decoupling.paths import flow, link
-from airtcp.papers.decoupling.shares import GMB_MBIT, QUEUES, RED
+from airtcp_studies.fidelity.circuit_journal import Told
+from airtcp_studies.papers.decoupling.header_first import HEADER_FIRST
+from airtcp_studies.papers.decoupling.paths import flow, link
+from airtcp_studies.papers.decoupling.shares import GMB_MBIT, QUEUES, RED
 
 DURATION_S = 35.0
 WARMUP_S = 5.0

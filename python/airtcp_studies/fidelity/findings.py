@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from airtcp.fidelity.grid import Cell
+from airtcp_studies.fidelity.grid import Cell
 
 FILE = "findings.toml"
 

@@ -9,9 +9,9 @@ from itertools import product
 from pathlib import Path
 
 from airtcp._engine import Scenario
-from airtcp.papers.packet_control.path import STEADY, VARYING
-from airtcp.papers.packet_control.timeout import LONG_DELAY
-from airtcp.papers.rto import TRACE_A_LINK, TRACE_B_LINK, Method
+from airtcp_studies.papers.packet_control.path import STEADY, VARYING
+from airtcp_studies.papers.packet_control.timeout import LONG_DELAY
+from airtcp_studies.papers.rto import TRACE_A_LINK, TRACE_B_LINK, Method
 
 SCHEMES = ("reno", "cubic", "bbr", "westwood-vt", "spectcp")
 MARKING = frozenset({"spectcp"})

@@ -8,8 +8,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from airtcp.fidelity.grid import Cell, Point
-from airtcp.records import Run
+from airtcp.facts.records import Run
+from airtcp_studies.fidelity.grid import Cell, Point
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 from statistics import fmean
 
-from airtcp.fidelity.grid import Cell
-from airtcp.fidelity.journal import Outcome
-from airtcp.stats import Estimate, paired_difference, relative_gain
+from airtcp.facts.stats import Estimate, paired_difference, relative_gain
+from airtcp_studies.fidelity.grid import Cell
+from airtcp_studies.fidelity.journal import Outcome
 
 AIM = 0.9
 """Of the decided cells that should be close."""

@@ -11,15 +11,15 @@ from itertools import groupby
 from os import cpu_count
 from pathlib import Path
 
-from airtcp import jobs
 from airtcp._engine import CancelToken
-from airtcp.failure import Failure
-from airtcp.fidelity.grid import Cell, scenario
-from airtcp.fidelity.journal import Journal, Measured, Outcome, outcome
-from airtcp.fidelity.judge import Compared
+from airtcp.facts.failure import Failure
+from airtcp.facts.records import Run
 from airtcp.linux import Job, KernelRun, run_all
-from airtcp.records import Run
-from airtcp.watching import Silent, Watcher
+from airtcp.running import jobs
+from airtcp.running.watching import Silent, Watcher
+from airtcp_studies.fidelity.grid import Cell, scenario
+from airtcp_studies.fidelity.journal import Journal, Measured, Outcome, outcome
+from airtcp_studies.fidelity.judge import Compared
 
 PACKETS_PER_S = 19_000.0
 """Over all emulated links together: what two cores keep up with beside the TCPs themselves."""

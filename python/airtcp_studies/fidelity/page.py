@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from airtcp.fidelity.findings import Finding, explained
-from airtcp.fidelity.grid import (
+from airtcp.facts.numbers import percent
+from airtcp_studies.fidelity.findings import Finding, explained
+from airtcp_studies.fidelity.grid import (
     DURATION_003_S,
     DURATION_S,
     SCHEMES,
@@ -15,7 +16,7 @@ from airtcp.fidelity.grid import (
     TRACES_003,
     TRANSFERS,
 )
-from airtcp.fidelity.judge import (
+from airtcp_studies.fidelity.judge import (
     AIM,
     ASPECTS,
     COMPLETION,
@@ -30,8 +31,7 @@ from airtcp.fidelity.judge import (
     Verdict,
     tally,
 )
-from airtcp.papers.frame.docs import table
-from airtcp.table import percent
+from airtcp_studies.frame.docs import table
 
 INTRODUCTION = """\
 # How near the simulator is to the kernel

@@ -7,10 +7,19 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from airtcp.fidelity.grid import SCHEMES
-from airtcp.fidelity.judge import COMPLETION, GOODPUT, RETRANSMITTED, RTT, Aspect, Compared, Judged, Verdict
-from airtcp.fidelity.page import UNITS
-from airtcp.figures.style import COLOURS, GREY, MARKERS, figure, plain_ticks
+from airtcp.showing.figures.style import COLOURS, GREY, MARKERS, figure, plain_ticks
+from airtcp_studies.fidelity.grid import SCHEMES
+from airtcp_studies.fidelity.judge import (
+    COMPLETION,
+    GOODPUT,
+    RETRANSMITTED,
+    RTT,
+    Aspect,
+    Compared,
+    Judged,
+    Verdict,
+)
+from airtcp_studies.fidelity.page import UNITS
 
 PANELS = (GOODPUT, COMPLETION, RETRANSMITTED, RTT)
 

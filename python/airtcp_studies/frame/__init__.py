@@ -1,19 +1,9 @@
-"""What a paper's file needs: how it is used stands in `airtcp.papers`."""
+"""What a paper's file needs: how it is used stands in `airtcp_studies.papers`."""
 
-from airtcp.papers.frame.context import Case, Context, Runs, altered
-from airtcp.papers.frame.model import Experiment, OpenParameter, Paper, Result, Table, experiment
-from airtcp.papers.frame.plots import BarPlot, Plot, SweepPlot, TimePlot
-from airtcp.papers.frame.rows import (
-    Row,
-    Tolerance,
-    absolute,
-    claim,
-    gain,
-    gain_of,
-    info,
-    ratio,
-    ratio_of,
-)
+from airtcp_studies.frame.context import Case, Context, Runs, altered
+from airtcp_studies.frame.model import Experiment, OpenParameter, Paper, Result, Table, experiment
+from airtcp_studies.frame.plots import BarPlot, Plot, SweepPlot, TimePlot
+from airtcp_studies.frame.rows import Row, Tolerance, absolute, claim, gain, gain_of, info, ratio, ratio_of
 
 __all__ = [
     "BarPlot",

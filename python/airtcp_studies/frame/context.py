@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from airtcp._engine import Scenario
-from airtcp.compare import Request, compare_all
-from airtcp.comparison import Comparison
-from airtcp.records import Flow, Link, Run
-from airtcp.series import Series
-from airtcp.summary import measured
-from airtcp.watching import Silent, Watcher
+from airtcp.asking.compare import Request, compare_all
+from airtcp.facts.records import Flow, Link, Run
+from airtcp.facts.series import Series
+from airtcp.facts.summary import measured
+from airtcp.results.comparison import Comparison
+from airtcp.running.watching import Silent, Watcher
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from airtcp.papers.frame import words
-from airtcp.papers.frame.document import ExperimentOut, PaperOut, PaperResults, TableOut
-from airtcp.table import percent
+from airtcp.facts.numbers import percent
+from airtcp_studies.frame import words
+from airtcp_studies.frame.document import ExperimentOut, PaperOut, PaperResults, TableOut
 
 FIGURES = "figures"
 """The folder of the figures, beside the page."""

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal, TypedDict
 
 from airtcp._engine import version
-from airtcp.papers.frame.find import papers
-from airtcp.papers.frame.model import Experiment, Paper, Result
-from airtcp.papers.frame.rows import TOLERANCES, Kind, Row, Verdict
-from airtcp.results import plain, schema_of
-from airtcp.stats import CONFIDENCE
+from airtcp.facts.stats import CONFIDENCE
+from airtcp.results.document import plain, schema_of
+from airtcp_studies.frame.find import papers
+from airtcp_studies.frame.model import Experiment, Paper, Result
+from airtcp_studies.frame.rows import TOLERANCES, Kind, Row, Verdict
 
 
 class Value(TypedDict):

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from functools import cache
 
-import airtcp.papers
-from airtcp.papers.frame.model import Experiment, Paper
+import airtcp_studies.papers
+from airtcp_studies.frame.model import Experiment, Paper
 
 ALL = "all"
 
@@ -20,9 +20,9 @@ class UnknownName(ValueError):
 
 @cache
 def papers() -> tuple[Paper, ...]:
-    """Every module of `airtcp.papers` that declares `PAPER`, by the papers' numbers."""
-    names = [module.name for module in pkgutil.iter_modules(airtcp.papers.__path__)]
-    modules = [importlib.import_module(f"{airtcp.papers.__name__}.{name}") for name in names]
+    """Every module of `airtcp_studies.papers` that declares `PAPER`, by the papers' numbers."""
+    names = [module.name for module in pkgutil.iter_modules(airtcp_studies.papers.__path__)]
+    modules = [importlib.import_module(f"{airtcp_studies.papers.__name__}.{name}") for name in names]
     found = [module.PAPER for module in modules if hasattr(module, "PAPER")]
     ids = [experiment.id for paper in found for experiment in paper.experiments]
     twice = {name for name in ids if ids.count(name) > 1}

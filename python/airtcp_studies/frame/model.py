@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import cleandoc
 
-from airtcp.papers.frame.context import Context
-from airtcp.papers.frame.plots import Plot
-from airtcp.papers.frame.rows import Row
-from airtcp.stats import Estimate
+from airtcp.facts.stats import Estimate
+from airtcp_studies.frame.context import Context
+from airtcp_studies.frame.plots import Plot
+from airtcp_studies.frame.rows import Row
 
 
 @dataclass(frozen=True)

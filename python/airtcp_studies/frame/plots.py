@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import StrMethodFormatter
 
-from airtcp.figures.style import (
+from airtcp.showing.figures.style import (
     COLOURS,
     GREY,
     MARKERS,
@@ -19,7 +19,7 @@ from airtcp.figures.style import (
     line_style,
     small_multiples,
 )
-from airtcp.papers.frame.rows import Values, estimate_of
+from airtcp_studies.frame.rows import Values, estimate_of
 
 HOLLOW: dict[str, Any] = {"linestyle": "", "markerfacecolor": "none", "markersize": 6, "zorder": 5}
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from airtcp.stats import Estimate, estimate, relative_gain
+from airtcp.facts.stats import Estimate, estimate, relative_gain
 
 Kind = Literal["absolute", "ratio", "gain", "claim", "info"]
 Verdict = Literal["agrees", "holds", "differs", "info"]

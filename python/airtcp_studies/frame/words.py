@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from airtcp.papers.frame.document import ExperimentOut, RowOut, Value
-from airtcp.table import NONE, decimals
+from airtcp.facts.numbers import NONE, decimals
+from airtcp_studies.frame.document import ExperimentOut, RowOut, Value
 
 COLUMNS = ("", "paper", "ours", "ratio", "verdict")
 UNDECIDED = "*"

@@ -10,7 +10,11 @@ from dataclasses import dataclass
 import polars as pl
 
 from airtcp._engine import Scenario
-from airtcp.formulas import (
+from airtcp.facts.records import Run
+from airtcp.facts.series import series_of
+from airtcp.facts.stats import Estimate, estimate
+from airtcp.facts.summary import measured
+from airtcp_studies.model.formulas import (
     decoupling_gain,
     decoupling_gain_at,
     goodput_bound,
@@ -20,10 +24,6 @@ from airtcp.formulas import (
     packet_error_rate_first_order,
     red_maximum_average_queue,
 )
-from airtcp.records import Run
-from airtcp.series import series_of
-from airtcp.stats import Estimate, estimate
-from airtcp.summary import measured
 
 CYCLES = 200
 """From one loss to the next, so many in a run."""

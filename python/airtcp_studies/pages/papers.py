@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from airtcp.papers.frame import words
-from airtcp.papers.frame.document import ExperimentOut, PaperOut, PaperResults, TableOut
-from airtcp.papers.frame.find import papers
-from airtcp.papers.frame.plots import Plot
-from airtcp.report.blocks import Block, Facts, List, Section, Source, Table, Text
-from airtcp.report.page import Page
-from airtcp.report.plots import figure_of, labels_of
-from airtcp.table import percent
+from airtcp.facts.numbers import percent
+from airtcp.showing.report.blocks import Block, Facts, List, Section, Source, Table, Text
+from airtcp.showing.report.page import Page
+from airtcp_studies.frame import words
+from airtcp_studies.frame.document import ExperimentOut, PaperOut, PaperResults, TableOut
+from airtcp_studies.frame.find import papers
+from airtcp_studies.frame.plots import Plot
+from airtcp_studies.pages.plots import figure_of, labels_of
 
 METHOD = (
     "Beside each number that a paper states stands what the simulator gives: the mean ± {confidence} % "

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from airtcp.papers.frame.plots import BarPlot, Curve, Plot, SweepPlot, TimePlot
-from airtcp.papers.frame.rows import estimate_of
-from airtcp.report.curve import span, thinned
-from airtcp.report.figure import Axis, Bars, Dots, Figure, Line, Mark
-from airtcp.table import decimals
+from airtcp.facts.numbers import decimals
+from airtcp.showing.report.curve import span, thinned
+from airtcp.showing.report.figure import Axis, Bars, Dots, Figure, Line, Mark
+from airtcp_studies.frame.plots import BarPlot, Curve, Plot, SweepPlot, TimePlot
+from airtcp_studies.frame.rows import estimate_of
 
 
 def labels_of(plot: Plot) -> list[str]:

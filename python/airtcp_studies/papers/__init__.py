@@ -2,7 +2,7 @@
 
 A paper's file declares its experiments, and `PAPER`:
 
-    from airtcp.papers.frame import (
+    from airtcp_studies.frame import (
         Case, Context, OpenParameter, Paper, Result, SweepPlot, absolute, claim, experiment, gain, gain_of,
     )
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from airtcp.papers.frame import (
+from airtcp.facts.stats import Estimate, estimate
+from airtcp_studies.frame import (
     Case,
     Context,
     OpenParameter,
@@ -22,7 +23,6 @@ from airtcp.papers.frame import (
     gain_of,
     info,
 )
-from airtcp.stats import Estimate, estimate
 
 PACKET_BYTES = {"A": 1500, "B": 500}
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from airtcp.papers.frame import (
+from airtcp.facts.stats import Estimate
+from airtcp_studies.frame import (
     Case,
     Context,
     OpenParameter,
@@ -24,7 +25,6 @@ from airtcp.papers.frame import (
     ratio,
     ratio_of,
 )
-from airtcp.stats import Estimate
 
 NS2_NEWRENO = "recovery=newreno"
 NS2_CLOCK = f"{NS2_NEWRENO}:rtt_min_tick_s=0.01"

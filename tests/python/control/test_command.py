@@ -10,7 +10,7 @@ from conftest import Cli
 
 from airtcp.cli.controllers import controllers
 from airtcp.cli.errors import InputError
-from airtcp.results import results_schema
+from airtcp.results.document import results_schema
 
 GOOD = """
 import airtcp

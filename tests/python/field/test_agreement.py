@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from conftest import flow, run, runs_of
 
-from airtcp.agreement import Agreement, agreement
+from airtcp.facts.agreement import Agreement, agreement
 
 
 def test_ratios_are_paired_over_seeds() -> None:

@@ -13,8 +13,8 @@ import pytest
 import airtcp
 from airtcp.cli import main
 from airtcp.linux import LeftOut, LinuxError
-from airtcp.results import results_schema
-from airtcp.side_by_side import both_schema
+from airtcp.results.document import results_schema
+from airtcp.results.side_by_side import both_schema
 
 from .conftest import Fake
 

@@ -11,20 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from airtcp._engine import Scenario
-from airtcp.cli import faithful, main
-from airtcp.failure import Failure
-from airtcp.fidelity import findings
-from airtcp.fidelity import measure as measuring
-from airtcp.fidelity.anchor import ANCHOR_MBPS, section
-from airtcp.fidelity.circuit_journal import CircuitJournal, OnLinux, Told, told
-from airtcp.fidelity.circuit_page import SEEDS, CircuitRuns, circuit_section
-from airtcp.fidelity.circuits import KEPT_ROWS, PAPERS_ROWS, Setting
-from airtcp.fidelity.findings import Finding
-from airtcp.fidelity.grid import SCHEMES, Cell, Point, cells, scenario
-from airtcp.fidelity.journal import Journal, Measured, Outcome, outcome
-from airtcp.fidelity.judge import (
+from airtcp_studies.cli import faithful
+from airtcp_studies.fidelity import findings
+from airtcp_studies.fidelity import measure as measuring
+from airtcp_studies.fidelity.anchor import ANCHOR_MBPS, section
+from airtcp_studies.fidelity.circuit_journal import CircuitJournal, OnLinux, Told, told
+from airtcp_studies.fidelity.circuit_page import SEEDS, CircuitRuns, circuit_section
+from airtcp_studies.fidelity.circuits import KEPT_ROWS, PAPERS_ROWS, Setting
+from airtcp_studies.fidelity.findings import Finding
+from airtcp_studies.fidelity.grid import SCHEMES, Cell, Point, cells, scenario
+from airtcp_studies.fidelity.journal import Journal, Measured, Outcome, outcome
+from airtcp_studies.fidelity.judge import (
     COMPLETION,
     GOODPUT,
     RETRANSMITTED,
@@ -34,10 +31,14 @@ from airtcp.fidelity.judge import (
     Verdict,
     tally,
 )
-from airtcp.fidelity.measure import Comparer, Repeats, Simulator
-from airtcp.fidelity.page import page, verdict
+from airtcp_studies.fidelity.measure import Comparer, Repeats, Simulator
+from airtcp_studies.fidelity.page import page, verdict
+
+from airtcp._engine import Scenario
+from airtcp.cli import main
+from airtcp.facts.failure import Failure
 from airtcp.linux import Job, KernelRun
-from airtcp.watching import Silent
+from airtcp.running.watching import Silent
 
 from .conftest import Fake
 

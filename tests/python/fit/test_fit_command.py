@@ -13,7 +13,7 @@ from conftest import Cli
 import airtcp
 from airtcp.fit.document import fit_schema
 from airtcp.fit.readers import FileError
-from airtcp.results import results_schema
+from airtcp.results.document import results_schema
 
 TRACES = Path(__file__).parents[4] / "shared" / "traces"
 SHORT = ["--duration", "2s", "--seeds", "2", "--schemes", "reno,cubic"]

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from airtcp.facts.scenario import document
 from airtcp.fit import Fit, fit
 from airtcp.fit.detect import read
 from airtcp.fit.loss_by_size import by_size
 from airtcp.fit.measurement import Fates, Floats
 from airtcp.fit.readers import FileError, probes, trains
-from airtcp.scenarios import document
 
 SMALL, FULL = 84, 1500
 

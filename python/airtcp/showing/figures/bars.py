@@ -7,12 +7,12 @@ from statistics import fmean
 
 from matplotlib.figure import Figure
 
-from airtcp.agreement import Pair
-from airtcp.figures.style import COLOURS, figure, legend_beside
-from airtcp.records import Run
-from airtcp.stats import CONFIDENCE
-from airtcp.summary import SchemeSummary
-from airtcp.units import rate_scale
+from airtcp.facts.agreement import Pair
+from airtcp.facts.records import Run
+from airtcp.facts.stats import CONFIDENCE
+from airtcp.facts.summary import SchemeSummary
+from airtcp.facts.units import rate_scale
+from airtcp.showing.figures.style import COLOURS, figure, legend_beside
 
 
 def goodput_bars(summaries: Sequence[SchemeSummary], runs: Sequence[Run], best: Sequence[str]) -> Figure:

@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import StrMethodFormatter
 
-from airtcp.figures.style import figure, legend_beside, line_style
-from airtcp.records import Run
-from airtcp.summary import completion_times_s, group
+from airtcp.facts.records import Run
+from airtcp.facts.summary import completion_times_s, group
+from airtcp.showing.figures.style import figure, legend_beside, line_style
 
 LOGARITHMIC_FROM = 30.0
 """Longest over shortest time from which a linear axis would hide the short ones."""

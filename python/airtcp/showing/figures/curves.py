@@ -9,9 +9,9 @@ import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.ticker import StrMethodFormatter
 
-from airtcp.figures.style import COLOURS, GREY, figure, legend_beside, line_style, small_multiples
-from airtcp.series import Series
-from airtcp.units import size_scale
+from airtcp.facts.series import Series
+from airtcp.facts.units import size_scale
+from airtcp.showing.figures.style import COLOURS, GREY, figure, legend_beside, line_style, small_multiples
 
 TIME = "time [s]"
 LOGARITHMIC_FROM = 5.0

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import StrMethodFormatter
 
-from airtcp import palette
+from airtcp.showing import palette
 
 WIDTH_IN = 6.8
 """The text width of a two-column paper."""

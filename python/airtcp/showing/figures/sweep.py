@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -9,18 +10,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from airtcp.figures import Figures
-from airtcp.figures.style import GREY, figure, legend_beside, line_style, plain_ticks
-from airtcp.figures.sweep_maps import best_maps, value_maps
-from airtcp.figures.sweep_overview import overview, scatter
-from airtcp.stats import CONFIDENCE, Estimate
+from airtcp.facts.stats import CONFIDENCE, Estimate
+from airtcp.facts.units import rate_scale
+from airtcp.showing.figures.style import GREY, figure, legend_beside, line_style, plain_ticks
+from airtcp.showing.figures.sweep_maps import best_maps, value_maps
+from airtcp.showing.figures.sweep_overview import overview, scatter
 from airtcp.sweep.panels import panels, values_of
 from airtcp.sweep.plan import Axis, Plan
 from airtcp.sweep.summary import GOODPUT, Summary
-from airtcp.units import rate_scale
 
 
-def of_sweep(plan: Plan, summary: Summary) -> Figures:
+def of_sweep(plan: Plan, summary: Summary) -> Mapping[str, Callable[[], Figure]]:
     """The figures that suit the sweep, by name; the first says most."""
     if len(plan.axes) == 1:
         return {"curves": partial(curves, plan, summary)}

@@ -10,11 +10,11 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
-from airtcp.figures.style import COLOURS, WIDTH_IN, figure
+from airtcp.facts.units import rate_scale
+from airtcp.showing.figures.style import COLOURS, WIDTH_IN, figure
 from airtcp.sweep.panels import Panel, shown, values_of
 from airtcp.sweep.plan import Plan
 from airtcp.sweep.summary import GOODPUT, Judged, Summary
-from airtcp.units import rate_scale
 
 FULL_MARGIN = 0.5
 """How far ahead the best must be for its cell to have its full colour."""

@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from airtcp.figures.style import COLOURS, GREY, MARKERS, figure, legend_beside, plain_ticks
+from airtcp.showing.figures.style import COLOURS, GREY, MARKERS, figure, legend_beside, plain_ticks
 from airtcp.sweep.panels import shown, values_of
 from airtcp.sweep.plan import Plan, Point
 from airtcp.sweep.summary import Summary

@@ -1,6 +1,6 @@
 """The report: one self-contained HTML page that opens offline, made of sections, tables and figures.
 
-    from airtcp.report import Axis, Facts, Figure, Line, Page, Section, Source, Table, Text
+    from airtcp.showing.report import Axis, Facts, Figure, Line, Page, Section, Source, Table, Text
 
     cwnd = Figure(
         title="Congestion window",
@@ -30,9 +30,9 @@ Each has its data as a table and as CSV behind a disclosure, and zooms by mouse 
 (`Axis(time=True)`) zoom together. The same page gives the same bytes: no dates, no random names.
 """
 
-from airtcp.report.blocks import Block, Facts, List, Section, Source, Table, Text
-from airtcp.report.figure import Axis, Band, Bars, Dots, Figure, Heat, Line, Mark, Part, Rule
-from airtcp.report.page import Page
+from airtcp.showing.report.blocks import Block, Facts, List, Section, Source, Table, Text
+from airtcp.showing.report.figure import Axis, Band, Bars, Dots, Figure, Heat, Line, Mark, Part, Rule
+from airtcp.showing.report.page import Page
 
 __all__ = [
     "Axis",

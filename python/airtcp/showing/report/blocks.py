@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Literal, Protocol
 
-from airtcp.report.html import Writer, element, tag
+from airtcp.showing.report.html import Writer, element, tag
 
 
 class Block(Protocol):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from airtcp.report.figure import Dots, Part, Symbol
+from airtcp.showing.report.figure import Dots, Part, Symbol
 
 MOST_MARKS = 6000
 """Of one kind and scheme that a page carries. With seven schemes and all kinds, that is 4 MB."""

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from airtcp._engine import Scenario, version
-from airtcp.assumption import Assumption
+from airtcp.facts.assumption import Assumption
+from airtcp.facts.numbers import percent
+from airtcp.facts.records import Flow, Run
+from airtcp.facts.scenario import seeds_of
+from airtcp.facts.summary import group, measured
 from airtcp.linux.host import Host
-from airtcp.records import Flow, Run
-from airtcp.report.blocks import Block, Facts, List, Section, Source, Table, Text
-from airtcp.scenarios import seeds_of
-from airtcp.summary import group, measured
-from airtcp.table import percent
+from airtcp.showing.report.blocks import Block, Facts, List, Section, Source, Table, Text
 
 
 def repeat_section(

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-from airtcp.report.html import Writer, tag
+from airtcp.showing.report.html import Writer, tag
 
 Value = float | str | None
 """A number, a category, or nothing."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from airtcp.one_run import RunResult
-from airtcp.report.blocks import Block, List, Section, Text
-from airtcp.report.facts import assumed, host_section, repeat_section, truth_table
-from airtcp.report.over_time import figures, runs_of
-from airtcp.report.page import Page
+from airtcp.results.one_run import RunResult
+from airtcp.showing.report.blocks import Block, List, Section, Text
+from airtcp.showing.report.facts import assumed, host_section, repeat_section, truth_table
+from airtcp.showing.report.over_time import figures, runs_of
+from airtcp.showing.report.page import Page
+from airtcp.showing.terminal import text_of
 
 
 def run_page(found: RunResult, command: str | None = None) -> Page:
     """`command` is the one that repeats it."""
-    scenario, said = found.scenario, repr(found).split("\n")
+    scenario, said = found.scenario, text_of(found).split("\n")
     on_linux = found.host is not None
     told = List([line.strip() for line in said[1:]])
     blocks: list[Block] = [

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from airtcp.agreement import Pair
-from airtcp.records import Run
-from airtcp.report.curve import cumulative
-from airtcp.report.figure import Axis, Bars, Dots, Figure, Line, Mark, Rule
-from airtcp.stats import CONFIDENCE
-from airtcp.summary import SchemeSummary, completion_times_s, goodput_bps, group
-from airtcp.table import interval, percent, seconds
-from airtcp.units import rate_scale
+from airtcp.facts.agreement import Pair
+from airtcp.facts.numbers import interval, percent, seconds
+from airtcp.facts.records import Run
+from airtcp.facts.stats import CONFIDENCE
+from airtcp.facts.summary import SchemeSummary, completion_times_s, goodput_bps, group
+from airtcp.facts.units import rate_scale
+from airtcp.showing.report.curve import cumulative
+from airtcp.showing.report.figure import Axis, Bars, Dots, Figure, Line, Mark, Rule
 
 LOGARITHMIC_FROM = 30.0
 

@@ -9,11 +9,11 @@ from typing import Literal
 
 import polars as pl
 
-from airtcp.report.curve import cumulative, span, thinned
-from airtcp.report.events import Marks, counts
-from airtcp.report.figure import Axis, Band, Dots, Figure, Line, Mark, Part
-from airtcp.series import Series
-from airtcp.units import rate_scale, size_scale
+from airtcp.facts.series import Series
+from airtcp.facts.units import rate_scale, size_scale
+from airtcp.showing.report.curve import cumulative, span, thinned
+from airtcp.showing.report.events import Marks, counts
+from airtcp.showing.report.figure import Axis, Band, Dots, Figure, Line, Mark, Part
 
 TIME = "time [s]"
 LOGARITHMIC_FROM = 6.0

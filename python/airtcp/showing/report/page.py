@@ -10,9 +10,9 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from airtcp.palette import DARK, DASHES, LIGHT, MARKS
-from airtcp.report.blocks import Block
-from airtcp.report.html import Writer, element, script_json, tag
+from airtcp.showing.palette import DARK, DASHES, LIGHT, MARKS
+from airtcp.showing.report.blocks import Block
+from airtcp.showing.report.html import Writer, element, script_json, tag
 
 STYLES = ("page.css", "print.css")
 SCRIPTS = ("base.js", "traces.js", "layout.js", "figures.js", "data.js", "controls.js", "main.js")
@@ -67,7 +67,7 @@ def _colours() -> str:
 
 
 def _assets(names: Sequence[str]) -> str:
-    folder = files("airtcp.report") / "assets"
+    folder = files("airtcp.showing.report") / "assets"
     return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
 
 

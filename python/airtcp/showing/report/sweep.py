@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from airtcp.report.blocks import Block, Section, Table, Text
-from airtcp.report.facts import assumed, repeat_section
-from airtcp.report.figure import Axis, Band, Dots, Figure, Heat, Line, Mark, Part
-from airtcp.report.page import Page
-from airtcp.stats import CONFIDENCE
+from airtcp.facts.numbers import interval, percent
+from airtcp.facts.stats import CONFIDENCE
+from airtcp.facts.units import rate_scale
+from airtcp.showing.report.blocks import Block, Section, Table, Text
+from airtcp.showing.report.facts import assumed, repeat_section
+from airtcp.showing.report.figure import Axis, Band, Dots, Figure, Heat, Line, Mark, Part
+from airtcp.showing.report.page import Page
 from airtcp.sweep.panels import Panel, panels, shown, values_of
 from airtcp.sweep.plan import Axis as Key
 from airtcp.sweep.plan import Point
 from airtcp.sweep.result import SweepResult
 from airtcp.sweep.summary import GOODPUT, Judged
-from airtcp.table import interval, percent
-from airtcp.units import rate_scale
 
 MAX_ROWS = 300
 """Points that a table lists: more are in the data."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from airtcp.papers.decoupling.paths import BUFFERS, DECOUPLED, RENO, STACK
-from airtcp.papers.frame import Context, Result, Runs, absolute, experiment
-from airtcp.records import Run
+from airtcp.facts.records import Run
+from airtcp_studies.frame import Context, Result, Runs, absolute, experiment
+from airtcp_studies.papers.decoupling.paths import BUFFERS, DECOUPLED, RENO, STACK
 
 CIRCUIT = f"{RENO}+{DECOUPLED}"
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from airtcp.formulas import (
+from airtcp_studies.frame import Context, Result, SweepPlot, absolute, claim, experiment, ratio
+from airtcp_studies.model.formulas import (
     goodput_bound,
     maximum_allowable_throughput,
     maximum_allowable_window,
     packet_error_rate,
     packet_error_rate_first_order,
 )
-from airtcp.papers.decoupling.paths import HEADER_BYTES, MTU_BYTES
-from airtcp.papers.frame import Context, Result, SweepPlot, absolute, claim, experiment, ratio
+from airtcp_studies.papers.decoupling.paths import HEADER_BYTES, MTU_BYTES
 
 KBIT = 8e-3
 """kbit in a byte."""

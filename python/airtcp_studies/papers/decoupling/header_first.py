@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from statistics import fmean
 
-from airtcp.papers.decoupling.circuits import CIRCUIT, data_lost, throughput
-from airtcp.papers.decoupling.paths import BUFFERS, STACK
-from airtcp.papers.frame import (
+from airtcp.facts.stats import Estimate
+from airtcp_studies.frame import (
     Case,
     Context,
     OpenParameter,
@@ -19,7 +18,8 @@ from airtcp.papers.frame import (
     ratio,
     ratio_of,
 )
-from airtcp.stats import Estimate
+from airtcp_studies.papers.decoupling.circuits import CIRCUIT, data_lost, throughput
+from airtcp_studies.papers.decoupling.paths import BUFFERS, STACK
 
 SERVICE_MS = 1.2
 """Of 1500 bytes at 10 Mbit/s."""

@@ -7,19 +7,7 @@ from itertools import product
 from statistics import fmean
 from typing import TypeVar
 
-from airtcp.papers.decoupling.paths import (
-    BSD,
-    BUFFERS,
-    DECOUPLED,
-    HEADER_BYTES,
-    MTU_BYTES,
-    RENO,
-    STACK,
-    TIMER,
-    TUNNEL_QUEUE,
-    WINDOW,
-)
-from airtcp.papers.frame import (
+from airtcp_studies.frame import (
     Case,
     Context,
     OpenParameter,
@@ -34,6 +22,18 @@ from airtcp.papers.frame import (
     gain,
     gain_of,
     info,
+)
+from airtcp_studies.papers.decoupling.paths import (
+    BSD,
+    BUFFERS,
+    DECOUPLED,
+    HEADER_BYTES,
+    MTU_BYTES,
+    RENO,
+    STACK,
+    TIMER,
+    TUNNEL_QUEUE,
+    WINDOW,
 )
 
 K = TypeVar("K", float, int, str)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from airtcp.papers.frame import OpenParameter
+from airtcp_studies.frame import OpenParameter
 
 HEADER_BYTES = 52
 """HP_Sz: 40 bytes of TCP/IP headers and 12 of the timestamp option (§4.8.3)."""

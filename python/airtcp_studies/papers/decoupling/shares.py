@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from statistics import fmean, pstdev
 
-from airtcp.papers.decoupling.circuits import CIRCUIT, throughput
-from airtcp.papers.decoupling.paths import BUFFERS, RENO, STACK, flow, link
-from airtcp.papers.frame import (
+from airtcp_studies.frame import (
     Case,
     Context,
     OpenParameter,
@@ -20,6 +18,8 @@ from airtcp.papers.frame import (
     ratio,
     ratio_of,
 )
+from airtcp_studies.papers.decoupling.circuits import CIRCUIT, throughput
+from airtcp_studies.papers.decoupling.paths import BUFFERS, RENO, STACK, flow, link
 
 
 def contested(queue: str, greedy: int) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from statistics import fmean
 
-from airtcp.papers.decoupling.paths import (
+from airtcp_studies.frame import Case, Context, Result, Row, Runs, Table, absolute, experiment, info, ratio
+from airtcp_studies.papers.decoupling.paths import (
     BUFFERS,
     DECOUPLED,
     RENO,
@@ -13,18 +14,6 @@ from airtcp.papers.decoupling.paths import (
     VARYING_ACKS,
     flow,
     link,
-)
-from airtcp.papers.frame import (
-    Case,
-    Context,
-    Result,
-    Row,
-    Runs,
-    Table,
-    absolute,
-    experiment,
-    info,
-    ratio,
 )
 
 FIFO = "{ packets = 50 }"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from statistics import fmean
 
-from airtcp.papers.decoupling.paths import BSD, BUFFERS, DECOUPLED, HEADER_BYTES, MTU_BYTES
-from airtcp.papers.frame import (
+from airtcp_studies.frame import (
     BarPlot,
     Case,
     Context,
@@ -19,6 +18,7 @@ from airtcp.papers.frame import (
     ratio,
     ratio_of,
 )
+from airtcp_studies.papers.decoupling.paths import BSD, BUFFERS, DECOUPLED, HEADER_BYTES, MTU_BYTES
 
 COMPRESSED_BYTES = 15
 WINDOW = "receive_window=8MB:window_scaling=true"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from airtcp.papers.frame import Paper
-from airtcp.papers.packet_control.beyond import p4
-from airtcp.papers.packet_control.path import VARYING
-from airtcp.papers.packet_control.timeout import p3
-from airtcp.papers.packet_control.variation import p1, p2
+from airtcp_studies.frame import Paper
+from airtcp_studies.papers.packet_control.beyond import p4
+from airtcp_studies.papers.packet_control.path import VARYING
+from airtcp_studies.papers.packet_control.timeout import p3
+from airtcp_studies.papers.packet_control.variation import p1, p2
 
 PAPER = Paper(
     "packet-control",

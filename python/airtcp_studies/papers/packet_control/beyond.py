@@ -2,24 +2,8 @@
 
 from __future__ import annotations
 
-from airtcp.papers.frame import (
-    Case,
-    Context,
-    Result,
-    Row,
-    SweepPlot,
-    experiment,
-    gain_of,
-    info,
-)
-from airtcp.papers.packet_control.path import (
-    NONE,
-    PARAMETERS,
-    STEADY,
-    VARYING,
-    filtered,
-    goodput,
-)
+from airtcp_studies.frame import Case, Context, Result, Row, SweepPlot, experiment, gain_of, info
+from airtcp_studies.papers.packet_control.path import NONE, PARAMETERS, STEADY, VARYING, filtered, goodput
 
 CONNECTIONS = (1, 2, 5, 10)
 IN_ORDER = VARYING.replace('distribution = "table"', 'distribution = "table"\novertaking = false')

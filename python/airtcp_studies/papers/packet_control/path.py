@@ -6,13 +6,9 @@ from collections.abc import Iterable, Mapping
 
 import polars as pl
 
-from airtcp.papers.frame import (
-    OpenParameter,
-    Runs,
-    TimePlot,
-)
-from airtcp.series import Series
-from airtcp.stats import Estimate, estimate
+from airtcp.facts.series import Series
+from airtcp.facts.stats import Estimate, estimate
+from airtcp_studies.frame import OpenParameter, Runs, TimePlot
 
 THRESHOLDS = (3, 6, 9, 12)
 NONE, EIFEL = "reno", "eifel"

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from airtcp.papers.frame import (
-    Context,
-    OpenParameter,
-    Result,
-    Runs,
-    TimePlot,
-    claim,
-    experiment,
-    info,
-)
-from airtcp.papers.packet_control.path import (
+from airtcp.facts.records import Run
+from airtcp.facts.series import Series
+from airtcp.facts.stats import Estimate, estimate
+from airtcp_studies.frame import Context, OpenParameter, Result, Runs, TimePlot, claim, experiment, info
+from airtcp_studies.papers.packet_control.path import (
     EIFEL,
     NONE,
     SEGMENT_BYTES,
@@ -27,9 +21,6 @@ from airtcp.papers.packet_control.path import (
     line,
     per_run,
 )
-from airtcp.records import Run
-from airtcp.series import Series
-from airtcp.stats import Estimate, estimate
 
 START_ANEW = (
     "ns-2 halves ssthresh at each timeout anew: after two of them the window grows by a segment a round "

@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from airtcp.papers.frame import (
+from airtcp.facts.records import Run
+from airtcp.facts.series import Series
+from airtcp.facts.stats import Estimate, estimate
+from airtcp_studies.frame import (
     BarPlot,
     Case,
     Context,
@@ -22,7 +25,7 @@ from airtcp.papers.frame import (
     gain_of,
     info,
 )
-from airtcp.papers.packet_control.path import (
+from airtcp_studies.papers.packet_control.path import (
     BESIDE,
     COMPARED,
     FILTERED,
@@ -41,9 +44,6 @@ from airtcp.papers.packet_control.path import (
     line,
     per_run,
 )
-from airtcp.records import Run
-from airtcp.series import Series
-from airtcp.stats import Estimate, estimate
 
 
 @experiment(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from airtcp.formulas import packet_error_rate
-from airtcp.papers.frame import (
+from airtcp.facts.stats import Estimate, estimate
+from airtcp_studies.frame import (
     Case,
     Context,
     OpenParameter,
@@ -23,8 +23,8 @@ from airtcp.papers.frame import (
     ratio,
     ratio_of,
 )
-from airtcp.papers.spectcp.red import HEADER_BYTES, RECOMMENDED, WEIGHT
-from airtcp.stats import Estimate, estimate
+from airtcp_studies.model.formulas import packet_error_rate
+from airtcp_studies.papers.spectcp.red import HEADER_BYTES, RECOMMENDED, WEIGHT
 
 SATELLITE = f"""
 profile = "ns2-2.1b6"

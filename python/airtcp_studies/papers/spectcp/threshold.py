@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from airtcp.formulas import red_maximum_average_queue
-from airtcp.papers.frame import (
+from airtcp.facts.records import Link, Run
+from airtcp.facts.series import Series
+from airtcp.facts.stats import Estimate, estimate
+from airtcp_studies.frame import (
     Case,
     Context,
     OpenParameter,
@@ -22,10 +24,8 @@ from airtcp.papers.frame import (
     experiment,
     info,
 )
-from airtcp.papers.spectcp.red import HEADER_BYTES, RECOMMENDED, WEIGHT, Thresholds
-from airtcp.records import Link, Run
-from airtcp.series import Series
-from airtcp.stats import Estimate, estimate
+from airtcp_studies.model.formulas import red_maximum_average_queue
+from airtcp_studies.papers.spectcp.red import HEADER_BYTES, RECOMMENDED, WEIGHT, Thresholds
 
 FLOWS = 2
 WINDOW = 23

@@ -1,0 +1,1 @@
+"""The questions: compare, run and sweep."""

@@ -1,0 +1,87 @@
+"""Runs one scheme once."""
+
+from __future__ import annotations
+
+import json
+from os import PathLike, fspath
+from typing import Literal
+
+from airtcp._engine import Scenario
+from airtcp.asking.given import ScenarioLike, scenario_of
+from airtcp.control import CongestionControl
+from airtcp.facts.failure import Failure
+from airtcp.facts.records import Run
+from airtcp.facts.series import SERIES_POINTS, series_of
+from airtcp.linux.airtcpd import LinuxError, find
+from airtcp.linux.forms import forms
+from airtcp.linux.host import host_of
+from airtcp.linux.runs import Job, run_all
+from airtcp.results.one_run import RunResult
+from airtcp.running.jobs import interruptible
+
+
+def run(
+    scenario: ScenarioLike | None = None,
+    scheme: str | type[CongestionControl] | None = None,
+    seed: int | None = None,
+    *,
+    on: Literal["sim", "linux"] = "sim",
+    duration: str | None = None,
+    series: bool = True,
+    interval_s: float | None = None,
+    pcap: str | PathLike[str] | None = None,
+    pcap_link: str | None = None,
+) -> RunResult:
+    """Runs one scheme once; without one, the scenario's first, and with its first seed.
+
+    The same scenario, scheme and seed give the same result on any machine, but for `on="linux"`: that is on
+    this host's kernel, in real time, as of `compare`, and without `pcap`. With `series`, there are time
+    series, a sample every `interval_s` seconds: 0 is at every ACK, None a 1500th of the duration. With
+    `pcap`, the packets of `pcap_link` (the path's first link, if none is named) go into that file as pcapng.
+
+    Raises ScenarioError for a scenario, scheme or link that is wrong, OSError, ControllerError for an error
+    in a congestion control in Python, and LinuxError for a run that the kernel cannot make. On
+    KeyboardInterrupt the run is stopped.
+
+    >>> import airtcp
+    >>> found = airtcp.run(scheme="reno", duration="2s")
+    >>> found.flows.select("flow_name", "timeouts", "losses_corruption").rows()
+    [('main', 0, 11)]
+    >>> found.series.columns[:4]
+    ['time_s', 'flow', 'cwnd_bytes', 'ssthresh_bytes']
+    """
+    found = scenario_of(scenario, duration=duration)
+    spacing = found.duration_s / SERIES_POINTS if interval_s is None else interval_s
+    if on == "linux":
+        if pcap is not None:
+            raise ValueError("there is no capture of a run on the kernel: `airtcpd link` makes captures")
+        return _on_linux(found, scheme, seed, spacing if series else None)
+    record = interruptible(
+        lambda cancel: found.run(
+            found.schemes[0] if scheme is None else scheme,
+            found.seed if seed is None else seed,
+            series_interval_s=spacing if series else None,
+            pcap=None if pcap is None else fspath(pcap),
+            pcap_link=pcap_link,
+            cancel=cancel,
+        )
+    )
+    content: Run = json.loads(record.to_json())
+    return RunResult(found, content, series_of(record, content) if series else None)
+
+
+def _on_linux(
+    scenario: Scenario,
+    scheme: str | type[CongestionControl] | None,
+    seed: int | None,
+    series_interval_s: float | None,
+) -> RunResult:
+    alone = scenario.vary(schemes=[scenario.schemes[0] if scheme is None else scheme], seeds=1)
+    airtcpd = find()
+    (name,) = forms(airtcpd, alone).schemes
+    job = Job(alone, name, scenario.seed if seed is None else seed, series_interval_s)
+    (outcome,) = run_all([job], airtcpd=airtcpd)
+    if isinstance(outcome, Failure):
+        raise LinuxError(outcome.text)
+    host = host_of(airtcpd.version, [outcome.host])
+    return RunResult(scenario, outcome.run, outcome.series, host=host)

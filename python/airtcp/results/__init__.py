@@ -1,0 +1,5 @@
+"""What questions find: data frames, files, and the way to what shows them."""
+
+from airtcp.results.document import Results, results, results_schema, schema_of, to_json
+
+__all__ = ["Results", "results", "results_schema", "schema_of", "to_json"]

@@ -1,0 +1,1 @@
+"""How work is done: jobs, executors, parcels, progress."""

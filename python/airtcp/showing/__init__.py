@@ -1,0 +1,49 @@
+"""How results look: as text, in a notebook, as figures, as a page. `airtcp.results.shown` is who asks.
+
+Each is loaded when it is wanted: Matplotlib takes long.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from airtcp.showing.report import Page
+
+
+def text(found: object) -> str:
+    """As a terminal shows it."""
+    from airtcp.showing.terminal import text_of  # noqa: PLC0415
+
+    return text_of(found)
+
+
+def html(found: object) -> str:
+    """As a notebook shows it."""
+    from airtcp.showing.notebook import html_of  # noqa: PLC0415
+
+    return html_of(found)
+
+
+def plot(found: object, name: str | None) -> Figure:
+    """Raises ValueError, which lists the figures that there are."""
+    from airtcp.showing.figures import draw, figures_of  # noqa: PLC0415
+
+    return draw(figures_of(found), name)
+
+
+def save_figures(found: object, folder: Path) -> list[Path]:
+    """Writes each figure; answers where they are. Raises OSError."""
+    from airtcp.showing.figures import figures_of, save_all  # noqa: PLC0415
+
+    return save_all(figures_of(found), folder)
+
+
+def page(found: object, command: str | None) -> Page:
+    """Raises ValueError where nothing has run."""
+    from airtcp.showing.pages import page_of  # noqa: PLC0415
+
+    return page_of(found, command)

@@ -1,0 +1,1 @@
+"""The studies' commands: `airtcp paper`, `fidelity` and `model`."""

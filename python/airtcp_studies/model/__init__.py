@@ -1,0 +1,1 @@
+"""The papers' closed forms, beside the simulator."""

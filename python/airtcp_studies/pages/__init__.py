@@ -1,0 +1,1 @@
+"""The studies' pages, made with airtcp's report."""
