@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from airtcp.asking.sweep import sweep
     from airtcp.control import CongestionControl, parameter
     from airtcp.facts.failure import Failure
+    from airtcp.facts.scheme import Scheme
     from airtcp.facts.series import Series
     from airtcp.facts.stats import Estimate
     from airtcp.facts.summary import SchemeSummary
@@ -75,6 +76,7 @@ __all__ = [
     "RunResult",
     "Scenario",
     "ScenarioError",
+    "Scheme",
     "SchemeSummary",
     "Series",
     "SideBySide",
@@ -119,6 +121,7 @@ _HOMES = {
     "ScenarioError": "_engine",
     "schema": "_engine",
     "schemes": "_engine",
+    "Scheme": "facts.scheme",
     "SchemeSummary": "facts.summary",
     "Series": "facts.series",
     "SideBySide": "results.side_by_side",

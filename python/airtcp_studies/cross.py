@@ -15,7 +15,7 @@ from typing import Any, Literal, TypedDict
 import airtcp
 from airtcp._engine import schemes, version
 from airtcp.facts.competition import COMPETITOR, competitor_bps, kept
-from airtcp.facts.scheme import is_split
+from airtcp.facts.scheme import Scheme
 from airtcp.facts.stats import CONFIDENCE, Estimate
 from airtcp.facts.summary import summarise_all
 from airtcp.results.document import plain, schema_of
@@ -154,7 +154,7 @@ def _link(name: str, text: str, wanted: Sequence[str], alone: Runs, beside: Mapp
             "share_of_bound": by_scheme[scheme].share_of_bound,
             "rtt_p95_ms": by_scheme[scheme].rtt_p95_ms,
             "timeouts": by_scheme[scheme].timeouts,
-            "timeouts_spurious": None if is_split(scheme) else by_scheme[scheme].spurious_timeouts,
+            "timeouts_spurious": None if Scheme(scheme).is_split else by_scheme[scheme].spurious_timeouts,
             **{f"{rival}_keeps": _kept(runs, scheme, rival) for rival, runs in beside.items()},
         }
         for scheme in wanted

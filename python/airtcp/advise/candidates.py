@@ -20,7 +20,7 @@ from airtcp.advise.deployment import (
     Place,
     Stage,
 )
-from airtcp.facts.scheme import is_split, terms
+from airtcp.facts.scheme import Scheme
 
 Tunnel = Literal["arq", "arq-there", "arq-back", "fec", "fec-there", "fec-back"]
 """Between both ends: what it does, and on which way, if not on both."""
@@ -68,7 +68,7 @@ class Candidate:
     @property
     def facts(self) -> list[Facts]:
         """Of each of its parts that is not there already."""
-        found = [FACTS.get(term, OWN) for term in terms(self.scheme) if term not in self.in_use]
+        found = [FACTS.get(term, OWN) for term in Scheme(self.scheme).names if term not in self.in_use]
         found += [QUEUES[self.queue]] if self.queue else []
         found += [TUNNELS[self.tunnel.partition("-")[0]]] if self.tunnel else []
         return found + ([SETTINGS[self.setting]] if self.setting else [])
@@ -86,7 +86,7 @@ class Candidate:
     @property
     def is_split(self) -> bool:
         """Are its round trips the sender's with a proxy?"""
-        return is_split(self.scheme)
+        return Scheme(self.scheme).is_split
 
     @property
     def deployable(self) -> bool:
@@ -149,20 +149,19 @@ def _best_two(ranked: Sequence[Candidate]) -> list[Candidate]:
 
 def hosts(scheme: str) -> str:
     """The scheme without a machine at the gateway."""
-    kept = [term for term in scheme.split("+") if term.split(":")[0].strip() not in GATEWAYS]
-    return "+".join(kept) or "reno"
+    return Scheme(scheme).without(*GATEWAYS).text or "reno"
 
 
 def _each_once(found: Sequence[Candidate], now: str) -> list[Candidate]:
     """Each scheme once, with what is there already."""
     by_name: dict[str, Candidate] = {}
     for candidate in found:
-        by_name.setdefault(candidate.name, replace(candidate, in_use=tuple(terms(now))))
+        by_name.setdefault(candidate.name, replace(candidate, in_use=Scheme(now).names))
     return list(by_name.values())
 
 
 def _machine(scheme: str) -> str | None:
-    return next((term for term in scheme.split("+") if term.split(":")[0].strip() in GATEWAYS), None)
+    return next((term.text for term in Scheme(scheme).terms if term.name in GATEWAYS), None)
 
 
 def _senders(now: str, controlled: frozenset[Place]) -> Iterator[Candidate]:
@@ -176,18 +175,18 @@ def _senders(now: str, controlled: frozenset[Place]) -> Iterator[Candidate]:
         if (
             facts.places <= controlled
             and facts.stage not in ("default", "history")
-            and name not in terms(now)
+            and name not in Scheme(now).names
         ):
             yield Candidate(f"{now}+{PARAMETERS.get(name, name)}")
     if {"sender", "gateway"} <= controlled:
-        yield Candidate(with_key(now, "ecn=true"), "red-ecn", setting="ecn")
+        yield Candidate(Scheme(now).with_key("ecn", "true").text, "red-ecn", setting="ecn")
 
 
 def _receivers(now: str, controlled: frozenset[Place], window_bytes: int) -> Iterator[Candidate]:
     if "receiver" in controlled:
-        window = f"receive_window={round(window_bytes / 1000)}kB"
-        yield Candidate(with_key(now, window), setting="receive_window")
-        yield Candidate(with_key(now, "ack_every=1"), setting="ack_every")
+        window = f"{round(window_bytes / 1000)}kB"
+        yield Candidate(Scheme(now).with_key("receive_window", window).text, setting="receive_window")
+        yield Candidate(Scheme(now).with_key("ack_every", "1").text, setting="ack_every")
 
 
 def _gateways(now: str, controlled: frozenset[Place]) -> Iterator[Candidate]:
@@ -201,12 +200,6 @@ def _gateways(now: str, controlled: frozenset[Place]) -> Iterator[Candidate]:
 
 def _both(now: str, controlled: frozenset[Place]) -> Iterator[Candidate]:
     if {"sender", "receiver"} <= controlled:
-        for sender in dict.fromkeys(("reno", *terms(now)[:1], PROXY_SENDER)):
+        for sender in dict.fromkeys(("reno", *Scheme(now).names[:1], PROXY_SENDER)):
             yield Candidate(f"{sender}+decoupling")
         yield from (Candidate(now, tunnel=tunnel) for tunnel in get_args(Tunnel))
-
-
-def with_key(scheme: str, key: str) -> str:
-    """The key goes to the first term, which is the hosts'."""
-    first, plus, rest = scheme.partition("+")
-    return f"{first}:{key}{plus}{rest}"

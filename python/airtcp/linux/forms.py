@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from airtcp._engine import Scenario
+from airtcp.facts.scheme import Scheme
 from airtcp.linux.airtcpd import Airtcpd, LinuxError
 from airtcp.running.scratch import scratch_folder
 
@@ -67,7 +67,7 @@ _IN_PYTHON = "a congestion control in Python has no Linux form"
 
 def _is_in_python(scheme: str, scenario: Scenario) -> bool:
     names = {controller.name for controller in scenario.controllers}
-    return not names.isdisjoint(re.split(r"[:+]", scheme))
+    return not names.isdisjoint(Scheme(scheme).names)
 
 
 def _plan(airtcpd: Airtcpd, scenario: Scenario) -> list[LeftOut]:

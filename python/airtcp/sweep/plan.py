@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from random import Random
 
 from airtcp._engine import scheme_keys
+from airtcp.facts.scheme import Scheme
 from airtcp.sweep.errors import SweepError
 from airtcp.sweep.grammar import Range, Unit, Value, Vary, unit_of
 
@@ -249,25 +250,14 @@ _STACK_KEYS = frozenset(key["name"] for key in scheme_keys())
 def _of_schemes(key: str, schemes: Sequence[str]) -> bool:
     """Is it a key of schemes: `scheme.KEY`, `NAME.KEY`, or one that all stacks have?"""
     first, dot, _ = key.partition(".")
-    named = first == "scheme" or any(first in _names(scheme) for scheme in schemes)
+    named = first == "scheme" or any(first in Scheme(scheme).names for scheme in schemes)
     return key in _STACK_KEYS or (bool(dot) and named)
-
-
-def _names(scheme: str) -> list[str]:
-    return [term.partition(":")[0].strip() for term in scheme.split("+")]
 
 
 def _with_key(scheme: str, key: str, value: str) -> str:
     """The scheme with the key in its first term, or in the one that the key names, where it has it."""
-    terms = scheme.split("+")
-    if key in _STACK_KEYS:
-        key = f"scheme.{key}"
-    name, _, inner = key.partition(".")
-    for place, found in enumerate(_names(scheme)):
-        if name in ("scheme", found):
-            terms[place] = f"{terms[place]}:{inner}={_bare(value)}"
-            break
-    return "+".join(terms)
+    first, _, inner = ("scheme", "", key) if key in _STACK_KEYS else key.partition(".")
+    return Scheme(scheme).with_key(inner, _bare(value), None if first == "scheme" else first).text
 
 
 def _bare(value: str) -> str:
