@@ -13,7 +13,8 @@ import polars as pl
 import pytest
 from conftest import COMMAND, SHORT, Cli
 
-FIGURES = [f"{name}.{kind}" for name in ("goodput", "cwnd", "sequence", "queue") for kind in ("png", "svg")]
+OVER_TIME = ("cwnd", "sequence", "queue", "rtt", "rtt-distribution", "goodput-over-time")
+FIGURES = [f"{name}.{kind}" for name in ("goodput", *OVER_TIME) for kind in ("png", "svg")]
 FRAMES = ["flows.parquet", "series.parquet", "queues.parquet", "events.parquet"]
 
 

@@ -7,7 +7,10 @@ white; orange and sky blue are darker, so that each stands out from white by 3:1
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Literal
+from zlib import crc32
 
 LIGHT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B87F00", "#2F8FC4", "#000000")
 DARK = ("#4FA8E0", "#FF8A3D", "#2CC295", "#E39AC4", "#F0B429", "#8FD0F5", "#F2F2F2")
@@ -18,3 +21,65 @@ DASHES: tuple[Dash, ...] = ("solid", "longdash", "dot", "dashdot")
 
 MARKS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "pentagon", "cross")
 """As Plotly calls them; `figures.style` has Matplotlib's letters for the same."""
+
+PLACES = len(LIGHT) * len(DASHES)
+OWN = (
+    *("reno", "cubic", "bbr", "vegas", "westwood", "veno", "hybla"),
+    *("newreno", "concord", "bbr3", "spectcp", "westwood-vt", "jersey", "decoupling"),
+)
+"""Schemes with a place of their own: those that are compared most have a colour each, and a solid line."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a scheme is drawn."""
+
+    place: int
+
+    @property
+    def colour(self) -> str:
+        return LIGHT[self.place % len(LIGHT)]
+
+    @property
+    def dash(self) -> Dash:
+        return DASHES[self._turn % len(DASHES)]
+
+    @property
+    def mark(self) -> str:
+        # Shifted with each turn: single points have no dash to tell them apart.
+        return MARKS[(self.place + self._turn) % len(MARKS)]
+
+    @property
+    def _turn(self) -> int:
+        return self.place // len(LIGHT)
+
+
+def places(schemes: Iterable[str]) -> dict[str, int]:
+    """A place for each scheme: its own wherever it is drawn, and no two of a figure's have the same.
+
+    Where the place that a text stands for is another's already, the next free one serves.
+    """
+    wanted = list(dict.fromkeys(schemes))
+    found = {scheme: OWN.index(scheme) for scheme in wanted if scheme in OWN}
+    for scheme in wanted:
+        if scheme not in found:
+            found[scheme] = _free(_first(scheme), set(found.values()))
+    return {scheme: found[scheme] for scheme in wanted}
+
+
+def looks(schemes: Iterable[str]) -> dict[str, Look]:
+    """How each of them is drawn."""
+    return {scheme: Look(place) for scheme, place in places(schemes).items()}
+
+
+def _first(scheme: str) -> int:
+    return crc32(scheme.encode()) % PLACES
+
+
+def _free(first: int, taken: set[int]) -> int:
+    """Another colour is better than another dash; more schemes than places share them."""
+    free = [place for place in range(PLACES) if place not in taken]
+    colours = {place % len(LIGHT) for place in taken}
+    fresh = [place for place in free if place % len(LIGHT) not in colours]
+    among = fresh or free or list(range(PLACES))
+    return min(among, key=lambda place: ((place - first) % len(LIGHT), (place - first) % PLACES))

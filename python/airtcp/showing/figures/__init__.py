@@ -8,22 +8,25 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from airtcp._engine import Scenario
 from airtcp.facts.series import NO_SERIES, Series
 from airtcp.facts.summary import completion_times_s
 from airtcp.results.comparison import Comparison
 from airtcp.results.one_run import RunResult
 from airtcp.results.side_by_side import SideBySide
-from airtcp.showing.figures.bars import goodput_bars, paired_bars
-from airtcp.showing.figures.completion import completion_curves
-from airtcp.showing.figures.curves import cwnd_curves, is_one_connection, queue_curves, sequence_curves
+from airtcp.showing.figures.draw import drawing
 from airtcp.showing.figures.style import ON_ANY_GROUND, inline_svg, save, style
 from airtcp.showing.figures.sweep import of_sweep
+from airtcp.showing.report.figure import Figure as Data
+from airtcp.showing.report.over_runs import completion_cdf, goodput_bars, paired_goodputs
+from airtcp.showing.report.over_time import figures as over_time
+from airtcp.showing.report.over_time import runs_of
 from airtcp.sweep.result import SweepResult
 
 __all__ = ["Figures", "draw", "draw_inline", "figures_of", "save_all"]
 
-Figures = Mapping[str, Callable[[], Figure]]
-"""What can be drawn, by name; the first is the main one."""
+Figures = Mapping[str, Callable[..., Figure]]
+"""What can be drawn, by name; the first is the main one. The options are those of `drawing`."""
 
 
 @singledispatch
@@ -36,13 +39,12 @@ def figures_of(found: object) -> Figures:
 def _(found: Comparison) -> Figures:
     if not found.runs:
         return {}
-    figures: dict[str, Callable[[], Figure]] = {
-        "goodput": partial(goodput_bars, found.summaries, found.runs, found.best)
-    }
+    name = found.scenario.name
+    figures = {"goodput": _drawn(name, lambda: goodput_bars(found.summaries, found.runs, found.best))}
     if any(completion_times_s(run) for run in found.runs):
-        figures["completion"] = partial(completion_curves, found.runs)
+        figures["completion"] = _drawn(name, lambda: completion_cdf(found.runs))
     main = found.main_figure
-    curves = _of_series(found.first_series) if found.first_series else {}
+    curves = _of_series(found.scenario, found.first_series, found.scenario.seed)
     return {main: figures[main], **figures, **curves}
 
 
@@ -50,14 +52,15 @@ def _(found: Comparison) -> Figures:
 def _(found: SideBySide) -> Figures:
     if found.agreement is None:
         return {}
-    return {"pairs": partial(paired_bars, found.agreement.pairs)}
+    pairs = found.agreement.pairs
+    return {"pairs": _drawn(found.sim.scenario.name, lambda: paired_goodputs(pairs))}
 
 
 @figures_of.register
 def _(found: RunResult) -> Figures:
     if found.time_series is None:
         raise ValueError(NO_SERIES)
-    return _of_series({found.scheme: found.time_series})
+    return _of_series(found.scenario, {found.scheme: found.time_series}, found.seed)
 
 
 @figures_of.register
@@ -65,13 +68,23 @@ def _(found: SweepResult) -> Figures:
     return of_sweep(found.plan, found.judged)
 
 
-def _of_series(series: Mapping[str, Series]) -> Figures:
+ORDER = ("cwnd", "queue", "sequence")
+"""What is asked for most."""
+
+
+def _of_series(scenario: Scenario, series: Mapping[str, Series], seed: int) -> Figures:
     """The curves of one run of each scheme."""
-    figures = {"cwnd": partial(cwnd_curves, series), "queue": partial(queue_curves, series)}
-    flows = [flow for found in series.values() for flow in found.flows.partition_by("flow")]
-    if all(is_one_connection(flow) for flow in flows):
-        figures["sequence"] = partial(sequence_curves, series)
-    return figures
+    runs = runs_of(series, seed, scenario.duration_s) if series else None
+    if runs is None:
+        return {}
+    made = over_time(runs)
+    names = [*(name for name in ORDER if name in made), *(name for name in made if name not in ORDER)]
+    of = ", ".join(part for part in (scenario.name, f"seed {seed}") if part)
+    return {name: _drawn(of, partial(made[name], runs)) for name in names}
+
+
+def _drawn(context: str, data: Callable[[], Data]) -> Callable[..., Figure]:
+    return lambda **options: drawing(data(), context, **options)
 
 
 def draw(figures: Figures, name: str | None = None) -> Figure:

@@ -12,7 +12,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import StrMethodFormatter
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from airtcp.showing import palette
 
@@ -23,14 +23,14 @@ SCREEN_DPI = 160
 """Sharp on most screens, and still small."""
 
 COLOURS = palette.LIGHT
-_DASHES: dict[palette.Dash, Any] = {
+DASH_OF: dict[palette.Dash, Any] = {
     "solid": "-",
     "longdash": (0, (5, 1.5)),
     "dot": (0, (1.5, 1)),
     "dashdot": (0, (5, 1.5, 1.5, 1.5)),
 }
-DASHES: tuple[Any, ...] = tuple(_DASHES[name] for name in palette.DASHES)
-_MARKS = {
+DASHES: tuple[Any, ...] = tuple(DASH_OF[name] for name in palette.DASHES)
+MARK_OF = {
     "circle": "o",
     "square": "s",
     "diamond": "D",
@@ -39,8 +39,10 @@ _MARKS = {
     "pentagon": "p",
     "cross": "P",
 }
-MARKERS = "".join(_MARKS[name] for name in palette.MARKS)
+MARKERS = "".join(MARK_OF[name] for name in palette.MARKS)
 GREY = "#555555"
+FEW_DECADES = 300.0
+"""Ends of an axis over each other up to which 2 and 5 have ticks, too."""
 INK = "#010203"
 """Stands for the colour of the text around a figure on a page. No palette has it."""
 
@@ -103,7 +105,19 @@ class Drawing(Figure):
 
 
 def figure(height_in: float) -> Figure:
+    """One that Matplotlib lays out, which costs another drawing of it."""
     return Drawing(figsize=(WIDTH_IN, height_in), layout="constrained")
+
+
+def blank(width_in: float, height_in: float) -> Figure:
+    """One whose axes are put where they belong by whoever draws it."""
+    return Drawing(figsize=(width_in, height_in))
+
+
+def mixed(colour: str, share: float) -> str:
+    """`share` of the colour on white."""
+    parts = (round(int(colour[place : place + 2], 16) * share + 255 * (1 - share)) for place in (1, 3, 5))
+    return "#" + "".join(f"{part:02X}" for part in parts)
 
 
 def legend_beside(axes: Axes, order: Sequence[str]) -> None:
@@ -118,6 +132,9 @@ def plain_ticks(axes: Axes) -> None:
     for axis, (low, high) in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
         if axis.get_scale() == "log" and low > 1e-3 and high < 1e5:
             axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+            if high < FEW_DECADES * low:
+                axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            axis.set_minor_formatter(NullFormatter())
 
 
 def small_multiples(

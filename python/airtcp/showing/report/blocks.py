@@ -115,8 +115,7 @@ class Source:
 class Section:
     """A heading and what stands below it. Sections nest.
 
-    `schemes`: their buttons stand at its top, and show and hide them in all its figures. A scheme's place
-    among them is its colour and its symbol.
+    `schemes`: their buttons stand at its top, and show and hide them in all its figures.
     """
 
     title: str

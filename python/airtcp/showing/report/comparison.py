@@ -75,7 +75,7 @@ def _figures(found: Comparison) -> Iterator[Figure]:
     if found.first_series:
         looked_at = runs_of(found.first_series, found.scenario.seed, found.scenario.duration_s)
         if looked_at:
-            yield from figures(looked_at)
+            yield from (make(looked_at) for make in figures(looked_at).values())
 
 
 def _alone(row: SchemeSummary) -> str:

@@ -23,7 +23,8 @@ def run_page(found: RunResult, command: str | None = None) -> Page:
     if found.time_series:
         looked_at = runs_of({found.scheme: found.time_series}, found.seed, scenario.duration_s)
     if looked_at:
-        blocks.append(Section("Figures", list(figures(looked_at)), schemes=[found.scheme], buttons=False))
+        drawn = [make(looked_at) for make in figures(looked_at).values()]
+        blocks.append(Section("Figures", drawn, schemes=[found.scheme], buttons=False))
     else:
         blocks.append(Text("There are no time series to draw.", "quiet"))
     chosen = {"seed": str(found.seed), "scheme": found.scheme}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -72,16 +72,16 @@ def runs_of(series: Mapping[str, Series], seed: int, end_s: float) -> Runs | Non
     return Runs(series, (lasting or names)[0], len(measured), seed, end_s)
 
 
-def figures(runs: Runs) -> Iterator[Figure]:
-    """In the order in which a reader asks: how much, how, at what delay."""
-    yield goodput_figure(runs)
-    if runs.is_one_connection:
-        yield sequence_figure(runs)
-    yield cwnd_figure(runs)
-    if any(runs.samples(scheme)["rtt_max_s"].count() for scheme in runs.schemes):
-        yield rtt_figure(runs)
-        yield rtt_cdf_figure(runs)
-    yield queue_figure(runs)
+def figures(runs: Runs) -> dict[str, Callable[[Runs], Figure]]:
+    """By name, in the order in which a reader asks: how much, how, at what delay."""
+    has_rtts = any(runs.samples(scheme)["rtt_max_s"].count() for scheme in runs.schemes)
+    return {
+        "goodput-over-time": goodput_figure,
+        **({"sequence": sequence_figure} if runs.is_one_connection else {}),
+        "cwnd": cwnd_figure,
+        **({"rtt": rtt_figure, "rtt-distribution": rtt_cdf_figure} if has_rtts else {}),
+        "queue": queue_figure,
+    }
 
 
 def goodput_figure(runs: Runs) -> Figure:

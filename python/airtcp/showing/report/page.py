@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
-from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from airtcp.showing.palette import DARK, DASHES, LIGHT, MARKS
+from airtcp.showing.palette import DARK, DASHES, LIGHT, MARKS, places
 from airtcp.showing.report.blocks import Block
 from airtcp.showing.report.html import Writer, element, script_json, tag
+from airtcp.showing.report.plotly import library
 
 STYLES = ("page.css", "print.css")
 SCRIPTS = ("base.js", "traces.js", "layout.js", "figures.js", "data.js", "controls.js", "main.js")
@@ -47,9 +45,15 @@ class Page:
             contents="".join(tag("a", text, href=f"#{name}") for name, text in to.contents),
             content=content,
             data=script_json(
-                {"figures": to.figures, "schemes": to.schemes, "dashes": DASHES, "symbols": MARKS}
+                {
+                    "figures": to.figures,
+                    "schemes": to.schemes,
+                    "places": places(scheme for schemes in to.schemes.values() for scheme in schemes),
+                    "dashes": DASHES,
+                    "symbols": MARKS,
+                }
             ),
-            library=_library() if to.figures else "",
+            library=library() if to.figures else "",
             script=_assets(SCRIPTS),
         )
 
@@ -69,13 +73,6 @@ def _colours() -> str:
 def _assets(names: Sequence[str]) -> str:
     folder = files("airtcp.showing.report") / "assets"
     return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
-
-
-@cache
-def _library() -> str:
-    """Plotly's script, packed: a third of its size. Browsers unpack it by themselves."""
-    script = (files("plotly") / "package_data" / "plotly.min.js").read_bytes()
-    return b64encode(gzip.compress(script, 9, mtime=0)).decode("ascii")
 
 
 _TEMPLATE = """<!DOCTYPE html>

@@ -51,7 +51,7 @@ function paintSwatches() {
     const schemes = report.schemes[section.dataset.schemes];
     section.querySelectorAll(":scope > .schemes button[data-scheme], :scope > details > .schemes button[data-scheme]").forEach((each) => {
       each.querySelector("svg")?.remove();
-      each.prepend(swatch(look(schemes.indexOf(each.dataset.scheme))));
+      each.prepend(swatch(look(placeOf(each.dataset.scheme))));
     });
   });
 }

@@ -4,7 +4,10 @@ const TURN = 7; // colours
 const MOST_DOTS = 60; // of one mark: more are only ink until the reader zooms in
 const SPARSE = 9; // symbols on a long curve
 
-/** How a scheme looks, by its place among its section's schemes. Without a place: the page's ink. */
+/** A scheme's place in the palette; -1: it has none. */
+const placeOf = (scheme) => report.places[scheme] ?? -1;
+
+/** How a scheme looks, by its place in the palette. Without a place: the page's ink. */
 function look(place) {
   if (place < 0) return { colour: variable("ink"), symbol: "circle", dash: "solid" };
   const turn = Math.floor(place / TURN);
@@ -28,7 +31,7 @@ function visibleMarks(figure) {
       ...mark,
       x: plainValues(mark.x),
       y: plainValues(mark.y),
-      place: figure.schemes.indexOf(mark.scheme),
+      place: placeOf(mark.scheme),
       cell: mark.panel ? panels.indexOf(mark.panel) : 0,
     }));
 }
@@ -157,8 +160,8 @@ function heatTraces(mark, _look, { figure }) {
     return [{ ...cells, z: mark.z, colorscale: "Cividis", colorbar: bar }];
   }
   const names = figure.schemes;
-  const steps = names.flatMap((_, place) => {
-    const shade = mixed(look(place).colour, 0.4);
+  const steps = names.flatMap((name, place) => {
+    const shade = mixed(look(placeOf(name)).colour, 0.4);
     return [[place / names.length, shade], [(place + 1) / names.length, shade]];
   });
   const shown = (name) => names.includes(name) && !figure.hidden.has(name);
