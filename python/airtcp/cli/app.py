@@ -43,7 +43,7 @@ class _Command:
 
 
 _STUDIES = "airtcp_studies.cli"
-"""Studies are made with airtcp, which knows of them here alone, by their name."""
+"""Studies are made with airtcp, which knows them by name alone: here, and in `listings`."""
 
 _COMMANDS = {
     "compare": _Command("compare", "Compare schemes on a link."),

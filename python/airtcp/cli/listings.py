@@ -84,19 +84,19 @@ def schema_command(
 
 
 _SCHEMAS = {
-    "results": "results:results_schema",
-    "both": "side_by_side:both_schema",
-    "papers": "papers.frame.document:paper_results_schema",
-    "cross": "papers.cross:cross_schema",
-    "fit": "fit.document:fit_schema",
-    "advice": "advise.advice:advice_schema",
+    "results": "airtcp.results:results_schema",
+    "both": "airtcp.results.side_by_side:both_schema",
+    "papers": "airtcp_studies.frame.document:paper_results_schema",
+    "cross": "airtcp_studies.cross:cross_schema",
+    "fit": "airtcp.fit.document:fit_schema",
+    "advice": "airtcp.advise.advice:advice_schema",
 }
 """Each is read off what its results are made of, which takes long to load."""
 
 
 def _schema(name: str) -> Any:
     module, function = _SCHEMAS[name].split(":")
-    return getattr(import_module(f"airtcp.{module}"), function)()
+    return getattr(import_module(module), function)()
 
 
 @dataclass(frozen=True)
