@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,27 +10,43 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from airtcp.showing.figures.style import Format
     from airtcp.showing.report import Page
 
 
 class Shown:
     """A result that shows itself: in a terminal, in a notebook, as figures, as a page."""
 
-    def plot(self, name: str | None = None) -> Figure:
+    def plot(
+        self,
+        name: str | None = None,
+        *,
+        schemes: Sequence[str] | None = None,
+        time: tuple[float, float] | None = None,
+        size: tuple[float, float] | None = None,
+        ax: Axes | None = None,
+    ) -> Figure:
         """The figure called `name`; without a name, the main one.
 
+        `schemes` are those that it shows, `time` is the stretch of a figure over time, in seconds, and `size`
+        its width and height in inches. With `ax`, it is drawn there: so several share a figure of yours.
         Raises ValueError, which lists the figures that there are.
         """
-        drawn: Figure = _showing().plot(self, name)
+        options = {"schemes": schemes, "time": time, "size": size, "axes": ax}
+        given = {option: value for option, value in options.items() if value is not None}
+        drawn: Figure = _showing().plot(self, name, **given)
         return drawn
 
-    def save_figures(self, directory: str | PathLike[str]) -> list[Path]:
-        """Every figure as PNG and SVG; answers where they are. Raises OSError."""
+    def save_figures(
+        self, directory: str | PathLike[str], formats: Sequence[Format] = ("png", "svg")
+    ) -> list[Path]:
+        """Every figure as `png`, `svg` or `pdf`, with its fonts; answers where they are. Raises OSError."""
         folder = Path(directory)
         folder.mkdir(parents=True, exist_ok=True)
-        written: list[Path] = _showing().save_figures(self, folder)
+        written: list[Path] = _showing().save_figures(self, folder, formats)
         return written
 
     def report(self, path: str | PathLike[str], command: str | None = None) -> Path:

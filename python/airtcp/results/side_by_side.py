@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import polars as pl
 
@@ -20,6 +21,9 @@ from airtcp.results.comparison import Comparison
 from airtcp.results.document import Results, schema_of, to_json
 from airtcp.results.frames import ratio_frame, write_frames
 from airtcp.results.shown import Shown
+
+if TYPE_CHECKING:
+    from airtcp.showing.figures.style import Format
 
 
 class BothResults(TypedDict):
@@ -143,11 +147,13 @@ class SideBySide(Shown):
         own = [path for name, found in self._parts for path in found.save_data(folder / name)]
         return [document, *write_frames({"ratio": self.ratio}, folder), *own]
 
-    def save_figures(self, directory: str | PathLike[str]) -> list[Path]:
-        """As `save`, figures alone."""
+    def save_figures(
+        self, directory: str | PathLike[str], formats: Sequence[Format] = ("png", "svg")
+    ) -> list[Path]:
+        """As `save`, figures alone, in these formats."""
         folder = Path(directory)
-        own = [path for name, found in self._parts for path in found.save_figures(folder / name)]
-        return [*super().save_figures(folder), *own]
+        own = [path for name, found in self._parts for path in found.save_figures(folder / name, formats)]
+        return [*super().save_figures(folder, formats), *own]
 
     @property
     def _places(self) -> list[tuple[str, Comparison]]:

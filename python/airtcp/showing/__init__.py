@@ -5,12 +5,14 @@ Each is loaded when it is wanted: Matplotlib takes long.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from airtcp.showing.figures.style import Format
     from airtcp.showing.report import Page
 
 
@@ -28,18 +30,18 @@ def html(found: object) -> str:
     return html_of(found)
 
 
-def plot(found: object, name: str | None) -> Figure:
+def plot(found: object, name: str | None, **options: Any) -> Figure:
     """Raises ValueError, which lists the figures that there are."""
     from airtcp.showing.figures import draw, figures_of  # noqa: PLC0415
 
-    return draw(figures_of(found), name)
+    return draw(figures_of(found), name, **options)
 
 
-def save_figures(found: object, folder: Path) -> list[Path]:
-    """Writes each figure; answers where they are. Raises OSError."""
+def save_figures(found: object, folder: Path, formats: Sequence[Format]) -> list[Path]:
+    """Writes each figure in these formats; answers where they are. Raises OSError."""
     from airtcp.showing.figures import figures_of, save_all  # noqa: PLC0415
 
-    return save_all(figures_of(found), folder)
+    return save_all(figures_of(found), folder, formats)
 
 
 def page(found: object, command: str | None) -> Page:

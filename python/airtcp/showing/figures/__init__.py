@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial, singledispatch
 from pathlib import Path
+from typing import Any
 
 from matplotlib.figure import Figure
 
@@ -15,7 +16,7 @@ from airtcp.results.comparison import Comparison
 from airtcp.results.one_run import RunResult
 from airtcp.results.side_by_side import SideBySide
 from airtcp.showing.figures.draw import drawing
-from airtcp.showing.figures.style import ON_ANY_GROUND, inline_svg, save, style
+from airtcp.showing.figures.style import FORMATS, ON_ANY_GROUND, Format, inline_svg, save, style
 from airtcp.showing.figures.sweep import of_sweep
 from airtcp.showing.report.figure import Figure as Data
 from airtcp.showing.report.over_runs import completion_cdf, goodput_bars, paired_goodputs
@@ -87,13 +88,13 @@ def _drawn(context: str, data: Callable[[], Data]) -> Callable[..., Figure]:
     return lambda **options: drawing(data(), context, **options)
 
 
-def draw(figures: Figures, name: str | None = None) -> Figure:
+def draw(figures: Figures, name: str | None = None, **options: Any) -> Figure:
     """Without a name, the main one. Raises ValueError, which lists the figures that there are."""
     chosen = name or next(iter(figures), "")
     if chosen not in figures:
         raise ValueError(f"there is no figure `{chosen}`; there are: {', '.join(figures)}")
     with style():
-        return figures[chosen]()
+        return figures[chosen](**options)
 
 
 def draw_inline(figures: Figures) -> str:
@@ -102,7 +103,7 @@ def draw_inline(figures: Figures) -> str:
         return inline_svg(next(iter(figures.values()))())
 
 
-def save_all(figures: Figures, directory: Path) -> list[Path]:
-    """Writes each as PNG and SVG; answers where they are."""
+def save_all(figures: Figures, directory: Path, formats: Sequence[Format] = FORMATS) -> list[Path]:
+    """Writes each in these formats; answers where they are."""
     with style():
-        return [path for name, drawn in figures.items() for path in save(drawn(), directory, name)]
+        return [path for name, drawn in figures.items() for path in save(drawn(), directory, name, formats)]

@@ -105,7 +105,8 @@ def _with_panels(
     panels: list[Axes] = list(grid.flat)
     for panel, name in zip(panels, shown.panels, strict=False):
         _fill(panel, shown, [mark for mark in shown.marks if mark.panel in (name, None)], own, time)
-        panel.set_title(name, loc="left", pad=2, fontweight="bold")
+        # A title of its own would be placed anew, beside all ticks, at each drawing.
+        panel.text(0, 1.02, name, transform=panel.transAxes, fontweight="bold", va="bottom")
     for spare in panels[len(shown.panels) :]:
         spare.set_visible(False)
         # The panel above a hole carries the labels of the x axis.
@@ -121,8 +122,8 @@ def _with_panels(
     )
     if len(labels) > 1:
         drawn.legend(handles, labels, loc="upper right", ncols=len(labels), borderaxespad=0.1)
-    drawn.supxlabel(shown.x.label, fontsize=8, y=0.06 / height, va="bottom")
-    drawn.supylabel(shown.y.label, fontsize=8, x=0.08 / width)
+    drawn.text(0.5, 0.06 / height, shown.x.label, ha="center", va="bottom")
+    drawn.text(0.08 / width, 0.5, shown.y.label, ha="left", va="center", rotation=90)
     _title(drawn, panels[0], shown, context)
     return drawn
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -13,6 +13,7 @@ from matplotlib.patheffects import Normal, Stroke
 
 from airtcp.showing.figures.style import DASH_OF, GREY, MARK_OF, mixed
 from airtcp.showing.palette import Look
+from airtcp.showing.report.curve import thinned
 from airtcp.showing.report.figure import Band, Bars, Dots, Figure, Line, Mark, Part, Rule, Value
 
 SYMBOLS = {
@@ -26,6 +27,8 @@ SYMBOLS = {
 }
 MOST_DOTS = 250
 """Of one mark: more are only ink."""
+MOST_POINTS = 900
+"""Of one curve: at 220 dpi a panel in two columns has fewer."""
 PT_PER_PX = 0.55
 SECOND = "#333333"
 """A second curve of a panel, such as ssthresh, which would drown in the first one's colour."""
@@ -44,15 +47,9 @@ def draw_mark(axes: Axes, mark: Mark, own: Mapping[str, Look], places: Places) -
         _bars(axes, mark, look, places)
     elif isinstance(mark, Band):
         step: Any = "pre" if mark.step else None
-        axes.fill_between(
-            _numbers(mark.x),
-            _numbers(mark.y),
-            _numbers(mark.high),
-            step=step,
-            color=_colour(look),
-            alpha=0.3,
-            lw=0,
-        )
+        x, low = _thinned(mark.x, mark.y, by=min)
+        _, high = _thinned(mark.x, mark.high, by=max)
+        axes.fill_between(x, low, high, step=step, color=_colour(look), alpha=0.3, lw=0)
     elif isinstance(mark, Rule):
         _rule(axes, mark)
 
@@ -92,7 +89,7 @@ def _line(axes: Axes, mark: Line, look: Look | None) -> None:
     # A panel says whose it is; a dash of the scheme's own would only hide short peaks.
     if mark.panel and not mark.dash:
         style["ls"] = "-"
-    axes.plot(_numbers(mark.x), _numbers(mark.y), **style)
+    axes.plot(*_thinned(mark.x, mark.y), **style)
     if mark.errors:
         axes.errorbar(
             _numbers(mark.x), _numbers(mark.y), _numbers(mark.errors), fmt="none", ecolor=colour, lw=0.8
@@ -166,6 +163,15 @@ def _colour(look: Look | None) -> str:
 
 def _numbers(values: Sequence[Value]) -> list[float]:
     return [math.nan if value is None else float(value) for value in values]
+
+
+def _thinned(
+    x: Sequence[Value], y: Sequence[Value], by: Callable[[list[float]], float] | None = None
+) -> tuple[list[float], list[float]]:
+    """No more points than print shows; a gap stays a gap."""
+    known = [None if math.isnan(value) else value for value in _numbers(y)]
+    at, values = thinned(_numbers(x), known, by=by, most=MOST_POINTS)
+    return at, _numbers(values)
 
 
 def _placed(values: Sequence[Value], places: Places) -> list[float]:

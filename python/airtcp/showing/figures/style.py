@@ -7,10 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BytesIO, StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
@@ -19,6 +21,8 @@ from airtcp.showing import palette
 WIDTH_IN = 6.8
 """The text width of a two-column paper."""
 CSS_PX_PER_IN = 96
+Format = Literal["png", "svg", "pdf"]
+FORMATS: tuple[Format, ...] = ("png", "svg")
 SCREEN_DPI = 160
 """Sharp on most screens, and still small."""
 
@@ -65,6 +69,7 @@ _RC: dict[str, Any] = {
     "svg.hashsalt": "airtcp",
     "svg.fonttype": "none",
     "savefig.dpi": 220,
+    "pdf.fonttype": 42,
 }
 
 
@@ -176,18 +181,39 @@ def inline_svg(drawn: Figure) -> str:
     return f'{opening} style="max-width:100%;height:auto;stroke-linejoin:round" fill="currentColor"{rest}'
 
 
-def save(drawn: Figure, directory: Path, name: str) -> list[Path]:
-    """As PNG and SVG, laid out once; the same figure gives the same bytes."""
+def save(drawn: Figure, directory: Path, name: str, formats: Sequence[Format] = FORMATS) -> list[Path]:
+    """In these formats, laid out once; the same figure gives the same bytes."""
     if engine := drawn.get_layout_engine():
         engine.execute(drawn)
         # With one, each file would be laid out and drawn once more before it is drawn.
         drawn.set_layout_engine(None)
-    png = directory / f"{name}.png"
-    drawn.savefig(png, metadata={"Software": None})
-    return [png, save_svg(drawn, directory, name)]
+    # Not `savefig`, which draws everything once more before it draws.
+    savers = {"png": _png, "svg": save_svg, "pdf": _pdf}
+    return [savers[kind](drawn, directory, name) for kind in formats]
 
 
 def save_svg(drawn: Figure, directory: Path, name: str) -> Path:
+    if drawn.get_layout_engine():
+        drawn.draw_without_rendering()
     path = directory / f"{name}.svg"
-    drawn.savefig(path, metadata={"Date": None, "Creator": None})
+    canvas: Any = FigureCanvasSVG(drawn)
+    canvas.print_svg(path, metadata={"Date": None, "Creator": None})
+    return path
+
+
+def _png(drawn: Figure, directory: Path, name: str) -> Path:
+    path, dpi = directory / f"{name}.png", drawn.dpi
+    drawn.set_dpi(SCREEN_DPI)
+    canvas: Any = FigureCanvasAgg(drawn)
+    canvas.print_png(path, metadata={"Software": None}, pil_kwargs={"compress_level": 4})
+    drawn.set_dpi(dpi)
+    return path
+
+
+def _pdf(drawn: Figure, directory: Path, name: str) -> Path:
+    from matplotlib.backends.backend_pdf import FigureCanvasPdf  # noqa: PLC0415 its fonts take long to load
+
+    path = directory / f"{name}.pdf"
+    canvas: Any = FigureCanvasPdf(drawn)
+    canvas.print_pdf(path, metadata={"CreationDate": None, "Creator": None, "Producer": None})
     return path

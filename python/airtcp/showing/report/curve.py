@@ -13,15 +13,18 @@ Value = float | None
 
 
 def thinned(
-    times: Sequence[float], values: Sequence[Value], by: Callable[[list[float]], float] | None = None
+    times: Sequence[float],
+    values: Sequence[Value],
+    by: Callable[[list[float]], float] | None = None,
+    most: int = CURVE_POINTS,
 ) -> tuple[list[float], list[Value]]:
-    """At most `CURVE_POINTS` points: of each stretch its least and its greatest, so no peak is lost.
+    """At most `most` points: of each stretch its least and its greatest, so no peak is lost.
 
     With `by`, one value of each stretch.
     """
-    if len(times) <= CURVE_POINTS:
+    if len(times) <= most:
         return list(times), list(values)
-    each = -(-len(times) // (CURVE_POINTS if by else CURVE_POINTS // 2))
+    each = -(-len(times) // (most if by else most // 2))
     short: list[tuple[float, Value]] = []
     for start in range(0, len(times), each):
         stretch = [
