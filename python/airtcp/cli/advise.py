@@ -65,29 +65,31 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="WHAT",
-            help="What you can change, several with commas: `sender` (the hosts that send the data, e.g. "
-            "your servers), `receiver` (those that receive it, e.g. your terminals), `both` (sender and "
-            "receiver), `gateway` (the router or base station before the wireless link).  [default: all]",
+            help="What you control, comma-separated: `sender` (the hosts that send data, e.g. your servers), "
+            "`receiver` (the hosts that receive it, e.g. your terminals), `both` (sender and receiver), "
+            "`gateway` (the router or base station in front of the wireless link).  [default: all]",
             show_default=False,
         ),
     ] = None,
-    now: Annotated[str, typer.Option(metavar="SCHEME", help="What is in use now.")] = "cubic",
+    now: Annotated[str, typer.Option(metavar="SCHEME", help="The scheme in use now.")] = "cubic",
     traffic: Annotated[
         str | None,
         typer.Option(
             "--for",
             metavar="bulk|web",
-            help="What is carried: `bulk`, one long transfer, judged by its goodput; `web`, transfers of "
-            "100 kB on the average, judged by how long they take.  [default: the scenario's flows]",
+            help="The workload: `bulk`, one long transfer, judged by goodput; `web`, transfers of 100 kB on "
+            "average, judged by completion time.  [default: the scenario's flows]",
             show_default=False,
         ),
     ] = None,
     controller: ControllerOption = None,
     changes: SetOption = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A tenth of the work: a first impression.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Do a tenth of the work, for a first impression.")
+    ] = False,
     seeds: Annotated[
         int | None,
-        typer.Option(min=2, help="Runs of each contender, at most.  [default: 24]", show_default=False),
+        typer.Option(min=2, help="Maximum runs per candidate.  [default: 24]", show_default=False),
     ] = None,
     duration: DurationOption = None,
     profile: ProfileOption = None,
@@ -105,11 +107,11 @@ def command(
     yes: YesOption = False,
     form: FormatOption = None,
 ) -> None:
-    """Say what to use on a link: which of the schemes that you could deploy is best, and by how much.
+    """Recommend a scheme for a link: the best of those that you can deploy, and by how much.
 
-    Compares them with confidence intervals, running most what is hardest to tell apart; says what the best
-    needs, what it leaves to a CUBIC flow beside it, and in which range of loss and delay the answer stays the
-    same. Takes a minute or two; writes advice.json and figures.
+    Compares them with confidence intervals, spending most runs on the closest candidates. Reports what the
+    best one needs, what share a competing CUBIC flow retains, and over which range of loss and delay the
+    answer holds. Takes a minute or two; writes advice.json and figures.
     """
     check_format(form)
     if apply:
@@ -148,7 +150,7 @@ def show(console: Console, found: Advice) -> None:
     for paragraph in found.text:
         console.print(paragraph.title, style="bold")
         console.print(Padding(paragraph.text, (0, 0, 1, 2), expand=False))
-    console.print(f"To repeat it: {found.command}")
+    console.print(f"Reproduce: {found.command}")
 
 
 def _advise(
@@ -186,7 +188,7 @@ def _controls(given: Sequence[str] | None) -> list[Control]:
     words = [word.strip() for text in given or [] for word in text.split(",") if word.strip()]
     for word in words:
         if word not in CONTROLS:
-            raise InputError(f"--control {word}: one or several of {', '.join(CONTROLS)}")
+            raise InputError(f"--control {word}: expected one or more of {', '.join(CONTROLS)}")
     return cast(list[Control], list(dict.fromkeys(words)))
 
 

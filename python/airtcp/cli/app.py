@@ -47,11 +47,11 @@ _STUDIES = "airtcp_studies.cli"
 
 _COMMANDS = {
     "compare": _Command("compare", "Compare schemes on a link."),
-    "advise": _Command("advise", "Say what to use on a link."),
-    "apply": _Command("applying", "Use a scheme on this host."),
-    "try": _Command("trying", "Settle on the real path which congestion control is best."),
-    "undo": _Command("applying", "Take back what was applied on this host.", "undo", "UNDO_EXAMPLES"),
-    "measure": _Command("measure", "Measure the path to a host, fit and advise."),
+    "advise": _Command("advise", "Recommend a scheme for a link."),
+    "apply": _Command("applying", "Apply a scheme to this host."),
+    "try": _Command("trying", "Test congestion controls on the real path."),
+    "undo": _Command("applying", "Undo what was applied to this host.", "undo", "UNDO_EXAMPLES"),
+    "measure": _Command("measure", "Measure the path to a host; fit and advise."),
     "fit": _Command("fit", "Fit a scenario to measurements."),
     "run": _Command("run", "Run one scheme once, in detail."),
     "sweep": _Command("sweep", "Compare schemes while keys of the scenario vary."),
@@ -60,9 +60,7 @@ _COMMANDS = {
     "schemes": _Command(
         "listings", "List the schemes and their parameters.", "schemes_command", "SCHEMES_EXAMPLES"
     ),
-    "profiles": _Command(
-        "listings", "List the profiles: what an era's stack did.", "profiles_command", "PROFILES_EXAMPLES"
-    ),
+    "profiles": _Command("listings", "List the TCP stack profiles.", "profiles_command", "PROFILES_EXAMPLES"),
     "schema": _Command(
         "listings", "Print the JSON Schema of the scenario file.", "schema_command", "SCHEMA_EXAMPLES"
     ),
@@ -136,7 +134,7 @@ def _refuse_empty_arguments(arguments: Sequence[str]) -> None:
     for place, argument in enumerate(arguments, 1):
         if not argument:
             before = f", after {arguments[place - 2]}" if place > 1 else ""
-            raise InputError(f"argument {place}{before}, is empty: was a variable of the shell not set?")
+            raise InputError(f"argument {place}{before}, is empty: is a shell variable unset?")
 
 
 def _print_version(wanted: bool) -> None:

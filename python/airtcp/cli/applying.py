@@ -44,8 +44,8 @@ RoleOption = Annotated[
     str | None,
     typer.Option(
         metavar="WHAT",
-        help="What this host is on the path: `sender`, `receiver`, `gateway`, or several with commas.  "
-        "[default: what --control names alone, else sender]",
+        help="Role of this host on the path: `sender`, `receiver`, `gateway`, or several, comma-separated.  "
+        "[default: the only role in --control, else sender]",
         show_default=False,
     ),
 ]
@@ -60,28 +60,29 @@ WiredOption = Annotated[
 CgroupOption = Annotated[
     str | None,
     typer.Option(
-        metavar="PATH", help="For rto-m: the cgroup whose connections have that timer.", show_default=False
+        metavar="PATH", help="For rto-m: the cgroup whose connections use that timer.", show_default=False
     ),
 ]
 CircuitOption = Annotated[
     str | None,
     typer.Option(
         metavar="ARGUMENTS",
-        help="For decoupling: what this end does, as `airtcpd circuit` takes it, or `airtcpd decouple`.",
+        help="For decoupling: the arguments of `airtcpd circuit` or `airtcpd decouple` for this end.",
         show_default=False,
     ),
 ]
 PersistentOption = Annotated[
     bool,
     typer.Option(
-        "--persistent", help="Also after a reboot: files under /etc/sysctl.d and /etc/default, systemd units."
+        "--persistent",
+        help="Persist across reboots: write files under /etc/sysctl.d and /etc/default, and systemd units.",
     ),
 ]
 ApplyOption = Annotated[
     bool,
     typer.Option(
         "--apply",
-        help="Then use it on this host: it says what changes, asks, and checks; `airtcp undo` takes it back.",
+        help="Then apply it to this host: show the changes, ask, and check; `airtcp undo` reverts them.",
     ),
 ]
 FormatOption = Annotated[
@@ -89,18 +90,19 @@ FormatOption = Annotated[
     typer.Option(
         "--format",
         metavar="openwrt",
-        help="Only print how to use it on a router with OpenWrt: a script of package names and UCI commands.",
+        help="Only print a setup script for an OpenWrt router: package names and UCI commands.",
         show_default=False,
     ),
 ]
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Apply without asking.")]
 
 
 def command(
     what: Annotated[
         str,
         typer.Argument(
-            metavar="SCHEME|ADVICE", help="What to use, as advice prints it, or the file advice.json."
+            metavar="SCHEME|ADVICE",
+            help="Scheme to apply, as `airtcp advise` prints it, or an advice.json file.",
         ),
     ],
     role: RoleOption = None,
@@ -112,10 +114,10 @@ def command(
     yes: YesOption = False,
     form: FormatOption = None,
 ) -> None:
-    """Use a scheme on this host: say what changes, ask, change it, check that it holds.
+    """Apply a scheme to this host: show the changes, ask, make them, and check that they took effect.
 
-    What was there is kept on disk (/var/lib/airtcp) before each change, so that `airtcp undo` restores it,
-    even where this was killed in the middle. One thing is applied at a time. Needs root.
+    Saves the previous state to disk (/var/lib/airtcp) before each change, so that `airtcp undo` can restore
+    it, even if this command was killed half-way. Only one scheme is applied at a time. Needs root.
     """
     check_format(form)
     scheme, queue = split_name(_advised(Path(what)) if what.endswith(".json") else what)
@@ -128,9 +130,9 @@ def command(
 
 
 def undo() -> None:
-    """Take back what was applied on this host, whole or in the middle, after a reboot, too.
+    """Undo what was applied to this host, completely or partially, even after a reboot.
 
-    What somebody else has changed since stays, and is named. Needs root.
+    Settings that someone else has changed since are kept and listed. Needs root.
     """
     check_root("airtcp undo")
     console = plain_console()
@@ -138,9 +140,9 @@ def undo() -> None:
         with journal() as kept:
             applied = kept.applied
             if applied is None:
-                console.print("Nothing is applied on this host.")
+                console.print("Nothing is applied to this host.")
                 return
-            console.print(f"Taking back {applied.what}, applied on {applied.time}:")
+            console.print(f"Undoing {applied.what}, applied on {applied.time}:")
             left = undo_steps(this_host(), kept, lambda line: console.print(f"  {line}"))
     except ApplyError as error:
         raise InputError(str(error)) from error
@@ -148,7 +150,7 @@ def undo() -> None:
         console.print(f"left: {line}")
     if left:
         raise typer.Exit(FAILED)
-    console.print("Everything is as it was before.")
+    console.print("The previous state is restored.")
 
 
 def apply_here(console: Console, wanted: Wanted, *, yes: bool) -> None:
@@ -161,7 +163,7 @@ def apply_here(console: Console, wanted: Wanted, *, yes: bool) -> None:
             plan = make_plan(wanted, host)
             show_plan(console, plan, wanted)
             if not plan.changes:
-                console.print("There is nothing to change on this host.")
+                console.print("Nothing to change on this host.")
                 return
             if not (yes or _agreed()):
                 console.print("Nothing was changed.")
@@ -169,13 +171,13 @@ def apply_here(console: Console, wanted: Wanted, *, yes: bool) -> None:
             apply_steps(plan.what, plan.steps, host, kept, lambda line: console.print(f"  {line}"))
     except ApplyError as error:
         raise InputError(str(error)) from error
-    console.print("It holds. `sudo airtcp undo` takes it back.")
+    console.print("Applied and checked. `sudo airtcp undo` reverts it.")
 
 
 def check_format(form: str | None) -> None:
     """Raises InputError."""
     if form not in (None, "openwrt"):
-        raise InputError(f"--format {form}: there is openwrt alone")
+        raise InputError(f"--format {form}: only openwrt is supported")
 
 
 def print_openwrt(wanted: Wanted, rate_bps: float | None) -> None:
@@ -197,7 +199,7 @@ def openwrt_advice(
     """What `airtcp advise --format openwrt` prints in the end. Raises InputError."""
     advised = found.recommendation
     if advised is None or advised.keep_now:
-        sys.stdout.write("# There is nothing to change.\n")
+        sys.stdout.write("# Nothing to change.\n")
         return
     scheme, queue = split_name(advised.use)
     rate_bps = lossy_rate_bps(found.scenario)
@@ -225,16 +227,14 @@ def apply_advice(
     """What `airtcp advise --apply` does in the end. Raises InputError."""
     advised = found.recommendation
     if found.interrupted or advised is None or advised.keep_now:
-        console.print("There is nothing to apply.")
+        console.print("Nothing to apply.")
         return
     own: Place = next((place for place in ROLES if found.control == (place,)), "sender")
     scheme, queue = split_name(advised.use)
     wanted = Wanted(scheme, queue, roles(role, own), wireless, wired, cgroup, circuit, persistent)
     in_use = this_host().sysctl(DefaultControl.KEY)
     if "sender" in wanted.role and in_use not in (None, KERNELS.get(split_term(found.now)[0], found.now)):
-        console.print(
-            f"Asked was with --now {found.now}; this host uses {in_use}, so that the gain is another."
-        )
+        console.print(f"Advice was for --now {found.now}; this host uses {in_use}, so the gain will differ.")
     apply_here(console, wanted, yes=yes)
 
 
@@ -246,13 +246,13 @@ def show_plan(console: Console, plan: Plan, wanted: Wanted) -> None:
     for change in plan.changes:
         console.print(f"  {change.words}")
     for words in plan.already:
-        console.print(f"  {words} is so already")
+        console.print(f"  {words} is already in place")
     for other in plan.elsewhere:
-        console.print(f"Not on this host, but needed on the {other}")
+        console.print(f"Also needed, on the {other}")
     for limit in plan.limits:
         console.print(limit)
     if not wanted.persistent and plan.changes:
-        console.print("It holds until a reboot; with --persistent longer.")
+        console.print("It lasts until the next reboot; use --persistent to keep it.")
 
 
 def check_can_apply() -> None:
@@ -270,14 +270,14 @@ def roles(given: str | None, default: Place = "sender") -> frozenset[Place]:
     words = [word.strip() for word in (given or default).split(",")]
     for word in words:
         if word not in ROLES:
-            raise InputError(f"--role {word}: one or several of {', '.join(ROLES)}")
+            raise InputError(f"--role {word}: expected one or more of {', '.join(ROLES)}")
     return frozenset(cast(list[Place], words))
 
 
 def check_root(what: str) -> None:
     """Raises InputError."""
     if os.geteuid() != 0:
-        raise InputError(f"{what} changes this host, which takes root: start it again with sudo")
+        raise InputError(f"{what} changes this host and needs root: run it again with sudo")
 
 
 def this_host() -> Host:
@@ -290,8 +290,8 @@ def this_host() -> Host:
 
 def _agreed() -> bool:
     if not sys.stdin.isatty():
-        raise InputError("nobody is there to be asked: --yes does it without asking")
-    return typer.confirm("Do it?", default=False)
+        raise InputError("no terminal to ask for confirmation; use --yes to apply without asking")
+    return typer.confirm("Apply these changes?", default=False)
 
 
 def _advised(file: Path) -> str:
@@ -300,7 +300,7 @@ def _advised(file: Path) -> str:
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror}") from error
     except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{file} is no advice: `airtcp advise` writes advice.json") from error
+        raise InputError(f"{file} is not an advice file; `airtcp advise` writes advice.json") from error
     if recommendation is None or recommendation["keep_now"]:
-        raise InputError(f"{file} recommends to change nothing")
+        raise InputError(f"{file} recommends no change")
     return str(recommendation["use"])

@@ -53,23 +53,23 @@ WORTH_SAYING_S = 30.0
 OnOption = Annotated[
     On,
     typer.Option(
-        help="Where it runs: in the simulator, on this host's Linux kernel over the same path emulated (real "
-        "time; needs root and `airtcpd`), or both, side by side. On the kernel its own cubic, reno and bbr "
-        "are always compared, too.",
+        help="Where to run: in the simulator, on this host's Linux kernel over an emulation of the same path "
+        "(real time; needs root and `airtcpd`), or both, side by side. Kernel runs always include the "
+        "kernel's own cubic, reno and bbr.",
     ),
 ]
 OutOption = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="Write results and figures there.  [default: airtcp-out/NAME, figures only of runs on Linux]",
+        help="Write results and figures to DIR.  [default: airtcp-out/NAME; figures for Linux runs only]",
     ),
 ]
 JobsOption = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="Runs at a time. On Linux, several disturb each other's timing.  [default: one a core; on Linux "
+        help="Concurrent runs. On Linux they disturb each other's timing.  [default: one per core; on Linux "
         "one]",
     ),
 ]
@@ -89,7 +89,7 @@ def command(
     report: ReportOption = None,
     jobs: JobsOption = None,
 ) -> None:
-    """Run schemes × seeds on a link and say which carries most, by how much, and how sure that is.
+    """Run schemes × seeds on a link; report which carries the most, by how much, and with what confidence.
 
     Prints a table and a verdict; writes results.json, Parquet files and, with --out, figures (PNG and SVG).
     """
@@ -142,7 +142,7 @@ def _say_cost(scenario: Scenario, jobs: int | None) -> None:
     except CostError as error:
         raise InputError(str(error)) from error
     if time_s > WORTH_SAYING_S:
-        print(f"This takes about {time_text(time_s)}.", file=sys.stderr, flush=True)
+        print(f"Estimated time: about {time_text(time_s)}.", file=sys.stderr, flush=True)
 
 
 def _compared(request: Request, on: On, jobs: int | None) -> Comparison | SideBySide:

@@ -21,14 +21,14 @@ ControllerOption = Annotated[
     typer.Option(
         "--controller",
         metavar="FILE.py[:CLASS]",
-        help="A congestion control written in Python, for schemes to name. May be given more than once.",
+        help="A congestion control written in Python, which schemes can then name. Repeatable.",
     ),
 ]
 
 
 def hinted(error: str) -> str:
     """Who names a scheme that is not there may mean one of their own."""
-    hint = "a congestion control of your own is made known by --controller FILE.py"
+    hint = "to use your own congestion control, add --controller FILE.py"
     return f"{error}\n({hint})" if "unknown name" in error else error
 
 
@@ -64,7 +64,7 @@ def _module(option: str, path: Path) -> ModuleType:
     name = f"airtcp_controller_{path.stem}"
     spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None or not path.is_file():
-        raise InputError(f"--controller {option}: {path} is no Python file that can be read")
+        raise InputError(f"--controller {option}: {path} is not a readable Python file")
     module = module_from_spec(spec)
     # As where Python runs a file: what lies beside it can be imported.
     sys.path.insert(0, str(path.parent.absolute()))
@@ -72,7 +72,7 @@ def _module(option: str, path: Path) -> ModuleType:
         sys.modules[name] = module
         spec.loader.exec_module(module)
     except Exception as error:
-        raise InputError(f"--controller {option}: {path} does not run:\n{_told(error, path)}") from error
+        raise InputError(f"--controller {option}: {path} failed to run:\n{_told(error, path)}") from error
     finally:
         sys.path.pop(0)
     return module
@@ -96,7 +96,7 @@ def _nothing(path: Path, class_name: str | None, there: Sequence[type[Congestion
     names = [found.__name__ for found in there]
     if class_name is None or not names:
         return (
-            f"{path} has no class derived from airtcp.CongestionControl; write "
+            f"{path} does not define a subclass of airtcp.CongestionControl; write "
             "`class Mine(airtcp.CongestionControl):` with on_ack and on_loss"
         )
     near = get_close_matches(class_name, names, n=1)

@@ -33,7 +33,7 @@ def check_outputs(folder: Path | None, *files: str | Path | None) -> None:
     """
     if folder is not None:
         if folder.exists() and not folder.is_dir():
-            raise InputError(f"cannot write {folder}: it is a file, not a folder")
+            raise InputError(f"cannot write {folder}: it is a file, not a directory")
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
         if not os.access(folder, os.W_OK | os.X_OK):
@@ -45,9 +45,9 @@ def check_outputs(folder: Path | None, *files: str | Path | None) -> None:
 
 def _check_file(file: Path) -> None:
     if file.is_dir():
-        raise InputError(f"cannot write {file}: it is a folder, not a file")
+        raise InputError(f"cannot write {file}: it is a directory, not a file")
     if not file.parent.is_dir():
-        raise InputError(f"cannot write {file}: there is no folder {file.parent}")
+        raise InputError(f"cannot write {file}: no such directory: {file.parent}")
     if not os.access(file if file.exists() else file.parent, os.W_OK):
         raise InputError(f"cannot write {file}: Permission denied")
 

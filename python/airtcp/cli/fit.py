@@ -36,7 +36,7 @@ def command(
         list[Path],
         typer.Argument(
             metavar="FILE...",
-            help="Measurements of one path: what ping printed, mahimahi traces, bandwidth logs (JSON, CSV), "
+            help="Measurements of one path: ping output, mahimahi traces, bandwidth logs (JSON, CSV), "
             "iperf3 --json, ss -ti, captures (pcap, pcapng), irtt, fping --json, mtr, SmokePing, Flent, "
             "logs of `airtcp measure`.",
             show_default=False,
@@ -44,47 +44,49 @@ def command(
     ],
     rate: Annotated[
         str | None,
-        typer.Option(metavar="RATE", help="What the link carries on the way of the data, e.g. 20Mbit/s."),
+        typer.Option(metavar="RATE", help="Link rate in the data direction, e.g. 20Mbit/s."),
     ] = None,
     reverse_rate: Annotated[
         str | None,
-        typer.Option(metavar="RATE", help="What it carries on the way back.  [default: as there]"),
+        typer.Option(metavar="RATE", help="Link rate in the ACK direction.  [default: the same]"),
     ] = None,
     replay: Annotated[
         bool,
-        typer.Option("--replay", help="The round trips as they were, in place of a fitted distribution."),
+        typer.Option("--replay", help="Replay the measured round trips instead of fitting a distribution."),
     ] = False,
     format_: Annotated[
         str | None,
-        typer.Option("--format", metavar="NAME", help="The files' format, where they do not tell."),
+        typer.Option("--format", metavar="NAME", help="File format, if it cannot be detected."),
     ] = None,
     out: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="Where the scenario goes; `-` is standard output.  [default: NAME.toml here]"
+            metavar="FILE",
+            help="Output file; `-` is standard output.  [default: NAME.toml in this directory]",
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write over files that are there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
     figures: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Draw measured against fitted there, as PNG and SVG."),
+        typer.Option(metavar="DIR", help="Plot measured against fitted in DIR, as PNG and SVG."),
     ] = None,
     json: JsonOption = None,
 ) -> None:
     """Fit a scenario to measurements of a real path.
 
-    Writes a commented scenario file: rate, delay and its variation and correlation, spikes, loss with its
-    bursts. Each value says where it comes from; what could not be known says which default stands in.
+    Writes a commented scenario file: rate; delay with its variation and correlation; delay spikes; loss and
+    its bursts. A comment on each value gives its source; a value that could not be measured states the
+    default assumed.
     """
     if out == "-" and json == "-":
-        raise InputError("--out - and --json -: only one of them can have standard output")
+        raise InputError("--out - and --json -: only one of them can write to standard output")
     check_outputs(None, json)
     fitted = fitted_to(files, rate=rate, reverse_rate=reverse_rate, replay=replay, format_name=format_)
     place = None if out == "-" else Path(out or f"{fitted.file_name}.toml")
     if place is None:
         if fitted.files:
             raise InputError(
-                f"--out -: {', '.join(fitted.files)} must stand beside the scenario: name a file"
+                f"--out -: {', '.join(fitted.files)} needs a scenario file beside it: name a file"
             )
         sys.stdout.write(fitted.toml)
     else:
@@ -150,10 +152,10 @@ def _write(fitted: Fit, place: Path, force: bool) -> None:
     inputs = {measurement.source.resolve() for measurement in fitted.measurements}
     for written in [place, *(place.parent / name for name in fitted.files)]:
         if written.resolve() in inputs:
-            raise InputError(f"--out {place}: {written} is what was measured; name another file")
+            raise InputError(f"--out {place}: {written} is a measurement file; name another file")
         if written.exists() and not force:
             raise InputError(
-                f"{written} is there already; --force writes over it, --out FILE names another one"
+                f"{written} already exists; use --force to overwrite it, or --out FILE to choose another"
             )
     with writing(place):
         fitted.write(place)

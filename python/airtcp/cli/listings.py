@@ -31,21 +31,20 @@ Examples:
 """
 
 WRITTEN = (
-    "A scheme is a name, or a name with changes: reno:recovery=newreno:rto.min=1s. A change names a "
-    "parameter of the scheme, a key of the stack (`airtcp schemes --keys`), or a profile "
-    "(`airtcp profiles`). Names that go together are joined by +: westwood+eifel, cubic+decoupling. Behind "
-    "an @ stands the queue in front of the wireless link, where it is not to be the path's own: "
-    "bbr @ fq-codel (or red-ecn, congestion-warning)."
+    "A scheme is a name, optionally with settings: reno:recovery=newreno:rto.min=1s. A setting is a "
+    "parameter of the scheme, a stack key (`airtcp schemes --keys`), or a profile (`airtcp profiles`). Join "
+    "names with + to combine them: westwood+eifel, cubic+decoupling. After an @, name a queue to replace the "
+    "one in front of the wireless link: bbr @ fq-codel (or red-ecn, congestion-warning)."
 )
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
 
 
 def schemes_command(
-    keys: Annotated[bool, typer.Option(help="List the keys of the stack that a scheme may change.")] = False,
+    keys: Annotated[bool, typer.Option(help="List the stack keys that a scheme can set.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """List the schemes: what each does, where it comes from, and its parameters."""
+    """List the schemes with their descriptions, sources and parameters."""
     if keys:
         stack = _engine.scheme_keys()
         _print([_key_entry(key) for key in stack], stack, json)
@@ -56,19 +55,29 @@ def schemes_command(
 
 
 def profiles_command(json: JsonOption = False) -> None:
-    """List the profiles: what an era's stack did."""
+    """List the TCP stack profiles: the behaviour of each era's stack."""
     profiles = _engine.profiles()
     entries = [_Entry(profile["name"], [profile["summary"]]) for profile in profiles]
     _print(entries, profiles, json)
 
 
 def schema_command(
-    results: Annotated[bool, typer.Option("--results", help="That of results.json instead.")] = False,
-    both: Annotated[bool, typer.Option("--both", help="That of results.json of `--on both`.")] = False,
-    papers: Annotated[bool, typer.Option("--papers", help="That of `airtcp paper`'s results.")] = False,
-    cross: Annotated[bool, typer.Option("--cross", help="That of `airtcp paper cross`'s results.")] = False,
-    fit: Annotated[bool, typer.Option("--fit", help="That of `airtcp fit --json`.")] = False,
-    advice: Annotated[bool, typer.Option("--advice", help="That of `airtcp advise`'s answers.")] = False,
+    results: Annotated[
+        bool, typer.Option("--results", help="Print the schema of results.json instead.")
+    ] = False,
+    both: Annotated[
+        bool, typer.Option("--both", help="Print the schema of results.json from `--on both`.")
+    ] = False,
+    papers: Annotated[
+        bool, typer.Option("--papers", help="Print the schema of `airtcp paper` results.")
+    ] = False,
+    cross: Annotated[
+        bool, typer.Option("--cross", help="Print the schema of `airtcp paper cross` results.")
+    ] = False,
+    fit: Annotated[bool, typer.Option("--fit", help="Print the schema of `airtcp fit --json`.")] = False,
+    advice: Annotated[
+        bool, typer.Option("--advice", help="Print the schema of `airtcp advise` results.")
+    ] = False,
 ) -> None:
     """Print the JSON Schema of the scenario file."""
     asked = {
@@ -107,8 +116,8 @@ class _Entry:
 
 PARTS = {
     "congestion control": "Congestion controls",
-    "keys of the stack": "Keys of the stack, under one name",
-    "circuit": "Circuits, through which the flow's data goes",
+    "keys of the stack": "Named groups of stack keys",
+    "circuit": "TCP circuits that carry the flow's data",
     "base station": "Machines at the base station, in front of the wireless link",
 }
 

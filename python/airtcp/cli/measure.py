@@ -37,11 +37,13 @@ LEAST_S, MOST_S = 1.0, 3600.0
 
 def command(
     host: Annotated[
-        str | None, typer.Argument(metavar="HOST", help="Name or address.", show_default=False)
+        str | None, typer.Argument(metavar="HOST", help="Host name or address.", show_default=False)
     ] = None,
-    for_: Annotated[str, typer.Option("--for", metavar="TIME", help="How long it is probed idle.")] = "60s",
+    for_: Annotated[
+        str, typer.Option("--for", metavar="TIME", help="How long to probe the idle path.")
+    ] = "60s",
     per_second: Annotated[
-        int, typer.Option(min=5, max=20, help="Probes a second, small and full-sized in turn.")
+        int, typer.Option(min=5, max=20, help="Probes per second, alternately small and full-sized.")
     ] = 20,
     iperf3: Annotated[
         int | None,
@@ -49,52 +51,60 @@ def command(
             min=1,
             max=65535,
             metavar="PORT",
-            help="An iperf3 server is at this port of HOST: it fills the path, either way.",
+            help="Port of an iperf3 server on HOST, used to fill the path in each direction.",
             show_default=False,
         ),
     ] = None,
-    load: Annotated[str, typer.Option(metavar="TIME", help="How long iperf3 runs each way.")] = "10s",
+    load: Annotated[
+        str, typer.Option(metavar="TIME", help="How long to run iperf3 in each direction.")
+    ] = "10s",
     serve: Annotated[
-        bool, typer.Option("--serve", help="Be the other end, which tells one way from the other.")
+        bool,
+        typer.Option(
+            "--serve", help="Act as the far end, so that each direction can be measured separately."
+        ),
     ] = False,
     listen: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Of --serve: where to listen.")
+        str, typer.Option(metavar="ADDRESS", help="With --serve: address to listen on.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="UDP port of the server.")] = PORT,
     token_file: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help=f"A token that both ends know; or in the environment, {TOKEN}. Without, --serve makes one.",
+            help=f"File with the shared token; or set {TOKEN}. Without either, --serve makes one.",
             show_default=False,
         ),
     ] = None,
     limit: Annotated[
-        str, typer.Option(metavar="RATE", help="Of --serve: what a client is sent, at most.")
+        str, typer.Option(metavar="RATE", help="With --serve: maximum rate sent to a client.")
     ] = "100Mbit/s",
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Where logs and scenario go.  [default: airtcp-out/HOST-DATE]"),
+        typer.Option(
+            metavar="DIR", help="Directory for logs and the scenario.  [default: airtcp-out/HOST-DATE]"
+        ),
     ] = None,
-    advise: Annotated[bool, typer.Option(help="Go on to `airtcp advise --quick`.")] = True,
+    advise: Annotated[bool, typer.Option(help="Run `airtcp advise --quick` afterwards.")] = True,
 ) -> None:
-    """Measure the path to a host, fit a scenario to it, and say what to use there.
+    """Measure the path to a host, fit a scenario to it, and recommend a scheme.
 
-    Pings it, small and full-sized, and with iperf3 under load; with `airtcp measure --serve` at the other end
-    each way is told apart: loss, delay, variation, rate. Says beforehand what it sends. Ctrl-C keeps what
-    there is. The way there is from this host to the other: run it where the data are sent.
+    Pings the host with small and full-sized packets, and under load with iperf3. With `airtcp measure
+    --serve` at the far end, it measures loss, delay, variation and rate in each direction separately.
+    Announces what it will send. Ctrl-C keeps what has been measured. The forward direction is from this
+    host to the other: run it on the host that sends the data.
     """
     token = _token(token_file)
     if serve:
         if host is not None:
-            raise InputError(f"--serve waits for others: leave out {host}; --listen says where")
+            raise InputError(f"--serve takes no host: leave out {host}, and use --listen to set the address")
         _serve(listen, port, token, _bps(limit))
         return
     if host is None:
-        raise InputError("name the host: airtcp measure HOST (or --serve, to be the other end)")
+        raise InputError("name a host: airtcp measure HOST (or use --serve to act as the far end)")
     folder = out or Path("airtcp-out") / f"{_file_name(host)}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
     if out is not None and out.exists() and any(out.iterdir() if out.is_dir() else [out]):
-        raise InputError(f"--out {out}: there is something already; name another folder")
+        raise InputError(f"--out {out}: the directory is not empty; name another one")
     console = plain_console()
     for_s = _seconds("--for", for_, LEAST_S)
     measured = _measure(
@@ -105,7 +115,7 @@ def command(
     if measured.interrupted:
         raise typer.Exit(INTERRUPTED)
     if not logs:
-        raise InputError(f"nothing came back from {host}: there is nothing to fit. The logs are in {folder}")
+        raise InputError(f"{host} sent no replies, so there is nothing to fit. The logs are in {folder}")
     if goes_on:
         # The logs, and not the scenario: it repeats what they leave open.
         load_command = import_module("airtcp.cli.app").load
@@ -134,7 +144,7 @@ def _measure(
     try:
         found = resolve(host)
     except (OSError, UnicodeError) as error:
-        why = reason(error) if isinstance(error, OSError) else "not a host's name"
+        why = reason(error) if isinstance(error, OSError) else "not a host name"
         raise InputError(f"{host}: {why}") from error
     wanted = Wanted(found, folder, for_s, per_second, load_s, iperf3, port, token)
     console.print(f"To {host}:")
@@ -222,7 +232,7 @@ def _token(file: Path | None) -> bytes | None:
     if not token and file is None:
         return None
     if len(token) < LEAST_TOKEN:
-        raise InputError(f"{where}: a token has at least {LEAST_TOKEN} characters; `--serve` makes one")
+        raise InputError(f"{where}: a token needs at least {LEAST_TOKEN} characters; `--serve` generates one")
     return token
 
 

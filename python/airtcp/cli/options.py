@@ -23,36 +23,39 @@ ScenarioArgument = Annotated[
     list[Path] | None,
     typer.Argument(
         metavar="SCENARIO",
-        help="A scenario file (TOML), or measurements of one path, to which one is fitted: a ping log, a "
-        "capture, … (see `airtcp fit`). Without it: a built-in lossy link.",
+        help="A scenario file (TOML), or measurements of one path: a ping log, a capture, … (see `airtcp "
+        "fit`).  [default: a built-in lossy link]",
         show_default=False,
     ),
 ]
 SchemesOption = Annotated[
     str | None,
-    typer.Option(metavar="A,B,…", help="Schemes to compare, the first being the base: see `airtcp schemes`."),
+    typer.Option(
+        metavar="A,B,…", help="Schemes to compare; the first is the baseline. See `airtcp schemes`."
+    ),
 ]
-SeedsOption = Annotated[int | None, typer.Option(min=1, help="Runs per scheme, each with its own seed.")]
+SeedsOption = Annotated[int | None, typer.Option(min=1, help="Runs per scheme, each with a different seed.")]
 SetOption = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Change a key of the scenario, e.g. link.wireless.loss.packet=0.02.",
+        help="Set a scenario key, e.g. link.wireless.loss.packet=0.02.",
     ),
 ]
 DurationOption = Annotated[
-    str | None, typer.Option(metavar="TIME", help="Time of each run, e.g. 30s; simulated, on Linux real.")
+    str | None,
+    typer.Option(metavar="TIME", help="Length of each run, e.g. 30s (simulated time; real time on Linux)."),
 ]
 ProfileOption = Annotated[
-    str | None, typer.Option(metavar="NAME", help="What era's stack: see `airtcp profiles`.")
+    str | None, typer.Option(metavar="NAME", help="TCP stack profile: see `airtcp profiles`.")
 ]
 
 
 def _page(value: Path | None) -> Path | None:
     """Raises InputError for what a browser would not take for a page."""
     if value is not None and value.suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"--report {value}: a report is a page; name a file that ends in .html")
+        raise InputError(f"--report {value}: a report is an HTML page; name a file ending in .html")
     return value
 
 
@@ -61,18 +64,18 @@ ReportOption = Annotated[
     typer.Option(
         callback=_page,
         metavar="FILE.html",
-        help="Write a report: one page with interactive figures, that opens offline.",
+        help="Write a report: one HTML page with interactive figures that opens offline.",
         show_default=False,
     ),
 ]
 JsonOption = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Write the results there too; `-` is standard output.")
+    str | None, typer.Option(metavar="FILE", help="Also write the results to FILE; `-` is standard output.")
 ]
 OutOption = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Where results and figures go.  [default: airtcp-out/NAME]"),
+    typer.Option(metavar="DIR", help="Directory for results and figures.  [default: airtcp-out/NAME]"),
 ]
-JobsOption = Annotated[int | None, typer.Option(min=1, help="Runs at a time.  [default: one a core]")]
+JobsOption = Annotated[int | None, typer.Option(min=1, help="Concurrent runs.  [default: one per core]")]
 
 
 @dataclass(frozen=True)
@@ -124,7 +127,9 @@ def _are_measurements(paths: Sequence[Path]) -> bool:
     """Raises InputError for several files of which one is a scenario."""
     scenarios = [path for path in paths if not is_measurement(path)]
     if len(paths) > 1 and scenarios:
-        raise InputError(f"{scenarios[0]} is no measurement: name one scenario, or measurements of one path")
+        raise InputError(
+            f"{scenarios[0]} is not a measurement: name one scenario, or measurements of one path"
+        )
     return bool(paths) and not scenarios
 
 
@@ -134,7 +139,7 @@ def _read(
     if path is None:
         return Scenario.built_in(overrides, controllers=own)
     if path.is_dir():
-        raise InputError(f"{path} is a folder; name the file in it")
+        raise InputError(f"{path} is a directory; name a file in it")
     try:
         return Scenario.load(str(path), overrides, controllers=own)
     except OSError as error:

@@ -43,11 +43,13 @@ def command(
     scenario: ScenarioArgument = None,
     on: Annotated[
         Literal["sim", "linux"],
-        typer.Option(help="In the simulator, or on this host's kernel: see `airtcp compare`."),
+        typer.Option(help="Run in the simulator or on this host's kernel: see `airtcp compare`."),
     ] = "sim",
     scheme: Annotated[
         str | None,
-        typer.Option(metavar="SCHEME", help="See `airtcp schemes`.  [default: the scenario's first]"),
+        typer.Option(
+            metavar="SCHEME", help="Scheme to run: see `airtcp schemes`.  [default: the scenario's first]"
+        ),
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="[default: the scenario's first]")] = None,
     controller: ControllerOption = None,
@@ -56,34 +58,36 @@ def command(
     profile: ProfileOption = None,
     series: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Time series of the flows: .parquet or .csv."),
+        typer.Option(metavar="FILE", help="Write the flows' time series to a .parquet or .csv file."),
     ] = None,
     interval: Annotated[
         str | None,
         typer.Option(
             metavar="TIME",
-            help="Between two samples, e.g. 10ms; 0: at every ACK.  [default: duration/1500]",
+            help="Sampling interval, e.g. 10ms; 0 samples at every ACK.  [default: duration/1500]",
         ),
     ] = None,
-    pcap: Annotated[Path | None, typer.Option(metavar="FILE", help="Packets of one link as pcapng.")] = None,
+    pcap: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Capture the packets on one link as pcapng.")
+    ] = None,
     link: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="The link to capture.  [default: the path's first]"),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write record.json, the time series and their figures there."),
+        typer.Option(metavar="DIR", help="Write record.json, the time series and their figures to DIR."),
     ] = None,
     report: ReportOption = None,
 ) -> None:
-    """Run one scheme once, and tell the truth that only a simulator knows: which losses were what, and which
-    retransmissions were in vain."""
+    """Run one scheme once and report what only a simulator knows: the cause of every loss, and which
+    retransmissions were unnecessary."""
     if link and not pcap:
-        raise InputError("--link names the link to capture: give --pcap FILE too")
+        raise InputError("--link selects the link to capture, and needs --pcap FILE")
     if pcap and on == "linux":
-        raise InputError("--pcap is of the simulator's runs: `airtcpd link` captures what passes on a host")
+        raise InputError("--pcap captures simulator runs; use `airtcpd link` to capture packets on a host")
     if series and series.suffix not in SERIES_KINDS:
-        raise InputError(f"--series {series}: name a file that ends in {' or '.join(SERIES_KINDS)}")
+        raise InputError(f"--series {series}: name a file ending in {' or '.join(SERIES_KINDS)}")
     _interval_s(interval)
     request = load(scenario, changes, controller, duration=duration, profile=profile)
     check_outputs(out, series, report, pcap)

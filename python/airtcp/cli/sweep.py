@@ -52,9 +52,9 @@ Examples:
   airtcp sweep --vary wireless.delay=5ms..300ms:log:50 --executor dask://scheduler:8786
 
 \b
-SPEC is a list (10ms,40ms), a range with its number of points (0.1%..5%:lin:5, 1e-7..1e-5:log:12), or both
-(0,1e-7..1e-5:log:12). KEY is one of the scenario, as for --set; KEY,KEY are several that take the same
-values; scheme.KEY is a key of all schemes, NAME.KEY of those with the term NAME: see `airtcp schemes --keys`.
+SPEC is a list (10ms,40ms), a range with a number of points (0.1%..5%:lin:5, 1e-7..1e-5:log:12), or both
+(0,1e-7..1e-5:log:12). KEY is a scenario key, as for --set; KEY,KEY sets several keys to the same values;
+scheme.KEY is a key of all schemes, NAME.KEY of those with the term NAME: see `airtcp schemes --keys`.
 """
 SHOWN_POINTS = 10
 SHOWN_ERRORS = 3
@@ -64,13 +64,17 @@ ESTIMATE_AFTER_S = 3.0
 def command(
     scenario: ScenarioArgument = None,
     vary: Annotated[
-        list[str] | None, typer.Option(metavar="KEY=SPEC", help="A key that varies, and through what.")
+        list[str] | None, typer.Option(metavar="KEY=SPEC", help="Key to vary, and its values.")
     ] = None,
     lhs: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Not a grid: a Latin hypercube of N points over the ranges."),
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Sample a Latin hypercube of N points over the ranges, instead of a grid.",
+        ),
     ] = None,
-    sample_seed: Annotated[int, typer.Option(help="Of the Latin hypercube.")] = 1,
+    sample_seed: Annotated[int, typer.Option(help="Seed of the Latin hypercube.")] = 1,
     schemes: SchemesOption = None,
     controller: ControllerOption = None,
     changes: SetOption = None,
@@ -79,21 +83,23 @@ def command(
     profile: ProfileOption = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Where results go.  [default: airtcp-out/NAME-sweep]"),
+        typer.Option(metavar="DIR", help="Directory for results.  [default: airtcp-out/NAME-sweep]"),
     ] = None,
     json: JsonOption = None,
     report: ReportOption = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Forget the runs that DIR holds.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Discard the runs stored in DIR.")] = False,
     jobs: JobsOption = None,
     executor: Annotated[
-        str, typer.Option(metavar="WHERE", help="threads, processes, or dask://HOST:PORT.")
+        str, typer.Option(metavar="WHERE", help="Where to run: threads, processes, or dask://HOST:PORT.")
     ] = "threads",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run, and run nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print what would run, without running it.")
+    ] = False,
 ) -> None:
-    """Run schemes × seeds at every point of what varies, and say which is best where.
+    """Run schemes × seeds at every point of a parameter sweep, and report which scheme is best where.
 
-    Prints who is best at how many points; writes results.parquet, with a row for each run, sweep.json and
-    figures. What is finished is kept in DIR: interrupted or killed, the same command goes on where it was.
+    Prints how often each scheme is best; writes results.parquet (one row per run), sweep.json and figures.
+    DIR keeps finished runs: if the sweep is interrupted or killed, the same command resumes it.
     """
     count = None if seeds is None else str(seeds)
     request = load(
@@ -122,8 +128,8 @@ def command(
         raise InputError(str(error)) from error
     if found.interrupted:
         console.print(
-            f"Interrupted: {found.frame.height} of {job.plan.runs} runs are kept in {directory}/. "
-            "The same command goes on with the others."
+            f"Interrupted: {found.frame.height} of {job.plan.runs} runs are kept in {directory}/. Run the "
+            "same command to continue."
         )
         raise typer.Exit(INTERRUPTED)
     found = replace(found, fitted=assumptions(request.fitted))
@@ -166,7 +172,7 @@ def _say_points(console: Console, job: Job) -> None:
     more = len(job.plan.points) - SHOWN_POINTS
     if more > 0:
         console.print(f"… and {more} more points")
-    console.print("All of them can run. Nothing was run, and nothing written.")
+    console.print("All points are valid. Nothing was run or written.")
 
 
 class _Clock:
@@ -199,7 +205,7 @@ def _watched(console: Console, directory: Path) -> Iterator[Callable[[Progress],
             bar.update(task, total=progress.total, completed=progress.done)
             if progress.done == progress.kept:
                 if progress.kept:
-                    console.print(f"{progress.kept} runs are done already, in {directory}/")
+                    console.print(f"{progress.kept} runs are already done, in {directory}/")
             elif bar.disable and (guess := clock.guess(progress)):
                 print(guess, file=sys.stderr, flush=True)
 

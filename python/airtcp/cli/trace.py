@@ -21,17 +21,17 @@ Examples:
 def command(
     scenario: ScenarioArgument = None,
     link: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The link.  [default: the path's last]")
+        str | None, typer.Option(metavar="NAME", help="The link to probe.  [default: the path's last]")
     ] = None,
     packet: Annotated[str, typer.Option(metavar="SIZE", help="Length of the IP packets.")] = "500B",
-    packets: Annotated[int, typer.Option(min=1, help="How many.")] = 1000,
+    packets: Annotated[int, typer.Option(min=1, help="Number of packets.")] = 1000,
     seed: Annotated[int | None, typer.Option(min=0, help="[default: the scenario's first]")] = None,
     changes: SetOption = None,
 ) -> None:
-    """Print the round trips of packets that cross a link one after the other, in ms, one a line.
+    """Print the round trips of packets sent one at a time over a link, in ms, one per line.
 
-    Each is the packet's time with the transmitter (of a cell: until the scheduler has served it) and the
-    link's delay there and back. Jitter of the distribution `series` reads such a file.
+    Each is the packet's transmission time (in a cell: until the scheduler has served it) plus the link's
+    delay in both directions. Jitter with `distribution = "series"` reads such a file.
     """
     found = load(scenario, changes).scenario
     try:

@@ -36,51 +36,54 @@ FORECAST_SEEDS = 8
 def command(
     host: Annotated[
         str | None,
-        typer.Argument(metavar="HOST", help="Where `iperf3 -s` runs, beyond the path.", show_default=False),
+        typer.Argument(
+            metavar="HOST", help="Host at the far end of the path, running `iperf3 -s`.", show_default=False
+        ),
     ] = None,
     schemes: Annotated[
         str, typer.Option(metavar="A,B,…", help="Congestion controls: see `airtcp schemes`.")
     ] = "cubic,bbr,concord",
     port: Annotated[
-        int, typer.Option("--iperf3", metavar="PORT", min=1, max=65535, help="Of the iperf3 server.")
+        int, typer.Option("--iperf3", metavar="PORT", min=1, max=65535, help="Port of the iperf3 server.")
     ] = 5201,
     reverse: Annotated[
-        bool, typer.Option("--reverse", help="HOST sends, and must have the controls.")
+        bool, typer.Option("--reverse", help="Let HOST send; it must have the controls.")
     ] = False,
     download: Annotated[
         str | None,
         typer.Option(
             metavar="COMMAND",
-            help="Instead of iperf3: a command that fetches what this host sends. It is judged by its time.",
+            help="Instead of iperf3, a command that downloads from this host; judged by the time it takes.",
             show_default=False,
         ),
     ] = None,
     seconds: Annotated[
-        float, typer.Option("--transfer", metavar="SECONDS", min=1, help="Of each transfer with iperf3.")
+        float, typer.Option("--transfer", metavar="SECONDS", min=1, help="Length of each iperf3 transfer.")
     ] = 10.0,
-    blocks: Annotated[int, typer.Option(min=3, help="At most; it ends when it is decided.")] = 12,
+    blocks: Annotated[
+        int, typer.Option(min=3, help="Maximum number of blocks; the trial stops once decided.")
+    ] = 12,
     seed: Annotated[
         int | None,
-        typer.Option(
-            help="Of the order in each block.  [default: another one each time]", show_default=False
-        ),
+        typer.Option(help="Seed of the order within blocks.  [default: random]", show_default=False),
     ] = None,
     scenario: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="A scenario of the path, or a measurement of it: the simulator's forecast beside it.",
+            help="A scenario or measurement of the path; shows the simulator's forecast alongside.",
             show_default=False,
         ),
     ] = None,
     json: JsonOption = None,
 ) -> None:
-    """Settle on the real path which congestion control is best.
+    """Find out which congestion control is best on the real path.
 
-    Each block has a transfer with each control, in random order, so that what the path does meanwhile is
-    common to all. Intervals are of differences within blocks, at 99 %, because it looks after each block; it
-    ends when each control is surely behind the best by more than 5 %, or surely not. Loading what the kernel
-    lacks takes root, and is undone in the end. Ctrl-C keeps the whole blocks.
+    Each block runs one transfer per control, in random order, so that changes of the path affect all of
+    them alike. Intervals are for differences within blocks, at 99 %, because results are examined after
+    every block; the trial ends once each control is known to be more than 5 % behind the best, or known not
+    to be. Loading a control that the kernel lacks needs root and is undone at the end. Ctrl-C keeps
+    complete blocks.
     """
     check_outputs(None, json)
     transfer = _transfer(host, port, seconds, reverse, download)
@@ -89,7 +92,9 @@ def command(
         raise InputError("--schemes: name at least two")
     path = None if scenario is None else load(scenario, None).scenario
     if path is not None and (download or reverse):
-        raise InputError("--scenario foretells the goodput of what this host sends with iperf3: leave it out")
+        raise InputError(
+            "--scenario forecasts only the goodput of iperf3 transfers from this host; leave it out"
+        )
     here = this_host()
     chosen = random.SystemRandom().randrange(10**6) if seed is None else seed
     console = plain_console(stderr=json == "-")
@@ -122,8 +127,8 @@ def show(console: Console, found: Trial) -> None:
     if not found.decided:
         unknown = [row.scheme for row in others if row.standing == "not known"]
         console.print(
-            f"Not decided after {count} blocks: {', '.join(unknown)} may be as good as {best.scheme}. "
-            "More --blocks, or longer transfers, tell more."
+            f"Not decided after {count} blocks: {', '.join(unknown)} may be as good as {best.scheme}. Use "
+            "more --blocks or longer transfers."
         )
         return
     alike = [row.scheme for row in others if row.standing == "as good"]
@@ -171,10 +176,10 @@ def _interval(found: Estimate, places: int) -> str:
 def _transfer(host: str | None, port: int, seconds: float, reverse: bool, download: str | None) -> Transfer:
     if download is not None:
         if host is not None or reverse:
-            raise InputError("--download stands in place of HOST and --reverse: give one or the other")
+            raise InputError("--download replaces HOST and --reverse: give one or the other")
         return Command(download)
     if host is None:
-        raise InputError("name the HOST where `iperf3 -s` runs, or a --download")
+        raise InputError("name the HOST running `iperf3 -s`, or give --download")
     return Iperf3(host, port, seconds, reverse)
 
 
@@ -190,7 +195,7 @@ def _announce(
         console.print(f"For as long as it runs: {words}")
     most = f"{blocks} blocks of {len(schemes)} transfers at most"
     if isinstance(transfer, Iperf3):
-        most += f", {transfer.seconds:g} s each, as fast as the path lets them: up to "
+        most += f", {transfer.seconds:g} s each, at the full rate of the path: up to "
         most += f"{blocks * len(schemes) * transfer.seconds / 60:.0f} min"
     console.print(f"{most}. The order is that of --seed {seed}. Ctrl-C keeps the whole blocks.")
 

@@ -23,14 +23,14 @@ class Request(StudyRequest):
 def run_concord(request: Request) -> None:
     if request.traces and not any(request.traces.glob("*.down")):
         raise InputError(
-            f"--traces {request.traces}: no file there is called NAME.down; mahimahi's traces are"
+            f"--traces {request.traces}: contains no NAME.down file, as mahimahi's traces are named"
         )
     found = run_study(
         "concord",
         request,
         SEEDS,
         lambda ctx: concord(ctx, request.traces),
-        "a part of the gates would prove nothing",
+        "a subset of the gates would prove nothing",
     )
     console = request.console
     for gate in found["gates"]:

@@ -30,7 +30,7 @@ class Request(StudyRequest):
 def run_cross(request: Request) -> None:
     plan = _plan(request)
     found = run_study(
-        "cross", request, SEEDS, lambda ctx: cross(plan, ctx), "a part of the table would compare nothing"
+        "cross", request, SEEDS, lambda ctx: cross(plan, ctx), "a partial table would compare nothing"
     )
     console = request.console
     _show(console, found)

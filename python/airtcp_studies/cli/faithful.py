@@ -152,15 +152,13 @@ def _finish(
         if not progress.missing:
             _write(request, compared, _page(compared, found, runs, circuits, unfinished))
     elif request.recorded:
-        raise InputError(
-            f"{request.out / JOURNAL} has no run of these cells: without --recorded they are made"
-        )
+        raise InputError(f"{request.out / JOURNAL} has no runs of these cells; omit --recorded to make them")
     if progress.missing:
-        console.print("No page is written until all have run.")
+        console.print("The page is written once all cells have run.")
     for note in failure_notes(progress.failures):
         console.print(note)
     if progress.interrupted:
-        console.print("Interrupted: the same command goes on from here.")
+        console.print("Interrupted: run the same command to continue.")
         raise typer.Exit(INTERRUPTED)
     if progress.failures:
         raise typer.Exit(FAILED)

@@ -18,35 +18,35 @@ Examples:
 def command(
     seeds: Annotated[
         int | None,
-        typer.Option(min=1, help="A cell runs on the kernel no more often.  [default: 12, of --quick 3]"),
+        typer.Option(min=1, help="Maximum kernel runs per cell.  [default: 12; 3 with --quick]"),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A few cells: for a look.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Only a few cells, for a first look.")] = False,
     recorded: Annotated[
         bool,
-        typer.Option("--recorded", help="Judge by the runs that are kept. Nothing runs on the kernel."),
+        typer.Option("--recorded", help="Judge recorded kernel runs; run nothing on the kernel."),
     ] = False,
     traces: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Where recorded capacities are; without it they are left out."),
+        typer.Option(metavar="DIR", help="Directory of capacity traces; omitted if not given."),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Where runs on the kernel are kept, which are not made again, and findings.toml, what was "
-            "found on looking.  [default: fidelity/ of --docs, or airtcp-out/fidelity]",
+            help="Directory for kernel runs, which are reused, and findings.toml, the explanations of "
+            "outliers.  [default: fidelity/ in --docs, or airtcp-out/fidelity]",
         ),
     ] = None,
     docs: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write fidelity.md and its figure there, once all have run."),
+        typer.Option(metavar="DIR", help="Write fidelity.md and its figure to DIR once all cells have run."),
     ] = None,
 ) -> None:
-    """Compare the simulator with this host's kernel: goodput, losses, round trips, short transfers, shares.
+    """Compare the simulator with this host's kernel: goodput, losses, round trips, short transfers, fairness.
 
-    A cell is repeated until its interval is narrow. Needs root and `airtcpd` (`make field`), on a machine
-    that does nothing else: it takes an hour of real time, with --quick a few minutes. Ctrl-C keeps what has
-    run; the same command goes on from there. With --recorded it needs none of that, and takes seconds.
+    Repeats each cell until its interval is narrow. Needs root and `airtcpd` (`make field`) on an otherwise
+    idle machine, and takes an hour of real time, or a few minutes with --quick. Ctrl-C keeps finished runs;
+    the same command continues from there. --recorded needs none of this and takes seconds.
     """
     from airtcp_studies.cli.faithful import Request, run_fidelity  # noqa: PLC0415 it loads Matplotlib
 

@@ -43,17 +43,19 @@ app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="The papers' closed forms, each beside what a short run of the simulator gives.",
+    help="Compare the papers' closed forms with short simulator runs.",
     epilog="\b\nExamples:\n  airtcp model window --ber 2e-6 --packet 52B\n  airtcp model red\n",
 )
 
 
 BerOption = Annotated[str | None, typer.Option(metavar="BER", help="Bit error rate, e.g. 2e-6.")]
-PerOption = Annotated[str | None, typer.Option(metavar="SHARE", help="Packet error rate instead, e.g. 1%.")]
+PerOption = Annotated[
+    str | None, typer.Option(metavar="SHARE", help="Packet error rate, e.g. 1%, instead of --ber.")
+]
 RttOption = Annotated[str, typer.Option(metavar="TIME", help="Round trip time.")]
 PacketOption = Annotated[str, typer.Option(metavar="SIZE", help="Length of the IP packets.")]
-RunOption = Annotated[bool, typer.Option("--run/--no-run", help="Simulate too.")]
-SeedsOption = Annotated[int, typer.Option(min=1, help="Runs with losses or marks by chance.")]
+RunOption = Annotated[bool, typer.Option("--run/--no-run", help="Also run the simulator.")]
+SeedsOption = Annotated[int, typer.Option(min=1, help="Runs with random losses or marks.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
 
 
@@ -66,9 +68,9 @@ def window_command(
     seeds: SeedsOption = 5,
     json: JsonOption = False,
 ) -> None:
-    """The window W at which a TCP loses its next packet, from bit errors (3e-5, if neither is given) or PER.
+    """The window W at which TCP loses its next packet, from the bit error rate (default 3e-5) or PER.
 
-    The simulated one is cwnd just before each reduction, averaged.
+    The simulated value is the average cwnd just before each reduction.
     """
     found = windows(
         _ber(ber, per), _probability("--per", per), _size("--packet", packet), seeds if run else 0
@@ -93,9 +95,9 @@ def mat_command(
     seeds: SeedsOption = 5,
     json: JsonOption = False,
 ) -> None:
-    """The Maximum Allowable Throughput under bit errors (3e-5, if neither is given) or a packet error rate.
+    """The Maximum Allowable Throughput for a bit error rate (default 3e-5) or a packet error rate.
 
-    With --window-packet as under decoupling, where the loss of short header packets sets the window.
+    With --window-packet, as under decoupling, where the loss of short header packets sets the window.
     """
     found = throughput(
         _ber(ber, per),
@@ -111,23 +113,25 @@ def mat_command(
 
 @app.command("red", epilog=RED_EXAMPLES)
 def red_command(
-    min_threshold: Annotated[float, typer.Option(min=0, help="In packets.")] = 5,
-    max_threshold: Annotated[float, typer.Option(min=0, help="In packets.")] = 15,
-    max_probability: Annotated[float, typer.Option(help="At the maximum threshold.")] = 0.1,
-    weight: Annotated[float, typer.Option(help="Of the present queue in the average.")] = 0.002,
-    flows: Annotated[int, typer.Option(min=1, help="Flows that share the queue.")] = 2,
-    window: Annotated[int, typer.Option(min=1, help="Of each flow, in packets of 1000 B.")] = 23,
+    min_threshold: Annotated[float, typer.Option(min=0, help="Threshold in packets.")] = 5,
+    max_threshold: Annotated[float, typer.Option(min=0, help="Threshold in packets.")] = 15,
+    max_probability: Annotated[
+        float, typer.Option(help="Marking probability at the maximum threshold.")
+    ] = 0.1,
+    weight: Annotated[float, typer.Option(help="Weight of the instantaneous queue in the average.")] = 0.002,
+    flows: Annotated[int, typer.Option(min=1, help="Flows sharing the queue.")] = 2,
+    window: Annotated[int, typer.Option(min=1, help="Window of each flow, in packets of 1000 B.")] = 23,
     rtt: RttOption = "51ms",
-    rate: Annotated[str, typer.Option(metavar="RATE", help="Of the bottleneck.")] = "5Mbit/s",
+    rate: Annotated[str, typer.Option(metavar="RATE", help="Rate of the bottleneck.")] = "5Mbit/s",
     probability: Annotated[
         str | None,
-        typer.Option(metavar="SHARE", help="At which packets are marked.  [default: RED's at the maximum]"),
+        typer.Option(metavar="SHARE", help="Marking rate.  [default: RED's at the maximum]"),
     ] = None,
     run: RunOption = True,
     seeds: SeedsOption = 5,
     json: JsonOption = False,
 ) -> None:
-    """The largest average queue of RED that marks: the least maximum threshold that loses nothing."""
+    """The largest average queue of a marking RED: the smallest maximum threshold that avoids loss."""
     if not min_threshold < max_threshold:
         raise InputError("--max-threshold must be above --min-threshold")
     if not (0 < max_probability <= 1 and 0 < weight <= 1):
@@ -157,10 +161,10 @@ def gain_command(
     seeds: SeedsOption = 5,
     json: JsonOption = False,
 ) -> None:
-    """What decoupling is worth on a link with bit errors: √(MTU/HP_Sz), and without that simplification.
+    """The gain from decoupling on a link with bit errors: √(MTU/HP_Sz), and the exact form.
 
-    The simulated one compares a TCP whose packets are lost as rarely as header packets with one whose packets
-    are lost as their length has it.
+    The simulation compares a TCP that loses packets as rarely as header packets with one that loses them at
+    the rate of their full length.
     """
     rate = _probability("--ber", ber) or 0.0
     found = gain(
@@ -196,7 +200,7 @@ def _probability(option: str, text: str | None) -> float | None:
 
 
 def _size(option: str, text: str, least: int = 41) -> int:
-    """Of a packet with a byte of payload, unless `least` says otherwise."""
+    """The length of a packet with at least a byte of payload, unless `least` says otherwise."""
     value = _quantity(size_in_bytes, option, text)
     if not least <= value <= 65535:
         raise InputError(f"{option} {text}: must be {least} to 65535 B")

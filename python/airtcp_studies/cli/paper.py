@@ -21,12 +21,16 @@ Examples:
 """
 
 
-SeedsOption = Annotated[int | None, typer.Option(min=1, help="Runs a scheme.  [default: enough]")]
-QuickOption = Annotated[bool, typer.Option("--quick", help="A run of seconds: its numbers mean nothing.")]
-OutOption = Annotated[Path, typer.Option(metavar="DIR", help="Where the results and the figure go.")]
+SeedsOption = Annotated[
+    int | None, typer.Option(min=1, help="Runs per scheme.  [default: enough for a verdict]")
+]
+QuickOption = Annotated[
+    bool, typer.Option("--quick", help="A smoke test of a few seconds; its numbers mean nothing.")
+]
+OutOption = Annotated[Path, typer.Option(metavar="DIR", help="Directory for the results and the figure.")]
 DocsOption = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Write the page and its figure there."),
+    typer.Option(metavar="DIR", help="Write the page and its figure to DIR."),
 ]
 
 
@@ -44,7 +48,7 @@ app = typer.Typer(
     cls=_Group,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Repeat what the papers measured: their numbers beside ours.\n\n"
+    help="Reproduce the papers' measurements: their numbers beside ours.\n\n"
     "`airtcp paper D3` is short for `airtcp paper run D3`.",
     epilog=EXAMPLES,
 )
@@ -66,7 +70,8 @@ def list_command() -> None:
 )
 def link_command(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="The link.  [default: list them]", show_default=False)
+        str | None,
+        typer.Argument(metavar="NAME", help="The link to print.  [default: list all]", show_default=False),
     ] = None,
 ) -> None:
     """List the papers' links, or print one as a scenario that can be compared on."""
@@ -101,10 +106,10 @@ def cross_command(
     docs: DocsOption = None,
     jobs: JobsOption = None,
 ) -> None:
-    """Run every scheme on every paper's link and on links of today.
+    """Run every scheme on every paper's link and on present-day links.
 
-    Prints goodput, its share of the bound, RTT, timeouts, and what a competing Reno and a competing CUBIC
-    flow are left with.
+    Prints goodput, its share of the bound, RTT, timeouts, and the shares that competing Reno and CUBIC
+    flows retain.
     """
     from airtcp_studies.cli.cross import Request, run_cross  # noqa: PLC0415 it loads Matplotlib
 
@@ -117,7 +122,7 @@ def cross_command(
 
 @app.command(
     "concord",
-    short_help="What airtcp's own congestion control must do, and does.",
+    short_help="Check airtcp's own congestion control against its requirements.",
     epilog="\b\nExamples:\n  airtcp paper concord\n  airtcp paper concord --traces mahimahi --docs docs\n"
     "  airtcp paper concord --quick\n",
 )
@@ -151,22 +156,22 @@ def run_command(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Where results and figures go.  [default: airtcp-out/papers, or airtcp-out/papers-quick]",
+            help="Directory for results and figures.  [default: airtcp-out/papers or papers-quick]",
         ),
     ] = None,
     docs: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Renew the experiments' part of papers.md, papers.json and figures there."
+            metavar="DIR", help="Update these experiments in papers.md, papers.json and the figures in DIR."
         ),
     ] = None,
     report: ReportOption = None,
     jobs: JobsOption = None,
 ) -> None:
-    """Run experiments, and set each number that the paper states beside ours.
+    """Run experiments and compare each number in the paper with ours.
 
-    Prints the paper's value, ours with a 95 % interval, their ratio, and a verdict from stated tolerances;
-    draws the paper's figures as PNG and SVG.
+    Prints the paper's value, ours with a 95 % interval, their ratio, and a verdict against stated
+    tolerances; draws the paper's figures as PNG and SVG.
     """
     from airtcp_studies.cli.reproduce import Request, reproduce  # noqa: PLC0415 it loads Matplotlib
 

@@ -93,13 +93,13 @@ def reproduce(request: Request) -> None:
             # After each: whatever happens to the next, this one is not lost.
             _write(request, paper_results(done, interrupted=len(done) < len(chosen)), plots)
     except KeyboardInterrupt:
-        console.print(f"Interrupted: {len(done)} of {len(chosen)} experiments are done.")
+        console.print(f"Interrupted: {len(done)} of {len(chosen)} experiments finished.")
         raise typer.Exit(INTERRUPTED) from None
     finally:
         write_json(to_json(paper_results(done, interrupted=len(done) < len(chosen))), request.json)
         if len(done) > 1:
             rows = [row for found in done for row in found["rows"]]
-            console.print(f"All together: {words.tally(rows)}.")
+            console.print(f"Combined data: {words.tally(rows)}.")
         if done:
             said = f", report: {request.report}" if request.report else ""
             console.print(f"Figures and data: {request.out}/{said}")

@@ -124,7 +124,7 @@ def _extra(extra: TableOut) -> Table:
 def _repeat(found: Reproduction) -> Section:
     facts = {"airtcp": found.document["airtcp"], "seeds": _seeds(found.document)}
     return Section(
-        "To repeat it", [Facts(facts), Source("The command", found.command, "command.txt", folded=False)]
+        "Reproduce", [Facts(facts), Source("The command", found.command, "command.txt", folded=False)]
     )
 
 

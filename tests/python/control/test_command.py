@@ -98,11 +98,11 @@ def test_a_scenario_and_a_sweep_may_name_it(files: Cli) -> None:
 @pytest.mark.parametrize(
     ("option", "said"),
     [
-        ("nothing.py", "nothing.py is no Python file that can be read"),
+        ("nothing.py", "nothing.py is not a readable Python file"),
         ("mine.py:Mien", "has no class Mien (did you mean Mine?); it has: Base, Mine, Broken"),
         ("mine.py:Base", "Base lacks on_loss"),
         ("half.py", "Half lacks on_ack and on_loss"),
-        ("empty.py", "has no class derived from airtcp.CongestionControl; write `class Mine("),
+        ("empty.py", "does not define a subclass of airtcp.CongestionControl; write `class Mine("),
         ("syntax.py", 'syntax.py", line 2'),
         ("fails.py", 'fails.py", line 4, in f'),
     ],

@@ -391,7 +391,7 @@ def test_the_page_is_written_once_nothing_is_missing(
     assert command("--docs", "docs") == 1
     said = capsys.readouterr().out
     assert "So far, goodput: 1 of 1 decided cells (100 %) within 5 %." in said
-    assert "No page is written until all have run." in said
+    assert "The page is written once all cells have run." in said
     assert (docs / "fidelity.md").read_text() == "as it was"
     fake.behaves()
     assert command("--docs", "docs") == 0
@@ -408,7 +408,7 @@ def test_interrupted_on_the_kernel_it_goes_on_from_there(
     assert command("--docs", "docs") == 130
     said = capsys.readouterr().out
     assert "On the kernel" in said
-    assert "Interrupted: the same command goes on from here." in said
+    assert "Interrupted: run the same command to continue." in said
     assert not (tmp_path / "docs/fidelity.md").exists()
 
 

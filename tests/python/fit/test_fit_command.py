@@ -119,7 +119,7 @@ def test_compare_takes_a_ping_log_and_says_what_it_found_and_assumes(cli: Cli) -
 
 def assert_assumed(report: Path, default: str) -> None:
     page = report.read_text()
-    assert page.index(default) < page.rindex(">To repeat it<")
+    assert page.index(default) < page.rindex(">Reproduce<")
 
 
 def test_run_and_sweep_say_on_their_page_what_was_assumed(cli: Cli) -> None:

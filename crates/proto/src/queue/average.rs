@@ -12,7 +12,7 @@ pub(super) fn check(weight: Probability, mean_packet: Bytes, faults: &mut Faults
 #[derive(Clone, Debug)]
 pub(super) struct Average {
     pub value: f64,
-    /// Of the present queue.
+    /// Weight of the instantaneous queue.
     weight: f64,
     mean_packet_time: Dur,
     idle_since: Option<Time>,

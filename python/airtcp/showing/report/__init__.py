@@ -16,7 +16,7 @@
         blocks=[
             Section("Summary", [Table("Goodput", ["scheme", "goodput\\nMbit/s"], [["reno", "2.30 ± 0.18"]])]),
             Section("Figures", [cwnd], schemes=["reno", "bbr"]),
-            Section("To repeat it", [Facts({"seeds": "1 to 5"}), Source("Scenario", toml, "scenario.toml")]),
+            Section("Reproduce", [Facts({"seeds": "1 to 5"}), Source("Scenario", toml, "scenario.toml")]),
         ],
     )
     page.write(Path("report.html"))

@@ -37,7 +37,7 @@ def repeat_section(
         blocks.append(Source("The command", command, "command.txt", folded=False))
     blocks.append(Source("The scenario, with every default written out", scenario.to_toml(), "scenario.toml"))
     blocks.append(Text(_IN_REAL_TIME if in_real_time else _SAME, "quiet"))
-    return Section("To repeat it", blocks)
+    return Section("Reproduce", blocks)
 
 
 _SAME = "The same scenario and seed give the same bytes, on any machine."
