@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 class ScenarioError(ValueError):
-    """A scenario, scheme or override is wrong: says where, what is allowed, what was probably meant."""
+    """A scenario, scheme or override is wrong; the message gives place, cause and fix."""
 
 class ControllerError(Exception):
     """A hook of a congestion control in Python failed: says which, and where, with the traceback.
@@ -47,7 +47,7 @@ class Cancelled(Exception):
     """The run was stopped by its `CancelToken`."""
 
 class CaptureError(ValueError):
-    """A packet capture cannot be read, or no TCP transfer is in it: says why."""
+    """A packet capture cannot be read, or contains no TCP transfer; the message says why."""
 
 @final
 class CancelToken:

@@ -43,7 +43,7 @@ def test_a_path_is_a_value(tmp_path: Path) -> None:
         ({}, "link: the path has no link"),
         ({"link": [{**LINK, "rat": 1}]}, r"^link\[0\]\.rat: unknown key; did you mean `rate`"),
         ({"link": [{**LINK, "loss": {"ber": 2}}]}, r"^link\[0\]\.loss\.ber: 2 is not a probability"),
-        ({"link": [{**LINK, "delay": None}]}, r"^link\[0\]\.delay: None is no value"),
+        ({"link": [{**LINK, "delay": None}]}, r"^link\[0\]\.delay: None is not a value"),
         ({"link": [{**LINK, "delay": {1}}]}, r"^link\[0\]\.delay: .* type set"),
         ({"link": [{3: 1}]}, r"^link\[0\]: keys must be text"),
         ({"link": [LINK], "seeds": 2**70}, r"^seeds: the number is too large"),

@@ -48,7 +48,7 @@ def test_seeds_that_repeat_one_run_are_no_certainty(replays: bool) -> None:
     judged = verdict(runs_of(cubic=[2.0, 2.0], vegas=[1.0, 1.0], bbr=[1.5, 1.6]), replays=replays)
     assert judged is not None
     assert judged.best == "cubic"
-    assert "All runs of cubic and vegas are alike: the seeds repeat the same run" in judged.text
+    assert "All runs of cubic and vegas are identical: the seeds repeat the same run" in judged.text
     assert "left to chance" in judged.text
     assert ("this stretch of the recording only" in judged.text) == replays
     assert ("enter_recordings" in judged.text) == replays

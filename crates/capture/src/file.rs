@@ -52,15 +52,13 @@ impl Format {
 pub enum FileError {
     #[error("the file is empty")]
     Empty,
-    #[error("neither pcap nor pcapng: it begins with {0}")]
+    #[error("neither pcap nor pcapng: it starts with {0}")]
     Foreign(String),
     #[error("compressed with {0}: unpack it first")]
     Compressed(&'static str),
     #[error("the file ends within its header")]
     Truncated,
-    #[error(
-        "{0} is a variant of pcap that is not read here; `editcap -F pcapng IN OUT` (of Wireshark) converts it"
-    )]
+    #[error("{0} is an unsupported variant of pcap; Wireshark's `editcap -F pcapng IN OUT` converts it")]
     Variant(&'static str),
     #[error(transparent)]
     Io(#[from] io::Error),

@@ -35,11 +35,11 @@ use transfer::{Terms, Transfer};
 pub enum CaptureError {
     #[error(transparent)]
     File(#[from] FileError),
-    #[error("no packet in it{0}")]
+    #[error("it contains no packets{0}")]
     NoPackets(String),
-    #[error("no TCP packet among its {packets} packets{skipped}")]
+    #[error("none of its {packets} packets is TCP{skipped}")]
     NoTcp { packets: u64, skipped: String },
-    #[error("no TCP connection in it carries data; capture during a transfer")]
+    #[error("it contains no TCP connection with data; capture during a transfer")]
     NoData,
 }
 

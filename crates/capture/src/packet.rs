@@ -47,7 +47,7 @@ pub fn link_name(link_type: u16) -> Option<&'static str> {
 /// Finds the TCP packet in a frame.
 pub fn dissect(frame: &Frame) -> Dissected {
     if link_name(frame.link_type).is_none() {
-        return Dissected::Skipped(format!("link type {} is not understood", frame.link_type));
+        return Dissected::Skipped(format!("link type {} is not supported", frame.link_type));
     }
     let found =
         ip_at(frame.link_type, frame.data).and_then(|at| Some((at, Found::read(&frame.data[at..]).ok()?)));
@@ -79,7 +79,7 @@ fn transport(frame: &Frame, at: usize, ip: &Found) -> Dissected {
         return Dissected::Other;
     }
     if ip.is_fragment {
-        return Dissected::Skipped("a fragment, and fragments are not reassembled".to_owned());
+        return Dissected::Skipped("a fragment; fragments are not reassembled".to_owned());
     }
     let claimed = claimed_len(frame, at, ip);
     let present = &frame.data[at..][..claimed.min(frame.data.len() - at)];

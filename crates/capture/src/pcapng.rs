@@ -110,7 +110,7 @@ impl Pcapng {
         self.order = match head[4..] {
             [0x4d, 0x3c, 0x2b, 0x1a] => Order::Little,
             [0x1a, 0x2b, 0x3c, 0x4d] => Order::Big,
-            _ => return Ok(Err(Damage::Fatal("a section without a byte order; the rest is not read"))),
+            _ => return Ok(Err(Damage::Fatal("a section without a byte order; the rest was not read"))),
         };
         self.interfaces.clear();
         let len = self.order.u32(&head);
@@ -129,7 +129,7 @@ impl Pcapng {
             return Ok(Err(Damage::Fatal(ENDS)));
         }
         if self.interfaces.len() == MOST_INTERFACES {
-            return Ok(Err(Damage::Fatal("too many interfaces; the rest is not read")));
+            return Ok(Err(Damage::Fatal("too many interfaces; the rest was not read")));
         }
         self.interfaces.push(Interface::read(self.order, description));
         Ok(Ok(wanted as u64))
@@ -151,7 +151,7 @@ impl Pcapng {
         let word = |index: usize| self.order.u32(&fixed[4 * index..]);
         let (captured, original_len) = (u64::from(word(3)), word(4));
         if captured > body - FIXED as u64 {
-            return Ok(Err(Damage::Fatal("is longer than its block; the rest of the file is not read")));
+            return Ok(Err(Damage::Fatal("is longer than its block; the rest of the file was not read")));
         }
         let kept = KEPT.min(captured as usize);
         if source.fill(&mut packet[..kept])? < kept {
@@ -160,7 +160,7 @@ impl Pcapng {
         let read = (FIXED + kept) as u64;
         let number = if kind == OBSOLETE_PACKET { u32::from(self.order.u16(&fixed)) } else { word(0) };
         let Some(interface) = self.interfaces.get(number as usize) else {
-            return Ok(Ok((read, Err(Damage::Packet("is of an interface that is not described")))));
+            return Ok(Ok((read, Err(Damage::Packet("belongs to an interface that is not described")))));
         };
         let time = interface.time(u64::from(word(1)) << 32 | u64::from(word(2)));
         let link_type = interface.link_type;
@@ -169,7 +169,7 @@ impl Pcapng {
 }
 
 const ENDS: &str = "the file ends within it";
-const LENGTH: &str = "a block of impossible length; the rest of the file is not read";
+const LENGTH: &str = "a block of impossible length; the rest of the file was not read";
 
 impl Interface {
     fn read(order: Order, description: &[u8]) -> Interface {

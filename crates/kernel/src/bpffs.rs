@@ -14,7 +14,7 @@ pub const PLACE: &str = "/sys/fs/bpf";
 #[derive(Debug, thiserror::Error)]
 pub enum MountError {
     #[error(
-        "cannot mount the BPF file system at {PLACE}: {0}; `mount -t bpf bpf {PLACE}` has to succeed first"
+        "cannot mount the BPF file system at {PLACE}: {0}; `mount -t bpf bpf {PLACE}` must succeed first"
     )]
     Refused(#[from] io::Error),
     #[error(

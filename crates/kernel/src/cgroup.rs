@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 pub enum CgroupError {
     #[error("no cgroup {0}: {1}")]
     Open(PathBuf, io::Error),
-    #[error("{0} is not a cgroup of version 2, but {1}; those are mounted at {2}")]
+    #[error("{0} is not a v2 cgroup but {1}; v2 cgroups are mounted at {2}")]
     NotVersion2(PathBuf, &'static str, String),
 }
 
@@ -25,7 +25,7 @@ pub fn open(path: &Path) -> Result<File, CgroupError> {
     if kind == CGROUP2_SUPER_MAGIC {
         return Ok(folder);
     }
-    let what = if kind == CGROUP_SUPER_MAGIC { "one of version 1" } else { "a file or folder elsewhere" };
+    let what = if kind == CGROUP_SUPER_MAGIC { "a v1 cgroup" } else { "a file or folder elsewhere" };
     let mounted = mount().map_or_else(|| "no place".to_owned(), |place| place.display().to_string());
     Err(CgroupError::NotVersion2(path.to_owned(), what, mounted))
 }

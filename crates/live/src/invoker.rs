@@ -61,5 +61,5 @@ impl Invoker {
 fn id(variable: &str) -> anyhow::Result<Option<u32>> {
     let Some(text) = env::var_os(variable) else { return Ok(None) };
     let id = text.to_str().and_then(|text| text.parse().ok());
-    Ok(Some(id.with_context(|| format!("{variable} is {text:?}, which is no id"))?))
+    Ok(Some(id.with_context(|| format!("{variable} is {text:?}, which is not a numeric ID"))?))
 }

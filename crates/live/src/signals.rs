@@ -100,7 +100,7 @@ impl Signals {
         loop {
             match self.wait_for(end_of_path.as_fd(), is_ending)? {
                 Waited::TooLong => {
-                    warn!("airtcpd: the command does not end: killed");
+                    warn!("airtcpd: the command did not stop and was killed");
                     tell(inside, Signal::SIGKILL);
                 }
                 Waited::EndOfPath => {
@@ -172,7 +172,7 @@ pub fn status(waited: WaitStatus) -> Option<u8> {
 /// The status with which shells answer when a program cannot be started.
 pub fn refusal(program: &str, error: &io::Error) -> u8 {
     if error.kind() == io::ErrorKind::NotFound {
-        warn!("airtcpd: {program}: there is no such program");
+        warn!("airtcpd: {program}: no such program");
         return 127;
     }
     warn!("airtcpd: {program}: {error}");

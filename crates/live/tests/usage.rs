@@ -37,7 +37,10 @@ fn a_mistake_ends_with_status_2() {
         ("proxy run --wireless wl0 --wireless-scheme cubic+split", "a sender alone"),
         ("proxy run --wireless wl0 --memory 10kB", "1MB at least"),
         ("circuit send --prefix 10.2.0.0/24 --key-file k", "--to <ADDRESS>"),
-        ("circuit send --to 192.0.2.2:1 --key-file k --prefix 10.2.0.1/24", "has bits behind its length"),
+        (
+            "circuit send --to 192.0.2.2:1 --key-file k --prefix 10.2.0.1/24",
+            "has bits set beyond the prefix length",
+        ),
         ("circuit send --to 192.0.2.2:1 --key-file k --prefix 10.2.0.0/24 --vmss 10B", "64 to 65000 bytes"),
         ("circuit send --to 192.0.2.2:1 --key-file k --prefix 10.2.0.0/24 --controls 33", "32 at most"),
         ("circuit send --to 192.0.2.2:1 --key-file k --prefix 10.2.0.0/24 --control cubik", "cubic"),

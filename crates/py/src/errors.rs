@@ -7,18 +7,18 @@ create_exception!(
     airtcp._engine,
     ScenarioError,
     PyValueError,
-    "A scenario, scheme or override is wrong: says where, what is allowed, what was probably meant."
+    "A scenario, scheme or override is wrong; the message gives place, cause and fix."
 );
 create_exception!(airtcp._engine, Cancelled, PyException, "The run was stopped by its `CancelToken`.");
 create_exception!(
     airtcp._engine,
     CaptureError,
     PyValueError,
-    "A packet capture cannot be read, or no TCP transfer is in it: says why."
+    "A packet capture cannot be read, or contains no TCP transfer; the message says why."
 );
 create_exception!(
     airtcp._engine,
     ControllerError,
     PyException,
-    "A hook of a congestion control in Python failed: says which, and where, with the traceback. Its `__cause__` is the hook's exception."
+    "A hook of a Python congestion control failed; the message names it, with the traceback. `__cause__` is the hook's exception."
 );

@@ -83,8 +83,8 @@ fn scalar(value: &Bound<'_, PyAny>) -> Option<Value> {
 fn refusal(path: &str, value: &Bound<'_, PyAny>) -> String {
     let kind = value.get_type().name().map(|name| name.to_string()).unwrap_or_default();
     match kind.as_str() {
-        "NoneType" => format!("{path}: None is no value; leave the key out"),
+        "NoneType" => format!("{path}: None is not a value; omit the key"),
         "int" => format!("{path}: the number is too large"),
-        _ => format!("{path}: a scenario cannot say a value of type {kind}"),
+        _ => format!("{path}: a scenario cannot hold a value of type {kind}"),
     }
 }

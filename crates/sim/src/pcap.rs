@@ -179,7 +179,7 @@ impl<W: Write> PcapWriter<W> {
         const HEADERS: usize = IPV4_HEADER_LEN + udp::HEADER_LEN;
         let payload = (bytes as usize)
             .checked_sub(HEADERS)
-            .ok_or_else(|| invalid(format!("{bytes} bytes are too few for a UDP packet")))?;
+            .ok_or_else(|| invalid(format!("{bytes} bytes are too short for a UDP packet")))?;
         let mut buffer = [0; HEADERS];
         packet::encode_udp_headers(&frame.endpoints(), frame.ecn, payload, Sum::default(), &mut buffer)
             .map_err(invalid)?;

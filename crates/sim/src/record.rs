@@ -118,7 +118,7 @@ pub struct CircuitRecord {
     /// Data packets that have left its tunnel queue, headers included.
     pub forwarded_packets: u64,
     pub forwarded_bytes: u64,
-    /// Data packets that found the tunnel queue full.
+    /// Data packets that dropped at the full tunnel queue.
     pub tunnel_queue_drops: u64,
     /// Header packets, those of the control TCPs' handshakes included, and how many of them were lost.
     pub header_packets_sent: u64,

@@ -44,7 +44,7 @@ pub enum RunError {
     Cancelled,
     #[error(transparent)]
     Scheme(#[from] SchemeError),
-    #[error("no link is called `{name}`; the links are: {known}")]
+    #[error("no link called `{name}`; the links are: {known}")]
     UnknownLink { name: String, known: String },
     #[error("the path has no node {node}; its nodes are 0 to {last}")]
     UnknownNode { node: usize, last: usize },

@@ -25,7 +25,7 @@ pub enum QuantityError {
     UnknownUnit { text: String, unit: String, meant: Vec<String>, units: String },
     #[error("`{0}` is negative; write {1} of zero or more")]
     Negative(String, &'static str),
-    #[error("`{text}` is too large; the most is {most}")]
+    #[error("`{text}` is too large; the maximum is {most}")]
     TooLarge { text: String, most: String },
 }
 
@@ -296,7 +296,7 @@ mod tests {
         );
         assert_eq!(
             parse::<Dur>("1e40s").unwrap_err().to_string(),
-            "`1e40s` is too large; the most is 5.124e6h"
+            "`1e40s` is too large; the maximum is 5.124e6h"
         );
     }
 

@@ -87,15 +87,15 @@ pub enum IpError {
     Version(u8),
     #[error("IPv4 header length of {0} bytes is below 20 or beyond the packet")]
     HeaderLength(usize),
-    #[error("IP packet claims {claimed} bytes, {present} are present")]
+    #[error("IP packet claims {claimed} bytes, but {present} are present")]
     Length { claimed: usize, present: usize },
     #[error("wrong IPv4 header checksum")]
     Checksum,
-    #[error("a fragment, and fragments are not reassembled")]
+    #[error("a fragment; fragments are not reassembled")]
     Fragment,
-    #[error("{0} bytes do not fit an IP packet")]
+    #[error("{0} bytes do not fit in an IP packet")]
     TooLong(usize),
-    #[error("{need} bytes of header do not fit a buffer of {room}")]
+    #[error("a header of {need} bytes does not fit in a buffer of {room}")]
     Buffer { need: usize, room: usize },
 }
 

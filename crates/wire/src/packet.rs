@@ -59,9 +59,9 @@ pub enum PacketError {
     Tcp(#[from] TcpError),
     #[error("transport protocol {0} is not TCP")]
     NotTcp(u8),
-    #[error("the segment says {segment} bytes of payload, {given} are given")]
+    #[error("the segment declares {segment} bytes of payload, but {given} were given")]
     Payload { segment: u32, given: usize },
-    #[error("{need} bytes of packet do not fit a buffer of {room}")]
+    #[error("a packet of {need} bytes does not fit in a buffer of {room}")]
     Buffer { need: usize, room: usize },
 }
 

@@ -1,15 +1,30 @@
 //! What somebody who misspelt a name probably meant.
 
-/// The candidate spelled most like `name`, if any is near.
+use std::cmp::Reverse;
+
+/// The candidate spelled most like `name`, if any is near; of equals, the one with the longest common beginning.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
+    let common = |candidate: &str| name.chars().zip(candidate.chars()).take_while(|(a, b)| a == b).count();
     candidates
         .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
         .filter(|(distance, candidate)| *distance <= 1 + candidate.len() / 3)
-        .min()
+        .min_by_key(|(distance, candidate)| (*distance, Reverse(common(candidate)), *candidate))
         .map(|(_, candidate)| candidate.to_owned())
 }
 
 /// ` (did you mean `x`?)`, if something is near.
 pub fn hint(nearest: &Option<String>) -> String {
     nearest.as_ref().map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_cut_short_means_the_one_it_begins() {
+        assert_eq!(nearest("los", ["log", "loss", "fec"].into_iter()).as_deref(), Some("loss"));
+        assert_eq!(nearest("rat", ["trace", "rate"].into_iter()).as_deref(), Some("rate"));
+        assert_eq!(nearest("queue", ["log", "loss"].into_iter()), None);
+    }
 }

@@ -48,7 +48,7 @@ pub enum TcpError {
     Checksum,
     #[error("TCP option {kind} has an illegal length")]
     OptionLength { kind: u8 },
-    #[error("{need} bytes of header do not fit a buffer of {room}")]
+    #[error("a header of {need} bytes does not fit in a buffer of {room}")]
     Buffer { need: usize, room: usize },
 }
 

@@ -144,9 +144,9 @@ def compare(
     if on == "sim":
         return _on_sim(chosen, series, jobs, executor, tell)
     if on not in ("linux", "both"):
-        raise ValueError(f"on={on!r}: write sim, linux, or both")
+        raise ValueError(f"on={on!r}: expected sim, linux, or both")
     if executor is not None:
-        raise ExecutorError("an executor runs simulations; what runs on the kernel runs on this host")
+        raise ExecutorError("an executor runs only simulations; kernel runs take place on this host")
     # Only this needs it.
     from airtcp.asking.on_linux import prepare  # noqa: PLC0415
 

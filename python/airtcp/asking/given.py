@@ -43,7 +43,7 @@ def schemes_of(
     """As a list. Raises TypeError for a single one: a text would be taken for as many as it has letters."""
     if isinstance(schemes, str | type):
         one = f'"{schemes}"' if isinstance(schemes, str) else schemes.__name__
-        raise TypeError(f"schemes is a list of schemes, e.g. [{one}]")
+        raise TypeError(f"schemes must be a list, e.g. [{one}]")
     return None if schemes is None else list(schemes)
 
 

@@ -37,7 +37,7 @@ class Prepared:
         left_out = self.forms.left_out
         how = "one at a time" if at_a_time == 1 else f"{at_a_time} at a time"
         return [
-            *([f"Not on Linux: {len(left_out)} of the schemes; why, below the table."] if left_out else []),
+            *([f"Not on Linux: {len(left_out)} of the schemes; see below the table."] if left_out else []),
             f"On Linux {os.uname().release}: {self.runs} runs in real time, {how}: {duration(total_s)}.",
         ]
 

@@ -48,12 +48,12 @@ class Agreement:
     objective: Literal["goodput", "completion time"]
     pairs: tuple[Pair, ...]
     contradictions: tuple[tuple[str, str], ...]
-    """Pairs of schemes of which the first is ahead in the simulator and behind on the kernel, both surely.
+    """Pairs of schemes of which the first is significantly ahead in the simulator and behind on the kernel.
 
-    A single seed is never sure: then neither this nor `undecided` has any.
+    Empty, as is `undecided`, with a single seed.
     """
     undecided: tuple[tuple[str, str], ...]
-    """Pairs that only one of both can tell apart."""
+    """Pairs that only one of the two can separate."""
     text: str
 
 
@@ -139,25 +139,25 @@ def _words(
         span = low if low == high else f"{low} to {high}"
         said.append(f"The kernel's {goal.name} is {span} times the simulator's.")
     if len(pairs) == 1 and pairs[0].ratio and pairs[0].ratio.half_width is None:
-        said.append("A single seed has no interval: run more to know.")
+        said.append("A single seed gives no interval; run more.")
     return said
 
 
 def _order(schemes: int, firsts: tuple[list[str], list[str]], found: _Ranking) -> str:
     if found.contradictions:
         said = listed([f"{one} over {other}" for one, other in found.contradictions])
-        return f"Simulator and kernel disagree: the simulator has {said}, the kernel the other way round."
+        return f"Simulator and kernel disagree: the simulator ranks {said}, the kernel the other way round."
     if found.unknown:
-        return "A single seed cannot tell whether simulator and kernel rank alike: run more to know."
+        return "A single seed cannot show whether simulator and kernel agree on the ranking; run more."
     if found.undecided:
         names = listed([f"{one} from {other}" for one, other in found.undecided])
         count = schemes * (schemes - 1) // 2
-        which = names if len(found.undecided) <= FEW else f"{len(found.undecided)} of the {count} pairs apart"
-        return f"Simulator and kernel rank alike, but only one of them can tell {which}; {_ahead(*firsts)}."
-    return f"Simulator and kernel rank the {schemes} schemes alike; {_ahead(*firsts)}."
+        which = names if len(found.undecided) <= FEW else f"{len(found.undecided)} of the {count} pairs"
+        return f"Simulator and kernel rank alike, but only one of them separates {which}; {_ahead(*firsts)}."
+    return f"Simulator and kernel rank all {schemes} schemes the same; {_ahead(*firsts)}."
 
 
 def _ahead(sim: list[str], linux: list[str]) -> str:
     if sim != linux:
-        return f"first is {listed(sim)} in the one, {listed(linux)} on the other, not surely"
-    return f"{sim[0]} is first in both" if len(sim) == 1 else f"{listed(sim)} share the first place in both"
+        return f"first in the simulator: {listed(sim)}; on the kernel: {listed(linux)} (not significant)"
+    return f"{sim[0]} leads in both" if len(sim) == 1 else f"{listed(sim)} share first place in both"

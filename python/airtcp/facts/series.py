@@ -24,7 +24,7 @@ Parts = Mapping[str, Mapping[str, Sequence[Any] | npt.NDArray[Any]]]
 
 SERIES_POINTS = 1500
 """Points of the time series that are drawn: finer than a printed figure can show."""
-NO_SERIES = "there are no time series: run it with series=True"
+NO_SERIES = "no time series were recorded: run with series=True"
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ def verdict(runs: Sequence[Run], *, replays: bool = False) -> Verdict | None:
     best = ranked[0]
     gaps = {other: difference(by_scheme[best], by_scheme[other], goal) for other in ranked[1:]}
     if any(gap.half_width is None for gap in gaps.values()):
-        text = f"{best} has the best {goal.name}, but a single seed has no interval: run more to know."
+        text = f"{best} has the best {goal.name}, but a single seed gives no interval; run more."
         return Verdict(best, (), text)
     tied = tuple(other for other, gap in gaps.items() if gap.includes(0))
     text = _tie(best, tied, goal) if tied else _win(best, ranked[1], gaps[ranked[1]], by_scheme, goal)
@@ -49,7 +49,7 @@ def rank(by_scheme: dict[str, list[Run]], goal: Objective) -> list[str]:
 
 def _tie(best: str, tied: Sequence[str], goal: Objective) -> str:
     names = listed([best, *tied])
-    return f"A tie for the best {goal.name}: {names} cannot be told apart with these seeds."
+    return f"No statistically clear winner in {goal.name}: {names} cannot be separated with these seeds."
 
 
 def _win(best: str, second: str, gap: Estimate, by_scheme: dict[str, list[Run]], goal: Objective) -> str:
@@ -57,7 +57,7 @@ def _win(best: str, second: str, gap: Estimate, by_scheme: dict[str, list[Run]],
     base = sum(values) / len(values)
     ahead = f" {percent(gap.scaled(1 / base))}" if base else ""
     word = "above" if goal.higher_is_better else "below"
-    return f"{best} has the best {goal.name},{ahead} {word} {second}, the next."
+    return f"{best} has the best {goal.name},{ahead} {word} the next best, {second}."
 
 
 def _against_first(runs: Sequence[Run], best: str, tied: Sequence[str]) -> str:
@@ -75,20 +75,20 @@ def _repeated(by_scheme: dict[str, list[Run]], replays: bool) -> str:
     if not alike:
         return ""
     names = "each scheme" if len(alike) == len(by_scheme) else listed(alike)
-    return f" All runs of {names} are alike: {repeated_runs(replays)}"
+    return f" All runs of {names} are identical: {repeated_runs(replays)}"
 
 
 def repeated_runs(replays: bool) -> str:
-    """What it means that runs with different seeds are alike: the rest of a sentence, and what helps."""
+    """What it means that runs with different seeds are identical: the rest of a sentence, and what helps."""
     text = (
-        "the seeds repeat the same run, for hardly anything on this path is left to chance;"
-        " ± 0 is no certainty."
+        "almost nothing on this path is random, so the seeds repeat the same run; ± 0 does not mean"
+        " certainty."
     )
     if not replays:
         return text
     return (
-        f"{text} The comparison holds for this stretch of the recording only:"
-        ' enter_recordings = "by-seed" lets each seed enter it at another place.'
+        f"{text} The comparison holds only for this stretch of the recording;"
+        ' enter_recordings = "by-seed" starts each seed at a different place.'
     )
 
 

@@ -38,28 +38,28 @@ class Airtcpd:
         """Raises LinuxError where it may not make namespaces or load congestion controls."""
         if os.geteuid() != 0 and not _has_capabilities(self.path):
             raise LinuxError(
-                "runs on the kernel need root, for their namespaces and congestion controls: start it again "
-                f"with sudo. {DOCTOR}"
+                "kernel runs need root, for namespaces and "
+                f"congestion controls: run it again with sudo. {DOCTOR}"
             )
 
 
 def find() -> Airtcpd:
     """Raises LinuxError where there is none that fits."""
     if sys.platform != "linux":
-        raise LinuxError(f"this is {sys.platform}, and only Linux has the kernel that is asked for")
+        raise LinuxError(f"`--on linux` needs Linux; this is {sys.platform}")
     path = next(_places(), None)
     if path is None:
         raise LinuxError(
             f"no {NAME} beside {sys.executable}, in PATH, or in a checkout's target folder: `make field` "
-            f"builds it; {VARIABLE} names one that is elsewhere"
+            f"builds it; set {VARIABLE} if it is elsewhere"
         )
     said = _answer(path, "--version").split()
     if said[:1] != [NAME]:
-        raise LinuxError(f"{path} is not {NAME}: it does not say so when asked for its version")
+        raise LinuxError(f"{path} is not {NAME}: its --version does not identify it")
     found = said[-1]
     if found != version():
         raise LinuxError(
-            f"{path} is version {found}, this airtcp is {version()}: `make field` builds its own"
+            f"{path} is version {found}, this airtcp is {version()}: `make field` builds the matching one"
         )
     return Airtcpd(path, found)
 
@@ -68,7 +68,7 @@ def _places() -> Iterator[Path]:
     """Where it is, the place that counts first."""
     if named := os.environ.get(VARIABLE):
         if not _is_program(Path(named)):
-            raise LinuxError(f"{VARIABLE}={named} is no program that can be run: name the file of {NAME}")
+            raise LinuxError(f"{VARIABLE}={named} is not executable: give the path of {NAME}")
         yield Path(named)
     beside = Path(sys.executable).with_name(NAME)
     if _is_program(beside):
@@ -101,7 +101,7 @@ def _answer(path: Path, *arguments: str | Path) -> str:
             [path, *arguments], capture_output=True, text=True, timeout=ANSWER_S, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise LinuxError(f"{path} does not run: {error}; `make field` builds it anew") from error
+        raise LinuxError(f"{path} does not run: {error}; `make field` rebuilds it") from error
     if done.returncode:
         raise LinuxError(f"{complaint(done.stderr) or f'{path} failed'}. {DOCTOR}")
     return done.stdout

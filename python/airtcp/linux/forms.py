@@ -62,7 +62,7 @@ def left_out_notes(left_out: Sequence[LeftOut]) -> list[str]:
     return [f"Not on Linux: {each.scheme}: {each.reason}" for each in left_out]
 
 
-_IN_PYTHON = "a congestion control in Python has no Linux form"
+_IN_PYTHON = "a congestion control written in Python cannot run on Linux"
 
 
 def _is_in_python(scheme: str, scenario: Scenario) -> bool:

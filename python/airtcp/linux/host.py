@@ -43,15 +43,15 @@ class Host:
         notes = [f"{', '.join(schemes)}: {note}" for note, schemes in said.items()]
         if self.late_share > LATE_SHARE:
             notes.append(
-                f"Warning: {100 * self.late_share:.1f} % of the packets left the emulated path too late, by"
-                f" up to {self.late_max_us / 1000:.1f} ms: this machine could not keep up. Run fewer at a"
-                " time, on a machine that does nothing else, or at a lower rate."
+                f"Warning: {100 * self.late_share:.1f} % of the packets left the emulated path late, by up to"
+                f" {self.late_max_us / 1000:.1f} ms: this machine could not keep up. Run fewer at a time, on"
+                " an idle machine, or at a lower rate."
             )
         if self.lost:
             notes.append(
-                f"Warning: this machine lost {self.lost} packets that the emulated path did not lose; senders"
-                " have taken them for losses, and no column counts them. Run fewer at a time, on a machine"
-                " that does nothing else, or at a lower rate."
+                f"Warning: this machine lost {self.lost} packets that the emulated path did not; senders saw"
+                " them as losses, and no column counts them. Run fewer at a time, on an idle machine, or at"
+                " a lower rate."
             )
         return notes
 

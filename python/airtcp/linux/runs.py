@@ -129,13 +129,13 @@ def _run(program: Airtcpd, job: Job, recipe: Path, out: Path, cancel: CancelToke
     if cancel.cancelled:
         raise Cancelled
     if not in_time:
-        return Failure(job.scheme, job.seed, f"it had not ended {SPARE_S:g} s after it should have; {said}")
+        return Failure(job.scheme, job.seed, f"still running {SPARE_S:g} s after its planned end; {said}")
     if process.returncode:
         return Failure(job.scheme, job.seed, said or f"airtcpd ended with status {process.returncode}")
     try:
         return _read(job, out)
     except (OSError, ValueError, KeyError) as error:
-        return Failure(job.scheme, job.seed, f"airtcpd left no record that can be read: {error!r}")
+        return Failure(job.scheme, job.seed, f"airtcpd left no readable record: {error!r}")
 
 
 def _wait(process: subprocess.Popen[str], limit_s: float, cancel: CancelToken) -> tuple[str, bool]:

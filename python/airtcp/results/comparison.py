@@ -90,7 +90,7 @@ class Comparison(Shown):
 
     @property
     def best(self) -> list[str]:
-        """The best scheme, and those that cannot be told from it; empty without a verdict."""
+        """The best scheme and those statistically tied with it; empty without a verdict."""
         return [self.verdict.best, *self.verdict.tied] if self.verdict else []
 
     @property

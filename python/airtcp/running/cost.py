@@ -50,8 +50,8 @@ def check_cost(scenario: Scenario, jobs: int | None) -> float:
     if time_s > MOST_S:
         raise CostError(
             f"{runs} runs of {scenario.duration_s:g} s would take about {time_text(time_s)} here; shorten"
-            " them by --duration, or ask for fewer by --seeds and --schemes. `airtcp sweep` keeps what is"
-            " finished"
+            " them with --duration, or run fewer with --seeds and --schemes. `airtcp sweep` keeps finished"
+            " runs"
         )
     return time_s
 

@@ -41,7 +41,7 @@ def opened(where: str | Executor | None, jobs: int | None) -> Iterator[Pool]:
         with _dask(where, jobs) as pool:
             yield pool
     elif isinstance(where, str):
-        raise ExecutorError(f"--executor {where}: write threads, processes, or dask://HOST:PORT")
+        raise ExecutorError(f"--executor {where}: expected threads, processes, or dask://HOST:PORT")
     else:
         yield Pool(jobs or max(cores, getattr(where, "_max_workers", 0)), where)
 
@@ -92,8 +92,8 @@ def _dask(where: str, jobs: int | None) -> Iterator[Pool]:
         yield Pool(jobs or max(threads, 2), executor, _watch(client, where))
     except _losses() as error:
         raise ExecutorError(
-            f"--executor {where}: the cluster is lost ({type(error).__name__} {error}); start it again or do "
-            "without it. A sweep goes on where it stopped"
+            f"--executor {where}: the cluster is lost ({type(error).__name__} {error}); restart it or do "
+            "without it. A sweep resumes where it stopped"
         ) from error
     finally:
         client.close()
@@ -112,13 +112,13 @@ def _client(where: str) -> Any:
         # Here, and not above: it is an extra of the package, and takes a second.
         from distributed import Client  # noqa: PLC0415
     except ImportError:
-        raise ExecutorError(f"--executor {where}: Dask is not here; pip install 'airtcp[dask]'") from None
+        raise ExecutorError(f"--executor {where}: Dask is missing; pip install 'airtcp[dask]'") from None
     address = f"tcp://{where.removeprefix(DASK)}"
     try:
         return Client(address, timeout=CONNECT_S, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TimeoutError) as error:
         raise ExecutorError(
-            f"--executor {where}: no Dask scheduler answers there; start one with `dask scheduler`, and "
+            f"--executor {where}: no Dask scheduler is answering; start one with `dask scheduler`, and "
             f"workers with `dask worker {where.removeprefix(DASK)}`"
         ) from error
 
@@ -137,7 +137,7 @@ def _check_workers(client: Any, where: str) -> None:
         if isinstance(answer, ImportError):
             raise ExecutorError(
                 f"--executor {where}: the worker {address} lacks {answer.name or 'airtcp'}; install the same "
-                "airtcp there as here, and start it again"
+                "version of airtcp there, and restart it"
             )
         if isinstance(answer, Exception):
             raise ExecutorError(f"--executor {where}: the worker {address} fails: {answer!r}")
@@ -157,7 +157,7 @@ def _watch(client: Any, where: str) -> Callable[[], None]:
         if client.scheduler_info(n_workers=-1)["workers"]:
             seen_s = now_s
         elif now_s > seen_s + ABANDONED_S:
-            raise ExecutorError(f"--executor {where}: it has had no worker for {ABANDONED_S:g} s")
+            raise ExecutorError(f"--executor {where}: there has been no worker for {ABANDONED_S:g} s")
 
     return check
 
@@ -165,8 +165,8 @@ def _watch(client: Any, where: str) -> Callable[[], None]:
 def check_engine(theirs: str, expected: str) -> None:
     if theirs != expected:
         raise ExecutorError(
-            f"a worker has another engine ({theirs}) than this machine ({expected}), and would not give the "
-            "same numbers: install the same version of airtcp there, and start it again"
+            f"a worker's engine ({theirs}) differs from this machine's ({expected}) and would give different "
+            "numbers: install the same version of airtcp there, and restart it"
         )
 
 

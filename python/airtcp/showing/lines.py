@@ -91,9 +91,9 @@ def _circuit(circuit: Circuit) -> list[str]:
     return [
         f"circuit {circuit['name']} {circuit['index'] + 1}: "
         f"{circuit['forwarded_packets']} data packets forwarded, "
-        f"{circuit['tunnel_queue_drops']} found the tunnel queue full",
+        f"{circuit['tunnel_queue_drops']} dropped at the full tunnel queue",
         f"  {circuit['header_packets_sent']} header packets, {circuit['header_packets_lost']} lost; "
-        f"of the data's bytes they are {headers:.1f} %, their ACKs {acks:.1f} %",
+        f"they add {headers:.1f} % to the data's bytes, their ACKs {acks:.1f} %",
         f"  {circuit['timeouts']} timeouts, {circuit['cwnd_reductions']} cwnd reductions, "
         f"window {circuit['control_window_mean_packets']:.1f} VMSS on average",
     ]

@@ -24,7 +24,7 @@ def pair_columns(rows: Sequence[PairRow]) -> list[Column[PairRow]]:
         Column[PairRow]("Linux", unit, 1, lambda row: goodput(row.linux)),
         Column[PairRow]("Linux / sim", "ratio", 0, _ratio),
         Column[PairRow]("resent %", _ORDER, 3, _both(lambda side: percent(side.retransmitted, 2))),
-        Column[PairRow]("timeouts a run", _ORDER, 5, _both(lambda side: f"{side.timeouts:.1f}")),
+        Column[PairRow]("timeouts per run", _ORDER, 5, _both(lambda side: f"{side.timeouts:.1f}")),
         Column[PairRow]("RTT p50 ms", _ORDER, 2, _both(lambda side: milliseconds(side.rtt_p50_ms))),
         Column[PairRow]("RTT p95 ms", _ORDER, 4, _both(lambda side: milliseconds(side.rtt_p95_ms))),
     ]

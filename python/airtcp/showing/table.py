@@ -49,7 +49,7 @@ def columns(summaries: Sequence[SchemeSummary]) -> list[Column[SchemeSummary]]:
         Column("goodput", rate_unit, 0, lambda row: interval(row.goodput.scaled(1 / scale))),
         Column("of bound", "%", 3, lambda row: percent(row.share_of_bound)),
         Column("resent", "%", 4, lambda row: percent(row.retransmitted, 2)),
-        Column("timeouts a run", "(spurious)", 5, timeouts),
+        Column("timeouts per run", "(spurious)", 5, timeouts),
         Column("RTT p50 / p95", "ms", 4, rtt),
     ]
     if len(summaries) > 1:
@@ -109,7 +109,7 @@ def print_table(
     console.print(table(rows, shown, best, failed))
     if hidden:
         names = ", ".join(f"{column.title} {column.unit}" for column in hidden)
-        console.print(f"Not shown for lack of room: {names}.")
+        console.print(f"Omitted for lack of space: {names}.")
 
 
 def as_text(

@@ -211,11 +211,11 @@ def _range(item: str, shown: str) -> Range:
     low, high = (_bound(text, shown) for text in (low_text, high_text))
     (low_number, low_unit), (high_number, high_unit) = low, high
     if low_unit.dimension != high_unit.dimension:
-        raise SweepError(f"{shown}: {low_text.strip()} and {high_text.strip()} are of different kinds")
+        raise SweepError(f"{shown}: {low_text.strip()} and {high_text.strip()} have different kinds of unit")
     scale = rest[0] if rest else "lin"
     if scale not in ("lin", "log") or len(rest) > 2:
         raise SweepError(
-            f"{shown}: after the bounds comes `lin` or `log`, then the number of points; {_EXAMPLE}"
+            f"{shown}: write `lin` or `log` after the bounds, then the number of points; {_EXAMPLE}"
         )
     unit = low_unit if low_unit == high_unit else high_unit
     found = Range(
@@ -233,13 +233,13 @@ def _range(item: str, shown: str) -> Range:
 def _bound(text: str, shown: str) -> tuple[float, Unit]:
     found = _quantity(text)
     if found is None:
-        raise SweepError(f"{shown}: `{text.strip()}` is no number with a unit that airtcp knows; {_EXAMPLE}")
+        raise SweepError(f"{shown}: `{text.strip()}` is not a number with a known unit; {_EXAMPLE}")
     return found
 
 
 def _steps(text: str, shown: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 10 and 2 <= int(text) <= MAX_STEPS):
-        raise SweepError(f"{shown}: the number of points is {text!r}; it goes from 2 to {MAX_STEPS}")
+        raise SweepError(f"{shown}: the number of points is {text!r}; it must be 2 to {MAX_STEPS}")
     return int(text)
 
 
@@ -247,7 +247,7 @@ def _check_order(found: Range, shown: str) -> None:
     if not found.low < found.high:
         raise SweepError(f"{shown}: the first bound must be below the second")
     if found.scale == "log" and found.low <= 0:
-        raise SweepError(f"{shown}: a logarithmic range begins above zero; `0,LOW..HIGH:log:N` adds the zero")
+        raise SweepError(f"{shown}: a logarithmic range must start above zero; `0,LOW..HIGH:log:N` adds zero")
 
 
 def _checked(vary: Vary, shown: str) -> Vary:
@@ -256,5 +256,5 @@ def _checked(vary: Vary, shown: str) -> Vary:
     counts = Counter(part.text for part in vary.parts if isinstance(part, Value))
     text, count = counts.most_common(1)[0] if counts else ("", 1)
     if count > 1:
-        raise SweepError(f"{shown}: {text} stands there twice")
+        raise SweepError(f"{shown}: {text} is listed twice")
     return vary

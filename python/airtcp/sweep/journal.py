@@ -93,7 +93,7 @@ def _lock(file: IO[bytes], directory: Path) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise SweepError(
-            f"another sweep is at work in {directory}: wait for it, or give this one another --out"
+            f"another sweep is running in {directory}: wait for it, or choose a different --out"
         ) from None
 
 
@@ -112,24 +112,22 @@ def _check_torn(file: IO[bytes], path: Path) -> None:
     """Only a first line that was not finished may be written over."""
     file.seek(0)
     if file.readline().endswith(b"\n"):
-        raise SweepError(f"{path} is not the journal of a sweep, or is damaged; begin anew with --fresh")
+        raise SweepError(f"{path} is not a sweep journal, or is damaged; start over with --fresh")
 
 
 def _row(cells: list[Any], path: Path) -> Found:
     if len(cells) != len(MEASURES):
-        raise SweepError(f"{path} was written by another version of airtcp; begin anew with --fresh")
+        raise SweepError(f"{path} was written by a different version of airtcp; start over with --fresh")
     return tuple(cells)
 
 
 def _check_identity(before: Mapping[str, Any], now: Mapping[str, Any], path: Path) -> None:
     for name, value in now.items():
         if before.get(name) != value:
-            change = (
-                "" if name in DIGESTS else f" (it was {_short(before.get(name))}, and is {_short(value)})"
-            )
+            change = "" if name in DIGESTS else f" (from {_short(before.get(name))} to {_short(value)})"
             raise SweepError(
-                f"{path.parent} holds the runs of another sweep: {name} changed{change}. "
-                "Give this one another --out, or begin anew with --fresh, which forgets those runs"
+                f"{path.parent} contains the runs of another sweep: {name} changed{change}. "
+                "Choose a different --out, or start over with --fresh, which discards those runs"
             )
 
 

@@ -130,10 +130,10 @@ def _check_keys(varies: Sequence[Vary]) -> None:
     for vary in varies:
         for key in vary.keys:
             if key in seen:
-                raise SweepError(f"--vary {key}: it varies already; give all its values at once")
+                raise SweepError(f"--vary {key}: already varied; give all its values together")
             if key in ("schemes", "seed", "seeds"):
                 raise SweepError(
-                    f"--vary {key}: every point runs the same schemes and seeds; say which with --schemes, "
+                    f"--vary {key}: all points run the same schemes and seeds; set them with --schemes, "
                     "--seeds and --set seed=N"
                 )
             seen.add(key)
@@ -146,13 +146,13 @@ def _check_steps(varies: Sequence[Vary], hypercube: int | None) -> None:
                 continue
             shown = f"--vary {vary.name}={vary.spec}"
             if hypercube is None and part.steps is None:
-                raise SweepError(f"{shown}: how many points? write for example {vary.spec}:lin:5 or …:log:5")
-            if hypercube is not None and part.steps is not None and vary.range:
                 raise SweepError(
-                    f"{shown}: --lhs says how many points there are; leave the `:{part.steps}` out"
+                    f"{shown}: the number of points is missing; write e.g. {vary.spec}:lin:5 or …:log:5"
                 )
+            if hypercube is not None and part.steps is not None and vary.range:
+                raise SweepError(f"{shown}: --lhs sets the number of points; remove `:{part.steps}`")
             if hypercube is not None and not vary.range:
-                raise SweepError(f"{shown}: with --lhs a key goes through one range, or a list of values")
+                raise SweepError(f"{shown}: with --lhs a key takes one range, or a list of values")
 
 
 def _count(vary: Vary) -> int:
@@ -164,8 +164,8 @@ def _check_size(factors: Sequence[int]) -> None:
     if runs > MAX_RUNS:
         product = " × ".join(map(str, factors))
         raise SweepError(
-            f"{product} = {runs} runs are more than {MAX_RUNS}: take fewer values or seeds, "
-            "or a sample of the points with --lhs N"
+            f"{product} = {runs} runs exceed {MAX_RUNS}: use fewer values or seeds, or sample the points "
+            "with --lhs N"
         )
 
 

@@ -138,8 +138,7 @@ def run(
             return state.found, True
         except BrokenExecutor as error:
             raise SweepError(
-                "a worker process ended without an answer, perhaps for lack of memory: "
-                "the same command goes on where this one stopped"
+                "a worker process died, perhaps out of memory; run the same command to resume"
             ) from error
     return state.found, False
 
@@ -219,7 +218,7 @@ def _checked(scenario: Scenario, plan: Plan) -> str:
             files |= _files(varied)
     if wrong:
         lines = [f"{point}: {text}" for text, point in mistakes.items()]
-        count = f"{wrong} of {len(plan.points)} points cannot run, and so nothing does:"
+        count = f"{wrong} of {len(plan.points)} points are invalid, so nothing was run:"
         raise SweepError("\n".join([count, *lines]))
     digest.update("".join(sorted(files)).encode())
     return digest.hexdigest()

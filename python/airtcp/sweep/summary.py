@@ -185,13 +185,13 @@ def verdict(plan: Plan, summary: Summary, *, replays: bool = False) -> str:
     tied = sum(bool(judged.tied) for judged in summary.judged.values())
     text = f"{leader.scheme} has the best {summary.goal.name} at {leader.wins} of {total} points"
     if leader.wins < total and tied:
-        text += f"; at {tied} the best cannot be told from the next with these seeds"
+        text += f"; at {tied} there is no statistically clear winner with these seeds"
     text += "." + _changes(plan, summary)
     if len(plan.seeds) < 2:
-        text += " A single seed has no interval: run more to know."
+        text += " A single seed gives no interval; run more."
     if summary.repeated:
         where = f"At {len(summary.repeated)} of {total} points"
-        text += f" {where} all runs of some scheme are alike: {repeated_runs(replays)}"
+        text += f" {where} all runs of some scheme are identical: {repeated_runs(replays)}"
     return text
 
 

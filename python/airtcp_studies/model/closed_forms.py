@@ -308,7 +308,7 @@ def red_queue(given: RedInputs) -> Answer:
             {"simulated": estimate(found)} if found else None,
         ),
     ]
-    note = "Above the maximum threshold packets are lost before the first mark."
+    note = "Above the maximum threshold, packets are lost before the first mark."
     inputs = {
         "minth/maxth/maxp": f"{given.min_threshold:g}/{given.max_threshold:g}/{given.max_probability:g}",
         "w": f"{given.weight:g}",

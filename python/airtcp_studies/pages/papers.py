@@ -15,7 +15,7 @@ from airtcp_studies.frame.plots import Plot
 from airtcp_studies.pages.plots import figure_of, labels_of
 
 METHOD = (
-    "Beside each number that a paper states stands what the simulator gives: the mean ± {confidence} % "
+    "Each number stated by a paper is shown beside the simulator's: the mean ± {confidence} % "
     "confidence interval over seeds, the ratio of ours to the paper's, and a verdict. A claim must hold, "
     "a relative gain lie within a third of the quoted one, an absolute value or a ratio within {absolute} "
     "%, unless a row gives a reason. A row outside differs, with what was found to move it. What a paper "
@@ -44,7 +44,7 @@ def paper_page(found: Reproduction) -> Page:
         absolute=percent(document["tolerances"]["absolute"], 0),
     )
     title = (
-        f"{experiments[0]['id']}: {experiments[0]['title']}" if len(experiments) == 1 else "Papers repeated"
+        f"{experiments[0]['id']}: {experiments[0]['title']}" if len(experiments) == 1 else "Papers reproduced"
     )
     return Page(
         title=title,
@@ -59,11 +59,11 @@ def paper_page(found: Reproduction) -> Page:
 
 def _summary(document: PaperResults, experiments: Sequence[ExperimentOut], said: str) -> Iterator[Block]:
     if document["interrupted"]:
-        yield Text("Interrupted: not all experiments that were asked for are here.", "warning")
+        yield Text("Interrupted: not all requested experiments are included.", "warning")
     if any(each["quick"] for each in experiments):
         yield Text(words.QUICK, "warning")
     yield Table(
-        "Experiments, and how many of their rows agree with the paper's",
+        "Experiments, and how many rows agree with the paper",
         ["experiment", "where", "rows"],
         [
             [f"{each['id']}: {each['title']}", each["where"], words.tally(each["rows"])]
@@ -80,7 +80,7 @@ def _paper(paper: PaperOut, found: Reproduction) -> Iterator[Block]:
         yield _experiment(experiment, found.plots.get(experiment["id"], {}))
     links = next(each.links for each in papers() if each.name == paper["name"])
     for name, text in links.items():
-        yield Source(f"The link {paper['name']}/{name} as a scenario", text.strip(), f"{name}.toml")
+        yield Source(f"Link {paper['name']}/{name} as a scenario", text.strip(), f"{name}.toml")
 
 
 def _experiment(found: ExperimentOut, plots: Mapping[str, Plot]) -> Section:
@@ -123,9 +123,7 @@ def _extra(extra: TableOut) -> Table:
 
 def _repeat(found: Reproduction) -> Section:
     facts = {"airtcp": found.document["airtcp"], "seeds": _seeds(found.document)}
-    return Section(
-        "Reproduce", [Facts(facts), Source("The command", found.command, "command.txt", folded=False)]
-    )
+    return Section("Reproduce", [Facts(facts), Source("Command", found.command, "command.txt", folded=False)])
 
 
 def _seeds(document: PaperResults) -> str:

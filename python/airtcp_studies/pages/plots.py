@@ -31,13 +31,13 @@ def figure_of(plot: Plot, title: str) -> Figure:
         return _time(plot, heading, caption)
     if isinstance(plot, BarPlot):
         return _bars(plot, heading, caption)
-    raise TypeError(f"a figure of a kind that the report does not know: {type(plot).__name__}")
+    raise TypeError(f"a kind of figure that the report does not support: {type(plot).__name__}")
 
 
 def _said(plot: Plot) -> str:
-    parts = ["Intervals are those of the mean over seeds."] if isinstance(plot, SweepPlot | BarPlot) else []
+    parts = ["Intervals are for the mean over seeds."] if isinstance(plot, SweepPlot | BarPlot) else []
     if isinstance(plot, SweepPlot | BarPlot) and plot.quoted:
-        parts.append("Hollow: what the paper states.")
+        parts.append("Hollow: the paper's values.")
     if isinstance(plot, SweepPlot) and plot.bounds:
         parts.append("Grey: closed forms and bounds.")
     return " ".join(parts)

@@ -75,7 +75,7 @@ def test_a_scenario_without_it_does_not_know_its_name() -> None:
 )
 def test_names_that_schemes_could_not_say_are_refused(name: str) -> None:
     kind = type("Named", (Aimd,), {"name": name})
-    with pytest.raises(airtcp.ScenarioError, match=r"is no name|is the name of a scheme already"):
+    with pytest.raises(airtcp.ScenarioError, match=r"is not a valid name|is already the name of a scheme"):
         SHORT.with_controllers(kind)
 
 

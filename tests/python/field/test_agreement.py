@@ -23,7 +23,7 @@ def test_both_rank_alike() -> None:
     found = _agreement(reno=([1.0, 1.1], [0.9, 1.0]), bbr=([5.0, 5.1], [5.0, 5.2]))
     assert not found.contradictions
     assert not found.undecided
-    assert "rank the 2 schemes alike; bbr is first in both." in found.text
+    assert "rank the 2 schemes alike; bbr leads in both." in found.text
     assert "0.90 to 1.01 times" in found.text
 
 
@@ -52,12 +52,12 @@ def test_a_single_seed_is_said() -> None:
         assert found.text.startswith("A single seed cannot tell whether simulator and kernel rank alike: run")
         assert not found.contradictions
         assert not found.undecided
-    assert _agreement(reno=([1.0], [1.1])).text.endswith("A single seed has no interval: run more to know.")
+    assert _agreement(reno=([1.0], [1.1])).text.endswith("A single seed gives no interval; run more.")
 
 
 def test_who_cannot_be_told_apart_in_the_table_is_not_first() -> None:
     level = _agreement(reno=([5.0001, 5.0001], [5.1, 5.1]), bbr=([5.0, 5.0], [5.1, 5.1]))
-    assert "reno and bbr share the first place in both." in level.text
+    assert "reno and bbr share first place in both." in level.text
     half = _agreement(reno=([5.0001, 5.0001], [5.2, 5.2]), bbr=([5.0, 5.0], [5.1, 5.1]))
     assert "first is reno and bbr in the one, reno on the other, not surely." in half.text
 

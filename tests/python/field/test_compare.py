@@ -62,7 +62,7 @@ def test_what_has_no_form_on_linux_is_named_with_the_reason(scenario: airtcp.Sce
     assert found.scenario.schemes == ["bbr", "cubic", "reno"]
     assert [each.scheme for each in found.left_out] == [LACKING.scheme, "doubling"]
     assert found.left_out[0] == LACKING
-    assert "Not on Linux: doubling: a congestion control in Python has no Linux form" in found.notes
+    assert "Not on Linux: doubling: a congestion control written in Python cannot run on Linux" in found.notes
 
 
 @pytest.mark.usefixtures("fake")
@@ -217,7 +217,7 @@ def test_the_command_says_beforehand_what_it_will_do(
     assert _command(monkeypatch, "--on", "linux", *SHORT, asked, "--report", "on-linux.html") == 0
     said = capsys.readouterr().out
     assert said.count(f"Not on Linux: {LACKING.scheme}: {LACKING.reason}") == 1
-    assert "Not on Linux: 1 of the schemes; why, below the table." in said
+    assert "Not on Linux: 1 of the schemes; reasons below the table." in said
     assert ": 3 runs in real time, one at a time: 3 s." in said
     assert "Figures and data: airtcp-out/lossy-wireless-link-linux/, report: on-linux.html" in said
     document = json.loads((tmp_path / "airtcp-out/lossy-wireless-link-linux/results.json").read_text())

@@ -14,27 +14,27 @@ pub enum CcError {
     UnknownController { name: String, nearest: Option<String>, known: String },
     #[error(transparent)]
     Params(#[from] RegistryError),
-    #[error("`{0}` cannot be a congestion control's name: 1 to 15 letters, digits and `_`")]
+    #[error("`{0}` is not a valid congestion control name: use 1 to 15 letters, digits and `_`")]
     Name(String),
-    #[error("the kernel has a congestion control `{name}` already, by {owner}; {}", cure(.owner, .name))]
+    #[error("the kernel already has a congestion control `{name}`, from {owner}; {}", cure(.owner, .name))]
     Exists { name: String, owner: Owner },
     #[error("airtcpd has not loaded `{name}`{}; loaded: {known}", hint(.nearest))]
     NotLoaded { name: String, nearest: Option<String>, known: String },
     #[error("`{0}` was loaded by another version of airtcpd, {1}: unload it, and load it again")]
     OtherVersion(String, String),
-    #[error("missing {0}: run as root, or with these capabilities")]
+    #[error("missing {0}: run as root or with these capabilities")]
     Capability(String),
-    #[error("this kernel takes no congestion controls from programs: {0}")]
+    #[error("this kernel does not support eBPF congestion controls: {0}")]
     Unsupported(&'static str),
     #[error("cannot {doing}: {source}{}", log_lines(.log))]
     Kernel { doing: String, source: libbpf_rs::Error, log: Vec<String> },
     #[error("cannot {doing}: {source}")]
     Io { doing: String, source: io::Error },
-    #[error("`{0}` is no IPv4 prefix, such as 10.1.0.0/16, 10.1.2.3 or default{1}")]
+    #[error("`{0}` is not an IPv4 prefix such as 10.1.0.0/16, 10.1.2.3 or default{1}")]
     Prefix(String, &'static str),
     #[error("there is no route to exactly {0} in this namespace's main table: see `ip route`")]
     NoRoute(String),
-    #[error("{target} has `{by}` applied already: unload that first")]
+    #[error("{target} already uses `{by}`: unload that first")]
     Applied { target: String, by: String },
     #[error(transparent)]
     Mount(#[from] MountError),
@@ -42,7 +42,7 @@ pub enum CcError {
     Cgroup(#[from] CgroupError),
     #[error(transparent)]
     Namespace(#[from] NamespaceError),
-    #[error("`{}` stays loaded, as {}; --force leaves that as it is{}", .0.name, .0.left.join("; "), undone(.0))]
+    #[error("`{}` stays loaded because {}; use --force to unload it anyway{}", .0.name, .0.left.join("; "), undone(.0))]
     Undo(Unloaded),
 }
 
@@ -74,7 +74,7 @@ fn cure(owner: &Owner, name: &str) -> String {
         Owner::Airtcpd => {
             format!("`airtcpd cc set {name}` changes its parameters, `airtcpd cc unload {name}` removes it")
         }
-        _ => "load this one under another name with --as".to_owned(),
+        _ => "load this one under a different name with --as".to_owned(),
     }
 }
 

@@ -35,7 +35,7 @@ impl Loaded {
         ))
     }
 
-    /// Changes a parameter, for the sockets that there are, too.
+    /// Changes a parameter, also for existing sockets.
     ///
     /// # Errors
     /// An unknown parameter, a value out of range, or out of order with another as it is now, which changes nothing.

@@ -20,7 +20,7 @@ const NEEDS: &[Need] = &[
         change: ("ecn", "true"),
         sysctl: "net.ipv4.tcp_ecn",
         values: &["1"],
-        without: "no ECN is negotiated, and it takes losses for corruption, however many there are",
+        without: "no ECN is negotiated, and it treats every loss as corruption",
     },
     Need {
         change: ("timestamps", "true"),

@@ -63,11 +63,11 @@ impl fmt::Display for Owner {
                 write!(f, "another eBPF program (map {map_id})")
             }
             Owner::Program { map_id, processes } => {
-                write!(f, "another eBPF program (map {map_id}, of {})", processes.join(", "))
+                write!(f, "another eBPF program (map {map_id}, held by {})", processes.join(", "))
             }
-            Owner::Module { name } => write!(f, "the kernel's module {name}"),
+            Owner::Module { name } => write!(f, "the kernel module {name}"),
             Owner::Kernel => f.write_str("the kernel"),
-            Owner::Unknown => f.write_str("? (only root sees)"),
+            Owner::Unknown => f.write_str("? (visible only to root)"),
         }
     }
 }

@@ -97,7 +97,7 @@ pub fn open(name: &str) -> Result<Pinned, CcError> {
     }
 }
 
-/// Changes parameters of a loaded controller, for the sockets that there are, too.
+/// Changes parameters of a loaded controller, also for existing sockets.
 ///
 /// # Errors
 /// Not loaded, and as [`Loaded::set`]; nothing is changed.

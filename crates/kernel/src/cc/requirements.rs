@@ -38,13 +38,11 @@ pub fn missing_in_kernel() -> Option<&'static str> {
 
 fn missing_in(types: &Path) -> Option<&'static str> {
     let Ok(btf) = Btf::from_path(types) else {
-        return Some("it has no type information in /sys/kernel/btf (CONFIG_DEBUG_INFO_BTF)");
+        return Some("no type information in /sys/kernel/btf (CONFIG_DEBUG_INFO_BTF)");
     };
     match btf.type_by_name::<Struct<'_>>("bpf_struct_ops_tcp_congestion_ops") {
         Some(_) => None,
-        None => Some(
-            "it has no struct_ops for TCP (Linux 5.6 or newer with CONFIG_BPF_SYSCALL and CONFIG_BPF_JIT)",
-        ),
+        None => Some("no struct_ops for TCP (Linux 5.6 or newer with CONFIG_BPF_SYSCALL and CONFIG_BPF_JIT)"),
     }
 }
 

@@ -9,12 +9,12 @@ use std::io;
 pub enum FilterError {
     #[error("{0}")]
     Parameters(String),
-    #[error("there is no interface `{0}` in this network namespace: see `ip link`")]
+    #[error("no interface `{0}` in this network namespace: see `ip link`")]
     NoInterface(String),
     #[error("{0} carries neither Ethernet frames nor plain IP packets")]
     Unsupported(String),
     #[error(
-        "packet control is attached to {0} already: `airtcpd filter set {0}` changes it, `airtcpd filter detach {0}` removes it"
+        "packet control is already attached to {0}: `airtcpd filter set {0}` changes it, `airtcpd filter detach {0}` removes it"
     )]
     Attached(String),
     #[error("no packet control is attached to {0}; `airtcpd filter list` shows where it is")]
@@ -23,9 +23,9 @@ pub enum FilterError {
         "this kernel has neither tcx hooks (Linux 6.6) nor the clsact qdisc (CONFIG_NET_SCH_INGRESS, CONFIG_NET_CLS_BPF): {0}"
     )]
     OldKernel(io::Error),
-    #[error("the kernel refuses the program (`airtcpd doctor` says what is missing): {source}{}", log_lines(.log))]
+    #[error("the kernel rejects the program (`airtcpd doctor` shows what is missing): {source}{}", log_lines(.log))]
     Program { source: libbpf_rs::Error, log: Vec<String> },
-    #[error("missing {0}: run as root, or with these capabilities")]
+    #[error("missing {0}: run as root or with these capabilities")]
     Capability(String),
     #[error("cannot {doing}: {source}")]
     Kernel { doing: String, source: libbpf_rs::Error },

@@ -92,7 +92,7 @@ pub(super) fn parameters(map: &MapHandle, flows: &MapHandle) -> Result<Parameter
         map.lookup(&ONLY, MapFlags::ANY).map_err(FilterError::kernel("read the filter's parameters"))?;
     let value = read.unwrap_or_default();
     let other =
-        || FilterError::Parameters("this filter is of another version of airtcpd: detach it".to_owned());
+        || FilterError::Parameters("this filter belongs to another version of airtcpd: detach it".to_owned());
     let (idle, rest) = value.split_first_chunk().ok_or_else(other)?;
     let (threshold, rest) = rest.split_first_chunk().ok_or_else(other)?;
     let [ack_filter, data_filter, ..] = *rest else { return Err(other()) };

@@ -95,7 +95,7 @@ fn in_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 #[must_use]
 pub fn told(error: io::Error, what: &str) -> io::Error {
     let cure = match error.kind() {
-        io::ErrorKind::PermissionDenied => "; it needs CAP_NET_ADMIN and CAP_SYS_ADMIN: start it with sudo",
+        io::ErrorKind::PermissionDenied => "; needs CAP_NET_ADMIN and CAP_SYS_ADMIN: run it with sudo",
         _ => "",
     };
     io::Error::new(error.kind(), format!("{what}: {error}{cure}"))

@@ -23,7 +23,7 @@ pub fn get(name: &str) -> io::Result<String> {
 fn path(name: &str) -> io::Result<String> {
     let parts: Vec<String> = name.split('.').map(|part| part.replace('/', ".")).collect();
     if parts[0] != "net" || parts.iter().any(|part| ["", ".", ".."].contains(&part.as_str())) {
-        let text = format!("sysctl {name}: only those of net. belong to a network namespace");
+        let text = format!("sysctl {name}: only net. sysctls belong to a network namespace");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
     }
     Ok(format!("/proc/sys/{}", parts.join("/")))

@@ -5,7 +5,7 @@ use libbpf_rs::ErrorKind;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why connections cannot be given another retransmission timer.
+/// Why connections cannot be given a custom retransmission timer.
 #[derive(Debug, thiserror::Error)]
 pub enum RtoError {
     #[error("{0}")]
@@ -16,14 +16,14 @@ pub enum RtoError {
     Namespace(#[from] NamespaceError),
     #[error("this kernel has no TCP_RTO_MAX_MS ({0}): Linux 6.15 or newer is needed")]
     OldKernel(io::Error),
-    #[error("the kernel refuses the program (`airtcpd doctor` says what is missing): {source}{}", log_lines(.log))]
+    #[error("the kernel rejects the program (`airtcpd doctor` shows what is missing): {source}{}", log_lines(.log))]
     Program { source: libbpf_rs::Error, log: Vec<String> },
     #[error(
         "cannot attach the program to {0}: {1}; one of somebody else's that excludes others is in the way, there or above \
          (`bpftool cgroup tree` shows those without `multi`): detach that first"
     )]
     Exclusive(PathBuf, libbpf_rs::Error),
-    #[error("missing {0}: run as root, or with these capabilities")]
+    #[error("missing {0}: run as root or with these capabilities")]
     Capability(String),
     #[error(transparent)]
     Sysctl(io::Error),

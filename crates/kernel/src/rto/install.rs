@@ -41,7 +41,7 @@ pub fn install(cgroup: &Path, rule: &RtoRule) -> Result<Installed, RtoError> {
         Some(Installed { record, counters: Some(_), .. }) => {
             let (rule, cgroup) = (record.rule, record.cgroup.display());
             return Err(RtoError::Installed(format!(
-                "{cgroup} has {rule} already; `airtcpd rto off` takes it back"
+                "{cgroup} already has {rule}; `airtcpd rto off` removes it"
             )));
         }
         // Left by one that was killed.
@@ -53,7 +53,7 @@ pub fn install(cgroup: &Path, rule: &RtoRule) -> Result<Installed, RtoError> {
         // The first error is the one to tell.
         let _ = undo(&record);
     })?;
-    installed()?.ok_or_else(|| RtoError::Installed("the rule has vanished".to_owned()))
+    installed()?.ok_or_else(|| RtoError::Installed("the rule has disappeared".to_owned()))
 }
 
 /// The rule that is installed on this host.
@@ -85,7 +85,7 @@ fn undo(record: &LoadedRule) -> Result<Vec<String>, RtoError> {
     let [rule, guard, release, counters] = pins();
     unpin(&rule)?;
     let restore = || run(&release).and_then(|()| sysctl::restore(&record.sysctls));
-    let gone = || vec!["its network namespace is gone, and its sysctls with it".to_owned()];
+    let gone = || vec!["its network namespace is gone, with its sysctls".to_owned()];
     let undone = record.namespace.within(restore)?.unwrap_or_else(gone);
     // Last, as no socket may be made with the rule's RTO_MIN and connect unguarded.
     for pin in [guard, release, counters] {
@@ -137,8 +137,7 @@ fn home(cgroup: &Path, rule: &RtoRule, sysctls: &[Sysctl]) -> Result<Home, RtoEr
     let guarded = if is_shared { others(cgroup)? } else { None };
     if is_shared && guarded.is_none() && rule.mark.is_some() {
         return Err(RtoError::Rule(
-            "a mark: the root of all cgroups has no others to spare the rest; name a cgroup below it"
-                .to_owned(),
+            "a mark: the root cgroup contains all processes; name a cgroup below it".to_owned(),
         ));
     }
     if guarded.is_some() && !SOCKET_RTO_MIN.contains(&min) {

@@ -96,7 +96,7 @@ impl RtoRule {
                 }
                 if min < *RTO_MAX.start() {
                     return Err(RtoError::Rule(format!(
-                        "min {min}: the kernel takes 1s to 120s as a connection's longest RTO, through which this goes; a \
+                        "min {min}: the kernel accepts 1s to 120s as a connection's longest RTO, through which this goes; a \
                          floor on 4·RTTVAR may be shorter (--floor)"
                     )));
                 }
@@ -119,7 +119,7 @@ impl fmt::Display for RtoRule {
             (true, _) => ", doubled at each expiry",
             (false, Timer::Factor { .. }) => ", not doubled at expiry",
             (false, Timer::Floor(_)) => {
-                ", not doubled at the first six expiries with fewer than four segments out"
+                ", not doubled for the first six expiries with fewer than four segments outstanding"
             }
         })?;
         self.mark.map_or(Ok(()), |mark| write!(f, ", for sockets with the mark {mark:#x}"))
@@ -154,7 +154,7 @@ mod tests {
         let short = Timer::Factor { factor: 10.0, min: ms(200) };
         assert!(
             refusal(RtoRule { timer: short, ..RtoRule::factor(10.0) })
-                .contains("min 200ms: the kernel takes 1s")
+                .contains("min 200ms: the kernel accepts 1s")
         );
         let crossed = Timer::Factor { factor: 10.0, min: ms(5000) };
         assert!(

@@ -17,10 +17,10 @@ pub(super) fn restore(sysctls: &[Sysctl]) -> Result<Vec<String>, RtoError> {
     let undo = |Sysctl { name, before, now }: &Sysctl| -> Result<String, RtoError> {
         let found = get(name)?;
         if found != *now {
-            return Ok(format!("{name} = {found}: left, as it has been changed from {now} since"));
+            return Ok(format!("{name} = {found}: left as is, since it was changed from {now}"));
         }
         set(name, before)?;
-        Ok(format!("{name} = {before} again"))
+        Ok(format!("{name} = {before} restored"))
     };
     sysctls.iter().rev().map(undo).collect()
 }

@@ -74,7 +74,7 @@ impl Bound {
 /// TCP_INFINITE_SSTHRESH.
 const INFINITE: u32 = 0x7fff_ffff;
 
-/// Larger windows are alike: gigabytes, which only Hybla opens, and each form bounds otherwise.
+/// Larger windows are identical: gigabytes, which only Hybla opens, and each form bounds otherwise.
 const LARGE: f64 = (1 << 20) as f64;
 
 pub struct Replay {

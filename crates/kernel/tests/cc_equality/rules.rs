@@ -285,7 +285,7 @@ fn a_loss_in_vain_leaves_westwoods_factor() {
     }
 }
 
-/// `airtcpd cc set` is for the sockets that there are, too: slow start on a path of 50 ms brings 2^2 - 1 segments an ACK, or one.
+/// `airtcpd cc set` is also for existing sockets: slow start on a path of 50 ms brings 2^2 - 1 segments an ACK, or one.
 #[test]
 fn hybla_grows_by_its_parameters_as_they_are() {
     let mut sender = Sender::new("hybla");

@@ -34,31 +34,36 @@ pub enum Receiving {
 impl Table for Sending {
     const DAEMON: &'static str = "circuit_sender";
     const TABLE: &'static [(Sending, &'static str, Kind, &'static str)] = &[
-        (Sending::Open, "open", Kind::Gauge, "1 while the receiving gateway answers, else 0: packets pass"),
-        (Sending::Sessions, "sessions_total", Kind::Counter, "times that the receiving gateway has answered"),
-        (Sending::DataPackets, "data_packets_total", Kind::Counter, "data packets that have left"),
-        (Sending::DataBytes, "data_bytes_total", Kind::Counter, "bytes of data packets that have left"),
         (
-            Sending::Lost,
-            "lost_packets_total",
-            Kind::Counter,
-            "of these, such that the kernel did not take back",
+            Sending::Open,
+            "open",
+            Kind::Gauge,
+            "1 while the receiving gateway answers; 0 while packets bypass the circuit",
         ),
+        (
+            Sending::Sessions,
+            "sessions_total",
+            Kind::Counter,
+            "sessions that the receiving gateway has accepted",
+        ),
+        (Sending::DataPackets, "data_packets_total", Kind::Counter, "data packets sent"),
+        (Sending::DataBytes, "data_bytes_total", Kind::Counter, "bytes of data packets sent"),
+        (Sending::Lost, "lost_packets_total", Kind::Counter, "data packets that the kernel refused"),
         (Sending::Waiting, "waiting_packets", Kind::Gauge, "data packets in the tunnel queue"),
         (
             Sending::Datagrams,
             "datagrams_total",
             Kind::Counter,
-            "header packets and what else was sent to the receiving gateway",
+            "header packets and other datagrams sent to the receiving gateway",
         ),
-        (Sending::Refused, "refused_total", Kind::Counter, "datagrams that were not believed"),
-        (Sending::Window, "cwnd_bytes", Kind::Gauge, "the control TCPs' congestion windows together"),
+        (Sending::Refused, "refused_total", Kind::Counter, "datagrams that failed authentication"),
+        (Sending::Window, "cwnd_bytes", Kind::Gauge, "sum of the control TCPs' congestion windows"),
         (Sending::RoundTripUs, "srtt_microseconds", Kind::Gauge, "the largest SRTT of the control TCPs"),
         (
             Sending::Retransmissions,
             "retransmissions_total",
             Kind::Counter,
-            "header packets of this session that were sent again",
+            "header packets of this session that were retransmitted",
         ),
         (Sending::Timeouts, "timeouts_total", Kind::Counter, "retransmission timeouts of this session"),
     ];
@@ -71,26 +76,21 @@ impl Table for Sending {
 impl Table for Receiving {
     const DAEMON: &'static str = "circuit_receiver";
     const TABLE: &'static [(Receiving, &'static str, Kind, &'static str)] = &[
-        (Receiving::Open, "open", Kind::Gauge, "sending gateways that are served"),
-        (
-            Receiving::Sessions,
-            "sessions_total",
-            Kind::Counter,
-            "sessions of the sending gateway that have begun",
-        ),
-        (Receiving::HeaderPackets, "header_packets_total", Kind::Counter, "header packets that have come"),
-        (Receiving::Replies, "replies_total", Kind::Counter, "ACKs and what else was sent back"),
+        (Receiving::Open, "open", Kind::Gauge, "sending gateways being served"),
+        (Receiving::Sessions, "sessions_total", Kind::Counter, "sessions started by sending gateways"),
+        (Receiving::HeaderPackets, "header_packets_total", Kind::Counter, "header packets received"),
+        (Receiving::Replies, "replies_total", Kind::Counter, "ACKs and other datagrams sent back"),
         (
             Receiving::Refused,
             "refused_total",
             Kind::Counter,
-            "datagrams that were not believed, or that are compressed and follow too many lost ones",
+            "datagrams that failed authentication, or could not be decompressed after losses",
         ),
         (
             Receiving::DataPackets,
             "data_packets_total",
             Kind::Counter,
-            "data packets that have come, where they are counted",
+            "data packets received, where they are counted",
         ),
     ];
 

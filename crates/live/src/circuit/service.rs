@@ -187,7 +187,7 @@ pub fn bind(at: SocketAddr) -> io::Result<Socket> {
 /// This host's address on the way there, and the interface that has it.
 pub fn way_to(peer: SocketAddr) -> io::Result<(IpAddr, String)> {
     let socket = UdpSocket::bind(any_port(peer.ip()))?;
-    let told = |error: io::Error| io::Error::new(error.kind(), format!("no way to {peer}: {error}"));
+    let told = |error: io::Error| io::Error::new(error.kind(), format!("no route to {peer}: {error}"));
     setsockopt(&socket, sockopt::Mark, &PASS_MARK)?;
     socket.connect(peer).map_err(told)?;
     let local = socket.local_addr()?.ip();
@@ -214,14 +214,17 @@ fn interface_of(local: IpAddr) -> io::Result<String> {
 fn open_link(local: IpAddr) -> anyhow::Result<PacketSocket> {
     ensure!(
         !local.is_unspecified(),
-        "to count packets, listen at the address of the link that they come by, not at {local}"
+        "to count packets, listen on the address of the link they arrive on, not on {local}"
     );
     let name = interface_of(local)?;
     let is_ethernet = getifaddrs()?.any(|found| {
         let link = found.address.as_ref().and_then(|address| address.as_link_addr());
         found.interface_name == name && link.is_some_and(|link| link.hatype() == libc::ARPHRD_ETHER)
     });
-    ensure!(is_ethernet, "packets are counted on Ethernet links, and {name} is none: leave out --prefix");
+    ensure!(
+        is_ethernet,
+        "packets can be counted only on Ethernet links, and {name} is not one: leave out --prefix"
+    );
     Ok(PacketSocket::open(if_nametoindex(name.as_str())?)?)
 }
 

@@ -39,9 +39,7 @@ impl FromStr for MetricsAddress {
         }
         match text.parse::<SocketAddr>() {
             Ok(address) if address.ip().is_loopback() => Ok(MetricsAddress::Loopback(address)),
-            Ok(address) => {
-                Err(format!("{address} can be reached from other hosts: let it be 127.0.0.1 or ::1"))
-            }
+            Ok(address) => Err(format!("{address} can be reached from other hosts: use 127.0.0.1 or ::1")),
             Err(_) => Err("write 127.0.0.1:PORT, [::1]:PORT, or the path of a UNIX socket".to_owned()),
         }
     }
@@ -215,10 +213,10 @@ fn answer(request: &[u8], counters: &dyn Told) -> String {
     let (status, body) = match parsed.parse(request) {
         Ok(httparse::Status::Complete(_)) => match (parsed.method, parsed.path) {
             (Some("GET"), Some("/metrics")) => ("200 OK", counters.exposition()),
-            (Some("GET"), _) => ("404 Not Found", "it is at /metrics\n".to_owned()),
-            _ => ("405 Method Not Allowed", "ask with GET\n".to_owned()),
+            (Some("GET"), _) => ("404 Not Found", "see /metrics\n".to_owned()),
+            _ => ("405 Method Not Allowed", "use GET\n".to_owned()),
         },
-        _ => ("400 Bad Request", "this is no request of HTTP/1\n".to_owned()),
+        _ => ("400 Bad Request", "not an HTTP/1 request\n".to_owned()),
     };
     format!(
         "HTTP/1.1 {status}\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: {}\r\n\

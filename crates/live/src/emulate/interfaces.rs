@@ -25,20 +25,22 @@ pub enum Interface {
 /// Why two interfaces cannot be the ends of a path.
 #[derive(Debug, thiserror::Error)]
 pub enum InterfaceError {
-    #[error("a path has two ends, and `{0}` is but one")]
+    #[error("`{0}` was given twice; name two interfaces")]
     Same(String),
     #[error(
         "there is no interface `{missing}`, but there is `{there}`; name two that exist, or two that do not, which are then \
          made as TUN devices"
     )]
     OneMissing { missing: String, there: String },
-    #[error("{ethernet} is an Ethernet interface and {tun} a TUN device; name two of a kind")]
+    #[error("{ethernet} is an Ethernet interface and {tun} a TUN device; both must be of the same kind")]
     Kinds { ethernet: String, tun: String },
     #[error("{0} is neither an Ethernet interface, such as an end of a veth pair, nor a TUN device")]
     Unsupported(String),
     #[error("interface {0} is down; ip link set {0} up")]
     Down(String),
-    #[error("another path ends at {0} already: each frame would cross both; end that airtcpd first")]
+    #[error(
+        "{0} is already an end of another path, and each frame would cross both; stop that airtcpd first"
+    )]
     Claimed(String),
     #[error("{name}: {error}{}", cure(.error))]
     Device { name: String, error: io::Error },
@@ -47,7 +49,7 @@ pub enum InterfaceError {
 fn cure(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::PermissionDenied => "; run as root, or with CAP_NET_ADMIN and CAP_NET_RAW",
-        io::ErrorKind::ResourceBusy => "; another program holds it",
+        io::ErrorKind::ResourceBusy => "; another program is using it",
         _ => "",
     }
 }

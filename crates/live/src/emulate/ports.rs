@@ -58,12 +58,12 @@ impl FromStr for Prefix {
         let address: IpAddr = address.parse().map_err(|_| "write for example 10.1.0.0/16".to_owned())?;
         let most = if address.is_ipv4() { 32 } else { 128 };
         let len = len.map_or(Some(most), |len| len.parse().ok().filter(|len| *len <= most));
-        let prefix = Prefix { address, len: len.ok_or(format!("its length is 0 to {most}"))? };
+        let prefix = Prefix { address, len: len.ok_or(format!("the prefix length must be 0 to {most}"))? };
         let is_first = match address {
             IpAddr::V4(v4) => v4.to_bits() & u32::MAX.checked_shr(prefix.len.into()).unwrap_or(0) == 0,
             IpAddr::V6(v6) => v6.to_bits() & u128::MAX.checked_shr(prefix.len.into()).unwrap_or(0) == 0,
         };
-        is_first.then_some(prefix).ok_or("the address has bits behind its length".to_owned())
+        is_first.then_some(prefix).ok_or("the address has bits set beyond the prefix length".to_owned())
     }
 }
 

@@ -30,7 +30,7 @@ pub struct Report {
 #[derive(Clone, Debug, Serialize)]
 pub struct WayReport {
     pub name: String,
-    /// Packets that the device lost before they could enter, as far as it knows.
+    /// Packets that the device lost before entering the path, as far as it knows.
     pub missed_packets: u64,
     #[serde(flatten)]
     pub counts: Counts,
@@ -67,13 +67,11 @@ impl Report {
     pub fn warnings(&self) -> Vec<String> {
         let late = self.ways.iter().filter(|way| way.departures.lateness.p99_us > TOO_LATE_US).map(|way| {
             let (name, p99_ms) = (&way.name, way.departures.lateness.p99_us / 1e3);
-            format!(
-                "{name}: 1 packet in 100 left more than {p99_ms:.1} ms late: the machine does not keep up"
-            )
+            format!("{name}: 1 packet in 100 left more than {p99_ms:.1} ms late: this machine cannot keep up")
         });
         let away = (self.absences > 0).then(|| {
             let (absences, longest) = (self.absences, self.longest_absence_ms);
-            format!("kept from running {absences} times, up to {longest:.1} ms: the machine does not keep up")
+            format!("airtcpd was descheduled {absences} times, for up to {longest:.1} ms: this machine cannot keep up")
         });
         late.chain(away).collect()
     }
@@ -84,7 +82,7 @@ impl fmt::Display for Report {
         let [there, back] = &self.ways;
         if [there, back].iter().all(|way| way.is_idle()) {
             let (duration_s, seed) = (self.duration_s, self.seed);
-            return writeln!(f, "{duration_s:.1} s, seed {seed}: no packet came to the path");
+            return writeln!(f, "{duration_s:.1} s, seed {seed}: no packets entered the path");
         }
         writeln!(
             f,
@@ -110,7 +108,7 @@ impl fmt::Display for Report {
         }
         row("late by µs, median", &|way| format!("{:.1}", way.departures.lateness.p50_us))?;
         row("late by µs, 99th percentile", &|way| format!("{:.1}", way.departures.lateness.p99_us))?;
-        row("late by µs, at most", &|way| format!("{:.1}", way.departures.lateness.max_us))?;
+        row("late by µs, maximum", &|way| format!("{:.1}", way.departures.lateness.max_us))?;
         row(&format!("more than {LATE} late"), &|way| {
             let lateness = &way.departures.lateness;
             format!("{} ({:.2}%)", lateness.late_departures, lateness.late_share() * 100.0)
@@ -133,9 +131,9 @@ const CAUSES: [Cause; 8] = [
     ("corruption", |way| way.counts.lost_corruption),
     ("outage", |way| way.counts.lost_outage),
     ("memory for the path", |way| way.counts.refused_memory),
-    ("nobody to reach", |way| way.counts.refused_unreachable),
-    ("before they could enter", |way| way.missed_packets),
-    ("not taken by the device", |way| way.departures.unsent_packets),
+    ("destination unreachable", |way| way.counts.refused_unreachable),
+    ("before entering the path", |way| way.missed_packets),
+    ("refused by the device", |way| way.departures.unsent_packets),
 ];
 
 /// What happened since the last line.
@@ -207,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_path_that_nothing_came_to_has_no_table() {
-        assert_eq!(report(0).to_string(), "1.0 s, seed 7: no packet came to the path\n");
+        assert_eq!(report(0).to_string(), "1.0 s, seed 7: no packets entered the path\n");
         let told = report(1).to_string();
         assert!(told.contains("packets in") && told.contains("kept from running 3 times"), "{told}");
     }
@@ -218,7 +216,7 @@ mod tests {
         report.absences = 0;
         assert_eq!(report.warnings(), [""; 0]);
         report.ways[1].departures.lateness.p99_us = 4_200.0;
-        let expected = "back: 1 packet in 100 left more than 4.2 ms late: the machine does not keep up";
+        let expected = "back: 1 packet in 100 left more than 4.2 ms late: this machine cannot keep up";
         assert_eq!(report.warnings(), [expected]);
     }
 }

@@ -25,7 +25,7 @@ pub fn closed_v6(interfaces: &[String]) -> io::Result<Vec<String>> {
     }
     closed_by(interfaces, ipv6).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
-            let cure = "IPv6 takes Linux 6.17, or sysctl -w net.ipv6.conf.all.forwarding=1";
+            let cure = "IPv6 needs Linux 6.17, or sysctl -w net.ipv6.conf.all.forwarding=1";
             io::Error::new(io::ErrorKind::Unsupported, cure)
         }
         _ => error,

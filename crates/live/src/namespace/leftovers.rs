@@ -157,7 +157,7 @@ impl Drop for RecordedChange {
             fs::remove_file(&self.path)
         });
         if let Err(error) = done {
-            warn!("airtcpd: {} is not undone; the next start tries again: {error}", self.entry.change);
+            warn!("airtcpd: could not undo {}; the next start will try again: {error}", self.entry.change);
         }
     }
 }
@@ -186,7 +186,7 @@ pub fn clean_up() {
     match clean() {
         Ok(undone) => {
             for change in undone {
-                warn!("airtcpd: undone, as whoever did it is dead: {change}");
+                warn!("airtcpd: undone, left by a process that died: {change}");
             }
         }
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}

@@ -12,7 +12,7 @@ const LEAST_MTU: u16 = 1280;
 /// There is no such interface; the kernel's.
 pub fn link_mtu(interface: &str) -> io::Result<u16> {
     let index = if_nametoindex(interface)
-        .map_err(|_| io::Error::new(io::ErrorKind::NotFound, format!("there is no interface {interface}")))?;
+        .map_err(|_| io::Error::new(io::ErrorKind::NotFound, format!("no such interface: {interface}")))?;
     let attributes = Netlink::open()?.link(index)?.attributes;
     let mtu = attributes.into_iter().find_map(|attribute| match attribute {
         LinkAttribute::Mtu(mtu) => Some(mtu),

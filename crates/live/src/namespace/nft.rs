@@ -40,7 +40,7 @@ impl Table {
         let table = Table { nft, _answers: answers };
         match heard {
             Ok(_) if answer.starts_with("table") => Ok(table),
-            _ => Err(io::Error::other(format!("nft does not take the table: {}", answer.trim_end()))),
+            _ => Err(io::Error::other(format!("nft rejected the table: {}", answer.trim_end()))),
         }
     }
 

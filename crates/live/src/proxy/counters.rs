@@ -35,35 +35,30 @@ impl Table for Counter {
 
 /// In the order of [`Counter`].
 const TABLE: &[(Counter, &str, Kind, &str)] = &[
-    (Counter::Connections, "connections", Kind::Gauge, "connections that are open, each with both its sides"),
-    (Counter::Connecting, "connecting", Kind::Gauge, "of these, such whose other end has not answered yet"),
+    (Counter::Connections, "connections", Kind::Gauge, "open connections, counting both sides as one"),
+    (Counter::Connecting, "connecting", Kind::Gauge, "open connections whose other end has not answered yet"),
     (
         Counter::MemoryBytes,
         "memory_bytes",
         Kind::Gauge,
-        "bytes that their buffers may come to hold, the kernel's included",
+        "bytes that their buffers may hold, including the kernel's",
     ),
-    (Counter::Accepted, "accepted_total", Kind::Counter, "connections that clients have opened"),
-    (Counter::Completed, "completed_total", Kind::Counter, "connections that both ends have closed"),
+    (Counter::Accepted, "accepted_total", Kind::Counter, "connections opened by clients"),
+    (Counter::Completed, "completed_total", Kind::Counter, "connections closed by both ends"),
     (
         Counter::ResetByWireless,
         "reset_by_wireless_total",
         Kind::Counter,
-        "connections that the wireless end has reset",
+        "connections reset by the wireless end",
     ),
-    (
-        Counter::ResetByWired,
-        "reset_by_wired_total",
-        Kind::Counter,
-        "connections that the wired end has reset",
-    ),
+    (Counter::ResetByWired, "reset_by_wired_total", Kind::Counter, "connections reset by the wired end"),
     (
         Counter::LostWireless,
         "lost_wireless_total",
         Kind::Counter,
-        "connections whose wireless end answered no more",
+        "connections whose wireless end stopped answering",
     ),
-    (Counter::LostWired, "lost_wired_total", Kind::Counter, "connections whose wired end answered no more"),
+    (Counter::LostWired, "lost_wired_total", Kind::Counter, "connections whose wired end stopped answering"),
     (
         Counter::Unreachable,
         "unreachable_total",
@@ -74,18 +69,13 @@ const TABLE: &[(Counter, &str, Kind, &str)] = &[
         Counter::GaveWay,
         "gave_way_total",
         Kind::Counter,
-        "connections reset while they waited for their destination, as others came",
+        "connections reset while waiting for their destination, to make room for others",
     ),
-    (Counter::Waits, "waits_total", Kind::Counter, "times that new connections had to wait for room"),
-    (
-        Counter::Refused,
-        "refused_total",
-        Kind::Counter,
-        "connections that this host could not serve, for want of files or memory",
-    ),
-    (Counter::Cut, "cut_total", Kind::Counter, "connections that the end of the proxy has reset"),
-    (Counter::BytesToWireless, "to_wireless_bytes_total", Kind::Counter, "bytes handed to the wireless side"),
-    (Counter::BytesToWired, "to_wired_bytes_total", Kind::Counter, "bytes handed to the wired side"),
+    (Counter::Waits, "waits_total", Kind::Counter, "times that new connections had to wait for memory"),
+    (Counter::Refused, "refused_total", Kind::Counter, "connections refused for lack of files or memory"),
+    (Counter::Cut, "cut_total", Kind::Counter, "connections reset when the proxy stopped"),
+    (Counter::BytesToWireless, "to_wireless_bytes_total", Kind::Counter, "bytes passed to the wireless side"),
+    (Counter::BytesToWired, "to_wired_bytes_total", Kind::Counter, "bytes passed to the wired side"),
 ];
 
 #[cfg(test)]

@@ -95,7 +95,7 @@ fn is_missing(error: &io::Error) -> bool {
 
 fn told(error: io::Error, address: SocketAddr) -> io::Error {
     let cure = match error.kind() {
-        io::ErrorKind::AddrInUse => "; another program listens there",
+        io::ErrorKind::AddrInUse => "; another program is listening there",
         io::ErrorKind::PermissionDenied => "; run it as root",
         _ => "",
     };

@@ -108,7 +108,7 @@ pub fn check(config: &Config) -> io::Result<()> {
                 return Err(io::Error::new(
                     io::ErrorKind::InvalidInput,
                     format!(
-                        "a buffer of {} bytes: the kernel gives {option}; sysctl -w net.core.{limit}_max={} allows it",
+                        "a buffer of {} bytes: the kernel allows only {option}; sysctl -w net.core.{limit}_max={} raises the limit",
                         buffer.0,
                         buffer.0 / 2
                     ),

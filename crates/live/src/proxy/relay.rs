@@ -72,7 +72,7 @@ impl Relay {
             Destination::Fixed(to) => to,
         };
         if !matches!(listener.to, Destination::Fixed(_)) && to == listener.address {
-            return Err(io::Error::new(io::ErrorKind::AddrNotAvailable, "it is the proxy's own address"));
+            return Err(io::Error::new(io::ErrorKind::AddrNotAvailable, "that is the proxy's own address"));
         }
         client.set_nonblocking(true)?;
         options::tune(&client, config.tuning(listener.clients))?;

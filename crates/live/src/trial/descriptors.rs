@@ -18,7 +18,7 @@ pub fn allow(flows: &[Flow]) -> io::Result<()> {
     let needed = needed(flows.iter().map(|flow| flow.is_datagrams));
     if needed > hard {
         return Err(io::Error::other(format!(
-            "{} flows need {needed} open files, and this process may have {hard}: raise `ulimit -Hn`, or run fewer flows",
+            "{} flows need {needed} open files, but the limit is {hard}: raise `ulimit -Hn`, or run fewer flows",
             flows.len()
         )));
     }

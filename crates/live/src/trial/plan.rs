@@ -27,12 +27,12 @@ pub fn verdict(scenario: &Scenario, scheme: &str, host: &Host) -> Result<SchemeF
     let mut verdict = SchemeForm::on(host, &asked);
     let count: u64 = scenario.flows.iter().map(|flow| u64::from(flow.count)).sum();
     if count > MOST_FLOWS as u64 {
-        verdict.refuse(&format!("{count} flows are more than the {MOST_FLOWS} that have ports here"));
+        verdict.refuse(&format!("{count} flows exceed the {MOST_FLOWS} for which there are ports"));
     }
     let trunks = trunks(scenario)?;
     let circuits = trunks.len() as u64 + if is_decoupled(&verdict) { count } else { 0 };
     if circuits > circuit::MOST {
-        verdict.refuse(&format!("{circuits} circuits: on Linux a run has {} at most", circuit::MOST));
+        verdict.refuse(&format!("{circuits} circuits: a run on Linux can have at most {}", circuit::MOST));
     }
     trunks.iter().for_each(|trunk| check_trunk(scenario, trunk, &mut verdict));
     check_stations(scenario, &asked, host, &mut verdict)?;
@@ -40,7 +40,10 @@ pub fn verdict(scenario: &Scenario, scheme: &str, host: &Host) -> Result<SchemeF
         if matches!(flow.traffic, Traffic::Udp { .. })
             && scenario.scheme_of(flow, &asked, &Controllers::default())?.circuit.is_some()
         {
-            verdict.refuse(&format!("flow `{}` sends datagrams, which have no circuit on Linux", flow.name));
+            verdict.refuse(&format!(
+                "flow `{}` sends datagrams, which a circuit on Linux cannot carry",
+                flow.name
+            ));
         }
         check_flow(scenario, flow, host, &mut verdict)?;
         check_route(scenario, flow, &mut verdict);
@@ -60,14 +63,14 @@ fn check_trunk(scenario: &Scenario, trunk: &Trunk, verdict: &mut SchemeForm) {
     if circuit.config.controls > MAX_CONTROLS {
         let controls = circuit.config.controls;
         verdict.refuse(&format!(
-            "circuit `{name}` has {controls} control TCPs; on the wire it has {MAX_CONTROLS} at most"
+            "circuit `{name}` has {controls} control TCPs; the wire format allows at most {MAX_CONTROLS}"
         ));
     }
     // A flow with a scheme of its own has no circuit: the scenario was checked.
     let follows = |flow: &&usize| scenario.flows[**flow].scheme.is_none();
     if let Some(&flow) = trunk.flows.iter().find(follows).filter(|_| is_decoupled(verdict)) {
         let flow = &scenario.flows[flow].name;
-        verdict.refuse(&format!("flow `{flow}` has a circuit of its own, and is in circuit `{name}`"));
+        verdict.refuse(&format!("flow `{flow}` has its own circuit and is also in circuit `{name}`"));
     }
 }
 
@@ -87,7 +90,7 @@ fn check_stations(
     let Some(((first, station), others)) = stations.split_first() else { return Ok(()) };
     if let Some((name, _)) = others.iter().find(|(_, other)| !station.goes_with(other)) {
         verdict.refuse(&format!(
-            "flows `{first}` and `{name}` have different base stations; a run has one for all"
+            "flows `{first}` and `{name}` have different base stations; all flows of a run share one"
         ));
     }
     Ok(())
@@ -115,7 +118,10 @@ fn check_flow(
     };
     for (what, differs) in [("retransmission timeout", mine.rto != its.rto), ("base station", !go_together)] {
         if differs {
-            verdict.refuse(&format!("flow `{}` has another {what}; a run has one for all", flow.name));
+            verdict.refuse(&format!(
+                "flow `{}` has a different {what}; all flows of a run share one",
+                flow.name
+            ));
         }
     }
     Ok(())
@@ -128,7 +134,7 @@ fn check_route(scenario: &Scenario, flow: &Flow, verdict: &mut SchemeForm) {
     match station.place() {
         Some(Place::Sender) if flow.direction != Direction::Forward || flow.enter != first.enter => {
             verdict.refuse(&format!(
-                "flow `{}` does not begin where `{}` does; airtcp's own TCP sends from one node",
+                "flow `{}` does not start at the same node as `{}`; airtcp's own TCP sends from one node",
                 flow.name, first.name
             ));
         }
@@ -166,7 +172,7 @@ mod tests {
         assert_eq!((&found[0], &found[3]), (&None, &None));
         assert_eq!(
             found[1].as_ref().unwrap(),
-            "not on this kernel: it has no `bbr` at hand; `modprobe tcp_bbr` loads it if there is one"
+            "not on this kernel: `bbr` is not available; `modprobe tcp_bbr` loads it if the module exists"
         );
         assert!(found[2].as_ref().unwrap().contains("`snoop`"));
     }

@@ -104,7 +104,7 @@ fn serve(
     doors.watch = watch;
     let served = keep_only(RIGHTS).and_then(|()| proxy::serve(config, doors, stop, &Counters::default()));
     if let Err(error) = served {
-        warn!("airtcpd: the proxy of the run: {error}");
+        warn!("airtcpd: the run's proxy: {error}");
     }
     drop(rules);
 }

@@ -23,7 +23,7 @@ pub struct Config {
     pub probability: f64,
     /// By how much: D.
     pub delay: Dur,
-    /// May packets overtake a delayed one of their flow? Otherwise they wait for it.
+    /// Whether packets may overtake a delayed one of their flow. Otherwise they wait for it.
     pub overtaking: bool,
 }
 

@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Holes remembered of each flow and direction; what is missed beyond them is taken for congestion.
+    /// Holes remembered per flow and direction; losses beyond them count as congestion.
     pub holes: u32,
-    /// Flows that are remembered. One more replaces the one that was silent for longest.
+    /// Maximum flows remembered. A further one replaces the flow silent for longest.
     pub max_flows: u32,
 }
 
@@ -29,7 +29,7 @@ impl Default for Config {
 impl Machine for Config {
     const SPEC: MachineSpec = MachineSpec {
         name: "eln",
-        summary: "The base station says on duplicate ACKs which losses the wireless link had: no reduction for them",
+        summary: "The base station marks wireless losses on duplicate ACKs, and the sender does not reduce for them",
         source: "Balakrishnan & Katz, GLOBECOM 1998",
         changes: &[("eln", "true")],
         has_tcp: false,

@@ -6,7 +6,7 @@ use airtcp_wire::Dur;
 
 pub const SPEC: ControllerSpec = ControllerSpec {
     name: "hybla",
-    summary: "Reno whose growth does not suffer from a long RTT: made for satellites",
+    summary: "Reno whose growth does not depend on the RTT; designed for satellites",
     source: "Caini, Firrincieli, Int. J. Satellite Communications 22(5), 2004; ρ as in Linux's tcp_hybla",
     params: &[
         Param {
@@ -14,7 +14,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
             default: 25.0,
             min: 1.0,
             max: 10_000.0,
-            doc: "RTT in ms of the path whose growth is imitated: RTT₀ (the paper and Linux 25)",
+            doc: "RTT of the reference path in ms, whose growth it imitates: RTT₀ (the paper and Linux 25)",
         },
         Param {
             name: "rho_max",

@@ -5,7 +5,7 @@ use super::{Ack, Avoidance, Build, Composed, Congestion, CongestionControl, Wind
 
 pub const SPEC: ControllerSpec = ControllerSpec {
     name: "reno",
-    summary: "Additive increase of one segment a round trip, halving on loss",
+    summary: "Additive increase of one segment per round trip; halves on loss",
     source: "RFC 5681",
     params: &[],
     ordered: &[],

@@ -5,7 +5,7 @@ use super::{Ack, Avoidance, Build, Cause, Composed, Congestion, CongestionContro
 
 pub const SPEC: ControllerSpec = ControllerSpec {
     name: "spectcp",
-    summary: "Reno that keeps its window when packets are lost and halves it on ECN-Echo: for paths whose routers all mark",
+    summary: "Reno that keeps its window on packet loss and halves it on ECN-Echo; for paths where every router marks",
     source: "SpecTCP (paper 002), §II",
     params: &[],
     ordered: &[],

@@ -7,7 +7,7 @@ use airtcp_wire::{Dur, Time};
 
 pub const SPEC: ControllerSpec = ControllerSpec {
     name: "vegas",
-    summary: "Keeps two to four segments queued by watching the RTT, halving on loss",
+    summary: "Watches the RTT to keep two to four segments queued; halves on loss",
     source: "Brakmo, O'Malley, Peterson, SIGCOMM 1994; rules and defaults of Linux's tcp_vegas",
     params: &[
         Param {
@@ -36,7 +36,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
             default: 1.0,
             min: 1.0,
             max: 2.0,
-            doc: "Slow start doubles the window every so many round trips (Linux 1; the paper and ns-2 2)",
+            doc: "Round trips per doubling of the window in slow start (Linux 1; the paper and ns-2 2)",
         },
     ],
     ordered: &[("alpha", "beta")],

@@ -6,7 +6,7 @@ use airtcp_wire::Dur;
 
 pub const SPEC: ControllerSpec = ControllerSpec {
     name: "veno",
-    summary: "Reno that gives up a fifth instead of half when the queue was short at the loss",
+    summary: "Reno that gives up a fifth of the window instead of half when the queue was short at the loss",
     source: "Fu, Liew, IEEE JSAC 21(2), 2003",
     params: &[
         Param {
@@ -21,7 +21,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
             default: 0.8,
             min: 0.5,
             max: 1.0,
-            doc: "What a loss leaves of the window when the path is not congested (the paper's 4/5)",
+            doc: "Share of the window kept after a loss when the path is not congested (the paper's 4/5)",
         },
     ],
     ordered: &[],

@@ -12,32 +12,31 @@ pub const MAX_FEC: u8 = 3;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Bytes of data that one header packet stands for: the control TCPs' maximum segment size, which is virtual.
+    /// Bytes of data that one header packet represents: the control TCPs' maximum segment size, which is virtual.
     pub vmss: Bytes,
-    /// Control TCPs of the circuit (M): one loss takes 1/(2M) of its rate, and it gets M flows' shares.
+    /// Number of control TCPs (M): one loss costs 1/(2M) of the circuit's rate, and the circuit takes M flows' shares.
     pub controls: u16,
     /// Guaranteed minimum bandwidth: data that leaves without header packets. Absent: none.
     pub gmb: Option<Rate>,
-    /// How long data packets may wait to enter the circuit, at the rate that it has; four of them, and one VMSS, may
-    /// wait at any rate.
-    /// 0: as long as there is room for them.
+    /// Maximum wait of data packets before the circuit, at its current rate; four packets and one VMSS may wait at
+    /// any rate. 0: limited only by `tunnel_queue`.
     pub tunnel_delay: Dur,
-    /// Data packets that may wait to enter the circuit, at most.
+    /// Maximum data packets waiting to enter the circuit.
     pub tunnel_queue: u32,
     /// Compress the header packets between the circuit's ends.
     pub compression: Compression,
-    /// ACKs report how much data is missing; what corruption cannot explain is congestion. Of header packets that are
-    /// compressed it takes two bytes.
+    /// ACKs report how much data is missing; losses that corruption cannot explain count as congestion. Takes two
+    /// bytes of each compressed header packet.
     pub loss_reports: bool,
-    /// FEC: header packets before it that each one repeats, 3 at most, so that they are not missed. Congestion is then seen in
-    /// reports of losses.
+    /// FEC: number of previous header packets (up to 3) repeated in each one, so that losing them costs nothing.
+    /// Congestion is then detected from loss reports.
     pub fec: u8,
     /// How the data TCP finds what is lost.
     pub error_control: ErrorControl,
     /// F1: the data TCP's receiver reports missing packets by SACK.
     pub f1: bool,
-    /// F2: the data TCP sends its first unacknowledged packet again every so many duplicate ACKs as the control TCPs'
-    /// window has segments.
+    /// F2: the data TCP resends its first unacknowledged packet each time it has counted as many duplicate ACKs as
+    /// the control TCPs' window has segments.
     pub f2: bool,
     /// F3: the data TCP's retransmission timer is 50 ms, never backed off.
     pub f3: bool,
@@ -113,19 +112,17 @@ impl Config {
         // The MSS option on a SYN has 16 bits (RFC 9293 §3.7.1), and timestamps are taken off it.
         match self {
             Config { vmss: Bytes(vmss), .. } if !(64..=65_000).contains(vmss) => {
-                Err(format!("vmss = {vmss} B: 64 to 65000 bytes are allowed"))
+                Err(format!("vmss = {vmss} B: must be 64 to 65000 bytes"))
             }
             Config { controls: 0, .. } => Err("controls = 0: a circuit needs at least one".to_owned()),
-            Config { tunnel_queue: 0, .. } => {
-                Err("tunnel_queue = 0: at least one packet must find room".to_owned())
-            }
+            Config { tunnel_queue: 0, .. } => Err("tunnel_queue = 0: must be at least 1".to_owned()),
             Config { fec, .. } if *fec > MAX_FEC => {
-                Err(format!("fec = {fec}: {MAX_FEC} header packets can be repeated at most"))
+                Err(format!("fec = {fec}: at most {MAX_FEC} header packets can be repeated"))
             }
             Config { fec: 1.., loss_reports: false, .. } => {
                 Err("fec needs loss_reports = true: it hides losses of header packets".to_owned())
             }
-            Config { gmb: Some(Rate(0)), .. } => Err("gmb = 0: leave it out for none".to_owned()),
+            Config { gmb: Some(Rate(0)), .. } => Err("gmb = 0: omit it for none".to_owned()),
             Config { error_control: ErrorControl::Rack, f1, f2, f3, .. } if !(*f1 && *f2 && *f3) => {
                 Err("f1, f2 and f3 are features of error_control = paper".to_owned())
             }

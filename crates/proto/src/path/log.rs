@@ -18,7 +18,7 @@ pub struct LogStep {
 pub enum LogError {
     #[error("the log is empty")]
     Empty,
-    #[error("the log has no capacity: somewhere the bandwidth must be above zero for some time")]
+    #[error("the log has no capacity: some interval must have a bandwidth above zero")]
     NoCapacity,
 }
 

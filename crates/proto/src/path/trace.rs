@@ -20,11 +20,9 @@ pub enum TraceError {
     NotANumber { line: usize },
     #[error("line {line}: {ms} ms comes before {previous} ms on the line above; times must not decrease")]
     Decreasing { line: usize, ms: u32, previous: u32 },
-    #[error("the trace is empty: write one time in ms a line")]
+    #[error("the trace is empty: write one time in ms per line")]
     Empty,
-    #[error(
-        "line {line}: the last time is 0 ms; the trace must last for some time, so that it can be repeated"
-    )]
+    #[error("line {line}: the last time is 0 ms; a trace needs a positive length to be repeated")]
     NoDuration { line: usize },
 }
 

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub struct Config {
     /// Average queue in packets beyond which every packet is marked.
     pub threshold: Positive,
-    /// Weight of the present queue in the average.
+    /// Weight of the instantaneous queue in the average.
     pub weight: Probability,
     /// Mean packet size, for idle time and for counting bytes.
     pub mean_packet: Bytes,

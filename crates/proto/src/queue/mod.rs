@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 choice! {
-    /// Who is dropped or marked when, and who goes next.
+    /// Which packets are dropped or marked, and which goes next.
     Discipline: dyn Keys beside Room, by "discipline" = Some("droptail");
     "droptail" => DropTail(drop_tail::Config),
     "red" => Red(red::Config),

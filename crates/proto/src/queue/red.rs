@@ -22,7 +22,7 @@ pub struct Config {
     pub max_threshold: Positive,
     /// Drop probability at the maximum threshold.
     pub max_probability: Probability,
-    /// Weight of the present queue in the average.
+    /// Weight of the instantaneous queue in the average.
     pub weight: Probability,
     /// The probability rises from max_probability to 1 between the maximum threshold and twice that, instead of jumping to 1.
     pub gentle: bool,

@@ -22,7 +22,7 @@ pub const COMBINATIONS: &[SchemeSpec] = &[
     },
     SchemeSpec {
         name: "newreno",
-        summary: "Partial ACKs keep recovery going, no SACK",
+        summary: "Partial ACKs keep recovery going; no SACK",
         source: "RFC 6582",
         changes: &[("recovery", "newreno"), ("sack", "false")],
         aliases: &[],
@@ -43,21 +43,21 @@ pub const COMBINATIONS: &[SchemeSpec] = &[
     },
     SchemeSpec {
         name: "eifel",
-        summary: "Spurious retransmissions found by timestamps and undone",
+        summary: "Detects spurious retransmissions by timestamps and undoes them",
         source: "RFC 3522, RFC 4015",
         changes: &[("timestamps", "true"), ("eifel", "true")],
         aliases: &[],
     },
     SchemeSpec {
         name: "f-rto",
-        summary: "Spurious timeouts found by the ACKs that follow and undone",
+        summary: "Detects spurious timeouts by the ACKs that follow and undoes them",
         source: "RFC 5682, RFC 4015",
         changes: &[("f_rto", "true"), ("eifel", "false")],
         aliases: &[],
     },
     SchemeSpec {
         name: "rto-m",
-        summary: "A retransmission timeout of SRTT + m·RTTVAR with a larger m than 4",
+        summary: "A retransmission timeout of SRTT + m·RTTVAR with m above 4",
         source: "paper 003 §II, which finds most of the gain at m = 10",
         changes: &[("rto.factor", "10")],
         aliases: &[("m", "rto.factor")],

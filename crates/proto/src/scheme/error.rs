@@ -19,7 +19,7 @@ pub enum SchemeError {
     BadValue { text: String, key: String, value: String, problem: String, nearest: Option<String> },
     #[error("scheme `{text}`: {source}")]
     Registry { text: String, source: Box<RegistryError> },
-    #[error("scheme `{text}`: `{first}` and `{second}` do not go together: {why}; keep one of them")]
+    #[error("scheme `{text}`: `{first}` and `{second}` cannot be combined: {why}; keep one of them")]
     Clash { text: String, first: String, second: String, why: &'static str },
     #[error("scheme `{text}`: `{name}`: {problem}")]
     BadPart { text: String, name: String, problem: String },

@@ -7,13 +7,15 @@ use std::sync::Arc;
 /// Why a controller cannot be given.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum GivenError {
-    #[error("`{name}` is no name: write lower-case letters, digits, `-` and `_`, a letter first")]
+    #[error(
+        "`{name}` is not a valid name: use lower-case letters, digits, `-` and `_`, starting with a letter"
+    )]
     NotAName { name: String },
-    #[error("`{name}` is the name of a scheme already; see `airtcp schemes`, and choose another")]
+    #[error("`{name}` is already the name of a scheme (see `airtcp schemes`); choose another")]
     Taken { name: String },
     #[error("two congestion controls are called `{name}`")]
     Twice { name: String },
-    #[error("`{controller}`: parameter `{name}` has the name of a key of the stack; choose another")]
+    #[error("`{controller}`: parameter `{name}` has the name of a stack key; choose another")]
     ParamTaken { controller: String, name: String },
 }
 

@@ -57,7 +57,7 @@ pub struct AtBaseStation {
 /// The flow goes into a TCP circuit; its own connection leaves congestion control to that.
 pub const CIRCUIT: SchemeSpec = SchemeSpec {
     name: "decoupling",
-    summary: "TCP decoupling: header packets of control TCPs carry the congestion control, a data TCP the data",
+    summary: "TCP decoupling: control TCPs' header packets carry the congestion control, a data TCP carries the data",
     source: "Wang & Kung 2001 (paper 000)",
     changes: &[],
     aliases: &[],
@@ -337,7 +337,7 @@ mod tests {
             TcpConfig { rto: RtoConfig { factor: 10.0, ..profile::rfc().rto }, ..config("reno") }
         );
         assert_eq!(config("gbn").timeout_policy, TimeoutPolicy::GoBackN);
-        assert!(error("gbn+sr").contains("they want different values of the same key"));
+        assert!(error("gbn+sr").contains("they set the same key to different values"));
         assert!(error("newreno+sack").contains("do not go together"));
     }
 
@@ -359,7 +359,7 @@ mod tests {
     #[test]
     fn what_makes_no_sense_together_is_refused() {
         assert!(error("cubic+reno").contains("`cubic` and `reno` do not go together"));
-        assert!(error("delay-jitter+delay-jitter").contains("one machine stands at the base station"));
+        assert!(error("delay-jitter+delay-jitter").contains("the base station has one machine"));
         assert!(error("decoupling+delay-jitter").contains("do not go together"));
         assert!(error("reno+").contains("unknown name ``"));
         assert!(error("delay-jitter:probability=2").contains("must be 0 to 1"));

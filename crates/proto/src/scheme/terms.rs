@@ -91,14 +91,14 @@ fn refuse_clashes(text: &str, terms: &[Term<'_>]) -> Result<(), SchemeError> {
 fn clash(first: &Kind, second: &Kind) -> Option<&'static str> {
     match (first, second) {
         (Kind::Controller(_), Kind::Controller(_)) => Some("a connection has one congestion control"),
-        (Kind::BaseStation(_), Kind::BaseStation(_)) => Some("one machine stands at the base station"),
+        (Kind::BaseStation(_), Kind::BaseStation(_)) => Some("the base station has one machine"),
         (Kind::Circuit, Kind::Circuit) => Some("a flow has one circuit"),
         (Kind::Combination(first), Kind::Combination(second)) if disagree(first, second) => {
-            Some("they want different values of the same key")
+            Some("they set the same key to different values")
         }
-        (Kind::Circuit, Kind::BaseStation(_)) | (Kind::BaseStation(_), Kind::Circuit) => {
-            Some("on a circuit the base station sees header packets, and data without congestion control")
-        }
+        (Kind::Circuit, Kind::BaseStation(_)) | (Kind::BaseStation(_), Kind::Circuit) => Some(
+            "on a circuit the base station sees only header packets, and data without congestion control",
+        ),
         _ => None,
     }
 }

@@ -51,7 +51,7 @@ impl Parameter {
 impl Class {
     fn of(kind: &Bound<'_, PyType>) -> PyResult<Arc<Class>> {
         if !kind.is_subclass_of::<Window>()? {
-            let message = format!("{} is no class derived from airtcp.CongestionControl", kind.repr()?);
+            let message = format!("{} is not a subclass of airtcp.CongestionControl", kind.repr()?);
             return Err(PyTypeError::new_err(message));
         }
         let description = kind.call_method0("_description")?.extract()?;

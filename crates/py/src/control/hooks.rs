@@ -127,8 +127,10 @@ impl Adapter {
             object.base.borrow_mut(py).begin(now, window);
             let answer = method.bind(py).call1(arguments)?;
             if !answer.is_none() {
-                let message =
-                    format!("{name} returned {}: hooks return nothing, they set self.cwnd", answer.repr()?);
+                let message = format!(
+                    "{name} returned {}: hooks must return nothing and set self.cwnd instead",
+                    answer.repr()?
+                );
                 return Err(PyTypeError::new_err(message));
             }
             object.end(py, window);

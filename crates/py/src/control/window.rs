@@ -80,7 +80,7 @@ impl Window {
             }
         };
         if rate.is_some() && !slf.getattr("is_paced")?.extract::<bool>()? {
-            return Err(PyValueError::new_err("to pace, the class must say is_paced = True"));
+            return Err(PyValueError::new_err("to pace, the class must set is_paced = True"));
         }
         slf.borrow_mut().pacing_rate_bps = rate;
         Ok(())

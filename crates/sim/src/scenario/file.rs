@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// A path, the flows that share it, and the schemes to compare on it.
+/// A path, the flows that share it, and the schemes to compare.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ScenarioFile {
@@ -19,28 +19,27 @@ pub struct ScenarioFile {
     pub description: String,
     /// Simulated time of each run.
     pub duration: Dur,
-    /// Time at the start that is left out of rates, delays and shares. Less than `duration`.
+    /// Time at the start excluded from rates, delays and shares. Shorter than `duration`.
     pub warmup: Dur,
-    /// Runs per scheme, each with its own seed; at least 1.
+    /// Runs per scheme, each with a different seed; at least 1.
     pub seeds: u32,
     /// The first seed; the others follow it.
     pub seed: u64,
-    /// Where runs enter the recordings on the path: a `trace`, a `log`, a `series` of delays.
+    /// Where runs enter the path's recordings: a `trace`, a `log`, a `series` of delays.
     pub enter_recordings: EnterRecordings,
-    /// Schemes to compare: a name, or a name with changes, e.g. "reno:recovery=newreno:rto.min=1s". The first one is
-    /// what the others are compared with.
+    /// Schemes to compare: names, optionally with settings, e.g. "reno:recovery=newreno:rto.min=1s". The first is the
+    /// baseline.
     pub schemes: Vec<String>,
-    /// Profile of every scheme that does not name one: what an era's stack did. `airtcp schemes` lists them.
+    /// TCP stack profile of every scheme that does not name one. `airtcp profiles` lists them.
     pub profile: String,
-    /// The wireless link, by its name: its near end is the base station, where the schemes that have a machine there
-    /// place it. Absent: the last link.
+    /// Name of the wireless link: its near end is the base station, where schemes place their base-station machine. Absent: the last link.
     pub base_station: Option<String>,
     /// The links in path order, from the sender to the receiver; at least one.
     pub link: Vec<Link>,
     /// The flows. Absent: one unlimited transfer, called `main`, from end to end.
     pub flow: Vec<Flow>,
-    /// TCP circuits that carry several flows (paper 000). Absent: none, but those that the scheme `decoupling` gives a
-    /// flow for itself.
+    /// TCP circuits that carry several flows (paper 000). Absent: none, except those that the scheme `decoupling`
+    /// creates per flow.
     pub circuit: Vec<Circuit>,
 }
 
@@ -70,9 +69,9 @@ impl Default for ScenarioFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EnterRecordings {
-    /// At its start: all seeds meet the same.
+    /// At its start: all seeds meet the same conditions.
     AtStart,
-    /// Each seed at another place, spread evenly over the longest recording; all recordings at the same time of theirs.
+    /// Each seed at a different place, spread evenly over the longest recording; all recordings at the same offset.
     BySeed,
 }
 
@@ -83,20 +82,20 @@ pub(super) const CAPACITY_KEYS: [&str; 4] = ["rate", "trace", "log", "channel"];
 /// lose the places of mistakes.
 macro_rules! one_direction {
     ($($(#[$attribute:meta])* $key:ident: $type:ty,)*) => {
-        /// One hop of the path, both directions. The keys are those of the way there; the way back is alike but for
-        /// what `reverse` says.
+        /// One hop of the path, in both directions. The keys describe the forward direction; the reverse direction is
+        /// the same except for what `reverse` sets.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields, default)]
         pub struct Link {
             /// Used in results and in `--set link.NAME.key=value`. Absent: `link` and its number, from `link0`.
             pub name: Option<String>,
             $($(#[$attribute])* pub $key: Option<$type>,)*
-            /// Times at which nothing crosses in either direction. Absent: none.
+            /// Times when nothing crosses in either direction. Absent: none.
             pub outages: Option<Outages>,
-            /// What differs on the way back. Absent, as a whole or key by key: as on the way there, loss included, for
-            /// the two directions of a wireless link share the medium. A table that is given replaces the whole table
-            /// of the way there: `loss = {}` is no loss. Only `spikes` and packets lost by number or time stay where
-            /// they are written.
+            /// What differs in the reverse direction. Keys that are absent are as in the forward direction, including
+            /// loss, since the two directions of a wireless link share the medium. A table given here replaces the
+            /// whole forward table: `loss = {}` is no loss. Only `spikes` and packets lost by number or time apply
+            /// solely where they are written.
             pub reverse: Option<Way>,
         }
 
@@ -119,10 +118,10 @@ macro_rules! one_direction {
 one_direction! {
     /// Fixed rate, above zero. Give exactly one of `rate`, `trace`, `log` and `channel`. Absent: as the others say.
     rate: Rate,
-    /// Capacity trace in mahimahi's format, relative to the scenario's folder: each line the time in ms at which one
+    /// Capacity trace in mahimahi's format, relative to the scenario's directory: each line the time in ms at which one
     /// 1500-byte packet may cross. Absent: another one is given.
     trace: PathBuf,
-    /// Bandwidth log, relative to the scenario's folder: a JSON list of {duration_ms, bandwidth_kbps, latency_ms}.
+    /// Bandwidth log, relative to the scenario's directory: a JSON list of {duration_ms, bandwidth_kbps, latency_ms}.
     /// Absent: another one is given.
     log: PathBuf,
     /// A 3G cell: fading channels, and a proportional-fair scheduler among several users. Each run and each direction
@@ -144,7 +143,7 @@ one_direction! {
     queue: OneOf<Discipline>,
 }
 
-/// Delay spikes: every packet that leaves during one has `extra` more delay. Give `at`, `every` or `period`.
+/// Delay spikes: every packet that leaves during a spike is delayed by `extra` more. Give `at`, `every` or `period`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spikes {
@@ -158,7 +157,7 @@ pub struct Spikes {
     pub period: Option<Dur>,
     /// How long a spike lasts.
     pub length: Dur,
-    /// Delay that it adds.
+    /// Delay that a spike adds.
     pub extra: Dur,
 }
 
@@ -176,14 +175,14 @@ pub struct Outages {
     pub period: Option<Dur>,
     /// How long an outage lasts.
     pub length: Dur,
-    /// A hand-off: what waits in the queue and is on its way when it begins is lost. Otherwise it waits.
+    /// A hand-off: packets queued or in flight when it starts are lost. Otherwise they wait.
     #[serde(default)]
     pub handoff: bool,
 }
 
 /// Forward error correction by a block code, as a Reed–Solomon code: a packet survives if in none of its blocks more
-/// symbols are wrong than half of the parity. It is of use against `loss.ber`; what else loses a packet takes its parity
-/// with it. Parity takes time on the air.
+/// symbols are wrong than half of the parity. It helps against `loss.ber`; other losses take a packet together with
+/// its parity. Parity takes air time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Fec {
@@ -193,7 +192,7 @@ pub struct Fec {
     pub data_symbols: u32,
     /// Symbols of parity in a block. 0: no code.
     pub parity_symbols: u32,
-    /// Only these packets are protected. Absent: all.
+    /// Protect only these packets. Absent: all.
     pub only: Option<Protected>,
 }
 
@@ -203,18 +202,18 @@ impl Default for Fec {
     }
 }
 
-/// Local retransmission (ARQ): a packet that the loss models take is sent again after a round trip over the link. Each
-/// copy takes its time on the air; requests are never lost and take none.
+/// Local retransmission (ARQ): a packet dropped by the loss models is resent after a round trip over the link. Each
+/// copy takes air time; requests are never lost and take none.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Arq {
-    /// Repetitions of a packet at most. 0: no ARQ.
+    /// Maximum retransmissions of a packet. 0: no ARQ.
     pub retries: u32,
     /// From the end of a copy to the start of the next one. Absent: the link's delay there and back.
     pub round_trip: Option<Dur>,
-    /// Later packets wait for one that is repeated. Otherwise they overtake it.
+    /// Later packets wait for one being resent. Otherwise they overtake it.
     pub in_order: bool,
-    /// Only these packets are repeated. Absent: all.
+    /// Resend only these packets. Absent: all.
     pub only: Option<Protected>,
 }
 
@@ -224,7 +223,7 @@ impl Default for Arq {
     }
 }
 
-/// Packets that a link layer may protect alone.
+/// Packets to which a link layer may limit its protection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protected {
@@ -232,15 +231,15 @@ pub enum Protected {
     HeaderPackets,
 }
 
-/// One flow, or several alike.
+/// One flow, or several identical ones.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Flow {
     /// Used in results and in `--set flow.NAME.key=value`. Absent: `flow` and its number, from `flow0`.
     pub name: Option<String>,
-    /// How many flows like this; at least 1.
+    /// Number of such flows; at least 1.
     pub count: u32,
-    /// Always this scheme, e.g. for cross traffic. Absent: the scheme that is compared. For `udp` a scheme with
+    /// A fixed scheme, e.g. for cross traffic. Absent: the scheme being compared. For `udp` a scheme with
     /// `decoupling`, whose circuit carries the datagrams; absent: none.
     pub scheme: Option<String>,
     /// What the application sends.
@@ -251,13 +250,13 @@ pub struct Flow {
     pub stagger: Dur,
     /// The application stops writing. Absent: never.
     pub stop: Option<Dur>,
-    /// Which way the data goes: along the path or back.
+    /// Direction of the data: along the path or back.
     pub direction: FlowDirection,
     /// Name of the first link that it crosses, in path order also for `reverse`. Absent: the path's first.
     pub enter: Option<String>,
     /// Name of the last link that it crosses, in path order also for `reverse`. Absent: the path's last.
     pub leave: Option<String>,
-    /// Does it count in the results' table? Absent: yes, but for `udp`, which is there to be in the way.
+    /// Whether its results are reported. Absent: yes, except for `udp`, which is background traffic.
     pub measure: Option<bool>,
 }
 
@@ -279,16 +278,17 @@ impl Default for Flow {
     }
 }
 
-/// A TCP circuit between two nodes of the path, as a trunk of several flows. Data packets of these flows, datagrams
-/// too, enter it before the link `enter`, or behind `leave` where the flows go back, and leave it at the other end.
+/// A TCP circuit between two nodes of the path, as a trunk of several flows. Data packets of these flows, including
+/// datagrams, enter it before the link `enter` (after `leave` if the flows run in reverse) and leave it at the other
+/// end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Circuit {
     /// Used in results and in `--set circuit.NAME.key=value`. Absent: `circuit` and its number, from `circuit0`.
     pub name: Option<String>,
-    /// Its control TCPs and its own keys: a scheme with `decoupling`, e.g. "reno+decoupling:controls=2:gmb=1Mbit/s".
+    /// Its control TCPs and circuit keys: a scheme with `decoupling`, e.g. "reno+decoupling:controls=2:gmb=1Mbit/s".
     pub scheme: String,
-    /// Names of the flows that it carries. All go in one direction and cross all of its links.
+    /// Names of the flows it carries. All run in one direction and cross all of its links.
     pub flows: Vec<String>,
     /// Name of the first link that it spans, in path order. Absent: the path's first.
     pub enter: Option<String>,
@@ -312,15 +312,15 @@ pub struct Traffic {
     pub kind: TrafficKind,
     /// Of `bytes`: the whole transfer. Of `poisson`: the mean transfer. Absent: an error for these.
     pub size: Option<Bytes>,
-    /// Of `poisson`: are sizes exponential, or all the same? Default: true.
+    /// Of `poisson`: whether sizes are exponential; otherwise all the same. Default: true.
     pub exponential: Option<bool>,
     /// Of `poisson`: mean time between two arrivals. Absent: an error for it.
     pub interval: Option<Dur>,
-    /// Of `on-off`: mean length (exponential) of the times in which it sends. Absent: an error for it.
+    /// Of `on-off`: mean length (exponential) of the sending periods. Absent: an error for it.
     pub on: Option<Dur>,
-    /// Of `on-off`: mean length (exponential) of the times in which it is silent. Absent: an error for it.
+    /// Of `on-off`: mean length (exponential) of the silent periods. Absent: an error for it.
     pub off: Option<Dur>,
-    /// Of `udp`: rate of the IP packets; absent: an error for it. Of `on-off`: rate while on; absent: as fast as it can.
+    /// Of `udp`: rate of the IP packets; absent: an error for it. Of `on-off`: rate while on; absent: as fast as possible.
     pub rate: Option<Rate>,
     /// Of `udp`: length of the IP packet. Default: 1000B.
     pub packet: Option<Bytes>,
@@ -335,9 +335,9 @@ pub enum TrafficKind {
     Unlimited,
     /// One transfer of `size`.
     Bytes,
-    /// Bursts and silence.
+    /// Alternating bursts and silence.
     OnOff,
-    /// Short transfers, each on a connection of its own, whose completion times are recorded.
+    /// Short transfers, each on its own connection, with recorded completion times.
     Poisson,
     /// Constant-rate datagrams without congestion control.
     Udp,

@@ -17,7 +17,7 @@ impl Scenario {
     /// Reads a scenario.
     ///
     /// `file_name` is what errors call the text. Paths in it are relative to `folder`, the one that the file lies in;
-    /// paths in overrides are relative to the current folder. Each of the `overrides` is a key and a value as in
+    /// paths in overrides are relative to the current directory. Each of the `overrides` is a key and a value as in
     /// `--set key=value`: they are applied in their order, as if the file had been edited. A key is a dotted path in
     /// which a link or a flow is called by its name or its number from 0, and `link.` may be left out before a name:
     /// `duration`, `wireless.loss.ber`, `link.0.rate`, `flow.main.count`. A value is read as TOML, or else is text.

@@ -11,14 +11,14 @@ use airtcp_wire::{Bytes, Dur, Rate};
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// A path, the flows that share it, and the schemes to compare on it.
+/// A path, the flows that share it, and the schemes to compare.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
     pub name: String,
     pub description: String,
     /// Simulated time of each run.
     pub duration: Dur,
-    /// Time at the start that is left out of rates, delays and shares. Less than `duration`.
+    /// Time at the start excluded from rates, delays and shares. Shorter than `duration`.
     pub warmup: Dur,
     /// Runs per scheme, at least 1.
     pub seeds: u32,
@@ -109,9 +109,9 @@ pub enum Capacity {
 pub struct Jitter {
     #[serde(flatten)]
     pub distribution: Distribution,
-    /// May a packet overtake the one before it? Otherwise it waits for it.
+    /// Whether a packet may overtake the one before it. Otherwise it waits for it.
     pub overtaking: bool,
-    /// When variation begins.
+    /// When the variation starts.
     pub start: Dur,
 }
 
@@ -127,7 +127,7 @@ pub struct Episodes {
     pub length: Dur,
 }
 
-/// Delay spikes: every packet that leaves during one has `extra` more delay.
+/// Delay spikes: every packet that leaves during a spike is delayed by `extra` more.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Spikes {
     #[serde(flatten)]
@@ -177,7 +177,7 @@ pub struct Queue {
     pub discipline: Discipline,
 }
 
-/// One flow, or several alike.
+/// One flow, or several identical ones.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
     /// Unique.

@@ -39,7 +39,7 @@ fn steps(root: &Node, key: &str) -> Result<Vec<String>, String> {
         }
     }
     if steps.iter().any(String::is_empty) {
-        return Err("a word of the key is empty; write for example `link.0.rate`".to_owned());
+        return Err("part of the key is empty; write for example `link.0.rate`".to_owned());
     }
     const LISTS: [&str; 3] = ["link", "flow", "circuit"];
     if steps.len() > 1 && !LISTS.contains(&steps[0].as_str()) {

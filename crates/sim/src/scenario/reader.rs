@@ -159,7 +159,7 @@ impl<'de, 'a> Deserializer<'de> for Reader<'a> {
     fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Stop> {
         match &self.node.value {
             Value::Integer(Ok(number)) if *number >= 0 => self.settle(visitor.visit_i64(*number)),
-            _ => self.expected("a whole number, not negative"),
+            _ => self.expected("a non-negative whole number"),
         }
     }
 

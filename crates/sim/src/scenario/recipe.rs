@@ -17,7 +17,7 @@ pub struct Recipe {
     pub text: String,
     /// What errors call the text; empty if nobody has written it.
     pub file_name: String,
-    /// Where the text's relative paths start. Those in overrides start in the current folder.
+    /// Where the text's relative paths start. Those in overrides start in the current directory.
     pub folder: PathBuf,
     /// See [`Scenario::load`].
     pub overrides: Vec<(String, String)>,

@@ -27,9 +27,7 @@ pub fn read(place: &Path) -> io::Result<String> {
 fn regular(found: &std::fs::Metadata) -> io::Result<()> {
     match found.is_dir() {
         true => Err(io::Error::from(io::ErrorKind::IsADirectory)),
-        false if !found.is_file() => {
-            Err(io::Error::other("neither a device nor a pipe is read; name a file"))
-        }
+        false if !found.is_file() => Err(io::Error::other("devices and pipes cannot be read; name a file")),
         false => Ok(()),
     }
 }

@@ -68,13 +68,13 @@ impl Kind {
 /// Why a datagram is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CircuitError {
-    #[error("a datagram of {0} bytes is none of this kind")]
+    #[error("a datagram of {0} bytes is not a circuit message")]
     Length(usize),
     #[error("a field has a value that is not allowed")]
     Field,
-    #[error("it is of version {0}, and this is version {VERSION}")]
+    #[error("it uses version {0}; this is version {VERSION}")]
     Version(u8),
-    #[error("its tag is wrong: damaged, forged, or of another session")]
+    #[error("its tag is wrong: damaged, forged, or from another session")]
     Tag,
 }
 

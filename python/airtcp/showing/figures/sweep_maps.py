@@ -38,7 +38,7 @@ def best_maps(plan: Plan, summary: Summary, maps: Sequence[Panel]) -> Figure:
     handles = [Patch(facecolor=colour, label=scheme) for scheme, colour in colours.items()]
     handles.append(Patch(facecolor="white", edgecolor="#555555", hatch=HATCH, lw=0.4, label="tie"))
     drawn.legend(handles=handles, loc="outside right upper", title=f"best {summary.goal.name}")
-    said = f"darker: further ahead of the next, up to {FULL_MARGIN:.0%}"
+    said = f"darker: larger lead over the next, up to {FULL_MARGIN:.0%}"
     drawn.suptitle(said, fontsize=7, x=0.01, ha="left", color="#555555")
     return drawn
 

@@ -21,7 +21,7 @@ from airtcp.showing.table import columns
 def comparison_page(found: Comparison, command: str | None = None) -> Page:
     """`command` is the one that repeats it. Raises ValueError where nothing has run."""
     if not found.runs:
-        raise ValueError("there is nothing to report: no run is finished")
+        raise ValueError("nothing to report: no run has finished")
     scenario = found.scenario
     return Page(
         title=scenario.name or "A comparison",
@@ -48,9 +48,13 @@ def summary_table(summaries: Sequence[SchemeSummary], best: Sequence[str]) -> Ta
     """The table of the terminal, with all its columns."""
     shown = columns(summaries)
     runs = max((len(row.seeds) for row in summaries), default=0)
-    said = f"Mean of {runs} runs ± half of the {percent(CONFIDENCE, 0)} % interval" if runs > 1 else "One run"
+    said = (
+        f"Mean of {runs} runs ± half-width of the {percent(CONFIDENCE, 0)} % interval"
+        if runs > 1
+        else "One run"
+    )
     return Table(
-        f"{said}. Rows that stand out: the best, and what cannot be told from it." if best else f"{said}.",
+        f"{said}. Highlighted: the best scheme and its statistical ties." if best else f"{said}.",
         ["scheme", *(f"{column.title}\n{column.unit}" for column in shown)],
         [[row.scheme, *(column.cell(row) for column in shown)] for row in summaries],
         strong=[place for place, row in enumerate(summaries) if row.scheme in best],
@@ -63,7 +67,7 @@ def _summary(found: Comparison) -> Iterator[Block]:
         if note != said:
             yield Text(note, "warning")
     texts = dict.fromkeys(failure.text for failure in found.failures)
-    yield from (Source("What failed, and where", text, "failure.txt") for text in texts)
+    yield from (Source("Failures", text, "failure.txt") for text in texts)
     yield summary_table(found.summaries, found.best)
     yield truth_table(found.runs, on_linux=found.host is not None)
 

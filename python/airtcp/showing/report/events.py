@@ -65,12 +65,12 @@ class Marks:
         """For the caption: what the marks are, and what is left out."""
         text = (
             "Losses are marked when the packet was lost, which only a simulator knows; retransmissions and "
-            "timeouts when the sender resent; duplicate ACKs at what they acknowledge, those of one sampling "
-            "interval as one."
+            "timeouts, when the sender resent; duplicate ACKs, at the sequence number they acknowledge, "
+            "combined over each sampling interval."
         )
         if not self._left_out:
             return f"{text} All events are in the data."
-        return f"{text} Too many to carry, so every so many is there: {'; '.join(self._left_out)}."
+        return f"{text} Too many to show all; a sample is drawn: {'; '.join(self._left_out)}."
 
 
 def counts(events: pl.DataFrame) -> Mapping[str, int]:

@@ -160,7 +160,7 @@ class Figure:
         return _TEMPLATE.format(
             name=name,
             heading=tag(f"h{to.level}", self.title, id=f"{name}-title"),
-            parts=tag("div", "", {"class": "parts buttons"}, role="group", aria_label="Parts of this figure")
+            parts=tag("div", "", {"class": "parts buttons"}, role="group", aria_label="Layers of this figure")
             if self.parts
             else "",
             plot=tag("div", "", {"class": "plot"}, role="img", aria_label=self.alt),

@@ -26,7 +26,7 @@ def run_page(found: RunResult, command: str | None = None) -> Page:
         drawn = [make(looked_at) for make in figures(looked_at).values()]
         blocks.append(Section("Figures", drawn, schemes=[found.scheme], buttons=False))
     else:
-        blocks.append(Text("There are no time series to draw.", "quiet"))
+        blocks.append(Text("No time series were recorded.", "quiet"))
     chosen = {"seed": str(found.seed), "scheme": found.scheme}
     return Page(
         title=scenario.name or "A run",

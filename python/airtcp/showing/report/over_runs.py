@@ -54,8 +54,8 @@ def goodput_bars(summaries: Sequence[SchemeSummary], runs: Sequence[Run], best: 
     said = "; ".join(f"{row.scheme} {interval(row.goodput.scaled(1 / scale))}" for row in summaries)
     return Figure(
         "Goodput",
-        f"Mean of the runs with its {percent(CONFIDENCE, 0)} % interval; the circles are the single runs. "
-        f"Full in colour: the best{', and those that cannot be told from it' if len(best) > 1 else ''}.",
+        f"Mean over runs with its {percent(CONFIDENCE, 0)} % interval; circles are single runs. Highlighted: "
+        f"the best scheme{' and those statistically tied with it' if len(best) > 1 else ''}.",
         f"Goodput in {unit}: {said}.",
         Axis(f"goodput [{unit}]", from_zero=True),
         Axis("", categories=True),
@@ -97,7 +97,7 @@ def paired_goodputs(pairs: Sequence[Pair]) -> Figure:
     )
     return Figure(
         "Goodput on Linux and in the simulator",
-        f"Bars: mean of the kernel's runs with its {percent(CONFIDENCE, 0)} % interval. Diamonds: the "
+        f"Bars: mean of the kernel runs with its {percent(CONFIDENCE, 0)} % interval. Diamonds: the "
         "simulator's.",
         f"Goodput in {unit}: {said}.",
         Axis(f"goodput [{unit}]", from_zero=True),
@@ -120,7 +120,7 @@ def completion_cdf(runs: Sequence[Run]) -> Figure:
         ends += [times[0], times[-1]]
     return Figure(
         "Completion times",
-        "The share of all transfers of all runs that was complete after a time.",
+        "Share of all transfers, over all runs, completed within a given time.",
         f"Median: {', '.join(said)}.",
         Axis("completion time [s]", log=max(ends) > LOGARITHMIC_FROM * min(ends)),
         Axis("share of transfers", from_zero=True),

@@ -52,7 +52,7 @@ class Runs:
     def said(self) -> str:
         """Which flow of which run: for captions."""
         of = f"flow {self.flow}, one of {self.flows}" if self.flows > 1 else "the flow"
-        return f"Of {of}, with seed {self.seed}."
+        return f"Shown for {of}, seed {self.seed}."
 
     def samples(self, scheme: str) -> pl.DataFrame:
         return self.series[scheme].flows.filter(pl.col("flow") == self.flow)
@@ -94,7 +94,7 @@ def goodput_figure(runs: Runs) -> Figure:
     ends = "; ".join(f"{scheme} between {_range(bps, scale)}" for scheme, (_, bps) in rates.items())
     return Figure(
         "Goodput over time",
-        f"Of all measured flows together, in steps of {runs.end_s / BINS:.3g} s, with seed {runs.seed}.",
+        f"Sum of all measured flows, in steps of {runs.end_s / BINS:.3g} s, with seed {runs.seed}.",
         f"Goodput over {runs.end_s:g} s in {unit}: {ends}.",
         runs.time,
         Axis(f"goodput [{unit}]", from_zero=True),
@@ -116,7 +116,7 @@ def sequence_figure(runs: Runs) -> Figure:
     )
     return Figure(
         "Sequence and time",
-        f"What was acknowledged. {runs.said} {marks.said()}",
+        f"Cumulative acknowledgments. {runs.said} {marks.said()}",
         f"Acknowledged after {runs.end_s:g} s: {said}.",
         runs.time,
         Axis(f"acknowledged [{unit}]"),
@@ -145,7 +145,7 @@ def cwnd_figure(runs: Runs) -> Figure:
     is_log = max(tops) > LOGARITHMIC_FROM * max(min(tops), 1.0)
     is_cut = not is_log and max(tops) > OVERSHOOT * usual
     shown = "cwnd and ssthresh" if runs.is_one_connection else "cwnd of all connections"
-    cut = f" Windows of up to {max(tops) / scale:.3g} {unit} are cut off: zoom in on them." if is_cut else ""
+    cut = f" Windows reach up to {max(tops) / scale:.3g} {unit}; zoom to see them." if is_cut else ""
     return _panels(
         runs,
         "Congestion window",
@@ -187,7 +187,7 @@ def rtt_figure(runs: Runs) -> Figure:
     return _panels(
         runs,
         "Round-trip time",
-        f"The shortest to the longest RTT measured in each sampling interval, SRTT, and RTO. {runs.said}",
+        f"Range of RTTs measured in each sampling interval, with SRTT and RTO. {runs.said}",
         f"Median of SRTT: {', '.join(said)}.",
         Axis("ms", from_zero=True, log=max(tops) > LOGARITHMIC_FROM * min(lows)),
         marks,
@@ -208,8 +208,7 @@ def rtt_cdf_figure(runs: Runs) -> Figure:
         said.append(f"{scheme} {middle:.3g} ms")
     return Figure(
         "RTT distribution",
-        f"The share of all RTT measurements after the warm-up that were no longer; seed {runs.seed}, "
-        "all measured flows.",
+        f"Cumulative share of all RTT measurements after the warm-up; seed {runs.seed}, all measured flows.",
         f"Median RTT: {', '.join(said)}.",
         Axis("RTT [ms]", log=max(ends, default=1.0) > 10 * min(ends, default=1.0)),
         Axis("share of measurements", from_zero=True),
@@ -231,8 +230,8 @@ def queue_figure(runs: Runs) -> Figure:
     return _panels(
         runs,
         "Queue",
-        f"Packets waiting at {link}, on which most wait, with seed {runs.seed}."
-        + (" Average: RED's, in the unit that it counts in." if averages else ""),
+        f"Packets queued at {link}, the busiest queue; seed {runs.seed}."
+        + (" Average: RED's average queue, in the unit it counts in." if averages else ""),
         f"Packets on average: {', '.join(said)}.",
         Axis("packets", from_zero=True),
         marks,

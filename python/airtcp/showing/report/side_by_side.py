@@ -20,7 +20,7 @@ from airtcp.showing.table import cells
 def side_by_side_page(found: SideBySide, command: str | None = None) -> Page:
     """`command` is the one that repeats it. Raises ValueError where nothing has run."""
     if not (found.sim.runs or found.linux.runs):
-        raise ValueError("there is nothing to report: no run is finished")
+        raise ValueError("nothing to report: no run has finished")
     scenario = found.sim.scenario
     schemes = scenario.schemes
     return Page(
@@ -28,7 +28,7 @@ def side_by_side_page(found: SideBySide, command: str | None = None) -> Page:
         subtitle=scenario.description,
         summary=found.agreement.text
         if found.agreement
-        else "No scheme has run both in the simulator and on Linux.",
+        else "No scheme ran both in the simulator and on Linux.",
         blocks=[
             Section("Side by side", list(_pairs(found)), schemes=schemes),
             *_of("On Linux", found.linux, schemes),

@@ -26,7 +26,7 @@ INTERVALS = "intervals"
 def sweep_page(found: SweepResult, command: str | None = None) -> Page:
     """`command` is the one that repeats it. Raises ValueError where nothing has run."""
     if not found.judged.judged:
-        raise ValueError("there is nothing to report: no run is finished")
+        raise ValueError("nothing to report: no run has finished")
     schemes = list(found.plan.schemes)
     blocks: list[Block] = [
         Section("Summary", list(_summary(found))),
@@ -58,7 +58,7 @@ def _summary(found: SweepResult) -> Iterator[Block]:
     if failed:
         yield Text(f"{failed} of {found.frame.height} runs failed: {found.errors[0]}", "warning")
     yield Table(
-        "How the schemes stand over all points. Of the best: what a scheme reaches of what the best does.",
+        "Standing of the schemes over all points. Of the best: share of the best scheme's value.",
         ["scheme", "best alone\npoints", "tied for the best\npoints", "of the best, mean\n%", "at worst\n%"],
         [
             [row.scheme, str(row.wins), str(row.ties), percent(row.mean_share), percent(row.worst_share)]
@@ -81,13 +81,13 @@ def _points(found: SweepResult) -> Table:
             [str(point.number), *values, ", ".join(judged.leaders), interval(reached), _ahead(judged)]
         )
     return Table(
-        f"The best {summary.goal.name} at each point; several are a tie.{cut}",
+        f"The best {summary.goal.name} at each point; several schemes mean a tie.{cut}",
         [
             "point",
             *(axis.name for axis in plan.axes),
             "best",
             f"{summary.goal.name}\n{unit}",
-            "ahead of the next\n%",
+            "lead over the next\n%",
         ],
         rows,
         left=[len(plan.axes) + 1],
@@ -132,7 +132,7 @@ def _curves(found: SweepResult, place: int) -> Figure:
         marks.append(Line("bound", [_place(key, point, place) for point in ordered], bounds, dash="dash"))
     runs = len(plan.seeds)
     means_of = f"Mean of {runs} runs and its {percent(CONFIDENCE, 0)} % interval. " if runs > 1 else ""
-    others = "The other keys vary, too: a dot is a point of the sweep." if len(plan.axes) > 1 else ""
+    others = "The other keys vary too; each dot is a point of the sweep." if len(plan.axes) > 1 else ""
     return Figure(
         f"Over {key.name}",
         f"{means_of}{others}",
@@ -161,15 +161,15 @@ def _best_map(found: SweepResult, maps: Sequence[Panel]) -> Figure:
                 up,
                 panel=panel.title if titles else None,
                 z=[[_margin(cell) for cell in row] for row in cells],
-                z_label="ahead of the next, %",
+                z_label="lead over the next, %",
                 texts=[[_text(cell) for cell in row] for row in cells],
                 winners=[["" if cell is None or cell.tied else cell.best for cell in row] for row in cells],
             )
         )
     return Figure(
         f"The best {summary.goal.name}",
-        "Each cell has the colour of the scheme that is best there, and says how far ahead of the next. "
-        "Where the best cannot be told from the next, it has none.",
+        "Each cell is coloured by its best scheme and shows the lead over the next. Cells without a "
+        "statistically clear winner are left uncoloured.",
         found.verdict,
         Axis(plan.axes[0].label, categories=True),
         Axis(plan.axes[1].label, categories=True),
@@ -210,7 +210,7 @@ def _sample(found: SweepResult) -> Figure:
         marks.append(Dots(scheme, x, y, scheme=scheme, notes=notes))
     return Figure(
         f"The best {summary.goal.name}",
-        "A dot is a point, with the colour of the scheme that is best there, or the first of a tie.",
+        "Each dot is a point, coloured by its best scheme, or by the first of a tie.",
         found.verdict,
         Axis(plan.axes[0].label, log=_is_log(found, 0), categories=not plan.axes[0].is_number),
         Axis(plan.axes[1].label, log=_is_log(found, 1), categories=not plan.axes[1].is_number),

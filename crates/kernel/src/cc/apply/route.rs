@@ -50,15 +50,18 @@ impl FromStr for Prefix {
         let (address, len) = text.split_once('/').unwrap_or((text, "32"));
         let address = match address.parse() {
             Ok(IpAddr::V4(address)) => address,
-            Ok(IpAddr::V6(_)) => return Err(refuse(": IPv6 connections take --cgroup")),
+            Ok(IpAddr::V6(_)) => return Err(refuse(": for IPv6 connections use --cgroup")),
             Err(_) => return Err(refuse("")),
         };
-        let len: u8 =
-            len.parse().ok().filter(|len| *len <= 32).ok_or_else(|| refuse(": its length is 0 to 32"))?;
+        let len: u8 = len
+            .parse()
+            .ok()
+            .filter(|len| *len <= 32)
+            .ok_or_else(|| refuse(": the prefix length must be 0 to 32"))?;
         let host_bits = u32::MAX.checked_shr(len.into()).unwrap_or(0);
         match address.to_bits() & host_bits {
             0 => Ok(Prefix { address, len }),
-            _ => Err(refuse(": the address has bits behind its length")),
+            _ => Err(refuse(": the address has bits set beyond the prefix length")),
         }
     }
 }
@@ -213,7 +216,7 @@ mod tests {
     #[test]
     fn other_prefixes_are_refused_with_the_reason() {
         assert!(message("fd00::/8").contains("--cgroup"));
-        assert!(message("10.1.2.3/8").contains("behind its length"));
+        assert!(message("10.1.2.3/8").contains("beyond the prefix length"));
         assert!(message("10.0.0.0/33").contains("0 to 32"));
         assert!(message("somewhere").contains("no IPv4 prefix"));
     }

@@ -12,16 +12,16 @@ use std::process::ExitCode;
 const EXAMPLES: &str = "\
 Examples:
   airtcpd circuit key circuit.key
-      makes a key, which both gateways have to have
+      generates a key, which both gateways need
   airtcpd circuit receive --listen 0.0.0.0:4007 --key-file circuit.key
-      on the gateway where data comes out
+      on the gateway where data leaves the circuit
   airtcpd circuit send --to 192.0.2.2:4007 --prefix 10.2.0.0/24 --key-file circuit.key
-      on the gateway where it goes in: what is for 10.2.0.0/24 goes through the circuit
+      on the gateway where data enters: packets for 10.2.0.0/24 go through the circuit
   airtcpd circuit status
 
-For a circuit in each direction let both gateways send and receive, each on a port of its own.";
+For a circuit in each direction, let both gateways send and receive, each on its own port.";
 
-/// A TCP circuit between two gateways (paper 000): data packets pass unmodified, tiny header packets have the congestion control
+/// Run a TCP circuit between two gateways (paper 000): data packets pass unmodified; tiny header packets carry the congestion control
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
 pub struct Options {

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 pub fn run() -> anyhow::Result<ExitCode> {
     let undone = leftovers::clean()?;
     if undone.is_empty() {
-        say!("nothing was left");
+        say!("nothing to clean up");
     }
     for change in undone {
         say!("undone: {change}");

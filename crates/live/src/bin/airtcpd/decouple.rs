@@ -20,25 +20,25 @@ use std::process::{self, ExitCode};
 const EXAMPLES: &str = "\
 Examples:
   airtcpd decouple --to 192.0.2.2 --key-file circuit.key
-      what programs of this host connect to 192.0.2.2 is carried, where `airtcpd circuit receive` listens at port 4007
+      carries this host's connections to 192.0.2.2, where `airtcpd circuit receive` listens on port 4007
   airtcpd decouple --to 10.3.0.0/24 --receiver 10.1.0.2:4007 --key-file circuit.key --control bbr
-      … to 10.3.0.0/24, where that listens on the router in front of it
+      carries connections to 10.3.0.0/24; the receiver is the router in front of it
   airtcpd decouple --receiver 192.0.2.2:4007 --key-file circuit.key -- rsync -a photos 192.0.2.2:
-      what this command connects to, wherever; its exit status is the answer
+      carries all connections of this command, and exits with its status
   airtcpd decouple status
   airtcpd decouple clean
 
-What a program sends is carried with TCP decoupling (paper 000): data packets lost over the air are sent again and slow nothing
-down, header packets beside them have the congestion control. What it receives comes as the other end sends it. The program's
-connection ends in this host, and a data TCP of airtcp's own goes on from there: connecting succeeds at once, and where it fails
-later that is told as a reset. FIN and RST are handed on, both ways.
+Data that a program sends is carried with TCP decoupling (paper 000): data packets lost over the air are resent and slow nothing
+down; header packets beside them carry the congestion control. Data it receives arrives as the other end sends it. The program's
+connection ends in this host, and airtcp's own data TCP continues from there: connecting succeeds at once, and a later failure
+shows as a reset. FIN and RST are passed on in both directions.
 
-It takes root and nft (nftables); with a command, cgroups of version 2. Data TCPs have an address that is nobody else's
-(100.64.0.0/10), which is masqueraded; the interfaces on the way forward for it meanwhile, and for nobody else. IPv6 takes Linux
-6.17, or a host that forwards IPv6. While the receiver does not answer, new connections go on by the kernel's TCP; open ones
-wait for it for --connect-timeout, and are reset then.
+Needs root and nft (nftables); with a command, also cgroup v2. Data TCPs use an otherwise unused address
+(100.64.0.0/10), which is masqueraded; the interfaces on the way forward for it alone in the meantime. IPv6 needs Linux
+6.17, or a host that forwards IPv6. While the receiver does not answer, new connections use the kernel's TCP; open ones
+wait for it for --connect-timeout, and are then reset.
 
-SIGTERM, SIGINT or SIGHUP ends it, or the command does: open connections may go on for --drain, and what it has set up is undone.";
+SIGTERM, SIGINT, SIGHUP or the end of the command stops it: open connections may continue for --drain, and its setup is undone.";
 
 const STATUS_EXAMPLES: &str = "\
 Examples:
@@ -54,7 +54,7 @@ Examples:
 What a killed one leaves is a sysctl and perhaps a cgroup with its command, which this undoes; the next start of any airtcpd
 daemon would do so as well. Run it in the network namespace of the daemon.";
 
-/// The reliable decoupling socket (paper 000 §5) for programs as they are: their TCP goes through a circuit
+/// Carry unmodified programs' TCP through a circuit: the reliable decoupling socket (paper 000 §5)
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, arg_required_else_help = true)]
 pub struct Options {
@@ -67,56 +67,56 @@ pub struct Options {
 
 #[derive(clap::Subcommand)]
 enum Action {
-    /// What is carried on this host
+    /// Show what is carried on this host
     #[command(after_help = STATUS_EXAMPLES)]
     Status {
         /// Print it as JSON: a list, empty if there is none
         #[arg(long)]
         json: bool,
     },
-    /// Undo what killed ones have left
+    /// Undo what killed processes left behind
     #[command(after_help = CLEAN_EXAMPLES)]
     Clean,
 }
 
 #[derive(clap::Args)]
 struct Run {
-    /// Connections to these addresses are carried, for example 10.3.0.0/24; give it once for each [default with a COMMAND: all
-    /// that take the link on which the receiver is]
+    /// Carry connections to these addresses, for example 10.3.0.0/24; repeatable [default with a COMMAND: all that
+    /// use the receiver's link]
     #[arg(long = "to", value_name = "PREFIX", required_unless_present = "command")]
     prefixes: Vec<Prefix>,
 
-    /// Where `airtcpd circuit receive` listens [default: port 4007 of --to, if that is one host]
+    /// Address of `airtcpd circuit receive` [default: port 4007 of --to, if that is one host]
     #[arg(long, value_name = "ADDRESS")]
     receiver: Option<SocketAddr>,
 
-    /// The file with the key, as `airtcpd circuit key` writes it
+    /// Key file, as written by `airtcpd circuit key`
     #[arg(long, value_name = "FILE", required = true)]
     key_file: Option<PathBuf>,
 
     #[command(flatten)]
     circuit: CircuitOptions,
 
-    /// How long each buffer of a data TCP is: what a round trip carries, twice
+    /// Size of each data TCP buffer: twice what a round trip carries
     #[arg(long, value_name = "SIZE", value_parser = human::parse::<Bytes>, default_value = "1MiB")]
     buffer: Bytes,
 
-    /// What all buffers may come to hold, the kernel's included: then they grow no more, and new connections wait
+    /// Limit on all buffers together, including the kernel's; beyond it buffers stop growing and new connections wait
     #[arg(long, value_name = "SIZE", value_parser = human::parse::<Bytes>, default_value = "1GB")]
     memory: Bytes,
 
-    /// How long the other end may take to answer, and the receiver to come back
+    /// How long to wait for the other end to answer, and for the receiver to come back
     #[arg(long, value_name = "TIME", value_parser = human::parse::<Dur>, default_value = "30s")]
     connect_timeout: Dur,
 
-    /// How long open connections may go on when it is told to end, or the command has ended
+    /// How long open connections may continue after a stop signal or the end of the command
     #[arg(long, value_name = "TIME", value_parser = human::parse::<Dur>, default_value = "30s")]
     drain: Dur,
 
     #[command(flatten)]
     reports: log::Reports,
 
-    /// A command and its arguments, whose connections alone are carried
+    /// A command with its arguments; only its connections are carried
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
@@ -190,7 +190,7 @@ impl Run {
         };
         self.receiver.or_else(of_one_host).ok_or_else(|| {
             BadInput(
-                "--receiver is missing: only --to one host says where `airtcpd circuit receive` is".into(),
+                "--receiver is missing: only a --to with a single host implies the address of `airtcpd circuit receive`".into(),
             )
         })
     }

@@ -21,10 +21,10 @@ Examples:
   sudo airtcpd doctor
   sudo airtcpd doctor --json | jq '.sections[].checks[] | select(.verdict == \"missing\")'
 
-Everything is tried, nothing stays. As another user than root it looks at what it may, and says what it could not try.
+Tries everything and leaves nothing behind. Without root it checks what it can, and reports what it could not try.
 The exit status is 0 if link, cc, rto, proxy and circuit can all work, 1 otherwise.";
 
-/// What this host can do, and what is missing
+/// Check what this host supports and what is missing
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub struct Options {
@@ -50,7 +50,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     } else {
         say!("{}", host());
         if !is_root() {
-            say!("not root: much could not be tried; `sudo airtcpd doctor` tells more");
+            say!("not root: much could not be tested; run `sudo airtcpd doctor`");
         }
         let paint = Paint(std::io::stdout().is_terminal());
         sections.iter().for_each(|section| show(section, &paint));

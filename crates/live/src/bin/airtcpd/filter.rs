@@ -14,22 +14,22 @@ use std::process::ExitCode;
 const EXAMPLES: &str = "\
 Examples:
   airtcpd filter attach eth0
-      on a router between fixed hosts, behind eth0, and mobile hosts: duplicate ACKs are thinned out, and data that a
-      mobile host has acknowledged is not sent to it again
+      on a router between fixed hosts, behind eth0, and mobile hosts: thins out duplicate ACKs, and does not resend data that a
+      mobile host has already acknowledged
   airtcpd filter attach eth0 --ack-threshold 9 --no-data-filter
-      three of nine duplicate ACKs pass; no data is dropped
+      lets three of nine duplicate ACKs pass; drops no data
   airtcpd filter status eth0 --flows
-      what was held, dropped and answered, in all and for each flow
+      what was held, dropped and answered, in total and per flow
   airtcpd filter set eth0 --ack-threshold 12
   airtcpd filter detach eth0
 
-It stays until it is detached, its interface goes, or the host starts anew, and holds for the flows that the router
-forwards between eth0 and any other interface. A flow that is under way is let alone until some of its data has been seen
+The filter stays until it is detached, its interface disappears, or the host reboots, and covers the flows that the router
+forwards between eth0 and any other interface. A flow already under way is left alone until some of its data has been seen
 and acknowledged. Fragments, IPv4 options, IPv6 extension headers and tagged frames pass untouched. Each flow takes some
-256 bytes of kernel memory: 4 MiB with the default of 16384, beside 1 MiB for those that are not understood yet.
+256 bytes of kernel memory: 4 MiB with the default of 16384, plus 1 MiB for those not yet understood.
 Changing anything needs root. Before Linux 6.6 the programs are filters of the interface's clsact qdisc.";
 
-/// Hold back duplicate ACKs and repeated data at a base station (paper 001), in the kernel
+/// Filter duplicate ACKs and repeated data at a base station (paper 001), in the kernel
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
@@ -51,14 +51,14 @@ Examples:
   airtcpd filter set eth0 --ack-threshold 12
   airtcpd filter set eth0 --data-filter off --idle 60s";
 
-/// Change an attached filter, for the flows that it knows, too
+/// Change an attached filter, including for known flows
 #[derive(clap::Args)]
 #[command(after_help = SET_EXAMPLES, group = clap::ArgGroup::new("change").required(true).multiple(true))]
 struct SetOptions {
     /// The interface to the fixed hosts
     interface: String,
 
-    /// Duplicate ACKs of a mobile host that make three for the fixed host: 3, 6, 9 or 12
+    /// Duplicate ACKs from a mobile host that count as three for the fixed host: 3, 6, 9 or 12
     #[arg(long, value_name = "N", group = "change")]
     ack_threshold: Option<u32>,
 
@@ -70,7 +70,7 @@ struct SetOptions {
     #[arg(long, value_name = "ON|OFF", group = "change", value_parser = on_or_off)]
     data_filter: Option<bool>,
 
-    /// Forget a flow that was silent for so long
+    /// Forget a flow after this much silence
     #[arg(long, value_name = "TIME", group = "change", value_parser = human::parse::<Dur>)]
     idle: Option<Dur>,
 }
@@ -81,7 +81,7 @@ Examples:
   airtcpd filter detach --all
       in all network namespaces";
 
-/// Take a filter off its interface
+/// Detach a filter from its interface
 #[derive(clap::Args)]
 #[command(after_help = DETACH_EXAMPLES, group = clap::ArgGroup::new("which").required(true))]
 struct DetachOptions {
@@ -89,7 +89,7 @@ struct DetachOptions {
     #[arg(group = "which")]
     interface: Option<String>,
 
-    /// All filters that are attached
+    /// Detach all filters
     #[arg(long, group = "which")]
     all: bool,
 }
@@ -137,7 +137,7 @@ fn detach(options: &DetachOptions) -> Result<(), FilterError> {
 fn described(parameters: &Parameters) -> String {
     let switch = |is_on: bool| if is_on { "on" } else { "off" };
     format!(
-        "ACK filter {} (threshold {}), data filter {}, flows forgotten after {}, at most {}",
+        "ACK filter {} (threshold {}), data filter {}, flows forgotten after {}, maximum {} flows",
         switch(parameters.ack_filter),
         parameters.threshold,
         switch(parameters.data_filter),

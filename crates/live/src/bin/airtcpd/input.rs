@@ -51,7 +51,7 @@ impl From<ScenarioError> for BadInput {
 fn first(problems: &[impl Display]) -> String {
     let mut lines: Vec<_> = problems.iter().take(SHOWN).map(ToString::to_string).collect();
     if problems.len() > SHOWN {
-        lines.push(format!("and {} more mistakes", problems.len() - SHOWN));
+        lines.push(format!("and {} more errors", problems.len() - SHOWN));
     }
     lines.join("\n")
 }

@@ -16,19 +16,19 @@ use std::process::ExitCode;
 const EXAMPLES: &str = "\
 Examples:
   airtcpd link scenarios/lossy-ethernet.toml --between veth0 veth1
-      what enters one of two interfaces leaves the other one, after the path's rate, delay, queue and losses
+      packets entering one interface leave the other, subject to the path's rate, delay, queue and losses
   airtcpd link --between air0 air1 --set wireless.delay=20ms --duration 60s --capture air0.pcapng --json -
-      the built-in scenario with another delay; interfaces that are not there are made, as TUN devices
+      the built-in scenario with a different delay; missing interfaces are created as TUN devices
   airtcpd link --shell scenarios/lte.toml -- sh -c 'iperf3 -c $AIRTCP_LINK_FAR -C bbr'
-      any command in a network namespace of its own, behind the path; the server was started outside
+      any command in its own network namespace, behind the path; the server was started outside
   sudo airtcpd link --shell scenarios/lte.toml --nat
-      your shell behind the path, from which the rest of the world is reached, too
+      your shell behind the path, with access to the rest of the network
 
-A command behind the path has AIRTCP_LINK_FAR in its environment, the address at which it reaches the servers of this
+A command behind the path has in its environment AIRTCP_LINK_FAR, the address at which it reaches servers on this
 host; AIRTCP_LINK_NEAR, its own; AIRTCP_LINK_FAR6 and AIRTCP_LINK_NEAR6, both in IPv6; AIRTCP_LINK_DEVICE and
-AIRTCP_LINK_NAME. Its exit status is airtcpd's (127: there is no such program; 128 + n: ended by signal n). When it ends, all that it has started ends. Under sudo it runs as you.
+AIRTCP_LINK_NAME. airtcpd exits with its status (127: no such program; 128 + n: ended by signal n). When it ends, so do all processes it started. Under sudo it runs as you.
 
-The path is the scenario's, both ways, by the simulator's own code. Its flows, schemes and circuits play no part.";
+The path is the scenario's, in both directions, emulated by the simulator's own code. The scenario's flows, schemes and circuits are ignored.";
 
 /// How long what a command has sent may take to arrive after its end.
 const DRAIN: Dur = Dur::from_secs(5);
@@ -37,12 +37,12 @@ const DRAIN: Dur = Dur::from_secs(5);
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, group = ArgGroup::new("ends").args(["between", "shell"]).required(true))]
 pub struct Options {
-    /// The scenario file; without one, the built-in scenario
+    /// Scenario file [default: the built-in scenario]
     scenario: Option<PathBuf>,
 
-    /// The interfaces at the path's first and last node, both Ethernet (veth and others) or both TUN. Two that do not
-    /// exist are made as TUN devices; those that do are used as they are. Of Ethernet the kernel tells when packets
-    /// come; of TUN they come when airtcpd has been woken for them, which is up to 0.1 ms longer each way
+    /// The interfaces at the path's first and last node, both Ethernet (veth and others) or both TUN. If neither
+    /// exists, both are created as TUN devices; existing ones are used as they are. The kernel timestamps Ethernet
+    /// packets on arrival; TUN packets arrive when airtcpd wakes up for them, up to 0.1 ms later in each direction
     #[arg(long, num_args = 2, value_names = ["A", "B"])]
     between: Option<Vec<String>>,
 
@@ -50,23 +50,23 @@ pub struct Options {
     #[arg(long)]
     shell: bool,
 
-    /// Change a value of the scenario, for example wireless.loss.ber=1e-6
+    /// Set a scenario value, for example wireless.loss.ber=1e-6
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_and_value)]
     set: Vec<(String, String)>,
 
-    /// Of the path's random numbers [default: the scenario's seed]
+    /// Seed of the path's random numbers [default: the scenario's seed]
     #[arg(long)]
     seed: Option<u64>,
 
-    /// Stop after so long, for example 60s [default: at SIGINT, SIGTERM or SIGHUP]
+    /// Stop after this time, for example 60s [default: at SIGINT, SIGTERM or SIGHUP]
     #[arg(long, value_parser = human::parse::<Dur>)]
     duration: Option<Dur>,
 
-    /// Time between two lines of counters on stderr; 0 for none [default: 1s, with --shell 0]
+    /// Interval between counter lines on stderr; 0 for none [default: 1s; 0 with --shell]
     #[arg(long, value_parser = human::parse::<Dur>)]
     every: Option<Dur>,
 
-    /// Write what crosses interface A to this file, for Wireshark and others (.pcapng, or .pcap)
+    /// Capture the packets crossing interface A in this file (.pcapng or .pcap), for Wireshark and others
     #[arg(long, value_name = "FILE", value_parser = capture_file)]
     capture: Option<PathBuf>,
 
@@ -74,19 +74,19 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// Tell no counters
+    /// Print no counters
     #[arg(long)]
     quiet: bool,
 
-    /// With --shell, let the command out: what it sends beyond the far end goes on under this host's address
+    /// With --shell, give the command access beyond the far end: its packets leave under this host's address
     #[arg(long, conflicts_with = "between")]
     nat: bool,
 
-    /// With --shell, wait so long for what the command has sent to arrive after it has ended [default: 5s]
+    /// With --shell, how long to wait after the command ends for the data it sent to arrive [default: 5s]
     #[arg(long, value_parser = human::parse::<Dur>, conflicts_with = "between")]
     drain: Option<Dur>,
 
-    /// What to run behind the path
+    /// Command to run behind the path
     #[arg(last = true, conflicts_with = "between")]
     command: Vec<String>,
 }
@@ -123,7 +123,7 @@ fn capture_file(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     match path.extension().is_some_and(|extension| extension == "pcapng" || extension == "pcap") {
         true => Ok(path),
-        false => Err("the name says which format it is to have: end it in .pcapng or .pcap".to_owned()),
+        false => Err("the file name must end in .pcapng or .pcap".to_owned()),
     }
 }
 

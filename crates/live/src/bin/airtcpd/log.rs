@@ -8,11 +8,11 @@ use tracing::Level;
 /// Where a daemon reports.
 #[derive(clap::Args)]
 pub struct Reports {
-    /// Tell Prometheus: 127.0.0.1:PORT, [::1]:PORT, or the path of a UNIX socket
+    /// Serve Prometheus metrics at 127.0.0.1:PORT, [::1]:PORT, or a UNIX socket path
     #[arg(long, value_name = "ADDRESS")]
     pub metrics: Option<MetricsAddress>,
 
-    /// How to write what happens to stderr
+    /// Log format on stderr
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub log: Format,
 }

@@ -19,7 +19,7 @@ use airtcp_live::warn;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
-/// TCP that is fast over lossy links, on this host's unpatched kernel.
+/// Fast TCP over lossy links, on this host's unpatched kernel.
 #[derive(Parser)]
 #[command(name = "airtcpd", version, max_term_width = 100)]
 struct Cli {

@@ -11,36 +11,36 @@ use std::process::ExitCode;
 const HELP: &str = "\
 Examples:
   airtcpd rto --factor 10 --cgroup /sys/fs/cgroup/lte
-      RTO = SRTT + 10·RTTVAR, from 1s to 120s, for what programs of that cgroup connect or accept from now on
+      RTO = SRTT + 10·RTTVAR, from 1s to 120s, for connections that programs in that cgroup make or accept from now on
   airtcpd rto --factor 10 --min 2s --max 60s --linear --cgroup /sys/fs/cgroup/lte
-      from 2s to 60s, and the same again at each expiry instead of twice as long
+      from 2s to 60s, without doubling at each expiry
   airtcpd rto --floor 50ms --cgroup /sys/fs/cgroup/data
       RTO = SRTT + max(50ms, 4·RTTVAR), at most 1s
   airtcpd rto --factor 10 --mark 0x42000000 --cgroup /sys/fs/cgroup/system.slice/airtcpd-proxy.service
-      for the wireless side of the proxy alone
+      only for the wireless side of the proxy
   airtcpd rto status
   airtcpd rto off
 
-It outlives this command, until `off` or a reboot. A program is in a cgroup if it was started there, or if its number was
-written to cgroup.procs before it made its sockets. A server that listens already keeps the kernel's timer, but for a --floor
+The rule outlives this command, until `off` or a reboot. A program is in a cgroup if it was started there, or if its PID was
+written to cgroup.procs before it made its sockets. A server that is already listening keeps the kernel's timer, except for a --floor
 up to 200ms: restart it. `status` counts such connections.
 
-SRTT and RTTVAR are those of RFC 6298, of one sample a round trip; `ss -ti` shows the RTO that follows.
+SRTT and RTTVAR are those of RFC 6298 with one sample per round trip; `ss -ti` shows the resulting RTO.
 While a factor is in force, net.ipv4.tcp_rto_min_us of this network namespace is --max, so that a connection's longest RTO
-decides, tcp_orphan_retries is 8, so that what was written before a close is not dropped at the second timeout, and no RTTs
-are cached. So it reaches connections of this namespace alone, as does a --floor above 200ms: for those of a container run
-it inside (`nsenter --net=/proc/PID/ns/net airtcpd rto …`). A second program gives the connections outside the cgroup the
+decides, tcp_orphan_retries is 8, so that data written before a close is not dropped at the second timeout, and no RTTs
+are cached. The rule therefore reaches only connections of this namespace, as does a --floor above 200ms: for a container, run
+it inside (`nsenter --net=/proc/PID/ns/net airtcpd rto …`). A second program gives connections outside the cgroup the
 RTO_MIN that they would have had; it misses a socket that is made before `off` and connects after it. At `off`, servers of
-the namespace that listen have the kernel's timer again. Open connections keep the floor, or the longest RTO that a factor
+listening servers of the namespace get the kernel's timer back. Open connections keep the floor, or the longest RTO that a factor
 gave them last, with TCP_USER_TIMEOUT as below.
 
-The longest RTO is also the kernel's measure of when to give up. Where --max is below 120s, and with --linear and --floor, a
+The kernel also uses the longest RTO to decide when to give up. Where --max is below 120s, and with --linear and --floor, a
 connection has TCP_USER_TIMEOUT = 924.6 s, which is the stock timer's, while its retransmissions go unanswered, unless its
-program has set one. That does not help one whose peer has closed its window: it is given up after 15 probes that nobody
-answers, no further apart than the longest RTO, after 15 s if that is 1s.
+program has set one. That does not help a connection whose peer has closed its window: the kernel gives up after 15 unanswered
+probes, no further apart than the longest RTO, i.e. after 15 s if that is 1s.
 
-The kernel takes 1s to 120s as a connection's longest RTO. So --factor cannot go below 1s, and --floor, the nearest to
-paper 000's timer (F3), is not free of back-off: the RTO is not doubled at the first six expiries only where fewer than
+The kernel accepts 1s to 120s as a connection's longest RTO. So --factor cannot go below 1s, and --floor, the nearest to
+paper 000's timer (F3), still backs off: the RTO stays undoubled for the first six expiries only where fewer than
 four segments are out and the congestion control is not bbr; else it is, up to 1s. Measured with 50ms in an outage, ms
 between retransmissions: one segment out 65 68 68 67 71 72 67 135 285 538, a window out 66 131 291 544 1020.";
 
@@ -53,9 +53,9 @@ const OFF_EXAMPLES: &str = "\
 Examples:
   airtcpd rto off
   airtcpd rto status
-      says that no rule is installed";
+      reports that no rule is installed";
 
-/// RTO = SRTT + m·RTTVAR for the connections of a cgroup
+/// Set RTO = SRTT + m·RTTVAR for the connections of a cgroup
 #[derive(clap::Args)]
 #[command(after_help = HELP, args_conflicts_with_subcommands = true, arg_required_else_help = true)]
 #[command(group(clap::ArgGroup::new("timer").args(["factor", "floor"]).required(true)))]
@@ -67,7 +67,7 @@ pub struct Options {
     #[arg(long, value_name = "M")]
     factor: Option<f64>,
 
-    /// The least that is added to SRTT: RTO = SRTT + max(FLOOR, 4·RTTVAR). From 8ms to --max; above 200ms for the whole
+    /// Minimum added to SRTT: RTO = SRTT + max(FLOOR, 4·RTTVAR). From 8ms to --max; above 200ms, for the whole
     /// network namespace
     #[arg(long, value_parser = human::parse::<Dur>)]
     floor: Option<Dur>,
@@ -84,7 +84,7 @@ pub struct Options {
     #[arg(long, value_parser = human::parse::<Dur>)]
     max: Option<Dur>,
 
-    /// Only for sockets with this SO_MARK, and what they accept; 0x42000000 is the wireless side of `airtcpd proxy`
+    /// Only for sockets with this SO_MARK and the connections they accept; 0x42000000 is the wireless side of `airtcpd proxy`
     #[arg(long, value_parser = mark)]
     mark: Option<u32>,
 
@@ -95,14 +95,14 @@ pub struct Options {
 
 #[derive(clap::Subcommand)]
 enum Action {
-    /// Which rule is installed, and what has come of it
+    /// Show the installed rule and its effect
     #[command(after_help = STATUS_EXAMPLES)]
     Status {
         /// Print it as JSON; `null` if there is none
         #[arg(long)]
         json: bool,
     },
-    /// Take it back, with the sysctls; connections that are open keep the floor, or the longest RTO that they were given last
+    /// Remove the rule and restore the sysctls; open connections keep the floor, or the longest RTO last given to them
     #[command(after_help = OFF_EXAMPLES)]
     Off,
 }
@@ -167,9 +167,7 @@ fn off() -> anyhow::Result<()> {
         say!("no rule is installed");
         return Ok(());
     };
-    say!(
-        "taken back; connections that are open keep the floor, or the longest RTO that they were given last"
-    );
+    say!("removed; open connections keep the floor, or the longest RTO last given to them");
     undone.iter().for_each(|what| line("sysctl", what));
     Ok(())
 }
@@ -178,7 +176,7 @@ fn show(installed: &Installed) {
     let record = &installed.record;
     say!("{}", record.rule);
     let only = if record.sysctls.is_empty() { "" } else { ", of the same network namespace" };
-    line("for", &format!("connections made from now on in {} and below{only}", record.cgroup.display()));
+    line("for", &format!("connections made from now on in {} and below it{only}", record.cgroup.display()));
     for sysctl in &record.sysctls {
         let rto::Sysctl { name, before, now } = sysctl;
         line(
@@ -187,7 +185,7 @@ fn show(installed: &Installed) {
         );
     }
     if installed.is_guarded {
-        line("others", "what else connects or listens in that namespace is given the RTO_MIN that it had");
+        line("others", "other connections and listeners in that namespace get the RTO_MIN they had");
     }
     match installed.counters {
         Some(rto::Counters { connections, timeouts, refused, foreign, early }) => {
@@ -202,7 +200,7 @@ fn show(installed: &Installed) {
                 line("not so", &early_text(early));
             }
         }
-        None => line("broken", "whoever installed it was killed; `airtcpd rto off` cleans up"),
+        None => line("broken", "the process that installed it was killed; `airtcpd rto off` cleans up"),
     }
 }
 

@@ -22,32 +22,32 @@ Examples:
   airtcpd run --recipe recipe.json --scheme cubic --seed 1 --out record.json
   airtcpd run --recipe recipe.json --scheme westwood-vt:beta=18 --seed 7 --series-interval 40ms --out record.json
 
-`airtcp compare --on linux` writes recipes and calls this once a scheme and seed. It takes the scenario's duration in
+`airtcp compare --on linux` writes recipes and calls this once per scheme and seed. It takes the scenario's duration in
 real time, and needs root.";
 
 /// The shortest sampling interval.
 const INTERVAL_MIN: Dur = Dur::from_millis(1);
 
-/// One run of a scenario on this host's kernel, as a record
+/// Run a scenario once on this host's kernel and write a record
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
-    /// The scenario: its text, changes to it and the files that it names, as JSON
+    /// The scenario as JSON: its text, overrides and the files it names
     #[arg(long, value_name = "FILE")]
     recipe: PathBuf,
-    /// Say what each scheme of the scenario is on this kernel, as JSON, and run nothing; needs no root
+    /// Print how each scheme of the scenario would run on this kernel, as JSON, without running it; needs no root
     #[arg(long, conflicts_with_all = ["scheme", "seed", "series_interval", "out", "progress"])]
     plan: bool,
-    /// What the flows use that name no scheme of their own
+    /// Scheme of the flows that name none
     #[arg(long, required_unless_present = "plan")]
     scheme: Option<String>,
-    /// Of the path's chance and the applications'
+    /// Seed of the path's and the applications' random numbers
     #[arg(long, required_unless_present = "plan")]
     seed: Option<u64>,
-    /// Record time series with this spacing, at least 1ms
+    /// Record time series at this interval, at least 1ms
     #[arg(long, value_name = "TIME", value_parser = series_interval)]
     series_interval: Option<Dur>,
-    /// Where the record goes, as JSON
+    /// Output file for the record, as JSON
     #[arg(long, value_name = "FILE", required_unless_present = "plan")]
     out: Option<PathBuf>,
     /// Print lines of JSON to stderr while it runs: {"done_s": 1.25, "of_s": 20.0}

@@ -29,8 +29,7 @@ impl Block {
     /// # Errors
     /// The kernel's; address in use when there is no block left.
     pub fn unused() -> io::Result<Block> {
-        let left =
-            "no four addresses of 100.64.0.0/10 are unused here: every block of it is routed somewhere";
+        let left = "no four unused addresses in 100.64.0.0/10: every block of it is already routed";
         first_unused(&used()?).ok_or_else(|| io::Error::new(io::ErrorKind::AddrInUse, left))
     }
 

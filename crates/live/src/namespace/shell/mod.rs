@@ -102,7 +102,7 @@ pub fn run<T: Send, E: FnOnce(Ends, &AtomicBool) -> T + Send>(
             .and_then(|()| signals.attend(inside.pid(), &hung_up));
         let left = closing.wait(&signals, hung_up.as_fd(), behind.drain)?;
         if left > 0 {
-            warn!("airtcpd: {left} connections of the command are not closed yet: cut (--drain)");
+            warn!("airtcpd: {left} connections of the command were still open and were cut (--drain)");
         }
         stop.store(true, Ordering::Relaxed);
         let answer = path.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));

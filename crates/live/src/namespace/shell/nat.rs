@@ -31,7 +31,7 @@ impl Nat {
         let nat = Nat { _forwarding: forwarding::open(device, &closed)?, _table: table };
         if let Some(resolver) = own_resolver() {
             warn!(
-                "airtcpd: names are not resolved behind the link: /etc/resolv.conf names this host's own {resolver}"
+                "airtcpd: name resolution will not work behind the link: /etc/resolv.conf points to this host's own {resolver}"
             );
         }
         Ok(nat)
@@ -65,10 +65,7 @@ fn outward() -> io::Result<Vec<String>> {
     interfaces.sort();
     interfaces.dedup();
     if interfaces.is_empty() {
-        return Err(io::Error::new(
-            io::ErrorKind::NetworkUnreachable,
-            "there is no default route to go on by",
-        ));
+        return Err(io::Error::new(io::ErrorKind::NetworkUnreachable, "there is no default route"));
     }
     Ok(interfaces)
 }

@@ -55,11 +55,7 @@ impl Server<'_> {
             self.measure();
         }
         if let Some(kept) = self.budget.judge() {
-            tracing::info!(
-                kept,
-                bytes = self.budget.promised(),
-                "memory is short, buffers are kept as long as they are"
-            );
+            tracing::info!(kept, bytes = self.budget.promised(), "memory is short: buffers will not grow");
             self.relays.iter().for_each(|(_, relay)| relay.keep_buffers(kept));
         }
     }
@@ -92,7 +88,7 @@ impl Server<'_> {
             }
             if !is_open {
                 self.counters.add(Counter::Waits, 1);
-                tracing::warn!(connections = self.relays.len(), "no room: new connections wait");
+                tracing::warn!(connections = self.relays.len(), "memory limit reached: new connections wait");
             }
         }
         Ok(())

@@ -255,7 +255,7 @@ impl<'a> Applications<'a> {
                 made => return made.map(|socket| (port, socket)),
             }
         }
-        Err(io::Error::new(io::ErrorKind::AddrInUse, "more connections at once than there are ports"))
+        Err(io::Error::new(io::ErrorKind::AddrInUse, "more concurrent connections than ports"))
     }
 
     fn on_event(&mut self, token: Token, flags: EpollFlags) -> io::Result<()> {

@@ -60,7 +60,7 @@ fn kernels_own(
     }
     if !host.congestion_controls.iter().any(|known| known == name) {
         return Err(Lack::here(format!(
-            "it has no `{name}` at hand; `modprobe tcp_{name}` loads it if there is one"
+            "`{name}` is not available; `modprobe tcp_{name}` loads it if the module exists"
         )));
     }
     Ok(CongestionControl { name: name.to_owned(), loaded: false, parameters: BTreeMap::new() })

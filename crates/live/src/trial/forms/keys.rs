@@ -35,7 +35,7 @@ const RULES: &[(&str, Rule)] = &[
     ("pacing", Set(|config, form| form.socket.pacing = config.pacing)),
     ("packet_size", Judge(packet_size)),
     ("initial_window", Set(initial_window)),
-    ("initial_ssthresh", Fixed("the kernel begins with an ssthresh without bound")),
+    ("initial_ssthresh", Fixed("the kernel starts with an unbounded ssthresh")),
     ("receive_window", Set(receive_window)),
     ("receive_buffer", Elsewhere),
     ("window_scaling", Set(|config, form| form.switch("tcp_window_scaling", config.window_scaling))),
@@ -44,18 +44,18 @@ const RULES: &[(&str, Rule)] = &[
     ("dsack", Set(|config, form| form.switch("tcp_dsack", config.dsack))),
     ("ecn", Set(|config, form| form.switch("tcp_ecn", config.ecn))),
     ("ecn_retransmissions", Fixed("the kernel's retransmissions are never ECN-capable")),
-    ("eln", Fixed("the kernel knows no explicit loss notification")),
+    ("eln", Fixed("the kernel has no explicit loss notification")),
     ("nagle", Set(|config, form| form.socket.nodelay = !config.nagle)),
     ("ack_every", Judge(ack_every)),
-    ("delayed_ack", Small("the kernel holds an ACK back for 40 to 200 ms, as segments come")),
+    ("delayed_ack", Small("the kernel delays an ACK by 40 to 200 ms, depending on how segments arrive")),
     ("delayed_ack_tick", Fixed("the kernel's delayed ACKs follow no clock tick")),
-    ("quick_acks", Small("the kernel acknowledges up to 16 first segments at once")),
+    ("quick_acks", Small("the kernel acknowledges up to 16 initial segments at once")),
     ("compressed_acks", Set(|config, form| form.sysctl("tcp_comp_sack_nr", config.compressed_acks))),
     ("recovery", Judge(recovery)),
     ("timeout_policy", Fixed("after a timeout the kernel resends all that is outstanding")),
     ("dupack_threshold", Set(dupack_threshold)),
     ("limited_transmit", Fixed("the kernel's limited transmit cannot be turned off")),
-    ("prr", Fixed("the kernel reduces by PRR, always")),
+    ("prr", Fixed("the kernel always reduces by PRR")),
     ("eifel", Judge(eifel)),
     ("f_rto", Set(|config, form| form.sysctl("tcp_frto", if config.f_rto { 2 } else { 0 }))),
     ("rto.alpha", Fixed("the kernel's gain of SRTT is 1/8")),
@@ -70,9 +70,9 @@ const RULES: &[(&str, Rule)] = &[
     ("rto.measure_tick", Fixed("the kernel measures round trips in microseconds")),
     ("rto.expire_tick", Fixed("the kernel's timers follow no clock tick of that kind")),
     ("rto.timing", Fixed("the kernel times every acknowledgment")),
-    ("rto.timers", Fixed("the kernel has one retransmission timer a connection")),
+    ("rto.timers", Fixed("the kernel has one retransmission timer per connection")),
     ("rto.arithmetic", Fixed("the kernel keeps SRTT and RTTVAR in microseconds")),
-    ("rto.restart_at_fast_retransmit", Fixed("the kernel's timer starts anew with what is acknowledged")),
+    ("rto.restart_at_fast_retransmit", Fixed("the kernel's timer restarts when data is acknowledged")),
     ("rto.min_on_variance", Elsewhere),
     ("time_wait", Small("TIME-WAIT lasts 60 s in the kernel")),
     ("max_retries", Set(|config, form| form.sysctl("tcp_retries2", config.max_retries))),
@@ -186,7 +186,7 @@ fn slow_start(config: &TcpConfig, _form: &mut Form, draft: &mut Draft<'_>) {
                 "slow_start = hystart: it is turned off in /sys/module/tcp_cubic/parameters/hystart",
             );
         }
-        _ => draft.lacks("slow_start: the kernel has HyStart in cubic alone, and no HyStart++"),
+        _ => draft.lacks("slow_start: the kernel has HyStart only in cubic, and no HyStart++"),
     }
 }
 
@@ -196,7 +196,7 @@ const PACKET_BYTES: RangeInclusive<u32> = 100..=65_535;
 fn packet_size(config: &TcpConfig, form: &mut Form, draft: &mut Draft<'_>) {
     form.settings.mtu_bytes = config.packet_size;
     if !PACKET_BYTES.contains(&config.packet_size) {
-        draft.lacks(format!("packet_size = {}: the kernel takes 100 to 65535 bytes", config.packet_size));
+        draft.lacks(format!("packet_size = {}: the kernel accepts 100 to 65535 bytes", config.packet_size));
     }
 }
 
@@ -218,7 +218,7 @@ fn ack_every(config: &TcpConfig, form: &mut Form, draft: &mut Draft<'_>) {
     match config.ack_every {
         1 => form.settings.route.quickack = true,
         2 => {}
-        other => draft.lacks(format!("ack_every = {other}: the kernel knows 1 and 2")),
+        other => draft.lacks(format!("ack_every = {other}: the kernel supports 1 and 2")),
     }
 }
 
@@ -232,13 +232,13 @@ fn recovery(config: &TcpConfig, form: &mut Form, draft: &mut Draft<'_>) {
             form.sysctl("tcp_early_retrans", 0);
         }
         (Recovery::Sack, true) => {
-            draft.lacks_here("recovery = sack: since Linux 6.17, RACK is the kernel's only way");
+            draft.lacks_here("recovery = sack: since Linux 6.17 the kernel has only RACK");
         }
         (Recovery::Sack, false) => {
-            draft.notes.push("recovery = sack: without SACK the kernel has NewReno".to_owned());
+            draft.notes.push("recovery = sack: without SACK the kernel uses NewReno".to_owned());
         }
         (Recovery::Newreno, true) => {
-            draft.lacks("recovery = newreno: the kernel uses it without SACK only");
+            draft.lacks("recovery = newreno: the kernel uses it only without SACK");
         }
         (Recovery::Tahoe | Recovery::Reno | Recovery::RenoNs2, _) => {
             draft.lacks("recovery: the kernel has RACK, and NewReno where there is no SACK");
@@ -258,7 +258,7 @@ fn eifel(config: &TcpConfig, _form: &mut Form, draft: &mut Draft<'_>) {
                 .push("eifel = false: with timestamps the kernel undoes what they prove spurious".to_owned());
         }
         (true, false) => {
-            draft.notes.push("eifel = true: without timestamps the kernel has DSACK alone".to_owned())
+            draft.notes.push("eifel = true: without timestamps the kernel has only DSACK".to_owned())
         }
         _ => {}
     }
@@ -283,7 +283,9 @@ fn rto(config: &TcpConfig, form: &mut Form, draft: &mut Draft<'_>) {
         false => format!("max(SRTT + {}·RTTVAR, {})", rto.factor, rto.min),
     };
     let backoff = if rto.backoff { ", doubled at each expiry" } else { ", never doubled" };
-    draft.notes.push(format!("the timeout is {rule}; asked for was {asked}, at most {}{backoff}", rto.max));
+    draft
+        .notes
+        .push(format!("the timeout is {rule}; the scheme asks for {asked}, at most {}{backoff}", rto.max));
     for (name, value) in rule.sysctls() {
         form.settings.sysctls.insert(name.to_owned(), value);
     }
@@ -296,13 +298,13 @@ fn kernels_rto(rto: &RtoConfig, form: &mut Form, draft: &mut Draft<'_>) {
     if rto.min != kernel.min {
         match draft.host.is_at_least(6, 11) {
             true => form.sysctl("tcp_rto_min_us", rto.min.0 / 1000),
-            false => draft.lacks_here("rto.min: net.ipv4.tcp_rto_min_us is of Linux 6.11"),
+            false => draft.lacks_here("rto.min: net.ipv4.tcp_rto_min_us needs Linux 6.11"),
         }
     }
     if rto.max != kernel.max {
         match (RTO_MAX.contains(&rto.max), draft.host.is_at_least(6, 15)) {
             (true, true) => form.sysctl("tcp_rto_max_ms", rto.max.as_millis()),
-            (true, false) => draft.lacks_here("rto.max: net.ipv4.tcp_rto_max_ms is of Linux 6.15"),
+            (true, false) => draft.lacks_here("rto.max: net.ipv4.tcp_rto_max_ms needs Linux 6.15"),
             (false, _) => draft.lacks("rto.max: the kernel allows 1 s to 120 s, since Linux 6.15"),
         }
     }

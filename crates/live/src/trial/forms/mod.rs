@@ -170,7 +170,9 @@ impl Draft<'_> {
     fn stand(&mut self, scheme: &Scheme) {
         match (&scheme.circuit, &scheme.base_station) {
             (Some(circuit), None) => return self.decouple(scheme, circuit),
-            (Some(_), Some(_)) => self.lacks("a circuit and a base-station machine: one of them has a form"),
+            (Some(_), Some(_)) => {
+                self.lacks("a circuit and a base-station machine: only one of them can run")
+            }
             (None, _) => {}
         }
         match scheme.base_station.as_ref().map(|station| (&station.machine, &station.tcp)) {
@@ -181,7 +183,7 @@ impl Draft<'_> {
             Some((BaseStation::Split(config), tcp)) => self.split(config, tcp),
             Some((other, _)) => {
                 let name = other.spec().name;
-                self.lacks(format!("the base-station machine `{name}` runs in the simulator alone"));
+                self.lacks(format!("the base-station machine `{name}` runs only in the simulator"));
             }
             None if self.own_machine_will_do() => self.send_behind(&scheme.config),
             None => {}
@@ -198,7 +200,7 @@ impl Draft<'_> {
         let data_tcp = circuit.data_tcp(&scheme.config);
         *self = Draft::of(&keys::with_kernels_sender(&data_tcp), self.host);
         if circuit.repeats_first() {
-            self.lacks("error_control = paper: F2 needs the control TCPs' window, which the data TCP does not see here");
+            self.lacks("error_control = paper: F2 needs the control TCPs' window, which the data TCP cannot see here");
         }
         self.notes.push("airtcp's own data TCP and circuit send, behind the sender's kernel".to_owned());
         let through = Circuit { config: circuit.clone(), tcp: Box::new(scheme.config.clone()) };

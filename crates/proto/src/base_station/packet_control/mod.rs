@@ -31,15 +31,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// redefine3DupAck (paper 001 §VI): how many duplicate ACKs the mobile host must send until the fixed host has seen
-    /// three. A multiple of 3; with 3 all pass.
+    /// redefine3DupAck (paper 001 §VI): duplicate ACKs from the mobile host before the fixed host sees three. A
+    /// multiple of 3; with 3 all pass.
     pub threshold: u32,
     /// Drop old and duplicate ACKs.
     pub ack_filter: bool,
-    /// Drop data that has been acknowledged already.
+    /// Drop data that has already been acknowledged.
     pub data_filter: bool,
-    /// Flows that are remembered, a few dozen bytes each. One more replaces the one that was silent for longest, which is
-    /// then judged as if it began.
+    /// Maximum flows remembered, a few dozen bytes each. A further one replaces the flow silent for longest, which is
+    /// then treated as new.
     pub max_flows: u32,
 }
 

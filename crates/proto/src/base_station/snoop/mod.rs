@@ -22,13 +22,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Packets kept of each flow. More pass without being kept: their loss is for the fixed host to repair.
+    /// Packets cached per flow. Further ones pass uncached, and the fixed host must repair their loss.
     pub cache: u32,
-    /// The least that the local timer waits; above it SRTT + 4·RTTVAR of the wireless side.
+    /// Minimum of the local timer; above it, SRTT + 4·RTTVAR of the wireless side.
     pub local_timeout: Dur,
-    /// How often a packet is resent locally before its loss is left to the fixed host.
+    /// Local retransmissions of a packet before its loss is left to the fixed host.
     pub local_retries: u32,
-    /// Flows that are remembered. One more replaces the one that was silent for longest.
+    /// Maximum flows remembered. A further one replaces the flow silent for longest.
     pub max_flows: u32,
 }
 
@@ -53,7 +53,9 @@ impl Machine for Config {
             [("cache", self.cache), ("local_retries", self.local_retries), ("max_flows", self.max_flows)];
         match counts.iter().find(|(_, count)| *count == 0) {
             Some((key, _)) => Err(format!("{key} = 0: must be at least 1")),
-            None if self.local_timeout == Dur::ZERO => Err("local_timeout = 0s: must be longer".to_owned()),
+            None if self.local_timeout == Dur::ZERO => {
+                Err("local_timeout = 0s: must be above zero".to_owned())
+            }
             None => Ok(()),
         }
     }

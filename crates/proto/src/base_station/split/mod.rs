@@ -27,10 +27,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// What may wait at the proxy, of each flow and direction: so much received and not passed on, and as much passed on
-    /// and not acknowledged. No window is advertised that is larger.
+    /// Buffer per flow and direction at the proxy: this much received and not yet passed on, and as much passed on
+    /// and not yet acknowledged. The advertised window never exceeds it.
     pub buffer: Bytes,
-    /// Flows that are split. Further ones pass end to end.
+    /// Maximum flows split. Further ones pass end to end.
     pub max_flows: u32,
 }
 

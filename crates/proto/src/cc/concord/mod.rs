@@ -57,23 +57,23 @@ use yielding::Yield;
 
 pub const SPEC: ControllerSpec = ControllerSpec {
     name: "concord",
-    summary: "CUBIC that yields to find out whose the queue is, and asks of losses whether corruption explains them",
+    summary: "CUBIC that yields to find out whose queue it is, and judges whether corruption explains its losses",
     source: "airtcp (docs/concord.md)",
     params: &[
-        part("explain", 1.0, "1: losses that corruption explains are not congestion; 0: every loss is"),
-        part("compete", 1.0, "1: compete with a rival's queue as CUBIC does; 0: yield to it"),
         part(
-            "doubt",
+            "explain",
             1.0,
-            "1: a yield after which the rate falls with the window is taken back; 0: it is not",
+            "1: losses explained by corruption do not count as congestion; 0: all losses do",
         ),
-        part("look", 1.0, "1: look from time to time whether losses vanish with the load; 0: do not"),
+        part("compete", 1.0, "1: compete with a rival's queue as CUBIC does; 0: yield to it"),
+        part("doubt", 1.0, "1: undo a yield after which the rate falls with the window; 0: keep it"),
+        part("look", 1.0, "1: check from time to time whether losses vanish with the load; 0: do not"),
         Param {
             name: "variation",
             default: 1.0,
             min: 0.0,
             max: 10.0,
-            doc: "How often what round trips vary by, from one to the next, counts in the delay that makes it yield",
+            doc: "Weight of the variation between successive round trips in the delay that triggers a yield",
         },
     ],
     ordered: &[],

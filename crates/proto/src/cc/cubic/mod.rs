@@ -19,7 +19,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
             default: 0.7,
             min: 0.1,
             max: 0.95,
-            doc: "What a loss leaves of the window: β_cubic (RFC 9438 §4.6)",
+            doc: "Share of the window kept after a loss: β_cubic (RFC 9438 §4.6)",
         },
         Param {
             name: "c",
@@ -33,7 +33,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
             default: 1.0,
             min: 0.0,
             max: 1.0,
-            doc: "1: a flow whose maximum falls gives up more, for the sake of new flows (RFC 9438 §4.7)",
+            doc: "1: a flow whose maximum falls gives up more, to make room for new flows (RFC 9438 §4.7)",
         },
     ],
     ordered: &[],

@@ -10,7 +10,7 @@ use airtcp_wire::Dur;
 
 pub const SPEC: ControllerSpec = ControllerSpec {
     name: "new-jersey",
-    summary: "Jersey with arrival times from the receiver's timestamps: lost and bunched ACKs do not mislead it",
+    summary: "Jersey with arrival times from the receiver's timestamps, so that lost or bunched ACKs do not mislead it",
     source: "Xu, Tian, Ansari, Improving TCP performance in integrated wireless communications networks, Computer Networks \
              47(2), 2005",
     params: &[Param {

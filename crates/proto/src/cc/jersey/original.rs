@@ -6,7 +6,7 @@ use crate::cc::{Build, Composed, CongestionControl};
 
 pub const SPEC: ControllerSpec = ControllerSpec {
     name: "jersey",
-    summary: "Reduces to the measured bandwidth when a router warns (congestion-warning queues), never for a mere loss",
+    summary: "Reduces to the measured bandwidth when a router warns (congestion-warning queues), never for a loss alone",
     source: "Xu, Tian, Ansari, TCP-Jersey for wireless IP communications, IEEE JSAC 22(4), 2004",
     params: &[],
     ordered: &[],

@@ -31,7 +31,7 @@ pub(super) const PARAMS: [Param; 6] = [
         default: 2.0,
         min: 1.0,
         max: 1000.0,
-        doc: "Segments that one ACK may stand for",
+        doc: "Maximum segments that one ACK may count for",
     },
     Param {
         name: "rtt_min_initial_s",

@@ -8,7 +8,7 @@ use airtcp_wire::{Dur, Time};
 
 pub const SPEC: ControllerSpec = ControllerSpec {
     name: "westwood-plus",
-    summary: "Westwood with one bandwidth sample a round trip, as in Linux",
+    summary: "Westwood with one bandwidth sample per round trip, as in Linux",
     source: "Grieco, Mascolo, ACM CCR 34(2), 2004; defaults of Linux's tcp_westwood",
     params: &[
         Param {
@@ -16,21 +16,21 @@ pub const SPEC: ControllerSpec = ControllerSpec {
             default: 0.875,
             min: 0.0,
             max: 0.999,
-            doc: "What a sample leaves of the estimate (Linux 7/8; the paper 0.9)",
+            doc: "Weight of the old estimate at each sample (Linux 7/8; the paper 0.9)",
         },
         Param {
             name: "filter_stages",
             default: 2.0,
             min: 1.0,
             max: 2.0,
-            doc: "How often the filter is applied, one after another (Linux 2; the paper 1)",
+            doc: "Number of filter stages in series (Linux 2; the paper 1)",
         },
         Param {
             name: "interval_min_ms",
             default: 50.0,
             min: 0.0,
             max: 10_000.0,
-            doc: "A sample spans one RTT, but at least this, in ms (Linux 50; the paper 0)",
+            doc: "Minimum span of a sample, in ms; otherwise one RTT (Linux 50; the paper 0)",
         },
     ],
     ordered: &[],

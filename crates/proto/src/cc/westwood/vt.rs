@@ -9,7 +9,7 @@ use airtcp_wire::Dur;
 
 pub const SPEC: ControllerSpec = ControllerSpec {
     name: "westwood-vt",
-    summary: "WestwoodNR that leaves the window alone after a loss while few segments are queued: taken for corruption",
+    summary: "WestwoodNR that takes a loss for corruption, and keeps its window, while few segments are queued",
     source: "Koo, Mun, Choo, ICCS 2007, §2",
     params: &[
         Param {

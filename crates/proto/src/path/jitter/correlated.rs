@@ -33,7 +33,7 @@ impl Keys for Config {
         faults.refuse_if(
             self.autocorrelation == Probability::ONE,
             "autocorrelation",
-            "must be below 1: with 1 no delay would ever differ from the first",
+            "must be below 1: with 1 all delays would be equal",
         );
     }
 

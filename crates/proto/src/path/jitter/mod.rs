@@ -20,7 +20,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 choice! {
-    /// How delay varies.
+    /// How the delay varies.
     Distribution: dyn Keys beside Manner, by "distribution" = None;
     "constant" => Constant(constant::Config),
     "uniform" => Uniform(uniform::Config),
@@ -50,9 +50,9 @@ pub type TextOf<'a> = dyn FnMut(&'static str, &Path) -> Option<Arc<str>> + 'a;
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Jitter")]
 pub struct Manner {
-    /// May a packet overtake the one before it? Otherwise it waits for it.
+    /// Whether a packet may overtake the one before it. Otherwise it waits for it.
     pub overtaking: bool,
-    /// When variation begins.
+    /// When the variation starts.
     pub start: Dur,
 }
 

@@ -7,7 +7,7 @@ use airtcp_wire::{Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Normal; what would be negative is zero.
+/// Normal; negative values become zero.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Config {
     /// Before it is cut off at zero.

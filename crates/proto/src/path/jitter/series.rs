@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Those of a file, one after the other, repeated.
+/// Values from a file, in order and repeated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Config {
-    /// A file with RTTs in ms, relative to the scenario's folder: one number a line, what `ping` printed, or CSV with a
-    /// heading.
+    /// A file with RTTs in ms, relative to the scenario's directory: one number per line, `ping` output, or CSV with
+    /// a heading.
     pub file: PathBuf,
     /// The CSV file's column. Absent: `rtt_ms`, `rtt`, `time_ms` or `time`, or the only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -89,11 +89,11 @@ impl Draw for Series {
 /// Why a text is not a series of times. Lines count from 1.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 enum SeriesError {
-    #[error("line {line} is not a time in milliseconds; write one number a line, e.g. 73.5")]
+    #[error("line {line} is not a time in milliseconds; write one number per line, e.g. 73.5")]
     NotATime { line: usize },
-    #[error("the series is empty: write one time in ms a line")]
+    #[error("the series is empty: write one time in ms per line")]
     Empty,
-    #[error("none of the {columns} columns that its first line names is `{wanted}`")]
+    #[error("none of the {columns} columns in its heading is `{wanted}`")]
     NoColumn { wanted: String, columns: usize },
 }
 

@@ -35,7 +35,7 @@ impl Keys for Config {
             faults.refuse_if(range.low > range.high, key, "must not be above `high`");
         }
         let sum: f64 = self.ranges.iter().map(|range| range.probability.get()).sum();
-        let message = format!("the probabilities sum to {sum}, not to 1");
+        let message = format!("the probabilities sum to {sum}, not 1");
         faults.refuse_if((sum - 1.0).abs() > ROUNDING, "ranges", message);
     }
 

@@ -8,7 +8,7 @@ use airtcp_wire::{Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// As likely anywhere from `low` to `high`.
+/// Uniform from `low` to `high`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Config {
     /// The least delay.

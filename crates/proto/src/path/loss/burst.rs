@@ -9,8 +9,8 @@ use airtcp_wire::{Dur, Probability, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Gilbert–Elliott: two states, changed from packet to packet. Time alone then does not end a bad state: a sender that
-/// waits for its timer and then sends one packet finds the link as it left it. With `interval`, states change with time
+/// Gilbert–Elliott: two states, changed from packet to packet. Time alone then does not end a bad state: a sender
+/// that waits for its timer and sends one packet finds the link as it left it. With `interval`, states change with time
 /// instead.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -58,7 +58,7 @@ impl Keys for Option<Config> {
         faults.refuse_if(
             to_bad.get() + to_good.get() > 1.0,
             key,
-            "needs `to_bad` + `to_good` of at most 1: what changes with time is never less alike than by chance",
+            "needs `to_bad` + `to_good` of at most 1: a chain in continuous time cannot be negatively correlated",
         );
     }
 

@@ -49,7 +49,7 @@ macro_rules! losses {
         $key:ident: $model:ty,
         $(with $option:ident: $kind:ty = $option_doc:literal,)?
     )*) => {
-        /// Loss models; those that are given all apply. Probabilities may be written as percentages: "1%".
+        /// Loss models; all that are given apply. Probabilities may be written as percentages: "1%".
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields, default)]
         pub struct Loss {
@@ -57,7 +57,7 @@ macro_rules! losses {
                 $(#[doc = $doc])* pub $key: $model,
                 $(#[doc = $option_doc] pub $option: $kind,)?
             )*
-            /// When random loss begins.
+            /// When random loss starts.
             pub start: Dur,
         }
 
@@ -109,13 +109,13 @@ losses! {
     /// Bit error rate: a packet of n bytes is lost with 1 − (1 − ber)^(8n).
     ber: BitErrorRate,
     with first_order: bool = " Use the first-order form min(1, ber·8n) instead.",
-    /// Probability that a packet is lost, whatever its size.
+    /// Probability that a packet is lost, regardless of its size.
     packet: PacketLoss,
     /// Losses in bursts. Absent: none.
     burst: Option<burst::Config>,
     /// These packets are lost, counted from 1 in order of departure.
     packets: Numbers,
-    /// At each of these times, the next packet that leaves is lost.
+    /// At each of these times, the next packet to leave is lost.
     at: Times,
 }
 

@@ -22,7 +22,7 @@ pub(super) fn circuits(
             let taken: Vec<usize> = others.copied().collect();
             let twice = one.iter().flat_map(|one| &one.flows).find(|flow| taken.contains(flow));
             if let Some(&flow) = twice {
-                let message = format!("`{}` is carried by another circuit already", flows[flow].name);
+                let message = format!("`{}` is already carried by another circuit", flows[flow].name);
                 check.inside(index, |check| check.refuse_key("flows", message));
             }
             circuits.push(one);
@@ -66,11 +66,11 @@ fn check_flow(
 ) -> Option<&'static str> {
     let own_circuit = |text: &String| parse(text).is_ok_and(|own| own.circuit.is_some());
     if flow.enter > enter || flow.leave < leave {
-        Some("does not cross all links that the circuit spans")
+        Some("does not cross all links of the circuit")
     } else if flow.direction != direction {
-        Some("goes the other way; a circuit carries data in one direction")
+        Some("runs in the opposite direction; a circuit carries data one way")
     } else if flow.scheme.as_ref().is_some_and(own_circuit) {
-        Some("has a circuit of its own by its scheme")
+        Some("already has its own circuit through its scheme")
     } else {
         None
     }
@@ -85,7 +85,7 @@ fn scheme(text: &str, profile: &str, check: &mut Check<'_>) {
             );
         }
         Ok(scheme) if scheme.queue.is_some() => {
-            check.refuse("a queue is the whole path's; write it as the link's `queue`");
+            check.refuse("a queue belongs to the path; set it as the link's `queue`");
         }
         Ok(_) => {}
     }
@@ -101,7 +101,7 @@ fn carried(names: &[String], flows: &[Flow], check: &mut Check<'_>) -> Option<Ve
     for (index, name) in names.iter().enumerate() {
         match flows.iter().position(|flow| flow.name == *name) {
             Some(flow) if carried.contains(&flow) => {
-                check.inside(index, |check| check.refuse(format!("`{name}` is there twice")));
+                check.inside(index, |check| check.refuse(format!("`{name}` is listed twice")));
             }
             Some(flow) => carried.push(flow),
             None => {

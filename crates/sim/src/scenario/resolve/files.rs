@@ -94,11 +94,11 @@ fn parse<In, Out, Wrong: Display>(
 }
 
 fn refuse(check: &mut Check<'_>, path: &Path, place: &Path, error: &io::Error) {
-    let from = if check.is_override() { "the current folder" } else { "the scenario's folder" };
+    let from = if check.is_override() { "the current directory" } else { "the scenario's directory" };
     let relative = if path.is_relative() { format!(" (relative to {from})") } else { String::new() };
     let place_shown = format!("`{}`{relative}", place.display());
     check.refuse(match error.kind() {
-        io::ErrorKind::NotFound => format!("there is no file {place_shown}{}", hint(place)),
+        io::ErrorKind::NotFound => format!("no such file: {place_shown}{}", hint(place)),
         io::ErrorKind::InvalidData => format!("{place_shown} is not text in UTF-8"),
         _ => format!("cannot read {place_shown}: {error}"),
     });
@@ -108,7 +108,7 @@ fn refuse(check: &mut Check<'_>, path: &Path, place: &Path, error: &io::Error) {
 fn hint(place: &Path) -> String {
     let folder = place.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let Ok(entries) = std::fs::read_dir(folder) else {
-        return format!("; there is no folder `{}` either", folder.display());
+        return format!("; directory `{}` does not exist", folder.display());
     };
     let mut names: Vec<_> =
         entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();

@@ -16,7 +16,7 @@ pub(super) fn flows(
     links: &[String],
     check: &mut Check<'_>,
 ) -> Option<Vec<Flow>> {
-    check.refuse_if(written.flow.is_empty(), "flow", "is empty; leave it out for one unlimited transfer");
+    check.refuse_if(written.flow.is_empty(), "flow", "is empty; omit it for one unlimited transfer");
     let flows: Vec<_> = check.inside("flow", |check| {
         let one = |((index, flow), name): ((usize, &file::Flow), String)| {
             check.inside(index, |check| self::flow(flow, name, links, written, check))
@@ -25,7 +25,7 @@ pub(super) fn flows(
     });
     let flows: Vec<Flow> = flows.into_iter().collect::<Option<_>>()?;
     let measured = flows.is_empty() || flows.iter().any(|flow| flow.measure);
-    check.refuse_if(!measured, "flow", "no flow is measured; results need one with measure = true");
+    check.refuse_if(!measured, "flow", "no flow is measured; set measure = true on at least one");
     Some(flows)
 }
 
@@ -51,7 +51,7 @@ fn flow(
     if let Some(scheme) = written.scheme.as_ref().filter(|_| is_udp) {
         let has_circuit = Scheme::parse_with(scheme, profile, check.controllers)
             .is_ok_and(|scheme| scheme.circuit.is_some());
-        let message = "`udp` has no congestion control, so no scheme but one with `decoupling`";
+        let message = "`udp` has no congestion control; its scheme must contain `decoupling`";
         check.refuse_if(!has_circuit, "scheme", message);
     }
     let traffic = check.inside("traffic", |check| traffic(&written.traffic, check));
@@ -87,7 +87,7 @@ pub(super) fn ends(
     if enter > leave {
         let culprit = if leave_name.is_some() { "leave" } else { "enter" };
         let message = format!(
-            "`{}` comes before `{}`, which is named as the first; name the links in path order",
+            "`{}` comes before `{}`, given as the first; name the links in path order",
             links[leave], links[enter]
         );
         check.refuse_key(culprit, message);

@@ -34,7 +34,7 @@ pub(super) fn links(
     files: &mut Files<'_>,
     check: &mut Check<'_>,
 ) -> Option<Vec<Link>> {
-    check.refuse_if(written.link.is_empty(), "link", "the path has no link; begin one with [[link]]");
+    check.refuse_if(written.link.is_empty(), "link", "the path has no links; start one with [[link]]");
     if written.link.len() > MOST_LINKS {
         check.refuse_key("link", format!("{} links; a path has at most {MOST_LINKS}", written.link.len()));
         return None;
@@ -172,7 +172,7 @@ fn capacity(
     if let (Some(first), Some(second)) = (keys.next(), keys.next()) {
         check.refuse_key(
             second,
-            format!("`{first}` is given, too; a link has exactly one of {}", CAPACITY_KEYS.join(", ")),
+            format!("`{first}` is also given; a link has exactly one of {}", CAPACITY_KEYS.join(", ")),
         );
         return None;
     }
@@ -253,7 +253,7 @@ fn episodes(
         );
     }
     if at.is_empty() && every.is_none() && period.is_none() {
-        check.refuse("never happens; give `at`, `every` or `period`");
+        check.refuse("never occurs; give `at`, `every` or `period`");
         return None;
     }
     Some(Episodes { at: sorted(at), every, period, length })

@@ -67,7 +67,7 @@ fn run(written: &ScenarioFile, check: &mut Check<'_>) {
     check.refuse_if(
         written.warmup >= written.duration && written.duration > Dur::ZERO,
         "warmup",
-        &format!("must be less than the duration, which is {}", written.duration),
+        &format!("must be shorter than the duration, {}", written.duration),
     );
     check.refuse_if(written.seeds == 0, "seeds", "must be at least 1");
 }
@@ -83,7 +83,7 @@ fn schemes(written: &ScenarioFile, check: &mut Check<'_>) {
         for (index, text) in written.schemes.iter().enumerate() {
             check.inside(index, |check| {
                 if let Some(first) = written.schemes[..index].iter().position(|other| other == text) {
-                    check.refuse(format!("`{text}` is named twice, as schemes[{first}], too; leave one out"));
+                    check.refuse(format!("`{text}` duplicates schemes[{first}]; remove one of them"));
                 }
                 scheme(text, &written.profile, check);
             });
@@ -96,7 +96,7 @@ fn schemes(written: &ScenarioFile, check: &mut Check<'_>) {
                     check.inside("scheme", |check| {
                         if scheme(text, &written.profile, check).is_some_and(|own| own.queue.is_some()) {
                             check.refuse(format!(
-                                "`{text}`: a queue is the whole path's; write it as the link's `queue`"
+                                "`{text}`: a queue belongs to the path; set it as the link's `queue`"
                             ));
                         }
                     })
@@ -121,13 +121,15 @@ fn unique_names(key: &str, root: &Node, check: &mut Check<'_>) -> Vec<String> {
             check.inside(key, |check| check.inside(index, |check| check.refuse_key("name", message)));
         };
         if let Some(first) = names[..index].iter().position(|other| other == name) {
-            refuse(check, format!("`{name}` is the name of {key}[{first}], too; names must differ"));
+            refuse(check, format!("`{name}` is already the name of {key}[{first}]; names must be unique"));
         }
         if !name.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_') || name.parse::<usize>().is_ok()
         {
             refuse(
                 check,
-                format!("`{name}` is no name: write letters, digits, `-` and `_`, not a number alone"),
+                format!(
+                    "`{name}` is not a valid name: use letters, digits, `-` and `_`, and not only digits"
+                ),
             );
         }
     }

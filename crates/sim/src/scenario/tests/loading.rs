@@ -201,7 +201,7 @@ fn overrides_are_like_editing_the_file() {
     ];
     for (overrides, edited) in cases {
         let overridden = load(LINK, overrides).unwrap_or_else(|error| panic!("{error}"));
-        // Files in overrides are looked for in the current folder.
+        // Files in overrides are looked for in the current directory.
         let edited = Scenario::load(edited, "test.toml", Path::new(""), &pairs(&[]));
         assert_eq!(overridden, edited.unwrap_or_else(|error| panic!("{error}")), "{overrides:?}");
     }

@@ -11,11 +11,11 @@ Examples:
   airtcpd cc list westwood-vt
       its parameters, and what it needs of the host";
 
-/// Show the controllers that airtcpd has, and those in the kernel
+/// Show airtcpd's controllers and those in the kernel
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
-    /// Show the parameters of these, and the sysctls that they need
+    /// Show the parameters of these controllers, and the sysctls they need
     #[arg(value_name = "CONTROLLER")]
     controllers: Vec<String>,
 
@@ -66,7 +66,7 @@ fn print_params(controller: &Controller) {
         say!("  {} = {}, {} to {}: {}", param.name, param.default, param.min, param.max, param.doc);
     }
     for need in controller.needs() {
-        say!("  needs {} where connections are opened: else {}", need.setting(), need.without);
+        say!("  needs {} where connections are opened; otherwise {}", need.setting(), need.without);
     }
 }
 

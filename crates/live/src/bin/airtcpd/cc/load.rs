@@ -15,33 +15,33 @@ Examples:
   airtcpd cc load spectcp --cgroup /sys/fs/cgroup/lte
   airtcpd cc load westwood-vt --as vt_slow --set alpha=4 --route 10.1.0.0/16";
 
-/// Give congestion controls to the kernel: all that are named, or none
+/// Load the named controllers, all or none
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
-    /// As schemes are written: westwood-vt:alpha=10:beta=12, or westwood_vt
+    /// In scheme notation: westwood-vt:alpha=10:beta=12, or westwood_vt
     #[arg(required = true, value_name = "CONTROLLER[:KEY=VALUE]…")]
     controllers: Vec<Wanted>,
 
-    /// A parameter, if one controller is named
+    /// Set a parameter, if one controller is named
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_and_value)]
     set: Vec<(String, f64)>,
 
-    /// What the kernel is to call it [default: the scheme's name, with `_` for `-`]
+    /// Its name in the kernel [default: the scheme's name, with `_` for `-`]
     #[arg(long = "as", value_name = "NAME")]
     name: Option<String>,
 
-    /// Let connections use it that the processes of this cgroup of version 2, and of those below it, open or accept. It
-    /// overrides a route's, unless that is locked; what a program chooses once it is connected counts
+    /// Use it for connections that processes in this v2 cgroup, or those below it, open or accept. Overrides a
+    /// route's choice unless that is locked; a program's own choice after connecting takes precedence
     #[arg(long, value_name = "PATH")]
     cgroup: Vec<PathBuf>,
 
-    /// Let connections over the route to exactly this IPv4 prefix use it, or over the route `default`. It overrides what a
-    /// program has chosen before it connects
+    /// Use it for connections over the route to exactly this IPv4 prefix, or over the route `default`. Overrides a
+    /// program's choice made before connecting
     #[arg(long, value_name = "PREFIX")]
     route: Vec<Prefix>,
 
-    /// Let all connections of this network namespace use it that do not ask for another
+    /// Use it for all connections of this network namespace that do not ask for another
     #[arg(long)]
     default: bool,
 }
@@ -70,7 +70,7 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
         options.controllers.iter().map(|wanted| options.request(wanted)).collect::<Result<_, _>>()?;
     requests.iter().try_for_each(Request::check)?;
     if bpffs::mount()? {
-        warn!("mounted the BPF file system at {}, where what is loaded is kept", bpffs::PLACE);
+        warn!("mounted the BPF file system at {} to keep what is loaded", bpffs::PLACE);
     }
     for pinned in cc::load(&requests, &targets)? {
         say!("{}", format!("loaded {} {}", pinned.name(), params_text(&pinned.params()?)).trim_end());
@@ -111,7 +111,7 @@ impl Options {
             let before = &self.controllers[..index];
             if before.iter().any(|wanted| std::ptr::eq(wanted.controller, *controller)) {
                 let name = controller.scheme();
-                return Err(format!("{name} is named twice: to have it twice, load it again with --as NAME"));
+                return Err(format!("{name} is named twice; to load it twice, use --as NAME for the second"));
             }
         }
         Ok(())

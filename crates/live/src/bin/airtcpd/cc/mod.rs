@@ -16,18 +16,18 @@ use std::process::ExitCode;
 const EXAMPLES: &str = "\
 Examples:
   airtcpd cc load westwood-vt veno:beta=4
-      from now on any program can select them: sysctl, setsockopt(TCP_CONGESTION), `iperf3 -C westwood_vt`
+      any program can now select them: sysctl, setsockopt(TCP_CONGESTION), `iperf3 -C westwood_vt`
   airtcpd cc load spectcp --route 10.1.0.0/16
       connections over this route use it without asking
   airtcpd cc status
       losses judged corruption and congestion, reductions, sockets
   airtcpd cc set westwood-vt alpha=10
-      for the sockets that there are, too
+      also for existing sockets
   airtcpd cc unload --all
 
-They stay until they are unloaded, or the host starts anew. Changing anything needs root.";
+They stay loaded until they are unloaded or the host reboots. Changing anything needs root.";
 
-/// Load congestion controls into the running kernel, watch and unload them
+/// Load congestion controls into the running kernel; inspect and unload them
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
@@ -49,14 +49,14 @@ Examples:
   airtcpd cc set westwood-vt alpha=10
   airtcpd cc set westwood_vt alpha=20 beta=24";
 
-/// Change parameters of a loaded controller, for the sockets that use it, too
+/// Change a loaded controller's parameters, including for sockets already using it
 #[derive(clap::Args)]
 #[command(after_help = SET_EXAMPLES)]
 struct SetOptions {
-    /// The scheme's name, or what the kernel calls it
+    /// The scheme's name, or its name in the kernel
     name: String,
 
-    /// For example alpha=10; `airtcpd cc list NAME` shows which there are. All change, or none
+    /// For example alpha=10; `airtcpd cc list NAME` lists them. All are changed, or none
     #[arg(required = true, value_name = "KEY=VALUE", value_parser = key_and_value)]
     params: Vec<(String, f64)>,
 }
@@ -93,7 +93,7 @@ fn each_once(given: impl IntoIterator<Item = (String, f64)>) -> Result<BTreeMap<
 
 fn key_and_value(text: &str) -> Result<(String, f64), String> {
     let (key, value) = text.split_once('=').ok_or("write KEY=VALUE, for example alpha=10")?;
-    let number = value.trim().parse().map_err(|_| format!("`{value}` is no number"))?;
+    let number = value.trim().parse().map_err(|_| format!("`{value}` is not a number"))?;
     Ok((key.trim().to_owned(), number))
 }
 

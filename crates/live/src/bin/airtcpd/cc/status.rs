@@ -10,7 +10,7 @@ Examples:
   airtcpd cc status
   airtcpd cc status westwood-vt --json";
 
-/// Show what the loaded controllers have counted, their parameters and what they are applied to
+/// Show the loaded controllers' counters, parameters and where they apply
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
@@ -32,7 +32,7 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
         let all = loaded.iter().map(to_json).collect::<anyhow::Result<Vec<_>>>()?;
         say!("{:#}", Value::Array(all));
     } else if loaded.is_empty() {
-        say!("nothing is loaded; `airtcpd cc list` shows what can be");
+        say!("nothing is loaded; `airtcpd cc list` shows what is available");
     } else {
         say!("{}", table(&loaded)?.to_string().trim_end());
         for pinned in &loaded {

@@ -8,14 +8,14 @@ Examples:
   airtcpd cc unload westwood-vt veno
   airtcpd cc unload --all";
 
-/// Take controllers out of the kernel, and undo what they were applied to
+/// Unload controllers from the kernel, and undo their assignments
 ///
-/// Sockets that use one keep it, and the kernel its program, until they close. What cannot be undone keeps its controller
-/// loaded; the others go nevertheless.
+/// Sockets using a controller keep it, and the kernel keeps its program, until they close. A controller with an
+/// assignment that cannot be undone stays loaded; the others are unloaded anyway.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
-    /// Schemes' names, or what the kernel calls them
+    /// Scheme names, or their names in the kernel
     #[arg(value_name = "NAME", required_unless_present = "all")]
     names: Vec<String>,
 
@@ -23,7 +23,7 @@ pub struct Options {
     #[arg(long, conflicts_with = "names")]
     all: bool,
 
-    /// Unload even what is applied to something that cannot be undone
+    /// Unload even if an assignment cannot be undone
     #[arg(long)]
     force: bool,
 }

@@ -11,7 +11,7 @@ A gateway undoes what it has set up, and of a killed one the device goes by itse
 sysctl, which this undoes; the next start of any airtcpd daemon would do so as well. Run it in the network namespace of the
 gateway.";
 
-/// Undo what killed gateways have left
+/// Undo what killed gateways left behind
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {}

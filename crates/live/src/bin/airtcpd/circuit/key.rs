@@ -15,11 +15,11 @@ Examples:
   airtcpd circuit key circuit.key
   scp -p circuit.key other-gateway:";
 
-/// Make a key, which both gateways of a circuit have to have
+/// Generate a key, which both gateways of a circuit need
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
-    /// Where to write it: a new file, which nobody else can read
+    /// Output file: must not exist; created readable only by you
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }
@@ -47,8 +47,8 @@ pub fn read(path: &Path) -> anyhow::Result<Key> {
         .permissions()
         .mode();
     if mode & 0o077 != 0 {
-        return Err(wrong(format!("others may read or write it: chmod 600 {name}")).into());
+        return Err(wrong(format!("other users can read or write it: chmod 600 {name}")).into());
     }
     let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    Ok(text.parse().map_err(|error| wrong(format!("{error}; `airtcpd circuit key` makes one")))?)
+    Ok(text.parse().map_err(|error| wrong(format!("{error}; `airtcpd circuit key` generates one")))?)
 }

@@ -10,19 +10,19 @@ use clap::ValueEnum;
 
 #[derive(clap::Args)]
 pub struct CircuitOptions {
-    /// Bytes of data that one header packet stands for
+    /// Bytes of data that one header packet represents
     #[arg(long, value_name = "SIZE", value_parser = human::parse::<Bytes>, default_value = "1500B")]
     pub vmss: Bytes,
 
-    /// Control TCPs: with more of them a loss costs less, and the circuit has so many flows' shares
+    /// Number of control TCPs; with more, a loss costs less, and the circuit takes as many flows' shares
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     pub controls: u16,
 
-    /// The control TCPs' scheme: any of end hosts that `airtcp schemes` lists
+    /// The control TCPs' scheme: any sender scheme listed by `airtcp schemes`
     #[arg(long, value_name = "SCHEME", value_parser = scheme, default_value = "cubic")]
     pub control: Scheme,
 
-    /// Guaranteed minimum bandwidth: so much leaves without header packets, whatever is lost [default: none]
+    /// Guaranteed minimum bandwidth, sent without header packets whatever the losses [default: none]
     #[arg(long, value_name = "RATE", value_parser = human::parse::<Rate>)]
     gmb: Option<Rate>,
 
@@ -30,15 +30,15 @@ pub struct CircuitOptions {
     #[arg(long, value_enum, default_value_t = Compress::None)]
     compression: Compress,
 
-    /// FEC: header packets before it that each one repeats, 3 at most, if the receiver counts data: those that are lost cost nothing
+    /// FEC: number of previous header packets (up to 3) repeated in each one, if the receiver counts data, so that losing them costs nothing
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     fec: u8,
 
-    /// How long data may wait in the tunnel queue, at the rate that the circuit has; 0: as long as there is room
+    /// Maximum wait in the tunnel queue at the circuit's current rate; 0: limited only by --tunnel-queue
     #[arg(long, value_name = "TIME", value_parser = human::parse::<Dur>, default_value_t = Config::default().tunnel_delay)]
     tunnel_delay: Dur,
 
-    /// Data packets in the tunnel queue, at most
+    /// Maximum data packets in the tunnel queue
     #[arg(long, value_name = "COUNT", default_value_t = Config::default().tunnel_queue)]
     tunnel_queue: u32,
 }
@@ -47,9 +47,9 @@ pub struct CircuitOptions {
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Compress {
     None,
-    /// 15 bytes; after a lost one nothing can be read until a retransmission comes
+    /// 15 bytes; after a loss nothing can be decompressed until a retransmission arrives
     Rfc1144,
-    /// 15 bytes, and up to two lost ones in a row are guessed
+    /// 15 bytes; up to two consecutive losses are inferred
     Twice,
 }
 
@@ -84,6 +84,6 @@ fn scheme(text: &str) -> Result<Scheme, String> {
     let scheme = Scheme::parse(text, "linux").map_err(|error| error.to_string())?;
     match (&scheme.base_station, &scheme.circuit) {
         (None, None) => Ok(scheme),
-        _ => Err("a control TCP takes the terms of a sender alone".to_owned()),
+        _ => Err("a control TCP accepts only sender terms".to_owned()),
     }
 }

@@ -17,25 +17,25 @@ Examples:
   airtcpd circuit receive --listen 192.0.2.2:4007 --prefix 10.2.0.0/24 --key-file circuit.key
   airtcpd circuit receive --listen [2001:db8::2]:4007 --key-file circuit.key --metrics 127.0.0.1:9464
 
-Run it on a router behind the lossy link. Data packets pass it by as they pass any router; what it answers are header packets.
-Whoever lacks the key hears nothing. A firewall has to let UDP to that port in, for example
+Run it on a router behind the lossy link. It answers header packets; data packets pass as through any router.
+It does not answer anyone without the key. A firewall must admit UDP to that port, for example
   nft insert rule inet filter input udp dport 4007 accept
-One of these serves 32 sending gateways at once, and what `airtcpd decouple` sends.";
+One receiver serves up to 32 sending gateways at once, including `airtcpd decouple`.";
 
-/// Answer the header packets of sending gateways, until a signal ends it
+/// Answer the header packets of sending gateways until a signal ends it
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
-    /// The address and the UDP port to which the sending gateway sends
+    /// Address and UDP port to which the sending gateway sends
     #[arg(long, value_name = "ADDRESS")]
     listen: SocketAddr,
 
-    /// Packets for this come through the circuit, by the link that has that address: count them, so that the sending gateway hears of
-    /// losses that its header packets do not meet. Once for each prefix
+    /// Count packets for this prefix, which arrive through the circuit on the link with that address, so that the
+    /// sending gateway learns of losses that its header packets do not see. Repeatable
     #[arg(long = "prefix", value_name = "PREFIX")]
     prefixes: Vec<Prefix>,
 
-    /// The file with the key, as `airtcpd circuit key` writes it
+    /// Key file, as written by `airtcpd circuit key`
     #[arg(long, value_name = "FILE")]
     key_file: PathBuf,
 

@@ -18,36 +18,36 @@ Examples:
   airtcpd circuit send --to 192.0.2.2:4007 --prefix 10.2.0.0/24 --key-file circuit.key \\
       --vmss 3000B --controls 2 --control bbr --compression twice
   airtcpd circuit send --to 192.0.2.2:4007 --prefix 10.2.0.0/24 --key-file circuit.key --vmss 65000B
-      for links of gigabits: fewer header packets
+      for gigabit links: fewer header packets
   airtcpd circuit send --to [2001:db8::2]:4007 --prefix 2001:db8:2::/48 --key-file circuit.key --gmb 2Mbit/s
 
-Run it on a router between the senders and the lossy link, as root. What is for --prefix is led to a device of its own
-(airc…), waits there while the circuit lets nothing go, and then takes the way that it would have taken without the circuit.
+Run it as root on a router between the senders and the lossy link. Packets for --prefix are routed to a TUN device
+(airc…), wait there while the circuit holds them, and then take the route that they would have taken without the circuit.
 It needs forwarding (sysctl -w net.ipv4.ip_forward=1). While the other gateway does not answer, and when this one is gone,
-packets go as if there were none. What the host translates the addresses of (NAT) is not for a circuit: translate elsewhere.
+packets bypass it. A circuit cannot carry packets whose addresses this host translates (NAT): translate elsewhere.
 
-SIGTERM, SIGINT or SIGHUP ends it, and what it has set up is undone.";
+SIGTERM, SIGINT or SIGHUP stops it and undoes its setup.";
 
-/// Let what is for some prefixes go through a circuit, until a signal ends it
+/// Send packets for some prefixes through a circuit until a signal ends it
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
-    /// Where the receiving gateway listens
+    /// Address of the receiving gateway
     #[arg(long, value_name = "ADDRESS")]
     to: SocketAddr,
 
-    /// Packets for these addresses go through the circuit, for example 10.2.0.0/24; give it once for each
+    /// Send packets for these addresses through the circuit, for example 10.2.0.0/24; repeatable
     #[arg(long = "prefix", value_name = "PREFIX", required = true)]
     prefixes: Vec<Prefix>,
 
-    /// The file with the key, as `airtcpd circuit key` writes it
+    /// Key file, as written by `airtcpd circuit key`
     #[arg(long, value_name = "FILE")]
     key_file: PathBuf,
 
     #[command(flatten)]
     circuit: CircuitOptions,
 
-    /// Data packets that wait in front of it; what finds no room is lost, as in any router
+    /// Maximum data packets waiting in front of the tunnel queue; further ones are dropped, as in any router
     #[arg(long, value_name = "COUNT", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     queue: u32,
 
@@ -64,7 +64,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     leftovers::clean_up();
     log::begin(options.reports.log, false);
     let prefixes: Vec<_> = service.prefixes.iter().map(ToString::to_string).collect();
-    let circuit = format!("sends what is for {} to {}", prefixes.join(", "), service.to);
+    let circuit = format!("sends packets for {} to {}", prefixes.join(", "), service.to);
     let about = json!({
         "pid": process::id(),
         "circuit": circuit,

@@ -9,7 +9,7 @@ Examples:
   airtcpd circuit status
   airtcpd circuit status --json | jq '.[].counters.open'";
 
-/// What the ends of circuits on this host do
+/// Show the circuit ends on this host
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
@@ -19,5 +19,5 @@ pub struct Options {
 }
 
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
-    status::run(circuit::NAME, &["device", "control"], "no circuit ends here", options.json)
+    status::run(circuit::NAME, &["device", "control"], "no circuit ends on this host", options.json)
 }

@@ -35,7 +35,7 @@ fn capabilities() -> Check {
 
 fn types() -> Check {
     let why = "programs that fit this kernel (BTF)";
-    let cure = "a distribution's kernel of the last years, or CONFIG_DEBUG_INFO_BTF=y and CONFIG_BPF_JIT=y";
+    let cure = "a recent distribution kernel, or CONFIG_DEBUG_INFO_BTF=y and CONFIG_BPF_JIT=y";
     match missing_in_kernel() {
         None => Check::ok("kernel's types", why, "/sys/kernel/btf/vmlinux, with struct_ops for TCP"),
         Some(missing) => Check::missing("kernel's types", why, missing, cure).needed(),
@@ -45,15 +45,15 @@ fn types() -> Check {
 fn struct_ops() -> Check {
     let cure = "root, and Linux 6.4 or newer with BTF and CONFIG_BPF_JIT";
     let done = match missing_capabilities() {
-        Some(missing) => Err(format!("could not be tried without {missing}")),
+        Some(missing) => Err(format!("could not be tested without {missing}")),
         None => probe::congestion_controls().map_err(words),
     };
-    let done = done.map(|()| "registered a Reno, and took it back".to_owned());
+    let done = done.map(|()| "registered and unregistered a Reno".to_owned());
     Check::tried("struct_ops", LOADING, done, cure).needed()
 }
 
 fn bpf_file_system() -> Check {
-    let why = "keeping what is loaded (cc load, rto)";
+    let why = "keeping programs loaded (cc load, rto)";
     let is_there = std::path::Path::new(bpffs::PLACE).is_dir();
     match (bpffs::is_mounted(), is_there) {
         (true, _) => Check::ok("BPF file system", why, format!("mounted at {}", bpffs::PLACE)),
@@ -69,7 +69,7 @@ fn bpf_file_system() -> Check {
 
 /// Since Linux 6.15 a controller is told of an ACK when what it acknowledges has been counted.
 fn order(host: &Host) -> Check {
-    let (what, why) = ("order of hooks", "senders that count and measure as the simulator's");
+    let (what, why) = ("order of hooks", "senders that count and measure as the simulator's do");
     if host.is_at_least(6, 15) {
         return Check::ok(what, why, "an ACK is counted first");
     }
@@ -85,7 +85,7 @@ fn loads(controller: &'static Controller) -> Check {
     let name = Some(format!("doctor_{}", std::process::id()));
     let request = Request { controller, name, params: BTreeMap::new() };
     let done = register(&request).map(|_| format!("the kernel takes it ({})", controller.kernel_name));
-    let cure = "tell us what the kernel says, and its version";
+    let cure = "report the kernel's message and version to us";
     match (done, needs(controller)) {
         (Ok(found), Some((lack, cure))) => {
             Check::limited(controller.scheme(), SCHEME, format!("{found}; {lack}"), &cure)

@@ -5,7 +5,7 @@ use airtcp_kernel::cgroup;
 use airtcp_live::circuit::try_detour;
 use airtcp_live::namespace::Namespace;
 
-const WHY: &str = "a gateway that leads packets through a circuit";
+const WHY: &str = "a gateway that sends packets through a circuit";
 const WHY_DECOUPLE: &str = "airtcpd decouple";
 
 pub fn section() -> Section {
@@ -16,7 +16,7 @@ pub fn section() -> Section {
 
 fn detour(namespace: &Namespace) -> Check {
     let done = namespace.run(try_detour).and_then(|done| done);
-    let done = done.map(|()| "led a prefix into a device, and took it back".to_owned()).map_err(words);
+    let done = done.map(|()| "routed a prefix into a device, and undid it".to_owned()).map_err(words);
     let cure = "run it as root (sudo); the kernel needs CONFIG_TUN and CONFIG_IP_MULTIPLE_TABLES";
     Check::tried("TUN and policy routes", WHY, done, cure).needed()
 }
@@ -24,9 +24,7 @@ fn detour(namespace: &Namespace) -> Check {
 fn nft() -> Check {
     match program("nft") {
         Some(path) => Check::ok("nft", WHY_DECOUPLE, path.display()),
-        None => {
-            Check::missing("nft", WHY_DECOUPLE, "not in the PATH", "install nftables; circuits work without")
-        }
+        None => Check::missing("nft", WHY_DECOUPLE, "not in PATH", "install nftables; circuits work without"),
     }
 }
 

@@ -14,7 +14,7 @@ pub fn section() -> Section {
 }
 
 fn present(name: &str) -> Check {
-    let why = "the comparison, in which it always is";
+    let why = "the comparison, which always includes it";
     match cc::available() {
         Ok(found) => match found.iter().find(|(found, _)| found == name) {
             Some((_, owner)) => Check::ok(name, why, format!("of {owner}")),
@@ -30,7 +30,7 @@ fn present(name: &str) -> Check {
 }
 
 fn fair_queue() -> Check {
-    let why = "pacing in the queue; bbr paces by itself without";
+    let why = "pacing in the queue; without it bbr paces itself";
     let make = || {
         let mut message = TcMessage::with_index(LOOPBACK as i32);
         message.header.parent = TcHandle::ROOT;
@@ -46,9 +46,9 @@ fn fair_queue() -> Check {
 }
 
 fn iperf3() -> Check {
-    let why = "trying things by hand: airtcp has its own sender and receiver";
+    let why = "manual tests; airtcp has its own sender and receiver";
     match program("iperf3") {
         Some(path) => Check::ok("iperf3", why, path.display()),
-        None => Check::limited("iperf3", why, "not in the PATH", "install iperf3"),
+        None => Check::limited("iperf3", why, "not in PATH", "install iperf3"),
     }
 }

@@ -24,7 +24,7 @@ fn namespaces(made: &std::io::Result<Namespace>) -> Check {
 
 fn veth(namespace: &Namespace) -> Check {
     let veth = Veth { name: "airtcp0", address: [10, 77, 0, 1].into(), prefix: 24, mtu: 1500 };
-    let done = veth.make_in(namespace).map(|_| "made a pair, and opened one end".to_owned()).map_err(words);
+    let done = veth.make_in(namespace).map(|_| "made a pair and opened one end".to_owned()).map_err(words);
     let cure = "modprobe veth (CONFIG_VETH); the kernel needs CONFIG_PACKET";
     Check::tried("veth, AF_PACKET", "the emulator's interfaces", done, cure).needed()
 }
@@ -41,21 +41,18 @@ fn timer(lateness: &Lateness) -> Check {
         us(median),
         us(p99)
     );
-    let why = "delays that are what the scenario says";
+    let why = "delays as the scenario specifies";
     match ms {
         ..=10 => Check::ok("timer", why, found),
-        _ => Check::limited(
-            "timer",
-            why,
-            found,
-            "fewer other processes; in a virtual machine, CPUs of its own",
-        ),
+        _ => {
+            Check::limited("timer", why, found, "fewer other processes; in a virtual machine, dedicated CPUs")
+        }
     }
 }
 
 fn cpus() -> Check {
     let count = std::thread::available_parallelism().map_or(1, usize::from);
-    let why = "the emulator beside what it is there for: it spins before each departure";
+    let why = "running the emulator beside the tested programs: it spins before each departure";
     match count {
         1 => Check::limited("CPUs", why, "1", "2 or more"),
         _ => Check::ok("CPUs", why, count),
@@ -66,17 +63,17 @@ fn nft() -> Check {
     let why = "the way out of link --shell (NAT)";
     match program("nft") {
         Some(path) => Check::ok("nft", why, path.display()),
-        None => Check::limited("nft", why, "not in the PATH", "install nftables; all else works without"),
+        None => Check::limited("nft", why, "not in PATH", "install nftables; all else works without"),
     }
 }
 
 fn leftovers_of_the_dead() -> Check {
-    let why = "a host that is as it was";
+    let why = "leaving the host unchanged";
     match leftovers::left() {
-        Ok(left) if left.is_empty() => Check::ok("leftovers", why, "none of dead airtcpd processes"),
+        Ok(left) if left.is_empty() => Check::ok("leftovers", why, "none from dead airtcpd processes"),
         Ok(left) => {
             let changes: Vec<_> = left.iter().map(ToString::to_string).collect();
-            let found = format!("{} of dead airtcpd processes: {}", left.len(), changes.join("; "));
+            let found = format!("{} from dead airtcpd processes: {}", left.len(), changes.join("; "));
             Check::limited(
                 "leftovers",
                 why,

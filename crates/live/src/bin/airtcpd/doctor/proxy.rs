@@ -4,7 +4,7 @@ use super::check::{Check, Section, program, words};
 use airtcp_live::namespace::Namespace;
 use airtcp_live::proxy::{Config, Entrance, Limits, Proxy, Tuning, allow_files};
 
-const WHY: &str = "a proxy that both ends do not see";
+const WHY: &str = "a proxy invisible to both ends";
 const CURE: &str =
     "run it as root (sudo); the kernel needs CONFIG_NFT_TPROXY, CONFIG_NFT_SOCKET and CONFIG_NFT_FIB_INET";
 
@@ -18,7 +18,7 @@ fn nft() -> Check {
     match program("nft") {
         Some(path) => Check::ok("nft", WHY, path.display()),
         None => {
-            Check::missing("nft", WHY, "not in the PATH", "install nftables; --listen works without").needed()
+            Check::missing("nft", WHY, "not in PATH", "install nftables; --listen works without").needed()
         }
     }
 }
@@ -29,7 +29,7 @@ fn transparent(namespace: &Namespace) -> Check {
     let config =
         Config { entrance, wireless: tuning(), wired: tuning(), own: None, limits: Limits::default() };
     let tried = namespace.run(|| Proxy::set_up(&config).map(drop));
-    let done = tried.and_then(|done| done).map(|()| "set up in a namespace, and undone".to_owned());
+    let done = tried.and_then(|done| done).map(|()| "set up in a namespace and removed".to_owned());
     Check::tried("TPROXY", WHY, done.map_err(words), CURE).needed()
 }
 

@@ -6,7 +6,7 @@ use airtcp_kernel::{cc, cgroup};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const WHY: &str = "another retransmission timer";
+const WHY: &str = "a custom retransmission timer";
 
 pub fn section() -> Section {
     let mounted = cgroup::mount();
@@ -17,7 +17,7 @@ pub fn section() -> Section {
 }
 
 fn longest_rto() -> Check {
-    let done = rto::has_rto_max().map(|()| "can be set for a connection".to_owned()).map_err(words);
+    let done = rto::has_rto_max().map(|()| "can be set per connection".to_owned()).map_err(words);
     Check::tried("TCP_RTO_MAX_MS", WHY, done, "Linux 6.15 or newer").needed()
 }
 
@@ -33,20 +33,15 @@ fn cgroups(mounted: Option<&Path>) -> Check {
 
 fn sockops(root: &Path) -> Check {
     if let Some(missing) = cc::missing_capabilities() {
-        let found = format!("could not be tried without {missing}");
+        let found = format!("could not be tested without {missing}");
         return Check::missing("sockops", WHY, found, "run it as root (sudo)").needed();
     }
     let path = root.join(format!("airtcp-doctor-{}", std::process::id()));
     let attach = |folder: &Folder| rto::attach(&folder.0, &RtoRule::factor(10.0)).map_err(words);
     let done = Folder::make(path).map_err(words).and_then(|folder| attach(&folder).map(drop));
-    let done = done.map(|()| "attached the program to a cgroup, and took it back".to_owned());
-    Check::tried(
-        "sockops",
-        WHY,
-        done,
-        "CONFIG_CGROUP_BPF; where others have attached one, none of theirs is exclusive",
-    )
-    .needed()
+    let done = done.map(|()| "attached the program to a cgroup, and detached it".to_owned());
+    Check::tried("sockops", WHY, done, "CONFIG_CGROUP_BPF, and no exclusive program attached by others")
+        .needed()
 }
 
 /// A cgroup, gone when dropped.
@@ -66,12 +61,15 @@ impl Drop for Folder {
 
 fn installed() -> Option<Check> {
     let installed = rto::installed().ok()??;
-    let why = "knowing what is in force";
+    let why = "knowing which rule is in force";
     let found = format!("{}: {}", installed.record.cgroup.display(), installed.record.rule);
     Some(match installed.counters {
         Some(_) => Check::ok("installed", why, found),
-        None => {
-            Check::limited("installed", why, format!("{found}, by one that was killed"), "airtcpd rto off")
-        }
+        None => Check::limited(
+            "installed",
+            why,
+            format!("{found}, by a process that was killed"),
+            "airtcpd rto off",
+        ),
     })
 }

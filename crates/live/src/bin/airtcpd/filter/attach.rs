@@ -10,14 +10,14 @@ Examples:
   airtcpd filter attach eth0
   airtcpd filter attach eth0 --ack-threshold 9 --idle 60s --max-flows 65536";
 
-/// Attach packet control to the interface behind which the fixed hosts are
+/// Attach packet control to the interface facing the fixed hosts
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
     /// The interface to the fixed hosts
     interface: String,
 
-    /// Duplicate ACKs of a mobile host that make three for the fixed host: 3, 6, 9 or 12; with 3 all pass [default: 6]
+    /// Duplicate ACKs from a mobile host that count as three for the fixed host: 3, 6, 9 or 12; with 3 all pass [default: 6]
     #[arg(long, value_name = "N")]
     ack_threshold: Option<u32>,
 
@@ -29,15 +29,15 @@ pub struct Options {
     #[arg(long)]
     no_data_filter: bool,
 
-    /// Forget a flow that was silent for so long, 1s to a day [default: 300s]
+    /// Forget a flow after this much silence, 1s to a day [default: 300s]
     #[arg(long, value_name = "TIME", value_parser = human::parse::<Dur>)]
     idle: Option<Dur>,
 
-    /// Flows that are remembered at once, 16 to 1048576, some 256 bytes each [default: 16384]
+    /// Maximum flows remembered, 16 to 1048576, some 256 bytes each [default: 16384]
     #[arg(long, value_name = "N")]
     max_flows: Option<u32>,
 
-    /// Hang the programs on the clsact qdisc, where `tc filter show` lists them, as on kernels without tcx (before 6.6)
+    /// Attach to the clsact qdisc, where `tc filter show` lists the programs, as on kernels without tcx (before 6.6)
     #[arg(long)]
     clsact: bool,
 }

@@ -10,7 +10,7 @@ Examples:
   airtcpd filter list
   airtcpd filter list --json";
 
-/// Where filters are attached, in this network namespace and others
+/// List attached filters, in this network namespace and others
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
@@ -29,7 +29,7 @@ pub fn run(options: &Options) -> Result<(), FilterError> {
         return Ok(());
     }
     if filters.is_empty() {
-        say!("no packet control is attached; `airtcpd filter attach IFACE` does it");
+        say!("no packet control is attached; use `airtcpd filter attach IFACE`");
     }
     for filter in filters {
         say!("{}: {}", filter.interface(), described(&filter.parameters()?));

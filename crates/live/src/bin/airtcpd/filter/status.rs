@@ -11,14 +11,14 @@ Examples:
   airtcpd filter status eth0 --flows
   airtcpd filter status --json --flows";
 
-/// What was held back, dropped and answered
+/// Show what was held back, dropped and answered
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
     /// The interface to the fixed hosts [default: all that have a filter]
     interface: Option<String>,
 
-    /// Show each flow that is known, too
+    /// Also show each known flow
     #[arg(long)]
     flows: bool,
 
@@ -38,7 +38,7 @@ pub fn run(options: &Options) -> Result<(), FilterError> {
         return Ok(());
     }
     if filters.is_empty() {
-        say!("no packet control is attached; `airtcpd filter attach IFACE` does it");
+        say!("no packet control is attached; use `airtcpd filter attach IFACE`");
     }
     filters.iter().try_for_each(|filter| show(filter, options.flows))
 }
@@ -59,7 +59,7 @@ fn show(filter: &Installed, with_flows: bool) -> Result<(), FilterError> {
     let totals = filter.totals()?;
     say!("{}: {}", filter.interface(), described(&filter.parameters()?));
     say!("  TCP packets     {:>12}", totals.packets);
-    say!("  flows           {:>12} understood since it was attached", totals.flows_understood);
+    say!("  flows           {:>12} understood since attachment", totals.flows_understood);
     say!("  ACKs            {:>12} passed, {} held back", totals.acks_passed, totals.acks_held);
     say!(
         "  retransmissions {:>12} of acknowledged data dropped, of which {} were answered with an ACK",

@@ -107,7 +107,9 @@ impl ReportTo {
 /// Has the kernel wake this thread in time, if it may.
 pub fn be_punctual() {
     if !be_on_time() {
-        warn!("airtcpd: no right to real-time priority (CAP_SYS_NICE): packets will be late more often");
+        warn!(
+            "airtcpd: no permission for real-time priority (CAP_SYS_NICE): packets will be late more often"
+        );
     }
 }
 

@@ -11,7 +11,7 @@ A proxy undoes what it has set up, and a killed one mostly, too: the kernel take
 policy route, which this undoes; the next start of any airtcpd daemon would do so as well. Run it in the network namespace
 of the proxy.";
 
-/// Undo what killed proxies have left
+/// Undo what killed proxies left behind
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {}

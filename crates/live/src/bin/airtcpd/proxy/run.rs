@@ -16,106 +16,106 @@ use std::process::{self, ExitCode};
 const EXAMPLES: &str = "\
 Examples:
   airtcpd proxy run --wireless wlan0
-      takes the TCP connections that come in by wlan0 or go out there, and that are not this host's own
+      takes TCP connections that enter or leave by wlan0, except this host's own
   airtcpd proxy run --wireless wlan0 --ports 80,443 --wireless-cc bbr --memory 256MB
   airtcpd proxy run --wireless wlan0 --wireless-stack own --wireless-scheme rto-m:m=10+gbn
       go-back-N and RTO = SRTT + 10·RTTVAR towards the mobile hosts, by airtcp's own TCP
   airtcpd proxy run --listen [::]:8080 --to [2001:db8::7]:80 --metrics 127.0.0.1:9464
-      without rules for packets: the server sees the proxy's address
+      without packet rules: the server sees the proxy's address
 
-Without --listen it needs nft (nftables) and root. Only connections that begin from now on are taken. Where a firewall drops
-what comes in for this host, let in what the proxy has marked, for example
+Without --listen it needs nft (nftables) and root. It takes only connections that begin from now on. Where a firewall drops
+incoming packets for this host, admit those marked by the proxy, for example
   nft insert rule inet fw4 input meta mark 0x41000000 accept
 
-A connection has two ends again, and each is told what became of the other one: a FIN is handed on as a FIN, and the other
-way goes on; where one end resets, vanishes, or could never be reached, the other one gets a RST. A client is answered before
-its server is. With --wireless-stack own all TCP from IFACE for others passes by this process, IPv4 forwarding must be on there,
-and net.ipv4.tcp_early_demux is 0 meanwhile. Urgent data is handed on as if it were not urgent.
+Each end learns what happened to the other: a FIN is passed on as a FIN, and the other
+direction continues; if one end resets, vanishes or could not be reached, the other gets a RST. A client is answered before
+its server is. With --wireless-stack own, all TCP from IFACE for other hosts passes through this process, IPv4 forwarding must be on there,
+and net.ipv4.tcp_early_demux is 0 meanwhile. Urgent data is passed on as ordinary data.
 
-SIGTERM, SIGINT or SIGHUP ends it: new connections pass by, those that are open may go on for --drain. A second signal ends
+SIGTERM, SIGINT or SIGHUP stops it: new connections bypass it, open ones may continue for --drain. A second signal stops
 it at once, with a RST to all.";
 
 /// Unless told otherwise.
 const MOST_CONNECTIONS: usize = 10_000;
 
-/// Run a proxy, until a signal ends it
+/// Run a proxy until a signal ends it
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[command(group(ArgGroup::new("entrance").args(["wireless", "listen"]).required(true)))]
 pub struct Options {
-    /// The interface behind which the mobile hosts are: be transparent there
+    /// Interface facing the mobile hosts; the proxy is transparent there
     #[arg(long, value_name = "IFACE", value_parser = interface)]
     wireless: Option<String>,
 
-    /// Take connections to these ports alone, for example 80,443 [default: all]
+    /// Take only connections to these ports, for example 80,443 [default: all]
     #[arg(long, value_name = "PORTS", value_delimiter = ',', requires = "wireless")]
     ports: Vec<u16>,
 
-    /// Take connections to this address instead
+    /// Listen for connections at this address instead
     #[arg(long, value_name = "ADDRESS", requires = "to")]
     listen: Option<SocketAddr>,
 
-    /// Where those go on to
+    /// Forward those connections to this address
     #[arg(long, value_name = "ADDRESS", requires = "listen")]
     to: Option<SocketAddr>,
 
-    /// The side on which those are that connect to --listen
+    /// The side from which clients connect to --listen
     #[arg(long, value_enum, default_value_t = Clients::Wired, requires = "listen")]
     clients: Clients,
 
-    /// The congestion control towards the mobile hosts, of the kernel or of `airtcpd cc` [default: the kernel's]
+    /// Congestion control towards the mobile hosts, from the kernel or `airtcpd cc` [default: the kernel's]
     #[arg(long, value_name = "NAME")]
     wireless_cc: Option<String>,
 
-    /// Who runs TCP towards the mobile hosts: the kernel, or airtcp's own machine. That copies what the kernel would only hand
-    /// on: some 1 Gbit/s instead of 10
+    /// TCP stack towards the mobile hosts: the kernel's, or airtcp's own. The latter copies data that the kernel
+    /// would only pass on: some 1 Gbit/s instead of 10
     #[arg(long, value_enum, default_value_t = WirelessStack::Kernel, requires = "wireless")]
     wireless_stack: WirelessStack,
 
-    /// What our own machine is: any scheme of end hosts that `airtcp schemes` lists, for example rto-m:m=10+gbn
+    /// Scheme of airtcp's own stack: any sender scheme listed by `airtcp schemes`, for example rto-m:m=10+gbn
     #[arg(long, value_name = "SCHEME", value_parser = scheme, default_value = "cubic")]
     wireless_scheme: Scheme,
 
-    /// The congestion control on the wired side [default: the kernel's]
+    /// Congestion control on the wired side [default: the kernel's]
     #[arg(long, value_name = "NAME")]
     wired_cc: Option<String>,
 
-    /// How long each buffer of a wireless connection is [default: what the kernel finds; 256KiB with --wireless-stack own]
+    /// Size of each buffer of a wireless connection [default: set by the kernel; 256KiB with --wireless-stack own]
     #[arg(long, value_name = "SIZE", value_parser = human::parse::<Bytes>)]
     wireless_buffer: Option<Bytes>,
 
-    /// How long each buffer of a wired connection is [default: what the kernel finds]
+    /// Size of each buffer of a wired connection [default: set by the kernel]
     #[arg(long, value_name = "SIZE", value_parser = human::parse::<Bytes>)]
     wired_buffer: Option<Bytes>,
 
-    /// Ask an end that is silent for so long whether it is still there [default: the kernel's, two hours]
+    /// Probe an end after this much silence [default: the kernel's, two hours]
     #[arg(long, value_name = "TIME", value_parser = human::parse::<Dur>)]
     keepalive: Option<Dur>,
 
-    /// What all buffers may come to hold, the kernel's included: then they grow no more, and new connections wait
+    /// Limit on all buffers together, including the kernel's; beyond it buffers stop growing and new connections wait
     #[arg(long, value_name = "SIZE", value_parser = memory, default_value = "1GB")]
     memory: Bytes,
 
-    /// Connections at once; others wait [default: 10000, or as many as it may open files for]
+    /// Maximum concurrent connections; others wait [default: 10000, or as many as the open-file limit allows]
     #[arg(long, value_name = "COUNT", value_parser = count)]
     connections: Option<usize>,
 
-    /// Connections whose server has not answered yet; the eldest gives way to more
+    /// Maximum connections whose server has not yet answered; the oldest makes room for new ones
     #[arg(long, value_name = "COUNT", default_value_t = 1_000, value_parser = count)]
     connecting: usize,
 
-    /// How long a server may take to answer
+    /// How long to wait for a server to answer
     #[arg(long, value_name = "TIME", value_parser = human::parse::<Dur>, default_value = "30s")]
     connect_timeout: Dur,
 
-    /// How long open connections may go on when it is told to end
+    /// How long open connections may continue after a stop signal
     #[arg(long, value_name = "TIME", value_parser = human::parse::<Dur>, default_value = "30s")]
     drain: Dur,
 
     #[command(flatten)]
     reports: log::Reports,
 
-    /// Write a line for each connection, too
+    /// Also log a line for each connection
     #[arg(long)]
     verbose: bool,
 }
@@ -151,7 +151,7 @@ impl Options {
     fn config(&self) -> anyhow::Result<Config> {
         if self.wireless_stack == WirelessStack::Own && self.wireless_cc.is_some() {
             return Err(BadInput(
-                "--wireless-cc is the kernel's; --wireless-scheme says it of --wireless-stack own".into(),
+                "--wireless-cc applies to the kernel's stack; with --wireless-stack own use --wireless-scheme".into(),
             )
             .into());
         }
@@ -187,7 +187,7 @@ impl Options {
         let allowed = allow_files(self.connections.unwrap_or(MOST_CONNECTIONS))?;
         match self.connections {
             Some(wanted) if allowed < wanted => anyhow::bail!(
-                "--connections {wanted} is more than this process may open files for: raise `ulimit -Hn`, or let it be {allowed}"
+                "--connections {wanted} exceeds the open-file limit: raise `ulimit -Hn`, or use at most {allowed}"
             ),
             _ => Ok(allowed),
         }
@@ -204,7 +204,7 @@ fn scheme(text: &str) -> Result<Scheme, String> {
     let scheme = Scheme::parse(text, "linux").map_err(|error| error.to_string())?;
     match (&scheme.base_station, &scheme.circuit) {
         (None, None) => Ok(scheme),
-        _ => Err("the proxy takes the terms of a sender alone: it is the split itself".to_owned()),
+        _ => Err("the proxy accepts only sender terms, since it is itself the split".to_owned()),
     }
 }
 
@@ -222,7 +222,7 @@ fn interface(text: &str) -> Result<String, String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-@:".contains(c);
     match (1..=15).contains(&text.len()) && text.chars().all(is_plain) {
         true => Ok(text.to_owned()),
-        false => Err("an interface's name has 1 to 15 letters, digits, or . _ - @ :".to_owned()),
+        false => Err("an interface name has 1 to 15 letters, digits, or . _ - @ :".to_owned()),
     }
 }
 
@@ -230,7 +230,7 @@ fn memory(text: &str) -> Result<Bytes, String> {
     let bytes: Bytes = human::parse(text).map_err(|error| error.to_string())?;
     match bytes.0 >= 1_000_000 {
         true => Ok(bytes),
-        false => Err("1MB at least, which one connection takes".to_owned()),
+        false => Err("must be at least 1MB, enough for one connection".to_owned()),
     }
 }
 

@@ -8,7 +8,7 @@ Examples:
   airtcpd proxy status
   airtcpd proxy status --json | jq '.[].counters.connections'";
 
-/// What the proxies of this host do
+/// Show the proxies running on this host
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
@@ -18,5 +18,5 @@ pub struct Options {
 }
 
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
-    status::run("proxy", &["wireless", "wired"], "no proxy runs", options.json)
+    status::run("proxy", &["wireless", "wired"], "no proxy is running", options.json)
 }

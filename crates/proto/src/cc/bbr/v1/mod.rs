@@ -46,7 +46,7 @@ use window::TenRounds;
 
 pub const SPEC: ControllerSpec = ControllerSpec {
     name: "bbr",
-    summary: "BBR version 1 as in Linux: paced at the highest recent delivery rate, deaf to random loss",
+    summary: "BBR version 1 as in Linux: paced at the highest recent delivery rate, insensitive to random loss",
     source: "draft-cardwell-iccrg-bbr-congestion-control-00",
     params: &[],
     ordered: &[],

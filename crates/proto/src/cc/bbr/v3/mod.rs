@@ -61,7 +61,7 @@ use window::WindowLimit;
 
 pub const SPEC: ControllerSpec = ControllerSpec {
     name: "bbr3",
-    summary: "BBR version 3: as version 1, but bounded where probing loses more than 2 % in a round trip",
+    summary: "BBR version 3: like version 1, but bounded where probing loses more than 2 % in a round trip",
     source: "draft-ietf-ccwg-bbr-06",
     params: &[
         Param {
@@ -69,21 +69,21 @@ pub const SPEC: ControllerSpec = ControllerSpec {
             default: 0.02,
             min: 0.0,
             max: 1.0,
-            doc: "Loss rate that a probe may cause within a round trip (LossThresh, draft §2.8)",
+            doc: "Loss rate that a probe may cause in a round trip (LossThresh, draft §2.8)",
         },
         Param {
             name: "beta",
             default: 0.7,
             min: 0.0,
             max: 1.0,
-            doc: "A bound falls to no less than this share of itself in a round trip (Beta, draft §2.8)",
+            doc: "Smallest share of itself to which a bound falls in a round trip (Beta, draft §2.8)",
         },
         Param {
             name: "headroom",
             default: 0.15,
             min: 0.0,
             max: 1.0,
-            doc: "Share of the long-term bound that is left to others while cruising (Headroom, draft §2.8)",
+            doc: "Share of the long-term bound left to others while cruising (Headroom, draft §2.8)",
         },
     ],
     ordered: &[],
