@@ -4,7 +4,7 @@ use airtcp_proto::scheme::{Scheme, names};
 use airtcp_sim::{RunOptions, Scenario, run};
 
 /// What the refusal of two terms begins to say.
-const REFUSED: &str = "do not go together: ";
+const REFUSED: &str = "cannot be combined: ";
 
 /// The default scenario for a second, and how two terms fare on it: `None` if they are refused, else the bytes received.
 fn fare(scenario: &Scenario, text: &str) -> Option<u64> {

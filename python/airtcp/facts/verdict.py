@@ -57,7 +57,7 @@ def _win(best: str, second: str, gap: Estimate, by_scheme: dict[str, list[Run]],
     base = sum(values) / len(values)
     ahead = f" {percent(gap.scaled(1 / base))}" if base else ""
     word = "above" if goal.higher_is_better else "below"
-    return f"{best} has the best {goal.name},{ahead} {word} the next best, {second}."
+    return f"{best} has the best {goal.name},{ahead} {word} {second}, the next best."
 
 
 def _against_first(runs: Sequence[Run], best: str, tied: Sequence[str]) -> str:

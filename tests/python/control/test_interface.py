@@ -51,7 +51,7 @@ def test_parameters_are_set_by_the_scheme() -> None:
         ("aimd:bta=0.5", "unknown key `bta` .did you mean `beta`"),
         ("aimd:beta=half", "beta = `half`: not a number"),
         ("aimdd", "unknown name `aimdd` .did you mean `aimd`"),
-        ("aimd+reno", "`aimd` and `reno` do not go together"),
+        ("aimd+reno", "`aimd` and `reno` cannot be combined"),
         ("aimd:recovery=newremo", "did you mean `newreno`"),
     ],
 )

@@ -23,7 +23,7 @@ def test_both_rank_alike() -> None:
     found = _agreement(reno=([1.0, 1.1], [0.9, 1.0]), bbr=([5.0, 5.1], [5.0, 5.2]))
     assert not found.contradictions
     assert not found.undecided
-    assert "rank the 2 schemes alike; bbr leads in both." in found.text
+    assert "rank all 2 schemes the same; bbr leads in both." in found.text
     assert "0.90 to 1.01 times" in found.text
 
 
@@ -32,14 +32,14 @@ def test_a_contradiction_is_named() -> None:
         reno=([1.0, 1.1], [5.0, 5.1]), bbr=([5.0, 5.1], [1.0, 1.1]), cubic=([3, 3.1], [3, 3.1])
     )
     assert ("bbr", "reno") in found.contradictions
-    assert "disagree: the simulator has bbr over cubic, bbr over reno and cubic over reno" in found.text
+    assert "disagree: the simulator ranks bbr over cubic, bbr over reno and cubic over reno" in found.text
 
 
 def test_what_only_one_can_tell_apart_is_no_contradiction() -> None:
     found = _agreement(reno=([1.0, 1.1], [1.0, 9.0]), bbr=([5.0, 5.1], [5.0, 2.0]))
     assert not found.contradictions
     assert found.undecided == (("bbr", "reno"),)
-    assert "only one of them can tell bbr from reno; first is bbr in the one, reno on the other" in found.text
+    assert "one of them separates bbr from reno; first in the simulator: bbr; on the kernel: reno" in found.text
 
 
 def test_a_single_seed_is_said() -> None:
@@ -49,7 +49,7 @@ def test_a_single_seed_is_said() -> None:
         # Stopped on the kernel after its first seed.
         _agreement(reno=([1.0, 1.1], [5.1]), bbr=([5.0, 5.1], [1.1])),
     ):
-        assert found.text.startswith("A single seed cannot tell whether simulator and kernel rank alike: run")
+        assert found.text.startswith("A single seed cannot show whether simulator and kernel agree on the ranking")
         assert not found.contradictions
         assert not found.undecided
     assert _agreement(reno=([1.0], [1.1])).text.endswith("A single seed gives no interval; run more.")
@@ -59,7 +59,7 @@ def test_who_cannot_be_told_apart_in_the_table_is_not_first() -> None:
     level = _agreement(reno=([5.0001, 5.0001], [5.1, 5.1]), bbr=([5.0, 5.0], [5.1, 5.1]))
     assert "reno and bbr share first place in both." in level.text
     half = _agreement(reno=([5.0001, 5.0001], [5.2, 5.2]), bbr=([5.0, 5.0], [5.1, 5.1]))
-    assert "first is reno and bbr in the one, reno on the other, not surely." in half.text
+    assert "first in the simulator: reno and bbr; on the kernel: reno (not significant)." in half.text
 
 
 def test_nothing_in_common_and_nothing_delivered() -> None:

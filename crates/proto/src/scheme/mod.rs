@@ -338,7 +338,7 @@ mod tests {
         );
         assert_eq!(config("gbn").timeout_policy, TimeoutPolicy::GoBackN);
         assert!(error("gbn+sr").contains("they set the same key to different values"));
-        assert!(error("newreno+sack").contains("do not go together"));
+        assert!(error("newreno+sack").contains("cannot be combined"));
     }
 
     #[test]
@@ -358,9 +358,9 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_together_is_refused() {
-        assert!(error("cubic+reno").contains("`cubic` and `reno` do not go together"));
+        assert!(error("cubic+reno").contains("`cubic` and `reno` cannot be combined"));
         assert!(error("delay-jitter+delay-jitter").contains("the base station has one machine"));
-        assert!(error("decoupling+delay-jitter").contains("do not go together"));
+        assert!(error("decoupling+delay-jitter").contains("cannot be combined"));
         assert!(error("reno+").contains("unknown name ``"));
         assert!(error("delay-jitter:probability=2").contains("must be 0 to 1"));
         assert!(error("delay-jitter:delay=1").contains("no unit"));

@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(micros("rtt\n5\n", None), [5_000]);
         assert_eq!(micros("delay\n5\n", Some("delay")), [5_000]);
         let error = |text, column| parse_series(text, column).unwrap_err().to_string();
-        assert_eq!(error("a,b\n1,2\n", None), "none of the 2 columns that its first line names is `rtt_ms`");
+        assert_eq!(error("a,b\n1,2\n", None), "none of the 2 columns in its heading is `rtt_ms`");
         assert!(error("a,rtt\n1,x\n", None).starts_with("line 2 is not"));
         assert!(error("a\n1\n", Some("b")).ends_with("is `b`"));
     }

@@ -230,7 +230,7 @@ fn every_key_is_documented_with_its_default() {
 #[cfg(unix)]
 fn a_trace_is_a_file_of_bounded_length_and_is_not_quoted() {
     for (named, problem) in
-        [("/dev/zero", "neither a device nor a pipe"), ("/etc/passwd", "line 1 is not a whole number")]
+        [("/dev/zero", "devices and pipes cannot be read"), ("/etc/passwd", "line 1 is not a whole number")]
     {
         let text = format!("[[link]]\ntrace = \"{named}\"\ndelay = \"5ms\"\n");
         let refused = Scenario::load(&text, "test.toml", Path::new(""), &[]).unwrap_err().to_string();
