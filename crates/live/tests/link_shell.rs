@@ -163,7 +163,7 @@ fn the_commands_status_is_airtcpds() {
         assert_eq!(status(&["/etc/passwd"]), Some(126));
         let missing = run(&[], &["no-such-program"]);
         assert_eq!(missing.status.code(), Some(127));
-        assert!(stderr(&missing).contains("no-such-program: there is no such program"), "{missing:?}");
+        assert!(stderr(&missing).contains("no-such-program: no such program"), "{missing:?}");
     });
 }
 

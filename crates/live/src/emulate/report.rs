@@ -207,7 +207,7 @@ mod tests {
     fn a_path_that_nothing_came_to_has_no_table() {
         assert_eq!(report(0).to_string(), "1.0 s, seed 7: no packets entered the path\n");
         let told = report(1).to_string();
-        assert!(told.contains("packets in") && told.contains("kept from running 3 times"), "{told}");
+        assert!(told.contains("packets in") && told.contains("descheduled 3 times"), "{told}");
     }
 
     #[test]

@@ -186,7 +186,7 @@ mod tests {
         };
         assert_eq!(flow("cubic"), [None]);
         assert!(flow("eln")[0].as_ref().unwrap().contains("flow `b` has `eln`"));
-        assert!(flow("cubic+split")[0].as_ref().unwrap().contains("another base station"));
+        assert!(flow("cubic+split")[0].as_ref().unwrap().contains("a different base station"));
         assert_eq!(flow("tahoe"), [None], "our own machine behind its sender leaves the others alone");
         let two = "schemes = [\"cubic+decoupling\"]\nflow = [{ name = \"a\" }, { name = \"b\", scheme = ";
         assert_eq!(reasons(&format!("{two}\"reno+decoupling:controls=2\" }}]")), [None]);
@@ -202,8 +202,8 @@ mod tests {
              {{ name = \"b\", scheme = \"reno+decoupling\", traffic = {datagrams} }}]"
         ));
         assert!(circuit[0].as_ref().unwrap().contains("flow `b` sends datagrams"), "{circuit:?}");
-        assert!(flow("reno+packet-control")[0].as_ref().unwrap().contains("another base station"));
-        assert!(flow("rto-m")[0].as_ref().unwrap().contains("another retransmission timeout"));
+        assert!(flow("reno+packet-control")[0].as_ref().unwrap().contains("a different base station"));
+        assert!(flow("rto-m")[0].as_ref().unwrap().contains("a different retransmission timeout"));
         let many = reasons("schemes = [\"reno\"]\nflow = [{ name = \"a\", count = 10001 }]");
         assert!(many[0].as_ref().unwrap().starts_with("10001 flows"));
     }
@@ -220,8 +220,8 @@ mod tests {
         for scheme in ["reno", "westwood-vt", "tahoe", "reno+packet-control"] {
             assert_eq!(trunk(scheme, ":controls=32:gmb=1Mbit/s:compression=twice").reason, None, "{scheme}");
         }
-        assert!(trunk("reno", ":controls=33").reason.unwrap().contains("32 at most"));
+        assert!(trunk("reno", ":controls=33").reason.unwrap().contains("at most 32"));
         let twice = trunk("cubic+decoupling", "").reason.unwrap();
-        assert_eq!(twice, "flow `a` has a circuit of its own, and is in circuit `t`");
+        assert_eq!(twice, "flow `a` has its own circuit and is also in circuit `t`");
     }
 }

@@ -59,7 +59,7 @@ fn a_cgroups_connections_use_it_until_it_is_unloaded() {
     assert_eq!(connection(), [name.as_str(), &name]);
     assert_ne!(namespace.run(|| sockets::selected(&sockets::pair().0)).unwrap(), name, "outside of it");
     let error = daemon::refused(&["load", "vegas", "--as", &kernel.name("other"), "--cgroup", path]);
-    assert!(error.contains(&format!("has `{name}` applied already")), "{error}");
+    assert!(error.contains(&format!("already uses `{name}`")), "{error}");
     assert!(daemon::cc(&["unload", &name]).contains(&format!("undone: cgroup {path}")));
     assert_eq!(connection(), usual);
     daemon::assert_gone(&name);

@@ -41,7 +41,7 @@ fn what_is_wrong_is_told_and_nothing_is_loaded() {
         let error = daemon::mistaken(&args);
         assert!(error.contains(expected), "{args:?}: {error}");
     }
-    assert!(daemon::refused(&["load", "veno", "--as", "reno"]).contains("already, by the kernel"));
+    assert!(daemon::refused(&["load", "veno", "--as", "reno"]).contains("from the kernel"));
     let no_route = daemon::refused(&["load", "veno", "--as", &name, "--route", "203.0.113.0/24"]);
     assert!(no_route.contains("no route to exactly 203.0.113.0/24"), "{no_route}");
     daemon::assert_gone(&name);
@@ -63,7 +63,7 @@ fn a_name_that_is_taken_is_told_with_its_owner() {
     drop(foreign);
     daemon::assert_gone(&name);
     daemon::cc(&["load", "hybla", "--as", &name]);
-    assert!(daemon::refused(&["load", "hybla", "--as", &name]).contains("by airtcpd cc load"));
+    assert!(daemon::refused(&["load", "hybla", "--as", &name]).contains("from airtcpd cc load"));
     assert!(daemon::mistaken(&["set", &name, "rho_max=2", "rho=1"]).contains("has no parameter `rho`"));
     assert_eq!(daemon::status(&name)["params"]["rho_max"], 16.0);
     daemon::cc(&["unload", &name]);

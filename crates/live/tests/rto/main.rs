@@ -279,7 +279,7 @@ fn others_of_the_namespace_keep_their_timer_and_off_restores_all() {
         assert_eq!(rtos(), stock, "outside the cgroup");
         assert_eq!(bench::rto(&loopback(&early).1), stock[0], "accepted by a listener from before");
         let again = rto::install(&cgroup.path, &RtoRule::factor(12.0)).err().unwrap().to_string();
-        assert!(again.contains("already; `airtcpd rto off`"), "{again}");
+        assert!(again.contains("; `airtcpd rto off` removes it"), "{again}");
         cgroup.join();
         assert_eq!(rtos(), [MIN, MIN], "inside");
         let old = loopback(&old);
@@ -351,9 +351,9 @@ fn mistakes_change_nothing_and_name_the_cure() {
     let refused = |path: &Path, rule: &RtoRule| rto::install(path, rule).err().unwrap().to_string();
     let rule = RtoRule::factor(10.0);
     assert!(refused(Path::new("/nowhere"), &rule).contains("/nowhere"));
-    assert!(refused(Path::new("/tmp"), &rule).contains("/tmp is not a cgroup of version 2"));
+    assert!(refused(Path::new("/tmp"), &rule).contains("/tmp is not a v2 cgroup"));
     if Path::new("/sys/fs/cgroup/cpu").exists() {
-        assert!(refused(Path::new("/sys/fs/cgroup/cpu"), &rule).contains("but one of version 1"));
+        assert!(refused(Path::new("/sys/fs/cgroup/cpu"), &rule).contains("but a v1 cgroup"));
     }
     let short = Timer::Factor { factor: 10.0, min: Dur::from_millis(200) };
     assert!(refused(&cgroup.path, &RtoRule { timer: short, ..rule }).contains("1s to 120s"));

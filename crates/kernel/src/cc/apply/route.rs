@@ -218,7 +218,7 @@ mod tests {
         assert!(message("fd00::/8").contains("--cgroup"));
         assert!(message("10.1.2.3/8").contains("beyond the prefix length"));
         assert!(message("10.0.0.0/33").contains("0 to 32"));
-        assert!(message("somewhere").contains("no IPv4 prefix"));
+        assert!(message("somewhere").contains("not an IPv4 prefix"));
     }
 
     #[test]
