@@ -142,7 +142,7 @@ def test_what_failed_is_said_with_its_text_and_the_others_are_shown() -> None:
     failures = [Failure("broken", seed, text) for seed in (1, 2)]
     found = airtcp.Comparison(airtcp.Scenario.built_in(), runs, {}, interrupted=True, failures=failures)
     html = comparison_page(found).html()
-    assert html.count("<summary>What failed, and where") == 1
+    assert html.count("<summary>Failures") == 1
     assert "ack.acked_bytes &lt;huge&gt; / 0" in html
     assert all(escape(note) in html for note in found.notes)
     assert len(found.notes) == 3, "verdict, interruption, failure"

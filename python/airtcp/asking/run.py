@@ -54,7 +54,7 @@ def run(
     spacing = found.duration_s / SERIES_POINTS if interval_s is None else interval_s
     if on == "linux":
         if pcap is not None:
-            raise ValueError("there is no capture of a run on the kernel: `airtcpd link` makes captures")
+            raise ValueError("kernel runs cannot be captured; `airtcpd link` writes captures")
         return _on_linux(found, scheme, seed, spacing if series else None)
     record = interruptible(
         lambda cancel: found.run(

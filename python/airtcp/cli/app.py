@@ -54,7 +54,7 @@ _COMMANDS = {
     "measure": _Command("measure", "Measure the path to a host; fit and advise."),
     "fit": _Command("fit", "Fit a scenario to measurements."),
     "run": _Command("run", "Run one scheme once, in detail."),
-    "sweep": _Command("sweep", "Compare schemes while keys of the scenario vary."),
+    "sweep": _Command("sweep", "Compare schemes over a range of scenario values."),
     "fidelity": _Command("fidelity", "Compare the simulator with this host's kernel.", package=_STUDIES),
     "trace": _Command("trace", "Print a link's round trips."),
     "schemes": _Command(
@@ -64,8 +64,8 @@ _COMMANDS = {
     "schema": _Command(
         "listings", "Print the JSON Schema of the scenario file.", "schema_command", "SCHEMA_EXAMPLES"
     ),
-    "paper": _Command("paper", "Repeat what the papers measured.", package=_STUDIES),
-    "model": _Command("model", "The papers' closed forms beside the simulator.", package=_STUDIES),
+    "paper": _Command("paper", "Reproduce the papers' measurements.", package=_STUDIES),
+    "model": _Command("model", "Compare the papers' closed forms with the simulator.", package=_STUDIES),
 }
 
 

@@ -138,7 +138,7 @@ def concord_command(
     docs: DocsOption = None,
     jobs: JobsOption = None,
 ) -> None:
-    """Run Concord's gates on seeds that it was not tuned on, and Concord without each of its parts."""
+    """Check Concord against its acceptance gates on unseen seeds, and again with each part removed."""
     from airtcp_studies.cli.concord import Request, run_concord  # noqa: PLC0415 it loads Matplotlib
 
     run_concord(Request(traces, seeds=seeds, quick=quick, jobs=jobs, out=out, json=json, docs=docs))

@@ -39,7 +39,9 @@ def test_what_only_one_can_tell_apart_is_no_contradiction() -> None:
     found = _agreement(reno=([1.0, 1.1], [1.0, 9.0]), bbr=([5.0, 5.1], [5.0, 2.0]))
     assert not found.contradictions
     assert found.undecided == (("bbr", "reno"),)
-    assert "one of them separates bbr from reno; first in the simulator: bbr; on the kernel: reno" in found.text
+    assert (
+        "one of them separates bbr from reno; first in the simulator: bbr; on the kernel: reno" in found.text
+    )
 
 
 def test_a_single_seed_is_said() -> None:
@@ -49,7 +51,9 @@ def test_a_single_seed_is_said() -> None:
         # Stopped on the kernel after its first seed.
         _agreement(reno=([1.0, 1.1], [5.1]), bbr=([5.0, 5.1], [1.1])),
     ):
-        assert found.text.startswith("A single seed cannot show whether simulator and kernel agree on the ranking")
+        assert found.text.startswith(
+            "A single seed cannot show whether simulator and kernel agree on the ranking"
+        )
         assert not found.contradictions
         assert not found.undecided
     assert _agreement(reno=([1.0], [1.1])).text.endswith("A single seed gives no interval; run more.")

@@ -163,7 +163,7 @@ def test_an_interrupt_leaves_what_was_finished(fake: Fake, scenario: airtcp.Scen
 
 @pytest.mark.usefixtures("fake")
 def test_a_place_that_does_not_exist_and_an_executor_are_refused(scenario: airtcp.Scenario) -> None:
-    with pytest.raises(ValueError, match="write sim, linux, or both"):
+    with pytest.raises(ValueError, match="expected sim, linux, or both"):
         airtcp.compare(scenario, on="moon")  # type: ignore[call-overload]
     with pytest.raises(airtcp.ExecutorError, match="runs on this host"):
         airtcp.compare(scenario, on="linux", executor="processes")
