@@ -169,8 +169,8 @@ def svg(lanes: Sequence[Lane], start_s: float) -> str:
     foot = TOP + 2 * LANE_HEIGHT + 26
     parts.append(
         f'<text class="soft" x="{LEFT - 76}" y="{foot}">{RATE_BPS / 1e6:g} Mbit/s, {2e3 * DELAY_S:g} ms '
-        f"round trip, {100 * (1 - (1 - BER) ** 12000):.0f}% of full packets corrupted, at 1/{SLOWER} speed. "
-        "Every packet comes from a simulator run.</text></svg>\n"
+        f"round trip, {100 * (1 - (1 - BER) ** 12000):.0f} % of full packets corrupted, at 1/{SLOWER} "
+        "speed. Every packet comes from a simulator run.</text></svg>\n"
     )
     return "".join(parts)
 
