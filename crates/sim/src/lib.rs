@@ -8,6 +8,7 @@ pub mod histogram;
 pub mod links;
 mod network;
 mod packet;
+pub mod packet_log;
 pub mod pcap;
 mod placement;
 mod prefetch;
@@ -26,5 +27,5 @@ pub mod truth;
 
 pub use links::round_trips;
 pub use record::RunRecord;
-pub use run::{Capture, Outcome, RunError, RunOptions, run};
+pub use run::{Capture, Outcome, RunError, RunOptions, Running, run};
 pub use scenario::Scenario;

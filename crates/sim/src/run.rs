@@ -5,6 +5,7 @@ use crate::engine::{Engine, Finished};
 use crate::flow::Flow;
 use crate::links;
 use crate::network::Network;
+use crate::packet_log::PacketSeries;
 use crate::placement::{Stations, ends};
 use crate::record::{CircuitRecord, FlowRecord, LinkRecord, RunRecord, jain_index};
 use crate::scenario::{Scenario, model};
@@ -18,6 +19,7 @@ use airtcp_proto::cc::Controllers;
 use airtcp_proto::middlebox::{Direction, Middlebox};
 use airtcp_proto::scheme::{Scheme, SchemeError};
 use airtcp_wire::{Dur, Time};
+use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -27,6 +29,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 pub struct RunOptions<'a> {
     /// Record time series: every so often, or at each ACK if this is zero.
     pub series: Option<Dur>,
+    /// Log every packet on every link.
+    pub packets: bool,
     pub captures: Vec<Capture>,
     /// Middleboxes for every flow, each with its node. Node 0 stands before the first link, node n behind the n-th.
     pub middleboxes: Vec<(usize, Box<dyn Middlebox>)>,
@@ -70,6 +74,7 @@ pub struct Outcome {
     pub record: RunRecord,
     /// If they were asked for.
     pub series: Option<Series>,
+    pub packets: Option<PacketSeries>,
 }
 
 /// Runs `scenario` with `scheme` on every flow that names none of its own. The same arguments give the same record,
@@ -82,65 +87,120 @@ pub fn run(
     scenario: &Scenario,
     scheme: &Scheme,
     seed: u64,
-    options: RunOptions<'_>,
+    mut options: RunOptions<'_>,
 ) -> Result<Outcome, RunError> {
-    let RunOptions { series, captures, middleboxes, cancel, controllers, progress } = options;
-    let streams = Streams::new(seed);
-    let with_queue = scenario.for_scheme(scheme);
-    let scenario = &*with_queue.for_seed(seed);
-    let mut stations = Stations::new(scenario, &streams);
-    let mut flows = flows(scenario, scheme, &controllers, &streams, &mut stations)?;
-    stations.trunks(&controllers, &mut flows)?;
-    let mut topology = Topology::new(scenario.links.iter().map(|link| links::build(link, &streams)));
-    stations.serve_all(middleboxes, &mut flows)?;
-    let (stations, circuits) = stations.placed(&mut topology);
-    let taps = captures.into_iter().map(|capture| tap(scenario, capture)).collect::<Result<Vec<_>, _>>()?;
-    let recorder = series.map(|interval| Recorder::new(interval, flows.len()));
-
-    let mut engine = Engine::new(Network::new(topology, recorder, taps), flows, stations, circuits);
-    if scenario.warmup > Dur::ZERO {
-        engine.schedule_warm_up(Time::ZERO + scenario.warmup);
+    let (cancel, progress) = (std::mem::take(&mut options.cancel), options.progress);
+    let mut running = Running::new(Cow::Borrowed(scenario), scheme, seed, options)?;
+    let tell = |now: Time| {
+        if let Some(progress) = progress {
+            progress.store(now.0, Ordering::Relaxed);
+        }
+    };
+    loop {
+        if cancel.iter().any(|cancel| cancel.load(Ordering::Relaxed)) {
+            return Err(RunError::Cancelled);
+        }
+        tell(running.now());
+        if !running.advance(EVENTS_PER_LOOK) {
+            break;
+        }
     }
-    let end = Time::ZERO + scenario.duration;
-    let events = drive(&mut engine, end, &cancel, progress)?;
-    let mut finished = engine.finish(end);
-    let record = record(scenario, scheme, seed, &mut finished, events);
-    let Finished { network, flows, .. } = finished;
-    network.taps.into_iter().try_for_each(Tap::finish)?;
-    let flows = flows.iter().zip(0..).filter(|(flow, _)| flow.is_measured);
-    let rtts = flows.map(|(flow, index)| (index, &flow.rtt));
-    Ok(Outcome { record, series: network.recorder.map(|recorder| recorder.finish(rtts)) })
+    tell(running.end);
+    running.finish()
 }
 
 /// Events between two looks at the outside world.
 const EVENTS_PER_LOOK: u64 = 1 << 12;
 
-/// The loop: the earliest event, until the end. Answers how many there were.
-fn drive(
-    engine: &mut Engine,
+/// A run under way, for callers that have something else to do in between.
+pub struct Running<'a> {
+    scenario: Cow<'a, Scenario>,
+    label: String,
+    seed: u64,
+    engine: Engine,
     end: Time,
-    cancel: &[Arc<AtomicBool>],
-    progress: Option<&AtomicU64>,
-) -> Result<u64, RunError> {
-    let mut events = 0;
-    loop {
-        if events % EVENTS_PER_LOOK == 0 {
-            if cancel.iter().any(|cancel| cancel.load(Ordering::Relaxed)) {
-                return Err(RunError::Cancelled);
-            }
-            if let Some(progress) = progress {
-                progress.store(engine.now().0, Ordering::Relaxed);
-            }
+    events: u64,
+}
+
+impl<'a> Running<'a> {
+    /// As [`run`]; `cancel` and `progress` are its alone.
+    ///
+    /// # Errors
+    /// As [`run`].
+    pub fn new(
+        scenario: Cow<'a, Scenario>,
+        scheme: &Scheme,
+        seed: u64,
+        options: RunOptions<'_>,
+    ) -> Result<Running<'a>, RunError> {
+        let RunOptions { series, packets, captures, middleboxes, controllers, .. } = options;
+        let streams = Streams::new(seed);
+        let scenario = as_it_runs(scenario, scheme, seed);
+        let mut stations = Stations::new(&scenario, &streams);
+        let mut flows = flows(&scenario, scheme, &controllers, &streams, &mut stations)?;
+        stations.trunks(&controllers, &mut flows)?;
+        let mut topology = Topology::new(scenario.links.iter().map(|link| links::build(link, &streams)));
+        stations.serve_all(middleboxes, &mut flows)?;
+        let (stations, circuits) = stations.placed(&mut topology);
+        let mut taps =
+            captures.into_iter().map(|capture| tap(&scenario, capture)).collect::<Result<Vec<_>, _>>()?;
+        if packets {
+            topology.log = Some(Box::default());
+            taps.extend((0..scenario.links.len()).map(Tap::notes));
         }
-        if !engine.step(end) {
-            break;
+        let recorder = series.map(|interval| Recorder::new(interval, flows.len()));
+        let mut engine = Engine::new(Network::new(topology, recorder, taps), flows, stations, circuits);
+        if scenario.warmup > Dur::ZERO {
+            engine.schedule_warm_up(Time::ZERO + scenario.warmup);
         }
-        events += 1;
+        let end = Time::ZERO + scenario.duration;
+        Ok(Running { scenario, label: scheme.label.clone(), seed, engine, end, events: 0 })
     }
-    if let Some(progress) = progress {
-        progress.store(end.0, Ordering::Relaxed);
+
+    /// Handles so many events, or fewer if the run is over: then it answers `false`.
+    pub fn advance(&mut self, events: u64) -> bool {
+        for _ in 0..events {
+            if !self.engine.step(self.end) {
+                return false;
+            }
+            self.events += 1;
+        }
+        true
     }
-    Ok(events)
+
+    pub fn now(&self) -> Time {
+        self.engine.now()
+    }
+
+    /// Ends it here and now.
+    ///
+    /// # Errors
+    /// A capture that could not be written.
+    pub fn finish(self) -> Result<Outcome, RunError> {
+        let Running { scenario, label, seed, engine, end, events } = self;
+        let mut finished = engine.finish(end);
+        let record = record(&scenario, label, seed, &mut finished, events);
+        let Finished { network: Network { topology, recorder, taps, .. }, flows, .. } = finished;
+        let seen = taps.into_iter().map(Tap::finish).collect::<Result<Vec<_>, _>>()?;
+        let notes = &seen[seen.len().saturating_sub(scenario.links.len())..];
+        let flows = flows.iter().zip(0..).filter(|(flow, _)| flow.is_measured);
+        let rtts = flows.map(|(flow, index)| (index, &flow.rtt));
+        Ok(Outcome {
+            record,
+            series: recorder.map(|recorder| recorder.finish(rtts)),
+            packets: topology.log.map(|log| log.finish(notes)),
+        })
+    }
+}
+
+/// With the scheme's queue, and with its recordings entered where the seed says.
+fn as_it_runs<'a>(scenario: Cow<'a, Scenario>, scheme: &Scheme, seed: u64) -> Cow<'a, Scenario> {
+    let changed = |found: Cow<'_, Scenario>| match found {
+        Cow::Owned(changed) => Some(changed),
+        Cow::Borrowed(_) => None,
+    };
+    let with_queue = changed(scenario.for_scheme(scheme)).map_or(scenario, Cow::Owned);
+    changed(with_queue.for_seed(seed)).map_or(with_queue, Cow::Owned)
 }
 
 fn flows(
@@ -205,18 +265,12 @@ fn tap(scenario: &Scenario, capture: Capture) -> Result<Tap, RunError> {
     Ok(Tap::new(link, capture)?)
 }
 
-fn record(
-    scenario: &Scenario,
-    scheme: &Scheme,
-    seed: u64,
-    finished: &mut Finished,
-    events: u64,
-) -> RunRecord {
+fn record(scenario: &Scenario, scheme: String, seed: u64, finished: &mut Finished, events: u64) -> RunRecord {
     let flows = flow_records(scenario, finished);
     let measured = || flows.iter().filter(|flow| flow.measured).map(|flow| flow.goodput_bps);
     let first = finished.flows.iter().find(|flow| flow.is_measured).or(finished.flows.first());
     RunRecord {
-        scheme: scheme.label.clone(),
+        scheme,
         seed,
         duration_s: scenario.duration.as_secs_f64(),
         warmup_s: scenario.warmup.as_secs_f64(),
@@ -289,7 +343,7 @@ mod tests {
         let mut engine = Engine::new(Network::new(topology, None, Vec::new()), flows, Vec::new(), Vec::new());
         let mut places = Vec::new();
         for end in [100, 200, 300, 400] {
-            drive(&mut engine, Time::ZERO + Dur::from_secs(end), &[], None).unwrap();
+            while engine.step(Time::ZERO + Dur::from_secs(end)) {}
             places.push(engine.places());
         }
         let (connections, packets) = places[3];

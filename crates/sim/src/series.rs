@@ -41,16 +41,18 @@ macro_rules! table {
 
         impl $name {
             #[allow(clippy::too_many_arguments, reason = "one argument a column")]
-            fn push(&mut self, $($column: $type),*) {
+            pub(crate) fn push(&mut self, $($column: $type),*) {
                 $(self.$column.push($column);)*
             }
 
-            pub fn into_columns(self) -> Columns {
-                vec![$((stringify!($column), Column::$kind(self.$column))),*]
+            pub fn into_columns(self) -> $crate::series::Columns {
+                vec![$((stringify!($column), $crate::series::Column::$kind(self.$column))),*]
             }
         }
     };
 }
+
+pub(crate) use table;
 
 table! {
     /// The sender's state of each measured flow.
@@ -265,13 +267,17 @@ impl Recorder {
     }
 
     pub fn on_loss(&mut self, at: Time, flow: u32, cause: DropCause, is_data: bool, offset: u64) {
-        let cause = match cause {
-            DropCause::Overflow => "overflow",
-            DropCause::Aqm => "aqm",
-            DropCause::Corruption => "corruption",
-            DropCause::Outage => "outage",
-        };
         let kind = if is_data { "loss" } else { "ack-loss" };
-        self.series.events.push(at.0, u64::from(flow), kind, cause, offset, 1);
+        self.series.events.push(at.0, u64::from(flow), kind, cause_name(cause), offset, 1);
+    }
+}
+
+/// As tables name it.
+pub fn cause_name(cause: DropCause) -> &'static str {
+    match cause {
+        DropCause::Overflow => "overflow",
+        DropCause::Aqm => "aqm",
+        DropCause::Corruption => "corruption",
+        DropCause::Outage => "outage",
     }
 }
