@@ -1,0 +1,286 @@
+// One scheme's path at one instant: nodes, queues as stacks, packets on the links, and those that die there.
+
+import { FATES, KINDS, deathTime, diesAt, rowsAt, upper } from "./model.js";
+import { spoken, variable } from "./palette.js";
+import { rateText, round } from "./units.js";
+
+const [DATA, RESENT, ACK, HEADER] = ["data", "resent", "ack", "header"].map((kind) => KINDS.indexOf(kind));
+const DENSE = 900;
+
+export function drawLane(canvas, model, t, speed, colour) {
+  const pen = penOf(canvas);
+  const scene = layout(canvas, model);
+  const look = { pen, colour, ...theme(), linger: Math.max(0.45 * speed, 1e-4), t, end: model.end };
+  pen.clearRect(0, 0, scene.width, scene.height);
+  for (const hop of scene.hops) drawPipes(look, hop);
+  for (const hop of scene.hops) {
+    drawSide(look, model, model.sides[hop.side], hop);
+    drawSide(look, model, model.sides[hop.side + 1], backwards(hop));
+  }
+  for (const node of scene.nodes) drawNode(look, node);
+}
+
+export function penOf(canvas) {
+  const ratio = window.devicePixelRatio || 1;
+  const [width, height] = [Math.round(canvas.clientWidth * ratio), Math.round(canvas.clientHeight * ratio)];
+  if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+  const pen = canvas.getContext("2d");
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return pen;
+}
+
+const theme = () => ({
+  ink: variable("ink"),
+  muted: variable("muted"),
+  pipe: variable("pipe"),
+  line: variable("line"),
+  paper: variable("paper"),
+  lost: variable("lost"),
+  header: variable("header"),
+  other: variable("other"),
+  font: variable("font"),
+});
+
+// Each link gets as much of the width as any other: a queue, then the pipe.
+function layout(canvas, model) {
+  const [width, height] = [canvas.clientWidth, canvas.clientHeight];
+  const links = model.scenario.link;
+  const isNarrow = width < 560;
+  const edge = isNarrow ? 16 : 34;
+  const each = (width - 2 * edge) / links.length;
+  const there = Math.round(height * 0.62);
+  const back = there + (isNarrow ? 24 : 30);
+  const queue = isNarrow ? 26 : 40;
+  const hops = links.map((link, index) => {
+    const left = edge + index * each;
+    return {
+      side: 2 * index,
+      name: link.name,
+      left: left + queue + 14,
+      right: left + each - 12,
+      there: { y: there, thick: 20 },
+      back: { y: back, thick: 12 },
+      stack: { x: left + 12, width: queue, bottom: there + 10, top: 20 },
+      room: link.queue?.packets ?? 50,
+    };
+  });
+  const places = [...links.keys(), links.length];
+  const names = places.map((place) => (place === 0 ? "sender" : place === links.length ? "receiver" : "router"));
+  const nodes = places.map((place) => ({ x: edge + place * each, y: (there + back) / 2, name: names[place], isNarrow, width }));
+  return { width, height, hops, nodes };
+}
+
+// What is drawn for the way back: the pipe's ends are swapped, and its queue hangs on the far side.
+const backwards = (hop) => ({
+  ...hop,
+  left: hop.right,
+  right: hop.left,
+  there: hop.back,
+  stack: { x: hop.right - 6, width: 10, bottom: hop.back.y + 6, top: hop.back.y + 6 - 30 },
+  isBack: true,
+});
+
+function drawPipes({ pen, pipe, line, muted, font }, hop) {
+  for (const way of [hop.there, hop.back]) {
+    pen.fillStyle = pipe;
+    pen.beginPath();
+    pen.roundRect(hop.left, way.y - way.thick / 2 - 3, hop.right - hop.left, way.thick + 6, 6);
+    pen.fill();
+  }
+  const { x, width, bottom, top } = hop.stack;
+  pen.strokeStyle = line;
+  pen.lineWidth = 1;
+  pen.setLineDash([3, 3]);
+  pen.beginPath();
+  pen.moveTo(x - 4, top);
+  pen.lineTo(x + width + 4, top);
+  pen.stroke();
+  pen.setLineDash([]);
+  pen.beginPath();
+  pen.moveTo(x - 2, top);
+  pen.lineTo(x - 2, bottom);
+  pen.lineTo(x + width + 2, bottom);
+  pen.lineTo(x + width + 2, top);
+  pen.stroke();
+  pen.fillStyle = muted;
+  pen.font = `11px ${font}`;
+  pen.textAlign = "left";
+  pen.fillText(`queue, room for ${hop.room}`, x - 4, top - 7);
+}
+
+function drawNode({ pen, ink, paper, muted, font }, { x, y, name, isNarrow, width }) {
+  pen.fillStyle = paper;
+  pen.strokeStyle = ink;
+  pen.lineWidth = 1.5;
+  pen.beginPath();
+  pen.roundRect(x - 7, y - 30, 14, 60, 5);
+  pen.fill();
+  pen.stroke();
+  pen.fillStyle = muted;
+  pen.font = `11px ${font}`;
+  pen.textAlign = x < 60 ? "left" : x > width - 60 ? "right" : "center";
+  pen.fillText(name, x < 60 ? x - 7 : x > width - 60 ? x + 7 : x, y + 44 + (isNarrow ? 0 : 2));
+}
+
+function drawSide(look, model, side, hop) {
+  const [from, to] = rowsAt(side, look.t, look.end);
+  const waiting = [];
+  const flying = [];
+  for (let row = from; row < to; row++) {
+    const death = deathTime(side, row);
+    const isLost = FATES[side.fate[row]] !== "delivered" && side.fate[row] > 0;
+    if (look.t > death) {
+      if (isLost && look.t < death + look.linger) die(look, model, side, row, hop, (look.t - death) / look.linger);
+    } else if (look.t < side.start[row]) waiting.push(row);
+    else flying.push(row);
+  }
+  stack(look, model, side, waiting, hop);
+  if (flying.length > DENSE) crowd(look, model, side, flying, hop);
+  else for (const row of flying) fly(look, model, side, row, hop);
+}
+
+const hue = (look, model, side, row) =>
+  side.kind[row] >= HEADER ? look.header
+  : side.kind[row] === ACK ? look.muted
+  : side.flow[row] === model.main ? look.colour
+  : look.other;
+
+// A block for each packet; with little height, one block stands for several.
+function stack(look, model, side, waiting, hop) {
+  const { x, width, bottom, top } = hop.stack;
+  const high = (bottom - top) / Math.max(hop.room, 1);
+  const step = Math.max(high, hop.isBack ? 1.5 : 0.5);
+  const gap = step > 3 ? 1 : 0;
+  waiting.sort((a, b) => side.start[a] - side.start[b] || a - b);
+  waiting.forEach((row, place) => {
+    const y = bottom - (place + 1) * step;
+    if (y < top - 2 * step && hop.isBack) return;
+    const small = side.kind[row] >= ACK;
+    look.pen.fillStyle = hue(look, model, side, row);
+    look.pen.fillRect(x + (small ? width * 0.3 : 0), y + gap / 2, small ? width * 0.4 : width, Math.max(step - gap, 0.5));
+  });
+}
+
+// How far along the pipe something is that left the transmitter at `since`.
+function along(look, side, row, since, hop) {
+  const delay = Math.max(side.out[row] - side.off[row], 1e-6);
+  return hop.left + Math.min(1, Math.max(0, (look.t - since) / delay)) * (hop.right - hop.left);
+}
+
+function fly(look, model, side, row, hop) {
+  const head = along(look, side, row, side.start[row], hop);
+  const tail = along(look, side, row, side.off[row], hop);
+  const middle = (head + tail) / 2;
+  shape(look, model, side, row, middle, hop.there, Math.abs(head - tail), hop.isBack ? -1 : 1);
+}
+
+function shape(look, model, side, row, x, { y, thick }, length, way) {
+  const { pen, paper } = look;
+  pen.fillStyle = pen.strokeStyle = hue(look, model, side, row);
+  const kind = side.kind[row];
+  if (kind >= HEADER) return diamond(pen, x, y, kind === HEADER ? 7 : 5, kind === HEADER);
+  if (kind === ACK) return arrow(pen, x, y, way);
+  const long = Math.max(length - 1.5, 4);
+  pen.beginPath();
+  pen.roundRect(x - long / 2, y - thick / 2, long, thick, Math.min(3, long / 3));
+  pen.fill();
+  if (kind === RESENT) {
+    pen.fillStyle = paper;
+    pen.fillRect(x - long / 2 + 1.5, y - 3, Math.max(long - 3, 1), 6);
+  }
+}
+
+function diamond(pen, x, y, size, isFull) {
+  pen.beginPath();
+  pen.moveTo(x - size, y);
+  pen.lineTo(x, y - size);
+  pen.lineTo(x + size, y);
+  pen.lineTo(x, y + size);
+  pen.closePath();
+  pen.lineWidth = 1.5;
+  if (isFull) pen.fill();
+  else pen.stroke();
+}
+
+function arrow(pen, x, y, way) {
+  pen.beginPath();
+  pen.moveTo(x + 5 * way, y);
+  pen.lineTo(x - 3 * way, y - 4.5);
+  pen.lineTo(x - 3 * way, y + 4.5);
+  pen.closePath();
+  pen.fill();
+}
+
+// Too many to tell apart: how dense they are along the pipe.
+function crowd(look, model, side, flying, hop) {
+  const [low, high] = [Math.min(hop.left, hop.right), Math.max(hop.left, hop.right)];
+  const bins = new Float64Array(Math.ceil((high - low) / 3));
+  for (const row of flying) {
+    const x = along(look, side, row, (side.start[row] + side.off[row]) / 2, hop);
+    bins[Math.min(bins.length - 1, Math.floor((x - low) / 3))] += side.kind[row] === DATA ? 1 : 0.6;
+  }
+  const most = Math.max(...bins);
+  look.pen.fillStyle = hue(look, model, side, flying[0]);
+  bins.forEach((many, bin) => {
+    const tall = (hop.there.thick * many) / most;
+    look.pen.fillRect(low + bin * 3, hop.there.y - tall / 2, 2.4, tall);
+  });
+}
+
+// `age` from 0 to 1. Corruption: in mid-air, at its own place; overflow: off the top of the queue.
+function die(look, model, side, row, hop, age) {
+  const { pen, lost } = look;
+  pen.save();
+  pen.globalAlpha = 1 - age * age;
+  if (["overflow", "aqm"].includes(FATES[side.fate[row]])) {
+    const { x, width, top } = hop.stack;
+    pen.translate(x + width / 2 + 34 * age, top - 4 + 90 * age * age);
+    pen.rotate(age * 2.2);
+    pen.fillStyle = lost;
+    pen.fillRect(-width * 0.4, -4, width * 0.8, 8);
+  } else {
+    const x = hop.left + diesAt(row) * (hop.right - hop.left);
+    const { y } = hop.there;
+    pen.strokeStyle = lost;
+    pen.lineWidth = 2.5;
+    pen.beginPath();
+    pen.arc(x, y, 6 + 16 * age, 0, 2 * Math.PI);
+    pen.stroke();
+    pen.beginPath();
+    for (const [dx, dy] of [[-7, -7], [7, -7]]) {
+      pen.moveTo(x + dx, y + dy);
+      pen.lineTo(x - dx, y - dy);
+    }
+    pen.stroke();
+  }
+  pen.restore();
+}
+
+// What is written beside the lane, and read to those who do not see it.
+export function lineOf(model, t) {
+  const { flows, tables, main, run } = model;
+  const row = upper(flows.t, t) - 1;
+  if (row < 0) return "connecting";
+  const segment = segmentOf(model);
+  const received = flows.received_bytes[row];
+  const window = round(flows.cwnd_bytes[row] / segment, 2);
+  const soFar = t > 0 ? rateText(Number(((received * 8) / t).toPrecision(2))) : "–";
+  return `window ${window} segments · in flight ${round(flows.in_flight_bytes[row] / segment, 2)} · ${soFar} so far`;
+}
+
+const SEGMENTS = new WeakMap();
+
+// The payload of most of its data packets.
+export function segmentOf(model) {
+  if (!SEGMENTS.has(model)) {
+    const { sides, main } = model;
+    let most = 0;
+    for (let row = 0; row < Math.min(sides[0].n, 2000); row++) {
+      if (sides[0].flow[row] === main && sides[0].kind[row] === DATA) most = Math.max(most, sides[0].bytes[row]);
+    }
+    SEGMENTS.set(model, Math.max(most - 52, 1));
+  }
+  return SEGMENTS.get(model);
+}
+
+export const laneLabel = (model, t) => `${spoken(model.scheme)} at ${t.toFixed(3)} s: ${lineOf(model, t)}`;

@@ -1,0 +1,63 @@
+// Who is best at which loss and which round trip: short runs that fill in behind everything else.
+
+import { element } from "./outcome.js";
+import { colourOf, spoken } from "./palette.js";
+import { scientific } from "./units.js";
+
+export const BERS = [1e-7, 3e-7, 1e-6, 3e-6, 1e-5, 3e-5];
+export const ROUND_TRIPS = [400, 200, 100, 50, 20, 10];
+export const SECONDS = 15;
+
+export class LossMap {
+  constructor(root, onChoice) {
+    this.root = root;
+    this.onChoice = onChoice;
+  }
+
+  begin(schemes) {
+    this.schemes = schemes;
+    this.goodputs = new Map();
+    this.cells = new Map();
+    const head = element("tr", {}, element("td"), ...BERS.map((ber) => element("th", { scope: "col" }, scientific(ber))));
+    const rows = ROUND_TRIPS.map((rtt) =>
+      element("tr", {}, element("th", { scope: "row" }, `${rtt} ms`), ...BERS.map((ber) => element("td", {}, this.cell(ber, rtt)))),
+    );
+    this.root.replaceChildren(element("table", { class: "map" }, element("thead", {}, head), element("tbody", {}, ...rows)));
+  }
+
+  cell(ber, rtt) {
+    const button = element("button", { type: "button", "aria-label": `${scientific(ber)}, ${rtt} ms: running` });
+    button.addEventListener("click", () => this.onChoice({ ber, rtt }));
+    this.cells.set(`${ber} ${rtt}`, button);
+    return button;
+  }
+
+  add(ber, rtt, scheme, run) {
+    const key = `${ber} ${rtt}`;
+    const known = this.goodputs.get(key) ?? new Map();
+    this.goodputs.set(key, known.set(scheme, run.goodput_bps));
+    if (known.size === this.schemes.length) this.paint(key, ber, rtt, known);
+  }
+
+  // The colour is the winner's; its strength, how far the next one is behind.
+  paint(key, ber, rtt, known) {
+    const [[best, most], next] = [...known].sort((a, b) => b[1] - a[1]);
+    const ahead = next ? most / Math.max(next[1], 1) - 1 : 0;
+    const button = this.cells.get(key);
+    const text = !next ? "–" : ahead < 0.02 ? "=" : ahead >= 1 ? `×${(1 + ahead).toFixed(1)}` : `+${Math.round(100 * ahead)} %`;
+    button.textContent = text;
+    button.style.setProperty("--own", colourOf(best, this.schemes));
+    button.style.setProperty("--strength", `${Math.round(12 + 70 * Math.min(1, Math.log2(1 + ahead) / 2))}%`);
+    button.dataset.painted = "true";
+    const told = ahead < 0.02 ? "no clear winner" : `${spoken(best)}, ${text} over the next`;
+    button.setAttribute("aria-label", `Bit errors ${scientific(ber)}, round trip ${rtt} ms: ${told}. Go there.`);
+    button.title = told;
+  }
+
+  mark(fields) {
+    for (const [key, button] of this.cells ?? []) {
+      const [ber, rtt] = key.split(" ").map(Number);
+      button.toggleAttribute("data-here", ber === fields.ber && rtt === fields.rtt);
+    }
+  }
+}

@@ -1,0 +1,188 @@
+// One detailed run, made ready to draw: columns in seconds, and every packet's way over each link.
+
+import { bps, seconds } from "./units.js";
+
+const NS = 1e-9;
+export const KINDS = ["data", "resent", "ack", "header", "header-ack"];
+export const FATES = ["", "delivered", "overflow", "aqm", "corruption", "outage"];
+const CORRUPTED = FATES.indexOf("corruption");
+const RESENT = KINDS.indexOf("resent");
+const FLIES = new Set(["delivered", "corruption", "outage", ""].map((fate) => FATES.indexOf(fate)));
+
+export function modelOf(answer, scenario, scheme, end) {
+  const { run, tables } = answer;
+  const main = run.flows.findIndex(({ measured }) => measured);
+  const flows = rowsOf(tables.flows, tables.flows.flow, main);
+  const model = { scheme, run, end, main, scenario, flows, tables };
+  model.sides = scenario.link.flatMap((link, index) =>
+    [0, 1].map((way) => sideOf(tables.packets, 2 * index + way, wayOf(link, way), end)),
+  );
+  model.bottleneck = 2 * scenario.link.findIndex(({ name }) => name === scenario.base_station);
+  model.queues = model.sides.map((_, side) => rowsOf(tables.queues, tables.queues.link, side));
+  model.losses = eventsOf(tables.events, "loss", main);
+  model.resent = resentOf(model);
+  model.cuts = cutsOf(model);
+  return model;
+}
+
+const wayOf = (link, way) => ({
+  rate: bps((way && link.reverse?.rate) || link.rate || "") ?? null,
+  delay: seconds((way && link.reverse?.delay) || link.delay || "0s") ?? 0,
+  isSteady: !(way ? link.reverse : link)?.jitter && !(way ? link.reverse : link)?.spikes && !link.log && !link.channel,
+});
+
+// The rows of a table whose `by` is `wanted`; times in seconds, as `t`.
+function rowsOf(table, by, wanted) {
+  const picked = [];
+  for (let row = 0; row < by.length; row++) if (by[row] === wanted) picked.push(row);
+  const columns = Object.entries(table).filter(([, column]) => !column.codes);
+  const found = Object.fromEntries(columns.map(([name, column]) => [name, Float64Array.from(picked, (row) => column[row])]));
+  found.t = found.time_ns.map((time) => time * NS);
+  return found;
+}
+
+function eventsOf(events, kind, flow) {
+  const found = [];
+  for (let row = 0; row < events.time_ns.length; row++) {
+    if (events.flow[row] === flow && word(events.kind, row) === kind) {
+      found.push({ t: events.time_ns[row] * NS, cause: word(events.cause, row), offset: events.offset_bytes[row] });
+    }
+  }
+  return found;
+}
+
+const word = (column, row) => (column.words ? column.words[column.codes[row]] : "");
+
+// The packets of one direction of one link, in order of entry. `start`: the transmitter takes it up; `off`: its last bit
+// is out; `out`: it has arrived, or would have; of what the queue drops, when that was.
+function sideOf(packets, side, way, end) {
+  const rows = [];
+  for (let row = 0; row < packets.link.length; row++) if (packets.link[row] === side) rows.push(row);
+  const n = rows.length;
+  const pick = (column) => Float64Array.from(rows, (row) => column[row]);
+  const code = (column, names) => Uint8Array.from(rows, (row) => Math.max(0, names.indexOf(word(column, row))));
+  const found = {
+    ...way,
+    side,
+    n,
+    sent: pick(packets.sent_ns).map((time) => time * NS),
+    out: pick(packets.out_ns).map((time) => time * NS),
+    bytes: pick(packets.bytes),
+    flow: pick(packets.flow),
+    offset: pick(packets.offset_bytes),
+    kind: code(packets.kind, KINDS),
+    fate: code(packets.fate, FATES),
+    start: new Float64Array(n).fill(Infinity),
+    off: new Float64Array(n).fill(Infinity),
+  };
+  fly(found, end);
+  found.alive = aliveFrom(found, end);
+  return found;
+}
+
+// In order of arrival the transmitter has served them, too, unless they overtake.
+function fly(side, end) {
+  let free = 0;
+  for (const row of inOrderOfArrival(side)) {
+    const air = side.rate ? (side.bytes[row] * 8) / side.rate : 0;
+    const arrives = Number.isNaN(side.out[row]) ? Infinity : side.out[row];
+    const begun = Math.max(side.sent[row], free);
+    const off = side.isSteady && arrives < Infinity ? arrives - side.delay : Math.min(begun + air, arrives);
+    side.start[row] = Math.max(side.sent[row], Math.min(begun, off - air));
+    side.off[row] = off;
+    if (arrives === Infinity) side.out[row] = Math.max(off + side.delay, end);
+    free = off;
+  }
+}
+
+// Most often that is the order of entry.
+function inOrderOfArrival(side) {
+  const flying = [...side.out.keys()].filter((row) => FLIES.has(side.fate[row]));
+  const at = (row) => (Number.isNaN(side.out[row]) ? Infinity : side.out[row]);
+  const isSorted = flying.every((row, place) => place === 0 || at(flying[place - 1]) <= at(row));
+  return isSorted ? flying : flying.sort((a, b) => (at(a) < at(b) ? -1 : at(a) > at(b) ? 1 : a - b));
+}
+
+const BUCKETS = 4096;
+
+// For each stretch of time, the first row that may still be on the link then.
+function aliveFrom(side, end) {
+  const first = new Uint32Array(BUCKETS + 1).fill(side.n);
+  for (let row = 0; row < side.n; row++) {
+    const last = Math.min(BUCKETS, Math.floor(((side.out[row] + 0.2) / end) * BUCKETS));
+    first[last] = Math.min(first[last], row);
+  }
+  for (let bucket = BUCKETS - 1; bucket >= 0; bucket--) first[bucket] = Math.min(first[bucket], first[bucket + 1]);
+  return first;
+}
+
+// Rows that may be on the link at `t`, or have just died there.
+export function rowsAt(side, t, end) {
+  const bucket = Math.min(BUCKETS, Math.max(0, Math.floor((t / end) * BUCKETS)));
+  return [side.alive[bucket], upper(side.sent, t)];
+}
+
+// The place of the first value above `wanted`.
+export function upper(values, wanted) {
+  let low = 0;
+  let high = values.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (values[middle] <= wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+// Where on the link a corrupted packet dies: anywhere, but always in the same place.
+export const diesAt = (row) => 0.3 + 0.5 * (((row * 2654435761) >>> 0) / 2 ** 32);
+
+export function deathTime(side, row) {
+  if (side.fate[row] === CORRUPTED) return side.off[row] + diesAt(row) * (side.out[row] - side.off[row]);
+  return side.out[row];
+}
+
+// All retransmissions. What arrives sooner than this copy could is an earlier one: then the copy is spurious.
+function resentOf({ sides, main }) {
+  const last = sides.at(-2);
+  const arrived = new Map();
+  for (let row = 0; row < last.n; row++) {
+    if (last.flow[row] !== main || last.kind[row] > RESENT || FATES[last.fate[row]] !== "delivered") continue;
+    arrived.set(last.offset[row], Math.min(last.out[row], arrived.get(last.offset[row]) ?? Infinity));
+  }
+  const soonest = sides.reduce((sum, { side, delay }) => sum + (side % 2 ? 0 : delay), 0);
+  const [first] = sides;
+  const found = [];
+  for (let row = 0; row < first.n; row++) {
+    if (first.flow[row] !== main || first.kind[row] !== RESENT) continue;
+    const [t, offset] = [first.sent[row], first.offset[row]];
+    found.push({ t, offset, isSpurious: arrived.get(offset) < t + soonest });
+  }
+  return found;
+}
+
+// What made the sender give up a part of its window, with the true cause.
+function cutsOf(model) {
+  const { tables, main, flows } = model;
+  const causes = new Map(model.losses.map(({ offset, cause }) => [offset, cause]));
+  const found = [];
+  for (const kind of ["fast-retransmit", "timeout"]) {
+    for (const { t, offset } of eventsOf(tables.events, kind, main)) {
+      const row = upper(flows.t, t - 1e-9) - 1;
+      const before = flows.cwnd_bytes[Math.max(0, row)];
+      found.push({ t, kind, offset, cause: causes.get(offset) ?? "nothing", before, after: leastSoon(flows, row, t) });
+    }
+  }
+  return found.filter(({ before, after }) => after < 0.95 * before).sort((a, b) => a.t - b.t);
+}
+
+// What is left of the window two round trips later.
+function leastSoon(flows, row, t) {
+  const until = t + 2 * (flows.srtt_ns[Math.max(0, row)] * NS || 0.1);
+  let least = Infinity;
+  for (let at = Math.max(0, row); at < flows.t.length && flows.t[at] <= until; at++) {
+    const ssthresh = flows.ssthresh_bytes[at];
+    least = Math.min(least, flows.cwnd_bytes[at], at > row && ssthresh > 0 ? Math.max(ssthresh, flows.cwnd_bytes[at]) : Infinity);
+  }
+  return least;
+}

@@ -1,0 +1,277 @@
+// A figure over time on a canvas: lines, steps, marks, levels, a cursor, zoom by dragging.
+
+import { penOf } from "./lane.js";
+import { variable } from "./palette.js";
+import { round } from "./units.js";
+import { upper } from "./model.js";
+
+const LEFT = 58;
+const RIGHT = 14;
+const TOP = 10;
+const BOTTOM = 24;
+
+export class TimePlot {
+  // `axes`: { window: [from, to], onZoom, onSeek }, shared by all figures.
+  constructor(canvas, axes) {
+    this.canvas = canvas;
+    this.axes = axes;
+    this.parts = { series: [], marks: [], levels: [], unit: "" };
+    this.cursor = document.createElement("div");
+    this.cursor.className = "cursor";
+    this.chosen = document.createElement("div");
+    this.chosen.className = "chosen";
+    canvas.after(this.cursor, this.chosen);
+    this.listen();
+  }
+
+  show(parts) {
+    this.parts = { ...this.parts, ...parts };
+    this.draw();
+  }
+
+  get area() {
+    return { left: LEFT, right: this.canvas.clientWidth - RIGHT, top: TOP, bottom: this.canvas.clientHeight - BOTTOM };
+  }
+
+  x(t) {
+    const [from, to] = this.axes.window;
+    return this.area.left + ((t - from) / (to - from)) * (this.area.right - this.area.left);
+  }
+
+  time(x) {
+    const [from, to] = this.axes.window;
+    const share = (x - this.area.left) / (this.area.right - this.area.left);
+    return from + Math.min(1, Math.max(0, share)) * (to - from);
+  }
+
+  point(t) {
+    const x = this.x(t);
+    this.cursor.hidden = x < this.area.left - 1 || x > this.area.right + 1;
+    this.cursor.style.transform = `translateX(${x}px)`;
+  }
+
+  draw() {
+    const pen = penOf(this.canvas);
+    const { width, height } = this.canvas.getBoundingClientRect();
+    pen.clearRect(0, 0, width, height);
+    pen.font = `12px ${variable("font")}`;
+    const [low, high] = this.range();
+    const y = (value) => this.area.bottom - ((value - low) / (high - low)) * (this.area.bottom - this.area.top);
+    this.grid(pen, low, high, y);
+    pen.save();
+    pen.beginPath();
+    pen.rect(this.area.left, this.area.top - 4, this.area.right - this.area.left, this.area.bottom - this.area.top + 8);
+    pen.clip();
+    for (const series of this.parts.series) this.line(pen, series, y);
+    for (const mark of this.parts.marks) this.mark(pen, mark, y);
+    pen.restore();
+    for (const level of this.parts.levels) this.level(pen, level, y, high);
+    this.canvas.dataset.drawn = "true";
+  }
+
+  // Of what is in the window; from zero on unless the figure says otherwise.
+  range() {
+    const [from, to] = this.axes.window;
+    let [low, high] = this.parts.fromZero === false ? [Infinity, -Infinity] : [0, 0];
+    for (const { t, values } of this.parts.series) {
+      const last = Math.min(t.length, upper(t, to) + 1);
+      for (let row = Math.max(0, upper(t, from) - 1); row < last; row++) {
+        const value = values[row];
+        if (value > high) high = value;
+        if (value < low) low = value;
+      }
+    }
+    for (const { value, counts } of this.parts.levels) if (counts) high = Math.max(high, value);
+    if (this.parts.most) high = Math.min(high, this.parts.most);
+    if (!(high > low)) [low, high] = [Number.isFinite(low) ? low : 0, (Number.isFinite(low) ? low : 0) + 1];
+    const room = 0.06 * (high - low);
+    return [low === 0 ? 0 : low - room, high + room];
+  }
+
+  grid(pen, low, high, y) {
+    const { left, right, bottom } = this.area;
+    pen.lineWidth = 1;
+    pen.textBaseline = "middle";
+    for (const tick of ticks(low, high, Math.max(2, (bottom - TOP) / 42))) {
+      pen.strokeStyle = variable("grid");
+      stroke(pen, [left, y(tick)], [right, y(tick)]);
+      pen.fillStyle = variable("muted");
+      pen.textAlign = "right";
+      pen.fillText(round(tick, 6), left - 8, y(tick));
+    }
+    const [from, to] = this.axes.window;
+    pen.textBaseline = "alphabetic";
+    pen.textAlign = "center";
+    for (const tick of ticks(from, to, (right - left) / 90)) {
+      const x = this.x(tick);
+      pen.strokeStyle = variable("grid");
+      stroke(pen, [x, bottom], [x, bottom + 4]);
+      pen.fillText(`${round(tick, 8)}`, Math.min(x, right - 14), bottom + 17);
+    }
+    pen.strokeStyle = variable("line");
+    stroke(pen, [left, bottom], [right, bottom]);
+    pen.textAlign = "right";
+    pen.fillStyle = variable("muted");
+    pen.fillText("s", right + 10, bottom + 17);
+  }
+
+  // With more points than pixels, the least and the greatest of each pixel.
+  line(pen, { t, values, colour, isStep, width = 1.8, dash = [] }, y) {
+    const [from, to] = this.axes.window;
+    const first = Math.max(0, upper(t, from) - 1);
+    const last = Math.min(t.length, upper(t, to) + 1);
+    pen.strokeStyle = colour;
+    pen.lineWidth = width;
+    pen.lineJoin = "round";
+    pen.setLineDash(dash);
+    pen.beginPath();
+    const draw = last - first > 2.5 * this.canvas.clientWidth ? this.dense : this.sparse;
+    draw.call(this, pen, t, values, first, last, y, isStep);
+    pen.stroke();
+    pen.setLineDash([]);
+  }
+
+  sparse(pen, t, values, first, last, y, isStep) {
+    let isDown = false;
+    for (let row = first; row < last; row++) {
+      if (!Number.isFinite(values[row])) {
+        isDown = false;
+        continue;
+      }
+      const [px, py] = [this.x(t[row]), y(values[row])];
+      if (isDown && isStep) pen.lineTo(px, y(values[row - 1]));
+      if (isDown) pen.lineTo(px, py);
+      else pen.moveTo(px, py);
+      isDown = true;
+    }
+  }
+
+  dense(pen, t, values, first, last, y) {
+    let [column, low, high, lastValue, isDown] = [null, Infinity, -Infinity, 0, false];
+    const flush = () => {
+      if (low > high) return;
+      if (isDown) pen.lineTo(column, y(low));
+      else pen.moveTo(column, y(low));
+      pen.lineTo(column, y(high));
+      pen.lineTo(column, y(lastValue));
+      isDown = true;
+    };
+    for (let row = first; row < last; row++) {
+      if (!Number.isFinite(values[row])) continue;
+      const px = Math.round(this.x(t[row]));
+      if (px !== column) {
+        flush();
+        [column, low, high] = [px, Infinity, -Infinity];
+      }
+      low = Math.min(low, values[row]);
+      high = Math.max(high, values[row]);
+      lastValue = values[row];
+    }
+    flush();
+  }
+
+  mark(pen, { at, shape, colour }, y) {
+    const [from, to] = this.axes.window;
+    pen.strokeStyle = pen.fillStyle = colour;
+    pen.lineWidth = 1.6;
+    for (const { t, value, label } of at) {
+      if (t < from || t > to) continue;
+      const [px, py] = [this.x(t), y(value)];
+      SHAPES[shape](pen, px, py);
+      if (label && at.filter((other) => other.t >= from && other.t <= to).length <= 9) {
+        pen.textAlign = px > this.area.right - 120 ? "right" : "left";
+        pen.fillText(label, px + (px > this.area.right - 120 ? -8 : 8), py - 6);
+      }
+    }
+  }
+
+  level(pen, { value, label, colour = variable("muted") }, y, high) {
+    if (value > high) return;
+    pen.strokeStyle = colour;
+    pen.lineWidth = 1.2;
+    pen.setLineDash([5, 4]);
+    stroke(pen, [this.area.left, y(value)], [this.area.right, y(value)]);
+    pen.setLineDash([]);
+    pen.textAlign = "right";
+    const wide = pen.measureText(label).width;
+    pen.fillStyle = variable("paper");
+    pen.globalAlpha = 0.8;
+    pen.fillRect(this.area.right - wide - 6, y(value) - 16, wide + 4, 14);
+    pen.globalAlpha = 1;
+    pen.fillStyle = colour;
+    pen.fillText(label, this.area.right - 4, y(value) - 5);
+  }
+
+  listen() {
+    const { canvas, chosen } = this;
+    let from = null;
+    const inside = (event) => event.clientX - canvas.getBoundingClientRect().left;
+    const showChosen = (a, b) => {
+      chosen.style.left = `${Math.min(a, b)}px`;
+      chosen.style.width = `${Math.abs(a - b)}px`;
+      chosen.hidden = Math.abs(a - b) < 6;
+    };
+    chosen.hidden = true;
+    canvas.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
+      from = inside(event);
+      if (event.pointerType === "mouse") canvas.setPointerCapture(event.pointerId);
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      if (from !== null && event.pointerType === "mouse") showChosen(from, inside(event));
+    });
+    canvas.addEventListener("pointerup", (event) => {
+      if (from === null) return;
+      const to = inside(event);
+      if (Math.abs(to - from) < 6) this.axes.onSeek(this.time(to));
+      else this.axes.onZoom([this.time(Math.min(from, to)), this.time(Math.max(from, to))]);
+      from = null;
+      chosen.hidden = true;
+    });
+    canvas.addEventListener("pointercancel", () => {
+      from = null;
+      chosen.hidden = true;
+    });
+    canvas.addEventListener("dblclick", () => this.axes.onZoom(null));
+    canvas.addEventListener("keydown", (event) => this.axes.onKey(event));
+  }
+}
+
+const stroke = (pen, from, to) => {
+  pen.beginPath();
+  pen.moveTo(...from);
+  pen.lineTo(...to);
+  pen.stroke();
+};
+
+const SHAPES = {
+  cross(pen, x, y) {
+    stroke(pen, [x - 4, y - 4], [x + 4, y + 4]);
+    stroke(pen, [x + 4, y - 4], [x - 4, y + 4]);
+  },
+  square: (pen, x, y) => pen.strokeRect(x - 3.5, y - 3.5, 7, 7),
+  triangle(pen, x, y) {
+    pen.beginPath();
+    pen.moveTo(x, y - 5);
+    pen.lineTo(x + 4.5, y + 3.5);
+    pen.lineTo(x - 4.5, y + 3.5);
+    pen.closePath();
+    pen.fill();
+  },
+  ring(pen, x, y) {
+    pen.beginPath();
+    pen.arc(x, y, 5, 0, 2 * Math.PI);
+    pen.stroke();
+  },
+  tick: (pen, x, y) => pen.fillRect(x - 1, y - 2, 2, 4),
+};
+
+// Round numbers, about so many.
+export function ticks(low, high, many) {
+  const rough = (high - low) / Math.max(many, 1);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((times) => times * power).find((size) => size >= rough);
+  const found = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) found.push(k * step);
+  return found;
+}

@@ -1,0 +1,97 @@
+// What the reader has chosen: a scenario, changes to it, schemes, seeds. It is kept in the page's address.
+
+import { bps, seconds, trim } from "./units.js";
+import { SCENES } from "./scenes.js";
+
+export const START = {
+  scene: null, // Its number, from 1; its scenario is the base then.
+  file: null, // { name, text } of a scenario file that was dropped here; it is the base then.
+  sets: {}, // Fields that were changed.
+  schemes: ["reno", "bbr"],
+  seeds: 5,
+  duration: null,
+  lanes: null, // Which two schemes are drawn; the first two otherwise.
+};
+
+export const DISCIPLINES = ["droptail", "red", "codel", "fq-codel"];
+
+// The text of the base scenario; null for the built-in one.
+export const baseText = (state) => state.file?.text ?? (state.scene && SCENES[state.scene - 1].text) ?? null;
+
+export const withScene = (number) => {
+  const { sets = {}, schemes, duration = null } = SCENES[number - 1];
+  return { ...START, scene: number, sets: { ...sets }, schemes: [...schemes], duration };
+};
+
+// Overrides as `--set` takes them. `base`: the base scenario, complete.
+export function overrides(state, base) {
+  const found = [];
+  const link = base ? base.base_station : "wireless";
+  const set = (key, value) => found.push([key, String(value)]);
+  const { rate, rtt, queue, discipline, ber, burst, burstLength, jitter, cross } = state.sets;
+  if (rate !== undefined) set(`${link}.rate`, `${trim(rate)}Mbit/s`);
+  if (rtt !== undefined) set(`${link}.delay`, `${trim(Math.max(0, rtt / 2 - otherDelays(base) * 1e3))}ms`);
+  if (discipline !== undefined) set(`${link}.queue.discipline`, discipline);
+  if (queue !== undefined) set(`${link}.queue.packets`, queue);
+  if (ber !== undefined) set(`${link}.loss.ber`, ber);
+  if (burst) set(`${link}.loss.burst`, burstTable(burst / 100, burstLength ?? 5));
+  if (jitter) set(`${link}.jitter`, `{ distribution = "uniform", high = "${jitter}ms", overtaking = false }`);
+  if (cross) set("flow", `[{ name = "main" }, { name = "cross", scheme = "${cross}", measure = false }]`);
+  if (state.duration) set("duration", `${state.duration}s`);
+  return found;
+}
+
+// A two-state chain whose bad state loses everything: so many packets on average, and that share of the time.
+function burstTable(share, length) {
+  const leave = trim(1 / length, 6);
+  return `{ to_bad = ${trim((leave * share) / (1 - share), 6)}, to_good = ${leave}, bad_loss = 1 }`;
+}
+
+// One way, of all links but the one that is changed.
+function otherDelays(base) {
+  if (!base) return 0;
+  const others = base.link.filter(({ name }) => name !== base.base_station);
+  return others.reduce((sum, { delay }) => sum + (seconds(delay ?? "0s") ?? 0), 0);
+}
+
+// What the fields show of a complete scenario.
+export function fieldsOf(scenario, state) {
+  const link = scenario.link.find(({ name }) => name === scenario.base_station) ?? scenario.link.at(-1);
+  const ways = scenario.link.map(({ delay, reverse }) => (seconds(delay ?? "0s") ?? 0) + (seconds(reverse?.delay ?? "0s") ?? 0));
+  const rate = link.rate ? bps(link.rate) : null;
+  return {
+    rate: rate === null ? null : trim(rate / 1e6),
+    rtt: trim(ways.reduce((sum, way) => sum + way, 0) * 1e3, 6),
+    queue: link.queue?.packets ?? null,
+    discipline: link.queue?.discipline ?? "droptail",
+    ber: link.loss?.ber ?? 0,
+    burst: state.sets.burst ?? 0,
+    burstLength: state.sets.burstLength ?? 5,
+    jitter: state.sets.jitter ?? 0,
+    cross: state.sets.cross ?? "",
+  };
+}
+
+// Only what differs from the start is written.
+export function toHash(state, view) {
+  const kept = Object.entries(state).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(START[key]));
+  const all = { ...Object.fromEntries(kept), ...view };
+  return Object.keys(all).length ? `#${encodeURIComponent(JSON.stringify(all))}` : "";
+}
+
+// Answers the state and what was looked at: the time, its window, the speed.
+export function fromHash(hash) {
+  try {
+    const { t, window, speed, ...chosen } = JSON.parse(decodeURIComponent(hash.slice(1)));
+    return [checked({ ...START, ...chosen }), { t, window, speed }];
+  } catch {
+    return [structuredClone(START), {}];
+  }
+}
+
+function checked(state) {
+  const isScene = Number.isInteger(state.scene) && state.scene >= 1 && state.scene <= SCENES.length;
+  const names = (Array.isArray(state.schemes) ? state.schemes : []).filter((name) => typeof name === "string");
+  const seeds = Number.isInteger(state.seeds) ? Math.min(Math.max(state.seeds, 1), 30) : START.seeds;
+  return { ...state, scene: isScene ? state.scene : null, seeds, schemes: names.length ? names : START.schemes, sets: { ...state.sets } };
+}
