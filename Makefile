@@ -1,7 +1,7 @@
 # What needs doing is told by stamps and by cargo: a second run of any target is quick.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo field papers docs test lint test-rust test-python test-live bench bench-smoke fmt tools \
+.PHONY: help demo play play-if-possible field papers docs test lint test-rust test-python test-live bench bench-smoke fmt tools \
 	field-tools field-if-possible examples wheel package ns2-grid
 
 export CARGO_TERM_COLOR ?= auto
@@ -9,6 +9,7 @@ export CARGO_TERM_COLOR ?= auto
 export PROPTEST_RNG_SEED ?= 1
 BIN := .venv/bin
 DEMO_OUT := out/demo
+WASM_TARGET := wasm32-unknown-unknown
 # Of airtcpd; the tests take what `cargo test` has built already.
 FIELD_PROFILE ?= python
 # Other packages would be other features, and all would be built anew.
@@ -26,6 +27,17 @@ demo: .venv/engine.stamp ## install what is missing, build, compare TCPs on a lo
 	@echo
 	@echo "The figures are in $(DEMO_OUT)/:"
 	@find $(DEMO_OUT) -name '*.png' | sort | sed 's/^/  /'
+
+play: ## build the playground, the simulator as WebAssembly in one page, and say where it is
+	@rustup target list --installed | grep -q $(WASM_TARGET) || rustup target add $(WASM_TARGET)
+	cargo build --profile web --target $(WASM_TARGET) -p airtcp-web --lib
+	python3 scripts/playground.py target/$(WASM_TARGET)/web/airtcp_web.wasm python/airtcp/play/playground.html
+	@echo "The playground is in python/airtcp/play/playground.html; $(BIN)/airtcp play opens it"
+
+play-if-possible:
+	@if rustup target list --installed 2>/dev/null | grep -q $(WASM_TARGET) || rustup -q target add $(WASM_TARGET) 2>/dev/null; \
+	    then $(MAKE) --no-print-directory play; \
+	    else echo "without Rust's target $(WASM_TARGET), the playground is left out"; fi
 
 field: field-tools ## install what is missing, build airtcpd: link emulator, eBPF congestion controls and timers
 	@command -v clang >/dev/null || { echo "make field needs clang, on Debian: apt-get install clang libelf-dev zlib1g-dev pkg-config"; exit 1; }
@@ -45,7 +57,7 @@ docs: .venv/engine.stamp ## the documentation site, in out/docs
 examples: .venv/engine.stamp ## run the notebooks of examples/ again and keep what comes out
 	$(BIN)/python scripts/examples.py
 
-wheel: .venv/engine.stamp ## a wheel in dist/, for any Python from 3.11 on; it needs no Rust where it is installed
+wheel: play .venv/engine.stamp ## a wheel in dist/, for any Python from 3.11 on; it needs no Rust where it is installed
 	$(BIN)/python scripts/plotly.py
 	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin build --out dist
 
@@ -84,7 +96,7 @@ lint: .venv/engine.stamp field-tools ## formats, lints, types, and the ban on cl
 test-rust: tools field-tools ## cargo test
 	cargo test --workspace $(NO_FIELD)
 
-test-python: .venv/engine.stamp tools field-if-possible ## pytest
+test-python: .venv/engine.stamp tools field-if-possible play-if-possible ## pytest
 	$(BIN)/pytest -m "not live" -n logical --dist loadfile
 	AIRTCPD=$$(realpath -eq target/debug/airtcpd) $(BIN)/pytest -m live
 

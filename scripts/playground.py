@@ -9,12 +9,12 @@ import base64
 import gzip
 import json
 import re
+import runpy
 import sys
 from pathlib import Path
 
-from airtcp import palette
-
-PAGE = Path(__file__).parents[1] / "crates/web/page"
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "crates/web/page"
 IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([\w-]+)\.js";$', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:const|function|class) (\w+))", re.MULTILINE)
 DATA = "palette-data.js"
@@ -22,7 +22,10 @@ DATA = "palette-data.js"
 
 def text_of(name: str) -> str:
     if name == DATA:
-        return f"export const PALETTE = {json.dumps({'light': palette.LIGHT, 'dark': palette.DARK})};\n"
+        # On its own: the package would want the engine built.
+        palette = runpy.run_path(str(ROOT / "python/airtcp/palette.py"))
+        colours = {"light": palette["LIGHT"], "dark": palette["DARK"]}
+        return f"export const PALETTE = {json.dumps(colours)};\n"
     return (PAGE / name).read_text()
 
 

@@ -28,14 +28,15 @@ export class Figures {
         this.plots.delete(id);
       }
     }
-    for (const figure of wanted) {
+    wanted.forEach((figure, place) => {
       const { plot, figure: element } = this.plots.get(figure.id) ?? this.make(figure.id);
-      list.append(element);
+      // Moved, it would lose the keyboard's focus.
+      if (list.children[place] !== element) list.insertBefore(element, list.children[place] ?? null);
       element.querySelector("h3").textContent = figure.title;
       element.querySelector("figcaption").textContent = figure.caption;
       plot.canvas.setAttribute("aria-label", `${figure.title}. ${figure.told}`);
       plot.show(figure.parts);
-    }
+    });
   }
 
   make(id) {
@@ -43,7 +44,6 @@ export class Figures {
     figure.innerHTML = `<h3></h3><div class="plot"><canvas tabindex="0" role="img"></canvas></div><figcaption></figcaption>`;
     figure.dataset.figure = id;
     const made = { figure, plot: new TimePlot(figure.querySelector("canvas"), this.axes) };
-    this.root.querySelector("[data-list]").append(figure);
     this.plots.set(id, made);
     return made;
   }

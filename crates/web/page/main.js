@@ -183,8 +183,15 @@ function enter() {
   if (SPEEDS.includes(looked.speed)) player.speed = looked.speed;
   $("speed").value = String(SPEEDS.indexOf(player.speed));
   if (Array.isArray(looked.window)) axes.window = looked.window;
-  player.seek(looked.t ?? Math.max(0, (losses.find((t) => t > 0.5) ?? 1) - 0.06));
+  player.seek(looked.t ?? Math.max(0, interesting() - 0.06));
   if (!calm.matches && looked.t === undefined) player.play();
+}
+
+// A packet that dies in the first lane, once slow start is over.
+function interesting() {
+  const [first] = lanes();
+  const death = first.losses.find(({ t, cause }) => t > 1 && cause === "corruption") ?? first.cuts.find(({ t }) => t > 1);
+  return death?.t ?? losses.find((t) => t > 0.5) ?? 1;
 }
 
 function buildLanes(shown) {

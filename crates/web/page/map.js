@@ -47,7 +47,8 @@ export class LossMap {
     const text = !next ? "–" : ahead < 0.02 ? "=" : ahead >= 1 ? `×${(1 + ahead).toFixed(1)}` : `+${Math.round(100 * ahead)} %`;
     button.textContent = text;
     button.style.setProperty("--own", colourOf(best, this.schemes));
-    button.style.setProperty("--strength", `${Math.round(12 + 70 * Math.min(1, Math.log2(1 + ahead) / 2))}%`);
+    const strength = ahead < 0.02 ? 0 : 14 + 66 * Math.min(1, Math.log2(1 + ahead) / 2);
+    button.style.setProperty("--strength", `${Math.round(strength)}%`);
     button.dataset.painted = "true";
     const told = ahead < 0.02 ? "no clear winner" : `${spoken(best)}, ${text} over the next`;
     button.setAttribute("aria-label", `Bit errors ${scientific(ber)}, round trip ${rtt} ms: ${told}. Go there.`);

@@ -170,15 +170,23 @@ export class TimePlot {
     flush();
   }
 
+  // Too many marks for their room become strokes along the time axis.
   mark(pen, { at, shape, colour }, y) {
     const [from, to] = this.axes.window;
+    const seen = at.filter(({ t }) => t >= from && t <= to);
     pen.strokeStyle = pen.fillStyle = colour;
     pen.lineWidth = 1.6;
-    for (const { t, value, label } of at) {
-      if (t < from || t > to) continue;
+    const isRug = shape !== "tick" && seen.length > (this.area.right - this.area.left) / 9;
+    for (const { t, value, label } of seen) {
       const [px, py] = [this.x(t), y(value)];
+      if (isRug) {
+        pen.globalAlpha = 0.55;
+        pen.fillRect(px - 0.5, this.area.bottom - 8, 1, 8);
+        pen.globalAlpha = 1;
+        continue;
+      }
       SHAPES[shape](pen, px, py);
-      if (label && at.filter((other) => other.t >= from && other.t <= to).length <= 9) {
+      if (label && seen.length <= 9) {
         pen.textAlign = px > this.area.right - 120 ? "right" : "left";
         pen.fillText(label, px + (px > this.area.right - 120 ? -8 : 8), py - 6);
       }

@@ -54,6 +54,7 @@ _COMMANDS = {
     "measure": _Command("measure", "Measure the path to a host; fit and advise."),
     "fit": _Command("fit", "Fit a scenario to measurements."),
     "run": _Command("run", "Run one scheme once, in detail."),
+    "play": _Command("play", "Open the playground, the simulator in a page."),
     "sweep": _Command("sweep", "Compare schemes over a range of scenario values."),
     "fidelity": _Command("fidelity", "Compare the simulator with this host's kernel.", package=_STUDIES),
     "trace": _Command("trace", "Print a link's round trips."),

@@ -1,0 +1,162 @@
+"""The playground in a real browser: computed there, drawn, operable, quiet, and with the numbers of `airtcp compare`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from browser import chromium, opened
+from page import built_page
+
+import airtcp
+from airtcp import Scenario
+
+SHORT = {"duration": 8, "seeds": 3}
+COMPARED = "html[data-compared]"
+INK = """(canvas) => {
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const seen = new Set();
+  for (let at = 0; at < data.length; at += 4) if (data[at + 3]) seen.add((data[at] << 16) | (data[at + 1] << 8) | data[at + 2]);
+  return seen.size;
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    built_page()
+    with chromium() as started:
+        yield started
+
+
+def with_state(**state: object) -> str:
+    """The script that puts this state into the address before the page reads it."""
+    return f"if (!location.hash) location.hash = {json.dumps(quote(json.dumps({**SHORT, **state})))};"
+
+
+def goodputs(page: Any) -> dict[str, float]:
+    page.wait_for_selector(COMPARED, timeout=30_000)
+    rows = page.locator("#goodputs .row").all()
+    return {row.get_attribute("data-scheme"): float(row.get_attribute("data-goodput")) for row in rows}
+
+
+def compared(changes: dict[str, Any], schemes: list[str]) -> dict[str, float]:
+    found = airtcp.compare(Scenario.built_in().vary(changes), schemes, SHORT["seeds"], duration="8s", series=False)
+    return {summary.scheme: summary.goodput.mean for summary in found.summaries}
+
+
+def test_numbers_are_those_of_compare_also_after_a_drag_that_cancels(browser: Any) -> None:
+    with opened(browser, built_page(), before=with_state()) as watched:
+        page = watched.page
+        assert goodputs(page) == compared({}, ["reno", "bbr"])
+        # A drag: each move plans anew, and only the last plan is carried out.
+        page.evaluate(
+            """() => {
+              delete document.documentElement.dataset.compared;
+              const slider = document.getElementById("ber");
+              for (const value of [-6.5, -6.2, -5.5, -5]) {
+                slider.value = value;
+                slider.dispatchEvent(new Event("input"));
+              }
+            }"""
+        )
+        assert goodputs(page) == compared({"wireless.loss.ber": 1e-5}, ["reno", "bbr"])
+        assert "Reno uses" in page.inner_text("#verdict")
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_nothing_is_blank_and_nothing_is_cut_off(browser: Any, width: int, theme: str) -> None:
+    options = {"viewport": {"width": width, "height": 850}, "color_scheme": theme}
+    with opened(browser, built_page(), before=with_state(sets={"cross": "cubic"}, t=1.0), **options) as watched:
+        page = watched.page
+        watched.need_frames()
+        goodputs(page)
+        assert page.evaluate("document.documentElement.dataset.theme") == theme
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        for canvas in page.locator("canvas").all():
+            canvas.scroll_into_view_if_needed()
+            assert canvas.evaluate(INK) > 5, canvas.get_attribute("aria-label")
+            assert canvas.get_attribute("aria-label")
+        assert page.locator("#capacity .row").count() == 2
+        assert page.locator("#phase polyline").count() == 2
+        page.wait_for_function("document.querySelectorAll('.map button[data-painted]').length === 36", timeout=30_000)
+
+
+def test_time_plays_steps_and_jumps_to_losses_by_keyboard(browser: Any) -> None:
+    with opened(browser, built_page(), before=with_state(t=2.0)) as watched:
+        page = watched.page
+        watched.need_frames()
+
+        def clock() -> float:
+            watched.need_frames()
+            return float(page.inner_text("#clock").split()[0])
+
+        assert clock() == pytest.approx(2.0)
+        page.keyboard.press(".")
+        stepped = clock()
+        assert 2.0 < stepped < 2.06
+        page.keyboard.press("n")
+        at_loss = clock()
+        assert at_loss > stepped
+        page.keyboard.press("Space")
+        page.wait_for_timeout(300)
+        page.keyboard.press("Space")
+        assert clock() > at_loss
+        page.focus("[data-figure=window] canvas")
+        page.keyboard.press("+")
+        assert page.is_enabled("#whole")
+        page.keyboard.press("Home")
+        assert page.is_disabled("#whole")
+
+
+def test_the_address_holds_the_state_and_exports_repeat_it(browser: Any) -> None:
+    sets = {"ber": 3e-6, "rtt": 80, "queue": 30, "discipline": "codel", "jitter": 5, "cross": "cubic"}
+    with opened(browser, built_page(), before=with_state(sets=sets, schemes=["cubic", "concord"])) as watched:
+        page = watched.page
+        found = goodputs(page)
+        page.click("#as-toml")
+        toml = page.inner_text("#exported")
+        again = airtcp.compare(Scenario.parse(toml), ["cubic", "concord"], SHORT["seeds"], series=False)
+        assert {summary.scheme: summary.goodput.mean for summary in again.summaries} == found
+        page.click("#as-python")
+        made: dict[str, Any] = {}
+        exec(page.inner_text("#exported").replace("print(found)", ""), made)  # noqa: S102
+        assert {summary.scheme: summary.goodput.mean for summary in made["found"].summaries} == found
+        page.click("#as-command")
+        assert "--set wireless.loss.ber=0.000003" in page.inner_text("#exported")
+
+
+def test_a_dropped_file_is_loaded_and_a_mistake_in_it_is_told(browser: Any) -> None:
+    text = Scenario.built_in().vary({"name": "dropped", "duration": "4s"}).to_toml()
+    with opened(browser, built_page(), before=with_state()) as watched:
+        page = watched.page
+        goodputs(page)
+        page.set_input_files("#file", {"name": "mine.toml", "mimeType": "text/plain", "buffer": text.encode()})
+        page.wait_for_function("document.getElementById('about').textContent.startsWith('dropped')")
+        wrong = text.replace("delay =", "dely =")
+        page.set_input_files("#file", {"name": "wrong.toml", "mimeType": "text/plain", "buffer": wrong.encode()})
+        page.wait_for_selector("#error:not([hidden])")
+        assert "did you mean `delay`" in page.inner_text("#error")
+
+
+def test_every_scene_runs(browser: Any) -> None:
+    with opened(browser, built_page(), before=with_state()) as watched:
+        page = watched.page
+        for place in range(page.locator("#scenes button").count()):
+            page.evaluate("delete document.documentElement.dataset.ready")
+            page.locator("#scenes button").nth(place).click()
+            page.wait_for_selector("html[data-ready]", timeout=30_000)
+            assert page.is_hidden("#error"), page.inner_text("#error")
+            assert page.inner_text("#scene-says").count(".") >= 3
+
+
+def test_a_reader_who_wants_no_motion_gets_none(browser: Any) -> None:
+    with opened(browser, built_page(), before=with_state(), reduced_motion="reduce") as watched:
+        before = watched.page.inner_text("#clock")
+        watched.page.wait_for_timeout(300)
+        assert watched.page.inner_text("#clock") == before
+
+
