@@ -146,7 +146,7 @@ function queue(models) {
   const colour = colours(models);
   const [{ bottleneck, scenario }] = models;
   const series = models.map((model) => {
-    const { t, packets } = model.queues[model.bottleneck];
+    const { t, packets } = model.queue;
     return { t, values: packets, colour: colour(model), isStep: true, width: 1.3 };
   });
   const room = scenario.link[bottleneck / 2].queue?.packets;

@@ -258,7 +258,7 @@ function die(look, model, side, row, hop, age) {
 
 // What is written beside the lane, and read to those who do not see it.
 export function lineOf(model, t) {
-  const { flows, tables, main, run } = model;
+  const { flows } = model;
   const row = upper(flows.t, t) - 1;
   if (row < 0) return "connecting";
   const segment = segmentOf(model);

@@ -5,7 +5,7 @@ import { Fields, schemeBoxes } from "./fields.js";
 import { Figures } from "./figures.js";
 import { drawLane, laneLabel, lineOf } from "./lane.js";
 import { BERS, LossMap, ROUND_TRIPS, SECONDS } from "./map.js";
-import { deathTime, modelOf, upper } from "./model.js";
+import { deathTime, upper } from "./model.js";
 import { capacity, element, goodputs, phase } from "./outcome.js";
 import { colourOf, spoken } from "./palette.js";
 import { Player, SPEEDS } from "./player.js";
@@ -47,8 +47,7 @@ const worker = startWorker();
 function startWorker() {
   const code = URL.createObjectURL(new Blob([$("worker").textContent], { type: "text/javascript" }));
   const started = new Worker(code);
-  const packed = Uint8Array.from(atob($("wasm").textContent.trim()), (letter) => letter.charCodeAt(0));
-  started.postMessage({ wasm: packed }, [packed.buffer]);
+  started.postMessage({ wasm: $("wasm").textContent });
   started.onmessage = ({ data }) => data.generation === generation && onDone(data);
   return started;
 }
@@ -72,7 +71,7 @@ const wanted = (sets = state.sets, duration = state.duration) => ({
   overrides: overrides({ ...state, sets, duration }, base),
 });
 
-function onDone({ key: [what, ...rest], answer, error }) {
+function onDone({ key: [what, ...rest], answer, model, error }) {
   if (error) return fail(error);
   $("error").hidden = true;
   if (what === "base") {
@@ -84,7 +83,7 @@ function onDone({ key: [what, ...rest], answer, error }) {
     fields = fieldsOf(scenario, state);
     showFields();
     planRuns();
-  } else if (what === "detail") onDetail(answer, ...rest);
+  } else if (what === "detail") onDetail(model, ...rest);
   else if (what === "seed") onSeed(answer.run, rest[0]);
   else lossMap.add(...rest, answer.run);
 }
@@ -105,6 +104,7 @@ function planRuns() {
   const jobs = state.schemes.map((scheme) => ({
     key: ["detail", scheme, shown === duration],
     request: { of: detailed, scheme, seed: first, series_s: 0, packets: true },
+    draws: { scenario, scheme, end: shown },
   }));
   for (let seed = first; seed < first + state.seeds; seed++) {
     if (seed === first && shown === duration) continue;
@@ -130,9 +130,9 @@ function mapJobs() {
   });
 }
 
-function onDetail(answer, scheme, isWhole) {
-  models = [...models, modelOf(answer, scenario, scheme, player.end)];
-  if (isWhole) onSeed(answer.run, scheme);
+function onDetail(model, scheme, isWhole) {
+  models = [...models, model];
+  if (isWhole) onSeed(model.run, scheme);
   if (models.length === state.schemes.length) showRun();
 }
 

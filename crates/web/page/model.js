@@ -12,18 +12,20 @@ const FLIES = new Set(["delivered", "corruption", "outage", ""].map((fate) => FA
 export function modelOf(answer, scenario, scheme, end) {
   const { run, tables } = answer;
   const main = run.flows.findIndex(({ measured }) => measured);
-  const flows = rowsOf(tables.flows, tables.flows.flow, main);
-  const model = { scheme, run, end, main, scenario, flows, tables };
+  const model = { scheme, run, end, main, scenario };
+  model.flows = rowsOf(tables.flows, FLOW_COLUMNS, rowsWith(tables.flows.flow, main));
   model.sides = scenario.link.flatMap((link, index) =>
     [0, 1].map((way) => sideOf(tables.packets, 2 * index + way, wayOf(link, way), end)),
   );
   model.bottleneck = 2 * scenario.link.findIndex(({ name }) => name === scenario.base_station);
-  model.queues = model.sides.map((_, side) => rowsOf(tables.queues, tables.queues.link, side));
+  model.queue = rowsOf(tables.queues, ["packets"], rowsWith(tables.queues.link, model.bottleneck));
   model.losses = eventsOf(tables.events, "loss", main);
   model.resent = resentOf(model);
-  model.cuts = cutsOf(model);
+  model.cuts = cutsOf(model, tables.events);
   return model;
 }
+
+const FLOW_COLUMNS = ["cwnd_bytes", "ssthresh_bytes", "srtt_ns", "in_flight_bytes", "una_bytes", "nxt_bytes", "received_bytes", "rtt_max_ns"];
 
 const wayOf = (link, way) => ({
   rate: bps((way && link.reverse?.rate) || link.rate || "") ?? null,
@@ -31,13 +33,24 @@ const wayOf = (link, way) => ({
   isSteady: !(way ? link.reverse : link)?.jitter && !(way ? link.reverse : link)?.spikes && !link.log && !link.channel,
 });
 
-// The rows of a table whose `by` is `wanted`; times in seconds, as `t`.
-function rowsOf(table, by, wanted) {
-  const picked = [];
-  for (let row = 0; row < by.length; row++) if (by[row] === wanted) picked.push(row);
-  const columns = Object.entries(table).filter(([, column]) => !column.codes);
-  const found = Object.fromEntries(columns.map(([name, column]) => [name, Float64Array.from(picked, (row) => column[row])]));
-  found.t = found.time_ns.map((time) => time * NS);
+function rowsWith(column, wanted) {
+  const rows = new Uint32Array(column.length);
+  let many = 0;
+  for (let row = 0; row < column.length; row++) if (column[row] === wanted) rows[many++] = row;
+  return rows.slice(0, many);
+}
+
+// A column at some rows, times a factor.
+function at(column, rows, factor = 1) {
+  const found = new Float64Array(rows.length);
+  for (let place = 0; place < rows.length; place++) found[place] = column[rows[place]] * factor;
+  return found;
+}
+
+// Times in seconds, as `t`.
+function rowsOf(table, columns, rows) {
+  const found = { t: at(table.time_ns, rows, NS) };
+  for (const name of columns) found[name] = at(table[name], rows);
   return found;
 }
 
@@ -56,20 +69,23 @@ const word = (column, row) => (column.words ? column.words[column.codes[row]] : 
 // The packets of one direction of one link, in order of entry. `start`: the transmitter takes it up; `off`: its last bit
 // is out; `out`: it has arrived, or would have; of what the queue drops, when that was.
 function sideOf(packets, side, way, end) {
-  const rows = [];
-  for (let row = 0; row < packets.link.length; row++) if (packets.link[row] === side) rows.push(row);
+  const rows = rowsWith(packets.link, side);
   const n = rows.length;
-  const pick = (column) => Float64Array.from(rows, (row) => column[row]);
-  const code = (column, names) => Uint8Array.from(rows, (row) => Math.max(0, names.indexOf(word(column, row))));
+  const code = (column, names) => {
+    const codes = (column.words ?? []).map((name) => Math.max(0, names.indexOf(name)));
+    const found = new Uint8Array(n);
+    for (let place = 0; place < n; place++) found[place] = codes[column.codes[rows[place]]];
+    return found;
+  };
   const found = {
     ...way,
     side,
     n,
-    sent: pick(packets.sent_ns).map((time) => time * NS),
-    out: pick(packets.out_ns).map((time) => time * NS),
-    bytes: pick(packets.bytes),
-    flow: pick(packets.flow),
-    offset: pick(packets.offset_bytes),
+    sent: at(packets.sent_ns, rows, NS),
+    out: at(packets.out_ns, rows, NS),
+    bytes: at(packets.bytes, rows),
+    flow: at(packets.flow, rows),
+    offset: at(packets.offset_bytes, rows),
     kind: code(packets.kind, KINDS),
     fate: code(packets.fate, FATES),
     start: new Float64Array(n).fill(Infinity),
@@ -97,10 +113,15 @@ function fly(side, end) {
 
 // Most often that is the order of entry.
 function inOrderOfArrival(side) {
-  const flying = [...side.out.keys()].filter((row) => FLIES.has(side.fate[row]));
-  const at = (row) => (Number.isNaN(side.out[row]) ? Infinity : side.out[row]);
-  const isSorted = flying.every((row, place) => place === 0 || at(flying[place - 1]) <= at(row));
-  return isSorted ? flying : flying.sort((a, b) => (at(a) < at(b) ? -1 : at(a) > at(b) ? 1 : a - b));
+  const out = (row) => (Number.isNaN(side.out[row]) ? Infinity : side.out[row]);
+  const flying = [];
+  let isSorted = true;
+  for (let row = 0; row < side.n; row++) {
+    if (!FLIES.has(side.fate[row])) continue;
+    if (flying.length && out(flying.at(-1)) > out(row)) isSorted = false;
+    flying.push(row);
+  }
+  return isSorted ? flying : flying.sort((a, b) => (out(a) < out(b) ? -1 : out(a) > out(b) ? 1 : a - b));
 }
 
 const BUCKETS = 4096;
@@ -162,12 +183,12 @@ function resentOf({ sides, main }) {
 }
 
 // What made the sender give up a part of its window, with the true cause.
-function cutsOf(model) {
-  const { tables, main, flows } = model;
+function cutsOf(model, events) {
+  const { main, flows } = model;
   const causes = new Map(model.losses.map(({ offset, cause }) => [offset, cause]));
   const found = [];
   for (const kind of ["fast-retransmit", "timeout"]) {
-    for (const { t, offset } of eventsOf(tables.events, kind, main)) {
+    for (const { t, offset } of eventsOf(events, kind, main)) {
       const row = upper(flows.t, t - 1e-9) - 1;
       const before = flows.cwnd_bytes[Math.max(0, row)];
       found.push({ t, kind, offset, cause: causes.get(offset) ?? "nothing", before, after: leastSoon(flows, row, t) });

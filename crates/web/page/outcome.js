@@ -31,7 +31,7 @@ function goodputRow(scheme, records, schemes, most, seeds) {
   const found = estimate(values);
   const bound = Math.max(...records.map(({ bound_bps: own }) => own));
   const half = found.halfWidth ?? 0;
-  const told = `${rateText(trimmed(found.mean))}${found.halfWidth === null ? "" : ` ± ${rateText(trimmed(half))}`}`;
+  const told = withInterval(found);
   const track = element(
     "div",
     { class: "track", style: { "--own": colourOf(scheme, schemes) } },
@@ -48,6 +48,15 @@ function goodputRow(scheme, records, schemes, most, seeds) {
     track,
     element("span", { class: "told" }, told, element("small", {}, `${percent(found.mean / bound)} of the bound`)),
   );
+}
+
+// Both in the unit of the mean, the interval to two digits.
+function withInterval({ mean, halfWidth }) {
+  const [number, unit] = rateText(trimmed(mean)).split(" ");
+  if (halfWidth === null) return `${number} ${unit}`;
+  const half = (halfWidth / mean) * Number(number);
+  const digits = Math.min(4, Math.max(0, 1 - Math.floor(Math.log10(half || 1))));
+  return `${Number(number).toFixed(digits)} ± ${half.toFixed(digits)} ${unit}`;
 }
 
 const trimmed = (value) => Number(value.toPrecision(3));

@@ -15,12 +15,13 @@ export class TimePlot {
   constructor(canvas, axes) {
     this.canvas = canvas;
     this.axes = axes;
-    this.parts = { series: [], marks: [], levels: [], unit: "" };
+    this.parts = { series: [], marks: [], levels: [] };
     this.cursor = document.createElement("div");
     this.cursor.className = "cursor";
     this.chosen = document.createElement("div");
     this.chosen.className = "chosen";
     canvas.after(this.cursor, this.chosen);
+    this.measure();
     this.listen();
   }
 
@@ -29,8 +30,10 @@ export class TimePlot {
     this.draw();
   }
 
-  get area() {
-    return { left: LEFT, right: this.canvas.clientWidth - RIGHT, top: TOP, bottom: this.canvas.clientHeight - BOTTOM };
+  // Asked for once a drawing: each time the browser may lay out the page anew.
+  measure() {
+    const [width, height] = [this.canvas.clientWidth, this.canvas.clientHeight];
+    this.area = { left: LEFT, right: width - RIGHT, top: TOP, bottom: height - BOTTOM, width, height };
   }
 
   x(t) {
@@ -51,9 +54,9 @@ export class TimePlot {
   }
 
   draw() {
+    this.measure();
     const pen = penOf(this.canvas);
-    const { width, height } = this.canvas.getBoundingClientRect();
-    pen.clearRect(0, 0, width, height);
+    pen.clearRect(0, 0, this.area.width, this.area.height);
     pen.font = `12px ${variable("font")}`;
     const [low, high] = this.range();
     const y = (value) => this.area.bottom - ((value - low) / (high - low)) * (this.area.bottom - this.area.top);
@@ -125,7 +128,7 @@ export class TimePlot {
     pen.lineJoin = "round";
     pen.setLineDash(dash);
     pen.beginPath();
-    const draw = last - first > 2.5 * this.canvas.clientWidth ? this.dense : this.sparse;
+    const draw = last - first > 2.5 * this.area.width ? this.dense : this.sparse;
     draw.call(this, pen, t, values, first, last, y, isStep);
     pen.stroke();
     pen.setLineDash([]);

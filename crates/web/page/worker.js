@@ -1,6 +1,7 @@
 // Runs what the page plans, job by job, in slices: a new plan ends the old one within milliseconds.
 
 import { Engine } from "./engine.js";
+import { modelOf } from "./model.js";
 
 let generation = 0;
 let engine;
@@ -10,7 +11,11 @@ onmessage = ({ data }) => {
   else carryOut(data);
 };
 
-async function compiled(packed) {
+// `text`: packed by gzip, in base64.
+async function compiled(text) {
+  const letters = atob(text);
+  const packed = new Uint8Array(letters.length);
+  for (let place = 0; place < letters.length; place++) packed[place] = letters.charCodeAt(place);
   const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   return Engine.of(await WebAssembly.compile(await new Response(unpacked).arrayBuffer()));
 }
@@ -22,12 +27,14 @@ async function carryOut(plan) {
     await breath();
     return generation === plan.generation;
   };
-  for (const { key, request } of plan.jobs) {
+  for (const { key, request, draws } of plan.jobs) {
     if (!(await goesOn())) return;
     try {
       const answer = request.do ? lab.ask(request) : await lab.run(request, goesOn);
       if (!answer) return;
-      postMessage({ generation, key, answer }, columns(answer));
+      const model = draws && modelOf(answer, draws.scenario, draws.scheme, draws.end);
+      delete answer.tables;
+      postMessage({ generation, key, answer, model }, model ? buffersOf(model) : []);
     } catch (error) {
       if (generation === plan.generation) postMessage({ generation, key, error: error.message });
     }
@@ -46,8 +53,8 @@ function breath() {
   });
 }
 
-// All columns share one buffer, which moves to the page instead of being copied.
-function columns(answer) {
-  const [first] = Object.values(answer.tables).flatMap(Object.values);
-  return first ? [(first.codes ?? first).buffer] : [];
+// Columns move to the page instead of being copied.
+function buffersOf({ flows, queue, sides }) {
+  const columns = [flows, queue, ...sides].flatMap(Object.values);
+  return columns.filter(ArrayBuffer.isView).map(({ buffer }) => buffer);
 }
