@@ -13,7 +13,7 @@ const NUMBERS = [
   ["jitter", "Delay variation", "ms", 0, 2000],
 ];
 const RIVALS = ["", "cubic", "reno", "bbr", "concord"];
-const DISCIPLINE_NAMES = { droptail: "DropTail", red: "RED", codel: "CoDel", "fq-codel": "FQ-CoDel" };
+export const DISCIPLINE_NAMES = { droptail: "DropTail", red: "RED", codel: "CoDel", "fq-codel": "FQ-CoDel" };
 
 export class Fields {
   constructor(root, onSet) {

@@ -17,7 +17,7 @@ export function drawLane(canvas, model, t, speed, colour) {
     drawSide(look, model, model.sides[hop.side], hop);
     drawSide(look, model, model.sides[hop.side + 1], backwards(hop));
   }
-  for (const node of scene.nodes) drawNode(look, node);
+  for (const node of scene.nodes) drawNode(look, node, model);
 }
 
 export function penOf(canvas) {
@@ -65,9 +65,14 @@ function layout(canvas, model) {
     };
   });
   const places = [...links.keys(), links.length];
-  const names = places.map((place) => (place === 0 ? "sender" : place === links.length ? "receiver" : "router"));
-  const nodes = places.map((place) => ({ x: edge + place * each, y: (there + back) / 2, name: names[place], isNarrow, width }));
+  const nodes = places.map((place) => ({ x: edge + place * each, y: (there + back) / 2, name: nodeName(model, place), place, width }));
   return { width, height, hops, nodes };
+}
+
+function nodeName({ scenario: { link: links, base_station: wireless } }, place) {
+  if (place === 0) return "sender";
+  if (place === links.length) return "receiver";
+  return links[place].name === wireless ? "base station" : "router";
 }
 
 // What is drawn for the way back: the pipe's ends are swapped, and its queue hangs on the far side.
@@ -108,7 +113,7 @@ function drawPipes({ pen, pipe, line, muted, font }, hop) {
   pen.fillText(`queue, room for ${hop.room}`, x - 4, top - 7);
 }
 
-function drawNode({ pen, ink, paper, muted, font }, { x, y, name, isNarrow, width }) {
+function drawNode({ pen, ink, paper, muted, lost, font, t }, { x, y, name, place, width }, model) {
   pen.fillStyle = paper;
   pen.strokeStyle = ink;
   pen.lineWidth = 1.5;
@@ -119,7 +124,18 @@ function drawNode({ pen, ink, paper, muted, font }, { x, y, name, isNarrow, widt
   pen.fillStyle = muted;
   pen.font = `11px ${font}`;
   pen.textAlign = x < 60 ? "left" : x > width - 60 ? "right" : "center";
-  pen.fillText(name, x < 60 ? x - 7 : x > width - 60 ? x + 7 : x, y + 44 + (isNarrow ? 0 : 2));
+  pen.fillText(name, x < 60 ? x - 7 : x > width - 60 ? x + 7 : x, y + 43);
+  const held = heldBack(model, place, t);
+  if (!held) return;
+  pen.fillStyle = lost;
+  pen.fillText(`holds back ${held} ACK${held === 1 ? "" : "s"}`, x, y - 40);
+}
+
+// ACKs that have come to a node between two links and have not left it.
+function heldBack({ acks }, place, t) {
+  if (!acks[place]) return 0;
+  const { come, gone } = acks[place];
+  return upper(come, t) - upper(gone, t);
 }
 
 function drawSide(look, model, side, hop) {
@@ -241,13 +257,15 @@ function die(look, model, side, row, hop, age) {
   } else {
     const x = hop.left + diesAt(row) * (hop.right - hop.left);
     const { y } = hop.there;
-    pen.strokeStyle = lost;
-    pen.lineWidth = 2.5;
+    pen.strokeStyle = pen.fillStyle = lost;
+    pen.lineWidth = 3;
     pen.beginPath();
-    pen.arc(x, y, 6 + 16 * age, 0, 2 * Math.PI);
-    pen.stroke();
+    pen.arc(x, y, 13 + 14 * age, 0, 2 * Math.PI);
+    pen.globalAlpha *= 0.22;
+    pen.fill();
+    pen.globalAlpha = 1 - age * age;
     pen.beginPath();
-    for (const [dx, dy] of [[-7, -7], [7, -7]]) {
+    for (const [dx, dy] of [[-9, -9], [9, -9]]) {
       pen.moveTo(x + dx, y + dy);
       pen.lineTo(x - dx, y - dy);
     }

@@ -1,7 +1,7 @@
 // The page: the state, the worker that computes it, and everything that shows it.
 
 import { FILE, command, python } from "./export.js";
-import { Fields, schemeBoxes } from "./fields.js";
+import { DISCIPLINE_NAMES, Fields, schemeBoxes } from "./fields.js";
 import { Figures } from "./figures.js";
 import { drawLane, laneLabel, lineOf } from "./lane.js";
 import { BERS, LossMap, ROUND_TRIPS, SECONDS } from "./map.js";
@@ -336,7 +336,8 @@ function showFields() {
 function describe() {
   const { rate, rtt, queue, discipline } = fields;
   const capacity = rate ? `${rate} Mbit/s` : "varying rate";
-  return `${scenario.name}: ${capacity}, ${rtt} ms round trip, ${queue ?? "no"} packets of ${discipline} queue`;
+  const room = queue ? `${plural(queue, "packet")} (${DISCIPLINE_NAMES[discipline] ?? discipline})` : "not limited";
+  return `${scenario.name}: ${capacity}, round trip ${rtt} ms, queue ${room}`;
 }
 
 // Changing

@@ -7,6 +7,7 @@ export const KINDS = ["data", "resent", "ack", "header", "header-ack"];
 export const FATES = ["", "delivered", "overflow", "aqm", "corruption", "outage"];
 const CORRUPTED = FATES.indexOf("corruption");
 const RESENT = KINDS.indexOf("resent");
+const ACK = KINDS.indexOf("ack");
 const FLIES = new Set(["delivered", "corruption", "outage", ""].map((fate) => FATES.indexOf(fate)));
 
 export function modelOf(answer, scenario, scheme, end) {
@@ -22,6 +23,7 @@ export function modelOf(answer, scenario, scheme, end) {
   model.losses = eventsOf(tables.events, "loss", main);
   model.resent = resentOf(model);
   model.cuts = cutsOf(model, tables.events);
+  model.acks = scenario.link.map((_, place) => (place ? acksAt(model.sides[2 * place + 1], model.sides[2 * place - 1]) : null));
   return model;
 }
 
@@ -180,6 +182,17 @@ function resentOf({ sides, main }) {
     found.push({ t, offset, isSpurious: arrived.get(offset) < t + soonest });
   }
   return found;
+}
+
+// When ACKs come to a node from `behind`, and when they go on to the link `ahead`.
+function acksAt(behind, ahead) {
+  const times = (side, column, isWanted) => {
+    const found = [];
+    for (let row = 0; row < side.n; row++) if (side.kind[row] === ACK && isWanted(row)) found.push(side[column][row]);
+    return Float64Array.from(found).sort();
+  };
+  const come = times(behind, "out", (row) => FATES[behind.fate[row]] === "delivered");
+  return { come, gone: times(ahead, "sent", () => true) };
 }
 
 // What made the sender give up a part of its window, with the true cause.

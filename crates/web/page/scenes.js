@@ -20,7 +20,7 @@ export const SCENES = [
       "A circuit sends small header packets (diamonds), and only their fate governs the rate. A 52-byte header is hit " +
       "by bit errors 29 times less often than a 1500-byte packet, so the control TCP sees almost no loss. Each header " +
       "packet that leaves pulls the data it stands for out of the tunnel queue.",
-    attempt: "Slow the animation to 1/500 and follow a header packet: the data behind it never touches the window.",
+    attempt: "Slow the animation to 1/500 and press “Next loss”: data dies behind a header packet, and the window stays.",
   },
   {
     title: "TCP packet control",
@@ -52,7 +52,7 @@ ranges = [
       "The delay of this link varies so much that packets overtake each other, and the receiver answers with duplicate " +
       "ACKs although nothing is lost. Reno takes three of them for a loss and halves its window. The base station " +
       "between the two links holds duplicate ACKs back until a real loss is likely.",
-    attempt: "Press “Next event” and watch Reno cut its window, although no packet dies on either link.",
+    attempt: "Press “Next loss”, which also stops at window cuts: Reno makes them, although no packet dies.",
   },
   {
     title: "SpecTCP",

@@ -3,6 +3,8 @@
 import { spoken } from "./palette.js";
 import { percent, plural } from "./units.js";
 
+const FULL = 0.85;
+
 // `models`: what is drawn. Losses are those that made the sender give way.
 export function sentence(models, runs) {
   const told = models.map((model) => clause(model, runs.get(model.scheme)?.[0] ?? model.run));
@@ -12,16 +14,21 @@ export function sentence(models, runs) {
 
 function clause(model, run) {
   const share = run.bound_bps ? run.goodput_bps / run.bound_bps : 0;
-  const flow = run.flows[model.main];
-  const cut = (cause) => model.cuts.filter((found) => found.cause === cause).length;
-  const [corrupted, overflowed, nothing] = [cut("corruption"), cut("overflow") + cut("aqm"), cut("nothing")];
   const head = `${spoken(model.scheme)} uses ${percent(share)} of this link`;
-  const [most] = [corrupted, overflowed, nothing].sort((a, b) => b - a);
-  if (share > 0.85 && flow.losses_corruption > 0) {
-    return `${head}, although ${plural(flow.losses_corruption, "packet")} ${flow.losses_corruption === 1 ? "was" : "were"} corrupted`;
-  }
-  if (most === 0) return `${head}`;
-  if (corrupted === most) return `${head}: it took ${plural(corrupted, "corrupted packet")} for congestion`;
-  if (overflowed === most) return `${head}: it cut its window ${plural(overflowed, "time")} because a queue dropped packets`;
-  return `${head}: it cut its window ${plural(nothing, "time")} although nothing was lost`;
+  const others = run.flows.filter(({ measured }) => !measured).reduce((sum, flow) => sum + flow.goodput_bps, 0);
+  if (others) return `${head} and leaves ${percent(others / run.bound_bps)} to its neighbour`;
+  const corrupted = run.flows[model.main].losses_corruption;
+  if (share > FULL) return corrupted ? `${head}, although ${plural(corrupted, "packet")} ${corrupted === 1 ? "was" : "were"} corrupted` : head;
+  return head + reason(model);
+}
+
+// Of the window's cuts, by far the most common one.
+function reason({ cuts }) {
+  const many = (...causes) => cuts.filter(({ cause }) => causes.includes(cause)).length;
+  const [corrupted, dropped, nothing] = [many("corruption"), many("overflow", "aqm"), many("nothing")];
+  const most = Math.max(corrupted, dropped, nothing);
+  if (most === 0) return "";
+  if (corrupted === most) return `: it took ${plural(corrupted, "corrupted packet")} for congestion`;
+  if (dropped === most) return `: it cut its window ${plural(dropped, "time")} because a queue dropped packets`;
+  return `: it cut its window ${plural(nothing, "time")} although nothing was lost`;
 }

@@ -1,4 +1,4 @@
-"""The playground in a real browser: computed there, drawn, operable, quiet, and with the numbers of `airtcp compare`."""
+"""The playground in a real browser: drawn, operable, quiet, and with the numbers of `airtcp compare`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ COMPARED = "html[data-compared]"
 INK = """(canvas) => {
   const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
   const seen = new Set();
-  for (let at = 0; at < data.length; at += 4) if (data[at + 3]) seen.add((data[at] << 16) | (data[at + 1] << 8) | data[at + 2]);
+  for (let at = 0; at < data.length; at += 4) {
+    if (data[at + 3]) seen.add((data[at] << 16) | (data[at + 1] << 8) | data[at + 2]);
+  }
   return seen.size;
 }"""
 
@@ -43,7 +45,9 @@ def goodputs(page: Any) -> dict[str, float]:
 
 
 def compared(changes: dict[str, Any], schemes: list[str]) -> dict[str, float]:
-    found = airtcp.compare(Scenario.built_in().vary(changes), schemes, SHORT["seeds"], duration="8s", series=False)
+    found = airtcp.compare(
+        Scenario.built_in().vary(changes), schemes, SHORT["seeds"], duration="8s", series=False
+    )
     return {summary.scheme: summary.goodput.mean for summary in found.summaries}
 
 
@@ -70,7 +74,9 @@ def test_numbers_are_those_of_compare_also_after_a_drag_that_cancels(browser: An
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_nothing_is_blank_and_nothing_is_cut_off(browser: Any, width: int, theme: str) -> None:
     options = {"viewport": {"width": width, "height": 850}, "color_scheme": theme}
-    with opened(browser, built_page(), before=with_state(sets={"cross": "cubic"}, t=1.0), **options) as watched:
+    with opened(
+        browser, built_page(), before=with_state(sets={"cross": "cubic"}, t=1.0), **options
+    ) as watched:
         page = watched.page
         watched.need_frames()
         goodputs(page)
@@ -82,7 +88,9 @@ def test_nothing_is_blank_and_nothing_is_cut_off(browser: Any, width: int, theme
             assert canvas.get_attribute("aria-label")
         assert page.locator("#capacity .row").count() == 2
         assert page.locator("#phase polyline").count() == 2
-        page.wait_for_function("document.querySelectorAll('.map button[data-painted]').length === 36", timeout=30_000)
+        page.wait_for_function(
+            "document.querySelectorAll('.map button[data-painted]').length === 36", timeout=30_000
+        )
 
 
 def test_time_plays_steps_and_jumps_to_losses_by_keyboard(browser: Any) -> None:
@@ -123,7 +131,7 @@ def test_the_address_holds_the_state_and_exports_repeat_it(browser: Any) -> None
         assert {summary.scheme: summary.goodput.mean for summary in again.summaries} == found
         page.click("#as-python")
         made: dict[str, Any] = {}
-        exec(page.inner_text("#exported").replace("print(found)", ""), made)  # noqa: S102
+        exec(page.inner_text("#exported").replace("print(found)", ""), made)
         assert {summary.scheme: summary.goodput.mean for summary in made["found"].summaries} == found
         page.click("#as-command")
         assert "--set wireless.loss.ber=0.000003" in page.inner_text("#exported")
@@ -134,10 +142,14 @@ def test_a_dropped_file_is_loaded_and_a_mistake_in_it_is_told(browser: Any) -> N
     with opened(browser, built_page(), before=with_state()) as watched:
         page = watched.page
         goodputs(page)
-        page.set_input_files("#file", {"name": "mine.toml", "mimeType": "text/plain", "buffer": text.encode()})
+        page.set_input_files(
+            "#file", {"name": "mine.toml", "mimeType": "text/plain", "buffer": text.encode()}
+        )
         page.wait_for_function("document.getElementById('about').textContent.startsWith('dropped')")
         wrong = text.replace("delay =", "dely =")
-        page.set_input_files("#file", {"name": "wrong.toml", "mimeType": "text/plain", "buffer": wrong.encode()})
+        page.set_input_files(
+            "#file", {"name": "wrong.toml", "mimeType": "text/plain", "buffer": wrong.encode()}
+        )
         page.wait_for_selector("#error:not([hidden])")
         assert "did you mean `delay`" in page.inner_text("#error")
 
@@ -145,12 +157,21 @@ def test_a_dropped_file_is_loaded_and_a_mistake_in_it_is_told(browser: Any) -> N
 def test_every_scene_runs(browser: Any) -> None:
     with opened(browser, built_page(), before=with_state()) as watched:
         page = watched.page
-        for place in range(page.locator("#scenes button").count()):
+        buttons = page.locator("#scenes button")
+        assert buttons.count() == 8
+        for place in range(8):
             page.evaluate("delete document.documentElement.dataset.ready")
-            page.locator("#scenes button").nth(place).click()
+            page.evaluate(
+                f'location.hash = encodeURIComponent(\'{{"scene":{place + 1},"duration":4,"seeds":1}}\')'
+            )
             page.wait_for_selector("html[data-ready]", timeout=30_000)
             assert page.is_hidden("#error"), page.inner_text("#error")
             assert page.inner_text("#scene-says").count(".") >= 3
+            assert buttons.nth(place).get_attribute("aria-pressed") == "true"
+        page.click("#reset")
+        page.wait_for_selector("#scene", state="hidden")
+        buttons.nth(6).click()
+        page.wait_for_selector("#phase polyline", timeout=30_000)
 
 
 def test_a_reader_who_wants_no_motion_gets_none(browser: Any) -> None:
@@ -158,5 +179,3 @@ def test_a_reader_who_wants_no_motion_gets_none(browser: Any) -> None:
         before = watched.page.inner_text("#clock")
         watched.page.wait_for_timeout(300)
         assert watched.page.inner_text("#clock") == before
-
-
