@@ -50,7 +50,7 @@ papers: .venv/engine.stamp ## repeat the papers' experiments and write docs/pape
 	$(BIN)/airtcp paper cross --out out/cross --docs docs
 	$(BIN)/airtcp paper concord --out out/concord --docs docs
 
-docs: .venv/engine.stamp ## the documentation site, in out/docs
+docs: .venv/engine.stamp play-if-possible ## the documentation site, in out/docs
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs out/docs
 	@echo "The site is in out/docs/index.html"
 

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-import airtcp
+import airtcp.play
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
@@ -37,5 +37,7 @@ toc_object_entries_show_parents = "hide"
 html_theme = "furo"
 html_title = f"airtcp {version}"
 html_static_path: list[str] = []
+# Beside the first page, which links to it. Not where it was not built.
+html_extra_path = [str(airtcp.play.PAGE)] if airtcp.play.PAGE.is_file() else []
 html_copy_source = False
 html_show_sphinx = False

@@ -128,7 +128,8 @@ function drawNode({ pen, ink, paper, muted, lost, font, t }, { x, y, name, place
   const held = heldBack(model, place, t);
   if (!held) return;
   pen.fillStyle = lost;
-  pen.fillText(`holds back ${held} ACK${held === 1 ? "" : "s"}`, x, y - 40);
+  pen.textAlign = "right";
+  pen.fillText(`has held back ${held} ACK${held === 1 ? "" : "s"}`, x + 7, y - 38);
 }
 
 // ACKs that have come to a node between two links and have not left it.
@@ -140,19 +141,19 @@ function heldBack({ acks }, place, t) {
 
 function drawSide(look, model, side, hop) {
   const [from, to] = rowsAt(side, look.t, look.end);
-  const waiting = [];
-  const flying = [];
+  const [waiting, flying, dying] = [[], [], []];
   for (let row = from; row < to; row++) {
     const death = deathTime(side, row);
     const isLost = FATES[side.fate[row]] !== "delivered" && side.fate[row] > 0;
     if (look.t > death) {
-      if (isLost && look.t < death + look.linger) die(look, model, side, row, hop, (look.t - death) / look.linger);
+      if (isLost && look.t < death + look.linger) dying.push([row, (look.t - death) / look.linger]);
     } else if (look.t < side.start[row]) waiting.push(row);
     else flying.push(row);
   }
   stack(look, model, side, waiting, hop);
   if (flying.length > DENSE) crowd(look, model, side, flying, hop);
   else for (const row of flying) fly(look, model, side, row, hop);
+  for (const [row, age] of dying) die(look, side, row, hop, age);
 }
 
 const hue = (look, model, side, row) =>
@@ -244,7 +245,7 @@ function crowd(look, model, side, flying, hop) {
 }
 
 // `age` from 0 to 1. Corruption: in mid-air, at its own place; overflow: off the top of the queue.
-function die(look, model, side, row, hop, age) {
+function die(look, side, row, hop, age) {
   const { pen, lost } = look;
   pen.save();
   pen.globalAlpha = 1 - age * age;
