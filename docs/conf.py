@@ -39,5 +39,7 @@ html_title = f"airtcp {version}"
 html_static_path: list[str] = []
 # Beside the first page, which links to it. Not where it was not built.
 html_extra_path = [str(airtcp.play.PAGE)] if airtcp.play.PAGE.is_file() else []
+if html_extra_path:
+    tags.add("playground")  # type: ignore[name-defined]  # noqa: F821 Sphinx has it here
 html_copy_source = False
 html_show_sphinx = False

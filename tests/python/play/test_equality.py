@@ -40,7 +40,7 @@ def node(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
     program = shutil.which("node")
     if program is None:
         pytest.skip("Node is not installed")
-    command = [program, HERE / "equality.mjs", PAGE, built_wasm()]
+    command = [program, str(HERE / "equality.mjs"), str(PAGE), str(built_wasm())]
     done = subprocess.run(command, input=json.dumps(cases), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found: list[dict[str, Any]] = json.loads(done.stdout)

@@ -22,7 +22,12 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_it_writes_the_page_or_opens_it(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page.write_text("<!doctype html>")
     opened: list[str] = []
-    monkeypatch.setattr("webbrowser.open", lambda url: not opened.append(url))
+
+    def open_url(url: str) -> bool:
+        opened.append(url)
+        return True
+
+    monkeypatch.setattr("webbrowser.open", open_url)
     copy = page.with_name("copy.html")
     assert str(copy) in CliRunner().invoke(app, ["play", "--out", str(copy)]).output
     assert copy.read_text() == page.read_text()
