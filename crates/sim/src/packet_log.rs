@@ -23,6 +23,9 @@ table! {
         bytes: U64(u64),
         /// Stream position of the first byte of data.
         offset_bytes: F64(f64),
+        /// The first block of SACK that an ACK carries, relative to what it acknowledges; not a number without one.
+        sack_from_bytes: F64(f64),
+        sack_to_bytes: F64(f64),
         /// When it came out, would have come out had it not been corrupted, or was dropped. Not a number for what is still
         /// on the link when the run ends.
         out_ns: F64(f64),
@@ -38,6 +41,7 @@ pub struct Seen {
     kind: &'static str,
     flow: u32,
     offset: u64,
+    sack: Option<(i32, i32)>,
 }
 
 impl Seen {
@@ -49,7 +53,15 @@ impl Seen {
             _ if packet.transmit.reason == Reason::New => "data",
             _ => "resent",
         };
-        Seen { direction: packet.direction, kind, flow: packet.flow, offset: packet.transmit.offset }
+        let segment = &packet.transmit.segment;
+        let sack = segment.sack.as_slice().first();
+        Seen {
+            direction: packet.direction,
+            kind,
+            flow: packet.flow,
+            offset: packet.transmit.offset,
+            sack: sack.map(|(left, right)| (left.distance(segment.ack), right.distance(segment.ack))),
+        }
     }
 }
 
@@ -85,7 +97,8 @@ impl PacketLog {
             self.row_of.resize(id + 1, 0);
         }
         self.row_of[id] = self.rows.sent_ns.len();
-        self.rows.push(now.0, side.0.into(), kind, 0, item.bytes.into(), f64::NAN, f64::NAN, "");
+        const NONE: f64 = f64::NAN;
+        self.rows.push(now.0, side.0.into(), kind, 0, item.bytes.into(), NONE, NONE, NONE, NONE, "");
     }
 
     #[cold]
@@ -114,6 +127,9 @@ impl PacketLog {
                 self.rows.kind[row] = seen.kind;
                 self.rows.flow[row] = seen.flow.into();
                 self.rows.offset_bytes[row] = seen.offset as f64;
+                if let Some((from, to)) = seen.sack {
+                    (self.rows.sack_from_bytes[row], self.rows.sack_to_bytes[row]) = (from.into(), to.into());
+                }
             }
         }
         self.rows

@@ -113,6 +113,7 @@ function sequence(model, [from, to]) {
   const inVain = resent.filter(({ isSpurious }) => isSpurious);
   const marks = [
     ...packetTicks(model, from, to),
+    ...sackBars(model, from, to),
     mark(resent, "triangle", variable("resent")),
     mark(losses.filter(isCorruption), "cross", variable("lost")),
     mark(losses.filter((loss) => !isCorruption(loss)), "square", variable("ink")),
@@ -126,7 +127,7 @@ function sequence(model, [from, to]) {
   return {
     id: `sequence-${model.scheme}`,
     title: `Sequence numbers: ${name}`,
-    caption: "MB acknowledged (dark) and sent (light); each packet once you zoom in. × corrupted, □ dropped by a queue, ▲ retransmission, ○ retransmission in vain.",
+    caption: "MB acknowledged (dark) and sent (light). × corrupted, □ dropped by a queue, ▲ retransmission, ○ retransmission in vain; once you zoom in, each packet, and each SACK block as a green bar.",
     told: `${name} lost ${plural(losses.filter(isCorruption).length, "packet")} to corruption and ${losses.filter((loss) => !isCorruption(loss)).length} to queues, and resent ${resent.length}, ${inVain.length} of them in vain`,
     parts: { series, marks, levels: [], fromZero: false },
   };
@@ -140,6 +141,13 @@ function packetTicks({ sides: [first], main }, from, to) {
     if (first.flow[row] === main && KINDS[first.kind[row]] === "data") at.push({ t: first.sent[row], value: first.offset[row] / MB });
   }
   return [{ at, shape: "tick", colour: variable("muted") }];
+}
+
+function sackBars({ sacks }, from, to) {
+  const seen = sacks.filter(({ t }) => t >= from && t <= to);
+  if (seen.length > PACKETS_SHOWN) return [];
+  const at = seen.map((block) => ({ t: block.t, value: block.from / MB, to: block.to / MB }));
+  return [{ at, shape: "bar", colour: variable("sack") }];
 }
 
 function queue(models) {

@@ -11,7 +11,7 @@ import { colourOf, spoken } from "./palette.js";
 import { Player, SPEEDS } from "./player.js";
 import { SCENES } from "./scenes.js";
 import { START, baseText, fieldsOf, fromHash, overrides, toHash, withScene } from "./state.js";
-import { percent, plural, scientific } from "./units.js";
+import { percent, plural, scientific, seconds } from "./units.js";
 import { sentence } from "./verdict.js";
 
 const $ = (id) => document.getElementById(id);
@@ -27,9 +27,11 @@ let scenario = null; // The same with the reader's changes.
 let toml = "";
 let fields = {};
 let generation = 0;
-let models = [];
+let models = []; // What is shown, in the order of the schemes; what is being computed.
+let coming = [];
 let runs = new Map();
 let losses = [];
+let end = 0; // Of the detailed runs that are coming.
 let isFirst = true;
 
 const axes = { window: [0, 1], onZoom: zoom, onSeek: (t) => player.seek(t), onKey: onFigureKey };
@@ -96,7 +98,7 @@ function fail(message) {
 
 // First what is drawn, then the other seeds, then the map.
 function planRuns() {
-  const duration = secondsOf(scenario.duration);
+  const duration = seconds(scenario.duration);
   const shown = Math.min(duration, shownSeconds());
   const first = scenario.seed;
   const of = wanted();
@@ -110,30 +112,35 @@ function planRuns() {
     if (seed === first && shown === duration) continue;
     for (const scheme of state.schemes) jobs.push({ key: ["seed", scheme], request: { of, scheme, seed } });
   }
-  models = [];
-  player.end = shown;
-  lossMap.begin(state.schemes);
+  coming = [];
+  end = shown;
+  lossMap.begin(state.schemes, JSON.stringify([elsewhere(0, 0), state.schemes]));
   lossMap.mark(fields);
   plan([...jobs, ...mapJobs()]);
 }
 
-const secondsOf = (text) => Number.parseFloat(text) * (/ms$/.test(text) ? 1e-3 : /ns$/.test(text) ? 1e-9 : /us$/.test(text) ? 1e-6 : 1);
 const shownSeconds = () => (fields.rate ? Math.max(0.5, MOST_BITS / (fields.rate * 1e6)) : Infinity);
+
+const elsewhere = (ber, rtt) => wanted({ ...state.sets, ber, rtt }, Math.min(SECONDS, end));
 
 // From the middle outwards, where winners change.
 function mapJobs() {
   const places = BERS.flatMap((ber, column) => ROUND_TRIPS.map((rtt, row) => ({ ber, rtt, far: Math.hypot(column - 2.5, row - 2.5) })));
   places.sort((a, b) => a.far - b.far);
   return places.flatMap(({ ber, rtt }) => {
-    const of = wanted({ ...state.sets, ber, rtt }, Math.min(SECONDS, player.end));
-    return state.schemes.map((scheme) => ({ key: ["map", ber, rtt, scheme], request: { of, scheme, seed: scenario.seed } }));
+    const of = elsewhere(ber, rtt);
+    const missing = state.schemes.filter((scheme) => !lossMap.knows(ber, rtt, scheme));
+    return missing.map((scheme) => ({ key: ["map", ber, rtt, scheme], request: { of, scheme, seed: scenario.seed } }));
   });
 }
 
 function onDetail(model, scheme, isWhole) {
-  models = [...models, model];
+  coming.push(model);
   if (isWhole) onSeed(model.run, scheme);
-  if (models.length === state.schemes.length) showRun();
+  if (coming.length < state.schemes.length) return;
+  models = coming;
+  player.end = end;
+  showRun();
 }
 
 function onSeed(run, scheme) {
@@ -147,7 +154,7 @@ function onSeed(run, scheme) {
 function showRun() {
   const shown = lanes();
   losses = shown.flatMap((model) => [...model.cuts.map(({ t }) => t), ...deaths(model)]).sort((a, b) => a - b);
-  $("verdict").textContent = sentence(shown, runs);
+  $("verdict").textContent = sentence(shown);
   buildLanes(shown);
   if (isFirst) enter();
   else player.seek(Math.min(player.t, player.end));
@@ -164,9 +171,9 @@ function showRun() {
 }
 
 function lanes() {
-  const chosen = (state.lanes ?? []).filter((scheme) => state.schemes.includes(scheme));
-  const names = [...new Set([...chosen, ...state.schemes])].slice(0, 2);
-  return names.map((name) => models.find(({ scheme }) => scheme === name));
+  const there = models.map(({ scheme }) => scheme);
+  const chosen = (state.lanes ?? []).filter((scheme) => there.includes(scheme));
+  return [...new Set([...chosen, ...there])].slice(0, 2).map((name) => models[there.indexOf(name)]);
 }
 
 function deaths(model) {
@@ -232,12 +239,13 @@ function onTime() {
 let toldAt = 0;
 
 function drawTime() {
-  const shown = models.length === state.schemes.length ? lanes() : [];
+  const shown = lanes();
+  const among = models.map(({ scheme }) => scheme);
   [...$("lanes").children].forEach((section, place) => {
     const model = shown[place];
     if (!model) return;
     const canvas = section.querySelector("canvas");
-    drawLane(canvas, model, player.t, player.speed, colourOf(model.scheme, state.schemes));
+    drawLane(canvas, model, player.t, player.speed, colourOf(model.scheme, among));
     section.querySelector("output").textContent = lineOf(model, player.t);
     if (!player.isPlaying) canvas.setAttribute("aria-label", laneLabel(model, player.t));
   });
@@ -273,7 +281,7 @@ function zoom(window) {
   const least = Math.max(1e-3, player.end * 1e-5);
   axes.window = to - from < least ? axes.window : [Math.max(0, from), Math.min(player.end, to)];
   $("whole").disabled = axes.window[0] === 0 && axes.window[1] === player.end;
-  if (models.length === state.schemes.length) figures.show(models, fields);
+  if (models.length) figures.show(models, fields);
   figures.point(player.t);
   keepAddress();
 }
@@ -481,7 +489,7 @@ function setTheme(name) {
 }
 
 function redraw() {
-  if (models.length !== state.schemes.length || !models.length) return;
+  if (!models.length) return;
   showRun();
   goodputs($("goodputs"), runs, state.seeds);
 }

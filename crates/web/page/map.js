@@ -14,7 +14,10 @@ export class LossMap {
     this.onChoice = onChoice;
   }
 
-  begin(schemes) {
+  // What is known of the same paths and schemes, told by `key`, is kept.
+  begin(schemes, key) {
+    if (key === this.key) return;
+    this.key = key;
     this.schemes = schemes;
     this.goodputs = new Map();
     this.cells = new Map();
@@ -30,6 +33,10 @@ export class LossMap {
     button.addEventListener("click", () => this.onChoice({ ber, rtt }));
     this.cells.set(`${ber} ${rtt}`, button);
     return button;
+  }
+
+  knows(ber, rtt, scheme) {
+    return this.goodputs.get(`${ber} ${rtt}`)?.has(scheme) ?? false;
   }
 
   add(ber, rtt, scheme, run) {

@@ -23,6 +23,8 @@ export function modelOf(answer, scenario, scheme, end) {
   model.losses = eventsOf(tables.events, "loss", main);
   model.resent = resentOf(model);
   model.cuts = cutsOf(model, tables.events);
+  model.shares = sharesOf(model);
+  model.sacks = sacksOf(model, tables.packets);
   model.acks = scenario.link.map((_, place) => (place ? acksAt(model.sides[2 * place + 1], model.sides[2 * place - 1]) : null));
   return model;
 }
@@ -184,6 +186,19 @@ function resentOf({ sides, main }) {
   return found;
 }
 
+// The first block of each selective acknowledgment, when it reaches the sender.
+function sacksOf({ flows, main, sides: [, back] }, packets) {
+  const rows = rowsWith(packets.link, 1);
+  const [from, to] = [at(packets.sack_from_bytes, rows), at(packets.sack_to_bytes, rows)];
+  const found = [];
+  for (let row = 0; row < back.n; row++) {
+    if (Number.isNaN(from[row]) || back.flow[row] !== main || FATES[back.fate[row]] !== "delivered") continue;
+    const una = flows.una_bytes[Math.max(0, upper(flows.t, back.out[row] + 1e-12) - 1)] ?? 0;
+    found.push({ t: back.out[row], from: una + from[row], to: una + to[row] });
+  }
+  return found;
+}
+
 // When ACKs come to a node from `behind`, and when they go on to the link `ahead`.
 function acksAt(behind, ahead) {
   const times = (side, column, isWanted) => {
@@ -219,4 +234,33 @@ function leastSoon(flows, row, t) {
     least = Math.min(least, flows.cwnd_bytes[at], at > row && ssthresh > 0 ? Math.max(ssthresh, flows.cwnd_bytes[at]) : Infinity);
   }
   return least;
+}
+
+const HEADER_BYTES = 52;
+
+// Of the time at the narrowest link. Null where its rate varies.
+function sharesOf(model) {
+  const side = model.sides[model.bottleneck];
+  if (!side.rate) return null;
+  const bytes = { useful: 0, headers: 0, again: 0, corrupted: 0, control: 0, others: 0 };
+  const seen = new Set();
+  for (let row = 0; row < side.n; row++) {
+    const fate = FATES[side.fate[row]];
+    if (fate === "overflow" || fate === "aqm" || fate === "") continue;
+    const [length, kind] = [side.bytes[row], KINDS[side.kind[row]]];
+    if (kind.startsWith("header")) bytes.control += length;
+    else if (side.flow[row] !== model.main) bytes.others += length;
+    else if (fate !== "delivered") bytes.corrupted += length;
+    else if (kind === "ack") bytes.headers += length;
+    else if (seen.has(side.offset[row])) bytes.again += length;
+    else {
+      seen.add(side.offset[row]);
+      bytes.headers += HEADER_BYTES;
+      bytes.useful += length - HEADER_BYTES;
+    }
+  }
+  const all = (side.rate * model.end) / 8;
+  const shares = Object.fromEntries(Object.entries(bytes).map(([part, sum]) => [part, sum / all]));
+  shares.idle = Math.max(0, 1 - Object.values(shares).reduce((sum, share) => sum + share, 0));
+  return shares;
 }

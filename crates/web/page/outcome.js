@@ -54,8 +54,9 @@ function goodputRow(scheme, records, schemes, most, seeds) {
 function withInterval({ mean, halfWidth }) {
   const [number, unit] = rateText(trimmed(mean)).split(" ");
   if (halfWidth === null) return `${number} ${unit}`;
-  const half = (halfWidth / mean) * Number(number);
-  const digits = Math.min(4, Math.max(0, 1 - Math.floor(Math.log10(half || 1))));
+  const half = (halfWidth / mean) * Number(number) || 0;
+  const three = Math.max(0, 2 - Math.floor(Math.log10(Number(number) || 1)));
+  const digits = half > 0 ? Math.min(three + 1, Math.max(0, 1 - Math.floor(Math.log10(half)))) : three;
   return `${Number(number).toFixed(digits)} ± ${half.toFixed(digits)} ${unit}`;
 }
 
@@ -72,7 +73,7 @@ const PARTS = {
 };
 
 export function capacity(root, models) {
-  const shown = models.map((model) => [model, sharesOf(model)]).filter(([, shares]) => shares);
+  const shown = models.map((model) => [model, model.shares]).filter(([, shares]) => shares);
   const used = Object.keys(PARTS).filter((part) => shown.some(([, shares]) => shares[part] > 0.0005));
   const rows = shown.map(([{ scheme }, shares]) =>
     element(
@@ -88,35 +89,6 @@ export function capacity(root, models) {
 
 const portion = (part, share) =>
   element("i", { class: `part-${part}`, style: { width: at(share) }, title: `${PARTS[part]}: ${percent(share)}` }, share > 0.08 ? percent(share) : "");
-
-const HEADER_BYTES = 52;
-
-// Of the time at the narrowest link. Null where its rate varies.
-function sharesOf(model) {
-  const side = model.sides[model.bottleneck];
-  if (!side.rate) return null;
-  const bytes = { useful: 0, headers: 0, again: 0, corrupted: 0, control: 0, others: 0 };
-  const seen = new Set();
-  for (let row = 0; row < side.n; row++) {
-    const fate = FATES[side.fate[row]];
-    if (fate === "overflow" || fate === "aqm" || fate === "") continue;
-    const [length, kind] = [side.bytes[row], KINDS[side.kind[row]]];
-    if (kind.startsWith("header")) bytes.control += length;
-    else if (side.flow[row] !== model.main) bytes.others += length;
-    else if (fate !== "delivered") bytes.corrupted += length;
-    else if (kind === "ack") bytes.headers += length;
-    else if (seen.has(side.offset[row])) bytes.again += length;
-    else {
-      seen.add(side.offset[row]);
-      bytes.headers += HEADER_BYTES;
-      bytes.useful += length - HEADER_BYTES;
-    }
-  }
-  const all = (side.rate * model.end) / 8;
-  const shares = Object.fromEntries(Object.entries(bytes).map(([part, sum]) => [part, sum / all]));
-  shares.idle = Math.max(0, 1 - Object.values(shares).reduce((sum, share) => sum + share, 0));
-  return shares;
-}
 
 const SVG = "http://www.w3.org/2000/svg";
 

@@ -23,11 +23,23 @@ export class TimePlot {
     canvas.after(this.cursor, this.chosen);
     this.measure();
     this.listen();
+    this.watch();
   }
 
   show(parts) {
     this.parts = { ...this.parts, ...parts };
-    this.draw();
+    this.isStale = true;
+    if (this.isSeen) this.draw();
+  }
+
+  // What is out of sight is drawn when it comes into it.
+  watch() {
+    const seen = ([{ isIntersecting }]) => {
+      this.isSeen = isIntersecting;
+      if (isIntersecting && this.isStale) this.draw();
+    };
+    new IntersectionObserver(seen, { rootMargin: "300px" }).observe(this.canvas);
+    addEventListener("beforeprint", () => this.draw());
   }
 
   // Asked for once a drawing: each time the browser may lay out the page anew.
@@ -69,6 +81,7 @@ export class TimePlot {
     for (const mark of this.parts.marks) this.mark(pen, mark, y);
     pen.restore();
     for (const level of this.parts.levels) this.level(pen, level, y, high);
+    this.isStale = false;
     this.canvas.dataset.drawn = "true";
   }
 
@@ -179,9 +192,13 @@ export class TimePlot {
     const seen = at.filter(({ t }) => t >= from && t <= to);
     pen.strokeStyle = pen.fillStyle = colour;
     pen.lineWidth = 1.6;
-    const isRug = shape !== "tick" && seen.length > (this.area.right - this.area.left) / 9;
-    for (const { t, value, label } of seen) {
+    const isRug = !["tick", "bar"].includes(shape) && seen.length > (this.area.right - this.area.left) / 9;
+    for (const { t, value, to: other, label } of seen) {
       const [px, py] = [this.x(t), y(value)];
+      if (shape === "bar") {
+        stroke(pen, [px, py], [px, y(other)]);
+        continue;
+      }
       if (isRug) {
         pen.globalAlpha = 0.55;
         pen.fillRect(px - 0.5, this.area.bottom - 8, 1, 8);

@@ -1,15 +1,16 @@
 // The run in one sentence, or two.
 
 import { spoken } from "./palette.js";
-import { percent, plural } from "./units.js";
+import { percent, plural, seconds, timeText } from "./units.js";
 
-const FULL = 0.85;
+// Who carries that much was not held up by what was lost.
+const FULL = 0.75;
 
-// `models`: what is drawn. Losses are those that made the sender give way.
-export function sentence(models, runs) {
-  const told = models.map((model) => clause(model, runs.get(model.scheme)?.[0] ?? model.run));
-  const text = told.join(". ");
-  return text.endsWith(".") ? text : `${text}.`;
+// `models`: what is drawn, perhaps only the beginning of the runs.
+export function sentence(models) {
+  const told = models.map((model) => clause(model, model.run)).join(". ");
+  const [{ end, scenario }] = models;
+  return `${end < seconds(scenario.duration) ? `In the first ${timeText(end)}: ` : ""}${told}.`;
 }
 
 function clause(model, run) {

@@ -84,6 +84,7 @@ def test_nothing_is_blank_and_nothing_is_cut_off(browser: Any, width: int, theme
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         for canvas in page.locator("canvas").all():
             canvas.scroll_into_view_if_needed()
+            page.wait_for_function("c => c.closest('.lane') || c.dataset.drawn", arg=canvas.element_handle())
             assert canvas.evaluate(INK) > 5, canvas.get_attribute("aria-label")
             assert canvas.get_attribute("aria-label")
         assert page.locator("#capacity .row").count() == 2
