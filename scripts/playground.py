@@ -23,9 +23,9 @@ DATA = "palette-data.js"
 def text_of(name: str) -> str:
     if name == DATA:
         # On its own: the package would want the engine built.
-        palette = runpy.run_path(str(ROOT / "python/airtcp/palette.py"))
-        colours = {"light": palette["LIGHT"], "dark": palette["DARK"]}
-        return f"export const PALETTE = {json.dumps(colours)};\n"
+        palette = runpy.run_path(str(ROOT / "python/airtcp/showing/palette.py"))
+        found = {name.lower(): palette[name] for name in ("LIGHT", "DARK", "OWN", "DASHES")}
+        return f"export const PALETTE = {json.dumps(found)};\n"
     return (PAGE / name).read_text()
 
 

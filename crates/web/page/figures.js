@@ -3,7 +3,7 @@
 import { TimePlot } from "./plot.js";
 import { FATES, KINDS, upper } from "./model.js";
 import { segmentOf } from "./lane.js";
-import { colourOf, spoken, variable } from "./palette.js";
+import { colourOf, dashOf, spoken, variable } from "./palette.js";
 import { plural } from "./units.js";
 
 const CAUSES = { corruption: "corruption", overflow: "queue overflow", aqm: "queue management", outage: "outage", nothing: "no loss" };
@@ -62,17 +62,18 @@ const legend = (schemes) =>
     return item;
   });
 
-const colours = (models) => {
+// How a scheme's lines are drawn.
+const looks = (models) => {
   const among = models.map(({ scheme }) => scheme);
-  return (model) => colourOf(model.scheme, among);
+  return ({ scheme }) => ({ colour: colourOf(scheme, among), dash: dashOf(scheme, among) });
 };
 
 function window_(models, { rate, rtt, queue }) {
-  const colour = colours(models);
+  const look = looks(models);
   const segments = (model, values) => values.map((value) => value / segmentOf(model));
   const series = models.flatMap((model) => [
-    { t: model.flows.t, values: segments(model, model.flows.cwnd_bytes), colour: colour(model) },
-    { t: model.flows.t, values: segments(model, model.flows.ssthresh_bytes), colour: colour(model), width: 1.2, dash: [2, 3] },
+    { t: model.flows.t, values: segments(model, model.flows.cwnd_bytes), ...look(model) },
+    { t: model.flows.t, values: segments(model, model.flows.ssthresh_bytes), ...look(model), width: 1.2, dash: [2, 3] },
   ]);
   const marks = models.flatMap((model) => [
     cutMarks(model, "corruption", "cross"),
@@ -151,17 +152,17 @@ function sackBars({ sacks }, from, to) {
 }
 
 function queue(models) {
-  const colour = colours(models);
+  const look = looks(models);
   const [{ bottleneck, scenario }] = models;
   const series = models.map((model) => {
     const { t, packets } = model.queue;
-    return { t, values: packets, colour: colour(model), isStep: true, width: 1.3 };
+    return { t, values: packets, ...look(model), isStep: true, width: 1.3 };
   });
   const room = scenario.link[bottleneck / 2].queue?.packets;
   const drops = models.map((model) => ({
     at: overflows(model).map((t) => ({ t, value: room ?? 0 })),
     shape: "square",
-    colour: colour(model),
+    colour: look(model).colour,
   }));
   const told = models.map((model, place) => `${spoken(model.scheme)}: ${plural(drops[place].at.length, "drop")}`).join("; ");
   return {
@@ -181,10 +182,10 @@ function overflows({ sides, bottleneck }) {
 }
 
 function roundTrips(models, { rtt }) {
-  const colour = colours(models);
+  const look = looks(models);
   const series = models.flatMap((model) => {
     const { t, rtt_max_ns: values } = model.flows;
-    return [{ t, values: values.map((value) => value / 1e6), colour: colour(model), width: 1.2 }];
+    return [{ t, values: values.map((value) => value / 1e6), ...look(model), width: 1.2 }];
   });
   return {
     id: "rtt",

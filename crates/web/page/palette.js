@@ -1,21 +1,44 @@
-// Colours, each scheme's its own; `PALETTE` is python/airtcp/palette.py's.
+// Each scheme's colour and dash, as python/airtcp/showing/palette.py gives them.
 
 import { PALETTE } from "./palette-data.js";
 
-const OWN = { reno: 1, cubic: 4, bbr: 0, concord: 2, "westwood-vt": 3, "westwood-nr": 5, spectcp: 5, newreno: 1, vegas: 4, hybla: 3 };
+const { light, dark, own, dashes } = PALETTE;
+const PLACES = light.length * dashes.length;
+const STROKES = { solid: [], longdash: [9, 4], dot: [2, 3], dashdot: [8, 3, 2, 3] };
 
 export const isDark = () => document.documentElement.dataset.theme === "dark";
 
 // `among`: all schemes that are drawn, so that no two look alike.
-export function colourOf(scheme, among) {
-  const taken = new Map();
-  for (const name of among) {
-    const wanted = OWN[name.split(/[:+]/)[0]] ?? 0;
-    const used = new Set(taken.values());
-    const free = [wanted, ...PALETTE.light.keys()].find((place) => !used.has(place)) ?? wanted;
-    taken.set(name, free);
+export const colourOf = (scheme, among) => (isDark() ? dark : light)[placeOf(scheme, among) % light.length];
+export const dashOf = (scheme, among) => STROKES[dashes[Math.floor(placeOf(scheme, among) / light.length) % dashes.length]];
+
+export function placeOf(scheme, among) {
+  const places = new Map(among.filter((name) => own.includes(name)).map((name) => [name, own.indexOf(name)]));
+  for (const name of among) if (!places.has(name)) places.set(name, free(crc32(name) % PLACES, new Set(places.values())));
+  return places.get(scheme) ?? 0;
+}
+
+// Another colour is better than another dash; more schemes than places share them.
+function free(first, taken) {
+  const all = [...Array(PLACES).keys()];
+  const left = all.filter((place) => !taken.has(place));
+  const colours = new Set([...taken].map((place) => place % light.length));
+  const fresh = left.filter((place) => !colours.has(place % light.length));
+  const among = fresh.length ? fresh : left.length ? left : all;
+  const after = (place, size) => (((place - first) % size) + size) % size;
+  return among.reduce((best, place) => {
+    const [a, b] = [after(place, light.length) - after(best, light.length), after(place, PLACES) - after(best, PLACES)];
+    return a < 0 || (a === 0 && b < 0) ? place : best;
+  });
+}
+
+function crc32(text) {
+  let crc = -1;
+  for (const byte of new TextEncoder().encode(text)) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
   }
-  return PALETTE[isDark() ? "dark" : "light"][taken.get(scheme) ?? 0];
+  return (crc ^ -1) >>> 0;
 }
 
 export const variable = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();

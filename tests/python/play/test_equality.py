@@ -13,7 +13,7 @@ from page import built_wasm
 
 import airtcp
 from airtcp import Scenario
-from airtcp.summary import goodput_bps
+from airtcp.facts.summary import goodput_bps
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]

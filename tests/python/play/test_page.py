@@ -13,6 +13,7 @@ from page import built_page
 
 import airtcp
 from airtcp import Scenario
+from airtcp.showing.palette import looks
 
 SHORT = {"duration": 8, "seeds": 3}
 COMPARED = "html[data-compared]"
@@ -119,6 +120,15 @@ def test_time_plays_steps_and_jumps_to_losses_by_keyboard(browser: Any) -> None:
         assert page.is_enabled("#whole")
         page.keyboard.press("Home")
         assert page.is_disabled("#whole")
+
+
+def test_schemes_have_the_colours_that_they_have_in_every_figure(browser: Any) -> None:
+    schemes = ["cubic", "concord", "reno+decoupling", "tahoe", "gbn"]
+    with opened(browser, built_page(), before=with_state(schemes=schemes, seeds=1)) as watched:
+        goodputs(watched.page)
+        rows = watched.page.locator("#goodputs .track").all()
+        drawn = [row.evaluate("row => row.style.getPropertyValue('--own')") for row in rows]
+        assert drawn == [look.colour for look in looks(schemes).values()]
 
 
 def test_the_address_holds_the_state_and_exports_repeat_it(browser: Any) -> None:
