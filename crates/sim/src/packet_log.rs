@@ -7,7 +7,7 @@ use airtcp_proto::middlebox::Direction;
 use airtcp_proto::path::{Fate, Output};
 use airtcp_proto::queue::Item;
 use airtcp_proto::tcp::Reason;
-use airtcp_wire::Time;
+use airtcp_wire::{Ecn, Time};
 use std::collections::BTreeSet;
 
 table! {
@@ -29,6 +29,8 @@ table! {
         /// When it came out, would have come out had it not been corrupted, or was dropped. Not a number for what is still
         /// on the link when the run ends.
         out_ns: F64(f64),
+        /// 1 if the queue has set the ECN field to "congestion experienced".
+        marked: U64(u64),
         /// "delivered", "overflow", "aqm", "corruption" or "outage"; empty for what is still on the link.
         fate: Text(&'static str),
     }
@@ -98,13 +100,14 @@ impl PacketLog {
         }
         self.row_of[id] = self.rows.sent_ns.len();
         const NONE: f64 = f64::NAN;
-        self.rows.push(now.0, side.0.into(), kind, 0, item.bytes.into(), NONE, NONE, NONE, NONE, "");
+        self.rows.push(now.0, side.0.into(), kind, 0, item.bytes.into(), NONE, NONE, NONE, NONE, 0, "");
     }
 
     #[cold]
     pub fn on_out(&mut self, output: &Output) {
         let row = self.row_of[output.id as usize];
         self.rows.out_ns[row] = output.at.0 as f64;
+        self.rows.marked[row] = u64::from(output.ecn == Ecn::Ce);
         self.rows.fate[row] = match output.fate {
             Fate::Delivered => "delivered",
             Fate::Lost(cause) => cause_name(cause),

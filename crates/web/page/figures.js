@@ -164,13 +164,15 @@ function queue(models) {
     shape: "square",
     colour: look(model).colour,
   }));
+  const marked = models.map((model) => ({ at: marksOf(model), shape: "triangle", colour: look(model).colour }));
+  const isMarked = marked.some(({ at }) => at.length);
   const told = models.map((model, place) => `${spoken(model.scheme)}: ${plural(drops[place].at.length, "drop")}`).join("; ");
   return {
     id: "queue",
     title: `Queue before the link “${scenario.link[bottleneck / 2].name}”`,
-    caption: "Packets waiting, and the room there is (dashed). □ a packet was dropped.",
+    caption: `Packets waiting, and the room there is (dashed). □ a packet was dropped${isMarked ? ", ▲ one was marked" : ""}.`,
     told,
-    parts: { series, marks: drops, levels: room ? [{ value: room, label: "full", counts: false }] : [] },
+    parts: { series, marks: [...drops, ...marked], levels: room ? [{ value: room, label: "full", counts: false }] : [] },
   };
 }
 
@@ -178,6 +180,16 @@ function overflows({ sides, bottleneck }) {
   const side = sides[bottleneck];
   const found = [];
   for (let row = 0; row < side.n; row++) if (["overflow", "aqm"].includes(FATES[side.fate[row]])) found.push(side.out[row]);
+  return found;
+}
+
+// Where the queue stood when a packet that got a mark came to it.
+function marksOf({ sides, bottleneck, queue: { t, packets } }) {
+  const side = sides[bottleneck];
+  const found = [];
+  for (let row = 0; row < side.n; row++) {
+    if (side.isMarked[row]) found.push({ t: side.sent[row], value: packets[Math.max(0, upper(t, side.sent[row]) - 1)] });
+  }
   return found;
 }
 

@@ -201,10 +201,23 @@ function shape(look, model, side, row, x, { y, thick }, length, way) {
   pen.beginPath();
   pen.roundRect(x - long / 2, y - thick / 2, long, thick, Math.min(3, long / 3));
   pen.fill();
+  if (side.isMarked[row]) dot(pen, x, y, look.header, paper);
   if (kind === RESENT) {
     pen.fillStyle = paper;
     pen.fillRect(x - long / 2 + 1.5, y - 3, Math.max(long - 3, 1), 6);
   }
+}
+
+// A router's mark on it: congestion experienced.
+function dot(pen, x, y, colour, ground) {
+  pen.beginPath();
+  pen.arc(x, y, 5, 0, 2 * Math.PI);
+  pen.fillStyle = ground;
+  pen.fill();
+  pen.beginPath();
+  pen.arc(x, y, 3, 0, 2 * Math.PI);
+  pen.fillStyle = colour;
+  pen.fill();
 }
 
 function diamond(pen, x, y, size, isFull) {

@@ -11,7 +11,7 @@ import { colourOf, spoken } from "./palette.js";
 import { Player, SPEEDS } from "./player.js";
 import { SCENES } from "./scenes.js";
 import { START, baseText, fieldsOf, fromHash, overrides, toHash, withScene } from "./state.js";
-import { percent, plural, scientific, seconds } from "./units.js";
+import { percent, plural, scientific, seconds, timeText } from "./units.js";
 import { sentence } from "./verdict.js";
 
 const $ = (id) => document.getElementById(id);
@@ -19,6 +19,7 @@ const LISTED = ["reno", "cubic", "bbr", "bbr3", "concord", "westwood-vt", "westw
 const MOST_SEEDS = 30;
 // More packets than this are neither drawn nor kept: the detailed run ends earlier.
 const MOST_BITS = 1.5e9;
+const IS_PING = /^PING |bytes from .* time=/m;
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 let [state, looked] = fromHash(location.hash);
@@ -167,6 +168,7 @@ function showRun() {
   $("scrub").max = String(player.end);
   drawTicks();
   $("busy").hidden = true;
+  document.documentElement.dataset.firstFigure ??= String(Math.round(performance.now()));
   document.documentElement.dataset.ready = String(generation);
 }
 
@@ -213,7 +215,7 @@ function buildLanes(shown) {
         "section",
         { class: "lane", style: { "--own": colour } },
         element("header", {}, select, element("output", { class: "line" })),
-        element("canvas", { role: "img" }),
+        element("canvas", { role: "img", "aria-label": laneLabel(model, player.t) }),
       );
     }),
   );
@@ -338,7 +340,7 @@ function showFields() {
     $("scene-try").textContent = scene.attempt;
   }
   [...$("scenes").children].forEach((button, place) => button.setAttribute("aria-pressed", String(state.scene === place + 1)));
-  $("goodput-told").textContent = `Mean of ${plural(state.seeds, "run")} of ${scenario.duration}, each dot one seed; the whisker is the 95 % confidence interval, the line the bound. “airtcp compare” gives the same numbers.`;
+  $("goodput-told").textContent = `Mean of ${plural(state.seeds, "run")} of ${timeText(seconds(scenario.duration))}, each dot one seed; the whisker is the 95 % confidence interval, the line the bound. “airtcp compare” gives the same numbers.`;
 }
 
 function describe() {
@@ -434,7 +436,7 @@ function nextStep(t) {
 }
 
 function onKey(event) {
-  const isTyping = /^(input|select|textarea|button|summary|canvas)$/i.test(event.target.tagName);
+  const isTyping = /^(input|select|textarea|button|summary)$/i.test(event.target.tagName);
   if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
   const keys = { " ": "play", ".": "step", n: "next" };
   if (!keys[event.key]) return;
@@ -444,7 +446,10 @@ function onKey(event) {
 
 function listenForFiles() {
   const take = async (file) => {
-    if (file) go({ ...START, file: { name: file.name, text: await file.text() }, schemes: state.schemes });
+    if (!file) return;
+    const text = await file.text();
+    if (IS_PING.test(text)) fail(`${file.name} is a measurement: run “airtcp fit ${file.name}”, and drop the scenario that it writes here.`);
+    else go({ ...START, file: { name: file.name, text }, schemes: state.schemes });
   };
   addEventListener("dragover", (event) => {
     event.preventDefault();

@@ -21,7 +21,7 @@ export class LossMap {
     this.schemes = schemes;
     this.goodputs = new Map();
     this.cells = new Map();
-    const head = element("tr", {}, element("td"), ...BERS.map((ber) => element("th", { scope: "col" }, scientific(ber))));
+    const head = element("tr", {}, element("td"), ...BERS.map((ber) => element("th", { scope: "col" }, scientific(ber).replaceAll(" ", ""))));
     const rows = ROUND_TRIPS.map((rtt) =>
       element("tr", {}, element("th", { scope: "row" }, `${rtt} ms`), ...BERS.map((ber) => element("td", {}, this.cell(ber, rtt)))),
     );

@@ -90,6 +90,7 @@ function sideOf(packets, side, way, end) {
     bytes: at(packets.bytes, rows),
     flow: at(packets.flow, rows),
     offset: at(packets.offset_bytes, rows),
+    isMarked: at(packets.marked, rows),
     kind: code(packets.kind, KINDS),
     fate: code(packets.fate, FATES),
     start: new Float64Array(n).fill(Infinity),

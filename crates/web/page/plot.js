@@ -208,7 +208,7 @@ export class TimePlot {
       SHAPES[shape](pen, px, py);
       if (label && seen.length <= 9) {
         pen.textAlign = px > this.area.right - 120 ? "right" : "left";
-        pen.fillText(label, px + (px > this.area.right - 120 ? -8 : 8), py - 6);
+        pen.fillText(label, px + (px > this.area.right - 120 ? -8 : 8), Math.max(py - 6, this.area.top + 9));
       }
     }
   }
