@@ -8,8 +8,8 @@ const NUMBERS = [
   ["rate", "Rate", "Mbit/s", 0.01, 10000],
   ["rtt", "Round trip", "ms", 0, 5000],
   ["queue", "Queue", "packets", 1, 100000],
-  ["burst", "Time in bursts of loss", "%", 0, 90],
-  ["burstLength", "Length of a burst", "packets", 1, 1000],
+  ["burst", "Lost in bursts", "%", 0, 90],
+  ["burstLength", "Burst length", "packets", 1, 1000],
   ["jitter", "Delay variation", "ms", 0, 2000],
 ];
 const RIVALS = ["", "cubic", "reno", "bbr", "concord"];

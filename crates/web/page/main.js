@@ -62,10 +62,8 @@ function plan(jobs) {
 
 function begin() {
   runs = new Map(state.schemes.map((scheme) => [scheme, []]));
-  const text = baseText(state);
-  plan([
-    { key: ["base"], request: { do: "read", text } },
-  ]);
+  plan([{ key: ["base"], request: { do: "read", text: baseText(state) } }]);
+  $("error").hidden = true;
   $("busy").hidden = false;
 }
 
@@ -75,8 +73,10 @@ const wanted = (sets = state.sets, duration = state.duration) => ({
 });
 
 function onDone({ key: [what, ...rest], answer, model, error }) {
-  if (error) return fail(error);
-  $("error").hidden = true;
+  if (error) {
+    plan([]);
+    return fail(error);
+  }
   if (what === "base") {
     base = answer.scenario;
     plan([{ key: ["scenario"], request: { do: "read", ...wanted() } }]);
@@ -340,7 +340,7 @@ function showFields() {
     $("scene-try").textContent = scene.attempt;
   }
   [...$("scenes").children].forEach((button, place) => button.setAttribute("aria-pressed", String(state.scene === place + 1)));
-  $("goodput-told").textContent = `Mean of ${plural(state.seeds, "run")} of ${timeText(seconds(scenario.duration))}, each dot one seed; the whisker is the 95 % confidence interval, the line the bound. “airtcp compare” gives the same numbers.`;
+  $("goodput-told").textContent = `Mean of ${plural(state.seeds, "run")} of ${timeText(seconds(scenario.duration))}. Dots are seeds, the whisker is the 95 % confidence interval, the dashed line the bound. “airtcp compare” prints the same numbers.`;
 }
 
 function describe() {

@@ -163,6 +163,13 @@ def test_a_dropped_file_is_loaded_and_a_mistake_in_it_is_told(browser: Any) -> N
         )
         page.wait_for_selector("#error:not([hidden])")
         assert "did you mean `delay`" in page.inner_text("#error")
+        page.click("#reset")
+        page.wait_for_selector("#error", state="hidden")
+        page.evaluate("document.getElementById('form').open = true")
+        page.fill("#scheme-name", "renno")
+        page.press("#scheme-name", "Enter")
+        page.wait_for_selector("#error:not([hidden])")
+        assert "reno" in page.inner_text("#error")
         ping = b"64 bytes from 10.0.0.1: icmp_seq=1 ttl=60 time=40 ms"
         page.set_input_files("#file", {"name": "ping.log", "mimeType": "text/plain", "buffer": ping})
         page.wait_for_function("document.getElementById('error').textContent.includes('airtcp fit ping.log')")
