@@ -1,8 +1,9 @@
 """Does what advice foretells come true? On ten paths: advise, measure, apply, measure again, undo.
 
-As root, on Linux: everything is in network namespaces of its own, behind `airtcpd link`, with an iperf3
-server beyond it. A path counts as told right where goodput with what was applied, over goodput before,
-is within 15 % of what was foretold. It takes half an hour.
+As root, on Linux: everything is in network namespaces of its own, behind `airtcpd link`, with servers beyond
+it. Advice is asked of the path as it is, or, with --measured, of what `airtcp measure` has found behind it.
+A path counts as told right where goodput with what was applied, over goodput before, is within 15 % of what
+was foretold. It takes half an hour, measured ones an hour.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import argparse
 import fcntl
 import json
 import os
+import secrets
 import subprocess
 import sys
 from pathlib import Path
@@ -51,6 +53,8 @@ def main() -> None:
     )
     parser.add_argument("--paths", default=",".join(PATHS), metavar="A,B,…", help="default: %(default)s")
     parser.add_argument("--repeats", type=int, default=4, help="transfers before, and after")
+    parser.add_argument("--measured", action="store_true", help="advise from what was measured, too")
+    parser.add_argument("--for", dest="for_", default="60s", help="of the measurement; default: %(default)s")
     parser.add_argument("--out", type=Path, help="where the figures are kept, as JSON")
     parser.add_argument("--inside", metavar="ADVICE", help=argparse.SUPPRESS)
     asked = parser.parse_args()
@@ -59,7 +63,7 @@ def main() -> None:
         return
     found = []
     for name in asked.paths.split(","):
-        found.append(one_path(name, asked.repeats))
+        found.append(one_path(name, asked.repeats, asked.for_ if asked.measured else None))
         print(line(found[-1]), flush=True)
     right = sum(each["right"] for each in found)
     print(f"{right} of {len(found)} within {TOLERANCE:.0%}")
@@ -68,56 +72,51 @@ def main() -> None:
     sys.exit(right < NEEDED * len(found))
 
 
-def one_path(name: str, repeats: int) -> dict[str, Any]:
-    """What was foretold on a path, and what came of it."""
+def one_path(name: str, repeats: int, for_: str | None) -> dict[str, Any]:
+    """What was foretold on a path, and what came of it. `for_`: it is measured for so long first."""
     with TemporaryDirectory() as text:
         folder = Path(text)
-        changes = [
-            word for key, value in PATHS[name].items() for word in ("--set", f"wireless.{key}={value}")
-        ]
+        path = [word for key, value in PATHS[name].items() for word in ("--set", f"wireless.{key}={value}")]
+        known = path if for_ is None else measured(path, for_, folder)
         advice = folder / "advice.json"
-        run(
-            AIRTCP,
-            "advise",
-            *changes,
-            "--control",
-            "sender",
-            "--now",
-            NOW,
-            "--for",
-            "bulk",
-            "--duration",
-            f"{TRANSFER_S}s",
-            "--out",
-            folder,
-            "--json",
-            advice,
-        )
+        asked = ["--control", "sender", "--now", NOW, "--for", "bulk", "--duration", f"{TRANSFER_S}s"]
+        run(AIRTCP, "advise", *known, *asked, "--out", folder, "--json", advice)
         told = json.loads(advice.read_text())
         use = told["recommendation"]["use"]
         gain = next(row["gain"]["mean"] for row in told["rows"] if row["name"] == use)
-        seen = json.loads(behind(changes, advice, repeats, folder))
+        again = [sys.executable, __file__, "--inside", str(advice), "--repeats", str(repeats)]
+        seen = json.loads(behind(path, again, folder))
     foretold, came = 1 + gain, fmean(seen["after_bps"]) / fmean(seen["before_bps"])
     return {
         "path": name,
         "use": use,
         "foretold": foretold,
         "came": came,
+        "loss": told["loss"],
         **seen,
         "right": abs(came / foretold - 1) <= TOLERANCE,
     }
 
 
-def behind(changes: list[str], advice: Path, repeats: int, folder: Path) -> str:
-    """What the part of this script prints that runs behind the path."""
+def measured(path: list[str], for_: str, folder: Path) -> list[str]:
+    """The logs of a measurement behind the path."""
+    logs = folder / "logs"
+    measure = f'{AIRTCP} measure "$AIRTCP_LINK_FAR" --for {for_} --iperf3 5201 --no-advise --out {logs}'
+    behind(path, ["sh", "-c", measure], folder)
+    return [str(file) for file in sorted(logs.iterdir()) if file.suffix in (".csv", ".json", ".txt")]
+
+
+def behind(path: list[str], command: list[str], folder: Path) -> str:
+    """What a command prints that runs behind the path, with a server of iperf3 and one of ours beyond it."""
     airtcpd = os.environ.get("AIRTCPD") or str(Path(sys.executable).with_name("airtcpd"))
-    again = [sys.executable, __file__, "--inside", str(advice), "--repeats", str(repeats)]
-    script = 'ip link set lo up; iperf3 -s -D -I "$1"; shift; "$@"; status=$?; kill $(cat "$0"); exit $status'
-    link = [airtcpd, "link", "--shell", *changes, "--quiet", "--every", "0", "--", *again]
-    pid = str(folder / "server.pid")
-    return run(
-        "unshare", "--net", "--mount", "sh", "-c", script, pid, pid, *link, AIRTCP_STATE=str(folder / "state")
+    script = (
+        'ip link set lo up; iperf3 -s -D -I "$0"; "$1" measure --serve --listen 0.0.0.0 >/dev/null & '
+        'ours=$!; sleep 3; shift; "$@"; status=$?; kill $(cat "$0") $ours; exit $status'
     )
+    link = [airtcpd, "link", "--shell", *path, "--quiet", "--every", "0", "--", *command]
+    pid = str(folder / "server.pid")
+    environment = {"AIRTCP_STATE": str(folder / "state"), "AIRTCP_TOKEN": secrets.token_urlsafe()}
+    return run("unshare", "--net", "--mount", "sh", "-c", script, pid, AIRTCP, *link, **environment)
 
 
 def inside(advice: Path, repeats: int) -> dict[str, Any]:

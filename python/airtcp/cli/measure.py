@@ -58,6 +58,15 @@ def command(
     load: Annotated[
         str, typer.Option(metavar="TIME", help="How long to run iperf3 in each direction.")
     ] = "10s",
+    dense: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="With a server: how long probes then use half of the link, to find rare losses and short "
+            "bursts.  [default: same as --for]",
+            show_default=False,
+        ),
+    ] = None,
     serve: Annotated[
         bool,
         typer.Option(
@@ -107,9 +116,9 @@ def command(
         raise InputError(f"--out {out}: the directory is not empty; name another one")
     console = plain_console()
     for_s = _seconds("--for", for_, LEAST_S)
-    measured = _measure(
-        console, host, folder, for_s, per_second, _seconds("--load", load, 0.0), iperf3, port, token
-    )
+    dense_s = for_s if dense is None else _seconds("--dense", dense, 0.0)
+    load_s = _seconds("--load", load, 0.0)
+    measured = _measure(console, host, folder, for_s, per_second, load_s, iperf3, port, token, dense_s)
     goes_on = advise and not measured.interrupted
     logs = _fit(console, measured, folder, is_said=not goes_on)
     if measured.interrupted:
@@ -133,6 +142,7 @@ def _measure(
     iperf3: int | None,
     port: int,
     token: bytes | None,
+    dense_s: float,
 ) -> Measured:
     # Sockets and tables are slow to import, and `--help` needs neither.
     from airtcp.measure import Wanted, measure  # noqa: PLC0415
@@ -146,7 +156,7 @@ def _measure(
     except (OSError, UnicodeError) as error:
         why = reason(error) if isinstance(error, OSError) else "not a host name"
         raise InputError(f"{host}: {why}") from error
-    wanted = Wanted(found, folder, for_s, per_second, load_s, iperf3, port, token)
+    wanted = Wanted(found, folder, for_s, per_second, load_s, iperf3, port, token, dense_s)
     console.print(f"To {host}:")
     for line in plan(wanted):
         console.print(f"  {line}")

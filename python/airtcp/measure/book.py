@@ -38,7 +38,7 @@ class Book:
     """Of one phase."""
 
     load: str
-    """`none`, `there` or `back`: which way something else fills."""
+    """`none`, `there` or `back`: which way something else fills; `own`: the probes themselves are many."""
     probes: dict[int, Probe] = field(default_factory=dict)
     """By sequence number, in order of sending."""
 

@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+from airtcp.fit.readers import FileError
+from airtcp.fit.readers import trains as trains_log
 from airtcp.measure import load
 from airtcp.measure.book import Book
 from airtcp.measure.icmp import Icmp
@@ -21,8 +23,17 @@ from airtcp.measure.tcp_probe import TcpProbe
 from airtcp.measure.trains import MOST_BYTES, Trains, send_trains
 
 SAVED_EACH_S = 10.0
+EACH_BYTES = (SMALL_PAYLOAD + 28 + 1500) / 2
+"""Of probes, in the mean."""
 MTU_PATIENCE_S = 0.5
 LAST_TRIES = 3
+DENSE_SHARE = 0.5
+"""Of the slower way's rate, or of the server's limit: so much dense probes take. Half of them are small, so
+that they are as many a second as full packets that fill the link: a transfer meets losses as they do."""
+MOST_DENSE = 2000
+"""A second."""
+MOST_DENSE_BYTES = 64e6
+"""Each way, in all."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +50,8 @@ class Wanted:
     """Of our server, on UDP."""
     token: bytes | None = None
     """None: there is no server of ours."""
+    dense_s: float = 60.0
+    """How long probes follow each other closely, where there is one."""
 
 
 class Watch(Protocol):
@@ -67,13 +80,18 @@ class Measured:
 def plan(wanted: Wanted) -> list[str]:
     """What will be sent, at most, in a line each."""
     probes = wanted.for_s * wanted.per_second
-    each_bytes = (SMALL_PAYLOAD + 28 + 1500) / 2
     lines = [
         f"{wanted.for_s:.0f} s of probes, {wanted.per_second:g} a second, small and full-sized in turn: "
-        f"{_size(probes * each_bytes)} each way"
+        f"{_size(probes * EACH_BYTES)} each way"
     ]
     if wanted.token is not None:
         lines.append(f"trains of packets, back to back: at most {_size(MOST_BYTES)} each way")
+        if wanted.dense_s > 0:
+            most = min(wanted.dense_s * MOST_DENSE * EACH_BYTES, MOST_DENSE_BYTES)
+            lines.append(
+                f"{wanted.dense_s:.0f} s of dense probes, at half of the rate that the trains tell: at most "
+                f"{_size(most)} each way (--dense 0s: none)"
+            )
     if wanted.iperf3_port is not None and wanted.load_s > 0:
         lines.append(
             f"iperf3 for {wanted.load_s:.0f} s each way, as fast as the path goes: at 100 Mbit/s "
@@ -137,11 +155,10 @@ class _Run:
         with load.Ss(self.measured.host, self._file("ss.txt", is_sure=False)):
             if self.prober.has_sizes:
                 self._find_mtu()
-            self._probe(
-                Book("none"), "idle", self.wanted.for_s, lambda elapsed_s: elapsed_s < self.wanted.for_s
-            )
+            self._probe(Book("none"), "idle", "probes.csv", 1 / self.wanted.per_second, self.wanted.for_s)
             if isinstance(self.prober, Peer):
                 self._send_trains(self.prober)
+                self._probe_densely(self.prober)
             if self.wanted.iperf3_port is not None and self.wanted.load_s > 0:
                 self._load(self.wanted.iperf3_port)
 
@@ -161,10 +178,17 @@ class _Run:
             self._note(f"path MTU {found} bytes")
 
     def _probe(
-        self, book: Book, title: str, of_s: float | None, goes_on: Callable[[float], bool], loaded: str = ""
+        self,
+        book: Book,
+        title: str,
+        name: str,
+        interval_s: float,
+        of_s: float | None = None,
+        goes_on: Callable[[float], bool] | None = None,
     ) -> None:
-        name = f"loaded-{loaded}.csv" if loaded else "probes.csv"
+        """For `of_s`, or while `goes_on`."""
         self.watch.phase(title, of_s)
+        until = goes_on or (lambda elapsed_s: elapsed_s < (of_s or 0.0))
         next_save_s = time.monotonic() + SAVED_EACH_S
 
         def shown() -> None:
@@ -175,7 +199,7 @@ class _Run:
             self.watch.update(book)
 
         try:
-            probe(self.prober, book, self.sizes, 1 / self.wanted.per_second, goes_on, shown)
+            probe(self.prober, book, self.sizes, interval_s, until, shown)
             await_late(self.prober, book)
         finally:
             self._settle(book)
@@ -203,6 +227,23 @@ class _Run:
             if trains.there or trains.back:
                 self._write("trains.csv", trains.lines())
 
+    def _probe_densely(self, peer: Peer) -> None:
+        """Only what is lost is of use: these probes fill a part of the link, and delay each other."""
+        file = self.wanted.folder / "trains.csv"
+        try:
+            rates = trains_log.read(file).link_rates if self.wanted.dense_s > 0 else ()
+        except (FileError, OSError):
+            rates = ()
+        if len(rates) < 2:
+            return
+        slower_bps = min(*(rate.at_least_bps for rate in rates), float(peer.limit_bps))
+        per_second = min(MOST_DENSE, DENSE_SHARE * slower_bps / (8 * EACH_BYTES))
+        if per_second <= self.wanted.per_second:
+            return
+        of_s = min(self.wanted.dense_s, MOST_DENSE_BYTES / EACH_BYTES / per_second)
+        title = f"dense, {per_second:.0f} a second"
+        self._probe(Book("own"), title, "dense.csv", 1 / per_second, of_s)
+
     def _load(self, port: int) -> None:
         if not load.has_iperf3():
             self._note("there is no `iperf3` here: nothing fills the path")
@@ -222,7 +263,8 @@ class _Run:
 
     def _beside(self, book: Book, title: str, way: load.Way, runs: Callable[[], bool]) -> None:
         book.probes.clear()
-        self._probe(book, title, None, lambda _: runs(), loaded=way)
+        interval_s = 1 / self.wanted.per_second
+        self._probe(book, title, f"loaded-{way}.csv", interval_s, goes_on=lambda _: runs())
 
     def _note(self, text: str) -> None:
         self.measured.notes.append(text)

@@ -168,7 +168,7 @@ class Peer:
         opened = self._ask(Kind.OPEN, cookie, Kind.OPENED, nonce, TRIES)
         if opened is None or opened.kind == Kind.REFUSED:
             raise ProbeError(f"the server at {self.host.name} has too many clients already: try again later")
-        _, own, machine, error_us = wire.OPENED.unpack_from(opened.body)
+        _, own, machine, error_us, self.limit_bps = wire.OPENED.unpack_from(opened.body)
         self._session, self._key = opened.session, wire.session_key(token, nonce, own)
         self.clock_error_ms = clock.between_ms(
             clock.error_us(), error_us, is_one_machine=machine == clock.machine()

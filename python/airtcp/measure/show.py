@@ -13,6 +13,8 @@ from rich.text import Text
 from airtcp.measure.book import Book, Row, row
 
 EACH_S = 0.25
+PATIENCE = 20
+"""Times what it takes to show, it is left as it is at least."""
 SETTLED_NS = 2_000_000_000
 """What has had no answer for so long counts as lost."""
 
@@ -50,11 +52,12 @@ class LiveTable:
         now_s = time.monotonic()
         if now_s < self._next_s or not self._console.is_terminal:
             return
-        self._next_s = now_s + EACH_S
         elapsed_s = now_s - self._began_s
         of = f" of {self._of_s:.0f}" if self._of_s else ""
         title = f"{self._title}: {elapsed_s:.0f}{of} s   Ctrl-C keeps what there is"
         self._live.update(Group(Text(title), table(book, time.time_ns() - SETTLED_NS)), refresh=True)
+        # A long table takes time, which the probes need.
+        self._next_s = now_s + max(EACH_S, PATIENCE * (time.monotonic() - now_s))
 
 
 def table(book: Book, settled_ns: int) -> Table:

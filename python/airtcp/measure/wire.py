@@ -7,7 +7,7 @@ Before there is a session its number is 0, and the key is the token.
     HELLO   →  nonce, padding                  who has no token gets no answer to anything
             ←  COOKIE   nonce, cookie          no longer than the HELLO; the cookie is bound to the address
     OPEN    →  nonce, cookie                   so that nobody opens a session for somebody else's address
-            ←  OPENED   nonce, nonce, machine, clock error, or REFUSED
+            ←  OPENED   nonce, nonce, machine, clock error, limit, or REFUSED
     PROBE   →  sequence, sent                  padded to the length that is wanted
             ←  ECHO     sequence, sent, received, replied, which of the 64 up to it arrived;   as long as it
     ASK     →  first                           which probes have arrived?
@@ -47,8 +47,9 @@ UNKNOWN_ERROR = 0xFFFFFFFF
 HEAD = struct.Struct("!BI")
 HELLO = struct.Struct(f"!{NONCE_BYTES}s")
 COOKIE = struct.Struct(f"!{NONCE_BYTES}s{COOKIE_BYTES}s")
-OPENED = struct.Struct(f"!{NONCE_BYTES}s{NONCE_BYTES}s{MACHINE_BYTES}sI")
-"""The client's nonce, the server's, a digest that only one machine has, the clock's error in µs."""
+OPENED = struct.Struct(f"!{NONCE_BYTES}s{NONCE_BYTES}s{MACHINE_BYTES}sIQ")
+"""The client's nonce, the server's, a digest that only one machine has, the clock's error in µs, and what a
+client is sent at most, in bit/s."""
 PROBE = struct.Struct("!IQ")
 ECHO = struct.Struct("!IQQQQ")
 ASK = struct.Struct("!I")

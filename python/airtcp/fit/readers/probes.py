@@ -7,6 +7,8 @@ time_s,bytes,rtt_ms,there_ms,back_ms,lost
 0.050000,1500,,,,there
 0.100000,84,,,,back
 0.150000,1500,,,,somewhere
+
+Of probes so dense that they are a load themselves, `load=own`, the fates count and not the delays.
 """
 
 from __future__ import annotations
@@ -82,12 +84,13 @@ class _Log:
         trips, fates, ways = self.probes.measured(error_s)
         if trips is None:
             raise FileError(f"{path}: no probe was answered")
+        is_dense = self.facts.get("load") == "own"
         return Measurement(
             source=path,
-            format=f"probes by {shown(self.facts.get('by', 'airtcp'))}",
-            round_trips=trips,
+            format=f"{'dense ' if is_dense else ''}probes by {shown(self.facts.get('by', 'airtcp'))}",
+            round_trips=None if is_dense else trips,
             fates=fates,
-            one_way=ways,
+            one_way=() if is_dense else ways,
             load=_LOADS.get(self.facts.get("load", "none")),
             path_mtu_bytes=_whole(self.facts.get("mtu")),
             skipped=text.skips.skipped(),
