@@ -333,13 +333,40 @@ def test_a_measurement_that_can_be_read_in_two_ways_is_answered_for_both(tmp_pat
     jsonschema.Draft202012Validator(advice_schema()).validate(json.loads(to_json(advice)))
 
 
+def test_a_fitted_scenario_answers_as_its_measurement_does(tmp_path: Path) -> None:
+    fitted = _pinged(tmp_path, lost=[30, 31, 70, 100, 101, 102, 150, 200, 201, 240, 280, 281])
+    file = fitted.write(tmp_path / "path.toml")
+    of_log = airtcp.advise(fitted, control=["sender"], quick=True)
+    of_file = airtcp.advise(file, control=["sender"], quick=True)
+    assert len(of_file.readings) == 2
+    assert of_file == replace(of_log, command=of_file.command)
+
+
+def test_the_gain_is_told_over_what_the_loss_may_be(tmp_path: Path) -> None:
+    fitted = _pinged(tmp_path, lost=[30, 70, 150, 200])
+    found = airtcp.advise(fitted, control=["sender"], quick=True)
+    assert found.loss_between is not None
+    assert found.gain_between is not None
+    low, high = found.loss_between
+    assert low < found.loss < high
+    assert found.recommendation is not None
+    assert found.recommendation.gain is not None
+    least, most = found.gain_between
+    # Twelve times the loss makes more than twice the gain.
+    assert most - least > 2 * (found.recommendation.gain.half_width or 0)
+    assert "Loss was measured to be" in str(found)
+    same = fitted.load([("wireless.loss", "{packet=0.01}")])
+    said = airtcp.advise(same, written=fitted.scenario, control=["sender"], quick=True)
+    assert said.gain_between is None
+
+
 def test_what_the_asker_says_is_unknown_no_more(tmp_path: Path) -> None:
     fitted = _pinged(tmp_path, lost=[30, 70, 150, 200])
     assert [unknown.quantity for unknown in fitted.unknown if unknown.readings] == [
         "whether losses come in bursts"
     ]
     said = fitted.load([("wireless.rate", "2Mbit/s"), ("wireless.loss", "{packet=0.01}"), ("duration", "2s")])
-    found = airtcp.advise(said, fitted=fitted, control=["gateway"], quick=True)
+    found = airtcp.advise(said, written=fitted.scenario, control=["gateway"], quick=True)
     assert found.rate_assumed is None
     assert not found.readings
     assert "Mind first" not in [paragraph.title for paragraph in found.text]

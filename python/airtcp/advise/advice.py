@@ -178,6 +178,11 @@ class Advice:
     scenario_toml: str
     """The same as a file."""
     recommendation: Recommendation | None
+    loss_between: tuple[float, float] | None
+    """Between which shares the measured loss of full packets on the way there lies; None: not measured."""
+    gain_between: tuple[float, float] | None
+    """The recommendation's, over what the loss may be and by chance: None where there is none, or no
+    measurement."""
     text: tuple[Paragraph, ...]
     rows: tuple[Row, ...]
     around: tuple[Cell, ...]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from airtcp._engine import Scenario, version
 from airtcp.advise.advice import Advice, Cell, Needs, Recommendation, Row, UnderReading
@@ -21,16 +19,15 @@ from airtcp.advise.race import FULL, QUICK, Effort, Race
 from airtcp.advise.standing import MARGIN, Standing
 from airtcp.advise.surroundings import Grid, Point, base_rtt_s, loss_of
 from airtcp.advise.words import paragraphs
-from airtcp.asking.given import ScenarioLike, is_measurement, scenario_of
+from airtcp.asking.given import ScenarioLike, scenario_of
 from airtcp.control import CongestionControl
 from airtcp.facts.scenario import document
 from airtcp.facts.stats import CONFIDENCE, Estimate, estimate
 from airtcp.facts.summary import summarise
+from airtcp.fit import Fit
 from airtcp.fit.findings import Unknown
+from airtcp.fit.left_open import left_open
 from airtcp.running.watching import Silent, Watcher
-
-if TYPE_CHECKING:
-    from airtcp.fit import Fit
 
 NOW = "cubic"
 RATES = ("rate", "capacity on the way there")
@@ -46,7 +43,7 @@ def advise(
     quick: bool = False,
     seeds: int | None = None,
     keep_duration: bool = False,
-    fitted: Fit | None = None,
+    written: Scenario | None = None,
     controllers: Sequence[type[CongestionControl]] = (),
     command: str = "",
     jobs: int | None = None,
@@ -58,9 +55,10 @@ def advise(
 
     `control` says what the asker can change, one or several; empty is everything. `now` is the scheme in use.
     `traffic` replaces what the measured flows carry. `seeds` is the most that a contender runs; with
-    `keep_duration` runs are never shortened for the sake of speed. `fitted` is the fit that the scenario
-    comes from, if it is not `path` itself: the answer repeats what that could not know, and tries other rates
-    where the rate is among it. `controllers` are congestion controls in Python that compete, too.
+    `keep_duration` runs are never shortened for the sake of speed. `written` is the scenario as it was fitted
+    to a measurement, if the asker has changed it since: what that left open, and the asker has not said, the
+    answer repeats; where the rate is among it, other ones are tried. `controllers` are congestion controls in
+    Python that compete, too.
 
     The same arguments give the same answer, whatever the machine and `jobs`. On KeyboardInterrupt the answer
     has what was finished, and says `interrupted`. Raises ScenarioError if `now` is no scheme,
@@ -71,10 +69,10 @@ def advise(
         raise ValueError(f"traffic {traffic!r}: one of {', '.join(get_args(Traffic))}")
     if "@" in now:
         raise ValueError(f"now {now!r}: the queue that is there is the scenario's: set the link's `queue`")
-    scenario, fitted = _scenario(path, fitted)
+    scenario = path.scenario if isinstance(path, Fit) else scenario_of(path)
     if controllers:
         scenario = scenario.vary(schemes=list(controllers))
-    unknown = _unknown(scenario, fitted) if fitted else ()
+    unknown, loss_between = _left_open(scenario, written or scenario)
     question = Question(
         scenario,
         places(controls),
@@ -85,6 +83,7 @@ def advise(
         rate_unknown=any(each.quantity in RATES for each in unknown),
         own=tuple(each.name for each in controllers),
         readings=tuple(reading for each in unknown for reading in each.readings if reading.keys),
+        loss_between=loss_between,
     )
     inquiry = Inquiry(question, Bench(jobs, watcher or Silent()))
     interrupted = False
@@ -96,32 +95,25 @@ def advise(
     return replace(advice, text=tuple(paragraphs(advice)))
 
 
-def _scenario(path: ScenarioLike | Fit | None, fitted: Fit | None) -> tuple[Scenario, Fit | None]:
-    if path is None or isinstance(path, Scenario):
-        return scenario_of(path), fitted
-    if isinstance(path, str | PathLike):
-        if not is_measurement(Path(path)):
-            return scenario_of(path), fitted
-        # Readers and estimators take time to import, and only this needs them.
-        from airtcp.fit import fit  # noqa: PLC0415
-
-        path = fit(path)
-    return path.scenario, path
-
-
-def _unknown(scenario: Scenario, fitted: Fit) -> tuple[Unknown, ...]:
-    """What the fit could not know, but for what the asker has said since."""
-    asked, own = wireless(document(scenario)), wireless(document(fitted.scenario))
+def _left_open(
+    scenario: Scenario, written: Scenario
+) -> tuple[tuple[Unknown, ...], tuple[float, float] | None]:
+    """What the measurement does not tell, and between which shares loss lies, but for what was said since."""
+    asked, own = document(scenario), document(written)
+    found, link, before = left_open(asked), wireless(asked), wireless(own)
+    if found is None:
+        return (), None
     said = [
         key
         for key in ("rate", "loss")
-        if asked.get(key) != own.get(key) or asked["reverse"].get(key) != own["reverse"].get(key)
+        if link.get(key) != before.get(key) or link["reverse"].get(key) != before["reverse"].get(key)
     ]
-    return tuple(
+    unknown = tuple(
         each
-        for each in fitted.unknown
+        for each in found.unknown
         if not (each.quantity in RATES and "rate" in said) and not (each.readings and "loss" in said)
     )
+    return unknown, None if "loss" in said else found.loss
 
 
 def _effort(quick: bool, seeds: int | None) -> Effort:
@@ -162,10 +154,24 @@ def _advice(
         scenario=document(inquiry.scenario),
         scenario_toml=inquiry.scenario.to_toml(),
         recommendation=choose(inquiry.race, inquiry.beside),
+        loss_between=inquiry.question.loss_between,
+        gain_between=_gain_between(inquiry),
         text=(),
         rows=tuple(_rows(inquiry)),
         around=tuple(_cells(inquiry)),
     )
+
+
+def _gain_between(inquiry: Inquiry) -> tuple[float, float] | None:
+    """The least and the most of the intervals on the path itself and at both ends of what the loss may be."""
+    chosen = choose(inquiry.race, inquiry.beside)
+    if chosen is None or chosen.gain is None or not inquiry.ends:
+        return None
+    use = next(candidate for candidate in inquiry.race.candidates if candidate.name == chosen.use)
+    gains = [chosen.gain, *(found for race in inquiry.ends if (found := gain(race, use)) is not None)]
+    widths = [each.half_width or 0.0 for each in gains]
+    ends = [(each.mean - width, each.mean + width) for each, width in zip(gains, widths, strict=True)]
+    return min(low for low, _ in ends), max(high for _, high in ends)
 
 
 def _readings(inquiry: Inquiry, unknown: Sequence[Unknown]) -> Iterator[UnderReading]:

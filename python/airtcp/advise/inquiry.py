@@ -16,7 +16,7 @@ from airtcp.advise.deployment import Place
 from airtcp.advise.gateway import passes_gateway
 from airtcp.advise.race import Effort, Race, decide, run_lacking, screen
 from airtcp.advise.sensitivity import SHORTEST_S, Around, affordable
-from airtcp.advise.surroundings import changes, with_latency
+from airtcp.advise.surroundings import Point, changes, with_latency
 from airtcp.advise.surroundings import grid as grid_of
 from airtcp.advise.tunnel import is_worth_trying
 from airtcp.facts.records import Run
@@ -35,6 +35,8 @@ WEB_LOAD = 0.3
 """Of what the link can carry: transfers seldom meet."""
 RANKING, BESIDE, AROUND = 0.45, 0.15, 0.4
 """Shares of the events that each part may cost."""
+ENDS = 0.1
+"""The same beside them: for a measured loss."""
 READ_OTHERWISE = 0.2
 """The same, twice, beside them: where a measurement can be read in several ways."""
 
@@ -64,6 +66,8 @@ class Question:
     """Names of congestion controls of the asker's own."""
     readings: tuple[Reading, ...] = ()
     """What else the measurement can mean than the scenario says."""
+    loss_between: tuple[float, float] | None = None
+    """Between which shares the measured loss lies."""
 
 
 class Inquiry:
@@ -80,6 +84,8 @@ class Inquiry:
         self.around: Around | None = None
         self.read: dict[Reading, Race] = {}
         """The candidates where the measurement is read otherwise."""
+        self.ends: list[Race] = []
+        """What is there now and what is recommended, at either end of what the loss may be."""
         self.packets_per_s = 0.0
         self.shortest_s = SHORTEST_S
         self._around_is_dear = False
@@ -91,6 +97,7 @@ class Inquiry:
         self._rank(pilot)
         self._run_beside()
         self._even_out()
+        self._run_ends()
         self._read_otherwise()
         self._run_around()
 
@@ -190,6 +197,20 @@ class Inquiry:
             named = [candidate for candidate in self.race.candidates if candidate.name in names]
             if not run_lacking({None: self.race}, named, len(self.race.runs[self.now.name]), self.bench):
                 return
+
+    def _run_ends(self) -> None:
+        """Gains follow the loss, which is known no better than it was measured."""
+        chosen, between = choose(self.race, self.beside), self.question.loss_between
+        if between is None or chosen is None or chosen.keep_now:
+            return
+        both = [self.now, next(c for c in self.race.candidates if c.name == chosen.use)]
+        events, runs = self._events(), len(between) * self.question.effort.screening
+        cost = runs * sum(events[candidate.name] for candidate in both)
+        scenario = self._affordable(ENDS * self.question.effort.events / cost if cost else 1.0)
+        for loss in between:
+            race = Race(scenario.vary(changes(Point(loss=loss), self.path)), self.now)
+            screen({None: race}, both, self.question.effort.screening, self.bench)
+            self.ends.append(race)
 
     def _read_otherwise(self) -> None:
         """All that can be had, anew: what is behind on one reading may be best on another."""

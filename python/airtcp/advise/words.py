@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from airtcp.advise.advice import Advice, Paragraph, Recommendation, Row, UnderReading
 from airtcp.advise.beside import RIVAL, Harm
 from airtcp.advise.deployment import AIRTCP, STAGES
-from airtcp.advise.ranges import ranges, rate_range
+from airtcp.advise.ranges import percent_lost, ranges, rate_range
 from airtcp.facts.numbers import milliseconds, seconds
 from airtcp.facts.stats import Estimate
 from airtcp.facts.units import rate_scale
@@ -94,6 +94,8 @@ def _what(advice: Advice, found: Recommendation, rows: dict[str, Row]) -> Iterat
             f" {reached(advice, row)} instead of {reached(advice, now)},"
             f" {_better(advice, found.gain)} than {advice.now}."
         )
+        if advice.gain_between and advice.loss_between:
+            yield _as_measured(advice.gain_between, advice.loss_between)
         if found.tied:
             yield f"As good, or not to be told from it: {_listed(found.tied)}."
     if found.swifter:
@@ -115,6 +117,14 @@ def _better(advice: Advice, gain: Estimate | None) -> str:
         return "better"
     # Completion times that are shorter by a share are no gain "of +x %" in speed.
     return f"{percent(gain)} {'more' if advice.objective == 'goodput' else 'less'}"
+
+
+def _as_measured(gains: tuple[float, float], losses: tuple[float, float]) -> str:
+    low, high = (percent_lost(loss) for loss in losses)
+    least, most = (f"{100 * each:+.0f} %" for each in gains)
+    return (
+        f"Loss was measured to be {low} to {high}: with that and chance, the gain is from {least} to {most}."
+    )
 
 
 def _swifter(advice: Advice, found: Recommendation, rows: dict[str, Row]) -> str:

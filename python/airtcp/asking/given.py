@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from airtcp._engine import Scenario
 from airtcp.control import CongestionControl
 from airtcp.facts.assumption import Assumption
-
-if TYPE_CHECKING:
-    from airtcp.fit import Fit
+from airtcp.facts.scenario import document
+from airtcp.fit.left_open import left_open
 
 ScenarioLike = Scenario | str | PathLike[str]
 """A scenario, or the path of a file that is one, or of a measurement, to which one is fitted."""
@@ -57,8 +55,9 @@ def is_measurement(path: Path) -> bool:
     return not is_scenario(path)
 
 
-def assumptions(fitted: Fit | None) -> tuple[Assumption, ...] | None:
-    """None where nothing was fitted."""
-    if fitted is None:
+def assumptions(scenario: Scenario) -> tuple[Assumption, ...] | None:
+    """None where it was fitted to nothing."""
+    found = left_open(document(scenario))
+    if found is None:
         return None
-    return tuple(Assumption(each.quantity, each.why, each.stand_in, each.remedy) for each in fitted.unknown)
+    return tuple(Assumption(each.quantity, each.why, each.stand_in, each.remedy) for each in found.unknown)

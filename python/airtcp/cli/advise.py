@@ -174,7 +174,7 @@ def _advise(
                 quick=quick,
                 seeds=seeds,
                 keep_duration=keep_duration,
-                fitted=request.fitted,
+                written=request.written,
                 controllers=request.controllers,
                 command=again,
                 jobs=jobs,

@@ -147,7 +147,7 @@ def _say_cost(scenario: Scenario, jobs: int | None) -> None:
 
 def _compared(request: Request, on: On, jobs: int | None) -> Comparison | SideBySide:
     """With what the scenario rests on, where it was fitted to a measurement."""
-    fitted = assumptions(request.fitted)
+    fitted = assumptions(request.scenario)
     if on == "both":
         both = compare(request.scenario, on="both", jobs=jobs, progress=True)
         return SideBySide(replace(both.sim, fitted=fitted), replace(both.linux, fitted=fitted))

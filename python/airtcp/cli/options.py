@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -15,9 +15,8 @@ from airtcp.asking.given import is_measurement
 from airtcp.cli.controllers import controllers, hinted
 from airtcp.cli.errors import InputError, reason
 from airtcp.control import CongestionControl
-
-if TYPE_CHECKING:
-    from airtcp.fit import Fit
+from airtcp.facts.scenario import document
+from airtcp.fit.left_open import left_open
 
 ScenarioArgument = Annotated[
     list[Path] | None,
@@ -86,8 +85,8 @@ class Request:
     arguments: list[str]
     controllers: Sequence[type[CongestionControl]] = ()
     """Of the user's own, which its schemes may name."""
-    fitted: Fit | None = None
-    """Where a measurement stands in place of a scenario."""
+    written: Scenario | None = None
+    """Without what the arguments change, where it was fitted to a measurement."""
 
 
 def load(
@@ -117,8 +116,11 @@ def load(
             from airtcp.cli.fit import fitted_and_said  # noqa: PLC0415
 
             fitted = fitted_and_said(paths)
-            return Request(fitted.load(overrides, own), arguments, own, fitted)
-        return Request(_read(paths[0] if paths else None, overrides, own), arguments, own)
+            return Request(fitted.load(overrides, own), arguments, own, fitted.scenario)
+        path = paths[0] if paths else None
+        scenario = _read(path, overrides, own)
+        written = _read(path, [], own) if left_open(document(scenario)) else None
+        return Request(scenario, arguments, own, written)
     except ScenarioError as error:
         raise InputError(_told(str(error), as_asked)) from error
 

@@ -103,7 +103,7 @@ def command(
             pcap=pcap,
             pcap_link=link,
         )
-    found = replace(found, fitted=assumptions(request.fitted))
+    found = replace(found, fitted=assumptions(request.scenario))
     if series:
         with writing(series):
             write_frame(found.series, series)

@@ -132,7 +132,7 @@ def command(
             "same command to continue."
         )
         raise typer.Exit(INTERRUPTED)
-    found = replace(found, fitted=assumptions(request.fitted))
+    found = replace(found, fitted=assumptions(request.scenario))
     repeat = _command(request, vary or [], lhs, sample_seed)
     _write(found, directory, repeat)
     write_json(to_json(found.document(repeat)), json)

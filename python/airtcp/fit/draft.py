@@ -51,6 +51,8 @@ class Draft:
     """There and back, where they are fixed and not assumed."""
     delay: Delay | None = None
     loss: Loss | None = None
+    loss_between: tuple[float, float] | None = None
+    """Of full packets on the way there."""
 
     def replays(self, span_s: float) -> None:
         """Something of that length is replayed."""

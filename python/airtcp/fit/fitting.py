@@ -17,6 +17,7 @@ from airtcp.fit.draft import Draft
 from airtcp.fit.estimates import Estimates, estimate
 from airtcp.fit.evidence import Evidence, gather, oriented, shown, too_few, two_paths, use_of
 from airtcp.fit.findings import Finding, Unknown
+from airtcp.fit.left_open import LeftOpen
 from airtcp.fit.loss import Loss
 from airtcp.fit.measurement import Measurement
 from airtcp.fit.path_delay import put_delay
@@ -29,6 +30,10 @@ from airtcp.running.scratch import scratch_folder
 if TYPE_CHECKING:
     from airtcp.fit.readers import FileError
 
+LEFT_OPEN = (
+    "What the measurement leaves open. Runs do not look at it; `airtcp advise` gives its answer for each "
+    "reading, and the gain that the loss allows. What you know better, say above, and take it out here."
+)
 SCHEMES = ("cubic", "reno", "vegas", "westwood", "veno", "hybla", "bbr")
 """CUBIC first, for it is what most systems use: the others are compared with it."""
 
@@ -237,7 +242,6 @@ def _drafted(
 def _document(fitted: Fit, drafted: Draft) -> str:
     sources = [f"- {m.source.name}: {m.format}" for m in fitted.measurements]
     head = ["What `airtcp fit` found in these files; intervals are of 95 %.", *sources, *fitted.notes]
-    unknown = [f"- {unknown.text}" for unknown in drafted.unknown]
     # What no key of the scenario carries.
     seen = [f"- {finding.text}" for finding in drafted.found if not drafted.carries(finding)]
     used, _ = use_of(fitted._evidence, fitted.measurements)
@@ -250,13 +254,13 @@ def _document(fitted: Fit, drafted: Draft) -> str:
         f"schemes = [{', '.join(toml.text(scheme) for scheme in SCHEMES)}]\n"
     )
     blocks = [toml.comment(head)]
-    if unknown:
-        blocks.append(toml.comment(["What could not be known, and what stands in:", *unknown]))
     if seen:
         blocks.append(toml.comment(["What was seen besides:", *seen]))
     blocks.append(keys)
     blocks += [toml.link(f"reordering{i or ''}", entries) for i, entries in enumerate(drafted.extra_links)]
     blocks.append(toml.link(toml.LINK, drafted.forward, drafted.reverse))
+    open_ = LeftOpen(drafted.loss_between, tuple(drafted.unknown))
+    blocks.append(toml.comment([LEFT_OPEN]) + open_.toml)
     return "\n".join(blocks)
 
 

@@ -42,7 +42,7 @@ def put_loss(draft: Draft, evidence: Evidence, losses: dict[Direction, LossOf]) 
 
 def _both_ways(draft: Draft, probed: LossOf) -> None:
     found, name = probed.loss, probed.source.name
-    draft.loss = found
+    draft.loss, draft.loss_between = found, _between(probed, "both")
     findings = _findings(probed, "both")
     if found.lost == 0:
         draft.found += findings
@@ -65,7 +65,7 @@ def _both_ways(draft: Draft, probed: LossOf) -> None:
 
 def _there(draft: Draft, forward: LossOf) -> None:
     found, name = forward.loss, forward.source.name
-    draft.loss = found
+    draft.loss, draft.loss_between = found, _between(forward, "forward")
     findings = _findings(forward, "forward")
     if forward.overflow is not None:
         findings.append(_overflow(forward.overflow))
@@ -282,6 +282,14 @@ def _unsure_of_size(of: LossOf, sizes: BySize, way: Direction) -> Unknown:
         "A longer measurement tells.",
         (Reading(stands_in[0], ()), Reading(other[0], ((key, other[1]),))),
     )
+
+
+def _between(of: LossOf, way: Direction) -> tuple[float, float] | None:
+    """Of full packets, on one way; None where nobody knows."""
+    share = of.by_size.full.share if of.by_size is not None and of.by_size.ber is not None else of.loss.share
+    if share.low is None or share.high is None:
+        return None
+    return _halved(share.low, way), _halved(share.high, way)
 
 
 def _halved(share: float, way: Direction) -> float:

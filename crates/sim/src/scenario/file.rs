@@ -1,5 +1,6 @@
 //! The scenario as written. Field names are the keys of the TOML file; doc comments become the JSON Schema's.
 
+use super::measurement::Measurement;
 use super::one_of::OneOf;
 use airtcp_proto::path::jitter::Distribution;
 use airtcp_proto::path::{ChannelConfig, Loss};
@@ -41,6 +42,8 @@ pub struct ScenarioFile {
     /// TCP circuits that carry several flows (paper 000). Absent: none, except those that the scheme `decoupling`
     /// creates per flow.
     pub circuit: Vec<Circuit>,
+    /// What the measurement leaves open that the scenario was fitted to. Absent: nothing. Runs are the same without it.
+    pub measurement: Option<Measurement>,
 }
 
 impl Default for ScenarioFile {
@@ -61,6 +64,7 @@ impl Default for ScenarioFile {
             link: Vec::new(),
             flow: Vec::new(),
             circuit: Vec::new(),
+            measurement: None,
         }
     }
 }

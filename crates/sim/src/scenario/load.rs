@@ -1,8 +1,9 @@
 //! A scenario file's way to what runs: text → document → overrides → typed → resolved.
 
-use super::document::{Node, Place};
-use super::error::{Origin, Problems, ScenarioError};
+use super::document::{Node, Place, Step, Value};
+use super::error::{self, Origin, Problem, Problems, ScenarioError};
 use super::file::ScenarioFile;
+use super::measurement::Reading;
 use super::model::Scenario;
 use super::recipe::{Files, Recipe};
 use super::{overrides, reader, resolve};
@@ -57,13 +58,84 @@ pub(super) fn read(
         Some(stem) => stem.to_string_lossy(),
         None => "scenario".into(),
     };
+    let mut source = Source { folder, default_name: &default_name, controllers, files };
     let scenario = written.and_then(|(root, written)| {
-        let mut files = resolve::Files::new(folder, files);
-        let mut check = resolve::Check::new(&root, overrides, controllers, &mut problems);
-        resolve::resolve(&written, &root, &mut files, &default_name, &mut check)
+        let scenario = source.resolve(&root, &written, overrides, &mut problems)?;
+        source.try_readings(&root, &written, overrides, &mut problems);
+        Some(scenario)
     });
     problems.into_result(&Origin { file_name, text, overrides })?;
     Ok(scenario.expect("what cannot be read is a problem"))
+}
+
+/// What stands beside the document.
+struct Source<'a> {
+    folder: &'a Path,
+    default_name: &'a str,
+    controllers: &'a Controllers,
+    files: &'a mut Files,
+}
+
+impl Source<'_> {
+    fn resolve(
+        &mut self,
+        root: &Node,
+        written: &ScenarioFile,
+        overrides: &[(String, String)],
+        problems: &mut Problems,
+    ) -> Option<Scenario> {
+        let mut files = resolve::Files::new(self.folder, self.files);
+        let mut check = resolve::Check::new(root, overrides, self.controllers, problems);
+        resolve::resolve(written, root, &mut files, self.default_name, &mut check)
+    }
+
+    /// Each reading of the measurement must be a scenario, too.
+    fn try_readings(
+        &mut self,
+        root: &Node,
+        written: &ScenarioFile,
+        overrides: &[(String, String)],
+        problems: &mut Problems,
+    ) {
+        let unknown = written.measurement.iter().flat_map(|measurement| &measurement.unknown);
+        for (index, unknown) in unknown.enumerate() {
+            for (number, reading) in unknown.reading.iter().enumerate() {
+                let path: [Step; 5] =
+                    ["measurement".into(), "unknown".into(), index.into(), "reading".into(), number.into()];
+                let Err(error) = self.try_reading(root, reading, overrides) else { continue };
+                for problem in error.problems {
+                    problems.push_at(
+                        root,
+                        &path,
+                        Problem { source: error::Source::Values, ..problem }.to_string(),
+                    );
+                }
+            }
+        }
+    }
+
+    fn try_reading(
+        &mut self,
+        root: &Node,
+        reading: &Reading,
+        overrides: &[(String, String)],
+    ) -> Result<(), ScenarioError> {
+        let mut root = root.clone();
+        if let Value::Table(table) = &mut root.value {
+            table.remove("measurement");
+        }
+        let all: Vec<_> = overrides.iter().cloned().chain(reading.set.clone()).collect();
+        let mut problems = Problems::default();
+        for (index, (key, value)) in all.iter().enumerate().skip(overrides.len()) {
+            overrides::apply(&mut root, index, key, value, &mut problems);
+        }
+        if problems.is_empty()
+            && let Some(written) = reader::read(&root, &all, &mut problems)
+        {
+            self.resolve(&root, &written, &all, &mut problems);
+        }
+        problems.into_result(&Origin { file_name: "", text: "", overrides: &all })
+    }
 }
 
 /// The document after the overrides, and what it says.

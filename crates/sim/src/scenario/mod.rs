@@ -7,6 +7,7 @@ mod document;
 mod error;
 pub mod file;
 mod load;
+pub mod measurement;
 pub mod model;
 pub mod one_of;
 mod overrides;

@@ -2,6 +2,7 @@
 //! its parts from this and from nothing else; it opens no file.
 
 pub use super::file::{EnterRecordings, Protected};
+pub use super::measurement::Measurement;
 pub use airtcp_proto::path::Loss;
 pub use airtcp_proto::path::jitter::Distribution;
 use airtcp_proto::path::{BlockCode, ChannelConfig, RateLog, Trace};
@@ -38,6 +39,8 @@ pub struct Scenario {
     pub flows: Vec<Flow>,
     /// Trunks.
     pub circuits: Vec<Circuit>,
+    /// Of no run's concern.
+    pub measurement: Option<Measurement>,
 }
 
 /// A TCP circuit that carries several flows.
@@ -324,6 +327,7 @@ impl Scenario {
             base_station: last,
             flows: vec![Flow::unlimited("main", 0, last)],
             circuits: Vec::new(),
+            measurement: None,
         }
     }
 

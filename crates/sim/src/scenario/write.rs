@@ -2,8 +2,8 @@
 
 use super::file::CAPACITY_KEYS;
 use super::model::{
-    Arq, Capacity, Circuit, Direction, EnterRecordings, Fec, Flow, Jitter, Link, Loss, Outages, Queue,
-    Scenario, Side, Spikes, Traffic,
+    Arq, Capacity, Circuit, Direction, EnterRecordings, Fec, Flow, Jitter, Link, Loss, Measurement, Outages,
+    Queue, Scenario, Side, Spikes, Traffic,
 };
 use airtcp_wire::Dur;
 use serde::Serialize;
@@ -28,6 +28,7 @@ impl Scenario {
             link: self.links.iter().map(link_keys).collect(),
             flow: self.flows.iter().map(|flow| self.flow_keys(flow)).collect(),
             circuit: self.circuits.iter().map(|circuit| self.circuit_keys(circuit)).collect(),
+            measurement: self.measurement.as_ref(),
         };
         toml::to_string_pretty(&keys).expect("a scenario has nothing that TOML lacks")
     }
@@ -74,6 +75,7 @@ struct ScenarioKeys<'a> {
     link: Vec<LinkKeys<'a>>,
     flow: Vec<FlowKeys<'a>>,
     circuit: Vec<CircuitKeys<'a>>,
+    measurement: Option<&'a Measurement>,
 }
 
 #[derive(Serialize)]

@@ -8,6 +8,7 @@ mod circuit;
 mod files;
 mod flow;
 mod link;
+mod measurement;
 mod queue;
 
 use super::document::Node;
@@ -30,6 +31,9 @@ pub(super) fn resolve(
 ) -> Option<Scenario> {
     run(written, check);
     schemes(written, check);
+    if let Some(measured) = &written.measurement {
+        measurement::measurement(measured, check);
+    }
     let link_names = unique_names("link", root, check);
     let flow_names = unique_names("flow", root, check);
     let circuit_names = unique_names("circuit", root, check);
@@ -54,6 +58,7 @@ pub(super) fn resolve(
         base_station,
         flows,
         circuits,
+        measurement: written.measurement.clone(),
     })
 }
 
