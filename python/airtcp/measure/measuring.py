@@ -237,10 +237,11 @@ class _Run:
         if len(rates) < 2:
             return
         slower_bps = min(*(rate.at_least_bps for rate in rates), float(peer.limit_bps))
-        per_second = min(MOST_DENSE, DENSE_SHARE * slower_bps / (8 * EACH_BYTES))
+        each_bytes = sum(self.sizes) / len(self.sizes)
+        per_second = min(MOST_DENSE, DENSE_SHARE * slower_bps / (8 * each_bytes))
         if per_second <= self.wanted.per_second:
             return
-        of_s = min(self.wanted.dense_s, MOST_DENSE_BYTES / EACH_BYTES / per_second)
+        of_s = min(self.wanted.dense_s, MOST_DENSE_BYTES / each_bytes / per_second)
         title = f"dense, {per_second:.0f} a second"
         self._probe(Book("own"), title, "dense.csv", 1 / per_second, of_s)
 

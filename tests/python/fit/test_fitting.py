@@ -63,7 +63,7 @@ def quantities(fitted: Fit) -> set[str]:
 
 
 def link(fitted: Fit) -> str:
-    return fitted.scenario.to_toml()
+    return fitted.scenario.to_toml().partition("[measurement")[0]
 
 
 def test_a_ping_log_says_delay_and_loss_and_assumes_the_rate() -> None:

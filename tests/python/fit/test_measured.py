@@ -165,6 +165,20 @@ def test_loaded_probes_say_nothing_of_the_idle_path(tmp_path: Path) -> None:
     assert fitted.delay.base_s.best == pytest.approx(0.03)
 
 
+def test_of_dense_probes_the_fates_count_and_not_the_delays(tmp_path: Path) -> None:
+    idle = probe_log(tmp_path / "idle.csv", fates(600, 0.0, 0.0))
+    dense = probe_log(
+        tmp_path / "dense.csv",
+        fates(6000, 0.01, 0.0),
+        there_s=np.full(6000, 0.2),
+        facts="load=own clock_error_ms=0",
+    )
+    fitted = fit([idle, dense])
+    assert fitted._estimates.losses["forward"].loss.n == 6000
+    assert fitted.delay is not None
+    assert fitted.delay.base_s.best == pytest.approx(0.03)
+
+
 def train_log(path: Path, rate_bps: float, *, room: int = 10**6, loss: float = 0.0, n: int = 100) -> Path:
     """Eight trains a way, sent at 1 Gbit/s through a queue and a link."""
     random = np.random.default_rng(6)
