@@ -7,7 +7,16 @@ import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from airtcp.advise.deployment import CONGESTION_CONTROLS, FACTS, QUEUES, SETTINGS, TUNNELS, Facts, Place
+from airtcp.advise.deployment import (
+    CONGESTION_CONTROLS,
+    FACTS,
+    QUEUES,
+    SETTINGS,
+    STAGES,
+    TUNNELS,
+    Facts,
+    Place,
+)
 from airtcp.apply.errors import ApplyError
 from airtcp.apply.host import Host
 from airtcp.apply.steps import (
@@ -86,7 +95,7 @@ def _part(name: str, keys: dict[str, str], wanted: Wanted, host: Host) -> Iterat
         # Which end it is, is said by --circuit.
         yield Part(min(wanted.role), facts.how, lambda: _circuit(wanted))
     else:
-        raise ApplyError(f"{name} cannot be applied: {facts.how} ({facts.source})")
+        raise _cannot(name, facts)
 
 
 def congestion_control(name: str, keys: dict[str, str], host: Host) -> list[Step]:
@@ -99,8 +108,9 @@ def congestion_control(name: str, keys: dict[str, str], host: Host) -> list[Step
         if _has_module(host, f"tcp_{kernels}"):
             return [Module(f"tcp_{kernels}", kernels), DefaultControl(kernels)]
     if facts.airtcp != "yes" and "airtcpd" not in facts.how:
-        has = f"this kernel has {' '.join(available(host))}"
-        raise ApplyError(f"{':'.join([name, *keys])} cannot be applied: {facts.how} ({facts.source}); {has}")
+        if kernels and keys:
+            raise ApplyError(f"Linux's {kernels} has no such setting: leave out {', '.join(keys)}")
+        raise _cannot(name, facts, f" This kernel has {', '.join(available(host))}.")
     if host.find("airtcpd") is None:
         raise ApplyError(f"{name} needs airtcpd, and there is none on this host: install it (`make field`)")
     loaded = LoadedControl(":".join([name, *(f"{key}={value}" for key, value in keys.items())]))
@@ -181,7 +191,7 @@ def _circuit(wanted: Wanted) -> list[Step]:
 
 def _queue(wanted: Wanted, facts: Facts) -> list[Step]:
     if wanted.queue != "fq-codel":
-        raise ApplyError(f"{wanted.queue} has thresholds that depend on the link: {facts.how}")
+        raise ApplyError(f"{wanted.queue} is set by hand, for its thresholds depend on the link: {facts.how}")
     if wanted.wireless is None:
         raise ApplyError("fq-codel needs --wireless IFACE, the interface where the queue builds up")
     return [Qdisc(wanted.wireless, "fq_codel")]
@@ -199,10 +209,18 @@ def _has_module(host: Host, name: str) -> bool:
     return True
 
 
+def _cannot(name: str, facts: Facts, more: str = "") -> ApplyError:
+    return ApplyError(
+        f"{name} cannot be applied: {facts.how} ({facts.source}). It is {STAGES[facts.stage]}.{more}"
+    )
+
+
 def _known(name: str, facts: dict[str, Facts]) -> Facts:
     _, through, tunnel = name.partition(" through ")
     if through and (found := TUNNELS.get(tunnel.partition("-")[0])):
-        raise ApplyError(f"a tunnel is set up at both ends by hand: {found.how}")
+        raise ApplyError(f"airtcp sets up no tunnel. It is {STAGES[found.stage]}; at both ends: {found.how}")
+    if name in QUEUES and facts is not QUEUES:
+        raise ApplyError(f"{name} is a queue: write it behind a scheme, as in 'cubic @ {name}'")
     if name not in facts:
         raise ApplyError(f"there is no {name}: `airtcp schemes` lists what there is")
     return facts[name]

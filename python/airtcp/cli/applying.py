@@ -26,6 +26,7 @@ from airtcp.cli.console import plain_console
 from airtcp.cli.errors import FAILED, InputError
 from airtcp.facts.scenario import Document
 from airtcp.linux.airtcpd import LinuxError, find
+from airtcp.results.document import to_json
 
 EXAMPLES = """\b
 Examples:
@@ -120,13 +121,17 @@ def command(
     it, even if this command was killed half-way. Only one scheme is applied at a time. Needs root.
     """
     check_format(form)
-    scheme, queue = split_name(_advised(Path(what)) if what.endswith(".json") else what)
+    advice = _advice(Path(what)) if what.endswith(".json") else None
+    scheme, queue = split_name(str(advice["recommendation"]["use"]) if advice else what)
     own: Place = "gateway" if form else "sender"
     wanted = Wanted(scheme, queue, roles(role, own), wireless, wired, cgroup, circuit, persistent)
     if form:
         print_openwrt(wanted, None)
         return
-    apply_here(plain_console(), wanted, yes=yes)
+    console = plain_console()
+    if advice:
+        show_premises(console, advice)
+    apply_here(console, wanted, yes=yes)
 
 
 def undo() -> None:
@@ -232,10 +237,24 @@ def apply_advice(
     own: Place = next((place for place in ROLES if found.control == (place,)), "sender")
     scheme, queue = split_name(advised.use)
     wanted = Wanted(scheme, queue, roles(role, own), wireless, wired, cgroup, circuit, persistent)
+    show_premises(console, json.loads(to_json(found)))
     in_use = this_host().sysctl(DefaultControl.KEY)
     if "sender" in wanted.role and in_use not in (None, KERNELS.get(split_term(found.now)[0], found.now)):
         console.print(f"Advice was for --now {found.now}; this host uses {in_use}, so the gain will differ.")
     apply_here(console, wanted, yes=yes)
+
+
+def show_premises(console: Console, advice: Document) -> None:
+    """What the measurement does not tell, and what is applied takes for granted."""
+    if advice.get("rate_assumed"):
+        console.print(f"Mind: {advice['rate_assumed']}")
+    readings = advice.get("readings", [])
+    if not all(readings[0]["use"] in (each["use"], *each["tied"]) for each in readings):
+        first, *others = readings
+        console.print(f"Mind: this is the answer if {first['reading']}, which was not measured.")
+        for each in others:
+            what = f"keep {each['use']}" if each["keep_now"] else f"use {each['use']}"
+            console.print(f"  If {each['reading']}: {what}. {each['decides']}")
 
 
 def show_plan(console: Console, plan: Plan, wanted: Wanted) -> None:
@@ -294,13 +313,16 @@ def _agreed() -> bool:
     return typer.confirm("Apply these changes?", default=False)
 
 
-def _advised(file: Path) -> str:
+def _advice(file: Path) -> Document:
+    """Raises InputError, also where it recommends nothing."""
     try:
-        recommendation = json.loads(file.read_text(encoding="utf-8"))["recommendation"]
+        advice: Document = json.loads(file.read_text(encoding="utf-8"))
+        recommendation = advice["recommendation"]
+        has_none = recommendation is None or recommendation["keep_now"]
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror}") from error
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{file} is not an advice file; `airtcp advise` writes advice.json") from error
-    if recommendation is None or recommendation["keep_now"]:
+    if has_none:
         raise InputError(f"{file} recommends no change")
-    return str(recommendation["use"])
+    return advice

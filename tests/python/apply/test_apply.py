@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from airtcp.advise.deployment import Place
 from airtcp.apply import ApplyError, Wanted, apply, journal, make_plan, split_name, undo
 from airtcp.apply.journal import Applied
 from airtcp.apply.steps import DefaultControl, File, Step, Sysctl
+from airtcp.cli.applying import show_premises
 
 from .conftest import FakeHost
 
@@ -178,7 +181,10 @@ def test_a_plan_says_what_others_need_and_what_it_does_not_reach(fake: FakeHost)
         (Wanted("hybla:rtt0=1ms+sr"), "sr cannot be applied"),
         (Wanted("bbr+rto-m"), "--cgroup"),
         (Wanted("nonsense"), "airtcp schemes"),
-        (Wanted("bbr through fec-10"), "a tunnel is set up at both ends by hand"),
+        (Wanted("bbr through fec-10"), "sets up no tunnel"),
+        (Wanted("westwood"), "without an implementation"),
+        (Wanted("cubic:fast=1"), "has no such setting"),
+        (Wanted("red-ecn"), "is a queue"),
         (Wanted("cubic+split", role=GATEWAY), "--wireless"),
         (Wanted("cubic+packet-control", role=GATEWAY), "--wired"),
         (Wanted("cubic+decoupling", role=GATEWAY), "--circuit"),
@@ -192,6 +198,24 @@ def test_what_cannot_be_applied_is_refused(fake: FakeHost, wanted: Wanted, compl
     with pytest.raises(ApplyError, match=complaint):
         make_plan(wanted, fake.host)
     assert fake.picture() == before
+
+
+def test_what_was_not_measured_is_said_before_it_is_applied() -> None:
+    def reading(name: str, use: str, *tied: str) -> dict[str, object]:
+        return {"reading": name, "use": use, "tied": tied, "keep_now": use == "cubic", "decides": "Measure."}
+
+    def said(*readings: dict[str, object], rate: str | None = None) -> str:
+        console = Console(record=True, width=200, file=io.StringIO())
+        show_premises(console, {"readings": readings, "rate_assumed": rate})
+        return console.export_text()
+
+    in_bursts = reading("losses come in bursts", "cubic", "bbr")
+    apart = said(in_bursts, reading("each packet is lost for itself", "bbr"))
+    assert "Mind: this is the answer if losses come in bursts, which was not measured." in apart
+    assert "If each packet is lost for itself: use bbr. Measure." in apart
+    assert said(in_bursts, reading("each packet is lost for itself", "bbr", "cubic")) == ""
+    assert "10Mbit/s stands in" in said(rate="10Mbit/s stands in")
+    assert said() == ""
 
 
 def test_a_queue_that_somebody_has_set_up_is_not_replaced(fake: FakeHost) -> None:
