@@ -25,7 +25,7 @@ from airtcp.advise.candidates import Candidate, Tunnel, first_round, hosts, plac
 from airtcp.advise.choice import choose, gain
 from airtcp.advise.deployment import CONGESTION_CONTROLS, FACTS, PARTS, QUEUES, SETTINGS, STAGES, TUNNELS
 from airtcp.advise.gateway import wireless
-from airtcp.advise.inquiry import Inquiry, Question
+from airtcp.advise.inquiry import Inquiry, Question, shortened
 from airtcp.advise.race import QUICK, Race, decide, screen
 from airtcp.advise.ranges import ranges
 from airtcp.advise.standing import standings
@@ -37,7 +37,7 @@ from airtcp.facts.scenario import document, replays
 from airtcp.facts.stats import Estimate
 from airtcp.facts.summary import GOODPUT, goodput_bps
 from airtcp.results.document import to_json
-from airtcp.running.cost import CostError, check_cost, time_text
+from airtcp.running.cost import CostError, bound_bps, check_cost, time_text
 from airtcp.running.watching import Silent
 
 CLEAN = 'duration = "20s"\n[[link]]\nname = "radio"\nrate = "4Mbit/s"\ndelay = "20ms"\n'
@@ -414,6 +414,13 @@ def test_what_would_take_days_is_refused_with_a_figure() -> None:
     )
     texts = {40: "40 s", 300: "5 min", 9000: "2 h 30 min", 1e6: "12 days", 1e9: "32 years"}
     assert {seconds: time_text(seconds) for seconds in texts} == texts
+
+
+def test_flows_that_begin_late_neither_end_the_estimate_nor_a_shortened_run() -> None:
+    late = airtcp.Scenario.parse(f'{LOSSY}[[flow]]\nstart = "2s"\ncount = 2\nstagger = "500ms"\n')
+    assert bound_bps(late) == pytest.approx(bound_bps(airtcp.Scenario.parse(LOSSY)), rel=0.1)
+    assert shortened(late, 0.01, 1.0).duration_s == 3.5
+    assert shortened(late.vary(duration="3s"), 0.01, 1.0).duration_s == 3.0
 
 
 def test_on_a_clean_link_there_is_little_to_gain() -> None:

@@ -278,12 +278,20 @@ def least_rtt_s(run: Run) -> float:
 
 
 def shortened(scenario: Scenario, share: float, shortest_s: float) -> Scenario:
-    """Runs of a share of its duration, from a second on in whole ones, never below `shortest_s`."""
+    """Runs of a share of its duration, from a second on in whole ones, and `shortest_s` with all flows."""
+    path = document(scenario)
     wanted_s = share * scenario.duration_s
     wanted_s = round(wanted_s) if wanted_s > 1 else round(wanted_s, 2)
-    duration_s = max(min(shortest_s, scenario.duration_s), wanted_s)
-    warmup_s = time_in_seconds(document(scenario)["warmup"]) * duration_s / scenario.duration_s
+    duration_s = min(scenario.duration_s, max(_last_start_s(path) + shortest_s, wanted_s))
+    warmup_s = time_in_seconds(path["warmup"]) * duration_s / scenario.duration_s
     return scenario.vary({"duration": f"{duration_s:g}s", "warmup": f"{round(warmup_s * 1000)}ms"})
+
+
+def _last_start_s(path: Document) -> float:
+    return max(
+        time_in_seconds(flow["start"]) + (flow["count"] - 1) * time_in_seconds(flow["stagger"])
+        for flow in path["flow"]
+    )
 
 
 def with_traffic(scenario: Scenario, kind: dict[str, Any]) -> Scenario:

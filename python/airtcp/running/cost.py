@@ -6,6 +6,7 @@ import json
 import os
 
 from airtcp._engine import Scenario
+from airtcp.facts.scenario import document
 
 EVENTS_A_PACKET = 5
 """Of a full link, at most: what a run of a scheme that fills it costs."""
@@ -25,8 +26,13 @@ class CostError(ValueError):
 def bound_bps(scenario: Scenario) -> float:
     """What a flow could carry at best, by a run that hardly lasts."""
     found = 0.0
+    begun = {"start": "0s", "stagger": "0s", "stop": None}
+    flows = [
+        {key: value for key, value in {**flow, **begun}.items() if value is not None}
+        for flow in document(scenario)["flow"]
+    ]
     for duration in LOOKS:
-        short = scenario.vary(duration=duration, warmup="0s", schemes=["reno"])
+        short = scenario.vary(duration=duration, warmup="0s", schemes=["reno"], flow=flows)
         found = float(json.loads(short.run("reno", scenario.seed).to_json())["bound_bps"])
         if found:
             break
