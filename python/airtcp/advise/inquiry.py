@@ -288,10 +288,11 @@ def shortened(scenario: Scenario, share: float, shortest_s: float) -> Scenario:
 
 
 def _last_start_s(path: Document) -> float:
-    return max(
+    ends: list[float] = [
         time_in_seconds(flow["start"]) + (flow["count"] - 1) * time_in_seconds(flow["stagger"])
         for flow in path["flow"]
-    )
+    ]
+    return max(ends)
 
 
 def with_traffic(scenario: Scenario, kind: dict[str, Any]) -> Scenario:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from rich.console import Console
 from airtcp.advise.deployment import Place
 from airtcp.apply import ApplyError, Wanted, apply, journal, make_plan, split_name, undo
 from airtcp.apply.journal import Applied
-from airtcp.apply.steps import DefaultControl, File, Step, Sysctl
+from airtcp.apply.steps import DefaultControl, File, Service, Step, Sysctl
 from airtcp.cli.applying import show_premises
 
 from .conftest import FakeHost
@@ -216,6 +218,23 @@ def test_what_was_not_measured_is_said_before_it_is_applied() -> None:
     assert said(in_bursts, reading("each packet is lost for itself", "bbr", "cubic")) == ""
     assert "10Mbit/s stands in" in said(rate="10Mbit/s stands in")
     assert said() == ""
+
+
+def test_a_daemon_that_does_something_else_is_not_the_one_that_is_wanted(fake: FakeHost) -> None:
+    file = fake.host.path("/run/airtcp/applied-circuit.pid")
+    file.parent.mkdir(parents=True)
+    with subprocess.Popen(["/bin/bash", "-c", "exec -a airtcpd /bin/sleep 60"]) as daemon:
+        try:
+            while not Path(f"/proc/{daemon.pid}/cmdline").read_text().startswith("airtcpd"):
+                time.sleep(0.01)
+            file.write_text(str(daemon.pid))
+            assert Service("circuit", ("60",)).holds(fake.host)
+            other = Service("circuit", ("send",))
+            assert not other.holds(fake.host)
+            with pytest.raises(ApplyError, match="has started an `airtcpd circuit` already"):
+                other.look(fake.host)
+        finally:
+            daemon.kill()
 
 
 def test_a_queue_that_somebody_has_set_up_is_not_replaced(fake: FakeHost) -> None:

@@ -43,7 +43,8 @@ class Service(Step):
         return {"boot": host.boot}
 
     def holds(self, host: Host) -> bool:
-        return self._pid(host) is not None
+        pid = self._pid(host)
+        return pid is not None and _command(pid)[1:] == [*self.arguments]
 
     def do(self, host: Host) -> None:
         program = host.find("airtcpd")
@@ -116,7 +117,12 @@ def _is_airtcpd(pid: int) -> bool:
     """A number may be another process's by now."""
     with suppress(ChildProcessError):
         os.waitpid(pid, os.WNOHANG)
+    return any("airtcpd" in word for word in _command(pid))
+
+
+def _command(pid: int) -> list[str]:
+    """Empty where there is no such process."""
     try:
-        return "airtcpd" in Path(f"/proc/{pid}/cmdline").read_text()
+        return Path(f"/proc/{pid}/cmdline").read_text().rstrip("\0").split("\0")
     except OSError:
-        return False
+        return []
