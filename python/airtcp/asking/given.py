@@ -10,7 +10,6 @@ from airtcp._engine import Scenario
 from airtcp.control import CongestionControl
 from airtcp.facts.assumption import Assumption
 from airtcp.facts.scenario import document
-from airtcp.fit.left_open import left_open
 
 ScenarioLike = Scenario | str | PathLike[str]
 """A scenario, or the path of a file that is one, or of a measurement, to which one is fitted."""
@@ -57,7 +56,8 @@ def is_measurement(path: Path) -> bool:
 
 def assumptions(scenario: Scenario) -> tuple[Assumption, ...] | None:
     """None where it was fitted to nothing."""
-    found = left_open(document(scenario))
+    found = document(scenario).get("measurement")
     if found is None:
         return None
-    return tuple(Assumption(each.quantity, each.why, each.stand_in, each.remedy) for each in found.unknown)
+    keys = ("quantity", "why", "stand_in", "remedy")
+    return tuple(Assumption(*(each[key] for key in keys)) for each in found["unknown"])

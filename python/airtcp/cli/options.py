@@ -16,7 +16,6 @@ from airtcp.cli.controllers import controllers, hinted
 from airtcp.cli.errors import InputError, reason
 from airtcp.control import CongestionControl
 from airtcp.facts.scenario import document
-from airtcp.fit.left_open import left_open
 
 ScenarioArgument = Annotated[
     list[Path] | None,
@@ -119,7 +118,7 @@ def load(
             return Request(fitted.load(overrides, own), arguments, own, fitted.scenario)
         path = paths[0] if paths else None
         scenario = _read(path, overrides, own)
-        written = _read(path, [], own) if left_open(document(scenario)) else None
+        written = _read(path, [], own) if "measurement" in document(scenario) else None
         return Request(scenario, arguments, own, written)
     except ScenarioError as error:
         raise InputError(_told(str(error), as_asked)) from error

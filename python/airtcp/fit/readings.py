@@ -67,6 +67,6 @@ def _one_way(way: Direction, of: LossOf) -> float:
 
 def _in_bursts(share: float, length_s: float) -> str:
     to_good = 1 / STEPS
-    to_bad = min(1.0, to_good * share / (1 - share))
+    to_bad = min(1 - to_good, to_good * share / (1 - share))
     interval = text(duration(length_s / STEPS))
     return table(burst=table(to_bad=number(to_bad), to_good=number(to_good), interval=interval))
