@@ -51,9 +51,6 @@ class Book:
         if probe is not None and probe.answer is None:
             probe.answer = answer
 
-    def of_size(self, ip_bytes: int) -> list[Probe]:
-        return [probe for probe in self.probes.values() if probe.ip_bytes == ip_bytes]
-
     def lines(self, facts: dict[str, str]) -> Iterator[str]:
         """The log that `fit` reads."""
         yield MARK

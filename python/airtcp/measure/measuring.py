@@ -1,4 +1,4 @@
-"""A measurement from beginning to end. What has been measured is on disk at any time."""
+"""A measurement from beginning to end. What is measured is on disk at any time, but for dense probes."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from airtcp.measure.tcp_probe import TcpProbe
 from airtcp.measure.trains import MOST_BYTES, Trains, send_trains
 
 SAVED_EACH_S = 10.0
+SLOW_S = 0.01
+"""Between two probes, at least, where they are saved while it goes on."""
 EACH_BYTES = (SMALL_PAYLOAD + 28 + 1500) / 2
 """Of probes, in the mean."""
 MTU_PATIENCE_S = 0.5
@@ -190,10 +192,12 @@ class _Run:
         self.watch.phase(title, of_s)
         until = goes_on or (lambda elapsed_s: elapsed_s < (of_s or 0.0))
         next_save_s = time.monotonic() + SAVED_EACH_S
+        # To write many takes time, in which answers find no room.
+        is_saved = interval_s >= SLOW_S
 
         def shown() -> None:
             nonlocal next_save_s
-            if time.monotonic() >= next_save_s:
+            if is_saved and time.monotonic() >= next_save_s:
                 next_save_s = time.monotonic() + SAVED_EACH_S
                 self._write(name, book.lines(self.facts))
             self.watch.update(book)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from itertools import islice
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -13,6 +14,8 @@ from rich.text import Text
 from airtcp.measure.book import Book, Row, row
 
 EACH_S = 0.25
+MOST_SHOWN = 12_000
+"""Of the latest probes: ten minutes of slow ones."""
 PATIENCE = 20
 """Times what it takes to show, it is left as it is at least."""
 SETTLED_NS = 2_000_000_000
@@ -66,9 +69,9 @@ def table(book: Book, settled_ns: int) -> Table:
     for heading in ("packet", "sent", "lost", "there", "back", "rtt min", "median", "p95 [ms]"):
         made.add_column(heading, justify="right")
     made.add_column("the latest")
-    sizes = dict.fromkeys(probe.ip_bytes for probe in book.probes.values())
-    for size in sizes:
-        found = row(book.of_size(size), settled_ns)
+    latest = list(islice(reversed(book.probes.values()), MOST_SHOWN))[::-1]
+    for size in dict.fromkeys(probe.ip_bytes for probe in latest):
+        found = row([probe for probe in latest if probe.ip_bytes == size], settled_ns)
         if found is not None:
             made.add_row(*cells(found))
     return made

@@ -6,10 +6,12 @@ import socket
 import struct
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 
 # Linux: include/uapi/asm-generic/socket.h, linux/in.h, linux/in6.h.
 _SO_TIMESTAMPNS = 35
+_SO_SNDBUFFORCE, _SO_RCVBUFFORCE = 32, 33
 _IP_MTU_DISCOVER, _IP_MTU = 10, 14
 _IPV6_MTU_DISCOVER, _IPV6_MTU = 23, 24
 _PMTUDISC_DO = 2
@@ -81,6 +83,10 @@ def prepare(sock: socket.socket) -> None:
         sock.setsockopt(socket.SOL_SOCKET, option, _ROOM_BYTES)
     if sys.platform != "linux":
         return
+    for option in (_SO_RCVBUFFORCE, _SO_SNDBUFFORCE):
+        # As root, more than net.core.rmem_max: what finds no room here would look lost on the path.
+        with suppress(PermissionError):
+            sock.setsockopt(socket.SOL_SOCKET, option, _ROOM_BYTES)
     sock.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
     if sock.family == socket.AF_INET6:
         sock.setsockopt(socket.IPPROTO_IPV6, _IPV6_MTU_DISCOVER, _PMTUDISC_DO)
