@@ -13,7 +13,7 @@ from conftest import COMMAND, Cli
 
 
 def test_mistakes_are_named(cli: Cli) -> None:
-    assert "name the host" in cli.refused("measure")
+    assert "name a host" in cli.refused("measure")
     assert "leave out" in cli.refused("measure", "host.example", "--serve")
     assert "no-such-host.invalid" in cli.refused("measure", "no-such-host.invalid")
     assert "--for 0s" in cli.refused("measure", "127.0.0.1", "--for", "0s")
@@ -23,7 +23,7 @@ def test_mistakes_are_named(cli: Cli) -> None:
     assert "--limit" in cli.refused("measure", "--serve", "--limit", "nothing")
     (cli.directory / "there").mkdir()
     (cli.directory / "there" / "log").write_text("x")
-    assert "name another folder" in cli.refused("measure", "127.0.0.1", "--out", "there")
+    assert "name another one" in cli.refused("measure", "127.0.0.1", "--out", "there")
 
 
 def test_measures_the_loopback_with_a_server_and_keeps_what_there_is(cli: Cli, tmp_path: Path) -> None:
