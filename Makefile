@@ -58,7 +58,7 @@ examples: .venv/engine.stamp ## run the notebooks of examples/ again and keep wh
 	$(BIN)/python scripts/examples.py
 
 wheel: play .venv/engine.stamp ## a wheel in dist/, for any Python from 3.11 on; it needs no Rust where it is installed
-	$(BIN)/python scripts/plotly.py
+	$(BIN)/python scripts/packed_plotly.py
 	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin build --out dist
 
 package: field wheel .venv/engine.stamp ## Debian packages and an OCI image of airtcp and airtcpd in dist/, tried in a clean root; as root
