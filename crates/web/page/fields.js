@@ -30,7 +30,8 @@ export class Fields {
     const input = element("input", { type: "number", name: key, min, max, step: "any" });
     input.addEventListener("change", () => {
       const value = input.valueAsNumber;
-      if (Number.isFinite(value)) this.onSet({ [key]: Math.min(max, Math.max(min, value)) });
+      const allowed = Math.min(max, Math.max(min, value));
+      if (Number.isFinite(value)) this.onSet({ [key]: key === "queue" ? Math.round(allowed) : allowed });
     });
     return element("label", {}, element("span", {}, label), input, element("small", {}, unit));
   }

@@ -1,0 +1,123 @@
+// Plans what the worker is to compute: what is drawn first, then the other seeds, then the map.
+
+import { $, app, on, player } from "./app.js";
+import { BERS, LossMap, ROUND_TRIPS, SECONDS } from "./map.js";
+import { goodputs } from "./outcome.js";
+import { baseText, fieldsOf, overrides } from "./state.js";
+import { seconds } from "./units.js";
+
+// Of a link's capacity. The detailed run ends when so many could have crossed: each packet is kept.
+const MOST_BITS = 1.5e9;
+
+const lossMap = new LossMap($("map"), (place) => on.change({ sets: { ...app.state.sets, ...place } }));
+const worker = startWorker();
+let coming = []; // Detailed runs of this plan,
+let end = 0; // and how long they are.
+
+function startWorker() {
+  const code = URL.createObjectURL(new Blob([$("worker").textContent], { type: "text/javascript" }));
+  const started = new Worker(code);
+  started.postMessage({ wasm: $("wasm").textContent });
+  started.onmessage = ({ data }) => data.generation === app.generation && onDone(data);
+  return started;
+}
+
+// Ends what is under way.
+function plan(jobs) {
+  app.generation += 1;
+  worker.postMessage({ generation: app.generation, jobs });
+}
+
+export function begin() {
+  app.runs = new Map(app.state.schemes.map((scheme) => [scheme, []]));
+  plan([{ key: ["base"], request: { do: "read", text: baseText(app.state) } }]);
+  $("error").hidden = true;
+  $("busy").hidden = false;
+}
+
+export function fail(message) {
+  plan([]);
+  $("error").textContent = message;
+  $("error").hidden = false;
+  $("busy").hidden = true;
+}
+
+function onDone({ key: [what, ...rest], answer, model, error }) {
+  if (error) fail(error);
+  else if (what === "base") onBase(answer);
+  else if (what === "scenario") onScenario(answer);
+  else if (what === "detail") onDetail(model, ...rest);
+  else if (what === "seed") onSeed(answer.run, rest[0]);
+  else lossMap.add(...rest, answer.run);
+}
+
+// Which keys the reader's changes have is known only now.
+function onBase({ scenario }) {
+  app.base = scenario;
+  plan([{ key: ["scenario"], request: { do: "read", ...wanted() } }]);
+}
+
+function onScenario({ scenario, toml }) {
+  const fields = fieldsOf(scenario, app.state);
+  Object.assign(app, { scenario, toml, fields });
+  on.scenario();
+  const duration = seconds(scenario.duration);
+  end = Math.min(duration, fields.rate ? Math.max(0.5, MOST_BITS / (fields.rate * 1e6)) : duration);
+  coming = [];
+  lossMap.begin(app.state.schemes, JSON.stringify([elsewhere(0, 0), app.state.schemes]));
+  lossMap.mark(fields);
+  plan([...detailedJobs(duration), ...seedJobs(duration), ...mapJobs()]);
+}
+
+const wanted = (sets = app.state.sets, duration = app.state.duration) => ({
+  text: baseText(app.state),
+  overrides: overrides({ ...app.state, sets, duration }, app.base),
+});
+
+const elsewhere = (ber, rtt) => wanted({ ...app.state.sets, ber, rtt }, Math.min(SECONDS, end));
+
+function detailedJobs(duration) {
+  const { state, scenario } = app;
+  const of = wanted(state.sets, end < duration ? end : state.duration);
+  return state.schemes.map((scheme) => ({
+    key: ["detail", scheme, end === duration],
+    request: { of, scheme, seed: scenario.seed, series_s: 0, packets: true },
+    draws: { scenario, scheme, end },
+  }));
+}
+
+// The first seed's detailed run counts, too, if it is whole.
+function seedJobs(duration) {
+  const of = wanted();
+  const seeds = [...Array(app.state.seeds).keys()].map((place) => app.scenario.seed + place);
+  if (end === duration) seeds.shift();
+  return seeds.flatMap((seed) => app.state.schemes.map((scheme) => ({ key: ["seed", scheme], request: { of, scheme, seed } })));
+}
+
+// From the middle outwards, where winners change.
+function mapJobs() {
+  const places = BERS.flatMap((ber, column) => ROUND_TRIPS.map((rtt, row) => ({ ber, rtt, far: Math.hypot(column - 2.5, row - 2.5) })));
+  places.sort((a, b) => a.far - b.far);
+  return places.flatMap(({ ber, rtt }) => {
+    const of = elsewhere(ber, rtt);
+    const missing = app.state.schemes.filter((scheme) => !lossMap.knows(ber, rtt, scheme));
+    return missing.map((scheme) => ({ key: ["map", ber, rtt, scheme], request: { of, scheme, seed: app.scenario.seed } }));
+  });
+}
+
+function onDetail(model, scheme, isWhole) {
+  coming.push(model);
+  if (isWhole) onSeed(model.run, scheme);
+  if (coming.length < app.state.schemes.length) return;
+  app.models = coming;
+  player.end = end;
+  on.models();
+}
+
+function onSeed(run, scheme) {
+  const { runs, state, generation } = app;
+  runs.get(scheme).push(run);
+  goodputs($("goodputs"), runs, state.seeds);
+  const isComplete = [...runs.values()].every((records) => records.length === state.seeds);
+  if (isComplete) document.documentElement.dataset.compared = String(generation);
+}
