@@ -121,7 +121,7 @@ reverse = { loss = {} }
     says:
       "At each loss WestwoodVT asks how many of its segments wait in queues. If they are few, congestion cannot be the " +
       "reason, and the window stays. Plain Westwood resets its window at every loss.",
-    attempt: "Shorten the queue to 10 packets: with little room, losses of either kind look alike.",
+    attempt: "Shorten the queue to 10 packets: that is below its threshold of 14, so every loss passes for corruption, and the queue overflows.",
   },
   {
     title: "BBR beside CUBIC",

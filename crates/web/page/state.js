@@ -31,14 +31,22 @@ export function overrides(state, base) {
   const { rate, rtt, queue, discipline, ber, burst, burstLength, jitter, cross } = state.sets;
   if (rate !== undefined) set(`${link}.rate`, `${trim(rate)}Mbit/s`);
   if (rtt !== undefined) set(`${link}.delay`, `${trim(Math.max(0, rtt / 2 - otherDelays(base) * 1e3))}ms`);
-  if (discipline !== undefined) set(`${link}.queue.discipline`, discipline);
-  if (queue !== undefined) set(`${link}.queue.packets`, queue);
+  if (isAnother(discipline, base)) set(`${link}.queue`, queueTable(discipline, queue));
+  else if (queue !== undefined) set(`${link}.queue.packets`, queue);
   if (ber !== undefined) set(`${link}.loss.ber`, ber);
   if (burst) set(`${link}.loss.burst`, burstTable(burst / 100, burstLength ?? 5));
   if (jitter) set(`${link}.jitter`, `{ distribution = "uniform", high = "${jitter}ms", overtaking = false }`);
   if (cross) set("flow", `[{ name = "main" }, { name = "cross", scheme = "${cross}", measure = false }]`);
   if (state.duration) set("duration", `${state.duration}s`);
   return found;
+}
+
+// The keys of one discipline mean nothing to another: the whole table is replaced.
+const queueTable = (discipline, packets) => `{ discipline = "${discipline}"${packets === undefined ? "" : `, packets = ${packets}`} }`;
+
+function isAnother(discipline, base) {
+  const now = base?.link.find(({ name }) => name === base.base_station)?.queue?.discipline ?? "droptail";
+  return discipline !== undefined && discipline !== now;
 }
 
 // A two-state chain whose bad state loses everything: so many packets on average, and that share of the time.

@@ -189,6 +189,13 @@ def test_every_scene_runs(browser: Any) -> None:
             assert page.is_hidden("#error"), page.inner_text("#error")
             assert page.inner_text("#scene-says").count(".") >= 3
             assert buttons.nth(place).get_attribute("aria-pressed") == "true"
+        # What belongs to RED alone must not stand in the way of another discipline.
+        buttons.nth(3).click()
+        page.wait_for_function("document.getElementById('about').textContent.includes('RED')")
+        page.evaluate("document.getElementById('form').open = true")
+        page.select_option("[name=discipline]", "droptail")
+        page.wait_for_function("document.getElementById('about').textContent.includes('DropTail')")
+        assert page.is_hidden("#error")
         page.click("#reset")
         page.wait_for_selector("#scene", state="hidden")
         buttons.nth(6).click()
