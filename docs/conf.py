@@ -13,14 +13,21 @@ author = "the airtcp authors"
 copyright = author  # noqa: A001 Sphinx calls it so
 version = release = airtcp.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "reference"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "reference",
+    "paper_links",
+    "search_index",
+    "engine_signatures",
+]
 exclude_patterns = ["_build", "_ext"]
 nitpicky = True
 # Types of other libraries, whose documentation is not at hand where this is built, type variables, and
 # names of unions.
 nitpick_ignore_regex = [
     ("py:.*", r"(np|npt|numpy|polars|matplotlib|concurrent|collections|typing|pathlib|os)\..*"),
-    ("py:.*", r"airtcp\..*\.T|Figure|ScenarioLike|Control|Traffic"),
+    ("py:.*", r"airtcp\..*\.T|Figure|Axes|Path|PathLike|Format|Columns|ScenarioLike|Control|Traffic"),
 ]
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
