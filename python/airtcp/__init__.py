@@ -1,6 +1,6 @@
 """Which TCP is best on a lossy link, by how much, and why.
 
-All that the command line does::
+Everything that the command line does::
 
     import airtcp
     link = {"name": "wireless", "rate": "10Mbit/s", "delay": "25ms", "loss": {"ber": 1e-6}}

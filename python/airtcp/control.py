@@ -30,7 +30,7 @@ T = TypeVar("T", int, float)
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number that a scheme may set: `aimd:beta=0.7`. The bounds are allowed themselves."""
+    """A number that a scheme can set: `aimd:beta=0.7`. The bounds are inclusive."""
 
     name: str
     default: float
@@ -60,7 +60,7 @@ class _Declared:
 
 
 def parameter(default: T, *, minimum: float = -math.inf, maximum: float = math.inf, doc: str = "") -> T:
-    """A class attribute that is a parameter with bounds.
+    """Declare a class attribute as a parameter with bounds.
 
     A class attribute that is a number, in lower case, is one without.
     """
@@ -68,7 +68,7 @@ def parameter(default: T, *, minimum: float = -math.inf, maximum: float = math.i
 
 
 class CongestionControl(Window):
-    """The base of congestion controls in Python: `on_ack` and `on_loss` must be there, the rest has defaults.
+    """The base class of congestion controls in Python. Only `on_ack` and `on_loss` are required.
 
     The engine makes an object of the class for each connection, as it sends its first data, and sets
     `mss`, `cwnd` and `ssthresh` before `__init__`, which takes no arguments. Hooks set `cwnd`, `ssthresh` and
@@ -77,11 +77,11 @@ class CongestionControl(Window):
     """
 
     name: ClassVar[str] = ""
-    """What schemes call it; the class's name in lower case, unless it says otherwise."""
+    """Its name in schemes; by default the class's name in lower case."""
     is_paced: ClassVar[bool] = False
-    """Does it set `pacing_rate_bps`?"""
+    """Whether it sets `pacing_rate_bps`."""
     governs_recovery: ClassVar[bool] = False
-    """Is cwnd meant as it is during recovery, too, without proportional rate reduction (RFC 6937)?"""
+    """Whether cwnd applies as it is during recovery too, without proportional rate reduction (RFC 6937)."""
     _parameters: ClassVar[tuple[Parameter, ...]] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -105,7 +105,7 @@ class CongestionControl(Window):
         raise NotImplementedError
 
     def on_loss(self, loss: Loss) -> None:
-        """A loss has been found; once a recovery. The defaults of `on_timeout` and `on_ecn` call it, too."""
+        """A loss was detected; once per recovery. The defaults of `on_timeout` and `on_ecn` call it too."""
         raise NotImplementedError
 
     def on_timeout(self, loss: Loss) -> None:
@@ -135,7 +135,7 @@ class CongestionControl(Window):
         """Loss recovery is over. Not called when a timeout ends it."""
 
     def on_spurious(self) -> None:
-        """The last loss or timeout was none: cwnd and ssthresh have been put back (RFC 4015 §3.2)."""
+        """The last loss or timeout was spurious: cwnd and ssthresh have been restored (RFC 4015 §3.2)."""
 
     def on_restart(self) -> None:
         """Data is about to be sent after a pause longer than the RTO (RFC 5681 §4.1).

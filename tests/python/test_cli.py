@@ -82,7 +82,7 @@ def test_short_transfers_are_compared_by_their_completion_times(cli: Cli) -> Non
     )
     text = cli.ok("compare", "short.toml", "--out", "d")
     assert "completion" in text
-    assert "best completion time" in text
+    assert "winner in completion time" in text
     names = {path.name for path in (cli.directory / "d").iterdir()}
     assert "completion.svg" in names
     # Their sequence numbers begin anew with each transfer.
@@ -164,8 +164,8 @@ def test_run_and_compare_agree(cli: Cli) -> None:
         (["compare", "no-such.toml"], "no-such.toml"),
         (["compare", "--schemes", "reno,cubik"], "cubic"),
         (["compare", "--set", "link.wireless.lss.packet=1"], "loss"),
-        (["compare", "--schemes", "reno,reno"], "--schemes reno,reno: schemes[1]: `reno` is named twice"),
-        (["sweep", "--vary", "wireless.delay=1ms,2ms", "--schemes", "bbr,bbr"], "`bbr` is named twice"),
+        (["compare", "--schemes", "reno,reno"], "--schemes reno,reno: schemes[1]: `reno` duplicates"),
+        (["sweep", "--vary", "wireless.delay=1ms,2ms", "--schemes", "bbr,bbr"], "`bbr` duplicates"),
         (["compare", "--schemes", "westwood-vt:alpha=20"], "alpha = 20 exceeds beta = 16"),
         (["run", "--scheme", "vegas:beta=1"], "alpha = 2 exceeds beta = 1: lower alpha to 1 or less"),
         (["compare", "--set", "nonsense"], "KEY=VALUE"),
@@ -182,13 +182,13 @@ def test_run_and_compare_agree(cli: Cli) -> None:
         (["run", "--series", "x.txt"], ".parquet or .csv"),
         (["run", "--report", "no/r.html"], "no such directory: no"),
         (["compare", "--report", "no/r.html"], "no such directory: no"),
-        (["compare", "--report", "r.pdf"], "a report is a page; name a file that ends in .html"),
+        (["compare", "--report", "r.pdf"], "a report is an HTML page; name a file ending in .html"),
         (["run", "--interval", "0.01"], "--interval 0.01: `0.01` has no unit"),
         (["compare", "--set", "wireless.rate=20M"], "did you mean `20Mbit/s`"),
         (["compare", "--schemes", "bbr @ fq-codl"], "unknown queue `fq-codl` (did you mean `fq-codel`?)"),
         (["compare", "--duration", "1e9s"], "35 runs of 1e+09 s would take about "),
         (["compare", "--json", "no/r.json"], "no such directory: no"),
-        (["compare", "--json", "."], "it is a folder, not a file"),
+        (["compare", "--json", "."], "it is a directory, not a file"),
         (["compare", "."], ". is a directory; name a file in it"),
         (["advise", "--report", "no/r.html"], "no such directory: no"),
         (["sweep", "--vary", "wireless.delay=1ms,2ms", "--report", "no/r.html"], "no such directory: no"),
@@ -203,7 +203,7 @@ def test_bad_input_is_refused_in_a_few_words(cli: Cli, arguments: list[str], sai
 def test_a_file_is_no_folder_for_results(cli: Cli) -> None:
     (cli.directory / "taken").write_text("")
     for command in ("compare", "run"):
-        assert "it is a file, not a folder" in cli.refused(command, "--out", "taken")
+        assert "it is a file, not a directory" in cli.refused(command, "--out", "taken")
 
 
 def test_a_typo_in_a_scenario_is_shown_with_its_place(cli: Cli) -> None:

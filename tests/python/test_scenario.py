@@ -62,7 +62,7 @@ def test_a_mistake_in_values_is_named_by_its_key(keys: dict[str, object], said: 
         ({"ari.loss.ber": 0}, r"^ari\.loss\.ber: unknown link `ari`; did you mean `air`"),
         ({"duration": 20}, r"^duration: `20` has no unit"),
         ({"schemes": ["reno", "cubik"]}, r"^schemes\[1\]: .*cubic"),
-        ({"schemes": ["reno", "cubic", "cubic"]}, r"^schemes\[2\]: `cubic` is named twice"),
+        ({"schemes": ["reno", "cubic", "cubic"]}, r"^schemes\[2\]: `cubic` duplicates"),
     ],
 )
 def test_a_mistake_in_a_change_is_named_by_its_key(changes: dict[str, object], said: str) -> None:

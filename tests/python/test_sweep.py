@@ -107,7 +107,7 @@ def test_killed_and_run_again_it_leaves_the_same_bytes(cli: Cli, whole: Path, li
     assert not (cli.directory / "d" / "results.parquet").exists()
     text = cli.ok(*SWEEP, "--out", "d", "--jobs", "2")
     done = sum(len(json.loads(line[9:])) for line in kept.splitlines()[1:])
-    assert f"{done} runs are done already" in text
+    assert f"{done} runs are already done" in text
     assert journal.read_bytes().startswith(kept[: kept.rfind(b"\n") + 1])
     rows = [row for line in journal.read_bytes().splitlines()[1:] for row in json.loads(line[9:])]
     assert sorted(place for place, _ in rows) == list(range(RUNS)), "no run was done twice"
@@ -120,7 +120,7 @@ def test_ctrl_c_says_how_to_go_on_and_it_goes_on(cli: Cli, whole: Path) -> None:
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
-    assert "The same command goes on with the others" in " ".join(out.split())
+    assert "Run the same command to continue" in " ".join(out.split())
     assert "Traceback" not in err
     cli.ok(*SWEEP, "--out", "d")
     assert_same(cli.directory / "d", whole)
@@ -133,7 +133,7 @@ def test_two_sweeps_do_not_write_to_one_directory(cli: Cli) -> None:
         second = cli(*long, "--fresh")
         process.kill()
     assert second.returncode == 2
-    assert "another sweep is at work in d" in second.stderr
+    assert "another sweep is running in d" in second.stderr
     with start(cli, *long) as process:
         # The kernel has taken the lock back.
         wait_for_lines(process, cli.directory / "d" / NAME, 1)
@@ -185,7 +185,7 @@ def test_dry_run_writes_nothing(cli: Cli) -> None:
     ("arguments", "said"),
     [
         ([], "--vary"),
-        (["--vary", "wireless.loss.ber=2,3"], "2 of 2 points cannot run"),
+        (["--vary", "wireless.loss.ber=2,3"], "2 of 2 points are invalid"),
         (["--vary", "wireless.delay=1ms,2ms", "--executor", "moon"], "threads, processes, or dask://"),
     ],
 )
@@ -278,7 +278,7 @@ def test_a_worker_process_that_dies_costs_nothing_that_was_finished(tmp_path: Pa
             if progress.done > 2:
                 os.kill(pool.submit(os.getpid).result(), signal.SIGKILL)
 
-        with pytest.raises(SweepError, match="the same command goes on"):
+        with pytest.raises(SweepError, match="run the same command to resume"):
             airtcp.sweep(small(seeds=50), SMALL, executor=pool, out=tmp_path, on_progress=kill)
     resumed = airtcp.sweep(small(seeds=50), SMALL, out=tmp_path)
     assert resumed.frame.equals(airtcp.sweep(small(seeds=50), SMALL).frame)
@@ -300,7 +300,7 @@ def test_seeds_that_repeat_a_recording_are_no_certainty(tmp_path: Path) -> None:
         'delay = "20ms"\nreverse = { rate = "1Mbit/s" }\n'
     )
     found = airtcp.sweep(tmp_path / "cell.toml", {"link.link0.delay": ["20ms", "40ms"]})
-    assert "At 2 of 2 points all runs of some scheme are alike" in found.verdict
+    assert "At 2 of 2 points all runs of some scheme are identical" in found.verdict
     assert "this stretch of the recording only" in found.verdict
     compared = airtcp.compare(tmp_path / "cell.toml")
     assert compared.verdict is not None
@@ -368,6 +368,6 @@ def test_a_damaged_line_costs_itself_and_what_follows(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_journal_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / NAME).write_text("my notes\nmore of them\n")
-    with pytest.raises(SweepError, match="not the journal"):
+    with pytest.raises(SweepError, match="not a sweep journal"):
         Journal(tmp_path, IDENTITY)
     assert (tmp_path / NAME).read_text() == "my notes\nmore of them\n"

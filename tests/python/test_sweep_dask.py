@@ -125,7 +125,7 @@ def test_a_scheduler_that_dies_is_said_and_the_sweep_goes_on_without_it(
         _, err = process.communicate(timeout=60)
     assert process.returncode == 2, err
     assert "the cluster is lost" in err
-    assert "runs are done already" in cli.ok(*SWEEP, "--out", "d")
+    assert "runs are already done" in cli.ok(*SWEEP, "--out", "d")
     assert_same(cli.directory / "d", threads)
 
 

@@ -113,24 +113,24 @@ def compare(
     on_done: Callable[[Run], object] = lambda _: None,
     on_failed: Callable[[Failure], object] = lambda _: None,
 ) -> Comparison | SideBySide:
-    """Runs every scheme with every seed, on all cores, or `jobs` of them: the result is the same.
+    """Run every scheme with every seed, on all cores or on `jobs` of them; the result is the same.
 
-    `scenario` is one, or the path of a file; without it, the built-in lossy link. `schemes` (the first is the
-    base of comparison), the number of `seeds` and the `duration` of a run stand for those of the scenario.
-    `executor` is what does the runs, if not this machine's threads: `"processes"`, `"dask://HOST:PORT"`, or
-    any of `concurrent.futures`. With `series`, the first seed of each scheme leaves its time series. With
-    `progress`, a bar shows how far it is; `on_done` is called after each run, on this thread, or `on_failed`.
+    `scenario` is a Scenario or a file's path; by default, the built-in lossy link. `schemes` (the first is
+    the baseline), the number of `seeds` and the `duration` of a run override the scenario's. `executor`
+    does the runs instead of this machine's threads: `"processes"`, `"dask://HOST:PORT"`, or any executor of
+    `concurrent.futures`. With `series`, the first seed of each scheme records time series. `progress` shows
+    a progress bar; `on_done` or `on_failed` is called after each run, on this thread.
 
-    A congestion control in Python stands among the `schemes` as its class, and the others may name it, too:
-    `[Aimd, "aimd:beta=0.7", "cubic"]`. An error in it ends that run only.
+    Pass a congestion control written in Python as its class among the `schemes`; other schemes can then
+    name it: `[Aimd, "aimd:beta=0.7", "cubic"]`. An error in it ends only that run.
 
-    `on="linux"` runs them on this host's kernel instead, in real time, over the same path emulated, and
-    `on="both"` does both, side by side: the kernel's own `cubic`, `reno` and `bbr` are always among the
-    schemes then, and what has no form on Linux is left out there, and named. That takes root and `airtcpd`,
-    and is one run at a time unless `jobs` says otherwise: several disturb each other.
+    `on="linux"` runs on this host's kernel instead, in real time over an emulation of the same path;
+    `on="both"` does both, side by side. The kernel's own `cubic`, `reno` and `bbr` are then always
+    included, and schemes that cannot run on Linux are left out there and listed. This needs root and
+    `airtcpd`, and makes one run at a time unless `jobs` is given: concurrent runs disturb each other.
 
-    Raises ScenarioError, ExecutorError, OSError, and LinuxError where this host cannot do it. On
-    KeyboardInterrupt the runs under way are stopped, and the finished ones returned.
+    Raises ScenarioError, ExecutorError, OSError, and LinuxError if this host cannot do it. On
+    KeyboardInterrupt, runs in progress are stopped and the finished ones returned.
 
     >>> import airtcp
     >>> found = airtcp.compare(schemes=["reno", "bbr"], seeds=2, duration="5s")

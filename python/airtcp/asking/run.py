@@ -32,16 +32,16 @@ def run(
     pcap: str | PathLike[str] | None = None,
     pcap_link: str | None = None,
 ) -> RunResult:
-    """Runs one scheme once; without one, the scenario's first, and with its first seed.
+    """Run one scheme once; by default the scenario's first scheme and first seed.
 
-    The same scenario, scheme and seed give the same result on any machine, but for `on="linux"`: that is on
-    this host's kernel, in real time, as of `compare`, and without `pcap`. With `series`, there are time
-    series, a sample every `interval_s` seconds: 0 is at every ACK, None a 1500th of the duration. With
-    `pcap`, the packets of `pcap_link` (the path's first link, if none is named) go into that file as pcapng.
+    The same scenario, scheme and seed give the same result on any machine, except with `on="linux"`, which
+    runs on this host's kernel in real time, as in `compare`, and without `pcap`. With `series`, time series
+    are sampled every `interval_s` seconds: 0 means every ACK, None a 1500th of the duration. `pcap` writes
+    the packets of `pcap_link` (by default the path's first link) to that file as pcapng.
 
-    Raises ScenarioError for a scenario, scheme or link that is wrong, OSError, ControllerError for an error
-    in a congestion control in Python, and LinuxError for a run that the kernel cannot make. On
-    KeyboardInterrupt the run is stopped.
+    Raises ScenarioError for an invalid scenario, scheme or link, OSError, ControllerError for an error in a
+    Python congestion control, and LinuxError for a run that the kernel cannot do. KeyboardInterrupt stops
+    the run.
 
     >>> import airtcp
     >>> found = airtcp.run(scheme="reno", duration="2s")

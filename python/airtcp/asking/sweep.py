@@ -33,19 +33,19 @@ def sweep(
     executor: str | Executor | None = None,
     on_progress: Callable[[Progress], object] = lambda _: None,
 ) -> SweepResult:
-    """Runs every scheme with every seed at every point of what varies.
+    """Run every scheme with every seed at every point of a parameter sweep.
 
-    `scenario`, `schemes`, `seeds` and `duration` are those of `compare`. `vary` says by key what it goes
-    through: a list of values, or text as for `--vary`, such as `"1e-7..1e-5:log:12"`, `"10ms,40ms"` or
-    `"0.1%..5%:lin:5"`. A key is one of the scenario, as for `Scenario.vary`; `scheme.KEY` for a key of all
-    schemes; `NAME.KEY` for one of the schemes with the term NAME. The points are a grid, or with `lhs` a
-    Latin hypercube of that many, drawn with `sample_seed`.
+    `scenario`, `schemes`, `seeds` and `duration` are as in `compare`. `vary` maps each key to its values: a
+    list, or text as for `--vary`, such as `"1e-7..1e-5:log:12"`, `"10ms,40ms"` or `"0.1%..5%:lin:5"`. A key
+    is a scenario key, as in `Scenario.vary`; `scheme.KEY`, a key of all schemes; or `NAME.KEY`, a key of
+    the schemes with the term NAME. The points form a grid, or with `lhs` a Latin hypercube of that many
+    points, drawn with `sample_seed`.
 
-    With a directory `out`, every finished run is kept there: the same call goes on where an earlier one
-    stopped, unless it is to start `fresh`; and the data are written there when all is done. `executor` is
-    `"threads"`, `"processes"`, `"dask://HOST:PORT"` or any executor of `concurrent.futures`; `jobs` says how
-    many batches of runs it works on at a time. None of these changes the answer. `on_progress` is called on
-    this thread. On KeyboardInterrupt, what is finished is returned.
+    With a directory `out`, finished runs are kept there: the same call resumes where an earlier one
+    stopped, unless `fresh` is set, and the data are written there at the end. `executor` is `"threads"`,
+    `"processes"`, `"dask://HOST:PORT"` or any executor of `concurrent.futures`; `jobs` is the number of
+    batches worked on at a time. None of these changes the result. `on_progress` is called on this thread.
+    On KeyboardInterrupt, the finished runs are returned.
 
     Raises SweepError, ScenarioError, ExecutorError and OSError.
 

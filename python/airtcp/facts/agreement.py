@@ -1,4 +1,4 @@
-"""Do simulator and kernel say the same? Scheme by scheme, and of who is ahead of whom."""
+"""Do simulator and kernel agree? Per scheme, and in their ranking."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from airtcp.facts.stats import Estimate, estimate, paired_difference, relative_g
 
 @dataclass(frozen=True)
 class Objective:
-    """What the schemes are judged by."""
+    """The measure by which schemes are judged."""
 
     name: Literal["goodput", "completion time"]
     higher_is_better: bool
@@ -23,7 +23,7 @@ class Objective:
 
 @dataclass(frozen=True)
 class SchemeSummary:
-    """One scheme over its seeds. Counts are means a run; rates in bit/s, times in seconds."""
+    """One scheme over its seeds. Counts are means per run; rates in bit/s, times in seconds."""
 
     scheme: str
     seeds: tuple[int, ...]

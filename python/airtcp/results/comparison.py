@@ -35,26 +35,26 @@ from airtcp.results.shown import Shown
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Shown):
-    """What a comparison has found, ordered by scheme and seed.
+    """The results of a comparison, ordered by scheme and seed.
 
-    In a notebook it shows its table, its verdict and its figure by itself, in a terminal the first two.
+    In a notebook it displays its table, verdict and figure; in a terminal, table and verdict.
     """
 
     scenario: Scenario
     runs: list[Run]
-    """Each run as the engine tells it: `airtcp.records.Run`."""
+    """Each run as the engine recorded it: `airtcp.records.Run`."""
     all_series: dict[tuple[str, int], Series]
-    """Time series by scheme and seed, of those runs that were to leave one."""
+    """Time series by scheme and seed, for the runs that recorded them."""
     interrupted: bool
-    """Was it stopped before the end?"""
+    """Whether it was stopped before the end."""
     failures: list[Failure] = field(default_factory=list)
-    """Runs that left nothing but an error."""
+    """Runs that ended in an error."""
     fitted: tuple[Assumption, ...] | None = None
-    """What was assumed where the scenario was fitted to measurements; None where nobody said so."""
+    """Assumptions, if the scenario was fitted to measurements; None if unknown."""
     host: Host | None = None
-    """The machine on whose kernel it ran; None: it ran in the simulator."""
+    """The machine on whose kernel it ran; None if it ran in the simulator."""
     left_out: tuple[LeftOut, ...] = ()
-    """Schemes that were asked for and cannot run there."""
+    """Requested schemes that cannot run there."""
 
     @property
     def backend(self) -> Literal["sim", "linux"]:
@@ -69,23 +69,23 @@ class Comparison(Shown):
 
     @property
     def has_run(self) -> bool:
-        """Has any run ended, well or not?"""
+        """Whether any run has ended, successfully or not."""
         return bool(self.runs or self.failures)
 
     @property
     def failed_schemes(self) -> list[str]:
-        """Schemes of which no run has come to its end, and at least one has failed."""
+        """Schemes without a finished run and with at least one failure."""
         fine = {run["scheme"] for run in self.runs}
         return [scheme for scheme in dict.fromkeys(f.scheme for f in self.failures) if scheme not in fine]
 
     @cached_property
     def summaries(self) -> list[SchemeSummary]:
-        """One a scheme, in the order of the scenario."""
+        """One per scheme, in the order of the scenario."""
         return summarise_all(self.runs)
 
     @cached_property
     def verdict(self) -> Verdict | None:
-        """Who is best, and who is tied with it; None where there is nothing to compare."""
+        """The best scheme and its ties; None if there is nothing to compare."""
         return verdict(self.runs, replays=replays(document(self.scenario)))
 
     @property
@@ -101,45 +101,45 @@ class Comparison(Shown):
 
     @property
     def summary(self) -> pl.DataFrame:
-        """A row a scheme: means over the seeds, and the bounds `_low` and `_high` of 95 % intervals.
+        """One row per scheme: means over the seeds, and the bounds `_low` and `_high` of 95 % intervals.
 
-        `gain` is the mean paired difference of the objective to the first scheme, as a share of that scheme's
-        mean; `retransmitted` a share of the data packets sent; timeouts are counted a run.
+        `gain` is the mean paired difference of the objective to the first scheme, as a share of that
+        scheme's mean; `retransmitted` is a share of the data packets sent; timeouts are per run.
         """
         return summary_frame(self.summaries, self.best)
 
     @property
     def flows(self) -> pl.DataFrame:
-        """A row for each flow of each run, with the columns of `airtcp.records.Flow`."""
+        """One row per flow and run, with the columns of `airtcp.records.Flow`."""
         return flows_frame(self.runs)
 
     @property
     def links(self) -> pl.DataFrame:
-        """A row for each direction of each link of each run, with the columns of `airtcp.records.Link`."""
+        """One row per link, direction and run, with the columns of `airtcp.records.Link`."""
         return links_frame(self.runs)
 
     @property
     def circuits(self) -> pl.DataFrame:
-        """A row for each TCP circuit of each run, with the columns of `airtcp.records.Circuit`."""
+        """One row per TCP circuit and run, with the columns of `airtcp.records.Circuit`."""
         return circuits_frame(self.runs)
 
     @property
     def series(self) -> pl.DataFrame:
-        """A row for each sample of each measured flow: `time_s`, `cwnd_bytes`, `srtt_s`, `una_bytes`, ….
+        """One row per sample and measured flow: `time_s`, `cwnd_bytes`, `srtt_s`, `una_bytes`, ….
 
-        As `queues` and `events`, of the first seed of each scheme. Raises ValueError if the comparison was
-        made with `series=False`.
+        Like `queues` and `events`, for the first seed of each scheme. Raises ValueError if the comparison
+        was made with `series=False`.
         """
         return self._stacked("flows")
 
     @property
     def queues(self) -> pl.DataFrame:
-        """A row for each sample of each direction of each link. Raises ValueError as `series` does."""
+        """One row per sample, link and direction. Raises ValueError as `series` does."""
         return self._stacked("queues")
 
     @property
     def events(self) -> pl.DataFrame:
-        """A row for each loss, retransmission and timeout, and for the duplicate ACKs of each interval.
+        """One row per loss, retransmission and timeout, and per interval with duplicate ACKs.
 
         Raises ValueError as `series` does.
         """
@@ -147,12 +147,12 @@ class Comparison(Shown):
 
     @property
     def deliveries(self) -> pl.DataFrame:
-        """A row for each sample: what each measured flow has received. Raises ValueError as `series` does."""
+        """One row per sample: data received by each measured flow. Raises ValueError as `series` does."""
         return self._stacked("deliveries")
 
     @property
     def rtts(self) -> pl.DataFrame:
-        """How often each measured flow has measured which RTT. Raises ValueError as `series` does."""
+        """A histogram of each measured flow's RTT samples. Raises ValueError as `series` does."""
         return self._stacked("rtts")
 
     @property
@@ -161,13 +161,13 @@ class Comparison(Shown):
         return "completion" if objective(self.runs) is COMPLETION else "goodput"
 
     def results(self, command: str | None = None) -> Results:
-        """The content of `results.json`; `command` is the one that repeats the comparison."""
+        """The content of `results.json`; `command` reproduces the comparison."""
         return results(self, command)
 
     def save(self, directory: str | PathLike[str], command: str | None = None) -> list[Path]:
-        """Writes what `airtcp compare` does: `results.json`, data frames as Parquet, figures as PNG and SVG.
+        """Write what `airtcp compare` writes: `results.json`, Parquet files, figures as PNG and SVG.
 
-        The same comparison leaves the same bytes. Answers the paths. Raises OSError.
+        The same comparison leaves the same bytes. Returns the paths. Raises OSError.
         """
         return [*self.save_data(directory, command), *self.save_figures(directory)]
 

@@ -20,21 +20,20 @@ from airtcp.results.shown import Shown
 
 @dataclass(frozen=True, repr=False)
 class RunResult(Shown):
-    """What one run has left, with the truth that only a simulator knows, or an emulator.
+    """The results of one run, including what only a simulator or emulator knows.
 
-    In a notebook it shows what became of its flows and links, and its window, by itself; in a terminal
-    without the figure.
+    In a notebook it displays its flows, links and window; in a terminal, without the figure.
     """
 
     scenario: Scenario
     run: Run
-    """The run as the engine tells it: `airtcp.records.Run`."""
+    """The run as the engine recorded it: `airtcp.records.Run`."""
     time_series: Series | None
     """None if it was to leave none."""
     fitted: tuple[Assumption, ...] | None = None
-    """What was assumed where the scenario was fitted to measurements; None where nobody said so."""
+    """Assumptions, if the scenario was fitted to measurements; None if unknown."""
     host: Host | None = None
-    """The machine on whose kernel it ran; None: it ran in the simulator."""
+    """The machine on whose kernel it ran; None if it ran in the simulator."""
 
     @property
     def scheme(self) -> str:
@@ -66,7 +65,7 @@ class RunResult(Shown):
 
     @property
     def series(self) -> pl.DataFrame:
-        """A row for each sample of each measured flow: `time_s`, `cwnd_bytes`, `srtt_s`, `una_bytes`, ….
+        """One row per sample and measured flow: `time_s`, `cwnd_bytes`, `srtt_s`, `una_bytes`, ….
 
         Raises ValueError if it was run with `series=False`.
         """
@@ -74,12 +73,12 @@ class RunResult(Shown):
 
     @property
     def queues(self) -> pl.DataFrame:
-        """A row for each sample of each direction of each link. Raises ValueError as `series` does."""
+        """One row per sample, link and direction. Raises ValueError as `series` does."""
         return self._series.queues
 
     @property
     def events(self) -> pl.DataFrame:
-        """A row for each loss, retransmission and timeout, and for the duplicate ACKs of each interval.
+        """One row per loss, retransmission and timeout, and per interval with duplicate ACKs.
 
         Raises ValueError as `series` does.
         """
@@ -87,18 +86,18 @@ class RunResult(Shown):
 
     @property
     def deliveries(self) -> pl.DataFrame:
-        """A row for each sample: what each measured flow has received. Raises ValueError as `series` does."""
+        """One row per sample: data received by each measured flow. Raises ValueError as `series` does."""
         return self._series.deliveries
 
     @property
     def rtts(self) -> pl.DataFrame:
-        """How often each measured flow has measured which RTT. Raises ValueError as `series` does."""
+        """A histogram of each measured flow's RTT samples. Raises ValueError as `series` does."""
         return self._series.rtts
 
     def save(self, directory: str | PathLike[str]) -> list[Path]:
         """Writes what `airtcp run --out` does: `record.json`, time series as Parquet, figures as PNG and SVG.
 
-        Answers the paths. Raises OSError.
+        Returns the paths. Raises OSError.
         """
         folder = Path(directory)
         folder.mkdir(parents=True, exist_ok=True)

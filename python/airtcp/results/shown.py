@@ -50,7 +50,7 @@ class Shown:
         return written
 
     def report(self, path: str | PathLike[str], command: str | None = None) -> Path:
-        """Writes one page with interactive figures that opens offline; `command` is the one that repeats it.
+        """Write one page with interactive figures that opens offline; `command` reproduces it.
 
         Raises OSError, and ValueError if nothing has run.
         """

@@ -54,9 +54,9 @@ def both_schema() -> dict[str, Any]:
 
 @dataclass(frozen=True, repr=False)
 class SideBySide(Shown):
-    """The same schemes and seeds in the simulator and on the kernel of this host.
+    """The same schemes and seeds in the simulator and on this host's kernel.
 
-    In a notebook it shows its table, its verdict and its figure by itself, in a terminal the first two.
+    In a notebook it displays its table, verdict and figure; in a terminal, table and verdict.
     """
 
     sim: Comparison
@@ -64,7 +64,7 @@ class SideBySide(Shown):
 
     @cached_property
     def agreement(self) -> Agreement | None:
-        """Ratios, and whether both rank alike; None where no scheme has run on both."""
+        """Ratios, and whether the rankings agree; None if no scheme ran on both."""
         return agreement(self.sim.runs, self.linux.runs)
 
     @cached_property
@@ -80,7 +80,7 @@ class SideBySide(Shown):
 
     @property
     def ratio(self) -> pl.DataFrame:
-        """A row for each scheme that has run on both: kernel to simulator, with the bounds of 95 % intervals.
+        """One row per scheme that ran on both: kernel to simulator, with the bounds of 95 % intervals.
 
         `ratio` is that of the objective, goodput or mean completion time; what follows it is of each.
         """
@@ -88,12 +88,12 @@ class SideBySide(Shown):
 
     @property
     def has_run(self) -> bool:
-        """Has any run ended, well or not?"""
+        """Whether any run has ended, successfully or not."""
         return self.sim.has_run or self.linux.has_run
 
     @property
     def interrupted(self) -> bool:
-        """Was it stopped before the end?"""
+        """Whether it was stopped before the end."""
         return self.sim.interrupted or self.linux.interrupted
 
     @property
@@ -120,7 +120,7 @@ class SideBySide(Shown):
         return [*left_out_notes(self.linux.left_out), *said]
 
     def results(self, command: str | None = None) -> BothResults:
-        """The content of `results.json`; `command` is the one that repeats the comparison."""
+        """The content of `results.json`; `command` reproduces the comparison."""
         return {
             "format": 1,
             "airtcp": version(),
@@ -134,7 +134,7 @@ class SideBySide(Shown):
     def save(self, directory: str | PathLike[str], command: str | None = None) -> list[Path]:
         """Writes `results.json`, `ratio.parquet`, the figure of the pairs, and a folder for either's files.
 
-        Answers the paths. Raises OSError.
+        Returns the paths. Raises OSError.
         """
         return [*self.save_data(directory, command), *self.save_figures(directory)]
 

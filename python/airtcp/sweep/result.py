@@ -58,20 +58,20 @@ class Document(TypedDict):
 
 @dataclass(frozen=True, repr=False)
 class SweepResult(Shown):
-    """What a sweep has found, ordered by point, scheme and seed.
+    """The results of a sweep, ordered by point, scheme and seed.
 
-    In a notebook it shows its standings, its verdict and its figure by itself, in a terminal the first two.
+    In a notebook it displays its standings, verdict and figure; in a terminal, standings and verdict.
     """
 
     scenario: Scenario
     plan: Plan
     frame: pl.DataFrame
-    """A row for each run: its point, the values there, scheme, seed and measures; or its `error`."""
+    """One row per run: its point and values, scheme, seed and measures; or its `error`."""
     engine: str
     interrupted: bool
-    """Was it stopped before the end?"""
+    """Whether it was stopped before the end."""
     fitted: tuple[Assumption, ...] | None = None
-    """What was assumed where the scenario was fitted to measurements; None where nobody said so."""
+    """Assumptions, if the scenario was fitted to measurements; None if unknown."""
 
     @cached_property
     def judged(self) -> Summary:
@@ -80,7 +80,7 @@ class SweepResult(Shown):
 
     @property
     def summary(self) -> pl.DataFrame:
-        """A row for each point and scheme: mean, the half-width of its interval, and who is best."""
+        """One row per point and scheme: mean, the half-width of its interval, and whether it is best."""
         return self.judged.frame
 
     @property
