@@ -14,9 +14,9 @@ PARTS: Mapping[str, str] = {
     "all of it": OURS,
     "every loss is congestion": f"{OURS}:explain=0",
     "never competes": f"{OURS}:compete=0",
-    "yields in vain are not taken back": f"{OURS}:doubt=0",
-    "looks not whether losses vanish": f"{OURS}:look=0",
-    "variation of round trips not counted": f"{OURS}:variation=0",
+    "unsuccessful yields are not undone": f"{OURS}:doubt=0",
+    "no check whether losses vanish": f"{OURS}:look=0",
+    "round-trip variation not counted": f"{OURS}:variation=0",
 }
 """What is left out, and the scheme without it."""
 COMPOSED: Mapping[str, str] = {

@@ -1,4 +1,4 @@
-"""What was found on looking why a cell is outside: a file beside the measurement that it explains."""
+"""What was found on inspection why a cell is outside: a file beside the measurement that it explains."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Runs:
     def of(self, scheme: str) -> list[Run]:
         runs = [run for run in self.found.runs if run["scheme"] == scheme]
         if not runs:
-            raise KeyError(f"{scheme} has not been run: only {', '.join(self.schemes)}")
+            raise KeyError(f"{scheme} was not run; only {', '.join(self.schemes)}")
         return runs
 
     def values(self, scheme: str, of: Callable[[Run], float]) -> list[float]:
@@ -75,7 +75,7 @@ class Runs:
             return measured(run)
         named = [flow for flow in run["flows"] if flow["name"] == name]
         if not named:
-            raise KeyError(f"no flow is called {name}")
+            raise KeyError(f"no flow called {name}")
         return named
 
     def link(

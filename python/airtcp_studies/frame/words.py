@@ -11,7 +11,7 @@ from airtcp_studies.frame.document import ExperimentOut, RowOut, Value
 COLUMNS = ("", "paper", "ours", "ratio", "verdict")
 UNDECIDED = "*"
 NOT_EXPLAINED = "not explained"
-QUICK = "A quick run: only to see that everything works, its verdicts mean nothing."
+QUICK = "A quick run, only to check that everything works; its verdicts mean nothing."
 
 
 def cells(row: RowOut) -> tuple[str, str, str, str, str]:
@@ -78,7 +78,7 @@ def undecided(experiment: ExperimentOut) -> str:
     """The footnote, where it is needed."""
     if all(row["decided"] for row in experiment["rows"]):
         return ""
-    return f"{UNDECIDED} The interval reaches across the limit: other seeds may give the other verdict."
+    return f"{UNDECIDED} The interval crosses the limit: other seeds may give the opposite verdict."
 
 
 def tally(rows: Sequence[RowOut]) -> str:

@@ -40,7 +40,7 @@ def drawing(
     picked = _picked(shown, schemes)
     if axes is not None:
         if picked.panels:
-            raise ValueError("a figure with a panel a scheme needs all of its own: leave `ax` out")
+            raise ValueError("a figure with one panel per scheme needs the whole figure: omit `ax`")
         _fill(axes, picked, picked.marks, own, time)
         _label(axes, picked)
         return axes.figure.figure
@@ -166,7 +166,7 @@ def _categories(marks: Sequence[Mark], side: str) -> list[str]:
 def _limits(axes: Axes, shown: Figure, marks: Sequence[Mark], time: tuple[float, float] | None) -> None:
     if time is not None:
         if not shown.x.time:
-            raise ValueError("`time` is for figures over time")
+            raise ValueError("`time` applies only to figures over time")
         axes.set_xlim(*time)
         if not shown.y.log:
             low, high = _heights(marks, time)

@@ -44,7 +44,7 @@ def _pairs(found: SideBySide) -> Iterator[Block]:
     yield from (Text(remark, "warning") for remark in found.remarks)
     titles, rows = cells(found.rows, pair_columns(found.rows))
     yield Table(
-        f"Means ± half of the {percent(CONFIDENCE, 0)} % interval; ratios are over runs of the same seed.",
+        f"Means ± half-width of the {percent(CONFIDENCE, 0)} % interval; ratios pair runs by seed.",
         titles,
         rows,
     )

@@ -42,7 +42,7 @@ function schemeButtons(section) {
   if (schemes.length > 2) {
     bar.append(button("All", () => { hidden.clear(); show(); }, { class: "quiet" }));
     bar.append(button("None", () => { schemes.forEach((scheme) => hidden.add(scheme)); show(); }, { class: "quiet" }));
-    bar.append(make("span", { class: "hint" }, "with Alt: only that one"));
+    bar.append(make("span", { class: "hint" }, "Alt-click: show only this scheme"));
   }
 }
 
