@@ -422,7 +422,7 @@ def version() -> str:
     """The engine's version."""
 
 def read_capture(path: str) -> CaptureColumns:
-    """Reads a pcap or pcapng file, without the GIL, and tells of the TCP connection in it with the most data.
+    """Reads a pcap or pcapng file, without the GIL, and describes its TCP connection with the most data.
 
     Memory is bounded whatever the file's size. Raises CaptureError and OSError.
     """

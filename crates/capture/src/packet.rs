@@ -5,7 +5,7 @@ use airtcp_wire::ip::{Addresses, Found, IPV6_HEADER_LEN, TCP};
 use airtcp_wire::packet::Endpoints;
 use airtcp_wire::{Ecn, Segment, Time, ethernet, tcp};
 
-/// Longest TCP segment that is believed, in bytes: what offload engines hand down is shorter.
+/// Longest plausible TCP segment, in bytes: offload engines produce shorter ones.
 const LONGEST: usize = 1 << 20;
 
 /// A TCP packet as the tap saw it.

@@ -74,12 +74,12 @@ pub struct Piece {
     pub settled: Option<Settled>,
 }
 
-/// What is believed of the copies of an acknowledged piece, until a DSACK corrects it.
+/// The assumed fate of an acknowledged piece's copies, until a DSACK corrects it.
 #[derive(Clone, Debug, Default)]
 pub struct Settled {
     /// Copies that are taken for lost.
     pub lost: SmallVec<[Slot; 1]>,
-    /// Copies that have arrived in vain: so many DSACKs are no news.
+    /// Copies that arrived unnecessarily: as many DSACKs bring nothing new.
     pub in_vain: u32,
 }
 
@@ -105,7 +105,7 @@ impl Piece {
             || self.settled.as_ref().is_some_and(|settled| settled.in_vain > 0)
     }
 
-    /// The copy whose arrival this acknowledgment tells of, and whether that is certain.
+    /// The copy whose arrival this acknowledgment reports, and whether that is certain.
     ///
     /// By the echo, where it is of this piece (RFC 7323 §4.3; RFC 3522 §3.2): what arrived was sent when its value says.
     /// Otherwise a copy whose answer came sooner than any answer ever did cannot be the one.
@@ -124,7 +124,7 @@ impl Piece {
         (found.unwrap_or(if echo.is_some() { latest } else { 0 }), last == 0 || echo.is_some() && rivals == 1)
     }
 
-    /// Copy `arrived` has arrived: those before it are lost, those behind it were sent in vain. Answers how many those
+    /// Copy `arrived` has arrived: those before it are lost, those after it were unnecessary. Answers how many those
     /// are.
     pub fn settle(&mut self, arrived: usize, fates: &mut Fates) -> u32 {
         let in_vain = (self.copies.len() - 1 - arrived) as u32;

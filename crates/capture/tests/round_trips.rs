@@ -43,7 +43,7 @@ fn overtaking(side: &mut Side) {
     side.jitter = Some(Jitter { distribution, overtaking: true, start: Dur::ZERO });
 }
 
-/// For 200 ms in 3 s, packets take 800 ms more: every timer expires in vain.
+/// For 200 ms in 3 s, packets take 800 ms more: every timer expires spuriously.
 fn spikes(side: &mut Side) {
     let when =
         Episodes { at: vec![], every: None, period: Some(Dur::from_secs(3)), length: Dur::from_millis(200) };
@@ -101,7 +101,7 @@ fn at_the_sender_every_loss_is_found() {
             assert_eq!(way.counts.spurious, truth.retransmissions_spurious);
             assert_eq!(way.counts.timeouts, truth.timeouts);
             assert_eq!((way.counts.missed, way.counts.duplicates, way.counts.late), (0, 0, 0));
-            // What is lost shortly before the end, a burst of four in the mean, nobody can tell.
+            // What is lost shortly before the end, a burst of four on average, is unknown.
             assert_near(lost(way), run.lost() as f64, 0.02, 4.0, scheme);
             assert_rate(scheme, way);
             assert_round_trips(scheme, run, way);

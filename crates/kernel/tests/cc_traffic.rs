@@ -42,7 +42,7 @@ fn each_carries_data_over_a_lossy_path_and_counts_what_it_judged() {
     }
 }
 
-/// Paper 002 §II: the window is halved when ECN-Echo tells of congestion, and not for a loss.
+/// Paper 002 §II: the window is halved when ECN-Echo signals congestion, and not for a loss.
 #[test]
 fn spectcp_reduces_for_marks_alone() {
     let controller = cc::find("spectcp").unwrap();

@@ -1,4 +1,4 @@
-//! L3: the field. The protocol machines on real packets: whoever drives them reads the clock.
+//! L3: the field. The protocol machines on real packets: their drivers read the clock.
 
 pub mod circuit;
 pub mod daemon;

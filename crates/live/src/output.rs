@@ -1,4 +1,4 @@
-//! Lines for whoever reads them. A reader who has gone, as `head` does, is no reason to stop, nor to panic.
+//! Lines for a reader. A reader that has gone, as `head` does, is no reason to stop or panic.
 
 use std::fmt::Arguments;
 use std::io::{self, ErrorKind, Write};

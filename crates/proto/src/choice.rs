@@ -32,7 +32,7 @@ pub trait Choice: Sized + Serialize {
     fn read<'de, D: Deserializer<'de>>(name: &str, from: D) -> Result<Self, D::Error>;
 }
 
-/// What is known of a kind without one at hand.
+/// What is known of a kind without an instance.
 pub struct Kind {
     pub name: &'static str,
     /// Its keys, in their order.

@@ -56,7 +56,7 @@ pub struct TcpPacket {
 
 /// A machine that sees every TCP packet that reaches its node and decides what leaves it.
 pub trait Middlebox: Send {
-    /// A packet has arrived. What shall leave the node goes to `out`: the packet itself, changed or not, others,
+    /// A packet has arrived. Packets to send from the node go to `out`: the packet itself, changed or not, others,
     /// or nothing. A packet leaves in the direction that it names.
     fn handle_packet(&mut self, now: Time, packet: TcpPacket, out: &mut Vec<TcpPacket>);
 

@@ -1,4 +1,4 @@
-//! What holds for every queueing discipline, whatever comes: the list is `queue::Discipline`'s.
+//! What holds for every queueing discipline, whatever arrives: the list is `queue::Discipline`'s.
 
 use airtcp_proto::Streams;
 use airtcp_proto::choice::{Choice, Faults};

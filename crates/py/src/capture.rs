@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 use std::fs::File;
 use std::path::PathBuf;
 
-/// Reads a pcap or pcapng file, without the GIL, and tells of the TCP connection in it with the most data.
+/// Reads a pcap or pcapng file, without the GIL, and describes its TCP connection with the most data.
 ///
 /// Memory is bounded whatever the file's size. Raises CaptureError and OSError.
 #[pyfunction]

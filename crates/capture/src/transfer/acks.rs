@@ -206,7 +206,7 @@ impl Transfer {
     }
 
     /// The receiver got `range` once more than it needed. If that is not expected, a copy that was taken for lost has
-    /// arrived, and the one that followed it was sent in vain.
+    /// arrived, and the one that followed it was unnecessary.
     fn on_dsack(&mut self, range: Range<u64>) {
         self.counts.dsacks += 1;
         let Transfer { settled, pieces, .. } = self;
@@ -224,7 +224,7 @@ impl Transfer {
             }
         }
         self.counts.spurious += u64::from(spurious);
-        // By how much it was late, nobody has seen.
+        // Nothing shows how late it was.
         self.counts.late += u64::from(is_original);
     }
 }

@@ -1,4 +1,4 @@
-//! A controller in the kernel, whoever put it there: its counters and parameters.
+//! A controller in the kernel, whatever its origin: its counters and parameters.
 
 use super::{CcError, Controller, Counters};
 use libbpf_rs::{MapCore, MapFlags, MapHandle};

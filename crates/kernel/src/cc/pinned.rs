@@ -1,4 +1,4 @@
-//! Controllers that outlive whoever loaded them: pinned in the BPF file system.
+//! Controllers that outlive the process that loaded them: pinned in the BPF file system.
 
 use super::apply::{self, Applied, Target};
 use super::record::{LoadedController, Lock};

@@ -1,4 +1,4 @@
-//! The two programs as filters of an interface's clsact qdisc, which stay when whoever attached them goes.
+//! The two programs as filters of an interface's clsact qdisc, which stay after the process that attached them ends.
 
 use super::FilterError;
 use crate::namespace::NamespaceId;

@@ -1,4 +1,4 @@
-//! Filters that outlive whoever attached them: pinned in the BPF file system, in a folder for each interface.
+//! Filters that outlive the process that attached them: pinned in the BPF file system, in a folder for each interface.
 
 use super::clsact::Clsact;
 use super::hooks::{Hold, Hooks};

@@ -1,4 +1,4 @@
-//! Which namespace it is: what was set in one is undone there, whoever undoes it.
+//! Identifies a namespace: settings made in one are undone there, by any process.
 
 use super::{Namespace, OWN, told};
 use serde::{Deserialize, Serialize};

@@ -21,7 +21,7 @@ const RTO_MAX_SYSCTL: &str = "net.ipv4.tcp_rto_max_ms";
 /// The installed rule.
 pub struct Installed {
     pub record: LoadedRule,
-    /// `None`: whoever installed it did not come to the end.
+    /// `None`: the installing process did not finish.
     pub counters: Option<Counters>,
     pub is_guarded: bool,
 }

@@ -1,4 +1,4 @@
-//! What the retransmission timer of a cgroup's connections shall be.
+//! The rule for the retransmission timer of a cgroup's connections.
 
 use super::RtoError;
 use airtcp_wire::Dur;

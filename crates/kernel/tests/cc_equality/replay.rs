@@ -4,10 +4,10 @@
 //! Here the Rust controller is told what the kernel's is, so that only the controllers are compared:
 //!
 //! - times in whole microseconds, quantities in whole segments;
-//! - an ACK first, then the loss or the ECN-Echo that it tells of, when the kernel asks: once a window;
+//! - an ACK first, then the loss or the ECN-Echo that it reports, when the kernel asks: once per window;
 //! - for the round trip after ECN-Echo (TCP_CA_CWR) the sender is in recovery;
 //! - the smallest RTT is that of the samples told;
-//! - a controller that governs recovery is told of ECN-Echo before the ACK, and its window grows with the one that tells of a loss;
+//! - a controller that governs recovery gets ECN-Echo before the ACK, and its window grows with the ACK that reports a loss;
 //! - what proves spurious does so at once, outside of an earlier loss, and the windows become what the kernel makes of them: while
 //!   it waits for the proof the kernel's controller goes on measuring, and the simulator's forgets what it has measured.
 
@@ -192,7 +192,7 @@ impl Replay {
             in_flight: u64::from(told.in_flight) * self.mss,
             in_recovery: before.is_lowering(),
             in_loss: before.is_loss() && after.is_loss() && !is_echo_answered,
-            // With the ACK that tells of a loss nothing grows.
+            // Nothing grows with the ACK that reports a loss.
             is_cwnd_limited: told.is_cwnd_limited && (governs || !is_loss),
             ece: told.is_echoed,
             peer_timestamp: Some(told.peer_timestamp).filter(|timestamp| *timestamp != 0),

@@ -49,7 +49,7 @@ impl Sender {
         self.machine.ack(&self.ack);
     }
 
-    /// SACK tells of a loss, with ECN-Echo or without.
+    /// SACK reports a loss, with or without ECN-Echo.
     fn loss(&mut self, is_echoed: bool) {
         self.machine.ack(&Ack {
             acked: 0,

@@ -109,7 +109,7 @@ impl CongestionControl for Recorder {
     fn on_congestion(&mut self, event: &Congestion) {
         match event.cause {
             Cause::Loss => self.is_loss = true,
-            // The ACK that follows tells of it.
+            // The ACK that follows reports it.
             Cause::Ecn => {}
             Cause::Timeout => {
                 self.is_loss = false;

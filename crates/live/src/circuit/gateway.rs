@@ -1,4 +1,4 @@
-//! The nodes on real packets: whoever drives them tells them the time.
+//! The nodes on real packets: their drivers pass them the time.
 
 use super::counting::DataCounter;
 use super::intake::{Intake, WaitingPacket};

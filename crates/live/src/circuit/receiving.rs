@@ -1,4 +1,4 @@
-//! The receiving node: it answers sending ones, whoever has the key. Data packets pass it by (§4.6), and may be counted.
+//! The receiving node: it answers any sending node with the key. Data packets pass it by (§4.6), and may be counted.
 
 use super::session::{Heard, Reader, Writer};
 use airtcp_proto::Chance;
@@ -11,7 +11,7 @@ use airtcp_wire::{Bytes, Dur, Ecn, Time, tcp};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-/// Sessions that may begin: whoever records HELLOs and sends them again takes the place of none that is younger than these.
+/// Sessions that may begin: replayed HELLOs cannot displace any session younger than these.
 const MOST_OFFERS: usize = 4;
 
 /// Sessions at once; the one that has been silent for longest gives way to another.
@@ -48,7 +48,7 @@ pub struct ReceivingNode {
     counted: Option<Nonce>,
     /// Sessions that there have been.
     pub sessions: u64,
-    /// Datagrams that were not believed.
+    /// Datagrams that failed authentication.
     pub refused: u64,
     pub header_packets: u64,
 }

@@ -34,7 +34,7 @@ pub struct SendingNode {
     needs_circuit: bool,
     /// Sessions that there have been.
     pub sessions: u64,
-    /// Datagrams that were not believed.
+    /// Datagrams that failed authentication.
     pub refused: u64,
 }
 

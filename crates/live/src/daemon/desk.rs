@@ -93,7 +93,7 @@ impl Desk {
         Ok((Desk(doors), DeskFiles { _records: records }))
     }
 
-    /// Answers whoever asks, one after the other, for as long as this thread lives. `about` is what does not change.
+    /// Answers requests, one after the other, for as long as this thread lives. `about` is what does not change.
     ///
     /// # Errors
     /// The kernel's, of poll.

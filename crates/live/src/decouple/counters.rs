@@ -1,4 +1,4 @@
-//! What is told of a decoupling daemon: its proxy's counters and its circuit's.
+//! The counters of a decoupling daemon: its proxy's and its circuit's.
 
 use crate::circuit::SendingCounters;
 use crate::daemon::Told;

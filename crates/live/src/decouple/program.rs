@@ -49,7 +49,7 @@ impl Group {
 }
 
 impl Program {
-    /// It runs in this group, as whoever started sudo, and ends with the calling thread.
+    /// It runs in this group, as the user who started sudo, and ends with the calling thread.
     ///
     /// # Errors
     /// The kernel's; what sudo says of its user is not understood.

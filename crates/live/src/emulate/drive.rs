@@ -1,6 +1,6 @@
 //! The emulator in real time.
 //!
-//! A turn takes in what waits at the devices by now, sends what is due by then, and waits for whatever comes next.
+//! A turn reads what is waiting at the devices, sends what is due, and waits for the next event.
 //! The kernel wakes a process some time after it was asked to. So a packet enters the path when the kernel had it
 //! ([`Inbox`]), and not when the driver has come for it; and the driver has itself woken [`SPIN`] before the next departure,
 //! and turns without waiting until then. What leaves late all the same is counted.

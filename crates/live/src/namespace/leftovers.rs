@@ -194,7 +194,7 @@ pub fn clean_up() {
     }
 }
 
-/// What the dead have left and nobody has undone yet, of every network namespace.
+/// What dead processes left and nobody has undone yet, in every network namespace.
 ///
 /// # Errors
 /// Of the file system.
@@ -266,7 +266,7 @@ fn read(file: &mut File) -> Option<Entry> {
     serde_json::from_str(&text).ok()
 }
 
-/// What else is on record, by whomever: the dead who share a change leave it to each other, and one is the last.
+/// What else is on record, from any process: the dead who share a change leave it to each other, and one is the last.
 fn others(folder: &Path, path: &Path) -> io::Result<Vec<Entry>> {
     let paths = records(folder)?.into_iter().filter(|other| other != path);
     Ok(paths.filter_map(|other| read(&mut File::open(other).ok()?)).collect())

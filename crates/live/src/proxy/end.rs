@@ -7,7 +7,7 @@ use nix::sys::socket::{Shutdown, shutdown};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// A connection, and what it was last known to be ready for: epoll tells of changes alone.
+/// A connection, and what it was last known to be ready for: epoll reports only changes.
 pub struct End {
     pub line: Line,
     pub readable: bool,

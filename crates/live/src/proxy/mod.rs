@@ -73,7 +73,7 @@ impl Doors {
         Doors { listeners, watch: None, circuit: None, device: Some(device) }
     }
 
-    /// From now on the packets of our own stack to this port, or to any, leave by whoever holds this: a circuit's gateway.
+    /// From now on the packets of our own stack to this port, or to any, leave through the holder of this: a circuit's gateway.
     ///
     /// # Errors
     /// The kernel's.

@@ -57,7 +57,7 @@ impl Relay {
     /// Begins to connect to where a client wants.
     ///
     /// # Errors
-    /// The kernel's. The client is told by a RST.
+    /// The kernel's error. The client gets a RST.
     pub fn open(
         client: TcpStream,
         listener: &Listener,
@@ -120,7 +120,7 @@ impl Relay {
         if end == CLIENT { self.clients } else { self.clients.other() }
     }
 
-    /// Takes in what epoll tells of an end.
+    /// Handles epoll's report on an end.
     pub fn handle(&mut self, end: usize, flags: EpollFlags) {
         let over = EpollFlags::EPOLLERR | EpollFlags::EPOLLHUP;
         let [incoming, outgoing] = [EpollFlags::EPOLLIN | EpollFlags::EPOLLRDHUP, EpollFlags::EPOLLOUT];
@@ -164,7 +164,7 @@ impl Relay {
         (if goes { Outcome::Goes } else { self.rest(tools) }, handed)
     }
 
-    /// Lets go of both connections; an end that has not closed its one is told by a RST.
+    /// Lets go of both connections; an end that has not closed its own gets a RST.
     pub fn release(mut self, tools: &mut Tools) {
         self.ways.iter_mut().for_each(|way| way.release(tools));
         for end in &self.ends {

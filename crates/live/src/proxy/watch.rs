@@ -1,4 +1,4 @@
-//! For whoever wants to see what our own machine does while it serves.
+//! Lets observers see what our own machine does while it serves.
 
 use airtcp_proto::tcp::{SenderView, Stats};
 use airtcp_wire::packet::Endpoints;

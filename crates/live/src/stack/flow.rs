@@ -135,7 +135,7 @@ impl StackFlow {
         mem::take(&mut self.asks).then(|| self.stream.connection().question(now))
     }
 
-    /// A router says that a packet is too long. It is believed if it quotes what is under way (RFC 5927 §7).
+    /// A router reports that a packet is too long. It is trusted if it quotes data in flight (RFC 5927 §7).
     pub(super) fn handle_too_big(&mut self, too_big: &TooBig) {
         if too_big.mtu < self.path_mtu && self.stream.connection().is_outstanding(too_big.seq) {
             self.path_mtu = too_big.mtu;

@@ -77,7 +77,7 @@ impl Outbox {
         let packet = &mut self.buffer[start..end];
         let _ = if device.has_offloads() {
             let transport_len = (packet.len() - ip_len) as u32;
-            // The field holds the pseudo header's sum; whoever does the rest adds to it.
+            // The field holds the pseudo header's sum; the offload engine adds the rest.
             let pseudo =
                 !Sum::pseudo_header(&endpoints.addresses, airtcp_wire::ip::TCP, transport_len).checksum();
             packet[ip_len + CHECKSUM_AT..][..2].copy_from_slice(&pseudo.to_be_bytes());

@@ -12,7 +12,7 @@ const ICMPV6: u8 = 58;
 /// Bytes of an ICMP header, behind which the packet that was too long is quoted.
 const HEADER_LEN: usize = 8;
 
-/// Shorter than this no link is believed to be: Linux's `min_pmtu`, since whoever says less harms us (RFC 5927 §7).
+/// No link is accepted as shorter than this: Linux's `min_pmtu`, since a smaller claim would harm us (RFC 5927 §7).
 const LEAST_V4: u32 = 552;
 /// RFC 8201 §4.
 const LEAST_V6: u32 = 1280;

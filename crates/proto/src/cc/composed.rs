@@ -222,7 +222,7 @@ pub trait Avoidance: Send + Clone {
     /// Loss recovery is over.
     fn recovered(&mut self, _now: Time, _window: &mut Window) {}
 
-    /// The last reduction was in vain; it has been taken back.
+    /// The last reduction was unnecessary and has been undone.
     fn restored(&mut self, _now: Time, _window: &mut Window) {}
 
     /// Factor on slow start's growth (Hybla's 2^ρ − 1, Vegas's every other round trip).

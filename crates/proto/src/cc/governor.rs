@@ -1,4 +1,4 @@
-//! A controller as the sender holds it: what it is asked for at every turn is kept at hand.
+//! A controller as the sender holds it: values needed at every step are cached.
 
 use super::{Ack, Congestion, CongestionControl};
 use airtcp_wire::{Rate, Time};

@@ -46,7 +46,7 @@ pub struct Sender {
 /// What can be said of a sender from which nothing may leave, as long as nothing comes.
 #[derive(Clone, Copy, Debug)]
 struct Rest {
-    /// Asking before is in vain.
+    /// Asking earlier is pointless.
     until: Time,
     deadline: Time,
     bytes_within_delay: u64,
@@ -224,7 +224,7 @@ impl Sender {
         self.control_window() + (guaranteed / self.vmss) as u32
     }
 
-    /// The control TCPs, for whoever watches them.
+    /// The control TCPs, for observers.
     pub fn controls(&self) -> impl Iterator<Item = &Connection> {
         self.controls.iter().map(|control| &control.connection)
     }
@@ -311,7 +311,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
 
-        /// Who is asked again and again, also in vain, says what one says that rests.
+        /// Asked repeatedly, even without effect, it answers as one that is not asked.
         #[test]
         fn a_rest_changes_nothing(
             seed: u64,

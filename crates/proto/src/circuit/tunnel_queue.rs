@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 /// Packets that find room however little data may wait.
 const LEAST: usize = 4;
 
-/// First in, first out, whoever takes them (§4.5.1).
+/// First in, first out, for any consumer (§4.5.1).
 #[derive(Debug)]
 pub struct TunnelQueue {
     packets: VecDeque<Item>,

@@ -46,7 +46,7 @@ pub struct Link {
     kind: Kind,
 }
 
-#[allow(clippy::large_enum_variant, reason = "links are few, and the lean one is to be close at hand")]
+#[allow(clippy::large_enum_variant, reason = "links are few, and the lean one must be accessed directly")]
 enum Kind {
     Lean(Lean),
     General(Box<General>),

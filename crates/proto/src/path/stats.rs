@@ -68,7 +68,7 @@ impl Counters {
         self.arrived_packets += 1;
     }
 
-    /// A packet joins the queue, for nobody knows how long.
+    /// A packet joins the queue for an unknown time.
     #[inline]
     pub fn on_join(&mut self, now: Time) {
         self.wait_ns = self.wait_ns.wrapping_sub(now.0);

@@ -24,7 +24,7 @@ pub struct Problem {
 pub enum Source {
     /// Line and column count from 1; the column counts characters.
     File { name: String, line: usize, column: usize },
-    /// In a text that nobody has written: the key says all there is to say.
+    /// In a generated text: the key alone gives the place.
     Values,
     /// `--set KEY=VALUE`
     Override { key: String, value: String },
@@ -102,7 +102,7 @@ impl Problems {
 
 /// The texts that places refer to.
 pub(super) struct Origin<'a> {
-    /// Empty if nobody has written the text.
+    /// Empty if the text was generated.
     pub file_name: &'a str,
     pub text: &'a str,
     pub overrides: &'a [(String, String)],

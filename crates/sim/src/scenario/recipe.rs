@@ -15,7 +15,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Recipe {
     pub text: String,
-    /// What errors call the text; empty if nobody has written it.
+    /// The text's name in errors; empty if it was not written by hand.
     pub file_name: String,
     /// Where the text's relative paths start. Those in overrides start in the current directory.
     pub folder: PathBuf,
@@ -44,7 +44,7 @@ impl Recipe {
         Recipe::new(load::DEFAULT, "default.toml", Path::new(""), overrides)
     }
 
-    /// Each file that the scenario names is read once: whoever reads the recipe again gets what it said then.
+    /// Each file that the scenario names is read once; reading the recipe again gives its content at that time.
     ///
     /// # Errors
     /// As [`Scenario::load`].

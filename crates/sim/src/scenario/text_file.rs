@@ -1,4 +1,4 @@
-//! Files that a scenario names, and scenarios themselves: text of bounded size, whoever wrote down the path.
+//! Files that a scenario names, and scenarios themselves: text of bounded size, wherever the path came from.
 
 use std::fs::File;
 use std::io::{self, Read};

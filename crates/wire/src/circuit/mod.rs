@@ -1,7 +1,7 @@
 //! What the two ends of a TCP circuit say to each other: the payloads of their UDP datagrams. `docs/circuit-wire.md` specifies
 //! them.
 //!
-//! No byte is believed before its tag: who has not the circuit's key can say nothing. There is no FIN and no RST, so that
+//! No byte is trusted before its tag is checked: without the circuit's key, nobody can send anything valid. There is no FIN and no RST, so that
 //! nothing that is said can close a control TCP.
 
 mod control;

@@ -39,7 +39,7 @@ impl Key {
         Key(bytes)
     }
 
-    /// That of the session between whoever chose these nonces.
+    /// The key of the session between the two ends that chose these nonces.
     pub fn session(&self, caller: &Nonce, answerer: &Nonce) -> SessionKey {
         let mut hasher = sip128::SipHasher24::new_with_key(&self.0);
         for part in [b"airtcp circuit 1", caller, answerer] {

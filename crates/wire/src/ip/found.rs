@@ -4,7 +4,7 @@ use super::{Addresses, IPV4_HEADER_LEN, IPV6_HEADER_LEN, IpError};
 use crate::segment::Ecn;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// What an IP header says, believed or not.
+/// The content of an IP header, valid or not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Found {
     pub addresses: Addresses,

@@ -26,7 +26,7 @@ pub struct Ack {
     pub peer_timestamp: u32,
     pub is_cwnd_limited: bool,
     pub is_echoed: bool,
-    /// The scoreboard tells of a loss.
+    /// The scoreboard reports a loss.
     pub is_loss: bool,
     /// Segments lost since the ACK before.
     pub lost: u32,

@@ -33,7 +33,7 @@ impl Block {
         first_unused(&used()?).ok_or_else(|| io::Error::new(io::ErrorKind::AddrInUse, left))
     }
 
-    /// The end in the namespace of whoever made the link.
+    /// The end in the namespace of the link's creator.
     pub fn far(self) -> Ipv4Addr {
         Ipv4Addr::from(self.0 + 1)
     }

@@ -43,7 +43,7 @@ impl Exit {
         Exit { is_router: false, ..self }
     }
 
-    /// From now on the stack's packets to this port, or to any, leave by whoever holds this.
+    /// From now on the stack's packets to this port, or to any, leave through the holder of this.
     ///
     /// # Errors
     /// The kernel's.

@@ -36,8 +36,8 @@ impl AckFilter {
         self.last.as_ref()
     }
 
-    /// `sent`: what the fixed host has been seen to send. An ACK for more than that is not judged, nor believed: whoever
-    /// forges one would have the data filter drop what nobody has received.
+    /// `sent`: what the fixed host has been seen to send. An ACK for more than that is neither judged nor trusted: a
+    /// forged one would make the data filter drop unreceived data.
     pub fn judge(&mut self, segment: &Segment, sent: Sent) -> Verdict {
         if segment.ack.distance(sent.end) > 0 {
             return Verdict::Pass;

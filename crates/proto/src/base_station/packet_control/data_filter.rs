@@ -1,6 +1,6 @@
 //! The data filter (paper 001 §V.B.2 and Fig. 6), for what the fixed host sends.
 //!
-//! A segment that the mobile host has acknowledged as a whole is a retransmission in vain, and is dropped, unless it
+//! A segment that the mobile host has acknowledged completely is an unnecessary retransmission, and is dropped, unless it
 //! says more than its data: a new ACK or window for the mobile host, CWR, a congestion mark, or that it is a keep-alive.
 
 use super::Verdict;

@@ -282,8 +282,8 @@ fn a_flow_may_be_met_in_its_middle() {
     }
 }
 
-/// Whoever forges an ACK for what was never sent cannot have data dropped that nobody has received, nor can data from far
-/// beyond any window make such an ACK believed.
+/// A forged ACK for data never sent cannot cause unreceived data to be dropped, and data far beyond any window cannot
+/// make such an ACK credible.
 #[test]
 fn what_was_not_sent_cannot_be_acknowledged() {
     for base in PLACES {

@@ -17,7 +17,7 @@ pub struct FlowState {
     cache: Cache,
     /// Sequence number after the last byte that has gone to the mobile host.
     sent_end: Seq,
-    /// The mobile host's last acknowledgment; none before the first that tells of data seen here.
+    /// The mobile host's last acknowledgment; none before the first that acknowledges data seen here.
     last: Option<(LastAck, TcpPacket)>,
     /// The newest acknowledgment that the fixed host's data carried.
     fixed_hosts_ack: Seq,

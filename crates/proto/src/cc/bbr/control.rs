@@ -10,7 +10,7 @@ pub const MIN_WINDOW_SEGMENTS: u64 = 4;
 /// How long a probe for the minimum RTT keeps little in flight (draft §2.16.2).
 pub const PROBE_RTT_DURATION: Dur = Dur::from_millis(200);
 
-/// How long a minimum RTT is believed (draft §2.16.1).
+/// How long a minimum RTT remains valid (draft §2.16.1).
 pub const MIN_RTT_WINDOW: Dur = Dur::from_secs(10);
 
 /// The pacing rate (draft §5.6.2).

@@ -54,7 +54,7 @@ pub struct Rounds {
     /// Bytes delivered over the connection's life when this round began.
     begun_at: u64,
     pub count: u64,
-    /// The ACK at hand is the first of a round.
+    /// The current ACK is the first of a round.
     pub is_start: bool,
 }
 

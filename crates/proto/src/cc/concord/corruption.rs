@@ -46,7 +46,7 @@ pub struct Corruption {
 }
 
 impl Corruption {
-    /// Not believed in: every loss is congestion.
+    /// Disabled: every loss is congestion.
     pub fn new(is_believed: bool) -> Corruption {
         Corruption { quiet: Account::default(), loaded: Account::default(), is_believed }
     }

@@ -8,7 +8,7 @@ use airtcp_wire::{Dur, Time};
 
 /// The share of what the mean rate takes that it leaves in flight.
 const SHARE: f64 = 0.8;
-/// The first round still tells of what was sent before.
+/// The first round still reflects what was sent before.
 const ROUNDS: u32 = 3;
 /// As many packets as make so many events of corruption, of which chance leaves none once in 150 looks; but no longer than
 /// so many rounds.

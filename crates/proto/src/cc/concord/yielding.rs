@@ -25,15 +25,15 @@ const FELL_WITH: f64 = 0.5;
 const RATE_DEVIATIONS: f64 = 1.0;
 /// and so many if it is believed without asking delay.
 const RATE_DEVIATIONS_ALONE: f64 = 3.0;
-/// What a yield in vain leaves of the window.
+/// Share of the window kept by an unsuccessful yield.
 const IN_VAIN: f64 = 0.97;
 /// Who gave up less, and saw no delay go, had no queue.
 const GIVEN_UP: f64 = 0.95;
 /// After a yield of our own queue, back to the middle between the two windows.
 const MIDDLE: f64 = 0.5;
 
-/// After a yield to delay in vain delay is not believed for so long, twice as long each time, at most so long; half as long
-/// for each that was not in vain.
+/// After an unsuccessful yield to delay, delay is ignored for this time, doubling each time up to this maximum, and
+/// halving after each successful one.
 const FIRST_DOUBT_S: f64 = 0.5;
 const LAST_DOUBT_S: f64 = 16.0;
 
@@ -48,7 +48,7 @@ pub struct Tests {
     pub last: Time,
     /// When a queue was last seen.
     pub last_queue: Time,
-    /// Until when delay is not believed, and how long for the next time.
+    /// Until when delay is ignored, and for how long next time.
     pub doubt_until: Time,
     pub doubt_s: f64,
 }

@@ -49,7 +49,7 @@ impl Oscillators {
 }
 
 /// Rician fading: a direct path and scattered ones by Jakes's model, as a sum of sinusoids with random phases
-/// (Zheng and Xiao 2003, whose autocorrelation is Jakes's J₀ in the mean).
+/// (Zheng and Xiao 2003, whose autocorrelation is Jakes's J₀ on average).
 #[derive(Clone, Debug)]
 pub struct Rician {
     /// The direct path, and what a slot multiplies it with.

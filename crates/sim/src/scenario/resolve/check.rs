@@ -43,7 +43,7 @@ impl<'a> Check<'a> {
         Check { root, path: Vec::new(), overrides, controllers, problems }
     }
 
-    /// The table at hand: its kind with the kind's keys, and the keys that all kinds have.
+    /// The current table: its kind with the kind's keys, and the keys that all kinds have.
     pub fn one_of<C: Choice>(&mut self, written: &OneOf<C>) -> Option<(C, C::Common)> {
         let kind = written.kind();
         self.only(kind.name, &[&[C::KEY], (kind.keys)(), keys_of::<C::Common>()].concat());
@@ -74,7 +74,7 @@ impl<'a> Check<'a> {
         read_at(node, &self.path, self.overrides, self.problems, read)
     }
 
-    /// Of the keys of the table at hand.
+    /// Of the keys of the current table.
     pub fn refuse_faults(&mut self, faults: Faults) {
         let step = |key: &str| key.parse().map_or_else(|_| Step::from(key), Step::Index);
         for Fault { keys, message } in faults {
@@ -95,7 +95,7 @@ impl<'a> Check<'a> {
         result
     }
 
-    /// The table or value at hand is wrong.
+    /// The current table or value is wrong.
     pub fn refuse(&mut self, message: impl Into<String>) {
         self.problems.push_at(self.root, &self.path, message);
     }
@@ -138,7 +138,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Was what is at hand given by an override?
+    /// Whether an override gave the current value.
     pub fn is_override(&self) -> bool {
         matches!(self.root.locate(&self.path), Place::Set(_))
     }

@@ -36,7 +36,7 @@ fn defaults_are_derived_anew() {
     assert_eq!(after, read(&mut Recipe::new(&text("100Mbit/s"), "air.toml", Path::new(""), &[])));
 }
 
-/// A text that nobody has written has no lines: the key says where.
+/// A generated text has no lines to point to: the key gives the place.
 #[test]
 fn problems_of_values_are_named_by_their_key_alone() {
     let error = Recipe::new("[[link]]\nrat = 1", "", Path::new(""), &[]).read().expect_err("a typo");

@@ -67,7 +67,7 @@ fn bpf_file_system() -> Check {
     }
 }
 
-/// Since Linux 6.15 a controller is told of an ACK when what it acknowledges has been counted.
+/// Since Linux 6.15 a controller sees an ACK after its data has been counted.
 fn order(host: &Host) -> Check {
     let (what, why) = ("order of hooks", "senders that count and measure as the simulator's do");
     if host.is_at_least(6, 15) {

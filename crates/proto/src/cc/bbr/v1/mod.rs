@@ -202,7 +202,7 @@ impl CongestionControl for Bbr1 {
             }
             self.is_conserving = true;
             self.rounds.restart(self.total_delivered);
-            // Room for the retransmission at hand; ACKs open it from there.
+            // Room for the current retransmission; ACKs open it from there.
             self.cwnd = event.in_flight + self.mss;
         } else {
             self.is_conserving = false;
