@@ -301,10 +301,10 @@ def test_seeds_that_repeat_a_recording_are_no_certainty(tmp_path: Path) -> None:
     )
     found = airtcp.sweep(tmp_path / "cell.toml", {"link.link0.delay": ["20ms", "40ms"]})
     assert "At 2 of 2 points all runs of some scheme are identical" in found.verdict
-    assert "this stretch of the recording only" in found.verdict
+    assert "only for this stretch of the recording" in found.verdict
     compared = airtcp.compare(tmp_path / "cell.toml")
     assert compared.verdict is not None
-    assert "this stretch of the recording only" in compared.verdict.text
+    assert "only for this stretch of the recording" in compared.verdict.text
 
 
 def test_equal_schemes_tie() -> None:
