@@ -38,9 +38,9 @@ class ScenarioError(ValueError):
     """A scenario, scheme or override is wrong; the message gives place, cause and fix."""
 
 class ControllerError(Exception):
-    """A hook of a congestion control in Python failed: says which, and where, with the traceback.
+    """A hook of a Python congestion control failed; the message names it, with the traceback.
 
-    Its `__cause__` is the hook's exception.
+    `__cause__` is the hook's exception.
     """
 
 class Cancelled(Exception):

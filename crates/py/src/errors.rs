@@ -20,5 +20,5 @@ create_exception!(
     airtcp._engine,
     ControllerError,
     PyException,
-    "A hook of a Python congestion control failed; the message names it, with the traceback. `__cause__` is the hook's exception."
+    "A hook of a Python congestion control failed; the message names it, with the traceback.\n\n`__cause__` is the hook's exception."
 );

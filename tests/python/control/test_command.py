@@ -92,7 +92,7 @@ def test_a_scenario_and_a_sweep_may_name_it(files: Cli) -> None:
     (files.directory / "link.toml").write_text(LINK)
     assert "--controller FILE.py" in files.refused("run", "link.toml")
     said = files.ok("sweep", "link.toml", *SHORT, *MINE, "--vary", "air.delay=10ms,20ms", "--dry-run")
-    assert "All of them can run" in said
+    assert "All points are valid" in said
 
 
 @pytest.mark.parametrize(

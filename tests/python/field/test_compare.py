@@ -87,9 +87,7 @@ def test_a_machine_that_does_not_keep_up_is_told(fake: Fake, scenario: airtcp.Sc
     found = airtcp.compare(scenario, ["cubic"], 1, on="linux", series=False)
     assert found.host is not None
     assert found.host.late_share == pytest.approx(0.2)
-    assert any(
-        "Warning: 20.0 % of the packets left the emulated path too late" in note for note in found.notes
-    )
+    assert any("Warning: 20.0 % of the packets left the emulated path late" in note for note in found.notes)
 
 
 def test_a_machine_that_loses_packets_itself_is_told(fake: Fake, scenario: airtcp.Scenario) -> None:
@@ -133,7 +131,7 @@ def test_both_side_by_side(fake: Fake, scenario: airtcp.Scenario, tmp_path: Path
         "Side by side",
         "On Linux",
         "In the simulator",
-        "The machine",
+        "Machine",
         "Goodput on Linux and in the",
     ):
         assert title in page
@@ -165,7 +163,7 @@ def test_an_interrupt_leaves_what_was_finished(fake: Fake, scenario: airtcp.Scen
 def test_a_place_that_does_not_exist_and_an_executor_are_refused(scenario: airtcp.Scenario) -> None:
     with pytest.raises(ValueError, match="expected sim, linux, or both"):
         airtcp.compare(scenario, on="moon")  # type: ignore[call-overload]
-    with pytest.raises(airtcp.ExecutorError, match="runs on this host"):
+    with pytest.raises(airtcp.ExecutorError, match="take place on this host"):
         airtcp.compare(scenario, on="linux", executor="processes")
 
 
@@ -175,7 +173,7 @@ def test_one_run_on_linux(fake: Fake, scenario: airtcp.Scenario) -> None:
     assert found.host is not None
     assert "delayed ACKs are the kernel's own" in repr(found)
     assert len(found.series)
-    with pytest.raises(ValueError, match="no capture"):
+    with pytest.raises(ValueError, match="cannot be captured"):
         airtcp.run(scenario, "reno", on="linux", pcap="reno.pcapng")
     with pytest.raises(LinuxError, match=r"Not on Linux: doubling: .* in Python"):
         airtcp.run(scenario, Doubling, on="linux")
@@ -194,7 +192,7 @@ def test_the_command_of_one_run(
     assert "flow main: goodput" in capsys.readouterr().out
     assert "--seed 1 --on linux" in (tmp_path / "run.html").read_text()
     assert _command(monkeypatch, *asked, "--pcap", "run.pcapng", command="run") == 2
-    assert "--pcap is of the simulator's runs" in capsys.readouterr().err
+    assert "--pcap captures simulator runs" in capsys.readouterr().err
 
 
 def _command(monkeypatch: pytest.MonkeyPatch, *arguments: str, command: str = "compare") -> int:
@@ -217,7 +215,7 @@ def test_the_command_says_beforehand_what_it_will_do(
     assert _command(monkeypatch, "--on", "linux", *SHORT, asked, "--report", "on-linux.html") == 0
     said = capsys.readouterr().out
     assert said.count(f"Not on Linux: {LACKING.scheme}: {LACKING.reason}") == 1
-    assert "Not on Linux: 1 of the schemes; reasons below the table." in said
+    assert "Not on Linux: 1 of the schemes; see below the table." in said
     assert ": 3 runs in real time, one at a time: 3 s." in said
     assert "Figures and data: airtcp-out/lossy-wireless-link-linux/, report: on-linux.html" in said
     document = json.loads((tmp_path / "airtcp-out/lossy-wireless-link-linux/results.json").read_text())
@@ -258,7 +256,7 @@ def test_the_command_without_airtcpd_says_how_to_get_it(
     monkeypatch.chdir(tmp_path)
     fake.path.unlink()
     assert _command(monkeypatch, "--on", "linux", *SHORT, "cubic") == 2
-    assert "name the file of airtcpd" in capsys.readouterr().err
+    assert "give the path of airtcpd" in capsys.readouterr().err
     monkeypatch.setenv("AIRTCPD", "/bin/true")
     assert _command(monkeypatch, "--on", "linux", *SHORT, "cubic") == 2
     assert "is not airtcpd" in capsys.readouterr().err

@@ -372,7 +372,7 @@ def test_recorded_runs_are_judged_without_the_kernel(
 ) -> None:
     journal = Journal(tmp_path / "docs/fidelity/kernel.jsonl")
     assert command("--recorded", "--docs", "docs") != 0
-    assert "has no run of these cells" in capsys.readouterr().err
+    assert "has no runs of these cells" in capsys.readouterr().err
     for seed in (1, 2):
         journal.add(measured(NEAR, seed, 9.5e6))
     assert command("--recorded", "--docs", "docs") == 0
