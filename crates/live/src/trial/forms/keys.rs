@@ -415,7 +415,7 @@ mod tests {
         assert!(verdict("cubic:slow_start=hystart").notes.is_empty());
         assert!(verdict("cubic").notes.is_empty());
         assert!(verdict("cubic:slow_start=classic").notes[0].contains("HyStart"));
-        assert!(own("reno:slow_start=hystart").contains("HyStart in cubic"));
+        assert!(own("reno:slow_start=hystart").contains("HyStart only in cubic"));
     }
 
     /// Those that can be loaded into it have the names and parameters under which they are loaded.
@@ -506,9 +506,9 @@ mod tests {
 
     #[test]
     fn what_the_kernel_cannot_do_is_said() {
-        assert!(reason("sack").contains("since Linux 6.17, RACK"));
+        assert!(reason("sack").contains("since Linux 6.17 the kernel has only RACK"));
         assert!(reason("cubic+decoupling:error_control=paper").contains("F2"));
-        assert!(reason("reno+snoop").contains("`snoop` runs in the simulator"));
+        assert!(reason("reno+snoop").contains("`snoop` runs only in the simulator"));
         assert!(reason("reno:profile=bsd-1998").contains("delayed_ack_tick = 200ms"));
         assert!(verdict("f-rto").notes[0].contains("eifel = false"));
     }
@@ -538,7 +538,7 @@ mod tests {
     #[test]
     fn a_timeout_of_another_form_is_a_rule_of_its_own() {
         assert_eq!(verdict("rto-m:m=10").form.unwrap().rto, Some(RtoRule::factor(10.0)));
-        assert!(verdict("rto-m:m=10").notes[0].contains("asked for was SRTT + max(200ms, 10·RTTVAR)"));
+        assert!(verdict("rto-m:m=10").notes[0].contains("the scheme asks for SRTT + max(200ms, 10·RTTVAR)"));
         assert_eq!(sysctl("rto-m", "tcp_rto_min_us"), "120000000");
         let linear = verdict("reno:rto.backoff=false:rto.min=50ms").form.unwrap().rto.unwrap();
         assert_eq!((linear.timer, linear.backoff), (Timer::Floor(Dur::from_millis(50)), false));
