@@ -105,7 +105,7 @@ class Alone:
 
     place: Place
     use: str | None
-    """None: nothing that surely helps."""
+    """None: nothing that helps significantly."""
 
 
 @dataclass(frozen=True)

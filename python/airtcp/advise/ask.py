@@ -68,7 +68,7 @@ def advise(
     if traffic not in (None, *get_args(Traffic)):
         raise ValueError(f"traffic {traffic!r}: one of {', '.join(get_args(Traffic))}")
     if "@" in now:
-        raise ValueError(f"now {now!r}: the queue that is there is the scenario's: set the link's `queue`")
+        raise ValueError(f"now {now!r}: the current queue is part of the scenario: set the link's `queue`")
     scenario = path.scenario if isinstance(path, Fit) else scenario_of(path)
     if controllers:
         scenario = scenario.vary(schemes=list(controllers))

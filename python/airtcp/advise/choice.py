@@ -16,7 +16,7 @@ from airtcp.facts.stats import Estimate, relative_gain
 from airtcp.facts.summary import paired_values
 
 TOLERANCE = 0.1
-"""What cannot be told from the best may be recommended before it, if its mean is not further behind."""
+"""A statistical tie with the best may be recommended before it, if its mean is not further behind."""
 GIVEN_UP = 0.2
 """Of what is reached: so much may be lost for the sake of much lower delay, to be worth a word."""
 SWIFT = 0.6

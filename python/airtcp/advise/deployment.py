@@ -13,11 +13,11 @@ Stage = Literal["default", "setting", "software", "build", "unwritten", "history
 Airtcp = Literal["not needed", "yes", "not yet", "no"]
 
 STAGES: dict[Stage, str] = {
-    "default": "what Linux does unasked",
+    "default": "the Linux default",
     "setting": "in Linux: a setting or a module",
-    "software": "software that exists: to be installed",
-    "build": "software that exists, outside Linux: to be built",
-    "unwritten": "without an implementation: to be written",
+    "software": "existing software, to be installed",
+    "build": "existing software outside Linux, to be built",
+    "unwritten": "no implementation available",
     "history": "of historical interest: no system offers it",
 }
 """In order of effort."""
@@ -58,15 +58,15 @@ RECEIVER: frozenset[Place] = frozenset({"receiver"})
 GATEWAY: frozenset[Place] = frozenset({"gateway"})
 BOTH: frozenset[Place] = frozenset({"sender", "receiver"})
 
-QUIC_APART = "QUIC and other user-space transports have a congestion control of their own"
-STRUCT_OPS = "the kernel must be able to take eBPF congestion controls: `airtcpd doctor` says whether it can"
-READS_TCP = "must read TCP headers: TLS passes, IPsec, VPN tunnels and QUIC get no help"
+QUIC_APART = "QUIC and other user-space transports have their own congestion control"
+STRUCT_OPS = "the kernel must support eBPF congestion controls: check with `airtcpd doctor`"
+READS_TCP = "must read TCP headers: TLS is fine, but IPsec, VPN tunnels and QUIC do not benefit"
 
 
 def _in_linux(module: str, source: str, caution: str | None = None, *, else_airtcpd: bool = False) -> Facts:
     how = f"modprobe tcp_{module}; sysctl net.ipv4.tcp_congestion_control={module}"
     if else_airtcpd:
-        how += f"; where the module is not built: airtcpd cc load {module}"
+        how += f"; if the module is not available: airtcpd cc load {module}"
     return Facts(SENDER, "setting", how, source, "not needed", encrypted=QUIC_APART, caution=caution)
 
 
@@ -93,7 +93,9 @@ def _for_marks(name: str, source: str) -> Facts:
     )
 
 
-MARKS_ONLY = "never slows down where queues drop instead of marking: only for a path whose routers all mark"
+MARKS_ONLY = (
+    "never slows down where queues drop instead of marking: use only on a path whose routers all mark"
+)
 
 CONGESTION_CONTROLS: dict[str, Facts] = {
     "reno": Facts(
@@ -139,20 +141,26 @@ CONGESTION_CONTROLS: dict[str, Facts] = {
     "westwood": Facts(
         SENDER,
         "unwritten",
-        "congestion control to be written, as an eBPF program (struct_ops) or a module",
-        "Mascolo et al., MobiCom 2001: the first filter; Linux's tcp_westwood has that of Westwood+",
+        "no implementation available, as an eBPF program (struct_ops) or a module",
+        "Mascolo et al., MobiCom 2001: the original filter; Linux's tcp_westwood has Westwood+'s",
         "not yet",
         encrypted=QUIC_APART,
     ),
-    "westwood-nr": _by_airtcpd("westwood-nr", "its authors' ns-2 code, tcp-westwood-nr.cc; in no system"),
-    "westwood-vt": _by_airtcpd("westwood-vt", "Koo, Mun, Choo, ICCS 2007 (paper 004); in no system"),
-    "concord": replace(
-        _by_airtcpd("concord", "airtcp's own; in no system"),
-        caution=f"fair to CUBIC where the buffer holds ten packets or more; Linux 6.10; {STRUCT_OPS}",
+    "westwood-nr": _by_airtcpd(
+        "westwood-nr", "its authors' ns-2 code, tcp-westwood-nr.cc; not in any operating system"
     ),
-    "spectcp": _for_marks("spectcp", "paper 002; in no system"),
-    "jersey": _for_marks("jersey", "Xu, Tian, Ansari, IEEE JSAC 22(4), 2004; in no system"),
-    "new-jersey": _for_marks("new-jersey", "Xu, Tian, Ansari, Computer Networks 47(2), 2005; in no system"),
+    "westwood-vt": _by_airtcpd(
+        "westwood-vt", "Koo, Mun, Choo, ICCS 2007 (paper 004); not in any operating system"
+    ),
+    "concord": replace(
+        _by_airtcpd("concord", "airtcp's own; not in any operating system"),
+        caution=f"fair to CUBIC if the buffer holds ten packets or more; Linux 6.10; {STRUCT_OPS}",
+    ),
+    "spectcp": _for_marks("spectcp", "paper 002; not in any operating system"),
+    "jersey": _for_marks("jersey", "Xu, Tian, Ansari, IEEE JSAC 22(4), 2004; not in any operating system"),
+    "new-jersey": _for_marks(
+        "new-jersey", "Xu, Tian, Ansari, Computer Networks 47(2), 2005; not in any operating system"
+    ),
 }
 
 
@@ -184,7 +192,7 @@ PARTS: dict[str, Facts] = {
         "airtcpd rto --factor 12 --cgroup PATH",
         "paper 003 §II; by tcp_rto_min_us above the RTO and TCP_RTO_MAX_MS = SRTT + m·RTTVAR, at least 1 s",
         "yes",
-        "a real loss of the last packets is found later; holds for the cgroup's connections alone",
+        "a real loss of the last packets is detected later; applies only to the cgroup's connections",
     ),
     "gbn": _recovery(
         "default", "nothing to do", "Linux marks all that is outstanding lost on a timeout", "not needed"
@@ -197,10 +205,10 @@ CIRCUITS: dict[str, Facts] = {
         BOTH,
         "software",
         "airtcpd circuit receive at the receiver, airtcpd decouple -- COMMAND at the sender; or a trunk"
-        " of two gateways, airtcpd circuit send and receive, which leaves the hosts as they are",
+        " between two gateways, airtcpd circuit send and receive, which leaves the hosts unchanged",
         "paper 000 §4 and §8",
         "yes",
-        headers="adds header packets of 40 bytes, one for each VMSS of data, which firewalls must let pass",
+        headers="adds header packets of 40 bytes, one per VMSS of data, which firewalls must admit",
         encrypted="the circuit carries packets of any kind; the data TCP is the host's own",
     ),
 }
@@ -227,12 +235,12 @@ GATEWAYS: dict[str, Facts] = {
         "airtcpd filter attach IFACE, the gateway's interface to the fixed hosts",
         "paper 001 §VI, as eBPF programs (tc)",
         "yes",
-        "drops duplicate ACKs and data that has been acknowledged",
+        "drops duplicate ACKs and data already acknowledged",
     ),
     "snoop": _gateway(
         "unwritten",
         "a program on the gateway that caches packets and resends them",
-        "Balakrishnan et al., MobiCom 1995; in no system",
+        "Balakrishnan et al., MobiCom 1995; not in any operating system",
         "not yet",
         "drops duplicate ACKs",
         "data and ACKs must pass the same gateway",
@@ -243,15 +251,15 @@ GATEWAYS: dict[str, Facts] = {
         "I-TCP, ICDCS 1995; paper 003 §IV; RFC 3135 on its costs",
         "yes",
         "TCP ends at the gateway: options are negotiated on each side",
-        "not end to end: an ACK says that the proxy has the data, and what it holds is lost if it fails",
+        "not end to end: an ACK means that the proxy has the data, which is lost if the proxy fails",
     ),
     "eln": Facts(
         frozenset({"sender", "gateway"}),
         "unwritten",
-        "a program on the gateway that notes what the wireless link lost, and a sender that believes it",
+        "a program on the gateway that marks wireless losses, and a sender that trusts it",
         "Balakrishnan & Katz, GLOBECOM 1998; no TCP option is assigned to it",
         "not yet",
-        headers="a mark on duplicate ACKs that has no standard",
+        headers="a non-standard mark on duplicate ACKs",
         encrypted=READS_TCP,
     ),
     "delay-jitter": _gateway(
@@ -271,17 +279,17 @@ TUNNELS: dict[str, Facts] = {
         "a tunnel with an erasure code over packets at both ends, e.g. tinyfecVPN",
         "tinyfecVPN's README: Reed-Solomon over a TUN device, on Linux and OpenWrt",
         "no",
-        headers="wraps packets in UDP: some bytes less fit into each, and parity takes its share of the rate",
-        caution="repairs losses that are not in bursts longer than its parity; late ones arrive out of order",
+        headers="wraps packets in UDP: each holds a few bytes less, and parity takes a share of the rate",
+        caution="repairs losses unless a burst exceeds its parity; repaired packets arrive late",
     ),
     "arq": Facts(
         BOTH,
         "unwritten",
-        "a tunnel that repeats what is lost a few times, and no more",
-        "tunnels over TCP repeat without end, below a TCP that repeats, too",
+        "a tunnel that retransmits lost packets a limited number of times",
+        "tunnels over TCP retransmit indefinitely, below a TCP that also retransmits",
         "no",
-        headers="wraps packets in a header of its own with a number",
-        caution="what it repeats is late by a round trip, and what follows waits",
+        headers="adds a header with a sequence number",
+        caution="a retransmitted packet is a round trip late, and later packets wait for it",
     ),
 }
 
@@ -292,7 +300,7 @@ QUEUES: dict[str, Facts] = {
         "tc qdisc replace dev IF root fq_codel, where the queue builds up",
         "RFC 8290; Linux sch_fq_codel",
         "not needed",
-        caution="helps only where it is the bottleneck's queue: else shape to just below the rate (tc cake)",
+        caution="helps only at the bottleneck's queue; elsewhere shape to just below the rate (tc cake)",
     ),
     "red-ecn": Facts(
         GATEWAY,
@@ -320,7 +328,7 @@ SETTINGS: dict[str, Facts] = {
         "Linux tcp(7); RFC 9293 §3.8.6",
         "not needed",
         encrypted=QUIC_APART,
-        caution="holds on every path of the receiver, where it is set for all",
+        caution="a system-wide setting applies to all of the receiver's paths",
     ),
     "ecn": Facts(
         SENDER,
@@ -328,7 +336,7 @@ SETTINGS: dict[str, Facts] = {
         "sysctl net.ipv4.tcp_ecn=1 at the sender",
         "RFC 3168; Linux ip-sysctl: 2, the default, agrees to ECN and does not ask for it",
         "not needed",
-        headers="ECN is asked for when a connection opens; receivers that run Linux agree",
+        headers="ECN is requested when a connection opens; Linux receivers accept it",
         encrypted=QUIC_APART,
     ),
     "ack_every": Facts(
@@ -338,14 +346,14 @@ SETTINGS: dict[str, Facts] = {
         "RFC 5681 §4.2; Linux ip-route(8)",
         "not needed",
         encrypted=QUIC_APART,
-        caution="twice as many ACKs on the way back",
+        caution="twice as many ACKs in the reverse direction",
     ),
 }
 
 OWN = Facts(
     SENDER,
     "unwritten",
-    "to be written for the kernel, as an eBPF program (struct_ops) or a module: it is a model in Python",
+    "no kernel implementation available, as an eBPF program (struct_ops) or a module: a model in Python",
     "--controller",
     "no",
     encrypted=QUIC_APART,

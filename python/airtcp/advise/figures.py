@@ -55,7 +55,7 @@ def ranking(advice: Advice) -> Figure:
     reached.set_yticks(range(len(rows)), [row.name for row in rows])
     reached.invert_yaxis()
     for axes, text in zip(
-        (reached, delays, kept), (label, "RTT p95 [ms]", "CUBIC beside keeps [%]"), strict=True
+        (reached, delays, kept), (label, "RTT p95 [ms]", "share CUBIC retains [%]"), strict=True
     ):
         axes.set_xlabel(text)
         axes.set_xlim(left=0)
@@ -85,9 +85,7 @@ def around(advice: Advice) -> Figure:
     axes.set_xticks(range(len(losses)), [percent_lost(loss) for loss in losses])
     axes.set_yticks(range(len(factors)), [f"{milliseconds(factor * rtt_ms)} ms" for factor in factors])
     axes.set(xlim=(-0.5, len(losses) - 0.5), ylim=(-0.5, len(factors) - 0.5))
-    axes.set(
-        xlabel="packets that the link loses; framed: the path itself", ylabel="propagation\nthere and back"
-    )
+    axes.set(xlabel="packet loss of the link; framed: the path itself", ylabel="round-trip\npropagation")
     axes.grid(visible=False)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)

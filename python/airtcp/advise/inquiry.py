@@ -158,13 +158,13 @@ class Inquiry:
     def notes(self) -> Iterator[str]:
         """What the reader should know of how this was found."""
         if self._controlled != self.question.controlled:
-            yield "Not every flow passes the gateway: nothing there was tried."
+            yield "Not every flow passes the gateway, so nothing was tried there."
         if self._around_is_dear:
-            yield "Paths like this one were not tried: at such a rate runs cost too much."
+            yield "Similar paths were not tried: runs at this rate cost too much."
         if self.shortest_s < SHORTEST_S:
-            yield "Runs are so short, for the sake of their cost, that what a start takes counts for much."
+            yield "To limit their cost, runs are so short that startup has a large influence."
         if self.question.traffic == "web" and self.race.goal.name == "goodput":
-            yield "In some runs no transfer was finished, hence goodput: ask for a longer --duration."
+            yield "Some runs finished no transfer, so schemes are judged by goodput: use a longer --duration."
 
     def _rank(self, pilot: Run) -> None:
         effort, races = self.question.effort, {None: self.race}

@@ -42,7 +42,7 @@ def advice_page(advice: Advice) -> Page:
         subtitle=advice.scenario["description"],
         summary=next((p.text for p in advice.text if p.title == "What to do"), advice.text[0].text),
         blocks=[
-            Section("The answer", list(_answer(advice))),
+            Section("Answer", list(_answer(advice))),
             Section("Candidates", list(_candidates(advice))),
             Section("Figures", list(_figures(advice, drawn)), schemes=_schemes(advice, drawn)),
             Section("To repeat it", list(_repeat(advice))),
@@ -60,14 +60,14 @@ def _candidates(advice: Advice) -> Iterator[Block]:
     shown = columns(advice)
     use = advice.recommendation.use if advice.recommendation else None
     yield PageTable(
-        "From best to worst; what stands out is recommended.",
+        "From best to worst; the recommended scheme is highlighted.",
         ["scheme", *(f"{column.title}\n{column.unit}" for column in shown)],
         cells(advice.rows, shown),
         strong=[place for place, row in enumerate(advice.rows) if row.name == use],
         left=[place for place, column in enumerate(shown, 1) if column.title in ("at", "needs")],
     )
     table = PageTable(
-        "What each needs, and where that is known from.",
+        "What each scheme needs, with sources.",
         ["scheme", "how", "stage", "airtcp", "packets", "encrypted traffic", "mind", "source"],
         [_needs(row) for row in advice.rows],
         left=range(1, 8),
@@ -104,7 +104,7 @@ def _reached(advice: Advice, drawn: Sequence[Row]) -> Figure:
     said = "; ".join(f"{row.name} {interval(value)}" for row, value in zip(drawn, values, strict=True))
     return Figure(
         label.partition(" [")[0].capitalize(),
-        "Mean of all runs of each, with its interval. Full in colour: what is recommended.",
+        "Mean over all runs of each scheme, with its interval. Highlighted: the recommended scheme.",
         f"{label}: {said}.",
         Axis(label, from_zero=True),
         Axis("", categories=True),
@@ -122,8 +122,8 @@ def _delay(advice: Advice, drawn: Sequence[Row]) -> Figure:
     ]
     return Figure(
         f"{label.partition(' [')[0].capitalize()} and delay",
-        "Round trips at the 95th percentile: what a full queue costs everything on the link. Without"
-        " proxies, with which the sender's round trips end.",
+        "95th-percentile round trips: what a full queue costs everything on the link. Proxies are omitted,"
+        " since the sender's round trips end there.",
         "; ".join(f"{row.name}: {interval(value)} at {rtt(row)} ms" for row, value in known) + ".",
         Axis("RTT p95 [ms]", from_zero=True),
         Axis(label, from_zero=True),
@@ -135,10 +135,10 @@ def _shares(shared: Sequence[Row]) -> Figure:
     kept = [(row, row.share.kept.scaled(100)) for row in shared if row.share]
     marks: list[Mark] = [_bar(row, value, False) for row, value in kept]
     return Figure(
-        "What a CUBIC flow keeps",
-        "Of what it carries beside another CUBIC flow on the same path: 100 % is as fair as that.",
+        "What a competing CUBIC flow retains",
+        "Relative to its goodput beside another CUBIC flow on the same path; 100 % is as fair as CUBIC.",
         "; ".join(f"beside {row.name} {interval(value, digits=0)} %" for row, value in kept) + ".",
-        Axis("CUBIC keeps [%]", from_zero=True),
+        Axis("CUBIC retains [%]", from_zero=True),
         Axis("", categories=True),
         [*marks, Rule("as fair as CUBIC", [100.0], [])],
         height=120 + 26 * len(kept),
@@ -163,13 +163,13 @@ def _around(advice: Advice) -> Figure:
     own = advice.around[0]
     told = "; ".join(f"{percent_lost(c.loss)} lost, × {c.delay_factor:g}: {c.best}" for c in advice.around)
     return Figure(
-        "What is best on paths like this",
-        f"The path itself loses {percent_lost(own.loss)} of full packets on the way there and takes"
-        f" {milliseconds(1000 * advice.base_rtt_s)} ms. ≈: so many others cannot be told from the"
-        f" best. Pointing tells by how much {advice.now} is behind.",
+        "The best scheme on similar paths",
+        f"The path itself loses {percent_lost(own.loss)} of full packets in the forward direction and takes"
+        f" {milliseconds(1000 * advice.base_rtt_s)} ms. ≈: number of schemes statistically tied with the"
+        f" best. Point at a cell to see how far {advice.now} is behind.",
         f"{told}.",
-        Axis("packets that the link loses", categories=True),
-        Axis("propagation there and back", categories=True),
+        Axis("packet loss of the link", categories=True),
+        Axis("round-trip propagation", categories=True),
         [mark],
         height=300,
     )
@@ -180,14 +180,14 @@ def _repeat(advice: Advice) -> Iterator[Block]:
         {
             "airtcp": advice.airtcp,
             "first seed": str(advice.seed),
-            "simulated time": f"{advice.duration_s:g} s a run",
+            "simulated time": f"{advice.duration_s:g} s per run",
             "under control": ", ".join(advice.control) or "everything",
             "in use": advice.now,
         }
     )
     if advice.command:
-        yield Source("The command", advice.command, "command.txt", folded=False)
-    yield Source("The scenario, with every default written out", advice.scenario_toml, "scenario.toml")
+        yield Source("Command", advice.command, "command.txt", folded=False)
+    yield Source("Scenario, with every default written out", advice.scenario_toml, "scenario.toml")
 
 
 def _bar(row: Row, value: Estimate, strong: bool) -> Bars:

@@ -46,11 +46,11 @@ def lines(advice: Advice) -> Iterator[Line]:
     labels: dict[Axis, tuple[str, Callable[[Cell], str]]] = {
         "loss": ("Loss", lambda cell: percent_lost(cell.loss)),
         "delay_factor": (
-            "Propagation there and back",
+            "Round-trip propagation",
             lambda cell: f"{milliseconds(cell.delay_factor * rtt_ms)} ms",
         ),
         "rate_factor": (RATE, lambda cell: f"× {cell.rate_factor:g}"),
-        "burst_packets": ("Losses in a row", lambda cell: f"{cell.burst_packets:.3g}"),
+        "burst_packets": ("Consecutive losses", lambda cell: f"{cell.burst_packets:.3g}"),
     }
     for axis, (title, label) in labels.items():
         yield Line(title, label, along(advice.around, axis))
@@ -96,7 +96,7 @@ def state(cell: Cell, advice: Advice) -> str:
         case "now":
             return f"{use} stays as good as any" if use == advice.now else f"{advice.now} is as good as any"
         case "open":
-            return f"{advice.now} cannot be told from the best"
+            return f"{advice.now} is statistically tied with the best"
         case "same":
             return f"{use} stays best"
         case "other":

@@ -1,4 +1,4 @@
-"""Who is best, who cannot be told from the best, and who is behind."""
+"""Who is best, who is statistically tied with the best, and who is behind."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ FULL_PACKET_BITS = 8 * 1500
 
 @dataclass(frozen=True)
 class Point:
-    """One path. `loss` is the share of full packets that the link loses; None: as on the path itself."""
+    """One path. `loss` is the share of full packet loss of the link; None: as on the path itself."""
 
     loss: float | None = None
     delay_factor: float = 1.0
@@ -118,7 +118,7 @@ def burst_of(side: Document, packets_per_s: float) -> float:
 
 
 def base_rtt_s(path: Document) -> float:
-    """Propagation there and back over all links, without what varies."""
+    """Round-trip propagation over all links, without what varies."""
     return sum(time_in_seconds(side["delay"]) for link in path["link"] for side in _sides(link))
 
 

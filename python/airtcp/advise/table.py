@@ -41,7 +41,12 @@ def columns(advice: Advice) -> list[Column]:
         _objective(advice),
         Column(f"vs {advice.now}"[:14], "%", 1, lambda row: _share(row.gain, signed=True)),
         Column("RTT p95", "ms", 2, rtt),
-        Column("CUBIC beside", "keeps %", 3, lambda row: _share(row.share.kept if row.share else None)),
+        Column(
+            "share a competing",
+            "CUBIC retains, %",
+            3,
+            lambda row: _share(row.share.kept if row.share else None),
+        ),
         Column("runs", "", 6, lambda row: str(len(row.summary.seeds))),
         Column("at", "", 4, lambda row: ", ".join(row.needs.places)),
         Column("needs", "", 5, lambda row: STAGE_WORDS[row.needs.stage]),
@@ -69,10 +74,10 @@ def print_rows(console: Console, advice: Advice) -> None:
         hidden.append(widest_rank)
     console.print(_table(advice, shown))
     if hidden:
-        console.print(f"Not shown for lack of room: {', '.join(column.title for column in hidden)}.")
+        console.print(f"Omitted for lack of space: {', '.join(column.title for column in hidden)}.")
     rows, below = parted(advice)
     if any(row.gain is None and row.name != advice.now for row in rows):
-        console.print(f"{NONE} against {advice.now}: run on fewer seeds, whose gain would be about those.")
+        console.print(f"{NONE} against {advice.now}: ran on fewer seeds, so its gain cannot be compared.")
     if below:
         console.print(f"No better than {advice.now}: {', '.join(row.name for row in below)}.")
 

@@ -21,30 +21,30 @@ PLACES = {"sender": "the sender", "receiver": "the receiver", "gateway": "the ga
 def paragraphs(advice: Advice) -> Iterator[Paragraph]:
     """Everything that is to be said, the most important first."""
     if advice.interrupted:
-        yield Paragraph("Interrupted", "This is a part of the answer: what had been run when it was stopped.")
+        yield Paragraph("Interrupted", "Partial answer: based on what had run when it was stopped.")
     found = advice.recommendation
     if found is None:
-        text = " ".join(["Too little has been run to compare anything.", *advice.notes])
+        text = " ".join(["Too few runs to compare anything.", *advice.notes])
         yield Paragraph("No answer", text)
         return
     rows = {row.name: row for row in advice.rows}
     mind = list(_mind_first(advice))
     if mind:
-        yield Paragraph("Mind first", " ".join(mind))
+        yield Paragraph("First", " ".join(mind))
     yield Paragraph("What to do", " ".join([*_readings(advice), *_what(advice, found, rows)]))
     if not found.keep_now:
         yield Paragraph("What it needs", " ".join(_needs(rows[found.use])))
     risks = list(_risks(advice, found, rows))
     if risks:
         yield Paragraph("What it costs others", " ".join(risks))
-    yield Paragraph("How sure that is", " ".join(_sure(advice, rows[found.use])))
+    yield Paragraph("How certain this is", " ".join(_sure(advice, rows[found.use])))
     around = ranges(advice)
     if around:
         yield Paragraph("Where the answer changes", " ".join(around))
     if found.alone:
         yield Paragraph("By what you control", " ".join(_by_control(found, rows)))
     if advice.unknown:
-        yield Paragraph("What the measurement does not say", "\n".join(map(_sentence, advice.unknown)))
+        yield Paragraph("What the measurement leaves open", "\n".join(map(_sentence, advice.unknown)))
 
 
 def _mind_first(advice: Advice) -> Iterator[str]:
@@ -52,9 +52,9 @@ def _mind_first(advice: Advice) -> Iterator[str]:
     if advice.rate_assumed:
         yield _sentence(advice.rate_assumed)
         along_rate = rate_range(advice)
-        yield along_rate or "The answer was not tried at other rates."
+        yield along_rate or "The answer was not checked at other rates."
     if advice.readings and not agree(advice.readings):
-        yield f"The answer depends on what the measurement does not tell. {advice.readings[0].decides}"
+        yield f"The answer depends on what the measurement leaves open. {advice.readings[0].decides}"
 
 
 def agree(readings: Sequence[UnderReading]) -> bool:
@@ -69,18 +69,18 @@ def _readings(advice: Advice) -> Iterator[str]:
     first = advice.readings[0]
     if agree(advice.readings):
         others = _listed([f"if {each.reading}" for each in advice.readings])
-        yield f"{first.use} is best, or as good, however the measurement is read: {others}."
+        yield f"{first.use} is best or tied under every reading of the measurement: {others}."
         return
     for each in advice.readings:
         now = _reached_text(advice, each.reached_now)
         use = _reached_text(advice, each.reached)
         what = f"keep {each.use} ({use})" if each.keep_now else f"use {each.use} ({use} instead of {now})"
-        tied = f"; as good, or not to be told from it: {_listed(each.tied)}" if each.tied else ""
+        tied = f"; statistically tied: {_listed(each.tied)}" if each.tied else ""
         yield f"If {each.reading}: {what}{tied}."
     always = [name for name in first.as_good if all(name in each.as_good for each in advice.readings)]
     if always:
-        yield f"Best, or as good, in each case: {_listed(always)}."
-    yield f"What follows holds if {first.reading}."
+        yield f"Best or tied in every case: {_listed(always)}."
+    yield f"The rest of this answer assumes that {first.reading}."
 
 
 def _what(advice: Advice, found: Recommendation, rows: dict[str, Row]) -> Iterator[str]:
@@ -97,7 +97,7 @@ def _what(advice: Advice, found: Recommendation, rows: dict[str, Row]) -> Iterat
         if advice.gain_between and advice.loss_between:
             yield _as_measured(advice.gain_between, advice.loss_between)
         if found.tied:
-            yield f"As good, or not to be told from it: {_listed(found.tied)}."
+            yield f"Statistically tied with it: {_listed(found.tied)}."
     if found.swifter:
         yield _swifter(advice, found, rows)
     if found.not_deployable:
@@ -108,8 +108,8 @@ def _what(advice: Advice, found: Recommendation, rows: dict[str, Row]) -> Iterat
 def _nothing_better(advice: Advice, found: Recommendation) -> str:
     tried = sum(1 for row in advice.rows if row.name != advice.now)
     margin = f"{100 * advice.margin:g} %"
-    text = f"of {tried} others tried, none that can be had is surely more than {margin} better."
-    return f"{text} As good, or not to be told from it: {_listed(found.tied)}." if found.tied else text
+    text = f"of {tried} others tried, none available is significantly more than {margin} better."
+    return f"{text} Statistically tied with it: {_listed(found.tied)}." if found.tied else text
 
 
 def _better(advice: Advice, gain: Estimate | None) -> str:
@@ -130,7 +130,7 @@ def _as_measured(gains: tuple[float, float], losses: tuple[float, float]) -> str
 def _swifter(advice: Advice, found: Recommendation, rows: dict[str, Row]) -> str:
     swift, own = rows[found.swifter or ""], rows[found.use]
     return (
-        f"Round trips of {found.use} are long, which all that is on the link feels: {_ms(own)} at the 95th"
+        f"Round trips of {found.use} are long, which affects everything on the link: {_ms(own)} at the 95th"
         f" percentile. {swift.name} has {_ms(swift)} and reaches {reached(advice, swift)}"
         f"{', but ' if swift.needs.cautions else ''}{'; '.join(swift.needs.cautions)}."
     )
@@ -139,7 +139,7 @@ def _swifter(advice: Advice, found: Recommendation, rows: dict[str, Row]) -> str
 def _needs(row: Row) -> Iterator[str]:
     needs = row.needs
     yield f"{_listed([PLACES[place] for place in needs.places]).capitalize()}: {'; '.join(needs.how)}."
-    yield f"It is {STAGES[needs.stage]}{', and takes root' if needs.root else ''}; {AIRTCP[needs.airtcp]}."
+    yield f"It is {STAGES[needs.stage]}{', and needs root' if needs.root else ''}; {AIRTCP[needs.airtcp]}."
     yield from (_sentence(text) for text in needs.headers)
     yield from (_sentence(text) for text in needs.encrypted)
     yield from (_sentence(text) for text in needs.cautions)
@@ -148,27 +148,27 @@ def _needs(row: Row) -> Iterator[str]:
 def _risks(advice: Advice, found: Recommendation, rows: dict[str, Row]) -> Iterator[str]:
     row, now = rows[found.use], rows[advice.now]
     if row.share is None:
-        yield f"What {row.name} leaves to others has not been run."
+        yield f"Its effect on others was not run: {row.name}."
     elif row.name != RIVAL:
         yield (
-            f"A CUBIC flow beside {row.name} keeps {percent(row.share.kept)} of what it has beside a CUBIC:"
-            f" {_harm(row)}."
+            f"A CUBIC flow competing with {row.name} retains {percent(row.share.kept)} of what it gets"
+            f" beside another CUBIC: {_harm(row)}."
         )
     if found.gentler:
         gentle = rows[found.gentler]
-        yield f"Where others share the link, {gentle.name} leaves them theirs: {reached(advice, gentle)}."
+        yield f"Where others share the link, {gentle.name} is fairer to them: {reached(advice, gentle)}."
     own, before = row.rtt_p95_ms, now.rtt_p95_ms
     if own and before and own > MUCH_DELAY * before:
-        yield f"Its queue is a cost, too: round trips of {_ms(row)} instead of {_ms(now)} (95th percentile)."
+        yield f"Its queue has a cost too: round trips of {_ms(row)} instead of {_ms(now)} (95th percentile)."
 
 
 def _harm(row: Row) -> str:
     assert row.share is not None
     words: dict[Harm, str] = {
-        "harmless": "it does them no harm",
+        "harmless": "it does not harm them",
         "starves it": "it starves them",
         "takes more than its share": "it takes more than its share",
-        "not known": "whether it does them harm is not known from so few runs",
+        "not known": "too few runs to tell whether it harms them",
     }
     return words[row.share.word]
 
@@ -177,42 +177,46 @@ def _sure(advice: Advice, row: Row) -> Iterator[str]:
     seeds = len(row.summary.seeds)
     runs = f"{seeds} run{'s' if seeds > 1 else ''} of {advice.duration_s:g} s"
     yield (
-        f"Intervals are {100 * advice.confidence:.0f} % over {runs} each; what was far behind ran fewer."
-        " They are about chance on the path as it is modelled, not about how well the model fits."
+        f"Intervals are {100 * advice.confidence:.0f} % over {runs} each; schemes far behind ran fewer. They"
+        " cover chance on the path as modelled, not how well the model fits."
     )
     if advice.shortened_from_s:
         yield (
-            f"The scenario's {advice.shortened_from_s:g} s would take long:"
-            f" --duration {advice.shortened_from_s:g}s asks for them."
+            f"The scenario's {advice.shortened_from_s:g} s would take long;"
+            f" use --duration {advice.shortened_from_s:g}s for the full length."
         )
     if "gateway" in row.needs.places and len(advice.scenario["link"]) == 1:
         yield (
-            "The path is a single link here, with the gateway at its near end: the way from there to the"
-            " sender was not measured apart, and what that loses no gateway mends."
+            "The path is modelled as a single link with the gateway at its near end. The segment between"
+            " gateway and sender was not measured separately, and a gateway cannot repair its losses."
         )
     if row.summary.goodput.half_width == 0:
-        yield "Nothing on this path is left to chance: all runs are alike."
+        yield "Nothing on this path is random: all runs are identical."
     yield from advice.notes
     if advice.quick:
-        yield "A quick look: run it without --quick before you act on it."
+        yield "This is a quick look: run without --quick before acting on it."
     elif seeds < 4:
-        yield "Few runs: take it as a hint."
+        yield "Few runs: take this as a hint."
 
 
 def _by_control(found: Recommendation, rows: dict[str, Row]) -> Iterator[str]:
     for alone in found.alone:
-        what = f"{alone.use} ({_signed(rows[alone.use].gain)})" if alone.use else "nothing that surely helps"
+        what = (
+            f"{alone.use} ({_signed(rows[alone.use].gain)})"
+            if alone.use
+            else "nothing that helps significantly"
+        )
         yield f"{alone.place.capitalize()} alone: {what}."
 
 
 def reached(advice: Advice, row: Row) -> str:
-    """The objective in words: `9.32 Mbit/s`, or `1.24 s a transfer`."""
+    """The objective in words: `9.32 Mbit/s`, or `1.24 s per transfer`."""
     return _reached_text(advice, row.reached)
 
 
 def _reached_text(advice: Advice, value: Estimate) -> str:
     if advice.objective == "completion time":
-        return f"{seconds(value.mean)} s a transfer"
+        return f"{seconds(value.mean)} s per transfer"
     scale, unit = rate_scale([value.mean])
     return f"{value.mean / scale:.3g} {unit}"
 

@@ -57,7 +57,9 @@ def undo(host: Host, journal: Journal, tell: Tell) -> list[str]:
         else:
             tell(f"undone: {entry.step.title}")
     if failed:
-        raise ApplyError(f"not undone: {'; '.join(failed)}. The rest is: mend this, and `airtcp undo` again")
+        raise ApplyError(
+            f"not undone: {'; '.join(failed)}. The rest was undone; fix this, then run `airtcp undo` again"
+        )
     journal.remove()
     return left
 
@@ -68,15 +70,13 @@ def check_nothing_is_applied(journal: Journal) -> None:
     if found is None:
         return
     if journal.is_complete:
-        raise ApplyError(f"{found.what} was applied on {found.time}: `airtcp undo` takes it back first")
-    raise ApplyError(
-        f"applying {found.what} was broken off on {found.time}: `airtcp undo` takes it back first"
-    )
+        raise ApplyError(f"{found.what} was applied on {found.time}: run `airtcp undo` first")
+    raise ApplyError(f"applying {found.what} was interrupted on {found.time}: run `airtcp undo` first")
 
 
 def _taken_back(host: Host, journal: Journal, tell: Tell) -> str:
     left = undo(host, journal, tell)
-    return "\n".join(left) if left else "Everything is as it was before."
+    return "\n".join(left) if left else "The previous state is restored."
 
 
 def _check_network(host: Host, journal: Journal) -> None:

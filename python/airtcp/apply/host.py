@@ -58,7 +58,7 @@ class Host:
         """What it prints. Raises ApplyError with what it complains of."""
         path = self.find(program)
         if path is None:
-            raise ApplyError(f"there is no {program} on this host: install it first")
+            raise ApplyError(f"{program} is not installed on this host: install it first")
         try:
             done = subprocess.run(
                 [path, *arguments],

@@ -117,7 +117,7 @@ class Journal:
         try:
             return [json.loads(line) for line in lines]
         except ValueError as error:
-            raise ApplyError(f"{self.path} is damaged: {error}; undo by hand what its lines say") from error
+            raise ApplyError(f"{self.path} is damaged: {error}; undo its entries by hand") from error
 
 
 def _step(line: dict[str, Any]) -> Step:
@@ -150,4 +150,6 @@ def _locked(place: Path) -> int:
                 return lock
             os.close(lock)
     except OSError as error:
-        raise ApplyError(f"cannot use {place}: {error.strerror}; {VARIABLE} names another folder") from error
+        raise ApplyError(
+            f"cannot use {place}: {error.strerror}; set {VARIABLE} to a different directory"
+        ) from error

@@ -35,9 +35,9 @@ def openwrt_script(wanted: Wanted, rate_bps: float | None) -> str:
     others = sorted({section.place for section in found} - wanted.role)
     role = " and ".join(sorted(wanted.role))
     lines = ["#!/bin/sh", f"# {wanted.name}, for a {role} with OpenWrt (22.03 or newer)."]
-    lines += [f"# It needs something on the {other}, too: --role {other}." for other in others]
+    lines += [f"# It also needs changes on the {other}: --role {other}." for other in others]
     if not here:
-        return "\n".join([*lines, f"# There is nothing to do on this {role}."]) + "\n"
+        return "\n".join([*lines, f"# Nothing to do on this {role}."]) + "\n"
     packages = dict.fromkeys(package for section in here for package in section.packages)
     lines += ["set -e"]
     lines += ["opkg update", f"opkg install {' '.join(packages)}"] if packages else []
@@ -54,12 +54,12 @@ def _sections(wanted: Wanted, rate_bps: float | None) -> Iterator[_Section]:
     for term in wanted.scheme.split("+"):
         name, keys = split_term(term)
         if name not in FACTS:
-            raise ApplyError(f"there is no {name}: `airtcp schemes` lists what there is")
+            raise ApplyError(f"unknown scheme {name}: see `airtcp schemes`")
         if name in CONGESTION_CONTROLS:
             yield from _sender(name, keys)
         elif name == "rto-m":
             if wanted.cgroup is None:
-                raise ApplyError("rto-m is for the connections of a cgroup: give --cgroup PATH, of version 2")
+                raise ApplyError("rto-m applies to the connections of a v2 cgroup: give --cgroup PATH")
             yield _airtcpd(
                 "sender", "rto", f"--factor {keys.get('m', TIMER_FACTOR)} --cgroup {wanted.cgroup}"
             )
@@ -70,10 +70,10 @@ def _sections(wanted: Wanted, rate_bps: float | None) -> Iterator[_Section]:
             yield from _proxy(keys, wanted)
         elif name == "decoupling":
             if wanted.circuit is None:
-                raise ApplyError("a circuit has two ends: say what this one does with --circuit")
+                raise ApplyError("a circuit has two ends: give this end's arguments with --circuit")
             yield _airtcpd("gateway", "circuit", wanted.circuit, packages=("kmod-tun",))
         elif FACTS[name].stage != "default":
-            raise ApplyError(f"{name} cannot be had on OpenWrt: {FACTS[name].how}")
+            raise ApplyError(f"{name} is not available on OpenWrt: {FACTS[name].how}")
     if wanted.queue is not None:
         yield _queue(wanted, rate_bps)
 
@@ -89,7 +89,7 @@ def _sender(name: str, keys: dict[str, str]) -> Iterator[_Section]:
         scheme = ":".join([name, *(f"{key}={value}" for key, value in keys.items())])
         yield _airtcpd("sender", "cc", f"{scheme} --default")
     else:
-        raise ApplyError(f"{name} cannot be had on OpenWrt: {FACTS[name].how}")
+        raise ApplyError(f"{name} is not available on OpenWrt: {FACTS[name].how}")
 
 
 def _proxy(keys: dict[str, str], wanted: Wanted) -> Iterator[_Section]:
@@ -108,9 +108,11 @@ def _proxy(keys: dict[str, str], wanted: Wanted) -> Iterator[_Section]:
 
 def _queue(wanted: Wanted, rate_bps: float | None) -> _Section:
     if wanted.queue != "fq-codel":
-        raise ApplyError(f"{wanted.queue} cannot be had by SQM, OpenWrt's shaper: set it up by hand with tc")
+        raise ApplyError(
+            f"{wanted.queue} is not available in SQM, OpenWrt's shaper: set it up manually with tc"
+        )
     if rate_bps is None:
-        raise ApplyError("a shaper needs the link's rate: ask with a scenario, by `airtcp advise`")
+        raise ApplyError("a shaper needs the link's rate: run `airtcp advise` with a scenario")
     interface = wanted.wireless or "br-lan"
     kbit = round(SHARE * rate_bps / 1000)
     options = {

@@ -112,7 +112,7 @@ def congestion_control(name: str, keys: dict[str, str], host: Host) -> list[Step
             raise ApplyError(f"Linux's {kernels} has no such setting: leave out {', '.join(keys)}")
         raise _cannot(name, facts, f" This kernel has {', '.join(available(host))}.")
     if host.find("airtcpd") is None:
-        raise ApplyError(f"{name} needs airtcpd, and there is none on this host: install it (`make field`)")
+        raise ApplyError(f"{name} needs airtcpd, which is not on this host: install it (`make field`)")
     loaded = LoadedControl(":".join([name, *(f"{key}={value}" for key, value in keys.items())]))
     marks: list[Step] = [ASK_FOR_ECN] if facts.needs_marks else []
     return [*marks, BpfFileSystem(), loaded, DefaultControl(loaded.kernel_name)]
@@ -144,7 +144,7 @@ def _in_bytes(size: str) -> int:
 
 def _timer(keys: dict[str, str], wanted: Wanted) -> list[Step]:
     if wanted.cgroup is None:
-        raise ApplyError("rto-m is for the connections of a cgroup: give --cgroup PATH, of version 2")
+        raise ApplyError("rto-m applies to the connections of a v2 cgroup: give --cgroup PATH")
     return [BpfFileSystem(), Timer(float(keys.get("m", TIMER_FACTOR)), wanted.cgroup)]
 
 
@@ -158,7 +158,7 @@ def _filter(keys: dict[str, str], wanted: Wanted) -> list[Step]:
         elif key in ("ack_filter", "data_filter"):
             options += [f"--no-{key.replace('_', '-')}"] if value == "false" else []
         else:
-            raise ApplyError(f"packet-control:{key} is not of `airtcpd filter`: attach it by hand")
+            raise ApplyError(f"packet-control:{key} is not an option of `airtcpd filter`: attach it manually")
     return [BpfFileSystem(), Filter(wanted.wired, tuple(options))]
 
 
@@ -169,7 +169,7 @@ def _proxy(keys: dict[str, str], wanted: Wanted, host: Host) -> list[Step]:
     needed: list[Step] = []
     for key, value in keys.items():
         if key != "congestion_control":
-            raise ApplyError(f"split:{key} has no counterpart here: start `airtcpd proxy run` by hand")
+            raise ApplyError(f"split:{key} has no counterpart here: start `airtcpd proxy run` manually")
         *needed, default = congestion_control(value, {}, host)
         assert isinstance(default, DefaultControl)
         arguments += ["--wireless-cc", default.name]
@@ -179,7 +179,7 @@ def _proxy(keys: dict[str, str], wanted: Wanted, host: Host) -> list[Step]:
 def _circuit(wanted: Wanted) -> list[Step]:
     if wanted.circuit is None:
         raise ApplyError(
-            "a circuit has two ends: say what this one does with --circuit, for example "
+            "a circuit has two ends: give this end's arguments with --circuit, for example "
             "'receive --listen 192.0.2.2:4007 --key-file KEY', on a gateway "
             "'send --to 192.0.2.2:4007 --prefix 10.3.0.0/24 --key-file KEY', "
             "on a host that sends '--to 10.3.0.0/24 --receiver 192.0.2.2:4007 --key-file KEY'"
@@ -198,7 +198,7 @@ def _queue(wanted: Wanted, facts: Facts) -> list[Step]:
 
 
 def _by_hand(key: str, facts: Facts) -> list[Step]:
-    raise ApplyError(f"{key} is set by hand: {facts.how}")
+    raise ApplyError(f"{key} must be set manually: {facts.how}")
 
 
 def _has_module(host: Host, name: str) -> bool:
@@ -222,5 +222,5 @@ def _known(name: str, facts: dict[str, Facts]) -> Facts:
     if name in QUEUES and facts is not QUEUES:
         raise ApplyError(f"{name} is a queue: write it behind a scheme, as in 'cubic @ {name}'")
     if name not in facts:
-        raise ApplyError(f"there is no {name}: `airtcp schemes` lists what there is")
+        raise ApplyError(f"unknown scheme {name}: see `airtcp schemes`")
     return facts[name]

@@ -20,7 +20,7 @@ from airtcp.apply.steps import (
     Unit,
 )
 
-HEAD = "# By `airtcp advise --apply`; `airtcp undo` takes it back.\n"
+HEAD = "# By `airtcp advise --apply`; `airtcp undo` reverts it.\n"
 SYSCTLS = "/etc/sysctl.d/90-airtcp.conf"
 MODULES = "/etc/modules-load.d/airtcp.conf"
 CIRCUIT = "applied"
@@ -33,7 +33,7 @@ def persistent(steps: Sequence[Step], host: Host) -> list[Step]:
     for step in found:
         if isinstance(step, Unit) and not _is_installed(step, found, host):
             raise ApplyError(
-                f"{step.name} is not installed: the package airtcpd has it, or copy it from packaging/systemd"
+                f"{step.name} is not installed: install airtcpd, or copy it from packaging/systemd"
             )
     return found
 

@@ -70,16 +70,16 @@ def _limits(steps: list[Step], host: Host) -> list[str]:
     said = []
     if of_hosts:
         said.append(
-            "Connections that are open stay as they are. Other network namespaces, as those of containers, "
-            "have settings of their own."
+            "Open connections are not affected. Other network namespaces, such as those of containers, have "
+            "their own settings."
         )
     if of_hosts and any(host.sysctl(key) == "1" for key in FORWARDS):
         said.append(
-            "This host forwards packets. What is forwarded has other senders and is not reached: only "
-            "connections that begin or end on this host."
+            "This host forwards packets. Forwarded connections have other senders and are not affected: only "
+            "those that begin or end on this host are."
         )
     if defaults and host.find("ip") and "congctl" in host.run("ip", "route", "show", "table", "all"):
-        said.append("Routes with a `congctl` of their own (`ip route show table all`) keep that.")
+        said.append("Routes with their own `congctl` (`ip route show table all`) keep it.")
     if any(isinstance(step, Service) for step in steps):
-        said.append("Only connections that begin from now on are taken.")
+        said.append("Only new connections are affected.")
     return said

@@ -56,7 +56,7 @@ def _start(path: Path) -> bytes:
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
-            raise FileError(f"{path} is a folder; name the file in it")
+            raise FileError(f"{path} is a directory; name a file in it")
         if not stat.S_ISREG(mode):
             raise FileError(
                 f"{path} is not a regular file; a measurement is read more than once, so save it first: "
@@ -64,9 +64,9 @@ def _start(path: Path) -> bytes:
             )
         start = head(path)
         if b"\0" in start and is_packed(path):
-            raise FileError(f"{path} is packed; unpack it first: gunzip {path}")
+            raise FileError(f"{path} is compressed; unpack it first: gunzip {path}")
     except FileNotFoundError:
-        raise FileError(f"there is no file {path}") from None
+        raise FileError(f"no such file: {path}") from None
     except (OSError, ValueError) as error:
         if isinstance(error, FileError):
             raise
@@ -80,7 +80,7 @@ def _start(path: Path) -> bytes:
 def _named(name: str) -> Reader:
     found = [reader for reader in readers() if reader.name == name]
     if not found:
-        raise FileError(f"there is no format `{name}`; the formats are: {formats()}")
+        raise FileError(f"unknown format `{name}`; the formats are: {formats()}")
     return found[0]
 
 
@@ -91,16 +91,13 @@ def _recognised(path: Path, start: bytes) -> Reader:
         raise FileError(f"{path}: {_foreign(path, start)}")
     rivals = [other for score, other in scores[1:] if score > best - _TELLS_APART]
     if rivals:
-        raise FileError(f"{path} could be {' or '.join([name, *rivals])}; say which, e.g. --format {name}")
+        raise FileError(f"{path} could be {' or '.join([name, *rivals])}; choose one, e.g. --format {name}")
     return _named(name)
 
 
 def _foreign(path: Path, start: bytes) -> str:
     if is_toml(start):
-        return f"this is TOML, as a scenario is, and no measurement; to run it: airtcp compare {path}"
+        return f"this is a TOML scenario, not a measurement; to run it: airtcp compare {path}"
     if any(byte < 32 and byte not in _TEXT_CONTROLS for byte in start[:4096]):
-        return f"binary data of no format that can be read; the formats are: {formats()}"
-    return (
-        f"of no format that can be read; the formats are: {formats()}; "
-        "if it is one of them, name it: --format NAME"
-    )
+        return f"binary data in an unknown format; the formats are: {formats()}"
+    return f"unknown format; the formats are: {formats()}; if it is one of them, use --format NAME"

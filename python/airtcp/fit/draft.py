@@ -52,7 +52,7 @@ class Draft:
     delay: Delay | None = None
     loss: Loss | None = None
     loss_between: tuple[float, float] | None = None
-    """Of full packets on the way there."""
+    """Of full packets in the forward direction."""
 
     def replays(self, span_s: float) -> None:
         """Something of that length is replayed."""
@@ -64,7 +64,7 @@ class Draft:
         self.forward.append(Entry(key, value, tuple(finding.text for finding in findings)))
 
     def assume(self, key: str, value: str, unknown: Unknown) -> None:
-        """A key of the way there for which a default stands in."""
+        """A key of the way there for which a default assumed."""
         self.unknown.append(unknown)
         self.forward.append(Entry(key, value, (f"ASSUMED. {unknown.text}",)))
 

@@ -53,7 +53,7 @@ class Evidence:
     idle: From[RoundTrips] | None = None
     """Round trips of probes, which load nothing."""
     loaded: From[RoundTrips] | None = None
-    """Round trips while a transfer fills the queue on the way there."""
+    """Round trips while a transfer fills the queue in the forward direction."""
     loaded_back: From[RoundTrips] | None = None
     """The same of the way back."""
     one_way: dict[Direction, From[OneWay]] = field(default_factory=dict)
@@ -104,7 +104,7 @@ def _why_unused(measurement: Measurement, found: Evidence) -> str:
         of = "round trips" if measurement.is_loaded else "probes"
         more = len(rival.what.rtt_s) > len(trips.rtt_s)
         return f"{rival.name} has more {of}" if more else f"{rival.name} comes first and has as many {of}"
-    return "the other files answer all that it does, from more packets or a longer time"
+    return "the other files cover everything it does, with more packets or over a longer time"
 
 
 def too_few(found: Evidence) -> list[str]:
@@ -118,7 +118,7 @@ def too_few(found: Evidence) -> list[str]:
     if probes >= FEW:
         return []
     many = "1 probe" if probes == 1 else f"{probes} probes"
-    return [f"Only {many} in {name}: so few tell hardly anything of the path; send 600."]
+    return [f"Only {many} in {name}: too few to describe the path; send 600."]
 
 
 def gather(measurements: Sequence[Measurement]) -> Evidence:
@@ -224,18 +224,18 @@ def _contradict(
         reached = found.reached.get(way)
         if reached and mean_rate(reached.what) > 1.1 * mean_rate(best.what):
             say(
-                f"{reached.name} reached more {there(way)} than {best.name} has: another link, or another "
-                "time; the capacity stands."
+                f"{reached.name} reached more {there(way)} than {best.name} has: a different link or time; "
+                "the capacity is used."
             )
     apart = _least_apart(measurements)
     if apart:
-        say(f"{apart}: another time, or a queue that was never empty; probes of an idle path stand, if any.")
+        say(f"{apart}: a different time, or a queue that never emptied; idle probes take precedence, if any.")
 
 
 def two_paths(measurements: Sequence[Measurement]) -> str | None:
     """Why they cannot be of one path: no queue explains how far apart their least round trips are."""
     apart = _least_apart([m for m in measurements if not m.is_loaded])
-    return apart and f"{apart}: that is not one path; fit each by itself"
+    return apart and f"{apart}: these are different paths; fit each separately"
 
 
 def _least_apart(measurements: Sequence[Measurement]) -> str | None:
@@ -254,4 +254,8 @@ def _least_apart(measurements: Sequence[Measurement]) -> str | None:
 
 def there(way: Direction) -> str:
     """In words."""
-    return {"forward": "on the way there", "reverse": "on the way back", "both": "there and back"}[way]
+    return {
+        "forward": "in the forward direction",
+        "reverse": "in the reverse direction",
+        "both": "in both directions together",
+    }[way]

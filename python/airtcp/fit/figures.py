@@ -52,7 +52,7 @@ def _series(trips: RoundTrips, delay: Delay) -> Figure:
     below.plot(time, one_course(time, delay) * 1e3, color=FITTED, **dots)
     above.set_title("measured", loc="left", pad=3, fontweight="bold")
     below.set_title(
-        "fitted, one course of it; spikes and stalls left out", loc="left", pad=3, fontweight="bold"
+        "fitted, one realisation; spikes and stalls omitted", loc="left", pad=3, fontweight="bold"
     )
     if trips.rtt_s.max() > 10 * np.median(trips.rtt_s):
         above.set_yscale("log")
@@ -147,7 +147,7 @@ def _throughput(evidence: Evidence, rate_bps: float) -> Figure:
     for panel, (way, what, is_capacity) in zip(panels, shown, strict=True):
         time, bps = _thinned(what)
         panel.plot(time, bps / scale, color=MEASURED, drawstyle="steps-post", lw=0.7)
-        title = "capacity, replayed as it is" if is_capacity else "reached; dashed: the fitted rate"
+        title = "capacity, replayed as recorded" if is_capacity else "reached; dashed: the fitted rate"
         panel.set_title(f"{there(way)}: {title}", loc="left", pad=3, fontweight="bold")
         if not is_capacity and way == "forward":
             panel.axhline(rate_bps / scale, color=FITTED, ls=(0, (5, 1.5)))

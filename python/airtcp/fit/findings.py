@@ -50,7 +50,7 @@ class Reading:
     name: str
     """The rest of a sentence that begins with `if`."""
     keys: tuple[tuple[str, str], ...]
-    """As for `--set`; empty for the one that stands in."""
+    """As for `--set`; empty for the one that assumed."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Unknown:
     remedy: str
     """What to measure or to change: a sentence."""
     readings: tuple[Reading, ...] = ()
-    """All that the measurements allow, where these can be listed; the first stands in."""
+    """All that the measurements allow, where these can be listed; the first assumed."""
 
     @property
     def text(self) -> str:

@@ -47,7 +47,7 @@ class Fit:
     found: tuple[Finding, ...]
     """What the measurements say, each with its interval and how it was got."""
     unknown: tuple[Unknown, ...]
-    """What they do not say, and which default stands in."""
+    """What they do not say, and the default assumed."""
     notes: tuple[str, ...]
     """Contradictions among the files, what was left out, what else the reader should know."""
     files: dict[str, str]
@@ -178,7 +178,7 @@ def fit_measurements(
     FileError: they hold nothing that can be fitted, or are of two paths.
     """
     if not measurements:
-        raise _file_error("name at least one file of measurements")
+        raise _file_error("name at least one measurement file")
     measurements = oriented(measurements)
     two = two_paths(measurements)
     if two is not None:
@@ -186,7 +186,7 @@ def fit_measurements(
     evidence = gather(measurements)
     if not _has_anything(evidence):
         names = ", ".join(shown(str(m.source)) for m in measurements)
-        raise _file_error(f"{names}: no round trip, loss or rate in it that could be fitted")
+        raise _file_error(f"{names}: contains no round trips, loss or rate that could be fitted")
     if replay and evidence.idle is None:
         raise _file_error("--replay needs round trips of an idle path: give a ping log")
     title = name or _title(measurements)
@@ -241,7 +241,7 @@ def _drafted(
 
 def _document(fitted: Fit, drafted: Draft) -> str:
     sources = [f"- {m.source.name}: {m.format}" for m in fitted.measurements]
-    head = ["What `airtcp fit` found in these files; intervals are of 95 %.", *sources, *fitted.notes]
+    head = ["Fitted by `airtcp fit` from these files; intervals are 95 %.", *sources, *fitted.notes]
     # What no key of the scenario carries.
     seen = [f"- {finding.text}" for finding in drafted.found if not drafted.carries(finding)]
     used, _ = use_of(fitted._evidence, fitted.measurements)
@@ -255,7 +255,7 @@ def _document(fitted: Fit, drafted: Draft) -> str:
     )
     blocks = [toml.comment(head)]
     if seen:
-        blocks.append(toml.comment(["What was seen besides:", *seen]))
+        blocks.append(toml.comment(["Other observations:", *seen]))
     blocks.append(keys)
     blocks += [toml.link(f"reordering{i or ''}", entries) for i, entries in enumerate(drafted.extra_links)]
     blocks.append(toml.link(toml.LINK, drafted.forward, drafted.reverse))

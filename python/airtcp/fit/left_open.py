@@ -15,7 +15,7 @@ class LeftOpen:
     """Of the path to which a scenario was fitted."""
 
     loss: tuple[float, float] | None
-    """Between which shares the loss of full packets on the way there lies; None: not measured."""
+    """Between which shares the loss of full packets in the forward direction lies; None: not measured."""
     unknown: tuple[Unknown, ...]
 
     @property

@@ -185,7 +185,7 @@ class Measurement:
     load: Direction | None = None
     """The way on which something else filled the link while probes were sent. None: the path was idle."""
     is_seen_from_far: bool = False
-    """The way there is from the other host to this one, for data came from there."""
+    """The forward direction is from the other host to this one, for data came from there."""
     path_mtu_bytes: int | None = None
     skipped: Skipped | None = None
     notes: tuple[str, ...] = field(default=())

@@ -30,7 +30,7 @@ def put_delay(draft: Draft, evidence: Evidence, estimates: Estimates, *, replay:
     draft.delay = delay
     if delay.dropped:
         draft.notes.append(
-            f"{delay.dropped} round trips of {source.name} are no times, or too short to be true: left out."
+            f"{delay.dropped} round trips of {source.name} are not positive or too short and were ignored."
         )
     if replay and evidence.idle is not None:
         _replay(draft, evidence.idle, f"{name}.rtt.txt")
@@ -51,7 +51,7 @@ def _without_round_trips(draft: Draft, evidence: Evidence) -> None:
     capacity = evidence.capacity.get("forward")
     if capacity is not None and capacity.what.rtt_s is not None:
         known = capacity.what.rtt_s[np.isfinite(capacity.what.rtt_s)]
-        middle = f"{number(float(np.median(known)) * 1e3)} ms in the median" if len(known) else "as it has it"
+        middle = f"{number(float(np.median(known)) * 1e3)} ms median" if len(known) else "as it has it"
         draft.found.append(
             Finding("round trip", middle, "", f"{capacity.name} has it for each moment; half of it each way.")
         )
@@ -62,9 +62,9 @@ def _without_round_trips(draft: Draft, evidence: Evidence) -> None:
         text(milliseconds(DEFAULT_ROUND_TRIP_S / 2)),
         Unknown(
             "round trip",
-            "No input shows it.",
-            f"{milliseconds(DEFAULT_ROUND_TRIP_S)} stands in, half of it each way.",
-            "Give a ping log beside this input, or change `delay`, which is one way.",
+            "No input measures it.",
+            f"{milliseconds(DEFAULT_ROUND_TRIP_S)} assumed, half in each direction.",
+            "Add a ping log to this input, or change `delay`, which is one-way.",
         ),
     )
 
@@ -74,7 +74,7 @@ def _base(draft: Draft, source: From[RoundTrips], delay: Delay) -> None:
     how = f"The least of {delay.n} round trips{load} in {source.name}."
     if delay.variation is not None:
         how = (
-            f"Where a log-normal best meets the {delay.n} round trips in {source.name}, whose least is "
+            f"Best log-normal fit to the {delay.n} round trips in {source.name}, whose least is "
             f"{number(delay.least_s * 1e3)} ms."
         )
     own = _time_on_the_link(draft, source)
@@ -88,10 +88,10 @@ def _base(draft: Draft, source: From[RoundTrips], delay: Delay) -> None:
     draft.add("delay", text(milliseconds((delay.base_s.best - own) / 2)), finding)
     draft.unknown.append(
         Unknown(
-            "how delay divides between the two ways",
-            "A round trip does not tell.",
-            "Half each way stands in; what varies is all on the way there.",
-            "Change `delay` and `jitter` of either way.",
+            "how delay divides between the two directions",
+            "A round trip does not show it.",
+            "Half in each direction assumed; all variation is put in the forward direction.",
+            "Change `delay` and `jitter` of either direction.",
         )
     )
 
@@ -120,10 +120,10 @@ def _each_way(draft: Draft, evidence: Evidence, ways: dict[Direction, Delay]) ->
     if evidence.one_way["forward"].what.clock_error_s is None:
         draft.unknown.append(
             Unknown(
-                "how the least delay divides between the two ways",
+                "how the minimum delay divides between the two directions",
                 "The clocks of the two hosts differ.",
-                "Half each way stands in; what varies is told apart.",
-                "Clocks kept by NTP or PTP on both hosts tell it, too.",
+                "Half in each direction assumed; the variation is measured separately.",
+                "Clocks synchronized by NTP or PTP on both hosts would show it.",
             )
         )
 
@@ -131,9 +131,9 @@ def _each_way(draft: Draft, evidence: Evidence, ways: dict[Direction, Delay]) ->
 def _clocks(delays: OneWay) -> str:
     error = delays.clock_error_s
     if error is None:
-        return " The clocks differ: half of the least round trip stands for the least delay."
+        return " The clocks differ: half of the minimum round trip is assumed as the minimum delay."
     return (
-        " Both hosts have one clock."
+        " Both hosts share one clock."
         if error == 0
         else f" The clocks agree within {number(error * 1e3, 3)} ms."
     )
@@ -163,26 +163,28 @@ def _interval_ms(value: Value) -> str:
 
 
 def _variation(draft: Draft, name: str, delay: Delay, way: Direction = "both") -> None:
-    """Of round trips it is all on the way there."""
+    """Of round trips it is all in the forward direction."""
     varies = delay.variation
     what, where = ("delays", f" {there(way)}") if way != "both" else ("round trips", "")
     if varies is None:
         if delay.n >= 20 and way != "both":
             draft.found.append(Finding(f"variation of delay{where}", "none", "", f"All {delay.n} are alike."))
             return
-        why = "Round trips are all alike." if delay.n >= 20 else f"{delay.n} {what} are too few to show it."
+        why = (
+            "All round trips are equal." if delay.n >= 20 else f"{delay.n} {what} are too few to measure it."
+        )
         draft.unknown.append(
             Unknown(
                 f"variation of delay{where}",
                 why,
-                "None stands in.",
-                "A longer ping log would show it: 600 probes do.",
+                "None assumed.",
+                "A longer ping log would show it; 600 probes suffice.",
             )
         )
         return
     finding = Finding(
         f"variation of delay{where}" if where else "delay above that",
-        f"{number(varies.mean_s * 1e3)} ms in the mean, deviation {number(varies.deviation_s * 1e3)} ms "
+        f"{number(varies.mean_s * 1e3)} ms mean, standard deviation {number(varies.deviation_s * 1e3)} ms "
         f"(measured {number(varies.measured_deviation_s * 1e3)} ms)",
         "",
         "Log-normal; its distribution function is nowhere more than "
@@ -208,7 +210,7 @@ def _variation(draft: Draft, name: str, delay: Delay, way: Direction = "both") -
     if varies.misfit > POOR_FIT:
         draft.notes.append(
             f"A log-normal misses the {what} of {name}{where} by {percent(varies.misfit, 2)}: "
-            "--replay takes the round trips as they are."
+            "--replay uses the measured ones instead."
         )
 
 
@@ -225,16 +227,14 @@ def _memory(draft: Draft, varies: Variation, what: str, where: str) -> tuple[lis
         )
         return [Finding(f"correlation{where}", number(value.best, 2), bounds, how)], coefficient
     why = (
-        f"{what.capitalize()} {interval} apart are no more alike than any."
-        if found.coefficient
-        else "Too few to tell."
+        f"{what.capitalize()} {interval} apart are uncorrelated." if found.coefficient else "Too few samples."
     )
     draft.unknown.append(
         Unknown(
             f"how delay changes within {interval}{where}",
             why,
             f"It has forgotten all but {percent(coefficient, 2)} after that time.",
-            "A quicker ping (-i 0.2) would show it.",
+            "A faster ping (-i 0.2) would show it.",
         )
     )
     return [], coefficient
@@ -259,7 +259,7 @@ def _episodes(draft: Draft, delay: Delay) -> None:
         )
         if spikes.single:
             draft.notes.append(
-                "No spike was seen by two packets: they may be shorter than written, and more frequent."
+                "Each spike was seen by one packet only: spikes may be shorter, and more frequent."
             )
     if delay.stalls is not None:
         stalls = delay.stalls
@@ -267,9 +267,9 @@ def _episodes(draft: Draft, delay: Delay) -> None:
             "outages",
             table(every=text(duration(stalls.every_s.best)), length=text(duration(stalls.length_s))),
             _episode(
-                "stalls, after which all answers come at once",
+                "stalls, after which all answers arrive together",
                 stalls,
-                f"{duration(stalls.length_s)} in the mean",
+                f"{duration(stalls.length_s)} mean",
                 draft.run_s,
             ),
         )
@@ -282,8 +282,8 @@ def _episode(quantity: str, found: Episode, what: str, run_s: float) -> Finding:
         quantity,
         f"{what}, every {duration(found.every_s.best)}",
         f"{duration(low)} to {duration(high)}",
-        f"Seen {times}, and not counted in what is above."
-        + (" Many a run is over before there is one." if found.every_s.best > run_s else ""),
+        f"Seen {times}, and excluded from the values above."
+        + (" Many runs will end before one occurs." if found.every_s.best > run_s else ""),
     )
 
 
@@ -292,9 +292,9 @@ def _under_load(draft: Draft, source: From[RoundTrips]) -> None:
     draft.unknown.append(
         Unknown(
             "variation of delay without load",
-            f"The round trips of {source.name} contain the queue that the transfer filled.",
-            "None stands in; the simulated transfer fills a queue of its own.",
-            "Give a ping log of the idle path beside this input.",
+            f"The round trips of {source.name} include the queue that the transfer filled.",
+            "None assumed; the simulated transfer fills its own queue.",
+            "Add a ping log of the idle path.",
         )
     )
 
@@ -306,10 +306,10 @@ def _replay(draft: Draft, source: From[RoundTrips], file: str) -> None:
     draft.files[file] = "".join(f"{value * 1e3:.3f}\n" for value in values)
     finding = Finding(
         "round trips",
-        f"{len(values)}, replayed as they were, one every {duration(step)}",
+        f"{len(values)}, replayed as measured, one every {duration(step)}",
         "",
-        f"{file} has them from {source.name}; half of each is on either way. "
-        "One that was lost is as the one before.",
+        f"{file} has them from {source.name}; half of each goes to either direction. A lost one repeats the "
+        "previous value.",
     )
     draft.add("delay", text("0ms"))
     draft.add(

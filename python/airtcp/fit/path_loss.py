@@ -33,9 +33,9 @@ def put_loss(draft: Draft, evidence: Evidence, losses: dict[Direction, LossOf]) 
         draft.unknown.append(
             Unknown(
                 "loss",
-                "No input shows it.",
-                "None stands in, but what the queue drops.",
-                'Give a ping log beside this input, or add loss = { packet = "1%" }.',
+                "No input measures it.",
+                "None assumed, except queue drops.",
+                'Add a ping log, or add loss = { packet = "1%" }.',
             )
         )
 
@@ -51,16 +51,16 @@ def _both_ways(draft: Draft, probed: LossOf) -> None:
     draft.add("loss", _table(probed, halve=True), *findings)
     draft.unknown.append(
         Unknown(
-            "on which way packets were lost",
-            "A ping that is not answered does not tell.",
-            "Each way loses half as often and for itself, in bursts as long.",
-            "A capture at the sender would tell, or `airtcp measure` with its server at the other end; "
+            "in which direction packets were lost",
+            "An unanswered ping does not show it.",
+            "Half of the loss is assumed in each direction, independently, with bursts of the same length.",
+            "A capture at the sender would show it, or `airtcp measure` with its server at the other end; "
             "`loss` of the link and of link.reverse can be changed.",
         )
     )
     _size(draft, probed, "both")
     if found.lost == found.n:
-        draft.notes.append(f"Nothing came back in {name}: over this path no scheme carries anything.")
+        draft.notes.append(f"Nothing came back in {name}: no scheme can carry anything over this path.")
 
 
 def _there(draft: Draft, forward: LossOf) -> None:
@@ -80,9 +80,9 @@ def _there(draft: Draft, forward: LossOf) -> None:
         draft.unknown.append(
             Unknown(
                 "which losses the transfer's own queue made",
-                "A lost packet does not tell.",
-                "All of them stand as loss of the link, beside what the simulated queue drops.",
-                "A ping log of the idle path shows the link alone: fit it in place of the capture.",
+                "A lost packet does not show it.",
+                "All are attributed to the link, in addition to the simulated queue's drops.",
+                "A ping log of the idle path shows the link alone: fit that instead of the capture.",
             )
         )
 
@@ -92,7 +92,7 @@ def _overflow(found: Overflow) -> Finding:
         "overflow",
         f"{found.lost} of {found.packets} packets that met a nearly full queue",
         "",
-        "More than link loss explains: not counted above, for the simulated queue overflows by itself.",
+        "More than link loss explains; not counted above, since the simulated queue has its own overflows.",
     )
 
 
@@ -108,9 +108,9 @@ def _back(draft: Draft, losses: dict[Direction, LossOf]) -> None:
     elif losses["forward"].loss.lost:
         draft.unknown.append(
             Unknown(
-                "loss on the way back",
-                "No input shows it.",
-                "It is as on the way there.",
+                "loss in the reverse direction",
+                "No input measures it.",
+                "It is as in the forward direction.",
                 "Write `loss = {}` under [link.reverse] for none.",
             )
         )
@@ -124,8 +124,8 @@ def _compare_with_probes(draft: Draft, losses: dict[Direction, LossOf]) -> None:
     if one.low is not None and both.high is not None and one.low > both.high:
         draft.notes.append(
             f"{name} lost {percent(one.best)} {there('forward')}, {probes} only {percent(both.best)} "
-            f"{there('both')}: drops of the transfer's own queue, or loss that grows with length. "
-            f"{name} stands."
+            f"{there('both')}: drops at the transfer's own queue, or loss that grows with packet length. "
+            f"{name} is used."
         )
 
 
@@ -135,16 +135,16 @@ def _resent(draft: Draft, resent: From[float]) -> None:
         "loss",
         f"at most {percent(share)}",
         "",
-        f"So many packets of {resent.name} were sent again; drops of its own queue are among them.",
+        f"So many packets of {resent.name} were retransmitted, including drops at its own queue.",
     )
     draft.unknown.append(
         Unknown(
             "which of the retransmitted packets the link lost",
-            "A count of retransmissions does not tell.",
-            "All of them stand as loss of the link, each for itself, on both ways."
+            "A count of retransmissions does not show it.",
+            "All are attributed to the link, independently, in both directions."
             if share
-            else "None stands in.",
-            "A ping log of the idle path beside this input would show it.",
+            else "None assumed.",
+            "A ping log of the idle path would show it.",
         )
     )
     if share > 0:
@@ -173,7 +173,7 @@ def _findings(of: LossOf, way: Direction) -> list[Finding]:
 
 def _bursts(found: Loss, quantity: str) -> Finding:
     if found.burst is None or found.chain is None:
-        return Finding(quantity, "none", "", f"Each packet is lost for itself: {_why_none(found)}.")
+        return Finding(quantity, "none", "", f"Losses are independent: {_why_none(found)}.")
     bounds = (
         ""
         if found.burst.low is None
@@ -183,15 +183,15 @@ def _bursts(found: Loss, quantity: str) -> Finding:
         f"mean {quantity.replace('bursts', 'burst')}",
         f"{number(found.burst.best, 3)} packets",
         bounds,
-        f"{found.model}, by maximum likelihood; among the models it has the least BIC.",
+        f"{found.model}, by maximum likelihood; it has the lowest BIC of the models.",
     )
 
 
 def _by_size(found: BySize, quantity: str) -> Finding:
     if found.ber is None:
-        how = "No more than chance explains (BIC): all lengths are lost alike."
+        how = "No significant difference (BIC): loss does not depend on length."
     else:
-        beside = ", beside what loses packets of any length" if found.rest is not None else ""
+        beside = ", in addition to loss independent of length" if found.rest is not None else ""
         how = f"Bit errors explain it (BIC), at a rate of {number(found.ber.best, 3)}{beside}."
     return Finding(
         f"{quantity} by size",
@@ -208,8 +208,8 @@ def _bounds(share: Value) -> str:
 
 def _why_none(found: Loss) -> str:
     if not found.bic:
-        return "a count does not tell which were lost"
-    return "too few losses to tell" if len(found.bic) == 1 else "bursts would explain no more (BIC)"
+        return "a count does not show which were lost"
+    return "too few losses" if len(found.bic) == 1 else "bursts would not explain more (BIC)"
 
 
 def _table(of: LossOf, *, halve: bool = False) -> str:
@@ -243,8 +243,8 @@ def _zero(found: Loss, name: str, where: str) -> Unknown:
     return Unknown(
         "loss",
         f"{found.n} packets of {name} were too few to lose one{where}.",
-        f"None stands in; it is below {percent(found.share.high or 0)} (95 %).",
-        "Longer measurements see rarer losses.",
+        f"None assumed; it is below {percent(found.share.high or 0)} (95 %).",
+        "A longer measurement detects rarer losses.",
     )
 
 
@@ -260,26 +260,26 @@ def _size(draft: Draft, of: LossOf, way: Direction) -> None:
     draft.unknown.append(
         Unknown(
             "loss of full packets",
-            f"The probes had {packet_bytes:.0f} bytes; bit errors spare small packets.",
-            "Packets of any length are lost as often.",
+            f"The probes had {packet_bytes:.0f} bytes; bit errors affect small packets less.",
+            "Loss independent of length is assumed.",
             "ping -s 1472 measures full ones, `airtcp measure` both.",
         )
     )
 
 
 def _unsure_of_size(of: LossOf, sizes: BySize, way: Direction) -> Unknown:
-    """Both readings; the one that was seen best stands in."""
+    """Both readings; the one that was seen best assumed."""
     share = sizes.full.share.best
     ber = -math.log1p(-min(share, 0.999)) / (8 * sizes.full_bytes)
-    alike = ("packets of any length are lost alike", table(packet=number(_halved(of.loss.share.best, way))))
+    alike = ("loss does not depend on length", table(packet=number(_halved(of.loss.share.best, way))))
     by_bits = ("bit errors explain all losses", table(ber=number(ber / 2 if way == "both" else ber)))
     stands_in, other = (alike, by_bits) if sizes.ber is None else (by_bits, alike)
     key = f"link.{LINK}{'.reverse' if way == 'reverse' else ''}.loss"
     return Unknown(
         f"how loss grows with length{'' if way == 'both' else f' {there(way)}'}",
-        "Too few were lost to tell.",
+        "Too few losses to show it.",
         f"That {stands_in[0]} stands in, which fits best; that {other[0]} is possible, too.",
-        "A longer measurement tells.",
+        "A longer measurement would show it.",
         (Reading(stands_in[0], ()), Reading(other[0], ((key, other[1]),))),
     )
 

@@ -87,7 +87,7 @@ def _mean(sizes: Floats) -> float | None:
 
 
 def _fates(time_s: Floats, sizes: Floats, fate: Floats, *, has_ways: bool) -> tuple[Fates, ...]:
-    """Of each way where it is known; a packet that was lost on the way there says nothing of the way back."""
+    """Of each way where it is known; a packet lost on the way there says nothing of the way back."""
     if not has_ways:
         return (_fates_of(time_s, sizes, fate != NOT_LOST, "both"),)
     known = fate != SOMEWHERE

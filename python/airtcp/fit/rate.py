@@ -60,10 +60,10 @@ def _way_back(draft: Draft, evidence: Evidence, given: Given, folder: Path, name
     if shown is None and capacity is None:
         draft.unknown.append(
             Unknown(
-                "capacity on the way back",
-                "No input shows it.",
-                "It is as on the way there.",
-                "--reverse-rate, or an input for that way, says otherwise.",
+                "capacity in the reverse direction",
+                "No input measures it.",
+                "It is as in the forward direction.",
+                "Use --reverse-rate or an input for that direction.",
             )
         )
     return shown
@@ -85,7 +85,7 @@ def _estimated(found: From[LinkRate], estimate_bps: float, way: Direction, draft
         f"rate {there(way)}",
         rate(estimate_bps),
         f"at least {rate(min(seen.at_least_bps, estimate_bps))}{above}",
-        f"So fast came most trains of packets in {found.name}{crowd}: the slowest link spaces them.",
+        f"The rate of most packet trains in {found.name}{crowd}: the slowest link spaces them.",
     )
     draft.found.append(finding)
     return Entry("rate", text(rate(estimate_bps)), (finding.text,))
@@ -116,9 +116,9 @@ def _capacity(found: From[Throughput] | None, folder: Path, converted: str, draf
         return Entry("rate", text(rate(mean_rate(throughput))), (estimate.text,))
     finding = Finding(
         f"capacity {way}",
-        f"{rate(mean_rate(throughput))} in the mean",
+        f"{rate(mean_rate(throughput))} mean",
         _spread(throughput),
-        f"{found.name} ({found.source.format}) is replayed as it is, "
+        f"{found.name} ({found.source.format}) is replayed as recorded, "
         f"{throughput.interval_s.sum():.0f} s and then again.",
     )
     draft.found.append(finding)
@@ -161,15 +161,15 @@ def _reached(found: From[Throughput], way: Direction, draft: Draft) -> Entry:
     finding = Finding(
         f"rate {there(way)}",
         f"at least {rate(_quantile(throughput))}",
-        f"{rate(mean_rate(throughput))} in the mean",
+        f"{rate(mean_rate(throughput))} mean",
         f"{found.name} reached it in one interval of twenty; the link may be faster.",
     )
     draft.found.append(finding)
     draft.unknown.append(
         Unknown(
             f"capacity {there(way)}",
-            "A transfer shows what it reached, not what the link can do.",
-            f"The best of what it reached, {rate(_quantile(throughput))}, stands in.",
+            "A transfer shows what it reached, not the capacity of the link.",
+            f"The best rate it reached, {rate(_quantile(throughput))}, is assumed.",
             f"{'--rate' if way == 'forward' else '--reverse-rate'} says otherwise.",
         )
     )
@@ -179,9 +179,9 @@ def _reached(found: From[Throughput], way: Direction, draft: Draft) -> Entry:
 def _assumed(draft: Draft) -> Entry:
     unknown = Unknown(
         "rate",
-        "No input shows what the link carries.",
-        f"{rate(DEFAULT_RATE_BPS)} stands in.",
-        "Give --rate, or an iperf3 result, a capture or a capacity trace beside this input.",
+        "No input shows the link rate.",
+        f"{DEFAULT_RATE_BPS / 1e6:g} Mbit/s assumed.",
+        "Give --rate, or add an iperf3 result, a capture or a capacity trace.",
     )
     draft.unknown.append(unknown)
     return Entry("rate", text(rate(DEFAULT_RATE_BPS)), (f"ASSUMED. {unknown.text}",))

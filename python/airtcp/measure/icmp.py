@@ -98,7 +98,7 @@ def _open(host: Host) -> tuple[socket.socket, bool]:
             blocked[wanted // 32 * 4 : wanted // 32 * 4 + 4] = word.to_bytes(4, "little")
             opened.setsockopt(socket.IPPROTO_ICMPV6, _ICMPV6_FILTER, bytes(blocked))
         return opened, kind == socket.SOCK_RAW
-    raise ProbeError("this system gives no ICMP sockets (net.ipv4.ping_group_range)")
+    raise ProbeError("this system does not allow ICMP sockets (net.ipv4.ping_group_range)")
 
 
 def checksum(data: bytes) -> int:

@@ -84,20 +84,20 @@ def plan(wanted: Wanted) -> list[str]:
     probes = wanted.for_s * wanted.per_second
     lines = [
         f"{wanted.for_s:.0f} s of probes, {wanted.per_second:g} a second, small and full-sized in turn: "
-        f"{_size(probes * EACH_BYTES)} each way"
+        f"{_size(probes * EACH_BYTES)} in each direction"
     ]
     if wanted.token is not None:
-        lines.append(f"trains of packets, back to back: at most {_size(MOST_BYTES)} each way")
+        lines.append(f"trains of packets, back to back: at most {_size(MOST_BYTES)} in each direction")
         if wanted.dense_s > 0:
             most = min(wanted.dense_s * MOST_DENSE * EACH_BYTES, MOST_DENSE_BYTES)
             lines.append(
                 f"{wanted.dense_s:.0f} s of dense probes, at half of the rate that the trains tell: at most "
-                f"{_size(most)} each way (--dense 0s: none)"
+                f"{_size(most)} in each direction (--dense 0s: none)"
             )
     if wanted.iperf3_port is not None and wanted.load_s > 0:
         lines.append(
-            f"iperf3 for {wanted.load_s:.0f} s each way, as fast as the path goes: at 100 Mbit/s "
-            f"{_size(wanted.load_s * 100e6 / 8)} each way (--load 0s: none)"
+            f"iperf3 for {wanted.load_s:.0f} s in each direction, as fast as the path goes: at 100 Mbit/s "
+            f"{_size(wanted.load_s * 100e6 / 8)} in each direction (--load 0s: none)"
         )
     return lines
 
@@ -172,7 +172,7 @@ class _Run:
         patience_s = max(MTU_PATIENCE_S, 3 * self.prober.rtt_s if isinstance(self.prober, Peer) else 0.0)
         found = path_mtu(self.prober, patience_s)
         if found is None:
-            self._note("full-sized packets are not answered: loss by size is not told")
+            self._note("full-sized packets get no replies: loss by size is unknown")
             return
         self.sizes = (*self.sizes, found)
         self.facts["mtu"] = str(found)
@@ -251,12 +251,12 @@ class _Run:
 
     def _load(self, port: int) -> None:
         if not load.has_iperf3():
-            self._note("there is no `iperf3` here: nothing fills the path")
+            self._note("`iperf3` is not installed: the path will not be loaded")
             return
         ways: tuple[load.Way, ...] = ("there", "back")
         for way in ways:
             result = self._file(f"iperf3-{way}.json", is_sure=False)
-            title = f"iperf3 {way}, {self.wanted.load_s:.0f} s, and probes meanwhile"
+            title = f"iperf3 {way}, {self.wanted.load_s:.0f} s, while probing"
             meanwhile = partial(self._beside, Book(way), title, way)
             try:
                 load.iperf3(self.measured.host, port, way, self.wanted.load_s, result, meanwhile)

@@ -167,7 +167,7 @@ class Peer:
         cookie = told.body[: wire.COOKIE.size]
         opened = self._ask(Kind.OPEN, cookie, Kind.OPENED, nonce, TRIES)
         if opened is None or opened.kind == Kind.REFUSED:
-            raise ProbeError(f"the server at {self.host.name} has too many clients already: try again later")
+            raise ProbeError(f"the server at {self.host.name} has too many clients: try again later")
         _, own, machine, error_us, self.limit_bps = wire.OPENED.unpack_from(opened.body)
         self._session, self._key = opened.session, wire.session_key(token, nonce, own)
         self.clock_error_ms = clock.between_ms(
@@ -198,7 +198,7 @@ class Peer:
         asked = wire.TIMES.pack(train, first)
         told = self._ask(Kind.TIMES, asked, Kind.ARRIVED, asked, TRIES)
         if told is None:
-            raise ProbeError("the server has fallen silent")
+            raise ProbeError("the server stopped answering")
         _, _, total = wire.ARRIVED.unpack_from(told.body)
         parts = told.body[wire.ARRIVED.size :]
         whole = parts[: len(parts) // wire.ARRIVAL.size * wire.ARRIVAL.size]

@@ -63,7 +63,7 @@ class PingProgram:
         self.name = "ping"
         self._program = shutil.which("ping") or ""
         if not self._program:
-            raise ProbeError("there is no program `ping`")
+            raise ProbeError("the program `ping` is not installed")
         self._interval_s = interval_s if os.geteuid() == 0 else max(interval_s, LEAST_INTERVAL_S)
         self._next = 0
         self._poll = select.epoll()

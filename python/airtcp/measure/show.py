@@ -57,7 +57,7 @@ class LiveTable:
             return
         elapsed_s = now_s - self._began_s
         of = f" of {self._of_s:.0f}" if self._of_s else ""
-        title = f"{self._title}: {elapsed_s:.0f}{of} s   Ctrl-C keeps what there is"
+        title = f"{self._title}: {elapsed_s:.0f}{of} s   Ctrl-C keeps the results so far"
         self._live.update(Group(Text(title), table(book, time.time_ns() - SETTLED_NS)), refresh=True)
         # A long table takes time, which the probes need.
         self._next_s = now_s + max(EACH_S, PATIENCE * (time.monotonic() - now_s))

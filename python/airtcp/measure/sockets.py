@@ -59,7 +59,7 @@ def resolve(name: str) -> Host:
         host = Host(name, family, str(place[0]), int(scope))
         if device_mtu(host) is not None:
             return host
-    raise OSError(f"no way to {name}")
+    raise OSError(f"no route to {name}")
 
 
 def device_mtu(host: Host) -> int | None:

@@ -16,7 +16,7 @@ FIRST = 16
 LONG_ENOUGH_S = 0.15
 """A train that takes so long outweighs what a busy host adds to single packets."""
 MANY = 8
-"""Trains each way, of the final length."""
+"""Trains in each direction, of the final length."""
 PAUSE_S = 0.15
 MOST_BYTES = 12 << 20
 """Each way, in all."""
@@ -24,7 +24,7 @@ MOST_BYTES = 12 << 20
 
 @dataclass
 class Trains:
-    """What was sent each way."""
+    """What was sent in each direction."""
 
     there: list[Arrivals] = field(default_factory=list)
     back: list[Arrivals] = field(default_factory=list)

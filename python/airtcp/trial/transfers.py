@@ -56,7 +56,7 @@ class Iperf3:
     def _once(self, control: str | None, host: Host) -> float:
         program = host.find("iperf3")
         if program is None:
-            raise ApplyError("there is no iperf3 on this host: install it, or name a --download")
+            raise ApplyError("iperf3 is not installed on this host: install it, or give --download")
         arguments = ["-c", self.server, "-p", str(self.port), "-t", f"{self.seconds:g}", "--json"]
         arguments += ["-C", control] if control else []
         arguments += ["-R"] if self.reverse else []
@@ -67,7 +67,7 @@ class Iperf3:
         except KeyError as error:
             raise ApplyError(f"iperf3 with {control}: {told.get('error', 'it did not finish')}") from error
         if control and used != control:
-            raise ApplyError(f"iperf3 was told to use {control}, and has used {used}")
+            raise ApplyError(f"iperf3 was told to use {control} but used {used}")
         return goodput_bps
 
 

@@ -39,11 +39,13 @@ def prepare(schemes: Sequence[str], host: Host) -> Plan:
     for scheme in schemes:
         name, keys = split_term(scheme)
         if name not in CONGESTION_CONTROLS or "+" in scheme:
-            raise ApplyError(f"{scheme} is no congestion control of a sender: try changes nothing else")
+            raise ApplyError(
+                f"{scheme} is not a sender's congestion control, the only thing that try changes"
+            )
         *needed, default = congestion_control(name, keys, host)
         assert isinstance(default, DefaultControl)
         if default.name in controls.values():
-            raise ApplyError(f"{scheme} has the same name in the kernel as another one: try them apart")
+            raise ApplyError(f"{scheme} has the same kernel name as another one: try them separately")
         controls[scheme] = default.name
         steps.update(dict.fromkeys(step for step in needed if not step.holds(host)))
     return Plan(controls, tuple(steps))

@@ -149,7 +149,7 @@ def test_undo_is_for_the_namespace_that_was_changed(fake: FakeHost, monkeypatch:
 
 def test_one_thing_is_applied_at_a_time(fake: FakeHost) -> None:
     applied(fake, Wanted("bbr"))
-    with pytest.raises(ApplyError, match="`airtcp undo` takes it back first"):
+    with pytest.raises(ApplyError, match="run `airtcp undo` first"):
         applied(fake, Wanted("reno"))
 
 
@@ -184,7 +184,7 @@ def test_a_plan_says_what_others_need_and_what_it_does_not_reach(fake: FakeHost)
         (Wanted("bbr+rto-m"), "--cgroup"),
         (Wanted("nonsense"), "airtcp schemes"),
         (Wanted("bbr through fec-10"), "sets up no tunnel"),
-        (Wanted("westwood"), "without an implementation"),
+        (Wanted("westwood"), "no implementation available"),
         (Wanted("cubic:fast=1"), "has no such setting"),
         (Wanted("red-ecn"), "is a queue"),
         (Wanted("cubic+split", role=GATEWAY), "--wireless"),

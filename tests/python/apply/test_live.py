@@ -59,7 +59,7 @@ def test_a_new_connection_uses_what_was_applied(airtcpd: Airtcpd, tmp_path: Path
     assert "sysctl -w net.ipv4.tcp_congestion_control=concord  (now reno)" in done.stdout
     assert "a new connection uses concord" in done.stdout
     assert "Also needed, on the gateway: tc qdisc replace" in done.stdout
-    assert "`airtcp undo` takes it back first" in done.stderr
+    assert "run `airtcp undo` first" in done.stderr
     assert done.stdout.endswith("The previous state is restored.\nNothing is applied to this host.\n")
     assert (tmp_path / "after").read_text() == (tmp_path / "before").read_text()
 

@@ -58,14 +58,14 @@ def test_nothing_is_written_over_without_force(cli: Cli) -> None:
     (cli.directory / "ping.toml").write_text("mine")
     assert "--force" in cli.refused("fit", "ping.log")
     assert (cli.directory / "ping.toml").read_text() == "mine"
-    assert "is what was measured" in cli.refused("fit", "ping.log", "--out", "ping.log", "--force")
+    assert "is a measurement file" in cli.refused("fit", "ping.log", "--out", "ping.log", "--force")
 
 
 def test_on_standard_output_it_is_the_scenario_alone(cli: Cli) -> None:
     ping_log(cli.directory / "ping.log")
     text = cli.ok("fit", "ping.log", "--out", "-")
     assert airtcp.Scenario.parse(text).links == ["wireless"]
-    assert "must stand beside" in cli.refused("fit", "ping.log", "--replay", "--out", "-")
+    assert "needs a scenario file beside" in cli.refused("fit", "ping.log", "--replay", "--out", "-")
 
 
 def test_the_findings_can_be_read_by_programs(cli: Cli) -> None:

@@ -71,7 +71,11 @@ def test_a_ping_log_says_delay_and_loss_and_assumes_the_rate() -> None:
     fitted = fit_measurements([ping(varied(585), lost)])
     assert fitted.scenario.name == "ping"
     assert fitted.scenario.links == ["wireless"]
-    assert {"rate", "capacity on the way back", "on which way packets were lost"} <= quantities(fitted)
+    assert {
+        "rate",
+        "capacity in the reverse direction",
+        "in which direction packets were lost",
+    } <= quantities(fitted)
     assert "# ASSUMED. rate: No input shows" in fitted.toml
     # 15 of 600 there or back: 1 − √(1 − 0.025) each way.
     assert "packet = 0.01258" in fitted.toml
@@ -171,7 +175,7 @@ def test_a_count_of_lost_packets_tells_no_bursts() -> None:
     udp = Measurement(Path("u.json"), "iperf3 (UDP)", loss_counts=(LossCount(5000, 100, "forward", 1470.0),))
     fitted = fit_measurements([udp])
     assert "packet = 0.02" in fitted.toml
-    assert "a count does not tell which were lost" in fitted.toml
+    assert "a count does not show which were lost" in fitted.toml
 
 
 def test_packets_out_of_order_overtake_each_other() -> None:
@@ -187,7 +191,7 @@ def test_contradictions_are_said() -> None:
     with pytest.raises(FileError, match=r"the least round trip is .* in far\.log: that is not one path"):
         fit_measurements([near, far])
     full = replace(far, transfer=Transfer(2000, 100))
-    assert "a queue that was never empty" in " ".join(fit_measurements([near, full]).notes)
+    assert "a queue that never emptied" in " ".join(fit_measurements([near, full]).notes)
     lossy = Measurement(
         Path("x.pcap"),
         "capture",
@@ -213,7 +217,7 @@ def test_three_pings_and_constant_ones() -> None:
     assert "3 round trips are too few" in few.toml
     assert 'delay = "25ms"' in few.toml
     same = fit_measurements([ping([0.05] * 100)])
-    assert "Round trips are all alike." in same.toml
+    assert "All round trips are equal." in same.toml
     for fitted in (few, same):
         assert "jitter" not in link(fitted)
         # The rule of three.
@@ -255,9 +259,9 @@ def test_names_cannot_write_into_the_scenario() -> None:
 
 
 def test_nothing_of_use_is_refused() -> None:
-    with pytest.raises(FileError, match="no round trip, loss or rate"):
+    with pytest.raises(FileError, match="contains no round trips, loss or rate"):
         fit_measurements([Measurement(Path("x"), "CSV")])
-    with pytest.raises(FileError, match="at least one file"):
+    with pytest.raises(FileError, match="at least one measurement file"):
         fit_measurements([])
 
 

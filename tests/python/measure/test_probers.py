@@ -185,7 +185,7 @@ def test_the_program_ping(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_no_program_ping(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(ProbeError, match="no program"):
+    with pytest.raises(ProbeError, match="is not installed"):
         PingProgram(LOOPBACK, 0.1)
 
 

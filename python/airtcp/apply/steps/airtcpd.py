@@ -45,7 +45,7 @@ class LoadedControl(Step):
 
     def check(self, host: Host) -> str:
         if self.kernel_name not in available(host):
-            raise ApplyError(f"{self.words} was done, and the kernel does not list {self.kernel_name}")
+            raise ApplyError(f"{self.words} ran, but the kernel does not list {self.kernel_name}")
         return f"the kernel has {self.kernel_name}"
 
     def undo(self, host: Host, before: State) -> str | None:  # noqa: ARG002 there was none
@@ -72,7 +72,7 @@ class Timer(Step):
 
     def look(self, host: Host) -> State:
         if _answer(host, "rto", "status") is not None:
-            raise ApplyError("there is a rule of `airtcpd rto` already: take it off with `airtcpd rto off`")
+            raise ApplyError("an `airtcpd rto` rule is already installed: remove it with `airtcpd rto off`")
         return {}
 
     def holds(self, host: Host) -> bool:  # noqa: ARG002 a rule that is there may be another one
@@ -83,7 +83,7 @@ class Timer(Step):
 
     def check(self, host: Host) -> str:
         if _answer(host, "rto", "status") is None:
-            raise ApplyError(f"{self.words} was done, and no rule is installed")
+            raise ApplyError(f"{self.words} ran, but no rule is installed")
         return f"the timer of new connections of {self.cgroup} has the factor {self.factor:g}"
 
     def undo(self, host: Host, before: State) -> str | None:  # noqa: ARG002 there was none
@@ -107,8 +107,8 @@ class Filter(Step):
     def look(self, host: Host) -> State:
         if self._is_attached(host):
             raise ApplyError(
-                f"{self.interface} has a filter already: "
-                f"take it off with `airtcpd filter detach {self.interface}`"
+                f"{self.interface} already has a "
+                f"filter: remove it with `airtcpd filter detach {self.interface}`"
             )
         return {}
 
@@ -120,7 +120,7 @@ class Filter(Step):
 
     def check(self, host: Host) -> str:
         if not self._is_attached(host):
-            raise ApplyError(f"{self.words} was done, and {self.interface} has no filter")
+            raise ApplyError(f"{self.words} ran, but {self.interface} has no filter")
         return f"packet control is attached to {self.interface}: `airtcpd filter status` shows what it does"
 
     def undo(self, host: Host, before: State) -> str | None:  # noqa: ARG002 there was none

@@ -28,13 +28,15 @@ class File(Step):
 
     def now(self, before: State) -> str:
         return (
-            "there is none" if before["content"] is None else "there is another one, which undo brings back"
+            "does not exist yet"
+            if before["content"] is None
+            else "replaces an existing one, which undo restores"
         )
 
     def look(self, host: Host) -> State:
         path = host.path(self.place)
         if path.is_symlink() or (path.exists() and not path.is_file()):
-            raise ApplyError(f"{self.place} is no plain file")
+            raise ApplyError(f"{self.place} is not a regular file")
         missing = [str(each) for each in Path(self.place).parents if not host.path(str(each)).exists()]
         if not path.exists():
             return {"content": None, "missing": missing}
@@ -66,7 +68,7 @@ class File(Step):
         content = None if before["content"] is None else b64decode(before["content"])
         found = path.read_bytes() if path.exists() else None
         if found not in (None, content, self.text.encode()):
-            return f"{self.place} was changed after airtcp wrote it, and stays"
+            return f"{self.place} was changed after airtcp wrote it, and is kept"
         if content is None:
             path.unlink(missing_ok=True)
             # From the innermost outwards; what holds files of others by now stays.

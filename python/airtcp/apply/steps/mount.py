@@ -36,7 +36,7 @@ class BpfFileSystem(Step):
         if not self.holds(host):
             return None
         if [each for each in host.path(PLACE).rglob("*") if not each.is_dir() and "debug" not in each.name]:
-            return f"{PLACE} stays mounted: programs are kept there that are not of this making"
+            return f"{PLACE} stays mounted: it holds programs not loaded by airtcp"
         try:
             host.run("umount", PLACE)
         except ApplyError as error:

@@ -34,7 +34,7 @@ class Qdisc(Step):
         found = self._root(host)
         if found["handle"] != OF_THE_KERNEL:
             raise ApplyError(
-                f"{self.interface} has a queue of its own ({found['kind']} {found['handle']}), which undo "
+                f"{self.interface} has a configured queue ({found['kind']} {found['handle']}), which undo "
                 f"could not restore: remove it first with tc qdisc del dev {self.interface} root"
             )
         return {"discipline": found["kind"]}
@@ -47,7 +47,7 @@ class Qdisc(Step):
 
     def check(self, host: Host) -> str:
         super().check(host)
-        return f"{self.interface} has {self.discipline}, for what this host forwards, too"
+        return f"{self.interface} has {self.discipline}, including for forwarded traffic"
 
     def undo(self, host: Host, before: State) -> str | None:
         found = self._root(host, or_none=True)
@@ -55,7 +55,7 @@ class Qdisc(Step):
             return None
         if found["kind"] != self.discipline:
             return (
-                f"{self.interface} has {found['kind']}, which is not of airtcp's making: it had "
+                f"{self.interface} has {found['kind']}, not set by airtcp: it had "
                 f"{before['discipline']} before"
             )
         if found["handle"] != OF_THE_KERNEL:
@@ -71,5 +71,5 @@ class Qdisc(Step):
             raise
         found = next((each for each in told if each.get("root")), None)
         if found is None and not or_none:
-            raise ApplyError(f"tc shows no queue of {self.interface}: is there such an interface?")
+            raise ApplyError(f"tc shows no queue for {self.interface}: does the interface exist?")
         return found

@@ -39,7 +39,7 @@ class Service(Step):
 
     def look(self, host: Host) -> State:
         if self._pid(host):
-            raise ApplyError(f"airtcp has started an `airtcpd {self.name}` already: `airtcp undo` ends it")
+            raise ApplyError(f"airtcp has started an `airtcpd {self.name}` already: `airtcp undo` stops it")
         return {"boot": host.boot}
 
     def holds(self, host: Host) -> bool:
@@ -49,7 +49,7 @@ class Service(Step):
     def do(self, host: Host) -> None:
         program = host.find("airtcpd")
         if program is None:
-            raise ApplyError("there is no airtcpd on this host: install it first")
+            raise ApplyError("airtcpd is not installed on this host: install it first")
         host.path(RUNTIME).mkdir(mode=0o700, parents=True, exist_ok=True)
         pid_file = self._pid_file(host)
         descriptor = os.dup(host.lock) if host.lock is not None else os.open(os.devnull, os.O_RDONLY)
@@ -94,7 +94,7 @@ class Service(Step):
         while _is_airtcpd(pid):
             if monotonic() > deadline_s:
                 raise ApplyError(
-                    f"airtcpd {self.name} (process {pid}) does not end: `kill -9 {pid}`, then undo again"
+                    f"airtcpd {self.name} (process {pid}) does not stop: `kill -9 {pid}`, then undo again"
                 )
             sleep(0.05)
 

@@ -56,5 +56,5 @@ class Step(ABC):
         """What was seen that shows that it holds. Raises ApplyError where it does not."""
 
         if not self.holds(host):
-            raise ApplyError(f"{self.words} was done and does not hold")
-        return f"holds: {self.words}"
+            raise ApplyError(f"{self.words} ran but had no effect")
+        return f"in effect: {self.words}"

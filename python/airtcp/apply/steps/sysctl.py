@@ -46,7 +46,7 @@ class Sysctl(Step):
         if found == self.value:
             host.set_sysctl(self.key, before["value"])
         elif found != before["value"]:
-            return f"{self.key} is {found}, which is not of airtcp's making: it was {before['value']} before"
+            return f"{self.key} is {found}, not set by airtcp: it was {before['value']} before"
         return None
 
 
@@ -99,7 +99,7 @@ class DefaultControl(Step):
         super().check(host)
         found = control_of_a_new_connection()
         if found != self.name:
-            raise ApplyError(f"{self.KEY} is {self.name}, and yet a new connection uses {found}")
+            raise ApplyError(f"{self.KEY} is {self.name}, but a new connection uses {found}")
         return f"a new connection uses {found}"
 
     def undo(self, host: Host, before: State) -> str | None:

@@ -26,7 +26,7 @@ class Unit(Step):
 
     def look(self, host: Host) -> State:
         if self.holds(host):
-            raise ApplyError(f"{self.name} is enabled already, with options of its own: disable it first")
+            raise ApplyError(f"{self.name} is already enabled, with its own options: disable it first")
         return {}
 
     def holds(self, host: Host) -> bool:

@@ -35,7 +35,7 @@ _PLACES = {
     "sender": "at the sender",
     "receiver": "at the receiver",
     "between": "between sender and receiver",
-    "unknown": "at an unknown place of the path",
+    "unknown": "at an unknown point of the path",
 }
 # A direction with less says nothing of its path.
 _FEW_PACKETS = 100
@@ -137,7 +137,7 @@ def _notes(found: CaptureColumns) -> list[str]:
     share = way["payload_bytes"] / max(1, found["payload_bytes"])
     count = found["connections"]
     notes = [
-        f"The transfer is {found['sender']} to {found['receiver']}: {share:.0%} of the data in the file"
+        f"The transfer from {found['sender']} to {found['receiver']} has {share:.0%} of the file's data"
         + (f", the largest of {count} TCP connections." if count > 1 else "."),
         _place_note(way),
     ]
@@ -148,7 +148,9 @@ def _notes(found: CaptureColumns) -> list[str]:
     if found["handshake_rtt_s"] is not None:
         notes.append(f"The handshake took {found['handshake_rtt_s'] * 1e3:.1f} ms there and back.")
     if not way["acks"]:
-        notes.append("No acknowledgment was captured: round trips and losses behind the tap cannot be told.")
+        notes.append(
+            "No acknowledgments were captured: round trips and losses beyond the capture point are unknown."
+        )
     if len(way["lost"]) == _MOST_FATES:
         notes.append(f"The fates are those of the first {_MOST_FATES} packets; counts are of all.")
     if way["missed"]:
@@ -159,8 +161,8 @@ def _notes(found: CaptureColumns) -> list[str]:
         notes.append(f"{way['duplicates']} packets were captured twice and are counted once.")
     if way["merged"]:
         notes.append(
-            f"{way['merged']} segments are longer than a packet, as network cards cut and join them; "
-            "they are counted as the packets that they were."
+            f"{way['merged']} segments are longer than a packet (offloaded to the network card) and are "
+            "counted as the packets they were."
         )
     if way["ce_marks"]:
         notes.append(f"{way['ce_marks']} data packets were marked by a queue (ECN).")

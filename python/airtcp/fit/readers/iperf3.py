@@ -329,7 +329,7 @@ def _transfer(tests: list[_Test], payload_bytes: float) -> Transfer | None:
 def _notes(test: _Test, ways: list[Direction]) -> list[str]:
     notes = []
     if len(ways) > 1:
-        notes.append("The way there is from iperf3's client to its server.")
+        notes.append("The forward direction is from iperf3's client to its server.")
     elif test.options.get("reverse"):
         notes.append("The data went from iperf3's server to its client (--reverse).")
     else:
