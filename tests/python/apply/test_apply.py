@@ -80,7 +80,7 @@ def test_what_was_killed_in_the_middle_is_undone(fake: FakeHost, broken: int, wh
                 step.do(fake.host)
         with kept.path.open("ab") as file:
             file.write(b'{"begin": 99, "ki')
-        with pytest.raises(ApplyError, match="was broken off"):
+        with pytest.raises(ApplyError, match="was interrupted"):
             apply("bbr", [], fake.host, kept, quietly)
     assert undone(fake) == []
     assert fake.picture() == before
@@ -103,7 +103,7 @@ def test_undo_that_was_killed_is_undone_again(fake: FakeHost, reached: int) -> N
 def test_a_step_that_fails_takes_the_others_back(fake: FakeHost) -> None:
     before = fake.picture()
     steps: list[Step] = [Sysctl("net.ipv4.tcp_ecn", "1"), Sysctl("net.ipv4.there_is_none", "1")]
-    with journal(fake.folder / "var") as kept, pytest.raises(ApplyError, match=r"no net.*as it was before"):
+    with journal(fake.folder / "var") as kept, pytest.raises(ApplyError, match=r"no net.*state is restored"):
         apply("two", steps, fake.host, kept, quietly)
     assert fake.picture() == before
 
@@ -191,7 +191,7 @@ def test_a_plan_says_what_others_need_and_what_it_does_not_reach(fake: FakeHost)
         (Wanted("cubic+packet-control", role=GATEWAY), "--wired"),
         (Wanted("cubic+decoupling", role=GATEWAY), "--circuit"),
         (Wanted("cubic", "red-ecn", role=GATEWAY), "thresholds"),
-        (Wanted("cubic:ack_every=1", role=RECEIVER), "by hand"),
+        (Wanted("cubic:ack_every=1", role=RECEIVER), "manually"),
     ],
     ids=lambda each: each.name if isinstance(each, Wanted) else "",
 )

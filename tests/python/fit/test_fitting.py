@@ -161,7 +161,7 @@ def test_what_a_transfer_reached_is_a_bound() -> None:
     fitted = fit_measurements([rates("iperf.json", "forward", [8e6, 9e6, 10e6] * 7, is_capacity=False)])
     assert 'rate = "10Mbit/s"' in fitted.toml
     assert "at least 10Mbit/s" in fitted.toml
-    assert "capacity on the way there" in quantities(fitted)
+    assert "capacity in the forward direction" in quantities(fitted)
 
 
 def test_retransmissions_are_the_last_resort() -> None:
@@ -199,7 +199,7 @@ def test_contradictions_are_said() -> None:
         transfer=Transfer(2000, 100),
     )
     clean = ping(varied(1000))
-    assert "lost 5 % on the way there" in " ".join(fit_measurements([lossy, clean]).notes)
+    assert "lost 5 % in the forward direction" in " ".join(fit_measurements([lossy, clean]).notes)
     slow = rates("a.csv", "forward", [1e6] * 9, is_capacity=True)
     fast = rates("b.json", "forward", [5e6] * 9, is_capacity=False)
     assert "reached more" in " ".join(fit_measurements([slow, fast]).notes)

@@ -77,9 +77,9 @@ def test_each_way_has_its_own_delay_and_variation(tmp_path: Path) -> None:
     log = probe_log(tmp_path / "probes.csv", [""] * 2000, there_s=there)
     fitted = fit([log], rate="100Mbit/s")
     link = link_of(fitted)
-    assert float(shown(fitted, "delay on the way there").split()[0]) == pytest.approx(20, abs=0.3)
-    assert "one clock" in shown(fitted, "delay on the way back")
-    assert shown(fitted, "variation of delay on the way back").startswith("none")
+    assert float(shown(fitted, "delay in the forward direction").split()[0]) == pytest.approx(20, abs=0.3)
+    assert "one clock" in shown(fitted, "delay in the reverse direction")
+    assert shown(fitted, "variation of delay in the reverse direction").startswith("none")
     assert link["jitter"]["distribution"] == "correlated"  # type: ignore[index]
     assert link["reverse"]["jitter"]["distribution"] == "constant"  # type: ignore[index]
     assert link["reverse"]["delay"] == "10ms" or "9.99" in link["reverse"]["delay"]  # type: ignore[index]
@@ -137,7 +137,7 @@ def test_too_few_losses_to_tell_sizes_apart_are_said(tmp_path: Path) -> None:
     lost = ["there" if place in (101, 701) else "" for place in range(1000)]
     fitted = fit(probe_log(tmp_path / "probes.csv", lost))
     (unsure,) = (each for each in fitted.unknown if each.quantity.startswith("how loss grows with length"))
-    assert unsure.quantity.endswith("on the way there")
+    assert unsure.quantity.endswith("in the forward direction")
     first, other = unsure.readings
     assert not first.keys
     assert fitted.scenario.vary(dict(other.keys)).name

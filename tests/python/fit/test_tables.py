@@ -246,9 +246,9 @@ def test_of_a_packed_file_that_breaks_off_the_good_part_is_used(read: Read) -> N
         (b"\x7fELF\x02\x01\x01" + bytes(100), "binary data"),
         (b'name = "x"\n[[link]]\nrate = "1Mbit/s"\n', "a TOML scenario"),
         (b"# a comment\n\n[[link]]\nrate = 1\n", "a TOML scenario"),
-        (b"Lorem ipsum dolor sit amet,\nconsetetur sadipscing elitr.\n", "of no format"),
-        (b"{}", "of no format"),
-        (b"import os\nprint(rtt, time)\nprint(1, rtt)\n", "of no format"),
+        (b"Lorem ipsum dolor sit amet,\nconsetetur sadipscing elitr.\n", "unknown format"),
+        (b"{}", "unknown format"),
+        (b"import os\nprint(rtt, time)\nprint(1, rtt)\n", "unknown format"),
         (b"\x1f\x8b not really", "binary data"),
     ],
 )
@@ -262,8 +262,8 @@ def test_what_is_no_file_is_refused_with_the_reason(tmp_path: Path) -> None:
 
     os.mkfifo(tmp_path / "pipe")
     for path, why in (
-        (tmp_path, "a folder"),
-        (tmp_path / "none", "there is no"),
+        (tmp_path, "a directory"),
+        (tmp_path / "none", "no such file"),
         (tmp_path / "pipe", "save it"),
     ):
         with pytest.raises(FileError, match=why):

@@ -261,7 +261,7 @@ def _until(is_over: Callable[[], bool]) -> None:
 
 def test_what_will_be_sent_is_said_beforehand(tmp_path: Path) -> None:
     alone = plan(Wanted(LOOPBACK, tmp_path, for_s=10))
-    assert alone == ["10 s of probes, 20 a second, small and full-sized in turn: 158 kB each way"]
+    assert alone == ["10 s of probes, 20 a second, small and full-sized in turn: 158 kB in each direction"]
     all_of_it = plan(Wanted(LOOPBACK, tmp_path, token=TOKEN, iperf3_port=5201))
     assert [line.split()[0] for line in all_of_it] == ["60", "trains", "60", "iperf3"]
     assert "64 MB" in all_of_it[2]
