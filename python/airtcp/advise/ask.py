@@ -30,7 +30,7 @@ from airtcp.fit.left_open import left_open
 from airtcp.running.watching import Silent, Watcher
 
 NOW = "cubic"
-RATES = ("rate", "capacity on the way there")
+RATES = ("rate", "capacity in the forward direction")
 """What a fit calls the rate where it does not know it."""
 
 

@@ -40,7 +40,7 @@ def test_measures_the_loopback_with_a_server_and_keeps_what_there_is(cli: Cli, t
             assert "20 a second" in said
             assert "dense probes" in said
             assert "load=own" in (tmp_path / "logs" / "dense.csv").read_text()
-            assert "delay on the way there" in said
+            assert "delay in the forward direction" in said
             assert (tmp_path / "logs" / "path.toml").read_text()
             assert (tmp_path / "logs" / "probes.csv").read_text().startswith("# airtcp probes 1\n")
             asked[3], asked[-1] = "60s", "stopped"
