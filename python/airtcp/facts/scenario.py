@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
-from airtcp._engine import Scenario
+from airtcp._engine import Scenario, rate_in_bps
 
 Document = dict[str, Any]
 
@@ -39,6 +39,13 @@ def is_recorded(path: Document) -> bool:
         "trace" in side or "log" in side or side.get("jitter", {}).get("distribution") == "series"
         for side in sides
     )
+
+
+def link_rate_bps(path: Document) -> float | None:
+    """The least of the rates that the path's links have on the way of the data; None where one varies."""
+    rates = [link.get("rate") for link in path["link"]]
+    known = [rate_in_bps(rate) for rate in rates if isinstance(rate, str)]
+    return min(known) if len(known) == len(rates) and known else None
 
 
 def headline(scenario: Scenario) -> str:

@@ -62,6 +62,17 @@ def relative_gain(values: Sequence[float], base: Sequence[float]) -> Estimate | 
     return paired_difference(values, base).scaled(1 / base_mean) if base_mean else None
 
 
+def values_to_decide(found: Estimate, most: int) -> int | None:
+    """How many values would tell the mean from zero, were mean and spread to stay; None: more than `most`."""
+    if not found.half_width or not found.mean:
+        return None
+    deviation = found.half_width * math.sqrt(found.n) / student_t_quantile((1 + CONFIDENCE) / 2, found.n - 1)
+    for n in range(found.n + 1, most + 1):
+        if student_t_quantile((1 + CONFIDENCE) / 2, n - 1) * deviation < abs(found.mean) * math.sqrt(n):
+            return n
+    return None
+
+
 def student_t_cdf(t: float, df: int) -> float:
     """P(T ≤ t) for a whole number of degrees of freedom.
 

@@ -10,11 +10,13 @@ from typing import Literal
 
 import polars as pl
 
-from airtcp.facts.stats import Estimate, estimate, paired_difference
+from airtcp.facts.stats import Estimate, estimate, paired_difference, values_to_decide
 from airtcp.facts.verdict import repeated_runs
 from airtcp.sweep.plan import Plan
 from airtcp.sweep.rows import MEASURES
 
+MOST_SEEDS = 100
+"""More seeds than this are not proposed."""
 SeedValues = Mapping[int, float]
 """What a scheme reached at a point, by seed."""
 
@@ -184,15 +186,28 @@ def verdict(plan: Plan, summary: Summary, *, replays: bool = False) -> str:
     leader = max(summary.standings, key=lambda standing: (standing.wins, standing.ties))
     tied = sum(bool(judged.tied) for judged in summary.judged.values())
     text = f"{leader.scheme} has the best {summary.goal.name} at {leader.wins} of {total} points"
-    if leader.wins < total and tied:
+    if not leader.wins:
+        text = f"No scheme is clearly best in {summary.goal.name} at any of {total} points"
+    elif leader.wins < total and tied:
         text += f"; at {tied} there is no statistically clear winner with these seeds"
-    text += "." + _changes(plan, summary)
+    text += "." + (_seeds_to_decide(plan, summary) if tied else "") + _changes(plan, summary)
     if len(plan.seeds) < 2:
         text += " A single seed gives no interval; run more."
     if summary.repeated:
         where = f"At {len(summary.repeated)} of {total} points"
         text += f" {where} all runs of some scheme are identical: {repeated_runs(replays)}"
     return text
+
+
+def _seeds_to_decide(plan: Plan, summary: Summary) -> str:
+    """How many seeds would tell the best from the next at most of the points that are open."""
+    margins = [judged.margin for judged in summary.judged.values() if judged.tied and judged.margin]
+    needed = sorted(n for margin in margins if (n := values_to_decide(margin, MOST_SEEDS)))
+    if not needed or len(plan.seeds) < 2:
+        return ""
+    enough = needed[-(len(needed) // 4) - 1]
+    decided = sum(n <= enough for n in needed)
+    return f" About {enough} seeds would decide {decided} of the {len(margins)} open points."
 
 
 def _changes(plan: Plan, summary: Summary) -> str:

@@ -11,14 +11,14 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import StrMethodFormatter
 
 from airtcp.showing.figures.style import (
-    COLOURS,
     GREY,
-    MARKERS,
+    MARK_OF,
     figure,
     legend_beside,
     line_style,
     small_multiples,
 )
+from airtcp.showing.palette import looks
 from airtcp_studies.frame.rows import Values, estimate_of
 
 HOLLOW: dict[str, Any] = {"linestyle": "", "markerfacecolor": "none", "markersize": 6, "zorder": 5}
@@ -57,18 +57,14 @@ class SweepPlot:
     def draw(self) -> Figure:
         drawn = figure(3.0)
         axes = drawn.subplots()
-        for place, (name, curve) in enumerate(self.curves.items()):
-            _curve(axes, name, curve, marker=MARKERS[place % len(MARKERS)], ms=3.5, **line_style(place))
+        own = looks(self.curves)
+        for name, curve in self.curves.items():
+            _curve(axes, name, curve, marker=MARK_OF[own[name].mark], ms=3.5, **line_style(own[name]))
         for place, (name, curve) in enumerate(self.bounds.items()):
             dashes: Any = ((0, (4, 2)), (0, (1, 1)), "-.")[place % 3]
             _curve(axes, name, curve, color=GREY, linestyle=dashes)
         for name, points in self.quoted.items():
-            place = list(self.curves).index(name)
-            style = {
-                "color": COLOURS[place % len(COLOURS)],
-                "marker": MARKERS[place % len(MARKERS)],
-                **HOLLOW,
-            }
+            style = {"color": own[name].colour, "marker": MARK_OF[own[name].mark], **HOLLOW}
             _curve(axes, f"{name}, in the paper", points, **style)
         if self.log_x:
             axes.set_xscale("log")
@@ -119,13 +115,13 @@ class TimePlot:
             panel_in=2.0 if len(self.panels) < 3 else 1.05,
         )
         labels = list(dict.fromkeys(label for lines in self.panels.values() for label in lines))
+        own = looks(labels)
         for panel, lines in zip(panels, self.panels.values(), strict=True):
             for label, (times, values) in lines.items():
-                place = labels.index(label)
                 style: dict[str, Any] = (
-                    {"linestyle": "", "marker": ".", "ms": 2, "color": COLOURS[place % len(COLOURS)]}
+                    {"linestyle": "", "marker": ".", "ms": 2, "color": own[label].colour}
                     if label in self.dots
-                    else {"drawstyle": "steps-post", "lw": 0.8, **line_style(place)}
+                    else {"drawstyle": "steps-post", "lw": 0.8, **line_style(own[label])}
                 )
                 panel.plot(times, values, label=label, rasterized=len(times) > MAX_DOTS, **style)
         if len(labels) > 1:
@@ -159,7 +155,8 @@ class BarPlot:
         axes = drawn.subplots()
         labels = list(dict.fromkeys(label for bars in self.groups.values() for label in bars))
         at, centres = self._places(labels)
-        for place, label in enumerate(labels):
+        own = looks(labels)
+        for label in labels:
             found = {
                 at[g, label]: estimate_of(bars[label]) for g, bars in self.groups.items() if label in bars
             }
@@ -168,7 +165,7 @@ class BarPlot:
                 [value.mean for value in found.values()],
                 width=0.92,
                 yerr=[value.half_width or 0.0 for value in found.values()],
-                color=COLOURS[place % len(COLOURS)],
+                color=own[label].colour,
                 error_kw={"lw": 0.9, "capsize": 2},
                 label=label,
             )

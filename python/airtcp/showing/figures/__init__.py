@@ -75,7 +75,7 @@ ORDER = ("cwnd", "queue", "sequence")
 
 def _of_series(scenario: Scenario, series: Mapping[str, Series], seed: int) -> Figures:
     """The curves of one run of each scheme."""
-    runs = runs_of(series, seed, scenario.duration_s) if series else None
+    runs = runs_of(series, seed, scenario) if series else None
     if runs is None:
         return {}
     made = over_time(runs)

@@ -93,9 +93,9 @@ def style(changes: Mapping[str, Any] | None = None) -> Iterator[None]:
         yield
 
 
-def line_style(place: int) -> dict[str, Any]:
-    """Colour and dashes of the scheme at `place`: different for the first 28."""
-    return {"color": COLOURS[place % len(COLOURS)], "linestyle": DASHES[place // len(COLOURS) % len(DASHES)]}
+def line_style(look: palette.Look) -> dict[str, Any]:
+    """Colour and dashes of a scheme."""
+    return {"color": look.colour, "linestyle": DASH_OF[look.dash]}
 
 
 class Drawing(Figure):

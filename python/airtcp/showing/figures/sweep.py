@@ -15,6 +15,7 @@ from airtcp.facts.units import rate_scale
 from airtcp.showing.figures.style import GREY, figure, legend_beside, line_style, plain_ticks
 from airtcp.showing.figures.sweep_maps import best_maps, value_maps
 from airtcp.showing.figures.sweep_overview import overview, scatter
+from airtcp.showing.palette import looks
 from airtcp.sweep.panels import panels, values_of
 from airtcp.sweep.plan import Axis, Plan
 from airtcp.sweep.summary import GOODPUT, Summary
@@ -44,15 +45,16 @@ def curves(plan: Plan, summary: Summary) -> Figure:
     ordered = sorted(plan.points, key=lambda point: places[point.values[0].text])
     scale, unit = _unit(summary)
     last = {}
+    own = looks(plan.schemes)
     for number, scheme in enumerate(plan.schemes):
         known = [point for point in ordered if (point.number, scheme) in summary.estimates]
         x = [places[point.values[0].text] for point in known]
         found = [summary.estimates[point.number, scheme].scaled(1 / scale) for point in known]
         if axis.is_number:
-            _line(axes, x, found, scheme, line_style(number))
+            _line(axes, x, found, scheme, line_style(own[scheme]))
         else:
             beside = 0.5 * (number / max(len(plan.schemes) - 1, 1) - 0.5)
-            _dots(axes, [place + beside for place in x], found, scheme, line_style(number)["color"])
+            _dots(axes, [place + beside for place in x], found, scheme, own[scheme].colour)
         last[scheme] = found[-1].mean if found else 0.0
     if summary.goal == GOODPUT:
         bounds = [summary.bound_bps.get(point.number, 0.0) / scale for point in ordered]

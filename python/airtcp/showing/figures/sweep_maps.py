@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
 from airtcp.facts.units import rate_scale
-from airtcp.showing.figures.style import COLOURS, WIDTH_IN, figure
+from airtcp.showing.figures.style import WIDTH_IN, figure
+from airtcp.showing.palette import looks
 from airtcp.sweep.panels import Panel, shown, values_of
 from airtcp.sweep.plan import Plan
 from airtcp.sweep.summary import GOODPUT, Judged, Summary
@@ -26,7 +27,7 @@ Rgb = tuple[float, float, float]
 
 
 def best_maps(plan: Plan, summary: Summary, maps: Sequence[Panel]) -> Figure:
-    """A cell has the colour of the scheme that is best there, darker the further ahead; ties are hatched."""
+    """A cell has the colour of the scheme that leads there, darker the further; hatched: not clearly."""
     drawn, grid = _panels(plan, [panel.title for panel in maps])
     colours = _colours(plan, summary)
     for axes, panel in zip(grid, maps, strict=True):
@@ -36,7 +37,8 @@ def best_maps(plan: Plan, summary: Summary, maps: Sequence[Panel]) -> Figure:
                 if number in summary.judged:
                     _cell(axes, x, y, summary.judged[number], colours, texts)
     handles = [Patch(facecolor=colour, label=scheme) for scheme, colour in colours.items()]
-    handles.append(Patch(facecolor="white", edgecolor="#555555", hatch=HATCH, lw=0.4, label="tie"))
+    unsure = Patch(facecolor="white", edgecolor="#555555", hatch=HATCH, lw=0.4, label="not clearly ahead")
+    handles.append(unsure)
     drawn.legend(handles=handles, loc="outside right upper", title=f"best {summary.goal.name}")
     said = f"darker: larger lead over the next, up to {FULL_MARGIN:.0%}"
     drawn.suptitle(said, fontsize=7, x=0.01, ha="left", color="#555555")
@@ -59,11 +61,9 @@ def value_maps(plan: Plan, summary: Summary, panel: Panel) -> Figure:
 
 
 def _colours(plan: Plan, summary: Summary) -> dict[str, str]:
-    """Of the schemes that are best somewhere: as in all figures, while there are colours for all schemes."""
+    """Of the schemes that are best somewhere."""
     leaders = {judged.best for judged in summary.judged.values()}
-    led = [scheme for scheme in plan.schemes if scheme in leaders]
-    order = plan.schemes if len(plan.schemes) <= len(COLOURS) else led
-    return {scheme: COLOURS[order.index(scheme) % len(COLOURS)] for scheme in led}
+    return {scheme: look.colour for scheme, look in looks(plan.schemes).items() if scheme in leaders}
 
 
 def _cell(axes: Axes, x: int, y: int, judged: Judged, colours: Mapping[str, str], texts: bool) -> None:
@@ -75,9 +75,10 @@ def _cell(axes: Axes, x: int, y: int, judged: Judged, colours: Mapping[str, str]
     patch = Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=face, edgecolor=edge, lw=0.4)
     patch.set_hatch(HATCH if tie else "")
     axes.add_patch(patch)
-    if texts and judged.margin and not tie:
+    if texts and judged.margin:
         ink = "white" if sum(face) < 1.6 else "black"
-        axes.text(x, y, f"+{100 * margin:.0f} %", ha="center", va="center", fontsize=6, color=ink)
+        said = f"+{100 * margin:.0f} %{' ?' * tie}"
+        axes.text(x, y, said, ha="center", va="center", fontsize=6, color=ink)
 
 
 def _blend(colour: Rgb, strength: float) -> Rgb:

@@ -9,7 +9,8 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from airtcp.showing.figures.style import COLOURS, GREY, MARKERS, figure, legend_beside, plain_ticks
+from airtcp.showing.figures.style import GREY, MARK_OF, figure, legend_beside, plain_ticks
+from airtcp.showing.palette import looks
 from airtcp.sweep.panels import shown, values_of
 from airtcp.sweep.plan import Plan, Point
 from airtcp.sweep.summary import Summary
@@ -23,19 +24,13 @@ def scatter(plan: Plan, summary: Summary) -> Figure:
     """A dot a point, with the colour and mark of the scheme that is best there; hollow where it is a tie."""
     drawn = figure(3.6)
     axes = drawn.subplots()
-    for place, scheme in enumerate(plan.schemes):
-        colour = COLOURS[place % len(COLOURS)]
-        look: dict[str, Any] = {
-            "edgecolors": colour,
-            "marker": MARKERS[place % len(MARKERS)],
-            "s": 16,
-            "lw": 0.6,
-        }
+    for scheme, own in looks(plan.schemes).items():
+        look: dict[str, Any] = {"edgecolors": own.colour, "marker": MARK_OF[own.mark], "s": 16, "lw": 0.6}
         led = [point for point in plan.points if _best(summary, point) == scheme]
         clear = [point for point in led if not summary.judged[point.number].tied]
         tied = [point for point in led if summary.judged[point.number].tied]
         if led:
-            axes.scatter(*_numbers(plan, clear), label=scheme, facecolors=colour, **look)
+            axes.scatter(*_numbers(plan, clear), label=scheme, facecolors=own.colour, **look)
             axes.scatter(*_numbers(plan, tied), facecolors="none", **look)
     axes.scatter([], [], facecolors="none", edgecolors=GREY, marker="o", s=16, lw=0.6, label="a tie (hollow)")
     for axis, side in ((plan.axes[0], "x"), (plan.axes[1], "y")):
@@ -95,7 +90,7 @@ def _places(plan: Plan, place: int) -> dict[str, float]:
 def _look(plan: Plan, name: str) -> dict[str, Any]:
     if name == TIE:
         return {"color": GREY, "ls": (0, (2, 2)), "lw": 0.5, "alpha": 0.6, "zorder": 1}
-    return {"color": COLOURS[plan.schemes.index(name) % len(COLOURS)], "lw": 0.7, "alpha": 0.7, "zorder": 2}
+    return {"color": looks(plan.schemes)[name].colour, "lw": 0.7, "alpha": 0.7, "zorder": 2}
 
 
 def _scales(axes: Axes, plan: Plan) -> None:

@@ -77,7 +77,7 @@ def _figures(found: Comparison) -> Iterator[Figure]:
         yield completion_cdf(found.runs)
     yield goodput_bars(found.summaries, found.runs, found.best)
     if found.first_series:
-        looked_at = runs_of(found.first_series, found.scenario.seed, found.scenario.duration_s)
+        looked_at = runs_of(found.first_series, found.scenario.seed, found.scenario)
         if looked_at:
             yield from (make(looked_at) for make in figures(looked_at).values())
 

@@ -104,14 +104,15 @@ class Rule(Mark):
 class Heat(Mark):
     """A value in each cell: `z` has a row for each `y`, and so has `texts`, which stand in the cells.
 
-    With `winners`, a row of schemes for each `y`, a cell has that scheme's colour, and `z` is only told; one
-    without a winner has no colour.
+    With `winners`, a row of schemes for each `y`, a cell has that scheme's colour, pale where `unsure`
+    says so, and `z` is only told; one without a winner has no colour.
     """
 
     z: Sequence[Sequence[float | None]] = ()
     z_label: str = ""
     texts: Sequence[Sequence[str]] = ()
     winners: Sequence[Sequence[str]] = ()
+    unsure: Sequence[Sequence[bool]] = ()
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ def run_page(found: RunResult, command: str | None = None) -> Page:
     ]
     looked_at = None
     if found.time_series:
-        looked_at = runs_of({found.scheme: found.time_series}, found.seed, scenario.duration_s)
+        looked_at = runs_of({found.scheme: found.time_series}, found.seed, scenario)
     if looked_at:
         drawn = [make(looked_at) for make in figures(looked_at).values()]
         blocks.append(Section("Figures", drawn, schemes=[found.scheme], buttons=False))

@@ -9,11 +9,13 @@ from typing import Literal
 
 import polars as pl
 
+from airtcp._engine import Scenario
+from airtcp.facts.scenario import document, link_rate_bps
 from airtcp.facts.series import Series
 from airtcp.facts.units import rate_scale, size_scale
 from airtcp.showing.report.curve import cumulative, span, thinned
 from airtcp.showing.report.events import Marks, counts
-from airtcp.showing.report.figure import Axis, Band, Dots, Figure, Line, Mark, Part
+from airtcp.showing.report.figure import Axis, Band, Dots, Figure, Line, Mark, Part, Rule
 
 TIME = "time [s]"
 LOGARITHMIC_FROM = 6.0
@@ -23,6 +25,10 @@ OVERSHOOT = 1.5
 BINS = 60
 """Of goodput over time."""
 PANEL = 150
+ABOVE = (
+    "Data count when they are in order: a step above the link's rate is a filled hole that releases what had "
+    "arrived behind it."
+)
 
 
 @dataclass(frozen=True)
@@ -34,7 +40,11 @@ class Runs:
     flows: int
     """Measured ones."""
     seed: int
-    end_s: float
+    scenario: Scenario
+
+    @property
+    def end_s(self) -> float:
+        return self.scenario.duration_s
 
     @property
     def schemes(self) -> list[str]:
@@ -61,7 +71,7 @@ class Runs:
         return self.series[scheme].events.filter(pl.col("flow") == self.flow)
 
 
-def runs_of(series: Mapping[str, Series], seed: int, end_s: float) -> Runs | None:
+def runs_of(series: Mapping[str, Series], seed: int, scenario: Scenario) -> Runs | None:
     """None where no measured flow has left a series, as with UDP alone."""
     names = list(dict.fromkeys(name for found in series.values() for name in found.flows["flow"]))
     if not names:
@@ -69,7 +79,7 @@ def runs_of(series: Mapping[str, Series], seed: int, end_s: float) -> Runs | Non
     measured = {name for found in series.values() for name in found.deliveries["flow"]}
     # One with a single connection shows more than one of many short transfers.
     lasting = [name for name in names if all(_is_one_connection(found, name) for found in series.values())]
-    return Runs(series, (lasting or names)[0], len(measured), seed, end_s)
+    return Runs(series, (lasting or names)[0], len(measured), seed, scenario)
 
 
 def figures(runs: Runs) -> dict[str, Callable[[Runs], Figure]]:
@@ -86,15 +96,20 @@ def figures(runs: Runs) -> dict[str, Callable[[Runs], Figure]]:
 
 def goodput_figure(runs: Runs) -> Figure:
     rates = {scheme: _goodput(found, runs.end_s) for scheme, found in runs.series.items()}
-    scale, unit = rate_scale([span(bps)[1] for _, bps in rates.values()])
-    marks = [
+    peaks = [span(bps)[1] for _, bps in rates.values()]
+    scale, unit = rate_scale(peaks)
+    marks: list[Mark] = [
         Line(scheme, times, [bps / scale for bps in of_scheme], scheme=scheme, step=True)
         for scheme, (times, of_scheme) in rates.items()
     ]
+    link_bps = link_rate_bps(document(runs.scenario))
+    if link_bps:
+        marks.append(Rule("link's rate", [], [link_bps / scale]))
+    above = f" {ABOVE}" if link_bps and max(peaks) > link_bps else ""
     ends = "; ".join(f"{scheme} between {_range(bps, scale)}" for scheme, (_, bps) in rates.items())
     return Figure(
         "Goodput over time",
-        f"Sum of all measured flows, in steps of {runs.end_s / BINS:.3g} s, with seed {runs.seed}.",
+        f"Sum of all measured flows, in steps of {runs.end_s / BINS:.3g} s, with seed {runs.seed}.{above}",
         f"Goodput over {runs.end_s:g} s in {unit}: {ends}.",
         runs.time,
         Axis(f"goodput [{unit}]", from_zero=True),

@@ -36,7 +36,7 @@ def sweep_page(found: SweepResult, command: str | None = None) -> Page:
     maps = panels(found.plan)
     if len(maps) == 1:
         each = [_scheme_map(found, scheme, maps[0]) for scheme in schemes]
-        blocks.append(Section("What each scheme reaches", each, folded=True))
+        blocks.append(Section("What each scheme reaches", each))
     blocks += [
         Section("The points", [_points(found)], folded=True),
         repeat_section(found.scenario, command),
@@ -163,13 +163,14 @@ def _best_map(found: SweepResult, maps: Sequence[Panel]) -> Figure:
                 z=[[_margin(cell) for cell in row] for row in cells],
                 z_label="lead over the next, %",
                 texts=[[_text(cell) for cell in row] for row in cells],
-                winners=[["" if cell is None or cell.tied else cell.best for cell in row] for row in cells],
+                winners=[["" if cell is None else cell.best for cell in row] for row in cells],
+                unsure=[[cell is not None and bool(cell.tied) for cell in row] for row in cells],
             )
         )
     return Figure(
         f"The best {summary.goal.name}",
-        "Each cell is coloured by its best scheme and shows the lead over the next. Cells without a "
-        "statistically clear winner are left uncoloured.",
+        "Each cell is coloured by the scheme that leads there and shows its lead over the next. Pale, with a "
+        "question mark: no statistically clear winner.",
         found.verdict,
         Axis(plan.axes[0].label, categories=True),
         Axis(plan.axes[1].label, categories=True),
@@ -252,6 +253,5 @@ def _ahead(judged: Judged) -> str:
 def _text(judged: Judged | None) -> str:
     if judged is None:
         return ""
-    if judged.tied:
-        return "tie"
-    return judged.best if judged.margin is None else f"{judged.best} +{100 * judged.margin.mean:.0f} %"
+    lead = judged.best if judged.margin is None else f"{judged.best} +{100 * judged.margin.mean:.0f} %"
+    return f"{lead} ?" if judged.tied else lead

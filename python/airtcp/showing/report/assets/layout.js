@@ -141,7 +141,10 @@ function fittedRange(figure, [from, to]) {
     if (typeof value === "number" && (!figure.spec.y.log || value > 0)) [low, high] = [Math.min(low, value), Math.max(high, value)];
   };
   for (const mark of visibleMarks(figure)) {
-    if (mark.kind === "rule") continue;
+    if (mark.kind === "rule") {
+      (mark.y || []).forEach(include);
+      continue;
+    }
     let last = null;
     mark.x.forEach((x, place) => {
       if (x < from) last = place;

@@ -160,14 +160,17 @@ function heatTraces(mark, _look, { figure }) {
     return [{ ...cells, z: mark.z, colorscale: "Cividis", colorbar: bar }];
   }
   const names = figure.schemes;
-  const steps = names.flatMap((name, place) => {
-    const shade = mixed(look(placeOf(name)).colour, 0.4);
-    return [[place / names.length, shade], [(place + 1) / names.length, shade]];
-  });
+  // Each scheme has two steps: pale, where its lead is unsure, and full.
+  const count = 2 * names.length;
+  const steps = names.flatMap((name, place) => [0.18, 0.5].flatMap((share, sure) => {
+    const shade = mixed(look(placeOf(name)).colour, share);
+    return [[(2 * place + sure) / count, shade], [(2 * place + sure + 1) / count, shade]];
+  }));
   const shown = (name) => names.includes(name) && !figure.hidden.has(name);
-  const z = mark.winners.map((row) => row.map((name) => (shown(name) ? names.indexOf(name) : null)));
+  const step = (name, row, column) => 2 * names.indexOf(name) + (mark.unsure?.[row]?.[column] ? 0 : 1);
+  const z = mark.winners.map((row, y) => row.map((name, x) => (shown(name) ? step(name, y, x) : null)));
   return [{
-    ...cells, z, zmin: -0.5, zmax: names.length - 0.5, colorscale: steps, showscale: false,
+    ...cells, z, zmin: -0.5, zmax: count - 0.5, colorscale: steps, showscale: false,
     textfont: { color: variable("ink") },
   }];
 }
