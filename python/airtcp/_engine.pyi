@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import Literal, Self, final
+from typing import Literal, Self, TypedDict, Unpack, final, overload, type_check_only
 
 from typing_extensions import disjoint_base
 
@@ -33,6 +33,26 @@ __all__ = [
     "time_in_seconds",
     "version",
 ]
+
+_Quantity = str | float
+_Table = Mapping[str, object]
+
+@type_check_only
+class _Keys(TypedDict, total=False):
+    # Of a scenario file; `airtcp schema` has their words, and those of the tables in them.
+    name: str
+    description: str
+    duration: _Quantity
+    warmup: _Quantity
+    seed: int
+    seeds: int
+    profile: str
+    schemes: Sequence[str | type[CongestionControl]]
+    base_station: str
+    enter_recordings: str
+    link: Sequence[_Table]
+    flow: Sequence[_Table]
+    circuit: Sequence[_Table]
 
 class ScenarioError(ValueError):
     """A scenario, scheme or override is wrong; the message gives place, cause and fix."""
@@ -81,6 +101,10 @@ class Scenario:
     20.0
     """
 
+    @overload
+    @staticmethod
+    def build(**keys: Unpack[_Keys]) -> Scenario: ...
+    @overload
     @staticmethod
     def build(**keys: object) -> Scenario:
         """A scenario of the file's keys as Python values: text, numbers, truth values, lists, dicts, paths.

@@ -128,3 +128,31 @@ def test_a_sweep_without_a_winner_names_none() -> None:
     swept = airtcp.sweep(None, loss, schemes=["reno", "reno:pacing=false"], seeds=2, duration="2s")
     assert swept.verdict.startswith("No scheme is clearly best in goodput at any of 2 points.")
     assert "0 of 2" not in swept.verdict
+
+
+def test_a_comparison_samples_as_often_as_it_is_told_to() -> None:
+    often, seldom = (
+        airtcp.compare(schemes=["reno"], seeds=1, duration="2s", interval_s=interval_s)
+        for interval_s in (0.0, 0.5)
+    )
+    assert often.series.height > 10 * seldom.series.height
+    assert seldom.series["time_s"].to_list() == pytest.approx([0.5, 1.0, 1.5, 2.0])
+
+
+def test_a_sweep_shows_its_progress(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("airtcp.running.progress.EVERY_S", -1.0)
+    told: list[int] = []
+    loss = {"wireless.loss.ber": [1e-6, 2e-6]}
+    airtcp.sweep(
+        None,
+        loss,
+        schemes=["reno"],
+        seeds=2,
+        duration="1s",
+        progress=True,
+        on_progress=lambda p: told.append(p.done),
+    )
+    assert told[-1] == 4
+    assert "sweeping: 4 of 4 runs" in capsys.readouterr().err

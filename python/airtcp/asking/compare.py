@@ -76,6 +76,7 @@ def compare(
     jobs: int | None = None,
     executor: str | Executor | None = None,
     series: bool = True,
+    interval_s: float | None = None,
     progress: bool = False,
     on_done: Callable[[Run], object] = ...,
     on_failed: Callable[[Failure], object] = ...,
@@ -93,6 +94,7 @@ def compare(
     jobs: int | None = None,
     executor: str | Executor | None = None,
     series: bool = True,
+    interval_s: float | None = None,
     progress: bool = False,
     on_done: Callable[[Run], object] = ...,
     on_failed: Callable[[Failure], object] = ...,
@@ -109,6 +111,7 @@ def compare(
     jobs: int | None = None,
     executor: str | Executor | None = None,
     series: bool = True,
+    interval_s: float | None = None,
     progress: bool = False,
     on_done: Callable[[Run], object] = lambda _: None,
     on_failed: Callable[[Failure], object] = lambda _: None,
@@ -118,8 +121,9 @@ def compare(
     `scenario` is a Scenario or a file's path; by default, the built-in lossy link. `schemes` (the first is
     the baseline), the number of `seeds` and the `duration` of a run override the scenario's. `executor`
     does the runs instead of this machine's threads: `"processes"`, `"dask://HOST:PORT"`, or any executor of
-    `concurrent.futures`. With `series`, the first seed of each scheme records time series. `progress` shows
-    a progress bar; `on_done` or `on_failed` is called after each run, on this thread.
+    `concurrent.futures`. With `series`, the first seed of each scheme records time series, one sample every
+    `interval_s` seconds: 0 samples at every ACK, None 1500 times in a run. `progress` shows a progress bar;
+    `on_done` or `on_failed` is called after each run, on this thread.
 
     Pass a congestion control written in Python as its class among the `schemes`; other schemes can then
     name it: `[Aimd, "aimd:beta=0.7", "cubic"]`. An error in it ends only that run.
@@ -141,8 +145,9 @@ def compare(
     """
     chosen = scenario_of(scenario, schemes=schemes_of(schemes), seeds=seeds, duration=duration)
     tell = _Tell(progress, on_done, on_failed)
+    spacing = (chosen.duration_s / SERIES_POINTS if interval_s is None else interval_s) if series else None
     if on == "sim":
-        return _on_sim(chosen, series, jobs, executor, tell)
+        return _on_sim(chosen, spacing, jobs, executor, tell)
     if on not in ("linux", "both"):
         raise ValueError(f"on={on!r}: expected sim, linux, or both")
     if executor is not None:
@@ -151,10 +156,10 @@ def compare(
     from airtcp.asking.on_linux import prepare  # noqa: PLC0415
 
     prepared = prepare(chosen)
-    sim = _on_sim(prepared.scenario, series, None, None, tell) if on == "both" else None
+    sim = _on_sim(prepared.scenario, spacing, None, None, tell) if on == "both" else None
     if sim and sim.interrupted:
         return SideBySide(sim, prepared.nothing())
-    linux = _on_linux(prepared, series, jobs or 1, tell)
+    linux = _on_linux(prepared, spacing, jobs or 1, tell)
     return SideBySide(sim, linux) if sim else linux
 
 
@@ -189,9 +194,13 @@ class _Tell:
 
 
 def _on_sim(
-    scenario: Scenario, series: bool, jobs: int | None, executor: str | Executor | None, tell: _Tell
+    scenario: Scenario,
+    interval_s: float | None,
+    jobs: int | None,
+    executor: str | Executor | None,
+    tell: _Tell,
 ) -> Comparison:
-    request = Request(scenario, _interval_s(scenario, series))
+    request = Request(scenario, interval_s)
     with tell.over(len(plan(scenario)), "comparing") as told:
         (found,) = compare_all(
             [request],
@@ -203,15 +212,9 @@ def _on_sim(
     return found
 
 
-def _on_linux(prepared: Prepared, series: bool, at_a_time: int, tell: _Tell) -> Comparison:
-    scenario = prepared.scenario
-    with tell.over(prepared.runs, "on Linux", scenario.duration_s / at_a_time) as told:
-        interval_s = _interval_s(scenario, series)
+def _on_linux(prepared: Prepared, interval_s: float | None, at_a_time: int, tell: _Tell) -> Comparison:
+    with tell.over(prepared.runs, "on Linux", prepared.scenario.duration_s / at_a_time) as told:
         return prepared.compare(interval_s, at_a_time, told.on_done, told.on_failed, told.interrupted)
-
-
-def _interval_s(scenario: Scenario, series: bool) -> float | None:
-    return scenario.duration_s / SERIES_POINTS if series else None
 
 
 def compare_all(

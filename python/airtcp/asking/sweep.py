@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import contextmanager, nullcontext
 from os import PathLike
 from pathlib import Path
 
 from airtcp.asking.given import ScenarioLike, scenario_of, schemes_of
 from airtcp.control import CongestionControl
+from airtcp.running.progress import watched
 from airtcp.sweep.errors import SweepError
 from airtcp.sweep.grammar import Vary
 from airtcp.sweep.result import SweepResult
@@ -31,6 +33,7 @@ def sweep(
     fresh: bool = False,
     jobs: int | None = None,
     executor: str | Executor | None = None,
+    progress: bool = False,
     on_progress: Callable[[Progress], object] = lambda _: None,
 ) -> SweepResult:
     """Run every scheme with every seed at every point of a parameter sweep.
@@ -44,8 +47,8 @@ def sweep(
     With a directory `out`, finished runs are kept there: the same call resumes where an earlier one
     stopped, unless `fresh` is set, and the data are written there at the end. `executor` is `"threads"`,
     `"processes"`, `"dask://HOST:PORT"` or any executor of `concurrent.futures`; `jobs` is the number of
-    batches worked on at a time. None of these changes the result. `on_progress` is called on this thread.
-    On KeyboardInterrupt, the finished runs are returned.
+    batches worked on at a time. None of these changes the result. `progress` shows a progress bar;
+    `on_progress` is called on this thread. On KeyboardInterrupt, the finished runs are returned.
 
     Raises SweepError, ScenarioError, ExecutorError and OSError.
 
@@ -62,12 +65,28 @@ def sweep(
     directory = None if out is None else Path(out)
     if directory:
         directory.mkdir(parents=True, exist_ok=True)
-    found = collect(
-        job, directory=directory, fresh=fresh, jobs=jobs, executor=executor, on_progress=on_progress
-    )
+    with _shown(on_progress) if progress else nullcontext(on_progress) as told:
+        found = collect(job, directory=directory, fresh=fresh, jobs=jobs, executor=executor, on_progress=told)
     if directory and not found.interrupted:
         found.write_data(directory)
     return found
+
+
+@contextmanager
+def _shown(on_progress: Callable[[Progress], object]) -> Iterator[Callable[[Progress], object]]:
+    """The same, with a bar."""
+    with watched("sweeping") as watcher:
+        total, done = 0, 0
+
+        def told(progress: Progress) -> None:
+            nonlocal total, done
+            watcher.expect(progress.total - total)
+            for _ in range(done, progress.done):
+                watcher.done("")
+            total, done = progress.total, progress.done
+            on_progress(progress)
+
+        yield told
 
 
 def collect(

@@ -20,7 +20,9 @@ from airtcp.cli.controllers import ControllerOption
 from airtcp.cli.errors import FAILED, INTERRUPTED, InputError, check_outputs, writing
 from airtcp.cli.options import (
     DurationOption,
+    IntervalOption,
     JsonOption,
+    PdfOption,
     ProfileOption,
     ReportOption,
     Request,
@@ -29,6 +31,8 @@ from airtcp.cli.options import (
     SeedsOption,
     SetOption,
     default_directory,
+    formats,
+    interval_s,
     load,
 )
 from airtcp.facts.scenario import headline
@@ -88,6 +92,8 @@ def command(
     out: OutOption = None,
     report: ReportOption = None,
     jobs: JobsOption = None,
+    interval: IntervalOption = None,
+    pdf: PdfOption = False,
 ) -> None:
     """Run schemes × seeds on a link; report which carries the most, by how much, and with what confidence.
 
@@ -106,10 +112,11 @@ def command(
     console = plain_console(stderr=json == "-")
     for line in (headline(request.scenario), *announced):
         console.print(line)
-    found = _compared(request, on, jobs)
+    found = _compared(request, on, jobs, interval_s(interval))
     has_run = found.has_run
     if has_run:
-        command = shlex.join(["airtcp", "compare", *request.arguments, *_on_argument(on)])
+        spacing = [] if interval is None else ["--interval", interval]
+        command = shlex.join(["airtcp", "compare", *request.arguments, *spacing, *_on_argument(on)])
         with writing(directory):
             found.save_data(directory, command)
         write_json(to_json(found.results(command)), json)
@@ -121,7 +128,7 @@ def command(
     drawn = has_run and (bool(out) if on == "sim" else not found.interrupted)
     if drawn:
         with writing(directory):
-            found.save_figures(directory)
+            found.save_figures(directory, formats(pdf))
     if has_run:
         if report:
             with writing(report):
@@ -145,13 +152,16 @@ def _say_cost(scenario: Scenario, jobs: int | None) -> None:
         print(f"Estimated time: about {time_text(time_s)}.", file=sys.stderr, flush=True)
 
 
-def _compared(request: Request, on: On, jobs: int | None) -> Comparison | SideBySide:
+def _compared(
+    request: Request, on: On, jobs: int | None, interval_s: float | None
+) -> Comparison | SideBySide:
     """With what the scenario rests on, where it was fitted to a measurement."""
     fitted = assumptions(request.scenario)
     if on == "both":
-        both = compare(request.scenario, on="both", jobs=jobs, progress=True)
+        both = compare(request.scenario, on="both", jobs=jobs, interval_s=interval_s, progress=True)
         return SideBySide(replace(both.sim, fitted=fitted), replace(both.linux, fitted=fitted))
-    return replace(compare(request.scenario, on=on, jobs=jobs, progress=True), fitted=fitted)
+    found = compare(request.scenario, on=on, jobs=jobs, interval_s=interval_s, progress=True)
+    return replace(found, fitted=fitted)
 
 
 def _print_table(console: Console, found: Comparison | SideBySide) -> None:

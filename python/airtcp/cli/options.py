@@ -10,12 +10,13 @@ from typing import Annotated
 
 import typer
 
-from airtcp._engine import Scenario, ScenarioError
+from airtcp._engine import Scenario, ScenarioError, time_in_seconds
 from airtcp.asking.given import is_measurement
 from airtcp.cli.controllers import controllers, hinted
 from airtcp.cli.errors import InputError, reason
 from airtcp.control import CongestionControl
 from airtcp.facts.scenario import document
+from airtcp.results.shown import Format
 
 ScenarioArgument = Annotated[
     list[Path] | None,
@@ -48,6 +49,30 @@ DurationOption = Annotated[
 ProfileOption = Annotated[
     str | None, typer.Option(metavar="NAME", help="TCP stack profile: see `airtcp profiles`.")
 ]
+
+IntervalOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME",
+        help="Time series: sampling interval, e.g. 10ms; 0 samples at every ACK.  [default: duration/1500]",
+    ),
+]
+PdfOption = Annotated[bool, typer.Option("--pdf", help="Write the figures as PDF, too, fonts embedded.")]
+
+
+def interval_s(given: str | None) -> float | None:
+    """Raises InputError for what is no time."""
+    if given is None:
+        return None
+    try:
+        return time_in_seconds(given)
+    except ValueError as error:
+        raise InputError(f"--interval {given}: {error}") from error
+
+
+def formats(pdf: bool) -> tuple[Format, ...]:
+    """Of figures."""
+    return ("png", "svg", "pdf") if pdf else ("png", "svg")
 
 
 def _page(value: Path | None) -> Path | None:

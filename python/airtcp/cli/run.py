@@ -9,7 +9,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from airtcp._engine import time_in_seconds
 from airtcp.asking.given import assumptions
 from airtcp.asking.run import run
 from airtcp.cli.console import plain_console
@@ -17,11 +16,15 @@ from airtcp.cli.controllers import ControllerOption
 from airtcp.cli.errors import InputError, check_outputs, writing
 from airtcp.cli.options import (
     DurationOption,
+    IntervalOption,
+    PdfOption,
     ProfileOption,
     ReportOption,
     Request,
     ScenarioArgument,
     SetOption,
+    formats,
+    interval_s,
     load,
 )
 from airtcp.facts.series import write_frame
@@ -60,13 +63,7 @@ def command(
         Path | None,
         typer.Option(metavar="FILE", help="Write the flows' time series to a .parquet or .csv file."),
     ] = None,
-    interval: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME",
-            help="Sampling interval, e.g. 10ms; 0 samples at every ACK.  [default: duration/1500]",
-        ),
-    ] = None,
+    interval: IntervalOption = None,
     pcap: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Capture the packets on one link as pcapng.")
     ] = None,
@@ -79,6 +76,7 @@ def command(
         typer.Option(metavar="DIR", help="Write record.json, the time series and their figures to DIR."),
     ] = None,
     report: ReportOption = None,
+    pdf: PdfOption = False,
 ) -> None:
     """Run one scheme once and report what only a simulator knows: the cause of every loss, and which
     retransmissions were unnecessary."""
@@ -88,7 +86,7 @@ def command(
         raise InputError("--pcap captures simulator runs; use `airtcpd link` to capture packets on a host")
     if series and series.suffix not in SERIES_KINDS:
         raise InputError(f"--series {series}: name a file ending in {' or '.join(SERIES_KINDS)}")
-    _interval_s(interval)
+    spacing_s = interval_s(interval)
     request = load(scenario, changes, controller, duration=duration, profile=profile)
     check_outputs(out, series, report, pcap)
     # The engine writes nothing but the capture.
@@ -99,7 +97,7 @@ def command(
             seed,
             on=on,
             series=bool(series or out or report),
-            interval_s=_interval_s(interval),
+            interval_s=spacing_s,
             pcap=pcap,
             pcap_link=link,
         )
@@ -109,7 +107,7 @@ def command(
             write_frame(found.series, series)
     if out:
         with writing(out):
-            found.save(out)
+            found.save(out, formats(pdf))
     if report:
         with writing(report):
             found.report(report, _again(request, found, interval))
@@ -118,15 +116,6 @@ def command(
     for file in (series, out, report, pcap):
         if file:
             console.print(f"Written: {file}")
-
-
-def _interval_s(given: str | None) -> float | None:
-    if given is None:
-        return None
-    try:
-        return time_in_seconds(given)
-    except ValueError as error:
-        raise InputError(f"--interval {given}: {error}") from error
 
 
 def _again(request: Request, found: RunResult, interval: str | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -15,7 +16,7 @@ from airtcp.facts.series import NO_SERIES, Series
 from airtcp.linux.host import Host
 from airtcp.results.document import to_json
 from airtcp.results.frames import circuits_frame, flows_frame, links_frame, write_frames
-from airtcp.results.shown import Shown
+from airtcp.results.shown import Format, Shown
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,8 +95,8 @@ class RunResult(Shown):
         """A histogram of each measured flow's RTT samples. Raises ValueError as `series` does."""
         return self._series.rtts
 
-    def save(self, directory: str | PathLike[str]) -> list[Path]:
-        """Writes what `airtcp run --out` does: `record.json`, time series as Parquet, figures as PNG and SVG.
+    def save(self, directory: str | PathLike[str], formats: Sequence[Format] = ("png", "svg")) -> list[Path]:
+        """Writes what `airtcp run --out` does: `record.json`, series as Parquet, figures in these `formats`.
 
         Returns the paths. Raises OSError.
         """
@@ -106,7 +107,7 @@ class RunResult(Shown):
         if self.time_series is None:
             return [record]
         frames = {"series": self.series, "queues": self.queues, "events": self.events}
-        return [record, *write_frames(frames, folder), *self.save_figures(folder)]
+        return [record, *write_frames(frames, folder), *self.save_figures(folder, formats)]
 
     @property
     def _series(self) -> Series:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from airtcp.showing.figures.style import Format
     from airtcp.showing.report import Page
+
+Format = Literal["png", "svg", "pdf"]
+"""Of figures in files."""
 
 
 class Shown:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 import polars as pl
 
@@ -20,10 +20,7 @@ from airtcp.linux.forms import left_out_notes
 from airtcp.results.comparison import Comparison
 from airtcp.results.document import Results, schema_of, to_json
 from airtcp.results.frames import ratio_frame, write_frames
-from airtcp.results.shown import Shown
-
-if TYPE_CHECKING:
-    from airtcp.showing.figures.style import Format
+from airtcp.results.shown import Format, Shown
 
 
 class BothResults(TypedDict):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from airtcp.showing.figures.style import Format
+    from airtcp.results.shown import Format
     from airtcp.showing.report import Page
 
 

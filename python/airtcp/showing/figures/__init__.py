@@ -14,9 +14,10 @@ from airtcp.facts.series import NO_SERIES, Series
 from airtcp.facts.summary import completion_times_s
 from airtcp.results.comparison import Comparison
 from airtcp.results.one_run import RunResult
+from airtcp.results.shown import Format
 from airtcp.results.side_by_side import SideBySide
 from airtcp.showing.figures.draw import drawing
-from airtcp.showing.figures.style import FORMATS, ON_ANY_GROUND, Format, inline_svg, save, style
+from airtcp.showing.figures.style import FORMATS, ON_ANY_GROUND, inline_svg, save, style
 from airtcp.showing.figures.sweep import of_sweep
 from airtcp.showing.report.figure import Figure as Data
 from airtcp.showing.report.over_runs import completion_cdf, goodput_bars, paired_goodputs

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BytesIO, StringIO
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -16,12 +16,12 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
+from airtcp.results.shown import Format
 from airtcp.showing import palette
 
 WIDTH_IN = 6.8
 """The text width of a two-column paper."""
 CSS_PX_PER_IN = 96
-Format = Literal["png", "svg", "pdf"]
 FORMATS: tuple[Format, ...] = ("png", "svg")
 SCREEN_DPI = 160
 """Sharp on most screens, and still small."""
