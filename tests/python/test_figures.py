@@ -156,3 +156,14 @@ def test_a_sweep_shows_its_progress(
     )
     assert told[-1] == 4
     assert "sweeping: 4 of 4 runs" in capsys.readouterr().err
+
+
+def test_runs_stand_beside_each_other_on_common_axes(found: Comparison) -> None:
+    lossless = airtcp.run(found.scenario.vary({"wireless.loss": {}}), "bbr")
+    drawn = found.plot("cwnd", beside=[lossless])
+    names = {text.get_text() for axes in drawn.axes for text in axes.texts}
+    assert {*SCHEMES, "bbr (2)"} <= names
+    first, *others = [axes for axes in drawn.axes if axes.get_visible()]
+    assert all(axes.get_ylim() == first.get_ylim() for axes in others)
+    with pytest.raises(ValueError, match="there is no figure `goodput`"):
+        found.plot("goodput", beside=[lossless])

@@ -30,16 +30,19 @@ class Shown:
         time: tuple[float, float] | None = None,
         size: tuple[float, float] | None = None,
         ax: Axes | None = None,
+        beside: Sequence[Shown] = (),
     ) -> Figure:
         """The figure called `name`; without a name, the main one.
 
         `schemes` are those that it shows, `time` is the stretch of a figure over time, in seconds, and `size`
-        its width and height in inches. With `ax`, it is drawn there: so several share a figure of yours.
+        its width and height in inches. With `ax`, it is drawn there: several can share a figure of yours.
+        Other runs or comparisons stand `beside` this one in a figure over time, on common axes; a scheme that
+        is there already has the result's number behind its name.
         Raises ValueError, which lists the figures that there are.
         """
         options = {"schemes": schemes, "time": time, "size": size, "axes": ax}
         given = {option: value for option, value in options.items() if value is not None}
-        drawn: Figure = _showing().plot(self, name, **given)
+        drawn: Figure = _showing().plot(self, name, beside, **given)
         return drawn
 
     def save_figures(

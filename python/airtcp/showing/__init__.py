@@ -30,11 +30,11 @@ def html(found: object) -> str:
     return html_of(found)
 
 
-def plot(found: object, name: str | None, **options: Any) -> Figure:
+def plot(found: object, name: str | None, beside: Sequence[object], **options: Any) -> Figure:
     """Raises ValueError, which lists the figures that there are."""
-    from airtcp.showing.figures import draw, figures_of  # noqa: PLC0415
+    from airtcp.showing.figures import draw, figures_of, overlaid  # noqa: PLC0415
 
-    return draw(figures_of(found), name, **options)
+    return draw(overlaid([found, *beside]) if beside else figures_of(found), name, **options)
 
 
 def save_figures(found: object, folder: Path, formats: Sequence[Format]) -> list[Path]:

@@ -25,7 +25,7 @@ from airtcp.showing.report.over_time import figures as over_time
 from airtcp.showing.report.over_time import runs_of
 from airtcp.sweep.result import SweepResult
 
-__all__ = ["Figures", "draw", "draw_inline", "figures_of", "save_all"]
+__all__ = ["Figures", "draw", "draw_inline", "figures_of", "overlaid", "save_all"]
 
 Figures = Mapping[str, Callable[..., Figure]]
 """What can be drawn, by name; the first is the main one. The options are those of `drawing`."""
@@ -68,6 +68,26 @@ def _(found: RunResult) -> Figures:
 @figures_of.register
 def _(found: SweepResult) -> Figures:
     return of_sweep(found.plan, found.judged)
+
+
+def overlaid(results: Sequence[object]) -> Figures:
+    """What runs and comparisons have over time, on common axes. Raises ValueError for what has none."""
+    series: dict[str, Series] = {}
+    scenarios = list[Scenario]()
+    for place, found in enumerate(results, 1):
+        if not isinstance(found, Comparison | RunResult):
+            raise ValueError(f"a {type(found).__name__} cannot be drawn beside others: take one of its runs")
+        scenarios.append(found.scenario)
+        for scheme, of_scheme in _series_of(found).items():
+            series[scheme if scheme not in series else f"{scheme} ({place})"] = of_scheme
+    longest = max(scenarios, key=lambda scenario: scenario.duration_s)
+    return _of_series(longest, series, longest.seed)
+
+
+def _series_of(found: Comparison | RunResult) -> Mapping[str, Series]:
+    if isinstance(found, Comparison):
+        return found.first_series
+    return {found.scheme: found.time_series} if found.time_series else {}
 
 
 ORDER = ("cwnd", "queue", "sequence")
