@@ -127,7 +127,7 @@ function barTraces(mark, { colour }) {
     orientation: mark.horizontal ? "h" : "v",
     x: mark.x,
     y: mark.y,
-    marker: { color: mixed(colour, mark.strong ? 1 : 0.45), line: { color: colour, width: 1.5 } },
+    marker: { color: mixed(colour, mark.strong ? 0.7 : 0.3), line: { color: colour, width: 1.5 } },
     offsetgroup: mark.horizontal ? undefined : String(mark.place),
     [side]: mark.errors ? errorBars(mark) : undefined,
     hovertemplate: `${POINTED}${toldError(side, mark)}<extra></extra>`,
