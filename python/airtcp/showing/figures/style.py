@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+from matplotlib.ticker import LogLocator, NullFormatter, NullLocator, StrMethodFormatter
 
 from airtcp.results.shown import Format
 from airtcp.showing import palette
@@ -139,6 +139,7 @@ def plain_ticks(axes: Axes) -> None:
             axis.set_major_formatter(StrMethodFormatter("{x:g}"))
             if high < FEW_DECADES * low:
                 axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+                axis.set_minor_locator(NullLocator())
             axis.set_minor_formatter(NullFormatter())
 
 

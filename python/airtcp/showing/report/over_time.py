@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
@@ -54,7 +55,7 @@ class Runs:
     def time(self) -> Axis:
         return Axis(TIME, time=True, from_zero=True, end=self.end_s)
 
-    @property
+    @cached_property
     def is_one_connection(self) -> bool:
         return all(_is_one_connection(found, self.flow) for found in self.series.values())
 
