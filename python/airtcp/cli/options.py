@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,7 +16,9 @@ from airtcp.cli.controllers import controllers, hinted
 from airtcp.cli.errors import InputError, reason
 from airtcp.control import CongestionControl
 from airtcp.facts.scenario import document
-from airtcp.results.shown import Format
+
+if TYPE_CHECKING:
+    from airtcp.results.shown import Format
 
 ScenarioArgument = Annotated[
     list[Path] | None,
