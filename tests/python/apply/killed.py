@@ -146,7 +146,9 @@ def _picture(airtcpd: Path, folder: Path) -> dict[str, str]:
 
 def _views(airtcpd: Path, folder: Path) -> Iterator[tuple[str, str]]:
     for command in (*SHOWN, f"{airtcpd} cc list", f"{airtcpd} filter list", f"{airtcpd} rto status"):
-        yield command, subprocess.run(command.split(), capture_output=True, text=True, check=False).stdout
+        shown = subprocess.run(command.split(), capture_output=True, text=True, check=False).stdout
+        # The order in which a folder's files are found is not its state.
+        yield command, "\n".join(sorted(shown.splitlines())) if command.startswith("find ") else shown
     told = subprocess.run(["sysctl", "-a"], capture_output=True, text=True, check=False).stdout
     yield "sysctl -a", "\n".join(line for line in told.splitlines() if line.startswith("net."))
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
