@@ -188,7 +188,7 @@ def test_packets_out_of_order_overtake_each_other() -> None:
 
 def test_contradictions_are_said() -> None:
     near, far = ping(varied(100)), ping(varied(200, base=0.2), name="far.log")
-    with pytest.raises(FileError, match=r"the least round trip is .* in far\.log: that is not one path"):
+    with pytest.raises(FileError, match=r"the least round trip is .* in far\.log: these are different paths"):
         fit_measurements([near, far])
     full = replace(far, transfer=Transfer(2000, 100))
     assert "a queue that never emptied" in " ".join(fit_measurements([near, full]).notes)

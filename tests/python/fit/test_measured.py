@@ -114,7 +114,7 @@ def test_loss_by_size_is_told(tmp_path: Path) -> None:
 def test_loss_of_any_size_is_no_bit_errors(tmp_path: Path) -> None:
     fitted = fit(probe_log(tmp_path / "probes.csv", fates(2000, 0.05, 0)))
     assert link_of(fitted)["loss"]["ber"] == 0  # type: ignore[index]
-    assert "lost alike" in shown(fitted, "loss by size")
+    assert "does not depend on length" in shown(fitted, "loss by size")
 
 
 def test_bit_errors_beside_bursts() -> None:
