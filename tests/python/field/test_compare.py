@@ -223,7 +223,7 @@ def test_the_command_says_beforehand_what_it_will_do(
     assert document["backend"] == "linux"
     assert document["command"].endswith("--on linux")
     page = (tmp_path / "on-linux.html").read_text()
-    assert "results differ a little from run to run" in page
+    assert "results vary slightly from run to run" in page
 
 
 def test_the_command_on_both_fails_where_a_run_has_failed(

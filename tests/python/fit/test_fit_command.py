@@ -103,11 +103,11 @@ def test_compare_takes_a_ping_log_and_says_what_it_found_and_assumes(cli: Cli) -
     done = cli("compare", "ping.log", *SHORT, *changes, "--out", "out", "--report", "report.html")
     assert done.returncode == 0
     assert "Fitted to ping.log (ping (Linux, IPv4)): round trip without a queue" in done.stderr
-    assert "Assumed: rate: 10Mbit/s stands in" in done.stderr
+    assert "Assumed: rate: 10 Mbit/s assumed" in done.stderr
     document = json.loads((cli.directory / "out" / "results.json").read_text())
     jsonschema.Draft202012Validator(results_schema()).validate(document)
     rate = next(each for each in document["fitted"] if each["what"] == "rate")
-    assert "10Mbit/s" in rate["default"]
+    assert "10 Mbit/s" in rate["default"]
     assert all(rate.values())
     assert_assumed(cli.directory / "report.html", rate["default"])
     command = document["command"]
@@ -125,11 +125,11 @@ def assert_assumed(report: Path, default: str) -> None:
 def test_run_and_sweep_say_on_their_page_what_was_assumed(cli: Cli) -> None:
     ping_log(cli.directory / "ping.log")
     cli.ok("run", "ping.log", "--duration", "2s", "--report", "run.html")
-    assert_assumed(cli.directory / "run.html", "10Mbit/s stands in")
+    assert_assumed(cli.directory / "run.html", "10 Mbit/s assumed")
     vary = ["--vary", "link.wireless.rate=4Mbit/s,8Mbit/s"]
     cli.ok("sweep", "ping.log", *SHORT, *vary, "--out", "sweep", "--report", "sweep.html", "--json", "s.json")
     assert (cli.directory / "s.json").read_text() == (cli.directory / "sweep" / "sweep.json").read_text()
-    assert_assumed(cli.directory / "sweep.html", "10Mbit/s stands in")
+    assert_assumed(cli.directory / "sweep.html", "10 Mbit/s assumed")
     assert json.loads((cli.directory / "sweep" / "sweep.json").read_text())["fitted"]
 
 
@@ -138,14 +138,14 @@ def test_several_measurements_of_one_path_stand_for_its_scenario(cli: Cli) -> No
     ping_log(cli.directory / "more.log", n=300)
     assert "Mbit/s" in cli.ok("run", "ping.log", "more.log", "--duration", "1s")
     (cli.directory / "s.toml").write_text('[[link]]\nrate = "1Mbit/s"\n')
-    assert "s.toml is no measurement" in cli.refused("run", "ping.log", "s.toml")
+    assert "s.toml is not a measurement" in cli.refused("run", "ping.log", "s.toml")
 
 
 def test_two_paths_in_one_fit_are_refused(tmp_path: Path) -> None:
     near = ping_log(tmp_path / "near.log")
     far = tmp_path / "far.log"
     far.write_text(near.read_text().replace("time=", "time=1"))
-    with pytest.raises(FileError, match=r"in near.log and .* in far.log: that is not one path"):
+    with pytest.raises(FileError, match=r"in near.log and .* in far.log: these are different paths"):
         airtcp.fit([near, far])
 
 
