@@ -50,6 +50,7 @@ class _Keys(TypedDict, total=False):
     schemes: Sequence[str | type[CongestionControl]]
     base_station: str
     enter_recordings: str
+    measurement: _Table
     link: Sequence[_Table]
     flow: Sequence[_Table]
     circuit: Sequence[_Table]
