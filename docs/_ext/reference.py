@@ -8,11 +8,9 @@ from pathlib import Path
 
 from clause_list import clauses_page
 from command_line import command_line_page
-from native import with_types
 from notebooks import notebook_page
 from scenario_file import scenario_file_page
 from scheme_list import profiles_page, schemes_page
-from search import hide_internals
 from sphinx.application import Sphinx
 
 PAGES: dict[str, Callable[[], str]] = {
@@ -27,8 +25,6 @@ PAGES: dict[str, Callable[[], str]] = {
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("builder-inited", write_pages)
-    app.connect("autodoc-process-signature", with_types)
-    app.connect("env-check-consistency", hide_internals)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
