@@ -27,7 +27,7 @@ nitpicky = True
 # names of unions.
 nitpick_ignore_regex = [
     ("py:.*", r"(np|npt|numpy|polars|matplotlib|concurrent|collections|typing|pathlib|os)\..*"),
-    ("py:.*", r"airtcp\..*\.(T|Columns)|Figure|Axes|Path|PathLike|Format|ScenarioLike|Control|Traffic"),
+    ("py:.*", r"airtcp\..*\.T|(.*\.)?Columns|Figure|Axes|Path|PathLike|Format|ScenarioLike|Control|Traffic"),
 ]
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]

@@ -16,9 +16,12 @@ STUB = Path(airtcp.__file__).with_name("_engine.pyi")
 def setup(app: Sphinx) -> dict[str, bool]:
     signatures = dict(_signatures(ast.parse(STUB.read_text(encoding="utf-8")).body, ""))
 
-    def signature(_app: Sphinx, _what: str, name: str, obj: Any, *_: object) -> tuple[str, str] | None:
-        is_native = getattr(obj, "__module__", None) == "airtcp._engine" or _is_builtin(obj)
-        return signatures.get(name.removeprefix("airtcp.").removeprefix("_engine.")) if is_native else None
+    def signature(_app: Sphinx, _what: str, name: str, obj: Any, *rest: Any) -> tuple[str, str] | None:
+        if getattr(obj, "__module__", None) == "airtcp._engine" or _is_builtin(obj):
+            return signatures.get(name.removeprefix("airtcp.").removeprefix("_engine."))
+        _, given, answer = rest
+        # A default that is a function of no name says nothing.
+        return (given.replace("<function <lambda>>", "..."), answer) if "<lambda>" in (given or "") else None
 
     app.connect("autodoc-process-signature", signature)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
