@@ -70,7 +70,7 @@ def test_a_figure_goes_into_axes_of_ones_own(found: Comparison) -> None:
     found.plot("rtt-distribution", ax=right)
     assert left.get_xlabel() == "time [s]"
     assert right.lines
-    with pytest.raises(ValueError, match="leave `ax` out"):
+    with pytest.raises(ValueError, match="omit `ax`"):
         found.plot("cwnd", ax=left)
 
 

@@ -140,11 +140,11 @@ def test_no_scheduler_no_worker_and_a_foreign_worker_are_said_with_their_cure(
     (tmp_path / "hidden" / "airtcp" / "__init__.py").touch()
     foreign = cluster.start_worker(PYTHONPATH=str(tmp_path / "hidden"))
     monkeypatch.setattr(executors, "CONNECT_S", 20)
-    assert "install the same airtcp" in _refusal(where)
+    assert "install the same version of airtcp" in _refusal(where)
     cluster.stop_worker(foreign)
     cluster.start_worker()
     monkeypatch.setattr(executors, "engine", lambda: "0.0.0-another")
-    assert "another engine" in _refusal(where)
+    assert "a worker's engine" in _refusal(where)
 
 
 def _refusal(where: str) -> str:

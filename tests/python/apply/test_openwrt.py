@@ -51,7 +51,7 @@ def test_a_sender(tmp_path: Path) -> None:
 def test_what_others_need_is_said() -> None:
     script = openwrt_script(Wanted("bbr", role=GATEWAY), None)
     assert "--role sender" in script
-    assert "nothing to do on this gateway" in script
+    assert "Nothing to do on this gateway" in script
 
 
 @pytest.mark.parametrize("scheme", ["bbr3", "cubic+snoop", "cubic+rto-m", "nonsense"])

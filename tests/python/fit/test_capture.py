@@ -75,7 +75,7 @@ def test_what_is_cut_off_is_counted(captures: dict[str, Path], tmp_path: Path) -
 @pytest.mark.parametrize(
     ("content", "cause"),
     [
-        (struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1), "no packet in it"),
+        (struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1), "contains no packets"),
         (b"\xd4\xc3\xb2\xa1", "ends within its header"),
         (b"\x34\xcd\xb2\xa1" + bytes(20), "editcap"),
     ],

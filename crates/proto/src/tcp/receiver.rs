@@ -411,8 +411,8 @@ impl Receiver {
         self.acks.on_ack_sent();
     }
 
-    /// The window in units of its scale. It is rounded up, since a right edge that was advertised should not move back (RFC 9293
-    /// §3.8.6), but not beyond the buffer (RFC 7323 §2.4 allows either).
+    /// The window in units of its scale. It is rounded up, since a right edge that was advertised should not move back
+    /// (RFC 9293 §3.8.6), but never beyond the buffer (RFC 7323 §2.4 allows either).
     #[inline(always)]
     fn window(&self, next: u64) -> u64 {
         let (open, unit) = (self.advertised.saturating_sub(next), 1 << self.window_shift);
