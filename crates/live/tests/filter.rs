@@ -188,7 +188,7 @@ fn outlives(hooks: &str) {
     };
     refuses("filter detach wire0", "no packet control is attached to wire0");
     succeeds(&format!("filter attach wire0 --no-data-filter --max-flows 64{hooks}"));
-    refuses(&format!("filter attach wire0{hooks}"), "attached to wire0 already");
+    refuses(&format!("filter attach wire0{hooks}"), "already attached to wire0");
     assert!(succeeds("filter list").contains("wire0: ACK filter on (threshold 6), data filter off"));
     succeeds("filter set wire0 --data-filter on --ack-threshold 12 --idle 60s");
     refuses("filter set wire0 --ack-threshold 7", "3, 6, 9 or 12");

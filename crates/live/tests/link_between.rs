@@ -345,11 +345,11 @@ fn tun_devices_of_somebody_else() {
 fn ends_that_are_none() {
     let _turn = TURN.lock();
     let Some(rig) = Rig::new() else { return };
-    rig.refuses(["va", "va"], "two ends");
+    rig.refuses(["va", "va"], "given twice");
     rig.refuses(["va", "air7"], "no interface `air7`");
     rig.refuses(["lo", "va"], "lo is neither");
     let first = rig.start(["va", "vb"], &[]);
-    rig.refuses(["vb", "va"], "another path ends at vb already");
+    rig.refuses(["vb", "va"], "vb is already an end of another path");
     first.end(Signal::SIGTERM);
     rig.middle.run(|| ip("link set vb down")).unwrap();
     rig.refuses(["va", "vb"], "ip link set vb up");

@@ -532,7 +532,7 @@ fn what_is_missing_is_named_and_nothing_is_left() {
         };
         let mut without_rights = airtcpd(&nat[1..], &["true"]);
         without_rights.uid(NOBODY);
-        fails(without_rights, "start it with sudo");
+        fails(without_rights, "run it with sudo");
         fails(airtcpd(&nat, &["true"]), "no default route");
         let _out = way_out();
         let mut without_nft = airtcpd(&nat, &["true"]);

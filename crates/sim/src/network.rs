@@ -2,6 +2,7 @@
 
 use crate::flow::{Flow, RECEIVER, SENDER, Transfer, is_retransmission};
 use crate::packet::{IP_HEADER_BYTES, Load, Packet, Packets, range};
+use crate::packet_log::PacketLog;
 use crate::series::Recorder;
 use crate::tap::Tap;
 use crate::topology::{Side, Topology};
@@ -20,21 +21,28 @@ pub struct Network {
     pub packets: Packets,
     pub recorder: Option<Recorder>,
     pub taps: Vec<Tap>,
-    /// There is a recorder or a tap.
+    pub log: Option<PacketLog>,
+    /// There is a recorder, a tap or a log.
     is_watched: bool,
     /// Packets that were sent at a node with stations, to be handled when the present event is done.
     pub sent_at_station: VecDeque<(u32, u16)>,
 }
 
 impl Network {
-    pub fn new(topology: Topology, recorder: Option<Recorder>, taps: Vec<Tap>) -> Network {
+    pub fn new(
+        topology: Topology,
+        recorder: Option<Recorder>,
+        taps: Vec<Tap>,
+        log: Option<PacketLog>,
+    ) -> Network {
         Network {
             now: Time::ZERO,
             topology,
             packets: Packets::default(),
-            is_watched: recorder.is_some() || !taps.is_empty(),
+            is_watched: recorder.is_some() || !taps.is_empty() || log.is_some(),
             recorder,
             taps,
+            log,
             sent_at_station: VecDeque::new(),
         }
     }
@@ -45,7 +53,7 @@ impl Network {
         let output = self.topology.poll(self.now, side)?;
         self.packets.get_mut(output.id).transmit.ecn = output.ecn;
         if self.is_watched {
-            self.watch(side, Direction::Reverse, output.id, output.fate);
+            self.watch_out(side, &output);
         }
         Some(output)
     }
@@ -82,7 +90,7 @@ impl Network {
         };
         self.topology.send(self.now, side, item);
         if self.is_watched {
-            self.watch(side, Direction::Forward, id, Fate::Delivered);
+            self.watch_sent(side, id);
         }
     }
 
@@ -186,9 +194,24 @@ impl Network {
         }
     }
 
+    #[cold]
+    fn watch_sent(&mut self, side: Side, id: u32) {
+        if let Some(log) = &mut self.log {
+            log.on_sent(self.now, side, id, self.packets.get(id));
+        }
+        self.watch(side, Direction::Forward, id, Fate::Delivered);
+    }
+
+    #[cold]
+    fn watch_out(&mut self, side: Side, output: &Output) {
+        if let Some(log) = &mut self.log {
+            log.on_out(output);
+        }
+        self.watch(side, Direction::Reverse, output.id, output.fate);
+    }
+
     /// A packet goes onto a link or has come off it: samples the queue, and captures what the link's near node sees,
     /// which is what leaves forward and what arrives on the way back.
-    #[cold]
     fn watch(&mut self, side: Side, captured: Direction, id: u32, fate: Fate) {
         let view = self.topology.side_mut(side).queue_view(self.now);
         let now = self.now;

@@ -5,7 +5,7 @@ use crate::engine::{Engine, Finished};
 use crate::flow::Flow;
 use crate::links;
 use crate::network::Network;
-use crate::packet_log::PacketSeries;
+use crate::packet_log::{PacketLog, PacketSeries};
 use crate::placement::{Stations, ends};
 use crate::record::{CircuitRecord, FlowRecord, LinkRecord, RunRecord, jain_index};
 use crate::scenario::{Scenario, model};
@@ -142,14 +142,11 @@ impl<'a> Running<'a> {
         let mut topology = Topology::new(scenario.links.iter().map(|link| links::build(link, &streams)));
         stations.serve_all(middleboxes, &mut flows)?;
         let (stations, circuits) = stations.placed(&mut topology);
-        let mut taps =
+        let taps =
             captures.into_iter().map(|capture| tap(&scenario, capture)).collect::<Result<Vec<_>, _>>()?;
-        if packets {
-            topology.log = Some(Box::default());
-            taps.extend((0..scenario.links.len()).map(Tap::notes));
-        }
+        let log = packets.then(PacketLog::default);
         let recorder = series.map(|interval| Recorder::new(interval, flows.len()));
-        let mut engine = Engine::new(Network::new(topology, recorder, taps), flows, stations, circuits);
+        let mut engine = Engine::new(Network::new(topology, recorder, taps, log), flows, stations, circuits);
         if scenario.warmup > Dur::ZERO {
             engine.schedule_warm_up(Time::ZERO + scenario.warmup);
         }
@@ -180,15 +177,14 @@ impl<'a> Running<'a> {
         let Running { scenario, label, seed, engine, end, events } = self;
         let mut finished = engine.finish(end);
         let record = record(&scenario, label, seed, &mut finished, events);
-        let Finished { network: Network { topology, recorder, taps, .. }, flows, .. } = finished;
-        let seen = taps.into_iter().map(Tap::finish).collect::<Result<Vec<_>, _>>()?;
-        let notes = &seen[seen.len().saturating_sub(scenario.links.len())..];
+        let Finished { network: Network { recorder, taps, log, .. }, flows, .. } = finished;
+        taps.into_iter().try_for_each(Tap::finish)?;
         let flows = flows.iter().zip(0..).filter(|(flow, _)| flow.is_measured);
         let rtts = flows.map(|(flow, index)| (index, &flow.rtt));
         Ok(Outcome {
             record,
             series: recorder.map(|recorder| recorder.finish(rtts)),
-            packets: topology.log.map(|log| log.finish(notes)),
+            packets: log.map(PacketLog::finish),
         })
     }
 }
@@ -340,7 +336,8 @@ mod tests {
         let mut stations = Stations::new(&scenario, &streams);
         let flows = flows(&scenario, &scheme, &Controllers::default(), &streams, &mut stations).unwrap();
         let topology = Topology::new(scenario.links.iter().map(|link| links::build(link, &streams)));
-        let mut engine = Engine::new(Network::new(topology, None, Vec::new()), flows, Vec::new(), Vec::new());
+        let mut engine =
+            Engine::new(Network::new(topology, None, Vec::new(), None), flows, Vec::new(), Vec::new());
         let mut places = Vec::new();
         for end in [100, 200, 300, 400] {
             while engine.step(Time::ZERO + Dur::from_secs(end)) {}

@@ -1,6 +1,5 @@
 //! The path: links in a row, with a node at either end of each. Node 0 stands before the first link.
 
-use crate::packet_log::PacketLog;
 use airtcp_proto::middlebox::Direction;
 use airtcp_proto::path::{Link, Output};
 use airtcp_proto::queue::Item;
@@ -51,8 +50,6 @@ pub struct Topology {
     next: (Time, Side),
     /// Which nodes have a station.
     pub has_station: Vec<bool>,
-    /// Told of every packet, if there is one and somebody watches the network.
-    pub log: Option<Box<PacketLog>>,
 }
 
 impl Topology {
@@ -63,7 +60,6 @@ impl Topology {
             wakes: sides.iter().map(Link::poll_timeout).collect(),
             has_station: vec![false; sides.len() / 2 + 1],
             next: (Time::NEVER, Side(0)),
-            log: None,
             sides,
         };
         topology.find_next();
@@ -87,18 +83,12 @@ impl Topology {
     #[inline(always)]
     pub fn send(&mut self, now: Time, side: Side, item: Item) {
         self.sides[usize::from(side.0)].handle_packet(now, item);
-        if let Some(log) = &mut self.log {
-            log.on_sent(now, side, &item);
-        }
         self.settle(side);
     }
 
     #[inline]
     pub fn poll(&mut self, now: Time, side: Side) -> Option<Output> {
         let output = self.sides[usize::from(side.0)].poll_delivery(now);
-        if let (Some(log), Some(output)) = (&mut self.log, &output) {
-            log.on_out(output);
-        }
         self.settle(side);
         output
     }

@@ -18,7 +18,7 @@ fn what_is_wrong_is_told_and_nothing_is_loaded() {
         (&["veno:beta=nan"], "out of range"),
         (&["westwood-vt:alpha=20"], "`westwood-vt`: alpha = 20 exceeds beta = 16: lower alpha to 16 or less"),
         (&["westwood-vt:alpha=15", "--set", "beta=12"], "or raise beta to 15 or more"),
-        (&["veno:beta=many"], "`many` is no number"),
+        (&["veno:beta=many"], "`many` is not a number"),
         (&["veno", "--set", "beta"], "write KEY=VALUE"),
         (&["veno", "hybla", "--set", "beta=3"], "for one controller"),
         (&["hybla", "veno:bata=3"], "did you mean `beta`?"),

@@ -63,6 +63,6 @@ mod tests {
     #[test]
     fn a_screenful_is_cut_short() {
         assert_eq!(first(&[1, 2, 3, 4, 5]), "1\n2\n3\n4\n5");
-        assert_eq!(first(&[1, 2, 3, 4, 5, 6, 7]), "1\n2\n3\n4\n5\nand 2 more mistakes");
+        assert_eq!(first(&[1, 2, 3, 4, 5, 6, 7]), "1\n2\n3\n4\n5\nand 2 more errors");
     }
 }
