@@ -11,7 +11,7 @@ from airtcp.apply.host import Host
 from airtcp.apply.journal import journal
 from airtcp.apply.openwrt import openwrt_script
 from airtcp.apply.plan import Plan, make_plan
-from airtcp.apply.wanted import ROLES, Wanted, split_name
+from airtcp.apply.wanted import ROLES, Wanted
 
 __all__ = [
     "ROLES",
@@ -24,6 +24,5 @@ __all__ = [
     "journal",
     "make_plan",
     "openwrt_script",
-    "split_name",
     "undo",
 ]

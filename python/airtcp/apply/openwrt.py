@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from airtcp.advise.deployment import CONGESTION_CONTROLS, FACTS, Place
 from airtcp.apply.errors import ApplyError
 from airtcp.apply.parts import TIMER_FACTOR
-from airtcp.apply.wanted import Wanted, split_term
+from airtcp.apply.wanted import Wanted
+from airtcp.facts.scheme import Scheme
 
 KERNELS = {"reno": None, "cubic": None, "bbr": "kmod-tcp-bbr", "hybla": "kmod-tcp-hybla"}
 """The congestion controls that OpenWrt has, and the packages that have them; None: its kernel."""
@@ -51,8 +52,8 @@ def openwrt_script(wanted: Wanted, rate_bps: float | None) -> str:
 
 
 def _sections(wanted: Wanted, rate_bps: float | None) -> Iterator[_Section]:
-    for term in wanted.scheme.split("+"):
-        name, keys = split_term(term)
+    for term in Scheme(wanted.scheme).terms:
+        name, keys = term.name, term.keys
         if name not in FACTS:
             raise ApplyError(f"unknown scheme {name}: see `airtcp schemes`")
         if name in CONGESTION_CONTROLS:

@@ -32,7 +32,8 @@ from airtcp.apply.steps import (
     Timer,
 )
 from airtcp.apply.steps.sysctl import available
-from airtcp.apply.wanted import Wanted, split_term
+from airtcp.apply.wanted import Wanted
+from airtcp.facts.scheme import Scheme
 
 KERNELS = {
     "reno": "reno",
@@ -66,10 +67,10 @@ class Part:
 
 def parts(wanted: Wanted, host: Host) -> Iterator[Part]:
     """All that a scheme and its queue need beyond what Linux does unasked. Raises ApplyError."""
-    for term in wanted.scheme.split("+"):
-        name, keys = split_term(term)
-        settings = {key: keys.pop(key) for key in SETTINGS if key in keys}
-        yield from _part(name, keys, wanted, host)
+    for term in Scheme(wanted.scheme).terms:
+        settings = {key: value for key, value in term.keys.items() if key in SETTINGS}
+        others = {key: value for key, value in term.keys.items() if key not in SETTINGS}
+        yield from _part(term.name, others, wanted, host)
         for key, value in settings.items():
             yield from _setting(key, value, host)
     if wanted.queue is not None:

@@ -32,19 +32,3 @@ class Wanted:
     def name(self) -> str:
         """As `airtcp advise` prints it."""
         return self.scheme if self.queue is None else f"{self.scheme} @ {self.queue}"
-
-
-def split_name(name: str) -> tuple[str, str | None]:
-    """Scheme and queue of `bbr @ fq-codel`."""
-    scheme, _, queue = (word.strip() for word in name.partition("@"))
-    return scheme, queue or None
-
-
-def split_term(term: str) -> tuple[str, dict[str, str]]:
-    """Name and keys of `westwood-vt:alpha=10`."""
-    name, *pairs = (word.strip() for word in term.split(":"))
-    keys: dict[str, str] = {}
-    for pair in pairs:
-        key, _, value = pair.partition("=")
-        keys[key.strip()] = value.strip()
-    return name, keys

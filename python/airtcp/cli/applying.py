@@ -15,16 +15,16 @@ from airtcp._engine import rate_in_bps
 from airtcp.advise.advice import Advice
 from airtcp.advise.deployment import Place
 from airtcp.advise.gateway import wireless as lossy_link
-from airtcp.apply import ROLES, ApplyError, Host, Plan, Wanted, journal, make_plan, openwrt_script, split_name
+from airtcp.apply import ROLES, ApplyError, Host, Plan, Wanted, journal, make_plan, openwrt_script
 from airtcp.apply import apply as apply_steps
 from airtcp.apply import undo as undo_steps
 from airtcp.apply.applying import check_nothing_is_applied
 from airtcp.apply.parts import KERNELS
 from airtcp.apply.steps import DefaultControl
-from airtcp.apply.wanted import split_term
 from airtcp.cli.console import plain_console
 from airtcp.cli.errors import FAILED, InputError
 from airtcp.facts.scenario import Document
+from airtcp.facts.scheme import Scheme
 from airtcp.linux.airtcpd import LinuxError, find
 from airtcp.results.document import to_json
 
@@ -122,9 +122,11 @@ def command(
     """
     check_format(form)
     advice = _advice(Path(what)) if what.endswith(".json") else None
-    scheme, queue = split_name(str(advice["recommendation"]["use"]) if advice else what)
+    chosen = Scheme(str(advice["recommendation"]["use"]) if advice else what)
     own: Place = "gateway" if form else "sender"
-    wanted = Wanted(scheme, queue, roles(role, own), wireless, wired, cgroup, circuit, persistent)
+    wanted = Wanted(
+        chosen.without_queue, chosen.queue, roles(role, own), wireless, wired, cgroup, circuit, persistent
+    )
     if form:
         print_openwrt(wanted, None)
         return
@@ -206,9 +208,12 @@ def openwrt_advice(
     if advised is None or advised.keep_now:
         sys.stdout.write("# Nothing to change.\n")
         return
-    scheme, queue = split_name(advised.use)
+    chosen = Scheme(advised.use)
     rate_bps = lossy_rate_bps(found.scenario)
-    print_openwrt(Wanted(scheme, queue, roles(role, "gateway"), wireless, wired, cgroup, circuit), rate_bps)
+    print_openwrt(
+        Wanted(chosen.without_queue, chosen.queue, roles(role, "gateway"), wireless, wired, cgroup, circuit),
+        rate_bps,
+    )
 
 
 def lossy_rate_bps(scenario: Document) -> float | None:
@@ -235,11 +240,13 @@ def apply_advice(
         console.print("Nothing to apply.")
         return
     own: Place = next((place for place in ROLES if found.control == (place,)), "sender")
-    scheme, queue = split_name(advised.use)
-    wanted = Wanted(scheme, queue, roles(role, own), wireless, wired, cgroup, circuit, persistent)
+    chosen = Scheme(advised.use)
+    wanted = Wanted(
+        chosen.without_queue, chosen.queue, roles(role, own), wireless, wired, cgroup, circuit, persistent
+    )
     show_premises(console, json.loads(to_json(found)))
     in_use = this_host().sysctl(DefaultControl.KEY)
-    if "sender" in wanted.role and in_use not in (None, KERNELS.get(split_term(found.now)[0], found.now)):
+    if "sender" in wanted.role and in_use not in (None, KERNELS.get(Scheme(found.now).names[0], found.now)):
         console.print(f"Advice was for --now {found.now}; this host uses {in_use}, so the gain will differ.")
     apply_here(console, wanted, yes=yes)
 

@@ -58,6 +58,11 @@ class Scheme:
         """The queue that it brings along to the lossy link."""
         return self.text.partition("@")[2].strip() or None
 
+    @cached_property
+    def without_queue(self) -> str:
+        """Its text but for the queue."""
+        return "+".join(term.text for term in self.terms)
+
     @property
     def is_split(self) -> bool:
         """Does a proxy end its connection? RTT and timeouts are then the sender's with the proxy."""

@@ -13,7 +13,7 @@ from airtcp.apply.journal import Journal
 from airtcp.apply.parts import congestion_control
 from airtcp.apply.steps import DefaultControl, Step
 from airtcp.apply.steps.sysctl import ALLOWED
-from airtcp.apply.wanted import split_term
+from airtcp.facts.scheme import Scheme, Term
 from airtcp.facts.stats import Estimate
 from airtcp.trial.blocks import Trial, trial_of
 from airtcp.trial.transfers import Transfer
@@ -37,12 +37,12 @@ def prepare(schemes: Sequence[str], host: Host) -> Plan:
     controls: dict[str, str] = {}
     steps: dict[Step, None] = {}
     for scheme in schemes:
-        name, keys = split_term(scheme)
-        if name not in CONGESTION_CONTROLS or "+" in scheme:
+        first, *more = Scheme(scheme).terms or (Term(""),)
+        if first.name not in CONGESTION_CONTROLS or more:
             raise ApplyError(
                 f"{scheme} is not a sender's congestion control, the only thing that try changes"
             )
-        *needed, default = congestion_control(name, keys, host)
+        *needed, default = congestion_control(first.name, first.keys, host)
         assert isinstance(default, DefaultControl)
         if default.name in controls.values():
             raise ApplyError(f"{scheme} has the same kernel name as another one: try them separately")

@@ -11,10 +11,11 @@ import pytest
 from rich.console import Console
 
 from airtcp.advise.deployment import Place
-from airtcp.apply import ApplyError, Wanted, apply, journal, make_plan, split_name, undo
+from airtcp.apply import ApplyError, Wanted, apply, journal, make_plan, undo
 from airtcp.apply.journal import Applied
 from airtcp.apply.steps import DefaultControl, File, Service, Step, Sysctl
 from airtcp.cli.applying import show_premises
+from airtcp.facts.scheme import Scheme
 
 from .conftest import FakeHost
 
@@ -266,8 +267,8 @@ def test_a_draft_of_a_killed_write_goes(fake: FakeHost) -> None:
 
 
 def test_names_as_advice_prints_them() -> None:
-    assert split_name("bbr @ fq-codel") == ("bbr", "fq-codel")
-    assert split_name("cubic+split") == ("cubic+split", None)
+    for name, terms, queue in [("bbr @ fq-codel", "bbr", "fq-codel"), ("cubic+split", "cubic+split", None)]:
+        assert (Scheme(name).without_queue, Scheme(name).queue) == (terms, queue)
 
 
 def test_a_damaged_journal_is_named(tmp_path: Path) -> None:
