@@ -28,7 +28,7 @@ fn what_is_wrong_is_told_and_nothing_is_loaded() {
         (&["veno", "--as", "sixteen_letters_"], "1 to 15 letters"),
         (&["veno", "--as", "../veno"], "1 to 15 letters"),
         (&["veno", "--cgroup", "/nowhere"], "no cgroup /nowhere"),
-        (&["veno", "--cgroup", version1.to_str().unwrap()], "is not a cgroup of version 2"),
+        (&["veno", "--cgroup", version1.to_str().unwrap()], "is not a v2 cgroup"),
         (&["veno", "--route", "fd00::/8"], "--cgroup"),
     ];
     for (args, expected) in cases {
