@@ -27,11 +27,12 @@ from airtcp.advise.deployment import CONGESTION_CONTROLS, FACTS, PARTS, QUEUES, 
 from airtcp.advise.gateway import wireless
 from airtcp.advise.inquiry import Inquiry, Question, shortened
 from airtcp.advise.race import QUICK, Race, decide, screen
-from airtcp.advise.ranges import ranges
+from airtcp.advise.ranges import elsewhere, ranges
 from airtcp.advise.standing import standings
 from airtcp.advise.surroundings import Point, base_rtt_s, burst_of, changes, grid, loss_of
 from airtcp.advise.table import parted
 from airtcp.advise.tunnel import is_worth_trying, left_over, parity_for, tunnelled
+from airtcp.advise.words import paragraphs
 from airtcp.facts.competition import COMPETITOR
 from airtcp.facts.scenario import document, replays
 from airtcp.facts.stats import Estimate
@@ -504,6 +505,29 @@ def test_a_planted_change_is_found_and_said(lossy: Advice) -> None:
     assert loss == (
         "Loss: at 0.2 % cubic is as good as any; from 0.5 % to 2 % bbr stays best;"
         " at 8 % westwood-plus is better."
+    )
+
+
+def test_why_the_first_row_is_not_the_recommended_one_is_said(lossy: Advice) -> None:
+    assert lossy.recommendation is not None
+    first, second, *_ = lossy.rows
+    chosen = replace(lossy.recommendation, use=second.name, keep_now=False, tied=(first.name,))
+    said = {each.title: each.text for each in paragraphs(replace(lossy, recommendation=chosen))}
+    assert f"hence not {first.name}, the table's first row" in said["What to do"]
+    itself = replace(chosen, use=first.name, tied=(second.name,))
+    said = {each.title: each.text for each in paragraphs(replace(lossy, recommendation=itself))}
+    assert "hence not" not in said["What to do"]
+
+
+def test_a_change_that_only_the_map_shows_is_said(lossy: Advice) -> None:
+    alone = (_cell(0.01, "bbr"), _cell(0.05, "bbr"), replace(_cell(0.01, "bbr"), delay_factor=4.0))
+    assert elsewhere(replace(lossy, around=alone)) is None
+    together = replace(_cell(0.05, "westwood-plus"), delay_factor=4.0)
+    rtt_ms = 4000 * lossy.base_rtt_s
+    told = elsewhere(replace(lossy, around=(*alone, together)))
+    assert told == (
+        "Where both loss and delay differ, another scheme can be better:"
+        f" westwood-plus at 5 % and {rtt_ms:.3g} ms."
     )
 
 

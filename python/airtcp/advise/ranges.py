@@ -17,6 +17,8 @@ Kind = Literal["same", "now", "open", "other"]
 RATE = "Rate"
 AXES: tuple[Axis, ...] = get_args(Axis)
 """What a cell says of its path."""
+MOST_PLACES = 3
+"""Places of the map that are named where another scheme is better."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,19 @@ def ranges(advice: Advice) -> list[str]:
     return [_sentence(line, advice) for line in lines(advice) if len(line.cells) > 1 and line.title != RATE]
 
 
+def elsewhere(advice: Advice) -> str | None:
+    """Where another scheme is better though neither loss nor delay alone makes it so; None if nowhere."""
+    own, *others = advice.around
+    both = [cell for cell in others if cell.loss != own.loss and cell.delay_factor != own.delay_factor]
+    better = [cell for cell in both if kind(cell, advice) == "other"]
+    if not better:
+        return None
+    places = [f"{cell.best} at {percent_lost(cell.loss)} and {_rtt(cell, advice)}" for cell in better]
+    more = f" and at {len(places) - MOST_PLACES} more places" if len(places) > MOST_PLACES else ""
+    named = ", ".join(places[:MOST_PLACES])
+    return f"Where both loss and delay differ, another scheme can be better: {named}{more}."
+
+
 def rate_range(advice: Advice) -> str | None:
     """The same of the rate; None where it was not varied."""
     told = (_sentence(line, advice) for line in lines(advice) if len(line.cells) > 1 and line.title == RATE)
@@ -42,18 +57,18 @@ def rate_range(advice: Advice) -> str | None:
 def lines(advice: Advice) -> Iterator[Line]:
     if not advice.around:
         return
-    rtt_ms = 1000 * advice.base_rtt_s
     labels: dict[Axis, tuple[str, Callable[[Cell], str]]] = {
         "loss": ("Loss", lambda cell: percent_lost(cell.loss)),
-        "delay_factor": (
-            "Round-trip propagation",
-            lambda cell: f"{milliseconds(cell.delay_factor * rtt_ms)} ms",
-        ),
+        "delay_factor": ("Round-trip propagation", lambda cell: _rtt(cell, advice)),
         "rate_factor": (RATE, lambda cell: f"× {cell.rate_factor:g}"),
         "burst_packets": ("Consecutive losses", lambda cell: f"{cell.burst_packets:.3g}"),
     }
     for axis, (title, label) in labels.items():
         yield Line(title, label, along(advice.around, axis))
+
+
+def _rtt(cell: Cell, advice: Advice) -> str:
+    return f"{milliseconds(1000 * cell.delay_factor * advice.base_rtt_s)} ms"
 
 
 def along(cells: Sequence[Cell], axis: Axis) -> list[Cell]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from airtcp.advise.advice import Advice, Paragraph, Recommendation, Row, UnderReading
 from airtcp.advise.beside import RIVAL, Harm
 from airtcp.advise.deployment import AIRTCP, STAGES
-from airtcp.advise.ranges import percent_lost, ranges, rate_range
+from airtcp.advise.ranges import elsewhere, percent_lost, ranges, rate_range
 from airtcp.facts.numbers import milliseconds, seconds
 from airtcp.facts.stats import Estimate
 from airtcp.facts.units import rate_scale
@@ -40,7 +40,9 @@ def paragraphs(advice: Advice) -> Iterator[Paragraph]:
     yield Paragraph("How certain this is", " ".join(_sure(advice, rows[found.use])))
     around = ranges(advice)
     if around:
-        yield Paragraph("Where the answer changes", " ".join(around))
+        both = elsewhere(advice)
+        told = ["Each property varies on its own here.", *around, *([both] if both else [])]
+        yield Paragraph("Where the answer changes", " ".join(told))
     if found.alone:
         yield Paragraph("By what you control", " ".join(_by_control(found, rows)))
     if advice.unknown:
@@ -97,12 +99,23 @@ def _what(advice: Advice, found: Recommendation, rows: dict[str, Row]) -> Iterat
         if advice.gain_between and advice.loss_between:
             yield _as_measured(advice.gain_between, advice.loss_between)
         if found.tied:
-            yield f"Statistically tied with it: {_listed(found.tied)}."
+            yield f"Statistically tied with it: {_listed(found.tied)}.{_why_not_first(advice, found)}"
     if found.swifter:
         yield _swifter(advice, found, rows)
     if found.not_deployable:
         row = rows[found.not_deployable]
         yield f"{row.name} would be better still ({reached(advice, row)}), but is {STAGES[row.needs.stage]}."
+
+
+def _why_not_first(advice: Advice, found: Recommendation) -> str:
+    """Beside a table whose first row is another one."""
+    first = advice.rows[0].name
+    if first not in found.tied:
+        return ""
+    return (
+        " Among ties the least change wins, then the least harm to others, then the shortest queue;"
+        f" hence not {first}, the table's first row."
+    )
 
 
 def _nothing_better(advice: Advice, found: Recommendation) -> str:
