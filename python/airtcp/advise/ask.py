@@ -167,7 +167,7 @@ def _gain_between(inquiry: Inquiry) -> tuple[float, float] | None:
     chosen = choose(inquiry.race, inquiry.beside)
     if chosen is None or chosen.gain is None or not inquiry.ends:
         return None
-    use = next(candidate for candidate in inquiry.race.candidates if candidate.name == chosen.use)
+    use = inquiry.race.named(chosen.use)
     gains = [chosen.gain, *(found for race in inquiry.ends if (found := gain(race, use)) is not None)]
     widths = [each.half_width or 0.0 for each in gains]
     ends = [(each.mean - width, each.mean + width) for each, width in zip(gains, widths, strict=True)]
@@ -182,14 +182,13 @@ def _readings(inquiry: Inquiry, unknown: Sequence[Unknown]) -> Iterator[UnderRea
             if race and chosen and inquiry.read:
                 # What stands in is judged as everywhere else.
                 chosen = chosen if reading.keys else choose(race, inquiry.beside) or chosen
-                by_name = {candidate.name: candidate for candidate in race.candidates}
                 yield UnderReading(
                     reading=reading.name,
                     stands_in=not reading.keys,
                     use=chosen.use,
                     keep_now=chosen.keep_now,
                     tied=chosen.tied,
-                    reached=_reached(race, by_name[chosen.use]),
+                    reached=_reached(race, race.named(chosen.use)),
                     reached_now=_reached(race, race.now),
                     decides=each.remedy,
                 )
@@ -201,8 +200,8 @@ def _shortened_from_s(inquiry: Inquiry) -> float | None:
 
 
 def _rows(inquiry: Inquiry) -> list[Row]:
-    by_name = {candidate.name: candidate for candidate in inquiry.race.candidates}
-    return [_row(inquiry, by_name[standing.name], standing) for standing in inquiry.race.standings()]
+    race = inquiry.race
+    return [_row(inquiry, race.named(standing.name), standing) for standing in race.standings()]
 
 
 def _row(inquiry: Inquiry, candidate: Candidate, standing: Standing) -> Row:
@@ -262,7 +261,7 @@ def _cells(inquiry: Inquiry) -> list[Cell]:
 
 
 def _own(grid: Grid, race: Race, chosen: Recommendation) -> Cell:
-    use = next(candidate for candidate in race.candidates if candidate.name == chosen.use)
+    use = race.named(chosen.use)
     behind = None if chosen.keep_now else race.gap(use, race.now, CONFIDENCE)
     return _cell(grid, Point(), chosen.use, chosen.tied, behind, None)
 

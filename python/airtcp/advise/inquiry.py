@@ -203,7 +203,7 @@ class Inquiry:
         chosen, between = choose(self.race, self.beside), self.question.loss_between
         if between is None or chosen is None or chosen.keep_now:
             return
-        both = [self.now, next(c for c in self.race.candidates if c.name == chosen.use)]
+        both = [self.now, self.race.named(chosen.use)]
         events, runs = self._events(), len(between) * self.question.effort.screening
         cost = runs * sum(events[candidate.name] for candidate in both)
         scenario = self._affordable(ENDS * self.question.effort.events / cost if cost else 1.0)
@@ -230,7 +230,7 @@ class Inquiry:
         effort, race = self.question.effort, self.race
         grid = grid_of(self.path, rate_unknown=self.question.rate_unknown, packets_per_s=self.packets_per_s)
         chosen = choose(race, self.beside)
-        use = next((c for c in race.candidates if chosen and c.name == chosen.use), self.now)
+        use = race.named(chosen.use) if chosen else self.now
         wanted = [candidate for candidate in race.ranked if candidate.deployable]
         budget = AROUND * effort.events
         until = self.bench.events + round(budget)

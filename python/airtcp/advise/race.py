@@ -61,8 +61,11 @@ class Race:
     @property
     def ranked(self) -> list[Candidate]:
         """Those that have run, from best to worst."""
-        by_name = {candidate.name: candidate for candidate in self.candidates}
-        return [by_name[standing.name] for standing in self.standings()]
+        return [self.named(standing.name) for standing in self.standings()]
+
+    def named(self, name: str) -> Candidate:
+        """The candidate of that name, which has to be one."""
+        return next(candidate for candidate in self.candidates if candidate.name == name)
 
     def standings(self, among: Sequence[Candidate] | None = None) -> list[Standing]:
         """From best to worst, of all or of some; empty where what is there now has not run."""

@@ -151,30 +151,24 @@ def test_bursts_are_told_from_single_losses(tmp_path: Path) -> None:
     assert single._estimates.losses["forward"].loss.chain is None
 
 
-def test_loaded_probes_say_nothing_of_the_idle_path(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("load", "lost", "probes_of_loss"), [("there", 0.3, 600), ("own", 0.01, 6000)], ids=["loaded", "dense"]
+)
+def test_probes_of_a_busy_path_say_nothing_of_its_idle_delay(
+    tmp_path: Path, load: str, lost: float, probes_of_loss: int
+) -> None:
+    """Nor of its loss where others load it; of dense probes, which fill it in part, the fates count."""
     idle = probe_log(tmp_path / "idle.csv", fates(600, 0.0, 0.0))
-    loaded = probe_log(
-        tmp_path / "loaded.csv",
-        fates(900, 0.3, 0.0),
-        there_s=np.full(900, 0.2),
-        facts="load=there clock_error_ms=0",
-    )
-    fitted = fit([idle, loaded])
-    assert fitted._estimates.losses["forward"].loss.lost == 0
-    assert fitted.delay is not None
-    assert fitted.delay.base_s.best == pytest.approx(0.03)
-
-
-def test_of_dense_probes_the_fates_count_and_not_the_delays(tmp_path: Path) -> None:
-    idle = probe_log(tmp_path / "idle.csv", fates(600, 0.0, 0.0))
-    dense = probe_log(
-        tmp_path / "dense.csv",
-        fates(6000, 0.01, 0.0),
+    busy = probe_log(
+        tmp_path / "busy.csv",
+        fates(6000, lost, 0.0),
         there_s=np.full(6000, 0.2),
-        facts="load=own clock_error_ms=0",
+        facts=f"load={load} clock_error_ms=0",
     )
-    fitted = fit([idle, dense])
-    assert fitted._estimates.losses["forward"].loss.n == 6000
+    fitted = fit([idle, busy])
+    loss = fitted._estimates.losses["forward"].loss
+    assert loss.n == probes_of_loss
+    assert (loss.lost == 0) == (load == "there")
     assert fitted.delay is not None
     assert fitted.delay.base_s.best == pytest.approx(0.03)
 
