@@ -9,6 +9,8 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
+from statistics import fmean
 
 from airtcp.measure import clock, wire
 from airtcp.measure.prober import Answer, ProbeError
@@ -40,6 +42,13 @@ class Arrivals:
     @property
     def came(self) -> int:
         return sum(at_ns is not None for _, _, at_ns in self.packets)
+
+    @property
+    def spacing_ns(self) -> float | None:
+        """Mean time between arrivals, where no packet is missing between them; None if there are none."""
+        pairs = pairwise(at_ns for _, _, at_ns in self.packets)
+        times = [later - at for at, later in pairs if at is not None and later is not None]
+        return fmean(times) if times else None
 
 
 class Peer:

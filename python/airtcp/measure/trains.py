@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from math import sqrt
+from statistics import fmean, stdev
 
 from airtcp.fit.readers.trains import COLUMNS, MARK
 from airtcp.measure.peer import Arrivals, Peer
@@ -16,7 +18,11 @@ FIRST = 16
 LONG_ENOUGH_S = 0.15
 """A train that takes so long outweighs what a busy host adds to single packets."""
 MANY = 8
-"""Trains in each direction, of the final length."""
+"""Trains in each direction, of the final length, if they agree."""
+MOST = 48
+"""If they do not: a delay that varies spreads one train and crowds the next."""
+AGREE = 0.01
+"""Standard error of the mean spacing, as a share of it, at which no more trains are needed."""
 PAUSE_S = 0.15
 MOST_BYTES = 12 << 20
 """Each way, in all."""
@@ -53,18 +59,19 @@ def send_trains(peer: Peer, ip_bytes: int, trains: Trains, shown: Callable[[str]
     """
     ways = ((peer.train_there, trains.there, "there"), (peer.train_back, trains.back, "back"))
     counts, finals = [FIRST, FIRST], [0, 0]
-    while any(final < MANY for final in finals):
+    while any(final < MOST for final in finals):
         for place, (send, sent, name) in enumerate(ways):
             used = sum(each.length * len(each.packets) for each in sent)
-            if finals[place] >= MANY or used + counts[place] * ip_bytes > MOST_BYTES:
-                finals[place] = MANY
+            is_enough = finals[place] >= MANY and _agree(sent[-finals[place] :])
+            if finals[place] >= MOST or is_enough or used + counts[place] * ip_bytes > MOST_BYTES:
+                finals[place] = MOST
                 continue
             shown(f"train {len(sent) + 1} {name}, of {counts[place]} packets")
             try:
                 train = send(counts[place], ip_bytes)
             except ProbeError:
                 if sent:
-                    finals[place] = MANY
+                    finals[place] = MOST
                     continue
                 raise
             sent.append(train)
@@ -76,3 +83,12 @@ def send_trains(peer: Peer, ip_bytes: int, trains: Trains, shown: Callable[[str]
             else:
                 counts[place] = min(2 * counts[place], MOST_IN_A_TRAIN)
             time.sleep(max(PAUSE_S, min(1.0, train.took_s)))
+
+
+def _agree(trains: Sequence[Arrivals]) -> bool:
+    """Is the mean of their spacings known well?"""
+    spacings = [spacing for train in trains if (spacing := train.spacing_ns) is not None]
+    if len(spacings) < MANY:
+        # Nothing to wait for: what does not come in order will not do so later.
+        return True
+    return stdev(spacings) <= AGREE * fmean(spacings) * sqrt(len(spacings))

@@ -19,14 +19,14 @@ from airtcp.measure.book import Book, Probe, row, sparkline
 from airtcp.measure.icmp import Icmp, checksum
 from airtcp.measure.load import LoadError, iperf3
 from airtcp.measure.measuring import Wanted, plan
-from airtcp.measure.peer import Peer
+from airtcp.measure.peer import Arrivals, Peer
 from airtcp.measure.ping_program import PingProgram
 from airtcp.measure.prober import Answer, ProbeError, Prober
 from airtcp.measure.server import open_socket, serve
 from airtcp.measure.show import LiveTable
 from airtcp.measure.sockets import Host, resolve
 from airtcp.measure.tcp_probe import TcpProbe
-from airtcp.measure.trains import Trains
+from airtcp.measure.trains import MANY, MOST, Trains, send_trains
 
 LOOPBACK = Host("localhost", socket.AF_INET, "127.0.0.1")
 TOKEN = b"a token of the tests"
@@ -80,6 +80,29 @@ def test_trains_go_both_ways(port: int) -> None:
     lines = list(trains.lines())
     assert len(lines) == 2 + 50
     peer.close()
+
+
+@pytest.mark.parametrize(("spread_ns", "expected"), [(0, MANY), (300_000, MOST)])
+def test_trains_that_disagree_are_followed_by_more(
+    spread_ns: int, expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a packet a millisecond; or some of the trains are quicker."""
+
+    class Fake:
+        trains = 0
+
+        def train_there(self, count: int, ip_bytes: int) -> Arrivals:
+            self.trains += 1
+            spacing_ns = 1_000_000 - spread_ns * (self.trains // 2 % 2)
+            return Arrivals(ip_bytes, tuple((index, 0, index * spacing_ns) for index in range(count)))
+
+        train_back = train_there
+
+    monkeypatch.setattr("airtcp.measure.trains.time.sleep", lambda _: None)
+    trains = Trains()
+    send_trains(Fake(), 100, trains, lambda _: None)  # type: ignore[arg-type]
+    longest = [sum(len(each.packets) == 256 for each in way) for way in (trains.there, trains.back)]
+    assert longest == [expected, expected]
 
 
 def test_a_token_that_is_another_s_gets_no_answer(port: int, monkeypatch: pytest.MonkeyPatch) -> None:

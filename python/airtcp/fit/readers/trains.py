@@ -113,16 +113,16 @@ def _link_rate(trains: list[_Train], way: Direction) -> LinkRate | None:
         return None
     rates = np.array([rate for (rate, _), _ in found])
     bytes_each = np.array([total for (_, total), _ in found])
-    middle = float(np.median(rates))
+    low, middle, high = np.quantile(rates, [0.25, 0.5, 0.75])
     near = np.abs(rates / middle - 1) <= CROWD
-    low, high = np.quantile(rates, [0.25, 0.75])
     is_one = (high - low) <= VARIES * middle
+    # A delay that varies spreads one train and crowds the next. A host that is late makes outliers.
+    usual = (low <= rates) & (rates <= high) if is_one else np.full(len(rates), True)
     fills = float(np.median([sent for _, sent in found])) > 1.2 * middle
-    # Of a link that varies the mean is what bytes took: the trains are of alike many.
-    mean = float(bytes_each.sum() / (bytes_each / rates).sum())
-    estimate = (middle if is_one else mean) if fills else None
+    # The mean of the times that bytes took, not of the rates.
+    mean = float(bytes_each[usual].sum() / (bytes_each / rates)[usual].sum())
     crowd = float(bytes_each[near].sum() / bytes_each.sum())
-    return LinkRate(way, middle if is_one else mean, estimate, crowd, float(rates.max()))
+    return LinkRate(way, mean, mean if fills else None, crowd, float(rates.max()))
 
 
 def _room(trains: list[_Train], rate: LinkRate) -> QueueRoom | None:
