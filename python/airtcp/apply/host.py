@@ -72,7 +72,7 @@ class Host:
         except (OSError, subprocess.TimeoutExpired) as error:
             raise ApplyError(f"{program} {' '.join(arguments)}: {error}") from error
         if done.returncode:
-            said = (done.stderr.strip() or done.stdout.strip()).removeprefix(f"{program}: ")
+            said = (done.stderr.strip() or done.stdout.strip()).removeprefix(f"{program}: ").rstrip(".")
             raise ApplyError(f"{program} {' '.join(arguments)}: {said or f'failed with {done.returncode}'}")
         return done.stdout
 

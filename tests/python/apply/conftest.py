@@ -62,6 +62,8 @@ match asked:
         save("filters", [each for each in state["filters"] if each != interface])
     case ["tc", "-j", "qdisc", "show", "dev", _]:
         print(json.dumps([{{"root": True, **state["qdisc"]}}]))
+    case ["tc", "qdisc", "replace", *_] if state["lacks_qdiscs"]:
+        sys.exit("Error: Specified qdisc kind is unknown.")
     case ["tc", "qdisc", "replace", "dev", _, "root", kind]:
         save("qdisc", {{"kind": kind, "handle": "8001:"}})
     case ["tc", "qdisc", "del", *_]:
@@ -93,7 +95,7 @@ class FakeHost:
         for name in ("cc", "rto", "filter", "proxy"):
             (units / f"airtcpd-{name}.service").touch()
         (folder / "state").write_text(
-            '{"modules": ["tcp_westwood"], "rto": null, "filters": [], "units": [],'
+            '{"modules": ["tcp_westwood"], "rto": null, "filters": [], "units": [], "lacks_qdiscs": false,'
             ' "qdisc": {"kind": "noqueue", "handle": "0:"}}'
         )
         programs = folder / "bin"

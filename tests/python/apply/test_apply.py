@@ -20,6 +20,7 @@ from airtcp.facts.scheme import Scheme
 from .conftest import FakeHost
 
 CONTROL = "net.ipv4.tcp_congestion_control"
+SENDER: frozenset[Place] = frozenset({"sender"})
 GATEWAY: frozenset[Place] = frozenset({"gateway"})
 RECEIVER: frozenset[Place] = frozenset({"receiver"})
 
@@ -166,6 +167,15 @@ def test_files_of_others_are_restored(fake: FakeHost) -> None:
     undone(fake)
     assert fake.picture() == before
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_kernel_without_the_queue_is_named_and_all_is_taken_back(fake: FakeHost) -> None:
+    state = fake.folder / "state"
+    state.write_text(state.read_text().replace('"lacks_qdiscs": false', '"lacks_qdiscs": true'))
+    before = fake.picture()
+    with pytest.raises(ApplyError, match=r"no module sch_fq_codel.*previous state is restored"):
+        applied(fake, Wanted("bbr", "fq-codel", role=SENDER | GATEWAY, wireless="wlan0"))
+    assert fake.picture() == before
 
 
 def test_a_plan_says_what_others_need_and_what_it_does_not_reach(fake: FakeHost) -> None:

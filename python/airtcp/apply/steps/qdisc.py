@@ -13,6 +13,9 @@ from airtcp.apply.steps.step import State, Step
 OF_THE_KERNEL = "0:"
 """The handle of what the kernel has put there unasked, and puts there again when another one goes."""
 
+UNKNOWN = "qdisc kind is unknown"
+"""What the kernel says of one that it lacks, after it has looked for its module."""
+
 
 @dataclass(frozen=True)
 class Qdisc(Step):
@@ -43,7 +46,15 @@ class Qdisc(Step):
         return bool(self._root(host)["kind"] == self.discipline)
 
     def do(self, host: Host) -> None:
-        host.run("tc", "qdisc", "replace", "dev", self.interface, "root", self.discipline, *self.options)
+        try:
+            host.run("tc", "qdisc", "replace", "dev", self.interface, "root", self.discipline, *self.options)
+        except ApplyError as error:
+            if UNKNOWN not in str(error):
+                raise
+            raise ApplyError(
+                f"this kernel has no {self.discipline}, and no module sch_{self.discipline}: install the "
+                "kernel's modules, or omit the queue"
+            ) from error
 
     def check(self, host: Host) -> str:
         super().check(host)
