@@ -27,9 +27,17 @@ impl CongestionControl for Unlimited {
 
     fn on_ack(&mut self, _ack: &Ack) {}
 
+    fn on_plain_ack(&mut self, _acked: u64, _is_cwnd_limited: bool) -> Option<(u64, u64)> {
+        Some(self.windows())
+    }
+
     fn on_congestion(&mut self, _event: &Congestion) {}
 
     fn on_spurious(&mut self, _now: Time, _cwnd: u64, _ssthresh: u64) {}
+
+    fn hears_sends(&self) -> bool {
+        false
+    }
 
     fn reads_rate(&self) -> bool {
         false
