@@ -26,6 +26,12 @@ struct Control {
 }
 
 impl Control {
+    /// Are its header packets neither compressed nor repeated?
+    #[inline]
+    fn is_plain(&self) -> bool {
+        self.decompressor.is_none() && self.restorer.is_none()
+    }
+
     fn handle_segment(&mut self, now: Time, segment: &Segment, ecn: Ecn) {
         self.connection.handle_segment(now, segment, ecn);
         // Where nothing is read, too, a window may have to be told.
@@ -83,6 +89,28 @@ impl Receiver {
         self.passed = header.window;
     }
 
+    /// As [`handle_segment`](Receiver::handle_segment) if this is the header packet that was to be expected of a control TCP
+    /// whose header packets are neither compressed nor repeated. Answers whether it was; if not, nothing has changed.
+    #[inline]
+    pub fn handle_expected(&mut self, now: Time, control: u16, segment: &Segment, ecn: Ecn) -> bool {
+        let Some(control) = self.controls.get_mut(usize::from(control)) else { return false };
+        if segment.len == 0 || !control.is_plain() || !control.connection.handle_expected(now, segment, ecn) {
+            return false;
+        }
+        control.connection.read(control.connection.readable());
+        self.missing = segment.window.wrapping_sub(self.passed);
+        true
+    }
+
+    /// As [`poll_transmit`](Receiver::poll_transmit) where that header packet has just come.
+    #[inline]
+    pub fn poll_expected(&mut self, now: Time, control: u16, out: &mut Transmit) -> Option<Reply> {
+        self.controls[usize::from(control)].connection.poll_expected_ack(now, out).then(|| {
+            self.turn = usize::from(control);
+            self.reply(control, &mut out.segment)
+        })
+    }
+
     /// A packet of control TCP number `control` has arrived, `bytes` long on the wire. Each header packet counts as one
     /// that carries VMSS bytes; those that it repeats and that have not come are restored.
     pub fn handle_segment(
@@ -132,14 +160,20 @@ impl Receiver {
     pub fn poll_transmit(&mut self, now: Time, out: &mut Transmit) -> Option<Reply> {
         for _ in 0..self.controls.len() {
             if self.controls[self.turn].connection.poll_transmit_into(now, out) {
-                if self.reports_losses && !out.segment.flags.contains(Flags::SYN) {
-                    out.segment.window = self.missing;
-                }
-                return Some(Reply { control: self.turn as u16, bytes: control_packet_len(&out.segment) });
+                return Some(self.reply(self.turn as u16, &mut out.segment));
             }
             self.turn = (self.turn + 1) % self.controls.len();
         }
         None
+    }
+
+    /// What a control TCP's connection sends, with what is reported.
+    #[inline]
+    fn reply(&self, control: u16, segment: &mut Segment) -> Reply {
+        if self.reports_losses && !segment.flags.contains(Flags::SYN) {
+            segment.window = self.missing;
+        }
+        Reply { control, bytes: control_packet_len(segment) }
     }
 
     /// Header packets that were lost and are known from those that repeat them.
@@ -150,5 +184,133 @@ impl Receiver {
     /// Compressed header packets that arrived and could not be read.
     pub fn undecodable(&self) -> u64 {
         self.undecodable
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::config::Compression;
+    use super::super::sender::{Output, Sender};
+    use super::*;
+    use crate::queue::Item;
+    use crate::rng::{Chance, Streams};
+    use crate::tcp::profile;
+    use airtcp_wire::Dur;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    /// A circuit over 10 ms each way that loses one packet in 50, and now and then no data.
+    struct Life {
+        sender: Sender,
+        receiver: Receiver,
+        there: VecDeque<(Time, Header)>,
+        back: VecDeque<(Time, u16, Transmit)>,
+        chance: Chance,
+        /// Whether header packets are expected, and how many were.
+        expects: bool,
+        expected: u32,
+        said: Vec<String>,
+    }
+
+    struct Header {
+        control: u16,
+        bytes: u32,
+        repeats: u8,
+        transmit: Transmit,
+    }
+
+    impl Life {
+        fn step(&mut self, now: Time, is_busy: bool) {
+            self.sender.handle_timeout(now);
+            self.receiver.handle_timeout(now);
+            self.answer(now);
+            while let Some((_, header)) = self.there.pop_front_if(|sent| sent.0 <= now) {
+                self.receive(now, header);
+                self.answer(now);
+                self.said.push(format!("{:?} {}", self.receiver.poll_timeout(), self.receiver.missing));
+            }
+            while let Some((_, control, transmit)) = self.back.pop_front_if(|sent| sent.0 <= now) {
+                self.sender.handle_segment(now, control, &transmit.segment, transmit.ecn);
+                self.send(now);
+            }
+            while is_busy && self.sender.handle_packet(now, Item { bytes: 1000, ..Item::default() }) {}
+            self.send(now);
+        }
+
+        fn receive(&mut self, now: Time, header: Header) {
+            let Header { control, bytes, repeats, mut transmit } = header;
+            let Transmit { segment, ecn, .. } = transmit;
+            if !self.expects || !self.receiver.handle_expected(now, control, &segment, ecn) {
+                return self.receiver.handle_segment(now, control, &segment, ecn, bytes, repeats);
+            }
+            self.expected += 1;
+            if let Some(reply) = self.receiver.poll_expected(now, control, &mut transmit) {
+                self.reply(now, reply, transmit);
+            }
+        }
+
+        fn answer(&mut self, now: Time) {
+            let mut transmit = Transmit::default();
+            while let Some(reply) = self.receiver.poll_transmit(now, &mut transmit) {
+                self.reply(now, reply, transmit);
+            }
+        }
+
+        fn reply(&mut self, now: Time, reply: Reply, transmit: Transmit) {
+            self.said.push(format!("{now:?} {reply:?} {transmit:?}"));
+            if !self.chance.u32().is_multiple_of(50) {
+                self.back.push_back((now + Dur::from_millis(10), reply.control, transmit));
+            }
+        }
+
+        fn send(&mut self, now: Time) {
+            let mut transmit = Transmit::default();
+            while let Some(output) = self.sender.poll_transmit(now, &mut transmit) {
+                match output {
+                    Output::Data(_) => self.receiver.handle_data(1),
+                    Output::Header { .. } if self.chance.u32().is_multiple_of(50) => {}
+                    Output::Header { control, bytes, repeats } => {
+                        let header = Header { control, bytes, repeats, transmit };
+                        self.there.push_back((now + Dur::from_millis(10), header));
+                    }
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        /// What was expected is answered as anything is.
+        #[test]
+        fn the_short_way_is_the_long_one(
+            seed: u64,
+            controls in 1u16..4,
+            fec in prop::sample::select(vec![0, 0, 2]),
+            compression in prop::sample::select(vec![Compression::None, Compression::None, Compression::Twice]),
+        ) {
+            let config = Config { controls, fec, compression, ..Config::default() };
+            let is_plain = fec == 0 && compression == Compression::None;
+            let tcp = profile::linux();
+            let live = |expects| {
+                let streams = Streams::new(seed);
+                let sender = Sender::new(&config, &tcp, &mut streams.stream("s"), Time::ZERO).unwrap();
+                let receiver = Receiver::new(&config, &tcp, &mut streams.stream("r")).unwrap();
+                let (there, back) = (VecDeque::new(), VecDeque::new());
+                let chance = streams.stream("life");
+                let mut life =
+                    Life { sender, receiver, there, back, chance, expects, expected: 0, said: Vec::new() };
+                (0..2_000u64).for_each(|step| {
+                    life.step(Time::ZERO + Dur::from_millis(step), step % 500 < 400);
+                });
+                life
+            };
+            let (long, short) = (live(false), live(true));
+            prop_assert_eq!(short.expected > 20, is_plain, "{} were expected", short.expected);
+            for (long, short) in long.said.iter().zip(&short.said) {
+                prop_assert_eq!(long, short);
+            }
+            prop_assert_eq!(long.said.len(), short.said.len());
+        }
     }
 }

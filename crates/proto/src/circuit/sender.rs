@@ -85,7 +85,7 @@ impl Sender {
 
     /// A data packet for the circuit. `false`: the tunnel queue is full, and the packet is dropped.
     pub fn handle_packet(&mut self, now: Time, item: Item) -> bool {
-        if self.room() == 0 {
+        if !self.queue.has_room(self.allowed_bytes()) {
             return false;
         }
         if self.queue.is_empty() {
@@ -161,7 +161,7 @@ impl Sender {
                 paced_until().fold(Time::NEVER, Time::min)
             },
             deadline: self.find_deadline(),
-            bytes_within_delay: self.bytes_within(self.delay),
+            bytes_within_delay: self.bytes_within_delay(),
             control_window: self.control_window(),
         }
     }
@@ -189,22 +189,28 @@ impl Sender {
     }
 
     /// Data packets that still find room in the tunnel queue.
+    #[inline]
     pub fn room(&self) -> u32 {
-        self.queue.room(if self.delay == Dur::ZERO {
-            u64::MAX
-        } else {
-            let known = self.rest.map(|rest| rest.bytes_within_delay);
-            known.unwrap_or_else(|| self.bytes_within(self.delay)).max(self.vmss)
-        })
+        self.queue.room(self.allowed_bytes())
     }
 
-    /// Data that leaves in this time, as far as round trips tell.
-    fn bytes_within(&self, time: Dur) -> u64 {
+    /// Data that may wait in the tunnel queue.
+    #[inline]
+    fn allowed_bytes(&self) -> u64 {
+        match self.rest {
+            _ if self.delay == Dur::ZERO => u64::MAX,
+            Some(rest) => rest.bytes_within_delay,
+            None => self.bytes_within_delay(),
+        }
+    }
+
+    /// Data that leaves in the time for which it may wait, as far as round trips tell; one VMSS at least.
+    fn bytes_within_delay(&self) -> u64 {
         let views = self.controls.iter().map(|control| control.connection.sender_view());
-        let worth = |view: SenderView| u128::from(view.cwnd) * u128::from(time.0) / u128::from(view.srtt.0);
-        let controlled = views.filter(|view| view.srtt > Dur::ZERO).map(worth).sum::<u128>();
-        let guaranteed = self.gmb.as_ref().map_or(0, |gmb| gmb.rate().bytes_in(time));
-        u64::try_from(controlled).unwrap_or(u64::MAX).saturating_add(guaranteed)
+        let worth = |view: SenderView| portion(view.cwnd, self.delay, view.srtt);
+        let controlled = views.filter(|view| view.srtt > Dur::ZERO).map(worth);
+        let guaranteed = self.gmb.as_ref().map_or(0, |gmb| gmb.rate().bytes_in(self.delay));
+        controlled.fold(guaranteed, u64::saturating_add).max(self.vmss)
     }
 
     /// The control TCPs' congestion windows together, in segments of VMSS.
@@ -227,6 +233,17 @@ impl Sender {
     /// The control TCPs, for observers.
     pub fn controls(&self) -> impl Iterator<Item = &Connection> {
         self.controls.iter().map(|control| &control.connection)
+    }
+}
+
+/// What leaves in `time` where so many `bytes` leave in a `round`.
+#[inline]
+fn portion(bytes: u64, time: Dur, round: Dur) -> u64 {
+    match bytes.checked_mul(time.0) {
+        Some(product) => product / round.0,
+        None => {
+            u64::try_from(u128::from(bytes) * u128::from(time.0) / u128::from(round.0)).unwrap_or(u64::MAX)
+        }
     }
 }
 

@@ -47,6 +47,13 @@ impl TunnelQueue {
         self.packets.is_empty()
     }
 
+    /// Does one more packet find [room](TunnelQueue::room)?
+    #[inline]
+    pub fn has_room(&self, bytes: u64) -> bool {
+        let waiting = self.packets.len();
+        waiting < self.limit && (waiting < LEAST || self.bytes + self.length <= bytes)
+    }
+
     /// Packets as long as the last one that still find room, where `bytes` may wait.
     pub fn room(&self, bytes: u64) -> u32 {
         let waiting = self.packets.len();
