@@ -113,17 +113,16 @@ impl Circuit {
         }
     }
 
-    /// Its sender handles the flow's packets, and its receiver counts them.
-    pub fn carry(&self, flow: &mut Flow) {
+    /// Its sender handles the flow's packets that come to its node.
+    pub fn handle(&self, flow: &mut Flow) {
         let Place { number, nodes, .. } = self.place;
         flow.stops.push((nodes[ENTRY], Stop::Circuit(number)));
-        flow.counted_at = self.reports_losses.then_some((nodes[EXIT], number));
     }
 
-    /// Nodes at which it has to do with its flows' packets.
-    pub fn handling_nodes(&self) -> impl Iterator<Item = u16> {
-        let [entry, exit] = self.place.nodes;
-        std::iter::once(entry).chain(self.reports_losses.then_some(exit))
+    /// Its receiver counts the flow's packets that leave it, if it counts data.
+    pub fn count(&self, flow: &mut Flow) {
+        let Place { number, nodes, .. } = self.place;
+        flow.counted_at = self.reports_losses.then_some((nodes[EXIT], number));
     }
 
     /// The connections, whose data packets are so long, ask for the control TCPs' window.
@@ -242,14 +241,29 @@ impl Circuit {
     }
 
     /// A packet of one of its flows passes the node where it ends.
-    pub fn count(&mut self, direction: Direction) {
+    #[inline]
+    pub fn on_passing(&mut self, direction: Direction) {
         if direction == self.place.direction {
             self.receiver.handle_data(1);
         }
     }
 
-    /// A header packet is at the circuit's end, whose answers leave.
+    /// A header packet is at the circuit's end, whose answers leave: that to the expected one in its place.
+    #[inline]
     pub fn handle_header(&mut self, network: &mut Network, id: u32, control: u16, repeats: u8) {
+        let Network { packets, now, .. } = network;
+        let Packet { transmit, .. } = packets.get_mut(id);
+        if !self.receiver.handle_expected(*now, control, &transmit.segment, transmit.ecn) {
+            return self.handle_any_header(network, id, control, repeats);
+        }
+        match self.receiver.poll_expected(*now, control, transmit) {
+            Some(reply) => self.send_reply(network, id, reply),
+            None => packets.remove(id),
+        }
+    }
+
+    #[inline(never)]
+    fn handle_any_header(&mut self, network: &mut Network, id: u32, control: u16, repeats: u8) {
         let Packet { transmit, bytes, .. } = network.packets.get(id);
         self.receiver.handle_segment(network.now, control, &transmit.segment, transmit.ecn, *bytes, repeats);
         network.packets.remove(id);
@@ -261,14 +275,18 @@ impl Circuit {
         loop {
             let id = network.packets.vacant();
             let packet = network.packets.get_mut(id);
-            let reply = self.receiver.poll_transmit(network.now, &mut packet.transmit);
-            let Some(Reply { control, bytes }) = reply else { return };
-            self.counts.acks_sent += 1;
-            self.counts.ack_bytes_sent += u64::from(bytes);
-            self.address(packet, Load::HeaderAck { control }, control, bytes);
+            let Some(reply) = self.receiver.poll_transmit(network.now, &mut packet.transmit) else { return };
             network.packets.occupy(id);
-            network.forward(id, self.place.nodes[EXIT]);
+            self.send_reply(network, id, reply);
         }
+    }
+
+    #[inline]
+    fn send_reply(&mut self, network: &mut Network, id: u32, Reply { control, bytes }: Reply) {
+        self.counts.acks_sent += 1;
+        self.counts.ack_bytes_sent += u64::from(bytes);
+        self.address(network.packets.get_mut(id), Load::HeaderAck { control }, control, bytes);
+        network.forward(id, self.place.nodes[EXIT]);
     }
 
     pub fn handle_header_ack(&mut self, network: &mut Network, id: u32, control: u16) {

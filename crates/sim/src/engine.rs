@@ -208,7 +208,7 @@ impl Engine {
         if let Some((at, circuit)) = flow.counted_at
             && at == node
         {
-            self.circuits[usize::from(circuit)].count(packet.direction);
+            self.circuits[usize::from(circuit)].on_passing(packet.direction);
         }
         match flow.stop_at(node) {
             Some(Stop::Circuit(circuit)) => self.at_circuit(usize::from(circuit), id, node),
@@ -347,15 +347,17 @@ impl Engine {
             return false;
         }
         let flow = &mut self.flows[transfer.flow as usize];
-        let before = self.network.sent_at_station.len();
-        let left = self.network.send_expected(transfer, endpoint, flow, room);
-        let is_all = left.is_none_or(|left| self.network.drain(transfer, endpoint, flow, left));
+        let circuit = &mut self.circuits[index];
+        let mut refused = Vec::new();
+        let mut enter = |network: &mut Network, _: &Flow, id| {
+            if !circuit.enter(network, id) {
+                refused.push(id);
+            }
+        };
+        let left = self.network.take_expected(transfer, endpoint, flow, room, &mut enter);
+        let is_all = left.is_none_or(|left| self.network.drain(transfer, endpoint, flow, left, &mut enter));
         self.schedule.set(Timer::Endpoint(endpoint), transfer.ends[SENDER].poll_timeout());
-        for sent in before..self.network.sent_at_station.len() {
-            let (id, _) = self.network.sent_at_station[sent];
-            self.enter(index, id);
-        }
-        self.network.sent_at_station.truncate(before);
+        refused.into_iter().for_each(|id| self.lose(id, DropCause::Overflow, self.network.now));
         !is_all
     }
 
@@ -372,15 +374,14 @@ impl Engine {
     /// A packet is where it goes.
     #[inline(always)]
     fn deliver(&mut self, id: u32) {
-        let is_expected = match self.network.packets.get(id).load {
-            Load::Tcp { endpoint } if !self.network.is_watched() => match (endpoint & 1) as usize {
+        let Load::Tcp { endpoint } = self.network.packets.get(id).load else { return self.deliver_other(id) };
+        let is_expected = !self.network.is_watched()
+            && match (endpoint & 1) as usize {
                 SENDER => self.deliver_expected_ack(id, endpoint),
                 _ => self.deliver_expected_data(id, endpoint),
-            },
-            _ => false,
-        };
+            };
         if !is_expected {
-            self.deliver_anything(id);
+            self.deliver_segment(id, endpoint);
         }
     }
 
@@ -404,7 +405,7 @@ impl Engine {
         end.read_all();
         if end.poll_expected_ack(*now, &mut packet.transmit) {
             packet.address(endpoint, flow, transfer.numbers());
-            self.network.send(id, flow.nodes[RECEIVER]);
+            self.network.send(flow, RECEIVER, id);
         } else {
             transfer.under_way -= 1;
             let deadline = end.poll_timeout();
@@ -437,7 +438,7 @@ impl Engine {
             self.send_by_circuit(circuit, endpoint);
             return true;
         }
-        match self.network.send_expected(transfer, endpoint, flow, u32::MAX).is_none() {
+        match send_expected(&mut self.network, transfer, endpoint, flow) {
             true => {
                 let deadline = transfer.ends[SENDER].poll_timeout();
                 self.schedule.set(Timer::Endpoint(endpoint), deadline);
@@ -447,12 +448,11 @@ impl Engine {
         true
     }
 
-    /// The same of any packet.
+    /// The same of any packet of a connection.
     #[inline(never)]
-    fn deliver_anything(&mut self, id: u32) {
+    fn deliver_segment(&mut self, id: u32, endpoint: u32) {
         let Network { packets, now, recorder, .. } = &mut self.network;
         let packet = packets.get(id);
-        let Load::Tcp { endpoint } = packet.load else { return self.deliver_other(id) };
         let end = (endpoint & 1) as usize;
         let transfer = self.transfers.get_mut(endpoint >> 1);
         let flow = &mut self.flows[packet.flow as usize];
@@ -559,7 +559,7 @@ impl Engine {
             && flow.circuit.is_none()
             && transfer.phase == Phase::Running
             && transfer.ends[SENDER].readable() == 0;
-        if !is_plain || self.network.send_expected(transfer, endpoint, flow, u32::MAX).is_some() {
+        if !is_plain || !send_expected(&mut self.network, transfer, endpoint, flow) {
             return false;
         }
         let deadline = transfer.ends[SENDER].poll_timeout();
@@ -587,7 +587,8 @@ impl Engine {
         match flow.circuit {
             Some(circuit) if end == SENDER => self.send_by_circuit(circuit, endpoint),
             _ => {
-                self.network.drain(transfer, endpoint, flow, u32::MAX);
+                let send = |network: &mut Network, flow: &Flow, id| network.send(flow, end, id);
+                self.network.drain(transfer, endpoint, flow, u32::MAX, send);
                 self.schedule.set(Timer::Endpoint(endpoint), transfer.ends[end].poll_timeout());
             }
         }
@@ -706,6 +707,13 @@ impl Engine {
             recorder.on_flow(self.network.now, transfer.flow, &view, received, is_lasting);
         }
     }
+}
+
+/// Sends what is expected of a connection that only sends. Answers whether that was all that may leave.
+#[inline(always)]
+fn send_expected(network: &mut Network, transfer: &mut Transfer, endpoint: u32, flow: &mut Flow) -> bool {
+    let send = |network: &mut Network, flow: &Flow, id| network.send(flow, SENDER, id);
+    network.take_expected(transfer, endpoint, flow, u32::MAX, send).is_none()
 }
 
 fn duplicate_acks(transfer: &Transfer) -> u64 {

@@ -67,10 +67,11 @@ impl Network {
         self.topology.poll_intact(self.now, side)
     }
 
-    /// A packet enters the network.
+    /// One end of a flow sends a packet.
     #[inline(always)]
-    pub fn send(&mut self, id: u32, node: u16) {
-        match self.topology.has_station[usize::from(node)] {
+    pub fn send(&mut self, flow: &Flow, end: usize, id: u32) {
+        let node = flow.nodes[end];
+        match self.topology.has_station[usize::from(node)] && !flow.stops.is_empty() {
             false => self.forward(id, node),
             true => self.sent_at_station.push_back((id, node)),
         }
@@ -94,16 +95,17 @@ impl Network {
         }
     }
 
-    /// Sends what is expected of a connection that only sends: full segments of new data, but no more than `most` of them.
-    /// Answers of how many there is room for something else; `None`: that was all that may leave.
+    /// Takes from a connection that only sends what is expected of it, and passes it to `send`: full segments of new data, but
+    /// no more than `most` of them. Answers of how many there is room for something else; `None`: that was all that may leave.
     // Of its callers two are hot.
     #[inline(always)]
-    pub fn send_expected(
+    pub fn take_expected(
         &mut self,
         transfer: &mut Transfer,
         endpoint: u32,
         flow: &mut Flow,
         mut most: u32,
+        mut send: impl FnMut(&mut Network, &Flow, u32),
     ) -> Option<u32> {
         while most > 0
             && let Some(mut burst) = transfer.ends[SENDER].begin_burst(self.now)
@@ -119,7 +121,7 @@ impl Network {
                 }
                 transfer.on_sent(packet.range().end);
                 self.packets.occupy(id);
-                self.send(id, flow.nodes[SENDER]);
+                send(self, flow, id);
                 last = Some(id);
             }
             transfer.under_way += burst.sent;
@@ -132,11 +134,18 @@ impl Network {
         Some(most)
     }
 
-    /// Sends what one end of a connection may send now, but no more than `most` packets. `endpoint` is its number. Answers
-    /// whether that was all.
+    /// Takes from one end of a connection what it may send now, and passes it to `send`, but no more than `most` packets.
+    /// `endpoint` is its number. Answers whether that was all.
     // Of its two callers one is hot.
     #[inline(always)]
-    pub fn drain(&mut self, transfer: &mut Transfer, endpoint: u32, flow: &mut Flow, most: u32) -> bool {
+    pub fn drain(
+        &mut self,
+        transfer: &mut Transfer,
+        endpoint: u32,
+        flow: &mut Flow,
+        most: u32,
+        mut send: impl FnMut(&mut Network, &Flow, u32),
+    ) -> bool {
         let end = (endpoint & 1) as usize;
         for _ in 0..most {
             let id = self.packets.vacant();
@@ -153,7 +162,7 @@ impl Network {
             }
             let is_last = packet.transmit.reason == Reason::Ack && !segment.flags.contains(Flags::RST);
             self.packets.occupy(id);
-            self.send(id, flow.nodes[end]);
+            send(self, flow, id);
             if is_last {
                 return true;
             }
@@ -173,7 +182,7 @@ impl Network {
             exit: flow.nodes[RECEIVER],
             direction: flow.direction,
         });
-        self.send(id, flow.nodes[SENDER]);
+        self.send(flow, SENDER, id);
     }
 
     #[inline]

@@ -132,19 +132,21 @@ impl<'a> Stations<'a> {
                         circuit: trunk.name.clone(),
                     });
                 }
-                circuit.carry(flow);
+                circuit.handle(flow);
+                circuit.count(flow);
             }
         }
         Ok(())
     }
 
-    /// Gives a flow a circuit of its own, if its scheme says so.
-    pub fn own_circuit(&mut self, mut flow: Flow, name: &str) -> Flow {
+    /// Gives a flow a circuit of its own, if its scheme says so. What its connections send enters that as it has room. To the
+    /// sender's node come datagrams, and the ACKs of connections that want to know the window.
+    pub fn own_circuit(&mut self, mut flow: Flow, spec: &model::Flow) -> Flow {
         let scheme = flow.scheme.clone();
         let Some(config) = &scheme.circuit else { return flow };
         let place = Place {
             number: self.circuits.len() as u16,
-            name: name.to_owned(),
+            name: spec.name.clone(),
             index: flow.instance,
             scheme: scheme.label.clone(),
             direction: flow.direction,
@@ -154,16 +156,19 @@ impl<'a> Stations<'a> {
         if config.repeats_first() {
             circuit.tell_window_in(u64::from(scheme.config.packet_size));
         }
-        circuit.carry(&mut flow);
+        if config.repeats_first() || matches!(spec.traffic, model::Traffic::Udp { .. }) {
+            circuit.handle(&mut flow);
+        }
+        circuit.count(&mut flow);
         flow.circuit = Some(circuit.place.number);
         flow
     }
 
-    /// Says at the nodes where packets are handled that there are stations, and gives stations and circuits.
-    pub fn placed(self, topology: &mut Topology) -> (Vec<Station>, Vec<Circuit>) {
-        let stations = self.placed.iter().map(|station| station.node);
-        let circuits = self.circuits.iter().flat_map(Circuit::handling_nodes);
-        stations.chain(circuits).for_each(|node| topology.has_station[usize::from(node)] = true);
+    /// Says at the nodes where the flows' packets are handled that there are stations, and gives stations and circuits.
+    pub fn placed(self, flows: &[Flow], topology: &mut Topology) -> (Vec<Station>, Vec<Circuit>) {
+        let stops = flows.iter().flat_map(|flow| &flow.stops).map(|(node, _)| node);
+        let counts = flows.iter().filter_map(|flow| flow.counted_at.as_ref()).map(|(node, _)| node);
+        stops.chain(counts).for_each(|node| topology.has_station[usize::from(*node)] = true);
         (self.placed, self.circuits)
     }
 }

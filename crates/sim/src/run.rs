@@ -141,7 +141,7 @@ impl<'a> Running<'a> {
         stations.trunks(&controllers, &mut flows)?;
         let mut topology = Topology::new(scenario.links.iter().map(|link| links::build(link, &streams)));
         stations.serve_all(middleboxes, &mut flows)?;
-        let (stations, circuits) = stations.placed(&mut topology);
+        let (stations, circuits) = stations.placed(&flows, &mut topology);
         let taps =
             captures.into_iter().map(|capture| tap(&scenario, capture)).collect::<Result<Vec<_>, _>>()?;
         let log = packets.then(PacketLog::default);
@@ -218,7 +218,7 @@ fn flows(
             };
             // Datagrams follow no scheme that was not written for them.
             let is_wanted = flow.scheme.is_some() || !matches!(flow.traffic, model::Traffic::Udp { .. });
-            flows.push(if is_wanted { stations.own_circuit(one, &flow.name) } else { one });
+            flows.push(if is_wanted { stations.own_circuit(one, flow) } else { one });
         }
     }
     Ok(flows)
