@@ -4,9 +4,9 @@ use crate::histogram::Histogram;
 use crate::station::Stop;
 use crate::traffic::Source;
 use crate::truth::{Spurious, Truth};
-use airtcp_proto::Chance;
 use airtcp_proto::middlebox::Direction;
 use airtcp_proto::queue::DropCause;
+use airtcp_proto::rng::Dormant;
 use airtcp_proto::scheme::Scheme;
 use airtcp_proto::tcp::{Connection, Reason, State};
 use airtcp_wire::{Dur, Time};
@@ -37,7 +37,7 @@ pub struct Flow {
     /// Boxed, as it is seldom needed and large: what every packet touches lies closer together.
     pub source: Box<Source>,
     /// Initial sequence numbers and controllers' seeds.
-    pub stream: Box<Chance>,
+    pub stream: Dormant,
     /// The connection that the application writes to; none before it opens and for flows of transfers and datagrams.
     pub connection: Option<u32>,
     pub counts: Counts,

@@ -228,7 +228,7 @@ fn one_flow(spec: &model::Flow, index: usize, instance: u32, scheme: Arc<Scheme>
     let name = format!("flow.{}.{instance}", spec.name);
     let start = Time::ZERO + spec.start + spec.stagger * u64::from(instance) / u64::from(spec.count);
     let (direction, nodes) = ends(spec.direction, spec.enter, spec.leave);
-    let traffic = streams.stream(&format!("{name}.traffic"));
+    let traffic = streams.dormant(&format!("{name}.traffic"));
     Flow {
         spec: index,
         instance,
@@ -240,7 +240,7 @@ fn one_flow(spec: &model::Flow, index: usize, instance: u32, scheme: Arc<Scheme>
         counted_at: None,
         start,
         source: Box::new(Source::new(spec, start, scheme.config.segment_payload(), traffic)),
-        stream: Box::new(streams.stream(&format!("{name}.connections"))),
+        stream: streams.dormant(&format!("{name}.connections")),
         scheme,
         connection: None,
         counts: Default::default(),

@@ -1,7 +1,7 @@
 //! What applications do, and when.
 
 use crate::scenario::model;
-use airtcp_proto::Chance;
+use airtcp_proto::rng::Dormant;
 use airtcp_wire::{Dur, Rate, Time};
 
 /// What the application of a flow does now.
@@ -25,7 +25,7 @@ pub enum Action {
 /// The application of one flow. A machine: see [`airtcp_proto::machine`].
 pub struct Source {
     traffic: Kind,
-    stream: Chance,
+    stream: Dormant,
     /// When it acts next.
     next: Time,
     stop: Time,
@@ -66,7 +66,7 @@ enum State {
 
 impl Source {
     /// The application of a flow that starts at `start`. `payload` is what one of its packets carries.
-    pub fn new(flow: &model::Flow, start: Time, payload: u32, stream: Chance) -> Source {
+    pub fn new(flow: &model::Flow, start: Time, payload: u32, stream: Dormant) -> Source {
         let traffic = match &flow.traffic {
             model::Traffic::Unlimited => Kind::Unlimited,
             model::Traffic::Bytes { size } => Kind::Bytes(size.0),
@@ -124,7 +124,7 @@ impl Source {
             Kind::OnOff { on, off, write } => self.on_off(now, on, off, write),
             Kind::Poisson { interval, size, exponential } => {
                 self.next = now + self.drawn(interval);
-                let drawn = if exponential { self.stream.exponential(size as f64) as u64 } else { size };
+                let drawn = if exponential { self.exponential(size as f64) as u64 } else { size };
                 Action::Transfer(drawn.max(1))
             }
             Kind::Udp(Periodic { bytes, every }) => {
@@ -162,7 +162,11 @@ impl Source {
     }
 
     fn drawn(&mut self, mean: Dur) -> Dur {
-        Dur::from_secs_f64(self.stream.exponential(mean.as_secs_f64())).max(Dur(1))
+        Dur::from_secs_f64(self.exponential(mean.as_secs_f64())).max(Dur(1))
+    }
+
+    fn exponential(&mut self, mean: f64) -> f64 {
+        self.stream.draw(|chance| chance.exponential(mean))
     }
 }
 
@@ -174,7 +178,7 @@ mod tests {
 
     fn actions(traffic: model::Traffic, stop: Option<Dur>, until: Time) -> Vec<(Time, Action)> {
         let flow = model::Flow { traffic, stop, ..model::Flow::unlimited("f", 0, 0) };
-        let mut source = Source::new(&flow, Time(100), 1000, Streams::new(1).stream("f"));
+        let mut source = Source::new(&flow, Time(100), 1000, Streams::new(1).dormant("f"));
         let mut actions = Vec::new();
         while source.poll_timeout() < until {
             let now = source.poll_timeout();

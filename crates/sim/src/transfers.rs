@@ -35,8 +35,10 @@ impl Transfers {
     pub fn open(&mut self, index: usize, flow: &mut Flow, now: Time) -> u32 {
         flow.counts.transfers_started += 1;
         let config = flow.scheme.connection();
-        let mut draw = || (Seq(flow.stream.u32()), flow.stream.u64());
-        let ((sender_iss, sender_seed), (receiver_iss, receiver_seed)) = (draw(), draw());
+        let ((sender_iss, sender_seed), (receiver_iss, receiver_seed)) = flow.stream.draw(|chance| {
+            let mut draw = || (Seq(chance.u32()), chance.u64());
+            (draw(), draw())
+        });
         let ends = [
             Connection::connect(&config, sender_iss, sender_seed, now),
             Connection::listen(&config, receiver_iss, receiver_seed),
