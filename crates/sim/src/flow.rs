@@ -8,7 +8,7 @@ use airtcp_proto::middlebox::Direction;
 use airtcp_proto::queue::DropCause;
 use airtcp_proto::rng::Dormant;
 use airtcp_proto::scheme::Scheme;
-use airtcp_proto::tcp::{Connection, Reason, State};
+use airtcp_proto::tcp::{Connection, Reason, Rules, State};
 use airtcp_wire::{Dur, Time};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -23,6 +23,8 @@ pub struct Flow {
     pub spec: usize,
     pub instance: u32,
     pub scheme: Arc<Scheme>,
+    /// Of its connections.
+    pub rules: Arc<Rules>,
     pub is_measured: bool,
     pub direction: Direction,
     /// Nodes at which the sender and the receiver stand.

@@ -18,6 +18,7 @@ use airtcp_proto::Streams;
 use airtcp_proto::cc::Controllers;
 use airtcp_proto::middlebox::{Direction, Middlebox};
 use airtcp_proto::scheme::{Scheme, SchemeError};
+use airtcp_proto::tcp::Rules;
 use airtcp_wire::{Dur, Time};
 use std::borrow::Cow;
 use std::io;
@@ -211,10 +212,11 @@ fn flows(
         let scheme = scenario.scheme_of(flow, scheme, controllers)?;
         stations.check_room(&scheme, flow)?;
         let at_base_station = stations.base_station(&scheme, flow)?;
+        let rules = Arc::new(Rules::new(&scheme.connection()).expect("schemes are checked before the run"));
         for instance in 0..flow.count {
             let one = Flow {
                 stops: at_base_station.into_iter().collect(),
-                ..one_flow(flow, spec, instance, scheme.clone(), streams)
+                ..one_flow(flow, spec, instance, (&scheme, &rules), streams)
             };
             // Datagrams follow no scheme that was not written for them.
             let is_wanted = flow.scheme.is_some() || !matches!(flow.traffic, model::Traffic::Udp { .. });
@@ -224,7 +226,13 @@ fn flows(
     Ok(flows)
 }
 
-fn one_flow(spec: &model::Flow, index: usize, instance: u32, scheme: Arc<Scheme>, streams: &Streams) -> Flow {
+fn one_flow(
+    spec: &model::Flow,
+    index: usize,
+    instance: u32,
+    (scheme, rules): (&Arc<Scheme>, &Arc<Rules>),
+    streams: &Streams,
+) -> Flow {
     let name = format!("flow.{}.{instance}", spec.name);
     let start = Time::ZERO + spec.start + spec.stagger * u64::from(instance) / u64::from(spec.count);
     let (direction, nodes) = ends(spec.direction, spec.enter, spec.leave);
@@ -241,7 +249,8 @@ fn one_flow(spec: &model::Flow, index: usize, instance: u32, scheme: Arc<Scheme>
         start,
         source: Box::new(Source::new(spec, start, scheme.config.segment_payload(), traffic)),
         stream: streams.dormant(&format!("{name}.connections")),
-        scheme,
+        scheme: scheme.clone(),
+        rules: rules.clone(),
         connection: None,
         counts: Default::default(),
         rtt: Default::default(),

@@ -34,16 +34,14 @@ impl Transfers {
     /// Opens a connection of the flow with that index; the sender's end has its SYN ready.
     pub fn open(&mut self, index: usize, flow: &mut Flow, now: Time) -> u32 {
         flow.counts.transfers_started += 1;
-        let config = flow.scheme.connection();
         let ((sender_iss, sender_seed), (receiver_iss, receiver_seed)) = flow.stream.draw(|chance| {
             let mut draw = || (Seq(chance.u32()), chance.u64());
             (draw(), draw())
         });
         let ends = [
-            Connection::connect(&config, sender_iss, sender_seed, now),
-            Connection::listen(&config, receiver_iss, receiver_seed),
+            Connection::connect_by(&flow.rules, sender_iss, sender_seed, now),
+            Connection::listen_by(&flow.rules, receiver_iss, receiver_seed),
         ];
-        let ends = ends.map(|end| end.expect("schemes are checked before the run"));
         self.opened += 1;
         self.place(Transfer::new(index as u32, self.opened - 1, ends, now))
     }

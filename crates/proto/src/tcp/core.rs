@@ -2,6 +2,7 @@
 
 use super::config::TcpConfig;
 use super::connection::{Reason, Stats};
+use super::handshake::Rules;
 use super::prr::Prr;
 use super::rate::RateSampler;
 use super::recovery;
@@ -119,13 +120,14 @@ impl AckSummary {
 }
 
 impl Core {
-    pub fn new(config: &TcpConfig, cc: Box<dyn CongestionControl>, mss: u64, has_sack: bool) -> Core {
+    pub fn new(rules: &Rules, cc: Box<dyn CongestionControl>, mss: u64, has_sack: bool) -> Core {
+        let config = &rules.config;
         let mut core = Core {
             una: 0,
             nxt: 0,
             board: Scoreboard::default(),
             cc: cc.into(),
-            rtt: RttEstimator::new(&config.rto),
+            rtt: RttEstimator::new(&rules.rto),
             sampler: RateSampler::default(),
             stats: Stats::default(),
             mss,

@@ -1,10 +1,10 @@
 //! What the two SYNs agree on.
 
-use super::config::TcpConfig;
+use super::config::{RtoConfig, TcpConfig};
 use crate::cc::registry::{RegistryError, Values};
 use crate::cc::{Build, CongestionControl, Controller, reno};
-use crate::{Chance, Streams};
 use airtcp_wire::{Flags, Segment, SynOptions};
+use std::sync::Arc;
 
 /// Options in force on a connection.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,48 +53,42 @@ pub fn negotiate(config: &TcpConfig, syn: &Segment) -> Negotiated {
     }
 }
 
-/// Builds a connection's controller, before and after the handshake.
-pub struct ControllerFactory {
+/// What many connections share: their configuration, and the controller that it names.
+pub struct Rules {
+    pub config: TcpConfig,
+    /// The configuration's.
+    pub rto: Arc<RtoConfig>,
     controller: Controller,
     values: Values,
-    seed: u64,
 }
 
-impl ControllerFactory {
+impl Rules {
     /// # Errors
     /// If `config` names an unknown controller or parameter.
-    pub fn new(config: &TcpConfig, seed: u64) -> Result<ControllerFactory, RegistryError> {
+    pub fn new(config: &TcpConfig) -> Result<Rules, RegistryError> {
         let controller = config.controllers.find_or_unlimited(&config.congestion_control)?;
         let values = controller.values(&config.cc)?;
-        Ok(ControllerFactory { controller, values, seed })
-    }
-
-    /// Chance of this connection's own, one stream for each `purpose`.
-    pub fn chance(&self, purpose: u32) -> Chance {
-        Streams::new(self.seed).stream(&format!("connection.{purpose}"))
+        Ok(Rules { rto: Arc::new(config.rto.clone()), config: config.clone(), controller, values })
     }
 
     /// What stands in until the handshake is over. One that is given is not asked for that.
-    pub fn before_handshake(
-        &self,
-        config: &TcpConfig,
-        mss: u64,
-        initial_window: u32,
-    ) -> Box<dyn CongestionControl> {
+    pub fn before_handshake(&self, seed: u64, mss: u64) -> Box<dyn CongestionControl> {
+        let initial_window = self.config.initial_window;
         match &self.controller {
             Controller::Given(_) => {
-                (reno::SPEC.build)(&self.conditions(config, mss, initial_window), &Values::default())
+                (reno::SPEC.build)(&self.conditions(seed, mss, initial_window), &Values::default())
             }
-            Controller::Native(_) => self.build(config, mss, initial_window),
+            Controller::Native(_) => self.build(seed, mss, initial_window),
         }
     }
 
-    /// A controller for segments of `mss` bytes that starts with `initial_window` segments.
-    pub fn build(&self, config: &TcpConfig, mss: u64, initial_window: u32) -> Box<dyn CongestionControl> {
-        self.controller.build(&self.conditions(config, mss, initial_window), &self.values)
+    /// A connection's controller, for segments of `mss` bytes, that starts with `initial_window` segments.
+    pub fn build(&self, seed: u64, mss: u64, initial_window: u32) -> Box<dyn CongestionControl> {
+        self.controller.build(&self.conditions(seed, mss, initial_window), &self.values)
     }
 
-    fn conditions(&self, config: &TcpConfig, mss: u64, initial_window: u32) -> Build {
+    fn conditions(&self, seed: u64, mss: u64, initial_window: u32) -> Build {
+        let config = &self.config;
         Build {
             mss,
             initial_window: mss * u64::from(initial_window.max(1)),
@@ -104,7 +98,7 @@ impl ControllerFactory {
             windows: config.windows,
             cubic: config.cubic,
             is_paced: config.pacing,
-            seed: self.seed,
+            seed,
         }
     }
 }

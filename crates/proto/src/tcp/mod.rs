@@ -26,4 +26,5 @@ mod window_growth;
 
 pub use config::{Recovery, RtoArithmetic, RtoConfig, RtoTimers, RttTiming, TcpConfig, TimeoutPolicy};
 pub use connection::{Connection, Event, Reason, SenderView, State, Stats, Transmit};
+pub use handshake::Rules;
 pub use reassembly::Reassembly;

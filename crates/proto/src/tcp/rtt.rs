@@ -2,11 +2,12 @@
 
 use super::config::{RtoArithmetic, RtoConfig};
 use airtcp_wire::{Dur, Time};
+use std::sync::Arc;
 
 /// The RTT estimator and the retransmission timeout that follows from it.
 #[derive(Clone, Debug)]
 pub struct RttEstimator {
-    config: RtoConfig,
+    config: Arc<RtoConfig>,
     srtt: Dur,
     rttvar: Dur,
     has_sample: bool,
@@ -30,7 +31,7 @@ struct SlowDecay {
 }
 
 impl RttEstimator {
-    pub fn new(config: &RtoConfig) -> RttEstimator {
+    pub fn new(config: &Arc<RtoConfig>) -> RttEstimator {
         RttEstimator {
             config: config.clone(),
             srtt: Dur::ZERO,
@@ -101,7 +102,7 @@ impl RttEstimator {
 
     /// ns-2: integers, which are cut off where they are taken for whole ticks. SRTT and RTTVAR as they are then.
     fn smooth_in_ticks(&self, rtt: Dur) -> (Dur, Dur) {
-        let RtoConfig { measure_tick, alpha, beta, .. } = self.config;
+        let RtoConfig { measure_tick, alpha, beta, .. } = *self.config;
         // Where nothing ticks the parts are nanoseconds.
         let tick = measure_tick.max(Dur(8));
         let (eighths, quarters) = (Fraction { tick, parts: 8 }, Fraction { tick, parts: 4 });
@@ -113,7 +114,7 @@ impl RttEstimator {
     }
 
     fn recompute(&mut self) {
-        let RtoConfig { factor, granularity, min, max, min_on_variance, .. } = self.config;
+        let RtoConfig { factor, granularity, min, max, min_on_variance, .. } = *self.config;
         // RFC 6298 §2 (2.3): RTO = SRTT + max(G, K·RTTVAR).
         let spread = self.rttvar.mul_f64(factor).max(granularity);
         let srtt = match self.config.arithmetic {
@@ -251,13 +252,17 @@ mod tests {
     use crate::tcp::profile;
     use proptest::prelude::*;
 
+    fn estimator(config: RtoConfig) -> RttEstimator {
+        RttEstimator::new(&Arc::new(config))
+    }
+
     fn rfc() -> RttEstimator {
-        RttEstimator::new(&profile::rfc().rto)
+        estimator(profile::rfc().rto)
     }
 
     #[test]
     fn first_and_second_sample_follow_rfc6298_2() {
-        let mut rtt = RttEstimator::new(&RtoConfig { min: Dur::ZERO, ..profile::rfc().rto });
+        let mut rtt = estimator(RtoConfig { min: Dur::ZERO, ..profile::rfc().rto });
         assert_eq!(rtt.rto(), Dur::from_secs(1));
         rtt.on_sample(Time::ZERO, Dur::from_millis(800), 0, 0);
         assert_eq!((rtt.srtt(), rtt.rttvar()), (Dur::from_millis(800), Dur::from_millis(400)));
@@ -283,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_ticking_clock_expires_on_its_ticks() {
-        let mut rtt = RttEstimator::new(&profile::bsd_1998().rto);
+        let mut rtt = estimator(profile::bsd_1998().rto);
         rtt.on_sample(Time::ZERO, Dur::from_millis(10), 0, 0);
         assert_eq!(rtt.srtt(), Dur::from_millis(500));
         assert_eq!(rtt.deadline(Time(700_000_000)).0 % 500_000_000, 0);
@@ -291,7 +296,7 @@ mod tests {
 
     /// A hundred samples of `rtt_ms`, each one an even number of ms after the last.
     fn ns2_after(rtt_ms: u64) -> RttEstimator {
-        let mut rtt = RttEstimator::new(&RtoConfig { min: Dur::ZERO, ..profile::ns2_2_35().rto });
+        let mut rtt = estimator(RtoConfig { min: Dur::ZERO, ..profile::ns2_2_35().rto });
         for at in 1..=100 {
             rtt.on_sample(Time(at * 1_000_000_000), Dur::from_millis(rtt_ms), 0, 0);
         }
@@ -327,7 +332,7 @@ mod tests {
 
     #[test]
     fn linux_keeps_200_ms_above_srtt() {
-        let mut rtt = RttEstimator::new(&profile::linux().rto);
+        let mut rtt = estimator(profile::linux().rto);
         for _ in 0..100 {
             rtt.on_sample(Time::ZERO, Dur::from_millis(50), 0, 0);
         }
@@ -360,7 +365,7 @@ mod tests {
         ) {
             let rfc = profile::rfc().rto;
             let config = RtoConfig { granularity: Dur(granularity), min: Dur::ZERO, max: Dur::MAX, ..rfc };
-            let (mut rtt, mut expected) = (RttEstimator::new(&config), Rfc6298::default());
+            let (mut rtt, mut expected) = (estimator(config), Rfc6298::default());
             for sample in samples {
                 rtt.on_sample(Time::ZERO, Dur(sample), 0, 0);
                 prop_assert_eq!(rtt.rto().0, expected.sample(sample, granularity));
@@ -370,7 +375,7 @@ mod tests {
         #[test]
         fn rto_stays_within_its_bounds(samples in prop::collection::vec(0u64..200_000_000_000, 1..60), profile in 0usize..6) {
             let config = (profile::PROFILES[profile].config)().rto;
-            let mut rtt = RttEstimator::new(&config);
+            let mut rtt = estimator(config.clone());
             for (i, &sample) in samples.iter().enumerate() {
                 if sample % 3 == 0 { rtt.on_expiry() } else { rtt.on_sample(Time::ZERO, Dur(sample), i as u64, i as u64 + 10) }
                 prop_assert!(rtt.rto() >= config.min.min(config.initial) && rtt.rto() <= config.max);

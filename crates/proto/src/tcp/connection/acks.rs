@@ -39,7 +39,7 @@ impl Connection {
                 ece: self.negotiated.ecn
                     && segment.flags.contains(Flags::ECE)
                     && !segment.flags.contains(Flags::SYN),
-                eln: segment.flags.contains(Flags::ELN) && self.config.eln,
+                eln: segment.flags.contains(Flags::ELN) && self.rules.config.eln,
                 echo: timestamps.map(|ts| ts.echo),
                 peer_timestamp: timestamps.map(|ts| ts.value),
             },

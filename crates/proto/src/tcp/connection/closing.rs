@@ -53,7 +53,7 @@ impl Connection {
     /// A FIN that comes again restarts the wait (RFC 9293 §3.10.7.4, eighth).
     pub(super) fn restart_time_wait(&mut self, has_fin: bool) {
         if has_fin && self.state == State::TimeWait {
-            self.wait_deadline = self.clock + self.config.time_wait;
+            self.wait_deadline = self.clock + self.rules.config.time_wait;
         }
     }
 
@@ -75,7 +75,7 @@ impl Connection {
 
     /// RFC 9293 §3.8.3 (R2); and a peer whose window stays closed does not keep what nobody waits for, as in Linux.
     pub(super) fn give_up_in_vain(&mut self) {
-        let most = self.config.max_retries;
+        let most = self.rules.config.max_retries;
         if self.is_orphan && self.sender.window_probes() > most {
             self.abort();
         } else if self.sender.retries > most {

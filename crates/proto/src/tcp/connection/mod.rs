@@ -12,17 +12,19 @@ mod told;
 pub use told::{Event, Reason, SenderView, State, Stats, Transmit};
 
 use super::config::TcpConfig;
-use super::handshake::{ControllerFactory, Negotiated};
+use super::handshake::{Negotiated, Rules};
 use super::receiver::Receiver;
 use super::sender::Sender;
 use crate::cc::RegistryError;
 use airtcp_wire::{Ecn, Segment, Seq, Time};
 use prediction::Prediction;
+use std::sync::Arc;
 
 /// A TCP endpoint. See [`crate::machine`] for how it is driven.
 pub struct Connection {
-    config: Box<TcpConfig>,
-    factory: ControllerFactory,
+    rules: Arc<Rules>,
+    /// Of the controller's chance.
+    seed: u64,
     state: State,
     iss: Seq,
     negotiated: Negotiated,
@@ -48,10 +50,15 @@ impl Connection {
     /// # Errors
     /// If the congestion control or one of its parameters is unknown.
     pub fn connect(config: &TcpConfig, iss: Seq, seed: u64, now: Time) -> Result<Connection, RegistryError> {
-        let mut connection = Connection::new(config, iss, seed, State::SynSent)?;
+        Ok(Connection::connect_by(&Arc::new(Rules::new(config)?), iss, seed, now))
+    }
+
+    /// The same, one of many with these rules.
+    pub fn connect_by(rules: &Arc<Rules>, iss: Seq, seed: u64, now: Time) -> Connection {
+        let mut connection = Connection::new(rules, iss, seed, State::SynSent);
         connection.clock = now;
-        connection.sender.syn_linear = config.rto.syn_linear;
-        Ok(connection)
+        connection.sender.syn_linear = rules.rto.syn_linear;
+        connection
     }
 
     /// A passive open: waits for a SYN.
@@ -59,21 +66,24 @@ impl Connection {
     /// # Errors
     /// As [`Connection::connect`].
     pub fn listen(config: &TcpConfig, iss: Seq, seed: u64) -> Result<Connection, RegistryError> {
-        Connection::new(config, iss, seed, State::Listen)
+        Ok(Connection::listen_by(&Arc::new(Rules::new(config)?), iss, seed))
     }
 
-    fn new(config: &TcpConfig, iss: Seq, seed: u64, state: State) -> Result<Connection, RegistryError> {
-        let factory = ControllerFactory::new(config, seed)?;
-        let mss = u64::from(config.segment_payload());
-        let cc = factory.before_handshake(config, mss, config.initial_window);
-        Ok(Connection {
-            config: Box::new(config.clone()),
-            factory,
+    /// The same, one of many with these rules.
+    pub fn listen_by(rules: &Arc<Rules>, iss: Seq, seed: u64) -> Connection {
+        Connection::new(rules, iss, seed, State::Listen)
+    }
+
+    fn new(rules: &Arc<Rules>, iss: Seq, seed: u64, state: State) -> Connection {
+        let mss = u64::from(rules.config.segment_payload());
+        Connection {
+            rules: rules.clone(),
+            seed,
             state,
             iss,
             negotiated: Negotiated { mss, ..Negotiated::default() },
-            sender: Sender::new(config, cc, mss, false),
-            receiver: Receiver::new(config),
+            sender: Sender::new(rules, rules.before_handshake(seed, mss), mss, false),
+            receiver: Receiver::new(&rules.config),
             is_passive: false,
             is_orphan: false,
             wait_deadline: Time::NEVER,
@@ -82,7 +92,7 @@ impl Connection {
             events: 0,
             clock: Time::ZERO,
             prediction: Prediction::Unknown,
-        })
+        }
     }
 
     /// A segment has arrived; `ecn` is its IP header's ECN field.

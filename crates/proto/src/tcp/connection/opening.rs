@@ -1,6 +1,7 @@
 //! Opening: LISTEN, SYN-SENT, and the SYNs that leave.
 
 use super::{Connection, Event, Receiver, State, Transmit};
+use crate::Streams;
 use crate::cc::WindowRules;
 use crate::tcp::handshake::{Negotiated, negotiate, offer};
 use crate::tcp::recovery::reads_sack;
@@ -25,12 +26,13 @@ impl Connection {
     /// An open that came to nothing leaves the listener as it was (RFC 9293 §3.10.7.4). Its next peer may be another one, to
     /// whom the initial sequence number that this one knows must tell nothing (RFC 6528).
     pub(super) fn listen_again(&mut self) {
-        let config = &self.config;
-        self.iss = Seq(self.factory.chance(self.iss.0).u32());
-        self.negotiated = Negotiated { mss: u64::from(config.segment_payload()), ..Negotiated::default() };
-        let cc = self.factory.before_handshake(config, self.negotiated.mss, config.initial_window);
-        self.sender.restart(config, cc, self.negotiated.mss);
-        self.receiver = Receiver::new(config);
+        let rules = &self.rules;
+        self.iss = Seq(Streams::new(self.seed).stream(&format!("connection.{}", self.iss.0)).u32());
+        self.negotiated =
+            Negotiated { mss: u64::from(rules.config.segment_payload()), ..Negotiated::default() };
+        let cc = rules.before_handshake(self.seed, self.negotiated.mss);
+        self.sender.restart(rules, cc, self.negotiated.mss);
+        self.receiver = Receiver::new(&rules.config);
         self.state = State::Listen;
     }
 
@@ -66,15 +68,15 @@ impl Connection {
     }
 
     fn accept_syn(&mut self, now: Time, segment: &Segment) {
-        self.negotiated = negotiate(&self.config, segment);
-        self.receiver.on_syn(now, segment, &self.config);
+        self.negotiated = negotiate(&self.rules.config, segment);
+        self.receiver.on_syn(now, segment, &self.rules.config);
         self.sender.on_initial_window(u64::from(segment.window), segment.seq);
     }
 
     /// RFC 5681 §3.1: after a lost SYN or SYN-ACK the initial window is one segment. In Linux, after two lost SYNs.
     fn is_syn_loss_congestion(&self) -> bool {
         let resent = self.sender.core.stats.retransmissions;
-        match self.config.windows {
+        match self.rules.config.windows {
             WindowRules::Linux => resent > 1 && !self.is_passive,
             _ => resent > 0,
         }
@@ -82,10 +84,11 @@ impl Connection {
 
     pub(super) fn establish(&mut self) {
         self.state = State::Established;
-        let initial_window = if self.is_syn_loss_congestion() { 1 } else { self.config.initial_window };
+        let config = &self.rules.config;
+        let initial_window = if self.is_syn_loss_congestion() { 1 } else { config.initial_window };
         let Negotiated { mss, sack, .. } = self.negotiated;
-        let cc = self.factory.build(&self.config, mss, initial_window);
-        self.sender.establish(&self.config, cc, mss, sack && reads_sack(&self.config));
+        let cc = self.rules.build(self.seed, mss, initial_window);
+        self.sender.establish(config, cc, mss, sack && reads_sack(config));
         let rtt = &self.sender.core.rtt;
         self.receiver.acks.on_handshake(rtt.srtt(), rtt.rto());
         self.notify(Event::Connected);
@@ -93,12 +96,13 @@ impl Connection {
 
     pub(super) fn poll_syn(&mut self, now: Time, out: &mut Transmit) -> bool {
         let Some(outgoing) = self.sender.poll_syn(now) else { return false };
+        let config = &self.rules.config;
         let mut segment = Segment {
             seq: self.iss,
             flags: Flags::SYN,
-            syn: offer(&self.config, self.receiver.window_shift()),
-            timestamps: self.config.timestamps.then(|| Timestamps { value: timestamp(now), echo: 0 }),
-            window: self.config.receive_window.0.min(0xffff) as u16,
+            syn: offer(config, self.receiver.window_shift()),
+            timestamps: config.timestamps.then(|| Timestamps { value: timestamp(now), echo: 0 }),
+            window: config.receive_window.0.min(0xffff) as u16,
             ..Segment::default()
         };
         if self.state == State::SynReceived {
@@ -111,7 +115,7 @@ impl Connection {
             if self.negotiated.ecn {
                 segment.flags.set(Flags::ECE);
             }
-        } else if self.config.ecn {
+        } else if config.ecn {
             segment.flags.set(Flags::ECE | Flags::CWR);
         }
         *out = Transmit { segment, ecn: Ecn::NotEct, reason: outgoing.reason, offset: 0 };

@@ -85,11 +85,11 @@ impl Connection {
             ecn = match outgoing.reason {
                 Reason::New => Ecn::Ect0,
                 Reason::WindowProbe => Ecn::NotEct,
-                _ if self.config.ecn_retransmissions => Ecn::Ect0,
+                _ if self.rules.config.ecn_retransmissions => Ecn::Ect0,
                 _ => Ecn::NotEct,
             };
             // RFC 3168 §6.1.2: on the first new data after the reduction.
-            let may_tell = outgoing.reason == Reason::New || self.config.ecn_retransmissions;
+            let may_tell = outgoing.reason == Reason::New || self.rules.config.ecn_retransmissions;
             if may_tell && std::mem::take(&mut self.sender.core.owes_cwr) {
                 segment.flags.set(Flags::CWR);
             }

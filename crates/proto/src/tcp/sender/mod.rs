@@ -8,6 +8,7 @@ mod transmit;
 use super::config::{RtoTimers, RttTiming, TcpConfig, TimeoutPolicy};
 use super::connection::Reason;
 use super::core::Core;
+use super::handshake::Rules;
 use super::pacer::Pacer;
 use super::persist::Persist;
 use super::recovery::{self, LossRecovery, Policy};
@@ -95,9 +96,10 @@ pub struct Sender {
 pub use plain::Burst;
 
 impl Sender {
-    pub fn new(config: &TcpConfig, cc: Box<dyn CongestionControl>, mss: u64, has_sack: bool) -> Sender {
+    pub fn new(rules: &Rules, cc: Box<dyn CongestionControl>, mss: u64, has_sack: bool) -> Sender {
+        let config = &rules.config;
         Sender {
-            core: Core::new(config, cc, mss, has_sack),
+            core: Core::new(rules, cc, mss, has_sack),
             policy: recovery::build(config, has_sack),
             timeout_policy: config.timeout_policy,
             has_nagle: config.nagle,
@@ -152,9 +154,9 @@ impl Sender {
     }
 
     /// The handshake begins anew, with what the application has said so far.
-    pub fn restart(&mut self, config: &TcpConfig, cc: Box<dyn CongestionControl>, mss: u64) {
+    pub fn restart(&mut self, rules: &Rules, cc: Box<dyn CongestionControl>, mss: u64) {
         let (write_end, is_closing, stats) = (self.write_end, self.is_closing, self.core.stats);
-        *self = Sender { write_end, is_closing, ..Sender::new(config, cc, mss, false) };
+        *self = Sender { write_end, is_closing, ..Sender::new(rules, cc, mss, false) };
         self.core.stats = stats;
     }
 
