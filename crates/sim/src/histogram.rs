@@ -1,20 +1,41 @@
 //! Percentiles of durations in bounded memory.
 
 use airtcp_wire::Dur;
+use std::collections::BTreeMap;
 
 /// Mantissa bits of a bucket: each is 1/128 of its octave wide, so a percentile is within 0.4 %.
 const BITS: u32 = 7;
 
+/// Memory is taken for so many buckets at a time.
+const ROW: usize = 16;
+
 /// Counts durations in buckets of equal relative width. Memory follows the range seen, not the number of samples.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Histogram {
-    counts: Vec<u32>,
+    /// Modulo 2¹⁶, for there may be thousands of histograms with few samples each.
+    counts: Box<[u16]>,
+    /// How often a bucket's count has come round to 0.
+    carries: BTreeMap<usize, u64>,
     /// Bucket of `counts[0]`.
     first: usize,
     samples: u64,
     sum_ns: u128,
-    min: Option<Dur>,
+    min: Dur,
     max: Dur,
+}
+
+impl Default for Histogram {
+    fn default() -> Histogram {
+        Histogram {
+            counts: Box::default(),
+            carries: BTreeMap::new(),
+            first: 0,
+            samples: 0,
+            sum_ns: 0,
+            min: Dur::MAX,
+            max: Dur::ZERO,
+        }
+    }
 }
 
 #[inline]
@@ -41,35 +62,50 @@ impl Histogram {
     pub fn add(&mut self, value: Dur) {
         self.samples += 1;
         self.sum_ns += u128::from(value.0);
-        self.min = Some(self.min.map_or(value, |min| min.min(value)));
+        self.min = self.min.min(value);
         self.max = self.max.max(value);
         let bucket = bucket(value.0);
         match self.counts.get_mut(bucket.wrapping_sub(self.first)) {
-            Some(count) => *count = count.saturating_add(1),
+            Some(count) => {
+                *count = count.wrapping_add(1);
+                if *count == 0 {
+                    self.carry(bucket);
+                }
+            }
             None => self.widen(bucket),
         }
     }
 
     #[cold]
+    fn carry(&mut self, bucket: usize) {
+        *self.carries.entry(bucket).or_default() += 1;
+    }
+
+    /// The first sample of a bucket beyond those that there are.
+    #[cold]
     fn widen(&mut self, bucket: usize) {
+        let row = bucket / ROW * ROW;
         if self.counts.is_empty() {
-            self.first = bucket;
+            self.first = row;
         }
-        if bucket < self.first {
-            self.counts.splice(0..0, std::iter::repeat_n(0, self.first - bucket));
-            self.first = bucket;
-        }
-        let index = bucket - self.first;
-        if index >= self.counts.len() {
-            self.counts.resize(index + 1, 0);
-        }
-        self.counts[index] += 1;
+        let end = (self.first + self.counts.len()).max(row + ROW);
+        let first = self.first.min(row);
+        let mut counts = vec![0; end - first];
+        counts[self.first - first..][..self.counts.len()].copy_from_slice(&self.counts);
+        counts[bucket - first] = 1;
+        (self.first, self.counts) = (first, counts.into());
+    }
+
+    /// The samples in each bucket, from the first on.
+    fn full_counts(&self) -> impl Iterator<Item = u64> {
+        let carried = |bucket: &usize| self.carries.get(bucket).map_or(0, |carries| carries << 16);
+        self.counts.iter().zip(self.first..).map(move |(&count, bucket)| u64::from(count) + carried(&bucket))
     }
 
     /// The values that were seen, each within 0.4 %, and how often.
     pub fn counts(&self) -> impl Iterator<Item = (Dur, u64)> {
-        let seen = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
-        seen.map(|(index, count)| (Dur(middle(self.first + index)), u64::from(*count)))
+        let seen = self.full_counts().zip(self.first..).filter(|(count, _)| *count > 0);
+        seen.map(|(count, bucket)| (Dur(middle(bucket)), count))
     }
 
     pub fn samples(&self) -> u64 {
@@ -84,18 +120,19 @@ impl Histogram {
 
     /// Exact.
     pub fn min(&self) -> Option<Dur> {
-        self.min
+        (self.samples > 0).then_some(self.min)
     }
 
     /// The smallest duration that at least `share` of the samples do not exceed, within 0.4 %.
     pub fn quantile(&self, share: f64) -> Option<Dur> {
+        let min = self.min()?;
         let rank = ((share * self.samples as f64).ceil() as u64).clamp(1, self.samples.max(1));
         let mut seen = 0;
-        let index = self.counts.iter().position(|&count| {
-            seen += u64::from(count);
+        let index = self.full_counts().position(|count| {
+            seen += count;
             seen >= rank
         })?;
-        Some(Dur(middle(self.first + index)).clamp(self.min?, self.max))
+        Some(Dur(middle(self.first + index)).clamp(min, self.max))
     }
 }
 
@@ -126,6 +163,15 @@ mod tests {
         let mut histogram = Histogram::default();
         (0..1_000_000).for_each(|i| histogram.add(Dur::from_micros(20_000 + i % 100_000)));
         assert!(histogram.counts.len() < 400);
+    }
+
+    #[test]
+    fn a_bucket_counts_more_than_two_bytes_hold() {
+        let mut histogram = Histogram::default();
+        (0..200_000).for_each(|_| histogram.add(Dur(70)));
+        (0..100_000).for_each(|_| histogram.add(Dur(30)));
+        assert_eq!(histogram.counts().collect::<Vec<_>>(), [(Dur(30), 100_000), (Dur(70), 200_000)]);
+        assert_eq!([0.3, 0.4].map(|share| histogram.quantile(share)), [Some(Dur(30)), Some(Dur(70))]);
     }
 
     #[test]
