@@ -3,14 +3,14 @@
 /// First in, first out, with every value in reach by its place. As `VecDeque`, but for values that are plain.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
-    slots: Vec<T>,
+    slots: Box<[T]>,
     head: usize,
     len: usize,
 }
 
 impl<T> Default for Ring<T> {
     fn default() -> Ring<T> {
-        Ring { slots: Vec::new(), head: 0, len: 0 }
+        Ring { slots: Box::default(), head: 0, len: 0 }
     }
 }
 
@@ -74,9 +74,12 @@ impl<T: Copy> Ring<T> {
     /// Twice the room. What stands before the head moves behind what was the end; the new places hold `value` for now.
     #[cold]
     fn grow(&mut self, value: T) {
-        self.slots.rotate_left(self.head);
-        self.head = 0;
-        self.slots.resize((2 * self.len).max(FIRST), value);
+        let mut slots = std::mem::take(&mut self.slots).into_vec();
+        slots.rotate_left(self.head);
+        let more = self.len.max(FIRST);
+        slots.reserve_exact(more);
+        slots.resize(self.len + more, value);
+        (self.slots, self.head) = (slots.into(), 0);
     }
 
     /// Forgets the first value.

@@ -17,35 +17,47 @@ pub enum Fate {
     Sacked,
 }
 
-/// One outstanding segment.
+/// One outstanding segment. It takes little room, for there are many.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
-    pub start: u64,
     pub end: u64,
     /// Last transmission.
     pub sent_at: Time,
-    /// 1 for the original.
-    pub transmissions: u32,
+    length: u32,
     pub fate: Fate,
     /// Carries PSH.
     pub is_pushed: bool,
+    is_resent: bool,
 }
 
 impl Sent {
     /// A segment of the stream that leaves for the first time.
     #[inline]
     pub fn new(now: Time, start: u64, end: u64, is_pushed: bool) -> Sent {
-        Sent { start, end, sent_at: now, transmissions: 1, fate: Fate::InFlight, is_pushed }
+        let length = (end - start) as u32;
+        Sent { end, sent_at: now, length, fate: Fate::InFlight, is_pushed, is_resent: false }
+    }
+
+    #[inline]
+    pub fn start(&self) -> u64 {
+        self.end - self.bytes()
     }
 
     #[inline]
     pub fn bytes(&self) -> u64 {
-        self.end - self.start
+        u64::from(self.length)
     }
 
     #[inline]
     pub fn is_resent(&self) -> bool {
-        self.transmissions > 1
+        self.is_resent
+    }
+
+    /// What lies below `ack` is acknowledged. Answers how many bytes that are.
+    fn cut(&mut self, ack: u64) -> u64 {
+        let bytes = ack - self.start();
+        self.length -= bytes as u32;
+        bytes
     }
 }
 
@@ -73,14 +85,14 @@ pub struct Scoreboard {
     next_lost: u64,
     /// The number behind the segment that was SACKed last: most likely the next block goes on there.
     next_sacked: u64,
-    /// Blocks of the last ACK: what they cover is already marked.
-    seen: [(u64, u64); 4],
+    /// Blocks of the last ACK, if any had some: what they cover is already marked.
+    seen: Option<Box<[(u64, u64); 4]>>,
 }
 
 impl Scoreboard {
     #[inline]
     pub fn push(&mut self, sent: Sent, stamps: Option<Stamps>) {
-        debug_assert!(self.segments.back().is_none_or(|last| last.end == sent.start));
+        debug_assert!(self.segments.back().is_none_or(|last| last.end == sent.start()));
         self.in_flight += sent.bytes();
         self.segments.push_back(sent);
         if let Some(stamps) = stamps {
@@ -117,9 +129,8 @@ impl Scoreboard {
                 self.sacked_segments -= u32::from(fate == Fate::Sacked);
                 self.resent_segments -= u32::from(is_resent);
             } else {
-                if first.start < ack {
-                    let (fate, bytes) = (first.fate, ack - first.start);
-                    first.start = ack;
+                if first.start() < ack {
+                    let (fate, bytes) = (first.fate, first.cut(ack));
                     self.discount(fate, bytes);
                 }
                 break;
@@ -132,10 +143,8 @@ impl Scoreboard {
     pub fn acknowledge_plain(&mut self, ack: u64, mut each: impl FnMut(&Sent, Option<&Stamps>)) {
         while let Some(first) = self.segments.front_mut() {
             if first.end > ack {
-                let start = first.start;
-                if start < ack {
-                    first.start = ack;
-                    self.in_flight -= ack - start;
+                if first.start() < ack {
+                    self.in_flight -= first.cut(ack);
                 }
                 return;
             }
@@ -156,8 +165,9 @@ impl Scoreboard {
 
     /// Marks what `blocks`, four at most, cover as SACKed, telling `each` of every segment for which that is new.
     pub fn sack(&mut self, blocks: &[(u64, u64)], mut each: impl FnMut(&Sent, Option<&Stamps>)) {
-        let seen = self.seen;
-        for (slot, &(left, right)) in self.seen.iter_mut().zip(blocks) {
+        let told = self.seen.get_or_insert_default();
+        let seen = **told;
+        for (slot, &(left, right)) in told.iter_mut().zip(blocks) {
             *slot = (left, right);
         }
         let known = |left| seen.iter().find(|(l, r)| (*l..=*r).contains(&left)).map_or(left, |(_, r)| *r);
@@ -190,7 +200,7 @@ impl Scoreboard {
         while let Some(sent) = self.segments.get_mut(index).filter(|sent| sent.end <= right) {
             let stamps = self.stamps.get(index);
             index += 1;
-            if sent.fate == Fate::Sacked || sent.start < left {
+            if sent.fate == Fate::Sacked || sent.start() < left {
                 continue;
             }
             each(sent, stamps);
@@ -208,7 +218,7 @@ impl Scoreboard {
     fn index_above(&self, position: u64) -> usize {
         let likely = self.index_of(self.next_sacked);
         match self.segments.get(likely) {
-            Some(sent) if sent.start <= position && position < sent.end => likely,
+            Some(sent) if sent.start() <= position && position < sent.end => likely,
             _ => self.segments.partition_point(|sent| sent.end <= position),
         }
     }
@@ -253,7 +263,7 @@ impl Scoreboard {
     /// Index of the segment that starts at or after `position`.
     #[inline]
     pub fn index_at(&self, position: u64) -> usize {
-        self.segments.partition_point(|sent| sent.start < position)
+        self.segments.partition_point(|sent| sent.start() < position)
     }
 
     #[inline]
@@ -320,7 +330,7 @@ impl Scoreboard {
         let (fate, bytes) = (sent.fate, sent.bytes());
         self.resent_segments += u32::from(!sent.is_resent());
         sent.fate = Fate::InFlight;
-        sent.transmissions += 1;
+        sent.is_resent = true;
         sent.sent_at = now;
         self.discount(fate, bytes);
         self.in_flight += bytes;

@@ -207,7 +207,7 @@ impl Sender {
 
     /// Bytes of a segment that are neither SYN nor FIN.
     fn payload(&self, sent: &Sent) -> u64 {
-        sent.bytes() - u64::from(sent.start == 0) - u64::from(self.is_fin(sent.end))
+        sent.bytes() - u64::from(sent.start() == 0) - u64::from(self.is_fin(sent.end))
     }
 
     /// What an ACK may acknowledge (RFC 5961 §5.2): nothing older than a window, as far as there was one, nor what was never

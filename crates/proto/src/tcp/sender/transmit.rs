@@ -89,13 +89,13 @@ impl Sender {
         }
         self.core.stats.retransmitted_bytes += self.payload(&sent);
         // Karn: no sample from a segment whose range has been resent.
-        self.timed = self.timed.filter(|(end, _)| *end <= sent.start);
+        self.timed = self.timed.filter(|(end, _)| *end <= sent.start());
         let restarts = self.restarts_at_fast_retransmit && reason == Reason::FastRetransmit;
         if index == 0 && (restarts || self.policy.rearms_timer()) {
             self.rto_deadline = self.core.rtt.deadline(now);
         }
         self.after_send(now, &sent);
-        Outgoing { start: sent.start, end: sent.end, is_pushed: sent.is_pushed, reason }
+        Outgoing { start: sent.start(), end: sent.end, is_pushed: sent.is_pushed, reason }
     }
 
     fn poll_new(&mut self, now: Time) -> Option<Outgoing> {
@@ -217,7 +217,7 @@ impl Sender {
         }
         self.after_send(now, &sent);
         self.note_usage(false);
-        Outgoing { start: sent.start, end: sent.end, is_pushed: sent.is_pushed, reason: Reason::New }
+        Outgoing { start: sent.start(), end: sent.end, is_pushed: sent.is_pushed, reason: Reason::New }
     }
 
     #[inline(always)]
