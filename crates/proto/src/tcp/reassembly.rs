@@ -19,10 +19,97 @@ pub enum Inserted {
 #[derive(Debug, Default)]
 pub struct Reassembly {
     next: u64,
-    /// End of each range by its start. Disjoint, not touching, all above `next`. Of the one that grows the end is in `growing`.
+    /// What lies behind the first gap; since there was one, kept for its room.
+    above: Option<Box<Above>>,
+}
+
+impl Reassembly {
+    /// RCV.NXT.
+    #[inline]
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// What is next has arrived up to `end`, where nothing above has.
+    #[inline]
+    pub fn advance(&mut self, end: u64) {
+        debug_assert!(!self.has_gap());
+        self.next = end;
+    }
+
+    #[inline]
+    pub fn has_gap(&self) -> bool {
+        self.above.as_ref().is_some_and(|above| !above.ranges.is_empty())
+    }
+
+    /// Ranges that are remembered.
+    pub fn kept(&self) -> usize {
+        self.above.as_ref().map_or(0, |above| above.ranges.len())
+    }
+
+    /// Position after the last byte that has arrived.
+    pub fn end(&self) -> u64 {
+        self.above.as_ref().and_then(|above| above.end()).unwrap_or(self.next)
+    }
+
+    pub fn contains(&self, start: u64, end: u64) -> bool {
+        end <= self.next || self.block_at(start).is_some_and(|block| end <= block.1)
+    }
+
+    /// The first part of `start..end` that has arrived before.
+    #[inline]
+    pub fn overlap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
+        match start < self.next {
+            true => Some((start, end.min(self.next))),
+            false => self.above.as_ref()?.overlap(start, end, start == self.next),
+        }
+    }
+
+    /// How many blocks are reported before the one that `start..end` belongs to.
+    pub fn rank(&self, start: u64, end: u64) -> usize {
+        self.blocks().take_while(|&(left, right)| right < start || end < left).count()
+    }
+
+    /// `start..end` has arrived. Answers what became of it.
+    #[inline]
+    pub fn insert(&mut self, start: u64, end: u64) -> Inserted {
+        match &mut self.above {
+            Some(above) if above.grows_by(start, end) => above.grow(end),
+            _ => return self.insert_anywhere(start, end),
+        }
+        Inserted::New
+    }
+
+    fn insert_anywhere(&mut self, start: u64, end: u64) -> Inserted {
+        if end <= self.next {
+            return Inserted::Known;
+        }
+        if start > self.next {
+            return self.above.get_or_insert_default().insert(start, end);
+        }
+        self.next = self.above.as_mut().map_or(end, |above| above.absorb(end));
+        Inserted::New
+    }
+
+    /// The range around `position`, if it is above RCV.NXT.
+    pub fn block_at(&self, position: u64) -> Option<(u64, u64)> {
+        self.above.as_ref()?.block_at(position)
+    }
+
+    /// Up to four ranges, the most recently changed first, none twice.
+    #[inline]
+    pub fn blocks(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.above.iter().flat_map(|above| above.blocks(self.next))
+    }
+}
+
+/// What lies behind a gap.
+#[derive(Debug, Default)]
+struct Above {
+    /// End of each range by its start. Disjoint, not touching, all above RCV.NXT. Of the one that grows the end is in `growing`.
     ranges: BTreeMap<u64, u64>,
     growing: Option<Growing>,
-    /// The ranges that changed last, most recent first. What begins below `next` is none any more; of two that begin at the
+    /// The ranges that changed last, most recent first. What begins below RCV.NXT is none any more; of two that begin at the
     /// same place the first one counts.
     recent: [(u64, u64); 4],
 }
@@ -36,57 +123,24 @@ struct Growing {
     limit: u64,
 }
 
-impl Reassembly {
-    /// RCV.NXT.
+impl Above {
+    fn end(&self) -> Option<u64> {
+        self.ranges.last_key_value().map(|(&start, &end)| self.end_of(start, end))
+    }
+
+    /// The first part of `start..end` that has arrived before; `is_next`: it begins at RCV.NXT.
     #[inline]
-    pub fn next(&self) -> u64 {
-        self.next
-    }
-
-    /// What is next has arrived up to `end`, where nothing above has.
-    #[inline]
-    pub fn advance(&mut self, end: u64) {
-        debug_assert!(self.ranges.is_empty());
-        self.next = end;
-    }
-
-    #[inline]
-    pub fn has_gap(&self) -> bool {
-        !self.ranges.is_empty()
-    }
-
-    /// Ranges that are remembered.
-    pub fn kept(&self) -> usize {
-        self.ranges.len()
-    }
-
-    /// Position after the last byte that has arrived.
-    pub fn end(&self) -> u64 {
-        self.ranges.last_key_value().map_or(self.next, |(&start, &end)| self.end_of(start, end))
-    }
-
-    pub fn contains(&self, start: u64, end: u64) -> bool {
-        end <= self.next || self.block_at(start).is_some_and(|block| end <= block.1)
-    }
-
-    /// The first part of `start..end` that has arrived before.
-    #[inline]
-    pub fn overlap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
-        match start < self.next {
-            true => Some((start, end.min(self.next))),
-            false if self.grows_by(start, end) || self.is_beyond(start) => None,
-            false => self.overlap_above(start, end),
+    fn overlap(&self, start: u64, end: u64, is_next: bool) -> Option<(u64, u64)> {
+        if self.grows_by(start, end) || self.is_beyond(start) {
+            return None;
         }
-    }
-
-    fn overlap_above(&self, start: u64, end: u64) -> Option<(u64, u64)> {
-        let (left, right) = self.block_at(start).or_else(|| self.first_within(start, end))?;
+        let (left, right) = self.block_at(start).or_else(|| self.first_within(start, end, is_next))?;
         Some((left.max(start), right.min(end)))
     }
 
     /// The first range that begins in `start..end`.
-    fn first_within(&self, start: u64, end: u64) -> Option<(u64, u64)> {
-        let (&left, &right) = match start == self.next {
+    fn first_within(&self, start: u64, end: u64, is_next: bool) -> Option<(u64, u64)> {
+        let (&left, &right) = match is_next {
             true => self.ranges.first_key_value().filter(|(left, _)| **left < end)?,
             false => self.ranges.range(start..end).next()?,
         };
@@ -130,39 +184,6 @@ impl Reassembly {
         }
     }
 
-    /// How many blocks are reported before the one that `start..end` belongs to.
-    pub fn rank(&self, start: u64, end: u64) -> usize {
-        self.blocks().take_while(|&(left, right)| right < start || end < left).count()
-    }
-
-    /// `start..end` has arrived. Answers what became of it.
-    #[inline]
-    pub fn insert(&mut self, start: u64, end: u64) -> Inserted {
-        match self.grows_by(start, end) {
-            true => self.grow(end),
-            false => return self.insert_anywhere(start, end),
-        }
-        Inserted::New
-    }
-
-    fn insert_anywhere(&mut self, start: u64, end: u64) -> Inserted {
-        if end <= self.next {
-            return Inserted::Known;
-        }
-        if start <= self.next {
-            self.next = if self.has_gap() { self.absorb(end) } else { end };
-            return Inserted::New;
-        }
-        let known = if self.is_beyond(start) { None } else { self.block_at(start) };
-        match known.filter(|known| end <= known.1) {
-            Some(known) => {
-                self.remember(known);
-                Inserted::Known
-            }
-            None => self.insert_above(start, end),
-        }
-    }
-
     /// Takes out the ranges that begin at `end` or before, and answers where the last of them ends, or `end`.
     fn absorb(&mut self, mut end: u64) -> u64 {
         while let Some(range) = self.ranges.first_entry()
@@ -176,7 +197,18 @@ impl Reassembly {
         end
     }
 
-    fn insert_above(&mut self, start: u64, mut end: u64) -> Inserted {
+    fn insert(&mut self, start: u64, end: u64) -> Inserted {
+        let known = if self.is_beyond(start) { None } else { self.block_at(start) };
+        match known.filter(|known| end <= known.1) {
+            Some(known) => {
+                self.remember(known);
+                Inserted::Known
+            }
+            None => self.insert_unknown(start, end),
+        }
+    }
+
+    fn insert_unknown(&mut self, start: u64, mut end: u64) -> Inserted {
         let is_beyond = self.is_beyond(start);
         self.settle();
         let mut from = start;
@@ -210,8 +242,7 @@ impl Reassembly {
         self.recent[0] = range;
     }
 
-    /// The range around `position`, if it is above RCV.NXT.
-    pub fn block_at(&self, position: u64) -> Option<(u64, u64)> {
+    fn block_at(&self, position: u64) -> Option<(u64, u64)> {
         if let Some(growing) = self.growing
             && (growing.start..growing.end).contains(&position)
         {
@@ -221,13 +252,10 @@ impl Reassembly {
         (position < right).then_some((left, right))
     }
 
-    /// Up to four ranges, the most recently changed first, none twice.
     #[inline]
-    pub fn blocks(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+    fn blocks(&self, next: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         let is_first = |slot: usize| self.recent[..slot].iter().all(|known| known.0 != self.recent[slot].0);
-        (0..4)
-            .filter(move |&slot| self.recent[slot].0 > self.next && is_first(slot))
-            .map(|slot| self.recent[slot])
+        (0..4).filter(move |&slot| self.recent[slot].0 > next && is_first(slot)).map(|slot| self.recent[slot])
     }
 }
 
@@ -241,7 +269,8 @@ mod tests {
     }
 
     fn held(reassembly: &Reassembly) -> u64 {
-        reassembly.ranges.iter().map(|(&left, &right)| reassembly.end_of(left, right) - left).sum()
+        let Some(above) = &reassembly.above else { return 0 };
+        above.ranges.iter().map(|(&left, &right)| above.end_of(left, right) - left).sum()
     }
 
     #[test]
@@ -286,6 +315,7 @@ mod tests {
                 prop_assert_eq!(reassembly.next(), next);
                 prop_assert_eq!(held(&reassembly), bytes[next as usize..].iter().filter(|&&byte| byte).count() as u64);
                 let blocks = blocks(&reassembly);
+                prop_assert_eq!(reassembly.has_gap(), bytes[next as usize..].contains(&true));
                 if is_new && start > next {
                     prop_assert!(blocks[0].0 <= start && end <= blocks[0].1);
                 }

@@ -19,7 +19,7 @@ impl Connection {
             self.take_ack(now, segment, ack);
         }
         if self.is_unwanted(segment, start) {
-            self.reset_due = Some(self.reset_of(segment));
+            self.reset_due = Some(Box::new(self.reset_of(segment)));
             return self.finish();
         }
         let ecn = if self.negotiated.ecn { ecn } else { Ecn::NotEct };
@@ -91,7 +91,7 @@ impl Connection {
         let ack = self.ack_position(segment).filter(|ack| range.contains(ack));
         if ack.is_none() {
             match self.state {
-                State::SynReceived => self.reset_due = Some(self.reset_of(segment)),
+                State::SynReceived => self.reset_due = Some(Box::new(self.reset_of(segment))),
                 _ => self.challenge(now),
             }
         }

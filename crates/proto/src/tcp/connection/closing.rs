@@ -167,7 +167,7 @@ impl Connection {
             let mut reset = Segment::default();
             self.header(self.clock, self.sender.core.nxt, &mut reset);
             reset.flags = Flags::RST | Flags::ACK;
-            self.reset_due = Some(reset);
+            self.reset_due = Some(Box::new(reset));
         }
         self.state = State::Closed;
         self.notify(Event::Closed);

@@ -38,7 +38,7 @@ pub struct Connection {
     wait_deadline: Time,
     /// When what no honest peer sends is answered again.
     challenge_again_at: Time,
-    reset_due: Option<Segment>,
+    reset_due: Option<Box<Segment>>,
     events: u8,
     clock: Time,
     prediction: Prediction,

@@ -15,7 +15,7 @@ impl Connection {
             return;
         }
         if segment.flags.contains(Flags::ACK) {
-            self.reset_due = Some(self.reset_of(segment));
+            self.reset_due = Some(Box::new(self.reset_of(segment)));
         } else if segment.flags.contains(Flags::SYN) {
             self.accept_syn(now, segment);
             self.is_passive = true;
@@ -42,7 +42,7 @@ impl Connection {
         let acks_syn = flags.contains(Flags::ACK) && segment.ack == self.iss.at(1);
         if flags.contains(Flags::ACK) && !acks_syn {
             if !flags.contains(Flags::RST) {
-                self.reset_due = Some(self.reset_of(segment));
+                self.reset_due = Some(Box::new(self.reset_of(segment)));
             }
             return self.sender.expedite_syn(now);
         }

@@ -26,7 +26,7 @@ impl Connection {
         self.forget_prediction();
         self.clock = now;
         if let Some(segment) = self.reset_due.take() {
-            *out = Transmit { segment, ecn: Ecn::NotEct, reason: Reason::Ack, offset: 0 };
+            *out = Transmit { segment: *segment, ecn: Ecn::NotEct, reason: Reason::Ack, offset: 0 };
             return true;
         }
         let outgoing = match self.state {

@@ -83,7 +83,7 @@ pub struct Sender {
     last_sent_at: Time,
     rto_deadline: Time,
     /// If each segment has a timer; `rto_deadline` is then the earliest of them.
-    segment_timers: Option<SegmentTimers>,
+    segment_timers: Option<Box<SegmentTimers>>,
     persist: Persist,
     /// Position after the octet that the last zero-window probe carried.
     probed_end: u64,
@@ -121,7 +121,7 @@ impl Sender {
             usage: WindowUsage::default(),
             last_sent_at: Time::ZERO,
             rto_deadline: Time::NEVER,
-            segment_timers: (config.rto.timers == RtoTimers::Segment).then(SegmentTimers::default),
+            segment_timers: (config.rto.timers == RtoTimers::Segment).then(Box::default),
             persist: Persist::default(),
             probed_end: 0,
             retries: 0,
