@@ -89,6 +89,6 @@ def _agree(trains: Sequence[Arrivals]) -> bool:
     """Is the mean of their spacings known well?"""
     spacings = [spacing for train in trains if (spacing := train.spacing_ns) is not None]
     if len(spacings) < MANY:
-        # Nothing to wait for: what does not come in order will not do so later.
+        # Trains of which no two neighbours arrive tell no spacing, however many follow.
         return True
     return stdev(spacings) <= AGREE * fmean(spacings) * sqrt(len(spacings))
