@@ -85,9 +85,15 @@ impl<T: Copy> Ring<T> {
     /// Forgets the first value.
     #[inline]
     pub fn drop_front(&mut self) {
-        debug_assert!(self.len > 0);
-        self.head = self.slot(1);
-        self.len -= 1;
+        self.drop_first(1);
+    }
+
+    /// Forgets the first `count` values.
+    #[inline]
+    pub fn drop_first(&mut self, count: usize) {
+        debug_assert!(count <= self.len);
+        self.head = self.slot(count);
+        self.len -= count;
     }
 
     /// The number of values at the front for which `holds` holds, if it holds for none behind one for which it does not.

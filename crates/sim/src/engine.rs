@@ -408,7 +408,7 @@ impl Engine {
             self.network.send(flow, RECEIVER, id);
         } else {
             transfer.under_way -= 1;
-            let deadline = end.poll_timeout();
+            let deadline = end.poll_expected_timeout();
             packets.remove(id);
             self.schedule.set(Timer::Endpoint(endpoint), deadline);
         }

@@ -71,9 +71,11 @@ impl Window {
         if self.counted >= each {
             (self.counted, segments) = (0.0, 1.0);
         }
-        let whole = ((self.counted + bytes) / each).floor();
+        let whole = ((self.counted + bytes) / each) as i64 as f64;
         self.counted += bytes - whole * each;
-        self.grow((segments + whole) * float(self.mss));
+        if segments + whole > 0.0 {
+            self.grow((segments + whole) * float(self.mss));
+        }
     }
 
     /// A window of whole segments forgets at a reduction what had not made one.
@@ -100,7 +102,7 @@ impl Window {
     #[inline]
     fn whole(&self, delivered: u64) -> u64 {
         match self.rules {
-            WindowRules::Linux if delivered == self.mss => delivered,
+            WindowRules::Linux if delivered == self.mss || delivered == 2 * self.mss => delivered,
             WindowRules::Linux => {
                 let segments = (delivered + self.mss / 2) / self.mss;
                 segments.max(u64::from(delivered > 0)) * self.mss

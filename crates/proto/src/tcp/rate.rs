@@ -74,7 +74,14 @@ impl RateSampler {
     #[inline]
     pub fn on_delivered(&mut self, now: Time, sent: &Sent, stamps: Option<&Stamps>, newest: &mut Newest) {
         self.delivered += sent.bytes();
-        let Some(stamps) = stamps else { return };
+        if let Some(stamps) = stamps {
+            self.on_stamps(now, sent, stamps, newest);
+        }
+    }
+
+    /// The same of one whose bytes are counted elsewhere.
+    #[inline]
+    pub fn on_stamps(&mut self, now: Time, sent: &Sent, stamps: &Stamps, newest: &mut Newest) {
         self.delivered_at = now;
         if newest.as_ref().is_none_or(|(last, _)| (last.sent_at, last.end) <= (sent.sent_at, sent.end)) {
             *newest = Some((*sent, *stamps));

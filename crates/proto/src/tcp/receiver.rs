@@ -5,7 +5,7 @@ use super::config::TcpConfig;
 use super::reassembly::{Inserted, Reassembly};
 use super::spurious::timestamp;
 use crate::cc::WindowRules;
-use airtcp_wire::{Dur, Ecn, Segment, Seq, Time};
+use airtcp_wire::{Dur, Ecn, Segment, Seq, Time, Timestamps};
 
 /// The receiving half of a connection.
 #[derive(Debug)]
@@ -153,7 +153,7 @@ impl Receiver {
     }
 
     /// Does the segment begin where the last one ended, and not with an old timestamp?
-    #[inline]
+    #[inline(always)]
     pub fn is_next(&self, now: Time, segment: &Segment) -> bool {
         segment.seq == self.irs.at(self.reassembly.next()) && !self.is_old_timestamp(now, segment)
     }
@@ -301,16 +301,22 @@ impl Receiver {
         // RFC 7323 §4.3 (2). What is older here by more than the allowance has outlived the last one, see `is_old_timestamp`.
         if let Some(ts) = segment.timestamps
             && start <= self.last_ack_sent
-            && (1..=self.paws_window).all(|age| ts.value.wrapping_add(age) != self.ts_recent)
+            && self.ts_recent.wrapping_sub(ts.value).wrapping_sub(1) >= self.paws_window
         {
             (self.ts_recent, self.ts_recent_at) = (ts.value, now);
         }
     }
 
     /// The first data that echoes a timestamp came a round trip after it.
-    #[inline]
+    #[inline(always)]
     fn note_round_trip(&mut self, now: Time, segment: &Segment) {
-        let Some(ts) = segment.timestamps.filter(|ts| ts.echo != self.last_echo) else { return };
+        if let Some(ts) = segment.timestamps.filter(|ts| ts.echo != self.last_echo) {
+            self.end_round_trip(now, ts);
+        }
+    }
+
+    #[inline(never)]
+    fn end_round_trip(&mut self, now: Time, ts: Timestamps) {
         self.last_echo = ts.echo;
         let age_ms = timestamp(now).wrapping_sub(ts.echo);
         if age_ms < i32::MAX as u32 {
@@ -356,11 +362,25 @@ impl Receiver {
     }
 
     /// The application has taken `bytes`.
-    #[inline(always)]
+    #[inline]
     pub fn read(&mut self, bytes: u64) {
-        self.read += bytes.min(self.readable());
+        self.read_to(self.read + bytes.min(self.readable()));
+    }
+
+    /// The application has taken all that is readable.
+    #[inline(always)]
+    pub fn read_all(&mut self) {
+        let end = self.readable_end();
+        if end > self.read {
+            self.read_to(end);
+        }
+    }
+
+    #[inline(always)]
+    fn read_to(&mut self, position: u64) {
+        self.read = position;
         let half = self.most_offered() / 2;
-        if self.limit_position() < self.reassembly.next() + half && !self.has_finished() {
+        if self.advertised < self.reassembly.next() + half && !self.has_finished() {
             self.tell_opened(half);
         }
     }

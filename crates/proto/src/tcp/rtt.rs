@@ -116,7 +116,7 @@ impl RttEstimator {
     fn recompute(&mut self) {
         let RtoConfig { factor, granularity, min, max, min_on_variance, .. } = *self.config;
         // RFC 6298 §2 (2.3): RTO = SRTT + max(G, K·RTTVAR).
-        let spread = self.rttvar.mul_f64(factor).max(granularity);
+        let spread = scale(self.rttvar, factor).max(granularity);
         let srtt = match self.config.arithmetic {
             RtoArithmetic::Exact => self.srtt,
             RtoArithmetic::Ticks => whole_ticks(self.srtt, self.config.measure_tick),
@@ -209,9 +209,23 @@ impl RttEstimator {
 
 #[inline]
 fn smooth(old: Dur, sample: Dur, gain: f64) -> Dur {
-    // No round trip takes 292 years: signed numbers are converted in one instruction.
-    let (old, sample) = (old.0 as i64 as f64, sample.0 as i64 as f64);
-    Dur((old + gain * (sample - old) + 0.5) as i64 as u64)
+    nearest(float(old) + gain * (float(sample) - float(old)))
+}
+
+#[inline]
+fn scale(time: Dur, factor: f64) -> Dur {
+    nearest(float(time) * factor)
+}
+
+/// No round trip takes 292 years: signed numbers are converted in one instruction.
+#[inline]
+fn float(time: Dur) -> f64 {
+    time.0 as i64 as f64
+}
+
+#[inline]
+fn nearest(nanos: f64) -> Dur {
+    Dur((nanos + 0.5) as i64 as u64)
 }
 
 /// How often a clock ticked in the `rtt` up to `now`, in time; at least once.

@@ -108,11 +108,11 @@ impl Scoreboard {
     }
 
     #[inline]
-    fn drop_front(&mut self) {
-        self.segments.drop_front();
-        self.taken_off += 1;
+    fn drop_first(&mut self, count: usize) {
+        self.segments.drop_first(count);
+        self.taken_off += count as u64;
         if !self.stamps.is_empty() {
-            self.stamps.drop_front();
+            self.stamps.drop_first(count);
         }
     }
 
@@ -124,7 +124,7 @@ impl Scoreboard {
             if first.end <= ack {
                 each(first, self.stamps.front());
                 let (fate, bytes, is_resent) = (first.fate, first.bytes(), first.is_resent());
-                self.drop_front();
+                self.drop_first(1);
                 self.discount(fate, bytes);
                 self.sacked_segments -= u32::from(fate == Fate::Sacked);
                 self.resent_segments -= u32::from(is_resent);
@@ -138,20 +138,30 @@ impl Scoreboard {
         }
     }
 
-    /// The same where everything that is out [was sent once and is in flight](Scoreboard::is_plain).
+    /// The same where everything that is out [was sent once and is in flight](Scoreboard::is_plain), telling only what has
+    /// stamps. Answers the first and the last segment that were taken off.
     #[inline(always)]
-    pub fn acknowledge_plain(&mut self, ack: u64, mut each: impl FnMut(&Sent, Option<&Stamps>)) {
-        while let Some(first) = self.segments.front_mut() {
-            if first.end > ack {
-                if first.start() < ack {
-                    self.in_flight -= first.cut(ack);
-                }
-                return;
+    pub fn acknowledge_plain(
+        &mut self,
+        ack: u64,
+        mut each: impl FnMut(&Sent, &Stamps),
+    ) -> Option<(Sent, Sent)> {
+        let first = *self.segments.front()?;
+        self.in_flight -= ack - first.start();
+        let mut last = first;
+        let mut count = 0;
+        while let Some(sent) = self.segments.get(count).filter(|sent| sent.end <= ack) {
+            if let Some(stamps) = self.stamps.get(count) {
+                each(sent, stamps);
             }
-            each(first, self.stamps.front());
-            self.in_flight -= first.bytes();
-            self.drop_front();
+            last = *sent;
+            count += 1;
         }
+        self.drop_first(count);
+        if let Some(next) = self.segments.front_mut().filter(|next| next.start() < ack) {
+            next.cut(ack);
+        }
+        (count > 0).then_some((first, last))
     }
 
     #[inline]

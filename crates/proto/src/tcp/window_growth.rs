@@ -67,7 +67,9 @@ impl WindowGrowth {
             (self.round_start, self.round_first) = (now, next);
         }
         let grows = self.offered < self.room;
-        self.offered = (self.offered + 2 * self.segment).min(self.room);
+        if grows {
+            self.offered = (self.offered + 2 * self.segment).min(self.room);
+        }
         grows
     }
 

@@ -72,10 +72,7 @@ impl Connection {
     /// The application takes all that is readable.
     #[inline]
     pub fn read_all(&mut self) {
-        let readable = self.receiver.readable();
-        if readable > 0 {
-            self.receiver.read(readable);
-        }
+        self.receiver.read_all();
     }
 
     /// Has every byte of the peer's stream in `start..end` arrived?

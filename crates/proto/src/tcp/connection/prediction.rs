@@ -136,6 +136,12 @@ impl Connection {
         is_due
     }
 
+    /// As [`poll_timeout`](Connection::poll_timeout) after that: what only receives has no other timer than that of its ACK.
+    #[inline(always)]
+    pub fn poll_expected_timeout(&self) -> Time {
+        self.receiver.acks.deadline()
+    }
+
     /// Begins to send what was to be expected of a connection that only sends: full segments of new data, which
     /// [`next_in_burst`](Connection::next_in_burst) answers, until [`end_burst`](Connection::end_burst). `None`: something else
     /// may have to leave.

@@ -166,12 +166,18 @@ impl Sender {
         if !self.is_window_news(ack, window, seq) {
             return;
         }
-        (self.window_seq, self.window_ack, self.last_window) = (seq, ack, window);
-        self.peer_window_max = self.peer_window_max.max(window);
-        self.peer_edge = ack + window;
+        self.take_window(ack, window, seq);
         if self.peer_edge > self.core.nxt && !self.must_wait_for_room() {
             self.persist.stop();
         }
+    }
+
+    /// The same of a segment whose window is news, while nothing is probed.
+    #[inline]
+    pub(super) fn take_window(&mut self, ack: u64, window: u64, seq: Seq) {
+        (self.window_seq, self.window_ack, self.last_window) = (seq, ack, window);
+        self.peer_window_max = self.peer_window_max.max(window);
+        self.peer_edge = ack + window;
     }
 
     /// [`update_window`](Sender::update_window) under [`is_silent`](Sender::is_silent), where most segments tell the same window.

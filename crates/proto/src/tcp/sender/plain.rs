@@ -37,27 +37,27 @@ impl Sender {
     pub fn handle_plain_ack(&mut self, now: Time, ack: u64, window: u64, segment: &Segment) {
         let Core { board, sampler, una, .. } = &mut self.core;
         let (prior_una, prior_in_flight) = (*una, board.in_flight());
-        let delivered_before = sampler.delivered;
         let mut newest = Newest::default();
-        let mut oldest_at = None;
-        let mut last = None;
-        board.acknowledge_plain(ack, |sent, stamps| {
-            sampler.on_delivered(now, sent, stamps, &mut newest);
-            oldest_at = oldest_at.or(Some(sent.sent_at));
-            last = Some(*sent);
+        let taken_off = board.acknowledge_plain(ack, |sent, stamps| {
+            sampler.on_stamps(now, sent, stamps, &mut newest);
         });
+        let (acked, delivered) =
+            (ack - prior_una, taken_off.map_or(0, |(first, last)| last.end - first.start()));
+        sampler.delivered += delivered;
         *una = ack;
-        let (acked, delivered) = (ack - prior_una, sampler.delivered - delivered_before);
-        self.update_window(ack, window, segment.seq);
+        self.take_window(ack, window, segment.seq);
         self.retries = 0;
         self.core.limited_sent = 0;
         self.core.dupacks = 0;
         self.core.is_corruption = false;
         let timestamps = segment.timestamps;
-        let originals = Originals { oldest: oldest_at, newest: last.map(|sent| sent.sent_at) };
+        let originals = Originals {
+            oldest: taken_off.map(|(first, _)| first.sent_at),
+            newest: taken_off.map(|(_, last)| last.sent_at),
+        };
         self.last_rtt = None;
         self.sample_rtt(now, &originals, timestamps.map(|ts| ts.echo));
-        if let Some(last) = &last {
+        if let Some((_, last)) = &taken_off {
             self.policy.on_plain_ack(&self.core, now, last);
         }
         let is_cwnd_limited = self.is_cwnd_limited();
@@ -120,7 +120,7 @@ impl Sender {
     pub fn end_burst(&mut self, now: Time, burst: &Burst) -> bool {
         let core = &self.core;
         let has_more = core.nxt + core.mss <= burst.limit;
-        let is_blocked = burst.left > 0 && has_more && core.board.in_flight() + core.mss > core.window();
+        let is_blocked = burst.left > 0 && has_more && core.board.in_flight() + core.mss > burst.window;
         if burst.sent > 0 {
             let bytes = u64::from(burst.sent) * self.core.mss;
             self.core.stats.data_segments_sent += u64::from(burst.sent);
