@@ -17,7 +17,7 @@ impl<T> Default for Ring<T> {
 /// Slots of the first block.
 const FIRST: usize = 4;
 
-impl<T: Copy> Ring<T> {
+impl<T: Copy + Default> Ring<T> {
     #[inline]
     pub fn len(&self) -> usize {
         self.len
@@ -62,7 +62,7 @@ impl<T: Copy> Ring<T> {
     #[inline]
     pub fn push_back(&mut self, value: T) {
         if self.len == self.slots.len() {
-            self.grow(value);
+            self.grow();
         }
         let slot = self.slot(self.len);
         if let Some(place) = self.slots.get_mut(slot) {
@@ -71,14 +71,14 @@ impl<T: Copy> Ring<T> {
         self.len += 1;
     }
 
-    /// Twice the room. What stands before the head moves behind what was the end; the new places hold `value` for now.
+    /// Twice the room. What stands before the head moves behind what was the end.
     #[cold]
-    fn grow(&mut self, value: T) {
+    fn grow(&mut self) {
         let mut slots = std::mem::take(&mut self.slots).into_vec();
         slots.rotate_left(self.head);
         let more = self.len.max(FIRST);
         slots.reserve_exact(more);
-        slots.resize(self.len + more, value);
+        slots.resize(self.len + more, T::default());
         (self.slots, self.head) = (slots.into(), 0);
     }
 

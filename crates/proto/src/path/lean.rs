@@ -29,7 +29,7 @@ pub(super) struct Lean {
 }
 
 /// A packet with the time at which it comes out.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Flight {
     at: Time,
     id: u32,

@@ -7,9 +7,10 @@ use crate::ring::Ring;
 use airtcp_wire::Time;
 
 /// What the sender believes of a segment.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Fate {
     /// On its way; counts in the pipe.
+    #[default]
     InFlight,
     /// Deemed lost, waiting to be resent.
     Lost,
@@ -18,7 +19,7 @@ pub enum Fate {
 }
 
 /// One outstanding segment. It takes little room, for there are many.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Sent {
     pub end: u64,
     /// Last transmission.

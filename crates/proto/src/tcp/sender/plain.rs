@@ -85,15 +85,15 @@ impl Sender {
             // What leaves may change what the next one may do.
             _ => 1,
         };
-        let in_flight = core.board.in_flight();
-        Some(Burst { limit, window: core.window(), in_flight, left, sent: 0 })
+        let room = core.window().saturating_sub(core.board.in_flight());
+        Some(Burst { limit, edge: limit.min(core.nxt + room), left, sent: 0 })
     }
 
     /// May another segment leave?
     #[inline(always)]
     pub fn continues(&self, burst: &Burst) -> bool {
         let Core { nxt, mss, .. } = self.core;
-        burst.left > 0 && nxt + mss <= burst.limit && burst.in_flight + mss <= burst.window
+        burst.left > 0 && nxt + mss <= burst.edge
     }
 
     /// The next segment of a burst that [continues](Sender::continues): where it starts, and whether it is pushed.
@@ -103,10 +103,9 @@ impl Sender {
         let is_pushed = self.push(mss);
         let core = &mut self.core;
         let (start, end) = (core.nxt, core.nxt + mss);
-        let stamps = core.sampler.on_send(now, false, burst.in_flight, mss);
+        let stamps = core.sampler.on_send(now, false, core.board.in_flight(), mss);
         burst.left -= 1;
         burst.sent += 1;
-        burst.in_flight += mss;
         core.board.push(Sent::new(now, start, end, is_pushed), stamps);
         core.nxt = end;
         if self.timed.is_none() {
@@ -120,7 +119,7 @@ impl Sender {
     pub fn end_burst(&mut self, now: Time, burst: &Burst) -> bool {
         let core = &self.core;
         let has_more = core.nxt + core.mss <= burst.limit;
-        let is_blocked = burst.left > 0 && has_more && core.board.in_flight() + core.mss > burst.window;
+        let is_blocked = burst.left > 0 && has_more && core.nxt + core.mss > burst.edge;
         if burst.sent > 0 {
             let bytes = u64::from(burst.sent) * self.core.mss;
             self.core.stats.data_segments_sent += u64::from(burst.sent);
@@ -140,10 +139,9 @@ impl Sender {
 
 /// What a connection may send at once.
 pub struct Burst {
-    /// Stream position, and bytes in flight, that it does not exceed.
+    /// Stream positions that it does not exceed: by what is written and the peer's window, and by cwnd, too.
     limit: u64,
-    window: u64,
-    in_flight: u64,
+    edge: u64,
     /// At most so many segments more, after those that it has sent.
     left: u32,
     pub sent: u32,
