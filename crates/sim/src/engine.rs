@@ -546,17 +546,42 @@ impl Engine {
 
     /// Steps 2 and 3 of the loop contract for one end of a connection, with the application's part.
     fn service(&mut self, endpoint: u32) {
-        if !self.send_expected(endpoint) {
+        let is_all = match (endpoint & 1) as usize {
+            SENDER => self.send_expected(endpoint),
+            _ => self.send_expected_ack(endpoint),
+        };
+        if !is_all {
             self.service_anything(endpoint);
         }
+    }
+
+    /// The same if an ACK is all that a receiver may have to say: answers whether that was so.
+    fn send_expected_ack(&mut self, endpoint: u32) -> bool {
+        let Network { packets, now, .. } = &mut self.network;
+        let transfer = self.transfers.get_mut(endpoint >> 1);
+        let end = &mut transfer.ends[RECEIVER];
+        if transfer.phase != Phase::Running || !end.only_receives() || end.readable() > 0 {
+            return false;
+        }
+        let id = packets.vacant();
+        let packet = packets.get_mut(id);
+        let is_due = end.poll_expected_ack(*now, &mut packet.transmit);
+        self.schedule.set(Timer::Endpoint(endpoint), end.poll_timeout());
+        if is_due {
+            let flow = &self.flows[transfer.flow as usize];
+            packet.address(endpoint, flow, transfer.numbers());
+            packets.occupy(id);
+            transfer.under_way += 1;
+            self.network.send(flow, RECEIVER, id);
+        }
+        true
     }
 
     /// The same if new data is all that a sender has to say: answers whether that was so.
     fn send_expected(&mut self, endpoint: u32) -> bool {
         let transfer = self.transfers.get_mut(endpoint >> 1);
         let flow = &mut self.flows[transfer.flow as usize];
-        let is_plain = (endpoint & 1) as usize == SENDER
-            && flow.circuit.is_none()
+        let is_plain = flow.circuit.is_none()
             && transfer.phase == Phase::Running
             && transfer.ends[SENDER].readable() == 0;
         if !is_plain || !send_expected(&mut self.network, transfer, endpoint, flow) {

@@ -118,14 +118,23 @@ impl Connection {
     }
 
     /// A timer may have expired.
+    #[inline]
     pub fn handle_timeout(&mut self, now: Time) {
         self.clock = now;
         // The pacer's time has come, at most: what it held back leaves now.
         if self.timer() > now {
             return;
         }
-        self.forget_prediction();
         self.receiver.acks.handle_timeout(now);
+        // A connection that only receives has no other timer.
+        if self.prediction != Prediction::Receiving {
+            self.handle_other_timeouts(now);
+        }
+    }
+
+    #[inline(never)]
+    fn handle_other_timeouts(&mut self, now: Time) {
+        self.forget_prediction();
         if self.wait_deadline <= now {
             self.wait_deadline = Time::NEVER;
             self.finish();

@@ -125,6 +125,12 @@ impl Connection {
         Some(is_sent)
     }
 
+    /// Is text, and nothing of ours, to be expected?
+    #[inline]
+    pub fn only_receives(&mut self) -> bool {
+        self.is_predicted(Prediction::Receiving)
+    }
+
     /// The same where text was to be expected: an ACK, if one is due.
     #[inline(always)]
     pub fn poll_expected_ack(&mut self, now: Time, out: &mut Transmit) -> bool {

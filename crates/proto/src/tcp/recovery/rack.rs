@@ -46,12 +46,15 @@ struct ReorderWindow {
 }
 
 /// Tail loss probe (RFC 8985 §7).
-#[derive(Default)]
 struct Probe {
-    deadline: Option<Time>,
+    deadline: Time,
     /// TLP.end_seq and TLP.is_retrans of the probe that is out.
     out: Option<(u64, bool)>,
     is_being_sent: bool,
+}
+
+impl Probe {
+    const NONE: Probe = Probe { deadline: Time::NEVER, out: None, is_being_sent: false };
 }
 
 /// Where a segment stands among those that leave: of one moment, retransmissions come first.
@@ -79,7 +82,7 @@ impl Rack {
             judged: 0,
             resent: VecDeque::new(),
             reorder_deadline: Time::NEVER,
-            probe: Probe::default(),
+            probe: Probe::NONE,
         }
     }
 
@@ -287,17 +290,19 @@ impl LossRecovery for Rack {
             && core.board.sacked() == 0
             && core.board.lost() == 0
             && self.probe.out.is_none();
-        self.probe.deadline = is_wanted.then(|| {
-            let srtt = core.rtt.srtt();
-            let patience = if srtt == Dur::ZERO { Dur::from_secs(1) } else { srtt * 2 };
-            let delay = if core.board.len() == 1 { DELAYED_ACK } else { Dur::ZERO };
-            (now + patience + delay).min(rto_deadline())
-        });
+        if !is_wanted {
+            self.probe.deadline = Time::NEVER;
+            return;
+        }
+        let srtt = core.rtt.srtt();
+        let patience = if srtt == Dur::ZERO { Dur::from_secs(1) } else { srtt * 2 };
+        let delay = if core.board.len() == 1 { DELAYED_ACK } else { Dur::ZERO };
+        self.probe.deadline = (now + patience + delay).min(rto_deadline());
     }
 
     fn on_timeout(&mut self) {
         self.reorder_deadline = Time::NEVER;
-        self.probe = Probe::default();
+        self.probe = Probe::NONE;
     }
 
     fn on_undo(&mut self, core: &Core) {
@@ -319,7 +324,7 @@ impl LossRecovery for Rack {
 
     #[inline]
     fn deadline(&self) -> Time {
-        self.reorder_deadline.min(self.probe.deadline.unwrap_or(Time::NEVER))
+        self.reorder_deadline.min(self.probe.deadline)
     }
 
     fn handle_timeout(&mut self, core: &mut Core, now: Time) {
@@ -327,10 +332,10 @@ impl LossRecovery for Rack {
             core.enter_recovery(now);
             // Linux takes the timer for an ACK of one segment.
             core.reduce_by(core.mss);
-            self.probe.deadline = None;
+            self.probe.deadline = Time::NEVER;
         }
-        if self.probe.deadline.is_some_and(|deadline| deadline <= now) {
-            self.probe.deadline = None;
+        if self.probe.deadline <= now {
+            self.probe.deadline = Time::NEVER;
             self.probe.is_being_sent = true;
             core.is_probe_due = true;
         }

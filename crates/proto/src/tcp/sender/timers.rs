@@ -54,6 +54,7 @@ impl Sender {
         departure.filter(|departure| *departure > now).unwrap_or(Time::NEVER)
     }
 
+    #[inline]
     fn has_something_to_send(&self) -> bool {
         (self.core.board.lost() > 0 || self.unsent() > 0) && self.core.board.in_flight() < self.core.window()
     }
