@@ -353,7 +353,7 @@ impl<A: Avoidance> CongestionControl for Composed<A> {
                 |this, counted| this.avoidance.count(counted, &mut this.window),
             );
         }
-        Some(self.windows())
+        Some((self.cwnd(), self.ssthresh()))
     }
 
     fn on_congestion(&mut self, event: &Congestion) {

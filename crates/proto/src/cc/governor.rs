@@ -1,38 +1,35 @@
 //! A controller as the sender holds it: values needed at every step are cached.
 
-use super::{Ack, Congestion, CongestionControl};
+use super::{Ack, Congestion, CongestionControl, Limits};
 use airtcp_wire::{Rate, Time};
 
-/// A controller with the windows that it answered last. They change by nothing but its hooks.
+/// A controller with the limits that it answered last. They change by nothing but its hooks.
 pub struct Governor {
     controller: Box<dyn CongestionControl>,
-    cwnd: u64,
-    ssthresh: u64,
+    limits: Limits,
     hears_sends: bool,
 }
 
 impl From<Box<dyn CongestionControl>> for Governor {
     fn from(controller: Box<dyn CongestionControl>) -> Governor {
-        let (cwnd, ssthresh) = controller.windows();
-        let hears_sends = controller.hears_sends();
-        Governor { controller, cwnd, ssthresh, hears_sends }
+        Governor { limits: controller.limits(), hears_sends: controller.hears_sends(), controller }
     }
 }
 
 impl Governor {
     #[inline]
     pub fn cwnd(&self) -> u64 {
-        self.cwnd
+        self.limits.cwnd
     }
 
     #[inline]
     pub fn ssthresh(&self) -> u64 {
-        self.ssthresh
+        self.limits.ssthresh
     }
 
     #[inline]
     fn refresh(&mut self) {
-        (self.cwnd, self.ssthresh) = self.controller.windows();
+        self.limits = self.controller.limits();
     }
 
     #[inline]
@@ -45,7 +42,7 @@ impl Governor {
     pub fn on_plain_ack(&mut self, acked: u64, is_cwnd_limited: bool) -> bool {
         let windows = self.controller.on_plain_ack(acked, is_cwnd_limited);
         if let Some(windows) = windows {
-            (self.cwnd, self.ssthresh) = windows;
+            (self.limits.cwnd, self.limits.ssthresh) = windows;
         }
         windows.is_some()
     }
@@ -76,6 +73,10 @@ impl Governor {
             self.controller.on_sent(now, bytes, in_flight);
             self.refresh();
         }
+        if in_flight == bytes {
+            self.controller.on_sent_alone(now);
+            self.refresh();
+        }
     }
 
     #[inline]
@@ -93,6 +94,6 @@ impl Governor {
 
     #[inline]
     pub fn pacing_rate(&self) -> Option<Rate> {
-        self.controller.pacing_rate()
+        self.limits.pacing_rate
     }
 }

@@ -39,9 +39,9 @@ pub trait CongestionControl: Send {
         u64::MAX
     }
 
-    /// cwnd and ssthresh.
-    fn windows(&self) -> (u64, u64) {
-        (self.cwnd(), self.ssthresh())
+    /// What it sets, in one call.
+    fn limits(&self) -> Limits {
+        Limits { cwnd: self.cwnd(), ssthresh: self.ssthresh(), pacing_rate: self.pacing_rate() }
     }
 
     /// An acceptable ACK has arrived and the scoreboard has been updated. Called for every ACK, duplicate or not,
@@ -49,7 +49,7 @@ pub trait CongestionControl: Send {
     fn on_ack(&mut self, ack: &Ack);
 
     /// As `on_ack` of an ACK of `acked` bytes, all of which arrived with it, outside recovery and without ECN-Echo, for a
-    /// controller that needs to know no more. Answers cwnd and ssthresh then; `None`: nothing has changed.
+    /// controller that needs to know no more and does not pace. Answers cwnd and ssthresh then; `None`: nothing has changed.
     fn on_plain_ack(&mut self, _acked: u64, _is_cwnd_limited: bool) -> Option<(u64, u64)> {
         None
     }
@@ -78,6 +78,9 @@ pub trait CongestionControl: Send {
         true
     }
 
+    /// Data has been sent, and nothing else is in flight. Called after `on_sent`, whether that does anything or not.
+    fn on_sent_alone(&mut self, _now: Time) {}
+
     /// Does it read [`Ack::rate`]? Otherwise that holds totals only, which saves the sender much of the work of an ACK.
     fn reads_rate(&self) -> bool {
         true
@@ -93,6 +96,14 @@ pub trait CongestionControl: Send {
     fn governs_recovery(&self) -> bool {
         false
     }
+}
+
+/// What a controller sets.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    pub cwnd: u64,
+    pub ssthresh: u64,
+    pub pacing_rate: Option<Rate>,
 }
 
 /// What an ACK says.

@@ -215,6 +215,9 @@ impl<C: CongestionControl + ?Sized> Pipe<C> {
         self.outstanding.push_back(sent);
         self.pacer.on_sent(self.now, MSS, self.cc.pacing_rate().unwrap_or(Rate(0)));
         self.cc.on_sent(self.now, MSS, self.in_flight);
+        if self.in_flight == MSS {
+            self.cc.on_sent_alone(self.now);
+        }
     }
 
     /// When the ACK of a packet sent now arrives.

@@ -28,7 +28,7 @@ impl CongestionControl for Unlimited {
     fn on_ack(&mut self, _ack: &Ack) {}
 
     fn on_plain_ack(&mut self, _acked: u64, _is_cwnd_limited: bool) -> Option<(u64, u64)> {
-        Some(self.windows())
+        Some((self.cwnd(), self.ssthresh()))
     }
 
     fn on_congestion(&mut self, _event: &Congestion) {}

@@ -9,7 +9,7 @@
 //!   A sample whose interval is zero is void and leaves the model alone.
 //! - `on_congestion(Loss)` and `(Timeout)` begin a loss episode, which ends when what was outstanding then has been
 //!   acknowledged; in version 3 also at `on_recovery_exit`.
-//! - `on_sent` with nothing else in flight is a restart from idle.
+//! - `on_sent_alone` is a restart from idle.
 //! - `on_spurious` goes back to the window and the bounds of before the episode; the window that the sender offers
 //!   (RFC 4015) is not used.
 //! - `governs_recovery`: PRR may not be laid over these windows.

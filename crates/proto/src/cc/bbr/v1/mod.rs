@@ -217,8 +217,12 @@ impl CongestionControl for Bbr1 {
         self.restore_window();
     }
 
-    fn on_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {
-        if in_flight == bytes && self.total_delivered > 0 && !self.episode.is_active() {
+    fn hears_sends(&self) -> bool {
+        false
+    }
+
+    fn on_sent_alone(&mut self, now: Time) {
+        if self.total_delivered > 0 && !self.episode.is_active() {
             self.restart_from_idle(now);
         }
     }

@@ -327,9 +327,12 @@ impl CongestionControl for Bbr3 {
         self.undo_losses();
     }
 
-    fn on_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {
+    fn on_sent(&mut self, _now: Time, _bytes: u64, in_flight: u64) {
         self.window_limit.observe(in_flight + self.mss > self.cwnd);
-        if in_flight == bytes && self.total_delivered > 0 && !self.episode.is_active() {
+    }
+
+    fn on_sent_alone(&mut self, now: Time) {
+        if self.total_delivered > 0 && !self.episode.is_active() {
             self.restart_from_idle(now);
         }
     }
