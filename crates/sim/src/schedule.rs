@@ -7,6 +7,7 @@
 use airtcp_wire::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 /// Who owns a timer, at most 2²⁴.
 pub type TimerId = u32;
@@ -24,10 +25,16 @@ const NONE: Pushed = Pushed { first: Time::NEVER, second: Time::NEVER };
 /// The earliest deadline first; ties in the order in which they were pushed.
 #[derive(Default)]
 pub struct Timers {
-    heap: BinaryHeap<Reverse<(Time, u64)>>,
+    heap: BinaryHeap<Reverse<Entry>>,
     pushed: Vec<Pushed>,
     pushes: u64,
+    /// The first entry has been taken and stands where it was: most likely its owner is woken again soon, and the new entry
+    /// takes its place.
+    is_first_taken: bool,
 }
+
+/// Deadline, number of the push and owner, from the highest bits on: one number is compared at once.
+type Entry = u128;
 
 const ID_BITS: u32 = 24;
 
@@ -50,29 +57,59 @@ impl Timers {
         let pushed = &mut self.pushed[id as usize];
         if deadline < pushed.first {
             *pushed = Pushed { first: deadline, second: pushed.first };
-            self.heap.push(Reverse((deadline, self.pushes << ID_BITS | u64::from(id))));
+            let key = self.pushes << ID_BITS | u64::from(id);
             self.pushes += 1;
+            self.insert(Reverse(u128::from(deadline.0) << 64 | u128::from(key)));
+        }
+    }
+
+    fn insert(&mut self, entry: Reverse<Entry>) {
+        if self.is_first_taken
+            && let Some(mut first) = self.heap.peek_mut()
+        {
+            *first = entry;
+            self.is_first_taken = false;
+        } else {
+            self.heap.push(entry);
+        }
+    }
+
+    /// What was taken is not replaced.
+    #[inline]
+    fn drop_taken(&mut self) {
+        if self.is_first_taken {
+            self.is_first_taken = false;
+            self.heap.pop();
         }
     }
 
     /// When [`pop`](Timers::pop) wants to be called.
     #[inline]
-    pub fn next(&self) -> Time {
-        self.heap.peek().map_or(Time::NEVER, |Reverse((at, _))| *at)
+    pub fn next(&mut self) -> Time {
+        self.drop_taken();
+        self.heap.peek().map_or(Time::NEVER, |Reverse(entry)| deadline(*entry))
     }
 
     /// Takes the earliest entry off. Answers its owner, who compares its true deadline with the time and calls
     /// [`set`](Timers::set) again; `None` for an entry that was superseded.
     pub fn pop(&mut self) -> Option<TimerId> {
-        let Reverse((at, key)) = self.heap.pop()?;
-        let id = (key & ((1 << ID_BITS) - 1)) as TimerId;
+        self.drop_taken();
+        let first = self.heap.peek_mut()?;
+        let Reverse(entry) = *first;
+        let id = (entry & ((1 << ID_BITS) - 1)) as TimerId;
         let pushed = &mut self.pushed[id as usize];
-        if pushed.first != at {
+        if pushed.first != deadline(entry) {
+            PeekMut::pop(first);
             return None;
         }
         *pushed = Pushed { first: pushed.second, second: Time::NEVER };
+        self.is_first_taken = true;
         Some(id)
     }
+}
+
+fn deadline(entry: Entry) -> Time {
+    Time((entry >> 64) as u64)
 }
 
 #[cfg(test)]
@@ -96,6 +133,7 @@ mod tests {
             assert_eq!(timers.pop(), Some(0));
             timers.set(0, Time(1000 + at));
         }
+        timers.drop_taken();
         assert_eq!(timers.heap.len(), 1);
     }
 

@@ -36,7 +36,7 @@ impl Schedule {
 
     /// As [`Timers::next`].
     #[inline]
-    pub fn next(&self) -> Time {
+    pub fn next(&mut self) -> Time {
         self.timers.next()
     }
 
