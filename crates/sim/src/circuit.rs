@@ -208,7 +208,7 @@ impl Circuit {
 
     /// Sends what the sender has to send. Answers whether anything left.
     pub fn transmit(&mut self, network: &mut Network) -> bool {
-        let mut any = false;
+        let mut any = self.transmit_expected(network);
         let node = self.place.nodes[ENTRY];
         loop {
             let place = network.packets.vacant();
@@ -233,6 +233,37 @@ impl Circuit {
             };
             network.forward(id, node);
         }
+    }
+
+    /// Sends what is expected of the sender: data packets, each with a header packet. Answers whether anything left.
+    fn transmit_expected(&mut self, network: &mut Network) -> bool {
+        let mut sent = 0;
+        let node = self.place.nodes[ENTRY];
+        while let Some(mut burst) = self.sender.begin_burst(network.now) {
+            let mut last = None;
+            while self.sender.continues(&burst) {
+                let id = network.packets.vacant_like(last);
+                let packet = network.packets.get_mut(id);
+                let next = self.sender.next_in_burst(network.now, &mut burst, &mut packet.transmit);
+                let Some((item, bytes)) = next else { break };
+                if last.is_none() {
+                    self.address(packet, Load::Header { control: 0, repeats: 0 }, 0, bytes);
+                }
+                network.packets.occupy(id);
+                self.counts.forwarded_bytes += u64::from(item.bytes);
+                self.counts.header_bytes_sent += u64::from(bytes);
+                network.forward(item.id, node);
+                network.forward(id, node);
+                last = Some(id);
+            }
+            sent += u64::from(burst.sent);
+            if self.sender.end_burst(network.now, &burst) {
+                break;
+            }
+        }
+        self.counts.forwarded_packets += sent;
+        self.counts.header_packets_sent += sent;
+        sent > 0
     }
 
     /// All that may leave has left.

@@ -6,7 +6,8 @@ use super::control_packet_len;
 use super::fec::Repeater;
 use super::sender::Output;
 use super::tunnel_queue::TunnelQueue;
-use crate::tcp::{Connection, Transmit};
+use crate::queue::Item;
+use crate::tcp::{Burst, Connection, Transmit};
 use airtcp_wire::{Ecn, Segment, Time};
 
 /// A control TCP and its account.
@@ -66,6 +67,50 @@ impl Control {
             return self.forward(queue);
         }
         Some(self.header(out, sent))
+    }
+
+    /// Begins to let data pass that needs no more than one packet for a header packet: what [`poll`](Control::poll) would answer
+    /// by turns, [`next_in_burst`](Control::next_in_burst) answers together, until [`end_burst`](Control::end_burst). `None`:
+    /// something else may have to leave.
+    #[inline]
+    pub fn begin_burst(&mut self, now: Time, queue: &TunnelQueue) -> Option<Burst> {
+        let is_plain = self.held.is_none() && self.compressor.is_none() && !self.repeater.is_in_use();
+        if !is_plain || !self.is_due_after_first(queue) {
+            return None;
+        }
+        self.connection.set_unsent(self.vmss as u64 * queue.len() as u64);
+        self.connection.begin_burst(now)
+    }
+
+    /// May another data packet leave, and its header packet with it?
+    #[inline]
+    pub fn continues(&self, burst: &Burst, queue: &TunnelQueue) -> bool {
+        self.connection.continues(burst) && self.is_due_after_first(queue)
+    }
+
+    /// Will the packet that waits first be followed by a header packet at once?
+    #[inline]
+    fn is_due_after_first(&self, queue: &TunnelQueue) -> bool {
+        queue.first_bytes().map(i64::from).is_some_and(|bytes| {
+            bytes <= self.vmss && self.forwarded < self.vmss && self.forwarded + bytes >= self.vmss
+        })
+    }
+
+    /// Makes of `out`, which is the header packet before, the one that follows the data packet that leaves. Of a burst that
+    /// [continues](Control::continues).
+    #[inline]
+    pub fn next_in_burst(&mut self, now: Time, burst: &mut Burst, item: &Item, out: &mut Transmit) {
+        // Each is all that there is to send when it leaves.
+        self.connection.set_unsent(self.vmss as u64);
+        self.connection.next_in_burst(now, burst, out);
+        self.forwarded += i64::from(item.bytes) - i64::from(out.segment.len);
+    }
+
+    /// Answers whether that was all that may leave.
+    #[inline]
+    pub fn end_burst(&mut self, now: Time, burst: &Burst, queue: &TunnelQueue) -> bool {
+        self.connection.set_unsent(if queue.is_empty() { 0 } else { self.vmss as u64 });
+        self.connection.end_burst(now, burst)
     }
 
     /// May the packet that waits first leave? `allowance` is what TCP lets it send.

@@ -21,6 +21,11 @@ impl Repeater {
         Repeater { most, next: None, run: 0 }
     }
 
+    #[inline]
+    pub fn is_in_use(&self) -> bool {
+        self.most > 0
+    }
+
     /// How many header packets this one repeats. One that is sent again repeats none.
     pub fn repeats(&mut self, header: &Segment) -> u8 {
         self.run = if self.next == Some(header.seq) { self.most.min(self.run + 1) } else { 0 };

@@ -43,6 +43,10 @@ impl TunnelQueue {
         self.packets.front().map(|item| item.bytes)
     }
 
+    pub fn len(&self) -> usize {
+        self.packets.len()
+    }
+
     pub fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }

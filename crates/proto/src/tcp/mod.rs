@@ -28,3 +28,4 @@ pub use config::{Recovery, RtoArithmetic, RtoConfig, RtoTimers, RttTiming, TcpCo
 pub use connection::{Connection, Event, Reason, SenderView, State, Stats, Transmit};
 pub use handshake::Rules;
 pub use reassembly::Reassembly;
+pub use sender::Burst;

@@ -29,6 +29,7 @@ impl Connection {
     }
 
     /// For a stream of virtual bytes: exactly `bytes` wait to be sent, whatever was said to wait before.
+    #[inline]
     pub fn set_unsent(&mut self, bytes: u64) {
         // What is sent next makes no difference to the ACKs to come.
         if !matches!(self.prediction, Prediction::Sending | Prediction::Repairing) {

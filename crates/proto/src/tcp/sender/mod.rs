@@ -164,6 +164,7 @@ impl Sender {
         self.write_end = self.write_end.saturating_add(bytes);
     }
 
+    #[inline]
     pub fn set_unsent(&mut self, bytes: u64) {
         self.write_end = self.core.nxt.max(1) + bytes;
     }
