@@ -5,9 +5,10 @@ use crate::flow::Flow;
 use crate::network::Network;
 use crate::packet::{Load, Packet};
 use crate::station::Stop;
-use airtcp_proto::circuit::{Config, Output, Receiver, Reply, Sender};
+use airtcp_proto::circuit::{Config, Output, Pair, Receiver, Reply, Sender};
 use airtcp_proto::middlebox::Direction;
 use airtcp_proto::queue::Item;
+use airtcp_proto::tcp::{Reason, Transmit};
 use airtcp_wire::{Dur, Time};
 use std::collections::VecDeque;
 
@@ -199,8 +200,7 @@ impl Circuit {
     /// A data packet comes to the tunnel queue. `false`: that is full.
     pub fn enter(&mut self, network: &Network, id: u32) -> bool {
         let packet = network.packets.get(id);
-        let item =
-            Item { id, bytes: packet.bytes, flow: packet.number, is_header: false, ecn: packet.transmit.ecn };
+        let item = Item { id, bytes: packet.bytes, flow: packet.number, is_header: false, ecn: packet.ecn };
         let has_room = self.sender.handle_packet(network.now, item);
         self.counts.tunnel_queue_drops += u64::from(!has_room);
         has_room
@@ -211,11 +211,8 @@ impl Circuit {
         let mut any = self.transmit_expected(network);
         let node = self.place.nodes[ENTRY];
         loop {
-            let place = network.packets.vacant();
-            let packet = network.packets.get_mut(place);
-            let Some(output) = self.sender.poll_transmit(network.now, &mut packet.transmit) else {
-                return any;
-            };
+            let mut transmit = Transmit::default();
+            let Some(output) = self.sender.poll_transmit(network.now, &mut transmit) else { return any };
             any = true;
             let id = match output {
                 Output::Data(item) => {
@@ -226,9 +223,16 @@ impl Circuit {
                 Output::Header { control, bytes, repeats } => {
                     self.counts.header_packets_sent += 1;
                     self.counts.header_bytes_sent += u64::from(bytes);
-                    self.address(packet, Load::Header { control, repeats }, control, bytes);
-                    network.packets.occupy(place);
-                    place
+                    let id = network.packets.vacant();
+                    network.packets.occupy(id);
+                    network.packets.put(id, &transmit);
+                    self.address(
+                        network.packets.get_mut(id),
+                        Load::Header { control, repeats },
+                        control,
+                        bytes,
+                    );
+                    id
                 }
             };
             network.forward(id, node);
@@ -244,9 +248,11 @@ impl Circuit {
             while self.sender.continues(&burst) {
                 let id = network.packets.vacant_like(last);
                 let packet = network.packets.get_mut(id);
-                let next = self.sender.next_in_burst(network.now, &mut burst, &mut packet.transmit);
-                let Some((item, bytes)) = next else { break };
+                let next = self.sender.next_in_burst(network.now, &mut burst, &mut packet.header);
+                let Some(Pair { item, bytes, ecn, offset }) = next else { break };
+                packet.offset = offset;
                 if last.is_none() {
+                    (packet.ecn, packet.reason) = (ecn, Reason::New);
                     self.address(packet, Load::Header { control: 0, repeats: 0 }, 0, bytes);
                 }
                 network.packets.occupy(id);
@@ -282,21 +288,24 @@ impl Circuit {
     /// A header packet is at the circuit's end, whose answers leave: that to the expected one in its place.
     #[inline]
     pub fn handle_header(&mut self, network: &mut Network, id: u32, control: u16, repeats: u8) {
-        let Network { packets, now, .. } = network;
-        let Packet { transmit, .. } = packets.get_mut(id);
-        if !self.receiver.handle_expected(*now, control, &transmit.segment, transmit.ecn) {
+        let Network { packets, now, sack, .. } = network;
+        let packet = packets.get(id);
+        if !packet.is_plain() || !self.receiver.handle_expected(*now, control, &packet.header, packet.ecn) {
             return self.handle_any_header(network, id, control, repeats);
         }
-        match self.receiver.poll_expected(*now, control, transmit) {
-            Some(reply) => self.send_reply(network, id, reply),
+        match self.receiver.poll_expected(*now, control, sack) {
+            Some((ack, reply)) => {
+                packets.put_ack(id, ack, sack);
+                self.send_reply(network, id, reply);
+            }
             None => packets.remove(id),
         }
     }
 
     #[inline(never)]
     fn handle_any_header(&mut self, network: &mut Network, id: u32, control: u16, repeats: u8) {
-        let Packet { transmit, bytes, .. } = network.packets.get(id);
-        self.receiver.handle_segment(network.now, control, &transmit.segment, transmit.ecn, *bytes, repeats);
+        let (segment, &Packet { ecn, bytes, .. }) = (network.packets.segment(id), network.packets.get(id));
+        self.receiver.handle_segment(network.now, control, &segment, ecn, bytes, repeats);
         network.packets.remove(id);
         self.reply(network);
     }
@@ -304,10 +313,11 @@ impl Circuit {
     /// Sends what the receiver has to send.
     pub fn reply(&mut self, network: &mut Network) {
         loop {
+            let mut transmit = Transmit::default();
+            let Some(reply) = self.receiver.poll_transmit(network.now, &mut transmit) else { return };
             let id = network.packets.vacant();
-            let packet = network.packets.get_mut(id);
-            let Some(reply) = self.receiver.poll_transmit(network.now, &mut packet.transmit) else { return };
             network.packets.occupy(id);
+            network.packets.put(id, &transmit);
             self.send_reply(network, id, reply);
         }
     }
@@ -321,8 +331,8 @@ impl Circuit {
     }
 
     pub fn handle_header_ack(&mut self, network: &mut Network, id: u32, control: u16) {
-        let transmit = &network.packets.get(id).transmit;
-        self.sender.handle_segment(network.now, control, &transmit.segment, transmit.ecn);
+        let (segment, ecn) = (network.packets.segment(id), network.packets.get(id).ecn);
+        self.sender.handle_segment(network.now, control, &segment, ecn);
         network.packets.remove(id);
     }
 
@@ -341,7 +351,7 @@ impl Circuit {
             Load::HeaderAck { .. } => (nodes[ENTRY], direction.opposite()),
             _ => (nodes[EXIT], direction),
         };
-        (packet.load, packet.bytes, packet.order) = (load, bytes, 0);
+        (packet.load, packet.bytes) = (load, bytes);
         packet.flow = u32::from(number);
         packet.number = self.first_number + u32::from(control);
     }

@@ -3,7 +3,7 @@
 use crate::circuit::{Circuit, ENTRY, EXIT};
 use crate::flow::{Flow, Phase, RECEIVER, SENDER, Totals, Transfer};
 use crate::network::{Network, UDP_HEADERS_BYTES};
-use crate::packet::{Load, Packet};
+use crate::packet::{Load, Packet, STATIONS_OWN};
 use crate::prefetch::prefetch;
 use crate::series::Recorder;
 use crate::station::{self, Station, Stop};
@@ -218,7 +218,7 @@ impl Engine {
     }
 
     fn at_station(&mut self, station: usize, id: u32, node: u16) {
-        let Some(seen) = station::seen(self.network.packets.get(id)) else {
+        let Some(seen) = station::seen(&self.network.packets, id) else {
             return self.leave_node(id, node);
         };
         self.network.packets.remove(id);
@@ -251,7 +251,7 @@ impl Engine {
                 let flow = &self.flows[transfer.flow as usize];
                 let id = self.network.packets.vacant();
                 self.network.packets.occupy(id);
-                self.network.packets.get_mut(id).take(packet, flow, transfer.numbers());
+                self.network.packets.take(id, packet, flow, transfer.numbers());
                 self.leave_node(id, node);
             }
         }
@@ -264,7 +264,7 @@ impl Engine {
     #[cold]
     fn tell_station(&mut self, id: u32, cause: DropCause, side: Side) {
         let packet = self.network.packets.get(id);
-        if let Some(seen) = station::seen(packet)
+        if let Some(seen) = station::seen(&self.network.packets, id)
             && cause.is_congestion()
             && let Some(Stop::Station(station)) = self.flows[packet.flow as usize].stop_at(side.near_node())
         {
@@ -389,22 +389,23 @@ impl Engine {
     /// whether it was that.
     #[inline]
     fn deliver_expected_data(&mut self, id: u32, endpoint: u32) -> bool {
-        let Network { packets, now, .. } = &mut self.network;
+        let Network { packets, now, sack, .. } = &mut self.network;
         let packet = packets.get_mut(id);
         let transfer = self.transfers.get_mut(endpoint >> 1);
         let end = &mut transfer.ends[RECEIVER];
-        if !end.handle_expected(*now, &packet.transmit.segment, packet.transmit.ecn) {
+        if !packet.is_plain() || !end.handle_expected(*now, &packet.header, packet.ecn) {
             return false;
         }
         let flow = &mut self.flows[packet.flow as usize];
         flow.counts.on_delivered(packet.bytes);
         self.packets_delivered += 1;
-        if transfer.truth.is_undecided() && packet.is_from_its_connection() {
-            transfer.truth.delivered(packet.range(), packet.order);
+        if transfer.truth.is_undecided() {
+            transfer.truth.delivered(packet.range(), 0);
         }
         end.read_all();
-        if end.poll_expected_ack(*now, &mut packet.transmit) {
+        if let Some(ack) = end.poll_expected_ack(*now, sack) {
             packet.address(endpoint, flow, transfer.numbers());
+            packets.put_ack(id, ack, sack);
             self.network.send(flow, RECEIVER, id);
         } else {
             transfer.under_way -= 1;
@@ -423,7 +424,7 @@ impl Engine {
         let transfer = self.transfers.get_mut(endpoint >> 1);
         let end = &mut transfer.ends[SENDER];
         let flow = &mut self.flows[packet.flow as usize];
-        if !end.handle_expected(*now, &packet.transmit.segment, packet.transmit.ecn) {
+        if !packet.is_plain() || !end.handle_expected(*now, &packet.header, packet.ecn) {
             return false;
         }
         transfer.under_way -= 1;
@@ -458,7 +459,7 @@ impl Engine {
         let flow = &mut self.flows[packet.flow as usize];
         transfer.under_way -= 1;
         let duplicates = if recorder.is_some() { duplicate_acks(transfer) } else { 0 };
-        transfer.ends[end].handle_segment(*now, &packet.transmit.segment, packet.transmit.ecn);
+        transfer.ends[end].handle_segment(*now, &packets.segment(id), packet.ecn);
         if end == SENDER {
             if let Some(recorder) = recorder {
                 record_ack(recorder, *now, transfer, duplicates);
@@ -472,8 +473,8 @@ impl Engine {
         } else if packet.is_data() {
             flow.counts.on_delivered(packet.bytes);
             self.packets_delivered += 1;
-            if transfer.truth.is_undecided() && packet.is_from_its_connection() {
-                transfer.truth.delivered(packet.range(), packet.order);
+            if transfer.truth.is_undecided() && packets.order(id) != STATIONS_OWN {
+                transfer.truth.delivered(packet.range(), packets.order(id));
             }
         }
         packets.remove(id);
@@ -516,9 +517,10 @@ impl Engine {
     #[cold]
     fn lose(&mut self, id: u32, cause: DropCause, at: Time) {
         let packet = *self.network.packets.get(id);
+        let order = self.network.packets.order(id);
         self.network.packets.remove(id);
         match packet.load {
-            Load::Tcp { endpoint } => self.lose_segment(endpoint, &packet),
+            Load::Tcp { endpoint } => self.lose_segment(endpoint, &packet, order),
             Load::Udp => {}
             Load::Header { .. } | Load::HeaderAck { .. } => {
                 return self.circuits[packet.flow as usize].lose(packet.load);
@@ -530,16 +532,16 @@ impl Engine {
             false => counts.acks_lost += 1,
         }
         if let Some(recorder) = &mut self.network.recorder {
-            recorder.on_loss(at, packet.flow, cause, packet.is_data(), packet.transmit.offset);
+            recorder.on_loss(at, packet.flow, cause, packet.is_data(), packet.offset);
         }
     }
 
-    fn lose_segment(&mut self, endpoint: u32, packet: &Packet) {
+    fn lose_segment(&mut self, endpoint: u32, packet: &Packet, order: u32) {
         let transfer = self.transfers.get_mut(endpoint >> 1);
         transfer.under_way -= 1;
-        if packet.is_data() && packet.is_from_its_connection() {
+        if packet.is_data() && order != STATIONS_OWN {
             let una = transfer.ends[SENDER].acknowledged();
-            transfer.truth.lost(packet.range(), packet.order, una);
+            transfer.truth.lost(packet.range(), order, una);
         }
         self.transfers.retire_if_over(endpoint >> 1, &mut self.flows);
     }
@@ -557,20 +559,20 @@ impl Engine {
 
     /// The same if an ACK is all that a receiver may have to say: answers whether that was so.
     fn send_expected_ack(&mut self, endpoint: u32) -> bool {
-        let Network { packets, now, .. } = &mut self.network;
+        let Network { packets, now, sack, .. } = &mut self.network;
         let transfer = self.transfers.get_mut(endpoint >> 1);
         let end = &mut transfer.ends[RECEIVER];
         if transfer.phase != Phase::Running || !end.only_receives() || end.readable() > 0 {
             return false;
         }
-        let id = packets.vacant();
-        let packet = packets.get_mut(id);
-        let is_due = end.poll_expected_ack(*now, &mut packet.transmit);
+        let ack = end.poll_expected_ack(*now, sack);
         self.schedule.set(Timer::Endpoint(endpoint), end.poll_timeout());
-        if is_due {
+        if let Some(ack) = ack {
             let flow = &self.flows[transfer.flow as usize];
-            packet.address(endpoint, flow, transfer.numbers());
+            let id = packets.vacant();
             packets.occupy(id);
+            packets.put_ack(id, ack, sack);
+            packets.get_mut(id).address(endpoint, flow, transfer.numbers());
             transfer.under_way += 1;
             self.network.send(flow, RECEIVER, id);
         }

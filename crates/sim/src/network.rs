@@ -1,7 +1,7 @@
 //! The network: packets, the links that carry them, and whoever watches.
 
 use crate::flow::{Flow, RECEIVER, SENDER, Transfer, is_retransmission};
-use crate::packet::{IP_HEADER_BYTES, Load, Packet, Packets, range};
+use crate::packet::{IP_HEADER_BYTES, Load, Packet, Packets};
 use crate::packet_log::PacketLog;
 use crate::series::Recorder;
 use crate::tap::Tap;
@@ -10,7 +10,7 @@ use airtcp_proto::middlebox::Direction;
 use airtcp_proto::path::{Fate, Output};
 use airtcp_proto::queue::Item;
 use airtcp_proto::tcp::{Reason, Transmit};
-use airtcp_wire::{Dur, Ecn, Flags, Segment, Time};
+use airtcp_wire::{Dur, Flags, SackBlocks, Time};
 use std::collections::VecDeque;
 
 pub const UDP_HEADERS_BYTES: u32 = IP_HEADER_BYTES + 8;
@@ -24,6 +24,8 @@ pub struct Network {
     pub log: Option<PacketLog>,
     /// There is a recorder, a tap or a log.
     is_watched: bool,
+    /// Where an ACK's blocks are written.
+    pub sack: SackBlocks,
     /// Packets that were sent at a node with stations, to be handled when the present event is done.
     pub sent_at_station: VecDeque<(u32, u16)>,
 }
@@ -43,6 +45,7 @@ impl Network {
             recorder,
             taps,
             log,
+            sack: SackBlocks::default(),
             sent_at_station: VecDeque::new(),
         }
     }
@@ -51,7 +54,7 @@ impl Network {
     #[inline]
     pub fn poll(&mut self, side: Side) -> Option<Output> {
         let output = self.topology.poll(self.now, side)?;
-        self.packets.get_mut(output.id).transmit.ecn = output.ecn;
+        self.packets.get_mut(output.id).ecn = output.ecn;
         if self.is_watched {
             self.watch_out(side, &output);
         }
@@ -87,7 +90,7 @@ impl Network {
             bytes: packet.bytes,
             flow: packet.number,
             is_header: matches!(packet.load, Load::Header { .. }),
-            ecn: packet.transmit.ecn,
+            ecn: packet.ecn,
         };
         self.topology.send(self.now, side, item);
         if self.is_watched {
@@ -115,8 +118,10 @@ impl Network {
             while transfer.ends[SENDER].continues(&burst) {
                 let id = self.packets.vacant_like(last);
                 let packet = self.packets.get_mut(id);
-                transfer.ends[SENDER].next_in_burst(self.now, &mut burst, &mut packet.transmit);
+                let sender = &mut transfer.ends[SENDER];
+                packet.offset = sender.next_in_burst(self.now, &mut burst, &mut packet.header);
                 if last.is_none() {
+                    packet.carry(packet.header, sender.new_data_ecn(), Reason::New, 0);
                     packet.address(endpoint, flow, transfer.numbers());
                 }
                 transfer.on_sent(packet.range().end);
@@ -147,21 +152,22 @@ impl Network {
         mut send: impl FnMut(&mut Network, &Flow, u32),
     ) -> bool {
         let end = (endpoint & 1) as usize;
+        let mut transmit = Transmit::default();
         for _ in 0..most {
-            let id = self.packets.vacant();
-            let packet = self.packets.get_mut(id);
-            if !transfer.ends[end].poll_transmit_into(self.now, &mut packet.transmit) {
+            if !transfer.ends[end].poll_transmit_into(self.now, &mut transmit) {
                 return true;
             }
-            packet.address(endpoint, flow, transfer.numbers());
-            let segment = &packet.transmit.segment;
-            transfer.under_way += 1;
-            if segment.len > 0 {
-                flow.counts.on_sent(packet.transmit.reason);
-                packet.order = account(transfer, flow, &packet.transmit, self.now, self.recorder.as_mut());
-            }
-            let is_last = packet.transmit.reason == Reason::Ack && !segment.flags.contains(Flags::RST);
+            let id = self.packets.vacant();
             self.packets.occupy(id);
+            self.packets.put(id, &transmit);
+            self.packets.get_mut(id).address(endpoint, flow, transfer.numbers());
+            transfer.under_way += 1;
+            if transmit.segment.len > 0 {
+                flow.counts.on_sent(transmit.reason);
+                let order = account(transfer, flow, &transmit, self.now, self.recorder.as_mut());
+                self.packets.set_order(id, order);
+            }
+            let is_last = transmit.reason == Reason::Ack && !transmit.segment.flags.contains(Flags::RST);
             send(self, flow, id);
             if is_last {
                 return true;
@@ -172,16 +178,7 @@ impl Network {
 
     pub fn send_datagram(&mut self, flow: &mut Flow, index: u32, bytes: u32) {
         flow.counts.data_packets_sent += 1;
-        let id = self.packets.insert(Packet {
-            transmit: untracked(Segment::default(), Ecn::NotEct),
-            load: Load::Udp,
-            flow: index,
-            number: u32::MAX - index,
-            bytes,
-            order: 0,
-            exit: flow.nodes[RECEIVER],
-            direction: flow.direction,
-        });
+        let id = self.packets.insert(Packet::datagram(flow, index, bytes));
         self.send(flow, SENDER, id);
     }
 
@@ -206,7 +203,7 @@ impl Network {
     #[cold]
     fn watch_sent(&mut self, side: Side, id: u32) {
         if let Some(log) = &mut self.log {
-            log.on_sent(self.now, side, id, self.packets.get(id));
+            log.on_sent(self.now, side, id, &self.packets);
         }
         self.watch(side, Direction::Forward, id, Fate::Delivered);
     }
@@ -228,9 +225,8 @@ impl Network {
             recorder.on_queue(now, side.0, &view);
         }
         if side.direction() == captured && fate == Fate::Delivered {
-            let packet = self.packets.get(id);
             let taps = self.taps.iter_mut().filter(|tap| tap.link == side.link());
-            taps.for_each(|tap| tap.write(now, packet));
+            taps.for_each(|tap| tap.write(now, id, &self.packets));
         }
     }
 }
@@ -243,7 +239,7 @@ fn account(
     now: Time,
     recorder: Option<&mut Recorder>,
 ) -> u32 {
-    let range = range(transmit);
+    let range = transmit.offset..transmit.offset + u64::from(transmit.segment.len);
     if !is_retransmission(transmit.reason) {
         transfer.on_sent(range.end);
         return 0;
@@ -257,9 +253,4 @@ fn account(
     }
     let Transfer { truth, ends, .. } = transfer;
     truth.resent(range, transmit.reason, |range| ends[RECEIVER].has_received(range.start, range.end))
-}
-
-/// A packet that no connection sent.
-pub fn untracked(segment: Segment, ecn: Ecn) -> Transmit {
-    Transmit { segment, ecn, reason: Reason::New, offset: 0 }
 }

@@ -2,9 +2,9 @@
 
 use crate::flow::{Flow, RECEIVER, SENDER};
 use crate::station;
-use airtcp_proto::middlebox::{Direction, TcpPacket};
-use airtcp_proto::tcp::Transmit;
-use airtcp_wire::tcp;
+use airtcp_proto::middlebox::{Direction, Origin, TcpPacket};
+use airtcp_proto::tcp::{Reason, Transmit};
+use airtcp_wire::{Ecn, Header, SackBlocks, Segment, SynOptions, tcp};
 use std::ops::Range;
 
 /// What a packet carries.
@@ -30,12 +30,13 @@ impl Load {
     }
 }
 
-/// Two cache lines exactly.
+/// One cache line exactly. What few packets have stands beside it: see [`Packets`].
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub struct Packet {
-    /// As it was sent; the ECN field as it is now.
-    pub transmit: Transmit,
+    pub header: Header,
+    /// Stream position of the first payload byte.
+    pub offset: u64,
     pub load: Load,
     /// The flow, or, of a control packet, the circuit.
     pub flow: u32,
@@ -43,78 +44,92 @@ pub struct Packet {
     pub number: u32,
     /// Length of the IP packet.
     pub bytes: u32,
-    /// Which copy of its bytes this is: see [`crate::truth`].
-    pub order: u32,
+    /// Where its [`Extra`] is; 0: there is none.
+    extra: u32,
     /// Node at which it leaves the path.
     pub exit: u16,
+    /// The ECN field as it is now.
+    pub ecn: Ecn,
+    pub reason: Reason,
     pub direction: Direction,
+}
+
+/// What few packets have.
+#[derive(Clone, Copy, Debug, Default)]
+struct Extra {
+    sack: SackBlocks,
+    syn: SynOptions,
+    /// Which copy of its bytes this is: see [`crate::truth`].
+    order: u32,
 }
 
 pub const IP_HEADER_BYTES: u32 = 20;
 
+/// The [order](Packets::order) of what no connection sent, but a station.
+pub const STATIONS_OWN: u32 = u32::MAX;
+
 impl Packet {
+    /// A datagram of the flow with that index.
+    pub fn datagram(flow: &Flow, index: u32, bytes: u32) -> Packet {
+        let (number, exit) = (u32::MAX - index, flow.nodes[RECEIVER]);
+        Packet { flow: index, number, bytes, exit, direction: flow.direction, ..Packet::default() }
+    }
+
     /// Fills in what an endpoint of the flow's connection puts around the segment that it sends. `transfer`: the flow's number
     /// and the connection's.
     #[inline]
     pub fn address(&mut self, endpoint: u32, flow: &Flow, transfer: (u32, u32)) {
-        let segment = &self.transmit.segment;
         let end = (endpoint & 1) as usize;
-        self.bytes = IP_HEADER_BYTES + tcp::header_len(segment) as u32 + segment.len;
         self.load = Load::Tcp { endpoint: endpoint ^ 1 };
         (self.flow, self.number) = transfer;
         self.exit = flow.nodes[end ^ 1];
         self.direction = if end == SENDER { flow.direction } else { flow.direction.opposite() };
-        self.order = 0;
     }
 
-    /// Becomes what a station has put out for the flow's connection.
+    /// Becomes a segment with so many SACK blocks that is no SYN.
     #[inline]
-    pub fn take(&mut self, packet: &TcpPacket, flow: &Flow, transfer: (u32, u32)) {
-        let end = if packet.direction == flow.direction { RECEIVER } else { SENDER };
-        let (_, slot) = station::connection(packet.flow);
-        let TcpPacket { ecn, bytes, segment, origin, direction, .. } = packet;
-        self.transmit =
-            Transmit { segment: *segment, ecn: *ecn, reason: origin.reason, offset: origin.offset };
-        self.load = Load::Tcp { endpoint: slot << 1 | end as u32 };
-        (self.flow, self.number) = transfer;
-        (self.bytes, self.order) = (*bytes, origin.order);
-        (self.exit, self.direction) = (flow.nodes[end], *direction);
+    pub fn carry(&mut self, header: Header, ecn: Ecn, reason: Reason, blocks: usize) {
+        (self.header, self.ecn, self.reason) = (header, ecn, reason);
+        self.bytes = IP_HEADER_BYTES + tcp::plain_header_len(&header, blocks) as u32 + header.len;
+    }
+
+    /// Is its [header](Packet::header) all of its segment?
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.extra == 0
     }
 
     /// Does it carry bytes of an application? Otherwise it is an acknowledgment, or opens or closes a connection.
     #[inline]
     pub fn is_data(&self) -> bool {
         match self.load {
-            Load::Tcp { .. } => self.transmit.segment.len > 0,
+            Load::Tcp { .. } => self.header.len > 0,
             Load::Udp => true,
             Load::Header { .. } | Load::HeaderAck { .. } => false,
         }
     }
 
-    /// Did its connection send it? A station may have made it.
-    #[inline]
-    pub fn is_from_its_connection(&self) -> bool {
-        self.order != u32::MAX
-    }
-
     /// The stream positions of its payload.
     #[inline]
     pub fn range(&self) -> Range<u64> {
-        range(&self.transmit)
+        self.offset..self.offset + u64::from(self.header.len)
     }
 }
 
-/// The stream positions of a segment's payload.
-#[inline]
-pub fn range(transmit: &Transmit) -> Range<u64> {
-    transmit.offset..transmit.offset + u64::from(transmit.segment.len)
-}
-
-/// The packets under way.
-#[derive(Default)]
+/// The packets under way, and beside them what few of them have: SACK blocks, the options of a SYN, the number of a copy.
 pub struct Packets {
     slots: Vec<Packet>,
     free: Vec<u32>,
+    /// The first one stands for none.
+    extras: Vec<Extra>,
+    free_extras: Vec<u32>,
+}
+
+impl Default for Packets {
+    fn default() -> Packets {
+        let (slots, free) = (Vec::new(), Vec::new());
+        Packets { slots, free, extras: vec![Extra::default()], free_extras: Vec::new() }
+    }
 }
 
 impl Packets {
@@ -135,12 +150,12 @@ impl Packets {
         }
     }
 
-    /// The same with a copy of that packet in it, if any.
+    /// The same with a copy of that packet in it, if any, but for what stands beside that.
     #[inline]
     pub fn vacant_like(&mut self, packet: Option<u32>) -> u32 {
         let id = self.vacant();
         if let Some(packet) = packet {
-            self.slots[id as usize] = self.slots[packet as usize];
+            self.slots[id as usize] = Packet { extra: 0, ..self.slots[packet as usize] };
         }
         id
     }
@@ -172,7 +187,95 @@ impl Packets {
 
     #[inline]
     pub fn remove(&mut self, id: u32) {
+        self.forget_extra(id);
         self.free.push(id);
+    }
+
+    #[inline]
+    fn forget_extra(&mut self, id: u32) {
+        let extra = std::mem::take(&mut self.slots[id as usize].extra);
+        if extra != 0 {
+            self.extras[extra as usize] = Extra::default();
+            self.free_extras.push(extra);
+        }
+    }
+
+    /// What stands beside the packet, in a place that it has from now on.
+    fn extra_mut(&mut self, id: u32) -> &mut Extra {
+        let packet = &mut self.slots[id as usize];
+        if packet.extra == 0 {
+            packet.extra = self.free_extras.pop().unwrap_or_else(|| {
+                self.extras.push(Extra::default());
+                self.extras.len() as u32 - 1
+            });
+        }
+        &mut self.extras[packet.extra as usize]
+    }
+
+    fn extra(&self, id: u32) -> &Extra {
+        &self.extras[self.get(id).extra as usize]
+    }
+
+    /// Which copy of its bytes the packet is.
+    #[inline]
+    pub fn order(&self, id: u32) -> u32 {
+        self.extra(id).order
+    }
+
+    pub fn set_order(&mut self, id: u32, order: u32) {
+        if order != self.order(id) {
+            self.extra_mut(id).order = order;
+        }
+    }
+
+    /// The packet's place, where nothing stands beside it, takes an ACK with these blocks.
+    #[inline]
+    pub fn put_ack(&mut self, id: u32, ack: Header, sack: &SackBlocks) {
+        let packet = self.get_mut(id);
+        packet.carry(ack, Ecn::NotEct, Reason::Ack, sack.as_slice().len());
+        packet.offset = 0;
+        if !sack.is_empty() {
+            self.extra_mut(id).sack = *sack;
+        }
+    }
+
+    /// The packet's segment with all its options.
+    pub fn segment(&self, id: u32) -> Segment {
+        let &Extra { sack, syn, .. } = self.extra(id);
+        Segment { sack, syn, ..(&self.get(id).header).into() }
+    }
+
+    /// The packet's segment as it was sent; the ECN field as it is now.
+    pub fn transmit(&self, id: u32) -> Transmit {
+        let &Packet { ecn, reason, offset, .. } = self.get(id);
+        Transmit { segment: self.segment(id), ecn, reason, offset }
+    }
+
+    /// The packet's place takes a segment.
+    pub fn put(&mut self, id: u32, transmit: &Transmit) {
+        let &Transmit { ref segment, ecn, reason, offset } = transmit;
+        self.forget_extra(id);
+        let packet = &mut self.slots[id as usize];
+        packet.header = segment.into();
+        packet.bytes = IP_HEADER_BYTES + tcp::header_len(segment) as u32 + segment.len;
+        (packet.ecn, packet.reason, packet.offset) = (ecn, reason, offset);
+        let Segment { sack, syn, .. } = *segment;
+        if !sack.is_empty() || syn != SynOptions::default() {
+            *self.extra_mut(id) = Extra { sack, syn, order: 0 };
+        }
+    }
+
+    /// The same of what a station has put out for the flow's connection.
+    pub fn take(&mut self, id: u32, packet: &TcpPacket, flow: &Flow, transfer: (u32, u32)) {
+        let &TcpPacket { segment, ecn, bytes, direction, origin: Origin { order, reason, offset }, .. } =
+            packet;
+        self.put(id, &Transmit { segment, ecn, reason, offset });
+        self.set_order(id, order);
+        let end = if direction == flow.direction { SENDER } else { RECEIVER };
+        let (_, slot) = station::connection(packet.flow);
+        let taken = self.get_mut(id);
+        taken.address(slot << 1 | end as u32, flow, transfer);
+        taken.bytes = bytes;
     }
 
     /// Packets for which there was ever need of a place at once.
@@ -192,7 +295,7 @@ impl Packets {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn a_packet_is_two_cache_lines() {
-        assert_eq!(size_of::<super::Packet>(), 128);
+    fn a_packet_is_one_cache_line() {
+        assert_eq!(size_of::<super::Packet>(), 64);
     }
 }

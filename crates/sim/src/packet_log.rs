@@ -1,11 +1,11 @@
 //! What became of every packet on every link: what it takes to draw the path while packets cross it.
 
-use crate::packet::{Load, Packet};
+use crate::packet::{Load, Packet, Packets};
 use crate::series::{cause_name, table};
 use crate::topology::Side;
 use airtcp_proto::path::{Fate, Output};
 use airtcp_proto::tcp::Reason;
-use airtcp_wire::{Ecn, Time};
+use airtcp_wire::{Ecn, Segment, Time};
 
 table! {
     /// A row for each packet and link that it enters, in order of entry.
@@ -42,20 +42,20 @@ pub struct PacketLog {
 }
 
 impl PacketLog {
-    pub fn on_sent(&mut self, now: Time, side: Side, id: u32, packet: &Packet) {
+    pub fn on_sent(&mut self, now: Time, side: Side, id: u32, packets: &Packets) {
+        let (packet, [sack_from, sack_to]) = (packets.get(id), first_sack_block(&packets.segment(id)));
         let id = id as usize;
         if self.row_of.len() <= id {
             self.row_of.resize(id + 1, 0);
         }
         self.row_of[id] = self.rows.sent_ns.len();
-        let [sack_from, sack_to] = first_sack_block(packet);
         self.rows.push(
             now.0,
             side.0.into(),
             kind(packet),
             packet.flow.into(),
             packet.bytes.into(),
-            packet.transmit.offset as f64,
+            packet.offset as f64,
             sack_from,
             sack_to,
             f64::NAN,
@@ -84,13 +84,12 @@ fn kind(packet: &Packet) -> &'static str {
         Load::Header { .. } => "header",
         Load::HeaderAck { .. } => "header-ack",
         _ if !packet.is_data() => "ack",
-        _ if packet.transmit.reason == Reason::New => "data",
+        _ if packet.reason == Reason::New => "data",
         _ => "resent",
     }
 }
 
-fn first_sack_block(packet: &Packet) -> [f64; 2] {
-    let segment = &packet.transmit.segment;
+fn first_sack_block(segment: &Segment) -> [f64; 2] {
     let block = segment.sack.as_slice().first();
     block.map_or([f64::NAN; 2], |(left, right)| [*left, *right].map(|edge| edge.distance(segment.ack).into()))
 }

@@ -1,6 +1,6 @@
 //! Stations: what stands at a node and handles the packets of some flows.
 
-use crate::packet::{Load, Packet};
+use crate::packet::{Load, Packets};
 use airtcp_proto::middlebox::{FlowId, Middlebox, Origin, TcpPacket};
 
 /// A machine and where it stands. Which flows it serves is for the flows to say: [`crate::flow::Flow::stops`].
@@ -19,19 +19,16 @@ pub enum Stop {
 }
 
 /// A packet as a station sees it; `None` of what is no TCP connection's.
-pub fn seen(packet: &Packet) -> Option<TcpPacket> {
+pub fn seen(packets: &Packets, id: u32) -> Option<TcpPacket> {
+    let packet = packets.get(id);
     let Load::Tcp { endpoint } = packet.load else { return None };
     Some(TcpPacket {
         flow: flow_id(packet.number, endpoint >> 1),
         direction: packet.direction,
-        ecn: packet.transmit.ecn,
+        ecn: packet.ecn,
         bytes: packet.bytes,
-        segment: packet.transmit.segment,
-        origin: Origin {
-            order: packet.order,
-            reason: packet.transmit.reason,
-            offset: packet.transmit.offset,
-        },
+        segment: packets.segment(id),
+        origin: Origin { order: packets.order(id), reason: packet.reason, offset: packet.offset },
     })
 }
 

@@ -1,8 +1,7 @@
 //! Captures of a link as its near node sees them.
 
-use crate::packet::{Load, Packet};
+use crate::packet::{Load, Packet, Packets};
 use crate::pcap::{Format, Frame, Options, PcapWriter};
-use airtcp_proto::tcp::Transmit;
 use airtcp_wire::{Segment, Time};
 use std::io::{self, Write};
 
@@ -29,17 +28,17 @@ impl Tap {
         Ok(Tap { link, writer, error: None })
     }
 
-    pub fn write(&mut self, now: Time, packet: &Packet) {
+    pub fn write(&mut self, now: Time, id: u32, packets: &Packets) {
         if self.error.is_some() {
             return;
         }
-        let &Packet { number: flow, direction, transmit: Transmit { ecn, .. }, .. } = packet;
+        let &Packet { number: flow, direction, ecn, load, bytes, .. } = packets.get(id);
         let frame = Frame { now, interface: 0, flow, direction, ecn, dropped: None };
-        let written = match packet.load {
-            Load::Tcp { .. } => self.writer.write_tcp(&frame, &packet.transmit.segment),
-            Load::Udp => self.writer.write_udp(&frame, packet.bytes),
+        let written = match load {
+            Load::Tcp { .. } => self.writer.write_tcp(&frame, &packets.segment(id)),
+            Load::Udp => self.writer.write_udp(&frame, bytes),
             Load::Header { .. } | Load::HeaderAck { .. } => {
-                self.writer.write_tcp(&frame, &Segment { len: 0, ..packet.transmit.segment })
+                self.writer.write_tcp(&frame, &Segment { len: 0, ..packets.segment(id) })
             }
         };
         self.error = written.err();

@@ -5,6 +5,7 @@
 pub mod checksum;
 pub mod circuit;
 pub mod ethernet;
+pub mod header;
 pub mod human;
 pub mod ip;
 pub mod packet;
@@ -16,6 +17,7 @@ pub mod tcp;
 pub mod udp;
 pub mod units;
 
+pub use header::Header;
 pub use human::Bytes;
 pub use quantity::{Positive, Probability};
 pub use segment::{Ecn, Flags, SackBlocks, Segment, SynOptions, Timestamps};

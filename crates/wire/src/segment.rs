@@ -112,6 +112,11 @@ impl SackBlocks {
     }
 
     #[inline]
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

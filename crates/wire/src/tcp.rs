@@ -1,6 +1,7 @@
 //! TCP headers and options (RFC 9293 §3.1, RFC 2018, RFC 7323).
 
 use crate::checksum::Sum;
+use crate::header::Header;
 use crate::segment::{Flags, SackBlocks, Segment, SynOptions, Timestamps};
 use crate::seq::Seq;
 
@@ -55,12 +56,26 @@ pub enum TcpError {
 /// Length in bytes of the header with the options that [`encode`] writes for `segment`.
 #[inline]
 pub fn header_len(segment: &Segment) -> usize {
-    let mut options = if segment.timestamps.is_some() { 12 } else { 0 };
-    if segment.flags.contains(Flags::SYN) {
-        options += syn_options_len(segment);
-    }
+    let is_syn = segment.flags.contains(Flags::SYN);
+    let syn = if is_syn { syn_options_len(segment) } else { 0 };
+    len_with_sack(timestamps_len(segment.timestamps) + syn, segment.sack.as_slice().len())
+}
+
+/// The same of a segment without SYN that has so many SACK blocks.
+#[inline]
+pub fn plain_header_len(header: &Header, blocks: usize) -> usize {
+    len_with_sack(timestamps_len(header.timestamps()), blocks)
+}
+
+#[inline]
+fn timestamps_len(timestamps: Option<Timestamps>) -> usize {
+    if timestamps.is_some() { 12 } else { 0 }
+}
+
+#[inline]
+fn len_with_sack(options: usize, blocks: usize) -> usize {
     let room = (MAX_OPTIONS_LEN - options).saturating_sub(4) / 8;
-    match segment.sack.as_slice().len().min(room) {
+    match blocks.min(room) {
         0 => MIN_HEADER_LEN + options,
         blocks => MIN_HEADER_LEN + options + 4 + 8 * blocks,
     }

@@ -8,7 +8,7 @@ use super::sender::Output;
 use super::tunnel_queue::TunnelQueue;
 use crate::queue::Item;
 use crate::tcp::{Burst, Connection, Transmit};
-use airtcp_wire::{Ecn, Segment, Time};
+use airtcp_wire::{Ecn, Header, Segment, Time};
 
 /// A control TCP and its account.
 ///
@@ -96,14 +96,15 @@ impl Control {
         })
     }
 
-    /// Makes of `out`, which is the header packet before, the one that follows the data packet that leaves. Of a burst that
-    /// [continues](Control::continues).
+    /// Makes of `header`, which is the header packet before, the one that follows the data packet that leaves. Of a burst that
+    /// [continues](Control::continues). Answers where its virtual bytes begin.
     #[inline]
-    pub fn next_in_burst(&mut self, now: Time, burst: &mut Burst, item: &Item, out: &mut Transmit) {
+    pub fn next_in_burst(&mut self, now: Time, burst: &mut Burst, item: &Item, header: &mut Header) -> u64 {
         // Each is all that there is to send when it leaves.
         self.connection.set_unsent(self.vmss as u64);
-        self.connection.next_in_burst(now, burst, out);
-        self.forwarded += i64::from(item.bytes) - i64::from(out.segment.len);
+        let offset = self.connection.next_in_burst(now, burst, header);
+        self.forwarded += i64::from(item.bytes) - i64::from(header.len);
+        offset
     }
 
     /// Answers whether that was all that may leave.

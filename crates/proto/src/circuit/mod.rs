@@ -23,12 +23,18 @@ mod tunnel_queue;
 
 pub use config::{Compression, Config, ErrorControl, MAX_FEC};
 pub use receiver::{Receiver, Reply};
-pub use sender::{Output, Sender};
+pub use sender::{Output, Pair, Sender};
 
 use airtcp_wire::ip::IPV4_HEADER_LEN;
-use airtcp_wire::{Segment, tcp};
+use airtcp_wire::{Header, Segment, tcp};
 
 /// Length in bytes of an uncompressed control packet: headers alone, whatever virtual payload they stand for.
 fn control_packet_len(segment: &Segment) -> u32 {
     (IPV4_HEADER_LEN + tcp::header_len(segment)) as u32
+}
+
+/// The same of one without SYN that has so many SACK blocks.
+#[inline]
+fn plain_packet_len(header: &Header, blocks: usize) -> u32 {
+    (IPV4_HEADER_LEN + tcp::plain_header_len(header, blocks)) as u32
 }

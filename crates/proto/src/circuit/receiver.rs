@@ -2,12 +2,12 @@
 
 use super::compression::Decompressor;
 use super::config::Config;
-use super::control_packet_len;
 use super::fec::Restorer;
+use super::{control_packet_len, plain_packet_len};
 use crate::cc::RegistryError;
 use crate::rng::Chance;
 use crate::tcp::{Connection, TcpConfig, Transmit};
-use airtcp_wire::{Ecn, Flags, Segment, Seq, Time};
+use airtcp_wire::{Ecn, Flags, Header, SackBlocks, Segment, Seq, Time};
 
 /// A packet back to the sending node, which stands in the place that the driver gave for it: an acknowledgment of header
 /// packets, or one of the handshake.
@@ -92,7 +92,7 @@ impl Receiver {
     /// As [`handle_segment`](Receiver::handle_segment) if this is the header packet that was to be expected of a control TCP
     /// whose header packets are neither compressed nor repeated. Answers whether it was; if not, nothing has changed.
     #[inline]
-    pub fn handle_expected(&mut self, now: Time, control: u16, segment: &Segment, ecn: Ecn) -> bool {
+    pub fn handle_expected(&mut self, now: Time, control: u16, segment: &Header, ecn: Ecn) -> bool {
         let Some(control) = self.controls.get_mut(usize::from(control)) else { return false };
         if segment.len == 0 || !control.is_plain() || !control.connection.handle_expected(now, segment, ecn) {
             return false;
@@ -102,13 +102,22 @@ impl Receiver {
         true
     }
 
-    /// As [`poll_transmit`](Receiver::poll_transmit) where that header packet has just come.
+    /// As [`poll_transmit`](Receiver::poll_transmit) where that header packet has just come; `sack` is the place for the blocks.
     #[inline]
-    pub fn poll_expected(&mut self, now: Time, control: u16, out: &mut Transmit) -> Option<Reply> {
-        self.controls[usize::from(control)].connection.poll_expected_ack(now, out).then(|| {
-            self.turn = usize::from(control);
-            self.reply(control, &mut out.segment)
-        })
+    pub fn poll_expected(
+        &mut self,
+        now: Time,
+        control: u16,
+        sack: &mut SackBlocks,
+    ) -> Option<(Header, Reply)> {
+        let connection = &mut self.controls[usize::from(control)].connection;
+        let mut ack = connection.poll_expected_ack(now, sack)?;
+        self.turn = usize::from(control);
+        if self.reports_losses {
+            ack.window = self.missing;
+        }
+        let bytes = plain_packet_len(&ack, sack.as_slice().len());
+        Some((ack, Reply { control, bytes }))
     }
 
     /// A packet of control TCP number `control` has arrived, `bytes` long on the wire. Each header packet counts as one
@@ -194,7 +203,7 @@ mod tests {
     use super::*;
     use crate::queue::Item;
     use crate::rng::{Chance, Streams};
-    use crate::tcp::profile;
+    use crate::tcp::{Reason, profile};
     use airtcp_wire::Dur;
     use proptest::prelude::*;
     use std::collections::VecDeque;
@@ -203,7 +212,7 @@ mod tests {
     struct Life {
         sender: Sender,
         receiver: Receiver,
-        there: VecDeque<(Time, Header)>,
+        there: VecDeque<(Time, There)>,
         back: VecDeque<(Time, u16, Transmit)>,
         chance: Chance,
         /// Whether header packets are expected, and how many were.
@@ -212,7 +221,7 @@ mod tests {
         said: Vec<String>,
     }
 
-    struct Header {
+    struct There {
         control: u16,
         bytes: u32,
         repeats: u8,
@@ -237,15 +246,22 @@ mod tests {
             self.send(now);
         }
 
-        fn receive(&mut self, now: Time, header: Header) {
-            let Header { control, bytes, repeats, mut transmit } = header;
+        fn receive(&mut self, now: Time, header: There) {
+            let There { control, bytes, repeats, transmit } = header;
             let Transmit { segment, ecn, .. } = transmit;
-            if !self.expects || !self.receiver.handle_expected(now, control, &segment, ecn) {
+            let is_bare = self.expects && segment.sack.is_empty();
+            if !is_bare || !self.receiver.handle_expected(now, control, &(&segment).into(), ecn) {
                 return self.receiver.handle_segment(now, control, &segment, ecn, bytes, repeats);
             }
             self.expected += 1;
-            if let Some(reply) = self.receiver.poll_expected(now, control, &mut transmit) {
-                self.reply(now, reply, transmit);
+            let mut sack = SackBlocks::default();
+            if let Some((ack, reply)) = self.receiver.poll_expected(now, control, &mut sack) {
+                let segment = Segment { sack, ..(&ack).into() };
+                self.reply(
+                    now,
+                    reply,
+                    Transmit { segment, ecn: Ecn::NotEct, reason: Reason::Ack, offset: 0 },
+                );
             }
         }
 
@@ -270,7 +286,7 @@ mod tests {
                     Output::Data(_) => self.receiver.handle_data(1),
                     Output::Header { .. } if self.chance.u32().is_multiple_of(50) => {}
                     Output::Header { control, bytes, repeats } => {
-                        let header = Header { control, bytes, repeats, transmit };
+                        let header = There { control, bytes, repeats, transmit };
                         self.there.push_back((now + Dur::from_millis(10), header));
                     }
                 }

@@ -2,15 +2,15 @@
 
 use super::config::Config;
 use super::control::Control;
-use super::control_packet_len;
 use super::gmb::Gmb;
 use super::losses::Losses;
+use super::plain_packet_len;
 use super::tunnel_queue::TunnelQueue;
 use crate::cc::RegistryError;
 use crate::queue::Item;
 use crate::rng::Chance;
 use crate::tcp::{Burst, Connection, SenderView, TcpConfig, Transmit};
-use airtcp_wire::{Dur, Ecn, Flags, Segment, Seq, Time};
+use airtcp_wire::{Dur, Ecn, Flags, Header, Segment, Seq, Time};
 
 /// What leaves the node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,6 +21,16 @@ pub enum Output {
     /// the driver gave for it. `bytes` is its length on the wire; the segment's own length is virtual. It repeats so many
     /// header packets before it (FEC).
     Header { control: u16, bytes: u32, repeats: u8 },
+}
+
+/// A data packet and the header packet that follows it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pair {
+    pub item: Item,
+    /// The header packet's length on the wire and its ECN field, and where its virtual bytes begin.
+    pub bytes: u32,
+    pub ecn: Ecn,
+    pub offset: u64,
 }
 
 /// The sender of a circuit: a tunnel queue, and what takes data packets from it: the GMB sender and the senders of the
@@ -171,17 +181,22 @@ impl Sender {
         Some(burst)
     }
 
-    /// The next data packet, and how long the header packet is that follows it. That stands in `out`, where the one before it
-    /// was.
+    /// The next data packet, and what is around the header packet that follows it. That stands in `header`, where the one
+    /// before it was.
     #[inline]
-    pub fn next_in_burst(&mut self, now: Time, burst: &mut Burst, out: &mut Transmit) -> Option<(Item, u32)> {
+    pub fn next_in_burst(&mut self, now: Time, burst: &mut Burst, header: &mut Header) -> Option<Pair> {
         let item = self.queue.pop()?;
         self.count_more(1);
-        self.controls[0].next_in_burst(now, burst, &item, out);
+        let offset = self.controls[0].next_in_burst(now, burst, &item, header);
         if self.losses.is_some() {
-            out.segment.window = self.sent;
+            header.window = self.sent;
         }
-        Some((item, control_packet_len(&out.segment)))
+        Some(Pair {
+            item,
+            bytes: plain_packet_len(header, 0),
+            ecn: self.controls[0].connection.new_data_ecn(),
+            offset,
+        })
     }
 
     /// May another data packet and its header packet leave?
@@ -301,7 +316,7 @@ mod tests {
     use super::*;
     use crate::circuit::{Compression, Receiver};
     use crate::rng::Streams;
-    use crate::tcp::profile;
+    use crate::tcp::{Reason, profile};
     use airtcp_wire::{Bytes, Rate};
     use proptest::prelude::*;
     use std::collections::VecDeque;
@@ -340,10 +355,11 @@ mod tests {
 
         fn ask_for_bursts(&mut self, now: Time) {
             while let Some(mut burst) = self.sender.begin_burst(now) {
-                let mut transmit = Transmit::default();
+                let mut header = Header::default();
                 while self.sender.continues(&burst) {
-                    let next = self.sender.next_in_burst(now, &mut burst, &mut transmit);
-                    let (item, bytes) = next.expect("it continues");
+                    let next = self.sender.next_in_burst(now, &mut burst, &mut header);
+                    let Pair { item, bytes, ecn, offset } = next.expect("it continues");
+                    let transmit = Transmit { segment: (&header).into(), ecn, reason: Reason::New, offset };
                     self.take(now, Output::Data(item), &transmit);
                     self.take(now, Output::Header { control: 0, bytes, repeats: 0 }, &transmit);
                 }

@@ -5,7 +5,7 @@ use super::config::TcpConfig;
 use super::reassembly::{Inserted, Reassembly};
 use super::spurious::timestamp;
 use crate::cc::WindowRules;
-use airtcp_wire::{Dur, Ecn, Segment, Seq, Time, Timestamps};
+use airtcp_wire::{Dur, Ecn, Header, SackBlocks, Segment, Seq, Time, Timestamps};
 
 /// The receiving half of a connection.
 #[derive(Debug)]
@@ -111,22 +111,22 @@ impl Receiver {
 
     /// Position in the peer's stream of a segment's first sequence number.
     #[inline]
-    pub fn position(&self, segment: &Segment) -> Option<u64> {
+    pub fn position(&self, segment: &Header) -> Option<u64> {
         segment.seq.offset(self.irs, self.reassembly.next())
     }
 
     /// Is the segment's timestamp older than the last one accepted (RFC 7323 §5.3 R1: PAWS)?
     #[inline]
-    pub fn is_old_timestamp(&self, now: Time, segment: &Segment) -> bool {
+    pub fn is_old_timestamp(&self, now: Time, segment: &Header) -> bool {
         let oldest = self.ts_recent.wrapping_sub(self.paws_window);
-        segment.timestamps.is_some_and(|ts| is_before(ts.value, oldest))
+        segment.timestamps().is_some_and(|ts| is_before(ts.value, oldest))
             && now.since(self.ts_recent_at) < LONGEST_TIMESTAMP_AGE
     }
 
     /// Does a SYN begin another connection, rather than be a stray of this one (RFC 6191 §2, RFC 9293 §3.10.7.4)? Its sequence
     /// number is beyond all that came here, or its timestamp is newer.
-    pub fn is_new_incarnation(&self, now: Time, syn: &Segment) -> bool {
-        let is_newer = syn.timestamps.is_some_and(|ts| is_before(self.ts_recent, ts.value));
+    pub fn is_new_incarnation(&self, now: Time, syn: &Header) -> bool {
+        let is_newer = syn.timestamps().is_some_and(|ts| is_before(self.ts_recent, ts.value));
         let is_beyond = self.position(syn).is_some_and(|position| position >= self.reassembly.next());
         !self.is_old_timestamp(now, syn) && (is_newer || is_beyond)
     }
@@ -134,7 +134,7 @@ impl Receiver {
     /// RFC 9293 §3.10.7.4, first, with two allowances of Linux's: the window begins where the last ACK that was sent had it,
     /// and its right edge belongs to it, for a peer that has filled it, or probes it, speaks from there.
     #[inline]
-    pub fn place(&self, segment: &Segment) -> Place {
+    pub fn place(&self, segment: &Header) -> Place {
         let Some(start) = self.position(segment) else { return Place::Outside };
         let (length, next) = (u64::from(segment.seq_len()), self.reassembly.next());
         // Position 0 is the SYN's: no text lies there.
@@ -154,14 +154,14 @@ impl Receiver {
 
     /// Does the segment begin where the last one ended, and not with an old timestamp?
     #[inline(always)]
-    pub fn is_next(&self, now: Time, segment: &Segment) -> bool {
+    pub fn is_next(&self, now: Time, segment: &Header) -> bool {
         segment.seq == self.irs.at(self.reassembly.next()) && !self.is_old_timestamp(now, segment)
     }
 
     /// [`handle`](Receiver::handle) of a segment with text and without FIN, where the stream's end is not known. `None`: it is
     /// not acceptable, and nothing is taken.
     #[inline(always)]
-    pub fn take_text(&mut self, now: Time, segment: &Segment, ecn: Ecn) -> Option<bool> {
+    pub fn take_text(&mut self, now: Time, segment: &Header, ecn: Ecn) -> Option<bool> {
         if self.is_old_timestamp(now, segment) {
             return None;
         }
@@ -179,7 +179,7 @@ impl Receiver {
         Some(false)
     }
 
-    fn take_other_text(&mut self, now: Time, segment: &Segment, ecn: Ecn) -> Option<bool> {
+    fn take_other_text(&mut self, now: Time, segment: &Header, ecn: Ecn) -> Option<bool> {
         let Place::Window(start) = self.place(segment) else { return None };
         self.forget_accepted();
         Some(self.handle(now, segment, start, ecn))
@@ -187,13 +187,13 @@ impl Receiver {
 
     /// [`handle`](Receiver::handle) of a segment without text that is next.
     #[inline]
-    pub fn note_plain_ack(&mut self, now: Time, segment: &Segment) {
+    pub fn note_plain_ack(&mut self, now: Time, segment: &Header) {
         self.note_timestamp(now, segment, self.reassembly.next());
     }
 
     /// A segment that was sent again in vain: its ACK was lost, so that there is one at once (RFC 5681 §4.2).
     #[cold]
-    pub fn on_repeated(&mut self, segment: &Segment) {
+    pub fn on_repeated(&mut self, segment: &Header) {
         let Some(start) = self.position(segment) else { return };
         self.note_overlap(start, start + u64::from(segment.seq_len()));
         self.acks.on_duplicate();
@@ -201,7 +201,7 @@ impl Receiver {
 
     /// Takes the text, FIN, timestamp and ECN marks of an acceptable segment that begins at `start`. Answers whether all of
     /// it had come before.
-    pub fn handle(&mut self, now: Time, segment: &Segment, start: u64, ecn: Ecn) -> bool {
+    pub fn handle(&mut self, now: Time, segment: &Header, start: u64, ecn: Ecn) -> bool {
         self.note_timestamp(now, segment, start);
         let length = u64::from(segment.seq_len());
         if length == 0 {
@@ -210,7 +210,7 @@ impl Receiver {
         self.note_congestion(segment, ecn);
         self.note_round_trip(now, segment);
         let text_end = start + u64::from(segment.len);
-        let is_last = segment.flags.contains(airtcp_wire::Flags::FIN) && self.ends_at(text_end);
+        let is_last = segment.flags().contains(airtcp_wire::Flags::FIN) && self.ends_at(text_end);
         // What lies beyond the window is not kept, nor what lies beyond the peer's last byte.
         let end = (text_end + u64::from(is_last)).min(self.limit_position()).min(self.last_position());
         if start >= end {
@@ -297,9 +297,9 @@ impl Receiver {
     }
 
     #[inline]
-    fn note_timestamp(&mut self, now: Time, segment: &Segment, start: u64) {
+    fn note_timestamp(&mut self, now: Time, segment: &Header, start: u64) {
         // RFC 7323 §4.3 (2). What is older here by more than the allowance has outlived the last one, see `is_old_timestamp`.
-        if let Some(ts) = segment.timestamps
+        if let Some(ts) = segment.timestamps()
             && start <= self.last_ack_sent
             && self.ts_recent.wrapping_sub(ts.value).wrapping_sub(1) >= self.paws_window
         {
@@ -309,8 +309,8 @@ impl Receiver {
 
     /// The first data that echoes a timestamp came a round trip after it.
     #[inline(always)]
-    fn note_round_trip(&mut self, now: Time, segment: &Segment) {
-        if let Some(ts) = segment.timestamps.filter(|ts| ts.echo != self.last_echo) {
+    fn note_round_trip(&mut self, now: Time, segment: &Header) {
+        if let Some(ts) = segment.timestamps().filter(|ts| ts.echo != self.last_echo) {
             self.end_round_trip(now, ts);
         }
     }
@@ -325,9 +325,9 @@ impl Receiver {
     }
 
     #[inline]
-    fn note_congestion(&mut self, segment: &Segment, ecn: Ecn) {
+    fn note_congestion(&mut self, segment: &Header, ecn: Ecn) {
         // RFC 3168 §6.1.3: CWR ends the echo, CE (again) starts it.
-        if segment.flags.contains(airtcp_wire::Flags::CWR) {
+        if segment.flags().contains(airtcp_wire::Flags::CWR) {
             self.echo_congestion = false;
         }
         if ecn == Ecn::Ce {
@@ -411,9 +411,10 @@ impl Receiver {
         if open >= self.advertised + self.segment_size.min(self.buffer / 2) { open } else { self.advertised }
     }
 
-    /// Fills the acknowledgment's part of a segment that leaves now: ACK, window, timestamps' echo, SACK.
+    /// Fills the acknowledgment's part of a segment that leaves now, but for [SACK](Receiver::fill_sack): ACK, window,
+    /// timestamps' echo.
     #[inline(always)]
-    pub fn acknowledge(&mut self, segment: &mut Segment) {
+    pub fn acknowledge(&mut self, segment: &mut Header) {
         let next = self.reassembly.next();
         segment.ack = self.irs.at(next);
         self.advertised = self.right_edge().max(self.advertised);
@@ -422,12 +423,7 @@ impl Receiver {
         // RFC 7323 §2.4: what any ACK has had in the window stays in it.
         self.advertised = self.advertised.max(next + (window << self.window_shift));
         self.last_ack_sent = next;
-        if let Some(ts) = &mut segment.timestamps {
-            ts.echo = self.ts_recent;
-        }
-        if self.sends_sack && (self.reassembly.has_gap() || self.duplicate.is_some()) {
-            self.fill_sack(segment);
-        }
+        segment.echo(self.ts_recent);
         self.acks.on_ack_sent();
     }
 
@@ -451,12 +447,19 @@ impl Receiver {
         }
     }
 
-    fn fill_sack(&mut self, segment: &mut Segment) {
-        let limit = if segment.timestamps.is_some() { 3 } else { 4 };
+    /// Is there something to report by SACK?
+    #[inline(always)]
+    pub fn has_blocks(&self) -> bool {
+        self.sends_sack && (self.reassembly.has_gap() || self.duplicate.is_some())
+    }
+
+    /// The blocks of a segment that leaves now, beside timestamps if it has those.
+    pub fn fill_sack(&mut self, has_timestamps: bool, sack: &mut SackBlocks) {
+        let limit = if has_timestamps { 3 } else { 4 };
         // RFC 2883 §4: the duplicate comes first; the block that it lies in is the one that changed last.
         let blocks = self.duplicate.take().into_iter().chain(self.reassembly.blocks());
         for (left, right) in blocks.take(limit) {
-            segment.sack.push(self.irs.at(left), self.irs.at(right));
+            sack.push(self.irs.at(left), self.irs.at(right));
         }
     }
 

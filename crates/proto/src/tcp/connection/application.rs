@@ -90,7 +90,7 @@ impl Connection {
     /// stream.
     pub fn payload_offset(&self, segment: &Segment) -> Option<u64> {
         let skipped = u64::from(segment.flags.contains(Flags::SYN));
-        (self.receiver.position(segment)? + skipped).checked_sub(1)
+        (self.receiver.position(&segment.into())? + skipped).checked_sub(1)
     }
 
     /// The range of the stream that the last segment's payload was kept for: empty if it was refused or had all come before.

@@ -23,7 +23,7 @@ impl Connection {
             return self.finish();
         }
         let ecn = if self.negotiated.ecn { ecn } else { Ecn::NotEct };
-        if self.receiver.handle(now, segment, start, ecn) {
+        if self.receiver.handle(now, &segment.into(), start, ecn) {
             self.sender.core.stats.duplicate_segments_received += 1;
         }
         self.advance_state(now, segment.flags.contains(Flags::FIN));
@@ -52,12 +52,12 @@ impl Connection {
         // RFC 7323 §3.2: once negotiated, a timestamp is on every segment; §5.3 R1: an old one is not acceptable.
         if self.negotiated.timestamps {
             segment.timestamps?;
-            if self.receiver.is_old_timestamp(now, segment) {
+            if self.receiver.is_old_timestamp(now, &segment.into()) {
                 self.answer_old_timestamp(now, segment);
                 return None;
             }
         }
-        match self.receiver.place(segment) {
+        match self.receiver.place(&segment.into()) {
             Place::Window(start) => return Some(start),
             Place::Repeated => self.answer_repeated(segment),
             Place::Outside => self.challenge(now),
@@ -68,8 +68,8 @@ impl Connection {
     /// ACKs overtake each other and data, so that one without text from before RCV.NXT gets no answer, as in Linux.
     #[cold]
     fn answer_old_timestamp(&mut self, now: Time, segment: &Segment) {
-        let is_overtaken = self.receiver.position(segment) < Some(self.receiver.reassembly.next());
-        match self.receiver.place(segment) {
+        let is_overtaken = self.receiver.position(&segment.into()) < Some(self.receiver.reassembly.next());
+        match self.receiver.place(&segment.into()) {
             _ if segment.seq_len() == 0 && is_overtaken => {}
             _ if segment.seq_len() == 0 => self.challenge(now),
             Place::Outside => self.challenge(now),
@@ -79,7 +79,7 @@ impl Connection {
 
     #[cold]
     fn answer_repeated(&mut self, segment: &Segment) {
-        self.receiver.on_repeated(segment);
+        self.receiver.on_repeated(&segment.into());
         self.sender.core.stats.duplicate_segments_received += 1;
         self.restart_time_wait(segment.flags.contains(Flags::FIN));
     }
@@ -102,7 +102,7 @@ impl Connection {
     #[cold]
     fn handle_reset(&mut self, now: Time, segment: &Segment) {
         let next = self.receiver.reassembly.next();
-        match self.receiver.position(segment) {
+        match self.receiver.position(&segment.into()) {
             Some(position) if position == next => match self.state {
                 // RFC 9293 §3.10.7.4, second: a passive open goes on waiting.
                 State::SynReceived if self.is_passive => self.listen_again(),
@@ -119,7 +119,8 @@ impl Connection {
     /// figure 7); or a stray one, which is challenged (RFC 5961 §4.2).
     #[cold]
     fn handle_stray_syn(&mut self, now: Time, segment: &Segment) {
-        let is_repeated = self.state == State::SynReceived && self.receiver.position(segment) == Some(0);
+        let is_repeated =
+            self.state == State::SynReceived && self.receiver.position(&segment.into()) == Some(0);
         if !is_repeated {
             self.challenge(now);
         } else if !segment.flags.contains(Flags::ACK) {
@@ -128,7 +129,7 @@ impl Connection {
             self.take_ack(now, segment, 1);
             self.establish();
             // RFC 9293 §3.10.7.4, first: what lies below the window is acknowledged.
-            self.receiver.on_repeated(segment);
+            self.receiver.on_repeated(&segment.into());
         }
     }
 

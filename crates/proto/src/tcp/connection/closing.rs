@@ -64,7 +64,7 @@ impl Connection {
         self.state == State::TimeWait
             && segment.flags.contains(Flags::SYN)
             && segment.flags.0 & others.0 == 0
-            && self.receiver.is_new_incarnation(now, segment)
+            && self.receiver.is_new_incarnation(now, &segment.into())
     }
 
     fn bound_fin_wait_2(&mut self, now: Time) {
@@ -155,19 +155,16 @@ impl Connection {
     /// A segment that a peer answers if it is there, whatever it has received: it lies below what it expects
     /// (RFC 9293 §3.8.4).
     pub fn question(&mut self, now: Time) -> Transmit {
-        let mut question = Transmit::default();
-        self.header(now, self.sender.core.nxt.saturating_sub(1), &mut question.segment);
-        question
+        let segment = self.segment(now, self.sender.core.nxt.saturating_sub(1));
+        Transmit { segment, ..Transmit::default() }
     }
 
     /// Sends RST and forgets the connection.
     pub fn abort(&mut self) {
         self.forget_prediction();
         if !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::TimeWait) {
-            let mut reset = Segment::default();
-            self.header(self.clock, self.sender.core.nxt, &mut reset);
-            reset.flags = Flags::RST | Flags::ACK;
-            self.reset_due = Some(Box::new(reset));
+            let reset = self.segment(self.clock, self.sender.core.nxt);
+            self.reset_due = Some(Box::new(Segment { flags: Flags::RST | Flags::ACK, ..reset }));
         }
         self.state = State::Closed;
         self.notify(Event::Closed);

@@ -3,7 +3,7 @@
 use super::{Connection, Reason, State, Transmit};
 use crate::tcp::sender::Outgoing;
 use crate::tcp::spurious::timestamp;
-use airtcp_wire::{Ecn, Flags, Segment, Time, Timestamps};
+use airtcp_wire::{Ecn, Flags, Header, Segment, Time, Timestamps};
 
 impl Connection {
     /// The next segment to send, if any may be sent now.
@@ -43,29 +43,36 @@ impl Connection {
         true
     }
 
-    /// Makes a segment with everything but its sequence space.
+    /// Makes a segment with everything but its sequence space and SACK.
     #[inline(always)]
-    pub(super) fn header(&mut self, now: Time, position: u64, segment: &mut Segment) {
-        *segment = Segment { seq: self.iss.at(position), flags: Flags::ACK, ..Segment::default() };
-        if self.negotiated.timestamps {
-            segment.timestamps = Some(Timestamps { value: timestamp(now), echo: 0 });
-        }
+    pub(super) fn header(&mut self, now: Time, position: u64) -> Header {
+        let stamps = self.negotiated.timestamps.then(|| Timestamps { value: timestamp(now), echo: 0 });
+        let mut header = Header::new(self.iss.at(position), Flags::ACK, stamps);
         if self.receiver.echoes_congestion() {
-            segment.flags.set(Flags::ECE);
+            header.put(Flags::ECE, true);
         }
-        self.receiver.acknowledge(segment);
+        self.receiver.acknowledge(&mut header);
+        header
     }
 
-    #[inline(always)]
+    /// The same with SACK.
+    pub(super) fn segment(&mut self, now: Time, position: u64) -> Segment {
+        let mut segment = Segment::from(&self.header(now, position));
+        if self.receiver.has_blocks() {
+            self.receiver.fill_sack(self.negotiated.timestamps, &mut segment.sack);
+        }
+        segment
+    }
+
     pub(super) fn pure_ack(&mut self, now: Time, out: &mut Transmit) {
         self.sender.core.stats.acks_sent += 1;
-        self.header(now, self.sender.core.nxt, &mut out.segment);
+        out.segment = self.segment(now, self.sender.core.nxt);
         (out.ecn, out.reason, out.offset) = (Ecn::NotEct, Reason::Ack, 0);
     }
 
     pub(super) fn data_segment(&mut self, now: Time, outgoing: &Outgoing, out: &mut Transmit) {
+        out.segment = self.segment(now, outgoing.start);
         let segment = &mut out.segment;
-        self.header(now, outgoing.start, segment);
         let mut length = outgoing.end - outgoing.start;
         if self.sender.is_fin(outgoing.end) {
             segment.flags.set(Flags::FIN);

@@ -3,7 +3,7 @@
 
 use super::{Connection, Reason, State, Transmit};
 use crate::tcp::sender::Burst;
-use airtcp_wire::{Ecn, Flags, Segment, Time};
+use airtcp_wire::{Ecn, Flags, Header, SackBlocks, Segment, Time};
 
 /// What may be taken for granted until something else than the expected happens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,22 +55,19 @@ impl Connection {
     /// As [`handle_segment`](Connection::handle_segment) if this is the segment that was to be expected: text for a connection
     /// that only receives, or an ACK of new data. Answers whether it was; if not, nothing has changed.
     #[inline(always)]
-    pub fn handle_expected(&mut self, now: Time, segment: &Segment, ecn: Ecn) -> bool {
-        let is_plain = segment.sack.is_empty() && segment.timestamps.is_some() == self.negotiated.timestamps;
+    pub fn handle_expected(&mut self, now: Time, segment: &Header, ecn: Ecn) -> bool {
         match segment.len {
-            _ if !is_plain => false,
-            0 => segment.flags == Flags::ACK && self.handle_expected_ack(now, segment),
+            _ if !segment.is_plain(self.negotiated.timestamps) => false,
+            0 => self.handle_expected_ack(now, segment),
             _ => self.handle_expected_data(now, segment, ecn),
         }
     }
 
     #[inline(always)]
-    fn handle_expected_data(&mut self, now: Time, segment: &Segment, ecn: Ecn) -> bool {
+    fn handle_expected_data(&mut self, now: Time, segment: &Header, ecn: Ecn) -> bool {
         let una = self.sender.core.una;
         let ecn = if self.negotiated.ecn { ecn } else { Ecn::NotEct };
-        let is_expected = segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
-            && segment.ack == self.iss.at(una)
-            && self.is_predicted(Prediction::Receiving);
+        let is_expected = segment.ack == self.iss.at(una) && self.is_predicted(Prediction::Receiving);
         if !is_expected {
             return false;
         }
@@ -84,7 +81,7 @@ impl Connection {
     }
 
     #[inline(always)]
-    fn handle_expected_ack(&mut self, now: Time, segment: &Segment) -> bool {
+    fn handle_expected_ack(&mut self, now: Time, segment: &Header) -> bool {
         if !self.is_predicted(Prediction::Sending) || !self.receiver.is_next(now, segment) {
             return false;
         }
@@ -104,7 +101,7 @@ impl Connection {
 
     /// The window of a segment without SYN, in bytes.
     #[inline]
-    fn offered(&self, segment: &Segment) -> u64 {
+    fn offered(&self, segment: &Header) -> u64 {
         u64::from(segment.window) << self.negotiated.peer_window_shift
     }
 
@@ -113,13 +110,21 @@ impl Connection {
     #[inline(always)]
     pub fn poll_expected(&mut self, now: Time, out: &mut Transmit) -> Option<bool> {
         if self.is_predicted(Prediction::Receiving) {
-            return Some(self.poll_expected_ack(now, out));
+            let is_due = self.receiver.acks.is_due();
+            if is_due {
+                self.clock = now;
+                self.pure_ack(now, out);
+            }
+            return Some(is_due);
         }
         let mut burst = self.begin_burst(now)?;
         burst.limit_to(1);
         let is_sent = self.continues(&burst);
         if is_sent {
-            self.next_in_burst(now, &mut burst, out);
+            let mut header = Header::default();
+            out.offset = self.next_in_burst(now, &mut burst, &mut header);
+            out.segment = Segment::from(&header);
+            (out.ecn, out.reason) = (self.new_data_ecn(), Reason::New);
         }
         self.end_burst(now, &burst);
         Some(is_sent)
@@ -131,15 +136,19 @@ impl Connection {
         self.is_predicted(Prediction::Receiving)
     }
 
-    /// The same where text was to be expected: an ACK, if one is due.
+    /// The same where text was to be expected: an ACK, if one is due, with these SACK blocks.
     #[inline(always)]
-    pub fn poll_expected_ack(&mut self, now: Time, out: &mut Transmit) -> bool {
-        let is_due = self.receiver.acks.is_due();
-        if is_due {
-            self.clock = now;
-            self.pure_ack(now, out);
+    pub fn poll_expected_ack(&mut self, now: Time, sack: &mut SackBlocks) -> Option<Header> {
+        if !self.receiver.acks.is_due() {
+            return None;
         }
-        is_due
+        self.clock = now;
+        self.sender.core.stats.acks_sent += 1;
+        sack.clear();
+        if self.receiver.has_blocks() {
+            self.receiver.fill_sack(self.negotiated.timestamps, sack);
+        }
+        Some(self.header(now, self.sender.core.nxt))
     }
 
     /// As [`poll_timeout`](Connection::poll_timeout) after that: what only receives has no other timer than that of its ACK.
@@ -154,7 +163,7 @@ impl Connection {
     #[inline(always)]
     pub fn begin_burst(&mut self, now: Time) -> Option<Burst> {
         let is_new = self.is_predicted(Prediction::Sending) || self.prediction == Prediction::Repairing;
-        if !is_new || self.receiver.acks.is_due() {
+        if !is_new || self.receiver.acks.is_due() || self.receiver.has_blocks() {
             return None;
         }
         let burst = self.sender.begin_burst(now)?;
@@ -168,30 +177,31 @@ impl Connection {
         self.sender.continues(burst)
     }
 
-    /// Makes of `out`, which is the segment before, the next one of a burst that [continues](Connection::continues).
+    /// Makes of `header`, which is the segment before, the next one of a burst that [continues](Connection::continues).
+    /// Answers where in the stream its payload begins.
     #[inline(always)]
-    pub fn next_in_burst(&mut self, now: Time, burst: &mut Burst, out: &mut Transmit) {
+    pub fn next_in_burst(&mut self, now: Time, burst: &mut Burst, header: &mut Header) -> u64 {
         let (start, is_pushed) = self.sender.next_in_burst(now, burst);
         match burst.sent {
-            1 => self.first_in_burst(now, start, out),
-            _ => out.segment.seq = self.iss.at(start),
+            1 => self.first_in_burst(now, start, header),
+            _ => header.seq = self.iss.at(start),
         }
-        // A duplicate is reported once (RFC 2883 §4): the next header is another one.
-        if !out.segment.sack.is_empty() {
-            burst.limit_to(0);
-        }
-        out.segment.flags.put(Flags::PSH, is_pushed);
-        out.offset = start - 1;
+        header.put(Flags::PSH, is_pushed);
+        start - 1
     }
 
     /// As `data_segment`, of new data that a connection sends which owes no CWR.
     #[inline(always)]
-    fn first_in_burst(&mut self, now: Time, start: u64, out: &mut Transmit) {
-        self.header(now, start, &mut out.segment);
-        out.segment.len = self.sender.core.mss as u32;
+    fn first_in_burst(&mut self, now: Time, start: u64, header: &mut Header) {
+        *header = self.header(now, start);
+        header.len = self.sender.core.mss as u32;
         self.receiver.acks.on_data_sent(now);
-        out.ecn = if self.negotiated.ecn { Ecn::Ect0 } else { Ecn::NotEct };
-        out.reason = Reason::New;
+    }
+
+    /// The ECN field of new data (RFC 3168 §6.1.2).
+    #[inline(always)]
+    pub fn new_data_ecn(&self) -> Ecn {
+        if self.negotiated.ecn { Ecn::Ect0 } else { Ecn::NotEct }
     }
 
     /// Answers whether that was all that may leave.

@@ -7,7 +7,7 @@ use crate::tcp::core::{AckSummary, Core};
 use crate::tcp::rate::Newest;
 use crate::tcp::recovery::LossRecovery;
 use crate::tcp::scoreboard::Sent;
-use airtcp_wire::{Segment, Time};
+use airtcp_wire::{Header, Time};
 
 impl Sender {
     /// Nothing is outstanding, nothing waits, nor was anything resent, and no timer runs.
@@ -34,7 +34,7 @@ impl Sender {
     /// [`handle_ack`](Sender::handle_ack) of a segment without text that acknowledges new data and nothing else, under
     /// `is_plain`.
     #[inline(always)]
-    pub fn handle_plain_ack(&mut self, now: Time, ack: u64, window: u64, segment: &Segment) {
+    pub fn handle_plain_ack(&mut self, now: Time, ack: u64, window: u64, segment: &Header) {
         let Core { board, sampler, una, .. } = &mut self.core;
         let (prior_una, prior_in_flight) = (*una, board.in_flight());
         let mut newest = Newest::default();
@@ -50,7 +50,7 @@ impl Sender {
         self.core.limited_sent = 0;
         self.core.dupacks = 0;
         self.core.is_corruption = false;
-        let timestamps = segment.timestamps;
+        let timestamps = segment.timestamps();
         let originals = Originals {
             oldest: taken_off.map(|(first, _)| first.sent_at),
             newest: taken_off.map(|(_, last)| last.sent_at),
