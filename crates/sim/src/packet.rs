@@ -193,11 +193,15 @@ impl Packets {
 
     #[inline]
     fn forget_extra(&mut self, id: u32) {
-        let extra = std::mem::take(&mut self.slots[id as usize].extra);
-        if extra != 0 {
-            self.extras[extra as usize] = Extra::default();
-            self.free_extras.push(extra);
+        if self.slots[id as usize].extra != 0 {
+            self.free_extra(id);
         }
+    }
+
+    fn free_extra(&mut self, id: u32) {
+        let extra = std::mem::take(&mut self.slots[id as usize].extra);
+        self.extras[extra as usize] = Extra::default();
+        self.free_extras.push(extra);
     }
 
     /// What stands beside the packet, in a place that it has from now on.

@@ -74,6 +74,9 @@ fn timestamps_len(timestamps: Option<Timestamps>) -> usize {
 
 #[inline]
 fn len_with_sack(options: usize, blocks: usize) -> usize {
+    if blocks == 0 {
+        return MIN_HEADER_LEN + options;
+    }
     let room = (MAX_OPTIONS_LEN - options).saturating_sub(4) / 8;
     match blocks.min(room) {
         0 => MIN_HEADER_LEN + options,

@@ -200,6 +200,12 @@ impl AckPolicy {
         self.is_due
     }
 
+    /// Is one due, or delayed?
+    #[inline]
+    pub fn is_scheduled(&self) -> bool {
+        self.is_due || !self.deadline.is_never()
+    }
+
     #[inline]
     pub fn deadline(&self) -> Time {
         self.deadline
@@ -214,7 +220,7 @@ impl AckPolicy {
     /// A segment with an ACK has left.
     #[inline]
     pub fn on_ack_sent(&mut self) {
-        let was_scheduled = self.is_due || !self.deadline.is_never();
+        let was_scheduled = self.is_scheduled();
         if let Some(quick) = self.quick.as_mut().filter(|_| was_scheduled) {
             quick.left = quick.left.saturating_sub(1);
         }

@@ -197,7 +197,7 @@ impl Core {
     #[inline]
     pub fn window(&self) -> u64 {
         let cwnd = self.prr.as_ref().map_or_else(|| self.cc.cwnd(), |prr| prr.window);
-        cwnd.saturating_add_signed(self.inflation)
+        if self.inflation == 0 { cwnd } else { cwnd.saturating_add_signed(self.inflation) }
     }
 
     /// FlightSize (RFC 5681 §2): sent and not cumulatively acknowledged.

@@ -34,6 +34,9 @@ pub struct Receiver {
     /// The last timestamp of ours that came back with data.
     last_echo: u32,
     last_ack_sent: u64,
+    /// RCV.NXT and `read` when the last window was advertised, and that window as it stood in the header.
+    told: (u64, u64),
+    told_window: u16,
     /// What the last segment's text was kept for.
     accepted: (u64, u64),
     /// Congestion Experienced was seen and CWR not yet (RFC 3168 §6.1.3).
@@ -80,6 +83,8 @@ impl Receiver {
             ts_recent_at: Time::ZERO,
             last_echo: 0,
             last_ack_sent: 0,
+            told: (0, 0),
+            told_window: 0,
             accepted: (0, 0),
             echo_congestion: false,
         }
@@ -118,8 +123,12 @@ impl Receiver {
     /// Is the segment's timestamp older than the last one accepted (RFC 7323 §5.3 R1: PAWS)?
     #[inline]
     pub fn is_old_timestamp(&self, now: Time, segment: &Header) -> bool {
-        let oldest = self.ts_recent.wrapping_sub(self.paws_window);
-        segment.timestamps().is_some_and(|ts| is_before(ts.value, oldest))
+        segment.timestamps().is_some_and(|ts| self.is_old(now, ts))
+    }
+
+    #[inline(always)]
+    fn is_old(&self, now: Time, ts: Timestamps) -> bool {
+        is_before(ts.value, self.ts_recent.wrapping_sub(self.paws_window))
             && now.since(self.ts_recent_at) < LONGEST_TIMESTAMP_AGE
     }
 
@@ -162,17 +171,19 @@ impl Receiver {
     /// not acceptable, and nothing is taken.
     #[inline(always)]
     pub fn take_text(&mut self, now: Time, segment: &Header, ecn: Ecn) -> Option<bool> {
-        if self.is_old_timestamp(now, segment) {
-            return None;
-        }
         let start = self.reassembly.next();
         let end = start + u64::from(segment.len);
         let is_next = segment.seq == self.irs.at(start) && end <= self.limit_position();
         if !is_next || self.reassembly.has_gap() || ecn == Ecn::Ce {
             return self.take_other_text(now, segment, ecn);
         }
-        self.note_timestamp(now, segment, start);
-        self.note_round_trip(now, segment);
+        if let Some(ts) = segment.timestamps() {
+            if self.is_old(now, ts) {
+                return None;
+            }
+            self.note_timestamp(now, ts, start);
+            self.note_round_trip(now, ts);
+        }
         self.reassembly.advance(end);
         self.accepted = (start, end);
         self.acks.on_data(now, end - start, end);
@@ -180,6 +191,9 @@ impl Receiver {
     }
 
     fn take_other_text(&mut self, now: Time, segment: &Header, ecn: Ecn) -> Option<bool> {
+        if self.is_old_timestamp(now, segment) {
+            return None;
+        }
         let Place::Window(start) = self.place(segment) else { return None };
         self.forget_accepted();
         Some(self.handle(now, segment, start, ecn))
@@ -188,7 +202,9 @@ impl Receiver {
     /// [`handle`](Receiver::handle) of a segment without text that is next.
     #[inline]
     pub fn note_plain_ack(&mut self, now: Time, segment: &Header) {
-        self.note_timestamp(now, segment, self.reassembly.next());
+        if let Some(ts) = segment.timestamps() {
+            self.note_timestamp(now, ts, self.reassembly.next());
+        }
     }
 
     /// A segment that was sent again in vain: its ACK was lost, so that there is one at once (RFC 5681 §4.2).
@@ -202,13 +218,18 @@ impl Receiver {
     /// Takes the text, FIN, timestamp and ECN marks of an acceptable segment that begins at `start`. Answers whether all of
     /// it had come before.
     pub fn handle(&mut self, now: Time, segment: &Header, start: u64, ecn: Ecn) -> bool {
-        self.note_timestamp(now, segment, start);
+        let timestamps = segment.timestamps();
+        if let Some(ts) = timestamps {
+            self.note_timestamp(now, ts, start);
+        }
         let length = u64::from(segment.seq_len());
         if length == 0 {
             return false;
         }
         self.note_congestion(segment, ecn);
-        self.note_round_trip(now, segment);
+        if let Some(ts) = timestamps {
+            self.note_round_trip(now, ts);
+        }
         let text_end = start + u64::from(segment.len);
         let is_last = segment.flags().contains(airtcp_wire::Flags::FIN) && self.ends_at(text_end);
         // What lies beyond the window is not kept, nor what lies beyond the peer's last byte.
@@ -297,10 +318,9 @@ impl Receiver {
     }
 
     #[inline]
-    fn note_timestamp(&mut self, now: Time, segment: &Header, start: u64) {
+    fn note_timestamp(&mut self, now: Time, ts: Timestamps, start: u64) {
         // RFC 7323 §4.3 (2). What is older here by more than the allowance has outlived the last one, see `is_old_timestamp`.
-        if let Some(ts) = segment.timestamps()
-            && start <= self.last_ack_sent
+        if start <= self.last_ack_sent
             && self.ts_recent.wrapping_sub(ts.value).wrapping_sub(1) >= self.paws_window
         {
             (self.ts_recent, self.ts_recent_at) = (ts.value, now);
@@ -309,8 +329,8 @@ impl Receiver {
 
     /// The first data that echoes a timestamp came a round trip after it.
     #[inline(always)]
-    fn note_round_trip(&mut self, now: Time, segment: &Header) {
-        if let Some(ts) = segment.timestamps().filter(|ts| ts.echo != self.last_echo) {
+    fn note_round_trip(&mut self, now: Time, ts: Timestamps) {
+        if ts.echo != self.last_echo {
             self.end_round_trip(now, ts);
         }
     }
@@ -379,16 +399,16 @@ impl Receiver {
     #[inline(always)]
     fn read_to(&mut self, position: u64) {
         self.read = position;
-        let half = self.most_offered() / 2;
-        if self.advertised < self.reassembly.next() + half && !self.has_finished() {
-            self.tell_opened(half);
+        // No window is larger than the buffer.
+        if self.advertised < self.reassembly.next() + self.buffer / 2 {
+            self.tell_opened(self.most_offered() / 2);
         }
     }
 
     /// A window that was nearly closed has opened: tell (RFC 9293 §3.8.6.2.2).
-    #[cold]
     fn tell_opened(&mut self, half: u64) {
-        if self.right_edge() >= self.advertised + half.min(self.segment_size) {
+        let was_low = self.advertised < self.reassembly.next() + half && !self.has_finished();
+        if was_low && self.right_edge() >= self.advertised + half.min(self.segment_size) {
             self.acks.demand();
         }
     }
@@ -416,14 +436,24 @@ impl Receiver {
     #[inline(always)]
     pub fn acknowledge(&mut self, segment: &mut Header) {
         let next = self.reassembly.next();
+        let is_told = (next, self.read) == self.told && !self.acks.is_scheduled();
+        if !is_told {
+            self.tell(next);
+        }
         segment.ack = self.irs.at(next);
+        segment.window = self.told_window;
+        segment.echo(self.ts_recent);
+    }
+
+    /// Something has come, or was read, since the last ACK.
+    #[inline(always)]
+    fn tell(&mut self, next: u64) {
         self.advertised = self.right_edge().max(self.advertised);
         let window = self.window(next);
-        segment.window = window as u16;
         // RFC 7323 §2.4: what any ACK has had in the window stays in it.
         self.advertised = self.advertised.max(next + (window << self.window_shift));
+        (self.told, self.told_window) = ((next, self.read), window as u16);
         self.last_ack_sent = next;
-        segment.echo(self.ts_recent);
         self.acks.on_ack_sent();
     }
 

@@ -62,6 +62,14 @@ impl Sent {
     }
 }
 
+/// Segments that one ACK has acknowledged.
+pub struct TakenOff {
+    /// Where the oldest one began, and when it was sent.
+    pub start: u64,
+    pub oldest_at: Time,
+    pub newest: Sent,
+}
+
 /// The outstanding segments in sequence order, with totals that are always up to date.
 #[derive(Debug, Default)]
 pub struct Scoreboard {
@@ -140,29 +148,25 @@ impl Scoreboard {
     }
 
     /// The same where everything that is out [was sent once and is in flight](Scoreboard::is_plain), telling only what has
-    /// stamps. Answers the first and the last segment that were taken off.
+    /// stamps. Answers what was taken off.
     #[inline(always)]
-    pub fn acknowledge_plain(
-        &mut self,
-        ack: u64,
-        mut each: impl FnMut(&Sent, &Stamps),
-    ) -> Option<(Sent, Sent)> {
-        let first = *self.segments.front()?;
-        self.in_flight -= ack - first.start();
-        let mut last = first;
+    pub fn acknowledge_plain(&mut self, ack: u64, mut each: impl FnMut(&Sent, &Stamps)) -> Option<TakenOff> {
+        let first = self.segments.front()?;
+        let (start, oldest_at) = (first.start(), first.sent_at);
+        self.in_flight -= ack - start;
         let mut count = 0;
         while let Some(sent) = self.segments.get(count).filter(|sent| sent.end <= ack) {
             if let Some(stamps) = self.stamps.get(count) {
                 each(sent, stamps);
             }
-            last = *sent;
             count += 1;
         }
+        let newest = count.checked_sub(1).and_then(|last| self.segments.get(last)).copied();
         self.drop_first(count);
-        if let Some(next) = self.segments.front_mut().filter(|next| next.start() < ack) {
-            next.cut(ack);
+        if ack > newest.map_or(start, |newest| newest.end) {
+            self.segments.front_mut().into_iter().for_each(|next| _ = next.cut(ack));
         }
-        (count > 0).then_some((first, last))
+        newest.map(|newest| TakenOff { start, oldest_at, newest })
     }
 
     #[inline]

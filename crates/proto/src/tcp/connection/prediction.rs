@@ -42,14 +42,18 @@ impl Connection {
             && !self.receiver.knows_end();
         match is_ordinary {
             true if self.sender.is_silent() => Prediction::Receiving,
-            true if self.sender.sends_new() && !(self.negotiated.ecn && self.sender.core.owes_cwr) => {
-                match self.sender.is_plain() {
-                    true => Prediction::Sending,
-                    false => Prediction::Repairing,
-                }
-            }
+            true if self.sends_plainly() => match self.sender.is_plain() {
+                true => Prediction::Sending,
+                false => Prediction::Repairing,
+            },
             _ => Prediction::Nothing,
         }
+    }
+
+    /// What leaves next is new data with neither CWR nor SACK.
+    fn sends_plainly(&self) -> bool {
+        let owes_cwr = self.negotiated.ecn && self.sender.core.owes_cwr;
+        self.sender.sends_new() && !owes_cwr && !self.receiver.has_blocks()
     }
 
     /// As [`handle_segment`](Connection::handle_segment) if this is the segment that was to be expected: text for a connection
@@ -163,7 +167,7 @@ impl Connection {
     #[inline(always)]
     pub fn begin_burst(&mut self, now: Time) -> Option<Burst> {
         let is_new = self.is_predicted(Prediction::Sending) || self.prediction == Prediction::Repairing;
-        if !is_new || self.receiver.acks.is_due() || self.receiver.has_blocks() {
+        if !is_new || self.receiver.acks.is_due() {
             return None;
         }
         let burst = self.sender.begin_burst(now)?;

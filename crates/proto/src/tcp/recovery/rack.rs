@@ -251,10 +251,10 @@ impl LossRecovery for Rack {
     fn on_plain_ack(&mut self, core: &Core, now: Time, newest: &Sent) {
         self.rtt = now.since(newest.sent_at);
         self.timed = place(newest);
-        self.newest = self.newest.max((newest.sent_at, newest.end));
+        self.newest = (newest.sent_at, newest.end);
         self.min_rtt = core.rtt.min();
-        self.highest_told = self.highest_told.max(newest.end);
-        self.highest_delivered = self.highest_told;
+        self.highest_told = newest.end;
+        self.highest_delivered = newest.end;
         self.reorder_deadline = Time::NEVER;
     }
 

@@ -41,8 +41,8 @@ impl Sender {
         let taken_off = board.acknowledge_plain(ack, |sent, stamps| {
             sampler.on_stamps(now, sent, stamps, &mut newest);
         });
-        let (acked, delivered) =
-            (ack - prior_una, taken_off.map_or(0, |(first, last)| last.end - first.start()));
+        let acked = ack - prior_una;
+        let delivered = taken_off.as_ref().map_or(0, |taken| taken.newest.end - taken.start);
         sampler.delivered += delivered;
         *una = ack;
         self.take_window(ack, window, segment.seq);
@@ -52,13 +52,13 @@ impl Sender {
         self.core.is_corruption = false;
         let timestamps = segment.timestamps();
         let originals = Originals {
-            oldest: taken_off.map(|(first, _)| first.sent_at),
-            newest: taken_off.map(|(_, last)| last.sent_at),
+            oldest: taken_off.as_ref().map(|taken| taken.oldest_at),
+            newest: taken_off.as_ref().map(|taken| taken.newest.sent_at),
         };
         self.last_rtt = None;
         self.sample_rtt(now, &originals, timestamps.map(|ts| ts.echo));
-        if let Some((_, last)) = &taken_off {
-            self.policy.on_plain_ack(&self.core, now, last);
+        if let Some(taken) = &taken_off {
+            self.policy.on_plain_ack(&self.core, now, &taken.newest);
         }
         let is_cwnd_limited = self.is_cwnd_limited();
         if !self.core.cc.on_plain_ack(acked.min(delivered), is_cwnd_limited) {
