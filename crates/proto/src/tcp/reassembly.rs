@@ -1,6 +1,6 @@
 //! Which bytes of the peer's stream have arrived, and the SACK blocks that say so.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
 /// Ranges above RCV.NXT that are remembered at most. Text that would make one more is not kept, as if it had been lost.
 const MOST_RANGES: usize = 1 << 16;
@@ -61,7 +61,7 @@ impl Reassembly {
     pub fn overlap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
         match start < self.next {
             true => Some((start, end.min(self.next))),
-            false => self.above.as_ref()?.overlap(start, end, start == self.next),
+            false => self.above.as_ref()?.overlap(start, end),
         }
     }
 
@@ -70,17 +70,14 @@ impl Reassembly {
         self.blocks().take_while(|&(left, right)| right < start || end < left).count()
     }
 
-    /// `start..end` has arrived. Answers what became of it.
+    /// `start..end` has arrived, if it continues the range that changed last and touches no other. Answers whether it does.
     #[inline]
-    pub fn insert(&mut self, start: u64, end: u64) -> Inserted {
-        match &mut self.above {
-            Some(above) if above.grows_by(start, end) => above.grow(end),
-            _ => return self.insert_anywhere(start, end),
-        }
-        Inserted::New
+    pub fn extend(&mut self, start: u64, end: u64) -> bool {
+        self.above.as_mut().is_some_and(|above| above.extend(start, end))
     }
 
-    fn insert_anywhere(&mut self, start: u64, end: u64) -> Inserted {
+    /// `start..end` has arrived. Answers what became of it.
+    pub fn insert(&mut self, start: u64, end: u64) -> Inserted {
         if end <= self.next {
             return Inserted::Known;
         }
@@ -106,156 +103,110 @@ impl Reassembly {
 /// What lies behind a gap.
 #[derive(Debug, Default)]
 struct Above {
-    /// End of each range by its start. Disjoint, not touching, all above RCV.NXT. Of the one that grows the end is in `growing`.
-    ranges: BTreeMap<u64, u64>,
-    growing: Option<Growing>,
-    /// The ranges that changed last, most recent first. What begins below RCV.NXT is none any more; of two that begin at the
-    /// same place the first one counts.
+    /// In order, disjoint, not touching, all above RCV.NXT. Holes open at the far end and close at the near one, mostly.
+    ranges: VecDeque<(u64, u64)>,
+    /// The ranges that changed last, most recent first. What begins below RCV.NXT is none any more.
     recent: [(u64, u64); 4],
-}
-
-/// The range that changed last: what comes next behind a hole most likely continues it.
-#[derive(Clone, Copy, Debug)]
-struct Growing {
-    start: u64,
-    end: u64,
-    /// Where the next range above begins.
+    /// Where the first of those stands, and where the next one above it begins. 0: it is not there any more.
+    growing: usize,
     limit: u64,
 }
 
 impl Above {
     fn end(&self) -> Option<u64> {
-        self.ranges.last_key_value().map(|(&start, &end)| self.end_of(start, end))
+        self.ranges.back().map(|range| range.1)
     }
 
-    /// The first part of `start..end` that has arrived before; `is_next`: it begins at RCV.NXT.
+    /// Does `start` lie beyond all that has arrived?
     #[inline]
-    fn overlap(&self, start: u64, end: u64, is_next: bool) -> Option<(u64, u64)> {
-        if self.grows_by(start, end) || self.is_beyond(start) {
+    fn is_beyond(&self, start: u64) -> bool {
+        self.ranges.back().is_none_or(|last| last.1 < start)
+    }
+
+    /// The first range that ends beyond `position`.
+    fn first_beyond(&self, position: u64) -> Option<(u64, u64)> {
+        self.ranges.get(self.ranges.partition_point(|range| range.1 <= position)).copied()
+    }
+
+    /// The first part of `start..end` that has arrived before.
+    #[inline]
+    fn overlap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
+        if self.is_beyond(start) {
             return None;
         }
-        let (left, right) = self.block_at(start).or_else(|| self.first_within(start, end, is_next))?;
+        let (left, right) = self.first_beyond(start).filter(|range| range.0 < end)?;
         Some((left.max(start), right.min(end)))
     }
 
-    /// The first range that begins in `start..end`.
-    fn first_within(&self, start: u64, end: u64, is_next: bool) -> Option<(u64, u64)> {
-        let (&left, &right) = match is_next {
-            true => self.ranges.first_key_value().filter(|(left, _)| **left < end)?,
-            false => self.ranges.range(start..end).next()?,
-        };
-        Some((left, self.end_of(left, right)))
-    }
-
-    /// Does `start` lie beyond the range that changed last, which is the highest?
     #[inline]
-    fn is_beyond(&self, start: u64) -> bool {
-        self.growing.is_some_and(|growing| growing.limit == u64::MAX && start > growing.end)
-    }
-
-    /// Does `start..end` continue the range that changed last, and touch no other?
-    #[inline]
-    fn grows_by(&self, start: u64, end: u64) -> bool {
-        self.growing.is_some_and(|growing| start == growing.end && end < growing.limit)
-    }
-
-    #[inline]
-    fn grow(&mut self, to: u64) {
-        let Some(growing) = &mut self.growing else { return };
-        growing.end = to;
-        let range = (growing.start, to);
-        match self.recent[0].0 == range.0 {
-            true => self.recent[0] = range,
-            // Text of another range has come again meanwhile.
-            false => self.remember(range),
+    fn extend(&mut self, start: u64, end: u64) -> bool {
+        let extends = self.recent[0].1 == start && end < self.limit;
+        if extends {
+            self.recent[0].1 = end;
+            self.ranges[self.growing].1 = end;
         }
-    }
-
-    /// The true end of the range that is kept with these.
-    #[inline]
-    fn end_of(&self, start: u64, end: u64) -> u64 {
-        self.growing.filter(|growing| growing.start == start).map_or(end, |growing| growing.end)
-    }
-
-    /// Puts the end of the range that grew in its place.
-    fn settle(&mut self) {
-        if let Some(growing) = self.growing.take() {
-            self.ranges.insert(growing.start, growing.end);
-        }
+        extends
     }
 
     /// Takes out the ranges that begin at `end` or before, and answers where the last of them ends, or `end`.
     fn absorb(&mut self, mut end: u64) -> u64 {
-        while let Some(range) = self.ranges.first_entry()
-            && *range.key() <= end
-        {
-            let start = *range.key();
-            let settled = range.remove();
-            end = end.max(self.end_of(start, settled));
-            self.growing = self.growing.filter(|growing| growing.start != start);
+        while let Some(range) = self.ranges.pop_front_if(|range| range.0 <= end) {
+            end = end.max(range.1);
+            match self.growing.checked_sub(1) {
+                Some(growing) => self.growing = growing,
+                None => self.limit = 0,
+            }
         }
         end
     }
 
     fn insert(&mut self, start: u64, end: u64) -> Inserted {
-        let known = if self.is_beyond(start) { None } else { self.block_at(start) };
-        match known.filter(|known| end <= known.1) {
-            Some(known) => {
-                self.remember(known);
-                Inserted::Known
+        let low = match self.is_beyond(start) {
+            true => self.ranges.len(),
+            false => self.ranges.partition_point(|range| range.1 < start),
+        };
+        // These touch start..end and become part of it.
+        let touched = self.ranges.range(low..).take_while(|range| range.0 <= end).count();
+        if touched == 0 {
+            if self.ranges.len() >= MOST_RANGES {
+                return Inserted::Refused;
             }
-            None => self.insert_unknown(start, end),
+            self.ranges.insert(low, (start, end));
+            self.remember(low);
+            return Inserted::New;
         }
+        let (first, last) = (self.ranges[low], self.ranges[low + touched - 1]);
+        let is_known = first.0 <= start && end <= first.1;
+        self.ranges[low] = (start.min(first.0), end.max(last.1));
+        self.ranges.drain(low + 1..low + touched);
+        self.remember(low);
+        if is_known { Inserted::Known } else { Inserted::New }
     }
 
-    fn insert_unknown(&mut self, start: u64, mut end: u64) -> Inserted {
-        let is_beyond = self.is_beyond(start);
-        self.settle();
-        let mut from = start;
-        // The ranges that touch start..end become part of it, from the last one down.
-        while !is_beyond
-            && let Some((&left, &right)) = self.ranges.range(..=end).next_back()
-            && right >= start
-        {
-            self.ranges.remove(&left);
-            (from, end) = (from.min(left), end.max(right));
+    /// RFC 2018 §4: the first block holds the segment that has just arrived, the others repeat recent ones. What has become
+    /// part of it is none any more.
+    fn remember(&mut self, index: usize) {
+        let range = self.ranges[index];
+        let mut stale = 3;
+        for slot in (0..4).rev() {
+            if (range.0..range.1).contains(&self.recent[slot].0) {
+                self.recent[slot].0 = 0;
+                stale = slot;
+            }
         }
-        if self.ranges.len() >= MOST_RANGES {
-            return Inserted::Refused;
-        }
-        self.ranges.insert(from, end);
-        let above = if is_beyond { None } else { self.ranges.range(end..).next() };
-        let limit = above.map_or(u64::MAX, |(&above, _)| above);
-        self.growing = Some(Growing { start: from, end, limit });
-        self.recent
-            .iter_mut()
-            .filter(|range| (from..end).contains(&range.0))
-            .for_each(|range| range.0 = from);
-        self.remember((from, end));
-        Inserted::New
-    }
-
-    /// RFC 2018 §4: the first block holds the segment that has just arrived, the others repeat recent ones.
-    fn remember(&mut self, range: (u64, u64)) {
-        let stale = (0..3).find(|&slot| self.recent[slot].0 == range.0).unwrap_or(3);
         self.recent.copy_within(..stale, 1);
         self.recent[0] = range;
+        self.growing = index;
+        self.limit = self.ranges.get(index + 1).map_or(u64::MAX, |above| above.0);
     }
 
     fn block_at(&self, position: u64) -> Option<(u64, u64)> {
-        if let Some(growing) = self.growing
-            && (growing.start..growing.end).contains(&position)
-        {
-            return Some((growing.start, growing.end));
-        }
-        let (&left, &right) = self.ranges.range(..=position).next_back()?;
-        (position < right).then_some((left, right))
+        self.first_beyond(position).filter(|range| range.0 <= position)
     }
 
     #[inline]
     fn blocks(&self, next: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let is_first = |slot: usize| self.recent[..slot].iter().all(|known| known.0 != self.recent[slot].0);
-        (0..4).filter(move |&slot| self.recent[slot].0 > next && is_first(slot)).map(|slot| self.recent[slot])
+        self.recent.iter().copied().filter(move |range| range.0 > next)
     }
 }
 
@@ -270,7 +221,7 @@ mod tests {
 
     fn held(reassembly: &Reassembly) -> u64 {
         let Some(above) = &reassembly.above else { return 0 };
-        above.ranges.iter().map(|(&left, &right)| above.end_of(left, right) - left).sum()
+        above.ranges.iter().map(|(left, right)| right - left).sum()
     }
 
     #[test]
@@ -310,7 +261,8 @@ mod tests {
                 let shared = shared.map(|from| (from, (from..end).find(|&byte| !bytes[byte as usize]).unwrap_or(end)));
                 prop_assert_eq!(reassembly.overlap(start, end), shared);
                 bytes[start as usize..end as usize].fill(true);
-                prop_assert_eq!(reassembly.insert(start, end) == Inserted::New, is_new);
+                let inserted = reassembly.extend(start, end) || reassembly.insert(start, end) == Inserted::New;
+                prop_assert_eq!(inserted, is_new);
                 let next = bytes.iter().position(|&byte| !byte).unwrap_or(80) as u64;
                 prop_assert_eq!(reassembly.next(), next);
                 prop_assert_eq!(held(&reassembly), bytes[next as usize..].iter().filter(|&&byte| byte).count() as u64);

@@ -274,6 +274,11 @@ impl Receiver {
     }
 
     fn insert(&mut self, now: Time, start: u64, end: u64) -> bool {
+        if self.reassembly.extend(start, end) {
+            self.accepted = (start, end);
+            self.acknowledge_beyond(now);
+            return false;
+        }
         let (had_gap, next) = (self.reassembly.has_gap(), self.reassembly.next());
         if start < next || had_gap {
             self.note_overlap(start, end);
@@ -294,10 +299,10 @@ impl Receiver {
         }
         if crowds {
             self.acks.demand();
-        } else if self.sends_sack && self.reassembly.next() == next {
-            self.acks.on_data_beyond(now, next);
-        } else if had_gap || self.reassembly.has_gap() {
-            // RFC 5681 §4.2: out of order, or filling a gap: at once.
+        } else if self.reassembly.next() == next {
+            self.acknowledge_beyond(now);
+        } else if had_gap {
+            // RFC 5681 §4.2: filling a gap: at once.
             self.acks.demand();
         } else {
             if self.has_finished() {
@@ -306,6 +311,15 @@ impl Receiver {
             self.acks.on_data(now, end - start, self.reassembly.next());
         }
         inserted == Inserted::Known
+    }
+
+    /// Text has arrived behind a gap. RFC 5681 §4.2: at once; Linux leaves itself time if there is SACK.
+    #[inline]
+    fn acknowledge_beyond(&mut self, now: Time) {
+        match self.sends_sack {
+            true => self.acks.on_data_beyond(now, self.reassembly.next()),
+            false => self.acks.demand(),
+        }
     }
 
     /// RFC 2883 §4: what of a segment has come before is reported, the first contiguous part of it.
