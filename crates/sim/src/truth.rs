@@ -84,8 +84,8 @@ impl Truth {
         let order = self.resent;
         let mut missing = SmallVec::new();
         let mut needed = false;
-        self.cover(&range);
-        for piece in self.within(&range).filter(|piece| !has_received(&piece.range)) {
+        let first = self.cover(&range);
+        for piece in self.within(first, range.end).filter(|piece| !has_received(&piece.range)) {
             needed |= piece.copies.is_empty();
             missing.push(piece.range.clone());
             piece.copies.push(order);
@@ -108,21 +108,21 @@ impl Truth {
         if range.end <= una {
             return;
         }
-        match order {
+        let first = match order {
             0 => self.cover(&range),
             _ => {
-                self.split(range.start);
                 self.split(range.end);
+                self.split(range.start)
             }
-        }
-        self.within(&range).for_each(|piece| piece.copies.retain(|copy| *copy != order));
+        };
+        self.within(first, range.end).for_each(|piece| piece.copies.retain(|copy| *copy != order));
         if self.undecided.is_empty() {
             return;
         }
         let mut undecided = std::mem::take(&mut self.undecided);
         let hopeless: SmallVec<[(u64, u32); 4]> = undecided
             .range(near(&range, self.longest))
-            .filter(|(_, retry)| self.within(&range).any(|piece| is_hopeless(retry, piece)))
+            .filter(|(_, retry)| self.within(first, range.end).any(|piece| is_hopeless(retry, piece)))
             .map(|(&key, _)| key)
             .collect();
         hopeless.iter().for_each(|key| _ = undecided.remove(key));
@@ -170,38 +170,44 @@ impl Truth {
         self.pieces.partition_point(|piece| piece.range.end <= position)
     }
 
-    /// Cuts the piece that has `position` inside it in two.
-    fn split(&mut self, position: u64) {
+    /// Cuts the piece that has `position` inside it in two. Answers where the first piece stands that ends after `position`.
+    fn split(&mut self, position: u64) -> usize {
         let index = self.find(position);
-        if let Some(piece) = self.pieces.get_mut(index)
-            && piece.range.start < position
-        {
-            let mut upper = piece.clone();
-            upper.range.start = position;
-            piece.range.end = position;
-            self.pieces.insert(index + 1, upper);
+        match self.pieces.get(index) {
+            Some(piece) if piece.range.start < position => self.cut(index, position),
+            _ => return index,
         }
+        index + 1
     }
 
-    /// Makes pieces that cover `range` exactly; what had none was sent once.
-    fn cover(&mut self, range: &Range<u64>) {
-        self.split(range.start);
-        self.split(range.end);
-        let mut at = range.start;
-        let mut index = self.find(range.start);
+    /// Cuts the piece at `index` in two.
+    fn cut(&mut self, index: usize, position: u64) {
+        let mut upper = self.pieces[index].clone();
+        upper.range.start = position;
+        self.pieces[index].range.end = position;
+        self.pieces.insert(index + 1, upper);
+    }
+
+    /// Makes pieces that cover `range` exactly; what had none was sent once. Answers where the first of them stands.
+    fn cover(&mut self, range: &Range<u64>) -> usize {
+        let first = self.split(range.start);
+        let (mut at, mut index) = (range.start, first);
         while at < range.end {
             let next = self.pieces.get(index).map_or(range.end, |piece| piece.range.start.min(range.end));
             if at < next {
                 self.pieces.insert(index, Piece { range: at..next, copies: SmallVec::from_slice(&[0]) });
+            } else if self.pieces[index].range.end > range.end {
+                self.cut(index, range.end);
             }
             at = self.pieces[index].range.end;
             index += 1;
         }
+        first
     }
 
-    fn within(&mut self, range: &Range<u64>) -> impl Iterator<Item = &mut Piece> {
-        let (start, end) = (self.find(range.start), range.end);
-        self.pieces.range_mut(start..).take_while(move |piece| piece.range.start < end)
+    /// The pieces from the one at `first` on that begin before `end`.
+    fn within(&mut self, first: usize, end: u64) -> impl Iterator<Item = &mut Piece> {
+        self.pieces.range_mut(first..).take_while(move |piece| piece.range.start < end)
     }
 }
 
