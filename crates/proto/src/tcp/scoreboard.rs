@@ -182,12 +182,14 @@ impl Scoreboard {
     pub fn sack(&mut self, blocks: &[(u64, u64)], mut each: impl FnMut(&Sent, Option<&Stamps>)) {
         let told = self.seen.get_or_insert_default();
         let seen = **told;
-        for (slot, &(left, right)) in told.iter_mut().zip(blocks) {
-            *slot = (left, right);
-        }
         let known = |left| seen.iter().find(|(l, r)| (*l..=*r).contains(&left)).map_or(left, |(_, r)| *r);
         let (mut news, mut count) = ([(0, 0, 0); 4], 0);
-        for &(left, right) in blocks {
+        for (slot, &block) in told.iter_mut().zip(blocks) {
+            if *slot == block {
+                continue;
+            }
+            *slot = block;
+            let (left, right) = block;
             let known = known(left);
             if known < right {
                 news[count] = (left, right, known);

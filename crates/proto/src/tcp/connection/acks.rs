@@ -2,7 +2,7 @@
 
 use super::Connection;
 use crate::tcp::sender::AckIn;
-use airtcp_wire::{Flags, Segment, Time};
+use airtcp_wire::{Flags, Segment, Seq, Time};
 
 impl Connection {
     pub(super) fn ack_position(&self, segment: &Segment) -> Option<u64> {
@@ -46,32 +46,37 @@ impl Connection {
         );
     }
 
-    /// The blocks above the ACK as positions; and the first one, if it reports a duplicate (RFC 2883 §4: it lies below the
-    /// ACK or inside the second block).
+    /// The blocks above the ACK as positions; and the first one, if it reports a duplicate.
+    #[inline]
     fn sack_blocks(
         &self,
         segment: &Segment,
         ack: u64,
         blocks: &mut [(u64, u64); 4],
     ) -> (usize, Option<(u64, u64)>) {
-        let core = &self.sender.core;
         let ranges = segment.sack.as_slice();
-        let (mut count, mut dsack) = (0, None);
-        for (index, &(left, right)) in ranges.iter().enumerate() {
-            let (Some(left), Some(right)) = (left.offset(self.iss, ack), right.offset(self.iss, ack)) else {
-                continue;
-            };
-            let is_inside_next = || {
-                let (l, r) = *ranges.get(index + 1)?;
-                Some(l.offset(self.iss, ack)? <= left && right <= r.offset(self.iss, ack)?)
-            };
-            if index == 0 && (right <= ack || is_inside_next().unwrap_or(false)) {
-                dsack = Some((left, right));
-            } else if left < right && left >= ack && right <= core.nxt {
-                blocks[count] = (left, right);
+        let dsack = self.duplicate(segment.ack, ranges);
+        let outstanding = self.sender.core.nxt.saturating_sub(ack);
+        let mut count = 0;
+        for &(left, right) in &ranges[usize::from(dsack.is_some())..] {
+            let (left, right) = (left.distance(segment.ack), right.distance(segment.ack));
+            if 0 <= left && left < right && right as u64 <= outstanding {
+                blocks[count] = (ack + left as u64, ack + right as u64);
                 count += 1;
             }
         }
         (count, dsack)
+    }
+
+    /// RFC 2883 §4: the first block reports a duplicate if it lies below the ACK or inside the second block.
+    #[inline]
+    fn duplicate(&self, ack: Seq, ranges: &[(Seq, Seq)]) -> Option<(u64, u64)> {
+        let &(left, right) = ranges.first()?;
+        let is_inside = |&(l, r): &(Seq, Seq)| l.distance(left) <= 0 && right.distance(r) <= 0;
+        if right.distance(ack) > 0 && !ranges.get(1).is_some_and(is_inside) {
+            return None;
+        }
+        let near = self.sender.core.una;
+        Some((left.offset(self.iss, near)?, right.offset(self.iss, near)?))
     }
 }

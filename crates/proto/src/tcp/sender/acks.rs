@@ -84,11 +84,7 @@ impl Sender {
 
     #[inline]
     fn update_scoreboard(&mut self, now: Time, ack: &AckIn<'_>) -> (AckSummary, Newest, Originals) {
-        let is_window_update = match self.core.spurious.is_linuxs() {
-            true => self.is_window_news(ack.ack, ack.window, ack.seq),
-            // RFC 5681 §2.
-            false => ack.window != self.last_window,
-        };
+        let is_repeated = ack.ack == self.core.una && !ack.has_payload && !self.is_window_update(ack);
         let counts_duplicates = self.core.counts_duplicates();
         let Core { board, sampler, una, nxt, recover, mss, .. } = &mut self.core;
         let policy = &mut self.policy;
@@ -124,7 +120,6 @@ impl Sender {
         }
         let named = sampler.delivered - delivered_before;
         let acked = ack.ack - *una;
-        let is_repeated = acked == 0 && !ack.has_payload && !is_window_update;
         let is_duplicate = is_repeated && *nxt > *una;
         if is_duplicate && counts_duplicates {
             sampler.on_announced(now, board.announce(*mss));
@@ -153,6 +148,15 @@ impl Sender {
         };
         self.core.una = ack.ack;
         (summary, newest, originals.get().then(sacked_originals))
+    }
+
+    #[inline]
+    fn is_window_update(&self, ack: &AckIn<'_>) -> bool {
+        match self.core.spurious.is_linuxs() {
+            true => self.is_window_news(ack.ack, ack.window, ack.seq),
+            // RFC 5681 §2.
+            false => ack.window != self.last_window,
+        }
     }
 
     /// The peer's window of `window` bytes beyond `ack`, from a segment with sequence number `seq`. An edge that moves back is
