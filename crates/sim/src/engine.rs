@@ -170,13 +170,10 @@ impl Engine {
             return;
         }
         let end = &mut transfer.ends[(endpoint & 1) as usize];
-        let deadline = end.poll_timeout();
-        if deadline > self.network.now {
-            self.schedule.set(Timer::Endpoint(endpoint), deadline);
-            return;
+        match end.handle_due(self.network.now) {
+            true => self.service(endpoint),
+            false => self.schedule.set(Timer::Endpoint(endpoint), end.poll_timeout()),
         }
-        end.handle_timeout(self.network.now);
-        self.service(endpoint);
     }
 
     /// A packet has come to a node.

@@ -182,35 +182,29 @@ impl Scoreboard {
     pub fn sack(&mut self, blocks: &[(u64, u64)], mut each: impl FnMut(&Sent, Option<&Stamps>)) {
         let told = self.seen.get_or_insert_default();
         let seen = **told;
+        told.iter_mut().zip(blocks).for_each(|(slot, block)| *slot = *block);
         let known = |left| seen.iter().find(|(l, r)| (*l..=*r).contains(&left)).map_or(left, |(_, r)| *r);
-        let (mut news, mut count) = ([(0, 0, 0); 4], 0);
-        for (slot, &block) in told.iter_mut().zip(blocks) {
-            if *slot == block {
-                continue;
+        let told_anew = blocks.iter().zip(seen).filter(|(block, slot)| *block != slot);
+        let mut news = told_anew
+            .map(|(&(left, right), _)| (left, right, known(left)))
+            .filter(|(_, right, known)| known < right);
+        let Some(first) = news.next() else { return };
+        match news.next() {
+            None => self.sack_range(first, &mut each),
+            Some(second) => {
+                // Older blocks follow newer ones on the wire. After a lost ACK several are news, and that is no reordering:
+                // RFC 8985 §6.2 step 3 takes them in ascending order.
+                let mut all: Vec<_> = [first, second].into_iter().chain(news).collect();
+                all.sort_unstable();
+                all.into_iter().for_each(|range| self.sack_range(range, &mut each));
             }
-            *slot = block;
-            let (left, right) = block;
-            let known = known(left);
-            if known < right {
-                news[count] = (left, right, known);
-                count += 1;
-            }
-        }
-        // Older blocks follow newer ones on the wire. After a lost ACK several are news, and that is no reordering:
-        // RFC 8985 §6.2 step 3 takes them in ascending order.
-        if count > 1 {
-            news[..count].sort_unstable();
-        }
-        for &(left, right, known) in &news[..count] {
-            self.sack_range(known, (left, right), &mut each);
         }
     }
 
-    /// Marks the segments that lie within the block and end beyond `from`.
+    /// Marks the segments that lie within left..right and end beyond `from`.
     fn sack_range(
         &mut self,
-        from: u64,
-        (left, right): (u64, u64),
+        (left, right, from): (u64, u64, u64),
         each: &mut impl FnMut(&Sent, Option<&Stamps>),
     ) {
         let mut index = self.index_above(from);

@@ -120,9 +120,26 @@ impl Connection {
     /// A timer may have expired.
     #[inline]
     pub fn handle_timeout(&mut self, now: Time) {
+        self.wake(now, self.timer());
+    }
+
+    /// As [`handle_timeout`](Connection::handle_timeout) if that is wanted by now. Answers whether it is.
+    #[inline]
+    pub fn handle_due(&mut self, now: Time) -> bool {
+        let timer = self.timer();
+        let is_due = !self.is_timeless() && (timer <= now || self.sender.next_departure(self.clock) <= now);
+        if is_due {
+            self.wake(now, timer);
+        }
+        is_due
+    }
+
+    /// It is `now`, and the earliest of the timers expires at `timer`.
+    #[inline]
+    fn wake(&mut self, now: Time, timer: Time) {
         self.clock = now;
         // The pacer's time has come, at most: what it held back leaves now.
-        if self.timer() > now {
+        if timer > now {
             return;
         }
         self.receiver.acks.handle_timeout(now);
@@ -139,7 +156,7 @@ impl Connection {
             self.wait_deadline = Time::NEVER;
             self.finish();
         }
-        if !matches!(self.state, State::Closed | State::Listen) {
+        if !self.is_timeless() {
             self.sender.handle_timeout(now);
             self.give_up_in_vain();
         }
@@ -148,10 +165,16 @@ impl Connection {
     /// When `handle_timeout` is wanted.
     #[inline]
     pub fn poll_timeout(&self) -> Time {
-        if matches!(self.state, State::Closed | State::Listen) {
+        if self.is_timeless() {
             return Time::NEVER;
         }
         self.timer().min(self.sender.next_departure(self.clock))
+    }
+
+    /// No time matters to it.
+    #[inline]
+    fn is_timeless(&self) -> bool {
+        matches!(self.state, State::Closed | State::Listen)
     }
 
     /// Until then nothing leaves, whatever the windows let go, for it is paced; `NEVER`: nothing is held back so.

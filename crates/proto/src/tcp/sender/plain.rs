@@ -124,9 +124,8 @@ impl Sender {
             let bytes = u64::from(burst.sent) * self.core.mss;
             self.core.stats.data_segments_sent += u64::from(burst.sent);
             self.core.stats.data_bytes_sent += bytes;
-            if let Some(&last) = self.core.board.last() {
-                self.after_send(now, &last);
-            }
+            let Core { nxt, mss, .. } = self.core;
+            self.after_send(now, &Sent::new(now, nxt - mss, nxt, false));
         }
         if is_blocked || burst.sent > 0 {
             self.note_usage(is_blocked);
