@@ -96,7 +96,8 @@ impl Reassembly {
     /// Up to four ranges, the most recently changed first, none twice.
     #[inline]
     pub fn blocks(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.above.iter().flat_map(|above| above.blocks(self.next))
+        let recent = self.above.as_ref().map_or(&[][..], |above| &above.recent);
+        recent.iter().copied().filter(|range| range.0 > self.next)
     }
 }
 
@@ -202,11 +203,6 @@ impl Above {
 
     fn block_at(&self, position: u64) -> Option<(u64, u64)> {
         self.first_beyond(position).filter(|range| range.0 <= position)
-    }
-
-    #[inline]
-    fn blocks(&self, next: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.recent.iter().copied().filter(move |range| range.0 > next)
     }
 }
 

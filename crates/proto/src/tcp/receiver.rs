@@ -217,17 +217,17 @@ impl Receiver {
 
     /// Takes the text, FIN, timestamp and ECN marks of an acceptable segment that begins at `start`. Answers whether all of
     /// it had come before.
+    #[inline(always)]
     pub fn handle(&mut self, now: Time, segment: &Header, start: u64, ecn: Ecn) -> bool {
-        let timestamps = segment.timestamps();
-        if let Some(ts) = timestamps {
+        if let Some(ts) = segment.timestamps() {
             self.note_timestamp(now, ts, start);
         }
-        let length = u64::from(segment.seq_len());
-        if length == 0 {
-            return false;
-        }
+        segment.seq_len() > 0 && self.handle_text(now, segment, start, ecn)
+    }
+
+    fn handle_text(&mut self, now: Time, segment: &Header, start: u64, ecn: Ecn) -> bool {
         self.note_congestion(segment, ecn);
-        if let Some(ts) = timestamps {
+        if let Some(ts) = segment.timestamps() {
             self.note_round_trip(now, ts);
         }
         let text_end = start + u64::from(segment.len);
@@ -499,10 +499,13 @@ impl Receiver {
 
     /// The blocks of a segment that leaves now, beside timestamps if it has those.
     pub fn fill_sack(&mut self, has_timestamps: bool, sack: &mut SackBlocks) {
-        let limit = if has_timestamps { 3 } else { 4 };
+        let mut room = if has_timestamps { 3 } else { 4 };
         // RFC 2883 §4: the duplicate comes first; the block that it lies in is the one that changed last.
-        let blocks = self.duplicate.take().into_iter().chain(self.reassembly.blocks());
-        for (left, right) in blocks.take(limit) {
+        if let Some((left, right)) = self.duplicate.take() {
+            sack.push(self.irs.at(left), self.irs.at(right));
+            room -= 1;
+        }
+        for (left, right) in self.reassembly.blocks().take(room) {
             sack.push(self.irs.at(left), self.irs.at(right));
         }
     }

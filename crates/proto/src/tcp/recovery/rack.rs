@@ -129,20 +129,22 @@ impl Rack {
 
     fn detect_originals(&mut self, core: &mut Core, now: Time, patience: Dur) -> Time {
         let mut index = core.board.index_of(self.judged);
+        let mut deadline = Time::NEVER;
         while let Some(sent) = core.board.get(index) {
             if sent.fate == Fate::InFlight && !sent.is_resent() {
                 if (sent.sent_at, sent.end) >= self.newest {
                     break;
                 }
                 if self.has_time(sent, patience, now) {
-                    return (sent.sent_at + patience).max(now + self.least_timer);
+                    deadline = (sent.sent_at + patience).max(now + self.least_timer);
+                    break;
                 }
                 core.mark_lost(index);
             }
             index += 1;
-            self.judged = core.board.number(index);
         }
-        Time::NEVER
+        self.judged = core.board.number(index);
+        deadline
     }
 
     fn detect_resent(&mut self, core: &mut Core, now: Time, patience: Dur) -> Time {

@@ -82,7 +82,8 @@ impl Sender {
         }
     }
 
-    #[inline]
+    // Inlined, as what it answers is large; one of its two callers is cold.
+    #[inline(always)]
     fn update_scoreboard(&mut self, now: Time, ack: &AckIn<'_>) -> (AckSummary, Newest, Originals) {
         let is_repeated = ack.ack == self.core.una && !ack.has_payload && !self.is_window_update(ack);
         let counts_duplicates = self.core.counts_duplicates();
@@ -224,6 +225,7 @@ impl Sender {
         }
     }
 
+    #[inline(always)]
     fn recover(&mut self, summary: &AckSummary, ack: &AckIn<'_>) {
         let now = summary.now;
         if summary.acked > 0 {

@@ -80,7 +80,8 @@ impl Bbr1 {
     fn bdp(&self, gain: f64) -> u64 {
         match self.min_rtt.value() {
             Dur::MAX => self.initial_window,
-            min_rtt => (self.bw().bytes_in(min_rtt) as f64 * gain) as u64,
+            // Signed numbers are converted in one instruction.
+            min_rtt => (self.bw().bytes_in(min_rtt) as i64 as f64 * gain) as i64 as u64,
         }
     }
 
