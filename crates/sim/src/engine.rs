@@ -407,7 +407,7 @@ impl Engine {
         } else {
             transfer.under_way -= 1;
             let deadline = end.poll_expected_timeout();
-            packets.remove(id);
+            packets.remove_plain(id);
             self.schedule.set(Timer::Endpoint(endpoint), deadline);
         }
         true
@@ -431,7 +431,7 @@ impl Engine {
         if !transfer.truth.is_empty() {
             transfer.truth.acknowledged(end.acknowledged());
         }
-        packets.remove(id);
+        packets.remove_plain(id);
         if let Some(circuit) = flow.circuit {
             self.send_by_circuit(circuit, endpoint);
             return true;

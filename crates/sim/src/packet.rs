@@ -191,6 +191,13 @@ impl Packets {
         self.free.push(id);
     }
 
+    /// The same of a [plain](Packet::is_plain) one.
+    #[inline]
+    pub fn remove_plain(&mut self, id: u32) {
+        debug_assert!(self.get(id).is_plain());
+        self.free.push(id);
+    }
+
     #[inline]
     fn forget_extra(&mut self, id: u32) {
         if self.slots[id as usize].extra != 0 {

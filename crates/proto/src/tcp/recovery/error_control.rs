@@ -34,7 +34,7 @@ impl LossRecovery for ErrorControl {
     }
 
     #[inline]
-    fn on_plain_ack(&mut self, _core: &Core, _now: Time, _newest: &Sent) {
+    fn on_plain_ack(&mut self, _core: &Core, _now: Time, _newest: &Sent, _rto_deadline: Time) {
         self.resent_at = 0;
     }
 

@@ -23,9 +23,9 @@ pub trait LossRecovery: Send {
     /// The scoreboard has taken an ACK in. `core.dupacks` counts it already.
     fn on_ack(&mut self, core: &mut Core, ack: &AckSummary);
 
-    /// As `on_delivered` and `on_ack` where everything that was out was sent once and not lost, and
+    /// As `on_delivered`, `on_ack` and `schedule_probe` where everything that was out was sent once and not lost, and
     /// [`is_plain`](LossRecovery::is_plain): new data up to `newest` is acknowledged, and nothing is said of other.
-    fn on_plain_ack(&mut self, _core: &Core, _now: Time, _newest: &Sent) {}
+    fn on_plain_ack(&mut self, _core: &Core, _now: Time, _newest: &Sent, _rto_deadline: Time) {}
 
     /// Is nothing of an earlier episode or probe waited for?
     fn is_plain(&self, _core: &Core) -> bool {
@@ -125,8 +125,8 @@ impl LossRecovery for Policy {
     }
 
     #[inline]
-    fn on_plain_ack(&mut self, core: &Core, now: Time, newest: &Sent) {
-        whichever!(self, policy => policy.on_plain_ack(core, now, newest))
+    fn on_plain_ack(&mut self, core: &Core, now: Time, newest: &Sent, rto_deadline: Time) {
+        whichever!(self, policy => policy.on_plain_ack(core, now, newest, rto_deadline))
     }
 
     fn is_plain(&self, core: &Core) -> bool {

@@ -208,6 +208,15 @@ fn under_way(core: &Core, sent_at: Time, number: u64) -> Option<&Sent> {
     (sent.is_resent() && sent.sent_at == sent_at && sent.fate == Fate::InFlight).then_some(sent)
 }
 
+/// When a probe leaves, if the retransmission timer does not expire before (RFC 8985 §7.2).
+#[inline]
+fn probe_at(core: &Core, now: Time) -> Time {
+    let srtt = core.rtt.srtt();
+    let patience = if srtt == Dur::ZERO { Dur::from_secs(1) } else { srtt * 2 };
+    let delay = if core.board.len() == 1 { DELAYED_ACK } else { Dur::ZERO };
+    now + patience + delay
+}
+
 impl LossRecovery for Rack {
     #[inline]
     fn on_delivered(&mut self, now: Time, sent: &Sent, echo: Option<u32>) {
@@ -250,7 +259,7 @@ impl LossRecovery for Rack {
 
     /// What is out was sent after all that has arrived, so that none of it is late.
     #[inline]
-    fn on_plain_ack(&mut self, core: &Core, now: Time, newest: &Sent) {
+    fn on_plain_ack(&mut self, core: &Core, now: Time, newest: &Sent, rto_deadline: Time) {
         self.rtt = now.since(newest.sent_at);
         self.timed = place(newest);
         self.newest = (newest.sent_at, newest.end);
@@ -258,6 +267,10 @@ impl LossRecovery for Rack {
         self.highest_told = newest.end;
         self.highest_delivered = newest.end;
         self.reorder_deadline = Time::NEVER;
+        self.probe.deadline = match core.board.in_flight() {
+            0 => Time::NEVER,
+            _ => probe_at(core, now).min(rto_deadline),
+        };
     }
 
     fn is_plain(&self, core: &Core) -> bool {
@@ -292,14 +305,10 @@ impl LossRecovery for Rack {
             && core.board.sacked() == 0
             && core.board.lost() == 0
             && self.probe.out.is_none();
-        if !is_wanted {
-            self.probe.deadline = Time::NEVER;
-            return;
-        }
-        let srtt = core.rtt.srtt();
-        let patience = if srtt == Dur::ZERO { Dur::from_secs(1) } else { srtt * 2 };
-        let delay = if core.board.len() == 1 { DELAYED_ACK } else { Dur::ZERO };
-        self.probe.deadline = (now + patience + delay).min(rto_deadline());
+        self.probe.deadline = match is_wanted {
+            true => probe_at(core, now).min(rto_deadline()),
+            false => Time::NEVER,
+        };
     }
 
     fn on_timeout(&mut self) {

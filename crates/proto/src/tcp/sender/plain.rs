@@ -57,8 +57,10 @@ impl Sender {
         };
         self.last_rtt = None;
         self.sample_rtt(now, &originals, timestamps.map(|ts| ts.echo));
-        if let Some(taken) = &taken_off {
-            self.policy.on_plain_ack(&self.core, now, &taken.newest);
+        self.restart_timer(now, true);
+        match &taken_off {
+            Some(taken) => self.policy.on_plain_ack(&self.core, now, &taken.newest, self.rto_deadline),
+            None => self.policy.schedule_probe(&self.core, now, || self.rto_deadline),
         }
         let is_cwnd_limited = self.is_cwnd_limited();
         if !self.core.cc.on_plain_ack(acked.min(delivered), is_cwnd_limited) {
@@ -66,8 +68,6 @@ impl Sender {
             let rate = self.core.sampler.sample(now, &newest, self.core.rtt.min());
             self.tell_controller(&summary, timestamps.map(|ts| ts.value), prior_in_flight, false, rate);
         }
-        self.restart_timer(now, true);
-        self.policy.schedule_probe(&self.core, now, || self.rto_deadline);
     }
 
     /// Begins to send full segments of new data, under `sends_new`, as the general path's [`poll`](Sender::poll) would answer
