@@ -18,7 +18,8 @@ pub struct Header {
     timestamps: Timestamps,
 }
 
-const HAS_TIMESTAMPS: u16 = 1 << 15;
+const TIMESTAMPS_BIT: u32 = 15;
+const HAS_TIMESTAMPS: u16 = 1 << TIMESTAMPS_BIT;
 
 impl Header {
     #[inline(always)]
@@ -52,8 +53,7 @@ impl Header {
     /// Has it ACK, perhaps PSH, timestamps or not, and nothing else?
     #[inline(always)]
     pub fn is_plain(&self, has_timestamps: bool) -> bool {
-        let mark = if has_timestamps { HAS_TIMESTAMPS } else { 0 };
-        self.bits & !Flags::PSH.0 == Flags::ACK.0 | mark
+        self.bits & !Flags::PSH.0 == Flags::ACK.0 | u16::from(has_timestamps) << TIMESTAMPS_BIT
     }
 
     /// Sequence space that the segment occupies: its payload, plus one for SYN and one for FIN.

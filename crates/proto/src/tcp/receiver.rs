@@ -413,16 +413,17 @@ impl Receiver {
     #[inline(always)]
     fn read_to(&mut self, position: u64) {
         self.read = position;
-        // No window is larger than the buffer.
-        if self.advertised < self.reassembly.next() + self.buffer / 2 {
-            self.tell_opened(self.most_offered() / 2);
+        let half = self.most_offered() / 2;
+        if self.advertised < self.reassembly.next() + half {
+            self.tell_opened(half);
         }
     }
 
     /// A window that was nearly closed has opened: tell (RFC 9293 §3.8.6.2.2).
+    #[cold]
     fn tell_opened(&mut self, half: u64) {
-        let was_low = self.advertised < self.reassembly.next() + half && !self.has_finished();
-        if was_low && self.right_edge() >= self.advertised + half.min(self.segment_size) {
+        let is_open = self.right_edge() >= self.advertised + half.min(self.segment_size);
+        if is_open && !self.has_finished() {
             self.acks.demand();
         }
     }
