@@ -16,6 +16,7 @@ use airtcp_proto::path::{Fate, Output};
 use airtcp_proto::queue::DropCause;
 use airtcp_proto::tcp::Event;
 use airtcp_wire::{Dur, Time};
+use std::collections::BTreeSet;
 
 pub struct Engine {
     network: Network,
@@ -27,6 +28,7 @@ pub struct Engine {
     /// What stations put out; empty between calls.
     scratch: Vec<TcpPacket>,
     packets_delivered: u64,
+    end: Time,
 }
 
 /// What a run has come to.
@@ -53,9 +55,22 @@ impl Engine {
             circuits,
             scratch: Vec::new(),
             packets_delivered: 0,
+            end: Time::ZERO,
         };
+        engine.lead_on();
         engine.schedule_all();
         engine
+    }
+
+    /// Where nobody watches, packets pass the nodes at which no flow and no circuit begins or ends without an event.
+    fn lead_on(&mut self) {
+        if self.network.is_watched() {
+            return;
+        }
+        let ends = self.flows.iter().flat_map(|flow| flow.nodes);
+        let ends: BTreeSet<u16> =
+            ends.chain(self.circuits.iter().flat_map(|circuit| circuit.place.nodes)).collect();
+        self.network.topology.lead_on(|node| !ends.contains(&node));
     }
 
     fn schedule_all(&mut self) {
@@ -80,8 +95,13 @@ impl Engine {
         self.network.now
     }
 
-    pub fn schedule_warm_up(&mut self, end: Time) {
-        self.schedule.set(Timer::WarmUp, end);
+    /// The run ends then; what comes before the end of its warm-up, if it has one, is not counted.
+    pub fn set_ends(&mut self, warm_up: Option<Time>, end: Time) {
+        self.end = end;
+        self.network.topology.set_horizon(warm_up.unwrap_or(end));
+        if let Some(warm_up) = warm_up {
+            self.schedule.set(Timer::WarmUp, warm_up);
+        }
     }
 
     /// Handles the next event unless it comes after `end`. Links go before timers of the same instant.
@@ -687,6 +707,7 @@ impl Engine {
         for side in self.network.topology.sides() {
             self.network.topology.side_mut(side).reset_stats(self.network.now);
         }
+        self.network.topology.set_horizon(self.end);
     }
 
     /// Samples everything, every so often.

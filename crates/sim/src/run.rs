@@ -148,10 +148,9 @@ impl<'a> Running<'a> {
         let log = packets.then(PacketLog::default);
         let recorder = series.map(|interval| Recorder::new(interval, flows.len()));
         let mut engine = Engine::new(Network::new(topology, recorder, taps, log), flows, stations, circuits);
-        if scenario.warmup > Dur::ZERO {
-            engine.schedule_warm_up(Time::ZERO + scenario.warmup);
-        }
         let end = Time::ZERO + scenario.duration;
+        let warm_up = Some(Time::ZERO + scenario.warmup).filter(|_| scenario.warmup > Dur::ZERO);
+        engine.set_ends(warm_up, end);
         Ok(Running { scenario, label: scheme.label.clone(), seed, engine, end, events: 0 })
     }
 

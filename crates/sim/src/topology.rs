@@ -19,6 +19,14 @@ impl Side {
         }
     }
 
+    /// The way in to `node` in `direction`.
+    fn into(node: u16, direction: Direction) -> Side {
+        match direction {
+            Direction::Forward => Side(2 * node - 2),
+            Direction::Reverse => Side(2 * node + 1),
+        }
+    }
+
     #[inline]
     pub fn direction(self) -> Direction {
         if self.0 & 1 == 0 { Direction::Forward } else { Direction::Reverse }
@@ -50,6 +58,10 @@ pub struct Topology {
     next: (Time, Side),
     /// Which nodes have a station.
     pub has_station: Vec<bool>,
+    /// Whether what comes out of a side goes into the next one at once, whoever's it is, and nobody looks at it between.
+    leads_on: Vec<bool>,
+    /// Until then nobody asks what the links have done.
+    horizon: Time,
 }
 
 impl Topology {
@@ -59,6 +71,8 @@ impl Topology {
         let mut topology = Topology {
             wakes: sides.iter().map(Link::poll_timeout).collect(),
             has_station: vec![false; sides.len() / 2 + 1],
+            leads_on: vec![false; sides.len()],
+            horizon: Time::ZERO,
             next: (Time::NEVER, Side(0)),
             sides,
         };
@@ -80,8 +94,42 @@ impl Topology {
         self.next
     }
 
+    /// At the nodes for which `is_passage` holds no packet enters or leaves the path, and nothing handles it: there it goes
+    /// on when it comes, without an event, as long as nobody asks the links what they have done until `horizon`.
+    pub fn lead_on(&mut self, is_passage: impl Fn(u16) -> bool) {
+        let last = self.sides.len() as u16 / 2;
+        for node in (1..last).filter(|&node| is_passage(node) && !self.has_station[usize::from(node)]) {
+            for direction in [Direction::Forward, Direction::Reverse] {
+                let (side, next) = (Side::into(node, direction), Side::out_of(node, direction));
+                let can_pass = [side, next].map(|side| self.sides[usize::from(side.0)].can_pass());
+                self.leads_on[usize::from(side.0)] = can_pass == [true, true];
+            }
+        }
+    }
+
+    pub fn set_horizon(&mut self, horizon: Time) {
+        self.horizon = horizon;
+    }
+
     #[inline(always)]
     pub fn send(&mut self, now: Time, side: Side, item: Item) {
+        if self.leads_on[usize::from(side.0)] {
+            return self.send_on(now, side, item);
+        }
+        self.sides[usize::from(side.0)].handle_packet(now, item);
+        self.settle(side);
+    }
+
+    /// The same through all sides that lead on, as far as it gets.
+    #[inline(never)]
+    fn send_on(&mut self, now: Time, side: Side, item: Item) {
+        let (mut now, mut side) = (now, side);
+        while self.leads_on[usize::from(side.0)] {
+            let Some(at) = self.sides[usize::from(side.0)].pass(now, item, self.horizon) else {
+                return self.settle(side);
+            };
+            (now, side) = (at, Side::out_of(side.far_node(), side.direction()));
+        }
         self.sides[usize::from(side.0)].handle_packet(now, item);
         self.settle(side);
     }
@@ -159,9 +207,11 @@ mod tests {
         let there = Side::out_of(3, Direction::Forward);
         assert_eq!((there.near_node(), there.far_node(), there.link()), (3, 4, 3));
         assert_eq!(there.direction(), Direction::Forward);
+        assert_eq!(Side::into(4, Direction::Forward), there);
         let back = Side::out_of(4, Direction::Reverse);
         assert_eq!((back.near_node(), back.far_node(), back.link()), (4, 3, 3));
         assert_eq!(back.direction(), Direction::Reverse);
+        assert_eq!(Side::into(3, Direction::Reverse), back);
     }
 
     fn link(delay_ms: u64) -> Link {

@@ -8,6 +8,7 @@ use airtcp_sim::scenario::model::{self, Episodes, Flow, Spikes, Traffic};
 use airtcp_sim::{RunError, RunOptions, Scenario, run};
 use airtcp_wire::{Bytes, Dur, Rate, Time};
 use common::{MBIT, assert_conserved, go, link, ms, one_link, scheme, unlimited};
+use proptest::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -66,6 +67,38 @@ fn recording_changes_nothing() {
                 columns.iter().all(|(_, column)| !column.is_empty() && column.len() == columns[0].1.len())
             );
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Where nobody watches, packets pass nodes at which nothing happens without an event: all else is the same.
+    #[test]
+    fn inner_nodes_are_passed_without_a_trace(
+        seed in 0u64..1000,
+        hops in prop::array::uniform3((4u64..30, 0u64..20, 2u32..40, 0.0..0.02, 0.0..0.005)),
+        warm_up in prop::sample::select(vec![0, 1000]),
+        name in prop::sample::select(vec!["reno", "cubic", "bbr", "newreno:profile=ns2-2.35"]),
+    ) {
+        let hop = |(mbit, delay, room, there, back): (_, _, _, f64, f64)| {
+            let mut hop = link("hop", mbit * MBIT, ms(delay), room);
+            (hop.forward.loss.packet, hop.reverse.loss.packet) = (there.into(), back.into());
+            hop
+        };
+        let mut scenario = Scenario::over(hops.map(hop).to_vec(), Dur::from_secs(4));
+        scenario.links.iter_mut().zip(["a", "b", "c"]).for_each(|(link, name)| link.name = name.to_owned());
+        scenario.warmup = ms(warm_up);
+        let back = Flow { direction: model::Direction::Reverse, ..unlimited("back", 0, 2) };
+        scenario.flows = vec![Flow { count: 2, ..unlimited("there", 0, 2) }, back];
+        let record = |packets| {
+            let options = RunOptions { packets, ..RunOptions::default() };
+            run(&scenario, &scheme(name), seed, options).unwrap().record
+        };
+        let (mut passing, stopping) = (record(false), record(true));
+        prop_assert!(passing.events < stopping.events);
+        passing.events = stopping.events;
+        prop_assert_eq!(format!("{:?}", passing), format!("{:?}", stopping));
     }
 }
 

@@ -10,9 +10,10 @@ use std::collections::VecDeque;
 pub(super) struct Dropped(VecDeque<Output>);
 
 impl Dropped {
-    /// Calls come in order of time.
+    /// Of one moment, the first call comes first.
     pub fn push(&mut self, at: Time, id: u32, cause: DropCause) {
-        self.0.push_back(Output { id, ecn: Ecn::NotEct, at, fate: Fate::Lost(cause) });
+        let place = self.0.iter().rposition(|output| output.at <= at).map_or(0, |last| last + 1);
+        self.0.insert(place, Output { id, ecn: Ecn::NotEct, at, fate: Fate::Lost(cause) });
     }
 
     #[inline]

@@ -17,6 +17,8 @@ pub(super) struct Lean {
     propagation: Dur,
     loss: Option<Box<dyn LossModel>>,
     flights: Ring<Flight>,
+    /// So many of the first flights are [elsewhere](Lean::pass) already, and stay for what they say of the queue.
+    passed: usize,
     /// At least so many of the last flights wait: those that had not been taken up when that was looked at.
     waiting: usize,
     waiting_bytes: u64,
@@ -46,6 +48,7 @@ impl Lean {
             propagation,
             loss: None,
             flights: Ring::default(),
+            passed: 0,
             waiting: 0,
             waiting_bytes: 0,
             free_at: Time::ZERO,
@@ -66,15 +69,46 @@ impl Lean {
 
     #[inline(always)]
     pub fn handle_packet(&mut self, now: Time, item: Item) {
+        if self.admit(now, &item) {
+            let (at, _) = self.send(now, item);
+            self.next_out = self.next_out.min(at);
+        }
+    }
+
+    /// The same of a packet that is to go on at once where it comes out, if it comes out by `horizon`, after all before it and
+    /// as it went in: then this answers when, and the link has nothing more to do with it.
+    #[inline]
+    pub fn pass(&mut self, now: Time, item: Item, horizon: Time) -> Option<Time> {
+        self.forget_passed(now);
+        if !self.admit(now, &item) {
+            return None;
+        }
+        let is_first = self.passed == self.flights.len();
+        let (at, is_lost) = self.send(now, item);
+        let is_passed = is_first && at <= horizon;
+        self.passed += usize::from(is_passed);
+        if is_passed && !is_lost {
+            return Some(at);
+        }
+        self.next_out = self.next_out.min(at);
+        if is_passed {
+            self.dropped.push(at, item.id, DropCause::Corruption);
+        }
+        None
+    }
+
+    /// Is there room for it? If not, it is dropped.
+    #[inline(always)]
+    fn admit(&mut self, now: Time, item: &Item) -> bool {
         self.counters.on_arrival();
         let is_admitted = match self.free_at > now {
             true => self.join(now, item.bytes),
             false => self.go_straight(item.bytes),
         };
-        match is_admitted {
-            true => self.send(self.free_at.max(now), item),
-            false => self.drop(now, item.id),
+        if !is_admitted {
+            self.drop(now, item.id);
         }
+        is_admitted
     }
 
     /// The transmitter is busy. The count of those that wait is renewed only where it can decide something.
@@ -101,14 +135,16 @@ impl Lean {
         self.limit.admits(0, 0, bytes)
     }
 
+    /// The transmitter has it next: answers when it comes out, and whether it is lost.
     #[inline]
-    fn send(&mut self, start: Time, item: Item) {
+    fn send(&mut self, now: Time, item: Item) -> (Time, bool) {
+        let start = self.free_at.max(now);
         self.free_at = self.transmitter.departure(start, item.bytes);
         let is_lost = self.loss.as_mut().is_some_and(|loss| loss.is_lost(self.free_at, &item));
         self.counters.on_send(item.bytes, self.free_at.since(start));
         let at = self.free_at + self.propagation;
         self.flights.push_back(Flight { at, id: item.id, bytes: item.bytes, ecn: item.ecn, is_lost });
-        self.next_out = self.next_out.min(at);
+        (at, is_lost)
     }
 
     #[cold]
@@ -150,10 +186,12 @@ impl Lean {
         if self.next_out > now {
             return None;
         }
+        self.forget_passed(now);
         if !self.dropped.is_empty() {
             return self.pop_among_drops();
         }
         let output = self.pop_flight();
+        self.count_lost(&output);
         self.next_out = self.next_at();
         output
     }
@@ -162,12 +200,23 @@ impl Lean {
     #[inline]
     pub fn pop_intact(&mut self, now: Time) -> Option<u32> {
         let &Flight { at, id, bytes, is_lost, .. } = self.flights.front()?;
-        if at > now || is_lost || !self.dropped.is_empty() {
+        if at > now || is_lost || self.passed > 0 || !self.dropped.is_empty() {
             return None;
         }
         self.leave(bytes);
         self.next_out = self.next_at();
         Some(id)
+    }
+
+    /// Those that are elsewhere, and would have come out by now, say nothing more.
+    #[inline]
+    fn forget_passed(&mut self, now: Time) {
+        while self.passed > 0
+            && let Some(&Flight { bytes, .. }) = self.flights.front().filter(|flight| flight.at <= now)
+        {
+            self.leave(bytes);
+            self.passed -= 1;
+        }
     }
 
     /// The first flight, of so many bytes, is over.
@@ -185,34 +234,29 @@ impl Lean {
     fn pop_flight(&mut self) -> Option<Output> {
         let &Flight { at, id, bytes, ecn, is_lost } = self.flights.front()?;
         self.leave(bytes);
-        let fate = match is_lost {
-            true => self.lose(),
-            false => Fate::Delivered,
-        };
+        let fate = if is_lost { Fate::Lost(DropCause::Corruption) } else { Fate::Delivered };
         Some(Output { id, ecn, at, fate })
     }
 
-    #[cold]
-    fn lose(&mut self) -> Fate {
-        self.counters.on_lost(DropCause::Corruption);
-        Fate::Lost(DropCause::Corruption)
+    #[inline]
+    fn count_lost(&mut self, output: &Option<Output>) {
+        if let Some(Output { fate: Fate::Lost(cause), .. }) = output {
+            self.counters.on_lost(*cause);
+        }
     }
 
     #[cold]
     fn pop_among_drops(&mut self) -> Option<Output> {
-        let output = if self.next_at() < self.dropped.next_at() {
-            self.pop_flight()
-        } else {
-            self.counters.on_lost(DropCause::Overflow);
-            self.dropped.pop()
-        };
+        let output =
+            if self.next_at() < self.dropped.next_at() { self.pop_flight() } else { self.dropped.pop() };
+        self.count_lost(&output);
         self.next_out = self.next_at().min(self.dropped.next_at());
         output
     }
 
     #[inline]
     fn next_at(&self) -> Time {
-        self.flights.front().map_or(Time::NEVER, |flight| flight.at)
+        self.flights.get(self.passed).map_or(Time::NEVER, |flight| flight.at)
     }
 
     pub fn queue_view(&mut self, now: Time) -> QueueView {

@@ -122,6 +122,24 @@ impl Link {
         }
     }
 
+    /// May what arrives go on where it comes out, as [`pass`](Link::pass) says?
+    pub fn can_pass(&self) -> bool {
+        matches!(self.kind, Kind::Lean(_))
+    }
+
+    /// As [`handle_packet`](Link::handle_packet), of a packet that is to go on at once where it comes out. If it comes out by
+    /// `horizon`, after all before it and as it went in, this answers when, and the link has nothing more to tell of it.
+    #[inline]
+    pub fn pass(&mut self, now: Time, item: Item, horizon: Time) -> Option<Time> {
+        match &mut self.kind {
+            Kind::Lean(lean) => lean.pass(now, item, horizon),
+            Kind::General(general) => {
+                general.handle_packet(now, item);
+                None
+            }
+        }
+    }
+
     /// The next packet that is out of the link by `now`, in order of time. What the queue drops while the transmitter
     /// runs is seen at the next wake-up, with the true time of its drop.
     #[inline]
