@@ -15,7 +15,7 @@ use airtcp_proto::middlebox::TcpPacket;
 use airtcp_proto::path::{Fate, Output};
 use airtcp_proto::queue::DropCause;
 use airtcp_proto::tcp::Event;
-use airtcp_wire::{Dur, Time};
+use airtcp_wire::{Dur, SackBlocks, Time};
 use std::collections::BTreeSet;
 
 pub struct Engine {
@@ -410,7 +410,9 @@ impl Engine {
         let packet = packets.get_mut(id);
         let transfer = self.transfers.get_mut(endpoint >> 1);
         let end = &mut transfer.ends[RECEIVER];
-        if !packet.is_plain() || !end.handle_expected(*now, &packet.header, packet.ecn) {
+        if !packet.is_plain()
+            || !end.handle_expected(*now, &packet.header, &SackBlocks::default(), packet.ecn)
+        {
             return false;
         }
         let flow = &mut self.flows[packet.flow as usize];
@@ -433,7 +435,7 @@ impl Engine {
         true
     }
 
-    /// An ACK of new data to a connection that only sends, and what it lets go. Answers whether it was that.
+    /// An ACK to a connection that only sends, and what it lets go. Answers whether it was that.
     #[inline]
     fn deliver_expected_ack(&mut self, id: u32, endpoint: u32) -> bool {
         let Network { packets, now, .. } = &mut self.network;
@@ -441,7 +443,7 @@ impl Engine {
         let transfer = self.transfers.get_mut(endpoint >> 1);
         let end = &mut transfer.ends[SENDER];
         let flow = &mut self.flows[packet.flow as usize];
-        if !packet.is_plain() || !end.handle_expected(*now, &packet.header, packet.ecn) {
+        if !end.handle_expected(*now, &packet.header, packets.sack(id), packet.ecn) {
             return false;
         }
         transfer.under_way -= 1;
@@ -451,7 +453,7 @@ impl Engine {
         if !transfer.truth.is_empty() {
             transfer.truth.acknowledged(end.acknowledged());
         }
-        packets.remove_plain(id);
+        packets.remove(id);
         if let Some(circuit) = flow.circuit {
             self.send_by_circuit(circuit, endpoint);
             return true;

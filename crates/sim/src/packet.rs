@@ -250,6 +250,12 @@ impl Packets {
         }
     }
 
+    /// The packet's SACK blocks.
+    #[inline]
+    pub fn sack(&self, id: u32) -> &SackBlocks {
+        &self.extra(id).sack
+    }
+
     /// The packet's segment with all its options.
     pub fn segment(&self, id: u32) -> Segment {
         let &Extra { sack, syn, .. } = self.extra(id);

@@ -94,7 +94,10 @@ impl Receiver {
     #[inline]
     pub fn handle_expected(&mut self, now: Time, control: u16, segment: &Header, ecn: Ecn) -> bool {
         let Some(control) = self.controls.get_mut(usize::from(control)) else { return false };
-        if segment.len == 0 || !control.is_plain() || !control.connection.handle_expected(now, segment, ecn) {
+        if segment.len == 0
+            || !control.is_plain()
+            || !control.connection.handle_expected(now, segment, &SackBlocks::default(), ecn)
+        {
             return false;
         }
         control.connection.read(control.connection.readable());

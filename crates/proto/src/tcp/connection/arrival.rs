@@ -13,10 +13,10 @@ impl Connection {
     pub(super) fn handle_synchronized(&mut self, now: Time, segment: &Segment, ecn: Ecn) {
         let Some((start, ack)) = self.acceptable(now, segment) else { return };
         if self.state == State::SynReceived {
-            self.take_ack(now, segment, ack);
+            self.take_ack(now, &segment.into(), &segment.sack, ack);
             self.establish();
         } else {
-            self.take_ack(now, segment, ack);
+            self.take_ack(now, &segment.into(), &segment.sack, ack);
         }
         if self.is_unwanted(segment, start) {
             self.reset_due = Some(Box::new(self.reset_of(segment)));
@@ -126,7 +126,7 @@ impl Connection {
         } else if !segment.flags.contains(Flags::ACK) {
             self.sender.core.mark_first_lost();
         } else if segment.ack == self.iss.at(1) {
-            self.take_ack(now, segment, 1);
+            self.take_ack(now, &segment.into(), &segment.sack, 1);
             self.establish();
             // RFC 9293 §3.10.7.4, first: what lies below the window is acknowledged.
             self.receiver.on_repeated(&segment.into());

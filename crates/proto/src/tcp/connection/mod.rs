@@ -97,7 +97,7 @@ impl Connection {
 
     /// A segment has arrived; `ecn` is its IP header's ECN field.
     pub fn handle_segment(&mut self, now: Time, segment: &Segment, ecn: Ecn) {
-        if !segment.sack.is_empty() || !self.handle_expected(now, &segment.into(), ecn) {
+        if !self.handle_expected(now, &segment.into(), &segment.sack, ecn) {
             self.handle_anything(now, segment, ecn);
         }
     }

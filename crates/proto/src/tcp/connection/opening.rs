@@ -57,7 +57,7 @@ impl Connection {
         }
         self.accept_syn(now, segment);
         if acks_syn {
-            self.take_ack(now, segment, 1);
+            self.take_ack(now, &segment.into(), &segment.sack, 1);
             self.establish();
             self.receiver.acks.demand();
         } else {

@@ -17,6 +17,8 @@ pub(super) enum Prediction {
     Sending,
     /// Something was lost or resent, but what leaves next is new data.
     Repairing,
+    /// Something else has to leave before, or new data has to wait.
+    Waiting,
 }
 
 impl Connection {
@@ -46,7 +48,8 @@ impl Connection {
                 true => Prediction::Sending,
                 false => Prediction::Repairing,
             },
-            _ => Prediction::Nothing,
+            true => Prediction::Waiting,
+            false => Prediction::Nothing,
         }
     }
 
@@ -56,14 +59,20 @@ impl Connection {
         self.sender.sends_new() && !owes_cwr && !self.receiver.has_blocks()
     }
 
+    /// Are ACKs to be expected, and nothing else?
+    #[inline]
+    fn only_sends(&mut self) -> bool {
+        !self.is_predicted(Prediction::Receiving) && self.prediction != Prediction::Nothing
+    }
+
     /// As [`handle_segment`](Connection::handle_segment) if this is the segment that was to be expected: text for a connection
-    /// that only receives, or an ACK of new data. Answers whether it was; if not, nothing has changed.
+    /// that only receives, or an ACK for one that only sends. Answers whether it was; if not, nothing has changed.
     #[inline(always)]
-    pub fn handle_expected(&mut self, now: Time, segment: &Header, ecn: Ecn) -> bool {
+    pub fn handle_expected(&mut self, now: Time, segment: &Header, sack: &SackBlocks, ecn: Ecn) -> bool {
         match segment.len {
             _ if !segment.is_plain(self.negotiated.timestamps) => false,
-            0 => self.handle_expected_ack(now, segment),
-            _ => self.handle_expected_data(now, segment, ecn),
+            0 => self.handle_expected_ack(now, segment, sack),
+            _ => sack.is_empty() && self.handle_expected_data(now, segment, ecn),
         }
     }
 
@@ -85,22 +94,33 @@ impl Connection {
     }
 
     #[inline(always)]
-    fn handle_expected_ack(&mut self, now: Time, segment: &Header) -> bool {
-        if !self.is_predicted(Prediction::Sending) || !self.receiver.is_next(now, segment) {
+    fn handle_expected_ack(&mut self, now: Time, segment: &Header, sack: &SackBlocks) -> bool {
+        if !self.only_sends() || !self.receiver.is_next(now, segment) {
             return false;
         }
         let core = &self.sender.core;
         let acked = segment.ack.distance(self.iss.at(core.una));
-        if acked <= 0 || acked as u64 > core.flight_size() {
+        if acked < 0 || acked as u64 > core.flight_size() {
             return false;
         }
         self.clock = now;
-        let (ack, window) = (core.una + acked as u64, self.offered(segment));
+        let ack = core.una + acked as u64;
         self.sender.core.stats.segments_received += 1;
-        self.sender.handle_plain_ack(now, ack, window, segment);
+        match self.prediction == Prediction::Sending && acked > 0 && sack.is_empty() {
+            true => self.sender.handle_plain_ack(now, ack, self.offered(segment), segment),
+            false => self.handle_expected_news(now, segment, sack, ack),
+        }
         self.receiver.forget_accepted();
         self.receiver.note_plain_ack(now, segment);
         true
+    }
+
+    /// An ACK that tells of more than new data, or where more than that is outstanding.
+    #[inline(never)]
+    fn handle_expected_news(&mut self, now: Time, segment: &Header, sack: &SackBlocks, ack: u64) {
+        self.forget_prediction();
+        self.sender.last_rtt = None;
+        self.take_ack(now, segment, sack, ack);
     }
 
     /// The window of a segment without SYN, in bytes.

@@ -236,9 +236,9 @@ impl Sender {
             prr.on_sent(sent.bytes());
         }
         self.policy.on_sent(&self.core, now, sent);
-        if let Some(mut pacer) = self.pacer {
-            pacer.on_sent(now, sent.bytes(), self.pacing_rate());
-            self.pacer = Some(pacer);
+        if self.pacer.is_some() {
+            let rate = self.pacing_rate();
+            self.pacer.iter_mut().for_each(|pacer| pacer.on_sent(now, sent.bytes(), rate));
         }
         if let Some(timers) = &mut self.segment_timers {
             timers.start(sent.end, &self.core.rtt, now);
