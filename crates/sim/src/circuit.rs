@@ -184,13 +184,16 @@ impl Circuit {
 
     /// The sending end that is first in the line leaves it, if there is room for packets of it: and for how many.
     pub fn first_in_line(&mut self) -> Option<(u32, u32)> {
-        let endpoint = *self.waiting.front()?;
-        let room = self.sender.room();
-        if room == 0 {
+        if self.waiting.is_empty() || !self.sender.has_room() {
             return None;
         }
-        self.waiting.pop_front();
-        Some((endpoint, room))
+        let endpoint = self.waiting.pop_front()?;
+        Some((endpoint, self.sender.room()))
+    }
+
+    /// Nothing can leave nor enter until something comes.
+    pub fn is_stuck(&self, now: Time) -> bool {
+        self.sender.rests(now) && !self.sender.has_room()
     }
 
     pub fn is_awaited(&self) -> bool {
@@ -208,6 +211,9 @@ impl Circuit {
 
     /// Sends what the sender has to send. Answers whether anything left.
     pub fn transmit(&mut self, network: &mut Network) -> bool {
+        if self.sender.rests(network.now) {
+            return false;
+        }
         let mut any = self.transmit_expected(network);
         let node = self.place.nodes[ENTRY];
         loop {

@@ -331,8 +331,13 @@ impl Engine {
 
     /// The sending end of a connection may have something for the circuit that its flow alone uses.
     fn send_by_circuit(&mut self, circuit: u16, endpoint: u32) {
-        self.circuits[usize::from(circuit)].stand_in_line(endpoint);
-        self.run_circuit(usize::from(circuit));
+        let index = usize::from(circuit);
+        let circuit = &mut self.circuits[index];
+        circuit.stand_in_line(endpoint);
+        match circuit.is_stuck(self.network.now) {
+            true => circuit.note_window(self.network.now),
+            false => self.run_circuit(index),
+        }
     }
 
     /// Sends what the circuit's sender has to send, and lets those in line fill its tunnel queue.

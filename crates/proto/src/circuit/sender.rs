@@ -95,8 +95,9 @@ impl Sender {
     }
 
     /// A data packet for the circuit. `false`: the tunnel queue is full, and the packet is dropped.
+    #[inline]
     pub fn handle_packet(&mut self, now: Time, item: Item) -> bool {
-        if !self.queue.has_room(self.allowed_bytes()) {
+        if !self.has_room() {
             return false;
         }
         if self.queue.is_empty() {
@@ -162,8 +163,9 @@ impl Sender {
         output
     }
 
+    /// It is known that nothing may leave.
     #[inline]
-    fn rests(&self, now: Time) -> bool {
+    pub fn rests(&self, now: Time) -> bool {
         self.rest.is_some_and(|rest| now < rest.until)
     }
 
@@ -256,6 +258,12 @@ impl Sender {
     #[inline]
     pub fn room(&self) -> u32 {
         self.queue.room(self.allowed_bytes())
+    }
+
+    /// Does one more packet find room?
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        self.queue.has_room(self.allowed_bytes())
     }
 
     /// Data that may wait in the tunnel queue.

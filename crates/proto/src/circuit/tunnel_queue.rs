@@ -1,7 +1,7 @@
 //! Data packets on their way into a circuit.
 
 use crate::queue::Item;
-use std::collections::VecDeque;
+use crate::ring::Ring;
 
 /// Packets that find room however little data may wait.
 const LEAST: usize = 4;
@@ -9,7 +9,7 @@ const LEAST: usize = 4;
 /// First in, first out, for any consumer (§4.5.1).
 #[derive(Debug)]
 pub struct TunnelQueue {
-    packets: VecDeque<Item>,
+    packets: Ring<Item>,
     bytes: u64,
     /// Length of the packet that came last.
     length: u64,
@@ -18,35 +18,36 @@ pub struct TunnelQueue {
 
 impl TunnelQueue {
     pub fn new(limit: u32) -> TunnelQueue {
-        TunnelQueue {
-            packets: VecDeque::with_capacity(limit.min(1024) as usize),
-            bytes: 0,
-            length: 1,
-            limit: limit as usize,
-        }
+        TunnelQueue { packets: Ring::default(), bytes: 0, length: 1, limit: limit as usize }
     }
 
+    #[inline]
     pub fn push(&mut self, item: Item) {
         self.length = u64::from(item.bytes.max(1));
         self.bytes += u64::from(item.bytes);
         self.packets.push_back(item);
     }
 
+    #[inline]
     pub fn pop(&mut self) -> Option<Item> {
-        let item = self.packets.pop_front()?;
+        let item = *self.packets.front()?;
+        self.packets.drop_front();
         self.bytes -= u64::from(item.bytes);
         Some(item)
     }
 
     /// Length in bytes of the packet that is next.
+    #[inline]
     pub fn first_bytes(&self) -> Option<u32> {
         self.packets.front().map(|item| item.bytes)
     }
 
+    #[inline]
     pub fn len(&self) -> usize {
         self.packets.len()
     }
 
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }
