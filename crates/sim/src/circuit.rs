@@ -287,25 +287,33 @@ impl Circuit {
     #[inline]
     pub fn on_passing(&mut self, direction: Direction) {
         if direction == self.place.direction {
-            self.receiver.handle_data(1);
+            self.on_delivered();
         }
     }
 
-    /// A header packet is at the circuit's end, whose answers leave: that to the expected one in its place.
+    /// A packet of one of its flows is delivered where it ends.
     #[inline]
-    pub fn handle_header(&mut self, network: &mut Network, id: u32, control: u16, repeats: u8) {
+    pub fn on_delivered(&mut self) {
+        self.receiver.handle_data(1);
+    }
+
+    /// A header packet is at the circuit's end, whose answers leave: that to the expected one in its place. Answers whether it
+    /// was the expected one and is answered, so that nothing is due any more.
+    #[inline]
+    pub fn handle_header(&mut self, network: &mut Network, id: u32, control: u16, repeats: u8) -> bool {
         let Network { packets, now, sack, .. } = network;
         let packet = packets.get(id);
         if !packet.is_plain() || !self.receiver.handle_expected(*now, control, &packet.header, packet.ecn) {
-            return self.handle_any_header(network, id, control, repeats);
+            self.handle_any_header(network, id, control, repeats);
+            return false;
         }
-        match self.receiver.poll_expected(*now, control, sack) {
-            Some((ack, reply)) => {
-                packets.put_ack(id, ack, sack);
-                self.send_reply(network, id, reply);
-            }
-            None => packets.remove(id),
-        }
+        let Some((ack, reply)) = self.receiver.poll_expected(*now, control, sack) else {
+            packets.remove(id);
+            return false;
+        };
+        packets.put_ack(id, ack, sack);
+        self.send_reply(network, id, reply);
+        true
     }
 
     #[inline(never)]

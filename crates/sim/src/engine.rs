@@ -421,6 +421,9 @@ impl Engine {
             return false;
         }
         let flow = &mut self.flows[packet.flow as usize];
+        if let Some(circuit) = flow.counted_by {
+            self.circuits[usize::from(circuit)].on_delivered();
+        }
         flow.counts.on_delivered(packet.bytes);
         self.packets_delivered += 1;
         if transfer.truth.is_undecided() {
@@ -494,7 +497,10 @@ impl Engine {
             if !transfer.truth.is_empty() {
                 transfer.truth.acknowledged(transfer.ends[SENDER].acknowledged());
             }
-        } else if packet.is_data() {
+        } else if let Some(circuit) = flow.counted_by {
+            self.circuits[usize::from(circuit)].on_delivered();
+        }
+        if packet.is_data() && end == RECEIVER {
             flow.counts.on_delivered(packet.bytes);
             self.packets_delivered += 1;
             if transfer.truth.is_undecided() && packets.order(id) != STATIONS_OWN {
@@ -514,8 +520,9 @@ impl Engine {
         let index = flow as usize;
         match load {
             Load::Header { control, repeats } => {
-                self.circuits[index].handle_header(&mut self.network, id, control, repeats);
-                self.schedule_circuit(index, EXIT);
+                if !self.circuits[index].handle_header(&mut self.network, id, control, repeats) {
+                    self.schedule_circuit(index, EXIT);
+                }
             }
             Load::HeaderAck { control } => {
                 self.circuits[index].handle_header_ack(&mut self.network, id, control);
@@ -527,7 +534,10 @@ impl Engine {
 
     fn deliver_datagram(&mut self, id: u32) {
         let &Packet { bytes, flow, .. } = self.network.packets.get(id);
-        let counts = &mut self.flows[flow as usize].counts;
+        let Flow { counts, counted_by, .. } = &mut self.flows[flow as usize];
+        if let Some(circuit) = *counted_by {
+            self.circuits[usize::from(circuit)].on_delivered();
+        }
         counts.on_delivered(bytes);
         let payload = u64::from(bytes.saturating_sub(UDP_HEADERS_BYTES));
         counts.datagram_bytes += payload;

@@ -35,6 +35,8 @@ pub struct Flow {
     pub circuit: Option<u16>,
     /// Where packets are counted that leave a circuit, and which one.
     pub counted_at: Option<(u16, u16)>,
+    /// The circuit that counts them as they are delivered.
+    pub counted_by: Option<u16>,
     pub start: Time,
     /// Boxed, as it is seldom needed and large: what every packet touches lies closer together.
     pub source: Box<Source>,
@@ -53,6 +55,17 @@ pub struct Flow {
 }
 
 impl Flow {
+    /// Packets that leave a circuit where the flow ends are counted as they are delivered, unless something else handles them
+    /// there.
+    pub fn count_at_delivery(&mut self) {
+        if let Some((node, circuit)) = self.counted_at
+            && node == self.nodes[RECEIVER]
+            && self.stop_at(node).is_none()
+        {
+            (self.counted_at, self.counted_by) = (None, Some(circuit));
+        }
+    }
+
     #[inline]
     pub fn stop_at(&self, node: u16) -> Option<Stop> {
         self.stops.iter().find(|(at, _)| *at == node).map(|(_, stop)| *stop)

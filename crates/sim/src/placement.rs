@@ -165,10 +165,13 @@ impl<'a> Stations<'a> {
     }
 
     /// Says at the nodes where the flows' packets are handled that there are stations, and gives stations and circuits.
-    pub fn placed(self, flows: &[Flow], topology: &mut Topology) -> (Vec<Station>, Vec<Circuit>) {
-        let stops = flows.iter().flat_map(|flow| &flow.stops).map(|(node, _)| node);
-        let counts = flows.iter().filter_map(|flow| flow.counted_at.as_ref()).map(|(node, _)| node);
-        stops.chain(counts).for_each(|node| topology.has_station[usize::from(*node)] = true);
+    pub fn placed(self, flows: &mut [Flow], topology: &mut Topology) -> (Vec<Station>, Vec<Circuit>) {
+        for flow in flows {
+            flow.count_at_delivery();
+            let nodes =
+                flow.stops.iter().map(|(node, _)| node).chain(flow.counted_at.iter().map(|(node, _)| node));
+            nodes.for_each(|node| topology.has_station[usize::from(*node)] = true);
+        }
         (self.placed, self.circuits)
     }
 }

@@ -142,7 +142,7 @@ impl<'a> Running<'a> {
         stations.trunks(&controllers, &mut flows)?;
         let mut topology = Topology::new(scenario.links.iter().map(|link| links::build(link, &streams)));
         stations.serve_all(middleboxes, &mut flows)?;
-        let (stations, circuits) = stations.placed(&flows, &mut topology);
+        let (stations, circuits) = stations.placed(&mut flows, &mut topology);
         let taps =
             captures.into_iter().map(|capture| tap(&scenario, capture)).collect::<Result<Vec<_>, _>>()?;
         let log = packets.then(PacketLog::default);
@@ -245,6 +245,7 @@ fn one_flow(
         stops: Default::default(),
         circuit: None,
         counted_at: None,
+        counted_by: None,
         start,
         source: Box::new(Source::new(spec, start, scheme.config.segment_payload(), traffic)),
         stream: streams.dormant(&format!("{name}.connections")),
