@@ -8,7 +8,7 @@ pub mod machine;
 pub mod middlebox;
 pub mod path;
 pub mod queue;
-mod ring;
+pub mod ring;
 pub mod rng;
 pub mod scheme;
 pub mod tcp;

@@ -8,9 +8,9 @@ use crate::station::Stop;
 use airtcp_proto::circuit::{Config, Output, Pair, Receiver, Reply, Sender};
 use airtcp_proto::middlebox::Direction;
 use airtcp_proto::queue::Item;
+use airtcp_proto::ring::Ring;
 use airtcp_proto::tcp::{Reason, Transmit};
 use airtcp_wire::{Dur, Time};
-use std::collections::VecDeque;
 
 /// What a circuit is called, and where it runs.
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ pub struct Circuit {
     /// How long a data packet of the connections is, if they want to know the control TCPs' window in them (F2).
     packet_bytes: Option<u64>,
     /// Sending ends that have more than the tunnel queue had room for.
-    waiting: VecDeque<u32>,
+    waiting: Ring<u32>,
     pub counts: Counts,
     pub baseline: ControlTotals,
 }
@@ -108,7 +108,7 @@ impl Circuit {
             vmss: config.vmss.0,
             reports_losses: config.loss_reports,
             packet_bytes: None,
-            waiting: VecDeque::new(),
+            waiting: Ring::default(),
             counts: Counts::default(),
             baseline: ControlTotals::default(),
         }
@@ -172,7 +172,7 @@ impl Circuit {
 
     /// A sending end may have something for the circuit.
     pub fn stand_in_line(&mut self, endpoint: u32) {
-        if !self.waiting.contains(&endpoint) {
+        if !self.waiting.iter().any(|waiting| *waiting == endpoint) {
             self.stand_last(endpoint);
         }
     }
@@ -184,11 +184,13 @@ impl Circuit {
 
     /// The sending end that is first in the line leaves it, if there is room for packets of it: and for how many.
     pub fn first_in_line(&mut self) -> Option<(u32, u32)> {
-        if self.waiting.is_empty() || !self.sender.has_room() {
+        let endpoint = *self.waiting.front()?;
+        let room = self.sender.room();
+        if room == 0 {
             return None;
         }
-        let endpoint = self.waiting.pop_front()?;
-        Some((endpoint, self.sender.room()))
+        self.waiting.drop_front();
+        Some((endpoint, room))
     }
 
     /// Nothing can leave nor enter until something comes.
@@ -214,7 +216,16 @@ impl Circuit {
         if self.sender.rests(network.now) {
             return false;
         }
-        let mut any = self.transmit_expected(network);
+        let any = self.transmit_expected(network);
+        if self.sender.rests(network.now) {
+            return any;
+        }
+        self.transmit_anything(network) || any
+    }
+
+    #[inline(never)]
+    fn transmit_anything(&mut self, network: &mut Network) -> bool {
+        let mut any = false;
         let node = self.place.nodes[ENTRY];
         loop {
             let mut transmit = Transmit::default();

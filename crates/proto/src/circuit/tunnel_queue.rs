@@ -60,7 +60,11 @@ impl TunnelQueue {
     }
 
     /// Packets as long as the last one that still find room, where `bytes` may wait.
+    #[inline]
     pub fn room(&self, bytes: u64) -> u32 {
+        if !self.has_room(bytes) {
+            return 0;
+        }
         let waiting = self.packets.len();
         let fitting = bytes.saturating_sub(self.bytes) / self.length;
         let room = usize::try_from(fitting).unwrap_or(usize::MAX).max(LEAST.saturating_sub(waiting));
