@@ -28,6 +28,9 @@ pub use sender::{Output, Pair, Sender};
 use airtcp_wire::ip::IPV4_HEADER_LEN;
 use airtcp_wire::{Header, Segment, tcp};
 
+/// What a control TCP takes for the window of a control packet that carries a report there.
+const WINDOW: u16 = u16::MAX;
+
 /// Length in bytes of an uncompressed control packet: headers alone, whatever virtual payload they stand for.
 fn control_packet_len(segment: &Segment) -> u32 {
     (IPV4_HEADER_LEN + tcp::header_len(segment)) as u32

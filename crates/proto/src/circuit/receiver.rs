@@ -3,7 +3,7 @@
 use super::compression::Decompressor;
 use super::config::Config;
 use super::fec::Restorer;
-use super::{control_packet_len, plain_packet_len};
+use super::{WINDOW, control_packet_len, plain_packet_len};
 use crate::cc::RegistryError;
 use crate::rng::Chance;
 use crate::tcp::{Connection, TcpConfig, Transmit};
@@ -94,9 +94,13 @@ impl Receiver {
     #[inline]
     pub fn handle_expected(&mut self, now: Time, control: u16, segment: &Header, ecn: Ecn) -> bool {
         let Some(control) = self.controls.get_mut(usize::from(control)) else { return false };
+        let mut told = *segment;
+        if self.reports_losses {
+            told.window = WINDOW;
+        }
         if segment.len == 0
             || !control.is_plain()
-            || !control.connection.handle_expected(now, segment, &SackBlocks::default(), ecn)
+            || !control.connection.handle_expected(now, &told, &SackBlocks::default(), ecn)
         {
             return false;
         }
@@ -141,18 +145,22 @@ impl Receiver {
             self.undecodable += 1;
             return;
         }
+        let mut segment = *segment;
         if segment.len > 0 {
             self.missing = segment.window.wrapping_sub(self.passed);
+            if self.reports_losses {
+                segment.window = WINDOW;
+            }
             let missing =
-                control.restorer.as_mut().map_or(Some(0), |restorer| restorer.missing(segment, repeats));
+                control.restorer.as_mut().map_or(Some(0), |restorer| restorer.missing(&segment, repeats));
             let Some(missing) = missing else { return };
             self.restored += u64::from(missing);
             for n in (1..=u32::from(missing)).rev() {
                 let seq = Seq(segment.seq.0.wrapping_sub(segment.len * n));
-                control.handle_segment(now, &Segment { seq, ..*segment }, Ecn::NotEct);
+                control.handle_segment(now, &Segment { seq, ..segment }, Ecn::NotEct);
             }
         }
-        control.handle_segment(now, segment, ecn);
+        control.handle_segment(now, &segment, ecn);
     }
 
     pub fn handle_timeout(&mut self, now: Time) {

@@ -1,5 +1,6 @@
 //! The sending node of a circuit (§4.5).
 
+use super::WINDOW;
 use super::config::Config;
 use super::control::Control;
 use super::gmb::Gmb;
@@ -117,7 +118,7 @@ impl Sender {
         let Some(losses) = self.losses.as_mut().filter(|_| !segment.flags.contains(Flags::SYN)) else {
             return control.handle_segment(now, segment, ecn);
         };
-        control.handle_segment(now, &Segment { window: u16::MAX, ..*segment }, ecn);
+        control.handle_segment(now, &Segment { window: WINDOW, ..*segment }, ecn);
         if let Some(rtt) = control.connection.last_rtt()
             && losses.on_report(now, rtt, self.sent, segment.window)
         {
