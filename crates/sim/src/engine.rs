@@ -15,7 +15,7 @@ use airtcp_proto::middlebox::TcpPacket;
 use airtcp_proto::path::{Fate, Output};
 use airtcp_proto::queue::DropCause;
 use airtcp_proto::tcp::Event;
-use airtcp_wire::{Dur, SackBlocks, Time};
+use airtcp_wire::{Dur, Time};
 use std::collections::BTreeSet;
 
 pub struct Engine {
@@ -415,9 +415,7 @@ impl Engine {
         let packet = packets.get_mut(id);
         let transfer = self.transfers.get_mut(endpoint >> 1);
         let end = &mut transfer.ends[RECEIVER];
-        if !packet.is_plain()
-            || !end.handle_expected(*now, &packet.header, &SackBlocks::default(), packet.ecn)
-        {
+        if !packet.is_plain() || !end.handle_expected_text(*now, &packet.header, packet.ecn) {
             return false;
         }
         let flow = &mut self.flows[packet.flow as usize];
@@ -451,7 +449,7 @@ impl Engine {
         let transfer = self.transfers.get_mut(endpoint >> 1);
         let end = &mut transfer.ends[SENDER];
         let flow = &mut self.flows[packet.flow as usize];
-        if !end.handle_expected(*now, &packet.header, packets.sack(id), packet.ecn) {
+        if !end.handle_expected_ack(*now, &packet.header, packets.sack(id)) {
             return false;
         }
         transfer.under_way -= 1;

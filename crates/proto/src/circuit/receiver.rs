@@ -98,10 +98,7 @@ impl Receiver {
         if self.reports_losses {
             told.window = WINDOW;
         }
-        if segment.len == 0
-            || !control.is_plain()
-            || !control.connection.handle_expected(now, &told, &SackBlocks::default(), ecn)
-        {
+        if !control.is_plain() || !control.connection.handle_expected_text(now, &told, ecn) {
             return false;
         }
         control.connection.read(control.connection.readable());

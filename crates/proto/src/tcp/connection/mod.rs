@@ -97,7 +97,12 @@ impl Connection {
 
     /// A segment has arrived; `ecn` is its IP header's ECN field.
     pub fn handle_segment(&mut self, now: Time, segment: &Segment, ecn: Ecn) {
-        if !self.handle_expected(now, &segment.into(), &segment.sack, ecn) {
+        let header = segment.into();
+        let is_expected = match segment.len {
+            0 => self.handle_expected_ack(now, &header, &segment.sack),
+            _ => segment.sack.is_empty() && self.handle_expected_text(now, &header, ecn),
+        };
+        if !is_expected {
             self.handle_anything(now, segment, ecn);
         }
     }

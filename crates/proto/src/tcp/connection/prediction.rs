@@ -65,19 +65,13 @@ impl Connection {
         !self.is_predicted(Prediction::Receiving) && self.prediction != Prediction::Nothing
     }
 
-    /// As [`handle_segment`](Connection::handle_segment) if this is the segment that was to be expected: text for a connection
-    /// that only receives, or an ACK for one that only sends. Answers whether it was; if not, nothing has changed.
+    /// As [`handle_segment`](Connection::handle_segment) if this is text without SACK for a connection that only receives.
+    /// Answers whether it was; if not, nothing has changed.
     #[inline(always)]
-    pub fn handle_expected(&mut self, now: Time, segment: &Header, sack: &SackBlocks, ecn: Ecn) -> bool {
-        match segment.len {
-            _ if !segment.is_plain(self.negotiated.timestamps) => false,
-            0 => self.handle_expected_ack(now, segment, sack),
-            _ => sack.is_empty() && self.handle_expected_data(now, segment, ecn),
+    pub fn handle_expected_text(&mut self, now: Time, segment: &Header, ecn: Ecn) -> bool {
+        if segment.len == 0 || !segment.is_plain(self.negotiated.timestamps) {
+            return false;
         }
-    }
-
-    #[inline(always)]
-    fn handle_expected_data(&mut self, now: Time, segment: &Header, ecn: Ecn) -> bool {
         let una = self.sender.core.una;
         let ecn = if self.negotiated.ecn { ecn } else { Ecn::NotEct };
         let is_expected = segment.ack == self.iss.at(una) && self.is_predicted(Prediction::Receiving);
@@ -93,9 +87,11 @@ impl Connection {
         true
     }
 
+    /// The same if it is an ACK, with these blocks, for a connection that only sends.
     #[inline(always)]
-    fn handle_expected_ack(&mut self, now: Time, segment: &Header, sack: &SackBlocks) -> bool {
-        if !self.only_sends() || !self.receiver.is_next(now, segment) {
+    pub fn handle_expected_ack(&mut self, now: Time, segment: &Header, sack: &SackBlocks) -> bool {
+        let is_pure = segment.len == 0 && segment.is_plain(self.negotiated.timestamps);
+        if !is_pure || !self.only_sends() || !self.receiver.is_next(now, segment) {
             return false;
         }
         let core = &self.sender.core;
