@@ -74,9 +74,9 @@ impl Network {
     #[inline(always)]
     pub fn send(&mut self, flow: &Flow, end: usize, id: u32) {
         let node = flow.nodes[end];
-        match self.topology.has_station[usize::from(node)] && !flow.stops.is_empty() {
-            false => self.forward(id, node),
-            true => self.sent_at_station.push_back((id, node)),
+        match flow.stops.is_empty() || !self.topology.has_station[usize::from(node)] {
+            true => self.forward(id, node),
+            false => self.sent_at_station.push_back((id, node)),
         }
     }
 

@@ -50,16 +50,21 @@ impl Side {
     }
 }
 
+/// One direction of one link.
+struct Hop {
+    link: Link,
+    /// What comes out goes into the next one at once, whoever's it is, and nobody looks at it between.
+    leads_on: bool,
+}
+
 pub struct Topology {
-    sides: Vec<Link>,
+    hops: Vec<Hop>,
     /// When each side wants to be polled.
     wakes: Vec<Time>,
     /// The earliest of those; of several, the first.
     next: (Time, Side),
     /// Which nodes have a station.
     pub has_station: Vec<bool>,
-    /// Whether what comes out of a side goes into the next one at once, whoever's it is, and nobody looks at it between.
-    leads_on: Vec<bool>,
     /// Until then nobody asks what the links have done.
     horizon: Time,
 }
@@ -67,25 +72,26 @@ pub struct Topology {
 impl Topology {
     /// Links in path order, each with its way there and its way back.
     pub fn new(links: impl IntoIterator<Item = (Link, Link)>) -> Topology {
-        let sides: Vec<Link> = links.into_iter().flat_map(|(forward, reverse)| [forward, reverse]).collect();
+        let sides = links.into_iter().flat_map(|(forward, reverse)| [forward, reverse]);
+        let hops: Vec<Hop> = sides.map(|link| Hop { link, leads_on: false }).collect();
         let mut topology = Topology {
-            wakes: sides.iter().map(Link::poll_timeout).collect(),
-            has_station: vec![false; sides.len() / 2 + 1],
-            leads_on: vec![false; sides.len()],
+            wakes: hops.iter().map(|hop| hop.link.poll_timeout()).collect(),
+            has_station: vec![false; hops.len() / 2 + 1],
             horizon: Time::ZERO,
             next: (Time::NEVER, Side(0)),
-            sides,
+            hops,
         };
         topology.find_next();
         topology
     }
 
     pub fn sides(&self) -> impl Iterator<Item = Side> + use<> {
-        (0..self.sides.len() as u16).map(Side)
+        (0..self.hops.len() as u16).map(Side)
     }
 
+    #[inline]
     pub fn side_mut(&mut self, side: Side) -> &mut Link {
-        &mut self.sides[usize::from(side.0)]
+        &mut self.hops[usize::from(side.0)].link
     }
 
     /// The side that wants to be polled next, and when.
@@ -97,12 +103,12 @@ impl Topology {
     /// At the nodes for which `is_passage` holds no packet enters or leaves the path, and nothing handles it: there it goes
     /// on when it comes, without an event, as long as nobody asks the links what they have done until `horizon`.
     pub fn lead_on(&mut self, is_passage: impl Fn(u16) -> bool) {
-        let last = self.sides.len() as u16 / 2;
+        let last = self.hops.len() as u16 / 2;
         for node in (1..last).filter(|&node| is_passage(node) && !self.has_station[usize::from(node)]) {
             for direction in [Direction::Forward, Direction::Reverse] {
                 let (side, next) = (Side::into(node, direction), Side::out_of(node, direction));
-                let can_pass = [side, next].map(|side| self.sides[usize::from(side.0)].can_pass());
-                self.leads_on[usize::from(side.0)] = can_pass == [true, true];
+                let can_pass = [side, next].map(|side| self.hops[usize::from(side.0)].link.can_pass());
+                self.hops[usize::from(side.0)].leads_on = can_pass == [true, true];
             }
         }
     }
@@ -113,40 +119,47 @@ impl Topology {
 
     #[inline(always)]
     pub fn send(&mut self, now: Time, side: Side, item: Item) {
-        if self.leads_on[usize::from(side.0)] {
+        let hop = &mut self.hops[usize::from(side.0)];
+        if hop.leads_on {
             return self.send_on(now, side, item);
         }
-        self.sides[usize::from(side.0)].handle_packet(now, item);
-        self.settle(side);
+        hop.link.handle_packet(now, item);
+        let at = hop.link.poll_timeout();
+        self.settle(side, at);
     }
 
     /// The same through all sides that lead on, as far as it gets.
     #[inline(never)]
     fn send_on(&mut self, now: Time, side: Side, item: Item) {
         let (mut now, mut side) = (now, side);
-        while self.leads_on[usize::from(side.0)] {
-            let Some(at) = self.sides[usize::from(side.0)].pass(now, item, self.horizon) else {
-                return self.settle(side);
-            };
-            (now, side) = (at, Side::out_of(side.far_node(), side.direction()));
+        loop {
+            let Hop { link, leads_on } = &mut self.hops[usize::from(side.0)];
+            if !*leads_on {
+                link.handle_packet(now, item);
+            } else if let Some(at) = link.pass(now, item, self.horizon) {
+                (now, side) = (at, Side::out_of(side.far_node(), side.direction()));
+                continue;
+            }
+            let at = link.poll_timeout();
+            return self.settle(side, at);
         }
-        self.sides[usize::from(side.0)].handle_packet(now, item);
-        self.settle(side);
     }
 
     #[inline]
     pub fn poll(&mut self, now: Time, side: Side) -> Option<Output> {
-        let output = self.sides[usize::from(side.0)].poll_delivery(now);
-        self.settle(side);
+        let link = self.side_mut(side);
+        let (output, at) = (link.poll_delivery(now), link.poll_timeout());
+        self.settle(side, at);
         output
     }
 
     /// See [`Link::poll_intact`].
     #[inline]
     pub fn poll_intact(&mut self, now: Time, side: Side) -> Option<u32> {
-        let link = &mut self.sides[usize::from(side.0)];
+        let link = self.side_mut(side);
         let id = link.poll_intact(now)?;
-        self.wakes[usize::from(side.0)] = link.poll_timeout();
+        let at = link.poll_timeout();
+        self.wakes[usize::from(side.0)] = at;
         self.find_next();
         Some(id)
     }
@@ -154,13 +167,12 @@ impl Topology {
     /// See [`Link::peek`].
     #[inline]
     pub fn peek(&self, side: Side, skipped: usize) -> Option<u32> {
-        self.sides[usize::from(side.0)].peek(skipped)
+        self.hops[usize::from(side.0)].link.peek(skipped)
     }
 
-    /// A side was called: its wake-up may have moved.
+    /// A side was called, and wants to be polled then.
     #[inline]
-    fn settle(&mut self, side: Side) {
-        let at = self.sides[usize::from(side.0)].poll_timeout();
+    fn settle(&mut self, side: Side, at: Time) {
         let wake = &mut self.wakes[usize::from(side.0)];
         if *wake == at {
             return;
@@ -232,7 +244,7 @@ mod tests {
                     now = topology.next().0;
                     while topology.poll(now, topology.next().1).is_some() && topology.next().0 <= now {}
                 }
-                let earliest = topology.sides.iter().map(Link::poll_timeout).min().unwrap();
+                let earliest = topology.hops.iter().map(|hop| hop.link.poll_timeout()).min().unwrap();
                 prop_assert_eq!(topology.next().0, earliest);
             }
         }
