@@ -154,15 +154,15 @@ impl Engine {
         }
     }
 
-    /// Fetches what the next packets out of a link will need: of the second one the packet, of the first one, which was
+    /// Fetches what packets to come out of a link will need: of the fifth one the packet, of the third one, whose packet was
     /// fetched so before, the connection.
     #[inline]
     fn look_ahead(&self, side: Side) {
         let Network { topology, packets, .. } = &self.network;
-        if let Some(id) = topology.peek(side, 1) {
+        if let Some(id) = topology.peek(side, 4) {
             prefetch(packets.get(id));
         }
-        if let Some(id) = topology.peek(side, 0)
+        if let Some(id) = topology.peek(side, 2)
             && let Packet { load: Load::Tcp { endpoint }, flow, .. } = packets.get(id)
         {
             let transfer = self.transfers.get(endpoint >> 1);
