@@ -238,11 +238,18 @@ impl Engine {
         let Some(seen) = station::seen(&self.network.packets, id) else {
             return self.leave_node(id, node);
         };
+        let mut out = std::mem::take(&mut self.scratch);
+        self.stations[station].machine.handle_packet(self.network.now, seen, &mut out);
+        if let [passed] = &out[..]
+            && *passed == seen
+        {
+            out.clear();
+            self.leave_station(station, out);
+            return self.leave_node(id, node);
+        }
         self.network.packets.remove(id);
         let (_, slot) = station::connection(seen.flow);
         self.transfers.get_mut(slot).under_way -= 1;
-        let mut out = std::mem::take(&mut self.scratch);
-        self.stations[station].machine.handle_packet(self.network.now, seen, &mut out);
         self.leave_station(station, out);
         self.transfers.retire_if_over(slot, &mut self.flows);
     }
