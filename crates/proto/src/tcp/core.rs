@@ -1,5 +1,7 @@
 //! What the sender knows, and the steps that recovery policies are made of.
 
+use super::allowance::Allowance;
+use super::answered::Answered;
 use super::config::TcpConfig;
 use super::connection::{Reason, Stats};
 use super::handshake::Rules;
@@ -53,24 +55,15 @@ pub struct Core {
     pub limited_sent: u64,
     pub prr: Option<Prr>,
     pub uses_prr: bool,
-    /// The next retransmission leaves whatever the window says, for this reason.
-    pub forced: Option<Reason>,
+    pub allowance: Allowance,
     /// What the last timeout has left in flight as too recent to be lost, in bytes.
     pub survivors: u64,
-    /// New segments that may leave beyond the window (F-RTO's two, a tail loss probe).
-    pub extra_segments: u32,
-    /// A tail loss probe is to leave now.
-    pub is_probe_due: bool,
     pub spurious: Spurious,
     /// The last duplicate ACK says that what it misses was corrupted (ELN).
     pub is_corruption: bool,
     /// The episode began with such a loss: the controller has not been told of it.
     is_spared: bool,
-    /// No reduction for ECN-Echo before this is acknowledged (RFC 3168 §6.1.2: once a window).
-    ecn_recover: u64,
-    /// Losses below are congestion that has been answered.
-    answered: u64,
-    pub owes_cwr: bool,
+    pub answered: Answered,
 }
 
 /// What an ACK changed on the scoreboard.
@@ -144,16 +137,12 @@ impl Core {
             limited_sent: 0,
             prr: None,
             uses_prr: false,
-            forced: None,
+            allowance: Allowance::default(),
             survivors: 0,
-            extra_segments: 0,
-            is_probe_due: false,
             spurious: Spurious::new(config),
             is_corruption: false,
             is_spared: false,
-            ecn_recover: 0,
-            answered: 0,
-            owes_cwr: false,
+            answered: Answered::default(),
         };
         core.set_sack(config, has_sack);
         core
@@ -182,9 +171,7 @@ impl Core {
     /// Nothing waits to be resent, and nothing but the window says what may leave; limited transmit does not count it.
     pub fn sends_new(&self) -> bool {
         self.board.lost() == 0
-            && self.extra_segments == 0
-            && self.forced.is_none()
-            && !self.is_probe_due
+            && self.allowance.is_none()
             && (self.phase != Phase::Open || self.inflation <= 0)
     }
 
@@ -234,10 +221,10 @@ impl Core {
         self.stats.fast_retransmits += 1;
         self.is_spared = self.is_corruption;
         // RFC 3168 §6.1.2: a reduction for ECN-Echo that is still going on is this window's.
-        if !self.is_spared && self.prr.is_none() && self.una >= self.answered {
+        if !self.is_spared && self.prr.is_none() && !self.answered.covers_loss(self.una) {
             self.reduce(now, Cause::Loss);
         }
-        self.forced = Some(Reason::FastRetransmit);
+        self.allowance.ask_resend(Reason::FastRetransmit);
     }
 
     /// Tells the controller; what it reduces is spread over a round trip.
@@ -270,7 +257,7 @@ impl Core {
         if self.is_corruption {
             self.stats.fast_retransmits += 1;
             self.mark_first_lost();
-            self.forced = Some(Reason::FastRetransmit);
+            self.allowance.ask_resend(Reason::FastRetransmit);
             return;
         }
         self.begin_episode(now, Trigger::Loss);
@@ -278,7 +265,7 @@ impl Core {
         self.stats.fast_retransmits += 1;
         self.congestion(now, Cause::Timeout, false);
         self.mark_all_lost();
-        self.forced = Some(Reason::FastRetransmit);
+        self.allowance.ask_resend(Reason::FastRetransmit);
     }
 
     /// The retransmission timer has expired for the `expiries`th time in a row: an episode begins, unless this one goes on.
@@ -302,7 +289,7 @@ impl Core {
     /// Has ssthresh been lowered for this window of data? Linux lowers it again after a timeout that brought progress.
     fn has_answered_window(&self, expiries: u32) -> bool {
         match self.phase {
-            Phase::Open => self.prr.is_some() && self.una < self.ecn_recover,
+            Phase::Open => self.prr.is_some() && self.una < self.answered.until(),
             Phase::Recovery => self.una < self.recover,
             Phase::Loss => self.una < self.recover && expiries > 1,
         }
@@ -314,12 +301,10 @@ impl Core {
         self.inflation = 0;
         self.prr = None;
         self.dupacks = 0;
-        self.extra_segments = 0;
-        self.is_probe_due = false;
         self.is_spared = false;
         self.stats.timeouts += 1;
         self.congestion(now, Cause::Timeout, is_repeated);
-        self.forced = Some(Reason::Timeout);
+        self.allowance.on_timeout();
     }
 
     fn begin_episode(&mut self, now: Time, trigger: Trigger) {
@@ -347,8 +332,7 @@ impl Core {
         self.phase = Phase::Open;
         self.inflation = 0;
         self.prr = None;
-        self.forced = None;
-        self.extra_segments = 0;
+        self.allowance.end_episode();
         self.is_spared = false;
         self.cc.on_recovery_exit(now);
     }
@@ -362,13 +346,13 @@ impl Core {
     /// Congestion that no loss has shown so far: reduces as on ECN-Echo. A loss in the same window is the same congestion.
     pub fn handle_congestion(&mut self, now: Time) {
         if self.reduce_once(now) {
-            self.answered = self.nxt;
+            self.answered.on_early_answer(self.nxt);
         }
     }
 
     /// Answers whether this window has not been reduced yet.
     fn reduce_once(&mut self, now: Time) -> bool {
-        if self.una <= self.ecn_recover || self.nxt == 0 {
+        if self.una <= self.answered.until() || self.nxt == 0 {
             return false;
         }
         match self.phase {
@@ -393,7 +377,7 @@ impl Core {
     /// The reduction for ECN-Echo is over once what was sent after it has been acknowledged.
     #[inline]
     pub fn end_ecn_reduction(&mut self) {
-        if self.phase == Phase::Open && self.una > self.ecn_recover {
+        if self.phase == Phase::Open && self.una > self.answered.until() {
             self.prr = None;
         }
     }
@@ -418,8 +402,7 @@ impl Core {
         // echoing, and the window to what ECN-Echo makes of it.
         let has_answered = (self.cc.cwnd(), self.cc.ssthresh()) != (prior_cwnd, prior_ssthresh);
         if has_answered || cause == Cause::Ecn {
-            self.ecn_recover = self.nxt;
-            self.owes_cwr = true;
+            self.answered.on_answer(self.nxt);
         }
     }
 

@@ -4,6 +4,8 @@
 //! a [`TcpConfig`], usually one of [`profile`]'s with a few keys changed.
 
 mod ack_policy;
+mod allowance;
+mod answered;
 pub mod config;
 pub mod connection;
 mod core;

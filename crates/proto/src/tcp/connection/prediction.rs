@@ -55,7 +55,7 @@ impl Connection {
 
     /// What leaves next is new data with neither CWR nor SACK.
     fn sends_plainly(&self) -> bool {
-        let owes_cwr = self.negotiated.ecn && self.sender.core.owes_cwr;
+        let owes_cwr = self.negotiated.ecn && self.sender.core.answered.owes_cwr();
         self.sender.sends_new() && !owes_cwr && !self.receiver.has_blocks()
     }
 

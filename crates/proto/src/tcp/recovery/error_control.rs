@@ -67,7 +67,7 @@ impl ErrorControl {
     fn resend_first(&mut self, core: &mut Core, reason: Reason) {
         self.resent_at = core.dupacks;
         core.mark_first_lost();
-        core.forced = Some(reason);
+        core.allowance.ask_resend(reason);
         core.stats.fast_retransmits += u64::from(reason == Reason::FastRetransmit);
     }
 

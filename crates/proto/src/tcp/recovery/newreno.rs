@@ -24,7 +24,7 @@ impl LossRecovery for NewReno {
 /// segment back if it was at least that.
 fn partial_ack(core: &mut Core, ack: &AckSummary) {
     core.mark_first_lost();
-    core.forced = Some(crate::tcp::connection::Reason::Retransmit);
+    core.allowance.ask_resend(crate::tcp::connection::Reason::Retransmit);
     core.inflation -= ack.acked as i64;
     if ack.acked >= core.mss {
         core.inflation += core.mss as i64;

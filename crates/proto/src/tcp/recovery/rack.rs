@@ -348,7 +348,7 @@ impl LossRecovery for Rack {
         if self.probe.deadline <= now {
             self.probe.deadline = Time::NEVER;
             self.probe.is_being_sent = true;
-            core.is_probe_due = true;
+            core.allowance.ask_probe();
         }
     }
 }

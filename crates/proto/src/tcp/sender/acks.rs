@@ -281,8 +281,8 @@ impl Sender {
         let verdict = self.core.spurious.handle_f_rto(summary, self.core.una, has_new_data);
         match verdict {
             FrtoStep::Nothing => {}
-            FrtoStep::SendNew => self.core.extra_segments = 2,
-            FrtoStep::Genuine => self.core.extra_segments = 0,
+            FrtoStep::SendNew => self.core.allowance.ask_new(2),
+            FrtoStep::Genuine => self.core.allowance.ask_new(0),
             FrtoStep::Spurious => self.undo(summary, ack.ece),
         }
         self.core.spurious.close_eifel(summary);

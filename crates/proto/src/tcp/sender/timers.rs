@@ -65,7 +65,7 @@ impl Sender {
         }
         self.persist.handle_timeout(now);
         // RFC 8985 §7.2: a probe takes the place of a timeout that is due at the same time.
-        if self.rto_deadline <= now && !self.core.is_probe_due {
+        if self.rto_deadline <= now && !self.core.allowance.has_probe() {
             self.handle_rto(now);
         }
     }
@@ -82,7 +82,7 @@ impl Sender {
         if self.core.una == 0 {
             // A SYN was lost: no window to reduce (RFC 5681 §3.1 sees to the initial window).
             self.core.stats.timeouts += 1;
-            self.core.forced = Some(Reason::Timeout);
+            self.core.allowance.ask_resend(Reason::Timeout);
             self.core.mark_first_lost();
             return;
         }

@@ -43,14 +43,14 @@ impl Sender {
         if self.persist.is_due() {
             return self.window_probe(now);
         }
-        if self.core.is_probe_due {
+        if self.core.allowance.has_probe() {
             return self.tail_loss_probe(now);
         }
-        if self.core.forced.is_none() && self.is_held_back(now) {
+        if !self.core.allowance.has_resend() && self.is_held_back(now) {
             return None;
         }
         // F-RTO (RFC 5682 §2.1 step 2b): new segments go before retransmissions.
-        if self.core.extra_segments > 0
+        if self.core.allowance.has_new()
             && let Some(outgoing) = self.poll_new(now)
         {
             return Some(outgoing);
@@ -58,13 +58,13 @@ impl Sender {
         if let Some(index) = self.core.board.first_lost() {
             return self.poll_lost(now, index);
         }
-        self.core.forced = None;
+        self.core.allowance.take_resend();
         self.poll_new(now)
     }
 
     fn poll_lost(&mut self, now: Time, index: usize) -> Option<Outgoing> {
         let (bytes, in_flight) = (self.core.board.get(index)?.bytes(), self.core.board.in_flight());
-        let reason = match self.core.forced.take() {
+        let reason = match self.core.allowance.take_resend() {
             Some(reason) => reason,
             // A FIN may make a segment one longer than a window of one segment.
             None if in_flight == 0 || in_flight + bytes <= self.core.window() => Reason::Retransmit,
@@ -110,11 +110,11 @@ impl Sender {
             self.watch_window(now);
             return None;
         }
-        if in_flight + payload > core.window() && core.extra_segments == 0 {
+        if in_flight + payload > core.window() && !core.allowance.has_new() {
             self.note_usage(true);
             return None;
         }
-        self.core.extra_segments = self.core.extra_segments.saturating_sub(1);
+        self.core.allowance.use_new();
         Some(self.send_new(now, length))
     }
 
@@ -253,7 +253,7 @@ impl Sender {
 
     /// RFC 8985 §7.3: new data if the window lets it, else the last segment again.
     fn tail_loss_probe(&mut self, now: Time) -> Option<Outgoing> {
-        self.core.is_probe_due = false;
+        self.core.allowance.use_probe();
         self.core.stats.tail_loss_probes += 1;
         let (_, length) = self.next_segment();
         let last = self.core.board.len().checked_sub(1)?;
@@ -299,7 +299,7 @@ impl Sender {
             return Some(self.send_new(now, 1));
         }
         let index = self.core.board.first_lost()?;
-        let reason = self.core.forced.take().unwrap_or(Reason::Retransmit);
+        let reason = self.core.allowance.take_resend().unwrap_or(Reason::Retransmit);
         Some(self.resend(now, index, reason))
     }
 }

@@ -1,0 +1,73 @@
+//! What may leave whatever the window says, and before its turn.
+
+use super::connection::Reason;
+
+/// Each is asked for once, and used up when it leaves.
+#[derive(Debug, Default)]
+pub struct Allowance {
+    /// The next retransmission leaves, for this reason.
+    resend: Option<Reason>,
+    /// So many new segments leave, and before retransmissions (F-RTO, RFC 5682 §2.1).
+    new_segments: u32,
+    /// A tail loss probe leaves now (RFC 8985 §7.3).
+    is_probe_due: bool,
+}
+
+impl Allowance {
+    /// Does the window alone say what may leave?
+    #[inline]
+    pub fn is_none(&self) -> bool {
+        self.resend.is_none() && self.new_segments == 0 && !self.is_probe_due
+    }
+
+    pub fn ask_resend(&mut self, reason: Reason) {
+        self.resend = Some(reason);
+    }
+
+    #[inline]
+    pub fn has_resend(&self) -> bool {
+        self.resend.is_some()
+    }
+
+    #[inline]
+    pub fn take_resend(&mut self) -> Option<Reason> {
+        self.resend.take()
+    }
+
+    pub fn ask_new(&mut self, segments: u32) {
+        self.new_segments = segments;
+    }
+
+    #[inline]
+    pub fn has_new(&self) -> bool {
+        self.new_segments > 0
+    }
+
+    #[inline]
+    pub fn use_new(&mut self) {
+        self.new_segments = self.new_segments.saturating_sub(1);
+    }
+
+    pub fn ask_probe(&mut self) {
+        self.is_probe_due = true;
+    }
+
+    #[inline]
+    pub fn has_probe(&self) -> bool {
+        self.is_probe_due
+    }
+
+    pub fn use_probe(&mut self) {
+        self.is_probe_due = false;
+    }
+
+    /// The timer has expired: its retransmission takes the place of all else.
+    pub fn on_timeout(&mut self) {
+        *self = Allowance { resend: Some(Reason::Timeout), ..Allowance::default() };
+    }
+
+    /// The episode of loss is over, and what it asked for.
+    pub fn end_episode(&mut self) {
+        (self.resend, self.new_segments) = (None, 0);
+    }
+}
