@@ -23,7 +23,7 @@ pub struct Linux {
     /// Zero before the first loss and after a timeout.
     w_max: u64,
     epoch: Option<Epoch>,
-    /// cwnd at the last look, and when that was.
+    /// cwnd in bytes at the last look, and when that was.
     looked: (u64, Time),
     /// ACKed segments that make cwnd grow by one, and how many have come.
     per_segment: u64,
@@ -102,6 +102,16 @@ impl Linux {
     }
 }
 
+/// Most ACKs are for one or two segments, and a division is dear.
+#[inline]
+fn segments(bytes: u64, mss: u64) -> u64 {
+    match bytes {
+        _ if bytes == mss => 1,
+        _ if bytes == 2 * mss => 2,
+        _ => bytes.div_ceil(mss),
+    }
+}
+
 impl Avoidance for Linux {
     fn observe(&mut self, ack: &Ack, _window: &mut Window) {
         let gap = ack.now.since(self.last_ack);
@@ -115,16 +125,16 @@ impl Avoidance for Linux {
     }
 
     fn increase(&mut self, ack: &Ack, acked: u64, window: &mut Window) {
-        let cwnd = window.cwnd / window.mss;
-        let acked = acked.div_ceil(window.mss);
-        let mut epoch = self.epoch.unwrap_or_else(|| self.start_epoch(ack.now, cwnd));
+        let acked = segments(acked, window.mss);
+        let cwnd = || window.cwnd / window.mss;
+        let mut epoch = self.epoch.unwrap_or_else(|| self.start_epoch(ack.now, cwnd()));
         epoch.acked += acked;
         let (looked_at, when) = self.looked;
-        if self.epoch.is_none() || looked_at != cwnd || ack.now.since(when) > LOOK_EVERY {
-            self.looked = (cwnd, ack.now);
+        if self.epoch.is_none() || looked_at != window.cwnd || ack.now.since(when) > LOOK_EVERY {
+            self.looked = (window.cwnd, ack.now);
             // SRTT is zero, and the smallest RTT is not, where there is no sample yet.
             let t = ack.now.since(epoch.start) + ack.min_rtt.min(ack.srtt);
-            self.per_segment = self.pace(&mut epoch, t, cwnd);
+            self.per_segment = self.pace(&mut epoch, t, cwnd());
         }
         self.epoch = Some(epoch);
         let grown = self.growth(acked);
