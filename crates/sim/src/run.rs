@@ -176,6 +176,8 @@ impl<'a> Running<'a> {
     pub fn finish(self) -> Result<Outcome, RunError> {
         let Running { scenario, label, seed, engine, end, events } = self;
         let mut finished = engine.finish(end);
+        // Whether anybody watches makes no difference.
+        let events = events + finished.network.topology.passes();
         let record = record(&scenario, label, seed, &mut finished, events);
         let Finished { network: Network { recorder, taps, log, .. }, flows, .. } = finished;
         taps.into_iter().try_for_each(Tap::finish)?;

@@ -67,6 +67,8 @@ pub struct Topology {
     pub has_station: Vec<bool>,
     /// Until then nobody asks what the links have done.
     horizon: Time,
+    /// How often a packet has gone on so.
+    passes: u64,
 }
 
 impl Topology {
@@ -78,6 +80,7 @@ impl Topology {
             wakes: hops.iter().map(|hop| hop.link.poll_timeout()).collect(),
             has_station: vec![false; hops.len() / 2 + 1],
             horizon: Time::ZERO,
+            passes: 0,
             next: (Time::NEVER, Side(0)),
             hops,
         };
@@ -113,6 +116,11 @@ impl Topology {
         }
     }
 
+    /// Passages of nodes that would have been events.
+    pub fn passes(&self) -> u64 {
+        self.passes
+    }
+
     pub fn set_horizon(&mut self, horizon: Time) {
         self.horizon = horizon;
     }
@@ -138,6 +146,7 @@ impl Topology {
                 link.handle_packet(now, item);
             } else if let Some(at) = link.pass(now, item, self.horizon) {
                 (now, side) = (at, Side::out_of(side.far_node(), side.direction()));
+                self.passes += 1;
                 continue;
             }
             let at = link.poll_timeout();
@@ -229,6 +238,28 @@ mod tests {
     fn link(delay_ms: u64) -> Link {
         let queue = Box::new(DropTail::new(Limit::packets(3)));
         Link::new(queue, Box::new(FixedRate::new(Rate(8_000_000))), Dur::from_millis(delay_ms))
+    }
+
+    #[test]
+    fn what_leads_on_comes_out_at_the_end_of_the_row() {
+        let plain = |delay_ms| {
+            Link::drop_tail(
+                Limit::packets(3),
+                Box::new(FixedRate::new(Rate(8_000_000))),
+                Dur::from_millis(delay_ms),
+            )
+        };
+        let mut topology = Topology::new([1, 2, 3].map(|delay_ms| (plain(delay_ms), plain(delay_ms))));
+        topology.lead_on(|node| node != 2);
+        topology.set_horizon(Time(1_600_000));
+        let send = |topology: &mut Topology| {
+            topology.send(Time::ZERO, Side(0), Item { bytes: 500, ..Item::default() })
+        };
+        // 0.5 ms on each link and its delay; the second packet is at node 1 after the horizon.
+        send(&mut topology);
+        assert_eq!((topology.next(), topology.passes()), ((Time(4_000_000), Side(2)), 1));
+        send(&mut topology);
+        assert_eq!((topology.next(), topology.passes()), ((Time(2_000_000), Side(0)), 1));
     }
 
     proptest! {

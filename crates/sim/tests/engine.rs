@@ -73,7 +73,7 @@ fn recording_changes_nothing() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Where nobody watches, packets pass nodes at which nothing happens without an event: all else is the same.
+    /// Where nobody watches, packets pass nodes at which nothing happens without a stop.
     #[test]
     fn inner_nodes_are_passed_without_a_trace(
         seed in 0u64..1000,
@@ -95,10 +95,7 @@ proptest! {
             let options = RunOptions { packets, ..RunOptions::default() };
             run(&scenario, &scheme(name), seed, options).unwrap().record
         };
-        let (mut passing, stopping) = (record(false), record(true));
-        prop_assert!(passing.events < stopping.events);
-        passing.events = stopping.events;
-        prop_assert_eq!(format!("{:?}", passing), format!("{:?}", stopping));
+        prop_assert_eq!(format!("{:?}", record(false)), format!("{:?}", record(true)));
     }
 }
 
