@@ -18,7 +18,7 @@ impl Sender {
         })
     }
 
-    /// The next range to send, if one may leave now.
+    /// Deems lost what is out in segments with more payload than this.
     #[inline]
     pub fn resend_longer_than(&mut self, payload: u64) {
         for index in 0..self.core.board.len() {
@@ -28,6 +28,7 @@ impl Sender {
         }
     }
 
+    /// The next range to send, if one may leave now.
     pub fn poll(&mut self, now: Time) -> Option<Outgoing> {
         if self.unsent() == 0 && self.core.board.is_empty() {
             return None;
