@@ -342,8 +342,16 @@ impl Engine {
         let circuit = &mut self.circuits[index];
         circuit.stand_in_line(endpoint);
         match circuit.is_stuck(self.network.now) {
-            true => circuit.note_window(self.network.now),
+            true => self.schedule_waiting(endpoint),
             false => self.run_circuit(index),
+        }
+    }
+
+    /// The sending end of a connection waits for room in a circuit. What it has to do already, it does when there is some.
+    fn schedule_waiting(&mut self, endpoint: u32) {
+        let deadline = self.transfers.get(endpoint >> 1).ends[SENDER].poll_timeout();
+        if deadline > self.network.now {
+            self.schedule.set(Timer::Endpoint(endpoint), deadline);
         }
     }
 
@@ -385,7 +393,10 @@ impl Engine {
         };
         let left = self.network.take_expected(transfer, endpoint, flow, room, &mut enter);
         let is_all = left.is_none_or(|left| self.network.drain(transfer, endpoint, flow, left, &mut enter));
-        self.schedule.set(Timer::Endpoint(endpoint), transfer.ends[SENDER].poll_timeout());
+        match is_all {
+            true => self.schedule.set(Timer::Endpoint(endpoint), transfer.ends[SENDER].poll_timeout()),
+            false => self.schedule_waiting(endpoint),
+        }
         refused.into_iter().for_each(|id| self.lose(id, DropCause::Overflow, self.network.now));
         !is_all
     }

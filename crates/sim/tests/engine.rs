@@ -5,10 +5,11 @@ mod common;
 use airtcp_proto::middlebox::{Direction, Middlebox, TcpPacket};
 use airtcp_proto::path::jitter::uniform;
 use airtcp_sim::scenario::model::{self, Episodes, Flow, Spikes, Traffic};
-use airtcp_sim::{RunError, RunOptions, Scenario, run};
+use airtcp_sim::{RunError, RunOptions, Running, Scenario, run};
 use airtcp_wire::{Bytes, Dur, Rate, Time};
 use common::{MBIT, assert_conserved, go, link, ms, one_link, scheme, unlimited};
 use proptest::prelude::*;
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -48,6 +49,20 @@ fn same_scenario_and_seed_give_the_same_bytes() {
     let json = |seed| serde_json::to_string(&go(&parking_lot(), "cubic", seed)).unwrap();
     assert_eq!(json(3), json(3));
     assert_ne!(json(3), json(4));
+}
+
+/// Data TCPs that wait for a circuit's room have timers, too.
+#[test]
+fn time_never_goes_back() {
+    for name in ["cubic", "reno+decoupling", "bbr+decoupling"] {
+        let (scenario, scheme) = (parking_lot(), scheme(name));
+        let mut running = Running::new(Cow::Borrowed(&scenario), &scheme, 1, RunOptions::default()).unwrap();
+        let mut before = Time::ZERO;
+        while running.advance(1) {
+            assert!(running.now() >= before, "{name}: {:?} after {before:?}", running.now());
+            before = running.now();
+        }
+    }
 }
 
 #[test]
