@@ -50,7 +50,7 @@ class Cell(TypedDict):
 
     `reno_keeps` and `cubic_keeps` are what a competing flow of that kind carries beside the scheme, over what
     it carries beside a Reno flow or a CUBIC flow: 1 is as fair as to its own kind. Where a proxy splits the
-    connection, RTT and timeouts are the sender's with the proxy, and spurious timeouts are not counted.
+    connection, timeouts are the sender's with the proxy; its RTTs and spurious timeouts are left out.
     """
 
     scheme: str

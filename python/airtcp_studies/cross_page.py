@@ -25,8 +25,8 @@ of today (profile `linux`) and every scheme's own defaults; mean ± 95 % confide
 *Of bound* is the share of (1 − PER)·rate. *Reno keeps* (*CUBIC keeps*) is the goodput of a Reno (CUBIC)
 flow competing with the scheme, relative to its goodput beside another flow of its own kind: at 100 % it is
 harmed no more than by its own kind. A scheme that waits for routers to mark, such as `spectcp`, never slows
-down where queues only drop. Where a proxy splits the connection (`split`), RTT and timeouts are the sender's
-with the proxy.
+down where queues only drop. Where a proxy splits the connection (`split`), timeouts are the sender's with the
+proxy, and RTTs, which end there, are left out.
 
 ![Goodput of every scheme on every link, as a share of the bound](figures/cross.svg)
 """
