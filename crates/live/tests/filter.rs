@@ -157,7 +157,7 @@ fn airtcpd(namespace: &Namespace, arguments: &str) -> (bool, String) {
 
 /// A router of its own, with an interface that leads nowhere.
 fn router() -> Option<Namespace> {
-    let router = Namespace::new().inspect_err(|error| eprintln!("skipped: {error}")).ok()?;
+    let router = Namespace::if_permitted()?;
     ip(&router, &[&format!("link add {WIRE} type veth peer name there"), &format!("link set {WIRE} up")]);
     Some(router)
 }

@@ -13,4 +13,4 @@ pub mod rng;
 pub mod scheme;
 pub mod tcp;
 
-pub use rng::{Chance, Streams};
+pub use rng::{Chance, Chances};

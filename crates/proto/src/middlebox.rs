@@ -44,7 +44,7 @@ impl Default for Origin {
 
 /// A TCP packet as a middlebox sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TcpPacket {
+pub struct SeenPacket {
     pub flow: FlowId,
     pub direction: Direction,
     pub ecn: Ecn,
@@ -58,13 +58,13 @@ pub struct TcpPacket {
 pub trait Middlebox: Send {
     /// A packet has arrived. Packets to send from the node go to `out`: the packet itself, changed or not, others,
     /// or nothing. A packet leaves in the direction that it names.
-    fn handle_packet(&mut self, now: Time, packet: TcpPacket, out: &mut Vec<TcpPacket>);
+    fn handle_packet(&mut self, now: Time, packet: SeenPacket, out: &mut Vec<SeenPacket>);
 
     /// A queue behind the node has dropped a packet that had left it. Losses on a link are not told: nobody sees them.
-    fn handle_drop(&mut self, _now: Time, _packet: &TcpPacket) {}
+    fn handle_drop(&mut self, _now: Time, _packet: &SeenPacket) {}
 
     /// The time named by [`poll_timeout`](Middlebox::poll_timeout) has come.
-    fn handle_timeout(&mut self, _now: Time, _out: &mut Vec<TcpPacket>) {}
+    fn handle_timeout(&mut self, _now: Time, _out: &mut Vec<SeenPacket>) {}
 
     fn poll_timeout(&self) -> Time {
         Time::NEVER

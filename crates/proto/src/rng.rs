@@ -1,23 +1,23 @@
-//! Named, seeded random streams. Every component draws from a stream of its own, so that adding a component
-//! does not shift what the others see.
+//! Random numbers, seeded. Every component has a chance of its own, with a name, so that adding a component does not shift
+//! what the others draw.
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 
-/// The source of all streams of one run.
+/// The source of all random numbers of one run.
 #[derive(Clone, Copy, Debug)]
-pub struct Streams {
+pub struct Chances {
     seed: u64,
 }
 
-impl Streams {
-    pub fn new(seed: u64) -> Streams {
-        Streams { seed }
+impl Chances {
+    pub fn new(seed: u64) -> Chances {
+        Chances { seed }
     }
 
-    /// The stream called `name`, e.g. `"link.wireless.forward.loss"`: the same for the same seed and name,
+    /// The chance called `name`, e.g. `"link.wireless.forward.loss"`: the same for the same seed and name,
     /// independent of any other.
-    pub fn stream(&self, name: &str) -> Chance {
+    pub fn chance(&self, name: &str) -> Chance {
         self.dormant(name).wake()
     }
 
@@ -27,7 +27,7 @@ impl Streams {
     }
 }
 
-/// A stream that takes hardly any room between draws, for which it is made anew each time.
+/// A chance that takes hardly any room between draws, for which it is made anew each time.
 #[derive(Clone, Copy, Debug)]
 pub struct Dormant {
     seed: u64,
@@ -67,7 +67,7 @@ impl Chance {
         self.0.next_u32()
     }
 
-    /// Another stream, which differs from this one and from all that are split off later.
+    /// Another chance, which differs from this one and from all that are split off later.
     pub fn split(&mut self) -> Chance {
         let mut rng = ChaCha8Rng::seed_from_u64(self.u64());
         rng.set_stream(self.u64());
@@ -87,7 +87,7 @@ impl Chance {
 
     /// True with `probability`.
     #[inline]
-    pub fn chance(&mut self, probability: f64) -> bool {
+    pub fn happens(&mut self, probability: f64) -> bool {
         probability > 0.0 && self.f64() < probability
     }
 
@@ -114,8 +114,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn streams_repeat_and_differ() {
-        let first = |seed, name| Streams::new(seed).stream(name).u64();
+    fn names_and_seeds_repeat_and_differ() {
+        let first = |seed, name| Chances::new(seed).chance(name).u64();
         assert_eq!(first(7, "a"), first(7, "a"));
         assert_ne!(first(7, "a"), first(7, "b"));
         assert_ne!(first(7, "a"), first(8, "a"));
@@ -123,8 +123,8 @@ mod tests {
 
     /// Also where a number takes the last word of a block and the first one of the next.
     #[test]
-    fn a_dormant_stream_goes_on_where_it_was() {
-        let (mut awake, mut dormant) = (Streams::new(7).stream("a"), Streams::new(7).dormant("a"));
+    fn a_dormant_one_goes_on_where_it_was() {
+        let (mut awake, mut dormant) = (Chances::new(7).chance("a"), Chances::new(7).dormant("a"));
         for _ in 0..50 {
             let numbers = |chance: &mut Chance| (chance.u32(), chance.u64(), chance.f64());
             assert_eq!(dormant.draw(numbers), numbers(&mut awake));
@@ -133,13 +133,13 @@ mod tests {
 
     #[test]
     fn moments_are_right() {
-        let mut stream = Streams::new(1).stream("moments");
+        let mut chance = Chances::new(1).chance("moments");
         let n = 200_000;
-        let normals: Vec<f64> = (0..n).map(|_| stream.normal()).collect();
+        let normals: Vec<f64> = (0..n).map(|_| chance.normal()).collect();
         let mean = normals.iter().sum::<f64>() / f64::from(n);
         let variance = normals.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / f64::from(n);
         assert!(mean.abs() < 0.01 && (variance - 1.0).abs() < 0.02, "{mean} {variance}");
-        let exponential = (0..n).map(|_| stream.exponential(3.0)).sum::<f64>() / f64::from(n);
+        let exponential = (0..n).map(|_| chance.exponential(3.0)).sum::<f64>() / f64::from(n);
         assert!((exponential - 3.0).abs() < 0.05, "{exponential}");
     }
 }

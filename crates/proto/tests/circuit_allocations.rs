@@ -1,6 +1,6 @@
 //! Property 8 of paper 000 §4.4, simple and efficient: a circuit that has found its window allocates nothing more.
 
-use airtcp_proto::Streams;
+use airtcp_proto::Chances;
 use airtcp_proto::circuit::{Compression, Config, Output, Receiver, Sender};
 use airtcp_proto::queue::Item;
 use airtcp_proto::tcp::{Transmit, profile};
@@ -87,10 +87,10 @@ fn nothing_is_allocated_in_steady_state() {
         compression: Compression::Twice,
         ..Config::default()
     };
-    let streams = Streams::new(1);
+    let streams = Chances::new(1);
     let mut path = Path {
-        sender: Sender::new(&config, &profile::rfc(), &mut streams.stream("s"), Time::ZERO).unwrap(),
-        receiver: Receiver::new(&config, &profile::rfc(), &mut streams.stream("r")).unwrap(),
+        sender: Sender::new(&config, &profile::rfc(), &mut streams.chance("s"), Time::ZERO).unwrap(),
+        receiver: Receiver::new(&config, &profile::rfc(), &mut streams.chance("r")).unwrap(),
         forward: VecDeque::with_capacity(100),
         back: VecDeque::with_capacity(100),
         data: 0,

@@ -8,7 +8,7 @@ use airtcp_proto::path::{
 use airtcp_proto::queue::{
     Build, Discipline, DropCause, Item, Limit, Queue, codel, drop_tail, fq_codel, red,
 };
-use airtcp_proto::{Chance, Streams};
+use airtcp_proto::{Chance, Chances};
 use airtcp_wire::{Dur, Positive, Probability, Rate, Time};
 use proptest::prelude::*;
 
@@ -46,8 +46,8 @@ struct Setup {
 
 const RATE: Rate = Rate(10_000_000);
 
-fn stream(name: &str) -> Chance {
-    Streams::new(1).stream(name)
+fn chance(name: &str) -> Chance {
+    Chances::new(1).chance(name)
 }
 
 fn queue(kind: QueueKind, limit: Limit) -> Box<dyn Queue> {
@@ -66,11 +66,11 @@ fn queue(kind: QueueKind, limit: Limit) -> Box<dyn Queue> {
             ..Default::default()
         }),
     };
-    discipline.build(Build { limit, rate: RATE, stream: stream("queue") })
+    discipline.build(Build { limit, rate: RATE, chance: chance("queue") })
 }
 
 fn losing(loss: &Loss) -> Box<dyn LossModel> {
-    loss.build(None, stream).expect("something is lost")
+    loss.build(None, chance).expect("something is lost")
 }
 
 fn trace() -> Trace {
@@ -106,11 +106,11 @@ fn link(setup: Setup) -> Link {
     }
     if let Some((high, overtaking)) = setup.jitter {
         let variation = uniform::Config { low: Dur::ZERO, high };
-        link = link.with_delay(variation.build(Time::ZERO, stream("delay")), overtaking);
+        link = link.with_delay(variation.build(Time::ZERO, chance("delay")), overtaking);
     }
     if let Some(handoff) = setup.outages {
         let starts = Starts { every: Some(Dur::from_millis(50)), ..Starts::default() };
-        link = link.with_outages(Episodes::new(Dur::from_millis(20), starts, stream("outage")), handoff);
+        link = link.with_outages(Episodes::new(Dur::from_millis(20), starts, chance("outage")), handoff);
     }
     link
 }
@@ -315,7 +315,7 @@ proptest! {
 #[test]
 fn a_handoff_loses_what_waits_and_what_is_under_way() {
     let starts = Starts { at: vec![Time(50_000_000)], ..Starts::default() };
-    let handoff = Episodes::new(Dur::from_millis(20), starts, stream("outage"));
+    let handoff = Episodes::new(Dur::from_millis(20), starts, chance("outage"));
     let mut link = Link::drop_tail(Limit::packets(100), Box::new(FixedRate::new(RATE)), Dur::from_millis(10))
         .with_outages(handoff, true);
     let at_ms = [30, 39, 40, 49, 49, 49, 49, 60, 60];
@@ -340,7 +340,7 @@ fn the_mean_queue_is_that_of_m_d_1() {
     for (load, tolerance) in [(0.5, 0.02), (0.8, 0.04)] {
         let mut link = Link::drop_tail(Limit::NONE, Box::new(FixedRate::new(RATE)), Dur::from_millis(10));
         let service = RATE.time_for(1000);
-        let (mut gaps, mut at) = (stream("arrivals"), Time::ZERO);
+        let (mut gaps, mut at) = (chance("arrivals"), Time::ZERO);
         for id in 0..400_000 {
             at += Dur::from_secs_f64(gaps.exponential(service.as_secs_f64() / load));
             link.handle_packet(at, Item { id, bytes: 1000, ..Item::default() });

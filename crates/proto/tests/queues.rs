@@ -1,6 +1,6 @@
 //! What holds for every queueing discipline, whatever arrives: the list is `queue::Discipline`'s.
 
-use airtcp_proto::Streams;
+use airtcp_proto::Chances;
 use airtcp_proto::choice::{Choice, Faults};
 use airtcp_proto::queue::{Build, Discipline, DropCause, Drops, Item, Limit, Queue};
 use airtcp_wire::{Dur, Ecn, Rate, Time};
@@ -26,7 +26,7 @@ fn disciplines() -> impl Iterator<Item = Discipline> {
 
 fn built(discipline: &Discipline, packets: u32) -> Box<dyn Queue> {
     let (limit, rate) = (Limit::packets(packets), Rate(10_000_000));
-    discipline.build(Build { limit, rate, stream: Streams::new(1).stream("queue") })
+    discipline.build(Build { limit, rate, chance: Chances::new(1).chance("queue") })
 }
 
 /// One packet comes, or the transmitter asks, after so many µs.

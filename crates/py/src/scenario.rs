@@ -5,7 +5,7 @@ use crate::control::{self, Class, Run};
 use crate::errors::{Cancelled, ScenarioError};
 use crate::record::Record;
 use crate::values;
-use airtcp_proto::Streams;
+use airtcp_proto::Chances;
 use airtcp_proto::scheme::Scheme;
 use airtcp_sim::pcap::Format;
 use airtcp_sim::scenario::{Problem, Recipe, Source, text_file};
@@ -248,7 +248,7 @@ impl Scenario {
         let scenario = self.found.for_seed(seed);
         let found =
             scenario.links.iter().find(|known| known.name == link).ok_or_else(|| self.unknown(link))?;
-        let times = airtcp_sim::round_trips(found, &Streams::new(seed), packet_bytes, packets);
+        let times = airtcp_sim::round_trips(found, &Chances::new(seed), packet_bytes, packets);
         Ok(times.iter().map(|time| time.as_secs_f64()).collect())
     }
 

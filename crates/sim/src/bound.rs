@@ -2,18 +2,18 @@
 
 use crate::links;
 use crate::scenario::model::{self, Capacity, Direction, Link, Side};
-use airtcp_proto::Streams;
+use airtcp_proto::Chances;
 use airtcp_proto::tcp::TcpConfig;
 use airtcp_wire::Time;
 
 /// Application bits per second that could arrive at best, if the flow were alone: over each link its mean rate, less
 /// what is lost on it and on the links behind it, as far as loss models lose at random. Outages do not count. Of a cell
-/// it is what the run with these streams would give a user who always had data.
+/// it is what the run with these random numbers would give a user who always had data.
 pub fn goodput_bound_bps(
     scenario: &model::Scenario,
     flow: &model::Flow,
     config: &TcpConfig,
-    streams: &Streams,
+    chances: &Chances,
 ) -> f64 {
     let crossed = &scenario.links[flow.enter..=flow.leave];
     let links: Vec<&Link> = match flow.direction {
@@ -36,7 +36,7 @@ pub fn goodput_bound_bps(
                 bps(log.capacity_bytes(until) - log.capacity_bytes(from), from, until)
             }
             Capacity::Channel { config, .. } => {
-                let mut channel = links::channel(link, flow.direction, config, streams);
+                let mut channel = links::channel(link, flow.direction, config, chances);
                 bps(channel.saturated_bytes(from, until), from, until)
             }
         };
@@ -86,7 +86,7 @@ mod tests {
         let bound = |links: Vec<Link>| {
             let flow = Flow::unlimited("f", 0, links.len() - 1);
             let scenario = Scenario::over(links, Dur::from_secs(1));
-            goodput_bound_bps(&scenario, &flow, &profile::linux(), &Streams::new(1))
+            goodput_bound_bps(&scenario, &flow, &profile::linux(), &Chances::new(1))
         };
         let payload = 1448.0 / 1500.0;
         assert_eq!(bound(vec![lossy.clone(), slow.clone()]), 1e7 * payload);

@@ -11,7 +11,7 @@ use crate::timer::{Schedule, Timer};
 use crate::topology::Side;
 use crate::traffic::Action;
 use crate::transfers::Transfers;
-use airtcp_proto::middlebox::TcpPacket;
+use airtcp_proto::middlebox::SeenPacket;
 use airtcp_proto::path::{Fate, Output};
 use airtcp_proto::queue::DropCause;
 use airtcp_proto::tcp::Event;
@@ -26,7 +26,7 @@ pub struct Engine {
     circuits: Vec<Circuit>,
     transfers: Transfers,
     /// What stations put out; empty between calls.
-    scratch: Vec<TcpPacket>,
+    scratch: Vec<SeenPacket>,
     packets_delivered: u64,
     end: Time,
 }
@@ -265,7 +265,7 @@ impl Engine {
     }
 
     /// Sends on what a station put out, but for connections that are over.
-    fn leave_station(&mut self, station: usize, mut out: Vec<TcpPacket>) {
+    fn leave_station(&mut self, station: usize, mut out: Vec<SeenPacket>) {
         let node = self.stations[station].node;
         for packet in &out {
             let (number, slot) = station::connection(packet.flow);

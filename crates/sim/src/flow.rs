@@ -41,7 +41,7 @@ pub struct Flow {
     /// Boxed, as it is seldom needed and large: what every packet touches lies closer together.
     pub source: Box<Source>,
     /// Initial sequence numbers and controllers' seeds.
-    pub stream: Dormant,
+    pub chance: Dormant,
     /// The connection that the application writes to; none before it opens and for flows of transfers and datagrams.
     pub connection: Option<u32>,
     pub counts: Counts,

@@ -3,13 +3,13 @@
 use crate::scenario::model;
 use airtcp_proto::path::{self, DelayModel, Transmitter};
 use airtcp_proto::queue::{self, Discipline};
-use airtcp_proto::{Chance, Streams};
+use airtcp_proto::{Chance, Chances};
 use airtcp_wire::{Dur, Time};
 
-/// Both directions of a link, forward first. Each part of each direction draws from a stream of its own, whose name
+/// Both directions of a link, forward first. Each part of each direction draws from a [`Chance`] of its own, whose name
 /// begins with `link.NAME.`; outages are the same in both directions.
-pub fn build(link: &model::Link, streams: &Streams) -> (path::Link, path::Link) {
-    let parts = Parts { streams, prefix: format!("link.{}", link.name) };
+pub fn build(link: &model::Link, chances: &Chances) -> (path::Link, path::Link) {
+    let parts = Parts { chances, prefix: format!("link.{}", link.name) };
     let with_outages = |side: path::Link| match &link.outages {
         Some(outages) => side.with_outages(parts.episodes(&outages.when, "outage"), outages.handoff),
         None => side,
@@ -19,9 +19,9 @@ pub fn build(link: &model::Link, streams: &Streams) -> (path::Link, path::Link) 
 }
 
 /// Round trips in an otherwise empty link: for each of `packets` packets of `bytes` that wait from the beginning, its time
-/// with the transmitter, as in a run with these streams, and the link's delay there and back.
-pub fn round_trips(link: &model::Link, streams: &Streams, bytes: u32, packets: usize) -> Vec<Dur> {
-    let parts = Parts { streams, prefix: format!("link.{}.forward", link.name) };
+/// with the transmitter, as in a run with them, and the link's delay there and back.
+pub fn round_trips(link: &model::Link, chances: &Chances, bytes: u32, packets: usize) -> Vec<Dur> {
+    let parts = Parts { chances, prefix: format!("link.{}.forward", link.name) };
     let mut transmitter = parts.transmitter(&link.forward.capacity);
     let delay = link.forward.delay + link.reverse.delay;
     path::service_times(&mut *transmitter, bytes, packets).into_iter().map(|time| time + delay).collect()
@@ -32,9 +32,9 @@ pub fn channel(
     link: &model::Link,
     direction: model::Direction,
     config: &path::ChannelConfig,
-    streams: &Streams,
+    chances: &Chances,
 ) -> path::Channel {
-    let parts = Parts { streams, prefix: format!("link.{}", link.name) };
+    let parts = Parts { chances, prefix: format!("link.{}", link.name) };
     let name = match direction {
         model::Direction::Forward => "forward",
         model::Direction::Reverse => "reverse",
@@ -42,19 +42,19 @@ pub fn channel(
     parts.within(name).channel(config)
 }
 
-/// Makes the parts of one link or one direction, and knows how their random streams are called.
+/// Makes the parts of one link or one direction, and knows what their chances are called.
 struct Parts<'a> {
-    streams: &'a Streams,
+    chances: &'a Chances,
     prefix: String,
 }
 
 impl Parts<'_> {
     fn within(&self, name: &str) -> Parts<'_> {
-        Parts { streams: self.streams, prefix: format!("{}.{name}", self.prefix) }
+        Parts { chances: self.chances, prefix: format!("{}.{name}", self.prefix) }
     }
 
-    fn stream(&self, name: &str) -> Chance {
-        self.streams.stream(&format!("{}.{name}", self.prefix))
+    fn chance(&self, name: &str) -> Chance {
+        self.chances.chance(&format!("{}.{name}", self.prefix))
     }
 
     fn side(&self, side: &model::Side) -> path::Link {
@@ -63,8 +63,8 @@ impl Parts<'_> {
         let mut link = match &side.queue.discipline {
             Discipline::DropTail(_) => path::Link::drop_tail(limit, transmitter, side.delay),
             asked => {
-                let (rate, stream) = (side.capacity.mean_rate(), self.stream("queue"));
-                let queue = asked.build(queue::Build { limit, rate, stream });
+                let (rate, chance) = (side.capacity.mean_rate(), self.chance("queue"));
+                let queue = asked.build(queue::Build { limit, rate, chance });
                 path::Link::new(queue, transmitter, side.delay)
             }
         };
@@ -75,7 +75,7 @@ impl Parts<'_> {
         if let Some(model::Arq { retries, round_trip, in_order, only }) = side.arq {
             link = link.with_arq(path::Arq { retries, round_trip, in_order, cover: cover(only) });
         }
-        if let Some(loss) = side.loss.build(code, |key| self.stream(&format!("loss.{key}"))) {
+        if let Some(loss) = side.loss.build(code, |key| self.chance(&format!("loss.{key}"))) {
             link = link.with_loss(loss);
         }
         if let Some(delay) = self.delay(side) {
@@ -96,7 +96,7 @@ impl Parts<'_> {
     }
 
     fn channel(&self, config: &path::ChannelConfig) -> path::Channel {
-        path::Channel::new(config, self.stream("channel"))
+        path::Channel::new(config, self.chance("channel"))
     }
 
     fn delay(&self, side: &model::Side) -> Option<Box<dyn DelayModel>> {
@@ -105,7 +105,7 @@ impl Parts<'_> {
             delays.push(Box::new(path::LogLatency::new(log.clone())));
         }
         if let Some(jitter) = &side.jitter {
-            delays.push(jitter.distribution.build(Time::ZERO + jitter.start, self.stream("delay")));
+            delays.push(jitter.distribution.build(Time::ZERO + jitter.start, self.chance("delay")));
         }
         if let Some(spikes) = &side.spikes {
             let when = self.episodes(&spikes.when, "spikes");
@@ -116,7 +116,7 @@ impl Parts<'_> {
 
     fn episodes(&self, when: &model::Episodes, name: &str) -> path::Episodes {
         let starts = path::Starts { at: times(&when.at), every: when.every, period: when.period };
-        path::Episodes::new(when.length, starts, self.stream(name))
+        path::Episodes::new(when.length, starts, self.chance(name))
     }
 }
 
@@ -160,7 +160,7 @@ mod tests {
     }
 
     fn built(forward: model::Side) -> path::Link {
-        build(&link(forward, None), &Streams::new(1)).0
+        build(&link(forward, None), &Chances::new(1)).0
     }
 
     /// One packet of 1 500 bytes a millisecond; answers (number, at in ms, fate) in order.
@@ -253,7 +253,7 @@ mod tests {
         };
         let outages = Some(model::Outages { when, handoff: true });
         let (forward, reverse) =
-            build(&link(side(Capacity::Fixed(Rate(12_000_000))), outages), &Streams::new(1));
+            build(&link(side(Capacity::Fixed(Rate(12_000_000))), outages), &Chances::new(1));
         let forward = carried(forward, 100);
         assert_eq!(forward, carried(reverse, 100));
         assert!(forward.iter().any(|&(.., fate)| fate == Fate::Lost(DropCause::Outage)));

@@ -2,7 +2,7 @@
 
 use crate::flow::{Flow, RECEIVER, SENDER};
 use crate::station;
-use airtcp_proto::middlebox::{Direction, Origin, TcpPacket};
+use airtcp_proto::middlebox::{Direction, Origin, SeenPacket};
 use airtcp_proto::tcp::{Reason, Transmit};
 use airtcp_wire::{Ecn, Header, SackBlocks, Segment, SynOptions, tcp};
 use std::ops::Range;
@@ -283,8 +283,8 @@ impl Packets {
     }
 
     /// The same of what a station has put out for the flow's connection.
-    pub fn take(&mut self, id: u32, packet: &TcpPacket, flow: &Flow, transfer: (u32, u32)) {
-        let &TcpPacket { segment, ecn, bytes, direction, origin: Origin { order, reason, offset }, .. } =
+    pub fn take(&mut self, id: u32, packet: &SeenPacket, flow: &Flow, transfer: (u32, u32)) {
+        let &SeenPacket { segment, ecn, bytes, direction, origin: Origin { order, reason, offset }, .. } =
             packet;
         self.put(id, &Transmit { segment, ecn, reason, offset });
         self.set_order(id, order);

@@ -6,7 +6,7 @@ use crate::run::RunError;
 use crate::scenario::{Scenario, model};
 use crate::station::{Station, Stop};
 use crate::topology::Topology;
-use airtcp_proto::Streams;
+use airtcp_proto::Chances;
 use airtcp_proto::base_station::MachineBuild;
 use airtcp_proto::cc::Controllers;
 use airtcp_proto::circuit::{self, Receiver, Sender};
@@ -27,7 +27,7 @@ pub fn ends(direction: model::Direction, enter: usize, leave: usize) -> (Directi
 /// The stations of a run as they are placed. Flows with one and the same scheme share what stands at the base station.
 pub struct Stations<'a> {
     scenario: &'a Scenario,
-    streams: &'a Streams,
+    chances: &'a Chances,
     placed: Vec<Station>,
     circuits: Vec<Circuit>,
     /// Whose machine each base-station entry is.
@@ -35,8 +35,8 @@ pub struct Stations<'a> {
 }
 
 impl<'a> Stations<'a> {
-    pub fn new(scenario: &'a Scenario, streams: &'a Streams) -> Stations<'a> {
-        Stations { scenario, streams, placed: Vec::new(), circuits: Vec::new(), owners: Vec::new() }
+    pub fn new(scenario: &'a Scenario, chances: &'a Chances) -> Stations<'a> {
+        Stations { scenario, chances, placed: Vec::new(), circuits: Vec::new(), owners: Vec::new() }
     }
 
     /// The node of the base station and the machine that serves a flow with `scheme` there, if it has one.
@@ -62,8 +62,8 @@ impl<'a> Stations<'a> {
             return Ok(Some((node, Stop::Station(*station))));
         }
         let station = self.placed.len() as u16;
-        let stream = self.streams.stream(&format!("base-station.{}", self.owners.len()));
-        let build = MachineBuild { tcp: &machine.tcp, hosts: &scheme.config, stream };
+        let chance = self.chances.chance(&format!("base-station.{}", self.owners.len()));
+        let build = MachineBuild { tcp: &machine.tcp, hosts: &scheme.config, chance };
         self.placed.push(Station { node, machine: machine.machine.build(build) });
         self.owners.push((scheme.clone(), station));
         Ok(Some((node, Stop::Station(station))))
@@ -101,9 +101,9 @@ impl<'a> Stations<'a> {
 
     /// A circuit by `scheme`, with its two ends.
     fn circuit(&mut self, place: Place, scheme: &Scheme, config: &circuit::Config) -> &mut Circuit {
-        let stream = |end| self.streams.stream(&format!("circuit.{}.{}.{end}", place.name, place.index));
-        let sender = Sender::new(config, &scheme.config, &mut stream("sender"), Time::ZERO);
-        let receiver = Receiver::new(config, &scheme.config, &mut stream("receiver"));
+        let chance = |end| self.chances.chance(&format!("circuit.{}.{}.{end}", place.name, place.index));
+        let sender = Sender::new(config, &scheme.config, &mut chance("sender"), Time::ZERO);
+        let receiver = Receiver::new(config, &scheme.config, &mut chance("receiver"));
         let sender = sender.expect("schemes are checked before the run");
         let receiver = receiver.expect("schemes are checked before the run");
         let first_number = self.circuits.last().map_or(0, Circuit::next_number);

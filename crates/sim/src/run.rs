@@ -14,7 +14,7 @@ pub use crate::tap::Capture;
 use crate::tap::Tap;
 use crate::topology::Topology;
 use crate::traffic::Source;
-use airtcp_proto::Streams;
+use airtcp_proto::Chances;
 use airtcp_proto::cc::Controllers;
 use airtcp_proto::middlebox::{Direction, Middlebox};
 use airtcp_proto::scheme::{Scheme, SchemeError};
@@ -135,12 +135,12 @@ impl<'a> Running<'a> {
         options: RunOptions<'_>,
     ) -> Result<Running<'a>, RunError> {
         let RunOptions { series, packets, captures, middleboxes, controllers, .. } = options;
-        let streams = Streams::new(seed);
+        let chances = Chances::new(seed);
         let scenario = as_it_runs(scenario, scheme, seed);
-        let mut stations = Stations::new(&scenario, &streams);
-        let mut flows = flows(&scenario, scheme, &controllers, &streams, &mut stations)?;
+        let mut stations = Stations::new(&scenario, &chances);
+        let mut flows = flows(&scenario, scheme, &controllers, &chances, &mut stations)?;
         stations.trunks(&controllers, &mut flows)?;
-        let mut topology = Topology::new(scenario.links.iter().map(|link| links::build(link, &streams)));
+        let mut topology = Topology::new(scenario.links.iter().map(|link| links::build(link, &chances)));
         stations.serve_all(middleboxes, &mut flows)?;
         let (stations, circuits) = stations.placed(&mut flows, &mut topology);
         let taps =
@@ -205,7 +205,7 @@ fn flows(
     scenario: &Scenario,
     scheme: &Scheme,
     controllers: &Controllers,
-    streams: &Streams,
+    chances: &Chances,
     stations: &mut Stations<'_>,
 ) -> Result<Vec<Flow>, RunError> {
     let mut flows = Vec::new();
@@ -217,7 +217,7 @@ fn flows(
         for instance in 0..flow.count {
             let one = Flow {
                 stops: at_base_station.into_iter().collect(),
-                ..one_flow(flow, spec, instance, (&scheme, &rules), streams)
+                ..one_flow(flow, spec, instance, (&scheme, &rules), chances)
             };
             // Datagrams follow no scheme that was not written for them.
             let is_wanted = flow.scheme.is_some() || !matches!(flow.traffic, model::Traffic::Udp { .. });
@@ -232,12 +232,12 @@ fn one_flow(
     index: usize,
     instance: u32,
     (scheme, rules): (&Arc<Scheme>, &Arc<Rules>),
-    streams: &Streams,
+    chances: &Chances,
 ) -> Flow {
     let name = format!("flow.{}.{instance}", spec.name);
     let start = Time::ZERO + spec.start + spec.stagger * u64::from(instance) / u64::from(spec.count);
     let (direction, nodes) = ends(spec.direction, spec.enter, spec.leave);
-    let traffic = streams.dormant(&format!("{name}.traffic"));
+    let traffic = chances.dormant(&format!("{name}.traffic"));
     Flow {
         spec: index,
         instance,
@@ -250,7 +250,7 @@ fn one_flow(
         counted_by: None,
         start,
         source: Box::new(Source::new(spec, start, scheme.config.segment_payload(), traffic)),
-        stream: streams.dormant(&format!("{name}.connections")),
+        chance: chances.dormant(&format!("{name}.connections")),
         scheme: scheme.clone(),
         rules: rules.clone(),
         connection: None,
@@ -284,7 +284,7 @@ fn record(scenario: &Scenario, scheme: String, seed: u64, finished: &mut Finishe
         goodput_bps: measured().sum(),
         jain_index: jain_index(measured()),
         bound_bps: first.map_or(0.0, |flow| {
-            goodput_bound_bps(scenario, &scenario.flows[flow.spec], &flow.scheme.config, &Streams::new(seed))
+            goodput_bound_bps(scenario, &scenario.flows[flow.spec], &flow.scheme.config, &Chances::new(seed))
         }),
         links: link_records(scenario, finished),
         circuits: circuit_records(finished),
@@ -343,10 +343,10 @@ mod tests {
         let poisson = Traffic::Poisson { interval, size: Bytes(15_000), exponential: true };
         scenario.flows = vec![FlowSpec { traffic: poisson, ..FlowSpec::unlimited("short", 0, 0) }];
         let scheme = Scheme::parse("cubic", "linux").unwrap();
-        let streams = Streams::new(1);
-        let mut stations = Stations::new(&scenario, &streams);
-        let flows = flows(&scenario, &scheme, &Controllers::default(), &streams, &mut stations).unwrap();
-        let topology = Topology::new(scenario.links.iter().map(|link| links::build(link, &streams)));
+        let chances = Chances::new(1);
+        let mut stations = Stations::new(&scenario, &chances);
+        let flows = flows(&scenario, &scheme, &Controllers::default(), &chances, &mut stations).unwrap();
+        let topology = Topology::new(scenario.links.iter().map(|link| links::build(link, &chances)));
         let mut engine =
             Engine::new(Network::new(topology, None, Vec::new(), None), flows, Vec::new(), Vec::new());
         let mut places = Vec::new();

@@ -1,7 +1,7 @@
 //! Stations: what stands at a node and handles the packets of some flows.
 
 use crate::packet::{Load, Packets};
-use airtcp_proto::middlebox::{FlowId, Middlebox, Origin, TcpPacket};
+use airtcp_proto::middlebox::{FlowId, Middlebox, Origin, SeenPacket};
 
 /// A machine and where it stands. Which flows it serves is for the flows to say: [`crate::flow::Flow::stops`].
 pub struct Station {
@@ -19,10 +19,10 @@ pub enum Stop {
 }
 
 /// A packet as a station sees it; `None` of what is no TCP connection's.
-pub fn seen(packets: &Packets, id: u32) -> Option<TcpPacket> {
+pub fn seen(packets: &Packets, id: u32) -> Option<SeenPacket> {
     let packet = packets.get(id);
     let Load::Tcp { endpoint } = packet.load else { return None };
-    Some(TcpPacket {
+    Some(SeenPacket {
         flow: flow_id(packet.number, endpoint >> 1),
         direction: packet.direction,
         ecn: packet.ecn,

@@ -25,7 +25,7 @@ pub enum Action {
 /// The application of one flow. A machine: see [`airtcp_proto::machine`].
 pub struct Source {
     traffic: Kind,
-    stream: Dormant,
+    chance: Dormant,
     /// When it acts next.
     next: Time,
     stop: Time,
@@ -66,7 +66,7 @@ enum State {
 
 impl Source {
     /// The application of a flow that starts at `start`. `payload` is what one of its packets carries.
-    pub fn new(flow: &model::Flow, start: Time, payload: u32, stream: Dormant) -> Source {
+    pub fn new(flow: &model::Flow, start: Time, payload: u32, chance: Dormant) -> Source {
         let traffic = match &flow.traffic {
             model::Traffic::Unlimited => Kind::Unlimited,
             model::Traffic::Bytes { size } => Kind::Bytes(size.0),
@@ -79,7 +79,7 @@ impl Source {
             model::Traffic::Udp { rate, packet } => Kind::Udp(Periodic::new(packet.0 as u32, *rate)),
         };
         let stop = flow.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
-        let mut source = Source { traffic, stream, next: start, stop, state: State::Start };
+        let mut source = Source { traffic, chance, next: start, stop, state: State::Start };
         if let Kind::Poisson { interval, .. } = source.traffic {
             source.next = start + source.drawn(interval);
         }
@@ -166,19 +166,19 @@ impl Source {
     }
 
     fn exponential(&mut self, mean: f64) -> f64 {
-        self.stream.draw(|chance| chance.exponential(mean))
+        self.chance.draw(|chance| chance.exponential(mean))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use airtcp_proto::Streams;
+    use airtcp_proto::Chances;
     use airtcp_wire::Bytes;
 
     fn actions(traffic: model::Traffic, stop: Option<Dur>, until: Time) -> Vec<(Time, Action)> {
         let flow = model::Flow { traffic, stop, ..model::Flow::unlimited("f", 0, 0) };
-        let mut source = Source::new(&flow, Time(100), 1000, Streams::new(1).dormant("f"));
+        let mut source = Source::new(&flow, Time(100), 1000, Chances::new(1).dormant("f"));
         let mut actions = Vec::new();
         while source.poll_timeout() < until {
             let now = source.poll_timeout();

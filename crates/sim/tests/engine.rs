@@ -2,7 +2,7 @@
 
 mod common;
 
-use airtcp_proto::middlebox::{Direction, Middlebox, TcpPacket};
+use airtcp_proto::middlebox::{Direction, Middlebox, SeenPacket};
 use airtcp_proto::path::jitter::uniform;
 use airtcp_sim::scenario::model::{self, Episodes, Flow, Spikes, Traffic};
 use airtcp_sim::{RunError, RunOptions, Running, Scenario, run};
@@ -246,7 +246,7 @@ struct DropsSome {
 }
 
 impl Middlebox for DropsSome {
-    fn handle_packet(&mut self, _now: Time, packet: TcpPacket, out: &mut Vec<TcpPacket>) {
+    fn handle_packet(&mut self, _now: Time, packet: SeenPacket, out: &mut Vec<SeenPacket>) {
         let seen = self.seen[packet.direction as usize].fetch_add(1, Ordering::Relaxed) + 1;
         let is_data = packet.direction == Direction::Forward && packet.segment.len > 0;
         if !is_data || !seen.is_multiple_of(self.every) {

@@ -1,7 +1,6 @@
 // The form: the path, a competing flow, the schemes.
 
 import { element } from "./outcome.js";
-import { DISCIPLINES } from "./state.js";
 import { spoken } from "./palette.js";
 
 const NUMBERS = [
@@ -20,7 +19,7 @@ export class Fields {
     this.root = root;
     this.onSet = onSet;
     const numbers = NUMBERS.map(([key, label, unit, min, max]) => this.number(key, label, unit, min, max));
-    const discipline = this.choice("discipline", "Discipline", DISCIPLINES.map((name) => [name, DISCIPLINE_NAMES[name]]));
+    const discipline = this.choice("discipline", "Discipline", Object.entries(DISCIPLINE_NAMES));
     const cross = this.choice("cross", "Competing flow", RIVALS.map((name) => [name, name ? spoken(name) : "none"]));
     numbers.splice(3, 0, discipline);
     root.append(...numbers, cross);

@@ -13,8 +13,6 @@ export const START = {
   lanes: null, // Which two schemes are drawn; the first two otherwise.
 };
 
-export const DISCIPLINES = ["droptail", "red", "codel", "fq-codel"];
-
 // The text of the base scenario; null for the built-in one.
 export const baseText = (state) => state.file?.text ?? (state.scene && SCENES[state.scene - 1].text) ?? null;
 

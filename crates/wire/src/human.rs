@@ -2,6 +2,7 @@
 //!
 //! One number, one unit, optional blanks between. A missing or unknown unit is an error that lists the units.
 
+use crate::spelling::did_you_mean;
 use crate::units::{Dur, Rate};
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -21,7 +22,7 @@ pub enum QuantityError {
     #[error("`{text}` has no unit; write for example \"{example}\" (units: {units})")]
     NoUnit { text: String, example: &'static str, units: String },
     /// `meant` are quantities that would be read.
-    #[error("unknown unit `{unit}` in `{text}`;{} units: {units}", hint(.meant))]
+    #[error("unknown unit `{unit}` in `{text}`;{} units: {units}", did_you_mean(" ", .meant.iter().map(String::as_str), ""))]
     UnknownUnit { text: String, unit: String, meant: Vec<String>, units: String },
     #[error("`{0}` is negative; write {1} of zero or more")]
     Negative(String, &'static str),
@@ -132,13 +133,6 @@ fn unit_list<Q: Quantity>() -> String {
 fn most<Q: Quantity>() -> String {
     let (unit, factor) = Q::UNITS.iter().max_by(|a, b| a.1.total_cmp(&b.1)).expect("it has units");
     format!("{:.3e}{unit}", u64::MAX as f64 / factor)
-}
-
-fn hint(meant: &[String]) -> String {
-    if meant.is_empty() {
-        return String::new();
-    }
-    format!(" did you mean {}?", meant.iter().map(|one| format!("`{one}`")).collect::<Vec<_>>().join(" or "))
 }
 
 /// The unit spelled most like `unit`, whatever the case of its letters; without such, those that it begins.

@@ -12,9 +12,19 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
         .map(|(_, candidate)| candidate.to_owned())
 }
 
+/// `did you mean `x` or `y`?` between `before` and `after`; nothing if nothing can be meant.
+pub fn did_you_mean<'a>(before: &str, meant: impl IntoIterator<Item = &'a str>, after: &str) -> String {
+    let meant: Vec<String> = meant.into_iter().map(|one| format!("`{one}`")).collect();
+    if meant.is_empty() {
+        String::new()
+    } else {
+        format!("{before}did you mean {}?{after}", meant.join(" or "))
+    }
+}
+
 /// ` (did you mean `x`?)`, if something is near.
 pub fn hint(nearest: &Option<String>) -> String {
-    nearest.as_ref().map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
+    did_you_mean(" (", nearest.as_deref(), ")")
 }
 
 #[cfg(test)]

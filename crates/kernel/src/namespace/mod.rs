@@ -36,6 +36,22 @@ impl Namespace {
         })
     }
 
+    /// As [`new`](Namespace::new), for tests: `None`, with a message, where this process may not.
+    ///
+    /// # Panics
+    /// On any other error.
+    #[doc(hidden)]
+    pub fn if_permitted() -> Option<Namespace> {
+        match Namespace::new() {
+            Ok(namespace) => Some(namespace),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                eprintln!("skipped: {error}");
+                None
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+
     /// The namespace of the calling thread.
     ///
     /// # Errors
@@ -106,21 +122,9 @@ mod tests {
     use super::*;
     use std::net::{TcpListener, TcpStream};
 
-    /// `None`, with a message, where this process may not make namespaces.
-    fn namespace() -> Option<Namespace> {
-        match Namespace::new() {
-            Ok(namespace) => Some(namespace),
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                eprintln!("skipped: {error}");
-                None
-            }
-            Err(error) => panic!("{error}"),
-        }
-    }
-
     #[test]
     fn loopback_is_up_and_of_the_namespace_alone() {
-        let Some(namespace) = namespace() else { return };
+        let Some(namespace) = Namespace::if_permitted() else { return };
         let listener = namespace.run(|| TcpListener::bind("127.0.0.1:0")).unwrap().unwrap();
         let address = listener.local_addr().unwrap();
         assert!(namespace.run(|| TcpStream::connect(address)).unwrap().is_ok());
@@ -129,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_sysctl_is_of_the_namespace_alone() {
-        let Some(namespace) = namespace() else { return };
+        let Some(namespace) = Namespace::if_permitted() else { return };
         let outside = Namespace::current().unwrap();
         let name = "net.ipv4.tcp_reordering";
         let before = outside.sysctl_value(name).unwrap();
@@ -140,7 +144,7 @@ mod tests {
 
     #[test]
     fn sysctls_of_the_host_are_refused() {
-        let Some(namespace) = namespace() else { return };
+        let Some(namespace) = Namespace::if_permitted() else { return };
         for name in ["kernel.panic", "net/../kernel.panic", "net..ipv4", "net.//.kernel.panic"] {
             let refused = namespace.sysctl(name, "0").unwrap_err();
             assert_eq!(refused.kind(), io::ErrorKind::InvalidInput, "{name}");
@@ -151,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_panic_inside_goes_on_outside() {
-        let Some(namespace) = namespace() else { return };
+        let Some(namespace) = Namespace::if_permitted() else { return };
         let ran = panic::catch_unwind(panic::AssertUnwindSafe(|| namespace.run(|| panic!("inside"))));
         assert_eq!(*ran.unwrap_err().downcast::<&str>().unwrap(), "inside");
     }

@@ -1,9 +1,9 @@
 //! The C rules and the protocol machine judge the same packets alike.
 
 use airtcp_kernel_host::filter::{self, FlowState, Verdict};
-use airtcp_proto::Streams;
+use airtcp_proto::Chances;
 use airtcp_proto::base_station::{Machine, MachineBuild, packet_control::Config};
-use airtcp_proto::middlebox::{Direction, FlowId, Middlebox, Origin, TcpPacket};
+use airtcp_proto::middlebox::{Direction, FlowId, Middlebox, Origin, SeenPacket};
 use airtcp_proto::scheme::Scheme;
 use airtcp_proto::tcp::profile;
 use airtcp_sim::scenario::Recipe;
@@ -26,15 +26,15 @@ struct Twins {
 
 impl Twins {
     fn new(threshold: u32) -> Twins {
-        let (tcp, stream) = (profile::linux(), Streams::new(1).stream("filter"));
-        let build = MachineBuild { tcp: &tcp, hosts: &tcp, stream };
+        let (tcp, chance) = (profile::linux(), Chances::new(1).chance("filter"));
+        let build = MachineBuild { tcp: &tcp, hosts: &tcp, chance };
         let machine = Config { threshold, ..Config::default() }.build(build);
         Twins { machine, flow: FlowState::default(), threshold, counts: Arc::default() }
     }
 }
 
 impl Middlebox for Twins {
-    fn handle_packet(&mut self, now: Time, packet: TcpPacket, out: &mut Vec<TcpPacket>) {
+    fn handle_packet(&mut self, now: Time, packet: SeenPacket, out: &mut Vec<SeenPacket>) {
         let before = out.len();
         self.machine.handle_packet(now, packet, out);
         let is_forward = packet.direction == Direction::Forward;
@@ -54,7 +54,7 @@ impl Middlebox for Twins {
     }
 }
 
-fn in_c(packet: &TcpPacket) -> filter::Segment {
+fn in_c(packet: &SeenPacket) -> filter::Segment {
     let segment = &packet.segment;
     let blocks = segment.sack.as_slice();
     let mut sack = [[0; 2]; 4];
@@ -151,7 +151,7 @@ proptest! {
     ) {
         let mut twins = Twins::new(threshold);
         for (back, is_marked, segment) in packets {
-            let packet = TcpPacket {
+            let packet = SeenPacket {
                 flow: FlowId(1),
                 direction: if back { Direction::Reverse } else { Direction::Forward },
                 ecn: if is_marked { Ecn::Ce } else { Ecn::NotEct },

@@ -15,7 +15,7 @@ use crate::stack::random;
 use crate::tun::{DUMMY, OffloadTun};
 use airtcp_proto::circuit::Config;
 use airtcp_proto::tcp::TcpConfig;
-use airtcp_proto::{Chance, Streams};
+use airtcp_proto::{Chance, Chances};
 use airtcp_wire::circuit::Key;
 use anyhow::ensure;
 use caps::Capability;
@@ -137,7 +137,7 @@ impl Service for ReceivingService {
 }
 
 pub fn chance() -> io::Result<Chance> {
-    Ok(Streams::new(u64::from_ne_bytes(random()?)).stream("circuit"))
+    Ok(Chances::new(u64::from_ne_bytes(random()?)).chance("circuit"))
 }
 
 /// A device that data enters and leaves, in the network namespace of the calling thread. `mtu` in bytes.

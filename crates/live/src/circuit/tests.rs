@@ -3,7 +3,7 @@
 
 use super::receiving::MOST_SESSIONS;
 use super::*;
-use airtcp_proto::Streams;
+use airtcp_proto::Chances;
 use airtcp_proto::circuit::{Compression, Config};
 use airtcp_proto::queue::Item;
 use airtcp_proto::tcp::{TcpConfig, profile};
@@ -265,12 +265,12 @@ fn tcp() -> TcpConfig {
 }
 
 fn sending(config: &Config, seed: u64, now: Time) -> SendingNode {
-    let chance = Streams::new(seed).stream("circuit");
+    let chance = Chances::new(seed).chance("circuit");
     SendingNode::new(config.clone(), tcp(), key(), chance, now).unwrap()
 }
 
 fn receiving(seed: u64) -> ReceivingNode {
-    ReceivingNode::new(tcp(), key(), Streams::new(seed).stream("circuit"))
+    ReceivingNode::new(tcp(), key(), Chances::new(seed).chance("circuit"))
 }
 
 fn config() -> impl Strategy<Value = Config> {

@@ -4,7 +4,7 @@ use super::header::{Framing, Header};
 use super::observer::Observer;
 use super::ports::{Port, way_out};
 use super::slab::Slab;
-use airtcp_proto::Streams;
+use airtcp_proto::Chances;
 use airtcp_proto::middlebox::Direction;
 use airtcp_proto::path::{Fate, Output, QueueView};
 use airtcp_proto::queue::{DropCause, Item};
@@ -69,7 +69,7 @@ pub struct Transmit<'a> {
 }
 
 impl Emulator {
-    /// The links of `scenario`, whose random streams begin with `seed`, and devices at its nodes. IP packets without
+    /// The links of `scenario`, whose random numbers begin with `seed`, and devices at its nodes. IP packets without
     /// anything before them go in and out.
     ///
     /// # Panics
@@ -81,10 +81,10 @@ impl Emulator {
             ports.iter().all(|port| usize::from(port.node) <= nodes),
             "the path's nodes are 0 to {nodes}"
         );
-        let streams = Streams::new(seed);
+        let chances = Chances::new(seed);
         let scenario = &*scenario.for_seed(seed);
         Emulator {
-            topology: Topology::new(scenario.links.iter().map(|link| links::build(link, &streams))),
+            topology: Topology::new(scenario.links.iter().map(|link| links::build(link, &chances))),
             link_names: scenario.links.iter().map(|link| link.name.clone()).collect(),
             counts: vec![Counts::default(); ports.len()],
             ports,

@@ -18,25 +18,13 @@ mod tests {
     use super::*;
     use crate::tun::PacketDevice;
     use std::net::{Ipv4Addr, UdpSocket};
+    use std::thread;
     use std::time::Duration;
-    use std::{io, thread};
-
-    /// `None`, with a message, where this process may not make namespaces.
-    fn namespace() -> Option<Namespace> {
-        match Namespace::new() {
-            Ok(namespace) => Some(namespace),
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                eprintln!("skipped: {error}");
-                None
-            }
-            Err(error) => panic!("{error}"),
-        }
-    }
 
     #[test]
     #[allow(clippy::disallowed_methods, reason = "the kernel takes it away in its own time")]
     fn a_veth_routes_its_subnet_and_ends_with_its_value() {
-        let Some(namespace) = namespace() else { return };
+        let Some(namespace) = Namespace::if_permitted() else { return };
         let bound = || namespace.run(|| UdpSocket::bind("10.9.0.1:0")).unwrap();
         let veth = Veth { name: "airtcp0", address: [10, 9, 0, 1].into(), prefix: 24, mtu: 1500 };
         let end = veth.make_in(&namespace).unwrap();
@@ -52,7 +40,7 @@ mod tests {
 
     #[test]
     fn a_veth_loses_nothing_from_the_start() {
-        let Some(namespace) = namespace() else { return };
+        let Some(namespace) = Namespace::if_permitted() else { return };
         for number in 0..50 {
             let name = format!("v{number}");
             let address = Ipv4Addr::new(10, 9, number, 1);

@@ -7,7 +7,7 @@ use super::outbox::Outbox;
 use super::too_big::TooBig;
 use crate::tun::PacketDevice;
 use airtcp_proto::tcp::{Connection, TcpConfig};
-use airtcp_proto::{Chance, Streams};
+use airtcp_proto::{Chance, Chances};
 use airtcp_wire::packet::{Endpoints, PacketError, TcpPacket, decode_tcp, decode_tcp_vouched_for};
 use airtcp_wire::{Bytes, Dur, Flags, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -75,7 +75,7 @@ impl<D: PacketDevice> Stack<D> {
             settings,
             flows: Flows::default(),
             numbers: Box::new(numbers),
-            chance: Streams::new(seed).stream("own.chance"),
+            chance: Chances::new(seed).chance("own.chance"),
             outbox: Outbox::new(),
             half_open: BTreeMap::new(),
             established: VecDeque::new(),

@@ -4,7 +4,7 @@ use super::*;
 use crate::offload::Offload;
 use crate::queued_device::QueuedDevice as Device;
 use airtcp_proto::tcp::profile;
-use airtcp_proto::{Chance, Streams};
+use airtcp_proto::{Chance, Chances};
 use airtcp_wire::checksum::Sum;
 use airtcp_wire::ip::{Addresses, IpHeader};
 use airtcp_wire::packet::{Endpoints, decode_tcp_vouched_for, encode_tcp};
@@ -92,7 +92,7 @@ impl World {
             under_way: BTreeMap::new(),
             sent: 0,
             loss,
-            fate: Streams::new(seed).stream("fate"),
+            fate: Chances::new(seed).chance("fate"),
             narrow: usize::MAX,
         }
     }
@@ -104,7 +104,7 @@ impl World {
                 // What is handed back goes to whom it is for.
                 let is_own = decode_tcp_vouched_for(&packet.0)
                     .is_ok_and(|packet| packet.endpoints.addresses.source() == ADDRESSES[from]);
-                if !is_own || self.fate.chance(self.loss) {
+                if !is_own || self.fate.happens(self.loss) {
                     continue;
                 }
                 if longest(&packet) > self.narrow {

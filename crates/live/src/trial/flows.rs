@@ -2,7 +2,7 @@
 
 use super::forms::{Form, Host, SchemeForm};
 use super::trunks::Trunk;
-use airtcp_proto::Streams;
+use airtcp_proto::Chances;
 use airtcp_proto::cc::Controllers;
 use airtcp_proto::scheme::{Scheme, SchemeError};
 use airtcp_sim::scenario::model::{self, Direction, Scenario, Traffic};
@@ -41,7 +41,7 @@ pub fn flows(
     host: &Host,
     seed: u64,
 ) -> Result<Vec<Flow>, SchemeError> {
-    let streams = Streams::new(seed);
+    let streams = Chances::new(seed);
     let mut flows = Vec::new();
     for (index, spec) in scenario.flows.iter().enumerate() {
         let is_datagrams = matches!(spec.traffic, Traffic::Udp { .. });

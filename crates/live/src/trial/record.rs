@@ -22,7 +22,7 @@
 use super::flows::Flow;
 use super::measure::Measured;
 use super::trunks::Trunk;
-use airtcp_proto::Streams;
+use airtcp_proto::Chances;
 use airtcp_proto::queue::DropCause;
 use airtcp_sim::bound::goodput_bound_bps;
 use airtcp_sim::record::{CircuitRecord, FlowRecord, RunRecord, jain_index};
@@ -90,7 +90,7 @@ impl Label {
             scheme: flow.scheme.label.clone(),
             is_measured: flow.is_measured,
             start: flow.start,
-            bound_bps: goodput_bound_bps(scenario, spec, &flow.scheme.config, &Streams::new(seed)),
+            bound_bps: goodput_bound_bps(scenario, spec, &flow.scheme.config, &Chances::new(seed)),
         }
     }
 }

@@ -38,14 +38,8 @@ pub const NEAR: SocketAddr = SocketAddr::new(IpAddr::V4(NEAR_HOST), 9000);
 
 /// `None`, with a message, where this process may not make namespaces.
 pub fn namespaces<const N: usize>() -> Option<[Namespace; N]> {
-    let all: Result<Vec<Namespace>, _> = (0..N).map(|_| Namespace::new()).collect();
-    match all {
-        Ok(all) => Some(all.try_into().unwrap()),
-        Err(error) => {
-            eprintln!("skipped: {error}");
-            None
-        }
-    }
+    let all: Option<Vec<Namespace>> = (0..N).map(|_| Namespace::if_permitted()).collect();
+    Some(all?.try_into().unwrap())
 }
 
 /// Runs `work` while the scenario's path lies between two hosts.

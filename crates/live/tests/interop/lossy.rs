@@ -47,13 +47,13 @@ impl<D: PacketDevice> PacketDevice for Lossy<D> {
             if let Some(len) = received {
                 self.watch(&buffer[..len]);
             }
-            if received.is_none() || !self.incoming.chance(self.loss) {
+            if received.is_none() || !self.incoming.happens(self.loss) {
                 return Ok(received);
             }
         }
     }
 
     fn send(&mut self, packet: &[u8]) -> io::Result<()> {
-        if self.outgoing.chance(self.loss) { Ok(()) } else { self.device.send(packet) }
+        if self.outgoing.happens(self.loss) { Ok(()) } else { self.device.send(packet) }
     }
 }

@@ -13,7 +13,7 @@ const ENTRANCE: SocketAddr = SocketAddr::new(HERE, 8000);
 
 /// A host on which a proxy joins `ENTRANCE` with a server.
 fn host(limits: Limits) -> Option<(Namespace, TcpListener, Running)> {
-    let host = Namespace::new().inspect_err(|error| eprintln!("skipped: {error}")).ok()?;
+    let host = Namespace::if_permitted()?;
     let to = SocketAddr::new(HERE, 9000);
     let listener = listen(&host, to);
     let proxy =

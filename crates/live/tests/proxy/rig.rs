@@ -47,8 +47,12 @@ impl Rig {
             eprintln!("skipped: no ip or nft here (iproute2, nftables)");
             return None;
         }
-        let make = || Namespace::new().inspect_err(|error| eprintln!("skipped: {error}")).ok();
-        let mut rig = Rig { mobile: make()?, base: make()?, server: make()?, path: None };
+        let mut rig = Rig {
+            mobile: Namespace::if_permitted()?,
+            base: Namespace::if_permitted()?,
+            server: Namespace::if_permitted()?,
+            path: None,
+        };
         rig.base.sysctl("net.ipv6.conf.default.dad_transmits", "0").unwrap();
         match path {
             Some(path) => rig.path = Some(rig.emulate(path)),

@@ -9,7 +9,7 @@
 
 use super::{Machine, MachineBuild, MachineSpec};
 use crate::Chance;
-use crate::middlebox::{Direction, FlowId, Middlebox, TcpPacket};
+use crate::middlebox::{Direction, FlowId, Middlebox, SeenPacket};
 use airtcp_wire::{Dur, Flags, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,7 @@ impl Machine for Config {
     fn build(&self, build: MachineBuild<'_>) -> Box<dyn Middlebox> {
         Box::new(DelayJitter {
             config: self.clone(),
-            stream: build.stream,
+            chance: build.chance,
             held: BTreeMap::new(),
             arrivals: 0,
             flows: BTreeMap::new(),
@@ -63,22 +63,22 @@ impl Machine for Config {
 /// Packets of one flow leave in the order in which they came, unless `overtaking`.
 struct DelayJitter {
     config: Config,
-    stream: Chance,
+    chance: Chance,
     /// By the time at which they leave, then as they came.
-    held: BTreeMap<(Time, u64), TcpPacket>,
+    held: BTreeMap<(Time, u64), SeenPacket>,
     arrivals: u64,
     /// Flows with held packets: how many, and when the last of them leaves.
     flows: BTreeMap<FlowId, (u32, Time)>,
 }
 
 impl Middlebox for DelayJitter {
-    fn handle_packet(&mut self, now: Time, packet: TcpPacket, out: &mut Vec<TcpPacket>) {
+    fn handle_packet(&mut self, now: Time, packet: SeenPacket, out: &mut Vec<SeenPacket>) {
         // The FIN must not come before the data.
         let is_data = packet.segment.len > 0 || packet.segment.flags.contains(Flags::FIN);
         if packet.direction == Direction::Reverse || !is_data {
             return out.push(packet);
         }
-        let is_chosen = self.stream.chance(self.config.probability);
+        let is_chosen = self.chance.happens(self.config.probability);
         let own = if is_chosen { now + self.config.delay } else { now };
         let due = match self.flows.get(&packet.flow) {
             Some((_, last)) if !self.config.overtaking => own.max(*last),
@@ -95,7 +95,7 @@ impl Middlebox for DelayJitter {
         self.arrivals += 1;
     }
 
-    fn handle_timeout(&mut self, now: Time, out: &mut Vec<TcpPacket>) {
+    fn handle_timeout(&mut self, now: Time, out: &mut Vec<SeenPacket>) {
         while let Some(entry) = self.held.first_entry()
             && entry.key().0 <= now
         {

@@ -6,7 +6,7 @@
 
 use super::flows::{Ending, Flows, LastAck};
 use super::{Machine, MachineBuild, MachineSpec};
-use crate::middlebox::{Direction, Middlebox, TcpPacket};
+use crate::middlebox::{Direction, Middlebox, SeenPacket};
 use airtcp_wire::{Flags, Segment, Seq, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -70,7 +70,7 @@ struct Track {
 }
 
 impl Middlebox for Eln {
-    fn handle_packet(&mut self, now: Time, mut packet: TcpPacket, out: &mut Vec<TcpPacket>) {
+    fn handle_packet(&mut self, now: Time, mut packet: SeenPacket, out: &mut Vec<SeenPacket>) {
         let flags = packet.segment.flags;
         if flags.contains(Flags::SYN) || flags.contains(Flags::RST) {
             self.flows.remove(packet.flow);
@@ -92,7 +92,7 @@ impl Middlebox for Eln {
         out.push(packet);
     }
 
-    fn handle_drop(&mut self, now: Time, packet: &TcpPacket) {
+    fn handle_drop(&mut self, now: Time, packet: &SeenPacket) {
         if packet.direction == Direction::Forward
             && let Some(flow) = self.flows.get(now, packet.flow)
             && let Some(track) = &mut flow.tracks[Direction::Forward as usize]

@@ -36,7 +36,7 @@ pub struct MachineBuild<'a> {
     pub tcp: &'a TcpConfig,
     /// The end hosts' stack.
     pub hosts: &'a TcpConfig,
-    pub stream: Chance,
+    pub chance: Chance,
 }
 
 /// The keys of one machine. Field names are the keys, doc comments their documentation; serde fills in defaults.

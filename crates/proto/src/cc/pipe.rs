@@ -3,7 +3,7 @@
 
 use crate::cc::cubic::CubicRules;
 use crate::cc::{Ack, Build, Cause, Congestion, CongestionControl, RateSample, WindowRules};
-use crate::rng::{Chance, Streams};
+use crate::rng::{Chance, Chances};
 use crate::tcp::pacer::Pacer;
 use airtcp_wire::{Dur, Rate, Time};
 use std::collections::{BTreeSet, VecDeque};
@@ -79,7 +79,7 @@ pub struct Pipe<C: ?Sized> {
     /// Bytes delivered when what was sent before it had nothing to send has arrived.
     app_limited_until: u64,
     pacer: Pacer,
-    stream: Chance,
+    chance: Chance,
     pub cc: Box<C>,
 }
 
@@ -117,7 +117,7 @@ impl<C: CongestionControl + ?Sized> Pipe<C> {
             is_idle: false,
             app_limited_until: 0,
             pacer: Pacer::new(0),
-            stream: Streams::new(7).stream("pipe"),
+            chance: Chances::new(7).chance("pipe"),
             cc,
         }
     }
@@ -230,7 +230,7 @@ impl<C: CongestionControl + ?Sized> Pipe<C> {
         let saved = self.rate.time_for(MSS) * self.burst;
         self.busy_until = (self.busy_until + saved).max(self.now) - saved + self.rate.time_for(MSS);
         let departure = if self.is_policer { self.now } else { self.busy_until.max(self.now) };
-        if self.stream.chance(self.loss) { Time::NEVER } else { departure + self.rtt }
+        if self.chance.happens(self.loss) { Time::NEVER } else { departure + self.rtt }
     }
 
     fn receive_ack(&mut self) {

@@ -1,4 +1,4 @@
-//! The controllers by name. A new controller is one file and one line here; the command line, the documentation,
+//! The controllers by name. A new controller is named twice here; the command line, the documentation,
 //! the conformance tests and the fuzzer find it in this list.
 
 use super::{

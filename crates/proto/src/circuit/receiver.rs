@@ -210,7 +210,7 @@ mod tests {
     use super::super::sender::{Output, Sender};
     use super::*;
     use crate::queue::Item;
-    use crate::rng::{Chance, Streams};
+    use crate::rng::{Chance, Chances};
     use crate::tcp::{Reason, profile};
     use airtcp_wire::Dur;
     use proptest::prelude::*;
@@ -241,12 +241,16 @@ mod tests {
             self.sender.handle_timeout(now);
             self.receiver.handle_timeout(now);
             self.answer(now);
-            while let Some((_, header)) = self.there.pop_front_if(|sent| sent.0 <= now) {
+            while self.there.front().is_some_and(|sent| sent.0 <= now)
+                && let Some((_, header)) = self.there.pop_front()
+            {
                 self.receive(now, header);
                 self.answer(now);
                 self.said.push(format!("{:?} {}", self.receiver.poll_timeout(), self.receiver.missing));
             }
-            while let Some((_, control, transmit)) = self.back.pop_front_if(|sent| sent.0 <= now) {
+            while self.back.front().is_some_and(|sent| sent.0 <= now)
+                && let Some((_, control, transmit)) = self.back.pop_front()
+            {
                 self.sender.handle_segment(now, control, &transmit.segment, transmit.ecn);
                 self.send(now);
             }
@@ -303,13 +307,13 @@ mod tests {
     }
 
     fn live(seed: u64, config: &Config, expects: bool) -> Life {
-        let (streams, tcp) = (Streams::new(seed), profile::linux());
+        let (chances, tcp) = (Chances::new(seed), profile::linux());
         let mut life = Life {
-            sender: Sender::new(config, &tcp, &mut streams.stream("s"), Time::ZERO).unwrap(),
-            receiver: Receiver::new(config, &tcp, &mut streams.stream("r")).unwrap(),
+            sender: Sender::new(config, &tcp, &mut chances.chance("s"), Time::ZERO).unwrap(),
+            receiver: Receiver::new(config, &tcp, &mut chances.chance("r")).unwrap(),
             there: VecDeque::new(),
             back: VecDeque::new(),
-            chance: streams.stream("life"),
+            chance: chances.chance("life"),
             expects,
             expected: 0,
             said: Vec::new(),

@@ -324,7 +324,7 @@ fn portion(bytes: u64, time: Dur, round: Dur) -> u64 {
 mod tests {
     use super::*;
     use crate::circuit::{Compression, Receiver};
-    use crate::rng::Streams;
+    use crate::rng::Chances;
     use crate::tcp::{Reason, profile};
     use airtcp_wire::{Bytes, Rate};
     use proptest::prelude::*;
@@ -384,12 +384,14 @@ mod tests {
                 self.sender.handle_timeout(now);
             }
             self.receiver.handle_timeout(now);
-            while let Some((_, control, transmit, bytes, repeats)) =
-                self.there.pop_front_if(|sent| sent.0 <= now)
+            while self.there.front().is_some_and(|sent| sent.0 <= now)
+                && let Some((_, control, transmit, bytes, repeats)) = self.there.pop_front()
             {
                 self.receiver.handle_segment(now, control, &transmit.segment, transmit.ecn, bytes, repeats);
             }
-            while let Some((_, control, transmit)) = self.back.pop_front_if(|sent| sent.0 <= now) {
+            while self.back.front().is_some_and(|sent| sent.0 <= now)
+                && let Some((_, control, transmit)) = self.back.pop_front()
+            {
                 self.sender.handle_segment(now, control, &transmit.segment, transmit.ecn);
                 self.drain(now);
             }
@@ -467,13 +469,13 @@ mod tests {
 
     fn live(seed: u64, config: &Config, controller: &str, manner: Manner) -> Life {
         let tcp = TcpConfig { congestion_control: controller.to_owned(), ..profile::linux() };
-        let streams = Streams::new(seed);
+        let chances = Chances::new(seed);
         let mut life = Life {
-            sender: Sender::new(config, &tcp, &mut streams.stream("s"), Time::ZERO).unwrap(),
-            receiver: Receiver::new(config, &tcp, &mut streams.stream("r")).unwrap(),
+            sender: Sender::new(config, &tcp, &mut chances.chance("s"), Time::ZERO).unwrap(),
+            receiver: Receiver::new(config, &tcp, &mut chances.chance("r")).unwrap(),
             there: VecDeque::new(),
             back: VecDeque::new(),
-            chance: streams.stream("life"),
+            chance: chances.chance("life"),
             manner,
             expected: 0,
             said: Vec::new(),

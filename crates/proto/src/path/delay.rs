@@ -30,16 +30,16 @@ mod tests {
     use super::super::Starts;
     use super::super::jitter::{Keys, constant};
     use super::*;
-    use crate::rng::Streams;
+    use crate::rng::Chances;
 
     const MS: fn(u64) -> Dur = Dur::from_millis;
 
     #[test]
     fn delays_add_up() {
         let starts = Starts { at: vec![Time(5_000_000)], ..Starts::default() };
-        let when = Episodes::new(MS(2), starts, Streams::new(1).stream("spikes"));
+        let when = Episodes::new(MS(2), starts, Chances::new(1).chance("spikes"));
         let spikes = Spikes { when, extra: MS(100) };
-        let constant = constant::Config { mean: MS(7) }.build(Time::ZERO, Streams::new(1).stream("delay"));
+        let constant = constant::Config { mean: MS(7) }.build(Time::ZERO, Chances::new(1).chance("delay"));
         let mut sum = SumOfDelays(vec![constant, Box::new(spikes)]);
         let ms = [4, 5, 6, 7].map(|at| sum.extra_delay(Time(at * 1_000_000)).as_millis());
         assert_eq!(ms, [7, 107, 107, 7]);

@@ -32,12 +32,12 @@ pub struct Episodes {
     random: Option<(Dur, Time)>,
     /// The period, and the next start.
     periodic: Option<(Dur, Time)>,
-    stream: Chance,
+    chance: Chance,
     current: Episode,
 }
 
 impl Episodes {
-    pub fn new(length: Dur, starts: Starts, stream: Chance) -> Episodes {
+    pub fn new(length: Dur, starts: Starts, chance: Chance) -> Episodes {
         let mut given = starts.at;
         given.sort_unstable_by(|a, b| b.cmp(a));
         let mut episodes = Episodes {
@@ -45,7 +45,7 @@ impl Episodes {
             given,
             random: None,
             periodic: starts.period.map(|period| period.max(length + Dur(1))).map(|p| (p, Time::ZERO + p)),
-            stream,
+            chance,
             current: Episode { start: Time::ZERO, end: Time::ZERO },
         };
         episodes.random =
@@ -77,7 +77,7 @@ impl Episodes {
     }
 
     fn draw(&mut self, mean: Dur, after: Time) -> Time {
-        after + Dur::from_secs_f64(self.stream.exponential(mean.as_secs_f64()))
+        after + Dur::from_secs_f64(self.chance.exponential(mean.as_secs_f64()))
     }
 
     fn pop_start(&mut self) -> Time {
@@ -101,7 +101,7 @@ impl Episodes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::Streams;
+    use crate::rng::Chances;
 
     fn ms(ms: u64) -> Time {
         Time(ms * 1_000_000)
@@ -119,7 +119,7 @@ mod tests {
     }
 
     fn episodes(length_ms: u64, starts: Starts) -> Episodes {
-        Episodes::new(Dur::from_millis(length_ms), starts, Streams::new(3).stream("outage"))
+        Episodes::new(Dur::from_millis(length_ms), starts, Chances::new(3).chance("outage"))
     }
 
     #[test]

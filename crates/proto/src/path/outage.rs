@@ -44,7 +44,7 @@ impl Transmitter for Interrupted {
 mod tests {
     use super::super::{FixedRate, Starts, Trace, TraceDriven};
     use super::*;
-    use crate::rng::Streams;
+    use crate::rng::Chances;
     use airtcp_wire::Rate;
 
     fn ms(ms: u64) -> Time {
@@ -54,7 +54,7 @@ mod tests {
     /// Outages of 10 ms at these times.
     fn interrupted(transmitter: impl Transmitter + 'static, at_ms: &[u64]) -> Interrupted {
         let starts = Starts { at: at_ms.iter().copied().map(ms).collect(), ..Starts::default() };
-        let outages = Episodes::new(Dur::from_millis(10), starts, Streams::new(1).stream("outage"));
+        let outages = Episodes::new(Dur::from_millis(10), starts, Chances::new(1).chance("outage"));
         Interrupted::new(Box::new(transmitter), outages)
     }
 

@@ -51,7 +51,7 @@ impl Keys for Config {
     }
 
     fn build(&self, mut build: Build) -> Box<dyn Queue> {
-        Box::new(FqCodel::new(*self, build.limit, build.stream.u64()))
+        Box::new(FqCodel::new(*self, build.limit, build.chance.u64()))
     }
 }
 

@@ -48,7 +48,7 @@ pub struct Build {
     pub limit: Limit,
     /// Of the link, averaged.
     pub rate: Rate,
-    pub stream: Chance,
+    pub chance: Chance,
 }
 
 /// The queue in front of the link. Keys that belong to another discipline are errors.

@@ -62,7 +62,7 @@ impl Keys for Config {
 
     fn build(&self, build: Build) -> Box<dyn Queue> {
         let mean_packet_time = build.rate.time_for(self.mean_packet.0);
-        Box::new(Red::new(*self, build.limit, mean_packet_time, build.stream))
+        Box::new(Red::new(*self, build.limit, mean_packet_time, build.chance))
     }
 }
 
@@ -80,7 +80,7 @@ enum Early {
 pub struct Red {
     config: Config,
     limit: Limit,
-    stream: Chance,
+    chance: Chance,
     waiting: VecDeque<Item>,
     bytes: u64,
     /// In packets, or in bytes.
@@ -95,11 +95,11 @@ pub struct Red {
 
 impl Red {
     /// `mean_packet_time`: how many packets an idle link could have sent.
-    fn new(config: Config, limit: Limit, mean_packet_time: Dur, stream: Chance) -> Red {
+    fn new(config: Config, limit: Limit, mean_packet_time: Dur, chance: Chance) -> Red {
         Red {
             config,
             limit,
-            stream,
+            chance,
             waiting: VecDeque::new(),
             bytes: 0,
             average: Average::new(config.weight.get(), mean_packet_time),
@@ -143,7 +143,7 @@ impl Red {
 
     fn draw(&mut self, bytes: u32, max: f64) -> Early {
         let probability = self.spread(self.base_probability(max), bytes);
-        if !self.stream.chance(probability) {
+        if !self.chance.happens(probability) {
             return Early::Keep;
         }
         (self.count, self.count_bytes) = (0, 0);
@@ -230,14 +230,14 @@ impl Queue for Red {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::Streams;
+    use crate::rng::Chances;
 
     fn config() -> Config {
         Config { gentle: false, wait: false, ..Config::default() }
     }
 
     fn red(config: Config) -> Red {
-        Red::new(config, Limit::packets(1000), Dur::from_millis(1), Streams::new(1).stream("queue"))
+        Red::new(config, Limit::packets(1000), Dur::from_millis(1), Chances::new(1).chance("queue"))
     }
 
     fn packet(bytes: u32) -> Item {

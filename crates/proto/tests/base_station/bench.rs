@@ -1,9 +1,9 @@
 //! A machine on the bench: packets are handed to it at chosen times, and what it puts out is looked at. Data is counted in
 //! segments of [`MSS`] bytes; sequence numbers wrap after the fourth.
 
-use airtcp_proto::Streams;
+use airtcp_proto::Chances;
 use airtcp_proto::base_station::{self, MachineBuild};
-use airtcp_proto::middlebox::{Direction, FlowId, Middlebox, Origin, TcpPacket};
+use airtcp_proto::middlebox::{Direction, FlowId, Middlebox, Origin, SeenPacket};
 use airtcp_proto::scheme::Scheme;
 use airtcp_wire::{Dur, Ecn, Flags, SackBlocks, Segment, Seq, Time, Timestamps};
 
@@ -25,15 +25,15 @@ pub struct Bench {
     pub machine: Box<dyn Middlebox>,
     pub now: Time,
     pub flow: FlowId,
-    out: Vec<TcpPacket>,
+    out: Vec<SeenPacket>,
 }
 
 /// The machine that `term` names.
 pub fn machine(term: &str) -> Box<dyn Middlebox> {
     let scheme = Scheme::parse(term, "rfc").unwrap();
     let station = scheme.base_station.as_ref().unwrap();
-    let stream = Streams::new(1).stream("bench");
-    station.machine.build(MachineBuild { tcp: &station.tcp, hosts: &scheme.config, stream })
+    let chance = Chances::new(1).chance("bench");
+    station.machine.build(MachineBuild { tcp: &station.tcp, hosts: &scheme.config, chance })
 }
 
 impl Bench {
@@ -53,13 +53,13 @@ impl Bench {
         self.drain()
     }
 
-    pub fn give(&mut self, packet: TcpPacket) -> Vec<Seen> {
+    pub fn give(&mut self, packet: SeenPacket) -> Vec<Seen> {
         self.machine.handle_packet(self.now, packet, &mut self.out);
         self.drain()
     }
 
     /// What `give` puts out, as it is.
-    pub fn put(&mut self, packet: TcpPacket) -> Vec<TcpPacket> {
+    pub fn put(&mut self, packet: SeenPacket) -> Vec<SeenPacket> {
         self.machine.handle_packet(self.now, packet, &mut self.out);
         std::mem::take(&mut self.out)
     }
@@ -87,7 +87,7 @@ impl Bench {
         self.give(packet)
     }
 
-    pub fn data_packet(&self, n: u64) -> TcpPacket {
+    pub fn data_packet(&self, n: u64) -> SeenPacket {
         let segment = Segment {
             seq: ISS.at(n * MSS),
             ack: MOBILE_ISS,
@@ -100,7 +100,7 @@ impl Bench {
         self.packet(Direction::Forward, segment)
     }
 
-    pub fn ack_packet(&self, n: u64) -> TcpPacket {
+    pub fn ack_packet(&self, n: u64) -> SeenPacket {
         let segment = Segment {
             seq: MOBILE_ISS,
             ack: ISS.at(n * MSS),
@@ -112,9 +112,9 @@ impl Bench {
         self.packet(Direction::Reverse, segment)
     }
 
-    pub fn packet(&self, direction: Direction, segment: Segment) -> TcpPacket {
+    pub fn packet(&self, direction: Direction, segment: Segment) -> SeenPacket {
         let origin = Origin { order: 0, ..Origin::default() };
-        TcpPacket { flow: self.flow, direction, ecn: Ecn::NotEct, bytes: 52 + segment.len, segment, origin }
+        SeenPacket { flow: self.flow, direction, ecn: Ecn::NotEct, bytes: 52 + segment.len, segment, origin }
     }
 
     fn stamp(&self) -> u32 {
@@ -128,7 +128,7 @@ pub fn blocks(ranges: &[(u64, u64)]) -> SackBlocks {
     blocks
 }
 
-pub fn seen(packet: &TcpPacket) -> Seen {
+pub fn seen(packet: &SeenPacket) -> Seen {
     let number = |seq: Seq| u64::from(seq.0.wrapping_sub(ISS.0)) / MSS;
     match (packet.direction, packet.segment.len) {
         (Direction::Forward, 1..) => Seen::Data(number(packet.segment.seq)),

@@ -1,8 +1,8 @@
 //! What every registered machine keeps to, whatever passes the base station.
 
-use airtcp_proto::Streams;
+use airtcp_proto::Chances;
 use airtcp_proto::base_station::{BaseStation, MachineBuild, all};
-use airtcp_proto::middlebox::{Direction, FlowId, Middlebox, Origin, TcpPacket};
+use airtcp_proto::middlebox::{Direction, FlowId, Middlebox, Origin, SeenPacket};
 use airtcp_proto::tcp::profile::{self, PROFILES};
 use airtcp_proto::tcp::{Reason, TcpConfig};
 use airtcp_wire::{Dur, Ecn, Flags, SackBlocks, Segment, Seq, SynOptions, Time, Timestamps};
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 #[derive(Clone, Debug)]
 enum Op {
-    Packet(Box<TcpPacket>),
+    Packet(Box<SeenPacket>),
     Wait(Dur),
     /// Until the machine's timer.
     Expire,
@@ -82,10 +82,10 @@ fn segment() -> impl Strategy<Value = Segment> {
     )
 }
 
-fn packet() -> impl Strategy<Value = TcpPacket> {
+fn packet() -> impl Strategy<Value = SeenPacket> {
     let ecn = prop_oneof![6 => Just(Ecn::NotEct), 1 => Just(Ecn::Ect0), 1 => Just(Ecn::Ce)];
     (0..5u64, any::<bool>(), ecn, segment(), 0..100u32).prop_map(|(flow, back, ecn, segment, order)| {
-        TcpPacket {
+        SeenPacket {
             flow: FlowId(flow),
             direction: if back { Direction::Reverse } else { Direction::Forward },
             ecn,
@@ -97,11 +97,11 @@ fn packet() -> impl Strategy<Value = TcpPacket> {
 }
 
 fn build(machine: &BaseStation, tcp: &TcpConfig) -> Box<dyn Middlebox> {
-    machine.build(MachineBuild { tcp, hosts: tcp, stream: Streams::new(1).stream("machine") })
+    machine.build(MachineBuild { tcp, hosts: tcp, chance: Chances::new(1).chance("machine") })
 }
 
 /// Everything that leaves, with the time.
-fn run(machine: &BaseStation, tcp: &TcpConfig, ops: &[Op]) -> Vec<(Time, TcpPacket)> {
+fn run(machine: &BaseStation, tcp: &TcpConfig, ops: &[Op]) -> Vec<(Time, SeenPacket)> {
     let mut station = build(machine, tcp);
     let (mut now, mut left, mut seen) = (Time::ZERO, Vec::new(), BTreeSet::new());
     for op in ops {
@@ -128,7 +128,7 @@ fn run(machine: &BaseStation, tcp: &TcpConfig, ops: &[Op]) -> Vec<(Time, TcpPack
 }
 
 /// Time passes, and the machine's timers are served as they come.
-fn pass_time(station: &mut dyn Middlebox, now: &mut Time, time: Dur, left: &mut Vec<(Time, TcpPacket)>) {
+fn pass_time(station: &mut dyn Middlebox, now: &mut Time, time: Dur, left: &mut Vec<(Time, SeenPacket)>) {
     let end = *now + time;
     let mut out = Vec::new();
     while station.poll_timeout() <= end {
@@ -139,7 +139,7 @@ fn pass_time(station: &mut dyn Middlebox, now: &mut Time, time: Dur, left: &mut 
     *now = end;
 }
 
-fn expire(station: &mut dyn Middlebox, now: Time, out: &mut Vec<TcpPacket>) {
+fn expire(station: &mut dyn Middlebox, now: Time, out: &mut Vec<SeenPacket>) {
     station.handle_timeout(now, out);
     assert!(station.poll_timeout() > now, "a timer that has been served is due again");
 }
@@ -191,13 +191,13 @@ static ALLOCATOR: Counting = Counting;
 const SLACK: i64 = 64 << 10;
 
 /// A packet of a well-behaved flow: full segments from the fixed host, an ACK for each from the mobile host.
-fn packet_of(flow: u64, direction: Direction, position: u64, len: u32, flags: Flags) -> TcpPacket {
+fn packet_of(flow: u64, direction: Direction, position: u64, len: u32, flags: Flags) -> SeenPacket {
     let (there, back) = (Seq(77), Seq(99));
     let segment = match direction {
         Direction::Forward => Segment { seq: there.at(position), ack: back.at(1), ..Segment::default() },
         Direction::Reverse => Segment { seq: back.at(1), ack: there.at(position), ..Segment::default() },
     };
-    TcpPacket {
+    SeenPacket {
         flow: FlowId(flow),
         direction,
         ecn: Ecn::NotEct,
@@ -212,7 +212,7 @@ struct Measured {
     station: Box<dyn Middlebox>,
     now: Time,
     before: i64,
-    out: Vec<TcpPacket>,
+    out: Vec<SeenPacket>,
 }
 
 impl Measured {
@@ -230,7 +230,7 @@ impl Measured {
         TAKEN.get() - self.before
     }
 
-    fn put(&mut self, packet: TcpPacket) {
+    fn put(&mut self, packet: SeenPacket) {
         let end = self.now + Dur::from_millis(5);
         while self.station.poll_timeout() <= end {
             self.now = self.now.max(self.station.poll_timeout());
@@ -245,7 +245,7 @@ impl Measured {
     fn open(&mut self, flow: u64) {
         let syn = packet_of(flow, Direction::Forward, 0, 0, Flags::SYN);
         let answer = packet_of(flow, Direction::Reverse, 1, 0, Flags::SYN | Flags::ACK);
-        let at_zero = |packet: TcpPacket| TcpPacket {
+        let at_zero = |packet: SeenPacket| SeenPacket {
             segment: Segment {
                 seq: Seq(packet.segment.seq.0 - u32::from(packet.direction == Direction::Reverse)),
                 ..packet.segment

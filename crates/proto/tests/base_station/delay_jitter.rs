@@ -1,15 +1,15 @@
 //! The delay-jitter algorithm against its statement.
 
-use airtcp_proto::Streams;
+use airtcp_proto::Chances;
 use airtcp_proto::base_station::{Machine, MachineBuild, delay_jitter::Config};
-use airtcp_proto::middlebox::{Direction, FlowId, Middlebox, Origin, TcpPacket};
+use airtcp_proto::middlebox::{Direction, FlowId, Middlebox, Origin, SeenPacket};
 use airtcp_proto::tcp::profile;
 use airtcp_wire::{Dur, Ecn, Flags, Segment, Seq, Time};
 
 const DELAY: Dur = Dur::from_millis(200);
 
-fn packet(flow: u64, direction: Direction, number: u32, len: u32) -> TcpPacket {
-    TcpPacket {
+fn packet(flow: u64, direction: Direction, number: u32, len: u32) -> SeenPacket {
+    SeenPacket {
         flow: FlowId(flow),
         direction,
         ecn: Ecn::NotEct,
@@ -23,13 +23,13 @@ fn build(probability: f64, overtaking: bool) -> Box<dyn Middlebox> {
     let config = Config { probability, delay: DELAY, overtaking };
     config.check().unwrap();
     let tcp = profile::rfc();
-    config.build(MachineBuild { tcp: &tcp, hosts: &tcp, stream: Streams::new(5).stream("jitter") })
+    config.build(MachineBuild { tcp: &tcp, hosts: &tcp, chance: Chances::new(5).chance("jitter") })
 }
 
 /// Sends a data packet of each of `flows` every `gap`; answers each one's flow, number and delay, as they leave.
 fn run(machine: &mut dyn Middlebox, flows: u64, packets: u32, gap: Dur) -> Vec<(u64, u32, Dur)> {
     let mut left = Vec::new();
-    let mut note = |now: Time, out: &mut Vec<TcpPacket>| {
+    let mut note = |now: Time, out: &mut Vec<SeenPacket>| {
         for packet in out.drain(..) {
             let sent = Time::ZERO + gap * u64::from(packet.segment.seq.0);
             left.push((packet.flow.0, packet.segment.seq.0, now.since(sent)));

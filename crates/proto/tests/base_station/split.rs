@@ -1,15 +1,15 @@
 //! The proxy between two hosts, each behind a path that loses.
 
 use crate::bench::{FLOW, machine};
-use airtcp_proto::middlebox::{Direction, Middlebox, Origin, TcpPacket};
+use airtcp_proto::middlebox::{Direction, Middlebox, Origin, SeenPacket};
 use airtcp_proto::tcp::{Connection, Event, State, TcpConfig, profile};
-use airtcp_proto::{Chance, Streams};
+use airtcp_proto::{Chance, Chances};
 use airtcp_wire::{Bytes, Dur, Flags, Segment, Seq, Time, tcp};
 use std::collections::BTreeMap;
 
 /// Host 0 opens; its packets go forward, over the second path, to host 1. The first path lies between host 0 and the
 /// proxy.
-struct Lab {
+struct TwoPaths {
     now: Time,
     hosts: [Connection; 2],
     proxy: Box<dyn Middlebox>,
@@ -18,7 +18,7 @@ struct Lab {
     events: [Vec<Event>; 2],
     reads: [bool; 2],
     rng: Chance,
-    under_way: BTreeMap<(Time, u64), (Place, TcpPacket)>,
+    under_way: BTreeMap<(Time, u64), (Place, SeenPacket)>,
     sent: u64,
     /// Segments that reached each host.
     arrived: [Vec<Segment>; 2],
@@ -30,9 +30,9 @@ enum Place {
     Proxy,
 }
 
-impl Lab {
-    fn new(term: &str, config: &TcpConfig, losses: [f64; 2]) -> Lab {
-        Lab {
+impl TwoPaths {
+    fn new(term: &str, config: &TcpConfig, losses: [f64; 2]) -> TwoPaths {
+        TwoPaths {
             now: Time::ZERO,
             hosts: [
                 Connection::connect(config, Seq(0xffff_ff00), 1, Time::ZERO).unwrap(),
@@ -43,14 +43,14 @@ impl Lab {
             losses,
             events: Default::default(),
             reads: [true, true],
-            rng: Streams::new(3).stream("loss"),
+            rng: Chances::new(3).chance("loss"),
             under_way: BTreeMap::new(),
             sent: 0,
             arrived: Default::default(),
         }
     }
 
-    fn run(&mut self, seconds: u64) -> &mut Lab {
+    fn run(&mut self, seconds: u64) -> &mut TwoPaths {
         let until = self.now + Dur::from_secs(seconds);
         self.flush();
         while self.step(until) {}
@@ -104,7 +104,7 @@ impl Lab {
             }
             while let Some(transmit) = self.hosts[host].poll_transmit(self.now) {
                 let segment = transmit.segment;
-                let packet = TcpPacket {
+                let packet = SeenPacket {
                     flow: FLOW,
                     direction: if host == 0 { Direction::Forward } else { Direction::Reverse },
                     ecn: transmit.ecn,
@@ -118,9 +118,9 @@ impl Lab {
     }
 
     /// Over the path on the side of `host`.
-    fn send(&mut self, to: Place, host: usize, packet: TcpPacket) {
+    fn send(&mut self, to: Place, host: usize, packet: SeenPacket) {
         self.sent += 1;
-        if !self.rng.chance(self.losses[host]) {
+        if !self.rng.happens(self.losses[host]) {
             self.under_way.insert((self.now + self.delays[host], self.sent), (to, packet));
         }
     }
@@ -137,7 +137,7 @@ fn config() -> TcpConfig {
 /// Every byte, no more, in order (the receivers count in order only), both ways, then both FINs.
 #[test]
 fn it_carries_exactly_the_bytes_both_ways_under_loss() {
-    let mut lab = Lab::new("split", &config(), [0.03, 0.1]);
+    let mut lab = TwoPaths::new("split", &config(), [0.03, 0.1]);
     lab.hosts[0].write(3_000_000);
     lab.hosts[0].shutdown();
     lab.run(5);
@@ -156,7 +156,7 @@ fn it_carries_exactly_the_bytes_both_ways_under_loss() {
 /// The fixed host's SYN is answered before the mobile host's could have come.
 #[test]
 fn the_handshake_is_answered_at_once() {
-    let mut lab = Lab::new("split", &config(), [0.0, 0.0]);
+    let mut lab = TwoPaths::new("split", &config(), [0.0, 0.0]);
     lab.delays = [Dur::from_millis(20), Dur::from_secs(3)];
     lab.run(1);
     assert_eq!(lab.states(), [State::Established, State::Listen]);
@@ -165,8 +165,11 @@ fn the_handshake_is_answered_at_once() {
 /// What the mobile host does not read closes the fixed host's window, two buffers and the mobile host's own later.
 #[test]
 fn each_sides_window_follows_the_room_of_the_other() {
-    let mut lab =
-        Lab::new("split:buffer=100KB", &TcpConfig { receive_window: Bytes(50_000), ..config() }, [0.0; 2]);
+    let mut lab = TwoPaths::new(
+        "split:buffer=100KB",
+        &TcpConfig { receive_window: Bytes(50_000), ..config() },
+        [0.0; 2],
+    );
     lab.reads[1] = false;
     lab.hosts[0].write(10_000_000);
     lab.run(60);
@@ -181,7 +184,7 @@ fn each_sides_window_follows_the_room_of_the_other() {
 #[test]
 fn a_reset_goes_through_either_way() {
     for host in [0, 1] {
-        let mut lab = Lab::new("split", &config(), [0.0; 2]);
+        let mut lab = TwoPaths::new("split", &config(), [0.0; 2]);
         lab.hosts[0].write(10_000_000);
         lab.run(1);
         lab.hosts[host].abort();
@@ -194,7 +197,7 @@ fn a_reset_goes_through_either_way() {
 /// The other host is not there: the one that was answered too early is reset.
 #[test]
 fn a_host_that_never_answers_resets_the_other() {
-    let mut lab = Lab::new("split", &config(), [0.0, 1.0]);
+    let mut lab = TwoPaths::new("split", &config(), [0.0, 1.0]);
     lab.hosts[0].write(1000);
     lab.run(2000);
     assert!(lab.events[0].contains(&Event::Connected));
@@ -207,7 +210,7 @@ fn a_host_that_never_answers_resets_the_other() {
 fn a_flow_seen_from_its_middle_on_passes() {
     let mut proxy = machine("split");
     let segment = Segment { seq: Seq(5), len: 100, flags: Flags::ACK, ..Segment::default() };
-    let packet = TcpPacket {
+    let packet = SeenPacket {
         flow: FLOW,
         direction: Direction::Forward,
         ecn: Default::default(),
@@ -224,7 +227,7 @@ fn a_flow_seen_from_its_middle_on_passes() {
 #[test]
 fn a_full_proxy_lets_further_flows_pass() {
     let mut proxy = machine("split:max_flows=1");
-    let syn = |flow| TcpPacket {
+    let syn = |flow| SeenPacket {
         flow: airtcp_proto::middlebox::FlowId(flow),
         direction: Direction::Forward,
         ecn: Default::default(),
@@ -245,7 +248,7 @@ fn a_full_proxy_lets_further_flows_pass() {
 /// is spoken.
 #[test]
 fn the_wireless_side_has_its_own_stack() {
-    let mut lab = Lab::new("split:packet_size=576:timestamps=false", &config(), [0.0; 2]);
+    let mut lab = TwoPaths::new("split:packet_size=576:timestamps=false", &config(), [0.0; 2]);
     lab.hosts[0].write(100_000);
     lab.run(5);
     assert_eq!(lab.hosts[1].received(), 100_000);
@@ -259,7 +262,7 @@ fn the_wireless_side_has_its_own_stack() {
 /// had arrived.
 #[test]
 fn a_link_that_goes_away_in_the_middle_resets_the_fixed_host() {
-    let mut lab = Lab::new("split:max_retries=8", &config(), [0.0; 2]);
+    let mut lab = TwoPaths::new("split:max_retries=8", &config(), [0.0; 2]);
     lab.delays[1] = Dur::from_millis(100);
     lab.hosts[0].write(10_000_000);
     lab.run(1);

@@ -1,9 +1,9 @@
 //! A fixed host, a base station with a machine, and a mobile host: connections over a wire and a wireless link.
 
 use airtcp_proto::base_station::{BaseStation, MachineBuild};
-use airtcp_proto::middlebox::{Direction, FlowId, Middlebox, Origin, TcpPacket};
+use airtcp_proto::middlebox::{Direction, FlowId, Middlebox, Origin, SeenPacket};
 use airtcp_proto::tcp::{Connection, Event, TcpConfig};
-use airtcp_proto::{Chance, Streams};
+use airtcp_proto::{Chance, Chances};
 use airtcp_wire::{Dur, Seq, Time};
 use std::collections::BTreeMap;
 
@@ -34,22 +34,22 @@ pub struct World {
     machine: Box<dyn Middlebox>,
     wireless: Wireless,
     pub flows: Vec<Ends>,
-    path: BTreeMap<(Time, u64), (Place, TcpPacket)>,
+    path: BTreeMap<(Time, u64), (Place, SeenPacket)>,
     next_id: u64,
     rng: Chance,
 }
 
 impl World {
     pub fn new(machine: &BaseStation, tcp: &TcpConfig, wireless: Wireless, seed: u64) -> World {
-        let streams = Streams::new(seed);
+        let chances = Chances::new(seed);
         World {
             now: Time::ZERO,
-            machine: machine.build(MachineBuild { tcp, hosts: tcp, stream: streams.stream("machine") }),
+            machine: machine.build(MachineBuild { tcp, hosts: tcp, chance: chances.chance("machine") }),
             wireless,
             flows: Vec::new(),
             path: BTreeMap::new(),
             next_id: 0,
-            rng: streams.stream("wireless"),
+            rng: chances.chance("wireless"),
         }
     }
 
@@ -88,7 +88,7 @@ impl World {
         }
     }
 
-    fn arrive(&mut self, place: Place, packet: TcpPacket) {
+    fn arrive(&mut self, place: Place, packet: SeenPacket) {
         match place {
             Place::Host(end) => {
                 let flow = packet.flow.0 as usize;
@@ -119,7 +119,7 @@ impl World {
         }
     }
 
-    fn leave(&mut self, out: Vec<TcpPacket>) {
+    fn leave(&mut self, out: Vec<SeenPacket>) {
         for packet in out {
             match packet.direction {
                 Direction::Forward => self.cross_wireless(Place::Host(1), packet),
@@ -142,7 +142,7 @@ impl World {
             }
             while let Some(transmit) = self.flows[flow].ends[by].poll_transmit(self.now) {
                 let options = if transmit.segment.timestamps.is_some() { 12 } else { 0 };
-                let packet = TcpPacket {
+                let packet = SeenPacket {
                     flow: FlowId(flow as u64),
                     direction: [Direction::Forward, Direction::Reverse][by],
                     ecn: transmit.ecn,
@@ -158,18 +158,18 @@ impl World {
         }
     }
 
-    fn cross_wire(&mut self, to: Place, packet: TcpPacket) {
+    fn cross_wire(&mut self, to: Place, packet: SeenPacket) {
         self.schedule(Dur::from_millis(5), to, packet);
     }
 
-    fn cross_wireless(&mut self, to: Place, packet: TcpPacket) {
+    fn cross_wireless(&mut self, to: Place, packet: SeenPacket) {
         let jitter = Dur((self.wireless.jitter.0 as f64 * self.rng.f64()) as u64);
-        if !self.rng.chance(self.wireless.loss) {
+        if !self.rng.happens(self.wireless.loss) {
             self.schedule(self.wireless.delay + jitter, to, packet);
         }
     }
 
-    fn schedule(&mut self, delay: Dur, to: Place, packet: TcpPacket) {
+    fn schedule(&mut self, delay: Dur, to: Place, packet: SeenPacket) {
         self.path.insert((self.now + delay, self.next_id), (to, packet));
         self.next_id += 1;
     }

@@ -1,6 +1,6 @@
 //! A circuit over a path that takes a fixed time each way, loses what a script says, and may be no faster than a link.
 
-use airtcp_proto::Streams;
+use airtcp_proto::Chances;
 use airtcp_proto::circuit::{Config, ErrorControl, Output, Receiver, Sender};
 use airtcp_proto::queue::Item;
 use airtcp_proto::tcp::{Reason, TcpConfig, Transmit, profile};
@@ -116,11 +116,11 @@ pub struct World {
 
 impl World {
     pub fn new(config: &Config, tcp: &TcpConfig) -> World {
-        let streams = Streams::new(1);
+        let chances = Chances::new(1);
         World {
             now: Time::ZERO,
-            sender: Sender::new(config, tcp, &mut streams.stream("sender"), Time::ZERO).unwrap(),
-            receiver: Receiver::new(config, tcp, &mut streams.stream("receiver")).unwrap(),
+            sender: Sender::new(config, tcp, &mut chances.chance("sender"), Time::ZERO).unwrap(),
+            receiver: Receiver::new(config, tcp, &mut chances.chance("receiver")).unwrap(),
             loses_data_every: None,
             left: Vec::new(),
             replies: Vec::new(),

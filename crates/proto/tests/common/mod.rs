@@ -1,11 +1,11 @@
-//! Two connections and a path between them that loses, delays and duplicates as a script or a random stream says.
+//! Two connections and a path between them that loses, delays and duplicates as a script or chance says.
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
 pub mod siege;
 
 use airtcp_proto::tcp::{Connection, Event, Reason, TcpConfig, Transmit};
-use airtcp_proto::{Chance, Streams};
+use airtcp_proto::{Chance, Chances};
 use airtcp_wire::{Dur, Ecn, Flags, Segment, Seq, Time};
 use std::collections::BTreeMap;
 
@@ -92,7 +92,7 @@ impl Pair {
             streams: [Vec::new(), Vec::new()],
             path: BTreeMap::new(),
             next_id: 0,
-            rng: Streams::new(seed).stream("weather"),
+            rng: Chances::new(seed).chance("weather"),
         }
     }
 
@@ -172,9 +172,9 @@ impl Pair {
 
     fn put(&mut self, by: usize, transmit: Transmit) {
         self.check(by, &transmit);
-        let was_lost = (self.lose)(by, &transmit) || self.rng.chance(self.weather.loss);
+        let was_lost = (self.lose)(by, &transmit) || self.rng.happens(self.weather.loss);
         self.log.push(Sent { at: self.now, by, transmit, was_lost });
-        let copies = if was_lost { 0 } else { 1 + u32::from(self.rng.chance(self.weather.duplication)) };
+        let copies = if was_lost { 0 } else { 1 + u32::from(self.rng.happens(self.weather.duplication)) };
         for _ in 0..copies {
             let jitter = Dur((self.weather.jitter.0 as f64 * self.rng.f64()) as u64);
             let key = (self.now + self.weather.delay + jitter, self.next_id);

@@ -1,6 +1,7 @@
 //! What is wrong with a scenario, where, what is allowed, and what was probably meant.
 
 use super::document::{Node, Place, Step, show_path};
+use airtcp_wire::spelling::{did_you_mean, nearest};
 use std::fmt;
 
 /// Everything wrong that was found at once, in the order of the file.
@@ -60,9 +61,9 @@ pub(super) fn unknown<'a>(what: &str, name: &str, allowed: impl Iterator<Item = 
 
 /// `; did you mean `rate`? allowed: rate, trace, …`
 pub(super) fn hint_and_list<'a>(name: &str, allowed: impl Iterator<Item = &'a str> + Clone) -> String {
-    let hint = airtcp_wire::spelling::nearest(name, allowed.clone());
-    let hint = hint.map(|nearest| format!(" did you mean `{nearest}`?")).unwrap_or_default();
-    format!(";{hint} allowed: {}", list(allowed))
+    let nearest = nearest(name, allowed.clone());
+    let question = did_you_mean(" ", nearest.as_deref(), "");
+    format!(";{question} allowed: {}", list(allowed))
 }
 
 pub(super) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {

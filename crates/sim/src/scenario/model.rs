@@ -66,7 +66,7 @@ pub struct Link {
     pub name: String,
     pub forward: Side,
     pub reverse: Side,
-    /// Nothing crosses in either direction: both draw from the same random stream.
+    /// Nothing crosses in either direction: both draw from the same chance.
     pub outages: Option<Outages>,
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::offload::{Offload, Pieces};
 use crate::queued_device::QueuedDevice;
-use airtcp_proto::Streams;
+use airtcp_proto::Chances;
 use airtcp_proto::circuit::{Compression, Config};
 use airtcp_proto::tcp::{Connection, State, profile};
 use airtcp_wire::Bytes;
@@ -123,7 +123,7 @@ proptest! {
         let compression = if twice { Compression::Twice } else { Compression::None };
         let config = Config { vmss: Bytes(vmss), compression, ..Config::default() };
         let (key, tcp) = (Key::new([5; 16]), profile::linux());
-        let chance = |name| Streams::new(1).stream(name);
+        let chance = |name| Chances::new(1).chance(name);
         let port = |at: ([u8; 4], u16)| Port { network: Rc::clone(&network), at: at.into(), file: nothing() };
         let node = SendingNode::new(config, tcp.clone(), key.clone(), chance("a"), Time::ZERO).unwrap();
         let (mut waiting, mut seq, mut expected) = (VecDeque::new(), 0, Vec::new());

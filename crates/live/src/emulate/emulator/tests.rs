@@ -1,5 +1,5 @@
 use super::*;
-use airtcp_proto::middlebox::{Middlebox, TcpPacket};
+use airtcp_proto::middlebox::{Middlebox, SeenPacket};
 use airtcp_proto::scheme::Scheme;
 use airtcp_sim::{RunOptions, Scenario};
 use airtcp_wire::ip::{Addresses, IpHeader};
@@ -43,7 +43,7 @@ struct Seen {
 struct Spy(Arc<Mutex<Vec<Seen>>>);
 
 impl Middlebox for Spy {
-    fn handle_packet(&mut self, now: Time, packet: TcpPacket, out: &mut Vec<TcpPacket>) {
+    fn handle_packet(&mut self, now: Time, packet: SeenPacket, out: &mut Vec<SeenPacket>) {
         let forward = packet.direction == Direction::Forward;
         let seen = Seen { at: now, forward, bytes: packet.bytes, ecn: packet.ecn as u8 };
         self.0.lock().unwrap().push(seen);

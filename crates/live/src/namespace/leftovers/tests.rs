@@ -1,6 +1,5 @@
 use super::*;
 use crate::namespace::Namespace;
-use crate::warn;
 use std::sync::Barrier;
 use std::thread;
 
@@ -122,7 +121,7 @@ fn a_sysctl_of_another_namespace_stays_on_record() {
 
 #[test]
 fn what_was_done_in_a_namespace_of_ones_own_is_gone_with_it() {
-    let Ok(namespace) = Namespace::new() else { return warn!("skipped: no right to make namespaces") };
+    let Some(namespace) = Namespace::if_permitted() else { return };
     let folder = Folder::new("own");
     let text = namespace.run(|| entry(&Change::Divert(1))).unwrap();
     let record = folder.of_the_dead("1-1-0", &text);
@@ -134,7 +133,7 @@ fn what_was_done_in_a_namespace_of_ones_own_is_gone_with_it() {
 /// Who comes second must not take what the first one has just set for the host's own.
 #[test]
 fn two_who_set_a_sysctl_at_once_both_have_it_on_record() {
-    let Ok(namespace) = Namespace::new() else { return warn!("skipped: no right to make namespaces") };
+    let Some(namespace) = Namespace::if_permitted() else { return };
     let folder = Folder::new("at-once");
     let name = "net.ipv4.conf.lo.forwarding";
     let start = Barrier::new(2);

@@ -4,7 +4,7 @@ use super::Verdict;
 use super::ack_filter::{AckFilter, LastAck};
 use super::data_filter::DataFilter;
 use crate::base_station::flows::Ending;
-use crate::middlebox::{Direction, FlowId, Origin, TcpPacket};
+use crate::middlebox::{Direction, FlowId, Origin, SeenPacket};
 use airtcp_wire::{Ecn, Flags, Segment, SynOptions};
 
 #[derive(Debug)]
@@ -20,7 +20,7 @@ impl FlowState {
         FlowState { ending: Ending::default(), acks: AckFilter::new(threshold), data: DataFilter::new(first) }
     }
 
-    pub fn judge(&mut self, packet: &TcpPacket) -> Verdict {
+    pub fn judge(&mut self, packet: &SeenPacket) -> Verdict {
         let segment = &packet.segment;
         self.ending.watch(packet.direction, segment);
         match packet.direction {
@@ -36,7 +36,7 @@ impl FlowState {
     }
 
     /// What the mobile host has acknowledged, said by the base station. `None`: it has not been heard yet.
-    pub fn answer(&self, flow: FlowId) -> Option<TcpPacket> {
+    pub fn answer(&self, flow: FlowId) -> Option<SeenPacket> {
         let last = self.acks.last()?;
         let segment = Segment {
             seq: last.seq,
@@ -48,7 +48,7 @@ impl FlowState {
             sack: last.sack,
             syn: SynOptions::default(),
         };
-        Some(TcpPacket {
+        Some(SeenPacket {
             flow,
             direction: Direction::Reverse,
             ecn: Ecn::NotEct,

@@ -22,7 +22,7 @@ mod tests;
 
 use super::flows::Flows;
 use super::{Machine, MachineBuild, MachineSpec};
-use crate::middlebox::{Direction, Middlebox, TcpPacket};
+use crate::middlebox::{Direction, Middlebox, SeenPacket};
 use airtcp_wire::{Flags, Time};
 use flow::FlowState;
 use schemars::JsonSchema;
@@ -88,7 +88,7 @@ struct PacketControl {
 }
 
 impl Middlebox for PacketControl {
-    fn handle_packet(&mut self, now: Time, packet: TcpPacket, out: &mut Vec<TcpPacket>) {
+    fn handle_packet(&mut self, now: Time, packet: SeenPacket, out: &mut Vec<SeenPacket>) {
         let flags = packet.segment.flags;
         if flags.contains(Flags::SYN) || flags.contains(Flags::RST) {
             self.flows.remove(packet.flow);
@@ -113,7 +113,7 @@ impl Middlebox for PacketControl {
 
 impl PacketControl {
     /// What is known of the packet's flow. Only the fixed host's data makes a flow known, wherever in its life that is.
-    fn flow(&mut self, now: Time, packet: &TcpPacket) -> Option<&mut FlowState> {
+    fn flow(&mut self, now: Time, packet: &SeenPacket) -> Option<&mut FlowState> {
         if packet.direction == Direction::Reverse || packet.segment.len == 0 {
             return self.flows.get(now, packet.flow);
         }

@@ -1,7 +1,7 @@
-//! Packet timelines at the base station, each at three places of the sequence space, and random streams.
+//! Packet timelines at the base station, each at three places of the sequence space, and random packets.
 
 use super::*;
-use crate::Streams;
+use crate::Chances;
 use crate::middlebox::{FlowId, Origin};
 use airtcp_wire::{Dur, Ecn, SackBlocks, Segment, Seq, SynOptions, Timestamps};
 use proptest::prelude::*;
@@ -31,12 +31,12 @@ impl Station {
     }
 
     /// The fixed host's data at `position`, `len` bytes of it.
-    fn data(&self, position: u64, len: u32) -> TcpPacket {
+    fn data(&self, position: u64, len: u32) -> SeenPacket {
         self.packet(Direction::Forward, Segment { seq: self.base.at(position), len, ..self.plain() })
     }
 
     /// The mobile host acknowledges everything before `position`.
-    fn ack(&self, position: u64) -> TcpPacket {
+    fn ack(&self, position: u64) -> SeenPacket {
         self.packet(Direction::Reverse, Segment { ack: self.base.at(position), ..self.plain() })
     }
 
@@ -44,9 +44,9 @@ impl Station {
         Segment { seq: self.base, ack: self.base, flags: Flags::ACK, window: 1000, ..Segment::default() }
     }
 
-    fn packet(&self, direction: Direction, segment: Segment) -> TcpPacket {
+    fn packet(&self, direction: Direction, segment: Segment) -> SeenPacket {
         let bytes = 40 + segment.len;
-        TcpPacket {
+        SeenPacket {
             flow: self.flow,
             direction,
             ecn: Ecn::NotEct,
@@ -56,14 +56,14 @@ impl Station {
         }
     }
 
-    fn put(&mut self, packet: TcpPacket) -> Vec<TcpPacket> {
+    fn put(&mut self, packet: SeenPacket) -> Vec<SeenPacket> {
         self.now += Dur::from_millis(1);
         let mut out = Vec::new();
         self.machine.handle_packet(self.now, packet, &mut out);
         out
     }
 
-    fn passes(&mut self, packet: TcpPacket) -> bool {
+    fn passes(&mut self, packet: SeenPacket) -> bool {
         let out = self.put(packet);
         assert!(out.is_empty() || out == [packet], "neither itself nor nothing: {out:?}");
         !out.is_empty()
@@ -177,7 +177,7 @@ fn every_second_copy_of_acknowledged_data_is_answered() {
                 _ => {
                     let answer = out[0];
                     assert_eq!(out.len(), 1);
-                    assert_eq!(answer, TcpPacket { origin: Origin::default(), ..station.ack(3000) });
+                    assert_eq!(answer, SeenPacket { origin: Origin::default(), ..station.ack(3000) });
                 }
             }
         }
@@ -202,7 +202,7 @@ fn copies_are_counted_for_each_segment() {
 #[test]
 fn the_answer_says_what_the_mobile_host_said_last() {
     let mut station = Station::with_threshold(12, 1);
-    let stamped = |mut packet: TcpPacket, value, echo| {
+    let stamped = |mut packet: SeenPacket, value, echo| {
         packet.segment.timestamps = Some(Timestamps { value, echo });
         packet
     };
@@ -239,7 +239,7 @@ fn a_retransmission_with_news_for_the_mobile_host_passes() {
     let mut with_cwr = with_window;
     with_cwr.segment.flags.set(Flags::CWR);
     assert!(station.passes(with_cwr));
-    assert!(station.passes(TcpPacket { ecn: Ecn::Ce, ..with_window }));
+    assert!(station.passes(SeenPacket { ecn: Ecn::Ce, ..with_window }));
     let mut keep_alive = station.data(4999, 1);
     keep_alive.segment.window = 77;
     keep_alive.segment.ack = station.base.at(400);
@@ -330,7 +330,7 @@ fn sequence_numbers_wrap() {
     }
 }
 
-fn closed(position: u64, mut packet: TcpPacket, base: Seq) -> TcpPacket {
+fn closed(position: u64, mut packet: SeenPacket, base: Seq) -> SeenPacket {
     packet.segment.flags.set(Flags::FIN);
     packet.segment.ack = base.at(position);
     packet
@@ -426,10 +426,10 @@ fn segment() -> impl Strategy<Value = Segment> {
     )
 }
 
-fn packet() -> impl Strategy<Value = TcpPacket> {
+fn packet() -> impl Strategy<Value = SeenPacket> {
     let ecn = prop_oneof![5 => Just(Ecn::NotEct), 1 => Just(Ecn::Ce)];
     (0..4u64, any::<bool>(), ecn, segment(), any::<u32>()).prop_map(|(flow, back, ecn, segment, order)| {
-        TcpPacket {
+        SeenPacket {
             flow: FlowId(flow),
             direction: if back { Direction::Reverse } else { Direction::Forward },
             ecn,
@@ -449,7 +449,7 @@ struct Seen {
 
 impl Seen {
     /// May this packet be dropped?
-    fn may_drop(&self, packet: &TcpPacket) -> bool {
+    fn may_drop(&self, packet: &SeenPacket) -> bool {
         let Segment { seq, len, ack, flags, .. } = packet.segment;
         let is_plain = [Flags::SYN, Flags::FIN, Flags::RST].iter().all(|flag| !flags.contains(*flag));
         let Some(acked) = self.acked else { return false };
@@ -460,7 +460,7 @@ impl Seen {
             }
     }
 
-    fn note(&mut self, packet: &TcpPacket) {
+    fn note(&mut self, packet: &SeenPacket) {
         let Segment { ack, flags, .. } = packet.segment;
         if flags.contains(Flags::SYN) || flags.contains(Flags::RST) {
             self.acked = None;
@@ -509,8 +509,8 @@ proptest! {
 #[test]
 fn the_registry_builds_it() {
     let tcp = crate::tcp::profile::rfc();
-    let stream = Streams::new(1).stream("base-station");
-    let mut machine = Config::default().build(MachineBuild { tcp: &tcp, hosts: &tcp, stream });
+    let chance = Chances::new(1).chance("base-station");
+    let mut machine = Config::default().build(MachineBuild { tcp: &tcp, hosts: &tcp, chance });
     let station = Station::with_threshold(9, 1);
     let mut out = Vec::new();
     machine.handle_packet(Time::ZERO, station.data(0, MSS), &mut out);

@@ -1,12 +1,12 @@
 //! Copies of what has gone to the mobile host and is not acknowledged.
 
-use crate::middlebox::TcpPacket;
+use crate::middlebox::SeenPacket;
 use airtcp_wire::{Segment, Seq, Time};
 use std::collections::VecDeque;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Cached {
-    pub packet: TcpPacket,
+    pub packet: SeenPacket,
     /// When it last left.
     pub sent_at: Time,
     /// Local ones.
@@ -17,7 +17,7 @@ pub struct Cached {
 }
 
 impl Cached {
-    pub fn new(packet: TcpPacket, sent_at: Time, is_senders: bool) -> Cached {
+    pub fn new(packet: SeenPacket, sent_at: Time, is_senders: bool) -> Cached {
         Cached { packet, sent_at, retransmissions: 0, is_senders, is_sacked: false }
     }
 

@@ -3,7 +3,7 @@
 use super::Config;
 use super::cache::{Cache, Cached, end_of};
 use crate::base_station::flows::{Ending, LastAck};
-use crate::middlebox::{Direction, Origin, TcpPacket};
+use crate::middlebox::{Direction, Origin, SeenPacket};
 use crate::tcp::Reason;
 use airtcp_wire::{Dur, Ecn, Flags, SackBlocks, Segment, Seq, Time, tcp};
 
@@ -18,7 +18,7 @@ pub struct FlowState {
     /// Sequence number after the last byte that has gone to the mobile host.
     sent_end: Seq,
     /// The mobile host's last acknowledgment; none before the first that acknowledges data seen here.
-    last: Option<(LastAck, TcpPacket)>,
+    last: Option<(LastAck, SeenPacket)>,
     /// The newest acknowledgment that the fixed host's data carried.
     fixed_hosts_ack: Seq,
     /// Duplicate ACKs that what was sent after the first missing segment still lets expect.
@@ -59,9 +59,9 @@ impl FlowState {
     pub fn handle_packet(
         &mut self,
         now: Time,
-        packet: &TcpPacket,
+        packet: &SeenPacket,
         config: &Config,
-        out: &mut Vec<TcpPacket>,
+        out: &mut Vec<SeenPacket>,
     ) {
         self.ending.watch(packet.direction, &packet.segment);
         match packet.direction {
@@ -74,7 +74,7 @@ impl FlowState {
     }
 
     /// §3.1, snoop_data.
-    fn handle_data(&mut self, now: Time, packet: &TcpPacket, config: &Config, out: &mut Vec<TcpPacket>) {
+    fn handle_data(&mut self, now: Time, packet: &SeenPacket, config: &Config, out: &mut Vec<SeenPacket>) {
         let segment = &packet.segment;
         let end = end_of(segment);
         let carries_news = segment.ack.distance(self.fixed_hosts_ack) > 0 || packet.ecn == Ecn::Ce;
@@ -103,7 +103,7 @@ impl FlowState {
     }
 
     /// §3.1, snoop_ack.
-    fn handle_ack(&mut self, now: Time, packet: &TcpPacket, config: &Config, out: &mut Vec<TcpPacket>) {
+    fn handle_ack(&mut self, now: Time, packet: &SeenPacket, config: &Config, out: &mut Vec<SeenPacket>) {
         let segment = &packet.segment;
         let Some((last, _)) = self.last else {
             self.accept(now, packet);
@@ -128,7 +128,7 @@ impl FlowState {
     }
 
     /// An acknowledgment that goes on to the fixed host. Answers when the last one to leave of what it acknowledges left.
-    fn accept(&mut self, now: Time, packet: &TcpPacket) -> Time {
+    fn accept(&mut self, now: Time, packet: &SeenPacket) -> Time {
         let segment = &packet.segment;
         let mut newest = None;
         let mut is_clean = true;
@@ -152,7 +152,13 @@ impl FlowState {
     }
 
     /// The mobile host misses something. If there is a copy of it, the fixed host need not know.
-    fn handle_duplicate(&mut self, now: Time, packet: &TcpPacket, config: &Config, out: &mut Vec<TcpPacket>) {
+    fn handle_duplicate(
+        &mut self,
+        now: Time,
+        packet: &SeenPacket,
+        config: &Config,
+        out: &mut Vec<SeenPacket>,
+    ) {
         let sacked_end = self.cache.note_sacked(packet.segment.sack.as_slice());
         let behind = (self.cache.len() as u32).saturating_sub(1);
         let patience = self.rtt.smoothed.map_or(INITIAL_TIMEOUT, |(srtt, _)| srtt);
@@ -176,7 +182,7 @@ impl FlowState {
 
     /// A repair has arrived, sent at `repaired_at`, and what left before it is missing: the next loss. An acknowledgment
     /// that comes sooner than a round trip later was for the first copy, and tells nothing.
-    fn resend_next_hole(&mut self, now: Time, repaired_at: Time, out: &mut Vec<TcpPacket>) {
+    fn resend_next_hole(&mut self, now: Time, repaired_at: Time, out: &mut Vec<SeenPacket>) {
         let Some((last, _)) = self.last else { return };
         let missing = self.cache.missing_at(last.ack);
         let is_lost = missing.is_some_and(|missing| missing.is_untouched() && missing.sent_at < repaired_at);
@@ -187,7 +193,7 @@ impl FlowState {
     }
 
     /// Every hole below what SACK reports, once.
-    fn resend_below(&mut self, sacked_end: Option<Seq>, now: Time, out: &mut Vec<TcpPacket>) {
+    fn resend_below(&mut self, sacked_end: Option<Seq>, now: Time, out: &mut Vec<SeenPacket>) {
         let Some(sacked_end) = sacked_end else { return };
         let newest = self.newest_echo();
         for cached in self.cache.iter_mut().take_while(|cached| cached.end().distance(sacked_end) < 0) {
@@ -197,7 +203,7 @@ impl FlowState {
         }
     }
 
-    fn resend_first(&mut self, now: Time) -> TcpPacket {
+    fn resend_first(&mut self, now: Time) -> SeenPacket {
         let newest = self.newest_echo();
         let first = self.cache.iter_mut().next().expect("a missing segment is the first one");
         resend(first, now, newest)
@@ -214,7 +220,7 @@ impl FlowState {
     }
 
     /// The first copy has waited too long for its acknowledgment.
-    pub fn handle_timeout(&mut self, now: Time, config: &Config, out: &mut Vec<TcpPacket>) {
+    pub fn handle_timeout(&mut self, now: Time, config: &Config, out: &mut Vec<SeenPacket>) {
         if self.deadline(config) > now {
             return;
         }
@@ -257,7 +263,7 @@ impl Rtt {
 
 /// A copy of the copy. PAWS (RFC 7323 §5.3 R1) refuses a timestamp older than `newest`, which the mobile host has from a
 /// later segment.
-fn resend(cached: &mut Cached, now: Time, newest: Option<u32>) -> TcpPacket {
+fn resend(cached: &mut Cached, now: Time, newest: Option<u32>) -> SeenPacket {
     cached.sent_at = now;
     cached.retransmissions += 1;
     let mut packet = cached.packet;
@@ -271,7 +277,7 @@ fn resend(cached: &mut Cached, now: Time, newest: Option<u32>) -> TcpPacket {
 }
 
 /// The mobile host's last acknowledgment once more, without the data that it may have carried.
-fn again(last: &TcpPacket) -> TcpPacket {
+fn again(last: &SeenPacket) -> SeenPacket {
     let segment = Segment {
         seq: end_of(&last.segment),
         flags: Flags::ACK,
@@ -280,5 +286,5 @@ fn again(last: &TcpPacket) -> TcpPacket {
         ..last.segment
     };
     let bytes = IP_HEADER_BYTES + tcp::header_len(&segment) as u32;
-    TcpPacket { segment, bytes, ecn: Ecn::NotEct, origin: Origin::default(), ..*last }
+    SeenPacket { segment, bytes, ecn: Ecn::NotEct, origin: Origin::default(), ..*last }
 }

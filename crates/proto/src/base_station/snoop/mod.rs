@@ -13,7 +13,7 @@ mod flow;
 
 use super::flows::Flows;
 use super::{Machine, MachineBuild, MachineSpec};
-use crate::middlebox::{Direction, Middlebox, TcpPacket};
+use crate::middlebox::{Direction, Middlebox, SeenPacket};
 use airtcp_wire::{Dur, Flags, Time};
 use flow::FlowState;
 use schemars::JsonSchema;
@@ -71,7 +71,7 @@ struct Snoop {
 }
 
 impl Middlebox for Snoop {
-    fn handle_packet(&mut self, now: Time, packet: TcpPacket, out: &mut Vec<TcpPacket>) {
+    fn handle_packet(&mut self, now: Time, packet: SeenPacket, out: &mut Vec<SeenPacket>) {
         let flags = packet.segment.flags;
         if flags.contains(Flags::SYN) || flags.contains(Flags::RST) {
             self.flows.remove(packet.flow);
@@ -90,7 +90,7 @@ impl Middlebox for Snoop {
         }
     }
 
-    fn handle_drop(&mut self, now: Time, packet: &TcpPacket) {
+    fn handle_drop(&mut self, now: Time, packet: &SeenPacket) {
         if packet.direction == Direction::Forward
             && let Some(flow) = self.flows.get(now, packet.flow)
         {
@@ -98,7 +98,7 @@ impl Middlebox for Snoop {
         }
     }
 
-    fn handle_timeout(&mut self, now: Time, out: &mut Vec<TcpPacket>) {
+    fn handle_timeout(&mut self, now: Time, out: &mut Vec<SeenPacket>) {
         while let Some((id, flow)) = self.flows.pop_due(now) {
             flow.handle_timeout(now, &self.config, out);
             let deadline = flow.deadline(&self.config);
@@ -112,6 +112,6 @@ impl Middlebox for Snoop {
 }
 
 /// Data towards the mobile host makes a flow known, wherever in the flow's life that is.
-fn begins(packet: &TcpPacket) -> bool {
+fn begins(packet: &SeenPacket) -> bool {
     packet.direction == Direction::Forward && packet.segment.len > 0
 }

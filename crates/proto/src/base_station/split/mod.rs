@@ -17,7 +17,7 @@ mod relay;
 use super::flows::Flows;
 use super::{Machine, MachineBuild, MachineSpec};
 use crate::Chance;
-use crate::middlebox::{Middlebox, TcpPacket};
+use crate::middlebox::{Middlebox, SeenPacket};
 use crate::tcp::TcpConfig;
 use airtcp_wire::{Bytes, Flags, Seq, Time};
 use relay::Relay;
@@ -68,7 +68,7 @@ impl Machine for Config {
             buffer: self.buffer.0,
             // By the direction in which a connection sends: forward lies the wireless link.
             configs: [bounded(build.tcp), bounded(build.hosts)],
-            stream: build.stream,
+            chance: build.chance,
             flows: Flows::new(self.max_flows),
         })
     }
@@ -77,12 +77,12 @@ impl Machine for Config {
 struct Split {
     buffer: u64,
     configs: [TcpConfig; 2],
-    stream: Chance,
+    chance: Chance,
     flows: Flows<Relay>,
 }
 
 impl Middlebox for Split {
-    fn handle_packet(&mut self, now: Time, packet: TcpPacket, out: &mut Vec<TcpPacket>) {
+    fn handle_packet(&mut self, now: Time, packet: SeenPacket, out: &mut Vec<SeenPacket>) {
         let flags = packet.segment.flags;
         let opens = flags.contains(Flags::SYN) && !flags.contains(Flags::ACK);
         if opens && self.flows.get(now, packet.flow).is_none() && !self.flows.is_full() {
@@ -99,7 +99,7 @@ impl Middlebox for Split {
         }
     }
 
-    fn handle_timeout(&mut self, now: Time, out: &mut Vec<TcpPacket>) {
+    fn handle_timeout(&mut self, now: Time, out: &mut Vec<SeenPacket>) {
         while let Some((id, relay)) = self.flows.pop_due(now) {
             relay.handle_timeout(now);
             relay.pump(now, self.buffer, out);
@@ -117,8 +117,8 @@ impl Middlebox for Split {
 }
 
 impl Split {
-    fn open(&mut self, now: Time, syn: &TcpPacket) -> Relay {
-        let mut draw = || (Seq(self.stream.u32()), self.stream.u64());
+    fn open(&mut self, now: Time, syn: &SeenPacket) -> Relay {
+        let mut draw = || (Seq(self.chance.u32()), self.chance.u64());
         let draws = [draw(), draw()];
         Relay::new(now, syn, &self.configs, draws)
     }

@@ -1,6 +1,6 @@
 //! Two connections, and what passes from one to the other.
 
-use crate::middlebox::{Direction, FlowId, Origin, TcpPacket};
+use crate::middlebox::{Direction, FlowId, Origin, SeenPacket};
 use crate::tcp::{Connection, Event, State, TcpConfig, Transmit};
 use airtcp_wire::{Seq, Time, tcp};
 
@@ -25,7 +25,7 @@ struct Side {
 
 impl Relay {
     /// `configs` and `draws` (initial sequence number and seed) by the direction in which a side sends.
-    pub fn new(now: Time, syn: &TcpPacket, configs: &[TcpConfig; 2], draws: [(Seq, u64); 2]) -> Relay {
+    pub fn new(now: Time, syn: &SeenPacket, configs: &[TcpConfig; 2], draws: [(Seq, u64); 2]) -> Relay {
         let side = |direction: Direction| {
             let (iss, seed) = draws[direction as usize];
             let config = &configs[direction as usize];
@@ -41,7 +41,7 @@ impl Relay {
     }
 
     /// A packet is for the side that speaks to the host that it comes from.
-    pub fn handle_packet(&mut self, now: Time, packet: &TcpPacket) {
+    pub fn handle_packet(&mut self, now: Time, packet: &SeenPacket) {
         let side = &mut self.sides[packet.direction.opposite() as usize];
         side.connection.handle_segment(now, &packet.segment, packet.ecn);
     }
@@ -64,7 +64,7 @@ impl Relay {
     }
 
     /// Hands on what has come about, and sends what may be sent.
-    pub fn pump(&mut self, now: Time, buffer: u64, out: &mut Vec<TcpPacket>) {
+    pub fn pump(&mut self, now: Time, buffer: u64, out: &mut Vec<SeenPacket>) {
         let [forward, reverse] = &mut self.sides;
         hand_over(forward, reverse, buffer);
         hand_over(reverse, forward, buffer);
@@ -100,9 +100,9 @@ fn hand_over(from: &mut Side, to: &mut Side, buffer: u64) {
     }
 }
 
-fn packet(flow: FlowId, direction: Direction, transmit: &Transmit) -> TcpPacket {
+fn packet(flow: FlowId, direction: Direction, transmit: &Transmit) -> SeenPacket {
     let Transmit { segment, ecn, reason, offset } = *transmit;
-    TcpPacket {
+    SeenPacket {
         flow,
         direction,
         ecn,

@@ -62,10 +62,10 @@ pub struct Rician {
 }
 
 impl Rician {
-    pub fn new(config: &ChannelConfig, stream: &mut Chance) -> Rician {
+    pub fn new(config: &ChannelConfig, chance: &mut Chance) -> Rician {
         let wavelength_m = LIGHT_M_PER_S / (config.carrier_mhz * 1e6);
         let doppler = TAU * metres_a_slot(config) / wavelength_m;
-        let mut phase = || stream.range_f64(-PI, PI);
+        let mut phase = || chance.range_f64(-PI, PI);
         let k = from_db(config.rician_k_db);
         let polar = |length: f64, angle| (length * libm::cos(angle), length * libm::sin(angle));
         let direct = polar(f64::sqrt(k / (k + 1.0)), phase());
@@ -106,18 +106,18 @@ pub struct Shadowing {
     /// In standard deviations.
     value: f64,
     slots_to_look: u32,
-    stream: Chance,
+    chance: Chance,
 }
 
 impl Shadowing {
-    pub fn new(config: &ChannelConfig, mut stream: Chance) -> Shadowing {
+    pub fn new(config: &ChannelConfig, mut chance: Chance) -> Shadowing {
         let metres = metres_a_slot(config) * f64::from(SLOTS_A_LOOK);
         Shadowing {
             deviation_db: config.shadowing_db,
             correlation: libm::exp(-metres / config.shadowing_distance_m),
-            value: stream.normal(),
+            value: chance.normal(),
             slots_to_look: 0,
-            stream,
+            chance,
         }
     }
 
@@ -130,7 +130,7 @@ impl Shadowing {
         }
         self.slots_to_look = SLOTS_A_LOOK - 1;
         let rho = self.correlation;
-        self.value = rho * self.value + f64::sqrt(1.0 - rho * rho) * self.stream.normal();
+        self.value = rho * self.value + f64::sqrt(1.0 - rho * rho) * self.chance.normal();
         Some(self.deviation_db * self.value)
     }
 }
@@ -138,13 +138,13 @@ impl Shadowing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::Streams;
+    use crate::rng::Chances;
 
     /// Gains of many channels at slot 0 and at a later slot.
     fn pairs(config: &ChannelConfig, lag: usize) -> Vec<(f64, f64)> {
-        let mut stream = Streams::new(1).stream("fading");
+        let mut chance = Chances::new(1).chance("fading");
         let pair = |_| {
-            let mut fading = Rician::new(config, &mut stream);
+            let mut fading = Rician::new(config, &mut chance);
             let first = fading.next();
             (first, (0..lag).map(|_| fading.next()).last().unwrap_or(first))
         };
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn shadowing_has_its_deviation_and_its_distance() {
         let config = ChannelConfig { speed_kmh: 36.0, ..ChannelConfig::default() };
-        let mut shadowing = Shadowing::new(&config, Streams::new(1).stream("shadowing"));
+        let mut shadowing = Shadowing::new(&config, Chances::new(1).chance("shadowing"));
         // 10 m/s, 0.1 s a look: 50 m are 50 looks.
         let gains: Vec<f64> = (0..60 * 400_000).filter_map(|_| shadowing.next()).collect();
         assert_eq!(gains.len(), 400_000);

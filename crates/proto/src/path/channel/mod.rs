@@ -9,7 +9,7 @@ mod fading;
 mod scheduler;
 
 use super::Transmitter;
-use crate::rng::{Chance, Streams};
+use crate::rng::{Chance, Chances};
 use airtcp_wire::{Dur, Rate, Time};
 use scheduler::Cell;
 use schemars::JsonSchema;
@@ -99,7 +99,7 @@ impl ChannelConfig {
 
     /// What one such cell gives a user who always has data, over a minute: a rough figure, for cells differ.
     pub fn mean_rate(&self) -> Rate {
-        let mut channel = Channel::new(self, Streams::new(0).stream("channel"));
+        let mut channel = Channel::new(self, Chances::new(0).chance("channel"));
         Rate::of(channel.saturated_bytes(Time::ZERO, Time::ZERO + GLIMPSE), GLIMPSE)
     }
 }
@@ -116,9 +116,9 @@ pub struct Channel {
 }
 
 impl Channel {
-    pub fn new(config: &ChannelConfig, stream: Chance) -> Channel {
+    pub fn new(config: &ChannelConfig, chance: Chance) -> Channel {
         Channel {
-            cell: Cell::new(config, stream),
+            cell: Cell::new(config, chance),
             slot_ns: config.slot.0,
             slots: 0,
             current: Rate(0),
@@ -184,7 +184,7 @@ mod tests {
     use crate::path::service_times;
 
     fn channel(config: &ChannelConfig) -> Channel {
-        Channel::new(config, Streams::new(1).stream("channel"))
+        Channel::new(config, Chances::new(1).chance("channel"))
     }
 
     /// A lone user close to the base station: every slot is his, at the highest rate.
@@ -211,7 +211,7 @@ mod tests {
         let times = || service_times(&mut channel(&ChannelConfig::default()), 500, 200);
         assert_eq!(times(), times());
         let other = service_times(
-            &mut Channel::new(&ChannelConfig::default(), Streams::new(2).stream("channel")),
+            &mut Channel::new(&ChannelConfig::default(), Chances::new(2).chance("channel")),
             500,
             200,
         );

@@ -45,11 +45,11 @@ pub struct Cell {
 }
 
 impl Cell {
-    pub fn new(config: &ChannelConfig, mut stream: Chance) -> Cell {
+    pub fn new(config: &ChannelConfig, mut chance: Chance) -> Cell {
         let own = std::iter::once(config.distance_m);
-        let others: Vec<f64> = (1..config.users).map(|_| random_distance(config, &mut stream)).collect();
+        let others: Vec<f64> = (1..config.users).map(|_| random_distance(config, &mut chance)).collect();
         Cell {
-            users: own.chain(others).map(|metres| User::new(config, metres, &mut stream)).collect(),
+            users: own.chain(others).map(|metres| User::new(config, metres, &mut chance)).collect(),
             thresholds: RATES.map(|(db, _)| from_db(db)),
             weight: 1.0 / config.memory_slots,
         }
@@ -79,16 +79,16 @@ impl Cell {
 }
 
 /// Each part of the ring from a tenth of the radius to the edge is as likely as any other of its area.
-fn random_distance(config: &ChannelConfig, stream: &mut Chance) -> f64 {
-    config.radius_m * f64::sqrt(stream.range_f64(0.01, 1.0))
+fn random_distance(config: &ChannelConfig, chance: &mut Chance) -> f64 {
+    config.radius_m * f64::sqrt(chance.range_f64(0.01, 1.0))
 }
 
 impl User {
-    fn new(config: &ChannelConfig, distance_m: f64, stream: &mut Chance) -> User {
+    fn new(config: &ChannelConfig, distance_m: f64, chance: &mut Chance) -> User {
         let nearness = libm::log10(config.radius_m / distance_m);
         let distance_db = config.edge_snr_db + 10.0 * config.path_loss_exponent * nearness;
-        let fading = Rician::new(config, stream);
-        let shadowing = Shadowing::new(config, stream.split());
+        let fading = Rician::new(config, chance);
+        let shadowing = Shadowing::new(config, chance.split());
         // All begin alike, as if each had had his share of a middling rate.
         let average_bps = 614_400.0 / f64::from(config.users);
         User { fading, shadowing, distance_db, mean_snr: 0.0, average_bps }
@@ -109,15 +109,15 @@ impl User {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::Streams;
+    use crate::rng::Chances;
 
-    fn stream(seed: u64) -> Chance {
-        Streams::new(seed).stream("cell")
+    fn chance(seed: u64) -> Chance {
+        Chances::new(seed).chance("cell")
     }
 
     /// Share of slots and mean rate in bit/s of a user who always has data.
     fn share(config: &ChannelConfig, seed: u64, slots: u32) -> (f64, f64) {
-        let mut cell = Cell::new(config, stream(seed));
+        let mut cell = Cell::new(config, chance(seed));
         let rates: Vec<u64> = (0..slots).map(|_| cell.next_slot(true).0).collect();
         let served = rates.iter().filter(|&&rate| rate > 0).count();
         let n = f64::from(slots);
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn who_has_no_data_is_not_served() {
-        let mut cell = Cell::new(&ChannelConfig::default(), stream(1));
+        let mut cell = Cell::new(&ChannelConfig::default(), chance(1));
         assert!((0..1000).all(|_| cell.next_slot(false) == Rate(0)));
     }
 }

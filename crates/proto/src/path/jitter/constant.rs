@@ -15,8 +15,8 @@ pub struct Config {
 }
 
 impl Keys for Config {
-    fn build(&self, start: Time, stream: Chance) -> Box<dyn DelayModel> {
-        Jitter::boxed(*self, start, stream)
+    fn build(&self, start: Time, chance: Chance) -> Box<dyn DelayModel> {
+        Jitter::boxed(*self, start, chance)
     }
 }
 

@@ -37,8 +37,8 @@ impl Keys for Config {
         );
     }
 
-    fn build(&self, start: Time, stream: Chance) -> Box<dyn DelayModel> {
-        Jitter::boxed(Correlated::new(self), start, stream)
+    fn build(&self, start: Time, chance: Chance) -> Box<dyn DelayModel> {
+        Jitter::boxed(Correlated::new(self), start, chance)
     }
 }
 
@@ -92,8 +92,8 @@ impl Correlated {
 }
 
 impl Draw for Correlated {
-    fn draw(&mut self, now: Time, stream: &mut Chance) -> Dur {
-        let fresh = stream.normal();
+    fn draw(&mut self, now: Time, chance: &mut Chance) -> Dur {
+        let fresh = chance.normal();
         let phi = self.coefficient_at(now);
         let value = self.last.map_or(fresh, |last| phi * last + libm::sqrt(1.0 - phi * phi) * fresh);
         self.last = Some(value);
@@ -104,14 +104,14 @@ impl Draw for Correlated {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::Streams;
+    use crate::rng::Chances;
 
     /// Mean, standard deviation and lag-1 autocorrelation in seconds of many delays.
     fn moments(config: &Config) -> (f64, f64, f64) {
-        let mut stream = Streams::new(1).stream("delay");
+        let mut chance = Chances::new(1).chance("delay");
         let mut process = Correlated::new(config);
         let delays: Vec<f64> =
-            (0..400_000).map(|_| process.draw(Time::ZERO, &mut stream).as_secs_f64()).collect();
+            (0..400_000).map(|_| process.draw(Time::ZERO, &mut chance).as_secs_f64()).collect();
         assert!(delays.iter().all(|&delay| delay >= config.low.as_secs_f64()));
         let n = delays.len() as f64;
         let mean = delays.iter().sum::<f64>() / n;
@@ -143,7 +143,7 @@ mod tests {
 
     /// Correlation of delays that are `apart` while packets cross `spacing` apart.
     fn correlation_in_time(spacing: Dur, apart: Dur) -> f64 {
-        let mut stream = Streams::new(1).stream("delay");
+        let mut chance = Chances::new(1).chance("delay");
         let mut process = Correlated::new(&Config {
             mean: Dur::from_millis(20),
             deviation: Dur::from_millis(15),
@@ -153,7 +153,7 @@ mod tests {
         });
         let every = apart.0 / spacing.0;
         let delays: Vec<f64> = (0..200_000 * every)
-            .map(|i| (i, process.draw(Time(i * spacing.0), &mut stream).as_secs_f64()))
+            .map(|i| (i, process.draw(Time(i * spacing.0), &mut chance).as_secs_f64()))
             .filter_map(|(i, delay)| (i % every == 0).then_some(delay))
             .collect();
         let n = delays.len() as f64;
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn with_an_interval_packets_at_one_moment_have_one_delay() {
-        let mut stream = Streams::new(1).stream("delay");
+        let mut chance = Chances::new(1).chance("delay");
         for autocorrelation in [0.0, 0.5] {
             let mut process = Correlated::new(&Config {
                 mean: Dur::from_millis(20),
@@ -188,7 +188,7 @@ mod tests {
                 autocorrelation: Probability::new(autocorrelation),
                 interval: Some(Dur::from_secs(1)),
             });
-            let mut draw = |ns| process.draw(Time(ns), &mut stream);
+            let mut draw = |ns| process.draw(Time(ns), &mut chance);
             let first = draw(5_000_000_000);
             assert_eq!(draw(5_000_000_000), first);
             assert_ne!(draw(9_000_000_000), first);
@@ -204,10 +204,10 @@ mod tests {
             autocorrelation: Probability::new(0.5),
             interval: None,
         };
-        let mut stream = Streams::new(1).stream("delay");
+        let mut chance = Chances::new(1).chance("delay");
         let mut process = Correlated::new(&config);
-        assert!((0..9).all(|_| process.draw(Time::ZERO, &mut stream).0.abs_diff(7_000_000) <= 1));
+        assert!((0..9).all(|_| process.draw(Time::ZERO, &mut chance).0.abs_diff(7_000_000) <= 1));
         let mut at_floor = Correlated::new(&Config { low: config.mean, ..config });
-        assert_eq!(at_floor.draw(Time::ZERO, &mut stream), config.mean);
+        assert_eq!(at_floor.draw(Time::ZERO, &mut chance), config.mean);
     }
 }

@@ -39,7 +39,7 @@ pub trait Keys {
     fn load(&mut self, _: &mut TextOf<'_>, _: &mut Faults) {}
 
     /// Delay from `start` on.
-    fn build(&self, start: Time, stream: Chance) -> Box<dyn DelayModel>;
+    fn build(&self, start: Time, chance: Chance) -> Box<dyn DelayModel>;
 }
 
 /// What is in the file that a key names. If it cannot be read, that is known already.
@@ -65,25 +65,25 @@ impl Default for Manner {
 /// Draws one delay after the other.
 trait Draw: Send + 'static {
     /// `now` never goes back.
-    fn draw(&mut self, now: Time, stream: &mut Chance) -> Dur;
+    fn draw(&mut self, now: Time, chance: &mut Chance) -> Dur;
 }
 
 /// Extra delay of one kind, from `start` on.
 struct Jitter<D> {
     draw: D,
     start: Time,
-    stream: Chance,
+    chance: Chance,
 }
 
 impl<D: Draw> Jitter<D> {
-    fn boxed(draw: D, start: Time, stream: Chance) -> Box<dyn DelayModel> {
-        Box::new(Jitter { draw, start, stream })
+    fn boxed(draw: D, start: Time, chance: Chance) -> Box<dyn DelayModel> {
+        Box::new(Jitter { draw, start, chance })
     }
 }
 
 impl<D: Draw> DelayModel for Jitter<D> {
     fn extra_delay(&mut self, now: Time) -> Dur {
-        if now < self.start { Dur::ZERO } else { self.draw.draw(now, &mut self.stream) }
+        if now < self.start { Dur::ZERO } else { self.draw.draw(now, &mut self.chance) }
     }
 }
 
@@ -91,10 +91,10 @@ impl<D: Draw> DelayModel for Jitter<D> {
 #[cfg(test)]
 mod moments {
     use super::*;
-    use crate::rng::Streams;
+    use crate::rng::Chances;
 
     pub fn drawn(distribution: impl Keys, n: usize) -> Vec<Dur> {
-        let mut model = distribution.build(Time::ZERO, Streams::new(1).stream("delay"));
+        let mut model = distribution.build(Time::ZERO, Chances::new(1).chance("delay"));
         (0..n).map(|_| model.extra_delay(Time::ZERO)).collect()
     }
 

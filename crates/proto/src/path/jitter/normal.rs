@@ -17,14 +17,14 @@ pub struct Config {
 }
 
 impl Keys for Config {
-    fn build(&self, start: Time, stream: Chance) -> Box<dyn DelayModel> {
-        Jitter::boxed(*self, start, stream)
+    fn build(&self, start: Time, chance: Chance) -> Box<dyn DelayModel> {
+        Jitter::boxed(*self, start, chance)
     }
 }
 
 impl Draw for Config {
-    fn draw(&mut self, _: Time, stream: &mut Chance) -> Dur {
-        Dur::from_secs_f64(self.mean.as_secs_f64() + self.deviation.as_secs_f64() * stream.normal())
+    fn draw(&mut self, _: Time, chance: &mut Chance) -> Dur {
+        Dur::from_secs_f64(self.mean.as_secs_f64() + self.deviation.as_secs_f64() * chance.normal())
     }
 }
 

@@ -61,9 +61,9 @@ impl Keys for Config {
         }
     }
 
-    fn build(&self, start: Time, stream: Chance) -> Box<dyn DelayModel> {
+    fn build(&self, start: Time, chance: Chance) -> Box<dyn DelayModel> {
         let series = Series { values: self.delays.clone(), interval: self.interval, start, packets: 0 };
-        Jitter::boxed(series, start, stream)
+        Jitter::boxed(series, start, chance)
     }
 }
 
@@ -171,7 +171,7 @@ fn time(line: usize, text: &str) -> Result<Dur, SeriesError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::Streams;
+    use crate::rng::Chances;
 
     fn micros(text: &str, column: Option<&str>) -> Vec<u64> {
         parse_series(text, column).unwrap().iter().map(|rtt| rtt.0 / 1000).collect()
@@ -218,7 +218,7 @@ mod tests {
         let ms = |interval: Option<Dur>, start: u64, times: &[u64]| -> Vec<u64> {
             let delays = [1, 2, 3].map(Dur::from_millis).into();
             let config = Config { file: PathBuf::new(), column: None, share: half(), interval, delays };
-            let mut model = config.build(Time(start * 1_000_000), Streams::new(1).stream("delay"));
+            let mut model = config.build(Time(start * 1_000_000), Chances::new(1).chance("delay"));
             times.iter().map(|&at| model.extra_delay(Time(at * 1_000_000)).as_millis()).collect()
         };
         assert_eq!(ms(None, 0, &[0; 5]), [1, 2, 3, 1, 2]);

@@ -39,15 +39,15 @@ impl Keys for Config {
         faults.refuse_if((sum - 1.0).abs() > ROUNDING, "ranges", message);
     }
 
-    fn build(&self, start: Time, stream: Chance) -> Box<dyn DelayModel> {
-        Jitter::boxed(self.clone(), start, stream)
+    fn build(&self, start: Time, chance: Chance) -> Box<dyn DelayModel> {
+        Jitter::boxed(self.clone(), start, chance)
     }
 }
 
 impl Draw for Config {
-    fn draw(&mut self, _: Time, stream: &mut Chance) -> Dur {
-        let range = pick(&self.ranges, stream.f64());
-        between(range.low, range.high, stream)
+    fn draw(&mut self, _: Time, chance: &mut Chance) -> Dur {
+        let range = pick(&self.ranges, chance.f64());
+        between(range.low, range.high, chance)
     }
 }
 

@@ -23,21 +23,21 @@ impl Keys for Config {
         faults.refuse_if(self.low > self.high, "low", "must not be above `high`");
     }
 
-    fn build(&self, start: Time, stream: Chance) -> Box<dyn DelayModel> {
-        Jitter::boxed(*self, start, stream)
+    fn build(&self, start: Time, chance: Chance) -> Box<dyn DelayModel> {
+        Jitter::boxed(*self, start, chance)
     }
 }
 
 impl Draw for Config {
-    fn draw(&mut self, _: Time, stream: &mut Chance) -> Dur {
-        between(self.low, self.high, stream)
+    fn draw(&mut self, _: Time, chance: &mut Chance) -> Dur {
+        between(self.low, self.high, chance)
     }
 }
 
 /// From `low` up to, but without, `high`.
-pub(super) fn between(low: Dur, high: Dur, stream: &mut Chance) -> Dur {
+pub(super) fn between(low: Dur, high: Dur, chance: &mut Chance) -> Dur {
     let width = high.saturating_sub(low).0;
-    low + Dur(((u128::from(stream.u64()) * u128::from(width)) >> 64) as u64)
+    low + Dur(((u128::from(chance.u64()) * u128::from(width)) >> 64) as u64)
 }
 
 #[cfg(test)]

@@ -62,15 +62,15 @@ struct BitErrors {
     ber: f64,
     form: BerForm,
     code: Option<(BlockCode, Cover)>,
-    stream: Chance,
+    chance: Chance,
     /// The thresholds of the sizes seen last: twice the size, and one more for a header packet. A sender uses few: full
     /// segments, ACKs with up to four SACK blocks, each of which adds 8 bytes and so has a place of its own.
     memo: [(u32, Threshold); REMEMBERED_SIZES],
 }
 
 impl BitErrors {
-    fn new(ber: f64, Build { form, code, stream }: Build) -> BitErrors {
-        BitErrors { ber, form, code, stream, memo: [(0, Threshold(0)); REMEMBERED_SIZES] }
+    fn new(ber: f64, Build { form, code, chance }: Build) -> BitErrors {
+        BitErrors { ber, form, code, chance, memo: [(0, Threshold(0)); REMEMBERED_SIZES] }
     }
 
     #[cold]
@@ -90,17 +90,17 @@ impl LossModel for BitErrors {
         if self.memo[place].0 != key {
             self.memo[place] = (key, self.threshold(item));
         }
-        self.memo[place].1.happens(&mut self.stream)
+        self.memo[place].1.happens(&mut self.chance)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{packet, share_lost, stream};
+    use super::super::tests::{chance, packet, share_lost};
     use super::*;
 
     fn built(ber: f64, code: Option<(BlockCode, Cover)>) -> BitErrors {
-        BitErrors::new(ber, Build { form: BerForm::Exact, code, stream: stream("ber") })
+        BitErrors::new(ber, Build { form: BerForm::Exact, code, chance: chance("ber") })
     }
 
     #[test]

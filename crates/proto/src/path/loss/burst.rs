@@ -63,7 +63,7 @@ impl Keys for Option<Config> {
     }
 
     fn build(&self, build: Build) -> Option<Box<dyn LossModel>> {
-        self.as_ref().map(|config| Box::new(GilbertElliott::new(config, build.stream)) as Box<_>)
+        self.as_ref().map(|config| Box::new(GilbertElliott::new(config, build.chance)) as Box<_>)
     }
 
     fn mean(&self, _: u32, _: BerForm, _: Option<BlockCode>) -> Option<f64> {
@@ -82,7 +82,7 @@ struct GilbertElliott {
     leave: [Threshold; 2],
     bad: bool,
     clock: Option<Clock>,
-    stream: Chance,
+    chance: Chance,
 }
 
 /// What makes states change with time.
@@ -111,13 +111,13 @@ impl Clock {
 }
 
 impl GilbertElliott {
-    fn new(config: &Config, stream: Chance) -> GilbertElliott {
+    fn new(config: &Config, chance: Chance) -> GilbertElliott {
         GilbertElliott {
             loss: [config.good_loss, config.bad_loss].map(|loss| Threshold::new(loss.get())),
             leave: [config.to_bad, config.to_good].map(|leave| Threshold::new(leave.get())),
             bad: false,
             clock: config.interval.map(|interval| Clock::new(config, interval)),
-            stream,
+            chance,
         }
     }
 }
@@ -126,19 +126,19 @@ impl LossModel for GilbertElliott {
     fn is_lost(&mut self, now: Time, _item: &Item) -> bool {
         if let Some(clock) = &mut self.clock {
             let leave = Threshold::new(clock.leave(now, self.bad));
-            self.bad ^= leave.happens(&mut self.stream);
-            return self.loss[usize::from(self.bad)].happens(&mut self.stream);
+            self.bad ^= leave.happens(&mut self.chance);
+            return self.loss[usize::from(self.bad)].happens(&mut self.chance);
         }
         let state = usize::from(self.bad);
-        let lost = self.loss[state].happens(&mut self.stream);
-        self.bad ^= self.leave[state].happens(&mut self.stream);
+        let lost = self.loss[state].happens(&mut self.chance);
+        self.bad ^= self.leave[state].happens(&mut self.chance);
         lost
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{packet, stream};
+    use super::super::tests::{chance, packet};
     use super::*;
 
     fn config(interval: Option<Dur>) -> Config {
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn gilbert_elliott_has_its_loss_rate_and_burst_length() {
         let config = config(None);
-        let mut model = GilbertElliott::new(&config, stream("ge"));
+        let mut model = GilbertElliott::new(&config, chance("ge"));
         let n = 1_000_000;
         let (mut lost, mut bursts, mut in_burst) = (0, 0, false);
         for _ in 0..n {
@@ -175,7 +175,7 @@ mod tests {
     fn with_an_interval_bursts_last_a_time_and_not_a_number_of_packets() {
         let config = config(Some(Dur::from_secs(1)));
         for packets_a_second in [1, 20] {
-            let mut model = GilbertElliott::new(&config, stream("ge"));
+            let mut model = GilbertElliott::new(&config, chance("ge"));
             let mut lost = Vec::new();
             for i in 0..1_000_000 * packets_a_second {
                 let at = Time(i * 1_000_000_000 / packets_a_second);

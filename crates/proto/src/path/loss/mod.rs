@@ -40,7 +40,7 @@ pub struct Build {
     pub form: BerForm,
     /// What travels with parity.
     pub code: Option<(BlockCode, Cover)>,
-    pub stream: Chance,
+    pub chance: Chance,
 }
 
 macro_rules! losses {
@@ -82,16 +82,16 @@ macro_rules! losses {
                 1.0 - means.into_iter().flatten().fold(1.0, |arrive, lost| arrive * (1.0 - lost))
             }
 
-            /// `stream` gives each model its own, by the name of its key. `None` if nothing is lost.
+            /// `chance` gives each model its own, by the name of its key. `None` if nothing is lost.
             pub fn build(
                 &self,
                 code: Option<(BlockCode, Cover)>,
-                stream: impl Fn(&str) -> Chance,
+                chance: impl Fn(&str) -> Chance,
             ) -> Option<Box<dyn LossModel>> {
                 let (mut random, mut given) = (Vec::new(), Vec::new());
                 $({
-                    let stream = stream(stringify!($key));
-                    let model = self.$key.build(Build { form: self.form(), code, stream });
+                    let chance = chance(stringify!($key));
+                    let model = self.$key.build(Build { form: self.form(), code, chance });
                     let is_random = self.mean_of(&self.$key, 0, None).is_some();
                     if is_random { random.extend(model) } else { given.extend(model) }
                 })*
@@ -169,11 +169,11 @@ impl Threshold {
 
     /// Draws only where chance decides.
     #[inline]
-    fn happens(self, stream: &mut Chance) -> bool {
+    fn happens(self, chance: &mut Chance) -> bool {
         match self.0 {
             0 => false,
             u64::MAX => true,
-            threshold => stream.u64() < threshold,
+            threshold => chance.u64() < threshold,
         }
     }
 }
@@ -181,15 +181,15 @@ impl Threshold {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::Streams;
+    use crate::rng::Chances;
     use airtcp_wire::Probability;
 
-    pub fn stream(name: &str) -> Chance {
-        Streams::new(1).stream(name)
+    pub fn chance(name: &str) -> Chance {
+        Chances::new(1).chance(name)
     }
 
     pub fn built(loss: &Loss) -> Box<dyn LossModel> {
-        loss.build(None, stream).expect("something is lost")
+        loss.build(None, chance).expect("something is lost")
     }
 
     pub fn packet(bytes: u32) -> Item {

@@ -24,7 +24,7 @@ impl From<f64> for PacketLoss {
 
 impl Keys for PacketLoss {
     fn build(&self, build: Build) -> Option<Box<dyn LossModel>> {
-        let model = || Model { threshold: Threshold::new(self.0.get()), stream: build.stream };
+        let model = || Model { threshold: Threshold::new(self.0.get()), chance: build.chance };
         (self.0.get() > 0.0).then(|| Box::new(model()) as Box<_>)
     }
 
@@ -35,22 +35,22 @@ impl Keys for PacketLoss {
 
 struct Model {
     threshold: Threshold,
-    stream: Chance,
+    chance: Chance,
 }
 
 impl LossModel for Model {
     fn is_lost(&mut self, _now: Time, _item: &Item) -> bool {
-        self.threshold.happens(&mut self.stream)
+        self.threshold.happens(&mut self.chance)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{share_lost, stream};
+    use super::super::tests::{chance, share_lost};
     use super::*;
 
     fn model(probability: f64) -> Model {
-        Model { threshold: Threshold::new(probability), stream: stream("a") }
+        Model { threshold: Threshold::new(probability), chance: chance("a") }
     }
 
     #[test]

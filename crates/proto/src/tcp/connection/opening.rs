@@ -1,7 +1,7 @@
 //! Opening: LISTEN, SYN-SENT, and the SYNs that leave.
 
 use super::{Connection, Event, Receiver, State, Transmit};
-use crate::Streams;
+use crate::Chances;
 use crate::cc::WindowRules;
 use crate::tcp::handshake::{Negotiated, negotiate, offer};
 use crate::tcp::recovery::reads_sack;
@@ -27,7 +27,7 @@ impl Connection {
     /// whom the initial sequence number that this one knows must tell nothing (RFC 6528).
     pub(super) fn listen_again(&mut self) {
         let rules = &self.rules;
-        self.iss = Seq(Streams::new(self.seed).stream(&format!("connection.{}", self.iss.0)).u32());
+        self.iss = Seq(Chances::new(self.seed).chance(&format!("connection.{}", self.iss.0)).u32());
         self.negotiated =
             Negotiated { mss: u64::from(rules.config.segment_payload()), ..Negotiated::default() };
         let cc = rules.before_handshake(self.seed, self.negotiated.mss);

@@ -234,7 +234,7 @@ impl Connection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::Streams;
+    use crate::rng::Chances;
     use crate::tcp::{TcpConfig, profile};
     use airtcp_wire::{Dur, Seq};
     use proptest::prelude::*;
@@ -313,7 +313,7 @@ mod tests {
         }
 
         fn live(mut self, seed: u64, loss: f64, bytes: u64) -> Vec<String> {
-            let mut stream = Streams::new(seed).stream("prediction");
+            let mut stream = Chances::new(seed).chance("prediction");
             let mut chance = move || {
                 let late_us = if stream.f64() < 0.05 { stream.u64() % 5_000 } else { 0 };
                 (stream.f64() < loss, stream.f64() < 0.01, stream.f64() < 0.01, late_us)

@@ -3,7 +3,7 @@
 use super::check::Check;
 use crate::scenario::recipe;
 use airtcp_proto::path::{LogStep, RateLog, Trace};
-use airtcp_wire::spelling::nearest;
+use airtcp_wire::spelling::{did_you_mean, nearest};
 use airtcp_wire::{Dur, Rate};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -98,14 +98,14 @@ fn refuse(check: &mut Check<'_>, path: &Path, place: &Path, error: &io::Error) {
     let relative = if path.is_relative() { format!(" (relative to {from})") } else { String::new() };
     let place_shown = format!("`{}`{relative}", place.display());
     check.refuse(match error.kind() {
-        io::ErrorKind::NotFound => format!("no such file: {place_shown}{}", hint(place)),
+        io::ErrorKind::NotFound => format!("no such file: {place_shown}{}", instead(place)),
         io::ErrorKind::InvalidData => format!("{place_shown} is not text in UTF-8"),
         _ => format!("cannot read {place_shown}: {error}"),
     });
 }
 
 /// What the folder has instead, if something there is spelled alike.
-fn hint(place: &Path) -> String {
+fn instead(place: &Path) -> String {
     let folder = place.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let Ok(entries) = std::fs::read_dir(folder) else {
         return format!("; directory `{}` does not exist", folder.display());
@@ -115,5 +115,5 @@ fn hint(place: &Path) -> String {
     names.sort();
     let wanted = place.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let nearest = nearest(&wanted, names.iter().map(String::as_str));
-    nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
+    did_you_mean("; ", nearest.as_deref(), "")
 }

@@ -38,7 +38,7 @@ use super::control::{Episode, Pacing};
 use super::model::{AckAggregation, FullPipe, LowRateSpan, Rounds, WindowedMax, delivery_rate};
 use crate::cc::registry::{ControllerSpec, Values};
 use crate::cc::{Ack, Build, Cause, Congestion, CongestionControl};
-use crate::rng::{Chance, Streams};
+use crate::rng::{Chance, Chances};
 use airtcp_wire::{Rate, Time};
 use probe_bw::Cycle;
 use probe_rtt::{MinRtt, ProbeRtt};
@@ -75,7 +75,7 @@ struct Bbr1 {
     initial_window: u64,
     cwnd: u64,
     phase: Phase,
-    stream: Chance,
+    chance: Chance,
     /// Delivery rates in bits per second, by rounds: Linux forgets those that are more than ten rounds old.
     max_bw: WindowedMax<11>,
     min_rtt: MinRtt,
@@ -99,7 +99,7 @@ impl Bbr1 {
             initial_window: build.initial_window,
             cwnd: build.initial_window,
             phase: Phase::Startup,
-            stream: Streams::new(build.seed).stream("bbr"),
+            chance: Chances::new(build.seed).chance("bbr"),
             max_bw: WindowedMax::default(),
             min_rtt: MinRtt::default(),
             rounds: Rounds::default(),

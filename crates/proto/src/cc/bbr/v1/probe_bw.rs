@@ -28,7 +28,7 @@ impl Bbr1 {
     /// Begins anywhere but in the slow phase, at random so that flows do not probe together.
     pub(super) fn enter_probe_bw(&mut self, now: Time) {
         let others = GAINS.len() - 1;
-        let drawn = (self.stream.f64() * others as f64) as usize;
+        let drawn = (self.chance.f64() * others as f64) as usize;
         self.phase = Phase::ProbeBw(Cycle { index: (2 + drawn) % GAINS.len(), since: now });
     }
 

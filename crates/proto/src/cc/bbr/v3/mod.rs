@@ -52,7 +52,7 @@ use super::control::{Episode, LowFlight, Pacing};
 use super::model::{AckAggregation, FullPipe, LowRateSpan, Rounds, WindowedMax, delivery_rate};
 use crate::cc::registry::{ControllerSpec, Param, Values};
 use crate::cc::{Ack, Build, Cause, Congestion, CongestionControl};
-use crate::rng::{Chance, Streams};
+use crate::rng::{Chance, Chances};
 use airtcp_wire::{Rate, Time};
 use loss::{LatestRound, ShortTerm, Undo};
 use min_rtt::MinRtt;
@@ -163,7 +163,7 @@ struct Bbr3 {
     rules: Rules,
     cwnd: u64,
     state: State,
-    stream: Chance,
+    chance: Chance,
     rounds: Rounds,
     /// Delivery rates in bits per second, by probing cycles: this one and the one before.
     max_bw: WindowedMax<2>,
@@ -198,7 +198,7 @@ impl Bbr3 {
             rules,
             cwnd: build.initial_window,
             state: State::Startup,
-            stream: Streams::new(build.seed).stream("bbr3"),
+            chance: Chances::new(build.seed).chance("bbr3"),
             rounds: Rounds::default(),
             max_bw: WindowedMax::default(),
             cycles: 0,

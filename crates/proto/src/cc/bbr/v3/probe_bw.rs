@@ -82,8 +82,8 @@ impl Bbr3 {
 
     /// Draft §5.3.3.8.3, PickProbeWait.
     fn pick_wait(&mut self) {
-        self.probe.rounds_since_up = u64::from(self.stream.chance(0.5));
-        self.probe.wait = Dur::from_secs_f64(2.0 + self.stream.f64());
+        self.probe.rounds_since_up = u64::from(self.chance.happens(0.5));
+        self.probe.wait = Dur::from_secs_f64(2.0 + self.chance.f64());
     }
 
     /// Draft §5.3.3.9, UpdateProbeBWCyclePhase.
