@@ -4,8 +4,10 @@ use super::allowance::Allowance;
 use super::answered::Answered;
 use super::config::TcpConfig;
 use super::connection::{Reason, Stats};
+use super::duplicates::Duplicates;
 use super::handshake::Rules;
-use super::prr::Prr;
+use super::inflation::Inflation;
+use super::prr::Reduction;
 use super::rate::RateSampler;
 use super::recovery;
 use super::rtt::RttEstimator;
@@ -24,6 +26,15 @@ pub enum Phase {
     Loss,
 }
 
+/// What an expiry of the retransmission timer is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Expiry {
+    /// It answers to a loss that has been answered to.
+    pub is_repeated: bool,
+    /// Bytes that it leaves in flight as too recent to be lost.
+    pub survivors: u64,
+}
+
 /// The sender's state, shared by the parts that act on it. Positions as in [`super::scoreboard`].
 pub struct Core {
     /// SND.UNA
@@ -37,79 +48,20 @@ pub struct Core {
     pub stats: Stats,
     /// Sender maximum segment size: payload bytes of a full segment.
     pub mss: u64,
-    pub initial_window: u64,
+    initial_window: u64,
     rules: WindowRules,
     pub phase: Phase,
     /// The highest position sent when the last episode of loss began (RFC 6582 §3.2 "recover").
     pub recover: u64,
-    pub dupacks: u32,
-    pub dupack_threshold: u32,
-    /// Without congestion control: the first unacknowledged segment, once resent, is sent again on so many further
-    /// duplicate ACKs.
-    pub repeat_every: u32,
-    pub has_limited_transmit: bool,
+    pub duplicates: Duplicates,
     pub has_sack: bool,
-    /// Artificial window for what duplicate ACKs say has left the network (RFC 5681 §3.2 steps 3 and 4).
-    pub inflation: i64,
-    /// Bytes that limited transmit has sent; no part of FlightSize (RFC 5681 §3.2 step 2).
-    pub limited_sent: u64,
-    pub prr: Option<Prr>,
-    pub uses_prr: bool,
+    pub inflation: Inflation,
+    pub reduction: Reduction,
     pub allowance: Allowance,
-    /// What the last timeout has left in flight as too recent to be lost, in bytes.
-    pub survivors: u64,
     pub spurious: Spurious,
-    /// The last duplicate ACK says that what it misses was corrupted (ELN).
-    pub is_corruption: bool,
-    /// The episode began with such a loss: the controller has not been told of it.
+    /// The episode began with a corrupted packet: the controller has not been told of it.
     is_spared: bool,
     pub answered: Answered,
-}
-
-/// What an ACK changed on the scoreboard.
-#[derive(Clone, Copy, Debug)]
-pub struct AckSummary {
-    pub now: Time,
-    pub prior_una: u64,
-    /// SND.UNA moved by this.
-    pub acked: u64,
-    /// Bytes newly delivered.
-    pub delivered: u64,
-    /// Of those, by SACK.
-    pub sacked: u64,
-    pub is_duplicate: bool,
-    /// It says nothing but what the one before did, also where nothing is outstanding.
-    pub is_repeated: bool,
-    /// The ACK reports a segment that arrived twice (RFC 2883).
-    pub has_dsack: bool,
-    /// Bytes that had ever been marked lost before this ACK.
-    pub prior_lost: u64,
-    /// The echoed timestamp.
-    pub echo: Option<u32>,
-    pub ece: bool,
-    /// Data that was outstanding when the timer last expired, and never resent, has arrived.
-    pub original_delivered: bool,
-}
-
-impl AckSummary {
-    /// Of an ACK that acknowledges new data and nothing else.
-    #[inline]
-    pub fn plain(now: Time, prior_una: u64, acked: u64, delivered: u64, echo: Option<u32>) -> AckSummary {
-        AckSummary {
-            now,
-            prior_una,
-            acked,
-            delivered,
-            sacked: 0,
-            is_duplicate: false,
-            is_repeated: false,
-            has_dsack: false,
-            prior_lost: 0,
-            echo,
-            ece: false,
-            original_delivered: false,
-        }
-    }
 }
 
 impl Core {
@@ -128,19 +80,12 @@ impl Core {
             rules: config.windows,
             phase: Phase::Open,
             recover: 0,
-            dupacks: 0,
-            dupack_threshold: config.dupack_threshold,
-            repeat_every: u32::MAX,
-            has_limited_transmit: config.limited_transmit,
+            duplicates: Duplicates::new(config.dupack_threshold),
             has_sack: false,
-            inflation: 0,
-            limited_sent: 0,
-            prr: None,
-            uses_prr: false,
+            inflation: Inflation::new(config.limited_transmit),
+            reduction: Reduction::default(),
             allowance: Allowance::default(),
-            survivors: 0,
             spurious: Spurious::new(config),
-            is_corruption: false,
             is_spared: false,
             answered: Answered::default(),
         };
@@ -148,11 +93,28 @@ impl Core {
         core
     }
 
-    /// What has been negotiated.
-    pub fn set_sack(&mut self, config: &TcpConfig, has_sack: bool) {
+    /// What has been negotiated replaces what was assumed for the SYN.
+    pub fn establish(
+        &mut self,
+        config: &TcpConfig,
+        cc: Box<dyn CongestionControl>,
+        mss: u64,
+        has_sack: bool,
+    ) {
+        self.sampler.is_read = cc.reads_rate();
+        if self.sampler.is_read {
+            self.board.keep_stamps();
+        }
+        self.cc = cc.into();
+        self.mss = mss;
+        self.initial_window = mss * u64::from(config.initial_window);
+        self.set_sack(config, has_sack);
+    }
+
+    fn set_sack(&mut self, config: &TcpConfig, has_sack: bool) {
         self.has_sack = has_sack;
         self.board.emulates_sack = recovery::emulates_sack(config, has_sack);
-        self.uses_prr = config.prr && (has_sack || self.board.emulates_sack);
+        self.reduction = Reduction::new(config.prr && (has_sack || self.board.emulates_sack));
     }
 
     /// Does a duplicate ACK announce a segment that has arrived? In Linux not while nothing is missing of an episode, nor of
@@ -172,19 +134,18 @@ impl Core {
     pub fn sends_new(&self) -> bool {
         self.board.lost() == 0
             && self.allowance.is_none()
-            && (self.phase != Phase::Open || self.inflation <= 0)
+            && (self.phase != Phase::Open || !self.inflation.is_positive())
     }
 
     /// No episode goes on, and the window is the controller's.
     pub fn is_plain(&self) -> bool {
-        self.phase == Phase::Open && self.prr.is_none() && self.inflation == 0
+        self.phase == Phase::Open && !self.reduction.goes_on() && self.inflation.is_none()
     }
 
     /// What may be in flight.
     #[inline]
     pub fn window(&self) -> u64 {
-        let cwnd = self.prr.as_ref().map_or_else(|| self.cc.cwnd(), |prr| prr.window);
-        if self.inflation == 0 { cwnd } else { cwnd.saturating_add_signed(self.inflation) }
+        self.inflation.applied_to(self.reduction.window().unwrap_or_else(|| self.cc.cwnd()))
     }
 
     /// FlightSize (RFC 5681 §2): sent and not cumulatively acknowledged.
@@ -216,12 +177,12 @@ impl Core {
     /// A loss has been found: reduce, and resend the first lost segment at once.
     pub fn enter_recovery(&mut self, now: Time) {
         self.begin_episode(now, Trigger::Loss);
-        self.inflation = 0;
+        self.inflation.end();
         self.phase = Phase::Recovery;
         self.stats.fast_retransmits += 1;
-        self.is_spared = self.is_corruption;
+        self.is_spared = self.duplicates.is_corruption();
         // RFC 3168 §6.1.2: a reduction for ECN-Echo that is still going on is this window's.
-        if !self.is_spared && self.prr.is_none() && !self.answered.covers_loss(self.una) {
+        if !self.is_spared && !self.reduction.goes_on() && !self.answered.covers_loss(self.una) {
             self.reduce(now, Cause::Loss);
         }
         self.allowance.ask_resend(Reason::FastRetransmit);
@@ -230,31 +191,34 @@ impl Core {
     /// Tells the controller; what it reduces is spread over a round trip.
     fn reduce(&mut self, now: Time, cause: Cause) {
         let prior_cwnd = self.cc.cwnd();
-        self.congestion(now, cause, false);
-        if self.uses_prr && !self.cc.governs_recovery() && self.cc.cwnd() < prior_cwnd {
-            self.prr = Some(Prr::new(prior_cwnd, self.cc.cwnd(), self.mss));
+        self.congestion(now, cause, Expiry::default());
+        if !self.cc.governs_recovery() {
+            self.reduction.begin(prior_cwnd, self.cc.cwnd(), self.mss);
         }
     }
 
     /// `delivered` more bytes have arrived, as far as the reduction that goes on is concerned.
     pub fn reduce_by(&mut self, delivered: u64) {
-        if let Some(prr) = &mut self.prr {
-            prr.on_ack(delivered, self.board.in_flight(), false);
-        }
+        self.reduction.on_ack(delivered, self.board.in_flight(), false);
+    }
+
+    /// A tail loss probe has repaired a loss: that is congestion, but no episode (RFC 8985 §7.4.2).
+    pub fn handle_repaired_loss(&mut self, now: Time) {
+        self.congestion(now, Cause::Loss, Expiry::default());
     }
 
     /// A duplicate ACK has arrived, with ELN or without. One hole of an episode that is congestion is answered to.
     pub fn note_cause(&mut self, now: Time, is_corruption: bool) {
-        self.is_corruption = is_corruption;
+        self.duplicates.on_duplicate(is_corruption);
         if self.is_spared && !is_corruption {
             self.is_spared = false;
-            self.congestion(now, Cause::Loss, false);
+            self.congestion(now, Cause::Loss, Expiry::default());
         }
     }
 
     /// Tahoe: as after a timeout, but for the timer.
     pub fn enter_slow_start(&mut self, now: Time) {
-        if self.is_corruption {
+        if self.duplicates.is_corruption() {
             self.stats.fast_retransmits += 1;
             self.mark_first_lost();
             self.allowance.ask_resend(Reason::FastRetransmit);
@@ -263,7 +227,7 @@ impl Core {
         self.begin_episode(now, Trigger::Loss);
         self.phase = Phase::Loss;
         self.stats.fast_retransmits += 1;
-        self.congestion(now, Cause::Timeout, false);
+        self.congestion(now, Cause::Timeout, Expiry::default());
         self.mark_all_lost();
         self.allowance.ask_resend(Reason::FastRetransmit);
     }
@@ -289,21 +253,21 @@ impl Core {
     /// Has ssthresh been lowered for this window of data? Linux lowers it again after a timeout that brought progress.
     fn has_answered_window(&self, expiries: u32) -> bool {
         match self.phase {
-            Phase::Open => self.prr.is_some() && self.una < self.answered.until(),
+            Phase::Open => self.reduction.goes_on() && self.una < self.answered.until(),
             Phase::Recovery => self.una < self.recover,
             Phase::Loss => self.una < self.recover && expiries > 1,
         }
     }
 
     /// The same, after what it declares lost has been marked.
-    pub fn enter_loss(&mut self, now: Time, is_repeated: bool) {
+    pub fn enter_loss(&mut self, now: Time, expiry: Expiry) {
         self.phase = Phase::Loss;
-        self.inflation = 0;
-        self.prr = None;
-        self.dupacks = 0;
+        self.inflation.end();
+        self.reduction.end();
+        self.duplicates.restart();
         self.is_spared = false;
         self.stats.timeouts += 1;
-        self.congestion(now, Cause::Timeout, is_repeated);
+        self.congestion(now, Cause::Timeout, expiry);
         self.allowance.on_timeout();
     }
 
@@ -330,8 +294,8 @@ impl Core {
     /// Everything that was outstanding when the episode began has been acknowledged.
     pub fn leave_episode(&mut self, now: Time) {
         self.phase = Phase::Open;
-        self.inflation = 0;
-        self.prr = None;
+        self.inflation.end();
+        self.reduction.end();
         self.allowance.end_episode();
         self.is_spared = false;
         self.cc.on_recovery_exit(now);
@@ -357,7 +321,7 @@ impl Core {
         }
         match self.phase {
             Phase::Open => self.reduce(now, Cause::Ecn),
-            _ => self.congestion(now, Cause::Ecn, false),
+            _ => self.congestion(now, Cause::Ecn, Expiry::default()),
         }
         true
     }
@@ -365,7 +329,7 @@ impl Core {
     /// Is cwnd held or being lowered: in fast recovery, or after ECN-Echo, if that is spread over a round trip?
     #[inline]
     pub fn is_reducing(&self) -> bool {
-        self.prr.is_some() || self.phase == Phase::Recovery
+        self.reduction.goes_on() || self.phase == Phase::Recovery
     }
 
     /// RFC 5681 §3.2 (6): the ACK that ends a reduction sets cwnd and does not grow it. In Linux and ns-2 it counts.
@@ -378,20 +342,20 @@ impl Core {
     #[inline]
     pub fn end_ecn_reduction(&mut self) {
         if self.phase == Phase::Open && self.una > self.answered.until() {
-            self.prr = None;
+            self.reduction.end();
         }
     }
 
-    /// Tells the controller.
-    pub fn congestion(&mut self, now: Time, cause: Cause, is_repeated_timeout: bool) {
+    /// Tells the controller; of a timeout, what `expiry` says.
+    fn congestion(&mut self, now: Time, cause: Cause, expiry: Expiry) {
         let (prior_cwnd, prior_ssthresh) = (self.cc.cwnd(), self.cc.ssthresh());
         self.cc.on_congestion(&Congestion {
             now,
             cause,
-            is_repeated_timeout,
+            is_repeated_timeout: expiry.is_repeated,
             flight_size: self.window_at_loss(),
             in_flight: self.board.in_flight(),
-            survivors: self.survivors,
+            survivors: expiry.survivors,
             srtt: self.rtt.srtt(),
             min_rtt: self.rtt.min(),
             una: self.una,
@@ -409,7 +373,9 @@ impl Core {
     /// What a loss halves.
     fn window_at_loss(&self) -> u64 {
         match self.rules {
-            WindowRules::Rfc | WindowRules::Linux => self.flight_size().saturating_sub(self.limited_sent),
+            WindowRules::Rfc | WindowRules::Linux => {
+                self.flight_size().saturating_sub(self.inflation.limited_sent())
+            }
             WindowRules::Ns2 => self.cc.cwnd(),
             WindowRules::Ns2Whole => self.cc.cwnd() / (2 * self.mss) * (2 * self.mss),
         }
@@ -422,7 +388,7 @@ impl Core {
         self.board.unmark_lost();
         let was_spared = self.is_spared;
         self.leave_episode(now);
-        self.dupacks = 0;
+        self.duplicates.restart();
         if !ece && !was_spared {
             let (cwnd, ssthresh) = self.restored(&saved, acked);
             self.cc.on_spurious(now, cwnd, ssthresh);

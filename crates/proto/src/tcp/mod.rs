@@ -4,12 +4,15 @@
 //! a [`TcpConfig`], usually one of [`profile`]'s with a few keys changed.
 
 mod ack_policy;
+mod ack_summary;
 mod allowance;
 mod answered;
 pub mod config;
 pub mod connection;
 mod core;
+mod duplicates;
 mod handshake;
+mod inflation;
 pub mod pacer;
 mod persist;
 pub mod profile;

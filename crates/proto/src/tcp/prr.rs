@@ -2,9 +2,9 @@
 
 /// The window while SACK or RACK recovery goes on, so that the flight shrinks evenly to the new ssthresh.
 #[derive(Clone, Copy, Debug)]
-pub struct Prr {
+struct Prr {
     /// pipe + sndcnt in bytes, as of the last ACK.
-    pub window: u64,
+    window: u64,
     mss: u64,
     /// RecoverFS; Linux takes the cwnd before the reduction.
     prior_cwnd: u64,
@@ -15,7 +15,7 @@ pub struct Prr {
 
 impl Prr {
     /// Windows in bytes.
-    pub fn new(prior_cwnd: u64, ssthresh: u64, mss: u64) -> Prr {
+    fn new(prior_cwnd: u64, ssthresh: u64, mss: u64) -> Prr {
         Prr {
             window: 0,
             mss,
@@ -27,7 +27,7 @@ impl Prr {
     }
 
     /// RFC 9937 §6.2. `is_safe`: the ACK has advanced SND.UNA and shows no further loss (SafeACK).
-    pub fn on_ack(&mut self, delivered: u64, in_flight: u64, is_safe: bool) {
+    fn on_ack(&mut self, delivered: u64, in_flight: u64, is_safe: bool) {
         if delivered == 0 {
             return;
         }
@@ -45,8 +45,58 @@ impl Prr {
         self.window = in_flight + budget.max(least) * self.mss;
     }
 
-    pub fn on_sent(&mut self, bytes: u64) {
+    fn on_sent(&mut self, bytes: u64) {
         self.out += bytes.div_ceil(self.mss);
+    }
+}
+
+/// The reduction that goes on, where a connection reduces so.
+#[derive(Debug, Default)]
+pub struct Reduction {
+    prr: Option<Prr>,
+    is_wanted: bool,
+}
+
+impl Reduction {
+    pub fn new(is_wanted: bool) -> Reduction {
+        Reduction { prr: None, is_wanted }
+    }
+
+    #[inline]
+    pub fn goes_on(&self) -> bool {
+        self.prr.is_some()
+    }
+
+    /// What may be in flight meanwhile, in bytes.
+    #[inline]
+    pub fn window(&self) -> Option<u64> {
+        self.prr.as_ref().map(|prr| prr.window)
+    }
+
+    /// The controller has set cwnd, in bytes; if it has lowered it, that is done by and by.
+    pub fn begin(&mut self, prior_cwnd: u64, cwnd: u64, mss: u64) {
+        if self.is_wanted && cwnd < prior_cwnd {
+            self.prr = Some(Prr::new(prior_cwnd, cwnd, mss));
+        }
+    }
+
+    #[inline]
+    pub fn end(&mut self) {
+        self.prr = None;
+    }
+
+    #[inline]
+    pub fn on_ack(&mut self, delivered: u64, in_flight: u64, is_safe: bool) {
+        if let Some(prr) = &mut self.prr {
+            prr.on_ack(delivered, in_flight, is_safe);
+        }
+    }
+
+    #[inline]
+    pub fn on_sent(&mut self, bytes: u64) {
+        if let Some(prr) = &mut self.prr {
+            prr.on_sent(bytes);
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Was the last retransmission needed? Eifel detection (RFC 3522), F-RTO (RFC 5682) and, in Linux, DSACKs (RFC 3708).
 
+use super::ack_summary::AckSummary;
 use super::config::TcpConfig;
-use super::core::AckSummary;
 use crate::cc::WindowRules;
 use airtcp_wire::{Dur, Time};
 

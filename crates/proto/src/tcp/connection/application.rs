@@ -49,7 +49,7 @@ impl Connection {
     /// For the data TCP of a circuit (paper 000 §6, F2): on so many duplicate ACKs, its first unacknowledged segment is
     /// resent again.
     pub fn repeat_first_every(&mut self, duplicates: u32) {
-        self.sender.core.repeat_every = duplicates.max(1);
+        self.sender.repeat_first_every(duplicates.max(1));
     }
 
     /// For a control TCP of a circuit, whose data meets congestion that its header packets do not: reduces once a window.

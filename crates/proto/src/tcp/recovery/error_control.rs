@@ -3,17 +3,25 @@
 
 use super::LossRecovery;
 use super::sack::lost_below;
+use crate::tcp::ack_summary::AckSummary;
 use crate::tcp::connection::Reason;
-use crate::tcp::core::{AckSummary, Core, Phase};
+use crate::tcp::core::{Core, Phase};
 use crate::tcp::scoreboard::{Fate, Sent};
 use airtcp_wire::Time;
 
-#[derive(Default)]
 pub struct ErrorControl {
     /// Segments below have been judged by what SACK reports.
     judged: u64,
     /// Duplicate ACKs there had been when the first unacknowledged segment was last resent.
     resent_at: u32,
+    /// See [`LossRecovery::repeat_first_every`].
+    repeat_every: u32,
+}
+
+impl Default for ErrorControl {
+    fn default() -> ErrorControl {
+        ErrorControl { judged: 0, resent_at: 0, repeat_every: u32::MAX }
+    }
 }
 
 impl LossRecovery for ErrorControl {
@@ -42,6 +50,10 @@ impl LossRecovery for ErrorControl {
         self.resent_at = 0;
     }
 
+    fn repeat_first_every(&mut self, duplicates: u32) {
+        self.repeat_every = duplicates;
+    }
+
     /// The duplicates count anew.
     fn on_undo(&mut self, _core: &Core) {
         self.resent_at = 0;
@@ -58,14 +70,14 @@ impl ErrorControl {
     fn count_duplicates(&mut self, core: &mut Core) {
         let Some(first) = core.board.first() else { return };
         let is_repair = is_repaired(first);
-        let wanted = if is_repair { core.repeat_every } else { core.dupack_threshold };
-        if core.dupacks - self.resent_at >= wanted {
+        let wanted = if is_repair { self.repeat_every } else { core.duplicates.threshold() };
+        if core.duplicates.count() - self.resent_at >= wanted {
             self.resend_first(core, if is_repair { Reason::Retransmit } else { Reason::FastRetransmit });
         }
     }
 
     fn resend_first(&mut self, core: &mut Core, reason: Reason) {
-        self.resent_at = core.dupacks;
+        self.resent_at = core.duplicates.count();
         core.mark_first_lost();
         core.allowance.ask_resend(reason);
         core.stats.fast_retransmits += u64::from(reason == Reason::FastRetransmit);

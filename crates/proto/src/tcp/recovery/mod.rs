@@ -12,15 +12,16 @@ mod reno_ns2;
 mod sack;
 mod tahoe;
 
+use super::ack_summary::AckSummary;
 use super::config::{Recovery, TcpConfig};
-use super::core::{AckSummary, Core};
+use super::core::Core;
 use super::scoreboard::Sent;
 use crate::cc::{WindowRules, unlimited};
 use airtcp_wire::Time;
 
 /// One way to find and repair losses.
 pub trait LossRecovery: Send {
-    /// The scoreboard has taken an ACK in. `core.dupacks` counts it already.
+    /// The scoreboard has taken an ACK in. `core.duplicates` counts it already.
     fn on_ack(&mut self, core: &mut Core, ack: &AckSummary);
 
     /// As `on_delivered`, `on_ack` and `schedule_probe` where everything that was out was sent once and not lost, and
@@ -42,9 +43,11 @@ pub trait LossRecovery: Send {
     /// on suspicion.
     fn speculate(&mut self, _core: &mut Core) {}
 
-    /// The retransmission timer has expired: marks lost what it declares lost, from the segment at `index` on.
-    fn mark_timed_out(&mut self, core: &mut Core, index: usize, _now: Time) {
+    /// The retransmission timer has expired: marks lost what it declares lost, from the segment at `index` on. Answers how many
+    /// bytes that leaves in flight as too recent to be lost.
+    fn mark_timed_out(&mut self, core: &mut Core, index: usize, _now: Time) -> u64 {
         core.mark_all_lost_from(index);
+        0
     }
 
     /// The same, after that.
@@ -57,6 +60,10 @@ pub trait LossRecovery: Send {
 
     /// The episode was spurious: verdicts of loss have been taken back.
     fn on_undo(&mut self, _core: &Core) {}
+
+    /// Without congestion control: the first unacknowledged segment, once resent, is sent again on so many further duplicate
+    /// ACKs.
+    fn repeat_first_every(&mut self, _duplicates: u32) {}
 
     /// Segments that the policy remembers.
     fn kept(&self) -> usize {
@@ -147,7 +154,7 @@ impl LossRecovery for Policy {
         whichever!(self, policy => policy.speculate(core))
     }
 
-    fn mark_timed_out(&mut self, core: &mut Core, index: usize, now: Time) {
+    fn mark_timed_out(&mut self, core: &mut Core, index: usize, now: Time) -> u64 {
         whichever!(self, policy => policy.mark_timed_out(core, index, now))
     }
 
@@ -162,6 +169,10 @@ impl LossRecovery for Policy {
 
     fn on_undo(&mut self, core: &Core) {
         whichever!(self, policy => policy.on_undo(core))
+    }
+
+    fn repeat_first_every(&mut self, duplicates: u32) {
+        whichever!(self, policy => policy.repeat_first_every(duplicates))
     }
 
     fn kept(&self) -> usize {
@@ -202,23 +213,14 @@ pub fn build(config: &TcpConfig, has_sack: bool) -> Policy {
 /// Is this the ACK on which duplicate ACKs mean a loss, and has what they speak of not been repaired already
 /// (RFC 6582 §3.2 step 2: the ACK must cover more than "recover")?
 fn is_loss_by_duplicates(core: &Core, ack: &AckSummary) -> bool {
-    ack.is_duplicate && core.dupacks == core.dupack_threshold && is_beyond_recover(core)
+    ack.is_duplicate && core.duplicates.is_at_threshold() && is_beyond_recover(core)
 }
 
 fn is_beyond_recover(core: &Core) -> bool {
     core.una > core.recover
 }
 
-/// With SACK, what has left the network makes room for new segments by itself (RFC 6675 §5 step 3). Without limited
-/// transmit it does not, until recovery begins.
+/// Without limited transmit, what is known to have left the network makes no room before recovery begins.
 fn hold_back(core: &mut Core) {
-    core.inflation =
-        if core.has_limited_transmit { 0 } else { -((core.board.sacked() + core.board.announced()) as i64) };
-}
-
-/// RFC 3042 §2: on each of the first two duplicate ACKs one new segment may leave, beyond cwnd.
-fn limited_transmit(core: &mut Core) {
-    if core.has_limited_transmit {
-        core.inflation = i64::from(core.dupacks.min(2)) * core.mss as i64;
-    }
+    core.inflation.hold_back(core.board.sacked() + core.board.announced());
 }

@@ -2,7 +2,8 @@
 //! rate reduction says when a hole is resent.
 
 use super::{LossRecovery, hold_back};
-use crate::tcp::core::{AckSummary, Core, Phase};
+use crate::tcp::ack_summary::AckSummary;
+use crate::tcp::core::{Core, Phase};
 use airtcp_wire::Time;
 
 pub struct NewRenoLinux;
@@ -23,9 +24,10 @@ impl LossRecovery for NewRenoLinux {
         }
     }
 
-    fn mark_timed_out(&mut self, core: &mut Core, index: usize, _now: Time) {
+    fn mark_timed_out(&mut self, core: &mut Core, index: usize, _now: Time) -> u64 {
         core.board.forget_announced();
         core.mark_all_lost_from(index);
+        0
     }
 
     fn rearms_timer(&self) -> bool {
@@ -38,7 +40,7 @@ fn watch(core: &mut Core, ack: &AckSummary) {
         core.board.forget_announced();
     }
     hold_back(core);
-    if core.board.announced() >= u64::from(core.dupack_threshold) * core.mss {
+    if core.board.announced() >= u64::from(core.duplicates.threshold()) * core.mss {
         core.mark_first_lost();
         core.enter_recovery(ack.now);
     }

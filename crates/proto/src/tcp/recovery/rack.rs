@@ -3,8 +3,9 @@
 
 use super::{LossRecovery, hold_back};
 use crate::cc::WindowRules;
+use crate::tcp::ack_summary::AckSummary;
 use crate::tcp::config::TcpConfig;
-use crate::tcp::core::{AckSummary, Core, Phase};
+use crate::tcp::core::{Core, Phase};
 use crate::tcp::scoreboard::{Fate, Sent};
 use crate::tcp::spurious::timestamp;
 use airtcp_wire::{Dur, Time};
@@ -195,7 +196,7 @@ impl Rack {
         if is_over {
             self.probe.out = None;
             if is_retransmission && !ack.has_dsack && core.una > end && core.phase == Phase::Open {
-                core.congestion(ack.now, crate::cc::Cause::Loss, false);
+                core.handle_repaired_loss(ack.now);
             }
         }
     }
@@ -287,14 +288,14 @@ impl LossRecovery for Rack {
     }
 
     /// RFC 8985 §6.3: what was sent less than a round trip ago may still arrive.
-    fn mark_timed_out(&mut self, core: &mut Core, index: usize, now: Time) {
+    fn mark_timed_out(&mut self, core: &mut Core, index: usize, now: Time) -> u64 {
         core.mark_lost(index);
         for index in index + 1..core.board.index_at(core.recover) {
             if core.board.get(index).is_some_and(|sent| sent.sent_at + self.rtt <= now) {
                 core.mark_lost(index);
             }
         }
-        core.survivors = core.board.in_flight();
+        core.board.in_flight()
     }
 
     /// RFC 8985 §7.2.

@@ -1,8 +1,9 @@
 //! Reno: fast retransmit and fast recovery with an inflated window, over at the first ACK of new data
 //! (RFC 5681 §3.2 without RFC 6582).
 
-use super::{LossRecovery, is_loss_by_duplicates, limited_transmit};
-use crate::tcp::core::{AckSummary, Core, Phase};
+use super::{LossRecovery, is_loss_by_duplicates};
+use crate::tcp::ack_summary::AckSummary;
+use crate::tcp::core::{Core, Phase};
 
 pub struct Reno;
 
@@ -11,11 +12,13 @@ impl LossRecovery for Reno {
         match core.phase {
             // RFC 5681 §3.2 step 6: deflate.
             Phase::Recovery if ack.acked > 0 => core.leave_episode(ack.now),
-            Phase::Recovery if ack.is_duplicate => inflate(core),
+            Phase::Recovery if ack.is_duplicate => core.inflation.inflate(core.mss),
             Phase::Loss if core.una >= core.recover => core.leave_episode(ack.now),
-            Phase::Open if ack.acked > 0 => core.inflation = 0,
+            Phase::Open if ack.acked > 0 => core.inflation.end(),
             Phase::Open if is_loss_by_duplicates(core, ack) => fast_retransmit(core, ack),
-            Phase::Open if ack.is_duplicate => limited_transmit(core),
+            Phase::Open if ack.is_duplicate => {
+                core.inflation.limited_transmit(core.duplicates.count(), core.mss)
+            }
             _ => {}
         }
     }
@@ -25,10 +28,5 @@ impl LossRecovery for Reno {
 pub fn fast_retransmit(core: &mut Core, ack: &AckSummary) {
     core.mark_first_lost();
     core.enter_recovery(ack.now);
-    core.inflation = i64::from(core.dupack_threshold) * core.mss as i64;
-}
-
-/// RFC 5681 §3.2 step 4.
-pub fn inflate(core: &mut Core) {
-    core.inflation += core.mss as i64;
+    core.inflation.inflate_to(core.duplicates.threshold(), core.mss);
 }

@@ -3,9 +3,10 @@
 //! window of data, as in the Reno of Fall and Floyd 1996. After a timeout they resend nothing, but still inflate the
 //! window.
 
-use super::reno::{fast_retransmit, inflate};
-use super::{LossRecovery, is_beyond_recover, limited_transmit};
-use crate::tcp::core::{AckSummary, Core, Phase};
+use super::reno::fast_retransmit;
+use super::{LossRecovery, is_beyond_recover};
+use crate::tcp::ack_summary::AckSummary;
+use crate::tcp::core::{Core, Phase};
 
 #[derive(Default)]
 pub struct RenoNs2 {
@@ -16,7 +17,7 @@ pub struct RenoNs2 {
 impl LossRecovery for RenoNs2 {
     fn on_ack(&mut self, core: &mut Core, ack: &AckSummary) {
         if ack.acked > 0 {
-            core.inflation = 0;
+            core.inflation.end();
             if core.phase == Phase::Recovery || (core.phase == Phase::Loss && core.una >= core.recover) {
                 core.leave_episode(ack.now);
             }
@@ -32,16 +33,16 @@ impl LossRecovery for RenoNs2 {
 
 impl RenoNs2 {
     fn on_duplicate(&mut self, core: &mut Core, ack: &AckSummary) {
-        let is_third = core.dupacks == core.dupack_threshold;
+        let is_third = core.duplicates.is_at_threshold();
         if core.phase == Phase::Recovery {
-            inflate(core);
+            core.inflation.inflate(core.mss);
         } else if is_third && (!self.has_timed_out || is_beyond_recover(core)) {
             self.has_timed_out = false;
             fast_retransmit(core, ack);
-        } else if core.dupacks >= core.dupack_threshold {
-            core.inflation = i64::from(core.dupacks) * core.mss as i64;
+        } else if core.duplicates.are_enough() {
+            core.inflation.inflate_to(core.duplicates.count(), core.mss);
         } else {
-            limited_transmit(core);
+            core.inflation.limited_transmit(core.duplicates.count(), core.mss);
         }
     }
 }

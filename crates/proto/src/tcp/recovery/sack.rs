@@ -1,7 +1,8 @@
 //! SACK-based recovery (RFC 6675).
 
-use super::{LossRecovery, hold_back, is_beyond_recover, limited_transmit};
-use crate::tcp::core::{AckSummary, Core, Phase};
+use super::{LossRecovery, hold_back, is_beyond_recover};
+use crate::tcp::ack_summary::AckSummary;
+use crate::tcp::core::{Core, Phase};
 use crate::tcp::scoreboard::Fate;
 
 #[derive(Default)]
@@ -50,11 +51,11 @@ impl Sack {
             return;
         }
         let lost_below = lost_below(core);
-        let by_duplicates = ack.is_duplicate && core.dupacks >= core.dupack_threshold;
+        let by_duplicates = ack.is_duplicate && core.duplicates.are_enough();
         if !is_beyond_recover(core) || !(by_duplicates || lost_below > core.una) {
             // Step 3: SACK makes room in the pipe by itself; without it the window is widened.
             if ack.is_duplicate && core.board.sacked() == 0 {
-                limited_transmit(core);
+                core.inflation.limited_transmit(core.duplicates.count(), core.mss);
             }
             return;
         }
@@ -82,7 +83,7 @@ impl Sack {
 /// The position below which what is not SACKed is lost: more than (DupThresh − 1)·SMSS bytes, or DupThresh separate
 /// ranges, are SACKed above.
 pub(super) fn lost_below(core: &Core) -> u64 {
-    let threshold = core.dupack_threshold;
+    let threshold = core.duplicates.threshold();
     let (mut bytes, mut ranges, mut in_range) = (0, 0, false);
     let mut index = core.board.index_at(core.board.high_sacked());
     while index > 0 {

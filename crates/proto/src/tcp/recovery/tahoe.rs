@@ -1,7 +1,8 @@
 //! Tahoe: the third duplicate ACK begins slow start from one segment, with everything outstanding resent.
 
 use super::{LossRecovery, is_loss_by_duplicates};
-use crate::tcp::core::{AckSummary, Core, Phase};
+use crate::tcp::ack_summary::AckSummary;
+use crate::tcp::core::{Core, Phase};
 
 pub struct Tahoe;
 

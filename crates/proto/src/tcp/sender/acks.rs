@@ -2,8 +2,9 @@
 
 use super::{AckIn, Sender};
 use crate::cc::Ack;
+use crate::tcp::ack_summary::AckSummary;
 use crate::tcp::config::RttTiming;
-use crate::tcp::core::{AckSummary, Core, Phase};
+use crate::tcp::core::{Core, Phase};
 use crate::tcp::rate::{Newest, Stamps};
 use crate::tcp::recovery::LossRecovery;
 use crate::tcp::scoreboard::{Fate, Sent};
@@ -45,8 +46,7 @@ impl Sender {
         let (summary, newest, originals) = self.update_scoreboard(now, ack);
         self.update_window(ack.ack, ack.window, ack.seq);
         if summary.acked > 0 {
-            self.retries = 0;
-            self.core.limited_sent = 0;
+            self.on_new_ack();
         }
         self.sample_rtt(now, &originals, ack.echo.filter(|_| summary.acked > 0));
         self.recover(&summary, ack);
@@ -56,6 +56,14 @@ impl Sender {
         if summary.acked > 0 || summary.sacked > 0 {
             self.policy.schedule_probe(&self.core, now, || self.rto_deadline);
         }
+    }
+
+    /// New data is acknowledged.
+    #[inline]
+    pub(super) fn on_new_ack(&mut self) {
+        self.retries = 0;
+        self.core.inflation.forget_limited();
+        self.core.duplicates.on_new_ack();
     }
 
     /// An ACK that another one has overtaken: nothing but its SACK blocks may be news.
@@ -228,11 +236,7 @@ impl Sender {
     #[inline(always)]
     fn recover(&mut self, summary: &AckSummary, ack: &AckIn<'_>) {
         let now = summary.now;
-        if summary.acked > 0 {
-            self.core.dupacks = 0;
-            self.core.is_corruption = false;
-        } else if summary.is_duplicate {
-            self.core.dupacks += 1;
+        if summary.acked == 0 && summary.is_duplicate {
             self.core.stats.duplicate_acks_received += 1;
             self.core.note_cause(now, ack.eln);
         }
@@ -250,10 +254,8 @@ impl Sender {
         if ack.ece {
             self.core.handle_ecn_echo(now);
         }
-        if let Some(prr) = &mut self.core.prr {
-            let is_safe = summary.acked > 0 && self.core.sampler.lost == summary.prior_lost;
-            prr.on_ack(summary.delivered, self.core.board.in_flight(), is_safe);
-        }
+        let is_safe = summary.acked > 0 && self.core.sampler.lost == summary.prior_lost;
+        self.core.reduction.on_ack(summary.delivered, self.core.board.in_flight(), is_safe);
     }
 
     /// A DSACK counts if it is about a segment that has been resent: one that was acknowledged before, or one still

@@ -138,14 +138,7 @@ impl Sender {
         mss: u64,
         has_sack: bool,
     ) {
-        self.core.sampler.is_read = cc.reads_rate();
-        if self.core.sampler.is_read {
-            self.core.board.keep_stamps();
-        }
-        self.core.cc = cc.into();
-        self.core.mss = mss;
-        self.core.initial_window = mss * u64::from(config.initial_window);
-        self.core.set_sack(config, has_sack);
+        self.core.establish(config, cc, mss, has_sack);
         self.policy = recovery::build(config, has_sack);
         // A controller that paces does so from the start.
         if self.paces_always || self.core.cc.pacing_rate().is_some() {
@@ -183,6 +176,11 @@ impl Sender {
     #[inline]
     fn is_held_back(&self, now: Time) -> bool {
         self.pacer.as_ref().is_some_and(|pacer| pacer.next_departure() > now)
+    }
+
+    /// See [`LossRecovery::repeat_first_every`].
+    pub fn repeat_first_every(&mut self, duplicates: u32) {
+        self.policy.repeat_first_every(duplicates);
     }
 
     pub fn close(&mut self) {

@@ -3,7 +3,8 @@
 
 use super::Sender;
 use super::acks::Originals;
-use crate::tcp::core::{AckSummary, Core};
+use crate::tcp::ack_summary::AckSummary;
+use crate::tcp::core::Core;
 use crate::tcp::rate::Newest;
 use crate::tcp::recovery::LossRecovery;
 use crate::tcp::scoreboard::Sent;
@@ -46,10 +47,7 @@ impl Sender {
         sampler.delivered += delivered;
         *una = ack;
         self.take_window(ack, window, segment.seq);
-        self.retries = 0;
-        self.core.limited_sent = 0;
-        self.core.dupacks = 0;
-        self.core.is_corruption = false;
+        self.on_new_ack();
         let timestamps = segment.timestamps();
         let originals = Originals {
             oldest: taken_off.as_ref().map(|taken| taken.oldest_at),
@@ -81,7 +79,7 @@ impl Sender {
         }
         let left = match &self.pacer {
             _ if self.is_held_back(now) => 0,
-            None if !core.cc.hears_sends() && core.prr.is_none() => u32::MAX,
+            None if !core.cc.hears_sends() && !core.reduction.goes_on() => u32::MAX,
             // What leaves may change what the next one may do.
             _ => 1,
         };

@@ -3,7 +3,7 @@
 use super::Sender;
 use crate::tcp::config::TimeoutPolicy;
 use crate::tcp::connection::Reason;
-use crate::tcp::core::Phase;
+use crate::tcp::core::{Expiry, Phase};
 use crate::tcp::recovery::LossRecovery;
 use crate::tcp::scoreboard::Fate;
 use airtcp_wire::{Dur, Time};
@@ -88,9 +88,9 @@ impl Sender {
         }
         let was_open = self.core.phase == Phase::Open;
         let is_repeated = self.core.begin_loss(now, retries);
-        self.mark_timed_out(now, index);
+        let survivors = self.mark_timed_out(now, index);
         self.policy.on_timeout();
-        self.core.enter_loss(now, is_repeated);
+        self.core.enter_loss(now, Expiry { is_repeated, survivors });
         self.core.spurious.on_timeout(was_open, retries);
     }
 
@@ -106,11 +106,11 @@ impl Sender {
         expired
     }
 
-    /// Marks lost what an expiry declares lost, from the segment at `index` on.
-    fn mark_timed_out(&mut self, now: Time, index: usize) {
-        self.core.survivors = 0;
+    /// As [`LossRecovery::mark_timed_out`], by whoever decides that here.
+    fn mark_timed_out(&mut self, now: Time, index: usize) -> u64 {
         if self.timeout_policy == TimeoutPolicy::SelectiveRepeat {
-            return self.core.mark_lost(index);
+            self.core.mark_lost(index);
+            return 0;
         }
         let Some(timers) = &mut self.segment_timers else {
             return self.policy.mark_timed_out(&mut self.core, index, now);
@@ -121,6 +121,7 @@ impl Sender {
             timers.stop_between(first.end, self.core.recover);
             self.rto_deadline = timers.next();
         }
+        0
     }
 
     /// Linux's SYN is sent again so soon after an ACK that may belong to a connection of which the peer alone still knows.

@@ -192,8 +192,8 @@ impl Sender {
                 core.cc.on_restart(now, (idle.0 - 1) / rto.0.max(1));
             }
         }
-        if core.phase == Phase::Open && core.inflation > 0 {
-            core.limited_sent += length;
+        if core.phase == Phase::Open {
+            core.inflation.on_sent(length);
         }
         let sent = Sent::new(now, core.nxt, core.nxt + length, is_pushed);
         let payload = self.payload(&sent);
@@ -233,9 +233,7 @@ impl Sender {
         self.last_sent_at = now;
         let in_flight = self.core.board.in_flight();
         self.core.cc.on_sent(now, sent.bytes(), in_flight);
-        if let Some(prr) = &mut self.core.prr {
-            prr.on_sent(sent.bytes());
-        }
+        self.core.reduction.on_sent(sent.bytes());
         self.policy.on_sent(&self.core, now, sent);
         if self.pacer.is_some() {
             let rate = self.pacing_rate();

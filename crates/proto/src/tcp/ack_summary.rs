@@ -1,0 +1,49 @@
+//! What an ACK says, as far as recovery and the controller are concerned.
+
+use airtcp_wire::Time;
+
+/// What an ACK changed on the scoreboard.
+#[derive(Clone, Copy, Debug)]
+pub struct AckSummary {
+    pub now: Time,
+    pub prior_una: u64,
+    /// SND.UNA moved by this.
+    pub acked: u64,
+    /// Bytes newly delivered.
+    pub delivered: u64,
+    /// Of those, by SACK.
+    pub sacked: u64,
+    pub is_duplicate: bool,
+    /// It says nothing but what the one before did, also where nothing is outstanding.
+    pub is_repeated: bool,
+    /// The ACK reports a segment that arrived twice (RFC 2883).
+    pub has_dsack: bool,
+    /// Bytes that had ever been marked lost before this ACK.
+    pub prior_lost: u64,
+    /// The echoed timestamp.
+    pub echo: Option<u32>,
+    pub ece: bool,
+    /// Data that was outstanding when the timer last expired, and never resent, has arrived.
+    pub original_delivered: bool,
+}
+
+impl AckSummary {
+    /// Of an ACK that acknowledges new data and nothing else.
+    #[inline]
+    pub fn plain(now: Time, prior_una: u64, acked: u64, delivered: u64, echo: Option<u32>) -> AckSummary {
+        AckSummary {
+            now,
+            prior_una,
+            acked,
+            delivered,
+            sacked: 0,
+            is_duplicate: false,
+            is_repeated: false,
+            has_dsack: false,
+            prior_lost: 0,
+            echo,
+            ece: false,
+            original_delivered: false,
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Duplicate ACKs (RFC 5681 §2) since the last new one.
+
+#[derive(Debug)]
+pub struct Duplicates {
+    count: u32,
+    /// DupThresh: so many mean a loss.
+    threshold: u32,
+    /// The last one says that what it misses was corrupted (ELN).
+    is_corruption: bool,
+}
+
+impl Duplicates {
+    pub fn new(threshold: u32) -> Duplicates {
+        Duplicates { count: 0, threshold, is_corruption: false }
+    }
+
+    #[inline]
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    #[inline]
+    pub fn threshold(&self) -> u32 {
+        self.threshold
+    }
+
+    pub fn is_corruption(&self) -> bool {
+        self.is_corruption
+    }
+
+    /// Is the last one that on which they mean a loss?
+    pub fn is_at_threshold(&self) -> bool {
+        self.count == self.threshold
+    }
+
+    /// Do they mean a loss?
+    pub fn are_enough(&self) -> bool {
+        self.count >= self.threshold
+    }
+
+    pub fn on_duplicate(&mut self, is_corruption: bool) {
+        self.count += 1;
+        self.is_corruption = is_corruption;
+    }
+
+    /// New data is acknowledged.
+    #[inline]
+    pub fn on_new_ack(&mut self) {
+        self.count = 0;
+        self.is_corruption = false;
+    }
+
+    /// They are counted anew, whatever the last one said.
+    pub fn restart(&mut self) {
+        self.count = 0;
+    }
+}
