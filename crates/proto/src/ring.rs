@@ -28,6 +28,12 @@ impl<T: Copy + Default> Ring<T> {
         self.len == 0
     }
 
+    /// Would another value take more memory?
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.len == self.slots.len()
+    }
+
     #[inline]
     fn slot(&self, index: usize) -> usize {
         (self.head + index) & self.slots.len().wrapping_sub(1)
@@ -61,7 +67,7 @@ impl<T: Copy + Default> Ring<T> {
 
     #[inline]
     pub fn push_back(&mut self, value: T) {
-        if self.len == self.slots.len() {
+        if self.is_full() {
             self.grow();
         }
         let slot = self.slot(self.len);

@@ -27,6 +27,12 @@ impl Side {
         }
     }
 
+    /// The way on.
+    #[inline]
+    fn next(self) -> Side {
+        if self.0 & 1 == 0 { Side(self.0 + 2) } else { Side(self.0 - 2) }
+    }
+
     #[inline]
     pub fn direction(self) -> Direction {
         if self.0 & 1 == 0 { Direction::Forward } else { Direction::Reverse }
@@ -55,14 +61,14 @@ struct Hop {
     link: Link,
     /// What comes out goes into the next one at once, whoever's it is, and nobody looks at it between.
     leads_on: bool,
+    /// When it wants to be polled.
+    wake: Time,
 }
 
 pub struct Topology {
     hops: Vec<Hop>,
-    /// When each side wants to be polled.
-    wakes: Vec<Time>,
-    /// The earliest of those; of several, the first.
-    next: (Time, Side),
+    /// When each side wants to be polled, the earliest first; of those at one time, the first.
+    turns: Vec<(Time, Side)>,
     /// Which nodes have a station.
     pub has_station: Vec<bool>,
     /// Until then nobody asks what the links have done.
@@ -75,17 +81,11 @@ impl Topology {
     /// Links in path order, each with its way there and its way back.
     pub fn new(links: impl IntoIterator<Item = (Link, Link)>) -> Topology {
         let sides = links.into_iter().flat_map(|(forward, reverse)| [forward, reverse]);
-        let hops: Vec<Hop> = sides.map(|link| Hop { link, leads_on: false }).collect();
-        let mut topology = Topology {
-            wakes: hops.iter().map(|hop| hop.link.poll_timeout()).collect(),
-            has_station: vec![false; hops.len() / 2 + 1],
-            horizon: Time::ZERO,
-            passes: 0,
-            next: (Time::NEVER, Side(0)),
-            hops,
-        };
-        topology.find_next();
-        topology
+        let hop = |link: Link| Hop { leads_on: false, wake: link.poll_timeout(), link };
+        let hops: Vec<Hop> = sides.map(hop).collect();
+        let mut turns: Vec<_> = hops.iter().zip(0..).map(|(hop, side)| (hop.wake, Side(side))).collect();
+        turns.sort_unstable();
+        Topology { turns, has_station: vec![false; hops.len() / 2 + 1], horizon: Time::ZERO, passes: 0, hops }
     }
 
     pub fn sides(&self) -> impl Iterator<Item = Side> + use<> {
@@ -100,7 +100,7 @@ impl Topology {
     /// The side that wants to be polled next, and when.
     #[inline]
     pub fn next(&self) -> (Time, Side) {
-        self.next
+        self.turns.first().copied().unwrap_or((Time::NEVER, Side(0)))
     }
 
     /// At the nodes for which `is_passage` holds no packet enters or leaves the path, and nothing handles it: there it goes
@@ -109,8 +109,8 @@ impl Topology {
         let last = self.hops.len() as u16 / 2;
         for node in (1..last).filter(|&node| is_passage(node) && !self.has_station[usize::from(node)]) {
             for direction in [Direction::Forward, Direction::Reverse] {
-                let (side, next) = (Side::into(node, direction), Side::out_of(node, direction));
-                let can_pass = [side, next].map(|side| self.hops[usize::from(side.0)].link.can_pass());
+                let side = Side::into(node, direction);
+                let can_pass = [side, side.next()].map(|side| self.hops[usize::from(side.0)].link.can_pass());
                 self.hops[usize::from(side.0)].leads_on = can_pass == [true, true];
             }
         }
@@ -132,44 +132,41 @@ impl Topology {
             return self.send_on(now, side, item);
         }
         hop.link.handle_packet(now, item);
-        let at = hop.link.poll_timeout();
-        self.settle(side, at);
+        self.settle(side);
     }
 
     /// The same through all sides that lead on, as far as it gets.
     #[inline(never)]
     fn send_on(&mut self, now: Time, side: Side, item: Item) {
+        let Topology { hops, horizon, passes, .. } = self;
         let (mut now, mut side) = (now, side);
         loop {
-            let Hop { link, leads_on } = &mut self.hops[usize::from(side.0)];
+            let Hop { link, leads_on, .. } = &mut hops[usize::from(side.0)];
             if !*leads_on {
                 link.handle_packet(now, item);
-            } else if let Some(at) = link.pass(now, item, self.horizon) {
-                (now, side) = (at, Side::out_of(side.far_node(), side.direction()));
-                self.passes += 1;
+            } else if let Some(at) = link.pass(now, item, *horizon) {
+                (now, side) = (at, side.next());
+                *passes += 1;
                 continue;
             }
-            let at = link.poll_timeout();
-            return self.settle(side, at);
+            return self.settle(side);
         }
     }
 
     #[inline]
     pub fn poll(&mut self, now: Time, side: Side) -> Option<Output> {
-        let link = self.side_mut(side);
-        let (output, at) = (link.poll_delivery(now), link.poll_timeout());
-        self.settle(side, at);
+        let output = self.side_mut(side).poll_delivery(now);
+        self.settle(side);
         output
     }
 
-    /// See [`Link::poll_intact`].
+    /// [`Link::poll_intact`] of the side that is next.
     #[inline]
     pub fn poll_intact(&mut self, now: Time, side: Side) -> Option<u32> {
-        let link = self.side_mut(side);
-        let id = link.poll_intact(now)?;
-        let at = link.poll_timeout();
-        self.wakes[usize::from(side.0)] = at;
-        self.find_next();
+        let hop = &mut self.hops[usize::from(side.0)];
+        let id = hop.link.poll_intact(now)?;
+        hop.wake = hop.link.poll_timeout();
+        sink(&mut self.turns, (hop.wake, side));
         Some(id)
     }
 
@@ -179,40 +176,42 @@ impl Topology {
         self.hops[usize::from(side.0)].link.peek(skipped)
     }
 
-    /// A side was called, and wants to be polled then.
-    #[inline]
-    fn settle(&mut self, side: Side, at: Time) {
-        let wake = &mut self.wakes[usize::from(side.0)];
-        if *wake == at {
+    /// A side was called: perhaps its turn comes at another time now.
+    #[inline(always)]
+    fn settle(&mut self, side: Side) {
+        let hop = &mut self.hops[usize::from(side.0)];
+        let at = hop.link.poll_timeout();
+        if hop.wake == at {
             return;
         }
-        *wake = at;
-        if (at, side) < self.next {
-            self.next = (at, side);
-        } else if side == self.next.1 {
-            self.find_next();
-        }
+        hop.wake = at;
+        self.reorder((at, side));
     }
 
-    /// Paths have few links: looking at all of them beats keeping them in order. Most have one.
-    #[inline]
-    fn find_next(&mut self) {
-        match self.wakes[..] {
-            [there, back] if back < there => self.next = (back, Side(1)),
-            [there, _] => self.next = (there, Side(0)),
-            _ => self.find_next_of_many(),
+    /// A side's turn comes at another time.
+    #[inline(never)]
+    fn reorder(&mut self, turn: (Time, Side)) {
+        let Some(place) = self.turns.iter().position(|(_, side)| *side == turn.1) else { return };
+        let (before, rest) = self.turns.split_at_mut(place);
+        sink(rest, turn);
+        let mut at = &mut rest[0];
+        for other in before.iter_mut().rev().take_while(|other| **other > turn) {
+            (*at, *other) = (*other, turn);
+            at = other;
         }
     }
+}
 
-    fn find_next_of_many(&mut self) {
-        let mut next = (Time::NEVER, Side(0));
-        for (index, &at) in self.wakes.iter().enumerate() {
-            if at < next.0 {
-                next = (at, Side(index as u16));
-            }
-        }
-        self.next = next;
+/// The first turn is this one now, which others may go before.
+#[inline(always)]
+fn sink(turns: &mut [(Time, Side)], turn: (Time, Side)) {
+    let mut turns = turns.iter_mut();
+    let Some(mut place) = turns.next() else { return };
+    for other in turns.take_while(|other| **other < turn) {
+        *place = *other;
+        place = other;
     }
+    *place = turn;
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use super::dropped::Dropped;
 use super::link::{Fate, Output, QueueView};
 use super::stats::{Ahead, Counters, LinkStats};
-use super::{FixedRate, LossModel, Transmitter};
+use super::{FixedRate, LossModel};
 use crate::queue::{DropCause, Item, Limit};
 use crate::ring::Ring;
 use airtcp_wire::{Dur, Ecn, Time};
@@ -79,7 +79,9 @@ impl Lean {
     /// as it went in: then this answers when, and the link has nothing more to do with it.
     #[inline]
     pub fn pass(&mut self, now: Time, item: Item, horizon: Time) -> Option<Time> {
-        self.forget_passed(now);
+        if self.flights.is_full() {
+            self.forget_passed(now);
+        }
         if !self.admit(now, &item) {
             return None;
         }
@@ -136,12 +138,12 @@ impl Lean {
     }
 
     /// The transmitter has it next: answers when it comes out, and whether it is lost.
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, now: Time, item: Item) -> (Time, bool) {
-        let start = self.free_at.max(now);
-        self.free_at = self.transmitter.departure(start, item.bytes);
+        let held = self.transmitter.time_for(item.bytes);
+        self.free_at = self.free_at.max(now) + held;
         let is_lost = self.loss.as_mut().is_some_and(|loss| loss.is_lost(self.free_at, &item));
-        self.counters.on_send(item.bytes, self.free_at.since(start));
+        self.counters.on_send(item.bytes, held);
         let at = self.free_at + self.propagation;
         self.flights.push_back(Flight { at, id: item.id, bytes: item.bytes, ecn: item.ecn, is_lost });
         (at, is_lost)

@@ -27,6 +27,15 @@ impl FixedRate {
     pub fn new(rate: Rate) -> FixedRate {
         FixedRate { rate, memo: (0, Dur::ZERO) }
     }
+
+    /// How long a packet takes.
+    #[inline]
+    pub(super) fn time_for(&mut self, bytes: u32) -> Dur {
+        if self.memo.0 != bytes {
+            self.memo = (bytes, self.rate.time_for(u64::from(bytes)));
+        }
+        self.memo.1
+    }
 }
 
 impl Transmitter for FixedRate {
@@ -36,9 +45,6 @@ impl Transmitter for FixedRate {
 
     #[inline]
     fn departure(&mut self, start: Time, bytes: u32) -> Time {
-        if self.memo.0 != bytes {
-            self.memo = (bytes, self.rate.time_for(u64::from(bytes)));
-        }
-        start + self.memo.1
+        start + self.time_for(bytes)
     }
 }
