@@ -56,9 +56,17 @@ pub struct SeenPacket {
 
 /// A machine that sees every TCP packet that reaches its node and decides what leaves it.
 pub trait Middlebox: Send {
-    /// A packet has arrived. Packets to send from the node go to `out`: the packet itself, changed or not, others,
-    /// or nothing. A packet leaves in the direction that it names.
-    fn handle_packet(&mut self, now: Time, packet: SeenPacket, out: &mut Vec<SeenPacket>);
+    /// A packet has arrived. Answers whether it goes on as it came. What else leaves the node, after it or in its place, goes to
+    /// `out`, each packet in the direction that it names.
+    fn handle_packet(&mut self, now: Time, packet: &SeenPacket, out: &mut Vec<SeenPacket>) -> bool;
+
+    /// The same with the packet itself in `out`, if it goes on.
+    fn relay(&mut self, now: Time, packet: SeenPacket, out: &mut Vec<SeenPacket>) {
+        let place = out.len();
+        if self.handle_packet(now, &packet, out) {
+            out.insert(place, packet);
+        }
+    }
 
     /// A queue behind the node has dropped a packet that had left it. Losses on a link are not told: nobody sees them.
     fn handle_drop(&mut self, _now: Time, _packet: &SeenPacket) {}

@@ -238,35 +238,41 @@ impl Engine {
         let Some(seen) = station::seen(&self.network.packets, id) else {
             return self.leave_node(id, node);
         };
-        let mut out = std::mem::take(&mut self.scratch);
-        self.stations[station].machine.handle_packet(self.network.now, seen, &mut out);
-        if let [passed] = &out[..]
-            && *passed == seen
-        {
-            out.clear();
-            self.leave_station(station, out);
-            return self.leave_node(id, node);
+        let goes_on =
+            self.stations[station].machine.handle_packet(self.network.now, &seen, &mut self.scratch);
+        if goes_on {
+            self.leave_node(id, node);
+            return self.leave_station(station);
         }
         self.network.packets.remove(id);
         let (_, slot) = station::connection(seen.flow);
         self.transfers.get_mut(slot).under_way -= 1;
-        self.leave_station(station, out);
+        self.leave_station(station);
         self.transfers.retire_if_over(slot, &mut self.flows);
     }
 
     /// A station's timer may be due.
     fn on_station(&mut self, station: usize) {
         let (now, machine) = (self.network.now, &mut self.stations[station].machine);
-        let mut out = std::mem::take(&mut self.scratch);
         if machine.poll_timeout() <= now {
-            machine.handle_timeout(now, &mut out);
+            machine.handle_timeout(now, &mut self.scratch);
         }
-        self.leave_station(station, out);
+        self.leave_station(station);
+    }
+
+    /// A station was called, and may have put something out.
+    fn leave_station(&mut self, station: usize) {
+        if !self.scratch.is_empty() {
+            self.send_from_station(station);
+        }
+        self.schedule_station(station);
     }
 
     /// Sends on what a station put out, but for connections that are over.
-    fn leave_station(&mut self, station: usize, mut out: Vec<SeenPacket>) {
+    #[inline(never)]
+    fn send_from_station(&mut self, station: usize) {
         let node = self.stations[station].node;
+        let mut out = std::mem::take(&mut self.scratch);
         for packet in &out {
             let (number, slot) = station::connection(packet.flow);
             let transfer = self.transfers.get_mut(slot);
@@ -281,7 +287,6 @@ impl Engine {
         }
         out.clear();
         self.scratch = out;
-        self.schedule_station(station);
     }
 
     /// The station at a queue sees what that drops of its flows' packets.

@@ -246,12 +246,10 @@ struct DropsSome {
 }
 
 impl Middlebox for DropsSome {
-    fn handle_packet(&mut self, _now: Time, packet: SeenPacket, out: &mut Vec<SeenPacket>) {
+    fn handle_packet(&mut self, _now: Time, packet: &SeenPacket, _out: &mut Vec<SeenPacket>) -> bool {
         let seen = self.seen[packet.direction as usize].fetch_add(1, Ordering::Relaxed) + 1;
         let is_data = packet.direction == Direction::Forward && packet.segment.len > 0;
-        if !is_data || !seen.is_multiple_of(self.every) {
-            out.push(packet);
-        }
+        !is_data || !seen.is_multiple_of(self.every)
     }
 }
 

@@ -72,11 +72,11 @@ struct DelayJitter {
 }
 
 impl Middlebox for DelayJitter {
-    fn handle_packet(&mut self, now: Time, packet: SeenPacket, out: &mut Vec<SeenPacket>) {
+    fn handle_packet(&mut self, now: Time, packet: &SeenPacket, _out: &mut Vec<SeenPacket>) -> bool {
         // The FIN must not come before the data.
         let is_data = packet.segment.len > 0 || packet.segment.flags.contains(Flags::FIN);
         if packet.direction == Direction::Reverse || !is_data {
-            return out.push(packet);
+            return true;
         }
         let is_chosen = self.chance.happens(self.config.probability);
         let own = if is_chosen { now + self.config.delay } else { now };
@@ -86,13 +86,14 @@ impl Middlebox for DelayJitter {
         };
         // One that is due now may still have to wait behind another that is.
         if due == now && (self.config.overtaking || !self.flows.contains_key(&packet.flow)) {
-            return out.push(packet);
+            return true;
         }
         let (held, last) = self.flows.entry(packet.flow).or_default();
         *held += 1;
         *last = due.max(*last);
-        self.held.insert((due, self.arrivals), packet);
+        self.held.insert((due, self.arrivals), *packet);
         self.arrivals += 1;
+        false
     }
 
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<SeenPacket>) {

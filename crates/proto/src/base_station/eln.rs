@@ -70,26 +70,29 @@ struct Track {
 }
 
 impl Middlebox for Eln {
-    fn handle_packet(&mut self, now: Time, mut packet: SeenPacket, out: &mut Vec<SeenPacket>) {
+    fn handle_packet(&mut self, now: Time, packet: &SeenPacket, out: &mut Vec<SeenPacket>) -> bool {
         let flags = packet.segment.flags;
         if flags.contains(Flags::SYN) || flags.contains(Flags::RST) {
             self.flows.remove(packet.flow);
-            return out.push(packet);
+            return true;
         }
         let flow = match packet.segment.len {
             0 => self.flows.get(now, packet.flow),
             _ => Some(self.flows.get_or_insert_with(now, packet.flow, FlowState::default)),
         };
-        let Some(flow) = flow else { return out.push(packet) };
+        let Some(flow) = flow else { return true };
         flow.handle_data(packet.direction, &packet.segment, self.holes);
-        if flow.handle_ack(packet.direction, &packet.segment) {
-            packet.segment.flags.set(Flags::ELN);
-        }
+        let is_notice = flow.handle_ack(packet.direction, &packet.segment);
         flow.ending.watch(packet.direction, &packet.segment);
         if flow.ending.is_over() {
             self.flows.remove(packet.flow);
         }
-        out.push(packet);
+        if is_notice {
+            let mut marked = *packet;
+            marked.segment.flags.set(Flags::ELN);
+            out.push(marked);
+        }
+        !is_notice
     }
 
     fn handle_drop(&mut self, now: Time, packet: &SeenPacket) {

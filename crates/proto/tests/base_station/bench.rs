@@ -54,13 +54,13 @@ impl Bench {
     }
 
     pub fn give(&mut self, packet: SeenPacket) -> Vec<Seen> {
-        self.machine.handle_packet(self.now, packet, &mut self.out);
+        self.machine.relay(self.now, packet, &mut self.out);
         self.drain()
     }
 
     /// What `give` puts out, as it is.
     pub fn put(&mut self, packet: SeenPacket) -> Vec<SeenPacket> {
-        self.machine.handle_packet(self.now, packet, &mut self.out);
+        self.machine.relay(self.now, packet, &mut self.out);
         std::mem::take(&mut self.out)
     }
 

@@ -109,7 +109,7 @@ fn run(machine: &BaseStation, tcp: &TcpConfig, ops: &[Op]) -> Vec<(Time, SeenPac
         match op {
             Op::Packet(packet) => {
                 seen.insert(packet.flow);
-                station.handle_packet(now, **packet, &mut out);
+                station.relay(now, **packet, &mut out);
             }
             Op::Wait(time) => pass_time(&mut *station, &mut now, *time, &mut left),
             Op::Expire if !station.poll_timeout().is_never() => {
@@ -238,7 +238,7 @@ impl Measured {
             self.out.clear();
         }
         self.now = end;
-        self.station.handle_packet(self.now, packet, &mut self.out);
+        self.station.relay(self.now, packet, &mut self.out);
         self.out.clear();
     }
 

@@ -44,7 +44,7 @@ fn run(machine: &mut dyn Middlebox, flows: u64, packets: u32, gap: Dur) -> Vec<(
             note(at, &mut out);
         }
         for flow in 0..flows {
-            machine.handle_packet(now, packet(flow, Direction::Forward, number, 1000), &mut out);
+            machine.relay(now, packet(flow, Direction::Forward, number, 1000), &mut out);
         }
         note(now, &mut out);
     }
@@ -116,11 +116,11 @@ fn only_data_to_the_mobile_host_is_delayed() {
         packet(1, Direction::Reverse, 1, 1000),
     ] {
         let mut out = Vec::new();
-        machine.handle_packet(Time::ZERO, packet, &mut out);
+        machine.relay(Time::ZERO, packet, &mut out);
         assert_eq!(out, [packet]);
     }
     let mut out = Vec::new();
-    machine.handle_packet(Time::ZERO, packet(1, Direction::Forward, 1, 1000), &mut out);
+    machine.relay(Time::ZERO, packet(1, Direction::Forward, 1, 1000), &mut out);
     assert_eq!((out.len(), machine.poll_timeout()), (0, Time::ZERO + DELAY));
 }
 

@@ -97,7 +97,7 @@ impl World {
             }
             Place::BaseStation => {
                 let mut out = Vec::new();
-                self.machine.handle_packet(self.now, packet, &mut out);
+                self.machine.relay(self.now, packet, &mut out);
                 self.leave(out);
             }
         }

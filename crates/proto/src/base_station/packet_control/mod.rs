@@ -88,14 +88,14 @@ struct PacketControl {
 }
 
 impl Middlebox for PacketControl {
-    fn handle_packet(&mut self, now: Time, packet: SeenPacket, out: &mut Vec<SeenPacket>) {
+    fn handle_packet(&mut self, now: Time, packet: &SeenPacket, out: &mut Vec<SeenPacket>) -> bool {
         let flags = packet.segment.flags;
         if flags.contains(Flags::SYN) || flags.contains(Flags::RST) {
             self.flows.remove(packet.flow);
-            return out.push(packet);
+            return true;
         }
-        let Some(flow) = self.flow(now, &packet) else { return out.push(packet) };
-        let verdict = flow.judge(&packet);
+        let Some(flow) = self.flow(now, packet) else { return true };
+        let verdict = flow.judge(packet);
         let answer = (verdict == Verdict::Answer).then(|| flow.answer(packet.flow)).flatten();
         if flow.ending.is_over() {
             self.flows.remove(packet.flow);
@@ -104,10 +104,11 @@ impl Middlebox for PacketControl {
             Direction::Forward => self.config.data_filter,
             Direction::Reverse => self.config.ack_filter,
         };
-        match verdict {
-            Verdict::Drop | Verdict::Answer if is_filtered => out.extend(answer),
-            _ => out.push(packet),
+        let goes_on = verdict == Verdict::Pass || !is_filtered;
+        if !goes_on {
+            out.extend(answer);
         }
+        goes_on
     }
 }
 

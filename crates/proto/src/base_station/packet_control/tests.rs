@@ -59,7 +59,7 @@ impl Station {
     fn put(&mut self, packet: SeenPacket) -> Vec<SeenPacket> {
         self.now += Dur::from_millis(1);
         let mut out = Vec::new();
-        self.machine.handle_packet(self.now, packet, &mut out);
+        self.machine.relay(self.now, packet, &mut out);
         out
     }
 
@@ -513,6 +513,6 @@ fn the_registry_builds_it() {
     let mut machine = Config::default().build(MachineBuild { tcp: &tcp, hosts: &tcp, chance });
     let station = Station::with_threshold(9, 1);
     let mut out = Vec::new();
-    machine.handle_packet(Time::ZERO, station.data(0, MSS), &mut out);
+    machine.relay(Time::ZERO, station.data(0, MSS), &mut out);
     assert_eq!((out.len(), machine.poll_timeout()), (1, Time::NEVER));
 }

@@ -56,25 +56,32 @@ impl FlowState {
         self.ending.is_over()
     }
 
+    /// As [`handle_packet`](crate::middlebox::Middlebox::handle_packet).
     pub fn handle_packet(
         &mut self,
         now: Time,
         packet: &SeenPacket,
         config: &Config,
         out: &mut Vec<SeenPacket>,
-    ) {
+    ) -> bool {
         self.ending.watch(packet.direction, &packet.segment);
         match packet.direction {
             Direction::Forward if packet.segment.seq_len() > 0 => self.handle_data(now, packet, config, out),
             Direction::Reverse if packet.segment.flags.contains(Flags::ACK) => {
-                self.handle_ack(now, packet, config, out);
+                self.handle_ack(now, packet, config, out)
             }
-            _ => out.push(*packet),
+            _ => true,
         }
     }
 
     /// §3.1, snoop_data.
-    fn handle_data(&mut self, now: Time, packet: &SeenPacket, config: &Config, out: &mut Vec<SeenPacket>) {
+    fn handle_data(
+        &mut self,
+        now: Time,
+        packet: &SeenPacket,
+        config: &Config,
+        out: &mut Vec<SeenPacket>,
+    ) -> bool {
         let segment = &packet.segment;
         let end = end_of(segment);
         let carries_news = segment.ack.distance(self.fixed_hosts_ack) > 0 || packet.ecn == Ecn::Ce;
@@ -86,7 +93,8 @@ impl FlowState {
             && !carries_news
         {
             // The acknowledgment was lost on its way to the fixed host.
-            return out.push(again(acknowledgment));
+            out.push(again(acknowledgment));
+            return false;
         }
         let is_new = segment.seq.distance(self.sent_end) >= 0;
         if end.distance(self.sent_end) > 0 {
@@ -99,31 +107,35 @@ impl FlowState {
             }
             None => self.cache.keep(Cached::new(*packet, now, !is_new), config.cache),
         }
-        out.push(*packet);
+        true
     }
 
     /// §3.1, snoop_ack.
-    fn handle_ack(&mut self, now: Time, packet: &SeenPacket, config: &Config, out: &mut Vec<SeenPacket>) {
+    fn handle_ack(
+        &mut self,
+        now: Time,
+        packet: &SeenPacket,
+        config: &Config,
+        out: &mut Vec<SeenPacket>,
+    ) -> bool {
         let segment = &packet.segment;
         let Some((last, _)) = self.last else {
             self.accept(now, packet);
-            return out.push(*packet);
+            return true;
         };
         let progress = segment.ack.distance(last.ack);
         if progress > 0 {
             let newest_arrival = self.accept(now, packet);
-            out.push(*packet);
             self.resend_next_hole(now, newest_arrival, out);
+            true
         } else if progress < 0 {
             // It has been overtaken, and says nothing new.
-            if segment.seq_len() > 0 {
-                out.push(*packet);
-            }
+            segment.seq_len() > 0
         } else if last.is_repeated_by(segment, self.sent_end) {
-            self.handle_duplicate(now, packet, config, out);
+            self.handle_duplicate(now, packet, config, out)
         } else {
             self.accept(now, packet);
-            out.push(*packet);
+            true
         }
     }
 
@@ -158,19 +170,19 @@ impl FlowState {
         packet: &SeenPacket,
         config: &Config,
         out: &mut Vec<SeenPacket>,
-    ) {
+    ) -> bool {
         let sacked_end = self.cache.note_sacked(packet.segment.sack.as_slice());
         let behind = (self.cache.len() as u32).saturating_sub(1);
         let patience = self.rtt.smoothed.map_or(INITIAL_TIMEOUT, |(srtt, _)| srtt);
         let Some(missing) = self.cache.missing_at(packet.segment.ack).filter(|missing| !missing.is_senders)
         else {
-            return out.push(*packet);
+            return true;
         };
         let is_expected = missing.retransmissions > 0 && self.expected > 0;
         let is_under_way = missing.retransmissions > 0 && now.since(missing.sent_at) < patience;
         if missing.retransmissions >= config.local_retries && !is_under_way {
             missing.is_senders = true;
-            return out.push(*packet);
+            return true;
         } else if is_expected || is_under_way {
             self.expected = self.expected.saturating_sub(1);
         } else {
@@ -178,6 +190,7 @@ impl FlowState {
             out.push(self.resend_first(now));
         }
         self.resend_below(sacked_end, now, out);
+        false
     }
 
     /// A repair has arrived, sent at `repaired_at`, and what left before it is missing: the next loss. An acknowledgment

@@ -71,23 +71,24 @@ struct Snoop {
 }
 
 impl Middlebox for Snoop {
-    fn handle_packet(&mut self, now: Time, packet: SeenPacket, out: &mut Vec<SeenPacket>) {
+    fn handle_packet(&mut self, now: Time, packet: &SeenPacket, out: &mut Vec<SeenPacket>) -> bool {
         let flags = packet.segment.flags;
         if flags.contains(Flags::SYN) || flags.contains(Flags::RST) {
             self.flows.remove(packet.flow);
-            return out.push(packet);
+            return true;
         }
-        let flow = match begins(&packet) {
+        let flow = match begins(packet) {
             true => Some(self.flows.get_or_insert_with(now, packet.flow, || FlowState::new(&packet.segment))),
             false => self.flows.get(now, packet.flow),
         };
-        let Some(flow) = flow else { return out.push(packet) };
-        flow.handle_packet(now, &packet, &self.config, out);
+        let Some(flow) = flow else { return true };
+        let goes_on = flow.handle_packet(now, packet, &self.config, out);
         let (is_over, deadline) = (flow.is_over(), flow.deadline(&self.config));
         match is_over {
             true => self.flows.remove(packet.flow),
             false => self.flows.set_deadline(packet.flow, deadline),
         }
+        goes_on
     }
 
     fn handle_drop(&mut self, now: Time, packet: &SeenPacket) {

@@ -82,21 +82,22 @@ struct Split {
 }
 
 impl Middlebox for Split {
-    fn handle_packet(&mut self, now: Time, packet: SeenPacket, out: &mut Vec<SeenPacket>) {
+    fn handle_packet(&mut self, now: Time, packet: &SeenPacket, out: &mut Vec<SeenPacket>) -> bool {
         let flags = packet.segment.flags;
         let opens = flags.contains(Flags::SYN) && !flags.contains(Flags::ACK);
         if opens && self.flows.get(now, packet.flow).is_none() && !self.flows.is_full() {
-            let relay = self.open(now, &packet);
+            let relay = self.open(now, packet);
             self.flows.get_or_insert_with(now, packet.flow, || relay);
         }
-        let Some(relay) = self.flows.get(now, packet.flow) else { return out.push(packet) };
-        relay.handle_packet(now, &packet);
+        let Some(relay) = self.flows.get(now, packet.flow) else { return true };
+        relay.handle_packet(now, packet);
         relay.pump(now, self.buffer, out);
         let (is_over, deadline) = (relay.is_over(), relay.poll_timeout());
         match is_over {
             true => self.flows.remove(packet.flow),
             false => self.flows.set_deadline(packet.flow, deadline),
         }
+        false
     }
 
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<SeenPacket>) {
