@@ -37,6 +37,14 @@ struct Rtt {
     min: Dur,
 }
 
+/// A packet at the base station, and what leaves in its place or after it.
+pub struct Visit<'a> {
+    pub now: Time,
+    pub packet: &'a SeenPacket,
+    pub config: &'a Config,
+    pub out: &'a mut Vec<SeenPacket>,
+}
+
 impl FlowState {
     /// A flow whose first data seen is `first`.
     pub fn new(first: &Segment) -> FlowState {
@@ -57,31 +65,19 @@ impl FlowState {
     }
 
     /// As [`handle_packet`](crate::middlebox::Middlebox::handle_packet).
-    pub fn handle_packet(
-        &mut self,
-        now: Time,
-        packet: &SeenPacket,
-        config: &Config,
-        out: &mut Vec<SeenPacket>,
-    ) -> bool {
+    pub fn handle_packet(&mut self, visit: Visit<'_>) -> bool {
+        let packet = visit.packet;
         self.ending.watch(packet.direction, &packet.segment);
         match packet.direction {
-            Direction::Forward if packet.segment.seq_len() > 0 => self.handle_data(now, packet, config, out),
-            Direction::Reverse if packet.segment.flags.contains(Flags::ACK) => {
-                self.handle_ack(now, packet, config, out)
-            }
+            Direction::Forward if packet.segment.seq_len() > 0 => self.handle_data(visit),
+            Direction::Reverse if packet.segment.flags.contains(Flags::ACK) => self.handle_ack(visit),
             _ => true,
         }
     }
 
     /// §3.1, snoop_data.
-    fn handle_data(
-        &mut self,
-        now: Time,
-        packet: &SeenPacket,
-        config: &Config,
-        out: &mut Vec<SeenPacket>,
-    ) -> bool {
+    fn handle_data(&mut self, visit: Visit<'_>) -> bool {
+        let Visit { now, packet, config, out } = visit;
         let segment = &packet.segment;
         let end = end_of(segment);
         let carries_news = segment.ack.distance(self.fixed_hosts_ack) > 0 || packet.ecn == Ecn::Ce;
@@ -111,13 +107,8 @@ impl FlowState {
     }
 
     /// §3.1, snoop_ack.
-    fn handle_ack(
-        &mut self,
-        now: Time,
-        packet: &SeenPacket,
-        config: &Config,
-        out: &mut Vec<SeenPacket>,
-    ) -> bool {
+    fn handle_ack(&mut self, visit: Visit<'_>) -> bool {
+        let Visit { now, packet, config, out } = visit;
         let segment = &packet.segment;
         let Some((last, _)) = self.last else {
             self.accept(now, packet);
@@ -132,7 +123,7 @@ impl FlowState {
             // It has been overtaken, and says nothing new.
             segment.seq_len() > 0
         } else if last.is_repeated_by(segment, self.sent_end) {
-            self.handle_duplicate(now, packet, config, out)
+            self.handle_duplicate(Visit { now, packet, config, out })
         } else {
             self.accept(now, packet);
             true
@@ -164,13 +155,8 @@ impl FlowState {
     }
 
     /// The mobile host misses something. If there is a copy of it, the fixed host need not know.
-    fn handle_duplicate(
-        &mut self,
-        now: Time,
-        packet: &SeenPacket,
-        config: &Config,
-        out: &mut Vec<SeenPacket>,
-    ) -> bool {
+    fn handle_duplicate(&mut self, visit: Visit<'_>) -> bool {
+        let Visit { now, packet, config, out } = visit;
         let sacked_end = self.cache.note_sacked(packet.segment.sack.as_slice());
         let behind = (self.cache.len() as u32).saturating_sub(1);
         let patience = self.rtt.smoothed.map_or(INITIAL_TIMEOUT, |(srtt, _)| srtt);

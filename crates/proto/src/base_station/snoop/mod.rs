@@ -15,7 +15,7 @@ use super::flows::Flows;
 use super::{Machine, MachineBuild, MachineSpec};
 use crate::middlebox::{Direction, Middlebox, SeenPacket};
 use airtcp_wire::{Dur, Flags, Time};
-use flow::FlowState;
+use flow::{FlowState, Visit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -82,7 +82,7 @@ impl Middlebox for Snoop {
             false => self.flows.get(now, packet.flow),
         };
         let Some(flow) = flow else { return true };
-        let goes_on = flow.handle_packet(now, packet, &self.config, out);
+        let goes_on = flow.handle_packet(Visit { now, packet, config: &self.config, out });
         let (is_over, deadline) = (flow.is_over(), flow.deadline(&self.config));
         match is_over {
             true => self.flows.remove(packet.flow),
