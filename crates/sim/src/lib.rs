@@ -2,6 +2,7 @@
 
 pub mod bound;
 mod circuit;
+mod endpoints;
 mod engine;
 mod flow;
 pub mod histogram;
@@ -14,9 +15,11 @@ mod placement;
 mod prefetch;
 pub mod record;
 pub mod run;
+mod sampling;
 pub mod scenario;
 mod schedule;
 pub mod series;
+mod stage;
 mod station;
 mod tap;
 mod timer;

@@ -1,0 +1,418 @@
+//! The ends of connections: what is delivered to them, what their applications do, and what they send.
+
+use crate::circuit::Circuit;
+use crate::flow::{Flow, Phase, RECEIVER, SENDER, Transfer};
+use crate::network::{Network, UDP_HEADERS_BYTES};
+use crate::packet::{Load, Packet, STATIONS_OWN};
+use crate::prefetch::prefetch;
+use crate::sampling;
+use crate::stage::Stage;
+use crate::timer::Timer;
+use crate::traffic::Action;
+use crate::transfers::Transfers;
+use airtcp_proto::queue::DropCause;
+use airtcp_proto::tcp::Event;
+use airtcp_wire::Time;
+
+/// Flows and their connections. An end of a connection is called by its number: twice that of the connection's place, plus one
+/// for the receiver. What sends through a circuit that its flow alone uses waits for that: then the answer is the circuit.
+pub struct Endpoints {
+    pub flows: Vec<Flow>,
+    pub transfers: Transfers,
+    pub packets_delivered: u64,
+}
+
+/// With no more connections than this, everything stays in the caches.
+const FEW: usize = 32;
+
+impl Endpoints {
+    pub fn new(flows: Vec<Flow>, transfers: Transfers) -> Endpoints {
+        Endpoints { flows, transfers, packets_delivered: 0 }
+    }
+
+    /// Are there more than the caches hold?
+    #[inline]
+    pub fn are_many(&self) -> bool {
+        self.transfers.len() > FEW
+    }
+
+    /// Fetches what will be needed of this packet's connection.
+    #[inline]
+    pub fn look_ahead(&self, packet: &Packet) {
+        if let Load::Tcp { endpoint } = packet.load {
+            let transfer = self.transfers.get(endpoint >> 1);
+            prefetch(&transfer.ends[(endpoint & 1) as usize]);
+            prefetch(&transfer.truth);
+            prefetch(&self.flows[packet.flow as usize]);
+        }
+    }
+
+    /// A timer of a connection may be due. If it is not, the connection is asked what it wants.
+    pub fn handle_timer(&mut self, stage: &mut Stage, endpoint: u32) -> Option<u16> {
+        let transfer = self.transfers.get_mut(endpoint >> 1);
+        if transfer.phase == Phase::Retired {
+            return None;
+        }
+        let end = &mut transfer.ends[(endpoint & 1) as usize];
+        if end.handle_due(stage.network.now) {
+            return self.service(stage, endpoint);
+        }
+        stage.schedule.set(Timer::Endpoint(endpoint), end.poll_timeout());
+        None
+    }
+
+    /// The next data of a connection that only receives: its ACK, if one is due, leaves in the packet's place. Answers
+    /// whether it was that.
+    // Its caller is one function, and sees everything at fixed places.
+    #[inline(always)]
+    pub fn deliver_expected_data(
+        &mut self,
+        stage: &mut Stage,
+        circuits: &mut [Circuit],
+        id: u32,
+        endpoint: u32,
+    ) -> bool {
+        let Network { packets, now, sack, .. } = &mut stage.network;
+        let packet = packets.get_mut(id);
+        let transfer = self.transfers.get_mut(endpoint >> 1);
+        let end = &mut transfer.ends[RECEIVER];
+        if !packet.is_plain() || !end.handle_expected_text(*now, &packet.header, packet.ecn) {
+            return false;
+        }
+        let flow = &mut self.flows[packet.flow as usize];
+        if let Some(circuit) = flow.counted_by {
+            circuits[usize::from(circuit)].on_delivered();
+        }
+        flow.counts.on_delivered(packet.bytes);
+        self.packets_delivered += 1;
+        if transfer.truth.is_undecided() {
+            transfer.truth.delivered(packet.range(), 0);
+        }
+        end.read_all();
+        if let Some(ack) = end.poll_expected_ack(*now, sack) {
+            packet.address(endpoint, flow, transfer.numbers());
+            packets.put_ack(id, ack, sack);
+            stage.network.send(flow, RECEIVER, id);
+        } else {
+            transfer.under_way -= 1;
+            let deadline = end.poll_expected_timeout();
+            packets.remove_plain(id);
+            stage.schedule.set(Timer::Endpoint(endpoint), deadline);
+        }
+        true
+    }
+
+    /// An ACK to a connection that only sends, and what it lets go. `None`: it is not that.
+    // Its caller is one function, and sees everything at fixed places.
+    #[inline(always)]
+    pub fn deliver_expected_ack(&mut self, stage: &mut Stage, id: u32, endpoint: u32) -> Option<Option<u16>> {
+        let Network { packets, now, .. } = &mut stage.network;
+        let packet = packets.get(id);
+        let transfer = self.transfers.get_mut(endpoint >> 1);
+        let end = &mut transfer.ends[SENDER];
+        let flow = &mut self.flows[packet.flow as usize];
+        if !end.handle_expected_ack(*now, &packet.header, packets.sack(id)) {
+            return None;
+        }
+        transfer.under_way -= 1;
+        if let Some(rtt) = end.last_rtt() {
+            flow.rtt.add(rtt);
+        }
+        if !transfer.truth.is_empty() {
+            transfer.truth.acknowledged(end.acknowledged());
+        }
+        packets.remove(id);
+        if flow.circuit.is_some() {
+            return Some(flow.circuit);
+        }
+        if send_expected(&mut stage.network, transfer, endpoint, flow) {
+            stage.schedule.set(Timer::Endpoint(endpoint), transfer.ends[SENDER].poll_timeout());
+            return Some(None);
+        }
+        Some(self.service_anything(stage, endpoint))
+    }
+
+    /// Any packet of a connection.
+    #[inline(never)]
+    pub fn deliver_segment(
+        &mut self,
+        stage: &mut Stage,
+        circuits: &mut [Circuit],
+        id: u32,
+        endpoint: u32,
+    ) -> Option<u16> {
+        let Network { packets, now, recorder, .. } = &mut stage.network;
+        let packet = packets.get(id);
+        let end = (endpoint & 1) as usize;
+        let transfer = self.transfers.get_mut(endpoint >> 1);
+        let flow = &mut self.flows[packet.flow as usize];
+        transfer.under_way -= 1;
+        let duplicates = if recorder.is_some() { sampling::duplicate_acks(transfer) } else { 0 };
+        transfer.ends[end].handle_segment(*now, &packets.segment(id), packet.ecn);
+        if end == SENDER {
+            if let Some(recorder) = recorder {
+                sampling::record_ack(recorder, *now, transfer, duplicates);
+            }
+            if let Some(rtt) = transfer.ends[SENDER].last_rtt() {
+                flow.rtt.add(rtt);
+            }
+            if !transfer.truth.is_empty() {
+                transfer.truth.acknowledged(transfer.ends[SENDER].acknowledged());
+            }
+        } else if let Some(circuit) = flow.counted_by {
+            circuits[usize::from(circuit)].on_delivered();
+        }
+        if packet.is_data() && end == RECEIVER {
+            flow.counts.on_delivered(packet.bytes);
+            self.packets_delivered += 1;
+            if transfer.truth.is_undecided() && packets.order(id) != STATIONS_OWN {
+                transfer.truth.delivered(packet.range(), packets.order(id));
+            }
+        }
+        packets.remove(id);
+        self.service(stage, endpoint)
+    }
+
+    pub fn deliver_datagram(&mut self, network: &mut Network, circuits: &mut [Circuit], id: u32) {
+        let &Packet { bytes, flow, .. } = network.packets.get(id);
+        let Flow { counts, counted_by, .. } = &mut self.flows[flow as usize];
+        if let Some(circuit) = *counted_by {
+            circuits[usize::from(circuit)].on_delivered();
+        }
+        counts.on_delivered(bytes);
+        let payload = u64::from(bytes.saturating_sub(UDP_HEADERS_BYTES));
+        counts.datagram_bytes += payload;
+        if let Some(recorder) = &mut network.recorder {
+            recorder.on_received(flow, payload);
+        }
+        self.packets_delivered += 1;
+        network.packets.remove(id);
+    }
+
+    /// A packet of a flow, of which this was known, is lost.
+    pub fn lose(
+        &mut self,
+        network: &mut Network,
+        packet: &Packet,
+        order: u32,
+        (cause, at): (DropCause, Time),
+    ) {
+        if let Load::Tcp { endpoint } = packet.load {
+            self.lose_segment(endpoint, packet, order);
+        }
+        let counts = &mut self.flows[packet.flow as usize].counts;
+        match packet.is_data() {
+            true => counts.losses[cause as usize] += 1,
+            false => counts.acks_lost += 1,
+        }
+        if let Some(recorder) = &mut network.recorder {
+            recorder.on_loss(at, packet.flow, cause, packet.is_data(), packet.offset);
+        }
+    }
+
+    fn lose_segment(&mut self, endpoint: u32, packet: &Packet, order: u32) {
+        let transfer = self.transfers.get_mut(endpoint >> 1);
+        transfer.under_way -= 1;
+        if packet.is_data() && order != STATIONS_OWN {
+            let una = transfer.ends[SENDER].acknowledged();
+            transfer.truth.lost(packet.range(), order, una);
+        }
+        self.transfers.retire_if_over(endpoint >> 1, &mut self.flows);
+    }
+
+    /// Steps 2 and 3 of the loop contract for one end of a connection, with the application's part.
+    fn service(&mut self, stage: &mut Stage, endpoint: u32) -> Option<u16> {
+        let is_all = match (endpoint & 1) as usize {
+            SENDER => self.send_expected(stage, endpoint),
+            _ => self.send_expected_ack(stage, endpoint),
+        };
+        if is_all { None } else { self.service_anything(stage, endpoint) }
+    }
+
+    /// The same if an ACK is all that a receiver may have to say: answers whether that was so.
+    fn send_expected_ack(&mut self, stage: &mut Stage, endpoint: u32) -> bool {
+        let Network { packets, now, sack, .. } = &mut stage.network;
+        let transfer = self.transfers.get_mut(endpoint >> 1);
+        let end = &mut transfer.ends[RECEIVER];
+        if transfer.phase != Phase::Running || !end.only_receives() || end.readable() > 0 {
+            return false;
+        }
+        let ack = end.poll_expected_ack(*now, sack);
+        stage.schedule.set(Timer::Endpoint(endpoint), end.poll_timeout());
+        if let Some(ack) = ack {
+            let flow = &self.flows[transfer.flow as usize];
+            let id = packets.vacant();
+            packets.occupy(id);
+            packets.put_ack(id, ack, sack);
+            packets.get_mut(id).address(endpoint, flow, transfer.numbers());
+            transfer.under_way += 1;
+            stage.network.send(flow, RECEIVER, id);
+        }
+        true
+    }
+
+    /// The same if new data is all that a sender has to say: answers whether that was so.
+    fn send_expected(&mut self, stage: &mut Stage, endpoint: u32) -> bool {
+        let transfer = self.transfers.get_mut(endpoint >> 1);
+        let flow = &mut self.flows[transfer.flow as usize];
+        let is_plain = flow.circuit.is_none()
+            && transfer.phase == Phase::Running
+            && transfer.ends[SENDER].readable() == 0;
+        if !is_plain || !send_expected(&mut stage.network, transfer, endpoint, flow) {
+            return false;
+        }
+        stage.schedule.set(Timer::Endpoint(endpoint), transfer.ends[SENDER].poll_timeout());
+        true
+    }
+
+    #[inline(never)]
+    fn service_anything(&mut self, stage: &mut Stage, endpoint: u32) -> Option<u16> {
+        let (index, end) = (endpoint >> 1, (endpoint & 1) as usize);
+        let transfer = self.transfers.get_mut(index);
+        let flow = &mut self.flows[transfer.flow as usize];
+        while let Some(event) = transfer.ends[end].poll_event() {
+            on_event(stage.network.now, index, end, transfer, flow, event);
+        }
+        let readable = transfer.ends[end].readable();
+        if readable > 0 {
+            transfer.ends[end].read(readable);
+            if let Some(recorder) = &mut stage.network.recorder
+                && end == RECEIVER
+            {
+                recorder.on_received(transfer.flow, readable);
+            }
+        }
+        if end == SENDER && flow.circuit.is_some() {
+            return flow.circuit;
+        }
+        let send = |network: &mut Network, flow: &Flow, id| network.send(flow, end, id);
+        stage.network.drain(transfer, endpoint, flow, u32::MAX, send);
+        stage.schedule.set(Timer::Endpoint(endpoint), transfer.ends[end].poll_timeout());
+        self.transfers.retire_if_over(index, &mut self.flows);
+        None
+    }
+
+    /// A sending end puts up to `room` packets into its circuit with `enter`. Answers whether it has more than that.
+    #[inline(always)]
+    pub fn fill(
+        &mut self,
+        stage: &mut Stage,
+        endpoint: u32,
+        room: u32,
+        mut enter: impl FnMut(&mut Network, u32),
+    ) -> bool {
+        let transfer = self.transfers.get_mut(endpoint >> 1);
+        if transfer.phase == Phase::Retired {
+            return false;
+        }
+        let flow = &mut self.flows[transfer.flow as usize];
+        let mut enter = |network: &mut Network, _: &Flow, id| enter(network, id);
+        let left = stage.network.take_expected(transfer, endpoint, flow, room, &mut enter);
+        let is_all = left.is_none_or(|left| stage.network.drain(transfer, endpoint, flow, left, &mut enter));
+        match is_all {
+            true => stage.schedule.set(Timer::Endpoint(endpoint), transfer.ends[SENDER].poll_timeout()),
+            false => self.schedule_waiting(stage, endpoint),
+        }
+        !is_all
+    }
+
+    /// A sending end waits for room in a circuit. What it has to do already, it does when there is some.
+    pub fn schedule_waiting(&self, stage: &mut Stage, endpoint: u32) {
+        let deadline = self.transfers.get(endpoint >> 1).ends[SENDER].poll_timeout();
+        if deadline > stage.network.now {
+            stage.schedule.set(Timer::Endpoint(endpoint), deadline);
+        }
+    }
+
+    /// A sending end has been asked by its circuit.
+    #[inline]
+    pub fn retire_if_over(&mut self, endpoint: u32) {
+        self.transfers.retire_if_over(endpoint >> 1, &mut self.flows);
+    }
+
+    /// A source may have something to do. Answers the circuit that an end of a connection waits for then, and that end.
+    pub fn handle_source(&mut self, stage: &mut Stage, index: usize) -> Option<(u16, u32)> {
+        let source = &mut self.flows[index].source;
+        let action = match source.poll_timeout() <= stage.network.now {
+            true => source.handle_timeout(stage.network.now),
+            false => Action::Nothing,
+        };
+        let endpoint = self.act(&mut stage.network, index, action);
+        let waiting = endpoint.and_then(|endpoint| Some((self.service(stage, endpoint)?, endpoint)));
+        stage.schedule.set(Timer::Source(index), self.flows[index].source.poll_timeout());
+        waiting
+    }
+
+    /// An application does something. Answers the sending end that is to be served for it.
+    fn act(&mut self, network: &mut Network, flow: usize, action: Action) -> Option<u32> {
+        let transfer = match action {
+            Action::Open => {
+                let transfer = self.open(flow, network.now);
+                self.flows[flow].connection = Some(transfer);
+                transfer
+            }
+            Action::Transfer(bytes) => {
+                let transfer = self.open(flow, network.now);
+                self.transfers.get_mut(transfer).write(bytes);
+                self.transfers.get_mut(transfer).close();
+                transfer
+            }
+            Action::Write(bytes) => self.with_connection(flow, |transfer| transfer.write(bytes))?,
+            Action::Greedy(greedy) => self.with_connection(flow, |transfer| transfer.set_greedy(greedy))?,
+            Action::Close => self.with_connection(flow, Transfer::close)?,
+            Action::Datagram(bytes) => {
+                network.send_datagram(&mut self.flows[flow], flow as u32, bytes);
+                return None;
+            }
+            Action::Nothing => return None,
+        };
+        Some(transfer << 1)
+    }
+
+    /// The warm-up is over: everything is counted anew.
+    pub fn begin_measurement(&mut self) {
+        self.transfers.begin_measurement(&mut self.flows);
+    }
+
+    fn open(&mut self, flow: usize, now: Time) -> u32 {
+        self.transfers.open(flow, &mut self.flows[flow], now)
+    }
+
+    /// The application does something with the flow's connection, if that is still there.
+    fn with_connection(&mut self, flow: usize, act: impl FnOnce(&mut Transfer)) -> Option<u32> {
+        let index = self.flows[flow].connection?;
+        let transfer = self.transfers.get_mut(index);
+        if transfer.flow as usize != flow || transfer.phase != Phase::Running {
+            return None;
+        }
+        act(transfer);
+        Some(index)
+    }
+}
+
+/// Sends what is expected of a connection that only sends. Answers whether that was all that may leave.
+#[inline(always)]
+fn send_expected(network: &mut Network, transfer: &mut Transfer, endpoint: u32, flow: &mut Flow) -> bool {
+    let send = |network: &mut Network, flow: &Flow, id| network.send(flow, SENDER, id);
+    network.take_expected(transfer, endpoint, flow, u32::MAX, send).is_none()
+}
+
+/// A connection tells its application something.
+#[cold]
+fn on_event(now: Time, index: u32, end: usize, transfer: &mut Transfer, flow: &mut Flow, event: Event) {
+    match event {
+        Event::PeerFinished if end == RECEIVER => {
+            flow.completions.push(now.since(transfer.started));
+            if flow.connection == Some(index) {
+                flow.completed = Some(now);
+            }
+            transfer.phase = Phase::Completed;
+            transfer.ends[RECEIVER].shutdown();
+        }
+        Event::Reset => {
+            flow.counts.resets += 1;
+            transfer.phase = Phase::Failed;
+        }
+        _ => {}
+    }
+}

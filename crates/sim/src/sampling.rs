@@ -1,0 +1,67 @@
+//! What a recorder is told of connections: at each ACK, or every so often.
+
+use crate::circuit::Circuit;
+use crate::endpoints::Endpoints;
+use crate::flow::{Phase, RECEIVER, SENDER, Transfer};
+use crate::network::Network;
+use crate::series::Recorder;
+use airtcp_wire::Time;
+
+/// Samples everything.
+pub fn sample(network: &mut Network, endpoints: &Endpoints, circuits: &[Circuit]) {
+    for index in 0..endpoints.transfers.len() as u32 {
+        sample_flow(network, endpoints, circuits, index);
+    }
+    network.sample_queues();
+    if let Some(recorder) = &mut network.recorder {
+        let flows = endpoints.flows.iter().zip(0..).filter(|(flow, _)| flow.is_measured);
+        flows.for_each(|(_, flow)| recorder.on_delivery(network.now, flow));
+    }
+}
+
+/// A connection's sender has handled an ACK.
+pub fn sample_at_ack(network: &mut Network, endpoints: &Endpoints, circuits: &[Circuit], index: u32) {
+    if network.keen_recorder().is_none() {
+        return;
+    }
+    sample_flow(network, endpoints, circuits, index);
+    let (now, flow) = (network.now, endpoints.transfers.get(index).flow);
+    if let Some(recorder) = network.keen_recorder()
+        && endpoints.flows[flow as usize].is_measured
+    {
+        recorder.on_delivery(now, flow);
+    }
+}
+
+fn sample_flow(network: &mut Network, endpoints: &Endpoints, circuits: &[Circuit], index: u32) {
+    let transfer = endpoints.transfers.get(index);
+    let flow = &endpoints.flows[transfer.flow as usize];
+    if let Some(recorder) = &mut network.recorder
+        && transfer.phase != Phase::Retired
+        && flow.is_measured
+    {
+        let mut view = transfer.ends[SENDER].sender_view();
+        // The data TCP's own is infinite.
+        if let Some(circuit) = flow.circuit {
+            view.cwnd = circuits[usize::from(circuit)].window_bytes();
+        }
+        let received = transfer.ends[RECEIVER].received();
+        let is_lasting = flow.connection == Some(index);
+        recorder.on_flow(network.now, transfer.flow, &view, received, is_lasting);
+    }
+}
+
+pub fn duplicate_acks(transfer: &Transfer) -> u64 {
+    transfer.ends[SENDER].stats().duplicate_acks_received
+}
+
+/// A sender has handled an ACK; before it, so many `duplicates` had come.
+#[cold]
+pub fn record_ack(recorder: &mut Recorder, now: Time, transfer: &Transfer, duplicates: u64) {
+    if let Some(rtt) = transfer.ends[SENDER].last_rtt() {
+        recorder.on_rtt(transfer.flow, rtt);
+    }
+    if duplicate_acks(transfer) > duplicates {
+        recorder.on_duplicate_ack(now, transfer.flow, transfer.ends[SENDER].acknowledged());
+    }
+}
