@@ -1,13 +1,16 @@
 //! TCP circuits: a sender at one node, a receiver at another, and header packets and their ACKs in between. Data packets
 //! wait here as they are and go on when the circuit says so.
 
+use crate::endpoints::Endpoints;
 use crate::flow::Flow;
 use crate::network::Network;
 use crate::packet::{Load, Packet};
+use crate::stage::Stage;
 use crate::station::Stop;
+use crate::timer::Timer;
 use airtcp_proto::circuit::{Config, Output, Pair, Receiver, Reply, Sender};
 use airtcp_proto::middlebox::Direction;
-use airtcp_proto::queue::Item;
+use airtcp_proto::queue::{DropCause, Item};
 use airtcp_proto::ring::Ring;
 use airtcp_proto::tcp::{Reason, Transmit};
 use airtcp_wire::{Dur, Time};
@@ -162,28 +165,101 @@ impl Circuit {
     }
 
     /// When one of the ends wants to be called.
-    pub fn poll_timeout(&self, end: usize) -> Time {
+    fn poll_timeout(&self, end: usize) -> Time {
         if end == ENTRY { self.sender.poll_timeout() } else { self.receiver.poll_timeout() }
     }
 
-    pub fn handle_timeout(&mut self, now: Time, end: usize) {
-        if end == ENTRY { self.sender.handle_timeout(now) } else { self.receiver.handle_timeout(now) }
+    pub fn schedule(&self, stage: &mut Stage, end: usize) {
+        let timer = Timer::Circuit(usize::from(self.place.number), end);
+        stage.schedule.set(timer, self.poll_timeout(end));
     }
 
-    /// A sending end may have something for the circuit.
-    pub fn stand_in_line(&mut self, endpoint: u32) {
+    /// A timer may be due.
+    pub fn handle_timer(&mut self, stage: &mut Stage, endpoints: &mut Endpoints, end: usize) {
+        let now = stage.network.now;
+        if self.poll_timeout(end) > now {
+            return self.schedule(stage, end);
+        }
+        match end {
+            ENTRY => {
+                self.sender.handle_timeout(now);
+                self.run(stage, endpoints);
+            }
+            _ => {
+                self.receiver.handle_timeout(now);
+                self.reply(&mut stage.network);
+                self.schedule(stage, EXIT);
+            }
+        }
+    }
+
+    /// The sending end of a connection, whose flow alone uses the circuit, may have something for it.
+    #[inline(never)]
+    pub fn serve(&mut self, stage: &mut Stage, endpoints: &mut Endpoints, endpoint: u32) {
+        self.stand_in_line(endpoint);
+        match self.is_stuck(stage.network.now) {
+            true => endpoints.schedule_waiting(stage, endpoint),
+            false => self.run(stage, endpoints),
+        }
+        endpoints.retire_if_over(endpoint);
+    }
+
+    /// Sends what the sender has to send, and lets those in line fill its tunnel queue.
+    fn run(&mut self, stage: &mut Stage, endpoints: &mut Endpoints) {
+        loop {
+            self.fill(stage, endpoints);
+            if !self.transmit(&mut stage.network) || self.waiting.is_empty() {
+                break;
+            }
+        }
+        self.counts.on_window(stage.network.now, self.sender.control_window());
+        self.schedule(stage, ENTRY);
+    }
+
+    fn fill(&mut self, stage: &mut Stage, endpoints: &mut Endpoints) {
+        while let Some((endpoint, room)) = self.first_in_line() {
+            if self.fill_from(stage, endpoints, endpoint, room) {
+                self.stand_last(endpoint);
+            }
+        }
+    }
+
+    /// Answers whether the connection has more than there was room for.
+    #[inline(never)]
+    fn fill_from(&mut self, stage: &mut Stage, endpoints: &mut Endpoints, endpoint: u32, room: u32) -> bool {
+        let mut refused = Vec::new();
+        let has_more = endpoints.fill(stage, endpoint, room, |network, id| {
+            if !self.enter(network, id) {
+                refused.push(id);
+            }
+        });
+        let now = stage.network.now;
+        refused.into_iter().for_each(|id| endpoints.lose(&mut stage.network, id, DropCause::Overflow, now));
+        has_more
+    }
+
+    /// A data packet of one of the flows has come to the sender.
+    pub fn handle_data(&mut self, stage: &mut Stage, endpoints: &mut Endpoints, id: u32) {
+        if !self.enter(&stage.network, id) {
+            let now = stage.network.now;
+            endpoints.lose(&mut stage.network, id, DropCause::Overflow, now);
+        }
+        self.run(stage, endpoints);
+    }
+
+    fn stand_in_line(&mut self, endpoint: u32) {
         if !self.waiting.iter().any(|waiting| *waiting == endpoint) {
             self.stand_last(endpoint);
         }
     }
 
     /// The same of one that is not in the line.
-    pub fn stand_last(&mut self, endpoint: u32) {
+    fn stand_last(&mut self, endpoint: u32) {
         self.waiting.push_back(endpoint);
     }
 
     /// The sending end that is first in the line leaves it, if there is room for packets of it: and for how many.
-    pub fn first_in_line(&mut self) -> Option<(u32, u32)> {
+    fn first_in_line(&mut self) -> Option<(u32, u32)> {
         let endpoint = *self.waiting.front()?;
         let room = self.sender.room();
         if room == 0 {
@@ -194,16 +270,12 @@ impl Circuit {
     }
 
     /// Nothing can leave nor enter until something comes.
-    pub fn is_stuck(&self, now: Time) -> bool {
+    fn is_stuck(&self, now: Time) -> bool {
         self.sender.rests(now) && !self.sender.has_room()
     }
 
-    pub fn is_awaited(&self) -> bool {
-        !self.waiting.is_empty()
-    }
-
     /// A data packet comes to the tunnel queue. `false`: that is full.
-    pub fn enter(&mut self, network: &Network, id: u32) -> bool {
+    fn enter(&mut self, network: &Network, id: u32) -> bool {
         let packet = network.packets.get(id);
         let item = Item { id, bytes: packet.bytes, flow: packet.number, is_header: false, ecn: packet.ecn };
         let has_room = self.sender.handle_packet(network.now, item);
@@ -212,7 +284,7 @@ impl Circuit {
     }
 
     /// Sends what the sender has to send. Answers whether anything left.
-    pub fn transmit(&mut self, network: &mut Network) -> bool {
+    fn transmit(&mut self, network: &mut Network) -> bool {
         if self.sender.rests(network.now) {
             return false;
         }
@@ -289,11 +361,6 @@ impl Circuit {
         sent > 0
     }
 
-    /// All that may leave has left.
-    pub fn note_window(&mut self, now: Time) {
-        self.counts.on_window(now, self.sender.control_window());
-    }
-
     /// A packet of one of its flows passes the node where it ends.
     #[inline]
     pub fn on_passing(&mut self, direction: Direction) {
@@ -308,23 +375,21 @@ impl Circuit {
         self.receiver.handle_data(1);
     }
 
-    /// A header packet is at the circuit's end, whose answers leave: that to the expected one in its place. Answers whether it
-    /// was the expected one and is answered, so that nothing is due any more.
+    /// A header packet is at the circuit's end, whose answers leave: that to the expected one in its place.
     #[inline]
-    pub fn handle_header(&mut self, network: &mut Network, id: u32, control: u16, repeats: u8) -> bool {
-        let Network { packets, now, sack, .. } = network;
+    pub fn handle_header(&mut self, stage: &mut Stage, id: u32, control: u16, repeats: u8) {
+        let Network { packets, now, sack, .. } = &mut stage.network;
         let packet = packets.get(id);
         if !packet.is_plain() || !self.receiver.handle_expected(*now, control, &packet.header, packet.ecn) {
-            self.handle_any_header(network, id, control, repeats);
-            return false;
+            self.handle_any_header(&mut stage.network, id, control, repeats);
+            return self.schedule(stage, EXIT);
         }
         let Some((ack, reply)) = self.receiver.poll_expected(*now, control, sack) else {
             packets.remove(id);
-            return false;
+            return self.schedule(stage, EXIT);
         };
         packets.put_ack(id, ack, sack);
-        self.send_reply(network, id, reply);
-        true
+        self.send_reply(&mut stage.network, id, reply);
     }
 
     #[inline(never)]
@@ -336,7 +401,7 @@ impl Circuit {
     }
 
     /// Sends what the receiver has to send.
-    pub fn reply(&mut self, network: &mut Network) {
+    fn reply(&mut self, network: &mut Network) {
         loop {
             let mut transmit = Transmit::default();
             let Some(reply) = self.receiver.poll_transmit(network.now, &mut transmit) else { return };
@@ -355,10 +420,12 @@ impl Circuit {
         network.forward(id, self.place.nodes[EXIT]);
     }
 
-    pub fn handle_header_ack(&mut self, network: &mut Network, id: u32, control: u16) {
+    pub fn handle_header_ack(&mut self, stage: &mut Stage, endpoints: &mut Endpoints, id: u32, control: u16) {
+        let network = &mut stage.network;
         let (segment, ecn) = (network.packets.segment(id), network.packets.get(id).ecn);
         self.sender.handle_segment(network.now, control, &segment, ecn);
         network.packets.remove(id);
+        self.run(stage, endpoints);
     }
 
     /// A control packet is lost.

@@ -189,16 +189,12 @@ impl Endpoints {
         network.packets.remove(id);
     }
 
-    /// A packet of a flow, of which this was known, is lost.
-    pub fn lose(
-        &mut self,
-        network: &mut Network,
-        packet: &Packet,
-        order: u32,
-        (cause, at): (DropCause, Time),
-    ) {
+    /// A packet of a flow is lost.
+    pub fn lose(&mut self, network: &mut Network, id: u32, cause: DropCause, at: Time) {
+        let (packet, order) = (*network.packets.get(id), network.packets.order(id));
+        network.packets.remove(id);
         if let Load::Tcp { endpoint } = packet.load {
-            self.lose_segment(endpoint, packet, order);
+            self.lose_segment(endpoint, &packet, order);
         }
         let counts = &mut self.flows[packet.flow as usize].counts;
         match packet.is_data() {

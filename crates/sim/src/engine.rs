@@ -71,9 +71,9 @@ impl Engine {
         for station in 0..self.stations.len() {
             self.schedule_station(station);
         }
-        for circuit in 0..self.circuits.len() {
-            self.schedule_circuit(circuit, ENTRY);
-            self.schedule_circuit(circuit, EXIT);
+        for circuit in &self.circuits {
+            circuit.schedule(&mut self.stage, ENTRY);
+            circuit.schedule(&mut self.stage, EXIT);
         }
         if let Some(recorder) = &self.stage.network.recorder
             && recorder.interval > Dur::ZERO
@@ -295,102 +295,32 @@ impl Engine {
 
     /// A packet of one of the circuit's flows is at the sender's node: data enters the tunnel, what comes back passes by.
     fn at_circuit(&mut self, index: usize, id: u32, node: u16) {
-        let circuit = &self.circuits[index];
-        let packet = self.stage.network.packets.get(id);
+        let Engine { endpoints, circuits, stage, .. } = self;
+        let circuit = &mut circuits[index];
+        let packet = stage.network.packets.get(id);
         if packet.direction == circuit.place.direction {
-            self.enter(index, id);
-            return self.run_circuit(index);
+            return circuit.handle_data(stage, endpoints, id);
         }
         if let Load::Tcp { endpoint } = packet.load
             && let Some(packets) = circuit.window_told()
         {
-            self.endpoints.transfers.get_mut(endpoint >> 1).ends[SENDER].repeat_first_every(packets);
+            endpoints.transfers.get_mut(endpoint >> 1).ends[SENDER].repeat_first_every(packets);
         }
         self.leave_node(id, node);
     }
 
-    fn enter(&mut self, index: usize, id: u32) {
-        if !self.circuits[index].enter(&self.stage.network, id) {
-            self.lose(id, DropCause::Overflow, self.stage.network.now);
-        }
-    }
-
-    /// A circuit's timer may be due.
     fn on_circuit(&mut self, index: usize, end: usize) {
-        let (now, circuit) = (self.stage.network.now, &mut self.circuits[index]);
-        if circuit.poll_timeout(end) > now {
-            return self.schedule_circuit(index, end);
-        }
-        circuit.handle_timeout(now, end);
-        match end {
-            ENTRY => self.run_circuit(index),
-            _ => self.reply(index),
-        }
+        let Engine { endpoints, circuits, stage, .. } = self;
+        circuits[index].handle_timer(stage, endpoints, end);
     }
 
     /// The sending end of a connection may have something for the circuit that its flow alone uses, if there is one.
     #[inline(always)]
     fn send_by_circuit(&mut self, circuit: Option<u16>, endpoint: u32) {
         if let Some(circuit) = circuit {
-            self.fill_circuit(usize::from(circuit), endpoint);
+            let Engine { endpoints, circuits, stage, .. } = self;
+            circuits[usize::from(circuit)].serve(stage, endpoints, endpoint);
         }
-    }
-
-    #[inline(never)]
-    fn fill_circuit(&mut self, index: usize, endpoint: u32) {
-        let circuit = &mut self.circuits[index];
-        circuit.stand_in_line(endpoint);
-        match circuit.is_stuck(self.stage.network.now) {
-            true => self.endpoints.schedule_waiting(&mut self.stage, endpoint),
-            false => self.run_circuit(index),
-        }
-        self.endpoints.retire_if_over(endpoint);
-    }
-
-    /// Sends what the circuit's sender has to send, and lets those in line fill its tunnel queue.
-    fn run_circuit(&mut self, index: usize) {
-        loop {
-            self.fill(index);
-            let circuit = &mut self.circuits[index];
-            if !circuit.transmit(&mut self.stage.network) || !circuit.is_awaited() {
-                break;
-            }
-        }
-        self.circuits[index].note_window(self.stage.network.now);
-        self.schedule_circuit(index, ENTRY);
-    }
-
-    fn fill(&mut self, index: usize) {
-        while let Some((endpoint, room)) = self.circuits[index].first_in_line() {
-            if self.fill_from(index, endpoint, room) {
-                self.circuits[index].stand_last(endpoint);
-            }
-        }
-    }
-
-    /// Answers whether the connection has more than there was room for.
-    #[inline(never)]
-    fn fill_from(&mut self, index: usize, endpoint: u32, room: u32) -> bool {
-        let Engine { endpoints, circuits, stage, .. } = self;
-        let circuit = &mut circuits[index];
-        let mut refused = Vec::new();
-        let has_more = endpoints.fill(stage, endpoint, room, |network, id| {
-            if !circuit.enter(network, id) {
-                refused.push(id);
-            }
-        });
-        refused.into_iter().for_each(|id| self.lose(id, DropCause::Overflow, self.stage.network.now));
-        has_more
-    }
-
-    /// Sends what the circuit's receiver has to send.
-    fn reply(&mut self, index: usize) {
-        self.circuits[index].reply(&mut self.stage.network);
-        self.schedule_circuit(index, EXIT);
-    }
-
-    fn schedule_circuit(&mut self, index: usize, end: usize) {
-        self.stage.schedule.set(Timer::Circuit(index, end), self.circuits[index].poll_timeout(end));
     }
 
     /// A packet is where it goes.
@@ -442,30 +372,25 @@ impl Engine {
     fn deliver_other(&mut self, id: u32) {
         let &Packet { load, flow, .. } = self.stage.network.packets.get(id);
         let index = flow as usize;
+        let Engine { endpoints, circuits, stage, .. } = self;
         match load {
-            Load::Header { control, repeats } => {
-                if !self.circuits[index].handle_header(&mut self.stage.network, id, control, repeats) {
-                    self.schedule_circuit(index, EXIT);
-                }
-            }
-            Load::HeaderAck { control } => {
-                self.circuits[index].handle_header_ack(&mut self.stage.network, id, control);
-                self.run_circuit(index);
-            }
+            Load::Header { control, repeats } => circuits[index].handle_header(stage, id, control, repeats),
+            Load::HeaderAck { control } => circuits[index].handle_header_ack(stage, endpoints, id, control),
             Load::Tcp { .. } | Load::Udp => {
-                self.endpoints.deliver_datagram(&mut self.stage.network, &mut self.circuits, id);
+                endpoints.deliver_datagram(&mut stage.network, circuits, id);
             }
         }
     }
 
     #[cold]
     fn lose(&mut self, id: u32, cause: DropCause, at: Time) {
-        let packet = *self.stage.network.packets.get(id);
-        let order = self.stage.network.packets.order(id);
-        self.stage.network.packets.remove(id);
-        match packet.load.is_control() {
-            true => self.circuits[packet.flow as usize].lose(packet.load),
-            false => self.endpoints.lose(&mut self.stage.network, &packet, order, (cause, at)),
+        let &Packet { load, flow, .. } = self.stage.network.packets.get(id);
+        match load.is_control() {
+            true => {
+                self.stage.network.packets.remove(id);
+                self.circuits[flow as usize].lose(load);
+            }
+            false => self.endpoints.lose(&mut self.stage.network, id, cause, at),
         }
     }
 
