@@ -62,12 +62,15 @@ impl Sent {
     }
 }
 
-/// Segments that one ACK has acknowledged.
+/// Segments that one ACK has acknowledged, each of them sent once.
+#[derive(Clone, Copy)]
 pub struct TakenOff {
-    /// Where the oldest one began, and when it was sent.
+    /// Where the oldest one began and the newest one ended.
     pub start: u64,
+    pub end: u64,
+    /// When these two were sent.
     pub oldest_at: Time,
-    pub newest: Sent,
+    pub newest_at: Time,
 }
 
 /// The outstanding segments in sequence order, with totals that are always up to date.
@@ -154,19 +157,19 @@ impl Scoreboard {
         let first = self.segments.front()?;
         let (start, oldest_at) = (first.start(), first.sent_at);
         self.in_flight -= ack - start;
-        let mut count = 0;
+        let (mut end, mut newest_at, mut count) = (start, oldest_at, 0);
         while let Some(sent) = self.segments.get(count).filter(|sent| sent.end <= ack) {
             if let Some(stamps) = self.stamps.get(count) {
                 each(sent, stamps);
             }
+            (end, newest_at) = (sent.end, sent.sent_at);
             count += 1;
         }
-        let newest = count.checked_sub(1).and_then(|last| self.segments.get(last)).copied();
         self.drop_first(count);
-        if ack > newest.map_or(start, |newest| newest.end) {
+        if ack > end {
             self.segments.front_mut().into_iter().for_each(|next| _ = next.cut(ack));
         }
-        newest.map(|newest| TakenOff { start, oldest_at, newest })
+        (count > 0).then_some(TakenOff { start, end, oldest_at, newest_at })
     }
 
     #[inline]

@@ -6,7 +6,7 @@ use super::sack::lost_below;
 use crate::tcp::ack_summary::AckSummary;
 use crate::tcp::connection::Reason;
 use crate::tcp::core::{Core, Phase};
-use crate::tcp::scoreboard::{Fate, Sent};
+use crate::tcp::scoreboard::{Fate, Sent, TakenOff};
 use airtcp_wire::Time;
 
 pub struct ErrorControl {
@@ -42,7 +42,7 @@ impl LossRecovery for ErrorControl {
     }
 
     #[inline]
-    fn on_plain_ack(&mut self, _core: &Core, _now: Time, _newest: &Sent, _rto_deadline: Time) {
+    fn on_plain_ack(&mut self, _core: &Core, _now: Time, _acked: &TakenOff, _rto_deadline: Time) {
         self.resent_at = 0;
     }
 

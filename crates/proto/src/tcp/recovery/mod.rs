@@ -15,7 +15,7 @@ mod tahoe;
 use super::ack_summary::AckSummary;
 use super::config::{Recovery, TcpConfig};
 use super::core::Core;
-use super::scoreboard::Sent;
+use super::scoreboard::{Sent, TakenOff};
 use crate::cc::{WindowRules, unlimited};
 use airtcp_wire::Time;
 
@@ -25,8 +25,8 @@ pub trait LossRecovery: Send {
     fn on_ack(&mut self, core: &mut Core, ack: &AckSummary);
 
     /// As `on_delivered`, `on_ack` and `schedule_probe` where everything that was out was sent once and not lost, and
-    /// [`is_plain`](LossRecovery::is_plain): new data up to `newest` is acknowledged, and nothing is said of other.
-    fn on_plain_ack(&mut self, _core: &Core, _now: Time, _newest: &Sent, _rto_deadline: Time) {}
+    /// [`is_plain`](LossRecovery::is_plain): new data is `acked`, and nothing is said of other.
+    fn on_plain_ack(&mut self, _core: &Core, _now: Time, _acked: &TakenOff, _rto_deadline: Time) {}
 
     /// Is nothing of an earlier episode or probe waited for?
     fn is_plain(&self, _core: &Core) -> bool {
@@ -132,8 +132,8 @@ impl LossRecovery for Policy {
     }
 
     #[inline]
-    fn on_plain_ack(&mut self, core: &Core, now: Time, newest: &Sent, rto_deadline: Time) {
-        whichever!(self, policy => policy.on_plain_ack(core, now, newest, rto_deadline))
+    fn on_plain_ack(&mut self, core: &Core, now: Time, acked: &TakenOff, rto_deadline: Time) {
+        whichever!(self, policy => policy.on_plain_ack(core, now, acked, rto_deadline))
     }
 
     fn is_plain(&self, core: &Core) -> bool {

@@ -6,7 +6,7 @@ use crate::cc::WindowRules;
 use crate::tcp::ack_summary::AckSummary;
 use crate::tcp::config::TcpConfig;
 use crate::tcp::core::{Core, Phase};
-use crate::tcp::scoreboard::{Fate, Sent};
+use crate::tcp::scoreboard::{Fate, Sent, TakenOff};
 use crate::tcp::spurious::timestamp;
 use airtcp_wire::{Dur, Time};
 use std::collections::VecDeque;
@@ -260,13 +260,13 @@ impl LossRecovery for Rack {
 
     /// What is out was sent after all that has arrived, so that none of it is late.
     #[inline]
-    fn on_plain_ack(&mut self, core: &Core, now: Time, newest: &Sent, rto_deadline: Time) {
-        self.rtt = now.since(newest.sent_at);
-        self.timed = place(newest);
-        self.newest = (newest.sent_at, newest.end);
+    fn on_plain_ack(&mut self, core: &Core, now: Time, acked: &TakenOff, rto_deadline: Time) {
+        self.rtt = now.since(acked.newest_at);
+        self.timed = (acked.newest_at, true, acked.end);
+        self.newest = (acked.newest_at, acked.end);
         self.min_rtt = core.rtt.min();
-        self.highest_told = newest.end;
-        self.highest_delivered = newest.end;
+        self.highest_told = acked.end;
+        self.highest_delivered = acked.end;
         self.reorder_deadline = Time::NEVER;
         self.probe.deadline = match core.board.in_flight() {
             0 => Time::NEVER,

@@ -43,7 +43,7 @@ impl Sender {
             sampler.on_stamps(now, sent, stamps, &mut newest);
         });
         let acked = ack - prior_una;
-        let delivered = taken_off.as_ref().map_or(0, |taken| taken.newest.end - taken.start);
+        let delivered = taken_off.as_ref().map_or(0, |taken| taken.end - taken.start);
         sampler.delivered += delivered;
         *una = ack;
         self.take_window(ack, window, segment.seq);
@@ -51,13 +51,13 @@ impl Sender {
         let timestamps = segment.timestamps();
         let originals = Originals {
             oldest: taken_off.as_ref().map(|taken| taken.oldest_at),
-            newest: taken_off.as_ref().map(|taken| taken.newest.sent_at),
+            newest: taken_off.as_ref().map(|taken| taken.newest_at),
         };
         self.last_rtt = None;
         self.sample_rtt(now, &originals, timestamps.map(|ts| ts.echo));
         self.restart_timer(now, true);
         match &taken_off {
-            Some(taken) => self.policy.on_plain_ack(&self.core, now, &taken.newest, self.rto_deadline),
+            Some(taken) => self.policy.on_plain_ack(&self.core, now, taken, self.rto_deadline),
             None => self.policy.schedule_probe(&self.core, now, || self.rto_deadline),
         }
         let is_cwnd_limited = self.is_cwnd_limited();
