@@ -93,7 +93,7 @@ def test_try_settles_it_on_the_path(airtcpd: Airtcpd, tmp_path: Path) -> None:
     inside = f"""
         sysctl -qw net.ipv4.tcp_congestion_control=reno
         {Path(sys.executable).with_name("airtcp")} try $AIRTCP_LINK_FAR --schemes reno,concord --transfer 3 \
-            --blocks 4 --scenario {scenario} --json {tmp_path}/found.json
+            --blocks 12 --scenario {scenario} --json {tmp_path}/found.json
     """
     script = f"""
         ip link set lo up
