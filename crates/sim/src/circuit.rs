@@ -1,7 +1,7 @@
 //! TCP circuits: a sender at one node, a receiver at another, and header packets and their ACKs in between. Data packets
 //! wait here as they are and go on when the circuit says so.
 
-use crate::endpoints::Endpoints;
+use crate::ends::Ends;
 use crate::flow::Flow;
 use crate::network::Network;
 use crate::packet::{Load, Packet};
@@ -175,7 +175,7 @@ impl Circuit {
     }
 
     /// A timer may be due.
-    pub fn handle_timer(&mut self, stage: &mut Stage, endpoints: &mut Endpoints, end: usize) {
+    pub fn handle_timer(&mut self, stage: &mut Stage, ends: &mut Ends, end: usize) {
         let now = stage.network.now;
         if self.poll_timeout(end) > now {
             return self.schedule(stage, end);
@@ -183,7 +183,7 @@ impl Circuit {
         match end {
             ENTRY => {
                 self.sender.handle_timeout(now);
-                self.run(stage, endpoints);
+                self.run(stage, ends);
             }
             _ => {
                 self.receiver.handle_timeout(now);
@@ -195,19 +195,19 @@ impl Circuit {
 
     /// The sending end of a connection, whose flow alone uses the circuit, may have something for it.
     #[inline(never)]
-    pub fn serve(&mut self, stage: &mut Stage, endpoints: &mut Endpoints, endpoint: u32) {
+    pub fn serve(&mut self, stage: &mut Stage, ends: &mut Ends, endpoint: u32) {
         self.stand_in_line(endpoint);
         match self.is_stuck(stage.network.now) {
-            true => endpoints.schedule_waiting(stage, endpoint),
-            false => self.run(stage, endpoints),
+            true => ends.schedule_waiting(stage, endpoint),
+            false => self.run(stage, ends),
         }
-        endpoints.retire_if_over(endpoint);
+        ends.retire_if_over(endpoint);
     }
 
     /// Sends what the sender has to send, and lets those in line fill its tunnel queue.
-    fn run(&mut self, stage: &mut Stage, endpoints: &mut Endpoints) {
+    fn run(&mut self, stage: &mut Stage, ends: &mut Ends) {
         loop {
-            self.fill(stage, endpoints);
+            self.fill(stage, ends);
             if !self.transmit(&mut stage.network) || self.waiting.is_empty() {
                 break;
             }
@@ -216,9 +216,9 @@ impl Circuit {
         self.schedule(stage, ENTRY);
     }
 
-    fn fill(&mut self, stage: &mut Stage, endpoints: &mut Endpoints) {
+    fn fill(&mut self, stage: &mut Stage, ends: &mut Ends) {
         while let Some((endpoint, room)) = self.first_in_line() {
-            if self.fill_from(stage, endpoints, endpoint, room) {
+            if self.fill_from(stage, ends, endpoint, room) {
                 self.stand_last(endpoint);
             }
         }
@@ -226,25 +226,25 @@ impl Circuit {
 
     /// Answers whether the connection has more than there was room for.
     #[inline(never)]
-    fn fill_from(&mut self, stage: &mut Stage, endpoints: &mut Endpoints, endpoint: u32, room: u32) -> bool {
+    fn fill_from(&mut self, stage: &mut Stage, ends: &mut Ends, endpoint: u32, room: u32) -> bool {
         let mut refused = Vec::new();
-        let has_more = endpoints.fill(stage, endpoint, room, |network, id| {
+        let has_more = ends.fill(stage, endpoint, room, |network, id| {
             if !self.enter(network, id) {
                 refused.push(id);
             }
         });
         let now = stage.network.now;
-        refused.into_iter().for_each(|id| endpoints.lose(&mut stage.network, id, DropCause::Overflow, now));
+        refused.into_iter().for_each(|id| ends.lose(&mut stage.network, id, DropCause::Overflow, now));
         has_more
     }
 
     /// A data packet of one of the flows has come to the sender.
-    pub fn handle_data(&mut self, stage: &mut Stage, endpoints: &mut Endpoints, id: u32) {
+    pub fn handle_data(&mut self, stage: &mut Stage, ends: &mut Ends, id: u32) {
         if !self.enter(&stage.network, id) {
             let now = stage.network.now;
-            endpoints.lose(&mut stage.network, id, DropCause::Overflow, now);
+            ends.lose(&mut stage.network, id, DropCause::Overflow, now);
         }
-        self.run(stage, endpoints);
+        self.run(stage, ends);
     }
 
     fn stand_in_line(&mut self, endpoint: u32) {
@@ -420,12 +420,12 @@ impl Circuit {
         network.forward(id, self.place.nodes[EXIT]);
     }
 
-    pub fn handle_header_ack(&mut self, stage: &mut Stage, endpoints: &mut Endpoints, id: u32, control: u16) {
+    pub fn handle_header_ack(&mut self, stage: &mut Stage, ends: &mut Ends, id: u32, control: u16) {
         let network = &mut stage.network;
         let (segment, ecn) = (network.packets.segment(id), network.packets.get(id).ecn);
         self.sender.handle_segment(network.now, control, &segment, ecn);
         network.packets.remove(id);
-        self.run(stage, endpoints);
+        self.run(stage, ends);
     }
 
     /// A control packet is lost.

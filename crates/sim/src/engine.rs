@@ -1,7 +1,7 @@
 //! The engine: what happens at each event. See [`crate::run`] for the loop around it.
 
 use crate::circuit::{Circuit, ENTRY, EXIT};
-use crate::endpoints::Endpoints;
+use crate::ends::Ends;
 use crate::flow::{Flow, Phase, SENDER, Totals};
 use crate::network::Network;
 use crate::packet::{Load, Packet};
@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 
 pub struct Engine {
     stage: Stage,
-    endpoints: Endpoints,
+    ends: Ends,
     stations: Vec<Station>,
     circuits: Vec<Circuit>,
     /// What stations put out; empty between calls.
@@ -42,7 +42,7 @@ impl Engine {
     pub fn new(network: Network, flows: Vec<Flow>, stations: Vec<Station>, circuits: Vec<Circuit>) -> Engine {
         let mut engine = Engine {
             stage: Stage { network, schedule: Schedule::new(flows.len(), stations.len(), circuits.len()) },
-            endpoints: Endpoints::new(flows, Transfers::new(circuits.last().map_or(0, Circuit::next_number))),
+            ends: Ends::new(flows, Transfers::new(circuits.last().map_or(0, Circuit::next_number))),
             stations,
             circuits,
             scratch: Vec::new(),
@@ -58,15 +58,15 @@ impl Engine {
         if self.stage.network.is_watched() {
             return;
         }
-        let ends = self.endpoints.flows.iter().flat_map(|flow| flow.nodes);
+        let ends = self.ends.flows.iter().flat_map(|flow| flow.nodes);
         let ends: BTreeSet<u16> =
             ends.chain(self.circuits.iter().flat_map(|circuit| circuit.place.nodes)).collect();
         self.stage.network.topology.lead_on(|node| !ends.contains(&node));
     }
 
     fn schedule_all(&mut self) {
-        for flow in 0..self.endpoints.flows.len() {
-            self.stage.schedule.set(Timer::Source(flow), self.endpoints.flows[flow].source.poll_timeout());
+        for flow in 0..self.ends.flows.len() {
+            self.stage.schedule.set(Timer::Source(flow), self.ends.flows[flow].source.poll_timeout());
         }
         for station in 0..self.stations.len() {
             self.schedule_station(station);
@@ -122,7 +122,7 @@ impl Engine {
     #[inline]
     fn on_link(&mut self, side: Side) {
         if let Some(id) = self.stage.network.poll_intact(side) {
-            if self.endpoints.are_many() {
+            if self.ends.are_many() {
                 self.look_ahead(side);
             }
             return self.arrive(id, side.far_node());
@@ -133,7 +133,7 @@ impl Engine {
     #[inline(never)]
     fn on_output(&mut self, side: Side) {
         let Some(Output { id, at, fate, .. }) = self.stage.network.poll(side) else { return };
-        if self.endpoints.are_many() {
+        if self.ends.are_many() {
             self.look_ahead(side);
         }
         match fate {
@@ -154,7 +154,7 @@ impl Engine {
             prefetch(packets.get(id));
         }
         if let Some(id) = topology.peek(side, 2) {
-            self.endpoints.look_ahead(packets.get(id));
+            self.ends.look_ahead(packets.get(id));
         }
     }
 
@@ -170,14 +170,14 @@ impl Engine {
     }
 
     fn on_endpoint(&mut self, endpoint: u32) {
-        let Engine { endpoints, stage, .. } = self;
-        let circuit = endpoints.handle_timer(stage, endpoint);
+        let Engine { ends, stage, .. } = self;
+        let circuit = ends.handle_timer(stage, endpoint);
         self.send_by_circuit(circuit, endpoint);
     }
 
     fn on_source(&mut self, flow: usize) {
-        let Engine { endpoints, stage, .. } = self;
-        if let Some((circuit, endpoint)) = endpoints.handle_source(stage, flow) {
+        let Engine { ends, stage, .. } = self;
+        if let Some((circuit, endpoint)) = ends.handle_source(stage, flow) {
             self.send_by_circuit(Some(circuit), endpoint);
         }
     }
@@ -207,7 +207,7 @@ impl Engine {
         if packet.load.is_control() {
             return self.leave_node(id, node);
         }
-        let flow = &self.endpoints.flows[packet.flow as usize];
+        let flow = &self.ends.flows[packet.flow as usize];
         if let Some((at, circuit)) = flow.counted_at
             && at == node
         {
@@ -232,9 +232,9 @@ impl Engine {
         }
         self.stage.network.packets.remove(id);
         let (_, slot) = station::connection(seen.flow);
-        self.endpoints.transfers.get_mut(slot).under_way -= 1;
+        self.ends.transfers.get_mut(slot).under_way -= 1;
         self.leave_station(station);
-        self.endpoints.transfers.retire_if_over(slot, &mut self.endpoints.flows);
+        self.ends.transfers.retire_if_over(slot, &mut self.ends.flows);
     }
 
     /// A station's timer may be due.
@@ -261,10 +261,10 @@ impl Engine {
         let mut out = std::mem::take(&mut self.scratch);
         for packet in &out {
             let (number, slot) = station::connection(packet.flow);
-            let transfer = self.endpoints.transfers.get_mut(slot);
+            let transfer = self.ends.transfers.get_mut(slot);
             if transfer.number == number && transfer.phase != Phase::Retired {
                 transfer.under_way += 1;
-                let flow = &self.endpoints.flows[transfer.flow as usize];
+                let flow = &self.ends.flows[transfer.flow as usize];
                 let id = self.stage.network.packets.vacant();
                 self.stage.network.packets.occupy(id);
                 self.stage.network.packets.take(id, packet, flow, transfer.numbers());
@@ -282,7 +282,7 @@ impl Engine {
         if let Some(seen) = station::seen(&self.stage.network.packets, id)
             && cause.is_congestion()
             && let Some(Stop::Station(station)) =
-                self.endpoints.flows[packet.flow as usize].stop_at(side.near_node())
+                self.ends.flows[packet.flow as usize].stop_at(side.near_node())
         {
             self.stations[usize::from(station)].machine.handle_drop(self.stage.network.now, &seen);
             self.schedule_station(usize::from(station));
@@ -295,31 +295,31 @@ impl Engine {
 
     /// A packet of one of the circuit's flows is at the sender's node: data enters the tunnel, what comes back passes by.
     fn at_circuit(&mut self, index: usize, id: u32, node: u16) {
-        let Engine { endpoints, circuits, stage, .. } = self;
+        let Engine { ends, circuits, stage, .. } = self;
         let circuit = &mut circuits[index];
         let packet = stage.network.packets.get(id);
         if packet.direction == circuit.place.direction {
-            return circuit.handle_data(stage, endpoints, id);
+            return circuit.handle_data(stage, ends, id);
         }
         if let Load::Tcp { endpoint } = packet.load
             && let Some(packets) = circuit.window_told()
         {
-            endpoints.transfers.get_mut(endpoint >> 1).ends[SENDER].repeat_first_every(packets);
+            ends.transfers.get_mut(endpoint >> 1).ends[SENDER].repeat_first_every(packets);
         }
         self.leave_node(id, node);
     }
 
     fn on_circuit(&mut self, index: usize, end: usize) {
-        let Engine { endpoints, circuits, stage, .. } = self;
-        circuits[index].handle_timer(stage, endpoints, end);
+        let Engine { ends, circuits, stage, .. } = self;
+        circuits[index].handle_timer(stage, ends, end);
     }
 
     /// The sending end of a connection may have something for the circuit that its flow alone uses, if there is one.
     #[inline(always)]
     fn send_by_circuit(&mut self, circuit: Option<u16>, endpoint: u32) {
         if let Some(circuit) = circuit {
-            let Engine { endpoints, circuits, stage, .. } = self;
-            circuits[usize::from(circuit)].serve(stage, endpoints, endpoint);
+            let Engine { ends, circuits, stage, .. } = self;
+            circuits[usize::from(circuit)].serve(stage, ends, endpoint);
         }
     }
 
@@ -342,21 +342,21 @@ impl Engine {
     }
 
     fn deliver_expected_data(&mut self, id: u32, endpoint: u32) -> bool {
-        let Engine { endpoints, circuits, stage, .. } = self;
-        endpoints.deliver_expected_data(stage, circuits, id, endpoint)
+        let Engine { ends, circuits, stage, .. } = self;
+        ends.deliver_expected_data(stage, circuits, id, endpoint)
     }
 
     fn deliver_expected_ack(&mut self, id: u32, endpoint: u32) -> bool {
-        let Engine { endpoints, stage, .. } = self;
-        let Some(circuit) = endpoints.deliver_expected_ack(stage, id, endpoint) else { return false };
+        let Engine { ends, stage, .. } = self;
+        let Some(circuit) = ends.deliver_expected_ack(stage, id, endpoint) else { return false };
         self.send_by_circuit(circuit, endpoint);
         true
     }
 
     #[inline(never)]
     fn deliver_segment(&mut self, id: u32, endpoint: u32) {
-        let Engine { endpoints, circuits, stage, .. } = self;
-        let circuit = endpoints.deliver_segment(stage, circuits, id, endpoint);
+        let Engine { ends, circuits, stage, .. } = self;
+        let circuit = ends.deliver_segment(stage, circuits, id, endpoint);
         self.send_by_circuit(circuit, endpoint);
     }
 
@@ -364,7 +364,7 @@ impl Engine {
     fn deliver_watched(&mut self, id: u32, endpoint: u32) {
         self.deliver_segment(id, endpoint);
         if (endpoint & 1) as usize == SENDER {
-            sampling::sample_at_ack(&mut self.stage.network, &self.endpoints, &self.circuits, endpoint >> 1);
+            sampling::sample_at_ack(&mut self.stage.network, &self.ends, &self.circuits, endpoint >> 1);
         }
     }
 
@@ -372,12 +372,12 @@ impl Engine {
     fn deliver_other(&mut self, id: u32) {
         let &Packet { load, flow, .. } = self.stage.network.packets.get(id);
         let index = flow as usize;
-        let Engine { endpoints, circuits, stage, .. } = self;
+        let Engine { ends, circuits, stage, .. } = self;
         match load {
             Load::Header { control, repeats } => circuits[index].handle_header(stage, id, control, repeats),
-            Load::HeaderAck { control } => circuits[index].handle_header_ack(stage, endpoints, id, control),
+            Load::HeaderAck { control } => circuits[index].handle_header_ack(stage, ends, id, control),
             Load::Tcp { .. } | Load::Udp => {
-                endpoints.deliver_datagram(&mut stage.network, circuits, id);
+                ends.deliver_datagram(&mut stage.network, circuits, id);
             }
         }
     }
@@ -390,15 +390,15 @@ impl Engine {
                 self.stage.network.packets.remove(id);
                 self.circuits[flow as usize].lose(load);
             }
-            false => self.endpoints.lose(&mut self.stage.network, id, cause, at),
+            false => self.ends.lose(&mut self.stage.network, id, cause, at),
         }
     }
 
     /// The run ends.
     pub fn finish(mut self, end: Time) -> Finished {
         self.stage.network.now = end;
-        let Engine { stage, endpoints, circuits, .. } = self;
-        let Endpoints { flows, transfers, packets_delivered } = endpoints;
+        let Engine { stage, ends, circuits, .. } = self;
+        let Ends { flows, transfers, packets_delivered } = ends;
         let network = stage.network;
         let totals = transfers.totals(&flows);
         Finished { network, flows, circuits, totals, packets_delivered }
@@ -407,12 +407,12 @@ impl Engine {
     /// Places for connections and packets that there ever was need of.
     #[cfg(test)]
     pub fn places(&self) -> (usize, usize) {
-        (self.endpoints.transfers.len(), self.stage.network.packets.places())
+        (self.ends.transfers.len(), self.stage.network.packets.places())
     }
 
     /// The warm-up is over: everything is counted anew.
     fn begin_measurement(&mut self) {
-        self.endpoints.begin_measurement();
+        self.ends.begin_measurement();
         let now = self.stage.network.now;
         self.circuits.iter_mut().for_each(|circuit| circuit.begin_measurement(now));
         for side in self.stage.network.topology.sides() {
@@ -423,7 +423,7 @@ impl Engine {
 
     /// Samples everything, every so often.
     fn sample(&mut self) {
-        sampling::sample(&mut self.stage.network, &self.endpoints, &self.circuits);
+        sampling::sample(&mut self.stage.network, &self.ends, &self.circuits);
         if let Some(recorder) = &self.stage.network.recorder {
             self.stage.schedule.set(Timer::Sample, self.stage.network.now + recorder.interval);
         }

@@ -2,7 +2,7 @@
 
 pub mod bound;
 mod circuit;
-mod endpoints;
+mod ends;
 mod engine;
 mod flow;
 pub mod histogram;

@@ -1,41 +1,41 @@
 //! What a recorder is told of connections: at each ACK, or every so often.
 
 use crate::circuit::Circuit;
-use crate::endpoints::Endpoints;
+use crate::ends::Ends;
 use crate::flow::{Phase, RECEIVER, SENDER, Transfer};
 use crate::network::Network;
 use crate::series::Recorder;
 use airtcp_wire::Time;
 
 /// Samples everything.
-pub fn sample(network: &mut Network, endpoints: &Endpoints, circuits: &[Circuit]) {
-    for index in 0..endpoints.transfers.len() as u32 {
-        sample_flow(network, endpoints, circuits, index);
+pub fn sample(network: &mut Network, ends: &Ends, circuits: &[Circuit]) {
+    for index in 0..ends.transfers.len() as u32 {
+        sample_flow(network, ends, circuits, index);
     }
     network.sample_queues();
     if let Some(recorder) = &mut network.recorder {
-        let flows = endpoints.flows.iter().zip(0..).filter(|(flow, _)| flow.is_measured);
+        let flows = ends.flows.iter().zip(0..).filter(|(flow, _)| flow.is_measured);
         flows.for_each(|(_, flow)| recorder.on_delivery(network.now, flow));
     }
 }
 
 /// A connection's sender has handled an ACK.
-pub fn sample_at_ack(network: &mut Network, endpoints: &Endpoints, circuits: &[Circuit], index: u32) {
+pub fn sample_at_ack(network: &mut Network, ends: &Ends, circuits: &[Circuit], index: u32) {
     if network.keen_recorder().is_none() {
         return;
     }
-    sample_flow(network, endpoints, circuits, index);
-    let (now, flow) = (network.now, endpoints.transfers.get(index).flow);
+    sample_flow(network, ends, circuits, index);
+    let (now, flow) = (network.now, ends.transfers.get(index).flow);
     if let Some(recorder) = network.keen_recorder()
-        && endpoints.flows[flow as usize].is_measured
+        && ends.flows[flow as usize].is_measured
     {
         recorder.on_delivery(now, flow);
     }
 }
 
-fn sample_flow(network: &mut Network, endpoints: &Endpoints, circuits: &[Circuit], index: u32) {
-    let transfer = endpoints.transfers.get(index);
-    let flow = &endpoints.flows[transfer.flow as usize];
+fn sample_flow(network: &mut Network, ends: &Ends, circuits: &[Circuit], index: u32) {
+    let transfer = ends.transfers.get(index);
+    let flow = &ends.flows[transfer.flow as usize];
     if let Some(recorder) = &mut network.recorder
         && transfer.phase != Phase::Retired
         && flow.is_measured

@@ -16,7 +16,7 @@ use airtcp_wire::Time;
 
 /// Flows and their connections. An end of a connection is called by its number: twice that of the connection's place, plus one
 /// for the receiver. What sends through a circuit that its flow alone uses waits for that: then the answer is the circuit.
-pub struct Endpoints {
+pub struct Ends {
     pub flows: Vec<Flow>,
     pub transfers: Transfers,
     pub packets_delivered: u64,
@@ -25,9 +25,9 @@ pub struct Endpoints {
 /// With no more connections than this, everything stays in the caches.
 const FEW: usize = 32;
 
-impl Endpoints {
-    pub fn new(flows: Vec<Flow>, transfers: Transfers) -> Endpoints {
-        Endpoints { flows, transfers, packets_delivered: 0 }
+impl Ends {
+    pub fn new(flows: Vec<Flow>, transfers: Transfers) -> Ends {
+        Ends { flows, transfers, packets_delivered: 0 }
     }
 
     /// Are there more than the caches hold?
