@@ -201,7 +201,7 @@ impl Circuit {
             true => ends.schedule_waiting(stage, endpoint),
             false => self.run(stage, ends),
         }
-        ends.retire_if_over(endpoint);
+        ends.retire_if_over(endpoint >> 1);
     }
 
     /// Sends what the sender has to send, and lets those in line fill its tunnel queue.

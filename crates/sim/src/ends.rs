@@ -213,7 +213,7 @@ impl Ends {
             let una = transfer.ends[SENDER].acknowledged();
             transfer.truth.lost(packet.range(), order, una);
         }
-        self.transfers.retire_if_over(endpoint >> 1, &mut self.flows);
+        self.retire_if_over(endpoint >> 1);
     }
 
     /// Steps 2 and 3 of the loop contract for one end of a connection, with the application's part.
@@ -284,7 +284,7 @@ impl Ends {
         let send = |network: &mut Network, flow: &Flow, id| network.send(flow, end, id);
         stage.network.drain(transfer, endpoint, flow, u32::MAX, send);
         stage.schedule.set(Timer::Endpoint(endpoint), transfer.ends[end].poll_timeout());
-        self.transfers.retire_if_over(index, &mut self.flows);
+        self.retire_if_over(index);
         None
     }
 
@@ -320,10 +320,10 @@ impl Ends {
         }
     }
 
-    /// A sending end has been asked by its circuit.
-    #[inline]
-    pub fn retire_if_over(&mut self, endpoint: u32) {
-        self.transfers.retire_if_over(endpoint >> 1, &mut self.flows);
+    /// The connection in that place is forgotten if it is over.
+    #[inline(always)]
+    pub fn retire_if_over(&mut self, index: u32) {
+        self.transfers.retire_if_over(index, &mut self.flows);
     }
 
     /// A source may have something to do. Answers the circuit that an end of a connection waits for then, and that end.

@@ -234,7 +234,7 @@ impl Engine {
         let (_, slot) = station::connection(seen.flow);
         self.ends.transfers.get_mut(slot).under_way -= 1;
         self.leave_station(station);
-        self.ends.transfers.retire_if_over(slot, &mut self.ends.flows);
+        self.ends.retire_if_over(slot);
     }
 
     /// A station's timer may be due.

@@ -28,12 +28,12 @@ impl Duplicates {
         self.is_corruption
     }
 
-    /// Is the last one that on which they mean a loss?
+    /// Has their number just reached the threshold?
     pub fn is_at_threshold(&self) -> bool {
         self.count == self.threshold
     }
 
-    /// Do they mean a loss?
+    /// Has it reached the threshold?
     pub fn are_enough(&self) -> bool {
         self.count >= self.threshold
     }
@@ -50,7 +50,7 @@ impl Duplicates {
         self.is_corruption = false;
     }
 
-    /// They are counted anew, whatever the last one said.
+    /// Counts anew. What the last one said of corruption stands.
     pub fn restart(&mut self) {
         self.count = 0;
     }

@@ -236,7 +236,7 @@ impl Sender {
     #[inline(always)]
     fn recover(&mut self, summary: &AckSummary, ack: &AckIn<'_>) {
         let now = summary.now;
-        if summary.acked == 0 && summary.is_duplicate {
+        if summary.is_duplicate {
             self.core.stats.duplicate_acks_received += 1;
             self.core.note_cause(now, ack.eln);
         }
