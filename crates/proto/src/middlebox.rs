@@ -60,14 +60,6 @@ pub trait Middlebox: Send {
     /// `out`, each packet in the direction that it names.
     fn handle_packet(&mut self, now: Time, packet: &SeenPacket, out: &mut Vec<SeenPacket>) -> bool;
 
-    /// The same with the packet itself in `out`, if it goes on.
-    fn relay(&mut self, now: Time, packet: SeenPacket, out: &mut Vec<SeenPacket>) {
-        let place = out.len();
-        if self.handle_packet(now, &packet, out) {
-            out.insert(place, packet);
-        }
-    }
-
     /// A queue behind the node has dropped a packet that had left it. Losses on a link are not told: nobody sees them.
     fn handle_drop(&mut self, _now: Time, _packet: &SeenPacket) {}
 

@@ -36,6 +36,14 @@ pub fn machine(term: &str) -> Box<dyn Middlebox> {
     station.machine.build(MachineBuild { tcp: &station.tcp, hosts: &scheme.config, chance })
 }
 
+/// What leaves when this packet has come goes to `out`, the packet itself first if it goes on.
+pub fn relay(machine: &mut dyn Middlebox, now: Time, packet: SeenPacket, out: &mut Vec<SeenPacket>) {
+    let place = out.len();
+    if machine.handle_packet(now, &packet, out) {
+        out.insert(place, packet);
+    }
+}
+
 impl Bench {
     pub fn new(term: &str) -> Bench {
         assert!(base_station::find(term.split(':').next().unwrap()).is_some());
@@ -54,13 +62,13 @@ impl Bench {
     }
 
     pub fn give(&mut self, packet: SeenPacket) -> Vec<Seen> {
-        self.machine.relay(self.now, packet, &mut self.out);
+        relay(&mut *self.machine, self.now, packet, &mut self.out);
         self.drain()
     }
 
     /// What `give` puts out, as it is.
     pub fn put(&mut self, packet: SeenPacket) -> Vec<SeenPacket> {
-        self.machine.relay(self.now, packet, &mut self.out);
+        relay(&mut *self.machine, self.now, packet, &mut self.out);
         std::mem::take(&mut self.out)
     }
 

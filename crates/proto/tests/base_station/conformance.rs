@@ -1,5 +1,6 @@
 //! What every registered machine keeps to, whatever passes the base station.
 
+use crate::bench::relay;
 use airtcp_proto::Chances;
 use airtcp_proto::base_station::{BaseStation, MachineBuild, all};
 use airtcp_proto::middlebox::{Direction, FlowId, Middlebox, Origin, SeenPacket};
@@ -109,7 +110,7 @@ fn run(machine: &BaseStation, tcp: &TcpConfig, ops: &[Op]) -> Vec<(Time, SeenPac
         match op {
             Op::Packet(packet) => {
                 seen.insert(packet.flow);
-                station.relay(now, **packet, &mut out);
+                relay(&mut *station, now, **packet, &mut out);
             }
             Op::Wait(time) => pass_time(&mut *station, &mut now, *time, &mut left),
             Op::Expire if !station.poll_timeout().is_never() => {
@@ -238,7 +239,7 @@ impl Measured {
             self.out.clear();
         }
         self.now = end;
-        self.station.relay(self.now, packet, &mut self.out);
+        relay(&mut *self.station, self.now, packet, &mut self.out);
         self.out.clear();
     }
 

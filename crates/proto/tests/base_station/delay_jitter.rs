@@ -1,5 +1,6 @@
 //! The delay-jitter algorithm against its statement.
 
+use crate::bench::relay;
 use airtcp_proto::Chances;
 use airtcp_proto::base_station::{Machine, MachineBuild, delay_jitter::Config};
 use airtcp_proto::middlebox::{Direction, FlowId, Middlebox, Origin, SeenPacket};
@@ -44,7 +45,7 @@ fn run(machine: &mut dyn Middlebox, flows: u64, packets: u32, gap: Dur) -> Vec<(
             note(at, &mut out);
         }
         for flow in 0..flows {
-            machine.relay(now, packet(flow, Direction::Forward, number, 1000), &mut out);
+            relay(&mut *machine, now, packet(flow, Direction::Forward, number, 1000), &mut out);
         }
         note(now, &mut out);
     }
@@ -116,11 +117,11 @@ fn only_data_to_the_mobile_host_is_delayed() {
         packet(1, Direction::Reverse, 1, 1000),
     ] {
         let mut out = Vec::new();
-        machine.relay(Time::ZERO, packet, &mut out);
+        relay(&mut *machine, Time::ZERO, packet, &mut out);
         assert_eq!(out, [packet]);
     }
     let mut out = Vec::new();
-    machine.relay(Time::ZERO, packet(1, Direction::Forward, 1, 1000), &mut out);
+    relay(&mut *machine, Time::ZERO, packet(1, Direction::Forward, 1, 1000), &mut out);
     assert_eq!((out.len(), machine.poll_timeout()), (0, Time::ZERO + DELAY));
 }
 

@@ -1,5 +1,6 @@
 //! A fixed host, a base station with a machine, and a mobile host: connections over a wire and a wireless link.
 
+use crate::bench::relay;
 use airtcp_proto::base_station::{BaseStation, MachineBuild};
 use airtcp_proto::middlebox::{Direction, FlowId, Middlebox, Origin, SeenPacket};
 use airtcp_proto::tcp::{Connection, Event, TcpConfig};
@@ -97,7 +98,7 @@ impl World {
             }
             Place::BaseStation => {
                 let mut out = Vec::new();
-                self.machine.relay(self.now, packet, &mut out);
+                relay(&mut *self.machine, self.now, packet, &mut out);
                 self.leave(out);
             }
         }

@@ -59,7 +59,9 @@ impl Station {
     fn put(&mut self, packet: SeenPacket) -> Vec<SeenPacket> {
         self.now += Dur::from_millis(1);
         let mut out = Vec::new();
-        self.machine.relay(self.now, packet, &mut out);
+        if self.machine.handle_packet(self.now, &packet, &mut out) {
+            out.insert(0, packet);
+        }
         out
     }
 
@@ -512,7 +514,6 @@ fn the_registry_builds_it() {
     let chance = Chances::new(1).chance("base-station");
     let mut machine = Config::default().build(MachineBuild { tcp: &tcp, hosts: &tcp, chance });
     let station = Station::with_threshold(9, 1);
-    let mut out = Vec::new();
-    machine.relay(Time::ZERO, station.data(0, MSS), &mut out);
-    assert_eq!((out.len(), machine.poll_timeout()), (1, Time::NEVER));
+    assert!(machine.handle_packet(Time::ZERO, &station.data(0, MSS), &mut Vec::new()));
+    assert_eq!(machine.poll_timeout(), Time::NEVER);
 }
