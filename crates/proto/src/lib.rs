@@ -7,6 +7,7 @@ pub mod circuit;
 pub mod machine;
 pub mod middlebox;
 pub mod path;
+pub mod prefetch;
 pub mod queue;
 pub mod ring;
 pub mod rng;

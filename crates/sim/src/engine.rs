@@ -5,7 +5,6 @@ use crate::ends::Ends;
 use crate::flow::{Flow, Phase, SENDER, Totals};
 use crate::network::Network;
 use crate::packet::{Load, Packet};
-use crate::prefetch::prefetch;
 use crate::sampling;
 use crate::stage::Stage;
 use crate::station::{self, Station, Stop};
@@ -14,6 +13,7 @@ use crate::topology::Side;
 use crate::transfers::Transfers;
 use airtcp_proto::middlebox::SeenPacket;
 use airtcp_proto::path::{Fate, Output};
+use airtcp_proto::prefetch::prefetch;
 use airtcp_proto::queue::DropCause;
 use airtcp_wire::{Dur, Time};
 use std::collections::BTreeSet;
@@ -150,6 +150,7 @@ impl Engine {
     #[inline]
     fn look_ahead(&self, side: Side) {
         let Network { topology, packets, .. } = &self.stage.network;
+        topology.fetch(side, 20);
         if let Some(id) = topology.peek(side, 4) {
             prefetch(packets.get(id));
         }

@@ -12,7 +12,6 @@ mod packet;
 pub mod packet_log;
 pub mod pcap;
 mod placement;
-mod prefetch;
 pub mod record;
 pub mod run;
 mod sampling;

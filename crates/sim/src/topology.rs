@@ -170,6 +170,12 @@ impl Topology {
         Some(id)
     }
 
+    /// See [`Link::fetch`].
+    #[inline]
+    pub fn fetch(&self, side: Side, skipped: usize) {
+        self.hops[usize::from(side.0)].link.fetch(skipped);
+    }
+
     /// See [`Link::peek`].
     #[inline]
     pub fn peek(&self, side: Side, skipped: usize) -> Option<u32> {

@@ -7,6 +7,7 @@ use super::dropped::Dropped;
 use super::link::{Fate, Output, QueueView};
 use super::stats::{Ahead, Counters, LinkStats};
 use super::{FixedRate, LossModel};
+use crate::prefetch::prefetch;
 use crate::queue::{DropCause, Item, Limit};
 use crate::ring::Ring;
 use airtcp_wire::{Dur, Ecn, Time};
@@ -176,6 +177,11 @@ impl Lean {
     #[inline]
     pub fn next_out(&self) -> Time {
         self.next_out
+    }
+
+    #[inline]
+    pub fn fetch(&self, skipped: usize) {
+        self.flights.get(skipped).map(prefetch);
     }
 
     #[inline]

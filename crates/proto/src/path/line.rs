@@ -160,6 +160,11 @@ impl Line {
     }
 
     #[inline]
+    pub fn fetch(&self, skipped: usize) {
+        self.pipe.fetch(skipped);
+    }
+
+    #[inline]
     pub fn peek(&self, skipped: usize) -> Option<u32> {
         self.pipe.peek(skipped)
     }

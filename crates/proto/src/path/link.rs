@@ -159,6 +159,15 @@ impl Link {
         }
     }
 
+    /// Fetches ahead what [`peek`](Link::peek) will look at.
+    #[inline]
+    pub fn fetch(&self, skipped: usize) {
+        match &self.kind {
+            Kind::Lean(lean) => lean.fetch(skipped),
+            Kind::General(general) => general.line.fetch(skipped),
+        }
+    }
+
     /// A guess at the packet that comes out after `skipped` others: good for fetching ahead what is known of it.
     #[inline]
     pub fn peek(&self, skipped: usize) -> Option<u32> {

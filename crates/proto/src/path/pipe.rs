@@ -1,6 +1,7 @@
 //! What has left the transmitter's hands, or is in them, and has not yet come out of the link.
 
 use super::link::Output;
+use crate::prefetch::prefetch;
 use airtcp_wire::Time;
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
@@ -80,6 +81,14 @@ impl Pipe {
             Pipe::Overtaking { flights, .. } => {
                 flights.peek().map_or(Time::NEVER, |Reverse(flight)| flight.output.at)
             }
+        }
+    }
+
+    /// Fetches the memory of the packet that comes out after `skipped` others, as far as that can be told in a glance.
+    #[inline]
+    pub fn fetch(&self, skipped: usize) {
+        if let Pipe::Fifo { flights, .. } = self {
+            flights.get(skipped).map(prefetch);
         }
     }
 
