@@ -65,7 +65,7 @@ impl<T: Copy + Default> Ring<T> {
         self.get(self.len.wrapping_sub(1))
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn push_back(&mut self, value: T) {
         if self.is_full() {
             self.grow();

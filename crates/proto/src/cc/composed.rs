@@ -1,7 +1,7 @@
 //! Slow start and congestion avoidance, joined: most controllers are an [`Avoidance`] inside [`Composed`].
 
 use super::slow_start::SlowStart;
-use super::{Ack, Build, Cause, Congestion, CongestionControl, WindowRules};
+use super::{Ack, Build, Cause, Congestion, CongestionControl, Limits, WindowRules};
 use airtcp_wire::{Rate, Time};
 
 /// No cwnd is larger, in bytes: 1024 times the largest window that TCP can advertise (RFC 7323 §2.3).
@@ -342,9 +342,9 @@ impl<A: Avoidance> CongestionControl for Composed<A> {
         );
     }
 
-    fn on_plain_ack(&mut self, acked: u64, is_cwnd_limited: bool) -> Option<(u64, u64)> {
+    fn on_plain_ack(&mut self, acked: u64, is_cwnd_limited: bool, limits: &mut Limits) -> bool {
         if !A::ONLY_COUNTS || !self.slow_start.is_classic() {
-            return None;
+            return false;
         }
         if is_cwnd_limited {
             self.grow(
@@ -353,7 +353,8 @@ impl<A: Avoidance> CongestionControl for Composed<A> {
                 |this, counted| this.avoidance.count(counted, &mut this.window),
             );
         }
-        Some((self.cwnd(), self.ssthresh()))
+        (limits.cwnd, limits.ssthresh) = (self.cwnd(), self.ssthresh());
+        true
     }
 
     fn on_congestion(&mut self, event: &Congestion) {

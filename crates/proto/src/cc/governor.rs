@@ -40,11 +40,7 @@ impl Governor {
 
     #[inline]
     pub fn on_plain_ack(&mut self, acked: u64, is_cwnd_limited: bool) -> bool {
-        let windows = self.controller.on_plain_ack(acked, is_cwnd_limited);
-        if let Some(windows) = windows {
-            (self.limits.cwnd, self.limits.ssthresh) = windows;
-        }
-        windows.is_some()
+        self.controller.on_plain_ack(acked, is_cwnd_limited, &mut self.limits)
     }
 
     pub fn on_congestion(&mut self, event: &Congestion) {

@@ -49,9 +49,10 @@ pub trait CongestionControl: Send {
     fn on_ack(&mut self, ack: &Ack);
 
     /// As `on_ack` of an ACK of `acked` bytes, all of which arrived with it, outside recovery and without ECN-Echo, for a
-    /// controller that needs to know no more and does not pace. Answers cwnd and ssthresh then; `None`: nothing has changed.
-    fn on_plain_ack(&mut self, _acked: u64, _is_cwnd_limited: bool) -> Option<(u64, u64)> {
-        None
+    /// controller that needs to know no more and does not pace: then it sets the windows in `limits` and reports `true`;
+    /// otherwise nothing has changed.
+    fn on_plain_ack(&mut self, _acked: u64, _is_cwnd_limited: bool, _limits: &mut Limits) -> bool {
+        false
     }
 
     /// A loss has been found (once a recovery episode), ECN-Echo has been seen (once a window), or the timer has

@@ -43,11 +43,11 @@ impl Connection {
         true
     }
 
-    /// Makes a segment with everything but its sequence space and SACK.
+    /// Makes a segment with these flags and everything but its sequence space and SACK.
     #[inline(always)]
-    pub(super) fn header(&mut self, now: Time, position: u64) -> Header {
+    pub(super) fn header(&mut self, now: Time, position: u64, flags: Flags) -> Header {
         let stamps = self.negotiated.timestamps.then(|| Timestamps { value: timestamp(now), echo: 0 });
-        let mut header = Header::new(self.iss.at(position), Flags::ACK, stamps);
+        let mut header = Header::new(self.iss.at(position), flags, stamps);
         if self.receiver.echoes_congestion() {
             header.put(Flags::ECE, true);
         }
@@ -57,7 +57,7 @@ impl Connection {
 
     /// The same with SACK.
     pub(super) fn segment(&mut self, now: Time, position: u64) -> Segment {
-        let mut segment = Segment::from(&self.header(now, position));
+        let mut segment = Segment::from(&self.header(now, position, Flags::ACK));
         if self.receiver.has_blocks() {
             self.receiver.fill_sack(self.negotiated.timestamps, &mut segment.sack);
         }

@@ -168,7 +168,7 @@ impl Connection {
         if self.receiver.has_blocks() {
             self.receiver.fill_sack(self.negotiated.timestamps, sack);
         }
-        Some(self.header(now, self.sender.core.nxt))
+        Some(self.header(now, self.sender.core.nxt, Flags::ACK))
     }
 
     /// As [`poll_timeout`](Connection::poll_timeout) after that: what only receives has no other timer than that of its ACK.
@@ -203,17 +203,20 @@ impl Connection {
     pub fn next_in_burst(&mut self, now: Time, burst: &mut Burst, header: &mut Header) -> u64 {
         let (start, is_pushed) = self.sender.next_in_burst(now, burst);
         match burst.sent {
-            1 => self.first_in_burst(now, start, header),
-            _ => header.seq = self.iss.at(start),
+            1 => self.first_in_burst(now, start, is_pushed, header),
+            _ => {
+                header.seq = self.iss.at(start);
+                header.put(Flags::PSH, is_pushed);
+            }
         }
-        header.put(Flags::PSH, is_pushed);
         start - 1
     }
 
     /// As `data_segment`, of new data that a connection sends which owes no CWR.
     #[inline(always)]
-    fn first_in_burst(&mut self, now: Time, start: u64, header: &mut Header) {
-        *header = self.header(now, start);
+    fn first_in_burst(&mut self, now: Time, start: u64, is_pushed: bool, header: &mut Header) {
+        let flags = if is_pushed { Flags::ACK | Flags::PSH } else { Flags::ACK };
+        *header = self.header(now, start, flags);
         header.len = self.sender.core.mss as u32;
         self.receiver.acks.on_data_sent(now);
     }
