@@ -9,9 +9,9 @@ use crate::stage::Stage;
 use crate::timer::Timer;
 use crate::traffic::Action;
 use crate::transfers::Transfers;
-use airtcp_proto::prefetch::prefetch;
+use airtcp_proto::prefetch::prefetch_part;
 use airtcp_proto::queue::DropCause;
-use airtcp_proto::tcp::Event;
+use airtcp_proto::tcp::{Connection, Event};
 use airtcp_wire::Time;
 
 /// Flows and their connections. An end of a connection is called by its number: twice that of the connection's place, plus one
@@ -38,12 +38,32 @@ impl Ends {
 
     /// Fetches what will be needed of this packet's connection.
     #[inline]
-    pub fn look_ahead(&self, packet: &Packet) {
-        if let Load::Tcp { endpoint } = packet.load {
-            let transfer = self.transfers.get(endpoint >> 1);
-            prefetch(&transfer.ends[(endpoint & 1) as usize]);
-            prefetch(&transfer.truth);
-            prefetch(&self.flows[packet.flow as usize]);
+    pub fn fetch_connection(&self, packet: &Packet) {
+        let Load::Tcp { endpoint } = packet.load else { return };
+        let transfer = self.transfers.get(endpoint >> 1);
+        let flow = &self.flows[packet.flow as usize];
+        match (endpoint & 1) as usize {
+            SENDER => {
+                prefetch_part(&transfer.ends[SENDER], Connection::TOUCHED_BY_ACK);
+                prefetch_part(flow, Flow::TOUCHED_BY_ACK);
+            }
+            _ => {
+                for part in Connection::TOUCHED_BY_TEXT {
+                    prefetch_part(&transfer.ends[RECEIVER], part);
+                }
+                prefetch_part(flow, Flow::TOUCHED_BY_TEXT);
+            }
+        }
+        prefetch_part(transfer, Transfer::TOUCHED);
+    }
+
+    /// Fetches what that connection points to, once it is here itself.
+    #[inline]
+    pub fn fetch_beyond_connection(&self, packet: &Packet) {
+        if let Load::Tcp { endpoint } = packet.load
+            && (endpoint & 1) as usize == SENDER
+        {
+            self.transfers.get(endpoint >> 1).ends[SENDER].prefetch_for_ack();
         }
     }
 

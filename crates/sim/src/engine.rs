@@ -145,18 +145,16 @@ impl Engine {
         }
     }
 
-    /// Fetches what packets to come out of a link will need: of the fifth one the packet, of the third one, whose packet was
-    /// fetched so before, the connection.
+    /// Fetches what the packets that come out of a link next will need, by steps: what one has fetched, the next one, some
+    /// packets later, looks at.
     #[inline]
     fn look_ahead(&self, side: Side) {
         let Network { topology, packets, .. } = &self.stage.network;
-        topology.fetch(side, 20);
-        if let Some(id) = topology.peek(side, 4) {
-            prefetch(packets.get(id));
-        }
-        if let Some(id) = topology.peek(side, 2) {
-            self.ends.look_ahead(packets.get(id));
-        }
+        let packet = |skipped| topology.peek(side, skipped).map(|id| packets.get(id));
+        topology.fetch(side, 24);
+        packet(8).into_iter().for_each(prefetch);
+        packet(4).into_iter().for_each(|packet| self.ends.fetch_connection(packet));
+        packet(1).into_iter().for_each(|packet| self.ends.fetch_beyond_connection(packet));
     }
 
     fn on_timer(&mut self, timer: Timer) {

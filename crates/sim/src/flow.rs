@@ -11,6 +11,8 @@ use airtcp_proto::scheme::Scheme;
 use airtcp_proto::tcp::{Connection, Reason, Rules, State};
 use airtcp_wire::{Dur, Time};
 use smallvec::SmallVec;
+use std::mem::offset_of;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The sender of a flow's data and its receiver, as indices into [`Transfer::ends`].
@@ -18,6 +20,7 @@ pub const SENDER: usize = 0;
 pub const RECEIVER: usize = 1;
 
 /// One flow of the scenario: one of `count`.
+#[repr(C)]
 pub struct Flow {
     /// Index into the scenario's flows, and which of the `count` like it.
     pub spec: usize,
@@ -26,17 +29,6 @@ pub struct Flow {
     /// Of its connections.
     pub rules: Arc<Rules>,
     pub is_measured: bool,
-    pub direction: Direction,
-    /// Nodes at which the sender and the receiver stand.
-    pub nodes: [u16; 2],
-    /// What handles its packets at which node.
-    pub stops: SmallVec<[(u16, Stop); 2]>,
-    /// The circuit that is this flow's alone: its connections send as that has room.
-    pub circuit: Option<u16>,
-    /// Where packets are counted that leave a circuit, and which one.
-    pub counted_at: Option<(u16, u16)>,
-    /// The circuit that counts them as they are delivered.
-    pub counted_by: Option<u16>,
     pub start: Time,
     /// Boxed, as it is seldom needed and large: what every packet touches lies closer together.
     pub source: Box<Source>,
@@ -44,17 +36,34 @@ pub struct Flow {
     pub chance: Dormant,
     /// The connection that the application writes to; none before it opens and for flows of transfers and datagrams.
     pub connection: Option<u32>,
-    pub counts: Counts,
-    pub rtt: Histogram,
     /// What ended connections have come to, and what the others had at the end of the warm-up.
     pub retired: Totals,
     pub baseline: Totals,
     pub completions: Vec<Dur>,
     /// When the receiver had everything that the application wrote before it closed.
     pub completed: Option<Time>,
+    pub rtt: Histogram,
+    /// What handles its packets at which node.
+    pub stops: SmallVec<[(u16, Stop); 2]>,
+    /// Nodes at which the sender and the receiver stand.
+    pub nodes: [u16; 2],
+    pub direction: Direction,
+    /// The circuit that is this flow's alone: its connections send as that has room.
+    pub circuit: Option<u16>,
+    /// The circuit that counts them as they are delivered.
+    pub counted_by: Option<u16>,
+    /// Where packets are counted that leave a circuit, and which one.
+    pub counted_at: Option<(u16, u16)>,
+    pub counts: Counts,
 }
 
 impl Flow {
+    /// The part of a `Flow`, in bytes, that the delivery of data touches.
+    pub const TOUCHED_BY_TEXT: Range<usize> =
+        offset_of!(Flow, stops)..offset_of!(Flow, counts.retransmissions);
+    /// The part that an ACK touches.
+    pub const TOUCHED_BY_ACK: Range<usize> = offset_of!(Flow, rtt)..Flow::TOUCHED_BY_TEXT.end;
+
     /// Packets that leave a circuit where the flow ends are counted as they are delivered, unless something else handles them
     /// there.
     pub fn count_at_delivery(&mut self) {
@@ -74,6 +83,7 @@ impl Flow {
 
 /// What the engine counts of a flow, packet by packet, since the warm-up.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 pub struct Counts {
     pub data_packets_sent: u64,
     pub data_packets_delivered: u64,
@@ -153,20 +163,21 @@ impl Totals {
 const AHEAD: u64 = 32 << 10;
 
 /// One connection of a flow.
+#[repr(C)]
 pub struct Transfer {
+    pub ends: [Connection; 2],
     pub flow: u32,
     /// Connections are numbered in the order in which they open.
     pub number: u32,
-    pub ends: [Connection; 2],
-    pub truth: Truth,
-    pub started: Time,
     /// Packets of this connection that are under way.
     pub under_way: u32,
+    pub phase: Phase,
     /// Bytes that the application has written.
     written: u64,
     /// Sending beyond this stream position calls for more to be written.
     refill_at: u64,
-    pub phase: Phase,
+    pub truth: Truth,
+    pub started: Time,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -181,6 +192,10 @@ pub enum Phase {
 }
 
 impl Transfer {
+    /// The part of a `Transfer`, in bytes, that any packet touches beside the ends.
+    pub const TOUCHED: Range<usize> =
+        offset_of!(Transfer, flow)..offset_of!(Transfer, truth) + Truth::TOUCHED;
+
     pub fn new(flow: u32, number: u32, ends: [Connection; 2], started: Time) -> Transfer {
         Transfer {
             flow,

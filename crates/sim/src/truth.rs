@@ -10,6 +10,7 @@
 use airtcp_proto::tcp::Reason;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, VecDeque};
+use std::mem::offset_of;
 use std::ops::Range;
 
 /// Retransmissions found spurious, by what they were.
@@ -49,6 +50,7 @@ struct Undecided {
 
 /// The history of one connection's data.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub struct Truth {
     /// Disjoint, in order.
     pieces: VecDeque<Piece>,
@@ -61,6 +63,9 @@ pub struct Truth {
 }
 
 impl Truth {
+    /// So many of its first bytes are touched where nothing is resent.
+    pub const TOUCHED: usize = offset_of!(Truth, longest);
+
     /// Is there anything that [`acknowledged`](Truth::acknowledged) could forget?
     #[inline]
     pub fn is_empty(&self) -> bool {

@@ -1,6 +1,7 @@
 //! A controller as the sender holds it: values needed at every step are cached.
 
 use super::{Ack, Congestion, CongestionControl, Limits};
+use crate::prefetch::prefetch;
 use airtcp_wire::{Rate, Time};
 
 /// A controller with the limits that it answered last. They change by nothing but its hooks.
@@ -17,6 +18,12 @@ impl From<Box<dyn CongestionControl>> for Governor {
 }
 
 impl Governor {
+    /// Fetches the controller ahead.
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch(&*self.controller);
+    }
+
     #[inline]
     pub fn cwnd(&self) -> u64 {
         self.limits.cwnd

@@ -36,32 +36,34 @@ pub struct Expiry {
 }
 
 /// The sender's state, shared by the parts that act on it. Positions as in [`super::scoreboard`].
+/// Laid out as [`Connection`](super::connection::Connection) says.
+#[repr(C)]
 pub struct Core {
+    pub spurious: Spurious,
+    pub answered: Answered,
+    initial_window: u64,
+    /// The highest position sent when the last episode of loss began (RFC 6582 §3.2 "recover").
+    pub recover: u64,
+    pub allowance: Allowance,
+    pub duplicates: Duplicates,
+    rules: WindowRules,
+    pub has_sack: bool,
+    pub phase: Phase,
+    /// The episode began with a corrupted packet: the controller has not been told of it.
+    is_spared: bool,
+    pub board: Scoreboard,
+    pub sampler: RateSampler,
+    pub cc: Governor,
+    pub rtt: RttEstimator,
+    pub inflation: Inflation,
+    pub reduction: Reduction,
+    /// Sender maximum segment size: payload bytes of a full segment.
+    pub mss: u64,
     /// SND.UNA
     pub una: u64,
     /// SND.NXT. Never moves back: what is to be resent is marked on the scoreboard.
     pub nxt: u64,
-    pub board: Scoreboard,
-    pub cc: Governor,
-    pub rtt: RttEstimator,
-    pub sampler: RateSampler,
     pub stats: Stats,
-    /// Sender maximum segment size: payload bytes of a full segment.
-    pub mss: u64,
-    initial_window: u64,
-    rules: WindowRules,
-    pub phase: Phase,
-    /// The highest position sent when the last episode of loss began (RFC 6582 §3.2 "recover").
-    pub recover: u64,
-    pub duplicates: Duplicates,
-    pub has_sack: bool,
-    pub inflation: Inflation,
-    pub reduction: Reduction,
-    pub allowance: Allowance,
-    pub spurious: Spurious,
-    /// The episode began with a corrupted packet: the controller has not been told of it.
-    is_spared: bool,
-    pub answered: Answered,
 }
 
 impl Core {

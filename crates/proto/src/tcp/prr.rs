@@ -53,7 +53,7 @@ impl Prr {
 /// The reduction that goes on, where a connection reduces so.
 #[derive(Debug, Default)]
 pub struct Reduction {
-    prr: Option<Prr>,
+    prr: Option<Box<Prr>>,
     is_wanted: bool,
 }
 
@@ -76,7 +76,7 @@ impl Reduction {
     /// The controller has set cwnd, in bytes; if it has lowered it, that is done by and by.
     pub fn begin(&mut self, prior_cwnd: u64, cwnd: u64, mss: u64) {
         if self.is_wanted && cwnd < prior_cwnd {
-            self.prr = Some(Prr::new(prior_cwnd, cwnd, mss));
+            self.prr = Some(Box::new(Prr::new(prior_cwnd, cwnd, mss)));
         }
     }
 

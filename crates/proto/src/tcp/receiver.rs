@@ -7,40 +7,41 @@ use super::spurious::timestamp;
 use crate::cc::WindowRules;
 use airtcp_wire::{Dur, Ecn, Header, SackBlocks, Segment, Seq, Time, Timestamps};
 
-/// The receiving half of a connection.
+/// The receiving half of a connection. Laid out as [`Connection`](super::connection::Connection) says.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Receiver {
-    irs: Seq,
+    /// Position of the peer's FIN, once it is known.
+    fin: Option<u64>,
+    /// A duplicate to report in the next ACK (RFC 2883).
+    duplicate: Option<(u64, u64)>,
     pub reassembly: Reassembly,
     /// Position up to which the application has read.
     read: u64,
-    /// Position of the peer's FIN, once it is known.
-    fin: Option<u64>,
     buffer: u64,
     segment_size: u64,
     /// Right edge of the window that was advertised last.
     advertised: u64,
-    window_shift: u8,
-    pub acks: AckPolicy,
-    sends_sack: bool,
-    sends_dsack: bool,
-    /// A duplicate to report in the next ACK (RFC 2883).
-    duplicate: Option<(u64, u64)>,
-    ts_recent: u32,
-    /// By so much a timestamp may be older.
-    paws_window: u32,
-    /// When it was taken.
-    ts_recent_at: Time,
-    /// The last timestamp of ours that came back with data.
-    last_echo: u32,
-    last_ack_sent: u64,
     /// RCV.NXT and `read` when the last window was advertised, and that window as it stood in the header.
     told: (u64, u64),
-    told_window: u16,
     /// What the last segment's text was kept for.
     accepted: (u64, u64),
+    last_ack_sent: u64,
+    /// When it was taken.
+    ts_recent_at: Time,
+    irs: Seq,
+    ts_recent: u32,
+    /// The last timestamp of ours that came back with data.
+    last_echo: u32,
+    /// By so much a timestamp may be older.
+    paws_window: u32,
+    told_window: u16,
+    window_shift: u8,
+    sends_sack: bool,
+    sends_dsack: bool,
     /// Congestion Experienced was seen and CWR not yet (RFC 3168 §6.1.3).
     echo_congestion: bool,
+    pub acks: AckPolicy,
 }
 
 /// A timestamp that has not been renewed for so long says nothing about age (RFC 7323 §5.5).

@@ -3,8 +3,10 @@
 //! Positions are 64-bit: the SYN stands at 0, the first byte of data at 1, the FIN after the last byte.
 
 use super::rate::Stamps;
+use crate::prefetch::prefetch;
 use crate::ring::Ring;
 use airtcp_wire::Time;
+use std::mem::offset_of;
 
 /// What the sender believes of a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -75,33 +77,44 @@ pub struct TakenOff {
 
 /// The outstanding segments in sequence order, with totals that are always up to date.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub struct Scoreboard {
-    segments: Ring<Sent>,
-    /// How many segments have been taken off: the number of the first one that is out.
-    taken_off: u64,
     /// One for each segment if the controller reads rate samples, else none.
     stamps: Ring<Stamps>,
-    in_flight: u64,
-    lost: u64,
-    sacked: u64,
-    sacked_segments: u32,
-    /// Of those that are out, how many were sent more than once.
-    resent_segments: u32,
-    /// End of the highest SACKed segment.
-    high_sacked: u64,
-    /// What duplicate ACKs announce has left the pipe: Linux's stand-in for SACK.
-    pub emulates_sack: bool,
-    /// Bytes, in full segments, that duplicate ACKs have announced without saying which, and no cumulative ACK has told since.
-    announced: u64,
+    /// Blocks of the last ACK, if any had some: what they cover is already marked.
+    seen: Option<Box<[(u64, u64); 4]>>,
     /// No lost segment has a lower number.
     next_lost: u64,
     /// The number behind the segment that was SACKed last: most likely the next block goes on there.
     next_sacked: u64,
-    /// Blocks of the last ACK, if any had some: what they cover is already marked.
-    seen: Option<Box<[(u64, u64); 4]>>,
+    /// End of the highest SACKed segment.
+    high_sacked: u64,
+    sacked: u64,
+    lost: u64,
+    sacked_segments: u32,
+    /// Of those that are out, how many were sent more than once.
+    resent_segments: u32,
+    /// What duplicate ACKs announce has left the pipe: Linux's stand-in for SACK.
+    pub emulates_sack: bool,
+    /// Bytes, in full segments, that duplicate ACKs have announced without saying which, and no cumulative ACK has told since.
+    announced: u64,
+    in_flight: u64,
+    /// How many segments have been taken off: the number of the first one that is out.
+    taken_off: u64,
+    segments: Ring<Sent>,
 }
 
 impl Scoreboard {
+    /// Its bytes from here on are touched where nothing is lost.
+    pub const TOUCHED: usize = offset_of!(Scoreboard, emulates_sack);
+
+    /// Fetches ahead the segment that is acknowledged next, and the place where one is added.
+    #[inline]
+    pub fn prefetch(&self) {
+        let ends = [self.segments.front(), self.segments.back()];
+        ends.into_iter().flatten().for_each(prefetch);
+    }
+
     #[inline]
     pub fn push(&mut self, sent: Sent, stamps: Option<Stamps>) {
         debug_assert!(self.segments.back().is_none_or(|last| last.end == sent.start()));

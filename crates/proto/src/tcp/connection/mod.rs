@@ -14,37 +14,53 @@ pub use told::{Event, Reason, SenderView, State, Stats, Transmit};
 use super::config::TcpConfig;
 use super::handshake::{Negotiated, Rules};
 use super::receiver::Receiver;
+use super::scoreboard::Scoreboard;
 use super::sender::Sender;
 use crate::cc::RegistryError;
 use airtcp_wire::{Ecn, Segment, Seq, Time};
 use prediction::Prediction;
+use std::mem::offset_of;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A TCP endpoint. See [`crate::machine`] for how it is driven.
+///
+/// Fields of this and of what it holds stand in the order of their use: those that a plain segment touches lie together, the
+/// sender's last, the receiver's first, so that few cache lines hold them all.
+#[repr(C)]
 pub struct Connection {
     rules: Arc<Rules>,
     /// Of the controller's chance.
     seed: u64,
-    state: State,
-    iss: Seq,
-    negotiated: Negotiated,
+    /// When what no honest peer sends is answered again.
+    challenge_again_at: Time,
+    reset_due: Option<Box<Segment>>,
     sender: Sender,
-    receiver: Receiver,
+    clock: Time,
+    /// The end of TIME-WAIT, or of FIN-WAIT-2 if nobody waits for the peer's data.
+    wait_deadline: Time,
+    negotiated: Negotiated,
+    iss: Seq,
+    state: State,
+    prediction: Prediction,
+    events: u8,
     /// It listened before it got its peer's SYN.
     is_passive: bool,
     /// The application neither writes nor reads any more.
     is_orphan: bool,
-    /// The end of TIME-WAIT, or of FIN-WAIT-2 if nobody waits for the peer's data.
-    wait_deadline: Time,
-    /// When what no honest peer sends is answered again.
-    challenge_again_at: Time,
-    reset_due: Option<Box<Segment>>,
-    events: u8,
-    clock: Time,
-    prediction: Prediction,
+    receiver: Receiver,
 }
 
 impl Connection {
+    /// The part of a `Connection`, in bytes, that an ACK touches where only data is sent and nothing is lost.
+    pub const TOUCHED_BY_ACK: Range<usize> =
+        offset_of!(Connection, sender.core.board) + Scoreboard::TOUCHED..size_of::<Connection>();
+    /// The parts that text touches where nothing is sent.
+    pub const TOUCHED_BY_TEXT: [Range<usize>; 2] = [
+        offset_of!(Connection, sender.core.una)..offset_of!(Connection, sender.core.stats.data_segments_sent),
+        offset_of!(Connection, sender.last_rtt)..size_of::<Connection>(),
+    ];
+
     /// Begins an active open: the first `poll_transmit` yields the SYN.
     ///
     /// # Errors
@@ -93,6 +109,13 @@ impl Connection {
             clock: Time::ZERO,
             prediction: Prediction::Unknown,
         }
+    }
+
+    /// Fetches ahead what an ACK touches outside of the connection's own memory.
+    #[inline]
+    pub fn prefetch_for_ack(&self) {
+        self.sender.core.board.prefetch();
+        self.sender.core.cc.prefetch();
     }
 
     /// A segment has arrived; `ecn` is its IP header's ECN field.

@@ -88,7 +88,12 @@ pub struct SenderView {
 
 /// Counters over the connection's life.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
 pub struct Stats {
+    pub segments_received: u64,
+    pub acks_sent: u64,
+    /// Segments that arrived with nothing new in them.
+    pub duplicate_segments_received: u64,
     pub data_segments_sent: u64,
     pub data_bytes_sent: u64,
     pub retransmissions: u64,
@@ -100,10 +105,6 @@ pub struct Stats {
     pub cwnd_reductions: u64,
     /// Timeouts and recoveries that Eifel or F-RTO found spurious.
     pub spurious_detected: u64,
-    pub segments_received: u64,
-    pub acks_sent: u64,
     pub duplicate_acks_received: u64,
     pub ecn_echoes_received: u64,
-    /// Segments that arrived with nothing new in them.
-    pub duplicate_segments_received: u64,
 }

@@ -51,46 +51,47 @@ pub struct Outgoing {
     pub reason: Reason,
 }
 
-/// The sending half of a connection.
+/// The sending half of a connection. Laid out as [`Connection`](super::connection::Connection) says.
+#[repr(C)]
 pub struct Sender {
-    pub core: Core,
-    policy: Policy,
-    timeout_policy: TimeoutPolicy,
+    /// Position after the octet that the last zero-window probe carried.
+    probed_end: u64,
+    /// Expiries that do not double a SYN's RTO.
+    pub syn_linear: u32,
     has_nagle: bool,
     restarts_at_fast_retransmit: bool,
-    timing: RttTiming,
+    paces_always: bool,
+    timeout_policy: TimeoutPolicy,
+    pub core: Core,
+    policy: Policy,
     /// End and send time of the one segment that is timed (Karn).
     timed: Option<(u64, Time)>,
     pacer: Option<Pacer>,
-    paces_always: bool,
+    persist: Persist,
+    usage: WindowUsage,
+    /// If each segment has a timer; `rto_deadline` is then the earliest of them.
+    segment_timers: Option<Box<SegmentTimers>>,
     /// Position after the last byte written; the FIN, if any, stands there.
     write_end: u64,
     /// Position after the last segment that carried PSH.
     pushed_end: u64,
+    /// Position after the last segment that was not full.
+    short_end: u64,
+    last_sent_at: Time,
+    rto_deadline: Time,
+    pub retries: u32,
+    timing: RttTiming,
     is_closing: bool,
     /// Data was left when nothing more could be sent.
     has_data_waiting: bool,
-    /// Position after the last segment that was not full.
-    short_end: u64,
+    pub last_rtt: Option<Dur>,
     /// Right edge of the peer's window, and the largest window it ever offered.
     peer_edge: u64,
     peer_window_max: u64,
     /// SND.WND, SND.WL1 and SND.WL2: the last window, and the segment that told it.
     last_window: u64,
-    window_seq: Seq,
     window_ack: u64,
-    usage: WindowUsage,
-    last_sent_at: Time,
-    rto_deadline: Time,
-    /// If each segment has a timer; `rto_deadline` is then the earliest of them.
-    segment_timers: Option<Box<SegmentTimers>>,
-    persist: Persist,
-    /// Position after the octet that the last zero-window probe carried.
-    probed_end: u64,
-    pub retries: u32,
-    /// Expiries that do not double a SYN's RTO.
-    pub syn_linear: u32,
-    pub last_rtt: Option<Dur>,
+    window_seq: Seq,
 }
 
 pub use plain::Burst;
