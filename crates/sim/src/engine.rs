@@ -2,16 +2,15 @@
 
 use crate::circuit::{Circuit, ENTRY, EXIT};
 use crate::ends::Ends;
-use crate::flow::{Flow, Phase, SENDER, Totals};
+use crate::flow::{Flow, SENDER, Totals};
 use crate::network::Network;
 use crate::packet::{Load, Packet};
 use crate::sampling;
 use crate::stage::Stage;
-use crate::station::{self, Station, Stop};
+use crate::station::{Station, Stop};
 use crate::timer::{Schedule, Timer};
 use crate::topology::Side;
 use crate::transfers::Transfers;
-use airtcp_proto::middlebox::SeenPacket;
 use airtcp_proto::path::{Fate, Output};
 use airtcp_proto::prefetch::prefetch;
 use airtcp_proto::queue::DropCause;
@@ -23,8 +22,6 @@ pub struct Engine {
     ends: Ends,
     stations: Vec<Station>,
     circuits: Vec<Circuit>,
-    /// What stations put out; empty between calls.
-    scratch: Vec<SeenPacket>,
     end: Time,
 }
 
@@ -45,7 +42,6 @@ impl Engine {
             ends: Ends::new(flows, Transfers::new(circuits.last().map_or(0, Circuit::next_number))),
             stations,
             circuits,
-            scratch: Vec::new(),
             end: Time::ZERO,
         };
         engine.lead_on();
@@ -68,8 +64,8 @@ impl Engine {
         for flow in 0..self.ends.flows.len() {
             self.stage.schedule.set(Timer::Source(flow), self.ends.flows[flow].source.poll_timeout());
         }
-        for station in 0..self.stations.len() {
-            self.schedule_station(station);
+        for station in &self.stations {
+            station.schedule(&mut self.stage);
         }
         for circuit in &self.circuits {
             circuit.schedule(&mut self.stage, ENTRY);
@@ -219,77 +215,46 @@ impl Engine {
         }
     }
 
-    fn at_station(&mut self, station: usize, id: u32, node: u16) {
-        let Some(seen) = station::seen(&self.stage.network.packets, id) else {
-            return self.leave_node(id, node);
-        };
-        let goes_on =
-            self.stations[station].machine.handle_packet(self.stage.network.now, &seen, &mut self.scratch);
+    fn at_station(&mut self, index: usize, id: u32, node: u16) {
+        let Engine { stage, ends, stations, .. } = self;
+        let load = stage.network.packets.get(id).load;
+        let goes_on = stations[index].handle_packet(stage, ends, id);
         if goes_on {
             self.leave_node(id, node);
-            return self.leave_station(station);
         }
-        self.stage.network.packets.remove(id);
-        let (_, slot) = station::connection(seen.flow);
-        self.ends.transfers.get_mut(slot).under_way -= 1;
-        self.leave_station(station);
-        self.ends.retire_if_over(slot);
+        self.leave_station(index);
+        if !goes_on && let Load::Tcp { endpoint } = load {
+            self.ends.retire_if_over(endpoint >> 1);
+        }
     }
 
-    /// A station's timer may be due.
-    fn on_station(&mut self, station: usize) {
-        let (now, machine) = (self.stage.network.now, &mut self.stations[station].machine);
-        if machine.poll_timeout() <= now {
-            machine.handle_timeout(now, &mut self.scratch);
-        }
-        self.leave_station(station);
+    fn on_station(&mut self, index: usize) {
+        self.stations[index].handle_timeout(&self.stage);
+        self.leave_station(index);
     }
 
     /// A station was called, and may have put something out.
-    fn leave_station(&mut self, station: usize) {
-        if !self.scratch.is_empty() {
-            self.send_from_station(station);
+    fn leave_station(&mut self, index: usize) {
+        let node = self.stations[index].node;
+        while let Some(id) = self.stations[index].poll_packet(&mut self.stage, &mut self.ends) {
+            self.leave_node(id, node);
         }
-        self.schedule_station(station);
-    }
-
-    /// Sends on what a station put out, but for connections that are over.
-    #[inline(never)]
-    fn send_from_station(&mut self, station: usize) {
-        let node = self.stations[station].node;
-        let mut out = std::mem::take(&mut self.scratch);
-        for packet in &out {
-            let (number, slot) = station::connection(packet.flow);
-            let transfer = self.ends.transfers.get_mut(slot);
-            if transfer.number == number && transfer.phase != Phase::Retired {
-                transfer.under_way += 1;
-                let flow = &self.ends.flows[transfer.flow as usize];
-                let id = self.stage.network.packets.vacant();
-                self.stage.network.packets.occupy(id);
-                self.stage.network.packets.take(id, packet, flow, transfer.numbers());
-                self.leave_node(id, node);
-            }
-        }
-        out.clear();
-        self.scratch = out;
+        self.stations[index].schedule(&mut self.stage);
     }
 
     /// The station at a queue sees what that drops of its flows' packets.
     #[cold]
     fn tell_station(&mut self, id: u32, cause: DropCause, side: Side) {
         let packet = self.stage.network.packets.get(id);
-        if let Some(seen) = station::seen(&self.stage.network.packets, id)
-            && cause.is_congestion()
+        if cause.is_congestion()
+            && !packet.load.is_control()
             && let Some(Stop::Station(station)) =
                 self.ends.flows[packet.flow as usize].stop_at(side.near_node())
         {
-            self.stations[usize::from(station)].machine.handle_drop(self.stage.network.now, &seen);
-            self.schedule_station(usize::from(station));
+            let station = &mut self.stations[usize::from(station)];
+            station.handle_drop(&self.stage, id);
+            station.schedule(&mut self.stage);
         }
-    }
-
-    fn schedule_station(&mut self, station: usize) {
-        self.stage.schedule.set(Timer::Station(station), self.stations[station].machine.poll_timeout());
     }
 
     /// A packet of one of the circuit's flows is at the sender's node: data enters the tunnel, what comes back passes by.

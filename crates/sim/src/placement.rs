@@ -64,7 +64,7 @@ impl<'a> Stations<'a> {
         let station = self.placed.len() as u16;
         let chance = self.chances.chance(&format!("base-station.{}", self.owners.len()));
         let build = MachineBuild { tcp: &machine.tcp, hosts: &scheme.config, chance };
-        self.placed.push(Station { node, machine: machine.machine.build(build) });
+        self.placed.push(Station::new(station, node, machine.machine.build(build)));
         self.owners.push((scheme.clone(), station));
         Ok(Some((node, Stop::Station(station))))
     }
@@ -84,9 +84,9 @@ impl<'a> Stations<'a> {
                 return Err(RunError::UnknownNode { node, last });
             }
             let node = node as u16;
-            let stop = (node, Stop::Station(self.placed.len() as u16));
-            self.placed.push(Station { node, machine });
-            flows.iter_mut().for_each(|flow| flow.stops.push(stop));
+            let number = self.placed.len() as u16;
+            self.placed.push(Station::new(number, node, machine));
+            flows.iter_mut().for_each(|flow| flow.stops.push((node, Stop::Station(number))));
         }
         Ok(())
     }

@@ -1,12 +1,85 @@
 //! Stations: what stands at a node and handles the packets of some flows.
 
+use crate::ends::Ends;
+use crate::flow::Phase;
 use crate::packet::{Load, Packets};
+use crate::stage::Stage;
+use crate::timer::Timer;
 use airtcp_proto::middlebox::{FlowId, Middlebox, Origin, SeenPacket};
 
 /// A machine and where it stands. Which flows it serves is for the flows to say: [`crate::flow::Flow::stops`].
 pub struct Station {
+    number: u16,
     pub node: u16,
-    pub machine: Box<dyn Middlebox>,
+    machine: Box<dyn Middlebox>,
+    /// What the machine has put out and not sent yet, the first one last.
+    out: Vec<SeenPacket>,
+}
+
+impl Station {
+    pub fn new(number: u16, node: u16, machine: Box<dyn Middlebox>) -> Station {
+        Station { number, node, machine, out: Vec::new() }
+    }
+
+    /// A packet is here. Answers whether it goes on as it came; otherwise the machine has taken it.
+    pub fn handle_packet(&mut self, stage: &mut Stage, ends: &mut Ends, id: u32) -> bool {
+        let Some(seen) = seen(&stage.network.packets, id) else { return true };
+        let goes_on = self.machine.handle_packet(stage.network.now, &seen, &mut self.out);
+        self.turn_out();
+        if !goes_on {
+            let (_, slot) = connection(seen.flow);
+            stage.network.packets.remove(id);
+            ends.transfers.get_mut(slot).under_way -= 1;
+        }
+        goes_on
+    }
+
+    /// The machine's timer may be due.
+    pub fn handle_timeout(&mut self, stage: &Stage) {
+        let now = stage.network.now;
+        if self.machine.poll_timeout() <= now {
+            self.machine.handle_timeout(now, &mut self.out);
+            self.turn_out();
+        }
+    }
+
+    /// The machine has put out what is to leave in that order.
+    #[inline]
+    fn turn_out(&mut self) {
+        if self.out.len() > 1 {
+            self.out.reverse();
+        }
+    }
+
+    /// The queue behind the station has dropped a packet of a flow that it serves.
+    pub fn handle_drop(&mut self, stage: &Stage, id: u32) {
+        if let Some(seen) = seen(&stage.network.packets, id) {
+            self.machine.handle_drop(stage.network.now, &seen);
+        }
+    }
+
+    /// The next packet that the machine sends, but for connections that are over.
+    #[inline]
+    pub fn poll_packet(&mut self, stage: &mut Stage, ends: &mut Ends) -> Option<u32> {
+        while let Some(packet) = self.out.pop() {
+            let (number, slot) = connection(packet.flow);
+            let transfer = ends.transfers.get_mut(slot);
+            if transfer.number == number && transfer.phase != Phase::Retired {
+                transfer.under_way += 1;
+                let flow = &ends.flows[transfer.flow as usize];
+                let packets = &mut stage.network.packets;
+                let id = packets.vacant();
+                packets.occupy(id);
+                packets.take(id, &packet, flow, transfer.numbers());
+                return Some(id);
+            }
+        }
+        None
+    }
+
+    pub fn schedule(&self, stage: &mut Stage) {
+        stage.schedule.set(Timer::Station(usize::from(self.number)), self.machine.poll_timeout());
+    }
 }
 
 /// What handles a flow's packets at a node.
@@ -19,7 +92,7 @@ pub enum Stop {
 }
 
 /// A packet as a station sees it; `None` of what is no TCP connection's.
-pub fn seen(packets: &Packets, id: u32) -> Option<SeenPacket> {
+fn seen(packets: &Packets, id: u32) -> Option<SeenPacket> {
     let packet = packets.get(id);
     let Load::Tcp { endpoint } = packet.load else { return None };
     Some(SeenPacket {
