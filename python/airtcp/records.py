@@ -1,1 +1,1 @@
-"""What the engine tells of a run, by name: `airtcp.facts.records` has the words."""
+"""What the engine reports of a run, by name: `airtcp.facts.records` has the words."""

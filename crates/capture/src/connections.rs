@@ -19,7 +19,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// Also answers whether the packet goes the way that the key names.
+    /// Also returns whether the packet goes the way that the key names.
     pub fn of(packet: &TappedPacket, interface: u32) -> (Key, bool) {
         let reversed = packet.endpoints.reversed();
         let is_forward = packet.endpoints <= reversed;

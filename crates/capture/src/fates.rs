@@ -35,7 +35,7 @@ pub struct Fates {
 }
 
 impl Fates {
-    /// Room for `packets` more; answers the first's slot.
+    /// Room for `packets` more; returns the first's slot.
     pub fn open(&mut self, packets: u64, now: Time) -> Slot {
         let (start, room) = (self.fates.len(), MOST - self.fates.len());
         let end = start + room.min(usize::try_from(packets).unwrap_or(room));

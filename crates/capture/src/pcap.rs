@@ -24,7 +24,7 @@ impl Pcap {
         unit_ns: u64,
     ) -> Result<Pcap, FileError> {
         let header: [u8; 20] = source.array()?.ok_or(FileError::Truncated)?;
-        // The upper bits tell of the frame check sequence.
+        // The upper bits describe the frame check sequence.
         let link_type = order.u32(&header[16..]) as u16;
         Ok(Pcap { order, unit_ns, link_type, ended: false })
     }

@@ -120,7 +120,7 @@ impl Pcapng {
         }
     }
 
-    /// Reads an interface's description, and answers how many bytes it has read.
+    /// Reads an interface's description, and returns how many bytes it has read.
     fn interface<R: Read>(&mut self, source: &mut Source<R>, body: u64) -> Outcome<u64> {
         let mut description = [0; DESCRIPTION];
         let wanted = DESCRIPTION.min(usize::try_from(body).unwrap_or(DESCRIPTION));
@@ -135,7 +135,7 @@ impl Pcapng {
         Ok(Ok(wanted as u64))
     }
 
-    /// Reads a packet, and answers how many bytes it has read.
+    /// Reads a packet, and returns how many bytes it has read.
     #[allow(clippy::type_complexity, reason = "what was read goes with the verdict")]
     fn packet<R: Read>(
         &self,

@@ -124,7 +124,7 @@ impl Piece {
         (found.unwrap_or(if echo.is_some() { latest } else { 0 }), last == 0 || echo.is_some() && rivals == 1)
     }
 
-    /// Copy `arrived` has arrived: those before it are lost, those after it were unnecessary. Answers how many those
+    /// Copy `arrived` has arrived: those before it are lost, those after it were unnecessary. Returns how many those
     /// are.
     pub fn settle(&mut self, arrived: usize, fates: &mut Fates) -> u32 {
         let in_vain = (self.copies.len() - 1 - arrived) as u32;

@@ -12,7 +12,7 @@ const MOST: usize = 1 << 16;
 pub struct Ranges(BTreeMap<u64, u64>);
 
 impl Ranges {
-    /// Adds `range`, and answers what of it was not there before.
+    /// Adds `range`, and returns what of it was not there before.
     pub fn insert(&mut self, range: Range<u64>) -> SmallVec<[Range<u64>; 2]> {
         let mut new = SmallVec::new();
         if range.is_empty() {

@@ -95,7 +95,7 @@ impl Echoes {
         }
     }
 
-    /// This echo has passed; answers when its value had, if this is the first time it comes back.
+    /// This echo has passed; returns when its value had, if this is the first time it comes back.
     pub fn on_echo(&mut self, echo: u32) -> Option<Time> {
         while let Some(&(value, sent)) = self.waiting.front() {
             if is_newer(value, echo) {

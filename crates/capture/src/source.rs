@@ -13,7 +13,7 @@ impl<R: Read> Source<R> {
         Source { reader: BufReader::with_capacity(BUFFER, reader) }
     }
 
-    /// Fills `buffer` as far as the file goes, and answers how far.
+    /// Fills `buffer` as far as the file goes, and returns how far.
     pub fn fill(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;
         while filled < buffer.len() {

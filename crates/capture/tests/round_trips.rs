@@ -155,7 +155,7 @@ fn overtaken_packets_are_late_and_not_lost() {
             let spurious = run.truth.retransmissions_spurious as f64;
             assert_near(way.counts.spurious as f64, spurious, 0.02, 2.0, scheme);
             let at_receiver = way.position == Position::AtReceiver;
-            // At the sender, what a DSACK does not tell of counts as lost: an original that PAWS has thrown away.
+            // At the sender, what no DSACK reports counts as lost: an original that PAWS has thrown away.
             let bound = if at_receiver { 0.85 } else { 0.7 };
             let late = way.counts.late as f64;
             assert!(bound * delayed <= late && late <= 1.15 * delayed, "{scheme}: {late} of {delayed}");

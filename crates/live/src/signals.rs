@@ -1,4 +1,4 @@
-//! Signals as something to wait for, and the ends of processes that they tell of.
+//! Signals as something to wait for, and the ends of processes that they report.
 
 use crate::warn;
 use nix::errno::Errno;
@@ -93,7 +93,7 @@ impl Signals {
         }
     }
 
-    /// Waits for the end of the process inside, and answers its exit status. What this process is told it is told, too;
+    /// Waits for the end of the process inside, and returns its exit status. What this process is told it is told, too;
     /// if that, or the end of the path, does not end it, it is killed.
     pub fn attend(&self, inside: Pid, end_of_path: &impl AsFd) -> io::Result<u8> {
         let mut is_ending = false;

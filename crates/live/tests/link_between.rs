@@ -95,7 +95,7 @@ impl Rig {
     }
 }
 
-/// Answers what it says.
+/// Returns what it says.
 fn ip(arguments: &str) -> String {
     let Output { status, stdout, stderr } =
         Command::new("ip").args(arguments.split_whitespace()).output().unwrap();

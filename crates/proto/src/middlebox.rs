@@ -56,7 +56,7 @@ pub struct SeenPacket {
 
 /// A machine that sees every TCP packet that reaches its node and decides what leaves it.
 pub trait Middlebox: Send {
-    /// A packet has arrived. Answers whether it goes on as it came. What else leaves the node, after it or in its place, goes to
+    /// A packet has arrived. Returns whether it goes on as it came. What else leaves the node, after it or in its place, goes to
     /// `out`, each packet in the direction that it names.
     fn handle_packet(&mut self, now: Time, packet: &SeenPacket, out: &mut Vec<SeenPacket>) -> bool;
 

@@ -9,7 +9,7 @@ use common::{Pair, Weather, ms};
 
 const RTT: Dur = ms(100);
 
-/// RFC 8985 §6.2 step 3: segments that one ACK tells of are looked at in ascending order. Two blocks that are news at
+/// RFC 8985 §6.2 step 3: segments that one ACK reports are looked at in ascending order. Two blocks that are news at
 /// once, because the ACKs between were lost, must not make RACK wait for reordered segments from then on (step 4).
 #[test]
 fn rack_does_not_take_two_new_blocks_in_one_ack_for_reordering() {

@@ -224,7 +224,7 @@ impl Circuit {
         }
     }
 
-    /// Answers whether the connection has more than there was room for.
+    /// Returns whether the connection has more than there was room for.
     #[inline(never)]
     fn fill_from(&mut self, stage: &mut Stage, ends: &mut Ends, endpoint: u32, room: u32) -> bool {
         let mut refused = Vec::new();
@@ -283,7 +283,7 @@ impl Circuit {
         has_room
     }
 
-    /// Sends what the sender has to send. Answers whether anything left.
+    /// Sends what the sender has to send. Returns whether anything left.
     fn transmit(&mut self, network: &mut Network) -> bool {
         if self.sender.rests(network.now) {
             return false;
@@ -328,7 +328,7 @@ impl Circuit {
         }
     }
 
-    /// Sends what is expected of the sender: data packets, each with a header packet. Answers whether anything left.
+    /// Sends what is expected of the sender: data packets, each with a header packet. Returns whether anything left.
     fn transmit_expected(&mut self, network: &mut Network) -> bool {
         let mut sent = 0;
         let node = self.place.nodes[ENTRY];

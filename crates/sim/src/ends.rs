@@ -81,7 +81,7 @@ impl Ends {
         None
     }
 
-    /// The next data of a connection that only receives: its ACK, if one is due, leaves in the packet's place. Answers
+    /// The next data of a connection that only receives: its ACK, if one is due, leaves in the packet's place. Returns
     /// whether it was that.
     // Its caller is one function, and sees everything at fixed places.
     #[inline(always)]
@@ -245,7 +245,7 @@ impl Ends {
         if is_all { None } else { self.service_anything(stage, endpoint) }
     }
 
-    /// The same if an ACK is all that a receiver may have to say: answers whether that was so.
+    /// The same if an ACK is all that a receiver may have to say: returns whether that was so.
     fn send_expected_ack(&mut self, stage: &mut Stage, endpoint: u32) -> bool {
         let Network { packets, now, sack, .. } = &mut stage.network;
         let transfer = self.transfers.get_mut(endpoint >> 1);
@@ -267,7 +267,7 @@ impl Ends {
         true
     }
 
-    /// The same if new data is all that a sender has to say: answers whether that was so.
+    /// The same if new data is all that a sender has to say: returns whether that was so.
     fn send_expected(&mut self, stage: &mut Stage, endpoint: u32) -> bool {
         let transfer = self.transfers.get_mut(endpoint >> 1);
         let flow = &mut self.flows[transfer.flow as usize];
@@ -308,7 +308,7 @@ impl Ends {
         None
     }
 
-    /// A sending end puts up to `room` packets into its circuit with `enter`. Answers whether it has more than that.
+    /// A sending end puts up to `room` packets into its circuit with `enter`. Returns whether it has more than that.
     #[inline(always)]
     pub fn fill(
         &mut self,
@@ -346,7 +346,7 @@ impl Ends {
         self.transfers.retire_if_over(index, &mut self.flows);
     }
 
-    /// A source may have something to do. Answers the circuit that an end of a connection waits for then, and that end.
+    /// A source may have something to do. Returns the circuit that an end of a connection waits for then, and that end.
     pub fn handle_source(&mut self, stage: &mut Stage, index: usize) -> Option<(u16, u32)> {
         let source = &mut self.flows[index].source;
         let action = match source.poll_timeout() <= stage.network.now {
@@ -359,7 +359,7 @@ impl Ends {
         waiting
     }
 
-    /// An application does something. Answers the sending end that is to be served for it.
+    /// An application does something. Returns the sending end that is to be served for it.
     fn act(&mut self, network: &mut Network, flow: usize, action: Action) -> Option<u32> {
         let transfer = match action {
             Action::Open => {
@@ -406,7 +406,7 @@ impl Ends {
     }
 }
 
-/// Sends what is expected of a connection that only sends. Answers whether that was all that may leave.
+/// Sends what is expected of a connection that only sends. Returns whether that was all that may leave.
 #[inline(always)]
 fn send_expected(network: &mut Network, transfer: &mut Transfer, endpoint: u32, flow: &mut Flow) -> bool {
     let send = |network: &mut Network, flow: &Flow, id| network.send(flow, SENDER, id);

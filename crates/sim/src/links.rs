@@ -163,7 +163,7 @@ mod tests {
         build(&link(forward, None), &Chances::new(1)).0
     }
 
-    /// One packet of 1 500 bytes a millisecond; answers (number, at in ms, fate) in order.
+    /// One packet of 1 500 bytes a millisecond; returns (number, at in ms, fate) in order.
     fn carried(mut link: path::Link, packets: u32) -> Vec<(u32, u64, Fate)> {
         let mut out = Vec::new();
         for id in 1..=packets {

@@ -99,7 +99,7 @@ impl Network {
     }
 
     /// Takes from a connection that only sends what is expected of it, and passes it to `send`: full segments of new data, but
-    /// no more than `most` of them. Answers of how many there is room for something else; `None`: that was all that may leave.
+    /// no more than `most` of them. Returns how many more it may send of something else; `None`: that was all that may leave.
     // Of its callers two are hot.
     #[inline(always)]
     pub fn take_expected(
@@ -140,7 +140,7 @@ impl Network {
     }
 
     /// Takes from one end of a connection what it may send now, and passes it to `send`, but no more than `most` packets.
-    /// `endpoint` is its number. Answers whether that was all.
+    /// `endpoint` is its number. Returns whether that was all.
     // Of its two callers one is hot.
     #[inline(always)]
     pub fn drain(
@@ -231,7 +231,7 @@ impl Network {
     }
 }
 
-/// Books data that is sent, and answers which copy of its bytes it is.
+/// Books data that is sent, and returns which copy of its bytes it is.
 fn account(
     transfer: &mut Transfer,
     flow: &Flow,

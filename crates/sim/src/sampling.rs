@@ -1,4 +1,4 @@
-//! What a recorder is told of connections: at each ACK, or every so often.
+//! What a recorder learns of connections: at each ACK, or every so often.
 
 use crate::circuit::Circuit;
 use crate::ends::Ends;

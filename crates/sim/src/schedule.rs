@@ -90,7 +90,7 @@ impl Timers {
         self.heap.peek().map_or(Time::NEVER, |Reverse(entry)| deadline(*entry))
     }
 
-    /// Takes the earliest entry off. Answers its owner, who compares its true deadline with the time and calls
+    /// Takes the earliest entry off. Returns its owner, who compares its true deadline with the time and calls
     /// [`set`](Timers::set) again; `None` for an entry that was superseded.
     pub fn pop(&mut self) -> Option<TimerId> {
         self.drop_taken();

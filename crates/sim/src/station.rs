@@ -21,7 +21,7 @@ impl Station {
         Station { number, node, machine, out: Vec::new() }
     }
 
-    /// A packet is here. Answers whether it goes on as it came; otherwise the machine has taken it.
+    /// A packet is here. Returns whether it goes on as it came; otherwise the machine has taken it.
     pub fn handle_packet(&mut self, stage: &mut Stage, ends: &mut Ends, id: u32) -> bool {
         let Some(seen) = seen(&stage.network.packets, id) else { return true };
         let goes_on = self.machine.handle_packet(stage.network.now, &seen, &mut self.out);

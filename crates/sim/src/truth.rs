@@ -175,7 +175,7 @@ impl Truth {
         self.pieces.partition_point(|piece| piece.range.end <= position)
     }
 
-    /// Cuts the piece that has `position` inside it in two. Answers where the first piece stands that ends after `position`.
+    /// Cuts the piece that has `position` inside it in two. Returns where the first piece stands that ends after `position`.
     fn split(&mut self, position: u64) -> usize {
         let index = self.find(position);
         match self.pieces.get(index) {
@@ -193,7 +193,7 @@ impl Truth {
         self.pieces.insert(index + 1, upper);
     }
 
-    /// Makes pieces that cover `range` exactly; what had none was sent once. Answers where the first of them stands.
+    /// Makes pieces that cover `range` exactly; what had none was sent once. Returns where the first of them stands.
     fn cover(&mut self, range: &Range<u64>) -> usize {
         let first = self.split(range.start);
         let (mut at, mut index) = (range.start, first);

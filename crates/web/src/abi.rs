@@ -19,7 +19,7 @@ thread_local! {
     static EXCHANGE: RefCell<Exchange> = RefCell::default();
 }
 
-/// Answers where the request, so many bytes of UTF-8, is to be written.
+/// Returns where the request, so many bytes of UTF-8, is to be written.
 #[unsafe(no_mangle)]
 pub extern "C" fn airtcp_reserve(bytes: usize) -> *mut u8 {
     EXCHANGE.with_borrow_mut(|exchange| {
@@ -29,7 +29,7 @@ pub extern "C" fn airtcp_reserve(bytes: usize) -> *mut u8 {
     })
 }
 
-/// Handles the request. Answers the length of the answer.
+/// Handles the request. Returns the length of the answer.
 #[unsafe(no_mangle)]
 pub extern "C" fn airtcp_call() -> usize {
     EXCHANGE.with_borrow_mut(|exchange| {

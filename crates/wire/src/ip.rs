@@ -100,7 +100,7 @@ pub enum IpError {
 }
 
 impl IpHeader {
-    /// Writes the header and answers its length in bytes.
+    /// Writes the header and returns its length in bytes.
     ///
     /// # Errors
     /// When `buffer` has no room, or the payload is longer than the length field can say.
@@ -148,7 +148,7 @@ impl IpHeader {
         Ok(())
     }
 
-    /// Reads the header of the packet that begins at `bytes[0]`, and answers how many bytes to skip to its
+    /// Reads the header of the packet that begins at `bytes[0]`, and returns how many bytes to skip to its
     /// transport header. Bytes behind the packet's own length are padding and ignored.
     ///
     /// # Errors

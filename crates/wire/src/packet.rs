@@ -65,7 +65,7 @@ pub enum PacketError {
     Buffer { need: usize, room: usize },
 }
 
-/// Writes the packet that carries `segment` with `payload`, and answers its length in bytes.
+/// Writes the packet that carries `segment` with `payload`, and returns its length in bytes.
 ///
 /// # Errors
 /// When `buffer` is too small, the packet too long for IP, or `payload` not as long as the segment says.

@@ -91,7 +91,7 @@ fn syn_options_len(segment: &Segment) -> usize {
     4 * (usize::from(syn.mss.is_some()) + usize::from(alone) + usize::from(syn.window_scale.is_some()))
 }
 
-/// Writes the header of `segment` and answers its length in bytes. `sum` is the sum over pseudo header and payload.
+/// Writes the header of `segment` and returns its length in bytes. `sum` is the sum over pseudo header and payload.
 ///
 /// Options that stand on a SYN only are written on a SYN only. Of the SACK blocks those are written that fit beside
 /// the other options: three with timestamps.
@@ -118,7 +118,7 @@ pub fn encode(segment: &Segment, ports: Ports, sum: Sum, buffer: &mut [u8]) -> R
     Ok(need)
 }
 
-/// Reads the segment that fills `bytes`, and answers its ports and how many bytes to skip to its payload. `pseudo` is
+/// Reads the segment that fills `bytes`, and returns its ports and how many bytes to skip to its payload. `pseudo` is
 /// the sum over the pseudo header.
 ///
 /// Options that are not known here are skipped, and so are those of a SYN where there is no SYN.
@@ -148,7 +148,7 @@ fn decode_if(bytes: &[u8], is_good: impl FnOnce() -> bool) -> Result<(Ports, Seg
     Ok((ports, without_stray_syn_options(segment), header_len))
 }
 
-/// Reads as much of a header as a capture has kept, and answers its ports and the length in bytes that it claims.
+/// Reads as much of a header as a capture has kept, and returns its ports and the length in bytes that it claims.
 /// The payload's length is left at zero. Checksums are not looked at: network cards fill them in behind the tap.
 /// Options end at the first that is cut short or illegal.
 ///

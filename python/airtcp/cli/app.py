@@ -109,7 +109,7 @@ def run_app() -> None:
         try:
             app()
         finally:
-            # Python's own flush at the end would tell of a full disk in its own words.
+            # Python's own flush at the end would report a full disk in its own words.
             sys.stdout.flush()
     except (InputError, LinuxError) as error:
         _end(str(error), BAD_INPUT)

@@ -133,7 +133,7 @@ class Reordering:
 
 @dataclass(frozen=True)
 class Transfer:
-    """What a capture or `ss` tells of the TCP connection itself."""
+    """What a capture or `ss` reports of the TCP connection itself."""
 
     data_packets: int
     """Sent for the first time."""

@@ -110,7 +110,7 @@ class Rows:
             ][:1]
         if not found:
             raise FileError(
-                f"{self.path}: no column tells of round trips or rates, the columns are: "
+                f"{self.path}: no column gives round trips or rates, the columns are: "
                 f"{shown(', '.join(headings[:12]))}; names are e.g. time_s, rtt_ms, lost, bandwidth_kbps"
             )
         return self._without_doubles(found)
@@ -216,7 +216,7 @@ class Rows:
         says_losses = lost.any() or self._column("lost") or self._column("arrived")
         fates = (Fates(lost, "both", interval_s=interval_s),) if says_losses else ()
         if not says_losses:
-            self.notes.append("No row tells of a lost packet: whether any was lost is not known.")
+            self.notes.append("No row reports a lost packet: whether any was lost is not known.")
         return RoundTrips(time_s[answered], rtt_s[answered]), fates
 
     def _lost(self, missing: Flags, order: npt.NDArray[np.int64]) -> Flags:
@@ -236,7 +236,7 @@ class Rows:
 
 
 def finite(value: float) -> float | None:
-    """As a float; None where it is none that can be reckoned with."""
+    """As a float; None where it is no usable number."""
     try:
         number = float(value)
     except OverflowError:

@@ -25,7 +25,7 @@ class Host:
     lost: int
     """Packets that the machine lost, and not the path."""
     runs: tuple[dict[str, Any], ...]
-    """What `airtcpd` told of each: its congestion control, sysctls, counters, lateness, notes."""
+    """What `airtcpd` reported of each: its congestion control, sysctls, counters, lateness, notes."""
 
     @property
     def late_share(self) -> float:

@@ -1,4 +1,4 @@
-"""What sends probes and hears of them, by whatever means."""
+"""What sends probes and receives their answers, by whatever means."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def _processes(count: int) -> Iterator[Pool]:
         finished = True
     finally:
         if not finished:
-            # A run under way does not hear of it otherwise.
+            # A run under way would not notice otherwise.
             for child in set(active_children()) - before:
                 child.terminate()
         executor.shutdown(cancel_futures=True)

@@ -82,8 +82,8 @@ PARAMETERS = (
         "congestion control",
         "Reno, without NewReno, SACK, limited transmit and timestamps; initial window 1; every packet "
         "acknowledged",
-        "“all standard congestion control”: the paper tells of duplicate ACKs that halve the window and "
-        "timeouts that set it to 1, and of nothing newer; it acknowledges and times one packet at a time. "
+        "“all standard congestion control”: the paper describes duplicate ACKs that halve the window and "
+        "timeouts that set it to 1, and nothing newer; it acknowledges and times one packet at a time. "
         "Not chosen blindly: trial runs with NewReno and 64 kB had shown R1's gain at 1 to 4 %, with Reno "
         "at 8.5 %",
     ),

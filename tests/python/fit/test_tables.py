@@ -186,7 +186,7 @@ def test_csv_of_a_capacity_with_round_trips(read: Read) -> None:
     ("text", "why"),
     [
         ("time_s,speed\n0,1\n1,2\n", "has no unit"),
-        ("time_s,duration\n0,1\n1,2\n", "no column tells"),
+        ("time_s,duration\n0,1\n1,2\n", "no column gives"),
         ("time_s,rtt_ms\n", "no rows"),
         ("time_s,rtt_ms\n0,\n1,\n", "no row has a round trip"),
         ("time_s,rtt_ms\n0,1\nx,y\na,b\n", "mixed"),

@@ -1,4 +1,4 @@
-//! Acknowledgments: what they tell of the packets that the tap has seen, and of those that it has not.
+//! Acknowledgments: what they report of the packets that the tap has seen, and of those that it has not.
 
 use super::{MOST_REACHES, MOST_TOUCHED, Transfer};
 use crate::fates::Fate;
@@ -121,7 +121,7 @@ impl Transfer {
         }
     }
 
-    /// Takes in the SACK blocks (RFC 2018 §3), and answers the range of a DSACK (RFC 2883 §4).
+    /// Takes in the SACK blocks (RFC 2018 §3), and returns the range of a DSACK (RFC 2883 §4).
     fn take_sacks(&mut self, ack: u64, now: Time, segment: &Segment, news: &mut News) -> Option<Range<u64>> {
         let blocks: SmallVec<[Range<u64>; 4]> = segment
             .sack

@@ -131,7 +131,7 @@ static __always_inline void back_off(struct bpf_sock_ops *ops)
 		limit_rto(ops, 2 * (__u64)rto_ms);
 }
 
-/* RFC 6298 §5: a new measurement ends the back-off. The kernel tells of one once a window, which is late where more of it
+/* RFC 6298 §5: a new measurement ends the back-off. The kernel reports one once a window, which is late where more of it
  * is lost: it has cleared `icsk_backoff` by the next retransmission. */
 static __always_inline void follow_after_back_off(struct bpf_sock_ops *ops)
 {

@@ -11,7 +11,7 @@ thread_local! {
     static SAID: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Runs `work`, and answers what libbpf has said if it failed.
+/// Runs `work`, and returns what libbpf has said if it failed.
 pub fn listening<T>(
     work: impl FnOnce() -> libbpf_rs::Result<T>,
 ) -> Result<T, (libbpf_rs::Error, Vec<String>)> {

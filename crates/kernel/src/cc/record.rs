@@ -1,4 +1,4 @@
-//! What is remembered of a pinned controller, so that any process can tell of it and undo it: files in /run/airtcp/cc. One
+//! What is remembered of a pinned controller, so that any process can report and undo it: files in /run/airtcp/cc. One
 //! process at a time changes them.
 
 use super::apply::Applied;
@@ -22,7 +22,7 @@ pub struct LoadedController {
 }
 
 impl LoadedController {
-    /// Answers an empty one if there is none.
+    /// Returns an empty one if there is none.
     pub fn read(name: &str) -> Result<LoadedController, CcError> {
         let path = path(name);
         let doing = || format!("read {}", path.display());

@@ -70,7 +70,7 @@ impl Namespace {
             .map_err(|error| told(error.into(), "entering a network namespace"))
     }
 
-    /// Runs `work` in a thread inside, and answers what it answers. A panic in there goes on in here.
+    /// Runs `work` in a thread inside, and returns what it returns. A panic in there goes on in here.
     ///
     /// # Errors
     /// Those of [`Namespace::enter_thread`].

@@ -1,4 +1,4 @@
-//! What an installed rule has changed, so that any process can tell of it and undo it: a file in /run/airtcp/rto. One process
+//! What an installed rule has changed, so that any process can report and undo it: a file in /run/airtcp/rto. One process
 //! at a time changes it.
 
 use super::RtoError;

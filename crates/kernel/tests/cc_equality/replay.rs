@@ -88,7 +88,7 @@ pub struct Replay {
     delivered: u64,
     min_rtt: Dur,
     srtt: Dur,
-    /// Before the loss or timeout that the last event told of, if it was none of a series.
+    /// Before the loss or timeout that the last event reported, if it was none of a series.
     before: Option<Step>,
 }
 
@@ -152,7 +152,7 @@ impl Replay {
         }
     }
 
-    /// How often the kernel has told of a loss: one that governs recovery judges losses when it will.
+    /// How often the kernel has reported a loss: one that governs recovery judges losses when it will.
     fn losses(&self) -> u64 {
         if self.rust.governs_recovery() {
             u64::from(self.machine.view().recoveries)

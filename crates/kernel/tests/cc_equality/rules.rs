@@ -297,7 +297,7 @@ fn hybla_grows_by_its_parameters_as_they_are() {
     assert_eq!(sender.cwnd(), 44);
 }
 
-/// A loss is booked, and no reduction: PRR has no say, and the receiver is not told of one. ECN-Echo is answered, once.
+/// A loss is booked, and no reduction: PRR has no say, and the receiver does not hear about one. ECN-Echo is answered, once.
 #[test]
 fn concord_reduces_for_ecn_echo_in_a_recovery_and_not_for_the_loss() {
     let mut sender = Sender::new("concord");

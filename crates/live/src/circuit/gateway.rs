@@ -89,7 +89,7 @@ impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
         self.node.poll_timeout()
     }
 
-    /// Takes in and sends what there is. Answers whether there may be more at once. `clock` is asked before each step, and
+    /// Takes in and sends what there is. Returns whether there may be more at once. `clock` is asked before each step, and
     /// the machines are drained after each, as their contract has it.
     ///
     /// # Errors
@@ -112,7 +112,7 @@ impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
         Ok(true)
     }
 
-    /// Sends what there is, and counts it off what is left of the turn. Answers whether that was all.
+    /// Sends what there is, and counts it off what is left of the turn. Returns whether that was all.
     fn drain(&mut self, now: Time, left: &mut usize) -> io::Result<bool> {
         let is_all = self.send_all(now, left)?;
         self.socket.flush();
@@ -132,7 +132,7 @@ impl<D: PacketDevice, S: Datagrams> SendingGateway<D, S> {
         Ok(false)
     }
 
-    /// The device is read only while there is room. Answers whether anything was taken.
+    /// The device is read only while there is room. Returns whether anything was taken.
     fn fill(&mut self, now: Time) -> io::Result<bool> {
         let mut took = false;
         let most = self.longest();

@@ -18,7 +18,7 @@ use std::time::Duration;
 pub trait Gateway {
     type Counters;
 
-    /// Takes in and sends what there is. Answers whether there may be more at once.
+    /// Takes in and sends what there is. Returns whether there may be more at once.
     ///
     /// # Errors
     /// The kernel's.

@@ -153,7 +153,7 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// Puts a number down; answers whether it is the highest.
+    /// Puts a number down; returns whether it is the highest.
     fn take(&mut self, number: u64) -> Result<bool, CircuitError> {
         if number >= self.next {
             let ahead = number - self.next + 1;

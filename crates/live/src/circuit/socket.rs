@@ -110,7 +110,7 @@ impl Socket {
 }
 
 impl Socket {
-    /// Answers whether anything has come.
+    /// Returns whether anything has come.
     fn fetch(&mut self) -> io::Result<bool> {
         let Received { buffer, left, size, from, ecn } = &mut self.received;
         let mut parts = [IoSliceMut::new(buffer)];
@@ -144,7 +144,7 @@ impl Socket {
         }
     }
 
-    /// Answers whether the kernel has taken them, or lost them.
+    /// Returns whether the kernel has taken them, or lost them.
     fn send_as_one(&self) -> bool {
         let Sending { bytes, size, to, .. } = &self.sending;
         let parts = [IoSlice::new(bytes)];

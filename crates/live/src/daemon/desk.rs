@@ -142,7 +142,7 @@ impl Door {
     }
 }
 
-/// What all daemons of this name tell of themselves, on this host.
+/// What all daemons of this name report of themselves, on this host.
 ///
 /// # Errors
 /// Of the file system: without root, permission denied.

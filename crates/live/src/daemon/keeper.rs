@@ -32,7 +32,7 @@ impl<R> Worker<R> {
         }
     }
 
-    /// Runs a command, and tells the worker to end when that has. Answers its exit status.
+    /// Runs a command, and tells the worker to end when that has. Returns its exit status.
     pub fn keep_for(
         mut self,
         mut command: Command,

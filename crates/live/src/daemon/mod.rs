@@ -68,7 +68,7 @@ pub trait Service {
 }
 
 /// Sets a daemon up, serves until a signal tells it to end (SIGTERM, SIGINT, SIGHUP), or its command does, and undoes what it
-/// set up. This thread must be the only one. `about` is what `status` shows in addition to its counters. Answers the command's exit
+/// set up. This thread must be the only one. `about` is what `status` shows in addition to its counters. Returns the command's exit
 /// status, if there is one.
 ///
 /// # Errors

@@ -42,7 +42,7 @@ impl Capture {
         Capture { epoch: Dur(epoch.as_nanos() as u64), ..self }
     }
 
-    /// Writes what is buffered, and answers the first error of all.
+    /// Writes what is buffered, and returns the first error of all.
     ///
     /// # Errors
     /// The file system's.

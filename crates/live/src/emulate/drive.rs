@@ -178,7 +178,7 @@ pub fn drive<O: Observer>(
     Ok(kept)
 }
 
-/// Answers whether anything came.
+/// Returns whether anything came.
 fn receive<O: Observer>(
     emulator: &mut Emulator<O>,
     devices: &mut [impl PacketDevice],

@@ -56,7 +56,7 @@ impl Header {
         }
     }
 
-    /// Writes Congestion Experienced into the packet (RFC 3168 §5). Answers whether that is new.
+    /// Writes Congestion Experienced into the packet (RFC 3168 §5). Returns whether that is new.
     pub fn mark(&self, frame: &mut [u8]) -> bool {
         let Some((version, at)) = self.ip else { return false };
         let ip = &mut frame[at..];

@@ -74,7 +74,7 @@ impl PacketSocket {
         Ok(Some((frame, whole.map_or(1, |whole| whole.packets as u16))))
     }
 
-    /// Fetches the next frame, and answers what is to be done for it; `None` when none waits.
+    /// Fetches the next frame, and returns what is to be done for it; `None` when none waits.
     fn fetch(&mut self) -> io::Result<Option<Offload>> {
         let mut description = [0; DESCRIPTION_LEN];
         let mut parts = [IoSliceMut::new(&mut description), IoSliceMut::new(&mut self.frame[..LONGEST])];

@@ -5,7 +5,7 @@ use nix::sys::prctl;
 /// Above what is not real-time, below the kernel's own threads.
 const PRIORITY: i32 = 10;
 
-/// Has the kernel wake this thread without slack, and before all that is not real-time (SCHED_FIFO). Answers whether it
+/// Has the kernel wake this thread without slack, and before all that is not real-time (SCHED_FIFO). Returns whether it
 /// may have the latter; it works without, and is late more often then.
 #[allow(unsafe_code, reason = "sched_setscheduler(2), for which the system call library has no words")]
 pub fn be_on_time() -> bool {

@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Where the records are: it is empty after a reboot, as is what they tell of.
+/// Where the records are: it is empty after a reboot, as is what they describe.
 pub const FOLDER: &str = "/run/airtcp";
 
 /// Something to be undone.
@@ -172,7 +172,7 @@ pub fn sysctl_before(name: &str) -> io::Result<String> {
     before(folder, name)
 }
 
-/// Undoes what the dead have left, in this thread's network namespace and in the file systems. Answers what that was.
+/// Undoes what the dead have left, in this thread's network namespace and in the file systems. Returns what that was.
 ///
 /// # Errors
 /// Of the file system. What cannot be undone stays on record.

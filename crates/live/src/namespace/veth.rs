@@ -93,7 +93,7 @@ impl Veth<'_> {
     }
 }
 
-/// Gives an interface of this thread's namespace an IPv6 address, too, of which its neighbours hear nothing. Answers
+/// Gives an interface of this thread's namespace an IPv6 address, too, of which its neighbours hear nothing. Returns
 /// whether there is IPv6 here.
 ///
 /// # Errors

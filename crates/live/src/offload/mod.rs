@@ -173,7 +173,7 @@ impl Pieces {
     }
 
     /// Writes as many of the packets that are left as one frame can hold of them within `most` bytes, headers included and
-    /// counted with each, but one at least. Its description is as before, so that it is cut later. Answers its length in bytes;
+    /// counted with each, but one at least. Its description is as before, so that it is cut later. Returns its length in bytes;
     /// `None` when all have left.
     pub fn next_part_into(&mut self, frame: &[u8], most: usize, out: &mut [u8]) -> Option<Part> {
         if self.finished {
@@ -207,7 +207,7 @@ impl Pieces {
         })
     }
 
-    /// Writes the next packet of `frame` to `out`, and answers its length; `None` when all have left.
+    /// Writes the next packet of `frame` to `out`, and returns its length; `None` when all have left.
     pub fn next_into(&mut self, frame: &[u8], out: &mut [u8]) -> Option<usize> {
         if self.finished {
             return None;

@@ -52,7 +52,7 @@ impl Budget {
         self.promised = (self.promised + now).saturating_sub(before);
     }
 
-    /// Answers whether buffers are kept from now on, if that has changed. Between the two marks nothing does.
+    /// Returns whether buffers are kept from now on, if that has changed. Between the two marks nothing does.
     pub fn judge(&mut self) -> Option<bool> {
         let (low, high) = (self.limit / 2, self.limit / 4 * 3);
         let kept = match self.promised {

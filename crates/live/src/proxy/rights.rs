@@ -11,7 +11,7 @@ const OTHER_FILES: u64 = 64;
 
 const ALLOWED: &str = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
 
-/// Lets this process open as many files as `connections` take. Answers how many connections it can have, if that is fewer.
+/// Lets this process open as many files as `connections` take. Returns how many connections it can have, if that is fewer.
 ///
 /// # Errors
 /// The kernel's.

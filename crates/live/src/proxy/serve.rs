@@ -176,7 +176,7 @@ impl<'a> Server<'a> {
             }
         }
         awake.extend(self.wake_own());
-        // Places are given anew only once all that was told of the old ones is dealt with.
+        // Places are given anew only once every event of the old ones has been handled.
         for place in awake {
             self.go_on(place);
         }

@@ -49,7 +49,7 @@ impl Tools {
         stack.flush(self.clock.now(), key);
     }
 
-    /// Reads into the buffer, and answers how much.
+    /// Reads into the buffer, and returns how much.
     pub fn read(&mut self, key: FlowKey) -> usize {
         let Some(stack) = &mut self.stack else { return 0 };
         let len = stack.get_mut(key).map_or(0, |flow| flow.stream.read(&mut self.buffer));

@@ -73,7 +73,7 @@ impl Way {
         }
     }
 
-    /// Answers how many bytes went out.
+    /// Returns how many bytes went out.
     fn step(&mut self, from: &mut End, to: &mut End, tools: &mut Tools) -> Result<u64, Failure> {
         match (&from.line, &to.line) {
             (Line::Kernel(_), Line::Kernel(_)) => self.splice(from, to, tools),

@@ -167,7 +167,7 @@ impl<D: PacketDevice> Stack<D> {
         }
     }
 
-    /// Takes in the next packet that has come, and answers whether there was one. One at a time: a clock that stood still over
+    /// Takes in the next packet that has come, and returns whether there was one. One at a time: a clock that stood still over
     /// several would show RACK that what was sent between them had been sent at once, in the order of sequence numbers
     /// (RFC 8985 §6.2).
     ///

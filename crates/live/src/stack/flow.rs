@@ -190,7 +190,7 @@ impl StackFlow {
     }
 }
 
-/// The segment of a long one that begins at its payload's byte `from`. Only the first tells of a reduced window, and only the
+/// The segment of a long one that begins at its payload's byte `from`. Only the first reports a reduced window, and only the
 /// last may be pushed, or end the stream.
 fn cut(whole: &Segment, from: usize, len: usize, [is_first, is_last]: [bool; 2]) -> Segment {
     let cleared =

@@ -25,7 +25,7 @@ impl Stream {
         }
     }
 
-    /// Takes as many of `data`'s bytes as the send buffer has room for, and answers how many.
+    /// Takes as many of `data`'s bytes as the send buffer has room for, and returns how many.
     pub fn write(&mut self, data: &[u8]) -> usize {
         let taken = data.len().min(self.writable());
         self.outgoing.put(self.written, &data[..taken]);
@@ -49,7 +49,7 @@ impl Stream {
         self.connection.readable() as usize
     }
 
-    /// Moves received bytes to `out` and answers how many.
+    /// Moves received bytes to `out` and returns how many.
     pub fn read(&mut self, out: &mut [u8]) -> usize {
         let taken = out.len().min(self.readable());
         self.incoming.get(self.read, &mut out[..taken]);

@@ -67,7 +67,7 @@ impl Relays {
         Ok(relays)
     }
 
-    /// What is told of our own senders, if they are the applications'.
+    /// What is reported of our own senders, if they are the applications'.
     pub fn senders(&self) -> Option<Senders> {
         self.senders.clone()
     }

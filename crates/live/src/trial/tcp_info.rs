@@ -1,4 +1,4 @@
-//! TCP_INFO: what the kernel tells of a connection.
+//! TCP_INFO: what the kernel reports of a connection.
 
 use super::socket_options::TCP_INFO;
 use airtcp_wire::Dur;

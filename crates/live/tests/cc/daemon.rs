@@ -6,19 +6,19 @@ use std::process::{Command, Output};
 
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_airtcpd");
 
-/// Answers what it printed.
+/// Returns what it printed.
 pub fn cc(args: &[&str]) -> String {
     let output = run(args);
     assert!(output.status.success(), "airtcpd cc {args:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Answers the error that it ended with, as the host does not let it.
+/// Returns the error that it ended with, as the host does not let it.
 pub fn refused(args: &[&str]) -> String {
     error(args, 1)
 }
 
-/// Answers the error that it ended with, as no host lets it.
+/// Returns the error that it ended with, as no host lets it.
 pub fn mistaken(args: &[&str]) -> String {
     error(args, 2)
 }

@@ -40,7 +40,7 @@ impl Arrival {
 }
 
 impl Stream {
-    /// Sends from one namespace to `to` in the other one, ECN-capable; answers what has arrived, in order of arrival, until
+    /// Sends from one namespace to `to` in the other one, ECN-capable; returns what has arrived, in order of arrival, until
     /// nothing has for as long as `patience` after the last was sent.
     pub fn run(&self, from: &Namespace, to: (&Namespace, SocketAddr), patience: Duration) -> Vec<Arrival> {
         let (there, address) = to;

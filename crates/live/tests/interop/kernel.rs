@@ -6,7 +6,7 @@ use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Answers the hash of what the kernel received.
+/// Returns the hash of what the kernel received.
 pub type Peer = JoinHandle<Hash>;
 
 /// Takes one connection to `address`; receives to the end, then sends the pattern of `seed`. Pauses once before it reads

@@ -19,7 +19,7 @@ impl Pattern {
         Pattern { state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1, left: BYTES }
     }
 
-    /// Fills the front of `buffer` and answers how much of it; zero at the end.
+    /// Fills the front of `buffer` and returns how much of it; zero at the end.
     pub fn fill(&mut self, buffer: &mut [u8]) -> usize {
         let len = buffer.len().min(self.left);
         self.left -= len;
@@ -124,7 +124,7 @@ impl Transfer {
 }
 
 impl Transfer {
-    /// Does what can be done now, and answers whether both have sent all and know that it has arrived.
+    /// Does what can be done now, and returns whether both have sent all and know that it has arrived.
     pub fn turn(&mut self, flow: &mut StackFlow) -> bool {
         assert_eq!(flow.failure, None, "{:?}: {:?}", flow.stream.state(), flow.stream.stats());
         self.peer_finished |= flow.has_ended;

@@ -86,7 +86,7 @@ impl Rig {
     }
 
     /// Another host behind the mobile one, over a link with this MTU in bytes. The host offers the MSS of Ethernet all the same, so
-    /// that the other end hears of the MTU only from the mobile host. It does not send longer packets itself: those that are not
+    /// that the other end learns the MTU only from the mobile host. It does not send longer packets itself: those that are not
     /// made of several segments a veth would drop silently.
     pub fn extend(&self, host: &Namespace, mtu: u32) {
         let other = format!("/proc/{}/fd/{}", std::process::id(), host.as_fd().as_raw_fd());
@@ -248,7 +248,7 @@ pub fn eventually(is_so: impl Fn() -> bool, what: &str) {
     panic!("not so: {what}");
 }
 
-/// Answers what it says.
+/// Returns what it says.
 pub fn ip(arguments: &str) -> String {
     let Output { status, stdout, stderr } =
         Command::new("ip").args(arguments.split_whitespace()).output().unwrap();

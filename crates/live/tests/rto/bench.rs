@@ -203,7 +203,7 @@ impl Wire {
         self.told.spared.store(packets, Ordering::SeqCst);
     }
 
-    /// Loses everything for `time`. Answers the gaps between the client's packets with data, in ms.
+    /// Loses everything for `time`. Returns the gaps between the client's packets with data, in ms.
     pub fn outage(&self, time: Dur, work: impl FnOnce()) -> Vec<u64> {
         self.told.lost_at.lock().unwrap().clear();
         self.told.is_out.store(true, Ordering::SeqCst);

@@ -153,7 +153,7 @@ fn once_a_round_trip_is_measured_again_the_rto_is_as_before_the_timeouts() {
         // The last answer is to be acknowledged before the outage.
         std::thread::sleep(Duration::from_millis(300));
         let gaps = bench.wire.outage(Dur::from_millis(5500), || {
-            // The kernel tells of this round trip, and of no other before the whole window is acknowledged.
+            // The kernel reports this round trip, and of no other before the whole window is acknowledged.
             bench.wire.spare(1);
             ends.0.write_all(&[1; 14_000]).unwrap();
             std::thread::sleep(Duration::from_millis(2500));

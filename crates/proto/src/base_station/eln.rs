@@ -120,7 +120,7 @@ impl FlowState {
         }
     }
 
-    /// Answers whether the segment is a duplicate ACK for a loss on the wireless link.
+    /// Returns whether the segment is a duplicate ACK for a loss on the wireless link.
     fn handle_ack(&mut self, direction: Direction, segment: &Segment) -> bool {
         let data = direction.opposite();
         match &mut self.tracks[data as usize] {

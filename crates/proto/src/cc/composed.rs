@@ -204,7 +204,7 @@ pub trait Avoidance: Send + Clone {
     /// start, and set `cwnd` where the controller answers to more than losses.
     fn observe(&mut self, _ack: &Ack, _window: &mut Window) {}
 
-    /// `acked` new bytes in slow start, under the conditions of `increase`. Answers how many of them are left for that.
+    /// `acked` new bytes in slow start, under the conditions of `increase`. Returns how many of them are left for that.
     #[inline]
     fn slow_start(&mut self, _ack: &Ack, acked: u64, window: &mut Window, slow_start: &mut SlowStart) -> u64 {
         slow_start.increase(acked, window, self.slow_start_gain())
@@ -282,7 +282,7 @@ impl<A: Avoidance> Composed<A> {
         }
     }
 
-    /// `acked` bytes count: some for `slow_start`, which answers how many are left, the others for `increase`.
+    /// `acked` bytes count: some for `slow_start`, which returns how many are left, the others for `increase`.
     #[inline]
     fn grow(
         &mut self,

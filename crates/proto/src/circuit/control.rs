@@ -97,7 +97,7 @@ impl Control {
     }
 
     /// Makes of `header`, which is the header packet before, the one that follows the data packet that leaves. Of a burst that
-    /// [continues](Control::continues). Answers where its virtual bytes begin.
+    /// [continues](Control::continues). Returns where its virtual bytes begin.
     #[inline]
     pub fn next_in_burst(&mut self, now: Time, burst: &mut Burst, item: &Item, header: &mut Header) -> u64 {
         // Each is all that there is to send when it leaves.
@@ -107,7 +107,7 @@ impl Control {
         offset
     }
 
-    /// Answers whether that was all that may leave.
+    /// Returns whether that was all that may leave.
     #[inline]
     pub fn end_burst(&mut self, now: Time, burst: &Burst, queue: &TunnelQueue) -> bool {
         self.connection.set_unsent(if queue.is_empty() { 0 } else { self.vmss as u64 });
@@ -133,7 +133,7 @@ impl Control {
     }
 
     /// Asks TCP for a segment, with virtual bytes to send as long as data waits or has left ahead of its header packet.
-    /// A header packet, new or sent again, is worth VMSS bytes of data. Answers whether there is one.
+    /// A header packet, new or sent again, is worth VMSS bytes of data. Returns whether there is one.
     fn poll_tcp(&mut self, now: Time, queue: &TunnelQueue, out: &mut Transmit) -> bool {
         let is_wanted = !queue.is_empty() || self.forwarded >= self.vmss;
         self.connection.set_unsent(if is_wanted { self.vmss as u64 } else { 0 });

@@ -46,7 +46,7 @@ pub struct Restorer {
 }
 
 impl Restorer {
-    /// A header packet has come that repeats so many. Answers how many of them have to be restored, the last ones: they are
+    /// A header packet has come that repeats so many. Returns how many of them have to be restored, the last ones: they are
     /// next to it. `None`: it had been restored itself.
     pub fn missing(&mut self, header: &Segment, repeats: u8) -> Option<u8> {
         if let Some((_, restored)) = self.latest.iter_mut().flatten().find(|(seq, _)| *seq == header.seq)

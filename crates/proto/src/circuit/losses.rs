@@ -124,7 +124,7 @@ mod tests {
 
     const ROUND: Dur = Dur::from_millis(10);
 
-    /// Reports on 10 packets each; answers how many of them were taken for congestion.
+    /// Reports on 10 packets each; returns how many of them were taken for congestion.
     struct Path {
         losses: Losses,
         now: Time,

@@ -90,7 +90,7 @@ impl Receiver {
     }
 
     /// As [`handle_segment`](Receiver::handle_segment) if this is the header packet that was to be expected of a control TCP
-    /// whose header packets are neither compressed nor repeated. Answers whether it was; if not, nothing has changed.
+    /// whose header packets are neither compressed nor repeated. Returns whether it was; if not, nothing has changed.
     #[inline]
     pub fn handle_expected(&mut self, now: Time, control: u16, segment: &Header, ecn: Ecn) -> bool {
         let Some(control) = self.controls.get_mut(usize::from(control)) else { return false };

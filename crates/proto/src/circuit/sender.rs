@@ -208,7 +208,7 @@ impl Sender {
         self.controls[0].continues(burst, &self.queue)
     }
 
-    /// Answers whether that was all that may leave.
+    /// Returns whether that was all that may leave.
     #[inline]
     pub fn end_burst(&mut self, now: Time, burst: &Burst) -> bool {
         let is_over = self.controls[0].end_burst(now, burst, &self.queue);

@@ -77,7 +77,7 @@ impl Lean {
     }
 
     /// The same of a packet that is to go on at once where it comes out, if it comes out by `horizon`, after all before it and
-    /// as it went in: then this answers when, and the link has nothing more to do with it.
+    /// as it went in: then this returns when, and the link has nothing more to do with it.
     #[inline]
     pub fn pass(&mut self, now: Time, item: Item, horizon: Time) -> Option<Time> {
         if self.flights.is_full() {
@@ -138,7 +138,7 @@ impl Lean {
         self.limit.admits(0, 0, bytes)
     }
 
-    /// The transmitter has it next: answers when it comes out, and whether it is lost.
+    /// The transmitter has it next: returns when it comes out, and whether it is lost.
     #[inline(always)]
     fn send(&mut self, now: Time, item: Item) -> (Time, bool) {
         let held = self.transmitter.time_for(item.bytes);

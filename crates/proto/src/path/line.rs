@@ -124,7 +124,7 @@ impl Line {
         self.loss.as_mut().is_some_and(|loss| loss.is_lost(self.free_at, item))
     }
 
-    /// The packet that has just left was lost: sends it again, as often as ARQ may. Answers whether it is still lost,
+    /// The packet that has just left was lost: sends it again, as often as ARQ may. Returns whether it is still lost,
     /// and when its last copy has left.
     #[cold]
     fn repeat(&mut self, item: &Item, air_bytes: u32) -> (bool, Time) {

@@ -128,7 +128,7 @@ impl Link {
     }
 
     /// As [`handle_packet`](Link::handle_packet), of a packet that is to go on at once where it comes out. If it comes out by
-    /// `horizon`, after all before it and as it went in, this answers when, and the link has nothing more to tell of it.
+    /// `horizon`, after all before it and as it went in, this returns when, and the link reports nothing more of it.
     #[inline]
     pub fn pass(&mut self, now: Time, item: Item, horizon: Time) -> Option<Time> {
         match &mut self.kind {
@@ -299,7 +299,7 @@ mod tests {
         Item { id, bytes: 1000, ..Item::default() }
     }
 
-    /// Wakes the link when it asks to be woken; answers (id, at in ms, fate).
+    /// Wakes the link when it asks to be woken; returns (id, at in ms, fate).
     fn drain(link: &mut Link) -> Vec<(u32, u64, Fate)> {
         let mut out = Vec::new();
         while !link.poll_timeout().is_never() {

@@ -17,7 +17,7 @@ impl Interrupted {
         Interrupted { transmitter, outages, paused: Dur::ZERO }
     }
 
-    /// Puts the outage that comes next behind us; answers its length and end.
+    /// Puts the outage that comes next behind us; returns its length and end.
     fn pass_outage(&mut self) -> (Dur, Time) {
         let outage = self.outages.current();
         let length = outage.end.since(outage.start);

@@ -56,7 +56,7 @@ impl Pipe {
         }
     }
 
-    /// Answers when the packet comes out.
+    /// Returns when the packet comes out.
     #[inline]
     pub fn push(&mut self, mut output: Output) -> Time {
         match self {

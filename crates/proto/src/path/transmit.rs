@@ -19,7 +19,7 @@ pub fn service_times(transmitter: &mut dyn Transmitter, bytes: u32, packets: usi
 #[derive(Clone, Copy, Debug)]
 pub struct FixedRate {
     rate: Rate,
-    /// The last packet's size and time: most packets of a direction are alike, and a division is dear.
+    /// The last packet's size and time: most packets of a direction are alike, and a division is expensive.
     memo: (u32, Dur),
 }
 

@@ -171,7 +171,7 @@ impl Control {
         self.last_count = self.count;
     }
 
-    /// Marks, which answers true, or drops.
+    /// Marks, which returns true, or drops.
     fn mark_or_drop(&mut self, rules: &Rules, item: Item, drops: &mut Drops) -> bool {
         let marks = rules.config.ecn && item.ecn.is_capable();
         if marks {
@@ -254,7 +254,7 @@ mod tests {
         Item { id, bytes: 1000, ..Item::default() }
     }
 
-    /// A backlog of packets that all came at time zero, served one each millisecond until the given one. Answers the
+    /// A backlog of packets that all came at time zero, served one each millisecond until the given one. Returns the
     /// times in ms at which packets were dropped, and what was sent.
     fn serve_backlog(queue: &mut Codel, backlog: u32, until_ms: u64) -> (Vec<u64>, Vec<Item>) {
         let mut drops = Drops::new();

@@ -91,7 +91,7 @@ mod tests {
         Item { id, bytes, ..Item::default() }
     }
 
-    /// Enqueues packets of these sizes; answers which were dropped.
+    /// Enqueues packets of these sizes; returns which were dropped.
     fn dropped(limit: Limit, sizes: &[u32]) -> Vec<u32> {
         let (mut queue, mut drops) = (DropTail::new(limit), Drops::new());
         for (id, &bytes) in (0..).zip(sizes) {

@@ -69,7 +69,7 @@ impl Queue for HeaderFirst {
 mod tests {
     use super::*;
 
-    /// Enqueues `H` and `D`; answers what was dropped, as indices.
+    /// Enqueues `H` and `D`; returns what was dropped, as indices.
     fn dropped(queue: &mut HeaderFirst, packets: &str) -> Vec<(u32, DropCause)> {
         let mut drops = Drops::new();
         for (id, kind) in (0..).zip(packets.chars()) {

@@ -244,7 +244,7 @@ mod tests {
         Item { bytes, ecn: Ecn::Ect0, ..Item::default() }
     }
 
-    /// Holds the queue at `length` packets, with the average settled there, for so many arrivals; answers which of
+    /// Holds the queue at `length` packets, with the average settled there, for so many arrivals; returns which of
     /// them were dropped or marked.
     fn chosen_at(config: Config, length: usize, bytes: u32, arrivals: usize) -> (Vec<usize>, Drops) {
         let mut queue = red(config);

@@ -49,7 +49,7 @@ pub struct Core {
     rules: WindowRules,
     pub has_sack: bool,
     pub phase: Phase,
-    /// The episode began with a corrupted packet: the controller has not been told of it.
+    /// The episode began with a corrupted packet: the controller has not heard about it.
     is_spared: bool,
     pub board: Scoreboard,
     pub sampler: RateSampler,
@@ -235,7 +235,7 @@ impl Core {
     }
 
     /// The retransmission timer has expired for the `expiries`th time in a row: an episode begins, unless this one goes on.
-    /// Answers whether it does.
+    /// Returns whether it does.
     pub fn begin_loss(&mut self, now: Time, expiries: u32) -> bool {
         let is_repeated = match self.rules {
             // RFC 5681 §3.1: the segment has been resent by the timer.
@@ -316,7 +316,7 @@ impl Core {
         }
     }
 
-    /// Answers whether this window has not been reduced yet.
+    /// Returns whether this window has not been reduced yet.
     fn reduce_once(&mut self, now: Time) -> bool {
         if self.una <= self.answered.until() || self.nxt == 0 {
             return false;

@@ -73,7 +73,7 @@ impl Reduction {
         self.prr.as_ref().map(|prr| prr.window)
     }
 
-    /// The controller has set cwnd, in bytes; if it has lowered it, that is done by and by.
+    /// The controller has set cwnd, in bytes; if it has lowered it, that is spread over a round trip.
     pub fn begin(&mut self, prior_cwnd: u64, cwnd: u64, mss: u64) {
         if self.is_wanted && cwnd < prior_cwnd {
             self.prr = Some(Box::new(Prr::new(prior_cwnd, cwnd, mss)));

@@ -71,13 +71,13 @@ impl Reassembly {
         self.blocks().take_while(|&(left, right)| right < start || end < left).count()
     }
 
-    /// `start..end` has arrived, if it continues the range that changed last and touches no other. Answers whether it does.
+    /// `start..end` has arrived, if it continues the range that changed last and touches no other. Returns whether it does.
     #[inline]
     pub fn extend(&mut self, start: u64, end: u64) -> bool {
         self.above.as_mut().is_some_and(|above| above.extend(start, end))
     }
 
-    /// `start..end` has arrived. Answers what became of it.
+    /// `start..end` has arrived. Returns what became of it.
     pub fn insert(&mut self, start: u64, end: u64) -> Inserted {
         if end <= self.next {
             return Inserted::Known;
@@ -150,7 +150,7 @@ impl Above {
         extends
     }
 
-    /// Takes out the ranges that begin at `end` or before, and answers where the last of them ends, or `end`.
+    /// Takes out the ranges that begin at `end` or before, and returns where the last of them ends, or `end`.
     fn absorb(&mut self, mut end: u64) -> u64 {
         while let Some(&range) = self.ranges.front().filter(|range| range.0 <= end) {
             self.ranges.pop_front();

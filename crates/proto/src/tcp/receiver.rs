@@ -47,7 +47,7 @@ pub struct Receiver {
 /// A timestamp that has not been renewed for so long says nothing about age (RFC 7323 §5.5).
 const LONGEST_TIMESTAMP_AGE: Dur = Dur::from_secs(24 * 24 * 3600);
 
-/// An ACK that is held back tells of no more blocks than these and the newest (Linux's `TCP_SACK_BLOCKS_EXPECTED`).
+/// An ACK that is held back reports no more blocks than these and the newest (Linux's `TCP_SACK_BLOCKS_EXPECTED`).
 const HELD_BLOCKS: usize = 2;
 
 /// A host that puts segments in another order within a tick is forgiven (Linux's `TCP_PAWS_WINDOW`).
@@ -216,7 +216,7 @@ impl Receiver {
         self.acks.on_duplicate();
     }
 
-    /// Takes the text, FIN, timestamp and ECN marks of an acceptable segment that begins at `start`. Answers whether all of
+    /// Takes the text, FIN, timestamp and ECN marks of an acceptable segment that begins at `start`. Returns whether all of
     /// it had come before.
     #[inline(always)]
     pub fn handle(&mut self, now: Time, segment: &Header, start: u64, ecn: Ecn) -> bool {

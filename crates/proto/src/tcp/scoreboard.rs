@@ -56,7 +56,7 @@ impl Sent {
         self.is_resent
     }
 
-    /// What lies below `ack` is acknowledged. Answers how many bytes that are.
+    /// What lies below `ack` is acknowledged. Returns how many bytes that are.
     fn cut(&mut self, ack: u64) -> u64 {
         let bytes = ack - self.start();
         self.length -= bytes as u32;
@@ -164,7 +164,7 @@ impl Scoreboard {
     }
 
     /// The same where everything that is out [was sent once and is in flight](Scoreboard::is_plain), telling only what has
-    /// stamps. Answers what was taken off.
+    /// stamps. Returns what was taken off.
     #[inline(always)]
     pub fn acknowledge_plain(&mut self, ack: u64, mut each: impl FnMut(&Sent, &Stamps)) -> Option<TakenOff> {
         let first = self.segments.front()?;
@@ -250,7 +250,7 @@ impl Scoreboard {
         }
     }
 
-    /// A duplicate ACK without SACK announces a segment of `mss` bytes, of those that are out beside the hole. Answers the
+    /// A duplicate ACK without SACK announces a segment of `mss` bytes, of those that are out beside the hole. Returns the
     /// bytes that are news.
     pub fn announce(&mut self, mss: u64) -> u64 {
         let holes = self.lost.div_ceil(mss).max(1);
@@ -260,7 +260,7 @@ impl Scoreboard {
         news
     }
 
-    /// A cumulative ACK of `acked` bytes over a hole of one segment: answers how many of them were announced before.
+    /// A cumulative ACK of `acked` bytes over a hole of one segment: returns how many of them were announced before.
     pub fn tell_announced(&mut self, acked: u64, mss: u64) -> u64 {
         let known = self.announced.min((acked.div_ceil(mss).max(1) - 1) * mss);
         self.announced -= known;
@@ -306,7 +306,7 @@ impl Scoreboard {
         self.segments.back()
     }
 
-    /// Deems a segment in flight lost; others are left alone. Answers its bytes, 0 if it was not in flight.
+    /// Deems a segment in flight lost; others are left alone. Returns its bytes, 0 if it was not in flight.
     pub fn mark_lost(&mut self, index: usize) -> u64 {
         let Some(sent) = self.segments.get_mut(index).filter(|sent| sent.fate == Fate::InFlight) else {
             return 0;
@@ -320,7 +320,7 @@ impl Scoreboard {
         bytes
     }
 
-    /// Deems everything in flight from the segment at `index` up to `position` lost; answers how many bytes that were.
+    /// Deems everything in flight from the segment at `index` up to `position` lost; returns how many bytes that were.
     pub fn mark_lost_between(&mut self, index: usize, position: u64) -> u64 {
         (index..self.index_at(position)).map(|index| self.mark_lost(index)).sum()
     }

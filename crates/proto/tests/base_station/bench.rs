@@ -50,7 +50,7 @@ impl Bench {
         Bench { machine: machine(term), now: Time::ZERO, flow: FLOW, out: Vec::new() }
     }
 
-    /// Lets time pass up to `ms`, and answers what timers put out on the way.
+    /// Lets time pass up to `ms`, and returns what timers put out on the way.
     pub fn at(&mut self, ms: u64) -> Vec<Seen> {
         let then = Time::ZERO + Dur::from_millis(ms);
         while self.machine.poll_timeout() <= then {

@@ -144,7 +144,7 @@ impl Sender {
         self.in_flight + self.mss <= self.cc.cwnd() || self.may_exceed
     }
 
-    /// Sends one segment, a lost one first, if cwnd and the receiver's window let it; answers its offset.
+    /// Sends one segment, a lost one first, if cwnd and the receiver's window let it; returns its offset.
     pub fn send(&mut self) -> Option<u64> {
         if !self.has_room() {
             return None;

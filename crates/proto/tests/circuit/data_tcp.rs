@@ -48,7 +48,7 @@ impl Pair {
         }
     }
 
-    /// Delivers these segments one by one; answers what is sent meanwhile, each with the number of the segment that was
+    /// Delivers these segments one by one; returns what is sent meanwhile, each with the number of the segment that was
     /// delivered before.
     fn deliver(&mut self, segments: &[Transmit]) -> Vec<(usize, Transmit)> {
         let mut sent = Vec::new();

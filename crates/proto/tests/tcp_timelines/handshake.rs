@@ -150,7 +150,7 @@ fn a_reset_must_hit_the_next_sequence_number() {
     assert_eq!(script.connection.state(), State::Closed);
 }
 
-/// RFC 9293 §3.10.7.4, second: after both FINs a reset ends the wait, and the user is not told of one.
+/// RFC 9293 §3.10.7.4, second: after both FINs a reset ends the wait, and none is reported to the user.
 #[test]
 fn a_reset_in_time_wait_is_no_event() {
     let mut script = Script::connected(&plain(), 100);

@@ -16,7 +16,7 @@ pub fn encode_keepalive(kind: Kind, number: u64, key: &SessionKey) -> Datagram {
     datagram
 }
 
-/// Answers its number, which is believed to be near to `near`.
+/// Returns its number, which is believed to be near to `near`.
 ///
 /// # Errors
 /// It is not one, or not of this session.

@@ -122,7 +122,7 @@ class _Host:
 
 
 def _take(entry: Json, hosts: dict[str, _Host]) -> int | None:
-    """How many probes it tells of; None: it is nothing of fping's."""
+    """How many probes it reports; None: it is nothing of fping's."""
     for kind in ("resp", "timeout", "vSum", "summary", "intSum"):
         part = object_of(entry, kind)
         name = part.get("host")

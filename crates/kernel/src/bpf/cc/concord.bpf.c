@@ -3,7 +3,7 @@
  *
  * In what the kernel tells differently from the simulator's sender:
  *
- * - A loss is none of the controller's business until the ACK that tells of it: ssthresh stays infinite, so that the kernel
+ * - A loss is none of the controller's business until the ACK that reports it: ssthresh stays infinite, so that the kernel
  *   has nothing to lower cwnd to. What earlier connections have left there (tcp_metrics) is not heeded.
  * - ECN-Echo is answered once a window. As the kernel takes each recovery for a reduction, and tells the receiver so (CWR),
  *   which would silence ECN-Echo, that is withdrawn where there was none.
@@ -45,7 +45,7 @@ struct state {
 	__u8 owed_cwr : 1;
 	/* The kernel has asked for ssthresh, and taken it for a reduction. */
 	__u8 is_asked : 1;
-	/* CA_EVENT_LOSS has told of the timeout. */
+	/* CA_EVENT_LOSS has reported the timeout. */
 	__u8 is_timeout_told : 1;
 };
 

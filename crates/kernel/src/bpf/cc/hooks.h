@@ -6,7 +6,7 @@
  *
  * In what the kernel tells differently from the simulator's sender:
  *
- * - One ACK calls pkts_acked, in_ack_event, ssthresh and set_state where it tells of a loss or of ECN-Echo, then cong_avoid.
+ * - One ACK calls pkts_acked, in_ack_event, ssthresh and set_state where it reports a loss or ECN-Echo, then cong_avoid.
  *   So what is measured with it is known when it is judged; the simulator's sender judges by the ACK before. (Before Linux
  *   6.15 in_ack_event came first: the RTT and what is delivered are as of the ACK before, so that a window update passes for a
  *   duplicate ACK, and a duplicate ACK is told with the next.)
@@ -74,7 +74,7 @@ struct state {
 	__u8 is_lower : 1;
 	/* The last ACK found the kernel lowering cwnd. */
 	__u8 was_lowering : 1;
-	/* CA_EVENT_LOSS has told of the timeout. */
+	/* CA_EVENT_LOSS has reported the timeout. */
 	__u8 is_timeout_told : 1;
 	/* The receiver was owed a CWR before. */
 	__u8 owed_cwr : 1;

@@ -53,7 +53,7 @@ static inline void grow_additively(struct window *window, __u64 acked_q16, __u64
 	window->fraction_q32 = growth_q32;
 }
 
-/* `gain` segments for each of `acked`, up to ssthresh. Answers how many of them were not needed for that, Q16. */
+/* `gain` segments for each of `acked`, up to ssthresh. Returns how many of them were not needed for that, Q16. */
 static inline __u64 slow_start(struct window *window, __u32 acked, __u64 gain_q16)
 {
 	__u64 room_q16 = window->ssthresh_q16 - cwnd_q16(window);

@@ -67,7 +67,7 @@ impl Applied {
         }
     }
 
-    /// Answers whether there was something to undo: not if somebody else has changed it since, or it is gone.
+    /// Returns whether there was something to undo: not if somebody else has changed it since, or it is gone.
     pub(super) fn undo(&self, name: &str) -> Result<bool, CcError> {
         match self {
             Applied::Cgroup(applied) => applied.undo(name),

@@ -1,5 +1,5 @@
 /* A model of the kernel's TCP sender, as far as it calls a congestion control: in which state it does what, and what it makes of
- * cwnd and ssthresh itself. It is told of ACKs, losses and timeouts, and knows no network.
+ * cwnd and ssthresh itself. It hears about ACKs, losses and timeouts, and knows no network.
  *
  * RFC 5681 (slow start, loss window), RFC 3168 §6.1.2 (ECN-Echo), RFC 6937 (PRR, slow start reduction bound), and the states
  * that Documentation/networking and the enum tcp_ca_state of the kernel's UAPI describe. */
@@ -51,7 +51,7 @@ struct host_ack {
 	__u32 peer_timestamp;
 	__u8 is_cwnd_limited;
 	__u8 is_echoed;
-	/* The scoreboard tells of a loss. */
+	/* The scoreboard reports a loss. */
 	__u8 is_loss;
 	__u32 lost;
 	__u32 prior_delivered;

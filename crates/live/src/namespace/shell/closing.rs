@@ -27,7 +27,7 @@ impl Closing {
         namespace.run(|| Closing(["tcp", "tcp6"].into_iter().filter_map(|name| open(name).ok()).collect()))
     }
 
-    /// Waits until none is left, a signal comes, the path ends or `limit` is over. Answers how many are left.
+    /// Waits until none is left, a signal comes, the path ends or `limit` is over. Returns how many are left.
     ///
     /// # Errors
     /// The kernel's.

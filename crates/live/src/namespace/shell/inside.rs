@@ -90,7 +90,7 @@ fn fork_alone() -> nix::Result<ForkResult> {
     unsafe { fork() }
 }
 
-/// The life of the process inside. Answers its exit status.
+/// The life of the process inside. Returns its exit status.
 fn live(namespace: &Namespace, invoker: Option<&Invoker>, signals: &Signals, orders: PipeReader) -> u8 {
     let lived = settle(namespace, invoker).and_then(|()| match hear(orders)? {
         Some(order) => obey(&order, signals),
@@ -149,7 +149,7 @@ fn obey(order: &Order, signals: &Signals) -> anyhow::Result<u8> {
     }
 }
 
-/// Fetches the status of all that have died: whose parents died before them are this process's to bury. Answers the
+/// Fetches the status of all that have died: whose parents died before them are this process's to bury. Returns the
 /// command's.
 fn bury(command: Pid) -> nix::Result<Option<u8>> {
     let mut answer = None;

@@ -59,7 +59,7 @@ pub struct Ends {
 
 /// Runs a command behind a link, and an emulator in a thread of its own until the command has ended, what it
 /// leaves behind has closed, and the flag is set. When
-/// the emulator returns before, the command is told to end. Answers the command's exit status, as shells do (127: there is no
+/// the emulator returns before, the command is told to end. Returns the command's exit status, as shells do (127: there is no
 /// such program; 128 + n: ended by signal n), and what the emulator answers.
 ///
 /// `prepare` makes the emulator. It is called with the rights that this process was started with, and only when all that the

@@ -24,7 +24,7 @@ pub struct Steer {
 }
 
 impl Steer {
-    /// In the network namespace of the calling thread. Answers the device, too, and the longest packet of the wireless link in
+    /// In the network namespace of the calling thread. Returns the device, too, and the longest packet of the wireless link in
     /// bytes.
     ///
     /// # Errors

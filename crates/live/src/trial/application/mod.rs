@@ -214,7 +214,7 @@ impl<'a> Applications<'a> {
         connection.flush(&self.buffer);
     }
 
-    /// Opens a connection and answers its sender's port.
+    /// Opens a connection and returns its sender's port.
     fn open(
         &mut self,
         flow: usize,

@@ -1,4 +1,4 @@
-//! One connection, as its packets and the kernel tell of it.
+//! One connection, as its packets and the kernel report it.
 
 use super::round_trips::RoundTrips;
 use crate::trial::books::Sending;
@@ -121,7 +121,7 @@ impl Conversation {
         }
     }
 
-    /// Data is lost. Answers its stream position.
+    /// Data is lost. Returns its stream position.
     pub fn lost(&mut self, segment: &Segment, id: u16) -> u64 {
         let Some(range) = self.range(segment) else { return 0 };
         let order = self.copies.remove(&id).unwrap_or(0);

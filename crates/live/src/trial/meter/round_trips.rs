@@ -41,7 +41,7 @@ impl RoundTrips {
         }
     }
 
-    /// Everything below `una` is acknowledged. Answers when the sender takes it that the first of it was sent: of a
+    /// Everything below `una` is acknowledged. Returns when the sender takes it that the first of it was sent: of a
     /// segment that was sent more than once, timestamps must tell which copy the ACK answers (RFC 7323 §4, Karn).
     pub fn acknowledged(&mut self, una: u64, timestamps: Option<Timestamps>) -> Option<Time> {
         let done = self.0.partition_point(|sent| sent.end <= una);

@@ -92,7 +92,7 @@ impl Cache {
         if is_done { self.kept.pop_front() } else { None }
     }
 
-    /// Notes what SACK blocks report, and answers the highest number that any of them has reported.
+    /// Notes what SACK blocks report, and returns the highest number that any of them has reported.
     pub fn note_sacked(&mut self, blocks: &[(Seq, Seq)]) -> Option<Seq> {
         for cached in &mut self.kept {
             cached.is_sacked |= blocks.iter().any(|(left, right)| {

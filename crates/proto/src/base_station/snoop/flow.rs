@@ -130,7 +130,7 @@ impl FlowState {
         }
     }
 
-    /// An acknowledgment that goes on to the fixed host. Answers when the last one to leave of what it acknowledges left.
+    /// An acknowledgment that goes on to the fixed host. Returns when the last one to leave of what it acknowledges left.
     fn accept(&mut self, now: Time, packet: &SeenPacket) -> Time {
         let segment = &packet.segment;
         let mut newest = None;

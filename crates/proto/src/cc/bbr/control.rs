@@ -87,7 +87,7 @@ impl Episode {
         self.end.is_some_and(|end| ack.una >= end) && self.finish()
     }
 
-    /// Answers whether there was an episode to finish.
+    /// Returns whether there was an episode to finish.
     pub fn finish(&mut self) -> bool {
         self.end.take().is_some()
     }
@@ -112,7 +112,7 @@ pub struct LowFlight {
 }
 
 impl LowFlight {
-    /// Answers whether it has lasted long enough.
+    /// Returns whether it has lasted long enough.
     pub fn advance(&mut self, ack: &Ack, target: u64, rounds: &mut Rounds) -> bool {
         match self.until {
             None if ack.in_flight <= target => {

@@ -102,7 +102,7 @@ impl Linux {
     }
 }
 
-/// Most ACKs are for one or two segments, and a division is dear.
+/// Most ACKs are for one or two segments, and a division is expensive.
 #[inline]
 fn segments(bytes: u64, mss: u64) -> u64 {
     match bytes {

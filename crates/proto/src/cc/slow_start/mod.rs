@@ -74,7 +74,7 @@ impl SlowStart {
         matches!(self.exit, Exit::None)
     }
 
-    /// `acked` new bytes while cwnd is below ssthresh. Answers how many of them were not needed to get there: they
+    /// `acked` new bytes while cwnd is below ssthresh. Returns how many of them were not needed to get there: they
     /// count in congestion avoidance.
     #[inline]
     pub fn increase(&mut self, acked: u64, window: &mut Window, gain: f64) -> u64 {

@@ -60,7 +60,7 @@ struct EveryAck {
 }
 
 impl EveryAck {
-    /// Zero samples for the whole periods of `length`; answers what is left of it.
+    /// Zero samples for the whole periods of `length`; returns what is left of it.
     fn filter_silence(&mut self, length: f64) -> f64 {
         let mut periods = (length / self.silence) as u32;
         let mut rest = length - f64::from(periods) * self.silence;

@@ -151,7 +151,7 @@ impl Connection {
         self.wake(now, self.timer());
     }
 
-    /// As [`handle_timeout`](Connection::handle_timeout) if that is wanted by now. Answers whether it is.
+    /// As [`handle_timeout`](Connection::handle_timeout) if that is wanted by now. Returns whether it is.
     #[inline]
     pub fn handle_due(&mut self, now: Time) -> bool {
         let timer = self.timer();

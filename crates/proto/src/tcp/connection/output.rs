@@ -13,7 +13,7 @@ impl Connection {
     }
 
     /// As [`poll_transmit`](Connection::poll_transmit), into a place that the driver has for it: copying costs more than
-    /// making. Answers whether there was a segment. After an acknowledgment without data there is none.
+    /// making. Returns whether there was a segment. After an acknowledgment without data there is none.
     pub fn poll_transmit_into(&mut self, now: Time, out: &mut Transmit) -> bool {
         match self.poll_expected(now, out) {
             Some(is_sent) => is_sent,

@@ -66,7 +66,7 @@ impl Connection {
     }
 
     /// As [`handle_segment`](Connection::handle_segment) if this is text without SACK for a connection that only receives.
-    /// Answers whether it was; if not, nothing has changed.
+    /// Returns whether it was; if not, nothing has changed.
     #[inline(always)]
     pub fn handle_expected_text(&mut self, now: Time, segment: &Header, ecn: Ecn) -> bool {
         if segment.len == 0 || !segment.is_plain(self.negotiated.timestamps) {
@@ -111,7 +111,7 @@ impl Connection {
         true
     }
 
-    /// An ACK that tells of more than new data, or where more than that is outstanding.
+    /// An ACK that reports more than new data, or where more than that is outstanding.
     #[inline(never)]
     fn handle_expected_news(&mut self, now: Time, segment: &Header, sack: &SackBlocks, ack: u64) {
         self.forget_prediction();
@@ -198,7 +198,7 @@ impl Connection {
     }
 
     /// Makes of `header`, which is the segment before, the next one of a burst that [continues](Connection::continues).
-    /// Answers where in the stream its payload begins.
+    /// Returns where in the stream its payload begins.
     #[inline(always)]
     pub fn next_in_burst(&mut self, now: Time, burst: &mut Burst, header: &mut Header) -> u64 {
         let (start, is_pushed) = self.sender.next_in_burst(now, burst);
@@ -227,7 +227,7 @@ impl Connection {
         if self.negotiated.ecn { Ecn::Ect0 } else { Ecn::NotEct }
     }
 
-    /// Answers whether that was all that may leave.
+    /// Returns whether that was all that may leave.
     #[inline(always)]
     pub fn end_burst(&mut self, now: Time, burst: &Burst) -> bool {
         self.sender.end_burst(now, burst)
@@ -287,7 +287,7 @@ mod tests {
             }
         }
 
-        /// The earliest packet or timer; answers its time.
+        /// The earliest packet or timer; returns its time.
         fn step(&mut self, chance: &mut impl FnMut() -> Chance) -> Option<Time> {
             let packet = (0..self.under_way.len()).min_by_key(|&index| self.under_way[index].0);
             let arrival = packet.map_or(Time::NEVER, |index| self.under_way[index].0);

@@ -43,7 +43,7 @@ pub trait LossRecovery: Send {
     /// on suspicion.
     fn speculate(&mut self, _core: &mut Core) {}
 
-    /// The retransmission timer has expired: marks lost what it declares lost, from the segment at `index` on. Answers how many
+    /// The retransmission timer has expired: marks lost what it declares lost, from the segment at `index` on. Returns how many
     /// bytes that leaves in flight as too recent to be lost.
     fn mark_timed_out(&mut self, core: &mut Core, index: usize, _now: Time) -> u64 {
         core.mark_all_lost_from(index);

@@ -88,7 +88,7 @@ impl Rack {
     }
 
     /// RFC 8985 §6.2 step 4: none while duplicates alone show a loss, else a quarter of the minimum RTT, more if DSACKs
-    /// tell of spurious retransmissions.
+    /// report spurious retransmissions.
     fn reorder_window(&self, core: &Core) -> Dur {
         let shows_loss = core.phase != Phase::Open || core.board.sacked_segments() >= self.dupack_threshold;
         if !self.has_reordering && shows_loss {

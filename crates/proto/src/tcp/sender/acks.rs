@@ -268,7 +268,7 @@ impl Sender {
         }
     }
 
-    /// Answers whether it has undone the episode.
+    /// Returns whether it has undone the episode.
     fn judge_spurious(&mut self, summary: &AckSummary, ack: &AckIn<'_>) -> bool {
         if ack.ece {
             self.core.spurious.forget();

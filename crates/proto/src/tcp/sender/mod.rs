@@ -242,7 +242,7 @@ impl Sender {
         self.data_end() - self.core.nxt
     }
 
-    /// Nothing is outstanding, nor was anything resent, so an ACK of `ack` can tell of nothing but the peer's window.
+    /// Nothing is outstanding, nor was anything resent, so an ACK of `ack` can report nothing but the peer's window.
     #[inline]
     pub fn is_idle_at(&self, ack: u64) -> bool {
         self.core.board.is_empty() && ack == self.core.una && self.core.stats.retransmissions == 0

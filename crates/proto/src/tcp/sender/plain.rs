@@ -112,7 +112,7 @@ impl Sender {
         (start, is_pushed)
     }
 
-    /// What the segments of a burst leave behind. Answers whether nothing more may leave.
+    /// What the segments of a burst leave behind. Returns whether nothing more may leave.
     #[inline(always)]
     pub fn end_burst(&mut self, now: Time, burst: &Burst) -> bool {
         let core = &self.core;

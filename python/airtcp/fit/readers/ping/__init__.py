@@ -225,7 +225,7 @@ def _clock_notes(series: Series) -> list[str]:
     if series.has_stamps:
         return []
     if series.is_windows:
-        return ["Times of sending are reckoned: one packet a second, 4 s after one without an answer."]
+        return ["Times of sending are estimated: one packet a second, 4 s after one without an answer."]
     if series.has_interval:
         return []
     return ["Times of sending are not known: 1 s between packets is assumed (`ping -D` prints them)."]

@@ -126,7 +126,7 @@ class Series:
             self.unreadable.append(index)
 
     def end(self, total: Total | None) -> None:
-        """The run is over; its summary tells of packets lost at its end."""
+        """The run is over; its summary reports packets lost at its end."""
         if self._is_over or total is None:
             self._is_over = True
             return
@@ -165,7 +165,7 @@ class Series:
         return self._intervals > 0
 
     def measured(self) -> tuple[RoundTrips, Fates, Reordering]:
-        """What the series tells of the path."""
+        """What the series says about the path."""
         rtt_s = np.array(self.rtt_ms) / 1e3
         answered = np.flatnonzero(~np.isnan(rtt_s)).astype(np.int64)
         sent_s, interval_s = self._sending(rtt_s, answered)

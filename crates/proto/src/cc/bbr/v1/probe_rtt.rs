@@ -21,7 +21,7 @@ impl MinRtt {
         self.sample.map_or(Dur::MAX, |(value, _)| value)
     }
 
-    /// Takes an ACK's sample; answers whether the old minimum had expired.
+    /// Takes an ACK's sample; returns whether the old minimum had expired.
     fn update(&mut self, ack: &Ack) -> bool {
         // What the handshake has measured counts.
         let (value, stamp) = *self.sample.get_or_insert((ack.min_rtt, ack.now));

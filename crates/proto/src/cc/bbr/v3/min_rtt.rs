@@ -29,7 +29,7 @@ impl MinRtt {
         self.minima.map_or(Dur::MAX, |(long, _)| long.value)
     }
 
-    /// Takes an ACK's sample; answers whether it is time for ProbeRTT. Draft §5.3.4.3, UpdateMinRTT.
+    /// Takes an ACK's sample; returns whether it is time for ProbeRTT. Draft §5.3.4.3, UpdateMinRTT.
     fn update(&mut self, ack: &Ack) -> bool {
         // What the handshake has measured counts.
         let first = Minimum { value: ack.min_rtt, stamp: ack.now };

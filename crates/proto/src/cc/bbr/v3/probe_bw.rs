@@ -128,7 +128,7 @@ impl Bbr3 {
         self.window_limit.is_reached() && self.cwnd >= self.long_term_inflight
     }
 
-    /// Draft §5.3.3.9, AdaptLongTermModel. Answers whether it has begun another phase.
+    /// Draft §5.3.3.9, AdaptLongTermModel. Returns whether it has begun another phase.
     fn adapt_long_term(&mut self, ack: &Ack) -> bool {
         if self.probe.acks == AckPhase::ProbeStarting && self.rounds.is_start {
             self.probe.acks = AckPhase::ProbeFeedback;
@@ -146,7 +146,7 @@ impl Bbr3 {
         false
     }
 
-    /// The last sample of a probe is in. Answers whether the probe should be repeated at once: it was stopped as a
+    /// The last sample of a probe is in. Returns whether the probe should be repeated at once: it was stopped as a
     /// precaution, and came through.
     fn close_probe(&mut self, ack: &Ack) -> bool {
         self.probe.is_sample = false;
