@@ -42,7 +42,7 @@ class Job:
 
 @dataclass(frozen=True)
 class KernelRun:
-    """What a run on the kernel leaves: the same as a simulated one, and what `airtcpd` reported of the host."""
+    """What a run on the kernel leaves: the same as a simulated one, and `airtcpd`'s report of the host."""
 
     run: Run
     series: Series | None
