@@ -117,11 +117,14 @@ impl Engine {
     /// A link has something to give. If it has more at this instant, that is another event.
     #[inline]
     fn on_link(&mut self, side: Side) {
-        if let Some(id) = self.stage.network.poll_intact(side) {
+        if let Some((id, plain_end)) = self.stage.network.poll_intact(side) {
             if self.ends.are_many() {
                 self.look_ahead(side);
             }
-            return self.arrive(id, side.far_node());
+            return match self.stage.network.packets.get(id).exit == plain_end {
+                true => self.deliver(id),
+                false => self.arrive(id, side.far_node()),
+            };
         }
         self.on_output(side);
     }
@@ -180,7 +183,7 @@ impl Engine {
     /// A packet has come to a node.
     #[inline(always)]
     fn arrive(&mut self, id: u32, node: u16) {
-        if self.stage.network.topology.has_station[usize::from(node)] {
+        if self.stage.network.topology.has_station(node) {
             return self.pass_stations(id, node);
         }
         self.leave_node(id, node);

@@ -61,9 +61,10 @@ impl Network {
         Some(output)
     }
 
-    /// The same of a packet that comes out as it went in, where nobody watches.
+    /// The same of a packet that comes out as it went in, where nobody watches, and the node that it has come to, if no
+    /// station stands there.
     #[inline]
-    pub fn poll_intact(&mut self, side: Side) -> Option<u32> {
+    pub fn poll_intact(&mut self, side: Side) -> Option<(u32, u16)> {
         if self.is_watched {
             return None;
         }
@@ -74,7 +75,7 @@ impl Network {
     #[inline(always)]
     pub fn send(&mut self, flow: &Flow, end: usize, id: u32) {
         let node = flow.nodes[end];
-        match flow.stops.is_empty() || !self.topology.has_station[usize::from(node)] {
+        match flow.stops.is_empty() || !self.topology.has_station(node) {
             true => self.forward(id, node),
             false => self.sent_at_station.push_back((id, node)),
         }

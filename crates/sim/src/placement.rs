@@ -170,7 +170,7 @@ impl<'a> Stations<'a> {
             flow.count_at_delivery();
             let nodes =
                 flow.stops.iter().map(|(node, _)| node).chain(flow.counted_at.iter().map(|(node, _)| node));
-            nodes.for_each(|node| topology.has_station[usize::from(*node)] = true);
+            nodes.for_each(|node| topology.put_station(*node));
         }
         (self.placed, self.circuits)
     }

@@ -63,14 +63,19 @@ struct Hop {
     leads_on: bool,
     /// When it wants to be polled.
     wake: Time,
+    /// The node that it leads to, if no station stands there, else [`NOWHERE`].
+    plain_end: u16,
 }
+
+/// No node.
+const NOWHERE: u16 = u16::MAX;
 
 pub struct Topology {
     hops: Vec<Hop>,
     /// When each side wants to be polled, the earliest first; of those at one time, the first.
     turns: Vec<(Time, Side)>,
     /// Which nodes have a station.
-    pub has_station: Vec<bool>,
+    has_station: Vec<bool>,
     /// Until then nobody asks what the links have done.
     horizon: Time,
     /// How often a packet has gone on so.
@@ -81,11 +86,27 @@ impl Topology {
     /// Links in path order, each with its way there and its way back.
     pub fn new(links: impl IntoIterator<Item = (Link, Link)>) -> Topology {
         let sides = links.into_iter().flat_map(|(forward, reverse)| [forward, reverse]);
-        let hop = |link: Link| Hop { leads_on: false, wake: link.poll_timeout(), link };
-        let hops: Vec<Hop> = sides.map(hop).collect();
+        let hop = |(link, side): (Link, u16)| {
+            let (wake, plain_end) = (link.poll_timeout(), Side(side).far_node());
+            Hop { link, leads_on: false, wake, plain_end }
+        };
+        let hops: Vec<Hop> = sides.zip(0..).map(hop).collect();
         let mut turns: Vec<_> = hops.iter().zip(0..).map(|(hop, side)| (hop.wake, Side(side))).collect();
         turns.sort_unstable();
         Topology { turns, has_station: vec![false; hops.len() / 2 + 1], horizon: Time::ZERO, passes: 0, hops }
+    }
+
+    /// There is a station at `node`.
+    pub fn put_station(&mut self, node: u16) {
+        self.has_station[usize::from(node)] = true;
+        for hop in self.hops.iter_mut().filter(|hop| hop.plain_end == node) {
+            hop.plain_end = NOWHERE;
+        }
+    }
+
+    #[inline]
+    pub fn has_station(&self, node: u16) -> bool {
+        self.has_station[usize::from(node)]
     }
 
     pub fn sides(&self) -> impl Iterator<Item = Side> + use<> {
@@ -160,14 +181,14 @@ impl Topology {
         output
     }
 
-    /// [`Link::poll_intact`] of the side that is next.
+    /// [`Link::poll_intact`] of the side that is next, and the node that it has come to, if no station stands there.
     #[inline]
-    pub fn poll_intact(&mut self, now: Time, side: Side) -> Option<u32> {
+    pub fn poll_intact(&mut self, now: Time, side: Side) -> Option<(u32, u16)> {
         let hop = &mut self.hops[usize::from(side.0)];
         let id = hop.link.poll_intact(now)?;
         hop.wake = hop.link.poll_timeout();
         sink(&mut self.turns, (hop.wake, side));
-        Some(id)
+        Some((id, hop.plain_end))
     }
 
     /// See [`Link::fetch`].

@@ -25,7 +25,7 @@ PACKETS_PER_S = 19_000.0
 """Over all emulated links together: what two cores keep up with beside the TCPs themselves."""
 AT_A_TIME = (24, 12, 8, 6, 4, 3, 2)
 MOST_LATE = 0.05
-"""A run whose packets left later than this share of the RTT shows the machine at work: it is repeated alone."""
+"""A run whose packets left later than this share of the RTT shows the machine at work: it is repeated."""
 
 
 @dataclass(frozen=True)
