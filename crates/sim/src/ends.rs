@@ -57,13 +57,22 @@ impl Ends {
         prefetch_part(transfer, Transfer::TOUCHED);
     }
 
+    /// Fetches what the timer of that end of a connection will need.
+    #[inline]
+    pub fn fetch_for_timer(&self, endpoint: u32) {
+        let transfer = self.transfers.get(endpoint >> 1);
+        prefetch_part(&transfer.ends[(endpoint & 1) as usize], Connection::TOUCHED_BY_TIMER);
+        prefetch_part(transfer, Transfer::TOUCHED);
+    }
+
     /// Fetches what that connection points to, once it is here itself.
     #[inline]
     pub fn fetch_beyond_connection(&self, packet: &Packet) {
-        if let Load::Tcp { endpoint } = packet.load
-            && (endpoint & 1) as usize == SENDER
-        {
-            self.transfers.get(endpoint >> 1).ends[SENDER].prefetch_for_ack();
+        let Load::Tcp { endpoint } = packet.load else { return };
+        let ends = &self.transfers.get(endpoint >> 1).ends;
+        match (endpoint & 1) as usize {
+            SENDER => ends[SENDER].prefetch_for_ack(),
+            _ => ends[RECEIVER].prefetch_for_text(),
         }
     }
 

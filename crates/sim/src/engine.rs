@@ -107,6 +107,7 @@ impl Engine {
             if let Some(timer) = self.stage.schedule.pop() {
                 self.on_timer(timer);
             }
+            self.look_at_next_timer();
         }
         while let Some((id, node)) = self.stage.network.sent_at_station.pop_front() {
             self.pass_stations(id, node);
@@ -154,6 +155,16 @@ impl Engine {
         packet(8).into_iter().for_each(prefetch);
         packet(4).into_iter().for_each(|packet| self.ends.fetch_connection(packet));
         packet(1).into_iter().for_each(|packet| self.ends.fetch_beyond_connection(packet));
+    }
+
+    /// Fetches the connection whose timer comes up next.
+    #[inline]
+    fn look_at_next_timer(&self) {
+        if self.ends.are_many()
+            && let Some(Timer::Endpoint(endpoint)) = self.stage.schedule.peek()
+        {
+            self.ends.fetch_for_timer(endpoint);
+        }
     }
 
     fn on_timer(&mut self, timer: Timer) {

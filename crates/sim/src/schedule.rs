@@ -90,13 +90,19 @@ impl Timers {
         self.heap.peek().map_or(Time::NEVER, |Reverse(entry)| deadline(*entry))
     }
 
+    /// A guess at whose entry is taken off next: good for fetching ahead what is known of it.
+    #[inline]
+    pub fn peek(&self) -> Option<TimerId> {
+        self.heap.peek().map(|Reverse(entry)| owner(*entry))
+    }
+
     /// Takes the earliest entry off. Returns its owner, who compares its true deadline with the time and calls
     /// [`set`](Timers::set) again; `None` for an entry that was superseded.
     pub fn pop(&mut self) -> Option<TimerId> {
         self.drop_taken();
         let first = self.heap.peek_mut()?;
         let Reverse(entry) = *first;
-        let id = (entry & ((1 << ID_BITS) - 1)) as TimerId;
+        let id = owner(entry);
         let pushed = &mut self.pushed[id as usize];
         if pushed.first != deadline(entry) {
             PeekMut::pop(first);
@@ -106,6 +112,10 @@ impl Timers {
         self.is_first_taken = true;
         Some(id)
     }
+}
+
+fn owner(entry: Entry) -> TimerId {
+    (entry & ((1 << ID_BITS) - 1)) as TimerId
 }
 
 fn deadline(entry: Entry) -> Time {

@@ -40,6 +40,12 @@ impl Schedule {
         self.timers.next()
     }
 
+    /// As [`Timers::peek`].
+    #[inline]
+    pub fn peek(&self) -> Option<Timer> {
+        self.timers.peek().map(|number| self.numbering.timer(number))
+    }
+
     /// As [`Timers::pop`].
     #[inline]
     pub fn pop(&mut self) -> Option<Timer> {

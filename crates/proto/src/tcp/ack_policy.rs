@@ -2,6 +2,7 @@
 
 use super::config::TcpConfig;
 use super::window_growth::WindowGrowth;
+use crate::prefetch::prefetch;
 use airtcp_wire::{Dur, Time};
 
 /// ACKs of segments beyond a gap that leave at once: so many make the sender retransmit (RFC 5681 §3.2).
@@ -81,6 +82,14 @@ struct Compression {
 }
 
 impl AckPolicy {
+    /// Fetches ahead what is boxed.
+    #[inline]
+    pub fn prefetch(&self) {
+        if let Some(quick) = &self.quick {
+            prefetch(&**quick);
+        }
+    }
+
     pub fn new(config: &TcpConfig) -> AckPolicy {
         AckPolicy {
             // A segment counts as full although the peer's may be a little smaller.

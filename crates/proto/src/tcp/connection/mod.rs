@@ -61,6 +61,10 @@ impl Connection {
         offset_of!(Connection, sender.last_rtt)..size_of::<Connection>(),
     ];
 
+    /// The part that a timer touches which has been restarted meanwhile.
+    pub const TOUCHED_BY_TIMER: Range<usize> =
+        offset_of!(Connection, sender) + Sender::TOUCHED_BY_TIMER..size_of::<Connection>();
+
     /// Begins an active open: the first `poll_transmit` yields the SYN.
     ///
     /// # Errors
@@ -114,8 +118,14 @@ impl Connection {
     /// Fetches ahead what an ACK touches outside of the connection's own memory.
     #[inline]
     pub fn prefetch_for_ack(&self) {
-        self.sender.core.board.prefetch();
-        self.sender.core.cc.prefetch();
+        self.sender.prefetch();
+        self.receiver.acks.prefetch();
+    }
+
+    /// The same of what text touches.
+    #[inline]
+    pub fn prefetch_for_text(&self) {
+        self.receiver.acks.prefetch();
     }
 
     /// A segment has arrived; `ecn` is its IP header's ECN field.

@@ -17,6 +17,7 @@ use super::config::{Recovery, TcpConfig};
 use super::core::Core;
 use super::scoreboard::{Sent, TakenOff};
 use crate::cc::{WindowRules, unlimited};
+use crate::prefetch::prefetch;
 use airtcp_wire::Time;
 
 /// One way to find and repair losses.
@@ -123,6 +124,16 @@ macro_rules! whichever {
             Policy::NewReno($policy) => $call,
         }
     };
+}
+
+impl Policy {
+    /// Fetches ahead what is boxed.
+    #[inline]
+    pub fn prefetch(&self) {
+        if let Policy::Rack(rack) = self {
+            prefetch(&**rack);
+        }
+    }
 }
 
 impl LossRecovery for Policy {

@@ -17,6 +17,7 @@ use super::segment_timers::SegmentTimers;
 use super::usage::WindowUsage;
 use crate::cc::CongestionControl;
 use airtcp_wire::{Dur, Seq, Time};
+use std::mem::offset_of;
 use std::ops::RangeInclusive;
 
 /// An acknowledgment in the sender's terms: positions, bytes.
@@ -97,6 +98,9 @@ pub struct Sender {
 pub use plain::Burst;
 
 impl Sender {
+    /// Its bytes from here on hold its timers.
+    pub const TOUCHED_BY_TIMER: usize = offset_of!(Sender, policy);
+
     pub fn new(rules: &Rules, cc: Box<dyn CongestionControl>, mss: u64, has_sack: bool) -> Sender {
         let config = &rules.config;
         Sender {
@@ -152,6 +156,14 @@ impl Sender {
         let (write_end, is_closing, stats) = (self.write_end, self.is_closing, self.core.stats);
         *self = Sender { write_end, is_closing, ..Sender::new(rules, cc, mss, false) };
         self.core.stats = stats;
+    }
+
+    /// Fetches ahead what an ACK touches outside of this.
+    #[inline]
+    pub fn prefetch(&self) {
+        self.core.board.prefetch();
+        self.core.cc.prefetch();
+        self.policy.prefetch();
     }
 
     pub fn write(&mut self, bytes: u64) {
