@@ -38,7 +38,7 @@ impl Ends {
 
     /// Fetches what will be needed of this packet's connection.
     #[inline]
-    pub fn fetch_connection(&self, packet: &Packet) {
+    pub fn prefetch_connection(&self, packet: &Packet) {
         let Load::Tcp { endpoint } = packet.load else { return };
         let transfer = self.transfers.get(endpoint >> 1);
         let flow = &self.flows[packet.flow as usize];
@@ -59,7 +59,7 @@ impl Ends {
 
     /// Fetches what the timer of that end of a connection will need.
     #[inline]
-    pub fn fetch_for_timer(&self, endpoint: u32) {
+    pub fn prefetch_for_timer(&self, endpoint: u32) {
         let transfer = self.transfers.get(endpoint >> 1);
         prefetch_part(&transfer.ends[(endpoint & 1) as usize], Connection::TOUCHED_BY_TIMER);
         prefetch_part(transfer, Transfer::TOUCHED);
@@ -67,7 +67,7 @@ impl Ends {
 
     /// Fetches what that connection points to, once it is here itself.
     #[inline]
-    pub fn fetch_beyond_connection(&self, packet: &Packet) {
+    pub fn prefetch_beyond_connection(&self, packet: &Packet) {
         let Load::Tcp { endpoint } = packet.load else { return };
         let ends = &self.transfers.get(endpoint >> 1).ends;
         match (endpoint & 1) as usize {

@@ -151,10 +151,10 @@ impl Engine {
     fn look_ahead(&self, side: Side) {
         let Network { topology, packets, .. } = &self.stage.network;
         let packet = |skipped| topology.peek(side, skipped).map(|id| packets.get(id));
-        topology.fetch(side, 24);
+        topology.prefetch(side, 24);
         packet(8).into_iter().for_each(prefetch);
-        packet(4).into_iter().for_each(|packet| self.ends.fetch_connection(packet));
-        packet(1).into_iter().for_each(|packet| self.ends.fetch_beyond_connection(packet));
+        packet(4).into_iter().for_each(|packet| self.ends.prefetch_connection(packet));
+        packet(1).into_iter().for_each(|packet| self.ends.prefetch_beyond_connection(packet));
     }
 
     /// Fetches the connection whose timer comes up next.
@@ -163,7 +163,7 @@ impl Engine {
         if self.ends.are_many()
             && let Some(Timer::Endpoint(endpoint)) = self.stage.schedule.peek()
         {
-            self.ends.fetch_for_timer(endpoint);
+            self.ends.prefetch_for_timer(endpoint);
         }
     }
 

@@ -191,10 +191,10 @@ impl Topology {
         Some((id, hop.plain_end))
     }
 
-    /// See [`Link::fetch`].
+    /// See [`Link::prefetch`].
     #[inline]
-    pub fn fetch(&self, side: Side, skipped: usize) {
-        self.hops[usize::from(side.0)].link.fetch(skipped);
+    pub fn prefetch(&self, side: Side, skipped: usize) {
+        self.hops[usize::from(side.0)].link.prefetch(skipped);
     }
 
     /// See [`Link::peek`].

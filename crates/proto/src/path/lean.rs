@@ -180,7 +180,7 @@ impl Lean {
     }
 
     #[inline]
-    pub fn fetch(&self, skipped: usize) {
+    pub fn prefetch(&self, skipped: usize) {
         self.flights.get(skipped).map(prefetch);
     }
 

@@ -160,8 +160,8 @@ impl Line {
     }
 
     #[inline]
-    pub fn fetch(&self, skipped: usize) {
-        self.pipe.fetch(skipped);
+    pub fn prefetch(&self, skipped: usize) {
+        self.pipe.prefetch(skipped);
     }
 
     #[inline]

@@ -161,10 +161,10 @@ impl Link {
 
     /// Fetches ahead what [`peek`](Link::peek) will look at.
     #[inline]
-    pub fn fetch(&self, skipped: usize) {
+    pub fn prefetch(&self, skipped: usize) {
         match &self.kind {
-            Kind::Lean(lean) => lean.fetch(skipped),
-            Kind::General(general) => general.line.fetch(skipped),
+            Kind::Lean(lean) => lean.prefetch(skipped),
+            Kind::General(general) => general.line.prefetch(skipped),
         }
     }
 

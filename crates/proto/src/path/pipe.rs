@@ -86,7 +86,7 @@ impl Pipe {
 
     /// Fetches the memory of the packet that comes out after `skipped` others, as far as that can be told in a glance.
     #[inline]
-    pub fn fetch(&self, skipped: usize) {
+    pub fn prefetch(&self, skipped: usize) {
         if let Pipe::Fifo { flights, .. } = self {
             flights.get(skipped).map(prefetch);
         }
