@@ -81,7 +81,7 @@ impl Flow {
     }
 }
 
-/// What the engine counts of a flow, packet by packet, since the warm-up.
+/// What the engine counts of a flow, packet by packet, since the warm-up. What each packet counts comes first.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct Counts {

@@ -11,12 +11,11 @@ const ROW: usize = 16;
 
 /// Counts durations in buckets of equal relative width. Memory follows the range seen, not the number of samples.
 #[derive(Clone, Debug)]
-#[repr(C)]
 pub struct Histogram {
-    /// How often a bucket's count has come round to 0.
-    carries: BTreeMap<usize, u64>,
     /// Modulo 2¹⁶, for there may be thousands of histograms with few samples each.
     counts: Box<[u16]>,
+    /// How often a bucket's count has come round to 0.
+    carries: BTreeMap<usize, u64>,
     /// Bucket of `counts[0]`.
     first: usize,
     samples: u64,

@@ -43,7 +43,7 @@ impl Station {
         }
     }
 
-    /// The machine has put out what is to leave in that order.
+    /// Turns round what the machine has put out, of which [`poll_packet`](Station::poll_packet) takes the last one.
     #[inline]
     fn turn_out(&mut self) {
         if self.out.len() > 1 {

@@ -48,7 +48,7 @@ struct Undecided {
     missing: SmallVec<[Range<u64>; 2]>,
 }
 
-/// The history of one connection's data.
+/// The history of one connection's data. What is looked at where nothing is resent comes first.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct Truth {

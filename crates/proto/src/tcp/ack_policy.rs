@@ -13,15 +13,14 @@ const LONGEST_COMPRESSION: Dur = Dur::from_millis(1);
 
 /// Immediate and delayed acknowledgments (RFC 9293 §3.8.6.3, RFC 5681 §4.2).
 #[derive(Clone, Debug)]
-#[repr(C)]
 pub struct AckPolicy {
-    pending_bytes: u64,
-    deadline: Time,
-    is_due: bool,
     every_bytes: u64,
     delay: Dur,
     tick: Dur,
     quick: Option<Box<Quick>>,
+    pending_bytes: u64,
+    is_due: bool,
+    deadline: Time,
     compression: Compression,
 }
 

@@ -75,7 +75,7 @@ pub struct TakenOff {
     pub newest_at: Time,
 }
 
-/// The outstanding segments in sequence order, with totals that are always up to date.
+/// The outstanding segments in sequence order, with totals that are always up to date. What only losses need comes first.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Scoreboard {

@@ -86,7 +86,7 @@ pub struct SenderView {
     pub in_recovery: bool,
 }
 
-/// Counters over the connection's life.
+/// Counters over the connection's life, those of all segments first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct Stats {
