@@ -129,7 +129,7 @@ impl Link {
 
     /// As [`handle_packet`](Link::handle_packet), of a packet that is to go on at once where it comes out. If it comes out by
     /// `horizon`, after all before it and as it went in, this returns when, and the link reports nothing more of it.
-    #[inline]
+    #[inline(always)]
     pub fn pass(&mut self, now: Time, item: Item, horizon: Time) -> Option<Time> {
         match &mut self.kind {
             Kind::Lean(lean) => lean.pass(now, item, horizon),
@@ -137,6 +137,15 @@ impl Link {
                 general.handle_packet(now, item);
                 None
             }
+        }
+    }
+
+    /// Of what [`pass`](Link::pass) kept as it comes out later, the first packet, if that comes out by `horizon`, and when: as if
+    /// that had been the horizon then.
+    pub fn release(&mut self, horizon: Time) -> Option<(Time, u32)> {
+        match &mut self.kind {
+            Kind::Lean(lean) => lean.release(horizon),
+            Kind::General(_) => None,
         }
     }
 
@@ -319,6 +328,22 @@ mod tests {
         let expected =
             [(3, 0, overflow), (0, 11, Fate::Delivered), (1, 12, Fate::Delivered), (2, 13, Fate::Delivered)];
         assert_eq!(drain(&mut link), expected);
+    }
+
+    #[test]
+    fn what_passes_is_not_told_again_and_the_rest_in_order() {
+        let transmitter = Box::new(FixedRate::new(Rate(8_000_000)));
+        let mut link = Link::drop_tail(Limit::packets(4), transmitter, Dur::from_millis(10));
+        let at = |ms| Time::ZERO + Dur::from_millis(ms);
+        let pass = |link: &mut Link, id| link.pass(Time::ZERO, packet(id), at(12));
+        assert_eq!([0, 1, 2, 3].map(|id| pass(&mut link, id)), [Some(at(11)), Some(at(12)), None, None]);
+        // What comes out after the horizon stays, and so does all behind it, until the horizon moves on.
+        assert_eq!(link.pass(at(1), packet(4), at(20)), None);
+        assert_eq!(link.release(at(14)), Some((at(13), 2)));
+        assert_eq!(link.release(at(14)), Some((at(14), 3)));
+        assert_eq!(link.release(at(14)), None);
+        assert_eq!(drain(&mut link), [(4, 15, Fate::Delivered)]);
+        assert_eq!(link.stats(at(20)).sent_packets, 5);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Path models: what a link does to packets. [`Link`] puts them together.
 
+mod backlog;
 mod channel;
 mod delay;
 mod dropped;

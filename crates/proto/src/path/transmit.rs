@@ -19,22 +19,27 @@ pub fn service_times(transmitter: &mut dyn Transmitter, bytes: u32, packets: usi
 #[derive(Clone, Copy, Debug)]
 pub struct FixedRate {
     rate: Rate,
-    /// The last packet's size and time: most packets of a direction are alike, and a division is expensive.
-    memo: (u32, Dur),
+    /// Two sizes and their times: most packets of a direction are alike, or alternate, and a division is expensive.
+    memos: [(u32, Dur); 2],
 }
 
 impl FixedRate {
     pub fn new(rate: Rate) -> FixedRate {
-        FixedRate { rate, memo: (0, Dur::ZERO) }
+        FixedRate { rate, memos: [(0, Dur::ZERO); 2] }
     }
 
     /// How long a packet takes.
     #[inline]
     pub(super) fn time_for(&mut self, bytes: u32) -> Dur {
-        if self.memo.0 != bytes {
-            self.memo = (bytes, self.rate.time_for(u64::from(bytes)));
+        if self.memos[0].0 == bytes { self.memos[0].1 } else { self.time_for_other(bytes) }
+    }
+
+    fn time_for_other(&mut self, bytes: u32) -> Dur {
+        if self.memos[1].0 != bytes {
+            self.memos = [(bytes, self.rate.time_for(u64::from(bytes))), self.memos[0]];
+            return self.memos[0].1;
         }
-        self.memo.1
+        self.memos[1].1
     }
 }
 
