@@ -191,6 +191,23 @@ impl Receiver {
         Some(false)
     }
 
+    /// The same of text that follows such text in one burst, with the same timestamp.
+    #[inline(always)]
+    pub fn take_next_text(&mut self, now: Time, segment: &Header) -> bool {
+        let start = self.reassembly.next();
+        let end = start + u64::from(segment.len);
+        if end > self.limit_position() || self.reassembly.has_gap() {
+            return false;
+        }
+        if let Some(ts) = segment.timestamps() {
+            self.note_timestamp(now, ts, start);
+        }
+        self.reassembly.advance(end);
+        self.accepted = (start, end);
+        self.acks.on_data(now, end - start, end);
+        true
+    }
+
     fn take_other_text(&mut self, now: Time, segment: &Header, ecn: Ecn) -> Option<bool> {
         if self.is_old_timestamp(now, segment) {
             return None;

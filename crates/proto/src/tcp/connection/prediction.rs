@@ -87,6 +87,19 @@ impl Connection {
         true
     }
 
+    /// The same of text that follows such text in one burst: it differs from that in its sequence number alone.
+    #[inline(always)]
+    pub fn handle_next_text(&mut self, now: Time, segment: &Header) -> bool {
+        debug_assert!(self.prediction == Prediction::Receiving);
+        if !self.receiver.take_next_text(now, segment) {
+            return false;
+        }
+        self.clock = now;
+        self.sender.core.stats.segments_received += 1;
+        self.sender.repeat_window(segment.seq);
+        true
+    }
+
     /// The same if it is an ACK, with these blocks, for a connection that only sends.
     #[inline(always)]
     pub fn handle_expected_ack(&mut self, now: Time, segment: &Header, sack: &SackBlocks) -> bool {

@@ -203,6 +203,12 @@ impl Sender {
         }
     }
 
+    /// The same where the segment before told that window.
+    #[inline(always)]
+    pub fn repeat_window(&mut self, seq: Seq) {
+        self.window_seq = seq;
+    }
+
     /// RFC 9293 §3.10.7.4 (SND.WL1 and SND.WL2); of two segments that differ in nothing else, Linux believes the one with the
     /// larger window, or with none.
     #[inline]
