@@ -71,6 +71,10 @@ impl Window {
         if self.counted >= each {
             (self.counted, segments) = (0.0, 1.0);
         }
+        if segments == 0.0 && self.counted + bytes < each {
+            self.counted += bytes;
+            return;
+        }
         let whole = ((self.counted + bytes) / each) as i64 as f64;
         self.counted += bytes - whole * each;
         if segments + whole > 0.0 {
