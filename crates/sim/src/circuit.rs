@@ -218,7 +218,10 @@ impl Circuit {
 
     fn fill(&mut self, stage: &mut Stage, ends: &mut Ends) {
         while let Some((endpoint, room)) = self.first_in_line() {
-            if self.fill_from(stage, ends, endpoint, room) {
+            // The connection that stood in line may be over by now, and another flow's have its place.
+            if ends.circuit_of(endpoint) == Some(self.place.number)
+                && self.fill_from(stage, ends, endpoint, room)
+            {
                 self.stand_last(endpoint);
             }
         }

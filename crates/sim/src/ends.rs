@@ -317,6 +317,13 @@ impl Ends {
         None
     }
 
+    /// The circuit that carries the flow of this connection alone, if it has one and is not over.
+    #[inline]
+    pub fn circuit_of(&self, endpoint: u32) -> Option<u16> {
+        let transfer = self.transfers.get(endpoint >> 1);
+        self.flows[transfer.flow as usize].circuit.filter(|_| transfer.phase != Phase::Retired)
+    }
+
     /// A sending end puts up to `room` packets into its circuit with `enter`. Returns whether it has more than that.
     #[inline(always)]
     pub fn fill(
@@ -327,9 +334,6 @@ impl Ends {
         mut enter: impl FnMut(&mut Network, u32),
     ) -> bool {
         let transfer = self.transfers.get_mut(endpoint >> 1);
-        if transfer.phase == Phase::Retired {
-            return false;
-        }
         let flow = &mut self.flows[transfer.flow as usize];
         let mut enter = |network: &mut Network, _: &Flow, id| enter(network, id);
         let left = stage.network.take_expected(transfer, endpoint, flow, room, &mut enter);

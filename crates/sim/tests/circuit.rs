@@ -4,7 +4,7 @@ mod common;
 
 use airtcp_sim::pcap::Format;
 use airtcp_sim::record::CircuitRecord;
-use airtcp_sim::scenario::model::{self, Flow, Traffic};
+use airtcp_sim::scenario::model::{self, Direction, Flow, Traffic};
 use airtcp_sim::{Capture, RunError, RunOptions, RunRecord, Scenario, run};
 use airtcp_wire::{Bytes, Dur, Rate};
 use common::{MBIT, Shared, assert_conserved, go, link, ms, one_link, scheme, unlimited};
@@ -112,6 +112,28 @@ fn data_packets_are_neither_resent_nor_reordered_nor_changed() {
     let data: Vec<_> = data.collect();
     assert!(data.len() > 5_000 && data.iter().all(|packet| packet.bytes == 1500));
     assert!(data.windows(2).all(|two| two[0].seq.wrapping_add(1448) == two[1].seq));
+}
+
+/// A connection that is over leaves its place to another flow's, but not its turn in its circuit's line: that one goes the
+/// other way.
+#[test]
+fn a_turn_in_the_line_is_not_inherited() {
+    let short = |interval, size, direction, name| {
+        let traffic = Traffic::Poisson { interval: ms(interval), size: Bytes(size), exponential: true };
+        Flow { traffic, direction, ..unlimited(name, 0, 0) }
+    };
+    let mut scenario = one_link(3 * MBIT, ms(12), 100, 20);
+    scenario.links[0].reverse = model::Side::plain(Rate(50_000), ms(6), 3);
+    scenario.links[0].forward.loss.packet = 0.05.into();
+    scenario.links[0].reverse.loss.packet = 0.1.into();
+    scenario.flows = vec![
+        short(20, 1_000, Direction::Reverse, "there"),
+        short(100, 1_000, Direction::Forward, "and back"),
+    ];
+    for seed in 1..=12 {
+        let record = go(&scenario, "cubic+decoupling", seed);
+        record.flows.iter().for_each(assert_conserved);
+    }
 }
 
 /// Property 4: while congestion control lets it, a data packet leaves when it comes.
