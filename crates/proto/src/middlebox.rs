@@ -60,6 +60,11 @@ pub trait Middlebox: Send {
     /// `out`, each packet in the direction that it names.
     fn handle_packet(&mut self, now: Time, packet: &SeenPacket, out: &mut Vec<SeenPacket>) -> bool;
 
+    /// Does it send data again by itself?
+    fn resends(&self) -> bool {
+        false
+    }
+
     /// A queue behind the node has dropped a packet that had left it. Losses on a link are not told: nobody sees them.
     fn handle_drop(&mut self, _now: Time, _packet: &SeenPacket) {}
 

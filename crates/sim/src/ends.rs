@@ -1,25 +1,25 @@
 //! The ends of connections: what is delivered to them, what their applications do, and what they send.
 
+use crate::ahead::Connected;
 use crate::circuit::Circuit;
 use crate::flow::{Flow, Phase, RECEIVER, SENDER, Transfer};
 use crate::network::{Network, UDP_HEADERS_BYTES};
 use crate::packet::{Load, Packet, STATIONS_OWN};
 use crate::sampling;
 use crate::stage::Stage;
-use crate::timer::Timer;
+use crate::timer::{Clock, Timer};
 use crate::traffic::Action;
 use crate::transfers::Transfers;
 use airtcp_proto::prefetch::prefetch_part;
 use airtcp_proto::queue::DropCause;
 use airtcp_proto::tcp::{Connection, Event};
-use airtcp_wire::Time;
+use airtcp_wire::{Header, SackBlocks, Time};
 
 /// Flows and their connections. An end of a connection is called by its number: twice that of the connection's place, plus one
 /// for the receiver. What sends through a circuit that its flow alone uses waits for that: then the answer is the circuit.
 pub struct Ends {
     pub flows: Vec<Flow>,
     pub transfers: Transfers,
-    pub packets_delivered: u64,
 }
 
 /// With no more connections than this, everything stays in the caches.
@@ -27,7 +27,7 @@ const FEW: usize = 32;
 
 impl Ends {
     pub fn new(flows: Vec<Flow>, transfers: Transfers) -> Ends {
-        Ends { flows, transfers, packets_delivered: 0 }
+        Ends { flows, transfers }
     }
 
     /// Are there more than the caches hold?
@@ -57,6 +57,26 @@ impl Ends {
         prefetch_part(transfer, Transfer::TOUCHED);
     }
 
+    /// Fetches what an ACK will need of this connection, and what it lets go at the other end of it.
+    #[inline]
+    pub fn prefetch_transfer(&self, endpoint: u32) {
+        let transfer = self.transfers.get(endpoint >> 1);
+        prefetch_part(&transfer.ends[SENDER], Connection::TOUCHED_BY_ACK);
+        for part in Connection::TOUCHED_BY_TEXT {
+            prefetch_part(&transfer.ends[RECEIVER], part);
+        }
+        prefetch_part(transfer, Transfer::TOUCHED);
+    }
+
+    /// Fetches what that connection points to, and its flow, once it is here itself.
+    #[inline]
+    pub fn prefetch_beyond_transfer(&self, endpoint: u32) {
+        let transfer = self.transfers.get(endpoint >> 1);
+        prefetch_part(&self.flows[transfer.flow as usize], Flow::TOUCHED_BY_ACK);
+        transfer.ends[SENDER].prefetch_for_ack();
+        transfer.ends[RECEIVER].prefetch_for_text();
+    }
+
     /// Fetches what the timer of that end of a connection will need.
     #[inline]
     pub fn prefetch_for_timer(&self, endpoint: u32) {
@@ -78,10 +98,10 @@ impl Ends {
 
     /// A timer of a connection may be due. If it is not, the connection is asked what it wants.
     pub fn handle_timer(&mut self, stage: &mut Stage, endpoint: u32) -> Option<u16> {
-        let transfer = self.transfers.get_mut(endpoint >> 1);
-        if transfer.phase == Phase::Retired {
+        if self.transfers.is_retired_by(stage.network.now, endpoint >> 1) {
             return None;
         }
+        let transfer = self.transfers.get_mut(endpoint >> 1);
         let end = &mut transfer.ends[(endpoint & 1) as usize];
         if end.handle_due(stage.network.now) {
             return self.service(stage, endpoint);
@@ -101,7 +121,7 @@ impl Ends {
         id: u32,
         endpoint: u32,
     ) -> bool {
-        let Network { packets, now, sack, .. } = &mut stage.network;
+        let Network { packets, now, sack, packets_delivered, .. } = &mut stage.network;
         let packet = packets.get_mut(id);
         let transfer = self.transfers.get_mut(endpoint >> 1);
         let end = &mut transfer.ends[RECEIVER];
@@ -113,7 +133,7 @@ impl Ends {
             circuits[usize::from(circuit)].on_delivered();
         }
         flow.counts.on_delivered(packet.bytes);
-        self.packets_delivered += 1;
+        *packets_delivered += 1;
         if transfer.truth.is_undecided() {
             transfer.truth.delivered(packet.range(), 0);
         }
@@ -138,27 +158,46 @@ impl Ends {
         let Network { packets, now, .. } = &mut stage.network;
         let packet = packets.get(id);
         let transfer = self.transfers.get_mut(endpoint >> 1);
-        let end = &mut transfer.ends[SENDER];
         let flow = &mut self.flows[packet.flow as usize];
-        if !end.handle_expected_ack(*now, &packet.header, packets.sack(id)) {
+        if !take_expected_ack(*now, transfer, flow, &packet.header, packets.sack(id)) {
             return None;
-        }
-        transfer.under_way -= 1;
-        if let Some(rtt) = end.last_rtt() {
-            flow.rtt.add(rtt);
-        }
-        if !transfer.truth.is_empty() {
-            transfer.truth.acknowledged(end.acknowledged());
         }
         packets.remove(id);
         if flow.circuit.is_some() {
             return Some(flow.circuit);
         }
-        if send_expected(&mut stage.network, transfer, endpoint, flow) {
+        if send_expected(stage, transfer, endpoint, flow) {
             stage.schedule.set(Timer::Endpoint(endpoint), transfer.ends[SENDER].poll_timeout());
             return Some(None);
         }
         Some(self.service_anything(stage, endpoint))
+    }
+
+    /// The same of a plain ACK from a receiver that is [ahead](crate::ahead). Returns whether it was that.
+    pub fn deliver_arrival(&mut self, stage: &mut Stage, endpoint: u32, ack: &Header) -> bool {
+        let transfer = self.transfers.get_mut(endpoint >> 1);
+        let flow = &mut self.flows[transfer.flow as usize];
+        if !take_expected_ack(stage.network.now, transfer, flow, ack, &SackBlocks::default()) {
+            return false;
+        }
+        if (Connected { stage, transfer, flow, endpoint }).send_expected() {
+            stage.schedule.set(Timer::Endpoint(endpoint), transfer.ends[SENDER].poll_timeout());
+        } else {
+            self.service_anything(stage, endpoint);
+        }
+        true
+    }
+
+    /// It becomes a packet after all.
+    #[cold]
+    pub fn put_arrival(&mut self, network: &mut Network, endpoint: u32, ack: Header) -> u32 {
+        let transfer = self.transfers.get(endpoint >> 1);
+        let flow = &self.flows[transfer.flow as usize];
+        let id = network.packets.vacant();
+        network.packets.occupy(id);
+        network.packets.put_ack(id, ack, &SackBlocks::default());
+        network.packets.get_mut(id).address(endpoint ^ 1, flow, transfer.numbers());
+        id
     }
 
     /// Any packet of a connection.
@@ -170,7 +209,7 @@ impl Ends {
         id: u32,
         endpoint: u32,
     ) -> Option<u16> {
-        let Network { packets, now, recorder, .. } = &mut stage.network;
+        let Network { packets, now, recorder, packets_delivered, .. } = &mut stage.network;
         let packet = packets.get(id);
         let end = (endpoint & 1) as usize;
         let transfer = self.transfers.get_mut(endpoint >> 1);
@@ -193,7 +232,7 @@ impl Ends {
         }
         if packet.is_data() && end == RECEIVER {
             flow.counts.on_delivered(packet.bytes);
-            self.packets_delivered += 1;
+            *packets_delivered += 1;
             if transfer.truth.is_undecided() && packets.order(id) != STATIONS_OWN {
                 transfer.truth.delivered(packet.range(), packets.order(id));
             }
@@ -214,7 +253,7 @@ impl Ends {
         if let Some(recorder) = &mut network.recorder {
             recorder.on_received(flow, payload);
         }
-        self.packets_delivered += 1;
+        network.packets_delivered += 1;
         network.packets.remove(id);
     }
 
@@ -283,7 +322,7 @@ impl Ends {
         let is_plain = flow.circuit.is_none()
             && transfer.phase == Phase::Running
             && transfer.ends[SENDER].readable() == 0;
-        if !is_plain || !send_expected(&mut stage.network, transfer, endpoint, flow) {
+        if !is_plain || !send_expected(stage, transfer, endpoint, flow) {
             return false;
         }
         stage.schedule.set(Timer::Endpoint(endpoint), transfer.ends[SENDER].poll_timeout());
@@ -313,7 +352,10 @@ impl Ends {
         let send = |network: &mut Network, flow: &Flow, id| network.send(flow, end, id);
         stage.network.drain(transfer, endpoint, flow, u32::MAX, send);
         stage.schedule.set(Timer::Endpoint(endpoint), transfer.ends[end].poll_timeout());
-        self.retire_if_over(index);
+        match stage.schedule.clock() {
+            Clock::Run => self.retire_if_over(index),
+            Clock::Ahead => self.transfers.put_off(stage.network.now, index),
+        }
         None
     }
 
@@ -351,6 +393,12 @@ impl Ends {
         if deadline > stage.network.now {
             stage.schedule.set(Timer::Endpoint(endpoint), deadline);
         }
+    }
+
+    /// What has come [ahead](crate::ahead) to connections that end has come by now.
+    #[inline(always)]
+    pub fn catch_up(&mut self, now: Time) {
+        self.transfers.catch_up(now, &mut self.flows);
     }
 
     /// The connection in that place is forgotten if it is over.
@@ -419,11 +467,37 @@ impl Ends {
     }
 }
 
+/// An ACK to a connection that only sends. Returns whether it was that.
+#[inline(always)]
+fn take_expected_ack(
+    now: Time,
+    transfer: &mut Transfer,
+    flow: &mut Flow,
+    ack: &Header,
+    sack: &SackBlocks,
+) -> bool {
+    let end = &mut transfer.ends[SENDER];
+    if !end.handle_expected_ack(now, ack, sack) {
+        return false;
+    }
+    transfer.under_way -= 1;
+    if let Some(rtt) = end.last_rtt() {
+        flow.rtt.add(rtt);
+    }
+    if !transfer.truth.is_empty() {
+        transfer.truth.acknowledged(end.acknowledged());
+    }
+    true
+}
+
 /// Sends what is expected of a connection that only sends. Returns whether that was all that may leave.
 #[inline(always)]
-fn send_expected(network: &mut Network, transfer: &mut Transfer, endpoint: u32, flow: &mut Flow) -> bool {
+fn send_expected(stage: &mut Stage, transfer: &mut Transfer, endpoint: u32, flow: &mut Flow) -> bool {
+    if flow.runs_ahead {
+        return Connected { stage, transfer, flow, endpoint }.send_expected();
+    }
     let send = |network: &mut Network, flow: &Flow, id| network.send(flow, SENDER, id);
-    network.take_expected(transfer, endpoint, flow, u32::MAX, send).is_none()
+    stage.network.take_expected(transfer, endpoint, flow, u32::MAX, send).is_none()
 }
 
 /// A connection tells its application something.

@@ -1,14 +1,15 @@
 //! The engine: what happens at each event. See [`crate::run`] for the loop around it.
 
+use crate::ahead::{Arrival, NO_PACKET};
 use crate::circuit::{Circuit, ENTRY, EXIT};
 use crate::ends::Ends;
-use crate::flow::{Flow, SENDER, Totals};
+use crate::flow::{Flow, RECEIVER, SENDER, Totals};
 use crate::network::Network;
 use crate::packet::{Load, Packet};
 use crate::sampling;
 use crate::stage::Stage;
 use crate::station::{Station, Stop};
-use crate::timer::{Schedule, Timer};
+use crate::timer::{Clock, Schedule, Timer};
 use crate::topology::Side;
 use crate::transfers::Transfers;
 use airtcp_proto::path::{Fate, Output};
@@ -32,7 +33,8 @@ pub struct Finished {
     pub circuits: Vec<Circuit>,
     /// What each flow's connections have come to, ended ones included.
     pub totals: Vec<Totals>,
-    pub packets_delivered: u64,
+    /// What would have been an event, had it not been done with another.
+    pub included_events: u64,
 }
 
 impl Engine {
@@ -58,6 +60,25 @@ impl Engine {
         let ends: BTreeSet<u16> =
             ends.chain(self.circuits.iter().flat_map(|circuit| circuit.place.nodes)).collect();
         self.stage.network.topology.lead_on(|node| !ends.contains(&node));
+        self.run_ahead();
+    }
+
+    /// If all flows go to one end of the path, and what goes there and comes back can be foreseen, that end runs ahead. Stations
+    /// that resend do not let it: what a receiver has got would tell too early what became of the sender's own copies.
+    fn run_ahead(&mut self) {
+        let Engine { ends, stations, circuits, stage, .. } = self;
+        let topology = &mut stage.network.topology;
+        let Some(direction) = ends.flows.first().map(|flow| flow.direction) else { return };
+        let end = topology.end(direction);
+        let is_one_way = circuits.iter().all(|circuit| circuit.place.direction == direction)
+            && ends.flows.iter().all(|flow| flow.direction == direction && flow.nodes[RECEIVER] == end);
+        if is_one_way && !stations.iter().any(Station::resends) && topology.foresee_round_trips(direction) {
+            stage.network.ahead.direction = Some(direction);
+            for flow in &mut ends.flows {
+                flow.runs_ahead =
+                    flow.stops.is_empty() && flow.circuit.is_none() && flow.counted_by.is_none();
+            }
+        }
     }
 
     fn schedule_all(&mut self) {
@@ -85,7 +106,7 @@ impl Engine {
     /// The run ends then; what comes before the end of its warm-up, if it has one, is not counted.
     pub fn set_ends(&mut self, warm_up: Option<Time>, end: Time) {
         self.end = end;
-        self.stage.network.topology.set_horizon(warm_up.unwrap_or(end));
+        self.stage.network.set_horizon(warm_up.unwrap_or(end));
         if let Some(warm_up) = warm_up {
             self.stage.schedule.set(Timer::WarmUp, warm_up);
         }
@@ -95,24 +116,80 @@ impl Engine {
     #[inline]
     pub fn step(&mut self, end: Time) -> bool {
         let (at, side) = self.stage.network.topology.next();
-        let timer_at = self.stage.schedule.next();
-        if at.min(timer_at) > end {
+        let (timer_at, clock) = self.stage.schedule.next();
+        let arrival_at = self.stage.network.ahead.next();
+        if at.min(timer_at).min(arrival_at) > end {
             return false;
         }
-        if at <= timer_at {
+        self.ends.catch_up(at.min(timer_at).min(arrival_at));
+        if arrival_at < at && arrival_at <= timer_at {
+            self.stage.network.now = arrival_at;
+            self.on_arrival();
+        } else if at <= timer_at {
             self.stage.network.now = at;
             self.on_link(side);
         } else {
-            self.stage.network.now = timer_at;
-            if let Some(timer) = self.stage.schedule.pop() {
-                self.on_timer(timer);
-            }
+            self.on_next_timer(timer_at, clock);
             self.look_at_next_timer();
         }
         while let Some((id, node)) = self.stage.network.sent_at_station.pop_front() {
             self.pass_stations(id, node);
         }
+        if !self.stage.network.ahead.sent.is_empty() {
+            self.deliver_ahead();
+        }
         true
+    }
+
+    /// What came from the end of the path that is ahead has come to the other one.
+    #[inline(never)]
+    fn on_arrival(&mut self) {
+        let Some(Arrival { endpoint, id, ack, .. }) = self.stage.network.ahead.pop() else { return };
+        if self.ends.are_many() {
+            self.look_ahead_in_arrivals();
+        }
+        if id != NO_PACKET {
+            return self.deliver(id);
+        }
+        let Engine { ends, stage, .. } = self;
+        if !ends.deliver_arrival(stage, endpoint, &ack) {
+            let id = ends.put_arrival(&mut stage.network, endpoint, ack);
+            self.deliver_segment(id, endpoint);
+        }
+    }
+
+    fn on_next_timer(&mut self, at: Time, clock: Clock) {
+        self.stage.schedule.go_by(clock);
+        self.stage.network.now = at;
+        if let Some(timer) = self.stage.schedule.pop() {
+            self.on_timer(timer);
+        }
+        self.stage.schedule.go_by(Clock::Run);
+    }
+
+    /// Delivers what was sent to the end of the path that is [ahead](crate::ahead). Timers that expire there before go first.
+    fn deliver_ahead(&mut self) {
+        let now = self.stage.network.now;
+        while let Some((id, at)) = self.stage.network.ahead.pop_sent() {
+            self.pass_timers_ahead(at);
+            self.stage.schedule.go_by(Clock::Ahead);
+            self.stage.network.now = at;
+            self.stage.network.ahead.events += 1;
+            self.deliver(id);
+            self.stage.schedule.go_by(Clock::Run);
+        }
+        self.stage.network.now = now;
+    }
+
+    fn pass_timers_ahead(&mut self, end: Time) {
+        loop {
+            let at = self.stage.schedule.next_by(Clock::Ahead);
+            if at >= end {
+                break;
+            }
+            self.stage.network.ahead.events += 1;
+            self.on_next_timer(at, Clock::Ahead);
+        }
     }
 
     /// A link has something to give. If it has more at this instant, that is another event.
@@ -155,6 +232,16 @@ impl Engine {
         packet(8).into_iter().for_each(prefetch);
         packet(4).into_iter().for_each(|packet| self.ends.prefetch_connection(packet));
         packet(1).into_iter().for_each(|packet| self.ends.prefetch_beyond_connection(packet));
+    }
+
+    /// The same of what comes back from an end that is ahead.
+    #[inline]
+    fn look_ahead_in_arrivals(&self) {
+        let arrivals = &self.stage.network.ahead.arrivals;
+        let endpoint = |skipped| arrivals.get(skipped).map(|arrival| arrival.endpoint);
+        arrivals.get(16).into_iter().for_each(prefetch);
+        endpoint(8).into_iter().for_each(|endpoint| self.ends.prefetch_transfer(endpoint));
+        endpoint(4).into_iter().for_each(|endpoint| self.ends.prefetch_beyond_transfer(endpoint));
     }
 
     /// Fetches the connection whose timer comes up next.
@@ -376,10 +463,11 @@ impl Engine {
     pub fn finish(mut self, end: Time) -> Finished {
         self.stage.network.now = end;
         let Engine { stage, ends, circuits, .. } = self;
-        let Ends { flows, transfers, packets_delivered } = ends;
+        let Ends { flows, transfers } = ends;
         let network = stage.network;
+        let included_events = network.topology.passes() + network.ahead.events;
         let totals = transfers.totals(&flows);
-        Finished { network, flows, circuits, totals, packets_delivered }
+        Finished { network, flows, circuits, totals, included_events }
     }
 
     /// Places for connections and packets that there ever was need of.
@@ -396,7 +484,7 @@ impl Engine {
         for side in self.stage.network.topology.sides() {
             self.stage.network.topology.side_mut(side).reset_stats(self.stage.network.now);
         }
-        self.stage.network.topology.set_horizon(self.end);
+        self.stage.network.set_horizon(self.end);
     }
 
     /// Samples everything, every so often.

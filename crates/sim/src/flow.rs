@@ -50,6 +50,8 @@ pub struct Flow {
     pub direction: Direction,
     /// The circuit that is this flow's alone: its connections send as that has room.
     pub circuit: Option<u16>,
+    /// Its receiver is [ahead](crate::ahead) of the run, and nothing but links lies between.
+    pub runs_ahead: bool,
     /// The circuit that counts them as they are delivered.
     pub counted_by: Option<u16>,
     /// Where packets are counted that leave a circuit, and which one.
@@ -249,8 +251,13 @@ impl Transfer {
 
     /// Nothing that matters can happen any more. TIME-WAIT guards against packets that are not there.
     pub fn is_over(&self) -> bool {
+        self.is_over_but_for(0)
+    }
+
+    /// The same once so many packets are no longer under way.
+    pub fn is_over_but_for(&self, packets: u32) -> bool {
         let is_closed = |end: &Connection| matches!(end.state(), State::Closed | State::TimeWait);
-        self.under_way == 0
+        self.under_way == packets
             && match self.phase {
                 Phase::Running | Phase::Retired => false,
                 Phase::Completed => self.ends.iter().all(is_closed),

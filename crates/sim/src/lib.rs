@@ -1,5 +1,6 @@
 //! L2: the lab. Virtual time around the protocol machines: a scenario goes in, records come out.
 
+mod ahead;
 pub mod bound;
 mod circuit;
 mod ends;

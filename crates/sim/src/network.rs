@@ -1,14 +1,14 @@
 //! The network: packets, the links that carry them, and whoever watches.
 
+use crate::ahead::Ahead;
 use crate::flow::{Flow, RECEIVER, SENDER, Transfer, is_retransmission};
-use crate::packet::{IP_HEADER_BYTES, Load, Packet, Packets};
+use crate::packet::{IP_HEADER_BYTES, Packet, Packets};
 use crate::packet_log::PacketLog;
 use crate::series::Recorder;
 use crate::tap::Tap;
 use crate::topology::{Side, Topology};
 use airtcp_proto::middlebox::Direction;
 use airtcp_proto::path::{Fate, Output};
-use airtcp_proto::queue::Item;
 use airtcp_proto::tcp::{Reason, Transmit};
 use airtcp_wire::{Dur, Flags, SackBlocks, Time};
 use std::collections::VecDeque;
@@ -19,6 +19,8 @@ pub struct Network {
     pub now: Time,
     pub topology: Topology,
     pub packets: Packets,
+    /// Data packets that have come to where they go.
+    pub packets_delivered: u64,
     pub recorder: Option<Recorder>,
     pub taps: Vec<Tap>,
     pub log: Option<PacketLog>,
@@ -28,6 +30,8 @@ pub struct Network {
     pub sack: SackBlocks,
     /// Packets that were sent at a node with stations, to be handled when the present event is done.
     pub sent_at_station: VecDeque<(u32, u16)>,
+    /// What is on its way to and from the end of the path that is ahead.
+    pub ahead: Ahead,
 }
 
 impl Network {
@@ -41,12 +45,14 @@ impl Network {
             now: Time::ZERO,
             topology,
             packets: Packets::default(),
+            packets_delivered: 0,
             is_watched: recorder.is_some() || !taps.is_empty() || log.is_some(),
             recorder,
             taps,
             log,
             sack: SackBlocks::default(),
             sent_at_station: VecDeque::new(),
+            ahead: Ahead::default(),
         }
     }
 
@@ -86,16 +92,26 @@ impl Network {
     pub fn forward(&mut self, id: u32, node: u16) {
         let packet = self.packets.get(id);
         let side = Side::out_of(node, packet.direction);
-        let item = Item {
-            id,
-            bytes: packet.bytes,
-            flow: packet.number,
-            is_header: matches!(packet.load, Load::Header { .. }),
-            ecn: packet.ecn,
-        };
-        self.topology.send(self.now, side, item);
+        if let Some(at) = self.topology.send(self.now, side, packet.item(id)) {
+            self.ahead.take(id, self.packets.get(id), at);
+        }
         if self.is_watched {
             self.watch_sent(side, id);
+        }
+    }
+
+    /// The horizon moves on: what links have kept, as it comes out later, may come to an end of the path by then.
+    pub fn set_horizon(&mut self, horizon: Time) {
+        self.topology.set_horizon(horizon);
+        for direction in [Direction::Forward, Direction::Reverse] {
+            for side in self.topology.foreseen_sides(direction) {
+                while let Some((at, id)) = self.topology.release(side) {
+                    let packet = self.packets.get(id);
+                    if let Some(at) = self.topology.send_released(at, side, packet.item(id)) {
+                        self.ahead.take(id, packet, at);
+                    }
+                }
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::flow::{Flow, RECEIVER, SENDER};
 use crate::station;
 use airtcp_proto::middlebox::{Direction, Origin, SeenPacket};
+use airtcp_proto::queue::Item;
 use airtcp_proto::tcp::{Reason, Transmit};
 use airtcp_wire::{Ecn, Header, SackBlocks, Segment, SynOptions, tcp};
 use std::ops::Range;
@@ -91,6 +92,13 @@ impl Packet {
     pub fn carry(&mut self, header: Header, ecn: Ecn, reason: Reason, blocks: usize) {
         (self.header, self.ecn, self.reason) = (header, ecn, reason);
         self.bytes = IP_HEADER_BYTES + tcp::plain_header_len(&header, blocks) as u32 + header.len;
+    }
+
+    /// The packet, which has this number, as links know it.
+    #[inline(always)]
+    pub fn item(&self, id: u32) -> Item {
+        let is_header = matches!(self.load, Load::Header { .. });
+        Item { id, bytes: self.bytes, flow: self.number, is_header, ecn: self.ecn }
     }
 
     /// Is its [header](Packet::header) all of its segment?

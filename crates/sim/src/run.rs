@@ -177,7 +177,7 @@ impl<'a> Running<'a> {
         let Running { scenario, label, seed, engine, end, events } = self;
         let mut finished = engine.finish(end);
         // Whether anybody watches makes no difference.
-        let events = events + finished.network.topology.passes();
+        let events = events + finished.included_events;
         let record = record(&scenario, label, seed, &mut finished, events);
         let Finished { network: Network { recorder, taps, log, .. }, flows, .. } = finished;
         taps.into_iter().try_for_each(Tap::finish)?;
@@ -246,6 +246,7 @@ fn one_flow(
         nodes,
         stops: Default::default(),
         circuit: None,
+        runs_ahead: false,
         counted_at: None,
         counted_by: None,
         start,
@@ -289,7 +290,7 @@ fn record(scenario: &Scenario, scheme: String, seed: u64, finished: &mut Finishe
         links: link_records(scenario, finished),
         circuits: circuit_records(finished),
         events,
-        packets_delivered: finished.packets_delivered,
+        packets_delivered: finished.network.packets_delivered,
         flows,
     }
 }

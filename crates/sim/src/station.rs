@@ -21,6 +21,11 @@ impl Station {
         Station { number, node, machine, out: Vec::new() }
     }
 
+    /// As [`Middlebox::resends`].
+    pub fn resends(&self) -> bool {
+        self.machine.resends()
+    }
+
     /// A packet is here. Returns whether it goes on as it came; otherwise the machine has taken it.
     pub fn handle_packet(&mut self, stage: &mut Stage, ends: &mut Ends, id: u32) -> bool {
         let Some(seen) = seen(&stage.network.packets, id) else { return true };

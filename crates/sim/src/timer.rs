@@ -16,40 +16,77 @@ pub enum Timer {
     Endpoint(u32),
 }
 
+/// What time an event goes by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Clock {
+    /// The run's.
+    Run,
+    /// That of the end of the path that is [ahead](crate::ahead).
+    Ahead,
+}
+
 /// When which of a run's timers expires.
 pub struct Schedule {
     numbering: Numbering,
-    timers: Timers,
+    /// By the clock that they go by.
+    timers: [Timers; 2],
+    /// That of the present event.
+    clock: Clock,
 }
 
 impl Schedule {
     /// For a run with so many of each.
     pub fn new(flows: usize, stations: usize, circuits: usize) -> Schedule {
-        Schedule { numbering: Numbering::new(flows, stations, circuits), timers: Timers::default() }
+        let numbering = Numbering::new(flows, stations, circuits);
+        Schedule { numbering, timers: Default::default(), clock: Clock::Run }
+    }
+
+    /// Timers that are set and popped from now on go by this clock.
+    #[inline(always)]
+    pub fn go_by(&mut self, clock: Clock) {
+        self.clock = clock;
+    }
+
+    #[inline]
+    pub fn clock(&self) -> Clock {
+        self.clock
     }
 
     /// As [`Timers::set`].
     #[inline(always)]
     pub fn set(&mut self, timer: Timer, deadline: Time) {
-        self.timers.set(self.numbering.number(timer), deadline);
+        self.timers[self.clock as usize].set(self.numbering.number(timer), deadline);
     }
 
-    /// As [`Timers::next`].
+    /// The same of a timer that goes by that clock.
+    #[inline(always)]
+    pub fn set_by(&mut self, clock: Clock, timer: Timer, deadline: Time) {
+        self.timers[clock as usize].set(self.numbering.number(timer), deadline);
+    }
+
+    /// As [`Timers::next`] by either clock, and by which.
     #[inline]
-    pub fn next(&mut self) -> Time {
-        self.timers.next()
+    pub fn next(&mut self) -> (Time, Clock) {
+        let [run, ahead] = [Clock::Run, Clock::Ahead].map(|clock| self.next_by(clock));
+        if ahead < run { (ahead, Clock::Ahead) } else { (run, Clock::Run) }
     }
 
-    /// As [`Timers::peek`].
+    /// As [`Timers::next`], by one clock.
+    #[inline]
+    pub fn next_by(&mut self, clock: Clock) -> Time {
+        self.timers[clock as usize].next()
+    }
+
+    /// As [`Timers::peek`], by the run's clock.
     #[inline]
     pub fn peek(&self) -> Option<Timer> {
-        self.timers.peek().map(|number| self.numbering.timer(number))
+        self.timers[Clock::Run as usize].peek().map(|number| self.numbering.timer(number))
     }
 
-    /// As [`Timers::pop`].
+    /// As [`Timers::pop`], by the clock of the present event.
     #[inline]
     pub fn pop(&mut self) -> Option<Timer> {
-        self.timers.pop().map(|number| self.numbering.timer(number))
+        self.timers[self.clock as usize].pop().map(|number| self.numbering.timer(number))
     }
 }
 

@@ -59,12 +59,22 @@ impl Side {
 /// One direction of one link.
 struct Hop {
     link: Link,
-    /// What comes out goes into the next one at once, whoever's it is, and nobody looks at it between.
-    leads_on: bool,
+    onward: Onward,
     /// When it wants to be polled.
     wake: Time,
     /// The node that it leads to, if no station stands there, else [`NOWHERE`].
     plain_end: u16,
+}
+
+/// What becomes of the packets that come out of a link.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Onward {
+    /// Each is an event, and the link keeps it until then.
+    Event,
+    /// They go into the next link at once, whoever's they are, and nobody looks at them between.
+    NextLink,
+    /// They have come to an end of the path, and whoever sent them keeps them until then.
+    End,
 }
 
 /// No node.
@@ -88,7 +98,7 @@ impl Topology {
         let sides = links.into_iter().flat_map(|(forward, reverse)| [forward, reverse]);
         let hop = |(link, side): (Link, u16)| {
             let (wake, plain_end) = (link.poll_timeout(), Side(side).far_node());
-            Hop { link, leads_on: false, wake, plain_end }
+            Hop { link, onward: Onward::Event, wake, plain_end }
         };
         let hops: Vec<Hop> = sides.zip(0..).map(hop).collect();
         let mut turns: Vec<_> = hops.iter().zip(0..).map(|(hop, side)| (hop.wake, Side(side))).collect();
@@ -131,10 +141,41 @@ impl Topology {
         for node in (1..last).filter(|&node| is_passage(node) && !self.has_station[usize::from(node)]) {
             for direction in [Direction::Forward, Direction::Reverse] {
                 let side = Side::into(node, direction);
-                let can_pass = [side, side.next()].map(|side| self.hops[usize::from(side.0)].link.can_pass());
-                self.hops[usize::from(side.0)].leads_on = can_pass == [true, true];
+                if self.can_pass(side) && self.can_pass(side.next()) {
+                    self.hops[usize::from(side.0)].onward = Onward::NextLink;
+                }
             }
         }
+    }
+
+    /// From now on, what goes to the end of the path in `direction`, and what comes back to the other end, leaves the links when it
+    /// is sent, with the time at which it gets there, if that is not after the horizon. Returns whether that can be.
+    pub fn foresee_round_trips(&mut self, direction: Direction) -> bool {
+        let (there, back) = (self.last(direction), self.last(direction.opposite()));
+        let answer = Side::out_of(there.far_node(), direction.opposite());
+        let can_be = [there, answer, back].into_iter().all(|side| self.can_pass(side))
+            && [there, back].into_iter().all(|side| !self.has_station(side.far_node()));
+        if can_be {
+            [there, back].into_iter().for_each(|side| self.hops[usize::from(side.0)].onward = Onward::End);
+        }
+        can_be
+    }
+
+    /// The end of the path in that direction.
+    pub fn end(&self, direction: Direction) -> u16 {
+        self.last(direction).far_node()
+    }
+
+    /// The last side in that direction.
+    fn last(&self, direction: Direction) -> Side {
+        match direction {
+            Direction::Forward => Side(self.hops.len() as u16 - 2),
+            Direction::Reverse => Side(1),
+        }
+    }
+
+    fn can_pass(&self, side: Side) -> bool {
+        self.hops[usize::from(side.0)].link.can_pass()
     }
 
     /// Passages of nodes that would have been events.
@@ -146,32 +187,86 @@ impl Topology {
         self.horizon = horizon;
     }
 
+    /// Returns when the packet gets to the end of the path, if the links have nothing more to do with it.
     #[inline(always)]
-    pub fn send(&mut self, now: Time, side: Side, item: Item) {
+    pub fn send(&mut self, now: Time, side: Side, item: Item) -> Option<Time> {
         let hop = &mut self.hops[usize::from(side.0)];
-        if hop.leads_on {
-            return self.send_on(now, side, item);
+        if hop.onward != Onward::Event {
+            return self.send_foreseen(now, side, item);
         }
         hop.link.handle_packet(now, item);
         self.settle(side);
+        None
+    }
+
+    /// The same where that is foreseen.
+    #[inline(never)]
+    fn send_foreseen(&mut self, now: Time, side: Side, item: Item) -> Option<Time> {
+        self.send_to_end(now, side, item)
+    }
+
+    /// The same where most packets go to the end of the path by this side alone.
+    #[inline(always)]
+    pub fn send_to_end(&mut self, now: Time, side: Side, item: Item) -> Option<Time> {
+        let hop = &mut self.hops[usize::from(side.0)];
+        if hop.onward != Onward::End {
+            return self.send_on(now, side, item);
+        }
+        let at = hop.link.pass(now, item, self.horizon);
+        if at.is_none() {
+            self.settle(side);
+        }
+        at
     }
 
     /// The same through all sides that lead on, as far as it gets.
     #[inline(never)]
-    fn send_on(&mut self, now: Time, side: Side, item: Item) {
+    fn send_on(&mut self, now: Time, side: Side, item: Item) -> Option<Time> {
         let Topology { hops, horizon, passes, .. } = self;
         let (mut now, mut side) = (now, side);
         loop {
-            let Hop { link, leads_on, .. } = &mut hops[usize::from(side.0)];
-            if !*leads_on {
+            let Hop { link, onward, .. } = &mut hops[usize::from(side.0)];
+            if *onward == Onward::Event {
                 link.handle_packet(now, item);
             } else if let Some(at) = link.pass(now, item, *horizon) {
-                (now, side) = (at, side.next());
+                if *onward == Onward::End {
+                    return Some(at);
+                }
                 *passes += 1;
+                (now, side) = (at, side.next());
                 continue;
             }
-            return self.settle(side);
+            self.settle(side);
+            return None;
         }
+    }
+
+    /// The sides of a direction that keep packets only beyond the horizon, the last first.
+    pub fn foreseen_sides(&self, direction: Direction) -> Vec<Side> {
+        let sides = self.sides().filter(|side| side.direction() == direction);
+        let mut sides: Vec<Side> =
+            sides.filter(|side| self.hops[usize::from(side.0)].onward != Onward::Event).collect();
+        if direction == Direction::Forward {
+            sides.reverse();
+        }
+        sides
+    }
+
+    /// What a side has kept beyond the horizon before, and has no longer: the first packet, and when it comes out.
+    pub fn release(&mut self, side: Side) -> Option<(Time, u32)> {
+        let horizon = self.horizon;
+        let released = self.side_mut(side).release(horizon);
+        self.settle(side);
+        released
+    }
+
+    /// [`send`](Topology::send) of what a side has [released](Topology::release).
+    pub fn send_released(&mut self, at: Time, side: Side, item: Item) -> Option<Time> {
+        if self.hops[usize::from(side.0)].onward == Onward::End {
+            return Some(at);
+        }
+        self.passes += 1;
+        self.send(at, side.next(), item)
     }
 
     #[inline]
@@ -286,6 +381,35 @@ mod tests {
         assert_eq!((topology.next(), topology.passes()), ((Time(4_000_000), Side(2)), 1));
         send(&mut topology);
         assert_eq!((topology.next(), topology.passes()), ((Time(2_000_000), Side(0)), 1));
+    }
+
+    #[test]
+    fn what_is_foreseen_leaves_the_links_when_it_is_sent() {
+        let plain = |delay_ms| {
+            let transmitter = Box::new(FixedRate::new(Rate(8_000_000)));
+            Link::drop_tail(Limit::packets(3), transmitter, Dur::from_millis(delay_ms))
+        };
+        let mut topology = Topology::new([1, 2].map(|delay_ms| (plain(delay_ms), plain(delay_ms))));
+        topology.lead_on(|_| true);
+        assert!(topology.foresee_round_trips(Direction::Forward));
+        topology.set_horizon(Time(5_000_000));
+        let item = |id| Item { id, bytes: 500, ..Item::default() };
+        // 0.5 ms on each link and its delay; the third packet comes out after the horizon.
+        let sent = [0, 1, 2].map(|id| topology.send(Time::ZERO, Side(0), item(id)));
+        assert_eq!(sent, [Some(Time(4_000_000)), Some(Time(4_500_000)), Some(Time(5_000_000))]);
+        assert_eq!(topology.send(Time(1_000_000), Side(0), item(3)), None);
+        assert_eq!(topology.send(Time(4_000_000), Side(3), item(4)), None);
+        assert_eq!(topology.next().0, Time(5_500_000));
+        topology.set_horizon(Time(6_000_000));
+        assert_eq!(topology.release(Side(2)), Some((Time(5_500_000), 3)));
+        assert_eq!(topology.next(), (Time(6_500_000), Side(3)));
+        assert_eq!(topology.release(Side(3)), None);
+    }
+
+    #[test]
+    fn nothing_is_foreseen_where_a_queue_decides_later() {
+        let mut topology = Topology::new([(link(10), link(1)), (link(3), link(30))]);
+        assert!(!topology.foresee_round_trips(Direction::Forward));
     }
 
     proptest! {

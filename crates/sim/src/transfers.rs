@@ -3,17 +3,20 @@
 use crate::flow::{Flow, Phase, Totals, Transfer};
 use airtcp_proto::tcp::Connection;
 use airtcp_wire::{Seq, Time};
+use std::collections::VecDeque;
 
 pub struct Transfers {
     places: Vec<Transfer>,
     free: Vec<u32>,
     opened: u32,
+    /// What has [come ahead](Transfers::put_off) to which connection, in the order of its times.
+    put_off: VecDeque<(Time, u32)>,
 }
 
 impl Transfers {
     /// The first connection that opens has the number `first`.
     pub fn new(first: u32) -> Transfers {
-        Transfers { places: Vec::new(), free: Vec::new(), opened: first }
+        Transfers { places: Vec::new(), free: Vec::new(), opened: first, put_off: VecDeque::new() }
     }
 
     /// Places that there ever was need of.
@@ -64,6 +67,41 @@ impl Transfers {
         let transfer = self.get_mut(id);
         if transfer.phase != Phase::Running && transfer.is_over() {
             self.retire(id, flows);
+        }
+    }
+
+    /// What has just come to a connection that ends, comes `at` that time, where the end of the path is [ahead](crate::ahead): until
+    /// then it counts as under way.
+    pub fn put_off(&mut self, at: Time, id: u32) {
+        let transfer = self.get_mut(id);
+        if transfer.phase != Phase::Running {
+            transfer.under_way += 1;
+            self.put_off.push_back((at, id));
+        }
+    }
+
+    /// Is the connection in that place over and forgotten, or will it be `at` that time?
+    #[inline]
+    pub fn is_retired_by(&self, at: Time, id: u32) -> bool {
+        let transfer = self.get(id);
+        transfer.phase == Phase::Retired || (transfer.phase != Phase::Running && self.will_retire_by(at, id))
+    }
+
+    #[cold]
+    fn will_retire_by(&self, at: Time, id: u32) -> bool {
+        let put_off = self.put_off.iter().filter(|(when, place)| *when <= at && *place == id).count();
+        put_off > 0 && self.get(id).is_over_but_for(put_off as u32)
+    }
+
+    /// What was put off has come by now.
+    #[inline(always)]
+    pub fn catch_up(&mut self, now: Time, flows: &mut [Flow]) {
+        while let Some(&(at, id)) = self.put_off.front()
+            && at <= now
+        {
+            self.put_off.pop_front();
+            self.get_mut(id).under_way -= 1;
+            self.retire_if_over(id, flows);
         }
     }
 

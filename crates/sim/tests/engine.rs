@@ -114,6 +114,55 @@ proptest! {
     }
 }
 
+/// Flows of every kind to one end of a path of one link or two, which loses there and back.
+fn one_way(hops: &[(u64, u64, u32, f64, f64)], direction: model::Direction) -> Scenario {
+    let hop = |(&(mbit, delay, room, there, back), name): (&(_, _, _, f64, f64), &str)| {
+        let mut hop = link(name, mbit * MBIT, ms(delay), room);
+        (hop.forward.loss.packet, hop.reverse.loss.packet) = (there.into(), back.into());
+        hop
+    };
+    let mut scenario = Scenario::over(hops.iter().zip(["a", "b"]).map(hop).collect(), Dur::from_secs(4));
+    let last = hops.len() - 1;
+    let flow = |name| Flow { direction, ..unlimited(name, 0, last) };
+    let poisson = Traffic::Poisson { interval: ms(60), size: Bytes(8_000), exponential: true };
+    let on_off = Traffic::OnOff { on: ms(200), off: ms(300), rate: Some(Rate(MBIT / 2)) };
+    let udp = Traffic::Udp { rate: Rate(MBIT / 4), packet: Bytes(400) };
+    scenario.flows = vec![
+        Flow { count: 3, stagger: ms(600), ..flow("long") },
+        Flow { traffic: poisson, ..flow("short") },
+        Flow { traffic: on_off, ..flow("bursty") },
+        Flow { traffic: udp, measure: false, ..flow("datagrams") },
+    ];
+    scenario
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Where nobody watches, the end that only answers is ahead of the run: the record says nothing of it, not even by the
+    /// number of events.
+    #[test]
+    fn an_end_that_only_answers_is_ahead_without_a_trace(
+        seed in 0u64..1000,
+        hops in prop::collection::vec((1u64..20, 0u64..30, 3u32..60, 0.0..0.03, 0.0..0.03), 1..3),
+        warm_up in prop::sample::select(vec![0, 1500]),
+        back: bool,
+        name in prop::sample::select(vec![
+            "reno", "cubic", "bbr", "newreno:profile=ns2-2.35", "tahoe", "rto-m:m=10+gbn", "cubic+packet-control",
+            "reno+snoop", "cubic+decoupling", "bbr+decoupling",
+        ]),
+    ) {
+        let direction = if back { model::Direction::Reverse } else { model::Direction::Forward };
+        let mut scenario = one_way(&hops, direction);
+        scenario.warmup = ms(warm_up);
+        let record = |packets| {
+            let options = RunOptions { packets, ..RunOptions::default() };
+            run(&scenario, &scheme(name), seed, options).unwrap().record
+        };
+        prop_assert_eq!(format!("{:?}", record(false)), format!("{:?}", record(true)));
+    }
+}
+
 #[test]
 fn sampled_series_have_a_row_a_flow_and_interval() {
     let options = RunOptions { series: Some(ms(100)), ..RunOptions::default() };

@@ -71,6 +71,10 @@ struct Snoop {
 }
 
 impl Middlebox for Snoop {
+    fn resends(&self) -> bool {
+        true
+    }
+
     fn handle_packet(&mut self, now: Time, packet: &SeenPacket, out: &mut Vec<SeenPacket>) -> bool {
         let flags = packet.segment.flags;
         if flags.contains(Flags::SYN) || flags.contains(Flags::RST) {
