@@ -15,6 +15,7 @@ use super::scoreboard::Scoreboard;
 use super::spurious::{Saved, Spurious, Trigger};
 use crate::cc::{Cause, Congestion, CongestionControl, Governor, WindowRules};
 use airtcp_wire::{Dur, Time};
+use std::mem::offset_of;
 
 /// Where the sender stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,12 +44,12 @@ pub struct Core {
     pub answered: Answered,
     initial_window: u64,
     /// The highest position sent when the last episode of loss began (RFC 6582 §3.2 "recover").
-    pub recover: u64,
+    recover: u64,
     pub allowance: Allowance,
     pub duplicates: Duplicates,
     rules: WindowRules,
     pub has_sack: bool,
-    pub phase: Phase,
+    phase: Phase,
     /// The episode began with a corrupted packet: the controller has not heard about it.
     is_spared: bool,
     pub board: Scoreboard,
@@ -58,15 +59,18 @@ pub struct Core {
     pub inflation: Inflation,
     pub reduction: Reduction,
     /// Sender maximum segment size: payload bytes of a full segment.
-    pub mss: u64,
+    mss: u64,
     /// SND.UNA
-    pub una: u64,
+    una: u64,
     /// SND.NXT. Never moves back: what is to be resent is marked on the scoreboard.
-    pub nxt: u64,
+    nxt: u64,
     pub stats: Stats,
 }
 
 impl Core {
+    /// Where SND.UNA stands in it, behind what only sending touches.
+    pub const UNA: usize = offset_of!(Core, una);
+
     pub fn new(rules: &Rules, cc: Box<dyn CongestionControl>, mss: u64, has_sack: bool) -> Core {
         let config = &rules.config;
         let mut core = Core {
@@ -117,6 +121,52 @@ impl Core {
         self.has_sack = has_sack;
         self.board.emulates_sack = recovery::emulates_sack(config, has_sack);
         self.reduction = Reduction::new(config.prr && (has_sack || self.board.emulates_sack));
+    }
+
+    /// SND.UNA
+    #[inline(always)]
+    pub fn una(&self) -> u64 {
+        self.una
+    }
+
+    /// SND.NXT
+    #[inline(always)]
+    pub fn nxt(&self) -> u64 {
+        self.nxt
+    }
+
+    /// Sender maximum segment size.
+    #[inline(always)]
+    pub fn mss(&self) -> u64 {
+        self.mss
+    }
+
+    #[inline(always)]
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// RFC 6582 §3.2 "recover".
+    #[inline(always)]
+    pub fn recover(&self) -> u64 {
+        self.recover
+    }
+
+    /// All below `end` has been sent.
+    #[inline(always)]
+    pub fn send_to(&mut self, end: u64) {
+        self.nxt = end;
+    }
+
+    /// All below `ack` is acknowledged.
+    #[inline(always)]
+    pub fn acknowledge_to(&mut self, ack: u64) {
+        self.una = ack;
+    }
+
+    /// The octet of a zero-window probe, which is not on the scoreboard, was sent and acknowledged.
+    pub fn accept_probe(&mut self, ack: u64) {
+        (self.nxt, self.una) = (ack, ack);
     }
 
     /// Does a duplicate ACK announce a segment that has arrived? In Linux not while nothing is missing of an episode, nor of

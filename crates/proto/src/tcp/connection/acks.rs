@@ -6,7 +6,7 @@ use airtcp_wire::{Flags, Header, SackBlocks, Segment, Seq, Time};
 
 impl Connection {
     pub(super) fn ack_position(&self, segment: &Segment) -> Option<u64> {
-        segment.ack.offset(self.iss, self.sender.core.una)
+        segment.ack.offset(self.iss, self.sender.core.una())
     }
 
     #[inline]
@@ -56,7 +56,7 @@ impl Connection {
         blocks: &mut [(u64, u64); 4],
     ) -> (usize, Option<(u64, u64)>) {
         let dsack = self.duplicate(seq, ranges);
-        let outstanding = self.sender.core.nxt.saturating_sub(ack);
+        let outstanding = self.sender.core.nxt().saturating_sub(ack);
         let mut count = 0;
         for &(left, right) in &ranges[usize::from(dsack.is_some())..] {
             let (left, right) = (left.distance(seq), right.distance(seq));
@@ -76,7 +76,7 @@ impl Connection {
         if right.distance(ack) > 0 && !ranges.get(1).is_some_and(is_inside) {
             return None;
         }
-        let near = self.sender.core.una;
+        let near = self.sender.core.una();
         Some((left.offset(self.iss, near)?, right.offset(self.iss, near)?))
     }
 }

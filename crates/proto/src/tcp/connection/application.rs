@@ -102,13 +102,13 @@ impl Connection {
     /// Bytes of our stream acknowledged.
     pub fn acknowledged(&self) -> u64 {
         let core = &self.sender.core;
-        core.una.saturating_sub(1 + u64::from(self.sender.is_finished()))
+        core.una().saturating_sub(1 + u64::from(self.sender.is_finished()))
     }
 
     /// Is this the number of something that was sent and is not acknowledged?
     pub fn is_outstanding(&self, seq: Seq) -> bool {
         let core = &self.sender.core;
-        seq.offset(self.iss, core.una).is_some_and(|position| (core.una..core.nxt).contains(&position))
+        seq.offset(self.iss, core.una()).is_some_and(|position| (core.una()..core.nxt()).contains(&position))
     }
 
     /// The path takes no packets with more payload than this: what is out in longer ones is lost, and goes again at once.
@@ -134,15 +134,15 @@ impl Connection {
         SenderView {
             cwnd: core.window(),
             ssthresh: core.cc.ssthresh(),
-            mss: core.mss,
+            mss: core.mss(),
             srtt: core.rtt.srtt(),
             rttvar: core.rtt.rttvar(),
             rto: core.rtt.rto(),
             in_flight: core.board.in_flight(),
-            una: core.una.saturating_sub(1),
-            nxt: core.nxt.saturating_sub(1),
+            una: core.una().saturating_sub(1),
+            nxt: core.nxt().saturating_sub(1),
             peer_window: self.sender.peer_window(),
-            in_recovery: core.phase != Phase::Open,
+            in_recovery: core.phase() != Phase::Open,
         }
     }
 

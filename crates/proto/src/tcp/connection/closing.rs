@@ -155,7 +155,7 @@ impl Connection {
     /// A segment that a peer answers if it is there, whatever it has received: it lies below what it expects
     /// (RFC 9293 §3.8.4).
     pub fn question(&mut self, now: Time) -> Transmit {
-        let segment = self.segment(now, self.sender.core.nxt.saturating_sub(1));
+        let segment = self.segment(now, self.sender.core.nxt().saturating_sub(1));
         Transmit { segment, ..Transmit::default() }
     }
 
@@ -163,7 +163,7 @@ impl Connection {
     pub fn abort(&mut self) {
         self.forget_prediction();
         if !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::TimeWait) {
-            let reset = self.segment(self.clock, self.sender.core.nxt);
+            let reset = self.segment(self.clock, self.sender.core.nxt());
             self.reset_due = Some(Box::new(Segment { flags: Flags::RST | Flags::ACK, ..reset }));
         }
         self.state = State::Closed;

@@ -12,6 +12,7 @@ mod told;
 pub use told::{Event, Reason, SenderView, State, Stats, Transmit};
 
 use super::config::TcpConfig;
+use super::core::Core;
 use super::handshake::{Negotiated, Rules};
 use super::receiver::Receiver;
 use super::scoreboard::Scoreboard;
@@ -57,7 +58,8 @@ impl Connection {
         offset_of!(Connection, sender.core.board) + Scoreboard::TOUCHED..size_of::<Connection>();
     /// The parts that text touches where nothing is sent.
     pub const TOUCHED_BY_TEXT: [Range<usize>; 2] = [
-        offset_of!(Connection, sender.core.una)..offset_of!(Connection, sender.core.stats.data_segments_sent),
+        offset_of!(Connection, sender.core) + Core::UNA
+            ..offset_of!(Connection, sender.core.stats.data_segments_sent),
         offset_of!(Connection, sender.last_rtt)..size_of::<Connection>(),
     ];
 

@@ -72,7 +72,7 @@ impl Connection {
         if segment.len == 0 || !segment.is_plain(self.negotiated.timestamps) {
             return false;
         }
-        let una = self.sender.core.una;
+        let una = self.sender.core.una();
         let ecn = if self.negotiated.ecn { ecn } else { Ecn::NotEct };
         let is_expected = segment.ack == self.iss.at(una) && self.is_predicted(Prediction::Receiving);
         if !is_expected {
@@ -108,12 +108,12 @@ impl Connection {
             return false;
         }
         let core = &self.sender.core;
-        let acked = segment.ack.distance(self.iss.at(core.una));
+        let acked = segment.ack.distance(self.iss.at(core.una()));
         if acked < 0 || acked as u64 > core.flight_size() {
             return false;
         }
         self.clock = now;
-        let ack = core.una + acked as u64;
+        let ack = core.una() + acked as u64;
         self.sender.core.stats.segments_received += 1;
         match self.prediction == Prediction::Sending && acked > 0 && sack.is_empty() {
             true => self.sender.handle_plain_ack(now, ack, self.offered(segment), segment),
@@ -181,7 +181,7 @@ impl Connection {
         if self.receiver.has_blocks() {
             self.receiver.fill_sack(self.negotiated.timestamps, sack);
         }
-        Some(self.header(now, self.sender.core.nxt, Flags::ACK))
+        Some(self.header(now, self.sender.core.nxt(), Flags::ACK))
     }
 
     /// As [`poll_timeout`](Connection::poll_timeout) after that: what only receives has no other timer than that of its ACK.
@@ -230,7 +230,7 @@ impl Connection {
     fn first_in_burst(&mut self, now: Time, start: u64, is_pushed: bool, header: &mut Header) {
         let flags = if is_pushed { Flags::ACK | Flags::PSH } else { Flags::ACK };
         *header = self.header(now, start, flags);
-        header.len = self.sender.core.mss as u32;
+        header.len = self.sender.core.mss() as u32;
         self.receiver.acks.on_data_sent(now);
     }
 

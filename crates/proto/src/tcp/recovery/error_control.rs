@@ -27,7 +27,7 @@ impl Default for ErrorControl {
 impl LossRecovery for ErrorControl {
     fn on_ack(&mut self, core: &mut Core, ack: &AckSummary) {
         // After a timeout, too, losses are repaired as they show.
-        if core.phase != Phase::Open {
+        if core.phase() != Phase::Open {
             core.leave_episode(ack.now);
         }
         if ack.acked > 0 {
@@ -86,7 +86,7 @@ impl ErrorControl {
     /// F1: what RFC 6675's IsLost says of each segment that has not been resent.
     fn judge(&mut self, core: &mut Core) {
         let below = lost_below(core);
-        let mut index = core.board.index_at(self.judged.max(core.una));
+        let mut index = core.board.index_at(self.judged.max(core.una()));
         while let Some(sent) = core.board.get(index).filter(|sent| sent.end <= below) {
             self.judged = sent.end;
             match index {

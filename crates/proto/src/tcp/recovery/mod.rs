@@ -228,7 +228,7 @@ fn is_loss_by_duplicates(core: &Core, ack: &AckSummary) -> bool {
 }
 
 fn is_beyond_recover(core: &Core) -> bool {
-    core.una > core.recover
+    core.una() > core.recover()
 }
 
 /// Without limited transmit, what is known to have left the network makes no room before recovery begins.

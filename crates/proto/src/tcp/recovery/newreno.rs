@@ -9,14 +9,14 @@ pub struct NewReno;
 
 impl LossRecovery for NewReno {
     fn on_ack(&mut self, core: &mut Core, ack: &AckSummary) {
-        match core.phase {
-            Phase::Recovery | Phase::Loss if core.una >= core.recover => core.leave_episode(ack.now),
+        match core.phase() {
+            Phase::Recovery | Phase::Loss if core.una() >= core.recover() => core.leave_episode(ack.now),
             Phase::Recovery if ack.acked > 0 => partial_ack(core, ack),
-            Phase::Recovery if ack.is_duplicate => core.inflation.inflate(core.mss),
+            Phase::Recovery if ack.is_duplicate => core.inflation.inflate(core.mss()),
             Phase::Open if ack.acked > 0 => core.inflation.end(),
             Phase::Open if is_loss_by_duplicates(core, ack) => fast_retransmit(core, ack),
             Phase::Open if ack.is_duplicate => {
-                core.inflation.limited_transmit(core.duplicates.count(), core.mss)
+                core.inflation.limited_transmit(core.duplicates.count(), core.mss())
             }
             _ => {}
         }
@@ -27,5 +27,5 @@ impl LossRecovery for NewReno {
 fn partial_ack(core: &mut Core, ack: &AckSummary) {
     core.mark_first_lost();
     core.allowance.ask_resend(crate::tcp::connection::Reason::Retransmit);
-    core.inflation.on_partial_ack(ack.acked, core.mss);
+    core.inflation.on_partial_ack(ack.acked, core.mss());
 }

@@ -11,11 +11,11 @@ pub struct NewRenoLinux;
 impl LossRecovery for NewRenoLinux {
     fn on_ack(&mut self, core: &mut Core, ack: &AckSummary) {
         // RFC 6582 §3.2 step 2: an episode is held until more than "recover" is acknowledged.
-        if core.phase != Phase::Open && core.una > core.recover {
+        if core.phase() != Phase::Open && core.una() > core.recover() {
             core.leave_episode(ack.now);
         }
-        let is_partial = ack.acked > 0 && core.una < core.recover;
-        match core.phase {
+        let is_partial = ack.acked > 0 && core.una() < core.recover();
+        match core.phase() {
             Phase::Open => watch(core, ack),
             Phase::Recovery if is_partial => core.mark_first_lost(),
             // Duplicate ACKs that are still to come are not for the next hole.
@@ -40,7 +40,7 @@ fn watch(core: &mut Core, ack: &AckSummary) {
         core.board.forget_announced();
     }
     hold_back(core);
-    if core.board.announced() >= u64::from(core.duplicates.threshold()) * core.mss {
+    if core.board.announced() >= u64::from(core.duplicates.threshold()) * core.mss() {
         core.mark_first_lost();
         core.enter_recovery(ack.now);
     }

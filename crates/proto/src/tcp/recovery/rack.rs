@@ -90,7 +90,7 @@ impl Rack {
     /// RFC 8985 §6.2 step 4: none while duplicates alone show a loss, else a quarter of the minimum RTT, more if DSACKs
     /// report spurious retransmissions.
     fn reorder_window(&self, core: &Core) -> Dur {
-        let shows_loss = core.phase != Phase::Open || core.board.sacked_segments() >= self.dupack_threshold;
+        let shows_loss = core.phase() != Phase::Open || core.board.sacked_segments() >= self.dupack_threshold;
         if !self.has_reordering && shows_loss {
             return Dur::ZERO;
         }
@@ -98,9 +98,9 @@ impl Rack {
     }
 
     fn adapt(&mut self, core: &Core, ack: &AckSummary) {
-        if ack.has_dsack && core.una >= self.window.round_end {
+        if ack.has_dsack && core.una() >= self.window.round_end {
             self.window =
-                ReorderWindow { multiplier: self.window.multiplier + 1, persist: 16, round_end: core.nxt };
+                ReorderWindow { multiplier: self.window.multiplier + 1, persist: 16, round_end: core.nxt() };
         }
     }
 
@@ -182,20 +182,20 @@ impl Rack {
         }
         if self.probe.is_being_sent {
             self.probe.is_being_sent = false;
-            self.probe.out = Some((core.nxt, sent.is_resent()));
+            self.probe.out = Some((core.nxt(), sent.is_resent()));
         }
     }
 
     /// RFC 8985 §7.4: a probe that resent the tail and was acknowledged without a DSACK has repaired a loss.
     fn judge_probe(&mut self, core: &mut Core, ack: &AckSummary) {
-        let Some((end, is_retransmission)) = self.probe.out.filter(|(end, _)| core.una >= *end) else {
+        let Some((end, is_retransmission)) = self.probe.out.filter(|(end, _)| core.una() >= *end) else {
             return;
         };
         let is_over =
-            !is_retransmission || ack.has_dsack || core.una > end || (ack.is_repeated && ack.sacked == 0);
+            !is_retransmission || ack.has_dsack || core.una() > end || (ack.is_repeated && ack.sacked == 0);
         if is_over {
             self.probe.out = None;
-            if is_retransmission && !ack.has_dsack && core.una > end && core.phase == Phase::Open {
+            if is_retransmission && !ack.has_dsack && core.una() > end && core.phase() == Phase::Open {
                 core.handle_repaired_loss(ack.now);
             }
         }
@@ -242,18 +242,18 @@ impl LossRecovery for Rack {
     fn on_ack(&mut self, core: &mut Core, ack: &AckSummary) {
         self.min_rtt = core.rtt.min();
         self.highest_delivered = self.highest_told;
-        let is_over = core.phase != Phase::Open && core.una >= core.recover;
+        let is_over = core.phase() != Phase::Open && core.una() >= core.recover();
         if is_over {
             core.leave_episode(ack.now);
             self.on_recovery_exit();
         }
         self.adapt(core, ack);
         self.judge_probe(core, ack);
-        if core.phase == Phase::Open {
+        if core.phase() == Phase::Open {
             hold_back(core);
         }
         let has_lost = self.detect(core, ack.now) || (is_over && self.is_repairing(core));
-        if has_lost && core.phase == Phase::Open {
+        if has_lost && core.phase() == Phase::Open {
             core.enter_recovery(ack.now);
         }
     }
@@ -290,7 +290,7 @@ impl LossRecovery for Rack {
     /// RFC 8985 §6.3: what was sent less than a round trip ago may still arrive.
     fn mark_timed_out(&mut self, core: &mut Core, index: usize, now: Time) -> u64 {
         core.mark_lost(index);
-        for index in index + 1..core.board.index_at(core.recover) {
+        for index in index + 1..core.board.index_at(core.recover()) {
             if core.board.get(index).is_some_and(|sent| sent.sent_at + self.rtt <= now) {
                 core.mark_lost(index);
             }
@@ -301,7 +301,7 @@ impl LossRecovery for Rack {
     /// RFC 8985 §7.2.
     #[inline]
     fn schedule_probe(&mut self, core: &Core, now: Time, rto_deadline: impl FnOnce() -> Time) {
-        let is_wanted = core.phase == Phase::Open
+        let is_wanted = core.phase() == Phase::Open
             && core.board.in_flight() > 0
             && core.board.sacked() == 0
             && core.board.lost() == 0
@@ -340,10 +340,10 @@ impl LossRecovery for Rack {
     }
 
     fn handle_timeout(&mut self, core: &mut Core, now: Time) {
-        if self.reorder_deadline <= now && self.detect(core, now) && core.phase == Phase::Open {
+        if self.reorder_deadline <= now && self.detect(core, now) && core.phase() == Phase::Open {
             core.enter_recovery(now);
             // Linux takes the timer for an ACK of one segment.
-            core.reduce_by(core.mss);
+            core.reduce_by(core.mss());
             self.probe.deadline = Time::NEVER;
         }
         if self.probe.deadline <= now {

@@ -9,15 +9,15 @@ pub struct Reno;
 
 impl LossRecovery for Reno {
     fn on_ack(&mut self, core: &mut Core, ack: &AckSummary) {
-        match core.phase {
+        match core.phase() {
             // RFC 5681 §3.2 step 6: deflate.
             Phase::Recovery if ack.acked > 0 => core.leave_episode(ack.now),
-            Phase::Recovery if ack.is_duplicate => core.inflation.inflate(core.mss),
-            Phase::Loss if core.una >= core.recover => core.leave_episode(ack.now),
+            Phase::Recovery if ack.is_duplicate => core.inflation.inflate(core.mss()),
+            Phase::Loss if core.una() >= core.recover() => core.leave_episode(ack.now),
             Phase::Open if ack.acked > 0 => core.inflation.end(),
             Phase::Open if is_loss_by_duplicates(core, ack) => fast_retransmit(core, ack),
             Phase::Open if ack.is_duplicate => {
-                core.inflation.limited_transmit(core.duplicates.count(), core.mss)
+                core.inflation.limited_transmit(core.duplicates.count(), core.mss())
             }
             _ => {}
         }
@@ -28,5 +28,5 @@ impl LossRecovery for Reno {
 pub fn fast_retransmit(core: &mut Core, ack: &AckSummary) {
     core.mark_first_lost();
     core.enter_recovery(ack.now);
-    core.inflation.inflate_to(core.duplicates.threshold(), core.mss);
+    core.inflation.inflate_to(core.duplicates.threshold(), core.mss());
 }

@@ -18,7 +18,9 @@ impl LossRecovery for RenoNs2 {
     fn on_ack(&mut self, core: &mut Core, ack: &AckSummary) {
         if ack.acked > 0 {
             core.inflation.end();
-            if core.phase == Phase::Recovery || (core.phase == Phase::Loss && core.una >= core.recover) {
+            if core.phase() == Phase::Recovery
+                || (core.phase() == Phase::Loss && core.una() >= core.recover())
+            {
                 core.leave_episode(ack.now);
             }
         } else if ack.is_duplicate {
@@ -34,15 +36,15 @@ impl LossRecovery for RenoNs2 {
 impl RenoNs2 {
     fn on_duplicate(&mut self, core: &mut Core, ack: &AckSummary) {
         let is_third = core.duplicates.is_at_threshold();
-        if core.phase == Phase::Recovery {
-            core.inflation.inflate(core.mss);
+        if core.phase() == Phase::Recovery {
+            core.inflation.inflate(core.mss());
         } else if is_third && (!self.has_timed_out || is_beyond_recover(core)) {
             self.has_timed_out = false;
             fast_retransmit(core, ack);
         } else if core.duplicates.are_enough() {
-            core.inflation.inflate_to(core.duplicates.count(), core.mss);
+            core.inflation.inflate_to(core.duplicates.count(), core.mss());
         } else {
-            core.inflation.limited_transmit(core.duplicates.count(), core.mss);
+            core.inflation.limited_transmit(core.duplicates.count(), core.mss());
         }
     }
 }

@@ -15,10 +15,10 @@ pub struct Sack {
 
 impl LossRecovery for Sack {
     fn on_ack(&mut self, core: &mut Core, ack: &AckSummary) {
-        if core.phase != Phase::Open && core.una >= core.recover {
+        if core.phase() != Phase::Open && core.una() >= core.recover() {
             core.leave_episode(ack.now);
         }
-        match core.phase {
+        match core.phase() {
             Phase::Open => self.watch(core, ack),
             Phase::Recovery => self.judge(core),
             Phase::Loss => {}
@@ -52,14 +52,14 @@ impl Sack {
         }
         let lost_below = lost_below(core);
         let by_duplicates = ack.is_duplicate && core.duplicates.are_enough();
-        if !is_beyond_recover(core) || !(by_duplicates || lost_below > core.una) {
+        if !is_beyond_recover(core) || !(by_duplicates || lost_below > core.una()) {
             // Step 3: SACK makes room in the pipe by itself; without it the window is widened.
             if ack.is_duplicate && core.board.sacked() == 0 {
-                core.inflation.limited_transmit(core.duplicates.count(), core.mss);
+                core.inflation.limited_transmit(core.duplicates.count(), core.mss());
             }
             return;
         }
-        self.judged = core.una;
+        self.judged = core.una();
         self.has_rescued = false;
         core.mark_first_lost();
         self.judge(core);
@@ -93,7 +93,7 @@ pub(super) fn lost_below(core: &Core) -> u64 {
         if is_sacked {
             bytes += sent.bytes();
             ranges += u32::from(!in_range);
-            if bytes > u64::from(threshold - 1) * core.mss || ranges >= threshold {
+            if bytes > u64::from(threshold - 1) * core.mss() || ranges >= threshold {
                 return sent.start();
             }
         }

@@ -8,10 +8,10 @@ pub struct Tahoe;
 
 impl LossRecovery for Tahoe {
     fn on_ack(&mut self, core: &mut Core, ack: &AckSummary) {
-        if core.phase == Phase::Loss && core.una >= core.recover {
+        if core.phase() == Phase::Loss && core.una() >= core.recover() {
             core.leave_episode(ack.now);
         }
-        if core.phase == Phase::Open && is_loss_by_duplicates(core, ack) {
+        if core.phase() == Phase::Open && is_loss_by_duplicates(core, ack) {
             core.enter_slow_start(ack.now);
         }
     }

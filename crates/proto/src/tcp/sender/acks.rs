@@ -35,10 +35,10 @@ impl Sender {
     pub fn handle_ack(&mut self, now: Time, ack: &AckIn<'_>) {
         self.last_rtt = None;
         self.accept_probed_octet(ack.ack);
-        if ack.ack > self.core.nxt {
+        if ack.ack > self.core.nxt() {
             return;
         }
-        if ack.ack < self.core.una {
+        if ack.ack < self.core.una() {
             return self.handle_old_ack(now, ack);
         }
         let prior_in_flight = self.core.board.in_flight();
@@ -72,7 +72,7 @@ impl Sender {
         if ack.blocks.is_empty() && ack.dsack.is_none() {
             return;
         }
-        let una = self.core.una;
+        let una = self.core.una();
         let ack = AckIn { ack: una, has_payload: true, eln: false, ece: false, echo: None, ..*ack };
         let (summary, _, _) = self.update_scoreboard(now, &ack);
         self.recover(&summary, &ack);
@@ -81,21 +81,22 @@ impl Sender {
     /// A zero-window probe's octet that the peer had room for after all.
     fn accept_probed_octet(&mut self, ack: u64) {
         if self.persist.probes() > 0
-            && ack == self.core.nxt + 1
+            && ack == self.core.nxt() + 1
             && self.core.board.is_empty()
             && ack <= self.data_end()
         {
-            self.core.nxt = ack;
-            self.core.una = ack;
+            self.core.accept_probe(ack);
         }
     }
 
     // Inlined, as what it answers is large; one of its two callers is cold.
     #[inline(always)]
     fn update_scoreboard(&mut self, now: Time, ack: &AckIn<'_>) -> (AckSummary, Newest, Originals) {
-        let is_repeated = ack.ack == self.core.una && !ack.has_payload && !self.is_window_update(ack);
+        let is_repeated = ack.ack == self.core.una() && !ack.has_payload && !self.is_window_update(ack);
         let counts_duplicates = self.core.counts_duplicates();
-        let Core { board, sampler, una, nxt, recover, mss, .. } = &mut self.core;
+        let core = &self.core;
+        let (una, nxt, recover, mss) = (core.una(), core.nxt(), core.recover(), core.mss());
+        let Core { board, sampler, .. } = &mut self.core;
         let policy = &mut self.policy;
         let (delivered_before, prior_lost) = (sampler.delivered, sampler.lost);
         let mut newest = Newest::default();
@@ -107,7 +108,7 @@ impl Sender {
             policy.on_delivered(now, sent, ack.echo);
             if !sent.is_resent() {
                 originals.set(originals.get().with(sent.sent_at));
-                original_delivered |= sent.end <= *recover;
+                original_delivered |= sent.end <= recover;
             }
         };
         // In Linux's order, for the last one timed is RACK's.
@@ -128,12 +129,12 @@ impl Sender {
             originals.set(Originals::default());
         }
         let named = sampler.delivered - delivered_before;
-        let acked = ack.ack - *una;
-        let is_duplicate = is_repeated && *nxt > *una;
+        let acked = ack.ack - una;
+        let is_duplicate = is_repeated && nxt > una;
         if is_duplicate && counts_duplicates {
-            sampler.on_announced(now, board.announce(*mss));
+            sampler.on_announced(now, board.announce(mss));
         } else if acked > 0 {
-            sampler.on_known(board.tell_announced(acked, *mss));
+            sampler.on_known(board.tell_announced(acked, mss));
         }
         let delivered = match board.emulates_sack {
             true => sampler.delivered.saturating_sub(delivered_before),
@@ -141,7 +142,7 @@ impl Sender {
         };
         let summary = AckSummary {
             now,
-            prior_una: *una,
+            prior_una: una,
             acked,
             delivered,
             sacked,
@@ -155,7 +156,7 @@ impl Sender {
             // Linux without SACK: nor does it prove a timeout spurious.
             original_delivered: original_delivered && !(fills_hole && board.emulates_sack),
         };
-        self.core.una = ack.ack;
+        self.core.acknowledge_to(ack.ack);
         (summary, newest, originals.get().then(sacked_originals))
     }
 
@@ -180,7 +181,7 @@ impl Sender {
             return;
         }
         self.take_window(ack, window, seq);
-        if self.peer_edge > self.core.nxt && !self.must_wait_for_room() {
+        if self.peer_edge > self.core.nxt() && !self.must_wait_for_room() {
             self.persist.stop();
         }
     }
@@ -222,7 +223,7 @@ impl Sender {
         let since = |sent_at| now.since(sent_at);
         let sample = match self.timing {
             RttTiming::OneAtATime => {
-                let timed = self.timed.filter(|(end, _)| self.core.una >= *end);
+                let timed = self.timed.filter(|(end, _)| self.core.una() >= *end);
                 if timed.is_some() {
                     self.timed = None;
                 }
@@ -249,9 +250,9 @@ impl Sender {
         if let Some(range) = ack.dsack {
             self.note_duplicate(range, summary.prior_una);
         }
-        let was_recovering = self.core.phase == Phase::Recovery;
+        let was_recovering = self.core.phase() == Phase::Recovery;
         let is_undone =
-            (self.core.phase != Phase::Open || summary.has_dsack) && self.judge_spurious(summary, ack);
+            (self.core.phase() != Phase::Open || summary.has_dsack) && self.judge_spurious(summary, ack);
         self.core.end_ecn_reduction();
         // Linux looks for losses again at the next ACK.
         if !(is_undone && was_recovering && self.core.spurious.is_linuxs()) {
@@ -280,13 +281,13 @@ impl Sender {
             self.core.spurious.forget();
         }
         let is_spurious = self.core.spurious.all_were_duplicates()
-            || (self.core.phase != Phase::Open && self.core.spurious.eifel_says_spurious(summary));
+            || (self.core.phase() != Phase::Open && self.core.spurious.eifel_says_spurious(summary));
         if is_spurious {
             self.undo(summary, ack.ece);
             return true;
         }
-        let has_new_data = self.unsent() > 0 && self.peer_edge > self.core.nxt;
-        let verdict = self.core.spurious.handle_f_rto(summary, self.core.una, has_new_data);
+        let has_new_data = self.unsent() > 0 && self.peer_edge > self.core.nxt();
+        let verdict = self.core.spurious.handle_f_rto(summary, self.core.una(), has_new_data);
         match verdict {
             FrtoStep::Nothing => {}
             FrtoStep::SendNew => self.core.allowance.ask_new(2),
@@ -333,12 +334,12 @@ impl Sender {
             prior_in_flight,
             in_flight: core.board.in_flight(),
             in_recovery: was_held || core.is_reducing(),
-            in_loss: core.phase == Phase::Loss,
+            in_loss: core.phase() == Phase::Loss,
             is_cwnd_limited,
             ece: summary.ece,
             peer_timestamp,
-            una: core.una,
-            nxt: core.nxt,
+            una: core.una(),
+            nxt: core.nxt(),
             rate,
         });
     }

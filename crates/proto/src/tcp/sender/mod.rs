@@ -172,7 +172,7 @@ impl Sender {
 
     #[inline]
     pub fn set_unsent(&mut self, bytes: u64) {
-        self.write_end = self.core.nxt.max(1) + bytes;
+        self.write_end = self.core.nxt().max(1) + bytes;
     }
 
     /// Bytes of new data that cwnd and the peer's window let leave now; none before what is lost, or while pacing.
@@ -181,7 +181,7 @@ impl Sender {
         if core.board.lost() > 0 || self.is_held_back(now) {
             return 0;
         }
-        let room = self.peer_edge.saturating_sub(core.nxt);
+        let room = self.peer_edge.saturating_sub(core.nxt());
         core.window().saturating_sub(core.board.in_flight()).min(room)
     }
 
@@ -202,8 +202,8 @@ impl Sender {
 
     /// The window on a SYN or SYN-ACK, never scaled.
     pub fn on_initial_window(&mut self, window: u64, seq: Seq) {
-        (self.window_seq, self.window_ack) = (seq, self.core.una);
-        self.peer_edge = self.core.una.max(1) + window;
+        (self.window_seq, self.window_ack) = (seq, self.core.una());
+        self.peer_edge = self.core.una().max(1) + window;
         self.peer_window_max = window;
         self.last_window = window;
     }
@@ -227,7 +227,7 @@ impl Sender {
     #[inline]
     pub fn acceptable_acks(&self) -> RangeInclusive<u64> {
         let core = &self.core;
-        core.una.saturating_sub(self.peer_window_max).max(1)..=core.nxt.max(self.probed_end)
+        core.una().saturating_sub(self.peer_window_max).max(1)..=core.nxt().max(self.probed_end)
     }
 
     /// Zero-window probes in a row.
@@ -237,7 +237,7 @@ impl Sender {
 
     /// All that was written and the FIN have been acknowledged.
     pub fn is_finished(&self) -> bool {
-        self.is_closing && self.core.una == self.write_end + 1
+        self.is_closing && self.core.una() == self.write_end + 1
     }
 
     /// Segments that are remembered.
@@ -247,16 +247,16 @@ impl Sender {
 
     /// Bytes from SND.UNA to the right edge of the peer's window.
     pub fn peer_window(&self) -> u64 {
-        self.peer_edge.saturating_sub(self.core.una)
+        self.peer_edge.saturating_sub(self.core.una())
     }
 
     pub fn unsent(&self) -> u64 {
-        self.data_end() - self.core.nxt
+        self.data_end() - self.core.nxt()
     }
 
     /// Nothing is outstanding, nor was anything resent, so an ACK of `ack` can report nothing but the peer's window.
     #[inline]
     pub fn is_idle_at(&self, ack: u64) -> bool {
-        self.core.board.is_empty() && ack == self.core.una && self.core.stats.retransmissions == 0
+        self.core.board.is_empty() && ack == self.core.una() && self.core.stats.retransmissions == 0
     }
 }

@@ -36,8 +36,9 @@ impl Sender {
     /// `is_plain`.
     #[inline(always)]
     pub fn handle_plain_ack(&mut self, now: Time, ack: u64, window: u64, segment: &Header) {
-        let Core { board, sampler, una, .. } = &mut self.core;
-        let (prior_una, prior_in_flight) = (*una, board.in_flight());
+        let prior_una = self.core.una();
+        let Core { board, sampler, .. } = &mut self.core;
+        let prior_in_flight = board.in_flight();
         let mut newest = Newest::default();
         let taken_off = board.acknowledge_plain(ack, |sent, stamps| {
             sampler.on_stamps(now, sent, stamps, &mut newest);
@@ -45,7 +46,7 @@ impl Sender {
         let acked = ack - prior_una;
         let delivered = taken_off.as_ref().map_or(0, |taken| taken.end - taken.start);
         sampler.delivered += delivered;
-        *una = ack;
+        self.core.acknowledge_to(ack);
         self.take_window(ack, window, segment.seq);
         self.on_new_ack();
         let timestamps = segment.timestamps();
@@ -74,7 +75,7 @@ impl Sender {
     pub fn begin_burst(&mut self, now: Time) -> Option<Burst> {
         let core = &self.core;
         let limit = self.write_end.min(self.peer_edge);
-        if core.board.is_empty() || core.nxt + core.mss > limit {
+        if core.board.is_empty() || core.nxt() + core.mss() > limit {
             return None;
         }
         let left = match &self.pacer {
@@ -84,28 +85,27 @@ impl Sender {
             _ => 1,
         };
         let room = core.window().saturating_sub(core.board.in_flight());
-        Some(Burst { limit, edge: limit.min(core.nxt + room), left, sent: 0 })
+        Some(Burst { limit, edge: limit.min(core.nxt() + room), left, sent: 0 })
     }
 
     /// May another segment leave?
     #[inline(always)]
     pub fn continues(&self, burst: &Burst) -> bool {
-        let Core { nxt, mss, .. } = self.core;
-        burst.left > 0 && nxt + mss <= burst.edge
+        burst.left > 0 && self.core.nxt() + self.core.mss() <= burst.edge
     }
 
     /// The next segment of a burst that [continues](Sender::continues): where it starts, and whether it is pushed.
     #[inline(always)]
     pub fn next_in_burst(&mut self, now: Time, burst: &mut Burst) -> (u64, bool) {
-        let mss = self.core.mss;
+        let mss = self.core.mss();
         let is_pushed = self.push(mss);
         let core = &mut self.core;
-        let (start, end) = (core.nxt, core.nxt + mss);
+        let (start, end) = (core.nxt(), core.nxt() + mss);
         let stamps = core.sampler.on_send(now, false, core.board.in_flight(), mss);
         burst.left -= 1;
         burst.sent += 1;
         core.board.push(Sent::new(now, start, end, is_pushed), stamps);
-        core.nxt = end;
+        core.send_to(end);
         if self.timed.is_none() {
             self.timed = Some((end, now));
         }
@@ -116,13 +116,13 @@ impl Sender {
     #[inline(always)]
     pub fn end_burst(&mut self, now: Time, burst: &Burst) -> bool {
         let core = &self.core;
-        let has_more = core.nxt + core.mss <= burst.limit;
-        let is_blocked = burst.left > 0 && has_more && core.nxt + core.mss > burst.edge;
+        let has_more = core.nxt() + core.mss() <= burst.limit;
+        let is_blocked = burst.left > 0 && has_more && core.nxt() + core.mss() > burst.edge;
         if burst.sent > 0 {
-            let bytes = u64::from(burst.sent) * self.core.mss;
+            let bytes = u64::from(burst.sent) * self.core.mss();
             self.core.stats.data_segments_sent += u64::from(burst.sent);
             self.core.stats.data_bytes_sent += bytes;
-            let Core { nxt, mss, .. } = self.core;
+            let (nxt, mss) = (self.core.nxt(), self.core.mss());
             self.after_send(now, &Sent::new(now, nxt - mss, nxt, false));
         }
         if is_blocked || burst.sent > 0 {

@@ -27,7 +27,7 @@ impl Sender {
     #[cold]
     fn settle_segment_timers(&mut self) {
         let Some(timers) = &mut self.segment_timers else { return };
-        timers.acknowledge(self.core.una);
+        timers.acknowledge(self.core.una());
         self.rto_deadline = timers.next();
     }
 
@@ -76,17 +76,17 @@ impl Sender {
         let Some((index, retries)) = self.expired_segment(now) else { return };
         self.retries = retries;
         self.timed = None;
-        if self.core.una > 0 || retries > self.syn_linear {
+        if self.core.una() > 0 || retries > self.syn_linear {
             self.core.rtt.on_expiry();
         }
-        if self.core.una == 0 {
+        if self.core.una() == 0 {
             // A SYN was lost: no window to reduce (RFC 5681 §3.1 sees to the initial window).
             self.core.stats.timeouts += 1;
             self.core.allowance.ask_resend(Reason::Timeout);
             self.core.mark_first_lost();
             return;
         }
-        let was_open = self.core.phase == Phase::Open;
+        let was_open = self.core.phase() == Phase::Open;
         let is_repeated = self.core.begin_loss(now, retries);
         let survivors = self.mark_timed_out(now, index);
         self.policy.on_timeout();
@@ -118,7 +118,7 @@ impl Sender {
         // Paper 003 §III: go-back-N resets the timers and resends all that is outstanding.
         self.core.mark_all_lost_from(index);
         if let Some(first) = self.core.board.get(index) {
-            timers.stop_between(first.end, self.core.recover);
+            timers.stop_between(first.end, self.core.recover());
             self.rto_deadline = timers.next();
         }
         0

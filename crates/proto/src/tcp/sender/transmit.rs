@@ -35,7 +35,7 @@ impl Sender {
         }
         let outgoing = self.poll_outstanding(now);
         if outgoing.is_none() {
-            self.has_data_waiting = self.core.nxt < self.write_end;
+            self.has_data_waiting = self.core.nxt() < self.write_end;
         }
         outgoing
     }
@@ -123,9 +123,9 @@ impl Sender {
     /// sends what it may at once, only if that had to wait. Both within the peer's window and one segment.
     #[inline]
     fn next_segment(&self) -> (u64, u64) {
-        let room = self.peer_edge.saturating_sub(self.core.nxt);
-        let data = self.write_end.saturating_sub(self.core.nxt);
-        let payload = data.min(self.core.mss).min(room);
+        let room = self.peer_edge.saturating_sub(self.core.nxt());
+        let data = self.write_end.saturating_sub(self.core.nxt());
+        let payload = data.min(self.core.mss()).min(room);
         let is_joined = data == 0 || self.has_data_waiting || !self.core.spurious.is_linuxs();
         let takes_fin =
             self.is_closing && is_joined && payload == data && payload < room && self.unsent() > data;
@@ -136,7 +136,7 @@ impl Sender {
         let core = &mut self.core;
         if core.board.in_flight() < core.window() {
             core.sampler.on_app_limited(core.board.in_flight());
-            if core.phase == Phase::Recovery && core.board.in_flight() + core.mss <= core.window() {
+            if core.phase() == Phase::Recovery && core.board.in_flight() + core.mss() <= core.window() {
                 self.policy.speculate(core);
                 let index = core.board.first_lost()?;
                 return Some(self.resend(now, index, Reason::Retransmit));
@@ -151,30 +151,30 @@ impl Sender {
         if self.must_wait_for_room() {
             return true;
         }
-        if length >= core.mss || (length < unsent && length * 2 >= self.peer_window_max.max(1)) {
+        if length >= core.mss() || (length < unsent && length * 2 >= self.peer_window_max.max(1)) {
             return false;
         }
-        let is_last = core.nxt + length >= self.write_end;
+        let is_last = core.nxt() + length >= self.write_end;
         !is_last || (self.has_nagle && !self.is_closing && self.awaits_short_segment())
     }
 
     /// Nagle's algorithm waits for all that is outstanding, Minshall's variant (Linux) for a segment that was not full.
     fn awaits_short_segment(&self) -> bool {
         let core = &self.core;
-        !core.board.is_empty() && (!core.spurious.is_linuxs() || self.short_end > core.una)
+        !core.board.is_empty() && (!core.spurious.is_linuxs() || self.short_end > core.una())
     }
 
     /// Linux sends no part of a segment before the probe's timer has expired.
     pub(super) fn must_wait_for_room(&self) -> bool {
-        let wanted = self.unsent().min(self.core.mss);
-        self.core.spurious.is_linuxs() && self.peer_edge.saturating_sub(self.core.nxt) < wanted
+        let wanted = self.unsent().min(self.core.mss());
+        self.core.spurious.is_linuxs() && self.peer_edge.saturating_sub(self.core.nxt()) < wanted
     }
 
     /// Does the next segment carry PSH? RFC 9293 §3.9.1.2: with the last of the data; in Linux, too, when more than half of the
     /// peer's largest window has gone without.
     #[inline]
     pub(super) fn push(&mut self, length: u64) -> bool {
-        let end = self.core.nxt + length;
+        let end = self.core.nxt() + length;
         let is_pushed = end >= self.write_end || end > self.pushed_end + self.peer_window_max / 2;
         if is_pushed {
             self.pushed_end = end;
@@ -185,19 +185,19 @@ impl Sender {
     pub(super) fn send_new(&mut self, now: Time, length: u64) -> Outgoing {
         let is_pushed = self.push(length);
         let core = &mut self.core;
-        if core.board.is_empty() && core.nxt > 0 {
+        if core.board.is_empty() && core.nxt() > 0 {
             core.sampler.on_app_limited(0);
             let (idle, rto) = (now.since(self.last_sent_at), core.rtt.rto());
             if idle > rto {
                 core.cc.on_restart(now, (idle.0 - 1) / rto.0.max(1));
             }
         }
-        if core.phase == Phase::Open {
+        if core.phase() == Phase::Open {
             core.inflation.on_sent(length);
         }
-        let sent = Sent::new(now, core.nxt, core.nxt + length, is_pushed);
+        let sent = Sent::new(now, core.nxt(), core.nxt() + length, is_pushed);
         let payload = self.payload(&sent);
-        if payload < self.core.mss {
+        if payload < self.core.mss() {
             self.short_end = sent.end;
         }
         self.core.stats.data_segments_sent += u64::from(payload > 0);
@@ -211,7 +211,7 @@ impl Sender {
         let board = &mut core.board;
         let stamps = core.sampler.on_send(now, board.is_empty(), board.in_flight(), sent.bytes());
         board.push(sent, stamps);
-        core.nxt = sent.end;
+        core.send_to(sent.end);
         self.core.stats.data_bytes_sent += payload;
         if self.timed.is_none() {
             self.timed = Some((sent.end, now));
@@ -225,7 +225,7 @@ impl Sender {
     pub(super) fn note_usage(&mut self, is_blocked: bool) {
         let core = &self.core;
         let is_limited = is_blocked || core.board.in_flight() >= core.window();
-        self.usage.note(is_limited, core.flight_size(), core.una, core.nxt);
+        self.usage.note(is_limited, core.flight_size(), core.una(), core.nxt());
     }
 
     #[inline(always)]
@@ -285,8 +285,8 @@ impl Sender {
         }
         self.watch_window(now);
         let (start, end) = match is_linuxs {
-            true => (self.core.una - 1, self.core.una - 1),
-            false => (self.core.nxt, self.core.nxt + 1),
+            true => (self.core.una() - 1, self.core.una() - 1),
+            false => (self.core.nxt(), self.core.nxt() + 1),
         };
         self.probed_end = end;
         Some(Outgoing { start, end, is_pushed: false, reason: Reason::WindowProbe })
@@ -294,7 +294,7 @@ impl Sender {
 
     /// The SYN: for the first time, or again when the timer has expired.
     pub fn poll_syn(&mut self, now: Time) -> Option<Outgoing> {
-        if self.core.nxt == 0 {
+        if self.core.nxt() == 0 {
             return Some(self.send_new(now, 1));
         }
         let index = self.core.board.first_lost()?;
