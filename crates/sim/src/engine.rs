@@ -158,9 +158,10 @@ impl Engine {
         }
     }
 
+    /// A timer that was set to a time that was over already expires now.
     fn on_next_timer(&mut self, at: Time, clock: Clock) {
         self.stage.schedule.go_by(clock);
-        self.stage.network.now = at;
+        self.stage.network.now = self.stage.network.now.max(at);
         if let Some(timer) = self.stage.schedule.pop() {
             self.on_timer(timer);
         }
