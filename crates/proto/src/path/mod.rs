@@ -1,6 +1,7 @@
 //! Path models: what a link does to packets. [`Link`] puts them together.
 
 mod backlog;
+mod calendar;
 mod channel;
 mod delay;
 mod dropped;

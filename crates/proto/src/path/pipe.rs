@@ -1,10 +1,11 @@
 //! What has left the transmitter's hands, or is in them, and has not yet come out of the link.
 
-use super::link::Output;
+use super::calendar::{self, Calendar};
+use super::link::{Fate, Output};
 use crate::prefetch::prefetch;
-use airtcp_wire::Time;
-use std::cmp::{Ordering, Reverse};
-use std::collections::{BinaryHeap, VecDeque};
+use crate::queue::DropCause;
+use airtcp_wire::{Ecn, Time};
+use std::collections::VecDeque;
 
 /// Packets under way, each with the time at which it comes out.
 #[derive(Clone, Debug)]
@@ -12,46 +13,40 @@ pub(super) enum Pipe {
     /// In order of departure; one that would overtake comes out with the one before it.
     Fifo { flights: VecDeque<Output>, last_at: Time },
     /// The earliest first; ties in order of departure.
-    Overtaking { flights: BinaryHeap<Reverse<Flight>>, pushed: u64 },
+    Overtaking { flights: Calendar, pushed: u64 },
 }
 
-#[derive(Clone, Debug)]
-pub(super) struct Flight {
-    output: Output,
-    number: u64,
+const FATE_BITS: u32 = 3;
+const ECN_BITS: u32 = 2;
+const ID_BITS: u32 = 32;
+/// Packets are numbered anew after 2²⁷, long after all before have come out.
+const NUMBER_BITS: u32 = 64 - ID_BITS - ECN_BITS - FATE_BITS;
+
+/// A packet under way, from the highest bits on: the time at which it comes out, its number, and what is told of it then.
+fn in_one_number(output: &Output, number: u64) -> u128 {
+    let number = number & ((1 << NUMBER_BITS) - 1);
+    let fate = match output.fate {
+        Fate::Delivered => 0,
+        Fate::Lost(cause) => cause as u64 + 1,
+    };
+    let told = (u64::from(output.id) << ECN_BITS | output.ecn as u64) << FATE_BITS | fate;
+    u128::from(output.at.0) << 64 | u128::from(number << (64 - NUMBER_BITS) | told)
 }
 
-impl Flight {
-    /// Both as one number, which is compared without a branch.
-    fn key(&self) -> u128 {
-        u128::from(self.output.at.0) << 64 | u128::from(self.number)
-    }
-}
-
-impl PartialEq for Flight {
-    fn eq(&self, other: &Flight) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl Eq for Flight {}
-
-impl PartialOrd for Flight {
-    fn partial_cmp(&self, other: &Flight) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Flight {
-    fn cmp(&self, other: &Flight) -> Ordering {
-        self.key().cmp(&other.key())
-    }
+fn output(number: u128) -> Output {
+    let told = number as u64;
+    let fate = match told & ((1 << FATE_BITS) - 1) {
+        0 => Fate::Delivered,
+        cause => Fate::Lost(DropCause::ALL[cause as usize - 1]),
+    };
+    let ecn = Ecn::from_bits((told >> FATE_BITS) as u8);
+    Output { id: (told >> (FATE_BITS + ECN_BITS)) as u32, ecn, at: calendar::time(number), fate }
 }
 
 impl Pipe {
     pub fn new(overtaking: bool) -> Pipe {
         match overtaking {
-            true => Pipe::Overtaking { flights: BinaryHeap::new(), pushed: 0 },
+            true => Pipe::Overtaking { flights: Calendar::new(), pushed: 0 },
             false => Pipe::Fifo { flights: VecDeque::new(), last_at: Time::ZERO },
         }
     }
@@ -66,7 +61,7 @@ impl Pipe {
                 flights.push_back(output);
             }
             Pipe::Overtaking { flights, pushed } => {
-                flights.push(Reverse(Flight { output, number: *pushed }));
+                flights.push(in_one_number(&output, *pushed));
                 *pushed += 1;
             }
         }
@@ -78,9 +73,7 @@ impl Pipe {
     pub fn next_at(&self) -> Time {
         match self {
             Pipe::Fifo { flights, .. } => flights.front().map_or(Time::NEVER, |output| output.at),
-            Pipe::Overtaking { flights, .. } => {
-                flights.peek().map_or(Time::NEVER, |Reverse(flight)| flight.output.at)
-            }
+            Pipe::Overtaking { flights, .. } => flights.first().map_or(Time::NEVER, calendar::time),
         }
     }
 
@@ -97,7 +90,7 @@ impl Pipe {
     pub fn peek(&self, skipped: usize) -> Option<u32> {
         match self {
             Pipe::Fifo { flights, .. } => flights.get(skipped).map(|output| output.id),
-            Pipe::Overtaking { .. } => None,
+            Pipe::Overtaking { flights, .. } => flights.glance(skipped).map(|flight| output(flight).id),
         }
     }
 
@@ -105,7 +98,7 @@ impl Pipe {
     pub fn pop(&mut self) -> Option<Output> {
         match self {
             Pipe::Fifo { flights, .. } => flights.pop_front(),
-            Pipe::Overtaking { flights, .. } => flights.pop().map(|Reverse(flight)| flight.output),
+            Pipe::Overtaking { flights, .. } => flights.pop().map(output),
         }
     }
 
@@ -118,10 +111,11 @@ impl Pipe {
                 flights.drain(kept..).collect()
             }
             Pipe::Overtaking { flights, .. } => {
-                let (kept, later) = flights.drain().partition(|Reverse(flight)| flight.output.at <= at);
-                *flights = kept;
-                let mut later: BinaryHeap<_> = later;
-                std::iter::from_fn(|| later.pop()).map(|Reverse(flight)| flight.output).collect()
+                let mut all = flights.drain();
+                all.sort_unstable();
+                let kept = all.partition_point(|flight| calendar::time(*flight) <= at);
+                all[..kept].iter().for_each(|flight| flights.push(*flight));
+                all[kept..].iter().map(|flight| output(*flight)).collect()
             }
         }
     }

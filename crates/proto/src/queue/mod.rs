@@ -100,6 +100,10 @@ pub enum DropCause {
 }
 
 impl DropCause {
+    /// In the order of their numbers.
+    pub const ALL: [DropCause; 4] =
+        [DropCause::Overflow, DropCause::Aqm, DropCause::Corruption, DropCause::Outage];
+
     /// Did the network lose it for lack of room, as TCP assumes of every loss?
     pub fn is_congestion(self) -> bool {
         matches!(self, DropCause::Overflow | DropCause::Aqm)
