@@ -211,8 +211,9 @@ impl Engine {
     #[inline(never)]
     fn on_output(&mut self, side: Side) {
         let Some(Output { id, at, fate, .. }) = self.stage.network.poll(side) else { return };
-        if self.ends.are_many() {
-            self.look_ahead(side);
+        match self.ends.are_many() {
+            true => self.look_ahead(side),
+            false => self.look_at_packet(side, 4),
         }
         match fate {
             Fate::Delivered => self.arrive(id, side.far_node()),
@@ -233,6 +234,13 @@ impl Engine {
         packet(8).into_iter().for_each(prefetch);
         packet(4).into_iter().for_each(|packet| self.ends.prefetch_connection(packet));
         packet(1).into_iter().for_each(|packet| self.ends.prefetch_beyond_connection(packet));
+    }
+
+    /// Fetches the packet that comes out of a link after so many others: where they overtake, they are scattered.
+    #[inline]
+    fn look_at_packet(&self, side: Side, skipped: usize) {
+        let Network { topology, packets, .. } = &self.stage.network;
+        topology.peek(side, skipped).map(|id| packets.get(id)).into_iter().for_each(prefetch);
     }
 
     /// The same of what comes back from an end that is ahead.
