@@ -97,14 +97,16 @@ pub fn run(
             progress.store(now.0, Ordering::Relaxed);
         }
     };
-    loop {
-        if cancel.iter().any(|cancel| cancel.load(Ordering::Relaxed)) {
-            return Err(RunError::Cancelled);
-        }
+    let is_cancelled = || cancel.iter().any(|cancel| cancel.load(Ordering::Relaxed));
+    while !is_cancelled() {
         tell(running.now());
         if !running.advance(EVENTS_PER_LOOK) {
             break;
         }
+    }
+    // Even at its end: a controller that was interrupted has done nothing since.
+    if is_cancelled() {
+        return Err(RunError::Cancelled);
     }
     tell(running.end);
     running.finish()
