@@ -200,11 +200,10 @@ impl Connected<'_> {
         {
             return ahead.arrivals.push_back(Arrival { at, endpoint, id: NO_PACKET, ack });
         }
-        packets.occupy(item.id);
-        packets.put_ack(item.id, ack, sack);
-        packets.get_mut(item.id).address(endpoint ^ 1, self.flow, self.transfer.numbers());
+        let id = packets.insert_ack(ack, sack);
+        packets.get_mut(id).address(endpoint ^ 1, self.flow, self.transfer.numbers());
         if let Some(at) = arrives {
-            ahead.arrivals.push_back(Arrival { at, endpoint, id: item.id, ..Arrival::default() });
+            ahead.arrivals.push_back(Arrival { at, endpoint, id, ..Arrival::default() });
         }
     }
 }

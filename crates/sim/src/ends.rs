@@ -193,9 +193,7 @@ impl Ends {
     pub fn put_arrival(&mut self, network: &mut Network, endpoint: u32, ack: Header) -> u32 {
         let transfer = self.transfers.get(endpoint >> 1);
         let flow = &self.flows[transfer.flow as usize];
-        let id = network.packets.vacant();
-        network.packets.occupy(id);
-        network.packets.put_ack(id, ack, &SackBlocks::default());
+        let id = network.packets.insert_ack(ack, &SackBlocks::default());
         network.packets.get_mut(id).address(endpoint ^ 1, flow, transfer.numbers());
         id
     }
@@ -305,9 +303,7 @@ impl Ends {
         stage.schedule.set(Timer::Endpoint(endpoint), end.poll_timeout());
         if let Some(ack) = ack {
             let flow = &self.flows[transfer.flow as usize];
-            let id = packets.vacant();
-            packets.occupy(id);
-            packets.put_ack(id, ack, sack);
+            let id = packets.insert_ack(ack, sack);
             packets.get_mut(id).address(endpoint, flow, transfer.numbers());
             transfer.under_way += 1;
             stage.network.send(flow, RECEIVER, id);

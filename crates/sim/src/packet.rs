@@ -258,6 +258,15 @@ impl Packets {
         }
     }
 
+    /// Takes a place for an ACK with these blocks: that which [`vacant`](Packets::vacant) names.
+    #[inline]
+    pub fn insert_ack(&mut self, ack: Header, sack: &SackBlocks) -> u32 {
+        let id = self.vacant();
+        self.occupy(id);
+        self.put_ack(id, ack, sack);
+        id
+    }
+
     /// The packet's SACK blocks.
     #[inline]
     pub fn sack(&self, id: u32) -> &SackBlocks {
