@@ -9,7 +9,8 @@ mod kernel;
 mod socket;
 
 use airtcp_live::emulate::be_on_time;
-use airtcp_timeline::{Backend, Shelved, chosen, judge, play, shelf, transcript};
+use airtcp_timeline::{Backend, EARLY, Shelved, chosen, judge, play, shelf, transcript};
+use airtcp_wire::Dur;
 use host::Host;
 use kernel::Kernel;
 use nix::sched::{CloneFlags, unshare};
@@ -22,7 +23,11 @@ use std::thread;
 const AT_ONCE: usize = 24;
 
 /// A play in which this process itself was late is void, and repeated so often at most.
-const ATTEMPTS: usize = 6;
+const ATTEMPTS: usize = 8;
+
+/// What this process may be late by. Where it was later than [`EARLY`], a sample of the round trip may be too short: then
+/// only what holds counts.
+const LATE: Dur = Dur::from_millis(3);
 
 #[test]
 fn timelines_hold_for_the_kernel() {
@@ -85,7 +90,8 @@ fn attempt(shelved: &Shelved) -> Option<Result<(), String>> {
             eprintln!("{name}\n{}", transcript(&played));
         }
         let verdict = judge(timeline, &played);
-        (!kernel.was_late()).then_some(verdict)
+        let may_be_late = if verdict.is_ok() { LATE } else { EARLY };
+        (kernel.lateness() <= may_be_late).then_some(verdict)
     };
     thread::scope(|scope| scope.spawn(work).join()).expect("a play does not panic")
 }

@@ -20,4 +20,4 @@ pub use play::{Played, play};
 pub use script::{Backend, Setup, Timeline};
 pub use shelf::{Shelved, chosen, shelf};
 pub use show::transcript;
-pub use stack::{Call, Quantity, Stack};
+pub use stack::{Call, EARLY, Quantity, Stack};

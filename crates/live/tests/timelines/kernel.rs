@@ -24,17 +24,14 @@ const LONG_TIMERS: [(Dur, Dur); 3] = [
 /// Back-off doubles what an RTO was rounded up by.
 const ROUNDED_UP: u64 = 50;
 
-/// What this process may be late by.
-const LATE: Dur = Dur::from_millis(3);
-
 const MAX_PACKET: usize = 1 << 16;
 
 pub struct Kernel {
     host: Host,
     socket: Socket,
     epoch: Instant,
-    /// When the last wait ended: later than the script's time where the kernel took its time.
-    resumed: Time,
+    /// When the kernel last sent what was waited for: later than the script's time where it took its time.
+    answered: Time,
     lateness: Dur,
     buffer: Vec<u8>,
 }
@@ -44,12 +41,12 @@ impl Kernel {
     pub fn new(host: Host) -> Kernel {
         let socket = Socket::new(&host.setup);
         let (epoch, buffer) = (Instant::now(), vec![0; MAX_PACKET]);
-        Kernel { host, socket, epoch, resumed: Time::ZERO, lateness: Dur::ZERO, buffer }
+        Kernel { host, socket, epoch, answered: Time::ZERO, lateness: Dur::ZERO, buffer }
     }
 
-    /// This process was not there when the script wanted it.
-    pub fn was_late(&self) -> bool {
-        self.lateness > LATE
+    /// By how much this process did something later than the script wanted it, at most.
+    pub fn lateness(&self) -> Dur {
+        self.lateness
     }
 
     #[allow(clippy::disallowed_methods, reason = "a driver in real time")]
@@ -84,15 +81,15 @@ impl Stack for Kernel {
 
     fn wait(&mut self, until: Time) -> Option<Emitted> {
         loop {
-            if let Some(emitted) = self.receive() {
-                self.resumed = emitted.at;
-                return Some(emitted);
-            }
-            let now = self.now();
+            let emitted = self.receive();
+            let now = emitted.map_or_else(|| self.now(), |emitted| emitted.at);
             if now >= until {
-                self.lateness = self.lateness.max(now.since(until.max(self.resumed)));
-                self.resumed = now;
-                return None;
+                self.lateness = self.lateness.max(now.since(until.max(self.answered)));
+                return emitted;
+            }
+            if emitted.is_some() {
+                self.answered = now;
+                return emitted;
             }
             self.sleep(until.since(now));
         }
