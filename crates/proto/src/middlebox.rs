@@ -65,6 +65,11 @@ pub trait Middlebox: Send {
         false
     }
 
+    /// Does it act only when a packet arrives, whatever the queue behind it drops?
+    fn acts_at_once(&self) -> bool {
+        false
+    }
+
     /// A queue behind the node has dropped a packet that had left it. Losses on a link are not told: nobody sees them.
     fn handle_drop(&mut self, _now: Time, _packet: &SeenPacket) {}
 

@@ -348,11 +348,16 @@ impl Ends {
         let send = |network: &mut Network, flow: &Flow, id| network.send(flow, end, id);
         stage.network.drain(transfer, endpoint, flow, u32::MAX, send);
         stage.schedule.set(Timer::Endpoint(endpoint), transfer.ends[end].poll_timeout());
+        self.look_whether_over(stage, index);
+        None
+    }
+
+    /// Something has come to a connection: perhaps it is over then.
+    pub fn look_whether_over(&mut self, stage: &Stage, index: u32) {
         match stage.schedule.clock() {
             Clock::Run => self.retire_if_over(index),
             Clock::Ahead => self.transfers.put_off(stage.network.now, index),
         }
-        None
     }
 
     /// The circuit that carries the flow of this connection alone, if it has one and is not over.
@@ -490,10 +495,16 @@ fn take_expected_ack(
 #[inline(always)]
 fn send_expected(stage: &mut Stage, transfer: &mut Transfer, endpoint: u32, flow: &mut Flow) -> bool {
     if flow.runs_ahead {
-        return Connected { stage, transfer, flow, endpoint }.send_expected();
+        return send_expected_ahead(Connected { stage, transfer, flow, endpoint });
     }
     let send = |network: &mut Network, flow: &Flow, id| network.send(flow, SENDER, id);
     stage.network.take_expected(transfer, endpoint, flow, u32::MAX, send).is_none()
+}
+
+/// As [`Connected::send_expected`], which few of those call that reach this.
+#[inline(never)]
+fn send_expected_ahead(mut connected: Connected<'_>) -> bool {
+    connected.send_expected()
 }
 
 /// A connection tells its application something.

@@ -1,6 +1,6 @@
 //! The engine: what happens at each event. See [`crate::run`] for the loop around it.
 
-use crate::ahead::{Arrival, NO_PACKET};
+use crate::ahead::{Arrival, Entry, NO_PACKET, StationNode};
 use crate::circuit::{Circuit, ENTRY, EXIT};
 use crate::ends::Ends;
 use crate::flow::{Flow, RECEIVER, SENDER, Totals};
@@ -12,6 +12,7 @@ use crate::station::{Station, Stop};
 use crate::timer::{Clock, Schedule, Timer};
 use crate::topology::Side;
 use crate::transfers::Transfers;
+use airtcp_proto::middlebox::Direction;
 use airtcp_proto::path::{Fate, Output};
 use airtcp_proto::prefetch::prefetch;
 use airtcp_proto::queue::DropCause;
@@ -73,11 +74,14 @@ impl Engine {
         let is_one_way = circuits.iter().all(|circuit| circuit.place.direction == direction)
             && ends.flows.iter().all(|flow| flow.direction == direction && flow.nodes[RECEIVER] == end);
         if is_one_way && !stations.iter().any(Station::resends) && topology.foresee_round_trips(direction) {
-            stage.network.ahead.direction = Some(direction);
+            let station = stations_ahead(stations, circuits, &ends.flows, direction)
+                .filter(|&node| topology.foresee_station(node, direction));
             for flow in &mut ends.flows {
-                flow.runs_ahead =
-                    flow.stops.is_empty() && flow.circuit.is_none() && flow.counted_by.is_none();
+                let stops_ahead = flow.stops.iter().all(|(node, _)| Some(*node) == station);
+                flow.runs_ahead = stops_ahead && flow.circuit.is_none() && flow.counted_by.is_none();
+                flow.station_ahead = station.and_then(|node| flow.stop_at(node)).and_then(Stop::station);
             }
+            (stage.network.ahead.direction, stage.network.ahead.station) = (Some(direction), station);
         }
     }
 
@@ -135,7 +139,7 @@ impl Engine {
         while let Some((id, node)) = self.stage.network.sent_at_station.pop_front() {
             self.pass_stations(id, node);
         }
-        if !self.stage.network.ahead.sent.is_empty() {
+        if self.stage.network.ahead.is_waiting() {
             self.deliver_ahead();
         }
         true
@@ -144,7 +148,12 @@ impl Engine {
     /// What came from the end of the path that is ahead has come to the other one.
     #[inline(never)]
     fn on_arrival(&mut self) {
-        let Some(Arrival { endpoint, id, ack, .. }) = self.stage.network.ahead.pop() else { return };
+        if let Some(returning) = self.stage.network.ahead.pop_returning() {
+            return self.pass_returning(&returning);
+        }
+        let Some(Arrival { endpoint, id, header, .. }) = self.stage.network.ahead.pop_arrival() else {
+            return;
+        };
         if self.ends.are_many() {
             self.look_ahead_in_arrivals();
         }
@@ -152,8 +161,8 @@ impl Engine {
             return self.deliver(id);
         }
         let Engine { ends, stage, .. } = self;
-        if !ends.deliver_arrival(stage, endpoint, &ack) {
-            let id = ends.put_arrival(&mut stage.network, endpoint, ack);
+        if !ends.deliver_arrival(stage, endpoint, &header) {
+            let id = ends.put_arrival(&mut stage.network, endpoint, header);
             self.deliver_segment(id, endpoint);
         }
     }
@@ -168,18 +177,61 @@ impl Engine {
         self.stage.schedule.go_by(Clock::Run);
     }
 
-    /// Delivers what was sent to the end of the path that is [ahead](crate::ahead). Timers that expire there before go first.
+    /// Delivers what was sent to the end of the path that is [ahead](crate::ahead), if need be through stations.
     fn deliver_ahead(&mut self) {
         let now = self.stage.network.now;
-        while let Some((id, at)) = self.stage.network.ahead.pop_sent() {
-            self.pass_timers_ahead(at);
-            self.stage.schedule.go_by(Clock::Ahead);
-            self.stage.network.now = at;
-            self.stage.network.ahead.events += 1;
-            self.deliver(id);
-            self.stage.schedule.go_by(Clock::Run);
+        self.deliver_sent();
+        while let Some(entry) = self.stage.network.ahead.pop_entering() {
+            self.pass_timers_ahead(entry.arrival.at);
+            while let Some(returning) = self.stage.network.ahead.pop_returning_before(entry.arrival.at) {
+                self.at_time_ahead(returning.at, |engine| engine.pass_returning(&returning));
+            }
+            self.at_time_ahead(entry.arrival.at, |engine| engine.pass_entering(&entry));
+            self.deliver_sent();
         }
         self.stage.network.now = now;
+    }
+
+    /// Timers that expire at the end of the path before go first.
+    fn deliver_sent(&mut self) {
+        while let Some((id, at)) = self.stage.network.ahead.pop_sent() {
+            self.pass_timers_ahead(at);
+            self.at_time_ahead(at, |engine| engine.deliver(id));
+        }
+    }
+
+    /// An event that is ahead.
+    #[inline(always)]
+    fn at_time_ahead(&mut self, at: Time, event: impl FnOnce(&mut Engine)) {
+        self.stage.schedule.go_by(Clock::Ahead);
+        self.stage.network.now = at;
+        self.stage.network.ahead.events += 1;
+        event(self);
+        self.stage.schedule.go_by(Clock::Run);
+    }
+
+    /// Something comes to stations that are ahead.
+    fn pass_entering(&mut self, entry: &Entry) {
+        let Some(node) = self.stage.network.ahead.station else { return };
+        if entry.arrival.id != NO_PACKET {
+            return self.pass_stations(entry.arrival.id, node);
+        }
+        let Engine { stage, ends, stations, .. } = self;
+        if let Some(station) = (StationNode { stage, ends, stations, node }).pass_text(entry) {
+            self.leave_station(station);
+        }
+    }
+
+    /// The same on its way back.
+    fn pass_returning(&mut self, arrival: &Arrival) {
+        let Some(node) = self.stage.network.ahead.station else { return };
+        if arrival.id != NO_PACKET {
+            return self.pass_stations(arrival.id, node);
+        }
+        let Engine { stage, ends, stations, .. } = self;
+        if let Some(station) = (StationNode { stage, ends, stations, node }).pass_ack(arrival) {
+            self.leave_station(station);
+        }
     }
 
     fn pass_timers_ahead(&mut self, end: Time) {
@@ -334,7 +386,7 @@ impl Engine {
         }
         self.leave_station(index);
         if !goes_on && let Load::Tcp { endpoint } = load {
-            self.ends.retire_if_over(endpoint >> 1);
+            self.ends.look_whether_over(&self.stage, endpoint >> 1);
         }
     }
 
@@ -503,4 +555,23 @@ impl Engine {
             self.stage.schedule.set(Timer::Sample, self.stage.network.now + recorder.interval);
         }
     }
+}
+
+/// The node with stations that can be [ahead](crate::ahead) with the end of the path in that direction: all senders are on its other
+/// side.
+fn stations_ahead(
+    stations: &[Station],
+    circuits: &[Circuit],
+    flows: &[Flow],
+    direction: Direction,
+) -> Option<u16> {
+    let node = stations.first()?.node;
+    let sends_before = |flow: &Flow| match direction {
+        Direction::Forward => flow.nodes[SENDER] < node,
+        Direction::Reverse => flow.nodes[SENDER] > node,
+    };
+    let can_be = circuits.is_empty()
+        && stations.iter().all(|station| station.node == node && station.acts_at_once())
+        && flows.iter().all(sends_before);
+    can_be.then_some(node)
 }

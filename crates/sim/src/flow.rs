@@ -50,8 +50,10 @@ pub struct Flow {
     pub direction: Direction,
     /// The circuit that is this flow's alone: its connections send as that has room.
     pub circuit: Option<u16>,
-    /// Its receiver is [ahead](crate::ahead) of the run, and nothing but links lies between.
+    /// Its receiver is [ahead](crate::ahead) of the run, and nothing lies between but links and stations that are, too.
     pub runs_ahead: bool,
+    /// Which of these serves it.
+    pub station_ahead: Option<u16>,
     /// The circuit that counts them as they are delivered.
     pub counted_by: Option<u16>,
     /// Where packets are counted that leave a circuit, and which one.

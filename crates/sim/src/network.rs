@@ -93,7 +93,8 @@ impl Network {
         let packet = self.packets.get(id);
         let side = Side::out_of(node, packet.direction);
         if let Some(at) = self.topology.send(self.now, side, packet.item(id)) {
-            self.ahead.take(id, self.packets.get(id), at);
+            let direction = self.packets.get(id).direction;
+            self.ahead.take(id, direction, node, at);
         }
         if self.is_watched {
             self.watch_sent(side, id);
@@ -108,7 +109,7 @@ impl Network {
                 while let Some((at, id)) = self.topology.release(side) {
                     let packet = self.packets.get(id);
                     if let Some(at) = self.topology.send_released(at, side, packet.item(id)) {
-                        self.ahead.take(id, packet, at);
+                        self.ahead.take(id, direction, side.near_node(), at);
                     }
                 }
             }

@@ -249,6 +249,7 @@ fn one_flow(
         stops: Default::default(),
         circuit: None,
         runs_ahead: false,
+        station_ahead: None,
         counted_at: None,
         counted_by: None,
         start,

@@ -5,7 +5,8 @@ use crate::flow::Phase;
 use crate::packet::{Load, Packets};
 use crate::stage::Stage;
 use crate::timer::Timer;
-use airtcp_proto::middlebox::{FlowId, Middlebox, Origin, SeenPacket};
+use airtcp_proto::middlebox::{Direction, FlowId, Middlebox, Origin, SeenPacket};
+use airtcp_wire::{Ecn, Header, Segment, Time};
 
 /// A machine and where it stands. Which flows it serves is for the flows to say: [`crate::flow::Flow::stops`].
 pub struct Station {
@@ -14,16 +15,59 @@ pub struct Station {
     machine: Box<dyn Middlebox>,
     /// What the machine has put out and not sent yet, the first one last.
     out: Vec<SeenPacket>,
+    /// The last [`Plain`] packet.
+    plain: SeenPacket,
+}
+
+/// A packet whose header is all of its segment.
+pub struct Plain<'a> {
+    pub header: &'a Header,
+    pub bytes: u32,
+    pub direction: Direction,
+    pub ecn: Ecn,
+    pub origin: Origin,
 }
 
 impl Station {
     pub fn new(number: u16, node: u16, machine: Box<dyn Middlebox>) -> Station {
-        Station { number, node, machine, out: Vec::new() }
+        let plain = SeenPacket {
+            flow: FlowId::default(),
+            direction: Direction::Forward,
+            ecn: Ecn::NotEct,
+            bytes: 0,
+            segment: Segment::default(),
+            origin: Origin::default(),
+        };
+        Station { number, node, machine, out: Vec::new(), plain }
     }
 
     /// As [`Middlebox::resends`].
     pub fn resends(&self) -> bool {
         self.machine.resends()
+    }
+
+    /// As [`Middlebox::acts_at_once`].
+    pub fn acts_at_once(&self) -> bool {
+        self.machine.acts_at_once()
+    }
+
+    /// A packet of the connection with that number and place is here. Returns whether it goes on.
+    #[inline(always)]
+    pub fn handle_plain(&mut self, now: Time, number: u32, slot: u32, plain: &Plain<'_>) -> bool {
+        let &Plain { header, bytes, direction, ecn, origin } = plain;
+        let SeenPacket { segment, .. } = &mut self.plain;
+        (segment.seq, segment.ack, segment.flags) = (header.seq, header.ack, header.flags());
+        (segment.len, segment.window, segment.timestamps) = (header.len, header.window, header.timestamps());
+        (self.plain.flow, self.plain.direction) = (flow_id(number, slot), direction);
+        (self.plain.ecn, self.plain.bytes, self.plain.origin) = (ecn, bytes, origin);
+        let goes_on = self.machine.handle_packet(now, &self.plain, &mut self.out);
+        self.turn_out();
+        goes_on
+    }
+
+    #[inline]
+    pub fn has_put_out(&self) -> bool {
+        !self.out.is_empty()
     }
 
     /// A packet is here. Returns whether it goes on as it came; otherwise the machine has taken it.
@@ -94,6 +138,15 @@ pub enum Stop {
     Station(u16),
     /// This circuit, which data enters here.
     Circuit(u16),
+}
+
+impl Stop {
+    pub fn station(self) -> Option<u16> {
+        match self {
+            Stop::Station(station) => Some(station),
+            Stop::Circuit(_) => None,
+        }
+    }
 }
 
 /// A packet as a station sees it; `None` of what is no TCP connection's.

@@ -73,8 +73,8 @@ enum Onward {
     Event,
     /// They go into the next link at once, whoever's they are, and nobody looks at them between.
     NextLink,
-    /// They have come to an end of the path, and whoever sent them keeps them until then.
-    End,
+    /// They have come to an end of the path, or to a station, and whoever sent them keeps them until then.
+    Foreseen,
 }
 
 /// No node.
@@ -156,7 +156,28 @@ impl Topology {
         let can_be = [there, answer, back].into_iter().all(|side| self.can_pass(side))
             && [there, back].into_iter().all(|side| !self.has_station(side.far_node()));
         if can_be {
-            [there, back].into_iter().for_each(|side| self.hops[usize::from(side.0)].onward = Onward::End);
+            [there, back]
+                .into_iter()
+                .for_each(|side| self.hops[usize::from(side.0)].onward = Onward::Foreseen);
+        }
+        can_be
+    }
+
+    /// The same of what comes to the stations at `node` from either side, if nothing between them and the end of the path in
+    /// `direction` is an event. Returns whether that can be.
+    pub fn foresee_station(&mut self, node: u16, direction: Direction) -> bool {
+        let [there, back] = [direction, direction.opposite()].map(|direction| Side::into(node, direction));
+        let is_beyond = |side: Side| match direction {
+            Direction::Forward => side.link() >= usize::from(node),
+            Direction::Reverse => side.link() < usize::from(node),
+        };
+        let mut beyond = self.sides().filter(|&side| is_beyond(side) && side != back);
+        let can_be = beyond.all(|side| self.hops[usize::from(side.0)].onward != Onward::Event)
+            && [there, back].into_iter().all(|side| self.can_pass(side));
+        if can_be {
+            [there, back]
+                .into_iter()
+                .for_each(|side| self.hops[usize::from(side.0)].onward = Onward::Foreseen);
         }
         can_be
     }
@@ -187,7 +208,7 @@ impl Topology {
         self.horizon = horizon;
     }
 
-    /// Returns when the packet gets to the end of the path, if the links have nothing more to do with it.
+    /// Returns when the packet gets to where it is foreseen to come, if the links have nothing more to do with it until then.
     #[inline(always)]
     pub fn send(&mut self, now: Time, side: Side, item: Item) -> Option<Time> {
         let hop = &mut self.hops[usize::from(side.0)];
@@ -205,11 +226,11 @@ impl Topology {
         self.send_to_end(now, side, item)
     }
 
-    /// The same where most packets go to the end of the path by this side alone.
+    /// The same where most packets go there by this side alone.
     #[inline(always)]
     pub fn send_to_end(&mut self, now: Time, side: Side, item: Item) -> Option<Time> {
         let hop = &mut self.hops[usize::from(side.0)];
-        if hop.onward != Onward::End {
+        if hop.onward != Onward::Foreseen {
             return self.send_on(now, side, item);
         }
         let at = hop.link.pass(now, item, self.horizon);
@@ -229,7 +250,7 @@ impl Topology {
             if *onward == Onward::Event {
                 link.handle_packet(now, item);
             } else if let Some(at) = link.pass(now, item, *horizon) {
-                if *onward == Onward::End {
+                if *onward == Onward::Foreseen {
                     return Some(at);
                 }
                 *passes += 1;
@@ -262,7 +283,7 @@ impl Topology {
 
     /// [`send`](Topology::send) of what a side has [released](Topology::release).
     pub fn send_released(&mut self, at: Time, side: Side, item: Item) -> Option<Time> {
-        if self.hops[usize::from(side.0)].onward == Onward::End {
+        if self.hops[usize::from(side.0)].onward == Onward::Foreseen {
             return Some(at);
         }
         self.passes += 1;
@@ -410,6 +431,26 @@ mod tests {
     fn nothing_is_foreseen_where_a_queue_decides_later() {
         let mut topology = Topology::new([(link(10), link(1)), (link(3), link(30))]);
         assert!(!topology.foresee_round_trips(Direction::Forward));
+    }
+
+    #[test]
+    fn what_comes_to_a_station_is_foreseen_if_all_beyond_it_is() {
+        let plain = |delay_ms| {
+            let transmitter = Box::new(FixedRate::new(Rate(8_000_000)));
+            Link::drop_tail(Limit::packets(3), transmitter, Dur::from_millis(delay_ms))
+        };
+        let links = |is_event: usize| {
+            [0, 1, 2, 3].map(|at| if at == is_event { (link(1), plain(1)) } else { (plain(1), plain(1)) })
+        };
+        let is_foreseen = |is_event, node, direction| {
+            let mut topology = Topology::new(links(is_event));
+            topology.put_station(node);
+            topology.lead_on(|_| true);
+            topology.foresee_round_trips(direction) && topology.foresee_station(node, direction)
+        };
+        let (forward, reverse) = (Direction::Forward, Direction::Reverse);
+        assert_eq!([0, 1, 2].map(|event| is_foreseen(event, 2, forward)), [true, false, false]);
+        assert_eq!([1, 2].map(|event| is_foreseen(event, 2, reverse)), [false, true]);
     }
 
     proptest! {

@@ -76,7 +76,8 @@ impl Transfers {
         let transfer = self.get_mut(id);
         if transfer.phase != Phase::Running {
             transfer.under_way += 1;
-            self.put_off.push_back((at, id));
+            let place = self.put_off.partition_point(|(when, _)| *when <= at);
+            self.put_off.insert(place, (at, id));
         }
     }
 

@@ -130,7 +130,7 @@ fn one_way(hops: &[(u64, u64, u32, f64, f64)], direction: model::Direction) -> S
         (hop.forward.loss.packet, hop.reverse.loss.packet) = (there.into(), back.into());
         hop
     };
-    let mut scenario = Scenario::over(hops.iter().zip(["a", "b"]).map(hop).collect(), Dur::from_secs(4));
+    let mut scenario = Scenario::over(hops.iter().zip(["a", "b", "c"]).map(hop).collect(), Dur::from_secs(4));
     let last = hops.len() - 1;
     let flow = |name| Flow { direction, ..unlimited(name, 0, last) };
     let poisson = Traffic::Poisson { interval: ms(60), size: Bytes(8_000), exponential: true };
@@ -153,7 +153,7 @@ proptest! {
     #[test]
     fn an_end_that_only_answers_is_ahead_without_a_trace(
         seed in 0u64..1000,
-        hops in prop::collection::vec((1u64..20, 0u64..30, 3u32..60, 0.0..0.03, 0.0..0.03), 1..3),
+        hops in prop::collection::vec((1u64..20, 0u64..30, 3u32..60, 0.0..0.03, 0.0..0.03), 1..4),
         warm_up in prop::sample::select(vec![0, 1500]),
         back: bool,
         name in prop::sample::select(vec![

@@ -162,7 +162,8 @@ impl AckPolicy {
     }
 
     /// In-order data up to `next` that closes no gap.
-    #[inline]
+    // Called once for each segment, by few.
+    #[inline(always)]
     pub fn on_data(&mut self, now: Time, bytes: u64, next: u64) {
         self.pending_bytes += bytes;
         let is_quick = self.quick.as_mut().is_some_and(|quick| quick.on_data(now, next));

@@ -88,6 +88,10 @@ struct PacketControl {
 }
 
 impl Middlebox for PacketControl {
+    fn acts_at_once(&self) -> bool {
+        true
+    }
+
     fn handle_packet(&mut self, now: Time, packet: &SeenPacket, out: &mut Vec<SeenPacket>) -> bool {
         let flags = packet.segment.flags;
         if flags.contains(Flags::SYN) || flags.contains(Flags::RST) {
@@ -96,8 +100,12 @@ impl Middlebox for PacketControl {
         }
         let Some(flow) = self.flow(now, packet) else { return true };
         let verdict = flow.judge(packet);
+        let is_over = flow.ending.is_over();
+        if verdict == Verdict::Pass && !is_over {
+            return true;
+        }
         let answer = (verdict == Verdict::Answer).then(|| flow.answer(packet.flow)).flatten();
-        if flow.ending.is_over() {
+        if is_over {
             self.flows.remove(packet.flow);
         }
         let is_filtered = match packet.direction {

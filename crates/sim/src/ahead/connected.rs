@@ -1,0 +1,206 @@
+//! What a connection sends to an end that is ahead, and what comes back, without a packet.
+
+use super::{Arrival, Entry, NO_PACKET};
+use crate::flow::{Flow, RECEIVER, SENDER, Transfer};
+use crate::network::Network;
+use crate::packet::IP_HEADER_BYTES;
+use crate::stage::Stage;
+use crate::timer::{Clock, Timer};
+use crate::topology::Side;
+use airtcp_proto::queue::Item;
+use airtcp_proto::tcp::Reason;
+use airtcp_wire::{Header, SackBlocks, Time, tcp};
+
+/// A connection whose receiver is ahead, with nothing between its ends but links and stations that are ahead, too.
+pub struct Connected<'a> {
+    pub stage: &'a mut Stage,
+    pub transfer: &'a mut Transfer,
+    pub flow: &'a mut Flow,
+    /// The number of its sending end.
+    pub endpoint: u32,
+}
+
+impl Connected<'_> {
+    /// Sends what is expected of a connection that only sends. Returns whether that was all that may leave.
+    #[inline(always)]
+    pub fn send_expected(&mut self) -> bool {
+        match self.stage.network.ahead.station {
+            None => self.send_all::<false>(),
+            Some(_) => self.send_all_to_station(),
+        }
+    }
+
+    #[inline(never)]
+    fn send_all_to_station(&mut self) -> bool {
+        self.send_all::<true>()
+    }
+
+    #[inline(always)]
+    fn send_all<const HAS_STATION: bool>(&mut self) -> bool {
+        let now = self.stage.network.now;
+        let side = Side::out_of(self.flow.nodes[SENDER], self.flow.direction);
+        let mut follows = false;
+        while let Some(mut burst) = self.transfer.ends[SENDER].begin_burst(now) {
+            let mut header = Header::default();
+            while self.transfer.ends[SENDER].continues(&burst) {
+                let offset = self.transfer.ends[SENDER].next_in_burst(now, &mut burst, &mut header);
+                self.transfer.on_sent(offset + u64::from(header.len));
+                let text = Text { header: &header, offset, follows };
+                follows = match HAS_STATION {
+                    true => self.send_to_station(now, side, &text),
+                    false => self.send_to_receiver(now, side, &text),
+                };
+            }
+            self.flow.counts.data_packets_sent += u64::from(burst.sent);
+            if self.transfer.ends[SENDER].end_burst(now, &burst) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Sends what the receiver gets next. Returns whether it has got it.
+    #[inline(always)]
+    pub fn send_to_receiver(&mut self, now: Time, side: Side, text: &Text<'_>) -> bool {
+        let at = self.send(now, side, text.header);
+        let is_received = at.is_some_and(|at| self.receive(at, text));
+        if !is_received {
+            let id = self.put(text);
+            if let Some(at) = at {
+                self.stage.network.ahead.sent.push_back((id, at));
+            }
+        }
+        is_received
+    }
+
+    /// Sends what comes to a station next: the receiver gets it later, if at all.
+    #[inline(always)]
+    fn send_to_station(&mut self, now: Time, side: Side, text: &Text<'_>) -> bool {
+        match self.send(now, side, text.header) {
+            Some(at) => {
+                let arrival = Arrival { at, endpoint: self.endpoint, id: NO_PACKET, header: *text.header };
+                self.stage.network.ahead.entering.push_back(Entry { arrival, offset: text.offset });
+            }
+            None => {
+                self.put(text);
+            }
+        }
+        false
+    }
+
+    /// As [`Topology::send_to_end`](crate::topology::Topology::send_to_end).
+    #[inline(always)]
+    fn send(&mut self, now: Time, side: Side, header: &Header) -> Option<Time> {
+        let Network { packets, topology, .. } = &mut self.stage.network;
+        let ecn = self.transfer.ends[SENDER].new_data_ecn();
+        let bytes = plain_bytes(header);
+        let item = Item { id: packets.vacant(), bytes, flow: self.transfer.number, is_header: false, ecn };
+        topology.send_to_end(now, side, item)
+    }
+
+    /// What was sent becomes a packet: a link has it, or the receiver does not expect it.
+    fn put(&mut self, text: &Text<'_>) -> u32 {
+        let packets = &mut self.stage.network.packets;
+        let id = packets.vacant();
+        packets.occupy(id);
+        let packet = packets.get_mut(id);
+        packet.carry(*text.header, self.transfer.ends[SENDER].new_data_ecn(), Reason::New, 0);
+        packet.offset = text.offset;
+        packet.address(self.endpoint, self.flow, self.transfer.numbers());
+        self.transfer.under_way += 1;
+        id
+    }
+
+    /// Returns whether nothing is to happen before and the receiver expects it; if not, nothing has changed.
+    #[inline(always)]
+    fn receive(&mut self, at: Time, text: &Text<'_>) -> bool {
+        let &Text { header, offset, follows } = text;
+        let Stage { network, schedule } = &mut *self.stage;
+        if !network.ahead.sent.is_empty() || schedule.next_by(Clock::Ahead) < at {
+            return false;
+        }
+        let end = &mut self.transfer.ends[RECEIVER];
+        let is_expected = match follows {
+            true => end.handle_next_text(at, header),
+            false => end.handle_expected_text(at, header, end.new_data_ecn()),
+        };
+        if !is_expected {
+            return false;
+        }
+        self.flow.counts.on_delivered(plain_bytes(header));
+        network.packets_delivered += 1;
+        network.ahead.events += 1;
+        if self.transfer.truth.is_undecided() {
+            self.transfer.truth.delivered(offset..offset + u64::from(header.len), 0);
+        }
+        end.read_all();
+        match end.poll_expected_ack(at, &mut network.sack) {
+            Some(ack) => self.answer(at, ack),
+            None => {
+                let deadline = end.poll_expected_timeout();
+                schedule.set_by(Clock::Ahead, Timer::Endpoint(self.endpoint ^ 1), deadline);
+            }
+        }
+        true
+    }
+
+    /// An ACK leaves the receiver.
+    #[inline(always)]
+    fn answer(&mut self, at: Time, ack: Header) {
+        let side = Side::out_of(self.flow.nodes[RECEIVER], self.flow.direction.opposite());
+        let blocks = self.stage.network.sack.as_slice().len();
+        let arrives = self.send_ack(at, side, &ack, blocks);
+        self.transfer.under_way += 1;
+        let Network { packets, sack, ahead, .. } = &mut self.stage.network;
+        if blocks == 0
+            && let Some(at) = arrives
+        {
+            return ahead.answer(Arrival { at, endpoint: self.endpoint, id: NO_PACKET, header: ack });
+        }
+        let id = packets.insert_ack(ack, sack);
+        packets.get_mut(id).address(self.endpoint ^ 1, self.flow, self.transfer.numbers());
+        if let Some(at) = arrives {
+            ahead.answer(Arrival { at, id, ..Arrival::default() });
+        }
+    }
+
+    /// A plain ACK leaves a station.
+    #[inline(always)]
+    pub fn forward_ack(&mut self, now: Time, side: Side, ack: Header) {
+        let arrives = self.send_ack(now, side, &ack, 0);
+        let Network { packets, ahead, .. } = &mut self.stage.network;
+        match arrives {
+            Some(at) => {
+                ahead.arrivals.push_back(Arrival { at, endpoint: self.endpoint, id: NO_PACKET, header: ack });
+            }
+            None => {
+                let id = packets.insert_ack(ack, &SackBlocks::default());
+                packets.get_mut(id).address(self.endpoint ^ 1, self.flow, self.transfer.numbers());
+            }
+        }
+    }
+
+    /// As [`Topology::send_to_end`](crate::topology::Topology::send_to_end).
+    #[inline(always)]
+    fn send_ack(&mut self, now: Time, side: Side, ack: &Header, blocks: usize) -> Option<Time> {
+        let Network { packets, topology, .. } = &mut self.stage.network;
+        let bytes = IP_HEADER_BYTES + tcp::plain_header_len(ack, blocks) as u32;
+        let item = Item { id: packets.vacant(), bytes, flow: self.transfer.number, ..Item::default() };
+        topology.send_to_end(now, side, item)
+    }
+}
+
+/// New data.
+pub struct Text<'a> {
+    pub header: &'a Header,
+    /// Stream position of the data.
+    pub offset: u64,
+    /// The receiver has just got what comes before it in the burst.
+    pub follows: bool,
+}
+
+/// Length of the packet with that header and no SACK blocks.
+#[inline(always)]
+pub fn plain_bytes(header: &Header) -> u32 {
+    IP_HEADER_BYTES + tcp::plain_header_len(header, 0) as u32 + header.len
+}
