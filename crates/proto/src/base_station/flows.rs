@@ -2,18 +2,25 @@
 
 use crate::middlebox::{Direction, FlowId};
 use airtcp_wire::{Flags, Segment, Seq, Time};
+use slab::Slab;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The states of at most so many flows. One flow more replaces the one that was silent for longest.
 #[derive(Debug)]
 pub struct Flows<T> {
-    entries: BTreeMap<FlowId, Entry<T>>,
+    entries: Slab<Entry<T>>,
+    places: BTreeMap<FlowId, usize>,
+    /// By the last bits of their names, the places of the flows that were looked up last.
+    found: [usize; FOUND],
     deadlines: BTreeSet<(Time, FlowId)>,
     limit: usize,
 }
 
+const FOUND: usize = 64;
+
 #[derive(Debug)]
 struct Entry<T> {
+    flow: FlowId,
     state: T,
     last_seen: Time,
     deadline: Time,
@@ -21,7 +28,8 @@ struct Entry<T> {
 
 impl<T> Flows<T> {
     pub fn new(limit: u32) -> Flows<T> {
-        Flows { entries: BTreeMap::new(), deadlines: BTreeSet::new(), limit: limit as usize }
+        let (places, deadlines) = (BTreeMap::new(), BTreeSet::new());
+        Flows { entries: Slab::new(), places, found: [0; FOUND], deadlines, limit: limit as usize }
     }
 
     #[cfg(test)]
@@ -34,39 +42,64 @@ impl<T> Flows<T> {
     }
 
     /// A flow of which a packet has come, if it is known.
+    #[inline]
     pub fn get(&mut self, now: Time, flow: FlowId) -> Option<&mut T> {
-        let entry = self.entries.get_mut(&flow)?;
+        let place = self.place(flow)?;
+        let entry = &mut self.entries[place];
         entry.last_seen = now;
         Some(&mut entry.state)
     }
 
     /// A flow of which a packet has come; if it is not known, it begins with `state`.
+    #[inline]
     pub fn get_or_insert_with(&mut self, now: Time, flow: FlowId, state: impl FnOnce() -> T) -> &mut T {
-        if self.is_full() && !self.entries.contains_key(&flow) {
-            self.forget_silent();
-        }
-        let begun = || Entry { state: state(), last_seen: now, deadline: Time::NEVER };
-        let entry = self.entries.entry(flow).or_insert_with(begun);
+        let place = match self.place(flow) {
+            Some(place) => place,
+            None => self.insert(flow, state()),
+        };
+        let entry = &mut self.entries[place];
         entry.last_seen = now;
         &mut entry.state
     }
 
+    #[inline]
+    fn place(&mut self, flow: FlowId) -> Option<usize> {
+        let found = &mut self.found[flow.0 as usize % FOUND];
+        if self.entries.get(*found).is_none_or(|entry| entry.flow != flow) {
+            *found = *self.places.get(&flow)?;
+        }
+        Some(*found)
+    }
+
+    #[cold]
+    fn insert(&mut self, flow: FlowId, state: T) -> usize {
+        if self.is_full() {
+            self.forget_silent();
+        }
+        let entry = Entry { flow, state, last_seen: Time::ZERO, deadline: Time::NEVER };
+        let place = self.entries.insert(entry);
+        self.places.insert(flow, place);
+        place
+    }
+
     fn forget_silent(&mut self) {
-        let silent = self.entries.iter().min_by_key(|(_, entry)| entry.last_seen);
-        if let Some(silent) = silent.map(|(id, _)| *id) {
+        let seen = self.entries.iter().map(|(_, entry)| (entry.last_seen, entry.flow));
+        if let Some((_, silent)) = seen.min() {
             self.remove(silent);
         }
     }
 
     pub fn remove(&mut self, flow: FlowId) {
-        if let Some(entry) = self.entries.remove(&flow) {
+        if let Some(place) = self.places.remove(&flow) {
+            let entry = self.entries.remove(place);
             self.deadlines.remove(&(entry.deadline, flow));
         }
     }
 
     /// The flow wants to be called at `deadline`, and at no time that was named before.
     pub fn set_deadline(&mut self, flow: FlowId, deadline: Time) {
-        let Some(entry) = self.entries.get_mut(&flow) else { return };
+        let Some(place) = self.place(flow) else { return };
+        let entry = &mut self.entries[place];
         if entry.deadline == deadline {
             return;
         }
@@ -88,7 +121,8 @@ impl<T> Flows<T> {
             return None;
         }
         self.deadlines.pop_first();
-        let entry = self.entries.get_mut(&flow)?;
+        let place = self.place(flow)?;
+        let entry = &mut self.entries[place];
         entry.deadline = Time::NEVER;
         Some((flow, &mut entry.state))
     }
