@@ -110,6 +110,7 @@ impl Engine {
     /// The run ends then; what comes before the end of its warm-up, if it has one, is not counted.
     pub fn set_ends(&mut self, warm_up: Option<Time>, end: Time) {
         self.end = end;
+        self.stage.network.topology.set_end(end);
         self.stage.network.set_horizon(warm_up.unwrap_or(end));
         if let Some(warm_up) = warm_up {
             self.stage.schedule.set(Timer::WarmUp, warm_up);

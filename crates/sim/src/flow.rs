@@ -59,6 +59,8 @@ pub struct Flow {
     /// Where packets are counted that leave a circuit, and which one.
     pub counted_at: Option<(u16, u16)>,
     pub counts: Counts,
+    /// Data that gets to where it goes after the run's end, in packets that were none.
+    pub late_packets: u64,
 }
 
 impl Flow {

@@ -250,6 +250,7 @@ fn one_flow(
         circuit: None,
         runs_ahead: false,
         station_ahead: None,
+        late_packets: 0,
         counted_at: None,
         counted_by: None,
         start,
@@ -299,7 +300,7 @@ fn record(scenario: &Scenario, scheme: String, seed: u64, finished: &mut Finishe
 }
 
 fn flow_records(scenario: &Scenario, finished: &Finished) -> Vec<FlowRecord> {
-    let mut under_way = vec![0; finished.flows.len()];
+    let mut under_way: Vec<u64> = finished.flows.iter().map(|flow| flow.late_packets).collect();
     for packet in finished.network.packets.iter().filter(|packet| packet.is_data()) {
         under_way[packet.flow as usize] += 1;
     }

@@ -208,7 +208,13 @@ impl Topology {
         self.horizon = horizon;
     }
 
-    /// Returns when the packet gets to where it is foreseen to come, if the links have nothing more to do with it until then.
+    /// The run ends then.
+    pub fn set_end(&mut self, end: Time) {
+        self.hops.iter_mut().for_each(|hop| hop.link.set_end(end));
+    }
+
+    /// Returns when the packet gets to where it is foreseen to come, if the links have nothing more to do with it until then: never,
+    /// if that is after the run's end.
     #[inline(always)]
     pub fn send(&mut self, now: Time, side: Side, item: Item) -> Option<Time> {
         let hop = &mut self.hops[usize::from(side.0)];
@@ -250,7 +256,7 @@ impl Topology {
             if *onward == Onward::Event {
                 link.handle_packet(now, item);
             } else if let Some(at) = link.pass(now, item, *horizon) {
-                if *onward == Onward::Foreseen {
+                if *onward == Onward::Foreseen || at.is_never() {
                     return Some(at);
                 }
                 *passes += 1;

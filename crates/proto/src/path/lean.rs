@@ -26,6 +26,8 @@ pub(super) struct Lean {
     /// When the first of what is under way and in `dropped` comes out.
     next_out: Time,
     counters: Counters,
+    /// Nobody waits for what comes out later.
+    end: Time,
 }
 
 /// A packet with the time at which it comes out.
@@ -50,7 +52,12 @@ impl Lean {
             dropped: Dropped::default(),
             next_out: Time::NEVER,
             counters: Counters::default(),
+            end: Time::NEVER,
         }
+    }
+
+    pub fn set_end(&mut self, end: Time) {
+        self.end = end;
     }
 
     pub fn set_loss(&mut self, loss: Box<dyn LossModel>) {
@@ -70,24 +77,29 @@ impl Lean {
     }
 
     /// The same of a packet that is to go on at once where it comes out, if it comes out by `horizon`, after all before it and
-    /// as it went in: then this returns when, and the link has nothing more to do with it.
+    /// as it went in: then this returns when, and the link has nothing more to do with it. So it has with what comes out after
+    /// the [end](Lean::set_end): never, for all that anybody cares.
     #[inline(always)]
     pub fn pass(&mut self, now: Time, item: Item, horizon: Time) -> Option<Time> {
         let (at, is_lost) = self.take(now, &item)?;
         if at <= horizon && !is_lost && self.flights.is_empty() {
             return Some(at);
         }
-        self.keep(at, &item, is_lost, horizon);
-        None
+        self.keep(at, &item, is_lost, horizon)
     }
 
     #[inline(never)]
-    fn keep(&mut self, at: Time, item: &Item, is_lost: bool, horizon: Time) {
-        if at > horizon || !self.flights.is_empty() {
-            return self.fly(at, item, is_lost);
+    fn keep(&mut self, at: Time, item: &Item, is_lost: bool, horizon: Time) -> Option<Time> {
+        if at > self.end {
+            return Some(Time::NEVER);
         }
-        self.dropped.push(at, item.id, DropCause::Corruption);
-        self.next_out = self.next_out.min(at);
+        if at > horizon || !self.flights.is_empty() {
+            self.fly(at, item, is_lost);
+        } else {
+            self.dropped.push(at, item.id, DropCause::Corruption);
+            self.next_out = self.next_out.min(at);
+        }
+        None
     }
 
     /// What was kept as it comes out later is over, as [`pass`](Lean::pass) says, for that is the horizon now.

@@ -128,7 +128,8 @@ impl Link {
     }
 
     /// As [`handle_packet`](Link::handle_packet), of a packet that is to go on at once where it comes out. If it comes out by
-    /// `horizon`, after all before it and as it went in, this returns when, and the link reports nothing more of it.
+    /// `horizon`, after all before it and as it went in, this returns when, and the link reports nothing more of it. If it comes
+    /// out after the [end](Link::set_end), it never does.
     #[inline(always)]
     pub fn pass(&mut self, now: Time, item: Item, horizon: Time) -> Option<Time> {
         match &mut self.kind {
@@ -137,6 +138,13 @@ impl Link {
                 general.handle_packet(now, item);
                 None
             }
+        }
+    }
+
+    /// Nobody waits for what [passes](Link::pass) and comes out later.
+    pub fn set_end(&mut self, end: Time) {
+        if let Kind::Lean(lean) = &mut self.kind {
+            lean.set_end(end);
         }
     }
 

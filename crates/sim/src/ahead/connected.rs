@@ -65,10 +65,7 @@ impl Connected<'_> {
         let at = self.send(now, side, text.header);
         let is_received = at.is_some_and(|at| self.receive(at, text));
         if !is_received {
-            let id = self.put(text);
-            if let Some(at) = at {
-                self.stage.network.ahead.sent.push_back((id, at));
-            }
+            self.put_unless_late(text, at);
         }
         is_received
     }
@@ -77,13 +74,11 @@ impl Connected<'_> {
     #[inline(always)]
     fn send_to_station(&mut self, now: Time, side: Side, text: &Text<'_>) -> bool {
         match self.send(now, side, text.header) {
-            Some(at) => {
+            Some(at) if !at.is_never() => {
                 let arrival = Arrival { at, endpoint: self.endpoint, id: NO_PACKET, header: *text.header };
                 self.stage.network.ahead.entering.push_back(Entry { arrival, offset: text.offset });
             }
-            None => {
-                self.put(text);
-            }
+            at => self.put_unless_late(text, at),
         }
         false
     }
@@ -96,6 +91,19 @@ impl Connected<'_> {
         let bytes = plain_bytes(header);
         let item = Item { id: packets.vacant(), bytes, flow: self.transfer.number, is_header: false, ecn };
         topology.send_to_end(now, side, item)
+    }
+
+    /// What was sent becomes a packet, unless it gets there after the run's end.
+    fn put_unless_late(&mut self, text: &Text<'_>, at: Option<Time>) {
+        if at.is_some_and(Time::is_never) {
+            self.transfer.under_way += 1;
+            self.flow.late_packets += 1;
+            return;
+        }
+        let id = self.put(text);
+        if let Some(at) = at {
+            self.stage.network.ahead.sent.push_back((id, at));
+        }
     }
 
     /// What was sent becomes a packet: a link has it, or the receiver does not expect it.
@@ -116,7 +124,7 @@ impl Connected<'_> {
     fn receive(&mut self, at: Time, text: &Text<'_>) -> bool {
         let &Text { header, offset, follows } = text;
         let Stage { network, schedule } = &mut *self.stage;
-        if !network.ahead.sent.is_empty() || schedule.next_by(Clock::Ahead) < at {
+        if at.is_never() || !network.ahead.sent.is_empty() || schedule.next_by(Clock::Ahead) < at {
             return false;
         }
         let end = &mut self.transfer.ends[RECEIVER];
@@ -171,7 +179,10 @@ impl Connected<'_> {
         let Network { packets, ahead, .. } = &mut self.stage.network;
         match arrives {
             Some(at) => {
-                ahead.arrivals.push_back(Arrival { at, endpoint: self.endpoint, id: NO_PACKET, header: ack });
+                let arrival = Arrival { at, endpoint: self.endpoint, id: NO_PACKET, header: ack };
+                if !at.is_never() {
+                    ahead.arrivals.push_back(arrival);
+                }
             }
             None => {
                 let id = packets.insert_ack(ack, &SackBlocks::default());

@@ -65,6 +65,9 @@ impl Ahead {
     /// A packet that leaves `node` gets to the end of the path at that time, or to a station before that.
     #[inline]
     pub fn take(&mut self, id: u32, direction: Direction, node: u16, at: Time) {
+        if at.is_never() {
+            return;
+        }
         let arrival = Arrival { at, id, ..Arrival::default() };
         match (self.direction == Some(direction), self.passes_station(node, direction)) {
             (true, false) => self.sent.push_back((id, at)),
@@ -93,6 +96,7 @@ impl Ahead {
     #[inline(always)]
     fn answer(&mut self, arrival: Arrival) {
         match self.station {
+            _ if arrival.at.is_never() => {}
             Some(_) => self.returning.push_back(arrival),
             None => self.arrivals.push_back(arrival),
         }
