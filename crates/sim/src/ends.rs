@@ -312,6 +312,7 @@ impl Ends {
     }
 
     /// The same if new data is all that a sender has to say: returns whether that was so.
+    #[inline(always)]
     fn send_expected(&mut self, stage: &mut Stage, endpoint: u32) -> bool {
         let transfer = self.transfers.get_mut(endpoint >> 1);
         let flow = &mut self.flows[transfer.flow as usize];
@@ -495,16 +496,10 @@ fn take_expected_ack(
 #[inline(always)]
 fn send_expected(stage: &mut Stage, transfer: &mut Transfer, endpoint: u32, flow: &mut Flow) -> bool {
     if flow.runs_ahead {
-        return send_expected_ahead(Connected { stage, transfer, flow, endpoint });
+        return Connected { stage, transfer, flow, endpoint }.send_expected();
     }
     let send = |network: &mut Network, flow: &Flow, id| network.send(flow, SENDER, id);
     stage.network.take_expected(transfer, endpoint, flow, u32::MAX, send).is_none()
-}
-
-/// As [`Connected::send_expected`], which few of those call that reach this.
-#[inline(never)]
-fn send_expected_ahead(mut connected: Connected<'_>) -> bool {
-    connected.send_expected()
 }
 
 /// A connection tells its application something.

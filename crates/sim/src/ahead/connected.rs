@@ -26,12 +26,19 @@ impl Connected<'_> {
     pub fn send_expected(&mut self) -> bool {
         match self.stage.network.ahead.station {
             None => self.send_all::<false>(),
-            Some(_) => self.send_all_to_station(),
+            Some(_) => self.reborrow().send_all_to_station(),
         }
     }
 
+    /// For what is seldom called: this itself can stay in registers then.
+    #[inline(always)]
+    fn reborrow(&mut self) -> Connected<'_> {
+        let Connected { stage, transfer, flow, endpoint } = self;
+        Connected { stage, transfer, flow, endpoint: *endpoint }
+    }
+
     #[inline(never)]
-    fn send_all_to_station(&mut self) -> bool {
+    fn send_all_to_station(mut self) -> bool {
         self.send_all::<true>()
     }
 
@@ -62,10 +69,14 @@ impl Connected<'_> {
     /// Sends what the receiver gets next. Returns whether it has got it.
     #[inline(always)]
     pub fn send_to_receiver(&mut self, now: Time, side: Side, text: &Text<'_>) -> bool {
-        let at = self.send(now, side, text.header);
-        let is_received = at.is_some_and(|at| self.receive(at, text));
+        let bytes = plain_bytes(text.header);
+        let at = self.send(now, side, bytes);
+        let is_received = match at {
+            Some(at) => self.receive(at, bytes, text),
+            None => false,
+        };
         if !is_received {
-            self.put_unless_late(text, at);
+            self.reborrow().put_unless_late(text.header, text.offset, at);
         }
         is_received
     }
@@ -73,47 +84,47 @@ impl Connected<'_> {
     /// Sends what comes to a station next: the receiver gets it later, if at all.
     #[inline(always)]
     fn send_to_station(&mut self, now: Time, side: Side, text: &Text<'_>) -> bool {
-        match self.send(now, side, text.header) {
+        match self.send(now, side, plain_bytes(text.header)) {
             Some(at) if !at.is_never() => {
                 let arrival = Arrival { at, endpoint: self.endpoint, id: NO_PACKET, header: *text.header };
                 self.stage.network.ahead.entering.push_back(Entry { arrival, offset: text.offset });
             }
-            at => self.put_unless_late(text, at),
+            at => self.reborrow().put_unless_late(text.header, text.offset, at),
         }
         false
     }
 
     /// As [`Topology::send_to_end`](crate::topology::Topology::send_to_end).
     #[inline(always)]
-    fn send(&mut self, now: Time, side: Side, header: &Header) -> Option<Time> {
+    fn send(&mut self, now: Time, side: Side, bytes: u32) -> Option<Time> {
         let Network { packets, topology, .. } = &mut self.stage.network;
         let ecn = self.transfer.ends[SENDER].new_data_ecn();
-        let bytes = plain_bytes(header);
         let item = Item { id: packets.vacant(), bytes, flow: self.transfer.number, is_header: false, ecn };
         topology.send_to_end(now, side, item)
     }
 
     /// What was sent becomes a packet, unless it gets there after the run's end.
-    fn put_unless_late(&mut self, text: &Text<'_>, at: Option<Time>) {
+    #[inline(never)]
+    fn put_unless_late(mut self, header: &Header, offset: u64, at: Option<Time>) {
         if at.is_some_and(Time::is_never) {
             self.transfer.under_way += 1;
             self.flow.late_packets += 1;
             return;
         }
-        let id = self.put(text);
+        let id = self.put(header, offset);
         if let Some(at) = at {
             self.stage.network.ahead.sent.push_back((id, at));
         }
     }
 
     /// What was sent becomes a packet: a link has it, or the receiver does not expect it.
-    fn put(&mut self, text: &Text<'_>) -> u32 {
+    fn put(&mut self, header: &Header, offset: u64) -> u32 {
         let packets = &mut self.stage.network.packets;
         let id = packets.vacant();
         packets.occupy(id);
         let packet = packets.get_mut(id);
-        packet.carry(*text.header, self.transfer.ends[SENDER].new_data_ecn(), Reason::New, 0);
-        packet.offset = text.offset;
+        packet.carry(*header, self.transfer.ends[SENDER].new_data_ecn(), Reason::New, 0);
+        packet.offset = offset;
         packet.address(self.endpoint, self.flow, self.transfer.numbers());
         self.transfer.under_way += 1;
         id
@@ -121,7 +132,7 @@ impl Connected<'_> {
 
     /// Returns whether nothing is to happen before and the receiver expects it; if not, nothing has changed.
     #[inline(always)]
-    fn receive(&mut self, at: Time, text: &Text<'_>) -> bool {
+    fn receive(&mut self, at: Time, bytes: u32, text: &Text<'_>) -> bool {
         let &Text { header, offset, follows } = text;
         let Stage { network, schedule } = &mut *self.stage;
         if at.is_never() || !network.ahead.sent.is_empty() || schedule.next_by(Clock::Ahead) < at {
@@ -135,7 +146,7 @@ impl Connected<'_> {
         if !is_expected {
             return false;
         }
-        self.flow.counts.on_delivered(plain_bytes(header));
+        self.flow.counts.on_delivered(bytes);
         network.packets_delivered += 1;
         network.ahead.events += 1;
         if self.transfer.truth.is_undecided() {
