@@ -1,21 +1,33 @@
 //! What waits for a transmitter of constant rate that is never idle while something waits.
 //!
-//! Packets of one size that follow each other leave it at equal intervals. So a run of them is remembered by its end alone, and
-//! those that have been taken up meanwhile are counted only when somebody asks.
+//! Packets of one size that follow each other leave it at equal intervals, and so do pairs of two sizes. So a run of them is
+//! remembered by its end alone, and those that have been taken up meanwhile are counted only when somebody asks.
 
 use crate::ring::Ring;
 use airtcp_wire::{Dur, Time};
 
-/// Packets of one size, back to back. Some of the first may be forgotten.
+/// Packets back to back, of one size or of two by turns. Some of the first may be forgotten.
 #[derive(Clone, Copy, Default)]
 struct Run {
     /// When the transmitter is through with the last one.
     end: Time,
-    /// For how long each holds it.
+    packets: u32,
+    /// The size of all, so far; [`BY_TURNS`]: they are of two.
+    size: u32,
+    last: Shape,
+    /// Of the one before the last.
+    other: Shape,
+}
+
+/// A packet's size in bytes, and for how long it holds the transmitter.
+#[derive(Clone, Copy, Default)]
+struct Shape {
     held: Dur,
     bytes: u32,
-    packets: u32,
 }
+
+/// No packet's size.
+const BY_TURNS: u32 = u32::MAX;
 
 #[derive(Default)]
 pub(super) struct Backlog {
@@ -45,8 +57,8 @@ impl Backlog {
     /// A packet has to wait. It will hold the transmitter for `held`, until `end`.
     #[inline]
     pub fn push(&mut self, bytes: u32, held: Dur, end: Time) {
-        if bytes != self.last.bytes {
-            self.begin_run(bytes, held);
+        if bytes != self.last.size {
+            self.turn_to(Shape { held, bytes });
         }
         self.last.end = end;
         self.last.packets += 1;
@@ -54,24 +66,28 @@ impl Backlog {
         self.bytes += u64::from(bytes);
     }
 
-    #[inline]
-    fn begin_run(&mut self, bytes: u32, held: Dur) {
-        if self.last.packets > 0 {
-            self.runs.push_back(self.last);
+    /// The next packet has another shape than the last one.
+    fn turn_to(&mut self, shape: Shape) {
+        let run = &mut self.last;
+        if run.packets == 1 || (run.size == BY_TURNS && run.other.bytes == shape.bytes) {
+            (run.other, run.last, run.size) = (run.last, shape, BY_TURNS);
+            return;
         }
-        self.last = Run { held, bytes, ..Run::default() };
+        if run.packets > 0 {
+            self.runs.push_back(*run);
+        }
+        self.last = Run { size: shape.bytes, last: shape, other: shape, ..Run::default() };
     }
 
     /// So many packets wait at `now`, with so many bytes.
     #[inline(never)]
     pub fn count(&mut self, now: Time) -> (usize, u64) {
         while let Some(first) = self.runs.front_mut() {
-            let (waiting, before) = (first.waiting(now), first.packets);
-            first.packets = waiting;
-            let started = before - waiting;
-            self.packets -= started as usize;
-            self.bytes -= u64::from(started) * u64::from(first.bytes);
-            if waiting > 0 {
+            let before = (first.packets, first.bytes());
+            first.packets = first.waiting(now);
+            self.packets -= (before.0 - first.packets) as usize;
+            self.bytes -= before.1 - first.bytes();
+            if first.packets > 0 {
                 return (self.packets, self.bytes);
             }
             self.runs.drop_front();
@@ -79,7 +95,7 @@ impl Backlog {
         // Nothing waits before the last run.
         self.last.packets = self.last.waiting(now);
         self.packets = self.last.packets as usize;
-        self.bytes = u64::from(self.last.packets) * u64::from(self.last.bytes);
+        self.bytes = self.last.bytes();
         (self.packets, self.bytes)
     }
 
@@ -96,21 +112,37 @@ impl Run {
     #[inline]
     fn waiting(&self, now: Time) -> u32 {
         let left = self.end.since(now);
-        if left <= self.held {
+        if left <= self.last.held {
             return 0;
         }
-        match self.packets {
-            1 => 1,
-            packets => (left.0 - 1)
-                .checked_div(self.held.0)
-                .map_or(packets, |full| full.min(u64::from(packets)) as u32),
+        if self.packets == 1 {
+            return 1;
         }
+        let (before, pair) = (left.0 - 1, self.last.held + self.other.held);
+        let all = u64::from(self.packets);
+        let waiting = before
+            .checked_div(pair.0)
+            .map_or(all, |pairs| 2 * pairs + u64::from(before - pairs * pair.0 >= self.last.held.0));
+        waiting.min(all) as u32
+    }
+
+    /// How many of them have the shape of the last one, and how many the other.
+    #[inline]
+    fn by_shape(&self) -> (u64, u64) {
+        (u64::from(self.packets.div_ceil(2)), u64::from(self.packets / 2))
+    }
+
+    #[inline]
+    fn bytes(&self) -> u64 {
+        let (last, other) = self.by_shape();
+        last * u64::from(self.last.bytes) + other * u64::from(self.other.bytes)
     }
 
     fn waits_ns(&self, now: Time) -> u64 {
-        let count = u64::from(self.packets);
-        let all_held = self.held.0.wrapping_mul(count.wrapping_mul(count + 1) / 2);
-        self.end.since(now).0.wrapping_mul(count).wrapping_sub(all_held)
+        let (last, other) = self.by_shape();
+        let lasts = self.last.held.0.wrapping_mul(last * (other + 1));
+        let others = self.other.held.0.wrapping_mul(last * other);
+        self.end.since(now).0.wrapping_mul(u64::from(self.packets)).wrapping_sub(lasts).wrapping_sub(others)
     }
 }
 
