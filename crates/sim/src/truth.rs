@@ -9,7 +9,7 @@
 
 use airtcp_proto::tcp::Reason;
 use smallvec::SmallVec;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::mem::offset_of;
 use std::ops::Range;
 
@@ -34,7 +34,7 @@ impl Spurious {
 /// A range of stream bytes that share their history.
 #[derive(Clone, Debug)]
 struct Piece {
-    range: Range<u64>,
+    end: u64,
     /// Orders of the copies that are not known to be lost.
     copies: SmallVec<[u32; 4]>,
 }
@@ -52,8 +52,8 @@ struct Undecided {
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct Truth {
-    /// Disjoint, in order.
-    pieces: VecDeque<Piece>,
+    /// Disjoint, by where they begin.
+    pieces: BTreeMap<u64, Piece>,
     /// By where they began when they were resent, and by order.
     undecided: BTreeMap<(u64, u32), Undecided>,
     /// Length of the longest range that was ever resent.
@@ -89,11 +89,14 @@ impl Truth {
         let order = self.resent;
         let mut missing = SmallVec::new();
         let mut needed = false;
-        let first = self.cover(&range);
-        for piece in self.within(first, range.end).filter(|piece| !has_received(&piece.range)) {
-            needed |= piece.copies.is_empty();
-            missing.push(piece.range.clone());
-            piece.copies.push(order);
+        self.cover(&range);
+        for (&start, piece) in self.pieces.range_mut(range.clone()) {
+            let part = start..piece.end;
+            if !has_received(&part) {
+                needed |= piece.copies.is_empty();
+                missing.push(part);
+                piece.copies.push(order);
+            }
         }
         if needed {
             return order;
@@ -113,25 +116,28 @@ impl Truth {
         if range.end <= una {
             return;
         }
-        let first = match order {
+        match order {
             0 => self.cover(&range),
             _ => {
                 self.split(range.end);
-                self.split(range.start)
+                self.split(range.start);
             }
-        };
-        self.within(first, range.end).for_each(|piece| piece.copies.retain(|copy| *copy != order));
+        }
+        let pieces = self.pieces.range_mut(range.clone());
+        pieces.for_each(|(_, piece)| piece.copies.retain(|copy| *copy != order));
         if self.undecided.is_empty() {
             return;
         }
-        let mut undecided = std::mem::take(&mut self.undecided);
-        let hopeless: SmallVec<[(u64, u32); 4]> = undecided
+        let is_vain = |retry: &Undecided| {
+            self.pieces.range(range.clone()).any(|(&start, piece)| is_hopeless(retry, start, piece))
+        };
+        let hopeless: SmallVec<[(u64, u32); 4]> = self
+            .undecided
             .range(near(&range, self.longest))
-            .filter(|(_, retry)| self.within(first, range.end).any(|piece| is_hopeless(retry, piece)))
+            .filter(|(_, retry)| is_vain(retry))
             .map(|(&key, _)| key)
             .collect();
-        hopeless.iter().for_each(|key| _ = undecided.remove(key));
-        self.undecided = undecided;
+        hopeless.iter().for_each(|key| _ = self.undecided.remove(key));
     }
 
     /// A copy has arrived at the receiver.
@@ -151,11 +157,11 @@ impl Truth {
 
     /// Everything below `una` is acknowledged. What a retransmission still waits for is kept, and what lies above it.
     pub fn acknowledged(&mut self, una: u64) {
-        while let Some(first) = self.pieces.front()
-            && first.range.end <= una
-            && !self.is_waited_for(&first.range)
+        while let Some((&start, first)) = self.pieces.first_key_value()
+            && first.end <= una
+            && !self.is_waited_for(&(start..first.end))
         {
-            self.pieces.pop_front();
+            self.pieces.pop_first();
         }
     }
 
@@ -170,49 +176,29 @@ impl Truth {
         self.spurious = Spurious::default();
     }
 
-    /// Index of the first piece that ends after `position`.
-    fn find(&self, position: u64) -> usize {
-        self.pieces.partition_point(|piece| piece.range.end <= position)
-    }
-
-    /// Cuts the piece that has `position` inside it in two. Returns where the first piece stands that ends after `position`.
-    fn split(&mut self, position: u64) -> usize {
-        let index = self.find(position);
-        match self.pieces.get(index) {
-            Some(piece) if piece.range.start < position => self.cut(index, position),
-            _ => return index,
+    /// Cuts the piece that has `position` inside it in two.
+    fn split(&mut self, position: u64) {
+        let before = self.pieces.range_mut(..position).next_back();
+        if let Some((_, lower)) = before.filter(|(_, piece)| piece.end > position) {
+            let upper = lower.clone();
+            lower.end = position;
+            self.pieces.insert(position, upper);
         }
-        index + 1
     }
 
-    /// Cuts the piece at `index` in two.
-    fn cut(&mut self, index: usize, position: u64) {
-        let mut upper = self.pieces[index].clone();
-        upper.range.start = position;
-        self.pieces[index].range.end = position;
-        self.pieces.insert(index + 1, upper);
-    }
-
-    /// Makes pieces that cover `range` exactly; what had none was sent once. Returns where the first of them stands.
-    fn cover(&mut self, range: &Range<u64>) -> usize {
-        let first = self.split(range.start);
-        let (mut at, mut index) = (range.start, first);
+    /// Makes pieces that cover `range` exactly; what had none was sent once.
+    fn cover(&mut self, range: &Range<u64>) {
+        self.split(range.end);
+        self.split(range.start);
+        let mut at = range.start;
         while at < range.end {
-            let next = self.pieces.get(index).map_or(range.end, |piece| piece.range.start.min(range.end));
-            if at < next {
-                self.pieces.insert(index, Piece { range: at..next, copies: SmallVec::from_slice(&[0]) });
-            } else if self.pieces[index].range.end > range.end {
-                self.cut(index, range.end);
+            let next = self.pieces.range(at..range.end).next().map(|(&start, piece)| (start, piece.end));
+            let (start, end) = next.unwrap_or((range.end, range.end));
+            if at < start {
+                self.pieces.insert(at, Piece { end: start, copies: SmallVec::from_slice(&[0]) });
             }
-            at = self.pieces[index].range.end;
-            index += 1;
+            at = end;
         }
-        first
-    }
-
-    /// The pieces from the one at `first` on that begin before `end`.
-    fn within(&mut self, first: usize, end: u64) -> impl Iterator<Item = &mut Piece> {
-        self.pieces.range_mut(first..).take_while(move |piece| piece.range.start < end)
     }
 }
 
@@ -222,9 +208,9 @@ fn near(range: &Range<u64>, longest: u64) -> Range<(u64, u32)> {
 }
 
 /// All copies of the piece that left before the retransmission are lost, and it is missing.
-fn is_hopeless(retry: &Undecided, piece: &Piece) -> bool {
+fn is_hopeless(retry: &Undecided, start: u64, piece: &Piece) -> bool {
     piece.copies.iter().all(|&copy| copy >= retry.order)
-        && retry.missing.iter().any(|missing| overlap(missing, &piece.range))
+        && retry.missing.iter().any(|missing| overlap(missing, &(start..piece.end)))
 }
 
 fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
