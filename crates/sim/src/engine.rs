@@ -266,7 +266,7 @@ impl Engine {
         let Some(Output { id, at, fate, .. }) = self.stage.network.poll(side) else { return };
         match self.ends.are_many() {
             true => self.look_ahead(side),
-            false => self.look_at_packet(side, 4),
+            false => self.look_at_packet(side, 8),
         }
         match fate {
             Fate::Delivered => self.arrive(id, side.far_node()),

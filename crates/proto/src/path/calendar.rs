@@ -12,6 +12,9 @@ const DAY_BITS: u32 = 18;
 /// Days in the calendar.
 const DAYS: usize = 1024;
 
+/// After so many, [`glance`](Calendar::glance) takes it that another day begins.
+const TOMORROW: usize = 8;
+
 /// The smallest number first, whatever is put in when.
 #[derive(Clone, Debug)]
 pub(super) struct Calendar {
@@ -63,10 +66,15 @@ impl Calendar {
         self.due.peek().map(|Reverse(number)| *number)
     }
 
-    /// One of those that come out soon after `skipped` others, as far as that can be told in a glance.
+    /// One of those that come out after `skipped` others or so, as far as that can be told in a glance: soon, or tomorrow, another
+    /// one each time that one has come out.
     #[inline]
     pub fn glance(&self, skipped: usize) -> Option<u128> {
-        self.due.as_slice().get(skipped).map(|Reverse(number)| *number)
+        if skipped < TOMORROW {
+            return self.due.as_slice().get(skipped).map(|Reverse(number)| *number);
+        }
+        let tomorrow = &self.days[(self.today as usize + 1) % DAYS];
+        tomorrow.get(self.due.len().wrapping_sub(1)).copied()
     }
 
     pub fn pop(&mut self) -> Option<u128> {
