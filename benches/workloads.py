@@ -98,14 +98,14 @@ def lossy(scheme: str) -> Workload:
 WIRELESS = link(100, 4, more='loss = { packet = "0.1%" }', name="wireless")
 THREE_LINKS = link(1000, 4, name="core") + link(200, 12, name="access") + link(100, 4, name="last")
 
+def wired_and_wireless(scheme: str) -> Workload:
+    text = scenario(scheme, link(1000, 16, name="wired") + WIRELESS, 8)
+    return Workload(f"{scheme}, 8 flows, two links", text, (5, 35), (5, 10))
+
+
 OTHERS = [
     *(make(scheme) for scheme in ("reno", "cubic", "bbr") for make in (clean, lossy)),
-    Workload(
-        "cubic+packet-control, 8 flows",
-        scenario("cubic+packet-control", link(1000, 16, name="wired") + WIRELESS, 8),
-        (5, 35),
-        (5, 10),
-    ),
+    *map(wired_and_wireless, ("cubic", "cubic+packet-control")),
     Workload("cubic, 8 flows over three links", scenario("cubic", THREE_LINKS, 8), (5, 35), (5, 10)),
     Workload("cubic+decoupling, 8 flows", scenario("cubic+decoupling", link(100), 8), (5, 35), (5, 10)),
 ]

@@ -8,12 +8,13 @@ use crate::packet::{Load, Packet};
 use crate::stage::Stage;
 use crate::station::Stop;
 use crate::timer::Timer;
+use crate::topology::Side;
 use airtcp_proto::circuit::{Config, Output, Pair, Receiver, Reply, Sender};
 use airtcp_proto::middlebox::Direction;
 use airtcp_proto::queue::{DropCause, Item};
 use airtcp_proto::ring::Ring;
 use airtcp_proto::tcp::{Reason, Transmit};
-use airtcp_wire::{Dur, Time};
+use airtcp_wire::{Dur, Ecn, Header, Time};
 
 /// What a circuit is called, and where it runs.
 #[derive(Clone, Debug)]
@@ -208,7 +209,7 @@ impl Circuit {
     fn run(&mut self, stage: &mut Stage, ends: &mut Ends) {
         loop {
             self.fill(stage, ends);
-            if !self.transmit(&mut stage.network) || self.waiting.is_empty() {
+            if !self.transmit(stage, ends) || self.waiting.is_empty() {
                 break;
             }
         }
@@ -287,15 +288,16 @@ impl Circuit {
     }
 
     /// Sends what the sender has to send. Returns whether anything left.
-    fn transmit(&mut self, network: &mut Network) -> bool {
-        if self.sender.rests(network.now) {
+    fn transmit(&mut self, stage: &mut Stage, ends: &mut Ends) -> bool {
+        let now = stage.network.now;
+        if self.sender.rests(now) {
             return false;
         }
-        let any = self.transmit_expected(network);
-        if self.sender.rests(network.now) {
+        let any = !stage.network.is_watched() && self.transmit_expected(stage, ends);
+        if self.sender.rests(now) {
             return any;
         }
-        self.transmit_anything(network) || any
+        self.transmit_anything(&mut stage.network) || any
     }
 
     #[inline(never)]
@@ -331,37 +333,89 @@ impl Circuit {
         }
     }
 
-    /// Sends what is expected of the sender: data packets, each with a header packet. Returns whether anything left.
-    fn transmit_expected(&mut self, network: &mut Network) -> bool {
+    /// Sends what is expected of the sender, where nobody watches: data packets, each with a header packet. Returns whether anything left.
+    fn transmit_expected(&mut self, stage: &mut Stage, ends: &mut Ends) -> bool {
         let mut sent = 0;
-        let node = self.place.nodes[ENTRY];
-        while let Some(mut burst) = self.sender.begin_burst(network.now) {
-            let mut last = None;
+        let now = stage.network.now;
+        while let Some(mut burst) = self.sender.begin_burst(now) {
+            let mut header = Header::default();
             while self.sender.continues(&burst) {
-                let id = network.packets.vacant_like(last);
-                let packet = network.packets.get_mut(id);
-                let next = self.sender.next_in_burst(network.now, &mut burst, &mut packet.header);
-                let Some(Pair { item, bytes, ecn, offset }) = next else { break };
-                packet.offset = offset;
-                if last.is_none() {
-                    (packet.ecn, packet.reason) = (ecn, Reason::New);
-                    self.address(packet, Load::Header { control: 0, repeats: 0 }, 0, bytes);
-                }
-                network.packets.occupy(id);
-                self.counts.forwarded_bytes += u64::from(item.bytes);
-                self.counts.header_bytes_sent += u64::from(bytes);
-                network.forward(item.id, node);
-                network.forward(id, node);
-                last = Some(id);
+                let Some(pair) = self.sender.next_in_burst(now, &mut burst, &mut header) else { break };
+                self.counts.forwarded_bytes += u64::from(pair.item.bytes);
+                self.counts.header_bytes_sent += u64::from(pair.bytes);
+                self.send_data(stage, ends, pair.item);
+                self.send_header(stage, &header, &pair);
             }
             sent += u64::from(burst.sent);
-            if self.sender.end_burst(network.now, &burst) {
+            if self.sender.end_burst(now, &burst) {
                 break;
             }
         }
         self.counts.forwarded_packets += sent;
         self.counts.header_packets_sent += sent;
         sent > 0
+    }
+
+    /// Sends a data packet, and delivers it where that is [ahead](crate::ahead).
+    fn send_data(&mut self, stage: &mut Stage, ends: &mut Ends, item: Item) {
+        let Some(at) = self.send(&mut stage.network, item) else { return };
+        if let Load::Tcp { endpoint } = stage.network.packets.get(item.id).load
+            && stage.is_next_ahead(at)
+        {
+            let receiver = &mut self.receiver;
+            let deliver = |stage: &mut Stage| {
+                ends.deliver_expected_data(stage, |_| receiver.handle_data(1), item.id, endpoint)
+            };
+            if stage.try_ahead(at, deliver) {
+                return;
+            }
+        }
+        stage.network.ahead.take_sent(item.id, at);
+    }
+
+    /// The same of the header packet that follows it, which becomes a packet only where it is not delivered.
+    fn send_header(&mut self, stage: &mut Stage, header: &Header, pair: &Pair) {
+        let Network { packets, .. } = &mut stage.network;
+        let id = packets.vacant();
+        let item = Item { id, bytes: pair.bytes, flow: self.first_number, is_header: true, ecn: pair.ecn };
+        let at = self.send(&mut stage.network, item);
+        if let Some(at) = at
+            && stage.is_next_ahead(at)
+            && stage.try_ahead(at, |stage| self.receive_header(stage, header, pair.ecn))
+        {
+            return;
+        }
+        let packets = &mut stage.network.packets;
+        packets.occupy(id);
+        let packet = packets.get_mut(id);
+        packet.carry(*header, pair.ecn, Reason::New, 0);
+        packet.offset = pair.offset;
+        self.address(packet, Load::Header { control: 0, repeats: 0 }, 0, pair.bytes);
+        if let Some(at) = at {
+            stage.network.ahead.take_sent(id, at);
+        }
+    }
+
+    /// As [`Topology::send`](crate::topology::Topology::send), where nobody watches.
+    fn send(&self, network: &mut Network, item: Item) -> Option<Time> {
+        let side = Side::out_of(self.place.nodes[ENTRY], self.place.direction);
+        network.topology.send(network.now, side, item)
+    }
+
+    /// A header packet that is no packet is at the circuit's end. Returns whether it was expected.
+    fn receive_header(&mut self, stage: &mut Stage, header: &Header, ecn: Ecn) -> bool {
+        let Network { packets, now, sack, .. } = &mut stage.network;
+        if !self.receiver.handle_expected(*now, 0, header, ecn) {
+            return false;
+        }
+        match self.receiver.poll_expected(*now, 0, sack) {
+            Some((ack, reply)) => {
+                let id = packets.insert_ack(ack, sack);
+                self.send_reply(&mut stage.network, id, reply);
+            }
+            None => self.schedule(stage, EXIT),
+        }
+        true
     }
 
     /// A packet of one of its flows passes the node where it ends.

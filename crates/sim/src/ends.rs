@@ -110,14 +110,14 @@ impl Ends {
         None
     }
 
-    /// The next data of a connection that only receives: its ACK, if one is due, leaves in the packet's place. Returns
-    /// whether it was that.
+    /// The next data of a connection that only receives: its ACK, if one is due, leaves in the packet's place. If a circuit counts
+    /// what is delivered, `count` learns which. Returns whether it was that.
     // Its caller is one function, and sees everything at fixed places.
     #[inline(always)]
     pub fn deliver_expected_data(
         &mut self,
         stage: &mut Stage,
-        circuits: &mut [Circuit],
+        count: impl FnOnce(u16),
         id: u32,
         endpoint: u32,
     ) -> bool {
@@ -130,7 +130,7 @@ impl Ends {
         }
         let flow = &mut self.flows[packet.flow as usize];
         if let Some(circuit) = flow.counted_by {
-            circuits[usize::from(circuit)].on_delivered();
+            count(circuit);
         }
         flow.counts.on_delivered(packet.bytes);
         *packets_delivered += 1;

@@ -470,7 +470,12 @@ impl Engine {
 
     fn deliver_expected_data(&mut self, id: u32, endpoint: u32) -> bool {
         let Engine { ends, circuits, stage, .. } = self;
-        ends.deliver_expected_data(stage, circuits, id, endpoint)
+        ends.deliver_expected_data(
+            stage,
+            |circuit| circuits[usize::from(circuit)].on_delivered(),
+            id,
+            endpoint,
+        )
     }
 
     fn deliver_expected_ack(&mut self, id: u32, endpoint: u32) -> bool {

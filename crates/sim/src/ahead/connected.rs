@@ -134,10 +134,10 @@ impl Connected<'_> {
     #[inline(always)]
     fn receive(&mut self, at: Time, bytes: u32, text: &Text<'_>) -> bool {
         let &Text { header, offset, follows } = text;
-        let Stage { network, schedule } = &mut *self.stage;
-        if at.is_never() || !network.ahead.sent.is_empty() || schedule.next_by(Clock::Ahead) < at {
+        if !self.stage.is_next_ahead(at) {
             return false;
         }
+        let Stage { network, schedule } = &mut *self.stage;
         let end = &mut self.transfer.ends[RECEIVER];
         let is_expected = match follows {
             true => end.handle_next_text(at, header),

@@ -77,6 +77,13 @@ impl Ahead {
         }
     }
 
+    /// A packet gets to the end that is ahead at that time, and cannot be delivered there yet.
+    pub fn take_sent(&mut self, id: u32, at: Time) {
+        if !at.is_never() {
+            self.sent.push_back((id, at));
+        }
+    }
+
     /// Does what leaves `node` come to the node with stations?
     #[inline]
     fn passes_station(&self, node: u16, direction: Direction) -> bool {
