@@ -78,7 +78,7 @@ def shared(flows: int, timed_s: Span, counted_s: Span | None) -> Workload:
     return beside_ns2(f"{flows} flows, 5 Mbit/s each", flows, 5 * flows, timed_s, counted_s, stagger_s=1.0)
 
 
-LOSSY = beside_ns2("1 flow, 100 Mbit/s, 1 % loss", 1, 100, (10, 110), (10, 110), loss=0.01)
+LOSSY = beside_ns2("1 flow, 100 Mbit/s, 1 % loss", 1, 100, (10, 1010), (10, 110), loss=0.01)
 CLEAN = beside_ns2("8 flows, 100 Mbit/s, no loss", 8, 100, (5, 65), (5, 15))
 ALONE = shared(1, (10, 1010), (10, 210))
 MANY = [shared(1_000, (1.5, 2.5), (1.5, 1.7)), shared(10_000, (1.5, 2), None)]
@@ -87,12 +87,12 @@ BESIDE_NS2 = [LOSSY, CLEAN, ALONE, shared(10, (10, 110), (10, 30)), shared(100, 
 
 def clean(scheme: str) -> Workload:
     text = scenario(scheme, link(100), 8)
-    return Workload(f"{scheme}, 8 flows, no loss", text, (5, 35), (5, 10))
+    return Workload(f"{scheme}, 8 flows, no loss", text, (5, 305), (5, 10))
 
 
 def lossy(scheme: str) -> Workload:
     text = scenario(scheme, link(100, more='loss = { packet = "1%" }'))
-    return Workload(f"{scheme}, 1 flow, 1 % loss", text, (10, 210), (10, 60))
+    return Workload(f"{scheme}, 1 flow, 1 % loss", text, (10, 2010), (10, 60))
 
 
 WIRELESS = link(100, 4, more='loss = { packet = "0.1%" }', name="wireless")
@@ -100,14 +100,14 @@ THREE_LINKS = link(1000, 4, name="core") + link(200, 12, name="access") + link(1
 
 def wired_and_wireless(scheme: str) -> Workload:
     text = scenario(scheme, link(1000, 16, name="wired") + WIRELESS, 8)
-    return Workload(f"{scheme}, 8 flows, two links", text, (5, 35), (5, 10))
+    return Workload(f"{scheme}, 8 flows, two links", text, (5, 305), (5, 10))
 
 
 OTHERS = [
     *(make(scheme) for scheme in ("reno", "cubic", "bbr") for make in (clean, lossy)),
     *map(wired_and_wireless, ("cubic", "cubic+packet-control")),
-    Workload("cubic, 8 flows over three links", scenario("cubic", THREE_LINKS, 8), (5, 35), (5, 10)),
-    Workload("cubic+decoupling, 8 flows", scenario("cubic+decoupling", link(100), 8), (5, 35), (5, 10)),
+    Workload("cubic, 8 flows over three links", scenario("cubic", THREE_LINKS, 8), (5, 305), (5, 10)),
+    Workload("cubic+decoupling, 8 flows", scenario("cubic+decoupling", link(100), 8), (5, 305), (5, 10)),
 ]
 """Schemes in profile linux on 100 Mbit/s and 20 ms, and the rooms that a packet can go through."""
 
@@ -115,9 +115,9 @@ RATES_MBPS = (10, 100, 1000)
 
 
 def grown(name: str, text: str, rate_mbps: int) -> Workload:
-    """From 5 s on, 200 000 packets, and five seconds at least; a quarter of it for instructions."""
-    span_s = max(5.0, 200_000 * 1500 * 8 / (rate_mbps * 1e6))
-    return Workload(name, text, (5, 5 + span_s), (5, 5 + span_s / 4))
+    """From 5 s on, 600 000 packets, and five seconds at least; a twelfth of it for instructions."""
+    span_s = max(5.0, 600_000 * 1500 * 8 / (rate_mbps * 1e6))
+    return Workload(name, text, (5, 5 + span_s), (5, 5 + max(1.25, span_s / 12)))
 
 
 def overtaking(rate_mbps: int) -> Workload:

@@ -48,7 +48,7 @@ pub struct Core {
     pub allowance: Allowance,
     pub duplicates: Duplicates,
     rules: WindowRules,
-    pub has_sack: bool,
+    has_sack: bool,
     phase: Phase,
     /// The episode began with a corrupted packet: the controller has not heard about it.
     is_spared: bool,
@@ -115,6 +115,12 @@ impl Core {
         self.mss = mss;
         self.initial_window = mss * u64::from(config.initial_window);
         self.set_sack(config, has_sack);
+    }
+
+    /// Has SACK been negotiated?
+    #[inline]
+    pub fn has_sack(&self) -> bool {
+        self.has_sack
     }
 
     fn set_sack(&mut self, config: &TcpConfig, has_sack: bool) {

@@ -24,7 +24,7 @@ impl Connection {
         let timestamps = segment.timestamps().filter(|_| self.negotiated.timestamps);
         let mut blocks = [(0, 0); 4];
         let (mut count, mut dsack) = (0, None);
-        if !sack.is_empty() && self.sender.core.has_sack {
+        if !sack.is_empty() && self.sender.core.has_sack() {
             (count, dsack) = self.sack_blocks(segment.ack, sack.as_slice(), ack, &mut blocks);
         }
         self.sender.handle_ack(

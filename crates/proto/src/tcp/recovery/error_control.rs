@@ -33,7 +33,7 @@ impl LossRecovery for ErrorControl {
         if ack.acked > 0 {
             self.resent_at = 0;
         }
-        if core.has_sack && (ack.sacked > 0 || ack.acked > 0) {
+        if core.has_sack() && (ack.sacked > 0 || ack.acked > 0) {
             self.judge(core);
         }
         if ack.is_duplicate {
