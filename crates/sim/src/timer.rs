@@ -123,15 +123,15 @@ impl Numbering {
 
     fn timer(&self, number: TimerId) -> Timer {
         match number {
+            _ if number >= self.endpoints => Timer::Endpoint(number - self.endpoints),
             WARM_UP => Timer::WarmUp,
             SAMPLE => Timer::Sample,
             _ if number < self.stations => Timer::Source((number - SOURCES) as usize),
             _ if number < self.circuits => Timer::Station((number - self.stations) as usize),
-            _ if number < self.endpoints => {
+            _ => {
                 let end = (number - self.circuits) as usize;
                 Timer::Circuit(end / 2, end % 2)
             }
-            _ => Timer::Endpoint(number - self.endpoints),
         }
     }
 }
