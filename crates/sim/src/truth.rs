@@ -89,15 +89,13 @@ impl Truth {
         let order = self.resent;
         let mut missing = SmallVec::new();
         let mut needed = false;
-        self.cover(&range);
-        for (&start, piece) in self.pieces.range_mut(range.clone()) {
-            let part = start..piece.end;
+        self.visit(&range, |part, piece| {
             if !has_received(&part) {
                 needed |= piece.copies.is_empty();
                 missing.push(part);
                 piece.copies.push(order);
             }
-        }
+        });
         if needed {
             return order;
         }
@@ -116,15 +114,15 @@ impl Truth {
         if range.end <= una {
             return;
         }
+        let forget = |piece: &mut Piece| piece.copies.retain(|copy| *copy != order);
         match order {
-            0 => self.cover(&range),
+            0 => self.visit(&range, |_, piece| forget(piece)),
             _ => {
                 self.split(range.end);
                 self.split(range.start);
+                self.pieces.range_mut(range.clone()).for_each(|(_, piece)| forget(piece));
             }
         }
-        let pieces = self.pieces.range_mut(range.clone());
-        pieces.for_each(|(_, piece)| piece.copies.retain(|copy| *copy != order));
         if self.undecided.is_empty() {
             return;
         }
@@ -183,6 +181,26 @@ impl Truth {
             let upper = lower.clone();
             lower.end = position;
             self.pieces.insert(position, upper);
+        }
+    }
+
+    /// Visits pieces that cover `range` exactly; what had none was sent once.
+    fn visit(&mut self, range: &Range<u64>, mut visit: impl FnMut(Range<u64>, &mut Piece)) {
+        match self.pieces.range_mut(..range.end).next_back() {
+            // Most ranges are segments, and stay what they were.
+            Some((&start, piece)) if start == range.start && piece.end == range.end => {
+                visit(range.clone(), piece);
+            }
+            Some((_, piece)) if piece.end > range.start => {
+                self.cover(range);
+                let pieces = self.pieces.range_mut(range.clone());
+                pieces.for_each(|(&start, piece)| visit(start..piece.end, piece));
+            }
+            _ => {
+                let mut piece = Piece { end: range.end, copies: SmallVec::from_slice(&[0]) };
+                visit(range.clone(), &mut piece);
+                self.pieces.insert(range.start, piece);
+            }
         }
     }
 

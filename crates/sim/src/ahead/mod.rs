@@ -28,9 +28,9 @@ pub struct Ahead {
     /// The node whose stations are ahead, too.
     pub station: Option<u16>,
     /// What is to go through these when the present event is done, in the order of its times.
-    pub entering: Ring<Entry>,
+    entering: Ring<Entry>,
     /// What comes back to them, in the order of its times.
-    pub returning: Ring<Arrival>,
+    returning: Ring<Arrival>,
     /// Packets that are to be delivered there when the present event is done, in the order of their times.
     pub sent: Ring<(u32, Time)>,
     /// What comes back to the other end, in the order of its times.
