@@ -98,6 +98,7 @@ def lossy(scheme: str) -> Workload:
 WIRELESS = link(100, 4, more='loss = { packet = "0.1%" }', name="wireless")
 THREE_LINKS = link(1000, 4, name="core") + link(200, 12, name="access") + link(100, 4, name="last")
 
+
 def wired_and_wireless(scheme: str) -> Workload:
     text = scenario(scheme, link(1000, 16, name="wired") + WIRELESS, 8)
     return Workload(f"{scheme}, 8 flows, two links", text, (5, 305), (5, 10))

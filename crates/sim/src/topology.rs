@@ -156,9 +156,7 @@ impl Topology {
         let can_be = [there, answer, back].into_iter().all(|side| self.can_pass(side))
             && [there, back].into_iter().all(|side| !self.has_station(side.far_node()));
         if can_be {
-            [there, back]
-                .into_iter()
-                .for_each(|side| self.hops[usize::from(side.0)].onward = Onward::Foreseen);
+            self.foresee([there, back]);
         }
         can_be
     }
@@ -175,11 +173,13 @@ impl Topology {
         let can_be = beyond.all(|side| self.hops[usize::from(side.0)].onward != Onward::Event)
             && [there, back].into_iter().all(|side| self.can_pass(side));
         if can_be {
-            [there, back]
-                .into_iter()
-                .for_each(|side| self.hops[usize::from(side.0)].onward = Onward::Foreseen);
+            self.foresee([there, back]);
         }
         can_be
+    }
+
+    fn foresee(&mut self, sides: [Side; 2]) {
+        sides.into_iter().for_each(|side| self.hops[usize::from(side.0)].onward = Onward::Foreseen);
     }
 
     /// The end of the path in that direction.
@@ -388,15 +388,13 @@ mod tests {
         Link::new(queue, Box::new(FixedRate::new(Rate(8_000_000))), Dur::from_millis(delay_ms))
     }
 
+    fn plain(delay_ms: u64) -> Link {
+        let transmitter = Box::new(FixedRate::new(Rate(8_000_000)));
+        Link::drop_tail(Limit::packets(3), transmitter, Dur::from_millis(delay_ms))
+    }
+
     #[test]
     fn what_leads_on_comes_out_at_the_end_of_the_row() {
-        let plain = |delay_ms| {
-            Link::drop_tail(
-                Limit::packets(3),
-                Box::new(FixedRate::new(Rate(8_000_000))),
-                Dur::from_millis(delay_ms),
-            )
-        };
         let mut topology = Topology::new([1, 2, 3].map(|delay_ms| (plain(delay_ms), plain(delay_ms))));
         topology.lead_on(|node| node != 2);
         topology.set_horizon(Time(1_600_000));
@@ -412,10 +410,6 @@ mod tests {
 
     #[test]
     fn what_is_foreseen_leaves_the_links_when_it_is_sent() {
-        let plain = |delay_ms| {
-            let transmitter = Box::new(FixedRate::new(Rate(8_000_000)));
-            Link::drop_tail(Limit::packets(3), transmitter, Dur::from_millis(delay_ms))
-        };
         let mut topology = Topology::new([1, 2].map(|delay_ms| (plain(delay_ms), plain(delay_ms))));
         topology.lead_on(|_| true);
         assert!(topology.foresee_round_trips(Direction::Forward));
@@ -441,10 +435,6 @@ mod tests {
 
     #[test]
     fn what_comes_to_a_station_is_foreseen_if_all_beyond_it_is() {
-        let plain = |delay_ms| {
-            let transmitter = Box::new(FixedRate::new(Rate(8_000_000)));
-            Link::drop_tail(Limit::packets(3), transmitter, Dur::from_millis(delay_ms))
-        };
         let links = |is_event: usize| {
             [0, 1, 2, 3].map(|at| if at == is_event { (link(1), plain(1)) } else { (plain(1), plain(1)) })
         };

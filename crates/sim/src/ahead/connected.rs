@@ -103,31 +103,24 @@ impl Connected<'_> {
         topology.send_to_end(now, side, item)
     }
 
-    /// What was sent becomes a packet, unless it gets there after the run's end.
+    /// A link has what was sent, or the receiver does not expect it: it becomes a packet, unless it gets there after the run's end.
     #[inline(never)]
-    fn put_unless_late(mut self, header: &Header, offset: u64, at: Option<Time>) {
+    fn put_unless_late(self, header: &Header, offset: u64, at: Option<Time>) {
+        self.transfer.under_way += 1;
         if at.is_some_and(Time::is_never) {
-            self.transfer.under_way += 1;
             self.flow.late_packets += 1;
             return;
         }
-        let id = self.put(header, offset);
-        if let Some(at) = at {
-            self.stage.network.ahead.sent.push_back((id, at));
-        }
-    }
-
-    /// What was sent becomes a packet: a link has it, or the receiver does not expect it.
-    fn put(&mut self, header: &Header, offset: u64) -> u32 {
-        let packets = &mut self.stage.network.packets;
+        let Network { packets, ahead, .. } = &mut self.stage.network;
         let id = packets.vacant();
         packets.occupy(id);
         let packet = packets.get_mut(id);
         packet.carry(*header, self.transfer.ends[SENDER].new_data_ecn(), Reason::New, 0);
         packet.offset = offset;
         packet.address(self.endpoint, self.flow, self.transfer.numbers());
-        self.transfer.under_way += 1;
-        id
+        if let Some(at) = at {
+            ahead.sent.push_back((id, at));
+        }
     }
 
     /// Returns whether nothing is to happen before and the receiver expects it; if not, nothing has changed.
