@@ -333,7 +333,8 @@ impl Circuit {
         }
     }
 
-    /// Sends what is expected of the sender, where nobody watches: data packets, each with a header packet. Returns whether anything left.
+    /// Sends what is expected of the sender, where nobody watches: data packets, each with a header packet. Returns whether
+    /// anything left.
     fn transmit_expected(&mut self, stage: &mut Stage, ends: &mut Ends) -> bool {
         let mut sent = 0;
         let now = stage.network.now;
@@ -362,9 +363,8 @@ impl Circuit {
         if let Load::Tcp { endpoint } = stage.network.packets.get(item.id).load
             && stage.is_next_ahead(at)
         {
-            let receiver = &mut self.receiver;
             let deliver = |stage: &mut Stage| {
-                ends.deliver_expected_data(stage, |_| receiver.handle_data(1), item.id, endpoint)
+                ends.deliver_expected_data(stage, |_| self.on_delivered(), item.id, endpoint)
             };
             if stage.try_ahead(at, deliver) {
                 return;
@@ -375,8 +375,7 @@ impl Circuit {
 
     /// The same of the header packet that follows it, which becomes a packet only where it is not delivered.
     fn send_header(&mut self, stage: &mut Stage, header: &Header, pair: &Pair) {
-        let Network { packets, .. } = &mut stage.network;
-        let id = packets.vacant();
+        let id = stage.network.packets.vacant();
         let item = Item { id, bytes: pair.bytes, flow: self.first_number, is_header: true, ecn: pair.ecn };
         let at = self.send(&mut stage.network, item);
         if let Some(at) = at
@@ -404,18 +403,11 @@ impl Circuit {
 
     /// A header packet that is no packet is at the circuit's end. Returns whether it was expected.
     fn receive_header(&mut self, stage: &mut Stage, header: &Header, ecn: Ecn) -> bool {
-        let Network { packets, now, sack, .. } = &mut stage.network;
-        if !self.receiver.handle_expected(*now, 0, header, ecn) {
-            return false;
+        let is_expected = self.receiver.handle_expected(stage.network.now, 0, header, ecn);
+        if is_expected {
+            self.answer_expected(stage, 0);
         }
-        match self.receiver.poll_expected(*now, 0, sack) {
-            Some((ack, reply)) => {
-                let id = packets.insert_ack(ack, sack);
-                self.send_reply(&mut stage.network, id, reply);
-            }
-            None => self.schedule(stage, EXIT),
-        }
-        true
+        is_expected
     }
 
     /// A packet of one of its flows passes the node where it ends.
@@ -432,21 +424,30 @@ impl Circuit {
         self.receiver.handle_data(1);
     }
 
-    /// A header packet is at the circuit's end, whose answers leave: that to the expected one in its place.
+    /// A header packet is at the circuit's end, whose answers leave.
     #[inline]
     pub fn handle_header(&mut self, stage: &mut Stage, id: u32, control: u16, repeats: u8) {
-        let Network { packets, now, sack, .. } = &mut stage.network;
+        let Network { packets, now, .. } = &mut stage.network;
         let packet = packets.get(id);
         if !packet.is_plain() || !self.receiver.handle_expected(*now, control, &packet.header, packet.ecn) {
             self.handle_any_header(&mut stage.network, id, control, repeats);
             return self.schedule(stage, EXIT);
         }
-        let Some((ack, reply)) = self.receiver.poll_expected(*now, control, sack) else {
-            packets.remove(id);
-            return self.schedule(stage, EXIT);
-        };
-        packets.put_ack(id, ack, sack);
-        self.send_reply(&mut stage.network, id, reply);
+        packets.remove(id);
+        self.answer_expected(stage, control);
+    }
+
+    /// The answer to an expected header packet, if one is due, leaves.
+    #[inline]
+    fn answer_expected(&mut self, stage: &mut Stage, control: u16) {
+        let Network { packets, now, sack, .. } = &mut stage.network;
+        match self.receiver.poll_expected(*now, control, sack) {
+            Some((ack, reply)) => {
+                let id = packets.insert_ack(ack, sack);
+                self.send_reply(&mut stage.network, id, reply);
+            }
+            None => self.schedule(stage, EXIT),
+        }
     }
 
     #[inline(never)]

@@ -112,7 +112,7 @@ impl Ends {
 
     /// The next data of a connection that only receives: its ACK, if one is due, leaves in the packet's place. If a circuit counts
     /// what is delivered, `count` learns which. Returns whether it was that.
-    // Its caller is one function, and sees everything at fixed places.
+    // Its callers are two functions, and see everything at fixed places.
     #[inline(always)]
     pub fn deliver_expected_data(
         &mut self,

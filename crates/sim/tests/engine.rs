@@ -123,7 +123,7 @@ proptest! {
     }
 }
 
-/// Flows of every kind to one end of a path of one link or two, which loses there and back.
+/// Flows of every kind to one end of a path of up to three links, which loses there and back.
 fn one_way(hops: &[(u64, u64, u32, f64, f64)], direction: model::Direction) -> Scenario {
     let hop = |(&(mbit, delay, room, there, back), name): (&(_, _, _, f64, f64), &str)| {
         let mut hop = link(name, mbit * MBIT, ms(delay), room);
