@@ -49,21 +49,34 @@ impl Backlog {
     /// The transmitter takes up a packet at once, and nothing waits.
     #[inline]
     pub fn clear(&mut self) {
-        self.runs.drop_first(self.runs.len());
-        self.last.packets = 0;
-        (self.packets, self.bytes) = (0, 0);
+        if self.packets > 0 {
+            self.runs.drop_first(self.runs.len());
+            self.last.packets = 0;
+            (self.packets, self.bytes) = (0, 0);
+        }
     }
 
-    /// A packet has to wait. It will hold the transmitter for `held`, until `end`.
+    /// So many packets alike have to wait. Each will hold the transmitter for `held`, the last one until `end`.
     #[inline]
-    pub fn push(&mut self, bytes: u32, held: Dur, end: Time) {
-        if bytes != self.last.size {
+    pub fn push(&mut self, packets: u32, bytes: u32, held: Dur, end: Time) {
+        let mut left = packets;
+        while left > 0 && bytes != self.last.size {
+            left -= 1;
             self.turn_to(Shape { held, bytes });
+            self.extend(1, bytes, end - held * u64::from(left));
         }
+        if left > 0 {
+            self.extend(left, bytes, end);
+        }
+    }
+
+    /// More packets of that size.
+    #[inline]
+    fn extend(&mut self, packets: u32, bytes: u32, end: Time) {
         self.last.end = end;
-        self.last.packets += 1;
-        self.packets += 1;
-        self.bytes += u64::from(bytes);
+        self.last.packets += packets;
+        self.packets += packets as usize;
+        self.bytes += u64::from(packets) * u64::from(bytes);
     }
 
     /// The next packet has another shape than the last one.
@@ -164,7 +177,7 @@ mod tests {
                 if free_at > now {
                     begins.push((free_at, bytes));
                     free_at += bytes;
-                    backlog.push(bytes as u32, Dur(bytes), Time(free_at));
+                    backlog.push(1, bytes as u32, Dur(bytes), Time(free_at));
                 } else {
                     backlog.clear();
                     free_at = now + bytes;

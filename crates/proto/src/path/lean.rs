@@ -2,6 +2,7 @@
 //!
 //! When a packet arrives, all is known of it: it stands in one row with what is under way, until it comes out.
 
+use super::alike::Alike;
 use super::backlog::Backlog;
 use super::dropped::Dropped;
 use super::link::{Fate, Output, QueueView};
@@ -18,6 +19,10 @@ pub(super) struct Lean {
     propagation: Dur,
     loss: Option<Box<dyn LossModel>>,
     backlog: Backlog,
+    /// Packets like the last one. What they have changed in `backlog` and `counters` is there once it is settled.
+    alike: Alike,
+    /// The size of the last packet that was not taken as alike.
+    last_bytes: u32,
     /// When the transmitter is through with all that it was given.
     free_at: Time,
     /// In the order in which they arrived.
@@ -47,6 +52,8 @@ impl Lean {
             propagation,
             loss: None,
             backlog: Backlog::default(),
+            alike: Alike::default(),
+            last_bytes: 0,
             free_at: Time::ZERO,
             flights: Ring::default(),
             dropped: Dropped::default(),
@@ -126,27 +133,84 @@ impl Lean {
     /// Takes a packet, if there is room for it: returns when it comes out, and whether it is lost.
     #[inline(always)]
     fn take(&mut self, now: Time, item: &Item) -> Option<(Time, bool)> {
-        self.counters.on_arrival();
-        let held = self.transmitter.time_for(item.bytes);
-        if self.free_at > now {
-            if !self.has_room(now, item.bytes) {
-                self.drop(now, item.id);
-                return None;
-            }
-            self.counters.on_wait(self.free_at.since(now));
-            self.free_at += held;
-            self.backlog.push(item.bytes, held, self.free_at);
-        } else {
-            self.backlog.clear();
-            if !self.limit.admits(0, 0, item.bytes) {
-                self.drop(now, item.id);
-                return None;
-            }
-            self.free_at = now + held;
+        if !self.take_alike(now, item.bytes) && !self.take_unlike(now, item) {
+            return None;
         }
         let is_lost = self.loss.as_mut().is_some_and(|loss| loss.is_lost(self.free_at, item));
-        self.counters.on_send(item.bytes, held);
         Some((self.free_at + self.propagation, is_lost))
+    }
+
+    /// Takes a packet for which there is nothing to decide. Returns whether it was that; if not, nothing has changed.
+    #[inline(always)]
+    fn take_alike(&mut self, now: Time, bytes: u32) -> bool {
+        if bytes != self.alike.bytes {
+            return false;
+        }
+        if self.free_at <= now {
+            self.alike.pass();
+            self.backlog.clear();
+            self.free_at = now + self.alike.held;
+            return true;
+        }
+        let is_taken = self.alike.wait();
+        if is_taken {
+            self.counters.on_wait(self.free_at.since(now));
+            self.free_at += self.alike.held;
+        }
+        is_taken
+    }
+
+    /// Takes any packet, if there is room for it.
+    #[inline(never)]
+    fn take_unlike(&mut self, now: Time, item: &Item) -> bool {
+        self.settle();
+        self.counters.on_arrival();
+        let held = self.transmitter.time_for(item.bytes);
+        let waits = self.free_at > now;
+        if !waits {
+            self.backlog.clear();
+        }
+        let has_room =
+            if waits { self.has_room(now, item.bytes) } else { self.limit.admits(0, 0, item.bytes) };
+        if !has_room {
+            self.alike = Alike::default();
+            self.drop(now, item.id);
+            return false;
+        }
+        let begin = self.free_at.max(now);
+        self.free_at = begin + held;
+        if waits {
+            self.counters.on_wait(begin.since(now));
+            self.backlog.push(1, item.bytes, held, self.free_at);
+        }
+        self.counters.on_send(1, item.bytes, held);
+        // The next one is more likely to be like this one if this one is like the last one.
+        self.alike = match item.bytes == std::mem::replace(&mut self.last_bytes, item.bytes) {
+            true => {
+                Alike::new(item.bytes, held, self.backlog.at_least(), self.counters.max_waiting(), self.limit)
+            }
+            false => Alike::default(),
+        };
+        true
+    }
+
+    /// Notes what was taken as alike.
+    #[inline]
+    fn settle(&mut self) {
+        let (taken, waiting) = self.alike.settle();
+        if taken == 0 {
+            return;
+        }
+        let Alike { bytes, held, .. } = self.alike;
+        self.counters.on_arrivals(taken);
+        self.counters.on_send(taken, bytes, held);
+        self.backlog.push(waiting, bytes, held, self.free_at);
+    }
+
+    /// The backlog as it is now.
+    fn count(&mut self, now: Time) -> (usize, u64) {
+        self.settle();
+        self.backlog.count(now)
     }
 
     /// May another packet wait? Those that do are counted only where that can decide something.
@@ -226,7 +290,7 @@ impl Lean {
     }
 
     pub fn queue_view(&mut self, now: Time) -> QueueView {
-        let (packets, bytes) = self.backlog.count(now);
+        let (packets, bytes) = self.count(now);
         QueueView { packets, bytes, average: None }
     }
 
@@ -237,12 +301,13 @@ impl Lean {
 
     pub fn reset_stats(&mut self, now: Time) {
         let ahead = self.ahead(now);
+        self.alike = Alike::default();
         self.counters.reset(now, ahead);
     }
 
     /// What the counters hold that lies after `now`.
     fn ahead(&mut self, now: Time) -> Ahead {
-        let (packets, bytes) = self.backlog.count(now);
+        let (packets, bytes) = self.count(now);
         Ahead {
             sent_packets: packets as u64,
             sent_bytes: bytes,

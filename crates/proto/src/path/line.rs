@@ -107,7 +107,7 @@ impl Line {
         if lost && self.arq.is_some() {
             (lost, departure) = self.repeat(&item, air_bytes);
         }
-        self.counters.on_send(item.bytes, self.free_at.since(start));
+        self.counters.on_send(1, item.bytes, self.free_at.since(start));
         let extra = self.delay.as_mut().map_or(Dur::ZERO, |delay| delay.extra_delay(self.free_at));
         let out_at = self.pipe.push(Output {
             id: item.id,

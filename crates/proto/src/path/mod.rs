@@ -1,5 +1,6 @@
 //! Path models: what a link does to packets. [`Link`] puts them together.
 
+mod alike;
 mod backlog;
 mod calendar;
 mod channel;

@@ -65,7 +65,12 @@ pub(super) struct Counters {
 impl Counters {
     #[inline]
     pub fn on_arrival(&mut self) {
-        self.arrived_packets += 1;
+        self.on_arrivals(1);
+    }
+
+    #[inline]
+    pub fn on_arrivals(&mut self, packets: u32) {
+        self.arrived_packets += u64::from(packets);
     }
 
     /// A packet joins the queue for an unknown time.
@@ -103,11 +108,13 @@ impl Counters {
         }
     }
 
+    /// So many packets alike.
     #[inline]
-    pub fn on_send(&mut self, bytes: u32, held: Dur) {
-        self.sent_packets += 1;
-        self.sent_bytes += u64::from(bytes);
-        self.busy += held;
+    pub fn on_send(&mut self, packets: u32, bytes: u32, held: Dur) {
+        let packets = u64::from(packets);
+        self.sent_packets += packets;
+        self.sent_bytes += packets * u64::from(bytes);
+        self.busy += held * packets;
     }
 
     pub fn on_lost(&mut self, cause: DropCause) {
