@@ -21,6 +21,8 @@ pub struct AckPolicy {
     pending_bytes: u64,
     is_due: bool,
     deadline: Time,
+    /// Until then [`is_calm`](AckPolicy::is_calm) holds.
+    calm_until: Time,
     compression: Compression,
 }
 
@@ -65,7 +67,18 @@ impl Quick {
         if self.growth.on_segment(now, next) {
             self.left |= 1;
         }
+        self.is_quick()
+    }
+
+    #[inline]
+    fn is_quick(&self) -> bool {
         !self.is_interactive && self.left > 0
+    }
+
+    /// Until then [`on_data`](Quick::on_data) changes only the time of the last data.
+    #[inline]
+    fn calm_until(&self) -> Time {
+        if self.is_quick() { Time::ZERO } else { self.growth.rests_until().min(self.last_data + self.pause) }
     }
 }
 
@@ -100,6 +113,7 @@ impl AckPolicy {
             pending_bytes: 0,
             is_due: false,
             deadline: Time::NEVER,
+            calm_until: if config.quick_acks > 0 { Time::ZERO } else { Time::NEVER },
             compression: Compression {
                 most: config.compressed_acks,
                 delay: LONGEST_COMPRESSION,
@@ -116,6 +130,7 @@ impl AckPolicy {
         if let Some(quick) = &mut self.quick {
             quick.growth.on_rtt(rtt);
             quick.pause = rto;
+            self.calm_until = Time::ZERO;
         }
     }
 
@@ -124,6 +139,7 @@ impl AckPolicy {
     pub fn on_rtt(&mut self, rtt: Dur) {
         if let Some(quick) = &mut self.quick {
             quick.growth.on_rtt(rtt);
+            self.calm_until = quick.calm_until();
         }
     }
 
@@ -149,6 +165,7 @@ impl AckPolicy {
         self.demand();
         if let Some(quick) = &mut self.quick {
             quick.left = quick.left.max(quick.most);
+            self.calm_until = Time::ZERO;
         }
     }
 
@@ -161,12 +178,34 @@ impl AckPolicy {
         }
     }
 
-    /// In-order data up to `next` that closes no gap.
-    // Called once for each segment, by few.
+    /// Does in-order data change nothing but how much is to be acknowledged? No quick ACK is due, and the window does not grow.
     #[inline(always)]
+    pub fn is_calm(&self, now: Time) -> bool {
+        now < self.calm_until
+    }
+
+    /// [`on_data`](AckPolicy::on_data) while it is [calm](AckPolicy::is_calm).
+    #[inline(always)]
+    pub fn on_calm_data(&mut self, now: Time, bytes: u64) {
+        if let Some(quick) = &mut self.quick {
+            quick.last_data = now;
+        }
+        self.count(now, bytes, false);
+    }
+
+    /// In-order data up to `next` that closes no gap.
     pub fn on_data(&mut self, now: Time, bytes: u64, next: u64) {
+        let mut is_quick = false;
+        if let Some(quick) = &mut self.quick {
+            is_quick = quick.on_data(now, next);
+            self.calm_until = quick.calm_until();
+        }
+        self.count(now, bytes, is_quick);
+    }
+
+    #[inline(always)]
+    fn count(&mut self, now: Time, bytes: u64, is_quick: bool) {
         self.pending_bytes += bytes;
-        let is_quick = self.quick.as_mut().is_some_and(|quick| quick.on_data(now, next));
         if is_quick || self.pending_bytes >= self.every_bytes {
             self.is_due = true;
         } else if self.deadline.is_never() {
@@ -181,7 +220,11 @@ impl AckPolicy {
         if compression.gap != next {
             (compression.gap, compression.prompt) = (next, 0);
         }
-        let is_quick = self.quick.as_mut().is_some_and(|quick| quick.on_segment(now, next));
+        let mut is_quick = false;
+        if let Some(quick) = &mut self.quick {
+            is_quick = quick.on_segment(now, next);
+            self.calm_until = quick.calm_until();
+        }
         if is_quick || compression.held >= compression.most {
             self.is_due = true;
         } else if compression.prompt < PROMPT_DUPLICATES {

@@ -22,8 +22,12 @@ pub struct Receiver {
     segment_size: u64,
     /// Right edge of the window that was advertised last.
     advertised: u64,
+    /// Text in order up to there leaves the window open by more than half, and nothing lies behind a gap.
+    quiet_until: u64,
     /// RCV.NXT and `read` when the last window was advertised, and that window as it stood in the header.
     told: (u64, u64),
+    /// If all had been read and the right edge had moved: how much was offered then, and how far from RCV.NXT that edge was.
+    reach: (u64, u64),
     /// What the last segment's text was kept for.
     accepted: (u64, u64),
     last_ack_sent: u64,
@@ -74,6 +78,7 @@ impl Receiver {
             buffer: config.receive_window.0,
             segment_size: u64::from(config.segment_payload()),
             advertised: 0,
+            quiet_until: 0,
             window_shift: if config.window_scaling { scale_for(config.receive_window.0) } else { 0 },
             acks: AckPolicy::new(config),
             sends_sack: false,
@@ -85,6 +90,7 @@ impl Receiver {
             last_echo: 0,
             last_ack_sent: 0,
             told: (0, 0),
+            reach: (u64::MAX, 0),
             told_window: 0,
             accepted: (0, 0),
             echo_congestion: false,
@@ -172,40 +178,49 @@ impl Receiver {
     /// not acceptable, and nothing is taken.
     #[inline(always)]
     pub fn take_text(&mut self, now: Time, segment: &Header, ecn: Ecn) -> Option<bool> {
-        let start = self.reassembly.next();
-        let end = start + u64::from(segment.len);
-        let is_next = segment.seq == self.irs.at(start) && end <= self.limit_position();
-        if !is_next || self.reassembly.has_gap() || ecn == Ecn::Ce {
+        let is_next = segment.seq == self.irs.at(self.reassembly.next());
+        if !is_next || !self.is_quiet(segment) || ecn == Ecn::Ce {
             return self.take_other_text(now, segment, ecn);
         }
         if let Some(ts) = segment.timestamps() {
             if self.is_old(now, ts) {
                 return None;
             }
-            self.note_timestamp(now, ts, start);
             self.note_round_trip(now, ts);
         }
-        self.reassembly.advance(end);
-        self.accepted = (start, end);
-        self.acks.on_data(now, end - start, end);
+        if !self.acks.is_calm(now) {
+            return self.take_other_text(now, segment, ecn);
+        }
+        self.take_quiet_text(now, segment);
         Some(false)
     }
 
     /// The same of text that follows such text in one burst, with the same timestamp.
     #[inline(always)]
     pub fn take_next_text(&mut self, now: Time, segment: &Header) -> bool {
+        let is_quiet = self.is_quiet(segment) && self.acks.is_calm(now);
+        if is_quiet {
+            self.take_quiet_text(now, segment);
+        }
+        is_quiet
+    }
+
+    /// Does text that comes next leave windows and gaps as they are?
+    #[inline(always)]
+    fn is_quiet(&self, segment: &Header) -> bool {
+        self.reassembly.next() + u64::from(segment.len) <= self.quiet_until
+    }
+
+    #[inline(always)]
+    fn take_quiet_text(&mut self, now: Time, segment: &Header) {
         let start = self.reassembly.next();
         let end = start + u64::from(segment.len);
-        if end > self.limit_position() || self.reassembly.has_gap() {
-            return false;
-        }
         if let Some(ts) = segment.timestamps() {
             self.note_timestamp(now, ts, start);
         }
         self.reassembly.advance(end);
         self.accepted = (start, end);
-        self.acks.on_data(now, end - start, end);
-        true
+        self.acks.on_calm_data(now, end - start);
     }
 
     fn take_other_text(&mut self, now: Time, segment: &Header, ecn: Ecn) -> Option<bool> {
@@ -244,6 +259,7 @@ impl Receiver {
     }
 
     fn handle_text(&mut self, now: Time, segment: &Header, start: u64, ecn: Ecn) -> bool {
+        self.quiet_until = 0;
         self.note_congestion(segment, ecn);
         if let Some(ts) = segment.timestamps() {
             self.note_round_trip(now, ts);
@@ -422,13 +438,14 @@ impl Receiver {
     /// The application has taken all that is readable.
     #[inline(always)]
     pub fn read_all(&mut self) {
-        let end = self.readable_end();
-        if end > self.read {
-            self.read_to(end);
+        let next = self.reassembly.next();
+        if next <= self.quiet_until {
+            self.read = next;
+        } else if self.readable() > 0 {
+            self.read(u64::MAX);
         }
     }
 
-    #[inline(always)]
     fn read_to(&mut self, position: u64) {
         self.read = position;
         let half = self.most_offered() / 2;
@@ -481,13 +498,31 @@ impl Receiver {
     /// Something has come, or was read, since the last ACK.
     #[inline(always)]
     fn tell(&mut self, next: u64) {
-        self.advertised = self.right_edge().max(self.advertised);
+        let most = self.most_offered();
+        let is_same = self.read == next
+            && most == self.reach.0
+            && next + most >= self.advertised + self.segment_size.min(self.buffer / 2);
+        match is_same {
+            true => self.advertised = next + self.reach.1,
+            false => self.tell_other(next, most),
+        }
+        self.told = (next, self.read);
+        self.last_ack_sent = next;
+        let is_quiet = self.fin.is_none() && !self.reassembly.has_gap();
+        self.quiet_until = if is_quiet { self.advertised.saturating_sub(most / 2) } else { 0 };
+        self.acks.on_ack_sent();
+    }
+
+    /// The window is another one than that told last.
+    fn tell_other(&mut self, next: u64, most: u64) {
+        let (open, edge) = (self.right_edge(), self.advertised);
+        self.advertised = open.max(edge);
         let window = self.window(next);
         // RFC 7323 §2.4: what any ACK has had in the window stays in it.
         self.advertised = self.advertised.max(next + (window << self.window_shift));
-        (self.told, self.told_window) = ((next, self.read), window as u16);
-        self.last_ack_sent = next;
-        self.acks.on_ack_sent();
+        self.told_window = window as u16;
+        let can_repeat = self.read == next && open > edge;
+        self.reach = if can_repeat { (most, self.advertised - next) } else { (u64::MAX, 0) };
     }
 
     /// The window in units of its scale. It is rounded up, since a right edge that was advertised should not move back

@@ -73,6 +73,12 @@ impl WindowGrowth {
         grows
     }
 
+    /// Until then [`on_segment`](WindowGrowth::on_segment) changes nothing.
+    #[inline]
+    pub fn rests_until(&self) -> Time {
+        if self.offered < self.room { Time::ZERO } else { self.round_start + self.rtt }
+    }
+
     /// Linux's `tcp_rcvbuf_grow`: room for twice what a round trip has brought, and more the faster that has grown.
     fn end_round(&mut self, arrived: u64) {
         if arrived <= self.largest_round {

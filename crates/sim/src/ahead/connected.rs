@@ -132,10 +132,8 @@ impl Connected<'_> {
         }
         let Stage { network, schedule } = &mut *self.stage;
         let end = &mut self.transfer.ends[RECEIVER];
-        let is_expected = match follows {
-            true => end.handle_next_text(at, header),
-            false => end.handle_expected_text(at, header, end.new_data_ecn()),
-        };
+        let is_expected = (follows && end.handle_next_text(at, header))
+            || end.handle_expected_text(at, header, end.new_data_ecn());
         if !is_expected {
             return false;
         }
