@@ -1,7 +1,7 @@
 //! Slow start and congestion avoidance, joined: most controllers are an [`Avoidance`] inside [`Composed`].
 
 use super::slow_start::SlowStart;
-use super::{Ack, Build, Cause, Congestion, CongestionControl, Limits, WindowRules};
+use super::{Ack, Build, Cause, Congestion, CongestionControl, Limits, PlainAck, WindowRules};
 use airtcp_wire::{Rate, Time};
 
 /// No cwnd is larger, in bytes: 1024 times the largest window that TCP can advertise (RFC 7323 §2.3).
@@ -174,12 +174,16 @@ pub trait Avoidance: Send + Clone {
     /// used some.
     fn increase(&mut self, ack: &Ack, acked: u64, window: &mut Window);
 
-    /// It looks at nothing of an ACK but the bytes that count: `observe` and `slow_start` are the default, and `increase` is
-    /// `count`.
-    const ONLY_COUNTS: bool = false;
+    /// It looks at no more of an ACK than [`PlainAck`] holds: `observe_plain` and `increase_plain` do all that `observe` and
+    /// `increase` do, and `slow_start` is the default.
+    const IS_FRUGAL: bool = false;
 
-    /// As `increase` where [`ONLY_COUNTS`](Avoidance::ONLY_COUNTS).
-    fn count(&mut self, _acked: u64, _window: &mut Window) {}
+    /// As `observe` where it [is frugal](Avoidance::IS_FRUGAL).
+    #[inline]
+    fn observe_plain(&mut self, _ack: &PlainAck) {}
+
+    /// As `increase` where it [is frugal](Avoidance::IS_FRUGAL).
+    fn increase_plain(&mut self, _ack: &PlainAck, _acked: u64, _window: &mut Window) {}
 
     /// Something was lost or marked, or the timer expired: the new ssthresh in bytes, to which cwnd falls if it is above, or
     /// `None` to leave both as they are, but for what a timeout makes of cwnd ([`Avoidance::loss_window`]).
@@ -346,15 +350,16 @@ impl<A: Avoidance> CongestionControl for Composed<A> {
         );
     }
 
-    fn on_plain_ack(&mut self, acked: u64, is_cwnd_limited: bool, limits: &mut Limits) -> bool {
-        if !A::ONLY_COUNTS || !self.slow_start.is_classic() {
+    fn on_plain_ack(&mut self, ack: &PlainAck, limits: &mut Limits) -> bool {
+        if !A::IS_FRUGAL || !self.slow_start.is_classic() {
             return false;
         }
-        if is_cwnd_limited {
+        self.avoidance.observe_plain(ack);
+        if ack.is_cwnd_limited {
             self.grow(
-                self.window.whole(acked),
+                self.window.whole(ack.acked),
                 |this, acked| this.slow_start.increase(acked, &mut this.window, 1.0),
-                |this, counted| this.avoidance.count(counted, &mut this.window),
+                |this, counted| this.avoidance.increase_plain(ack, counted, &mut this.window),
             );
         }
         (limits.cwnd, limits.ssthresh) = (self.cwnd(), self.ssthresh());

@@ -1,6 +1,6 @@
 //! A controller as the sender holds it: values needed at every step are cached.
 
-use super::{Ack, Congestion, CongestionControl, Limits};
+use super::{Ack, Congestion, CongestionControl, Limits, PlainAck};
 use crate::prefetch::prefetch;
 use airtcp_wire::{Rate, Time};
 
@@ -46,8 +46,8 @@ impl Governor {
     }
 
     #[inline]
-    pub fn on_plain_ack(&mut self, acked: u64, is_cwnd_limited: bool) -> bool {
-        self.controller.on_plain_ack(acked, is_cwnd_limited, &mut self.limits)
+    pub fn on_plain_ack(&mut self, ack: &PlainAck) -> bool {
+        self.controller.on_plain_ack(ack, &mut self.limits)
     }
 
     pub fn on_congestion(&mut self, event: &Congestion) {

@@ -48,10 +48,9 @@ pub trait CongestionControl: Send {
     /// in recovery or not.
     fn on_ack(&mut self, ack: &Ack);
 
-    /// As `on_ack` of an ACK of `acked` bytes, all of which arrived with it, outside recovery and without ECN-Echo, for a
-    /// controller that needs to know no more and does not pace: then it sets the windows in `limits` and reports `true`;
-    /// otherwise nothing has changed.
-    fn on_plain_ack(&mut self, _acked: u64, _is_cwnd_limited: bool, _limits: &mut Limits) -> bool {
+    /// As `on_ack` of a plain ACK, for a controller that needs to know no more and does not pace: then it sets the windows in
+    /// `limits` and reports `true`; otherwise nothing has changed.
+    fn on_plain_ack(&mut self, _ack: &PlainAck, _limits: &mut Limits) -> bool {
         false
     }
 
@@ -143,6 +142,25 @@ pub struct Ack {
     pub una: u64,
     pub nxt: u64,
     pub rate: RateSample,
+}
+
+/// The most important of an [`Ack`] of new data, all of which arrived with it, outside recovery and without ECN-Echo.
+#[derive(Clone, Copy, Debug)]
+pub struct PlainAck {
+    pub now: Time,
+    pub acked: u64,
+    pub srtt: Dur,
+    pub min_rtt: Dur,
+    pub in_flight: u64,
+    pub is_cwnd_limited: bool,
+}
+
+impl From<&Ack> for PlainAck {
+    #[inline]
+    fn from(ack: &Ack) -> PlainAck {
+        let &Ack { now, acked, srtt, min_rtt, in_flight, is_cwnd_limited, .. } = ack;
+        PlainAck { now, acked, srtt, min_rtt, in_flight, is_cwnd_limited }
+    }
 }
 
 /// Delivery rate over about one round trip (draft-ietf-ccwg-bbr, "Delivery rate sampling").

@@ -1,7 +1,7 @@
 //! Reno's congestion avoidance (RFC 5681 §3.1).
 
 use super::registry::{ControllerSpec, Values};
-use super::{Ack, Avoidance, Build, Composed, Congestion, CongestionControl, Window, WindowRules};
+use super::{Ack, Avoidance, Build, Composed, Congestion, CongestionControl, PlainAck, Window, WindowRules};
 
 pub const SPEC: ControllerSpec = ControllerSpec {
     name: "reno",
@@ -22,15 +22,15 @@ fn build(build: &Build, _values: &Values) -> Box<dyn CongestionControl> {
 pub struct Reno;
 
 impl Avoidance for Reno {
-    const ONLY_COUNTS: bool = true;
+    const IS_FRUGAL: bool = true;
 
     #[inline]
-    fn count(&mut self, acked: u64, window: &mut Window) {
+    fn increase_plain(&mut self, _ack: &PlainAck, acked: u64, window: &mut Window) {
         window.grow_additively(acked, 1.0);
     }
 
-    fn increase(&mut self, _ack: &Ack, acked: u64, window: &mut Window) {
-        self.count(acked, window);
+    fn increase(&mut self, ack: &Ack, acked: u64, window: &mut Window) {
+        self.increase_plain(&ack.into(), acked, window);
     }
 
     fn reduce(&mut self, event: &Congestion, window: &Window) -> Option<u64> {

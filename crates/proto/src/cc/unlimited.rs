@@ -1,7 +1,7 @@
 //! No congestion control, for a connection whose packets something else lets go: the data TCP of a circuit, whose
 //! window "is always set to infinity" (paper 000 §5). No scheme can name it.
 
-use super::{Ack, Congestion, CongestionControl, ControllerSpec, Limits};
+use super::{Ack, Congestion, CongestionControl, ControllerSpec, Limits, PlainAck};
 use airtcp_wire::Time;
 
 pub const SPEC: ControllerSpec = ControllerSpec {
@@ -27,7 +27,7 @@ impl CongestionControl for Unlimited {
 
     fn on_ack(&mut self, _ack: &Ack) {}
 
-    fn on_plain_ack(&mut self, _acked: u64, _is_cwnd_limited: bool, _limits: &mut Limits) -> bool {
+    fn on_plain_ack(&mut self, _ack: &PlainAck, _limits: &mut Limits) -> bool {
         true
     }
 

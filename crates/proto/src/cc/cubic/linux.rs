@@ -8,7 +8,7 @@
 //!   maximum of its own grows by 5 % at least (§4.10: as from the plateau).
 
 use crate::cc::registry::Values;
-use crate::cc::{Ack, Avoidance, Congestion, Window};
+use crate::cc::{Ack, Avoidance, Congestion, PlainAck, Window};
 use airtcp_wire::{Dur, Time};
 
 /// HZ / 32 at 1000 Hz.
@@ -113,7 +113,18 @@ fn segments(bytes: u64, mss: u64) -> u64 {
 }
 
 impl Avoidance for Linux {
+    const IS_FRUGAL: bool = true;
+
     fn observe(&mut self, ack: &Ack, _window: &mut Window) {
+        self.observe_plain(&ack.into());
+    }
+
+    fn increase(&mut self, ack: &Ack, acked: u64, window: &mut Window) {
+        self.increase_plain(&ack.into(), acked, window);
+    }
+
+    #[inline]
+    fn observe_plain(&mut self, ack: &PlainAck) {
         let gap = ack.now.since(self.last_ack);
         if let Some(epoch) = &mut self.epoch
             && self.was_idle
@@ -124,7 +135,8 @@ impl Avoidance for Linux {
         self.was_idle = ack.in_flight == 0;
     }
 
-    fn increase(&mut self, ack: &Ack, acked: u64, window: &mut Window) {
+    #[inline]
+    fn increase_plain(&mut self, ack: &PlainAck, acked: u64, window: &mut Window) {
         let acked = segments(acked, window.mss);
         let cwnd = || window.cwnd / window.mss;
         let mut epoch = self.epoch.unwrap_or_else(|| self.start_epoch(ack.now, cwnd()));

@@ -26,6 +26,7 @@ impl Connection {
     #[inline]
     pub(super) fn forget_prediction(&mut self) {
         self.prediction = Prediction::Unknown;
+        self.sender.settle_probe();
     }
 
     #[inline]

@@ -27,7 +27,7 @@ pub trait LossRecovery: Send {
 
     /// As `on_delivered`, `on_ack` and `schedule_probe` where everything that was out was sent once and not lost, and
     /// [`is_plain`](LossRecovery::is_plain): new data is `acked`, and nothing is said of other.
-    fn on_plain_ack(&mut self, _core: &Core, _now: Time, _acked: &TakenOff, _rto_deadline: Time) {}
+    fn on_plain_ack(&mut self, _core: &Core, _now: Time, _acked: &TakenOff) {}
 
     /// Is nothing of an earlier episode or probe waited for?
     fn is_plain(&self, _core: &Core) -> bool {
@@ -77,8 +77,11 @@ pub trait LossRecovery: Send {
         false
     }
 
-    /// The policy's own timer.
-    fn deadline(&self) -> Time {
+    /// A plain ACK may have put the probe's deadline off, which has not been reckoned yet: now something else happens.
+    fn settle_probe(&mut self, _core: &Core, _rto_deadline: Time) {}
+
+    /// The policy's own timer, where the retransmission timer expires at `rto_deadline`.
+    fn deadline(&self, _core: &Core, _rto_deadline: Time) -> Time {
         Time::NEVER
     }
 
@@ -143,8 +146,8 @@ impl LossRecovery for Policy {
     }
 
     #[inline]
-    fn on_plain_ack(&mut self, core: &Core, now: Time, acked: &TakenOff, rto_deadline: Time) {
-        whichever!(self, policy => policy.on_plain_ack(core, now, acked, rto_deadline))
+    fn on_plain_ack(&mut self, core: &Core, now: Time, acked: &TakenOff) {
+        whichever!(self, policy => policy.on_plain_ack(core, now, acked))
     }
 
     fn is_plain(&self, core: &Core) -> bool {
@@ -195,8 +198,13 @@ impl LossRecovery for Policy {
     }
 
     #[inline]
-    fn deadline(&self) -> Time {
-        whichever!(self, policy => policy.deadline())
+    fn settle_probe(&mut self, core: &Core, rto_deadline: Time) {
+        whichever!(self, policy => policy.settle_probe(core, rto_deadline))
+    }
+
+    #[inline]
+    fn deadline(&self, core: &Core, rto_deadline: Time) -> Time {
+        whichever!(self, policy => policy.deadline(core, rto_deadline))
     }
 
     fn handle_timeout(&mut self, core: &mut Core, now: Time) {

@@ -49,13 +49,26 @@ struct ReorderWindow {
 /// Tail loss probe (RFC 8985 §7).
 struct Probe {
     deadline: Time,
+    /// When a plain ACK came after which the deadline has not been reckoned yet: mostly it lets something go, which puts the probe off.
+    acked_at: Time,
     /// TLP.end_seq and TLP.is_retrans of the probe that is out.
     out: Option<(u64, bool)>,
     is_being_sent: bool,
 }
 
 impl Probe {
-    const NONE: Probe = Probe { deadline: Time::NEVER, out: None, is_being_sent: false };
+    const NONE: Probe =
+        Probe { deadline: Time::NEVER, acked_at: Time::NEVER, out: None, is_being_sent: false };
+
+    /// When it leaves, with the retransmission timer at `rto_deadline`.
+    #[inline]
+    fn deadline(&self, core: &Core, rto_deadline: Time) -> Time {
+        match (self.acked_at.is_never(), core.board.in_flight()) {
+            (true, _) => self.deadline,
+            (false, 0) => Time::NEVER,
+            (false, _) => probe_at(core, self.acked_at).min(rto_deadline),
+        }
+    }
 }
 
 /// Where a segment stands among those that leave: of one moment, retransmissions come first.
@@ -260,7 +273,7 @@ impl LossRecovery for Rack {
 
     /// What is out was sent after all that has arrived, so that none of it is late.
     #[inline]
-    fn on_plain_ack(&mut self, core: &Core, now: Time, acked: &TakenOff, rto_deadline: Time) {
+    fn on_plain_ack(&mut self, core: &Core, now: Time, acked: &TakenOff) {
         self.rtt = now.since(acked.newest_at);
         self.timed = (acked.newest_at, true, acked.end);
         self.newest = (acked.newest_at, acked.end);
@@ -268,10 +281,7 @@ impl LossRecovery for Rack {
         self.highest_told = acked.end;
         self.highest_delivered = acked.end;
         self.reorder_deadline = Time::NEVER;
-        self.probe.deadline = match core.board.in_flight() {
-            0 => Time::NEVER,
-            _ => probe_at(core, now).min(rto_deadline),
-        };
+        self.probe.acked_at = now;
     }
 
     fn is_plain(&self, core: &Core) -> bool {
@@ -306,6 +316,7 @@ impl LossRecovery for Rack {
             && core.board.sacked() == 0
             && core.board.lost() == 0
             && self.probe.out.is_none();
+        self.probe.acked_at = Time::NEVER;
         self.probe.deadline = match is_wanted {
             true => probe_at(core, now).min(rto_deadline()),
             false => Time::NEVER,
@@ -335,8 +346,14 @@ impl LossRecovery for Rack {
     }
 
     #[inline]
-    fn deadline(&self) -> Time {
-        self.reorder_deadline.min(self.probe.deadline)
+    fn settle_probe(&mut self, core: &Core, rto_deadline: Time) {
+        self.probe.deadline = self.probe.deadline(core, rto_deadline);
+        self.probe.acked_at = Time::NEVER;
+    }
+
+    #[inline]
+    fn deadline(&self, core: &Core, rto_deadline: Time) -> Time {
+        self.reorder_deadline.min(self.probe.deadline(core, rto_deadline))
     }
 
     fn handle_timeout(&mut self, core: &mut Core, now: Time) {

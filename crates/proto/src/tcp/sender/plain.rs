@@ -3,6 +3,7 @@
 
 use super::Sender;
 use super::acks::Originals;
+use crate::cc::PlainAck;
 use crate::tcp::ack_summary::AckSummary;
 use crate::tcp::core::Core;
 use crate::tcp::rate::Newest;
@@ -18,7 +19,7 @@ impl Sender {
             && self.core.stats.retransmissions == 0
             && self.rto_deadline.is_never()
             && self.persist.is_idle()
-            && self.policy.deadline().is_never()
+            && self.policy_deadline().is_never()
     }
 
     /// Nothing but new data leaves next, as the window and the pacer let it.
@@ -58,11 +59,18 @@ impl Sender {
         self.sample_rtt(now, &originals, timestamps.map(|ts| ts.echo));
         self.restart_timer(now, true);
         match &taken_off {
-            Some(taken) => self.policy.on_plain_ack(&self.core, now, taken, self.rto_deadline),
+            Some(taken) => self.policy.on_plain_ack(&self.core, now, taken),
             None => self.policy.schedule_probe(&self.core, now, || self.rto_deadline),
         }
-        let is_cwnd_limited = self.is_cwnd_limited();
-        if !self.core.cc.on_plain_ack(acked.min(delivered), is_cwnd_limited) {
+        let plain = PlainAck {
+            now,
+            acked: acked.min(delivered),
+            srtt: self.core.rtt.srtt(),
+            min_rtt: self.core.rtt.min(),
+            in_flight: self.core.board.in_flight(),
+            is_cwnd_limited: self.is_cwnd_limited(),
+        };
+        if !self.core.cc.on_plain_ack(&plain) {
             let summary = AckSummary::plain(now, prior_una, acked, delivered, timestamps.map(|ts| ts.echo));
             let rate = self.core.sampler.sample(now, &newest, self.core.rtt.min());
             self.tell_controller(&summary, timestamps.map(|ts| ts.value), prior_in_flight, false, rate);
@@ -85,13 +93,14 @@ impl Sender {
             _ => 1,
         };
         let room = core.window().saturating_sub(core.board.in_flight());
-        Some(Burst { limit, edge: limit.min(core.nxt() + room), left, sent: 0 })
+        let edge = limit.min(core.nxt() + room);
+        Some(Burst { limit, last_start: edge.saturating_sub(core.mss()), left, sent: 0 })
     }
 
     /// May another segment leave?
     #[inline(always)]
     pub fn continues(&self, burst: &Burst) -> bool {
-        burst.left > 0 && self.core.nxt() + self.core.mss() <= burst.edge
+        burst.left > 0 && self.core.nxt() <= burst.last_start
     }
 
     /// The next segment of a burst that [continues](Sender::continues): where it starts, and whether it is pushed.
@@ -117,7 +126,7 @@ impl Sender {
     pub fn end_burst(&mut self, now: Time, burst: &Burst) -> bool {
         let core = &self.core;
         let has_more = core.nxt() + core.mss() <= burst.limit;
-        let is_blocked = burst.left > 0 && has_more && core.nxt() + core.mss() > burst.edge;
+        let is_blocked = burst.left > 0 && has_more && core.nxt() > burst.last_start;
         if burst.sent > 0 {
             let bytes = u64::from(burst.sent) * self.core.mss();
             self.core.stats.data_segments_sent += u64::from(burst.sent);
@@ -136,9 +145,10 @@ impl Sender {
 
 /// What a connection may send at once.
 pub struct Burst {
-    /// Stream positions that it does not exceed: by what is written and the peer's window, and by cwnd, too.
+    /// The stream position that it does not exceed, by what is written and the peer's window.
     limit: u64,
-    edge: u64,
+    /// Where its last segment may start, by cwnd, too.
+    last_start: u64,
     /// At most so many segments more, after those that it has sent.
     left: u32,
     pub sent: u32,

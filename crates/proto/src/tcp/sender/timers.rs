@@ -34,7 +34,18 @@ impl Sender {
     /// The earliest of the sender's timers.
     #[inline]
     pub fn deadline(&self) -> Time {
-        self.rto_deadline.min(self.persist.deadline()).min(self.policy.deadline())
+        self.rto_deadline.min(self.persist.deadline()).min(self.policy_deadline())
+    }
+
+    #[inline]
+    pub(super) fn policy_deadline(&self) -> Time {
+        self.policy.deadline(&self.core, self.rto_deadline)
+    }
+
+    /// Something unusual happens: the policy's deadline is to be where it is.
+    #[inline]
+    pub fn settle_probe(&mut self) {
+        self.policy.settle_probe(&self.core, self.rto_deadline);
     }
 
     /// When the pacer lets go what it holds back.
@@ -60,7 +71,7 @@ impl Sender {
     }
 
     pub fn handle_timeout(&mut self, now: Time) {
-        if self.policy.deadline() <= now {
+        if self.policy_deadline() <= now {
             self.policy.handle_timeout(&mut self.core, now);
         }
         self.persist.handle_timeout(now);
