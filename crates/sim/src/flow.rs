@@ -2,6 +2,7 @@
 
 use crate::histogram::Histogram;
 use crate::station::Stop;
+use crate::topology::Side;
 use crate::traffic::Source;
 use crate::truth::{Spurious, Truth};
 use airtcp_proto::middlebox::Direction;
@@ -48,6 +49,8 @@ pub struct Flow {
     /// Nodes at which the sender and the receiver stand.
     pub nodes: [u16; 2],
     pub direction: Direction,
+    /// The ways out of these nodes.
+    pub ways: [Side; 2],
     /// The circuit that is this flow's alone: its connections send as that has room.
     pub circuit: Option<u16>,
     /// Its receiver is [ahead](crate::ahead) of the run, and nothing lies between but links and stations that are, too.

@@ -2,7 +2,7 @@
 
 use crate::bound::goodput_bound_bps;
 use crate::engine::{Engine, Finished};
-use crate::flow::Flow;
+use crate::flow::{Flow, RECEIVER, SENDER};
 use crate::links;
 use crate::network::Network;
 use crate::packet_log::{PacketLog, PacketSeries};
@@ -12,7 +12,7 @@ use crate::scenario::{Scenario, model};
 use crate::series::{Recorder, Series};
 pub use crate::tap::Capture;
 use crate::tap::Tap;
-use crate::topology::Topology;
+use crate::topology::{Side, Topology};
 use crate::traffic::Source;
 use airtcp_proto::Chances;
 use airtcp_proto::cc::Controllers;
@@ -246,6 +246,7 @@ fn one_flow(
         is_measured: spec.measure,
         direction,
         nodes,
+        ways: [Side::out_of(nodes[SENDER], direction), Side::out_of(nodes[RECEIVER], direction.opposite())],
         stops: Default::default(),
         circuit: None,
         runs_ahead: false,

@@ -45,7 +45,7 @@ impl Connected<'_> {
     #[inline(always)]
     fn send_all<const HAS_STATION: bool>(&mut self) -> bool {
         let now = self.stage.network.now;
-        let side = Side::out_of(self.flow.nodes[SENDER], self.flow.direction);
+        let side = self.flow.ways[SENDER];
         let mut follows = false;
         while let Some(mut burst) = self.transfer.ends[SENDER].begin_burst(now) {
             let mut header = Header::default();
@@ -157,7 +157,7 @@ impl Connected<'_> {
     /// An ACK leaves the receiver.
     #[inline(always)]
     fn answer(&mut self, at: Time, ack: Header) {
-        let side = Side::out_of(self.flow.nodes[RECEIVER], self.flow.direction.opposite());
+        let side = self.flow.ways[RECEIVER];
         let blocks = self.stage.network.sack.as_slice().len();
         let arrives = self.send_ack(at, side, &ack, blocks);
         self.transfer.under_way += 1;
