@@ -1,4 +1,5 @@
-//! Packets of one size that a link takes without a look at its limits: their counters are made up for later.
+//! Packets of one size about which nothing is to be decided: they have room, and no more of them wait than ever did. They are
+//! only counted, and what each changes in the link's counters is made up for later.
 
 use crate::queue::Limit;
 use airtcp_wire::Dur;

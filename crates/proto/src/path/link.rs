@@ -305,6 +305,7 @@ mod tests {
     use crate::path::FixedRate;
     use crate::queue::{DropTail, Limit};
     use airtcp_wire::Rate;
+    use proptest::prelude::*;
 
     /// 1 000 bytes take 1 ms; 10 ms to the other end; two packets may wait.
     fn link() -> Link {
@@ -376,5 +377,43 @@ mod tests {
         assert_eq!(stats.busy, Dur::from_millis(1));
         assert_eq!(stats.mean_queue_packets, 1.5);
         assert_eq!(stats.sent_packets, 1);
+    }
+
+    proptest! {
+        /// What the commonest link counts by sizes is what a general one counts packet by packet, whenever somebody asks.
+        #[test]
+        fn the_lean_link_does_and_counts_what_a_general_one_does(
+            steps in prop::collection::vec(
+                (prop::sample::select(vec![40u32, 1000, 1000, 1000]), 0u64..2_500, 0u8..40),
+                1..300,
+            ),
+            (packets, bytes) in (1u32..9, prop::sample::select(vec![900u64, 3_500, u64::MAX])),
+        ) {
+            let lean = || {
+                let transmitter = Box::new(FixedRate::new(Rate(8_000_000)));
+                Link::drop_tail(Limit { packets, bytes }, transmitter, Dur::from_millis(3))
+            };
+            let mut links = [lean(), lean().with(|_| ())];
+            prop_assert!(links[0].can_pass() && !links[1].can_pass());
+            let mut now = Time::ZERO;
+            for (id, (bytes, pause_us, question)) in (0..).zip(steps) {
+                now += Dur::from_micros(pause_us);
+                let told = links.each_mut().map(|link| {
+                    let out: Vec<_> = std::iter::from_fn(|| link.poll_delivery(now))
+                        .map(|output| (output.id, output.at, output.fate))
+                        .collect();
+                    link.handle_packet(now, Item { id, bytes, ..Item::default() });
+                    let view = (question == 0).then(|| link.queue_view(now)).map(|view| (view.packets, view.bytes));
+                    let stats = (question < 3).then(|| link.stats(now));
+                    if question == 3 {
+                        link.reset_stats(now);
+                    }
+                    (out, view, stats)
+                });
+                prop_assert_eq!(&told[0], &told[1]);
+            }
+            let stats = links.each_mut().map(|link| link.stats(now));
+            prop_assert_eq!(stats[0], stats[1]);
+        }
     }
 }
