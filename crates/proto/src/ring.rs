@@ -1,11 +1,12 @@
-//! A queue of plain values in one block of memory, whose size is a power of two: a place costs a mask.
+//! A queue of plain values in one block of memory, which is hardly larger than it ever had to be.
 
 /// First in, first out, with every value in reach by its place. As `VecDeque`, but for values that are plain.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
     slots: Box<[T]>,
-    head: usize,
-    len: usize,
+    /// The place of the first value.
+    head: u32,
+    len: u32,
 }
 
 impl<T> Default for Ring<T> {
@@ -14,13 +15,14 @@ impl<T> Default for Ring<T> {
     }
 }
 
-/// Slots of the first block.
-const FIRST: usize = 4;
+/// At least so many slots come with each further block. The first one has a single slot: many connections send a SYN and no
+/// data.
+const FEW: usize = 4;
 
 impl<T: Copy + Default> Ring<T> {
     #[inline]
     pub fn len(&self) -> usize {
-        self.len
+        self.len as usize
     }
 
     #[inline]
@@ -31,38 +33,46 @@ impl<T: Copy + Default> Ring<T> {
     /// Would another value take more memory?
     #[inline]
     pub fn is_full(&self) -> bool {
-        self.len == self.slots.len()
+        self.len() == self.slots.len()
     }
 
-    #[inline]
-    fn slot(&self, index: usize) -> usize {
-        (self.head + index) & self.slots.len().wrapping_sub(1)
+    /// The slot so many places behind the head. Which side of the end it is on is mostly as it was the last time: a branch costs
+    /// less than a remainder.
+    #[inline(always)]
+    fn slot(&self, index: usize) -> Option<&T> {
+        let (slot, room) = (self.head as usize + index, self.slots.len());
+        if slot < room { self.slots.get(slot) } else { self.slots.get(slot - room) }
+    }
+
+    #[inline(always)]
+    fn slot_mut(&mut self, index: usize) -> Option<&mut T> {
+        let (slot, room) = (self.head as usize + index, self.slots.len());
+        if slot < room { self.slots.get_mut(slot) } else { self.slots.get_mut(slot - room) }
     }
 
     #[inline]
     pub fn get(&self, index: usize) -> Option<&T> {
-        if index < self.len { self.slots.get(self.slot(index)) } else { None }
+        if index < self.len() { self.slot(index) } else { None }
     }
 
     #[inline]
     pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
-        let slot = self.slot(index);
-        if index < self.len { self.slots.get_mut(slot) } else { None }
+        if index < self.len() { self.slot_mut(index) } else { None }
     }
 
     #[inline]
     pub fn front(&self) -> Option<&T> {
-        self.get(0)
+        if self.is_empty() { None } else { self.slots.get(self.head as usize) }
     }
 
     #[inline]
     pub fn front_mut(&mut self) -> Option<&mut T> {
-        self.get_mut(0)
+        if self.is_empty() { None } else { self.slots.get_mut(self.head as usize) }
     }
 
     #[inline]
     pub fn back(&self) -> Option<&T> {
-        self.get(self.len.wrapping_sub(1))
+        self.get(self.len().wrapping_sub(1))
     }
 
     #[inline(always)]
@@ -70,21 +80,20 @@ impl<T: Copy + Default> Ring<T> {
         if self.is_full() {
             self.grow();
         }
-        let slot = self.slot(self.len);
-        if let Some(place) = self.slots.get_mut(slot) {
+        if let Some(place) = self.slot_mut(self.len()) {
             *place = value;
         }
         self.len += 1;
     }
 
-    /// Twice the room. What stands before the head moves behind what was the end.
+    /// A quarter more room, for there are many rings. What stands before the head moves behind what was the end.
     #[cold]
     fn grow(&mut self) {
         let mut slots = std::mem::take(&mut self.slots).into_vec();
-        slots.rotate_left(self.head);
-        let more = self.len.max(FIRST);
+        slots.rotate_left(self.head as usize);
+        let more = if slots.is_empty() { 1 } else { (self.len() / 4).max(FEW) };
         slots.reserve_exact(more);
-        slots.resize(self.len + more, T::default());
+        slots.resize(self.len() + more, T::default());
         (self.slots, self.head) = (slots.into(), 0);
     }
 
@@ -97,14 +106,21 @@ impl<T: Copy + Default> Ring<T> {
     /// Forgets the first `count` values.
     #[inline]
     pub fn drop_first(&mut self, count: usize) {
-        debug_assert!(count <= self.len);
-        self.head = self.slot(count);
-        self.len -= count;
+        debug_assert!(count <= self.len());
+        let (head, room) = (self.head as usize + count, self.slots.len());
+        self.head = if head < room { head } else { head - room } as u32;
+        self.len -= count as u32;
+    }
+
+    /// Forgets all.
+    #[inline]
+    pub fn clear(&mut self) {
+        (self.head, self.len) = (0, 0);
     }
 
     /// The number of values at the front for which `holds` holds, if it holds for none behind one for which it does not.
     pub fn partition_point(&self, holds: impl Fn(&T) -> bool) -> usize {
-        let (mut low, mut high) = (0, self.len);
+        let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low + (high - low) / 2;
             match self.get(middle).is_some_and(&holds) {
@@ -116,12 +132,12 @@ impl<T: Copy + Default> Ring<T> {
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        (0..self.len).filter_map(|index| self.get(index))
+        (0..self.len()).filter_map(|index| self.get(index))
     }
 
     /// Puts what `change` makes of each value in its place.
     pub fn update(&mut self, mut change: impl FnMut(&mut T)) {
-        (0..self.len).for_each(|index| self.get_mut(index).into_iter().for_each(&mut change));
+        (0..self.len()).for_each(|index| self.get_mut(index).into_iter().for_each(&mut change));
     }
 }
 

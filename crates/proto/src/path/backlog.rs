@@ -50,7 +50,7 @@ impl Backlog {
     #[inline]
     pub fn clear(&mut self) {
         if self.packets > 0 {
-            self.runs.drop_first(self.runs.len());
+            self.runs.clear();
             self.last.packets = 0;
             (self.packets, self.bytes) = (0, 0);
         }
