@@ -453,7 +453,7 @@ impl Core {
         }
         if saved.trigger == Trigger::Timeout && self.rules != WindowRules::Linux {
             self.rtt.on_spurious(saved.rtt, None);
-            self.spurious.rtt_to_restore = Some(saved.rtt);
+            self.spurious.rtt_to_restore = Some(Box::new(saved.rtt));
         }
     }
 
@@ -476,9 +476,16 @@ impl Core {
     /// An unambiguous round trip time, and what it was without the delay of a delayed ACK.
     pub fn handle_rtt(&mut self, now: Time, sample: Dur, prompt: Dur) {
         self.rtt.note_shortest(prompt);
-        match self.spurious.rtt_to_restore.take() {
-            Some(saved) => self.rtt.on_spurious(saved, Some(sample)),
-            None => self.rtt.on_sample(now, sample, self.una, self.nxt),
+        match self.spurious.rtt_to_restore.is_some() {
+            true => self.restore_rtt(sample),
+            false => self.rtt.on_sample(now, sample, self.una, self.nxt),
+        }
+    }
+
+    #[cold]
+    fn restore_rtt(&mut self, sample: Dur) {
+        if let Some(saved) = self.spurious.rtt_to_restore.take() {
+            self.rtt.on_spurious(*saved, Some(sample));
         }
     }
 }

@@ -65,10 +65,11 @@ pub struct Spurious {
     has_eifel: bool,
     has_f_rto: bool,
     rules: WindowRules,
-    episode: Option<Episode>,
+    /// Boxed, as this is, for most connections are in no episode most of the time.
+    episode: Option<Box<Episode>>,
     f_rto: FRto,
     /// The next RTT sample is joined with these (RFC 4015 §3.2 step 9).
-    pub rtt_to_restore: Option<(Dur, Dur)>,
+    pub rtt_to_restore: Option<Box<(Dur, Dur)>>,
 }
 
 impl Spurious {
@@ -87,11 +88,8 @@ impl Spurious {
         self.f_rto = FRto::Idle;
         let is_only_copy = saved.trigger == Trigger::Timeout || !saved.was_resent;
         let has_proof = self.has_eifel || self.has_f_rto || self.rules == WindowRules::Linux;
-        self.episode = has_proof.then(|| Episode {
-            saved,
-            retransmit_ts: is_only_copy.then(|| timestamp(now)),
-            unanswered: None,
-        });
+        let retransmit_ts = is_only_copy.then(|| timestamp(now));
+        self.episode = has_proof.then(|| Box::new(Episode { saved, retransmit_ts, unanswered: None }));
     }
 
     pub fn take(&mut self) -> Option<Saved> {
@@ -134,13 +132,14 @@ impl Spurious {
 
     /// DSACKs say that every retransmission of the episode was in vain: Linux undoes it, also when it is over.
     pub fn all_were_duplicates(&self) -> bool {
-        self.rules == WindowRules::Linux && self.episode.is_some_and(|episode| episode.unanswered == Some(0))
+        self.rules == WindowRules::Linux
+            && self.episode.as_ref().is_some_and(|episode| episode.unanswered == Some(0))
     }
 
     /// RFC 3522 §3.2 steps 3 to 5: does the first ACK that advances echo an older timestamp than the
     /// retransmission's? In Linux any such ACK.
     pub fn eifel_says_spurious(&self, ack: &AckSummary) -> bool {
-        let sent = self.episode.and_then(|episode| episode.retransmit_ts);
+        let sent = self.episode.as_ref().and_then(|episode| episode.retransmit_ts);
         let (true, Some(sent), Some(echo)) = (self.has_eifel && ack.acked > 0, sent, ack.echo) else {
             return false;
         };
@@ -160,7 +159,7 @@ impl Spurious {
         if self.f_rto == FRto::Idle || (ack.acked == 0 && !ack.is_duplicate && ack.sacked == 0) {
             return FrtoStep::Nothing;
         }
-        let nxt = self.episode.map_or(0, |episode| episode.saved.nxt);
+        let nxt = self.episode.as_ref().map_or(0, |episode| episode.saved.nxt);
         let advances = ack.acked > 0 && una < nxt;
         let (next, verdict) = match self.f_rto {
             _ if self.rules == WindowRules::Linux && ack.original_delivered => {

@@ -34,12 +34,12 @@ pub struct SlowStart {
     mss: u64,
 }
 
-/// What ends slow start before a loss does.
+/// What ends slow start before a loss does. Boxed, as most connections are past it.
 #[derive(Clone, Debug)]
 enum Exit {
     None,
-    Hystart(Hystart),
-    PlusPlus(HystartPlusPlus),
+    Hystart(Box<Hystart>),
+    PlusPlus(Box<HystartPlusPlus>),
 }
 
 impl SlowStart {
@@ -47,8 +47,8 @@ impl SlowStart {
         let kind = build.slow_start.unwrap_or_default();
         let exit = match kind {
             SlowStartKind::Classic => Exit::None,
-            SlowStartKind::Hystart => Exit::Hystart(Hystart::new(build.is_paced)),
-            SlowStartKind::HystartPlusPlus => Exit::PlusPlus(HystartPlusPlus::new(build)),
+            SlowStartKind::Hystart => Exit::Hystart(Box::new(Hystart::new(build.is_paced))),
+            SlowStartKind::HystartPlusPlus => Exit::PlusPlus(Box::new(HystartPlusPlus::new(build))),
         };
         SlowStart { limit: build.byte_counting_bytes(), exit, kind, is_paced: build.is_paced, mss: build.mss }
     }
@@ -98,7 +98,7 @@ impl SlowStart {
     pub fn on_congestion(&mut self, is_timeout: bool) {
         self.exit = match self.kind {
             // Linux looks for the exit again after each timeout, and only then.
-            SlowStartKind::Hystart if is_timeout => Exit::Hystart(Hystart::new(self.is_paced)),
+            SlowStartKind::Hystart if is_timeout => Exit::Hystart(Box::new(Hystart::new(self.is_paced))),
             // RFC 9406 §4.3: HyStart++ is for the initial slow start only.
             _ => Exit::None,
         };
