@@ -411,15 +411,21 @@ impl Ends {
 
     /// A source may have something to do. Returns the circuit that an end of a connection waits for then, and that end.
     pub fn handle_source(&mut self, stage: &mut Stage, index: usize) -> Option<(u16, u32)> {
-        let source = &mut self.flows[index].source;
-        let action = match source.poll_timeout() <= stage.network.now {
-            true => source.handle_timeout(stage.network.now),
-            false => Action::Nothing,
-        };
+        let Flow { source, .. } = &mut self.flows[index];
+        let due = source.as_mut().filter(|source| source.poll_timeout() <= stage.network.now);
+        let action = due.map_or(Action::Nothing, |source| source.handle_timeout(stage.network.now));
+        source.take_if(|source| source.poll_timeout().is_never());
         let endpoint = self.act(&mut stage.network, index, action);
         let waiting = endpoint.and_then(|endpoint| Some((self.service(stage, endpoint)?, endpoint)));
-        stage.schedule.set(Timer::Source(index), self.flows[index].source.poll_timeout());
+        self.schedule_source(stage, index);
         waiting
+    }
+
+    /// The source is woken when it acts next.
+    pub fn schedule_source(&self, stage: &mut Stage, index: usize) {
+        if let Some(source) = &self.flows[index].source {
+            stage.schedule.set(Timer::Source(index), source.poll_timeout());
+        }
     }
 
     /// An application does something. Returns the sending end that is to be served for it.

@@ -87,7 +87,7 @@ impl Engine {
 
     fn schedule_all(&mut self) {
         for flow in 0..self.ends.flows.len() {
-            self.stage.schedule.set(Timer::Source(flow), self.ends.flows[flow].source.poll_timeout());
+            self.ends.schedule_source(&mut self.stage, flow);
         }
         for station in &self.stations {
             station.schedule(&mut self.stage);
@@ -531,8 +531,10 @@ impl Engine {
         self.stage.network.now = end;
         let Engine { stage, ends, circuits, .. } = self;
         let Ends { flows, transfers } = ends;
-        let network = stage.network;
-        let included_events = network.topology.passes() + network.ahead.events;
+        let mut network = stage.network;
+        // What is under way there matters no more, and its memory is needed for the records.
+        let events_ahead = std::mem::take(&mut network.ahead).events;
+        let included_events = network.topology.passes() + events_ahead;
         let totals = transfers.totals(&flows);
         Finished { network, flows, circuits, totals, included_events }
     }

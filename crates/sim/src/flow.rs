@@ -26,20 +26,21 @@ pub struct Flow {
     /// Index into the scenario's flows, and which of the `count` like it.
     pub spec: usize,
     pub instance: u32,
+    pub is_measured: bool,
     pub scheme: Arc<Scheme>,
     /// Of its connections.
     pub rules: Arc<Rules>,
-    pub is_measured: bool,
     pub start: Time,
-    /// Boxed, as it is seldom needed and large: what every packet touches lies closer together.
-    pub source: Box<Source>,
+    /// Boxed, as it is seldom needed and large: what every packet touches lies closer together. None once it will never act
+    /// again.
+    pub source: Option<Box<Source>>,
     /// Initial sequence numbers and controllers' seeds.
     pub chance: Dormant,
     /// The connection that the application writes to; none before it opens and for flows of transfers and datagrams.
     pub connection: Option<u32>,
-    /// What ended connections have come to, and what the others had at the end of the warm-up.
-    pub retired: Totals,
-    pub baseline: Totals,
+    /// What ended connections have come to, and what the others had at the end of the warm-up, if there were any.
+    pub retired: Option<Box<Totals>>,
+    pub baseline: Option<Box<Totals>>,
     pub completions: Vec<Dur>,
     /// When the receiver had everything that the application wrote before it closed.
     pub completed: Option<Time>,

@@ -172,7 +172,8 @@ impl FlowRecord {
         let seconds = flow.completed.unwrap_or(period.1).since(since).as_secs_f64();
         let rate = |bytes: u64| if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 };
         let counts = &flow.counts;
-        let bytes_received = totals.received - flow.baseline.received + counts.datagram_bytes;
+        let baseline = flow.baseline.as_deref().copied().unwrap_or_default();
+        let bytes_received = totals.received - baseline.received + counts.datagram_bytes;
         let millis = |rtt: Option<Dur>| rtt.map(|rtt| rtt.as_secs_f64() * 1e3);
         FlowRecord {
             name: name.to_owned(),
@@ -187,11 +188,11 @@ impl FlowRecord {
             data_packets_under_way: under_way,
             retransmissions: counts.retransmissions,
             retransmissions_spurious: totals.spurious.retransmissions,
-            timeouts: totals.timeouts - flow.baseline.timeouts,
+            timeouts: totals.timeouts - baseline.timeouts,
             timeouts_spurious: totals.spurious.timeouts,
-            fast_retransmits: totals.fast_retransmits - flow.baseline.fast_retransmits,
+            fast_retransmits: totals.fast_retransmits - baseline.fast_retransmits,
             fast_retransmits_spurious: totals.spurious.fast_retransmits,
-            cwnd_reductions: totals.cwnd_reductions - flow.baseline.cwnd_reductions,
+            cwnd_reductions: totals.cwnd_reductions - baseline.cwnd_reductions,
             losses_corruption: counts.losses(DropCause::Corruption),
             losses_congestion: counts.losses(DropCause::Overflow) + counts.losses(DropCause::Aqm),
             losses_outage: counts.losses(DropCause::Outage),

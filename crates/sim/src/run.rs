@@ -255,7 +255,7 @@ fn one_flow(
         counted_at: None,
         counted_by: None,
         start,
-        source: Box::new(Source::new(spec, start, scheme.config.segment_payload(), traffic)),
+        source: Some(Box::new(Source::new(spec, start, scheme.config.segment_payload(), traffic))),
         chance: chances.dormant(&format!("{name}.connections")),
         scheme: scheme.clone(),
         rules: rules.clone(),

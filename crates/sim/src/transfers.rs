@@ -111,13 +111,14 @@ impl Transfers {
         let transfer = self.get_mut(id);
         let totals = Totals::of(transfer);
         transfer.phase = Phase::Retired;
-        flows[transfer.flow as usize].retired.add(&totals);
+        flows[transfer.flow as usize].retired.get_or_insert_default().add(&totals);
         self.free.push(id);
     }
 
     /// What each flow's connections have come to, ended ones included.
     pub fn totals(&self, flows: &[Flow]) -> Vec<Totals> {
-        let mut totals: Vec<Totals> = flows.iter().map(|flow| flow.retired).collect();
+        let retired = |flow: &Flow| flow.retired.as_deref().copied().unwrap_or_default();
+        let mut totals: Vec<Totals> = flows.iter().map(retired).collect();
         for transfer in self.places.iter().filter(|transfer| transfer.phase != Phase::Retired) {
             totals[transfer.flow as usize].add(&Totals::of(transfer));
         }
@@ -127,10 +128,10 @@ impl Transfers {
     /// The warm-up is over: everything is counted anew.
     pub fn begin_measurement(&mut self, flows: &mut [Flow]) {
         self.places.iter_mut().for_each(|transfer| transfer.truth.begin_measurement());
-        flows.iter_mut().for_each(|flow| flow.retired = Totals::default());
+        flows.iter_mut().for_each(|flow| flow.retired = None);
         let totals = self.totals(flows);
         for (flow, baseline) in flows.iter_mut().zip(totals) {
-            flow.baseline = baseline;
+            flow.baseline = Some(Box::new(baseline));
             flow.counts = Default::default();
             flow.rtt = Default::default();
             flow.completions.clear();
