@@ -11,7 +11,7 @@ use crate::cc::RegistryError;
 use crate::queue::Item;
 use crate::rng::Chance;
 use crate::tcp::{Burst, Connection, SenderView, TcpConfig, Transmit};
-use airtcp_wire::{Dur, Ecn, Flags, Header, Segment, Seq, Time};
+use airtcp_wire::{Dur, Ecn, Flags, Header, SackBlocks, Segment, Seq, Time};
 
 /// What leaves the node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -113,16 +113,42 @@ impl Sender {
 
     /// An acknowledgment from receiver `control`.
     pub fn handle_segment(&mut self, now: Time, control: u16, segment: &Segment, ecn: Ecn) {
-        let Some(control) = self.controls.get_mut(usize::from(control)) else { return };
+        let index = usize::from(control);
+        let Some(control) = self.controls.get_mut(index) else { return };
         self.rest = None;
-        let Some(losses) = self.losses.as_mut().filter(|_| !segment.flags.contains(Flags::SYN)) else {
+        if self.losses.is_none() || segment.flags.contains(Flags::SYN) {
             return control.handle_segment(now, segment, ecn);
-        };
+        }
         control.handle_segment(now, &Segment { window: WINDOW, ..*segment }, ecn);
-        if let Some(rtt) = control.connection.last_rtt()
-            && losses.on_report(now, rtt, self.sent, segment.window)
+        self.take_report(now, index, segment.window);
+    }
+
+    /// As [`handle_segment`](Sender::handle_segment) if this is the acknowledgment that was to be expected, without SACK, from the
+    /// only receiver of a circuit. Returns whether it was; if not, nothing has changed.
+    #[inline]
+    pub fn handle_expected(&mut self, now: Time, ack: &Header) -> bool {
+        let [control] = &mut self.controls[..] else { return false };
+        let mut told = *ack;
+        if self.losses.is_some() {
+            told.window = WINDOW;
+        }
+        if !control.connection.handle_expected_ack(now, &told, &SackBlocks::default()) {
+            return false;
+        }
+        self.rest = None;
+        self.take_report(now, 0, ack.window);
+        true
+    }
+
+    /// An ACK has come to a control TCP that says how much is `lost`, if that is reported.
+    #[inline(always)]
+    fn take_report(&mut self, now: Time, control: usize, lost: u16) {
+        let connection = &mut self.controls[control].connection;
+        if let Some(losses) = &mut self.losses
+            && let Some(rtt) = connection.last_rtt()
+            && losses.on_report(now, rtt, self.sent, lost)
         {
-            control.connection.handle_congestion(now);
+            connection.handle_congestion(now);
         }
     }
 
