@@ -221,10 +221,14 @@ impl Circuit {
     fn fill(&mut self, stage: &mut Stage, ends: &mut Ends) {
         while let Some((endpoint, room)) = self.first_in_line() {
             // The connection that stood in line may be over by now, and another flow's have its place.
-            if ends.circuit_of(endpoint) == Some(self.place.number)
-                && self.fill_from(stage, ends, endpoint, room)
-            {
-                self.stand_last(endpoint);
+            let has_more = ends.circuit_of(endpoint) == Some(self.place.number)
+                && self.fill_from(stage, ends, endpoint, room);
+            // One that is alone in the line and has more is first again.
+            if !has_more || self.waiting.len() > 1 {
+                self.waiting.drop_front();
+                if has_more {
+                    self.waiting.push_back(endpoint);
+                }
             }
         }
     }
@@ -238,40 +242,31 @@ impl Circuit {
                 refused.push(id);
             }
         });
-        let now = stage.network.now;
-        refused.into_iter().for_each(|id| ends.lose(&mut stage.network, id, DropCause::Overflow, now));
+        if !refused.is_empty() {
+            refuse(&mut stage.network, ends, &refused);
+        }
         has_more
     }
 
     /// A data packet of one of the flows has come to the sender.
     pub fn handle_data(&mut self, stage: &mut Stage, ends: &mut Ends, id: u32) {
         if !self.enter(&stage.network, id) {
-            let now = stage.network.now;
-            ends.lose(&mut stage.network, id, DropCause::Overflow, now);
+            refuse(&mut stage.network, ends, &[id]);
         }
         self.run(stage, ends);
     }
 
     fn stand_in_line(&mut self, endpoint: u32) {
         if !self.waiting.iter().any(|waiting| *waiting == endpoint) {
-            self.stand_last(endpoint);
+            self.waiting.push_back(endpoint);
         }
     }
 
-    /// The same of one that is not in the line.
-    fn stand_last(&mut self, endpoint: u32) {
-        self.waiting.push_back(endpoint);
-    }
-
-    /// The sending end that is first in the line leaves it, if there is room for packets of it: and for how many.
-    fn first_in_line(&mut self) -> Option<(u32, u32)> {
+    /// The sending end that is first in the line, if there is room for packets of it: and for how many.
+    fn first_in_line(&self) -> Option<(u32, u32)> {
         let endpoint = *self.waiting.front()?;
         let room = self.sender.room();
-        if room == 0 {
-            return None;
-        }
-        self.waiting.drop_front();
-        Some((endpoint, room))
+        (room > 0).then_some((endpoint, room))
     }
 
     /// Nothing can leave nor enter until something comes.
@@ -280,6 +275,8 @@ impl Circuit {
     }
 
     /// A data packet comes to the tunnel queue. `false`: that is full.
+    // Of its two callers one is hot.
+    #[inline(always)]
     fn enter(&mut self, network: &Network, id: u32) -> bool {
         let packet = network.packets.get(id);
         let item = Item { id, bytes: packet.bytes, flow: packet.number, is_header: false, ecn: packet.ecn };
@@ -342,8 +339,7 @@ impl Circuit {
         while let Some(mut burst) = self.sender.begin_burst(now) {
             let mut header = Header::default();
             let mut follows = false;
-            while self.sender.continues(&burst) {
-                let Some(pair) = self.sender.next_in_burst(now, &mut burst, &mut header) else { break };
+            while let Some(pair) = self.sender.next_in_burst(now, &mut burst, &mut header) {
                 self.counts.forwarded_bytes += u64::from(pair.item.bytes);
                 self.counts.header_bytes_sent += u64::from(pair.bytes);
                 self.send_data(stage, ends, pair.item);
@@ -552,4 +548,11 @@ impl Circuit {
         packet.flow = u32::from(number);
         packet.number = self.first_number + u32::from(control);
     }
+}
+
+/// The tunnel queue has no room for these packets.
+#[cold]
+fn refuse(network: &mut Network, ends: &mut Ends, ids: &[u32]) {
+    let now = network.now;
+    ids.iter().for_each(|&id| ends.lose(network, id, DropCause::Overflow, now));
 }

@@ -406,20 +406,21 @@ impl Ends {
         let flow = &mut self.flows[transfer.flow as usize];
         let mut enter = |network: &mut Network, _: &Flow, id| enter(network, id);
         let left = stage.network.take_expected(transfer, endpoint, flow, room, &mut enter);
-        let is_all = left.is_none_or(|left| stage.network.drain(transfer, endpoint, flow, left, &mut enter));
+        let is_all = match left {
+            None => true,
+            Some(0) => false,
+            Some(left) => drain(&mut stage.network, transfer, endpoint, flow, left, &mut enter),
+        };
         match is_all {
             true => stage.schedule.set(Timer::Endpoint(endpoint), transfer.ends[SENDER].poll_timeout()),
-            false => self.schedule_waiting(stage, endpoint),
+            false => schedule_waiting(stage, transfer, endpoint),
         }
         !is_all
     }
 
     /// A sending end waits for room in a circuit. What it has to do already, it does when there is some.
     pub fn schedule_waiting(&self, stage: &mut Stage, endpoint: u32) {
-        let deadline = self.transfers.get(endpoint >> 1).ends[SENDER].poll_timeout();
-        if deadline > stage.network.now {
-            stage.schedule.set(Timer::Endpoint(endpoint), deadline);
-        }
+        schedule_waiting(stage, self.transfers.get(endpoint >> 1), endpoint);
     }
 
     /// What has come [ahead](crate::ahead) to connections that end has come by now.
@@ -525,6 +526,27 @@ fn send_expected(stage: &mut Stage, transfer: &mut Transfer, endpoint: u32, flow
     }
     let send = |network: &mut Network, flow: &Flow, id| network.send(flow, SENDER, id);
     stage.network.take_expected(transfer, endpoint, flow, u32::MAX, send).is_none()
+}
+
+/// [`Network::drain`], where that is seldom needed.
+#[inline(never)]
+fn drain(
+    network: &mut Network,
+    transfer: &mut Transfer,
+    endpoint: u32,
+    flow: &mut Flow,
+    most: u32,
+    send: impl FnMut(&mut Network, &Flow, u32),
+) -> bool {
+    network.drain(transfer, endpoint, flow, most, send)
+}
+
+#[inline(always)]
+fn schedule_waiting(stage: &mut Stage, transfer: &Transfer, endpoint: u32) {
+    let deadline = transfer.ends[SENDER].poll_timeout();
+    if deadline > stage.network.now {
+        stage.schedule.set(Timer::Endpoint(endpoint), deadline);
+    }
 }
 
 /// A connection tells its application something.
