@@ -1,6 +1,7 @@
 //! TCP circuits: a sender at one node, a receiver at another, and header packets and their ACKs in between. Data packets
 //! wait here as they are and go on when the circuit says so.
 
+use crate::ahead::{Arrival, HEADER_ACK};
 use crate::ends::Ends;
 use crate::flow::Flow;
 use crate::network::Network;
@@ -14,7 +15,7 @@ use airtcp_proto::middlebox::Direction;
 use airtcp_proto::queue::{DropCause, Item};
 use airtcp_proto::ring::Ring;
 use airtcp_proto::tcp::{Reason, Transmit};
-use airtcp_wire::{Dur, Ecn, Header, Time};
+use airtcp_wire::{Dur, Ecn, Header, SackBlocks, Time};
 
 /// What a circuit is called, and where it runs.
 #[derive(Clone, Debug)]
@@ -220,10 +221,14 @@ impl Circuit {
     fn fill(&mut self, stage: &mut Stage, ends: &mut Ends) {
         while let Some((endpoint, room)) = self.first_in_line() {
             // The connection that stood in line may be over by now, and another flow's have its place.
-            if ends.circuit_of(endpoint) == Some(self.place.number)
-                && self.fill_from(stage, ends, endpoint, room)
-            {
-                self.stand_last(endpoint);
+            let has_more = ends.circuit_of(endpoint) == Some(self.place.number)
+                && self.fill_from(stage, ends, endpoint, room);
+            // One that is alone in the line and has more is first again.
+            if !has_more || self.waiting.len() > 1 {
+                self.waiting.drop_front();
+                if has_more {
+                    self.waiting.push_back(endpoint);
+                }
             }
         }
     }
@@ -237,40 +242,31 @@ impl Circuit {
                 refused.push(id);
             }
         });
-        let now = stage.network.now;
-        refused.into_iter().for_each(|id| ends.lose(&mut stage.network, id, DropCause::Overflow, now));
+        if !refused.is_empty() {
+            refuse(&mut stage.network, ends, &refused);
+        }
         has_more
     }
 
     /// A data packet of one of the flows has come to the sender.
     pub fn handle_data(&mut self, stage: &mut Stage, ends: &mut Ends, id: u32) {
         if !self.enter(&stage.network, id) {
-            let now = stage.network.now;
-            ends.lose(&mut stage.network, id, DropCause::Overflow, now);
+            refuse(&mut stage.network, ends, &[id]);
         }
         self.run(stage, ends);
     }
 
     fn stand_in_line(&mut self, endpoint: u32) {
         if !self.waiting.iter().any(|waiting| *waiting == endpoint) {
-            self.stand_last(endpoint);
+            self.waiting.push_back(endpoint);
         }
     }
 
-    /// The same of one that is not in the line.
-    fn stand_last(&mut self, endpoint: u32) {
-        self.waiting.push_back(endpoint);
-    }
-
-    /// The sending end that is first in the line leaves it, if there is room for packets of it: and for how many.
-    fn first_in_line(&mut self) -> Option<(u32, u32)> {
+    /// The sending end that is first in the line, if there is room for packets of it: and for how many.
+    fn first_in_line(&self) -> Option<(u32, u32)> {
         let endpoint = *self.waiting.front()?;
         let room = self.sender.room();
-        if room == 0 {
-            return None;
-        }
-        self.waiting.drop_front();
-        Some((endpoint, room))
+        (room > 0).then_some((endpoint, room))
     }
 
     /// Nothing can leave nor enter until something comes.
@@ -279,6 +275,8 @@ impl Circuit {
     }
 
     /// A data packet comes to the tunnel queue. `false`: that is full.
+    // Of its two callers one is hot.
+    #[inline(always)]
     fn enter(&mut self, network: &Network, id: u32) -> bool {
         let packet = network.packets.get(id);
         let item = Item { id, bytes: packet.bytes, flow: packet.number, is_header: false, ecn: packet.ecn };
@@ -340,12 +338,12 @@ impl Circuit {
         let now = stage.network.now;
         while let Some(mut burst) = self.sender.begin_burst(now) {
             let mut header = Header::default();
-            while self.sender.continues(&burst) {
-                let Some(pair) = self.sender.next_in_burst(now, &mut burst, &mut header) else { break };
+            let mut follows = false;
+            while let Some(pair) = self.sender.next_in_burst(now, &mut burst, &mut header) {
                 self.counts.forwarded_bytes += u64::from(pair.item.bytes);
                 self.counts.header_bytes_sent += u64::from(pair.bytes);
                 self.send_data(stage, ends, pair.item);
-                self.send_header(stage, &header, &pair);
+                follows = self.send_header(stage, &header, &pair, follows);
             }
             sent += u64::from(burst.sent);
             if self.sender.end_burst(now, &burst) {
@@ -358,52 +356,63 @@ impl Circuit {
     }
 
     /// Sends a data packet, and delivers it where that is [ahead](crate::ahead).
+    #[inline(always)]
     fn send_data(&mut self, stage: &mut Stage, ends: &mut Ends, item: Item) {
-        let Some(at) = self.send(&mut stage.network, item) else { return };
-        if let Load::Tcp { endpoint } = stage.network.packets.get(item.id).load
-            && stage.is_next_ahead(at)
-        {
-            let deliver = |stage: &mut Stage| {
-                ends.deliver_expected_data(stage, |_| self.on_delivered(), item.id, endpoint)
-            };
-            if stage.try_ahead(at, deliver) {
-                return;
-            }
+        let Some(at) = self.send(&mut stage.network, ENTRY, item) else { return };
+        match ends.deliver_ahead(stage, item.id, at) {
+            true => self.on_delivered(),
+            false => stage.network.ahead.take_sent(item.id, at),
         }
-        stage.network.ahead.take_sent(item.id, at);
     }
 
-    /// The same of the header packet that follows it, which becomes a packet only where it is not delivered.
-    fn send_header(&mut self, stage: &mut Stage, header: &Header, pair: &Pair) {
+    /// The same of the header packet that follows it, which becomes a packet only where it is not delivered. Returns whether it is.
+    /// It `follows` one of the same burst that was.
+    #[inline(always)]
+    fn send_header(&mut self, stage: &mut Stage, header: &Header, pair: &Pair, follows: bool) -> bool {
         let id = stage.network.packets.vacant();
         let item = Item { id, bytes: pair.bytes, flow: self.first_number, is_header: true, ecn: pair.ecn };
-        let at = self.send(&mut stage.network, item);
-        if let Some(at) = at
-            && stage.is_next_ahead(at)
-            && stage.try_ahead(at, |stage| self.receive_header(stage, header, pair.ecn))
-        {
-            return;
+        let at = self.send(&mut stage.network, ENTRY, item);
+        let is_delivered = match at {
+            Some(at) if stage.is_next_ahead(at) => {
+                stage.try_ahead(at, |stage| self.receive_header(stage, header, pair.ecn, follows))
+            }
+            _ => false,
+        };
+        if !is_delivered {
+            self.put_header(&mut stage.network, header, pair, at);
         }
-        let packets = &mut stage.network.packets;
+        is_delivered
+    }
+
+    /// It becomes a packet.
+    #[inline(never)]
+    fn put_header(&self, network: &mut Network, header: &Header, pair: &Pair, at: Option<Time>) {
+        let Network { packets, ahead, .. } = network;
+        let id = packets.vacant();
         packets.occupy(id);
         let packet = packets.get_mut(id);
         packet.carry(*header, pair.ecn, Reason::New, 0);
         packet.offset = pair.offset;
         self.address(packet, Load::Header { control: 0, repeats: 0 }, 0, pair.bytes);
         if let Some(at) = at {
-            stage.network.ahead.take_sent(id, at);
+            ahead.take_sent(id, at);
         }
     }
 
-    /// As [`Topology::send`](crate::topology::Topology::send), where nobody watches.
-    fn send(&self, network: &mut Network, item: Item) -> Option<Time> {
-        let side = Side::out_of(self.place.nodes[ENTRY], self.place.direction);
-        network.topology.send(network.now, side, item)
+    /// As [`Topology::send_to_end`](crate::topology::Topology::send_to_end) from one of its ends, where nobody watches.
+    #[inline(always)]
+    fn send(&self, network: &mut Network, end: usize, item: Item) -> Option<Time> {
+        let Place { nodes, direction, .. } = self.place;
+        let direction = if end == ENTRY { direction } else { direction.opposite() };
+        network.topology.send_to_end(network.now, Side::out_of(nodes[end], direction), item)
     }
 
     /// A header packet that is no packet is at the circuit's end. Returns whether it was expected.
-    fn receive_header(&mut self, stage: &mut Stage, header: &Header, ecn: Ecn) -> bool {
-        let is_expected = self.receiver.handle_expected(stage.network.now, 0, header, ecn);
+    #[inline(always)]
+    fn receive_header(&mut self, stage: &mut Stage, header: &Header, ecn: Ecn, follows: bool) -> bool {
+        let now = stage.network.now;
+        let is_expected = (follows && self.receiver.handle_next(now, 0, header))
+            || self.receiver.handle_expected(now, 0, header, ecn);
         if is_expected {
             self.answer_expected(stage, 0);
         }
@@ -433,21 +442,38 @@ impl Circuit {
             self.handle_any_header(&mut stage.network, id, control, repeats);
             return self.schedule(stage, EXIT);
         }
-        packets.remove(id);
+        packets.remove_plain(id);
         self.answer_expected(stage, control);
     }
 
-    /// The answer to an expected header packet, if one is due, leaves.
-    #[inline]
+    /// The answer to an expected header packet, if one is due, leaves: without becoming a packet, if it has no SACK blocks and
+    /// what comes back is foreseen.
+    // Of its two callers one is hot.
+    #[inline(always)]
     fn answer_expected(&mut self, stage: &mut Stage, control: u16) {
-        let Network { packets, now, sack, .. } = &mut stage.network;
-        match self.receiver.poll_expected(*now, control, sack) {
-            Some((ack, reply)) => {
-                let id = packets.insert_ack(ack, sack);
-                self.send_reply(&mut stage.network, id, reply);
-            }
-            None => self.schedule(stage, EXIT),
+        let Stage { network, schedule } = stage;
+        let Some((ack, reply)) = self.receiver.poll_expected(network.now, control, &mut network.sack) else {
+            let timer = Timer::Circuit(usize::from(self.place.number), EXIT);
+            return schedule.set(timer, self.receiver.poll_expected_timeout(control));
+        };
+        if control == 0 && network.sack.is_empty() && network.ahead.direction.is_some() {
+            return self.send_bare_reply(network, &ack, reply);
         }
+        let id = network.packets.insert_ack(ack, &network.sack);
+        self.send_reply(network, id, reply);
+    }
+
+    #[inline(always)]
+    fn send_bare_reply(&mut self, network: &mut Network, ack: &Header, reply: Reply) {
+        self.count_reply(reply);
+        let id = network.packets.vacant();
+        let item = Item { id, bytes: reply.bytes, flow: self.first_number, ..Item::default() };
+        if let Some(at) = self.send(network, EXIT, item) {
+            let endpoint = u32::from(self.place.number);
+            return network.ahead.answer(Arrival { at, endpoint, id: HEADER_ACK, header: *ack });
+        }
+        let id = network.packets.insert_ack(*ack, &SackBlocks::default());
+        self.address_reply(network, id, reply);
     }
 
     #[inline(never)]
@@ -470,12 +496,20 @@ impl Circuit {
         }
     }
 
-    #[inline]
-    fn send_reply(&mut self, network: &mut Network, id: u32, Reply { control, bytes }: Reply) {
-        self.counts.acks_sent += 1;
-        self.counts.ack_bytes_sent += u64::from(bytes);
-        self.address(network.packets.get_mut(id), Load::HeaderAck { control }, control, bytes);
+    fn send_reply(&mut self, network: &mut Network, id: u32, reply: Reply) {
+        self.count_reply(reply);
+        self.address_reply(network, id, reply);
         network.forward(id, self.place.nodes[EXIT]);
+    }
+
+    #[inline]
+    fn count_reply(&mut self, reply: Reply) {
+        self.counts.acks_sent += 1;
+        self.counts.ack_bytes_sent += u64::from(reply.bytes);
+    }
+
+    fn address_reply(&self, network: &mut Network, id: u32, Reply { control, bytes }: Reply) {
+        self.address(network.packets.get_mut(id), Load::HeaderAck { control }, control, bytes);
     }
 
     pub fn handle_header_ack(&mut self, stage: &mut Stage, ends: &mut Ends, id: u32, control: u16) {
@@ -483,6 +517,15 @@ impl Circuit {
         let (segment, ecn) = (network.packets.segment(id), network.packets.get(id).ecn);
         self.sender.handle_segment(network.now, control, &segment, ecn);
         network.packets.remove(id);
+        self.run(stage, ends);
+    }
+
+    /// The same of an ACK that is no packet.
+    pub fn handle_arrival(&mut self, stage: &mut Stage, ends: &mut Ends, ack: &Header) {
+        let now = stage.network.now;
+        if !self.sender.handle_expected(now, ack) {
+            self.sender.handle_segment(now, 0, &ack.into(), Ecn::NotEct);
+        }
         self.run(stage, ends);
     }
 
@@ -505,4 +548,11 @@ impl Circuit {
         packet.flow = u32::from(number);
         packet.number = self.first_number + u32::from(control);
     }
+}
+
+/// The tunnel queue has no room for these packets.
+#[cold]
+fn refuse(network: &mut Network, ends: &mut Ends, ids: &[u32]) {
+    let now = network.now;
+    ids.iter().for_each(|&id| ends.lose(network, id, DropCause::Overflow, now));
 }

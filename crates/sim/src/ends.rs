@@ -1,6 +1,6 @@
 //! The ends of connections: what is delivered to them, what their applications do, and what they send.
 
-use crate::ahead::Connected;
+use crate::ahead::{Connected, Text};
 use crate::circuit::Circuit;
 use crate::flow::{Flow, Phase, RECEIVER, SENDER, Transfer};
 use crate::network::{Network, UDP_HEADERS_BYTES};
@@ -173,19 +173,22 @@ impl Ends {
         Some(self.service_anything(stage, endpoint))
     }
 
-    /// The same of a plain ACK from a receiver that is [ahead](crate::ahead). Returns whether it was that.
-    pub fn deliver_arrival(&mut self, stage: &mut Stage, endpoint: u32, ack: &Header) -> bool {
+    /// The same of a plain ACK from a receiver that is [ahead](crate::ahead).
+    pub fn deliver_arrival(&mut self, stage: &mut Stage, endpoint: u32, ack: &Header) -> Option<Option<u16>> {
         let transfer = self.transfers.get_mut(endpoint >> 1);
         let flow = &mut self.flows[transfer.flow as usize];
         if !take_expected_ack(stage.network.now, transfer, flow, ack, &SackBlocks::default()) {
-            return false;
+            return None;
+        }
+        if flow.circuit.is_some() {
+            return Some(flow.circuit);
         }
         if (Connected { stage, transfer, flow, endpoint }).send_expected() {
             stage.schedule.set(Timer::Endpoint(endpoint), transfer.ends[SENDER].poll_timeout());
         } else {
             self.service_anything(stage, endpoint);
         }
-        true
+        Some(None)
     }
 
     /// It becomes a packet after all.
@@ -196,6 +199,28 @@ impl Ends {
         let id = network.packets.insert_ack(ack, &SackBlocks::default());
         network.packets.get_mut(id).address(endpoint ^ 1, flow, transfer.numbers());
         id
+    }
+
+    /// Data that has left a circuit which its flow alone uses, and gets to the receiver at that time, which is
+    /// [ahead](crate::ahead). Returns whether it has been delivered.
+    #[inline(always)]
+    pub fn deliver_ahead(&mut self, stage: &mut Stage, id: u32, at: Time) -> bool {
+        let packet = stage.network.packets.get(id);
+        let Load::Tcp { endpoint } = packet.load else { return false };
+        let transfer = self.transfers.get_mut(endpoint >> 1);
+        let flow = &mut self.flows[packet.flow as usize];
+        let &Packet { header, offset, bytes, .. } = packet;
+        if !flow.runs_ahead || !packet.is_plain() {
+            return false;
+        }
+        let text = Text { header: &header, offset, follows: false };
+        let mut connected = Connected { stage, transfer, flow, endpoint: endpoint ^ 1 };
+        if !connected.receive(at, bytes, &text) {
+            return false;
+        }
+        transfer.under_way -= 1;
+        stage.network.packets.remove_plain(id);
+        true
     }
 
     /// Any packet of a connection.
@@ -381,20 +406,21 @@ impl Ends {
         let flow = &mut self.flows[transfer.flow as usize];
         let mut enter = |network: &mut Network, _: &Flow, id| enter(network, id);
         let left = stage.network.take_expected(transfer, endpoint, flow, room, &mut enter);
-        let is_all = left.is_none_or(|left| stage.network.drain(transfer, endpoint, flow, left, &mut enter));
+        let is_all = match left {
+            None => true,
+            Some(0) => false,
+            Some(left) => drain(&mut stage.network, transfer, endpoint, flow, left, &mut enter),
+        };
         match is_all {
             true => stage.schedule.set(Timer::Endpoint(endpoint), transfer.ends[SENDER].poll_timeout()),
-            false => self.schedule_waiting(stage, endpoint),
+            false => schedule_waiting(stage, transfer, endpoint),
         }
         !is_all
     }
 
     /// A sending end waits for room in a circuit. What it has to do already, it does when there is some.
     pub fn schedule_waiting(&self, stage: &mut Stage, endpoint: u32) {
-        let deadline = self.transfers.get(endpoint >> 1).ends[SENDER].poll_timeout();
-        if deadline > stage.network.now {
-            stage.schedule.set(Timer::Endpoint(endpoint), deadline);
-        }
+        schedule_waiting(stage, self.transfers.get(endpoint >> 1), endpoint);
     }
 
     /// What has come [ahead](crate::ahead) to connections that end has come by now.
@@ -506,6 +532,27 @@ fn send_expected(stage: &mut Stage, transfer: &mut Transfer, endpoint: u32, flow
     }
     let send = |network: &mut Network, flow: &Flow, id| network.send(flow, SENDER, id);
     stage.network.take_expected(transfer, endpoint, flow, u32::MAX, send).is_none()
+}
+
+/// [`Network::drain`], where that is seldom needed.
+#[inline(never)]
+fn drain(
+    network: &mut Network,
+    transfer: &mut Transfer,
+    endpoint: u32,
+    flow: &mut Flow,
+    most: u32,
+    send: impl FnMut(&mut Network, &Flow, u32),
+) -> bool {
+    network.drain(transfer, endpoint, flow, most, send)
+}
+
+#[inline(always)]
+fn schedule_waiting(stage: &mut Stage, transfer: &Transfer, endpoint: u32) {
+    let deadline = transfer.ends[SENDER].poll_timeout();
+    if deadline > stage.network.now {
+        stage.schedule.set(Timer::Endpoint(endpoint), deadline);
+    }
 }
 
 /// A connection tells its application something.

@@ -1,6 +1,6 @@
 //! The engine: what happens at each event. See [`crate::run`] for the loop around it.
 
-use crate::ahead::{Arrival, Entry, NO_PACKET, StationNode};
+use crate::ahead::{Arrival, Entry, HEADER_ACK, NO_PACKET, StationNode};
 use crate::circuit::{Circuit, ENTRY, EXIT};
 use crate::ends::Ends;
 use crate::flow::{Flow, RECEIVER, SENDER, Totals};
@@ -16,7 +16,7 @@ use airtcp_proto::middlebox::Direction;
 use airtcp_proto::path::{Fate, Output};
 use airtcp_proto::prefetch::prefetch;
 use airtcp_proto::queue::DropCause;
-use airtcp_wire::{Dur, Time};
+use airtcp_wire::{Dur, Header, Time};
 use std::collections::BTreeSet;
 
 pub struct Engine {
@@ -78,7 +78,7 @@ impl Engine {
                 .filter(|&node| topology.foresee_station(node, direction));
             for flow in &mut ends.flows {
                 let stops_ahead = flow.stops.iter().all(|(node, _)| Some(*node) == station);
-                flow.runs_ahead = stops_ahead && flow.circuit.is_none() && flow.counted_by.is_none();
+                flow.runs_ahead = stops_ahead && flow.circuit.or(flow.counted_by) == flow.circuit;
                 flow.station_ahead = station.and_then(|node| flow.stop_at(node)).and_then(Stop::station);
             }
             (stage.network.ahead.direction, stage.network.ahead.station) = (Some(direction), station);
@@ -158,14 +158,31 @@ impl Engine {
         if self.ends.are_many() {
             self.look_ahead_in_arrivals();
         }
-        if id != NO_PACKET {
-            return self.deliver(id);
+        match id {
+            NO_PACKET => self.deliver_arrival(endpoint, &header),
+            HEADER_ACK => self.deliver_header_ack(endpoint, &header),
+            _ => self.deliver(id),
         }
+    }
+
+    /// A plain ACK that is no packet is where it goes.
+    #[inline(always)]
+    fn deliver_arrival(&mut self, endpoint: u32, ack: &Header) {
         let Engine { ends, stage, .. } = self;
-        if !ends.deliver_arrival(stage, endpoint, &header) {
-            let id = ends.put_arrival(&mut stage.network, endpoint, header);
-            self.deliver_segment(id, endpoint);
+        match ends.deliver_arrival(stage, endpoint, ack) {
+            Some(circuit) => self.send_by_circuit(circuit, endpoint),
+            None => {
+                let id = ends.put_arrival(&mut stage.network, endpoint, *ack);
+                self.deliver_segment(id, endpoint);
+            }
         }
+    }
+
+    /// The same of one from a circuit's receiver.
+    #[inline(never)]
+    fn deliver_header_ack(&mut self, circuit: u32, ack: &Header) {
+        let Engine { ends, circuits, stage, .. } = self;
+        circuits[circuit as usize].handle_arrival(stage, ends, ack);
     }
 
     /// A timer that was set to a time that was over already expires now.

@@ -54,7 +54,8 @@ pub struct Flow {
     pub ways: [Side; 2],
     /// The circuit that is this flow's alone: its connections send as that has room.
     pub circuit: Option<u16>,
-    /// Its receiver is [ahead](crate::ahead) of the run, and nothing lies between but links and stations that are, too.
+    /// Its receiver is [ahead](crate::ahead) of the run, and nothing lies between but links, stations that are, too, and the
+    /// circuit that is this flow's alone.
     pub runs_ahead: bool,
     /// Which of these serves it.
     pub station_ahead: Option<u16>,

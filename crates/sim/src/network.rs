@@ -134,7 +134,7 @@ impl Network {
             burst.limit_to(most);
             let mut last = None;
             while transfer.ends[SENDER].continues(&burst) {
-                let id = self.packets.vacant_like(last);
+                let id = self.packets.insert_like(last);
                 let packet = self.packets.get_mut(id);
                 let sender = &mut transfer.ends[SENDER];
                 packet.offset = sender.next_in_burst(self.now, &mut burst, &mut packet.header);
@@ -143,7 +143,6 @@ impl Network {
                     packet.address(endpoint, flow, transfer.numbers());
                 }
                 transfer.on_sent(packet.range().end);
-                self.packets.occupy(id);
                 send(self, flow, id);
                 last = Some(id);
             }

@@ -158,10 +158,11 @@ impl Packets {
         }
     }
 
-    /// The same with a copy of that packet in it, if any, but for what stands beside that.
+    /// Takes a place for a packet, with a copy of that one in it, if any, but for what stands beside that.
     #[inline]
-    pub fn vacant_like(&mut self, packet: Option<u32>) -> u32 {
+    pub fn insert_like(&mut self, packet: Option<u32>) -> u32 {
         let id = self.vacant();
+        self.occupy(id);
         if let Some(packet) = packet {
             self.slots[id as usize] = Packet { extra: 0, ..self.slots[packet as usize] };
         }

@@ -91,7 +91,8 @@ impl Receiver {
 
     /// As [`handle_segment`](Receiver::handle_segment) if this is the header packet that was to be expected of a control TCP
     /// whose header packets are neither compressed nor repeated. Returns whether it was; if not, nothing has changed.
-    #[inline]
+    // Of its two callers one is hot.
+    #[inline(always)]
     pub fn handle_expected(&mut self, now: Time, control: u16, segment: &Header, ecn: Ecn) -> bool {
         let Some(control) = self.controls.get_mut(usize::from(control)) else { return false };
         let mut told = *segment;
@@ -101,13 +102,31 @@ impl Receiver {
         if !control.is_plain() || !control.connection.handle_expected_text(now, &told, ecn) {
             return false;
         }
-        control.connection.read(control.connection.readable());
+        control.connection.read_all();
         self.missing = segment.window.wrapping_sub(self.passed);
         true
     }
 
+    /// The same of a header packet that follows such a one in one burst.
+    #[inline(always)]
+    pub fn handle_next(&mut self, now: Time, control: u16, segment: &Header) -> bool {
+        let Some(control) = self.controls.get_mut(usize::from(control)) else { return false };
+        if !control.connection.handle_next_text(now, segment) {
+            return false;
+        }
+        control.connection.read_all();
+        self.missing = segment.window.wrapping_sub(self.passed);
+        true
+    }
+
+    /// As [`poll_timeout`](Receiver::poll_timeout) of that control TCP, where a header packet was expected and has just come.
+    #[inline(always)]
+    pub fn poll_expected_timeout(&self, control: u16) -> Time {
+        self.controls[usize::from(control)].connection.poll_expected_timeout()
+    }
+
     /// As [`poll_transmit`](Receiver::poll_transmit) where that header packet has just come; `sack` is the place for the blocks.
-    #[inline]
+    #[inline(always)]
     pub fn poll_expected(
         &mut self,
         now: Time,

@@ -11,7 +11,7 @@ use crate::cc::RegistryError;
 use crate::queue::Item;
 use crate::rng::Chance;
 use crate::tcp::{Burst, Connection, SenderView, TcpConfig, Transmit};
-use airtcp_wire::{Dur, Ecn, Flags, Header, Segment, Seq, Time};
+use airtcp_wire::{Dur, Ecn, Flags, Header, SackBlocks, Segment, Seq, Time};
 
 /// What leaves the node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,12 +55,13 @@ pub struct Sender {
     rest: Option<Rest>,
 }
 
-/// What can be said of a sender from which nothing may leave, as long as nothing comes.
+/// What can be said of a sender as long as nothing comes, if nothing may leave.
 #[derive(Clone, Copy, Debug)]
 struct Rest {
     /// Asking earlier is pointless.
     until: Time,
     deadline: Time,
+    /// Data that leaves in the time for which it may wait, as far as round trips tell; one VMSS at least.
     bytes_within_delay: u64,
     control_window: u32,
 }
@@ -113,16 +114,42 @@ impl Sender {
 
     /// An acknowledgment from receiver `control`.
     pub fn handle_segment(&mut self, now: Time, control: u16, segment: &Segment, ecn: Ecn) {
-        let Some(control) = self.controls.get_mut(usize::from(control)) else { return };
+        let index = usize::from(control);
+        let Some(control) = self.controls.get_mut(index) else { return };
         self.rest = None;
-        let Some(losses) = self.losses.as_mut().filter(|_| !segment.flags.contains(Flags::SYN)) else {
+        if self.losses.is_none() || segment.flags.contains(Flags::SYN) {
             return control.handle_segment(now, segment, ecn);
-        };
+        }
         control.handle_segment(now, &Segment { window: WINDOW, ..*segment }, ecn);
-        if let Some(rtt) = control.connection.last_rtt()
-            && losses.on_report(now, rtt, self.sent, segment.window)
+        self.take_report(now, index, segment.window);
+    }
+
+    /// As [`handle_segment`](Sender::handle_segment) if this is the acknowledgment that was to be expected, without SACK, from the
+    /// only receiver of a circuit. Returns whether it was; if not, nothing has changed.
+    #[inline]
+    pub fn handle_expected(&mut self, now: Time, ack: &Header) -> bool {
+        let [control] = &mut self.controls[..] else { return false };
+        let mut told = *ack;
+        if self.losses.is_some() {
+            told.window = WINDOW;
+        }
+        if !control.connection.handle_expected_ack(now, &told, &SackBlocks::default()) {
+            return false;
+        }
+        self.rest = None;
+        self.take_report(now, 0, ack.window);
+        true
+    }
+
+    /// An ACK has come to a control TCP that says how much is `lost`, if that is reported.
+    #[inline(always)]
+    fn take_report(&mut self, now: Time, control: usize, lost: u16) {
+        let connection = &mut self.controls[control].connection;
+        if let Some(losses) = &mut self.losses
+            && let Some(rtt) = connection.last_rtt()
+            && losses.on_report(now, rtt, self.sent, lost)
         {
-            control.connection.handle_congestion(now);
+            connection.handle_congestion(now);
         }
     }
 
@@ -140,12 +167,7 @@ impl Sender {
 
     #[inline]
     pub fn poll_timeout(&self) -> Time {
-        self.rest.map_or_else(|| self.find_deadline(), |rest| rest.deadline)
-    }
-
-    fn find_deadline(&self) -> Time {
-        let gmb = self.gmb.as_ref().map_or(Time::NEVER, |gmb| gmb.poll_timeout(&self.queue));
-        self.controls.iter().map(|control| control.connection.poll_timeout()).fold(gmb, Time::min)
+        self.look().deadline
     }
 
     /// The next packet to send now, if any; `out` is the place for a header packet. The GMB sender goes first; after each
@@ -171,8 +193,8 @@ impl Sender {
     }
 
     /// Begins to send what most of the time leaves: from the only source of a circuit, data packets each with a header packet.
-    /// [`next_in_burst`](Sender::next_in_burst) answers them as [`poll_transmit`](Sender::poll_transmit) would by turns, until
-    /// [`end_burst`](Sender::end_burst). `None`: something else may have to leave.
+    /// [`next_in_burst`](Sender::next_in_burst) answers them as [`poll_transmit`](Sender::poll_transmit) would by turns. Then
+    /// it [ends](Sender::end_burst). `None`: something else may have to leave.
     #[inline]
     pub fn begin_burst(&mut self, now: Time) -> Option<Burst> {
         if self.gmb.is_some() || self.rests(now) {
@@ -184,28 +206,22 @@ impl Sender {
         Some(burst)
     }
 
-    /// The next data packet, and what is around the header packet that follows it. That stands in `header`, where the one
+    /// The next data packet, if it and a header packet may leave, and what is around that. It stands in `header`, where the one
     /// before it was.
     #[inline]
     pub fn next_in_burst(&mut self, now: Time, burst: &mut Burst, header: &mut Header) -> Option<Pair> {
+        let [control] = &mut self.controls[..] else { return None };
+        if !control.continues(burst, &self.queue) {
+            return None;
+        }
         let item = self.queue.pop()?;
-        self.count_more(1);
-        let offset = self.controls[0].next_in_burst(now, burst, &item, header);
+        self.sent = self.sent.wrapping_add(1);
+        let offset = control.next_in_burst(now, burst, &item, header);
         if self.losses.is_some() {
             header.window = self.sent;
         }
-        Some(Pair {
-            item,
-            bytes: plain_packet_len(header, 0),
-            ecn: self.controls[0].connection.new_data_ecn(),
-            offset,
-        })
-    }
-
-    /// May another data packet and its header packet leave?
-    #[inline]
-    pub fn continues(&self, burst: &Burst) -> bool {
-        self.controls[0].continues(burst, &self.queue)
+        let ecn = control.connection.new_data_ecn();
+        Some(Pair { item, bytes: plain_packet_len(header, 0), ecn, offset })
     }
 
     /// Returns whether that was all that may leave.
@@ -218,18 +234,50 @@ impl Sender {
         is_over
     }
 
-    /// Nothing may leave. While data waits, nothing but the pacer's time changes that.
+    /// What can be said now.
+    #[inline]
+    fn look(&self) -> Rest {
+        match self.rest {
+            Some(rest) => rest,
+            None => self.at_rest(),
+        }
+    }
+
+    /// What can be said once nothing may leave.
+    #[inline(never)]
     fn at_rest(&self) -> Rest {
-        let paced_until = || self.controls.iter().map(|control| control.connection.paced_until());
+        self.look_anew()
+    }
+
+    #[inline(never)]
+    fn bytes_within_delay(&self) -> u64 {
+        self.look_anew().bytes_within_delay
+    }
+
+    // Inlined, as one who asks wants a part of it.
+    #[inline(always)]
+    fn look_anew(&self) -> Rest {
+        let (mut deadline, mut bytes_within_delay) = match &self.gmb {
+            Some(gmb) => (gmb.poll_timeout(&self.queue), gmb.rate().bytes_in(self.delay)),
+            None => (Time::NEVER, 0),
+        };
+        let (mut paced_until, mut window) = (Time::NEVER, 0);
+        for Control { connection, .. } in &self.controls {
+            let SenderView { cwnd, srtt, .. } = connection.sender_view();
+            if srtt > Dur::ZERO {
+                let worth = portion(cwnd, self.delay, srtt);
+                bytes_within_delay = bytes_within_delay.saturating_add(worth);
+            }
+            window += cwnd;
+            deadline = deadline.min(connection.poll_timeout());
+            paced_until = paced_until.min(connection.paced_until());
+        }
         Rest {
-            until: if self.queue.is_empty() {
-                Time::ZERO
-            } else {
-                paced_until().fold(Time::NEVER, Time::min)
-            },
-            deadline: self.find_deadline(),
-            bytes_within_delay: self.bytes_within_delay(),
-            control_window: self.control_window(),
+            // While data waits, nothing but the pacer's time changes it.
+            until: if self.queue.is_empty() { Time::ZERO } else { paced_until },
+            deadline,
+            bytes_within_delay: bytes_within_delay.max(self.vmss),
+            control_window: (window / self.vmss) as u32,
         }
     }
 
@@ -277,22 +325,9 @@ impl Sender {
         }
     }
 
-    /// Data that leaves in the time for which it may wait, as far as round trips tell; one VMSS at least.
-    fn bytes_within_delay(&self) -> u64 {
-        let views = self.controls.iter().map(|control| control.connection.sender_view());
-        let worth = |view: SenderView| portion(view.cwnd, self.delay, view.srtt);
-        let controlled = views.filter(|view| view.srtt > Dur::ZERO).map(worth);
-        let guaranteed = self.gmb.as_ref().map_or(0, |gmb| gmb.rate().bytes_in(self.delay));
-        controlled.fold(guaranteed, u64::saturating_add).max(self.vmss)
-    }
-
     /// The control TCPs' congestion windows together, in segments of VMSS.
     pub fn control_window(&self) -> u32 {
-        if let Some(rest) = self.rest {
-            return rest.control_window;
-        }
-        let windows = self.controls.iter().map(|control| control.connection.sender_view().cwnd);
-        (windows.sum::<u64>() / self.vmss) as u32
+        self.look().control_window
     }
 
     /// What one round trip's data packets amount to, in segments of VMSS: the control TCPs' windows and, for its rate and
@@ -365,9 +400,8 @@ mod tests {
         fn ask_for_bursts(&mut self, now: Time) {
             while let Some(mut burst) = self.sender.begin_burst(now) {
                 let mut header = Header::default();
-                while self.sender.continues(&burst) {
-                    let next = self.sender.next_in_burst(now, &mut burst, &mut header);
-                    let Pair { item, bytes, ecn, offset } = next.expect("it continues");
+                while let Some(pair) = self.sender.next_in_burst(now, &mut burst, &mut header) {
+                    let Pair { item, bytes, ecn, offset } = pair;
                     let transmit = Transmit { segment: (&header).into(), ecn, reason: Reason::New, offset };
                     self.take(now, Output::Data(item), &transmit);
                     self.take(now, Output::Header { control: 0, bytes, repeats: 0 }, &transmit);

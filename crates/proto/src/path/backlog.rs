@@ -6,28 +6,24 @@
 use crate::ring::Ring;
 use airtcp_wire::{Dur, Time};
 
-/// Packets back to back, of one size or of two by turns. Some of the first may be forgotten.
+/// Packets back to back, of one size or of two by turns.
 #[derive(Clone, Copy, Default)]
 struct Run {
     /// When the transmitter is through with the last one.
     end: Time,
-    packets: u32,
-    /// The size of all, so far; [`BY_TURNS`]: they are of two.
-    size: u32,
-    last: Shape,
-    /// Of the one before the last.
-    other: Shape,
+    /// Those that have come, modulo 2³², and those that no longer wait.
+    pushed: u32,
+    forgotten: u32,
+    /// Of those with even numbers, and of those with odd ones.
+    shapes: [Shape; 2],
 }
 
 /// A packet's size in bytes, and for how long it holds the transmitter.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
 struct Shape {
     held: Dur,
     bytes: u32,
 }
-
-/// No packet's size.
-const BY_TURNS: u32 = u32::MAX;
 
 #[derive(Default)]
 pub(super) struct Backlog {
@@ -51,7 +47,7 @@ impl Backlog {
     pub fn clear(&mut self) {
         if self.packets > 0 {
             self.runs.clear();
-            self.last.packets = 0;
+            self.last.keep(0);
             (self.packets, self.bytes) = (0, 0);
         }
     }
@@ -59,10 +55,13 @@ impl Backlog {
     /// So many packets alike have to wait. Each will hold the transmitter for `held`, the last one until `end`.
     #[inline]
     pub fn push(&mut self, packets: u32, bytes: u32, held: Dur, end: Time) {
+        let shape = Shape { held, bytes };
         let mut left = packets;
-        while left > 0 && bytes != self.last.size {
+        while left > 0 && self.last.shapes != [shape; 2] {
             left -= 1;
-            self.turn_to(Shape { held, bytes });
+            if shape != self.last.next() {
+                self.turn_to(shape);
+            }
             self.extend(1, bytes, end - held * u64::from(left));
         }
         if left > 0 {
@@ -70,44 +69,45 @@ impl Backlog {
         }
     }
 
-    /// More packets of that size.
+    /// More packets, of the shape with which the run goes on.
     #[inline]
     fn extend(&mut self, packets: u32, bytes: u32, end: Time) {
         self.last.end = end;
-        self.last.packets += packets;
+        self.last.pushed = self.last.pushed.wrapping_add(packets);
         self.packets += packets as usize;
         self.bytes += u64::from(packets) * u64::from(bytes);
     }
 
-    /// The next packet has another shape than the last one.
+    /// The next packet has another shape than the run would go on with. With one packet in it, a run goes on with any.
+    #[inline(never)]
     fn turn_to(&mut self, shape: Shape) {
         let run = &mut self.last;
-        if run.packets == 1 || (run.size == BY_TURNS && run.other.bytes == shape.bytes) {
-            (run.other, run.last, run.size) = (run.last, shape, BY_TURNS);
+        if run.packets() == 1 {
+            *run.next_mut() = shape;
             return;
         }
-        if run.packets > 0 {
+        if run.packets() > 0 {
             self.runs.push_back(*run);
         }
-        self.last = Run { size: shape.bytes, last: shape, other: shape, ..Run::default() };
+        self.last = Run { shapes: [shape; 2], ..Run::default() };
     }
 
     /// So many packets wait at `now`, with so many bytes.
     #[inline(never)]
     pub fn count(&mut self, now: Time) -> (usize, u64) {
         while let Some(first) = self.runs.front_mut() {
-            let before = (first.packets, first.bytes());
-            first.packets = first.waiting(now);
-            self.packets -= (before.0 - first.packets) as usize;
+            let before = (first.packets(), first.bytes());
+            first.keep(first.waiting(now));
+            self.packets -= (before.0 - first.packets()) as usize;
             self.bytes -= before.1 - first.bytes();
-            if first.packets > 0 {
+            if first.packets() > 0 {
                 return (self.packets, self.bytes);
             }
             self.runs.drop_front();
         }
         // Nothing waits before the last run.
-        self.last.packets = self.last.waiting(now);
-        self.packets = self.last.packets as usize;
+        self.last.keep(self.last.waiting(now));
+        self.packets = self.last.packets() as usize;
         self.bytes = self.last.bytes();
         (self.packets, self.bytes)
     }
@@ -121,41 +121,70 @@ impl Backlog {
 }
 
 impl Run {
+    /// Those that are not forgotten.
+    #[inline]
+    fn packets(&self) -> u32 {
+        self.pushed.wrapping_sub(self.forgotten)
+    }
+
+    /// Forgets all but the last ones.
+    #[inline]
+    fn keep(&mut self, packets: u32) {
+        self.forgotten = self.pushed.wrapping_sub(packets);
+    }
+
+    /// The shape of the next packet, if the run goes on: that of the one before the last.
+    #[inline]
+    fn next(&self) -> Shape {
+        self.shapes[(self.pushed & 1) as usize]
+    }
+
+    #[inline]
+    fn next_mut(&mut self) -> &mut Shape {
+        &mut self.shapes[(self.pushed & 1) as usize]
+    }
+
+    #[inline]
+    fn last(&self) -> Shape {
+        self.shapes[(self.pushed & 1 ^ 1) as usize]
+    }
+
     /// How many of them wait at `now`: a packet does until the one before it leaves.
     #[inline]
     fn waiting(&self, now: Time) -> u32 {
         let left = self.end.since(now);
-        if left <= self.last.held {
+        if left <= self.last().held {
             return 0;
         }
-        if self.packets == 1 {
+        if self.packets() == 1 {
             return 1;
         }
-        let (before, pair) = (left.0 - 1, self.last.held + self.other.held);
-        let all = u64::from(self.packets);
+        let (before, pair) = (left.0 - 1, self.last().held + self.next().held);
+        let all = u64::from(self.packets());
         let waiting = before
             .checked_div(pair.0)
-            .map_or(all, |pairs| 2 * pairs + u64::from(before - pairs * pair.0 >= self.last.held.0));
+            .map_or(all, |pairs| 2 * pairs + u64::from(before - pairs * pair.0 >= self.last().held.0));
         waiting.min(all) as u32
     }
 
-    /// How many of them have the shape of the last one, and how many the other.
+    /// How many of them have the shape of the last one, and how many that of the one before.
     #[inline]
     fn by_shape(&self) -> (u64, u64) {
-        (u64::from(self.packets.div_ceil(2)), u64::from(self.packets / 2))
+        (u64::from(self.packets().div_ceil(2)), u64::from(self.packets() / 2))
     }
 
     #[inline]
     fn bytes(&self) -> u64 {
         let (last, other) = self.by_shape();
-        last * u64::from(self.last.bytes) + other * u64::from(self.other.bytes)
+        last * u64::from(self.last().bytes) + other * u64::from(self.next().bytes)
     }
 
     fn waits_ns(&self, now: Time) -> u64 {
         let (last, other) = self.by_shape();
-        let lasts = self.last.held.0.wrapping_mul(last * (other + 1));
-        let others = self.other.held.0.wrapping_mul(last * other);
-        self.end.since(now).0.wrapping_mul(u64::from(self.packets)).wrapping_sub(lasts).wrapping_sub(others)
+        let lasts = self.last().held.0.wrapping_mul(last * (other + 1));
+        let others = self.next().held.0.wrapping_mul(last * other);
+        let packets = u64::from(self.packets());
+        self.end.since(now).0.wrapping_mul(packets).wrapping_sub(lasts).wrapping_sub(others)
     }
 }
 

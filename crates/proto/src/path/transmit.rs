@@ -31,15 +31,20 @@ impl FixedRate {
     /// How long a packet takes.
     #[inline]
     pub(super) fn time_for(&mut self, bytes: u32) -> Dur {
-        if self.memos[0].0 == bytes { self.memos[0].1 } else { self.time_for_other(bytes) }
+        let [last, other] = &self.memos;
+        if last.0 == bytes {
+            last.1
+        } else if other.0 == bytes {
+            other.1
+        } else {
+            self.find_time_for(bytes)
+        }
     }
 
-    fn time_for_other(&mut self, bytes: u32) -> Dur {
-        if self.memos[1].0 != bytes {
-            self.memos = [(bytes, self.rate.time_for(u64::from(bytes))), self.memos[0]];
-            return self.memos[0].1;
-        }
-        self.memos[1].1
+    #[inline(never)]
+    fn find_time_for(&mut self, bytes: u32) -> Dur {
+        self.memos = [(bytes, self.rate.time_for(u64::from(bytes))), self.memos[0]];
+        self.memos[0].1
     }
 }
 

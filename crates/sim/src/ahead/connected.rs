@@ -125,7 +125,7 @@ impl Connected<'_> {
 
     /// Returns whether nothing is to happen before and the receiver expects it; if not, nothing has changed.
     #[inline(always)]
-    fn receive(&mut self, at: Time, bytes: u32, text: &Text<'_>) -> bool {
+    pub fn receive(&mut self, at: Time, bytes: u32, text: &Text<'_>) -> bool {
         let &Text { header, offset, follows } = text;
         if !self.stage.is_next_ahead(at) {
             return false;

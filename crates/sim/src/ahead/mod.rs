@@ -13,7 +13,7 @@
 mod connected;
 mod station;
 
-pub use connected::Connected;
+pub use connected::{Connected, Text};
 pub use station::StationNode;
 
 use airtcp_proto::middlebox::Direction;
@@ -43,9 +43,9 @@ pub struct Ahead {
 #[derive(Clone, Copy, Default)]
 pub struct Arrival {
     pub at: Time,
-    /// The number of the sending end of its connection, if that is known.
+    /// The number of the sending end of its connection, if that is known; of an ACK of header packets, the circuit's.
     pub endpoint: u32,
-    /// The packet; [`NO_PACKET`]: the header is all of it, of new data or of a plain ACK.
+    /// The packet; [`NO_PACKET`]: the header is all of it, of new data or of a plain ACK; [`HEADER_ACK`]: of such an ACK.
     pub id: u32,
     pub header: Header,
 }
@@ -60,6 +60,9 @@ pub struct Entry {
 
 /// Stands for a packet that is none.
 pub const NO_PACKET: u32 = u32::MAX;
+
+/// The same of a plain ACK from the receiver of a circuit's first control TCP.
+pub const HEADER_ACK: u32 = u32::MAX - 1;
 
 impl Ahead {
     /// A packet that leaves `node` gets to the end of the path at that time, or to a station before that.
@@ -101,7 +104,7 @@ impl Ahead {
 
     /// An answer leaves the end that is ahead.
     #[inline(always)]
-    fn answer(&mut self, arrival: Arrival) {
+    pub fn answer(&mut self, arrival: Arrival) {
         match self.station {
             _ if arrival.at.is_never() => {}
             Some(_) => self.returning.push_back(arrival),

@@ -129,6 +129,8 @@ impl Connection {
         self.state
     }
 
+    // Inlined, as most who ask want a part of it.
+    #[inline(always)]
     pub fn sender_view(&self) -> SenderView {
         let core = &self.sender.core;
         SenderView {
