@@ -40,8 +40,8 @@ impl Sender {
         let Core { board, sampler, .. } = &mut self.core;
         let prior_in_flight = board.in_flight();
         let mut newest = Newest::default();
-        let taken_off = board.acknowledge_plain(ack, |sent, stamps| {
-            sampler.on_stamps(now, sent, stamps, &mut newest);
+        let taken_off = board.acknowledge_plain(ack, |taken, stamps| {
+            sampler.on_stamps(now, (taken.newest_at, taken.end), stamps, &mut newest);
         });
         let acked = ack - prior_una;
         let delivered = taken_off.as_ref().map_or(0, |taken| taken.end - taken.start);
