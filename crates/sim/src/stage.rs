@@ -14,7 +14,7 @@ impl Stage {
     /// May what gets to the end that is [ahead](crate::ahead) at that time be delivered now? Nothing goes before it, and the run
     /// does not end before.
     #[inline(always)]
-    pub fn is_next_ahead(&mut self, at: Time) -> bool {
+    pub fn is_next_ahead(&self, at: Time) -> bool {
         let Stage { network, schedule } = self;
         !at.is_never() && network.ahead.sent.is_empty() && schedule.next_by(Clock::Ahead) >= at
     }

@@ -66,14 +66,14 @@ impl Schedule {
 
     /// As [`Timers::next`] by either clock, and by which.
     #[inline]
-    pub fn next(&mut self) -> (Time, Clock) {
+    pub fn next(&self) -> (Time, Clock) {
         let [run, ahead] = [Clock::Run, Clock::Ahead].map(|clock| self.next_by(clock));
         if ahead < run { (ahead, Clock::Ahead) } else { (run, Clock::Run) }
     }
 
     /// As [`Timers::next`], by one clock.
     #[inline]
-    pub fn next_by(&mut self, clock: Clock) -> Time {
+    pub fn next_by(&self, clock: Clock) -> Time {
         self.timers[clock as usize].next()
     }
 
