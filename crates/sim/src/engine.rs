@@ -24,7 +24,6 @@ pub struct Engine {
     ends: Ends,
     stations: Vec<Station>,
     circuits: Vec<Circuit>,
-    end: Time,
 }
 
 /// What a run has come to.
@@ -41,11 +40,14 @@ pub struct Finished {
 impl Engine {
     pub fn new(network: Network, flows: Vec<Flow>, stations: Vec<Station>, circuits: Vec<Circuit>) -> Engine {
         let mut engine = Engine {
-            stage: Stage { network, schedule: Schedule::new(flows.len(), stations.len(), circuits.len()) },
+            stage: Stage {
+                network,
+                schedule: Schedule::new(flows.len(), stations.len(), circuits.len()),
+                end: Time::ZERO,
+            },
             ends: Ends::new(flows, Transfers::new(circuits.last().map_or(0, Circuit::next_number))),
             stations,
             circuits,
-            end: Time::ZERO,
         };
         engine.lead_on();
         engine.schedule_all();
@@ -109,7 +111,7 @@ impl Engine {
 
     /// The run ends then; what comes before the end of its warm-up, if it has one, is not counted.
     pub fn set_ends(&mut self, warm_up: Option<Time>, end: Time) {
-        self.end = end;
+        self.stage.end = end;
         self.stage.network.topology.set_end(end);
         self.stage.network.set_horizon(warm_up.unwrap_or(end));
         if let Some(warm_up) = warm_up {
@@ -551,7 +553,7 @@ impl Engine {
         for side in self.stage.network.topology.sides() {
             self.stage.network.topology.side_mut(side).reset_stats(self.stage.network.now);
         }
-        self.stage.network.set_horizon(self.end);
+        self.stage.network.set_horizon(self.stage.end);
     }
 
     /// Samples everything, every so often.

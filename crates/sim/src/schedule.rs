@@ -121,6 +121,16 @@ impl Timers {
         *pushed = Pushed { first: pushed.second, second: Time::NEVER };
         Some(id)
     }
+
+    /// As [`set`](Timers::set) and [`pop`](Timers::pop), if the owner is the next to be woken then: returns whether it is.
+    #[inline]
+    pub fn pass(&mut self, id: TimerId, deadline: Time) -> bool {
+        let is_next = deadline < self.next();
+        if is_next && let Some(pushed) = self.pushed.get_mut(id as usize) {
+            pushed.second = Time::NEVER;
+        }
+        is_next
+    }
 }
 
 fn owner(entry: Entry) -> TimerId {
@@ -157,6 +167,28 @@ mod tests {
             timers.set(0, Time(1000 + at));
         }
         assert_eq!(entries(&timers), 1);
+    }
+
+    #[test]
+    fn passing_is_setting_and_popping_where_nothing_is_due_before() {
+        let [mut passed, mut popped] = [(); 2].map(|()| {
+            let mut timers = Timers::default();
+            for (id, at) in [(0, 300), (0, 200), (1, 100)] {
+                timers.set(id, Time(at));
+            }
+            timers
+        });
+        assert!(!passed.pass(0, Time(100)), "another owner's timer was set to that time before");
+        assert!(passed.pass(0, Time(99)));
+        popped.set(0, Time(99));
+        assert_eq!(popped.pop(), Some(0));
+        let rest = |mut timers: Timers| -> Vec<_> {
+            std::iter::from_fn(|| {
+                Some(timers.next()).filter(|at| !at.is_never()).map(|at| (at, timers.pop()))
+            })
+            .collect()
+        };
+        assert_eq!(rest(passed), rest(popped));
     }
 
     proptest! {

@@ -64,6 +64,13 @@ impl Schedule {
         self.timers[clock as usize].set(self.numbering.number(timer), deadline);
     }
 
+    /// As [`Timers::pass`] of a timer that goes by the run's clock, if nothing is due by the other one before.
+    #[inline]
+    pub fn pass(&mut self, timer: Timer, deadline: Time) -> bool {
+        self.next_by(Clock::Ahead) >= deadline
+            && self.timers[Clock::Run as usize].pass(self.numbering.number(timer), deadline)
+    }
+
     /// As [`Timers::next`] by either clock, and by which.
     #[inline]
     pub fn next(&self) -> (Time, Clock) {

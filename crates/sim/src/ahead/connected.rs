@@ -21,7 +21,8 @@ pub struct Connected<'a> {
 }
 
 impl Connected<'_> {
-    /// Sends what is expected of a connection that only sends. Returns whether that was all that may leave.
+    /// Sends what is expected of a connection that only sends, and what its pacer lets go until something else happens. Returns
+    /// whether that was all that may leave.
     #[inline(always)]
     pub fn send_expected(&mut self) -> bool {
         match self.stage.network.ahead.station {
@@ -44,19 +45,26 @@ impl Connected<'_> {
 
     #[inline(always)]
     fn send_all<const HAS_STATION: bool>(&mut self) -> bool {
-        let now = self.stage.network.now;
+        let mut now = self.stage.network.now;
         let side = Side::out_of(self.flow.nodes[SENDER], self.flow.direction);
         let mut follows = false;
         while let Some(mut burst) = self.transfer.ends[SENDER].begin_burst(now) {
             let mut header = Header::default();
-            while self.transfer.ends[SENDER].continues(&burst) {
-                let offset = self.transfer.ends[SENDER].next_in_burst(now, &mut burst, &mut header);
-                self.transfer.on_sent(offset + u64::from(header.len));
-                let text = Text { header: &header, offset, follows };
-                follows = match HAS_STATION {
-                    true => self.send_to_station(now, side, &text),
-                    false => self.send_to_receiver(now, side, &text),
-                };
+            loop {
+                while self.transfer.ends[SENDER].continues(&burst) {
+                    let offset = self.transfer.ends[SENDER].next_in_burst(now, &mut burst, &mut header);
+                    self.transfer.on_sent(offset + u64::from(header.len));
+                    let text = Text { header: &header, offset, follows };
+                    follows = match HAS_STATION {
+                        true => self.send_to_station(now, side, &text),
+                        false => self.send_to_receiver(now, side, &text),
+                    };
+                }
+                match self.transfer.ends[SENDER].pause_burst(now, &mut burst) {
+                    Some(departure) if self.goes_on(departure) => (now, follows) = (departure, false),
+                    _ => break,
+                }
+                self.transfer.ends[SENDER].resume_burst(now, &mut burst, &mut header);
             }
             self.flow.counts.data_packets_sent += u64::from(burst.sent);
             if self.transfer.ends[SENDER].end_burst(now, &burst) {
@@ -64,6 +72,12 @@ impl Connected<'_> {
             }
         }
         false
+    }
+
+    /// If nothing happens in the run before the sender is woken at that time, it is that time now: returns whether it is.
+    #[inline(always)]
+    fn goes_on(&mut self, at: Time) -> bool {
+        self.stage.goes_on(Timer::Endpoint(self.endpoint), at)
     }
 
     /// Sends what the receiver gets next. Returns whether it has got it.
@@ -130,7 +144,7 @@ impl Connected<'_> {
         if !self.stage.is_next_ahead(at) {
             return false;
         }
-        let Stage { network, schedule } = &mut *self.stage;
+        let Stage { network, schedule, .. } = &mut *self.stage;
         let end = &mut self.transfer.ends[RECEIVER];
         let is_expected = match follows {
             true => end.handle_next_text(at, header),
