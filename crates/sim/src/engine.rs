@@ -1,6 +1,6 @@
 //! The engine: what happens at each event. See [`crate::run`] for the loop around it.
 
-use crate::ahead::{Arrival, Entry, NO_PACKET, StationNode};
+use crate::ahead::{Arrival, Entry, NO_PACKET, SACKED, StationNode};
 use crate::circuit::{Circuit, ENTRY, EXIT};
 use crate::ends::Ends;
 use crate::flow::{Flow, RECEIVER, SENDER, Totals};
@@ -16,7 +16,7 @@ use airtcp_proto::middlebox::Direction;
 use airtcp_proto::path::{Fate, Output};
 use airtcp_proto::prefetch::prefetch;
 use airtcp_proto::queue::DropCause;
-use airtcp_wire::{Dur, Time};
+use airtcp_wire::{Dur, Header, SackBlocks, Time};
 use std::collections::BTreeSet;
 
 pub struct Engine {
@@ -160,14 +160,33 @@ impl Engine {
         if self.ends.are_many() {
             self.look_ahead_in_arrivals();
         }
-        if id != NO_PACKET {
-            return self.deliver(id);
+        match id {
+            NO_PACKET => self.deliver_arrival(endpoint, header),
+            SACKED => self.deliver_sacked(endpoint, header),
+            _ => self.deliver(id),
         }
+    }
+
+    fn deliver_arrival(&mut self, endpoint: u32, header: Header) {
         let Engine { ends, stage, .. } = self;
         if !ends.deliver_arrival(stage, endpoint, &header) {
-            let id = ends.put_arrival(&mut stage.network, endpoint, header);
-            self.deliver_segment(id, endpoint);
+            self.deliver_as_packet(endpoint, header, &SackBlocks::default());
         }
+    }
+
+    #[inline(never)]
+    fn deliver_sacked(&mut self, endpoint: u32, header: Header) {
+        let Engine { ends, stage, .. } = self;
+        let blocks = stage.network.ahead.pop_blocks();
+        if !ends.deliver_sacked(stage, endpoint, &header, &blocks) {
+            self.deliver_as_packet(endpoint, header, &blocks);
+        }
+    }
+
+    #[cold]
+    fn deliver_as_packet(&mut self, endpoint: u32, header: Header, sack: &SackBlocks) {
+        let id = self.ends.put_arrival(&mut self.stage.network, endpoint, header, sack);
+        self.deliver_segment(id, endpoint);
     }
 
     /// A timer that was set to a time that was over already expires now.

@@ -170,18 +170,21 @@ impl Connected<'_> {
         true
     }
 
-    /// An ACK leaves the receiver.
+    /// An ACK leaves the receiver, with the blocks that the network has for it.
     #[inline(always)]
-    fn answer(&mut self, at: Time, ack: Header) {
+    pub fn answer(&mut self, at: Time, ack: Header) {
         let side = Side::out_of(self.flow.nodes[RECEIVER], self.flow.direction.opposite());
         let blocks = self.stage.network.sack.as_slice().len();
         let arrives = self.send_ack(at, side, &ack, blocks);
         self.transfer.under_way += 1;
         let Network { packets, sack, ahead, .. } = &mut self.stage.network;
-        if blocks == 0
-            && let Some(at) = arrives
-        {
-            return ahead.answer(Arrival { at, endpoint: self.endpoint, id: NO_PACKET, header: ack });
+        if let Some(at) = arrives {
+            let arrival = Arrival { at, endpoint: self.endpoint, id: NO_PACKET, header: ack };
+            if blocks == 0 {
+                return ahead.answer(arrival);
+            } else if ahead.station.is_none() {
+                return ahead.answer_sacked(arrival, sack);
+            }
         }
         let id = packets.insert_ack(ack, sack);
         packets.get_mut(id).address(self.endpoint ^ 1, self.flow, self.transfer.numbers());
