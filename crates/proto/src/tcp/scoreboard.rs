@@ -328,6 +328,12 @@ impl Scoreboard {
         self.taken_off + index as u64
     }
 
+    /// That of the last one.
+    #[inline]
+    pub fn last_number(&self) -> u64 {
+        self.number(self.segments.len()) - 1
+    }
+
     /// Index of the segment with this number, or of the first one if that has been taken off.
     #[inline]
     pub fn index_of(&self, number: u64) -> usize {

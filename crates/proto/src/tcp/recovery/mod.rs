@@ -37,8 +37,8 @@ pub trait LossRecovery: Send {
     /// A run of segments has been found delivered.
     fn on_delivered(&mut self, _now: Time, _run: &Run, _echo: Option<u32>) {}
 
-    /// A segment has been sent.
-    fn on_sent(&mut self, _core: &Core, _now: Time, _sent: &Sent) {}
+    /// The segment with that number has been sent.
+    fn on_sent(&mut self, _core: &Core, _now: Time, _sent: &Sent, _number: u64) {}
 
     /// In recovery the window has room, but nothing is marked lost and there is no new data: a segment may be marked
     /// on suspicion.
@@ -157,8 +157,8 @@ impl LossRecovery for Policy {
     }
 
     #[inline]
-    fn on_sent(&mut self, core: &Core, now: Time, sent: &Sent) {
-        whichever!(self, policy => policy.on_sent(core, now, sent))
+    fn on_sent(&mut self, core: &Core, now: Time, sent: &Sent, number: u64) {
+        whichever!(self, policy => policy.on_sent(core, now, sent, number))
     }
 
     fn speculate(&mut self, core: &mut Core) {

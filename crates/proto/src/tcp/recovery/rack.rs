@@ -172,9 +172,9 @@ impl Rack {
     }
 
     /// A retransmission or a probe has been sent.
-    fn note_repair(&mut self, core: &Core, now: Time, sent: &Sent) {
+    fn note_repair(&mut self, core: &Core, now: Time, sent: &Sent, number: u64) {
         if sent.is_resent() {
-            self.resent.push_back((now, core.board.number(core.board.index_at(sent.start()))));
+            self.resent.push_back((now, number));
             // Of segments resent again and again to a silent peer, the last time is all that counts.
             if self.resent.len() > 2 * core.board.len() {
                 self.resent.retain(|&(sent_at, number)| under_way(core, sent_at, number).is_some());
@@ -281,9 +281,9 @@ impl LossRecovery for Rack {
     }
 
     #[inline]
-    fn on_sent(&mut self, core: &Core, now: Time, sent: &Sent) {
+    fn on_sent(&mut self, core: &Core, now: Time, sent: &Sent, number: u64) {
         if sent.is_resent() || self.probe.is_being_sent {
-            self.note_repair(core, now, sent);
+            self.note_repair(core, now, sent, number);
         }
     }
 

@@ -166,7 +166,7 @@ impl Sender {
         if segments > 0 {
             self.core.stats.data_segments_sent += segments;
             self.core.stats.data_bytes_sent += segments * mss;
-            self.note_sent(now, &Sent::new(now, nxt - mss, nxt, false));
+            self.note_sent(now, &Sent::new(now, nxt - mss, nxt, false), self.core.board.last_number());
             if burst.settled == 0 {
                 self.pace(now, mss);
             }
