@@ -239,6 +239,17 @@ impl Scoreboard {
     /// its last segment.
     pub fn sack(&mut self, blocks: &[(u64, u64)], mut each: impl FnMut(&Run, Option<&Stamps>)) {
         let told = self.seen.get_or_insert_default();
+        // Most often the first block has grown, and the others are what they were.
+        if let ([(left, right), others @ ..], [grown, known @ ..]) = (blocks, &mut **told)
+            && *left == grown.0
+            && known.starts_with(others)
+        {
+            let from = std::mem::replace(&mut grown.1, *right);
+            if from < *right {
+                self.sack_range((*left, *right, from), &mut each);
+            }
+            return;
+        }
         let seen = **told;
         told.iter_mut().zip(blocks).for_each(|(slot, block)| *slot = *block);
         let known = |left| seen.iter().find(|(l, r)| (*l..=*r).contains(&left)).map_or(left, |(_, r)| *r);
