@@ -26,12 +26,13 @@ impl Connected<'_> {
     #[inline(always)]
     pub fn send_expected(&mut self) -> bool {
         match self.stage.network.ahead.station {
-            None => self.send_all::<false>(),
+            None if self.transfer.ends[SENDER].is_paced() => self.reborrow().send_all_paced(),
+            None => self.send_all::<false, false>(),
             Some(_) => self.reborrow().send_all_to_station(),
         }
     }
 
-    /// For what is seldom called: this itself can stay in registers then.
+    /// For what is called and not inlined: this itself can stay in registers then.
     #[inline(always)]
     fn reborrow(&mut self) -> Connected<'_> {
         let Connected { stage, transfer, flow, endpoint } = self;
@@ -40,11 +41,16 @@ impl Connected<'_> {
 
     #[inline(never)]
     fn send_all_to_station(mut self) -> bool {
-        self.send_all::<true>()
+        self.send_all::<true, true>()
+    }
+
+    #[inline(never)]
+    fn send_all_paced(mut self) -> bool {
+        self.send_all::<false, true>()
     }
 
     #[inline(always)]
-    fn send_all<const HAS_STATION: bool>(&mut self) -> bool {
+    fn send_all<const HAS_STATION: bool, const MAY_BE_PACED: bool>(&mut self) -> bool {
         let mut now = self.stage.network.now;
         let side = Side::out_of(self.flow.nodes[SENDER], self.flow.direction);
         let mut follows = false;
@@ -59,6 +65,9 @@ impl Connected<'_> {
                         true => self.send_to_station(now, side, &text),
                         false => self.send_to_receiver(now, side, &text),
                     };
+                }
+                if !MAY_BE_PACED {
+                    break;
                 }
                 match self.transfer.ends[SENDER].pause_burst(now, &mut burst) {
                     Some(departure) if self.goes_on(departure) => (now, follows) = (departure, false),

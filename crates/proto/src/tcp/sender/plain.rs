@@ -117,7 +117,7 @@ impl Sender {
     /// then, that segment is sent by [resuming](Sender::resume_burst) the burst, which only the pacer has to know of at once.
     #[inline(always)]
     pub fn pause_burst(&mut self, now: Time, burst: &mut Burst) -> Option<Time> {
-        if self.pacer.is_none() || burst.sent == 0 || !self.is_steady() {
+        if !self.is_paced() || burst.sent == 0 || !self.is_steady() {
             return None;
         }
         let mss = self.core.mss();

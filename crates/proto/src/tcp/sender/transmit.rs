@@ -236,7 +236,7 @@ impl Sender {
     /// The pacer books `bytes` that have left.
     #[inline(always)]
     pub(super) fn pace(&mut self, now: Time, bytes: u64) {
-        if self.pacer.is_some() {
+        if self.is_paced() {
             let rate = self.pacing_rate();
             self.pacer.iter_mut().for_each(|pacer| pacer.on_sent(now, bytes, rate));
         }
