@@ -451,7 +451,7 @@ impl Circuit {
     // Of its two callers one is hot.
     #[inline(always)]
     fn answer_expected(&mut self, stage: &mut Stage, control: u16) {
-        let Stage { network, schedule } = stage;
+        let Stage { network, schedule, .. } = stage;
         let Some((ack, reply)) = self.receiver.poll_expected(network.now, control, &mut network.sack) else {
             let timer = Timer::Circuit(usize::from(self.place.number), EXIT);
             return schedule.set(timer, self.receiver.poll_expected_timeout(control));

@@ -174,6 +174,8 @@ impl Ends {
     }
 
     /// The same of a plain ACK from a receiver that is [ahead](crate::ahead).
+    // Its caller is one function, and sees everything at fixed places.
+    #[inline(always)]
     pub fn deliver_arrival(&mut self, stage: &mut Stage, endpoint: u32, ack: &Header) -> Option<Option<u16>> {
         let transfer = self.transfers.get_mut(endpoint >> 1);
         let flow = &mut self.flows[transfer.flow as usize];
@@ -191,12 +193,32 @@ impl Ends {
         Some(None)
     }
 
+    /// The same of an ACK with these blocks.
+    pub fn deliver_sacked(
+        &mut self,
+        stage: &mut Stage,
+        endpoint: u32,
+        ack: &Header,
+        sack: &SackBlocks,
+    ) -> Option<Option<u16>> {
+        let transfer = self.transfers.get_mut(endpoint >> 1);
+        let flow = &mut self.flows[transfer.flow as usize];
+        let is_expected = take_expected_ack(stage.network.now, transfer, flow, ack, sack);
+        is_expected.then(|| self.service(stage, endpoint))
+    }
+
     /// It becomes a packet after all.
     #[cold]
-    pub fn put_arrival(&mut self, network: &mut Network, endpoint: u32, ack: Header) -> u32 {
+    pub fn put_arrival(
+        &mut self,
+        network: &mut Network,
+        endpoint: u32,
+        ack: Header,
+        sack: &SackBlocks,
+    ) -> u32 {
         let transfer = self.transfers.get(endpoint >> 1);
         let flow = &self.flows[transfer.flow as usize];
-        let id = network.packets.insert_ack(ack, &SackBlocks::default());
+        let id = network.packets.insert_ack(ack, sack);
         network.packets.get_mut(id).address(endpoint ^ 1, flow, transfer.numbers());
         id
     }
@@ -325,9 +347,14 @@ impl Ends {
             return false;
         }
         let ack = end.poll_expected_ack(*now, sack);
-        stage.schedule.set(Timer::Endpoint(endpoint), end.poll_timeout());
+        stage.schedule.set(Timer::Endpoint(endpoint), end.poll_expected_timeout());
         if let Some(ack) = ack {
-            let flow = &self.flows[transfer.flow as usize];
+            let flow = &mut self.flows[transfer.flow as usize];
+            if flow.runs_ahead {
+                let now = *now;
+                Connected { stage, transfer, flow, endpoint: endpoint ^ 1 }.answer(now, ack);
+                return true;
+            }
             let id = packets.insert_ack(ack, sack);
             packets.get_mut(id).address(endpoint, flow, transfer.numbers());
             transfer.under_way += 1;

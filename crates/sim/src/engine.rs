@@ -1,6 +1,6 @@
 //! The engine: what happens at each event. See [`crate::run`] for the loop around it.
 
-use crate::ahead::{Arrival, Entry, HEADER_ACK, NO_PACKET, StationNode};
+use crate::ahead::{Arrival, Entry, HEADER_ACK, NO_PACKET, SACKED, StationNode};
 use crate::circuit::{Circuit, ENTRY, EXIT};
 use crate::ends::Ends;
 use crate::flow::{Flow, RECEIVER, SENDER, Totals};
@@ -16,7 +16,7 @@ use airtcp_proto::middlebox::Direction;
 use airtcp_proto::path::{Fate, Output};
 use airtcp_proto::prefetch::prefetch;
 use airtcp_proto::queue::DropCause;
-use airtcp_wire::{Dur, Header, Time};
+use airtcp_wire::{Dur, Header, SackBlocks, Time};
 use std::collections::BTreeSet;
 
 pub struct Engine {
@@ -24,7 +24,6 @@ pub struct Engine {
     ends: Ends,
     stations: Vec<Station>,
     circuits: Vec<Circuit>,
-    end: Time,
 }
 
 /// What a run has come to.
@@ -41,11 +40,14 @@ pub struct Finished {
 impl Engine {
     pub fn new(network: Network, flows: Vec<Flow>, stations: Vec<Station>, circuits: Vec<Circuit>) -> Engine {
         let mut engine = Engine {
-            stage: Stage { network, schedule: Schedule::new(flows.len(), stations.len(), circuits.len()) },
+            stage: Stage {
+                network,
+                schedule: Schedule::new(flows.len(), stations.len(), circuits.len()),
+                end: Time::ZERO,
+            },
             ends: Ends::new(flows, Transfers::new(circuits.last().map_or(0, Circuit::next_number))),
             stations,
             circuits,
-            end: Time::ZERO,
         };
         engine.lead_on();
         engine.schedule_all();
@@ -109,7 +111,7 @@ impl Engine {
 
     /// The run ends then; what comes before the end of its warm-up, if it has one, is not counted.
     pub fn set_ends(&mut self, warm_up: Option<Time>, end: Time) {
-        self.end = end;
+        self.stage.end = end;
         self.stage.network.topology.set_end(end);
         self.stage.network.set_horizon(warm_up.unwrap_or(end));
         if let Some(warm_up) = warm_up {
@@ -161,6 +163,7 @@ impl Engine {
         match id {
             NO_PACKET => self.deliver_arrival(endpoint, &header),
             HEADER_ACK => self.deliver_header_ack(endpoint, &header),
+            SACKED => self.deliver_sacked(endpoint, &header),
             _ => self.deliver(id),
         }
     }
@@ -171,14 +174,29 @@ impl Engine {
         let Engine { ends, stage, .. } = self;
         match ends.deliver_arrival(stage, endpoint, ack) {
             Some(circuit) => self.send_by_circuit(circuit, endpoint),
-            None => {
-                let id = ends.put_arrival(&mut stage.network, endpoint, *ack);
-                self.deliver_segment(id, endpoint);
-            }
+            None => self.deliver_as_packet(endpoint, ack, &SackBlocks::default()),
         }
     }
 
-    /// The same of one from a circuit's receiver.
+    /// The same of one with SACK blocks.
+    #[inline(never)]
+    fn deliver_sacked(&mut self, endpoint: u32, ack: &Header) {
+        let Engine { ends, stage, .. } = self;
+        let blocks = stage.network.ahead.pop_blocks();
+        match ends.deliver_sacked(stage, endpoint, ack, &blocks) {
+            Some(circuit) => self.send_by_circuit(circuit, endpoint),
+            None => self.deliver_as_packet(endpoint, ack, &blocks),
+        }
+    }
+
+    /// It becomes a packet after all.
+    #[cold]
+    fn deliver_as_packet(&mut self, endpoint: u32, ack: &Header, sack: &SackBlocks) {
+        let id = self.ends.put_arrival(&mut self.stage.network, endpoint, *ack, sack);
+        self.deliver_segment(id, endpoint);
+    }
+
+    /// A plain ACK from a circuit's receiver is where it goes.
     #[inline(never)]
     fn deliver_header_ack(&mut self, circuit: u32, ack: &Header) {
         let Engine { ends, circuits, stage, .. } = self;
@@ -570,7 +588,7 @@ impl Engine {
         for side in self.stage.network.topology.sides() {
             self.stage.network.topology.side_mut(side).reset_stats(self.stage.network.now);
         }
-        self.stage.network.set_horizon(self.end);
+        self.stage.network.set_horizon(self.stage.end);
     }
 
     /// Samples everything, every so often.

@@ -7,7 +7,6 @@
 use airtcp_wire::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
 
 /// Who owns a timer, at most 2²⁴.
 pub type TimerId = u32;
@@ -23,14 +22,22 @@ struct Pushed {
 const NONE: Pushed = Pushed { first: Time::NEVER, second: Time::NEVER };
 
 /// The earliest deadline first; ties in the order in which they were pushed.
-#[derive(Default)]
 pub struct Timers {
-    heap: BinaryHeap<Reverse<Entry>>,
+    /// That of the earliest entry.
+    next: Time,
+    /// The earliest entry, if it has not just been taken off: most likely its owner is woken again soon, and where nothing is due
+    /// before that, the others are not touched.
+    first: Option<Entry>,
+    others: BinaryHeap<Reverse<Entry>>,
     pushed: Vec<Pushed>,
     pushes: u64,
-    /// The first entry has been taken and stands where it was: most likely its owner is woken again soon, and the new entry
-    /// takes its place.
-    is_first_taken: bool,
+}
+
+impl Default for Timers {
+    fn default() -> Timers {
+        let others = BinaryHeap::default();
+        Timers { next: Time::NEVER, first: None, others, pushed: Vec::default(), pushes: 0 }
+    }
 }
 
 /// Deadline, number of the push and owner, from the highest bits on: one number is compared at once.
@@ -59,58 +66,70 @@ impl Timers {
             *pushed = Pushed { first: deadline, second: pushed.first };
             let key = self.pushes << ID_BITS | u64::from(id);
             self.pushes += 1;
-            self.insert(Reverse(u128::from(deadline.0) << 64 | u128::from(key)));
+            self.insert(u128::from(deadline.0) << 64 | u128::from(key));
         }
     }
 
-    fn insert(&mut self, entry: Reverse<Entry>) {
-        if self.is_first_taken
-            && let Some(mut first) = self.heap.peek_mut()
-        {
-            *first = entry;
-            self.is_first_taken = false;
-        } else {
-            self.heap.push(entry);
-        }
+    fn insert(&mut self, entry: Entry) {
+        let earliest = match self.first {
+            None => self.exchange(entry),
+            Some(first) => {
+                self.others.push(Reverse(entry.max(first)));
+                entry.min(first)
+            }
+        };
+        (self.first, self.next) = (Some(earliest), deadline(earliest));
     }
 
-    /// What was taken is not replaced.
+    /// The earliest of this entry and the others, among which it takes the place of that one.
     #[inline]
-    fn drop_taken(&mut self) {
-        if self.is_first_taken {
-            self.is_first_taken = false;
-            self.heap.pop();
+    fn exchange(&mut self, entry: Entry) -> Entry {
+        match self.others.peek_mut() {
+            Some(mut other) if other.0 < entry => std::mem::replace(&mut other.0, entry),
+            _ => entry,
         }
+    }
+
+    /// The earliest of the others.
+    #[inline]
+    fn second(&self) -> Option<Entry> {
+        self.others.peek().map(|Reverse(entry)| *entry)
     }
 
     /// When [`pop`](Timers::pop) wants to be called.
     #[inline]
-    pub fn next(&mut self) -> Time {
-        self.drop_taken();
-        self.heap.peek().map_or(Time::NEVER, |Reverse(entry)| deadline(*entry))
+    pub fn next(&self) -> Time {
+        self.next
     }
 
-    /// A guess at whose entry is taken off next: good for fetching ahead what is known of it.
+    /// Whose entry is taken off next: good for fetching ahead what is known of it.
     #[inline]
     pub fn peek(&self) -> Option<TimerId> {
-        self.heap.peek().map(|Reverse(entry)| owner(*entry))
+        self.first.or_else(|| self.second()).map(owner)
     }
 
     /// Takes the earliest entry off. Returns its owner, who compares its true deadline with the time and calls
     /// [`set`](Timers::set) again; `None` for an entry that was superseded.
     pub fn pop(&mut self) -> Option<TimerId> {
-        self.drop_taken();
-        let first = self.heap.peek_mut()?;
-        let Reverse(entry) = *first;
+        let entry = self.first.take().or_else(|| self.others.pop().map(|Reverse(entry)| entry))?;
+        self.next = self.second().map_or(Time::NEVER, deadline);
         let id = owner(entry);
         let pushed = &mut self.pushed[id as usize];
         if pushed.first != deadline(entry) {
-            PeekMut::pop(first);
             return None;
         }
         *pushed = Pushed { first: pushed.second, second: Time::NEVER };
-        self.is_first_taken = true;
         Some(id)
+    }
+
+    /// As [`set`](Timers::set) and [`pop`](Timers::pop), if the owner is the next to be woken then: returns whether it is.
+    #[inline]
+    pub fn pass(&mut self, id: TimerId, deadline: Time) -> bool {
+        let is_next = deadline < self.next();
+        if is_next && let Some(pushed) = self.pushed.get_mut(id as usize) {
+            pushed.second = Time::NEVER;
+        }
+        is_next
     }
 }
 
@@ -127,11 +146,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn entries(timers: &Timers) -> usize {
+        usize::from(timers.first.is_some()) + timers.others.len()
+    }
+
     #[test]
     fn a_timer_restarted_later_costs_one_entry() {
         let mut timers = Timers::default();
         (100..200).for_each(|at| timers.set(0, Time(at)));
-        assert_eq!(timers.heap.len(), 1);
+        assert_eq!(entries(&timers), 1);
     }
 
     #[test]
@@ -143,8 +166,29 @@ mod tests {
             assert_eq!(timers.pop(), Some(0));
             timers.set(0, Time(1000 + at));
         }
-        timers.drop_taken();
-        assert_eq!(timers.heap.len(), 1);
+        assert_eq!(entries(&timers), 1);
+    }
+
+    #[test]
+    fn passing_is_setting_and_popping_where_nothing_is_due_before() {
+        let [mut passed, mut popped] = [(); 2].map(|()| {
+            let mut timers = Timers::default();
+            for (id, at) in [(0, 300), (0, 200), (1, 100)] {
+                timers.set(id, Time(at));
+            }
+            timers
+        });
+        assert!(!passed.pass(0, Time(100)), "another owner's timer was set to that time before");
+        assert!(passed.pass(0, Time(99)));
+        popped.set(0, Time(99));
+        assert_eq!(popped.pop(), Some(0));
+        let rest = |mut timers: Timers| -> Vec<_> {
+            std::iter::from_fn(|| {
+                Some(timers.next()).filter(|at| !at.is_never()).map(|at| (at, timers.pop()))
+            })
+            .collect()
+        };
+        assert_eq!(rest(passed), rest(popped));
     }
 
     proptest! {

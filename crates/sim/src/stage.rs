@@ -1,22 +1,37 @@
 //! What connections, circuits and stations act on.
 
 use crate::network::Network;
-use crate::timer::{Clock, Schedule};
+use crate::timer::{Clock, Schedule, Timer};
 use airtcp_wire::Time;
 
 /// The network, with the time, and everybody's timers.
 pub struct Stage {
     pub network: Network,
     pub schedule: Schedule,
+    /// The run ends then.
+    pub end: Time,
 }
 
 impl Stage {
     /// May what gets to the end that is [ahead](crate::ahead) at that time be delivered now? Nothing goes before it, and the run
     /// does not end before.
     #[inline(always)]
-    pub fn is_next_ahead(&mut self, at: Time) -> bool {
-        let Stage { network, schedule } = self;
+    pub fn is_next_ahead(&self, at: Time) -> bool {
+        let Stage { network, schedule, .. } = self;
         !at.is_never() && network.ahead.sent.is_empty() && schedule.next_by(Clock::Ahead) >= at
+    }
+
+    /// If that timer, set to that time, would be the run's next event, this is it: returns whether it is.
+    #[inline]
+    pub fn goes_on(&mut self, timer: Timer, at: Time) -> bool {
+        let Stage { network, schedule, end } = self;
+        let others = network.topology.next().0.min(network.ahead.next());
+        let is_next = at <= *end && at < others && !network.ahead.is_waiting() && schedule.pass(timer, at);
+        if is_next {
+            network.now = at;
+            network.ahead.events += 1;
+        }
+        is_next
     }
 
     /// An event there, at that time, if it happens.

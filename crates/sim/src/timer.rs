@@ -64,16 +64,23 @@ impl Schedule {
         self.timers[clock as usize].set(self.numbering.number(timer), deadline);
     }
 
+    /// As [`Timers::pass`] of a timer that goes by the run's clock, if nothing is due by the other one before.
+    #[inline]
+    pub fn pass(&mut self, timer: Timer, deadline: Time) -> bool {
+        self.next_by(Clock::Ahead) >= deadline
+            && self.timers[Clock::Run as usize].pass(self.numbering.number(timer), deadline)
+    }
+
     /// As [`Timers::next`] by either clock, and by which.
     #[inline]
-    pub fn next(&mut self) -> (Time, Clock) {
+    pub fn next(&self) -> (Time, Clock) {
         let [run, ahead] = [Clock::Run, Clock::Ahead].map(|clock| self.next_by(clock));
         if ahead < run { (ahead, Clock::Ahead) } else { (run, Clock::Run) }
     }
 
     /// As [`Timers::next`], by one clock.
     #[inline]
-    pub fn next_by(&mut self, clock: Clock) -> Time {
+    pub fn next_by(&self, clock: Clock) -> Time {
         self.timers[clock as usize].next()
     }
 

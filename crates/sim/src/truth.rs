@@ -58,6 +58,8 @@ pub struct Truth {
     undecided: BTreeMap<(u64, u32), Undecided>,
     /// Length of the longest range that was ever resent.
     longest: u64,
+    /// What was told to be acknowledged last.
+    una: u64,
     resent: u32,
     pub spurious: Spurious,
 }
@@ -154,7 +156,15 @@ impl Truth {
     }
 
     /// Everything below `una` is acknowledged. What a retransmission still waits for is kept, and what lies above it.
+    #[inline]
     pub fn acknowledged(&mut self, una: u64) {
+        if una > self.una {
+            self.una = una;
+            self.forget_below(una);
+        }
+    }
+
+    fn forget_below(&mut self, una: u64) {
         while let Some((&start, first)) = self.pieces.first_key_value()
             && first.end <= una
             && !self.is_waited_for(&(start..first.end))

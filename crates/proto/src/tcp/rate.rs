@@ -1,6 +1,6 @@
 //! Delivery rate sampling (draft-ietf-ccwg-bbr, "Delivery Rate Samples").
 
-use super::scoreboard::Sent;
+use super::scoreboard::Run;
 use crate::cc::RateSample;
 use airtcp_wire::{Dur, Time};
 
@@ -38,8 +38,9 @@ impl Stamps {
     }
 }
 
-/// What `RS.*` of the draft is made of: the segment sent last of those that one ACK acknowledges.
-pub type Newest = Option<(Sent, Stamps)>;
+/// What `RS.*` of the draft is made of: when the segment was sent that was sent last of those that one ACK acknowledges, its end
+/// and its stamps.
+pub type Newest = Option<((Time, u64), Stamps)>;
 
 impl RateSampler {
     /// The stamps of `bytes` that are about to be sent, if `was_idle` the only ones that are out. What is deemed lost does not
@@ -70,22 +71,22 @@ impl RateSampler {
         })
     }
 
-    /// `sent` has just been found delivered.
+    /// `run`, whose last segment has these stamps, has just been found delivered.
     #[inline]
-    pub fn on_delivered(&mut self, now: Time, sent: &Sent, stamps: Option<&Stamps>, newest: &mut Newest) {
-        self.delivered += sent.bytes();
+    pub fn on_delivered(&mut self, now: Time, run: &Run, stamps: Option<&Stamps>, newest: &mut Newest) {
+        self.delivered += run.bytes();
         if let Some(stamps) = stamps {
-            self.on_stamps(now, sent, stamps, newest);
+            self.on_stamps(now, (run.newest_at, run.end), stamps, newest);
         }
     }
 
-    /// The same of one whose bytes are counted elsewhere.
+    /// The same of one whose bytes are counted elsewhere, and whose last segment was sent and ends there.
     #[inline]
-    pub fn on_stamps(&mut self, now: Time, sent: &Sent, stamps: &Stamps, newest: &mut Newest) {
+    pub fn on_stamps(&mut self, now: Time, last: (Time, u64), stamps: &Stamps, newest: &mut Newest) {
         self.delivered_at = now;
-        if newest.as_ref().is_none_or(|(last, _)| (last.sent_at, last.end) <= (sent.sent_at, sent.end)) {
-            *newest = Some((*sent, *stamps));
-            self.first_sent_at = sent.sent_at;
+        if newest.as_ref().is_none_or(|(newest, _)| *newest <= last) {
+            *newest = Some((last, *stamps));
+            self.first_sent_at = last.0;
         }
     }
 
@@ -109,12 +110,12 @@ impl RateSampler {
         let newly_lost = self.lost - self.lost_told;
         self.lost_told = self.lost;
         let mut sample = RateSample { total_delivered: self.delivered, newly_lost, ..RateSample::default() };
-        let Some((sent, stamps)) = newest else { return sample };
+        let Some(((sent_at, _), stamps)) = newest else { return sample };
         sample.prior_delivered = stamps.delivered;
         sample.is_app_limited = stamps.is_app_limited;
         sample.tx_in_flight = stamps.in_flight;
         sample.lost_since = self.lost - stamps.lost;
-        let interval = sent.sent_at.since(stamps.first_sent_at).max(now.since(stamps.delivered_at));
+        let interval = sent_at.since(stamps.first_sent_at).max(now.since(stamps.delivered_at));
         // A shorter interval than any RTT is compression, not capacity.
         if interval >= min_rtt || min_rtt == Dur::MAX {
             sample.interval = interval;

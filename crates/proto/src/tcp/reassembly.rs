@@ -71,6 +71,12 @@ impl Reassembly {
         self.blocks().take_while(|&(left, right)| right < start || end < left).count()
     }
 
+    /// Where the range ends that changed last behind a gap, if there was one.
+    #[inline]
+    pub fn last_end(&self) -> u64 {
+        self.above.as_ref().map_or(0, |above| above.recent[0].1)
+    }
+
     /// `start..end` has arrived, if it continues the range that changed last and touches no other. Returns whether it does.
     #[inline]
     pub fn extend(&mut self, start: u64, end: u64) -> bool {

@@ -227,9 +227,28 @@ impl Receiver {
         if self.is_old_timestamp(now, segment) {
             return None;
         }
+        if ecn != Ecn::Ce && self.extend_last(segment) {
+            segment.timestamps().into_iter().for_each(|ts| self.note_round_trip(now, ts));
+            self.acknowledge_beyond(now);
+            return Some(false);
+        }
         let Place::Window(start) = self.place(segment) else { return None };
         self.forget_accepted();
         Some(self.handle(now, segment, start, ecn))
+    }
+
+    /// Behind a gap most text goes on where the last one ended: takes its range if it is that, and within the window.
+    #[inline]
+    fn extend_last(&mut self, segment: &Header) -> bool {
+        let start = self.reassembly.last_end();
+        let end = start + u64::from(segment.len);
+        let extends = segment.seq == self.irs.at(start)
+            && end <= self.limit_position()
+            && self.reassembly.extend(start, end);
+        if extends {
+            self.accepted = (start, end);
+        }
+        extends
     }
 
     /// [`handle`](Receiver::handle) of a segment without text that is next.

@@ -64,6 +64,28 @@ impl Sent {
     }
 }
 
+/// Adjacent segments that are alike, and were sent in this order: of one fate and each sent once, or else a single one.
+#[derive(Clone, Copy)]
+pub struct Run {
+    /// Where the first one begins and ends, and where the last one does.
+    pub start: u64,
+    pub first_end: u64,
+    pub end: u64,
+    /// When these two were sent last.
+    pub oldest_at: Time,
+    pub newest_at: Time,
+    pub fate: Fate,
+    pub is_resent: bool,
+    count: usize,
+}
+
+impl Run {
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.end - self.start
+    }
+}
+
 /// Segments that one ACK has acknowledged, each of them sent once.
 #[derive(Clone, Copy)]
 pub struct TakenOff {
@@ -141,48 +163,67 @@ impl Scoreboard {
         }
     }
 
-    /// Takes what is below `ack` off the board, segment by segment, telling `each`. A segment that is only partly
-    /// acknowledged stays with its rest.
+    /// The run that begins with the segment at `index`, as far as it lies below `limit`.
     #[inline]
-    pub fn acknowledge(&mut self, ack: u64, mut each: impl FnMut(&Sent, Option<&Stamps>)) {
-        while let Some(first) = self.segments.front_mut() {
-            if first.end <= ack {
-                each(first, self.stamps.front());
-                let (fate, bytes, is_resent) = (first.fate, first.bytes(), first.is_resent());
-                self.drop_first(1);
-                self.discount(fate, bytes);
-                self.sacked_segments -= u32::from(fate == Fate::Sacked);
-                self.resent_segments -= u32::from(is_resent);
-            } else {
-                if first.start() < ack {
-                    let (fate, bytes) = (first.fate, first.cut(ack));
-                    self.discount(fate, bytes);
-                }
-                break;
-            }
+    fn run(&self, index: usize, limit: u64) -> Option<Run> {
+        let first = self.segments.get(index).filter(|sent| sent.end <= limit)?;
+        let &Sent { end, sent_at, fate, is_resent, .. } = first;
+        let mut run = Run {
+            start: first.start(),
+            first_end: end,
+            end,
+            oldest_at: sent_at,
+            newest_at: sent_at,
+            fate,
+            is_resent,
+            count: 1,
+        };
+        let is_alike = |sent: &&Sent| sent.end <= limit && sent.fate == fate && !sent.is_resent;
+        while !is_resent && let Some(sent) = self.segments.get(index + run.count).filter(is_alike) {
+            (run.end, run.newest_at) = (sent.end, sent.sent_at);
+            run.count += 1;
+        }
+        Some(run)
+    }
+
+    /// Takes what is below `ack` off the board, run by run, telling `each`, with the stamps of its last segment. A segment that
+    /// is only partly acknowledged stays with its rest.
+    #[inline]
+    pub fn acknowledge(&mut self, ack: u64, mut each: impl FnMut(&Run, Option<&Stamps>)) {
+        while let Some(run) = self.run(0, ack) {
+            each(&run, self.stamps.get(run.count - 1));
+            self.drop_first(run.count);
+            self.discount(run.fate, run.bytes());
+            self.sacked_segments -= if run.fate == Fate::Sacked { run.count as u32 } else { 0 };
+            self.resent_segments -= u32::from(run.is_resent);
+        }
+        if let Some(first) = self.segments.front_mut().filter(|first| first.start() < ack) {
+            let (fate, bytes) = (first.fate, first.cut(ack));
+            self.discount(fate, bytes);
         }
     }
 
     /// The same where everything that is out [was sent once and is in flight](Scoreboard::is_plain), telling only what has
     /// stamps. Returns what was taken off.
     #[inline(always)]
-    pub fn acknowledge_plain(&mut self, ack: u64, mut each: impl FnMut(&Sent, &Stamps)) -> Option<TakenOff> {
+    pub fn acknowledge_plain(&mut self, ack: u64, tell: impl FnOnce(&TakenOff, &Stamps)) -> Option<TakenOff> {
         let first = self.segments.front()?;
         let (start, oldest_at) = (first.start(), first.sent_at);
         self.in_flight -= ack - start;
         let (mut end, mut newest_at, mut count) = (start, oldest_at, 0);
         while let Some(sent) = self.segments.get(count).filter(|sent| sent.end <= ack) {
-            if let Some(stamps) = self.stamps.get(count) {
-                each(sent, stamps);
-            }
             (end, newest_at) = (sent.end, sent.sent_at);
             count += 1;
+        }
+        let taken_off = (count > 0).then_some(TakenOff { start, end, oldest_at, newest_at });
+        if let (Some(taken), Some(stamps)) = (&taken_off, self.stamps.get(count.wrapping_sub(1))) {
+            tell(taken, stamps);
         }
         self.drop_first(count);
         if ack > end {
             self.segments.front_mut().into_iter().for_each(|next| _ = next.cut(ack));
         }
-        (count > 0).then_some(TakenOff { start, end, oldest_at, newest_at })
+        taken_off
     }
 
     #[inline]
@@ -194,9 +235,21 @@ impl Scoreboard {
         }
     }
 
-    /// Marks what `blocks`, four at most, cover as SACKed, telling `each` of every segment for which that is new.
-    pub fn sack(&mut self, blocks: &[(u64, u64)], mut each: impl FnMut(&Sent, Option<&Stamps>)) {
+    /// Marks what `blocks`, four at most, cover as SACKed, telling `each` of every run for which that is new, with the stamps of
+    /// its last segment.
+    pub fn sack(&mut self, blocks: &[(u64, u64)], mut each: impl FnMut(&Run, Option<&Stamps>)) {
         let told = self.seen.get_or_insert_default();
+        // Most often the first block has grown, and the others are what they were.
+        if let ([(left, right), others @ ..], [grown, known @ ..]) = (blocks, &mut **told)
+            && *left == grown.0
+            && known.starts_with(others)
+        {
+            let from = std::mem::replace(&mut grown.1, *right);
+            if from < *right {
+                self.sack_range((*left, *right, from), &mut each);
+            }
+            return;
+        }
         let seen = **told;
         told.iter_mut().zip(blocks).for_each(|(slot, block)| *slot = *block);
         let known = |left| seen.iter().find(|(l, r)| (*l..=*r).contains(&left)).map_or(left, |(_, r)| *r);
@@ -221,22 +274,27 @@ impl Scoreboard {
     fn sack_range(
         &mut self,
         (left, right, from): (u64, u64, u64),
-        each: &mut impl FnMut(&Sent, Option<&Stamps>),
+        each: &mut impl FnMut(&Run, Option<&Stamps>),
     ) {
         let mut index = self.index_above(from);
-        while let Some(sent) = self.segments.get_mut(index).filter(|sent| sent.end <= right) {
-            let stamps = self.stamps.get(index);
-            index += 1;
-            if sent.fate == Fate::Sacked || sent.start() < left {
+        // Of a segment that begins before the block, not all has arrived.
+        index += usize::from(self.segments.get(index).is_some_and(|sent| sent.start() < left));
+        while let Some(run) = self.run(index, right) {
+            let places = index..index + run.count;
+            index = places.end;
+            if run.fate == Fate::Sacked {
                 continue;
             }
-            each(sent, stamps);
-            let (fate, bytes, end) = (sent.fate, sent.bytes(), sent.end);
-            sent.fate = Fate::Sacked;
-            self.discount(fate, bytes);
-            self.sacked += bytes;
-            self.sacked_segments += 1;
-            self.high_sacked = self.high_sacked.max(end);
+            each(&run, self.stamps.get(index - 1));
+            for place in places {
+                if let Some(sent) = self.segments.get_mut(place) {
+                    sent.fate = Fate::Sacked;
+                }
+            }
+            self.discount(run.fate, run.bytes());
+            self.sacked += run.bytes();
+            self.sacked_segments += run.count as u32;
+            self.high_sacked = self.high_sacked.max(run.end);
         }
         self.next_sacked = self.number(index);
     }
@@ -279,6 +337,12 @@ impl Scoreboard {
     #[inline]
     pub fn number(&self, index: usize) -> u64 {
         self.taken_off + index as u64
+    }
+
+    /// That of the last one.
+    #[inline]
+    pub fn last_number(&self) -> u64 {
+        self.number(self.segments.len()) - 1
     }
 
     /// Index of the segment with this number, or of the first one if that has been taken off.
@@ -487,7 +551,7 @@ mod tests {
                     Op::Ack(n) => { una = (una + n).min(nxt); board.acknowledge(una, |_, _| ()); }
                     Op::Sack(l, n) => {
                         let (left, right) = ((una + l).min(nxt), (una + l + n).min(nxt));
-                        board.sack(&[(left, right)], |sent, _| assert_ne!(sent.fate, Fate::Sacked));
+                        board.sack(&[(left, right)], |run, _| assert_ne!(run.fate, Fate::Sacked));
                     }
                     Op::Lose(at) => { board.mark_lost(at as usize); }
                     Op::Resend => if let Some(index) = board.first_lost() {

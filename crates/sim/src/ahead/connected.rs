@@ -21,16 +21,18 @@ pub struct Connected<'a> {
 }
 
 impl Connected<'_> {
-    /// Sends what is expected of a connection that only sends. Returns whether that was all that may leave.
+    /// Sends what is expected of a connection that only sends, and what its pacer lets go until something else happens. Returns
+    /// whether that was all that may leave.
     #[inline(always)]
     pub fn send_expected(&mut self) -> bool {
         match self.stage.network.ahead.station {
-            None => self.send_all::<false>(),
+            None if self.transfer.ends[SENDER].is_paced() => self.reborrow().send_all_paced(),
+            None => self.send_all::<false, false>(),
             Some(_) => self.reborrow().send_all_to_station(),
         }
     }
 
-    /// For what is seldom called: this itself can stay in registers then.
+    /// For what is called and not inlined: this itself can stay in registers then.
     #[inline(always)]
     fn reborrow(&mut self) -> Connected<'_> {
         let Connected { stage, transfer, flow, endpoint } = self;
@@ -39,24 +41,39 @@ impl Connected<'_> {
 
     #[inline(never)]
     fn send_all_to_station(mut self) -> bool {
-        self.send_all::<true>()
+        self.send_all::<true, true>()
+    }
+
+    #[inline(never)]
+    fn send_all_paced(mut self) -> bool {
+        self.send_all::<false, true>()
     }
 
     #[inline(always)]
-    fn send_all<const HAS_STATION: bool>(&mut self) -> bool {
-        let now = self.stage.network.now;
+    fn send_all<const HAS_STATION: bool, const MAY_BE_PACED: bool>(&mut self) -> bool {
+        let mut now = self.stage.network.now;
         let side = self.flow.ways[SENDER];
         let mut follows = false;
         while let Some(mut burst) = self.transfer.ends[SENDER].begin_burst(now) {
             let mut header = Header::default();
-            while self.transfer.ends[SENDER].continues(&burst) {
-                let offset = self.transfer.ends[SENDER].next_in_burst(now, &mut burst, &mut header);
-                self.transfer.on_sent(offset + u64::from(header.len));
-                let text = Text { header: &header, offset, follows };
-                follows = match HAS_STATION {
-                    true => self.send_to_station(now, side, &text),
-                    false => self.send_to_receiver(now, side, &text),
-                };
+            loop {
+                while self.transfer.ends[SENDER].continues(&burst) {
+                    let offset = self.transfer.ends[SENDER].next_in_burst(now, &mut burst, &mut header);
+                    self.transfer.on_sent(offset + u64::from(header.len));
+                    let text = Text { header: &header, offset, follows };
+                    follows = match HAS_STATION {
+                        true => self.send_to_station(now, side, &text),
+                        false => self.send_to_receiver(now, side, &text),
+                    };
+                }
+                if !MAY_BE_PACED {
+                    break;
+                }
+                match self.transfer.ends[SENDER].pause_burst(now, &mut burst) {
+                    Some(departure) if self.goes_on(departure) => (now, follows) = (departure, false),
+                    _ => break,
+                }
+                self.transfer.ends[SENDER].resume_burst(now, &mut burst, &mut header);
             }
             self.flow.counts.data_packets_sent += u64::from(burst.sent);
             if self.transfer.ends[SENDER].end_burst(now, &burst) {
@@ -64,6 +81,12 @@ impl Connected<'_> {
             }
         }
         false
+    }
+
+    /// If nothing happens in the run before the sender is woken at that time, it is that time now: returns whether it is.
+    #[inline(always)]
+    fn goes_on(&mut self, at: Time) -> bool {
+        self.stage.goes_on(Timer::Endpoint(self.endpoint), at)
     }
 
     /// Sends what the receiver gets next. Returns whether it has got it.
@@ -130,7 +153,7 @@ impl Connected<'_> {
         if !self.stage.is_next_ahead(at) {
             return false;
         }
-        let Stage { network, schedule } = &mut *self.stage;
+        let Stage { network, schedule, .. } = &mut *self.stage;
         let end = &mut self.transfer.ends[RECEIVER];
         let is_expected = (follows && end.handle_next_text(at, header))
             || end.handle_expected_text(at, header, end.new_data_ecn());
@@ -154,18 +177,21 @@ impl Connected<'_> {
         true
     }
 
-    /// An ACK leaves the receiver.
+    /// An ACK leaves the receiver, with the blocks that the network has for it.
     #[inline(always)]
-    fn answer(&mut self, at: Time, ack: Header) {
+    pub fn answer(&mut self, at: Time, ack: Header) {
         let side = self.flow.ways[RECEIVER];
         let blocks = self.stage.network.sack.as_slice().len();
         let arrives = self.send_ack(at, side, &ack, blocks);
         self.transfer.under_way += 1;
         let Network { packets, sack, ahead, .. } = &mut self.stage.network;
-        if blocks == 0
-            && let Some(at) = arrives
-        {
-            return ahead.answer(Arrival { at, endpoint: self.endpoint, id: NO_PACKET, header: ack });
+        if let Some(at) = arrives {
+            let arrival = Arrival { at, endpoint: self.endpoint, id: NO_PACKET, header: ack };
+            if blocks == 0 {
+                return ahead.answer(arrival);
+            } else if ahead.station.is_none() {
+                return ahead.answer_sacked(arrival, sack);
+            }
         }
         let id = packets.insert_ack(ack, sack);
         packets.get_mut(id).address(self.endpoint ^ 1, self.flow, self.transfer.numbers());

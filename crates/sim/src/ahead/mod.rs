@@ -18,7 +18,7 @@ pub use station::StationNode;
 
 use airtcp_proto::middlebox::Direction;
 use airtcp_proto::ring::Ring;
-use airtcp_wire::{Header, Time};
+use airtcp_wire::{Header, SackBlocks, Time};
 
 /// What is on its way to that end, and back from there.
 #[derive(Default)]
@@ -35,6 +35,8 @@ pub struct Ahead {
     pub sent: Ring<(u32, Time)>,
     /// What comes back to the other end, in the order of its times.
     pub arrivals: Ring<Arrival>,
+    /// The blocks of those that are [`SACKED`], in the same order.
+    blocks: Ring<SackBlocks>,
     /// What has happened there, and would have been events.
     pub events: u64,
 }
@@ -45,7 +47,8 @@ pub struct Arrival {
     pub at: Time,
     /// The number of the sending end of its connection, if that is known; of an ACK of header packets, the circuit's.
     pub endpoint: u32,
-    /// The packet; [`NO_PACKET`]: the header is all of it, of new data or of a plain ACK; [`HEADER_ACK`]: of such an ACK.
+    /// The packet; [`NO_PACKET`]: the header is all of it, of new data or of a plain ACK; [`HEADER_ACK`]: of such an ACK;
+    /// [`SACKED`]: an ACK's, which has SACK blocks besides.
     pub id: u32,
     pub header: Header,
 }
@@ -58,11 +61,12 @@ pub struct Entry {
     pub offset: u64,
 }
 
-/// Stands for a packet that is none.
+/// Stand for a packet that is none.
 pub const NO_PACKET: u32 = u32::MAX;
+pub const SACKED: u32 = u32::MAX - 1;
 
 /// The same of a plain ACK from the receiver of a circuit's first control TCP.
-pub const HEADER_ACK: u32 = u32::MAX - 1;
+pub const HEADER_ACK: u32 = u32::MAX - 2;
 
 impl Ahead {
     /// A packet that leaves `node` gets to the end of the path at that time, or to a station before that.
@@ -110,6 +114,21 @@ impl Ahead {
             Some(_) => self.returning.push_back(arrival),
             None => self.arrivals.push_back(arrival),
         }
+    }
+
+    /// The same of an ACK with these blocks that no station sees.
+    #[inline(always)]
+    fn answer_sacked(&mut self, arrival: Arrival, blocks: &SackBlocks) {
+        if !arrival.at.is_never() {
+            self.blocks.push_back(*blocks);
+            self.arrivals.push_back(Arrival { id: SACKED, ..arrival });
+        }
+    }
+
+    /// The blocks of the ACK that has just been taken off.
+    #[inline]
+    pub fn pop_blocks(&mut self) -> SackBlocks {
+        pop(&mut self.blocks).unwrap_or_default()
     }
 
     /// When the first of what comes back gets to the other end, or to a station.

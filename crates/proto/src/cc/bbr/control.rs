@@ -20,6 +20,8 @@ pub struct Pacing {
     initial_window: u64,
     startup_gain: f64,
     has_rtt: bool,
+    /// What it was set by last: most ACKs change nothing.
+    set_by: Option<(Rate, f64, bool)>,
 }
 
 impl Pacing {
@@ -31,7 +33,7 @@ impl Pacing {
     pub fn new(build: &Build, startup_gain: f64) -> Pacing {
         let initial_window = build.initial_window;
         let rate = Rate::of(initial_window, Self::NOMINAL_RTT).mul_f64(startup_gain);
-        Pacing { rate, initial_window, startup_gain, has_rtt: false }
+        Pacing { rate, initial_window, startup_gain, has_rtt: false, set_by: None }
     }
 
     #[inline]
@@ -43,6 +45,7 @@ impl Pacing {
     pub fn observe_rtt(&mut self, srtt: Dur) {
         if !self.has_rtt && srtt > Dur::ZERO {
             self.has_rtt = true;
+            self.set_by = None;
             self.rate = Rate::of(self.initial_window, srtt).mul_f64(self.startup_gain);
         }
     }
@@ -50,6 +53,11 @@ impl Pacing {
     /// Until the pipe has been full once, the rate only rises.
     #[inline]
     pub fn set(&mut self, bw: Rate, gain: f64, is_pipe_full: bool) {
+        let set_by = Some((bw, gain, is_pipe_full));
+        if self.set_by == set_by {
+            return;
+        }
+        self.set_by = set_by;
         let rate = bw.mul_f64(gain * Self::MARGIN);
         if is_pipe_full && rate > Rate(0) || rate > self.rate {
             self.rate = rate;

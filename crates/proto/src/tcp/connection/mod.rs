@@ -217,6 +217,12 @@ impl Connection {
         matches!(self.state, State::Closed | State::Listen)
     }
 
+    /// Does what it sends leave one segment at a time?
+    #[inline]
+    pub fn is_paced(&self) -> bool {
+        self.sender.is_paced()
+    }
+
     /// Until then nothing leaves, whatever the windows let go, for it is paced; `NEVER`: nothing is held back so.
     pub fn paced_until(&self) -> Time {
         self.sender.paced_until(self.clock)

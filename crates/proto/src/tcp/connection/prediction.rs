@@ -3,6 +3,7 @@
 
 use super::{Connection, Reason, State, Transmit};
 use crate::tcp::sender::Burst;
+use crate::tcp::spurious::timestamp;
 use airtcp_wire::{Ecn, Flags, Header, SackBlocks, Segment, Time};
 
 /// What may be taken for granted until something else than the expected happens.
@@ -241,6 +242,23 @@ impl Connection {
         if self.negotiated.ecn { Ecn::Ect0 } else { Ecn::NotEct }
     }
 
+    /// If the pacer holds back what is left of a burst: when it lets go the next segment, unless a timer expires before. If nothing
+    /// else happens until then, the burst [is resumed](Connection::resume_burst).
+    #[inline(always)]
+    pub fn pause_burst(&mut self, now: Time, burst: &mut Burst) -> Option<Time> {
+        let departure = self.sender.pause_burst(now, burst)?;
+        // What the burst sends puts off timers, if anything.
+        (departure < self.timer()).then_some(departure)
+    }
+
+    /// The pacer lets go one more segment of a burst. `header` is that of the one before.
+    #[inline(always)]
+    pub fn resume_burst(&mut self, now: Time, burst: &mut Burst, header: &mut Header) {
+        self.clock = now;
+        header.stamp(timestamp(now));
+        self.sender.resume_burst(burst);
+    }
+
     /// Returns whether that was all that may leave.
     #[inline(always)]
     pub fn end_burst(&mut self, now: Time, burst: &Burst) -> bool {
@@ -264,6 +282,8 @@ mod tests {
         said: Vec<String>,
         /// Whether anything is expected.
         predicts: bool,
+        /// Whether bursts are resumed.
+        resumes: bool,
     }
 
     /// What becomes of a packet: it is lost, it comes twice, it is marked, or so much late.
@@ -273,7 +293,13 @@ mod tests {
         fn new(config: &TcpConfig, predicts: bool) -> Pair {
             let client = Connection::connect(config, Seq(u32::MAX - 5000), 1, Time::ZERO).unwrap();
             let server = Connection::listen(config, Seq(77), 2).unwrap();
-            Pair { ends: [client, server], under_way: VecDeque::new(), said: Vec::new(), predicts }
+            Pair {
+                ends: [client, server],
+                under_way: VecDeque::new(),
+                said: Vec::new(),
+                predicts,
+                resumes: false,
+            }
         }
 
         /// The end, with its prediction put off where there is to be none.
@@ -285,20 +311,51 @@ mod tests {
         }
 
         fn send(&mut self, now: Time, end: usize, chance: &mut impl FnMut() -> Chance) {
+            let now = if self.resumes { self.send_bursts(now, end, chance) } else { now };
             let mut out = Transmit::default();
             while self.end(end).poll_transmit_into(now, &mut out) {
-                self.said.push(format!("{now:?} {end} {out:?} {:?}", self.ends[end].poll_timeout()));
-                let (is_lost, is_doubled, is_marked, late_us) = chance();
-                if is_marked && out.ecn.is_capable() {
-                    out.ecn = Ecn::Ce;
-                }
-                let at = now + Dur::from_micros(10_000 + late_us);
-                let copies = if is_doubled { 2 } else { usize::from(!is_lost) };
-                (0..copies).for_each(|_| self.under_way.push_back((at, 1 - end, out)));
+                let timeout = self.ends[end].poll_timeout();
+                self.launch(now, end, out, chance);
+                self.said.push(format!("{timeout:?}"));
                 if out.reason == Reason::Ack {
                     break;
                 }
             }
+        }
+
+        fn launch(&mut self, now: Time, end: usize, mut out: Transmit, chance: &mut impl FnMut() -> Chance) {
+            self.said.push(format!("{now:?} {end} {out:?}"));
+            let (is_lost, is_doubled, is_marked, late_us) = chance();
+            if is_marked && out.ecn.is_capable() {
+                out.ecn = Ecn::Ce;
+            }
+            let at = now + Dur::from_micros(10_000 + late_us);
+            let copies = if is_doubled { 2 } else { usize::from(!is_lost) };
+            (0..copies).for_each(|_| self.under_way.push_back((at, 1 - end, out)));
+        }
+
+        /// Sends bursts, which go on until something else happens. Returns when the last one has ended.
+        fn send_bursts(&mut self, mut now: Time, end: usize, chance: &mut impl FnMut() -> Chance) -> Time {
+            while let Some(mut burst) = self.ends[end].begin_burst(now) {
+                let mut header = Header::default();
+                loop {
+                    while self.ends[end].continues(&burst) {
+                        let offset = self.ends[end].next_in_burst(now, &mut burst, &mut header);
+                        let (segment, ecn) = (Segment::from(&header), self.ends[end].new_data_ecn());
+                        self.launch(now, end, Transmit { segment, ecn, reason: Reason::New, offset }, chance);
+                    }
+                    let departure = self.ends[end].pause_burst(now, &mut burst);
+                    let arrivals = self.under_way.iter().map(|(at, ..)| *at);
+                    let next = arrivals.min().unwrap_or(Time::NEVER).min(self.ends[1 - end].poll_timeout());
+                    let Some(departure) = departure.filter(|departure| *departure < next) else { break };
+                    self.ends[end].resume_burst(departure, &mut burst, &mut header);
+                    now = departure;
+                }
+                if self.ends[end].end_burst(now, &burst) {
+                    break;
+                }
+            }
+            now
         }
 
         /// The earliest packet or timer; returns its time.
@@ -375,6 +432,35 @@ mod tests {
                 prop_assert_eq!(long, short);
             }
             prop_assert_eq!(long.len(), short.len());
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        /// What a burst sends that is resumed leaves as it does one by one, and leaves the same behind.
+        #[test]
+        fn a_burst_that_is_resumed_is_one_after_the_other(
+            seed: u64,
+            loss in prop::sample::select(vec![0.0, 0.01, 0.1]),
+            controller in prop::sample::select(vec!["reno", "cubic", "bbr", "bbr3"]),
+            options: (bool, bool),
+        ) {
+            let (timestamps, ecn) = options;
+            let config = TcpConfig { pacing: true, timestamps, ecn, ..profile::linux() };
+            let config = TcpConfig { congestion_control: controller.to_owned(), ..config };
+            let run = |resumes| {
+                let mut pair = Pair { resumes, ..Pair::new(&config, true) };
+                let mut stream = Chances::new(seed).chance("bursts");
+                let mut chance = move || (stream.f64() < loss, false, stream.f64() < 0.01, 0);
+                pair.ends[0].write(3_000_000);
+                pair.send(Time::ZERO, 0, &mut chance);
+                while pair.step(&mut chance).is_some() {}
+                let sent: Vec<_> = pair.said.into_iter().filter(|said| said.contains("Transmit")).collect();
+                (sent, pair.ends.map(|end| format!("{:?} {:?}", end.sender_view(), end.stats())))
+            };
+            let (resumed, single) = (run(true), run(false));
+            prop_assert!(resumed == single, "{:?}", resumed.0.iter().zip(&single.0).find(|(a, b)| a != b));
         }
     }
 

@@ -15,7 +15,7 @@ mod tahoe;
 use super::ack_summary::AckSummary;
 use super::config::{Recovery, TcpConfig};
 use super::core::Core;
-use super::scoreboard::{Sent, TakenOff};
+use super::scoreboard::{Run, Sent, TakenOff};
 use crate::cc::{WindowRules, unlimited};
 use crate::prefetch::prefetch;
 use airtcp_wire::Time;
@@ -34,11 +34,11 @@ pub trait LossRecovery: Send {
         true
     }
 
-    /// A segment has been found delivered.
-    fn on_delivered(&mut self, _now: Time, _sent: &Sent, _echo: Option<u32>) {}
+    /// A run of segments has been found delivered.
+    fn on_delivered(&mut self, _now: Time, _run: &Run, _echo: Option<u32>) {}
 
-    /// A segment has been sent.
-    fn on_sent(&mut self, _core: &Core, _now: Time, _sent: &Sent) {}
+    /// The segment with that number has been sent.
+    fn on_sent(&mut self, _core: &Core, _now: Time, _sent: &Sent, _number: u64) {}
 
     /// In recovery the window has room, but nothing is marked lost and there is no new data: a segment may be marked
     /// on suspicion.
@@ -155,13 +155,13 @@ impl LossRecovery for Policy {
     }
 
     #[inline]
-    fn on_delivered(&mut self, now: Time, sent: &Sent, echo: Option<u32>) {
-        whichever!(self, policy => policy.on_delivered(now, sent, echo))
+    fn on_delivered(&mut self, now: Time, run: &Run, echo: Option<u32>) {
+        whichever!(self, policy => policy.on_delivered(now, run, echo))
     }
 
     #[inline]
-    fn on_sent(&mut self, core: &Core, now: Time, sent: &Sent) {
-        whichever!(self, policy => policy.on_sent(core, now, sent))
+    fn on_sent(&mut self, core: &Core, now: Time, sent: &Sent, number: u64) {
+        whichever!(self, policy => policy.on_sent(core, now, sent, number))
     }
 
     fn speculate(&mut self, core: &mut Core) {

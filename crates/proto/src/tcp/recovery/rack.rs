@@ -6,7 +6,7 @@ use crate::cc::WindowRules;
 use crate::tcp::ack_summary::AckSummary;
 use crate::tcp::config::TcpConfig;
 use crate::tcp::core::{Core, Phase};
-use crate::tcp::scoreboard::{Fate, Sent, TakenOff};
+use crate::tcp::scoreboard::{Fate, Run, Sent, TakenOff};
 use crate::tcp::spurious::timestamp;
 use airtcp_wire::{Dur, Time};
 use std::collections::VecDeque;
@@ -185,9 +185,9 @@ impl Rack {
     }
 
     /// A retransmission or a probe has been sent.
-    fn note_repair(&mut self, core: &Core, now: Time, sent: &Sent) {
+    fn note_repair(&mut self, core: &Core, now: Time, sent: &Sent, number: u64) {
         if sent.is_resent() {
-            self.resent.push_back((now, core.board.number(core.board.index_at(sent.start()))));
+            self.resent.push_back((now, number));
             // Of segments resent again and again to a silent peer, the last time is all that counts.
             if self.resent.len() > 2 * core.board.len() {
                 self.resent.retain(|&(sent_at, number)| under_way(core, sent_at, number).is_some());
@@ -233,23 +233,23 @@ fn probe_at(core: &Core, now: Time) -> Time {
 
 impl LossRecovery for Rack {
     #[inline]
-    fn on_delivered(&mut self, now: Time, sent: &Sent, echo: Option<u32>) {
-        let rtt = now.since(sent.sent_at);
-        if sent.is_resent() {
+    fn on_delivered(&mut self, now: Time, run: &Run, echo: Option<u32>) {
+        let rtt = now.since(run.newest_at);
+        if run.is_resent {
             // RFC 8985 §6.2 step 2: an ACK that comes too soon, or echoes an older timestamp, is the original's. Linux knows that
             // a SACK above a gap echoes what came before the gap, and looks at the time alone.
             let is_originals = !self.is_linuxs
-                && echo.is_some_and(|echo| (echo.wrapping_sub(timestamp(sent.sent_at)) as i32) < 0);
+                && echo.is_some_and(|echo| (echo.wrapping_sub(timestamp(run.newest_at)) as i32) < 0);
             if is_originals || rtt < self.min_rtt {
                 return;
             }
         }
         self.rtt = rtt;
-        self.timed = place(sent);
-        self.newest = self.newest.max((sent.sent_at, sent.end));
+        self.timed = (run.newest_at, !run.is_resent, run.end);
+        self.newest = self.newest.max((run.newest_at, run.end));
         // Step 3.
-        self.has_reordering |= sent.end <= self.highest_delivered && !sent.is_resent();
-        self.highest_told = self.highest_told.max(sent.end);
+        self.has_reordering |= run.first_end <= self.highest_delivered && !run.is_resent;
+        self.highest_told = self.highest_told.max(run.end);
     }
 
     fn on_ack(&mut self, core: &mut Core, ack: &AckSummary) {
@@ -291,9 +291,9 @@ impl LossRecovery for Rack {
     }
 
     #[inline]
-    fn on_sent(&mut self, core: &Core, now: Time, sent: &Sent) {
+    fn on_sent(&mut self, core: &Core, now: Time, sent: &Sent, number: u64) {
         if sent.is_resent() || self.probe.is_being_sent {
-            self.note_repair(core, now, sent);
+            self.note_repair(core, now, sent, number);
         }
     }
 

@@ -5,12 +5,11 @@ use crate::cc::Ack;
 use crate::tcp::ack_summary::AckSummary;
 use crate::tcp::config::RttTiming;
 use crate::tcp::core::{Core, Phase};
-use crate::tcp::rate::{Newest, Stamps};
-use crate::tcp::recovery::LossRecovery;
-use crate::tcp::scoreboard::{Fate, Sent};
+use crate::tcp::rate::{Newest, RateSampler, Stamps};
+use crate::tcp::recovery::{LossRecovery, Policy};
+use crate::tcp::scoreboard::{Fate, Run, Sent};
 use crate::tcp::spurious::{FrtoStep, timestamp};
 use airtcp_wire::{Dur, Seq, Time};
-use std::cell::Cell;
 
 /// When the segments that an ACK reports, and that were never resent, had been sent. RFC 7323 §4.3 times the oldest, with
 /// the delay of a delayed ACK; a controller wants to know of the newest.
@@ -21,12 +20,46 @@ pub(super) struct Originals {
 }
 
 impl Originals {
-    fn with(self, sent_at: Time) -> Originals {
-        Originals { oldest: self.oldest.or(Some(sent_at)), newest: Some(sent_at) }
+    fn with(self, run: &Run) -> Originals {
+        Originals { oldest: self.oldest.or(Some(run.oldest_at)), newest: Some(run.newest_at) }
     }
 
     fn then(self, later: Originals) -> Originals {
         Originals { oldest: self.oldest.or(later.oldest), newest: later.newest.or(self.newest) }
+    }
+}
+
+/// What an ACK finds delivered, as the scoreboard tells it run by run.
+struct News<'a> {
+    now: Time,
+    /// The timestamp that the ACK echoes.
+    echo: Option<u32>,
+    recover: u64,
+    sampler: &'a mut RateSampler,
+    policy: &'a mut Policy,
+    newest: Newest,
+    originals: Originals,
+    fills_hole: bool,
+    /// As in [`AckSummary`].
+    original_delivered: bool,
+}
+
+impl News<'_> {
+    fn deliver(&mut self, run: &Run, stamps: Option<&Stamps>) {
+        self.sampler.on_delivered(self.now, run, stamps, &mut self.newest);
+        self.policy.on_delivered(self.now, run, self.echo);
+        if !run.is_resent {
+            self.originals = self.originals.with(run);
+            self.original_delivered |= run.first_end <= self.recover;
+        }
+    }
+
+    /// The same of what the ACK covers.
+    fn acknowledge(&mut self, run: &Run, stamps: Option<&Stamps>) {
+        self.fills_hole |= run.is_resent;
+        if run.fate != Fate::Sacked {
+            self.deliver(run, stamps);
+        }
     }
 }
 
@@ -97,36 +130,32 @@ impl Sender {
         let core = &self.core;
         let (una, nxt, recover, mss) = (core.una(), core.nxt(), core.recover(), core.mss());
         let Core { board, sampler, .. } = &mut self.core;
-        let policy = &mut self.policy;
         let (delivered_before, prior_lost) = (sampler.delivered, sampler.lost);
-        let mut newest = Newest::default();
-        let originals = Cell::new(Originals::default());
-        let mut fills_hole = false;
-        let mut original_delivered = false;
-        let mut deliver = |sent: &Sent, stamps: Option<&Stamps>| {
-            sampler.on_delivered(now, sent, stamps, &mut newest);
-            policy.on_delivered(now, sent, ack.echo);
-            if !sent.is_resent() {
-                originals.set(originals.get().with(sent.sent_at));
-                original_delivered |= sent.end <= recover;
-            }
+        let mut news = News {
+            now,
+            echo: ack.echo,
+            recover,
+            sampler,
+            policy: &mut self.policy,
+            newest: Newest::default(),
+            originals: Originals::default(),
+            fills_hole: false,
+            original_delivered: false,
         };
         // In Linux's order, for the last one timed is RACK's.
         let sacked_before = board.sacked();
         if !ack.blocks.is_empty() {
-            board.sack(ack.blocks, &mut deliver);
+            board.sack(ack.blocks, |run, stamps| news.deliver(run, stamps));
         }
         let sacked = board.sacked() - sacked_before;
-        let sacked_originals = originals.take();
-        board.acknowledge(ack.ack, |sent, stamps| {
-            fills_hole |= sent.is_resent();
-            if sent.fate != Fate::Sacked {
-                deliver(sent, stamps);
-            }
-        });
+        let sacked_originals = std::mem::take(&mut news.originals);
+        if ack.ack > una {
+            board.acknowledge(ack.ack, |run, stamps| news.acknowledge(run, stamps));
+        }
+        let News { newest, mut originals, fills_hole, original_delivered, .. } = news;
         if fills_hole {
             // Karn: what lay behind a hole may have arrived long before this ACK.
-            originals.set(Originals::default());
+            originals = Originals::default();
         }
         let named = sampler.delivered - delivered_before;
         let acked = ack.ack - una;
@@ -157,7 +186,7 @@ impl Sender {
             original_delivered: original_delivered && !(fills_hole && board.emulates_sack),
         };
         self.core.acknowledge_to(ack.ack);
-        (summary, newest, originals.get().then(sacked_originals))
+        (summary, newest, originals.then(sacked_originals))
     }
 
     #[inline]

@@ -185,6 +185,11 @@ impl Sender {
         core.window().saturating_sub(core.board.in_flight()).min(room)
     }
 
+    #[inline]
+    pub fn is_paced(&self) -> bool {
+        self.pacer.is_some()
+    }
+
     /// Does the pacer hold everything back?
     #[inline]
     fn is_held_back(&self, now: Time) -> bool {

@@ -6,6 +6,7 @@ use super::acks::Originals;
 use crate::cc::PlainAck;
 use crate::tcp::ack_summary::AckSummary;
 use crate::tcp::core::Core;
+use crate::tcp::pacer::Pacer;
 use crate::tcp::rate::Newest;
 use crate::tcp::recovery::LossRecovery;
 use crate::tcp::scoreboard::Sent;
@@ -41,8 +42,8 @@ impl Sender {
         let Core { board, sampler, .. } = &mut self.core;
         let prior_in_flight = board.in_flight();
         let mut newest = Newest::default();
-        let taken_off = board.acknowledge_plain(ack, |sent, stamps| {
-            sampler.on_stamps(now, sent, stamps, &mut newest);
+        let taken_off = board.acknowledge_plain(ack, |taken, stamps| {
+            sampler.on_stamps(now, (taken.newest_at, taken.end), stamps, &mut newest);
         });
         let acked = ack - prior_una;
         let delivered = taken_off.as_ref().map_or(0, |taken| taken.end - taken.start);
@@ -94,7 +95,7 @@ impl Sender {
         };
         let room = core.window().saturating_sub(core.board.in_flight());
         let edge = limit.min(core.nxt() + room);
-        Some(Burst { limit, last_start: edge.saturating_sub(core.mss()), left, sent: 0 })
+        Some(Burst { limit, last_start: edge.saturating_sub(core.mss()), left, sent: 0, settled: 0 })
     }
 
     /// May another segment leave?
@@ -121,29 +122,71 @@ impl Sender {
         (start, is_pushed)
     }
 
+    /// The pacer may hold back what is left of a burst: returns when it lets go the next segment. If nothing else happens until
+    /// then, that segment is sent by [resuming](Sender::resume_burst) the burst, which only the pacer has to know of at once.
+    #[inline(always)]
+    pub fn pause_burst(&mut self, now: Time, burst: &mut Burst) -> Option<Time> {
+        if !self.is_paced() || burst.sent == 0 || !self.is_steady() {
+            return None;
+        }
+        let mss = self.core.mss();
+        if burst.settled > 0 {
+            self.pace(now, mss);
+        } else {
+            self.settle(now, burst, false);
+            burst.settled = burst.sent;
+        }
+        let fits = self.core.nxt() <= burst.last_start;
+        self.pacer.as_ref().map(Pacer::next_departure).filter(|departure| fits && *departure > now)
+    }
+
+    /// Does nobody change what may leave when something has left? A controller does if it hears of that, or if nothing else was in
+    /// flight.
+    #[inline]
+    fn is_steady(&self) -> bool {
+        let core = &self.core;
+        !core.cc.hears_sends() && !core.reduction.goes_on() && core.board.in_flight() > core.mss()
+    }
+
+    /// The pacer lets go one more segment of a burst.
+    #[inline(always)]
+    pub fn resume_burst(&mut self, burst: &mut Burst) {
+        self.has_data_waiting = true;
+        burst.left = 1;
+    }
+
     /// What the segments of a burst leave behind. Returns whether nothing more may leave.
     #[inline(always)]
     pub fn end_burst(&mut self, now: Time, burst: &Burst) -> bool {
         let core = &self.core;
         let has_more = core.nxt() + core.mss() <= burst.limit;
         let is_blocked = burst.left > 0 && has_more && core.nxt() > burst.last_start;
-        if burst.sent > 0 {
-            let bytes = u64::from(burst.sent) * self.core.mss();
-            self.core.stats.data_segments_sent += u64::from(burst.sent);
-            self.core.stats.data_bytes_sent += bytes;
-            let (nxt, mss) = (self.core.nxt(), self.core.mss());
-            self.after_send(now, &Sent::new(now, nxt - mss, nxt, false));
-        }
-        if is_blocked || burst.sent > 0 {
-            self.note_usage(is_blocked);
-        }
+        self.settle(now, burst, is_blocked);
         let is_over = is_blocked || (has_more && self.is_held_back(now));
         self.has_data_waiting |= is_over;
         is_over
     }
+
+    /// The same so far. The pacer knows already of those that have left since the burst was paused.
+    #[inline(always)]
+    fn settle(&mut self, now: Time, burst: &Burst, is_blocked: bool) {
+        let (nxt, mss) = (self.core.nxt(), self.core.mss());
+        let segments = u64::from(burst.sent - burst.settled);
+        if segments > 0 {
+            self.core.stats.data_segments_sent += segments;
+            self.core.stats.data_bytes_sent += segments * mss;
+            self.note_sent(now, &Sent::new(now, nxt - mss, nxt, false), self.core.board.last_number());
+            if burst.settled == 0 {
+                self.pace(now, mss);
+            }
+        }
+        if is_blocked || segments > 0 {
+            self.note_usage(is_blocked);
+        }
+    }
 }
 
-/// What a connection may send at once.
+/// What a connection may send at once; if it is paced, one segment at a time.
 pub struct Burst {
     /// The stream position that it does not exceed, by what is written and the peer's window.
     limit: u64,
@@ -152,6 +195,8 @@ pub struct Burst {
     /// At most so many segments more, after those that it has sent.
     left: u32,
     pub sent: u32,
+    /// So many of these are booked everywhere.
+    settled: u32,
 }
 
 impl Burst {

@@ -95,7 +95,7 @@ impl Sender {
         if index == 0 && (restarts || self.policy.rearms_timer()) {
             self.rto_deadline = self.core.rtt.deadline(now);
         }
-        self.after_send(now, &sent);
+        self.after_send(now, &sent, self.core.board.number(index));
         Outgoing { start: sent.start(), end: sent.end, is_pushed: sent.is_pushed, reason }
     }
 
@@ -216,7 +216,7 @@ impl Sender {
         if self.timed.is_none() {
             self.timed = Some((sent.end, now));
         }
-        self.after_send(now, &sent);
+        self.after_send(now, &sent, self.core.board.last_number());
         self.note_usage(false);
         Outgoing { start: sent.start(), end: sent.end, is_pushed: sent.is_pushed, reason: Reason::New }
     }
@@ -228,17 +228,28 @@ impl Sender {
         self.usage.note(is_limited, core.flight_size(), core.una(), core.nxt());
     }
 
+    fn after_send(&mut self, now: Time, sent: &Sent, number: u64) {
+        self.note_sent(now, sent, number);
+        self.pace(now, sent.bytes());
+    }
+
+    /// The pacer books `bytes` that have left.
     #[inline(always)]
-    pub(super) fn after_send(&mut self, now: Time, sent: &Sent) {
+    pub(super) fn pace(&mut self, now: Time, bytes: u64) {
+        if self.is_paced() {
+            let rate = self.pacing_rate();
+            self.pacer.iter_mut().for_each(|pacer| pacer.on_sent(now, bytes, rate));
+        }
+    }
+
+    /// What follows from sending the segment with that number for all but the pacer.
+    #[inline(always)]
+    pub(super) fn note_sent(&mut self, now: Time, sent: &Sent, number: u64) {
         self.last_sent_at = now;
         let in_flight = self.core.board.in_flight();
         self.core.cc.on_sent(now, sent.bytes(), in_flight);
         self.core.reduction.on_sent(sent.bytes());
-        self.policy.on_sent(&self.core, now, sent);
-        if self.pacer.is_some() {
-            let rate = self.pacing_rate();
-            self.pacer.iter_mut().for_each(|pacer| pacer.on_sent(now, sent.bytes(), rate));
-        }
+        self.policy.on_sent(&self.core, now, sent, number);
         if let Some(timers) = &mut self.segment_timers {
             timers.start(sent.end, &self.core.rtt, now);
             self.rto_deadline = timers.next();
