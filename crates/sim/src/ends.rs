@@ -110,14 +110,14 @@ impl Ends {
         None
     }
 
-    /// The next data of a connection that only receives: its ACK, if one is due, leaves in the packet's place. If a circuit counts
-    /// what is delivered, `count` learns which. Returns whether it was that.
-    // Its callers are two functions, and see everything at fixed places.
+    /// The next data of a connection that only receives: its ACK, if one is due, leaves in the packet's place. Returns whether it
+    /// was that.
+    // It has one caller, which is hot.
     #[inline(always)]
     pub fn deliver_expected_data(
         &mut self,
         stage: &mut Stage,
-        count: impl FnOnce(u16),
+        circuits: &mut [Circuit],
         id: u32,
         endpoint: u32,
     ) -> bool {
@@ -130,7 +130,7 @@ impl Ends {
         }
         let flow = &mut self.flows[packet.flow as usize];
         if let Some(circuit) = flow.counted_by {
-            count(circuit);
+            circuits[usize::from(circuit)].on_delivered();
         }
         flow.counts.on_delivered(packet.bytes);
         *packets_delivered += 1;
@@ -218,9 +218,7 @@ impl Ends {
     ) -> u32 {
         let transfer = self.transfers.get(endpoint >> 1);
         let flow = &self.flows[transfer.flow as usize];
-        let id = network.packets.insert_ack(ack, sack);
-        network.packets.get_mut(id).address(endpoint ^ 1, flow, transfer.numbers());
-        id
+        network.packets.insert_answer(ack, sack, endpoint, flow, transfer.numbers())
     }
 
     /// Data that has left a circuit which its flow alone uses, and gets to the receiver at that time, which is
@@ -235,6 +233,7 @@ impl Ends {
         if !flow.runs_ahead || !packet.is_plain() {
             return false;
         }
+        // What waits in a tunnel queue is never marked, so its ECN field is that of new data.
         let text = Text { header: &header, offset, follows: false };
         let mut connected = Connected { stage, transfer, flow, endpoint: endpoint ^ 1 };
         if !connected.receive(at, bytes, &text) {
@@ -355,8 +354,7 @@ impl Ends {
                 Connected { stage, transfer, flow, endpoint: endpoint ^ 1 }.answer(now, ack);
                 return true;
             }
-            let id = packets.insert_ack(ack, sack);
-            packets.get_mut(id).address(endpoint, flow, transfer.numbers());
+            let id = packets.insert_answer(ack, sack, endpoint ^ 1, flow, transfer.numbers());
             transfer.under_way += 1;
             stage.network.send(flow, RECEIVER, id);
         }
@@ -464,7 +462,7 @@ impl Ends {
 
     /// A source may have something to do. Returns the circuit that an end of a connection waits for then, and that end.
     pub fn handle_source(&mut self, stage: &mut Stage, index: usize) -> Option<(u16, u32)> {
-        let Flow { source, .. } = &mut self.flows[index];
+        let source = &mut self.flows[index].source;
         let due = source.as_mut().filter(|source| source.poll_timeout() <= stage.network.now);
         let action = due.map_or(Action::Nothing, |source| source.handle_timeout(stage.network.now));
         source.take_if(|source| source.poll_timeout().is_never());

@@ -80,7 +80,8 @@ impl Engine {
                 .filter(|&node| topology.foresee_station(node, direction));
             for flow in &mut ends.flows {
                 let stops_ahead = flow.stops.iter().all(|(node, _)| Some(*node) == station);
-                flow.runs_ahead = stops_ahead && flow.circuit.or(flow.counted_by) == flow.circuit;
+                let is_countable = flow.counted_by.is_none_or(|circuit| flow.circuit == Some(circuit));
+                flow.runs_ahead = stops_ahead && is_countable;
                 flow.station_ahead = station.and_then(|node| flow.stop_at(node)).and_then(Stop::station);
             }
             (stage.network.ahead.direction, stage.network.ahead.station) = (Some(direction), station);
@@ -168,7 +169,7 @@ impl Engine {
         }
     }
 
-    /// A plain ACK that is no packet is where it goes.
+    /// A plain ACK that is no packet has come to the sender.
     #[inline(always)]
     fn deliver_arrival(&mut self, endpoint: u32, ack: &Header) {
         let Engine { ends, stage, .. } = self;
@@ -196,7 +197,7 @@ impl Engine {
         self.deliver_segment(id, endpoint);
     }
 
-    /// A plain ACK from a circuit's receiver is where it goes.
+    /// An ACK that is no packet has come to a circuit's sender.
     #[inline(never)]
     fn deliver_header_ack(&mut self, circuit: u32, ack: &Header) {
         let Engine { ends, circuits, stage, .. } = self;
@@ -335,7 +336,10 @@ impl Engine {
     #[inline]
     fn look_ahead_in_arrivals(&self) {
         let arrivals = &self.stage.network.ahead.arrivals;
-        let endpoint = |skipped| arrivals.get(skipped).map(|arrival| arrival.endpoint);
+        // An ACK of header packets names a circuit, not a connection.
+        let is_of_connection = |arrival: &&Arrival| arrival.id != HEADER_ACK;
+        let endpoint =
+            |skipped| arrivals.get(skipped).filter(is_of_connection).map(|arrival| arrival.endpoint);
         arrivals.get(16).into_iter().for_each(prefetch);
         endpoint(8).into_iter().for_each(|endpoint| self.ends.prefetch_transfer(endpoint));
         endpoint(4).into_iter().for_each(|endpoint| self.ends.prefetch_beyond_transfer(endpoint));
@@ -505,12 +509,7 @@ impl Engine {
 
     fn deliver_expected_data(&mut self, id: u32, endpoint: u32) -> bool {
         let Engine { ends, circuits, stage, .. } = self;
-        ends.deliver_expected_data(
-            stage,
-            |circuit| circuits[usize::from(circuit)].on_delivered(),
-            id,
-            endpoint,
-        )
+        ends.deliver_expected_data(stage, circuits, id, endpoint)
     }
 
     fn deliver_expected_ack(&mut self, id: u32, endpoint: u32) -> bool {

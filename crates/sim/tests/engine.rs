@@ -172,6 +172,19 @@ proptest! {
     }
 }
 
+/// With many connections the engine looks ahead for whom the next ACKs are: those of header packets are for circuits, of which
+/// there may be more than connections.
+#[test]
+fn acks_of_header_packets_are_for_circuits() {
+    let mut scenario = Scenario::over(vec![link("hop", 20 * MBIT, ms(10), 50)], Dur::from_secs(2));
+    scenario.flows = vec![
+        Flow { count: 300, start: Dur::from_secs(10), ..unlimited("late", 0, 0) },
+        Flow { count: 40, ..unlimited("early", 0, 0) },
+    ];
+    let record = go(&scenario, "cubic+decoupling", 1);
+    assert!(record.flows.iter().any(|flow| flow.name == "early" && flow.bytes_received > 0));
+}
+
 #[test]
 fn sampled_series_have_a_row_a_flow_and_interval() {
     let options = RunOptions { series: Some(ms(100)), ..RunOptions::default() };
