@@ -86,7 +86,7 @@ impl<T: Copy + Default> Ring<T> {
         self.len += 1;
     }
 
-    /// A quarter more room, for there are many rings. What stands before the head moves behind what was the end.
+    /// Makes a quarter more room, not twice as much, for there are many rings. What stands before the head moves behind what was the end.
     #[cold]
     fn grow(&mut self) {
         let mut slots = std::mem::take(&mut self.slots).into_vec();

@@ -223,12 +223,13 @@ impl Circuit {
             // The connection that stood in line may be over by now, and another flow's have its place.
             let has_more = ends.circuit_of(endpoint) == Some(self.place.number)
                 && self.fill_from(stage, ends, endpoint, room);
-            // One that is alone in the line and has more is first again.
-            if !has_more || self.waiting.len() > 1 {
-                self.waiting.drop_front();
-                if has_more {
-                    self.waiting.push_back(endpoint);
-                }
+            // One that is alone in the line and has more stays first.
+            if has_more && self.waiting.len() == 1 {
+                continue;
+            }
+            self.waiting.drop_front();
+            if has_more {
+                self.waiting.push_back(endpoint);
             }
         }
     }
@@ -366,7 +367,7 @@ impl Circuit {
     }
 
     /// The same of the header packet that follows it, which becomes a packet only where it is not delivered. Returns whether it is.
-    /// It `follows` one of the same burst that was.
+    /// `follows`: the header packet before it in the burst was delivered.
     #[inline(always)]
     fn send_header(&mut self, stage: &mut Stage, header: &Header, pair: &Pair, follows: bool) -> bool {
         let id = stage.network.packets.vacant();
@@ -465,6 +466,8 @@ impl Circuit {
 
     #[inline(always)]
     fn send_bare_reply(&mut self, network: &mut Network, ack: &Header, reply: Reply) {
+        // With circuits no station is ahead: stations know only packets and plain ACKs.
+        debug_assert!(network.ahead.station.is_none());
         self.count_reply(reply);
         let id = network.packets.vacant();
         let item = Item { id, bytes: reply.bytes, flow: self.first_number, ..Item::default() };

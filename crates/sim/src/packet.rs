@@ -268,6 +268,21 @@ impl Packets {
         id
     }
 
+    /// The same of an ACK that the receiver of the flow's connection sends to that endpoint.
+    #[inline]
+    pub fn insert_answer(
+        &mut self,
+        ack: Header,
+        sack: &SackBlocks,
+        endpoint: u32,
+        flow: &Flow,
+        transfer: (u32, u32),
+    ) -> u32 {
+        let id = self.insert_ack(ack, sack);
+        self.get_mut(id).address(endpoint ^ 1, flow, transfer);
+        id
+    }
+
     /// The packet's SACK blocks.
     #[inline]
     pub fn sack(&self, id: u32) -> &SackBlocks {

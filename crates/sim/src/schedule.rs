@@ -23,7 +23,7 @@ const NONE: Pushed = Pushed { first: Time::NEVER, second: Time::NEVER };
 
 /// The earliest deadline first; ties in the order in which they were pushed.
 pub struct Timers {
-    /// That of the earliest entry.
+    /// The deadline of the earliest entry.
     next: Time,
     /// The earliest entry, if it has not just been taken off: most likely its owner is woken again soon, and where nothing is due
     /// before that, the others are not touched.
@@ -81,7 +81,7 @@ impl Timers {
         (self.first, self.next) = (Some(earliest), deadline(earliest));
     }
 
-    /// The earliest of this entry and the others, among which it takes the place of that one.
+    /// Puts the entry in the place of the earliest of the others if that is earlier. Returns the earlier of the two.
     #[inline]
     fn exchange(&mut self, entry: Entry) -> Entry {
         match self.others.peek_mut() {
@@ -122,10 +122,12 @@ impl Timers {
         Some(id)
     }
 
-    /// As [`set`](Timers::set) and [`pop`](Timers::pop), if the owner is the next to be woken then: returns whether it is.
+    /// As [`set`](Timers::set) and [`pop`](Timers::pop) if this owner would be woken next. Returns whether it is; if not, nothing has
+    /// changed.
     #[inline]
     pub fn pass(&mut self, id: TimerId, deadline: Time) -> bool {
         let is_next = deadline < self.next();
+        // What `set` would push down, `pop` would bring up again; both forget the second.
         if is_next && let Some(pushed) = self.pushed.get_mut(id as usize) {
             pushed.second = Time::NEVER;
         }

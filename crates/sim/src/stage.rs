@@ -21,10 +21,11 @@ impl Stage {
         !at.is_never() && network.ahead.sent.is_empty() && schedule.next_by(Clock::Ahead) >= at
     }
 
-    /// If that timer, set to that time, would be the run's next event, this is it: returns whether it is.
+    /// Moves the run on to `at` if this timer, set to that time, would be its next event. Returns whether it has.
     #[inline]
     pub fn goes_on(&mut self, timer: Timer, at: Time) -> bool {
         let Stage { network, schedule, end } = self;
+        // Links and arrivals go before timers of the same instant.
         let others = network.topology.next().0.min(network.ahead.next());
         let is_next = at <= *end && at < others && !network.ahead.is_waiting() && schedule.pass(timer, at);
         if is_next {

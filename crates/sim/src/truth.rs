@@ -58,7 +58,7 @@ pub struct Truth {
     undecided: BTreeMap<(u64, u32), Undecided>,
     /// Length of the longest range that was ever resent.
     longest: u64,
-    /// What was told to be acknowledged last.
+    /// The highest acknowledgment so far (SND.UNA).
     una: u64,
     resent: u32,
     pub spurious: Spurious,

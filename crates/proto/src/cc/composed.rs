@@ -210,7 +210,9 @@ pub trait Avoidance: Send + Clone {
 
     /// Every ACK, before growth, also in recovery: filters and RTT bookkeeping. May lower `ssthresh` to leave slow
     /// start, and set `cwnd` where the controller answers to more than losses.
-    fn observe(&mut self, _ack: &Ack, _window: &mut Window) {}
+    fn observe(&mut self, ack: &Ack, _window: &mut Window) {
+        self.observe_plain(&ack.into());
+    }
 
     /// `acked` new bytes in slow start, under the conditions of `increase`. Returns how many of them are left for that.
     #[inline]

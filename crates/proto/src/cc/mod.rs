@@ -144,7 +144,8 @@ pub struct Ack {
     pub rate: RateSample,
 }
 
-/// The most important of an [`Ack`] of new data, all of which arrived with it, outside recovery and without ECN-Echo.
+/// What simple controllers read of an [`Ack`]: it is of new data, all of which arrived with it, outside recovery and without
+/// ECN-Echo.
 #[derive(Clone, Copy, Debug)]
 pub struct PlainAck {
     pub now: Time,

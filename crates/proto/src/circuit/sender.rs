@@ -55,7 +55,7 @@ pub struct Sender {
     rest: Option<Rest>,
 }
 
-/// What can be said of a sender as long as nothing comes, if nothing may leave.
+/// What a sender answers until something comes, kept once nothing may leave.
 #[derive(Clone, Copy, Debug)]
 struct Rest {
     /// Asking earlier is pointless.
@@ -141,7 +141,7 @@ impl Sender {
         true
     }
 
-    /// An ACK has come to a control TCP that says how much is `lost`, if that is reported.
+    /// An ACK has come to a control TCP. It says how many data packets are `lost`, if that is reported.
     #[inline(always)]
     fn take_report(&mut self, now: Time, control: usize, lost: u16) {
         let connection = &mut self.controls[control].connection;
@@ -234,7 +234,7 @@ impl Sender {
         is_over
     }
 
-    /// What can be said now.
+    /// What is kept, or what it is now.
     #[inline]
     fn look(&self) -> Rest {
         match self.rest {
@@ -243,7 +243,7 @@ impl Sender {
         }
     }
 
-    /// What can be said once nothing may leave.
+    /// Computes it. Apart, for it is long and seldom needed.
     #[inline(never)]
     fn at_rest(&self) -> Rest {
         self.look_anew()
@@ -254,26 +254,26 @@ impl Sender {
         self.look_anew().bytes_within_delay
     }
 
-    // Inlined, as one who asks wants a part of it.
+    // Inlined: `bytes_within_delay` needs only a part of it.
     #[inline(always)]
     fn look_anew(&self) -> Rest {
         let (mut deadline, mut bytes_within_delay) = match &self.gmb {
             Some(gmb) => (gmb.poll_timeout(&self.queue), gmb.rate().bytes_in(self.delay)),
             None => (Time::NEVER, 0),
         };
-        let (mut paced_until, mut window) = (Time::NEVER, 0);
+        let (mut paced_until, mut window) = (Time::NEVER, 0u64);
         for Control { connection, .. } in &self.controls {
             let SenderView { cwnd, srtt, .. } = connection.sender_view();
             if srtt > Dur::ZERO {
                 let worth = portion(cwnd, self.delay, srtt);
                 bytes_within_delay = bytes_within_delay.saturating_add(worth);
             }
-            window += cwnd;
+            window = window.saturating_add(cwnd);
             deadline = deadline.min(connection.poll_timeout());
             paced_until = paced_until.min(connection.paced_until());
         }
         Rest {
-            // While data waits, nothing but the pacer's time changes it.
+            // While data waits, only the pacer lets it go.
             until: if self.queue.is_empty() { Time::ZERO } else { paced_until },
             deadline,
             bytes_within_delay: bytes_within_delay.max(self.vmss),

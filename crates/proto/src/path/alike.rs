@@ -11,27 +11,29 @@ pub(super) struct Alike {
     pub bytes: u32,
     /// For how long each holds the transmitter.
     pub held: Dur,
-    /// So many more may wait, of so many when it was last settled, and of so many if nothing waits.
+    /// So many more may wait,
     room: u32,
-    granted: u32,
-    most: u32,
-    /// Those that were taken since then, waiting or not.
-    taken: u32,
+    /// of so many when it was last settled,
+    settled_room: u32,
+    /// and of so many when nothing waits.
+    empty_room: u32,
+    /// Those that were taken since it was settled, waiting or not.
+    taken: u64,
 }
 
 impl Alike {
-    /// As long as so many packets, with so many bytes, wait, and no more than `most` ever did.
-    pub fn new(bytes: u32, held: Dur, waiting: (usize, u64), most: u64, limit: Limit) -> Alike {
+    /// For packets of `bytes`, where so many packets and bytes wait and no more packets than `most_ever` ever did.
+    pub fn new(bytes: u32, held: Dur, waiting: (usize, u64), most_ever: u64, limit: Limit) -> Alike {
         let room = |packets: usize, all_bytes: u64| {
-            let packets = most.min(u64::from(limit.packets.max(1))).saturating_sub(packets as u64);
+            let packets = most_ever.min(u64::from(limit.packets.max(1))).saturating_sub(packets as u64);
             let fitting = match limit.bytes {
                 u64::MAX => u64::MAX,
-                most => most.saturating_sub(all_bytes) / u64::from(bytes.max(1)),
+                limit => limit.saturating_sub(all_bytes) / u64::from(bytes.max(1)),
             };
             packets.min(fitting).min(u64::from(u32::MAX)) as u32
         };
         let now = room(waiting.0, waiting.1);
-        Alike { bytes, held, room: now, granted: now, most: room(0, 0), taken: 0 }
+        Alike { bytes, held, room: now, settled_room: now, empty_room: room(0, 0), taken: 0 }
     }
 
     /// Another one has to wait. Returns whether it may without further ado.
@@ -48,15 +50,15 @@ impl Alike {
     /// The transmitter takes up another one at once, and nothing waits.
     #[inline(always)]
     pub fn pass(&mut self) {
-        (self.room, self.granted) = (self.most, self.most);
+        (self.room, self.settled_room) = (self.empty_room, self.empty_room);
         self.taken += 1;
     }
 
     /// Those that were taken, and that had to wait, since this was last asked.
     #[inline]
-    pub fn settle(&mut self) -> (u32, u32) {
-        let waiting = self.granted - self.room;
-        self.granted = self.room;
+    pub fn settle(&mut self) -> (u64, u32) {
+        let waiting = self.settled_room - self.room;
+        self.settled_room = self.room;
         (std::mem::take(&mut self.taken), waiting)
     }
 }

@@ -19,7 +19,7 @@ pub(super) struct Lean {
     propagation: Dur,
     loss: Option<Box<dyn LossModel>>,
     backlog: Backlog,
-    /// Packets like the last one. What they have changed in `backlog` and `counters` is there once it is settled.
+    /// Packets like the last one. `backlog` and `counters` learn of them in `settle`.
     alike: Alike,
     /// The size of the last packet that was not taken as alike.
     last_bytes: u32,
@@ -167,11 +167,13 @@ impl Lean {
         self.counters.on_arrival();
         let held = self.transmitter.time_for(item.bytes);
         let waits = self.free_at > now;
-        if !waits {
-            self.backlog.clear();
-        }
-        let has_room =
-            if waits { self.has_room(now, item.bytes) } else { self.limit.admits(0, 0, item.bytes) };
+        let has_room = match waits {
+            true => self.has_room(now, item.bytes),
+            false => {
+                self.backlog.clear();
+                self.limit.admits(0, 0, item.bytes)
+            }
+        };
         if !has_room {
             self.alike = Alike::default();
             self.drop(now, item.id);
@@ -184,14 +186,18 @@ impl Lean {
             self.backlog.push(1, item.bytes, held, self.free_at);
         }
         self.counters.on_send(1, item.bytes, held);
-        // The next one is more likely to be like this one if this one is like the last one.
-        self.alike = match item.bytes == std::mem::replace(&mut self.last_bytes, item.bytes) {
-            true => {
-                Alike::new(item.bytes, held, self.backlog.at_least(), self.counters.max_waiting(), self.limit)
-            }
+        self.expect_alike(item.bytes, held);
+        true
+    }
+
+    /// The next packet is more likely to be like this one if this one is like the last one.
+    fn expect_alike(&mut self, bytes: u32, held: Dur) {
+        let is_like_last = bytes == std::mem::replace(&mut self.last_bytes, bytes);
+        let (waiting, most_ever) = (self.backlog.at_least(), self.counters.max_waiting());
+        self.alike = match is_like_last {
+            true => Alike::new(bytes, held, waiting, most_ever, self.limit),
             false => Alike::default(),
         };
-        true
     }
 
     /// Notes what was taken as alike.

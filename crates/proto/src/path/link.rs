@@ -383,9 +383,9 @@ mod tests {
         /// What the commonest link counts by sizes is what a general one counts packet by packet, whenever somebody asks.
         #[test]
         fn the_lean_link_does_and_counts_what_a_general_one_does(
-            steps in prop::collection::vec(
-                (prop::sample::select(vec![40u32, 1000, 1000, 1000]), 0u64..2_500, 0u8..40),
-                1..300,
+            runs in prop::collection::vec(
+                (prop::sample::select(vec![[40u32, 1000], [1000, 1000]]), 1usize..12, 0u64..2_500, 0u8..8),
+                1..60,
             ),
             (packets, bytes) in (1u32..9, prop::sample::select(vec![900u64, 3_500, u64::MAX])),
         ) {
@@ -396,6 +396,9 @@ mod tests {
             let mut links = [lean(), lean().with(|_| ())];
             prop_assert!(links[0].can_pass() && !links[1].can_pass());
             let mut now = Time::ZERO;
+            let steps = runs.into_iter().flat_map(|(sizes, count, pause_us, question)| {
+                sizes.into_iter().cycle().take(count).map(move |bytes| (bytes, pause_us, question))
+            });
             for (id, (bytes, pause_us, question)) in (0..).zip(steps) {
                 now += Dur::from_micros(pause_us);
                 let told = links.each_mut().map(|link| {

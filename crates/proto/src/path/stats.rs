@@ -69,8 +69,8 @@ impl Counters {
     }
 
     #[inline]
-    pub fn on_arrivals(&mut self, packets: u32) {
-        self.arrived_packets += u64::from(packets);
+    pub fn on_arrivals(&mut self, packets: u64) {
+        self.arrived_packets += packets;
     }
 
     /// A packet joins the queue for an unknown time.
@@ -110,8 +110,7 @@ impl Counters {
 
     /// So many packets alike.
     #[inline]
-    pub fn on_send(&mut self, packets: u32, bytes: u32, held: Dur) {
-        let packets = u64::from(packets);
+    pub fn on_send(&mut self, packets: u64, bytes: u32, held: Dur) {
         self.sent_packets += packets;
         self.sent_bytes += packets * u64::from(bytes);
         self.busy += held * packets;

@@ -195,12 +195,17 @@ impl AckPolicy {
 
     /// In-order data up to `next` that closes no gap.
     pub fn on_data(&mut self, now: Time, bytes: u64, next: u64) {
-        let mut is_quick = false;
-        if let Some(quick) = &mut self.quick {
-            is_quick = quick.on_data(now, next);
-            self.calm_until = quick.calm_until();
-        }
+        let is_quick = self.ask_quick(|quick| quick.on_data(now, next));
         self.count(now, bytes, is_quick);
+    }
+
+    /// Tells the quick ACKs of a segment. Returns whether it is acknowledged at once.
+    #[inline]
+    fn ask_quick(&mut self, tell: impl FnOnce(&mut Quick) -> bool) -> bool {
+        let Some(quick) = &mut self.quick else { return false };
+        let is_quick = tell(quick);
+        self.calm_until = quick.calm_until();
+        is_quick
     }
 
     #[inline(always)]
@@ -216,14 +221,10 @@ impl AckPolicy {
 
     /// Data beyond a gap that begins at `next`, of which SACK tells (RFC 5681 §4.2: at once).
     pub fn on_data_beyond(&mut self, now: Time, next: u64) {
+        let is_quick = self.ask_quick(|quick| quick.on_segment(now, next));
         let compression = &mut self.compression;
         if compression.gap != next {
             (compression.gap, compression.prompt) = (next, 0);
-        }
-        let mut is_quick = false;
-        if let Some(quick) = &mut self.quick {
-            is_quick = quick.on_segment(now, next);
-            self.calm_until = quick.calm_until();
         }
         if is_quick || compression.held >= compression.most {
             self.is_due = true;
@@ -281,5 +282,50 @@ impl AckPolicy {
         self.is_due = false;
         self.deadline = Time::NEVER;
         self.compression.held = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::profile;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// While it is calm, data changes what the short way changes and nothing else, whatever came before.
+        #[test]
+        fn calm_data_is_data(
+            steps in prop::collection::vec((0u64..30, 0u8..20), 1..400),
+            name in prop::sample::select(vec!["linux", "rfc"]),
+        ) {
+            let config = (profile::find(name).unwrap().config)();
+            let mut policy = AckPolicy::new(&config);
+            policy.on_handshake(Dur::from_millis(20), Dur::from_millis(220));
+            let (mut now, mut next, mut calm) = (Time(1_000_000), 1, 0);
+            for (pause_ms, step) in steps {
+                now += Dur::from_millis(if step == 0 { 40 * pause_ms } else { pause_ms });
+                next += 1448;
+                if policy.is_calm(now) {
+                    let mut other = policy.clone();
+                    other.on_calm_data(now, 1448);
+                    policy.on_data(now, 1448, next);
+                    other.calm_until = policy.calm_until;
+                    prop_assert_eq!(format!("{policy:?}"), format!("{other:?}"));
+                    calm += 1;
+                } else {
+                    policy.on_data(now, 1448, next);
+                }
+                match step {
+                    1 => policy.on_rtt(Dur::from_millis(1 + pause_ms)),
+                    2 => policy.on_duplicate(),
+                    3 => policy.on_data_beyond(now, next),
+                    _ => {}
+                }
+                if policy.is_due() {
+                    policy.on_ack_sent();
+                }
+            }
+            prop_assert!(name == "linux" || calm > 0);
+        }
     }
 }

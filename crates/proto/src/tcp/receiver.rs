@@ -188,6 +188,7 @@ impl Receiver {
             }
             self.note_round_trip(now, ts);
         }
+        // The end of a round trip may have ended the calm.
         if !self.acks.is_calm(now) {
             return self.take_other_text(now, segment, ecn);
         }
@@ -227,6 +228,7 @@ impl Receiver {
         if self.is_old_timestamp(now, segment) {
             return None;
         }
+        // RFC 7323 §4.3 (2): behind a gap no timestamp is noted.
         if ecn != Ecn::Ce && self.extend_last(segment) {
             segment.timestamps().into_iter().for_each(|ts| self.note_round_trip(now, ts));
             self.acknowledge_beyond(now);
@@ -237,7 +239,7 @@ impl Receiver {
         Some(self.handle(now, segment, start, ecn))
     }
 
-    /// Behind a gap most text goes on where the last one ended: takes its range if it is that, and within the window.
+    /// Takes text that goes on where the range ends that changed last, as most text behind a gap does. Returns whether it did.
     #[inline]
     fn extend_last(&mut self, segment: &Header) -> bool {
         let start = self.reassembly.last_end();
@@ -494,10 +496,15 @@ impl Receiver {
 
     /// RFC 9293 §3.8.6.2.2: the right edge moves by at least a segment or half the buffer, or stays.
     #[inline(always)]
+    fn may_move_to(&self, edge: u64) -> bool {
+        edge >= self.advertised + self.segment_size.min(self.buffer / 2)
+    }
+
+    #[inline(always)]
     fn right_edge(&self) -> u64 {
         let offered = self.reassembly.next() + self.most_offered();
         let open = (self.read + self.buffer).min(offered);
-        if open >= self.advertised + self.segment_size.min(self.buffer / 2) { open } else { self.advertised }
+        if self.may_move_to(open) { open } else { self.advertised }
     }
 
     /// Fills the acknowledgment's part of a segment that leaves now, but for [SACK](Receiver::fill_sack): ACK, window,
@@ -518,9 +525,7 @@ impl Receiver {
     #[inline(always)]
     fn tell(&mut self, next: u64) {
         let most = self.most_offered();
-        let is_same = self.read == next
-            && most == self.reach.0
-            && next + most >= self.advertised + self.segment_size.min(self.buffer / 2);
+        let is_same = self.read == next && most == self.reach.0 && self.may_move_to(next + most);
         match is_same {
             true => self.advertised = next + self.reach.1,
             false => self.tell_other(next, most),

@@ -545,13 +545,31 @@ mod tests {
         fn totals_agree(ops in prop::collection::vec(op(), 1..120)) {
             let mut board = Scoreboard::default();
             let (mut una, mut nxt) = (0, 0);
+            let mut blocks: Vec<(u64, u64)> = Vec::new();
             for op in ops {
                 match op {
                     Op::Send(n) => { push(&mut board, nxt, nxt + n); nxt += n; }
-                    Op::Ack(n) => { una = (una + n).min(nxt); board.acknowledge(una, |_, _| ()); }
+                    Op::Ack(n) => {
+                        let mut told = una;
+                        una = (una + n).min(nxt);
+                        board.acknowledge(una, |run, _| {
+                            assert_eq!(run.start, told, "runs are told in a row");
+                            told = run.end;
+                        });
+                        prop_assert!(told <= una);
+                    }
                     Op::Sack(l, n) => {
-                        let (left, right) = ((una + l).min(nxt), (una + l + n).min(nxt));
-                        board.sack(&[(left, right)], |run, _| assert_ne!(run.fate, Fate::Sacked));
+                        let block = ((una + l).min(nxt), (una + l + n).min(nxt));
+                        // As on the wire: the newest first, and what an ACK has covered is reported no more.
+                        blocks.retain(|old| old.0 > una && *old != block);
+                        blocks.insert(0, block);
+                        blocks.truncate(3);
+                        let (before, mut news) = (board.sacked(), 0);
+                        board.sack(&blocks, |run, _| {
+                            assert_ne!(run.fate, Fate::Sacked);
+                            news += run.bytes();
+                        });
+                        prop_assert_eq!(board.sacked(), before + news);
                     }
                     Op::Lose(at) => { board.mark_lost(at as usize); }
                     Op::Resend => if let Some(index) = board.first_lost() {

@@ -11,7 +11,8 @@ use airtcp_proto::queue::Item;
 use airtcp_proto::tcp::Reason;
 use airtcp_wire::{Header, SackBlocks, Time, tcp};
 
-/// A connection whose receiver is ahead, with nothing between its ends but links and stations that are ahead, too.
+/// A connection whose receiver is ahead, with nothing between its ends but links, stations that are ahead, too, and the circuit
+/// that its flow alone uses.
 pub struct Connected<'a> {
     pub stage: &'a mut Stage,
     pub transfer: &'a mut Transfer,
@@ -83,7 +84,7 @@ impl Connected<'_> {
         false
     }
 
-    /// If nothing happens in the run before the sender is woken at that time, it is that time now: returns whether it is.
+    /// Moves the run on to `at` if nothing happens before the sender is woken then. Returns whether it has.
     #[inline(always)]
     fn goes_on(&mut self, at: Time) -> bool {
         self.stage.goes_on(Timer::Endpoint(self.endpoint), at)
@@ -193,8 +194,7 @@ impl Connected<'_> {
                 return ahead.answer_sacked(arrival, sack);
             }
         }
-        let id = packets.insert_ack(ack, sack);
-        packets.get_mut(id).address(self.endpoint ^ 1, self.flow, self.transfer.numbers());
+        let id = packets.insert_answer(ack, sack, self.endpoint, self.flow, self.transfer.numbers());
         if let Some(at) = arrives {
             ahead.answer(Arrival { at, id, ..Arrival::default() });
         }
@@ -213,8 +213,8 @@ impl Connected<'_> {
                 }
             }
             None => {
-                let id = packets.insert_ack(ack, &SackBlocks::default());
-                packets.get_mut(id).address(self.endpoint ^ 1, self.flow, self.transfer.numbers());
+                let blocks = SackBlocks::default();
+                packets.insert_answer(ack, &blocks, self.endpoint, self.flow, self.transfer.numbers());
             }
         }
     }

@@ -47,8 +47,8 @@ pub struct Arrival {
     pub at: Time,
     /// The number of the sending end of its connection, if that is known; of an ACK of header packets, the circuit's.
     pub endpoint: u32,
-    /// The packet; [`NO_PACKET`]: the header is all of it, of new data or of a plain ACK; [`HEADER_ACK`]: of such an ACK;
-    /// [`SACKED`]: an ACK's, which has SACK blocks besides.
+    /// The packet, or what stands for none: [`NO_PACKET`] for new data or a plain ACK, [`SACKED`] for an ACK with blocks,
+    /// [`HEADER_ACK`] for a circuit's.
     pub id: u32,
     pub header: Header,
 }
@@ -61,11 +61,11 @@ pub struct Entry {
     pub offset: u64,
 }
 
-/// Stand for a packet that is none.
+/// The header is all of it.
 pub const NO_PACKET: u32 = u32::MAX;
+/// An ACK whose SACK blocks stand [beside](Ahead::pop_blocks).
 pub const SACKED: u32 = u32::MAX - 1;
-
-/// The same of a plain ACK from the receiver of a circuit's first control TCP.
+/// A plain ACK from the receiver of a circuit's first control TCP.
 pub const HEADER_ACK: u32 = u32::MAX - 2;
 
 impl Ahead {

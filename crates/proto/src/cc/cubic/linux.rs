@@ -115,10 +115,6 @@ fn segments(bytes: u64, mss: u64) -> u64 {
 impl Avoidance for Linux {
     const IS_FRUGAL: bool = true;
 
-    fn observe(&mut self, ack: &Ack, _window: &mut Window) {
-        self.observe_plain(&ack.into());
-    }
-
     fn increase(&mut self, ack: &Ack, acked: u64, window: &mut Window) {
         self.increase_plain(&ack.into(), acked, window);
     }

@@ -23,7 +23,7 @@ pub(super) enum Prediction {
 }
 
 impl Connection {
-    /// Something has happened that was not predicted.
+    /// Something has happened that was not predicted. What plain ACKs have left open is computed first.
     #[inline]
     pub(super) fn forget_prediction(&mut self) {
         self.prediction = Prediction::Unknown;
@@ -247,7 +247,7 @@ impl Connection {
     #[inline(always)]
     pub fn pause_burst(&mut self, now: Time, burst: &mut Burst) -> Option<Time> {
         let departure = self.sender.pause_burst(now, burst)?;
-        // What the burst sends puts off timers, if anything.
+        // Sending puts timers off, if it moves them at all.
         (departure < self.timer()).then_some(departure)
     }
 

@@ -77,7 +77,7 @@ pub trait LossRecovery: Send {
         false
     }
 
-    /// A plain ACK may have put the probe's deadline off, which has not been reckoned yet: now something else happens.
+    /// Computes the probe's deadline, which plain ACKs leave open, before anything else happens.
     fn settle_probe(&mut self, _core: &Core, _rto_deadline: Time) {}
 
     /// The policy's own timer, where the retransmission timer expires at `rto_deadline`.

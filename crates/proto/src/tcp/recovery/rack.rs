@@ -49,7 +49,8 @@ struct ReorderWindow {
 /// Tail loss probe (RFC 8985 §7).
 struct Probe {
     deadline: Time,
-    /// When a plain ACK came after which the deadline has not been reckoned yet: mostly it lets something go, which puts the probe off.
+    /// When the last plain ACK came, if the deadline has not been computed since: mostly the ACK lets something go, which sets the
+    /// probe anew.
     acked_at: Time,
     /// TLP.end_seq and TLP.is_retrans of the probe that is out.
     out: Option<(u64, bool)>,
@@ -61,6 +62,7 @@ impl Probe {
         Probe { deadline: Time::NEVER, acked_at: Time::NEVER, out: None, is_being_sent: false };
 
     /// When it leaves, with the retransmission timer at `rto_deadline`.
+    // RFC 8985 §7.2.
     #[inline]
     fn deadline(&self, core: &Core, rto_deadline: Time) -> Time {
         match (self.acked_at.is_never(), core.board.in_flight()) {
@@ -357,6 +359,7 @@ impl LossRecovery for Rack {
     }
 
     fn handle_timeout(&mut self, core: &mut Core, now: Time) {
+        debug_assert!(self.probe.acked_at.is_never(), "the probe's deadline is settled before");
         if self.reorder_deadline <= now && self.detect(core, now) && core.phase() == Phase::Open {
             core.enter_recovery(now);
             // Linux takes the timer for an ACK of one segment.

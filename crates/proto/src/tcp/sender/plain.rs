@@ -122,8 +122,8 @@ impl Sender {
         (start, is_pushed)
     }
 
-    /// The pacer may hold back what is left of a burst: returns when it lets go the next segment. If nothing else happens until
-    /// then, that segment is sent by [resuming](Sender::resume_burst) the burst, which only the pacer has to know of at once.
+    /// Books what has left. Returns when the pacer lets the next segment go, if it holds back the rest. If nothing else happens
+    /// until then, [resume](Sender::resume_burst) the burst.
     #[inline(always)]
     pub fn pause_burst(&mut self, now: Time, burst: &mut Burst) -> Option<Time> {
         if !self.is_paced() || burst.sent == 0 || !self.is_steady() {
@@ -140,8 +140,8 @@ impl Sender {
         self.pacer.as_ref().map(Pacer::next_departure).filter(|departure| fits && *departure > now)
     }
 
-    /// Does nobody change what may leave when something has left? A controller does if it hears of that, or if nothing else was in
-    /// flight.
+    /// Is the window the same after a segment has left? A controller that hears of sends may change it, and so may the first
+    /// segment in flight.
     #[inline]
     fn is_steady(&self) -> bool {
         let core = &self.core;
@@ -167,7 +167,7 @@ impl Sender {
         is_over
     }
 
-    /// The same so far. The pacer knows already of those that have left since the burst was paused.
+    /// Books the segments that have left since the last time. The pacer knows those after the first pause already.
     #[inline(always)]
     fn settle(&mut self, now: Time, burst: &Burst, is_blocked: bool) {
         let (nxt, mss) = (self.core.nxt(), self.core.mss());
@@ -190,12 +190,12 @@ impl Sender {
 pub struct Burst {
     /// The stream position that it does not exceed, by what is written and the peer's window.
     limit: u64,
-    /// Where its last segment may start, by cwnd, too.
+    /// Where its last segment may start, given cwnd, too.
     last_start: u64,
     /// At most so many segments more, after those that it has sent.
     left: u32,
     pub sent: u32,
-    /// So many of these are booked everywhere.
+    /// So many of them are booked.
     settled: u32,
 }
 

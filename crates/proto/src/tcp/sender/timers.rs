@@ -42,7 +42,7 @@ impl Sender {
         self.policy.deadline(&self.core, self.rto_deadline)
     }
 
-    /// Something unusual happens: the policy's deadline is to be where it is.
+    /// Computes what plain ACKs leave open of the policy's deadline.
     #[inline]
     pub fn settle_probe(&mut self) {
         self.policy.settle_probe(&self.core, self.rto_deadline);
