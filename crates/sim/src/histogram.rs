@@ -14,8 +14,8 @@ const ROW: usize = 16;
 pub struct Histogram {
     /// Modulo 2¹⁶, for there may be thousands of histograms with few samples each.
     counts: Box<[u16]>,
-    /// How often a bucket's count has come round to 0, if one has.
-    carries: Option<Box<BTreeMap<usize, u64>>>,
+    /// How often a bucket's count has come round to 0.
+    carries: BTreeMap<usize, u64>,
     /// Bucket of `counts[0]`.
     first: usize,
     samples: u64,
@@ -28,7 +28,7 @@ impl Default for Histogram {
     fn default() -> Histogram {
         Histogram {
             counts: Box::default(),
-            carries: None,
+            carries: BTreeMap::new(),
             first: 0,
             samples: 0,
             sum_ns: 0,
@@ -78,7 +78,7 @@ impl Histogram {
 
     #[cold]
     fn carry(&mut self, bucket: usize) {
-        *self.carries.get_or_insert_default().entry(bucket).or_default() += 1;
+        *self.carries.entry(bucket).or_default() += 1;
     }
 
     /// The first sample of a bucket beyond those that there are.
@@ -98,9 +98,7 @@ impl Histogram {
 
     /// The samples in each bucket, from the first on.
     fn full_counts(&self) -> impl Iterator<Item = u64> {
-        let carried = |bucket: &usize| {
-            self.carries.as_ref().and_then(|carries| carries.get(bucket)).map_or(0, |carries| carries << 16)
-        };
+        let carried = |bucket: &usize| self.carries.get(bucket).map_or(0, |carries| carries << 16);
         self.counts.iter().zip(self.first..).map(move |(&count, bucket)| u64::from(count) + carried(&bucket))
     }
 
