@@ -176,13 +176,13 @@ pub trait Avoidance: Send + Clone {
 
     /// It looks at no more of an ACK than [`PlainAck`] holds: `observe_plain` and `increase_plain` do all that `observe` and
     /// `increase` do, and `slow_start` is the default.
-    const IS_FRUGAL: bool = false;
+    const TAKES_PLAIN_ACKS: bool = false;
 
-    /// As `observe` where it [is frugal](Avoidance::IS_FRUGAL).
+    /// As `observe` where it [takes plain ACKs](Avoidance::TAKES_PLAIN_ACKS).
     #[inline]
     fn observe_plain(&mut self, _ack: &PlainAck) {}
 
-    /// As `increase` where it [is frugal](Avoidance::IS_FRUGAL).
+    /// As `increase` where it [takes plain ACKs](Avoidance::TAKES_PLAIN_ACKS).
     fn increase_plain(&mut self, _ack: &PlainAck, _acked: u64, _window: &mut Window) {}
 
     /// Something was lost or marked, or the timer expired: the new ssthresh in bytes, to which cwnd falls if it is above, or
@@ -353,7 +353,7 @@ impl<A: Avoidance> CongestionControl for Composed<A> {
     }
 
     fn on_plain_ack(&mut self, ack: &PlainAck, limits: &mut Limits) -> bool {
-        if !A::IS_FRUGAL || !self.slow_start.is_classic() {
+        if !A::TAKES_PLAIN_ACKS || !self.slow_start.is_classic() {
             return false;
         }
         self.avoidance.observe_plain(ack);

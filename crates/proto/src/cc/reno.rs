@@ -22,7 +22,7 @@ fn build(build: &Build, _values: &Values) -> Box<dyn CongestionControl> {
 pub struct Reno;
 
 impl Avoidance for Reno {
-    const IS_FRUGAL: bool = true;
+    const TAKES_PLAIN_ACKS: bool = true;
 
     #[inline]
     fn increase_plain(&mut self, _ack: &PlainAck, acked: u64, window: &mut Window) {

@@ -328,4 +328,21 @@ mod tests {
             prop_assert!(name == "linux" || calm > 0);
         }
     }
+
+    /// Were it never calm, the property would hold for nothing: Linux's quick ACKs end, and its window ceases to grow.
+    #[test]
+    fn bulk_data_makes_it_calm() {
+        let mut policy = AckPolicy::new(&profile::linux());
+        policy.on_handshake(Dur::from_millis(20), Dur::from_millis(220));
+        let mut calm = 0;
+        for n in 1..400 {
+            let now = Time(n * 1_000_000);
+            calm += u32::from(policy.is_calm(now));
+            policy.on_data(now, 1448, 1 + n * 1448);
+            if policy.is_due() {
+                policy.on_ack_sent();
+            }
+        }
+        assert!(calm > 200, "{calm}");
+    }
 }

@@ -113,7 +113,7 @@ fn segments(bytes: u64, mss: u64) -> u64 {
 }
 
 impl Avoidance for Linux {
-    const IS_FRUGAL: bool = true;
+    const TAKES_PLAIN_ACKS: bool = true;
 
     fn increase(&mut self, ack: &Ack, acked: u64, window: &mut Window) {
         self.increase_plain(&ack.into(), acked, window);
