@@ -132,7 +132,7 @@ impl Engine {
         self.ends.catch_up(at.min(timer_at).min(arrival_at));
         if arrival_at < at && arrival_at <= timer_at {
             self.stage.network.now = arrival_at;
-            self.on_arrival();
+            self.on_arrivals(end);
         } else if at <= timer_at {
             self.stage.network.now = at;
             self.on_link(side);
@@ -149,8 +149,23 @@ impl Engine {
         true
     }
 
-    /// What came from the end of the path that is ahead has come to the other one.
+    /// What came from the end of the path that is ahead has come to the other one, and so does what comes next, as long as nothing
+    /// else happens before.
     #[inline(never)]
+    fn on_arrivals(&mut self, end: Time) {
+        loop {
+            self.on_arrival();
+            let at = self.stage.network.ahead.next();
+            if at > end || !self.stage.is_next_arrival(at) {
+                break;
+            }
+            self.ends.catch_up(at);
+            self.stage.network.now = at;
+            self.stage.network.ahead.events += 1;
+        }
+    }
+
+    #[inline(always)]
     fn on_arrival(&mut self) {
         if let Some(returning) = self.stage.network.ahead.pop_returning() {
             return self.pass_returning(&returning);
@@ -175,7 +190,7 @@ impl Engine {
         let Engine { ends, stage, .. } = self;
         match ends.deliver_arrival(stage, endpoint, ack) {
             Some(circuit) => self.send_by_circuit(circuit, endpoint),
-            None => self.deliver_as_packet(endpoint, ack, &SackBlocks::default()),
+            None => self.deliver_as_packet(endpoint, ack, &SackBlocks::NONE),
         }
     }
 

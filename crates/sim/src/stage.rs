@@ -21,6 +21,14 @@ impl Stage {
         !at.is_never() && network.ahead.sent.is_empty() && schedule.next_by(Clock::Ahead) >= at
     }
 
+    /// Does what comes back from that end at that time come before all else? Links go before it, timers of the same instant do not.
+    #[inline(always)]
+    pub fn is_next_arrival(&self, at: Time) -> bool {
+        let Stage { network, schedule, .. } = self;
+        let is_first = at < network.topology.next().0 && at <= schedule.next().0;
+        is_first && !network.ahead.is_waiting() && network.sent_at_station.is_empty()
+    }
+
     /// Moves the run on to `at` if this timer, set to that time, would be its next event. Returns whether it has.
     #[inline]
     pub fn goes_on(&mut self, timer: Timer, at: Time) -> bool {

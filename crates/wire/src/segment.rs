@@ -97,6 +97,8 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
+    pub const NONE: SackBlocks = SackBlocks { len: 0, blocks: [(Seq(0), Seq(0)); 4] };
+
     /// Adds a block; one more than fits is ignored.
     #[inline]
     pub fn push(&mut self, left: Seq, right: Seq) {
