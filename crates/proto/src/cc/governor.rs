@@ -70,16 +70,26 @@ impl Governor {
         self.refresh();
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn on_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {
         if self.hears_sends {
-            self.controller.on_sent(now, bytes, in_flight);
-            self.refresh();
+            self.tell_sent(now, bytes, in_flight);
         }
         if in_flight == bytes {
-            self.controller.on_sent_alone(now);
-            self.refresh();
+            self.tell_sent_alone(now);
         }
+    }
+
+    #[inline(never)]
+    fn tell_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {
+        self.controller.on_sent(now, bytes, in_flight);
+        self.refresh();
+    }
+
+    #[cold]
+    fn tell_sent_alone(&mut self, now: Time) {
+        self.controller.on_sent_alone(now);
+        self.refresh();
     }
 
     #[inline]

@@ -66,6 +66,19 @@ impl Linux {
         Epoch { start: now, origin, k, w_est: cwnd, acked: 0 }
     }
 
+    /// Finds anew how fast cwnd is to grow.
+    #[inline(never)]
+    fn look(&mut self, ack: &PlainAck, acked: u64, window: &Window) {
+        let cwnd = window.cwnd / window.mss;
+        let mut epoch = self.epoch.unwrap_or_else(|| self.start_epoch(ack.now, cwnd));
+        epoch.acked += acked;
+        self.looked = (window.cwnd, ack.now);
+        // SRTT is zero, and the smallest RTT is not, where there is no sample yet.
+        let t = ack.now.since(epoch.start) + ack.min_rtt.min(ack.srtt);
+        self.per_segment = self.pace(&mut epoch, t, cwnd);
+        self.epoch = Some(epoch);
+    }
+
     /// Segments to be ACKed before cwnd may grow by one.
     fn pace(&self, epoch: &mut Epoch, t: Dur, cwnd: u64) -> u64 {
         let from_plateau = t.as_secs_f64() - epoch.k;
@@ -96,8 +109,11 @@ impl Linux {
             (self.credit, grown) = (0, 1);
         }
         self.credit += acked;
-        grown += self.credit / self.per_segment;
-        self.credit %= self.per_segment;
+        // Seldom, for a division is expensive.
+        if self.credit >= self.per_segment {
+            grown += self.credit / self.per_segment;
+            self.credit %= self.per_segment;
+        }
         grown
     }
 }
@@ -134,19 +150,16 @@ impl Avoidance for Linux {
     #[inline]
     fn increase_plain(&mut self, ack: &PlainAck, acked: u64, window: &mut Window) {
         let acked = segments(acked, window.mss);
-        let cwnd = || window.cwnd / window.mss;
-        let mut epoch = self.epoch.unwrap_or_else(|| self.start_epoch(ack.now, cwnd()));
-        epoch.acked += acked;
         let (looked_at, when) = self.looked;
-        if self.epoch.is_none() || looked_at != window.cwnd || ack.now.since(when) > LOOK_EVERY {
-            self.looked = (window.cwnd, ack.now);
-            // SRTT is zero, and the smallest RTT is not, where there is no sample yet.
-            let t = ack.now.since(epoch.start) + ack.min_rtt.min(ack.srtt);
-            self.per_segment = self.pace(&mut epoch, t, cwnd());
+        let is_known = looked_at == window.cwnd && ack.now.since(when) <= LOOK_EVERY;
+        match &mut self.epoch {
+            Some(epoch) if is_known => epoch.acked += acked,
+            _ => self.look(ack, acked, window),
         }
-        self.epoch = Some(epoch);
         let grown = self.growth(acked);
-        window.grow((grown * window.mss) as f64);
+        if grown > 0 {
+            window.grow((grown * window.mss) as f64);
+        }
     }
 
     fn reduce(&mut self, _event: &Congestion, window: &Window) -> Option<u64> {
