@@ -167,7 +167,7 @@ impl Ends {
             return Some(flow.circuit);
         }
         if send_expected(stage, transfer, endpoint, flow) {
-            stage.schedule.set(Timer::Endpoint(endpoint), transfer.ends[SENDER].poll_timeout());
+            schedule_sender(stage, transfer, endpoint);
             return Some(None);
         }
         Some(self.service_anything(stage, endpoint))
@@ -186,7 +186,7 @@ impl Ends {
             return Some(flow.circuit);
         }
         if (Connected { stage, transfer, flow, endpoint }).send_expected() {
-            stage.schedule.set(Timer::Endpoint(endpoint), transfer.ends[SENDER].poll_timeout());
+            schedule_sender(stage, transfer, endpoint);
         } else {
             self.service_anything(stage, endpoint);
         }
@@ -372,7 +372,7 @@ impl Ends {
         if !is_plain || !send_expected(stage, transfer, endpoint, flow) {
             return false;
         }
-        stage.schedule.set(Timer::Endpoint(endpoint), transfer.ends[SENDER].poll_timeout());
+        schedule_sender(stage, transfer, endpoint);
         true
     }
 
@@ -437,7 +437,7 @@ impl Ends {
             Some(left) => drain(&mut stage.network, transfer, endpoint, flow, left, &mut enter),
         };
         match is_all {
-            true => stage.schedule.set(Timer::Endpoint(endpoint), transfer.ends[SENDER].poll_timeout()),
+            true => schedule_sender(stage, transfer, endpoint),
             false => schedule_waiting(stage, transfer, endpoint),
         }
         !is_all
@@ -570,6 +570,13 @@ fn drain(
     send: impl FnMut(&mut Network, &Flow, u32),
 ) -> bool {
     network.drain(transfer, endpoint, flow, most, send)
+}
+
+/// Wakes the sending end when the earliest of its timers expires.
+#[inline(always)]
+fn schedule_sender(stage: &mut Stage, transfer: &Transfer, endpoint: u32) {
+    let end = &transfer.ends[SENDER];
+    stage.schedule.set_lazily(Timer::Endpoint(endpoint), end.earliest_timeout(), || end.poll_timeout());
 }
 
 #[inline(always)]

@@ -57,6 +57,15 @@ impl Timers {
         self.push(id, deadline);
     }
 
+    /// The same where the deadline, which takes some work, is not before `earliest`.
+    #[inline(always)]
+    pub fn set_lazily(&mut self, id: TimerId, earliest: Time, deadline: impl FnOnce() -> Time) {
+        let is_set = self.pushed.get(id as usize).is_some_and(|pushed| pushed.first <= earliest);
+        if !is_set {
+            self.set(id, deadline());
+        }
+    }
+
     fn push(&mut self, id: TimerId, deadline: Time) {
         if self.pushed.len() <= id as usize {
             self.pushed.resize(id as usize + 1, NONE);

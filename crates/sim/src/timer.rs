@@ -58,7 +58,13 @@ impl Schedule {
         self.timers[self.clock as usize].set(self.numbering.number(timer), deadline);
     }
 
-    /// The same of a timer that goes by that clock.
+    /// As [`Timers::set_lazily`].
+    #[inline(always)]
+    pub fn set_lazily(&mut self, timer: Timer, earliest: Time, deadline: impl FnOnce() -> Time) {
+        self.timers[self.clock as usize].set_lazily(self.numbering.number(timer), earliest, deadline);
+    }
+
+    /// As [`set`](Schedule::set), of a timer that goes by that clock.
     #[inline(always)]
     pub fn set_by(&mut self, clock: Clock, timer: Timer, deadline: Time) {
         self.timers[clock as usize].set(self.numbering.number(timer), deadline);

@@ -474,6 +474,7 @@ impl Core {
     }
 
     /// An unambiguous round trip time, and what it was without the delay of a delayed ACK.
+    #[inline]
     pub fn handle_rtt(&mut self, now: Time, sample: Dur, prompt: Dur) {
         self.rtt.note_shortest(prompt);
         match self.spurious.rtt_to_restore.is_some() {

@@ -11,8 +11,10 @@ pub struct RttEstimator {
     srtt: Dur,
     rttvar: Dur,
     has_sample: bool,
-    /// SRTT + m·RTTVAR within its bounds, before back-off.
-    base: Dur,
+    /// None has ever been taken.
+    is_initial: bool,
+    /// No timer is set to less.
+    least: Dur,
     /// Expiries in a row.
     backoff: u32,
     /// The smallest sample of the connection.
@@ -37,8 +39,9 @@ impl RttEstimator {
             srtt: Dur::ZERO,
             rttvar: Dur::ZERO,
             has_sample: false,
-            // RFC 6298 §2 (2.1).
-            base: config.initial.min(config.max),
+            is_initial: true,
+            // A ticking clock's first tick may be short.
+            least: config.min.min(config.initial).min(config.max).saturating_sub(config.expire_tick),
             backoff: 0,
             min: Dur::MAX,
             slow_decay: SlowDecay::default(),
@@ -56,32 +59,37 @@ impl RttEstimator {
     }
 
     /// A round trip that ends at `now` took `rtt`; SND.UNA and SND.NXT now tell Linux's variance when a round trip is over.
+    #[inline]
     pub fn on_sample(&mut self, now: Time, rtt: Dur, una: u64, nxt: u64) {
         let rtt = in_ticks(now, rtt, self.config.measure_tick);
         // RFC 6298 §5.7 and Karn: an unambiguous sample ends the back-off.
         self.backoff = 0;
         if !self.has_sample {
-            // RFC 6298 §2 (2.2).
-            self.has_sample = true;
-            self.srtt = rtt;
-            self.rttvar = (rtt / 2).max(self.variance_floor);
-            self.slow_decay = SlowDecay { deviation: rtt / 2, largest: self.rttvar, round_end: nxt };
-        } else {
-            // RFC 6298 §2 (2.3): RTTVAR first, from the old SRTT.
-            let error = Dur(self.srtt.0.abs_diff(rtt.0));
-            if self.config.arithmetic == RtoArithmetic::Ticks {
-                (self.srtt, self.rttvar) = self.smooth_in_ticks(rtt);
-            } else if self.config.min_on_variance {
-                self.rttvar = self.slow_decay(rtt, error, una, nxt);
-                self.srtt = smooth(self.srtt, rtt, self.config.alpha);
-            } else {
-                self.rttvar = smooth(self.rttvar, error, self.config.beta);
-                self.srtt = smooth(self.srtt, rtt, self.config.alpha);
-            }
+            return self.on_first_sample(rtt, nxt);
         }
-        self.recompute();
+        if self.config.arithmetic == RtoArithmetic::Ticks {
+            (self.srtt, self.rttvar) = self.smooth_in_ticks(rtt);
+            return;
+        }
+        // RFC 6298 §2 (2.3): RTTVAR first, from the old SRTT.
+        let error = Dur(self.srtt.0.abs_diff(rtt.0));
+        self.rttvar = match self.config.min_on_variance {
+            true => self.slow_decay(rtt, error, una, nxt),
+            false => smooth(self.rttvar, error, self.config.beta),
+        };
+        self.srtt = smooth(self.srtt, rtt, self.config.alpha);
     }
 
+    /// RFC 6298 §2 (2.2).
+    #[cold]
+    fn on_first_sample(&mut self, rtt: Dur, nxt: u64) {
+        (self.has_sample, self.is_initial) = (true, false);
+        self.srtt = rtt;
+        self.rttvar = (rtt / 2).max(self.variance_floor);
+        self.slow_decay = SlowDecay { deviation: rtt / 2, largest: self.rttvar, round_end: nxt };
+    }
+
+    #[inline]
     fn slow_decay(&mut self, rtt: Dur, error: Dur, una: u64, nxt: u64) -> Dur {
         let (beta, floor) = (self.config.beta, self.variance_floor);
         let state = &mut self.slow_decay;
@@ -101,6 +109,7 @@ impl RttEstimator {
     }
 
     /// ns-2: integers, which are cut off where they are taken for whole ticks. SRTT and RTTVAR as they are then.
+    #[inline(never)]
     fn smooth_in_ticks(&self, rtt: Dur) -> (Dur, Dur) {
         let RtoConfig { measure_tick, alpha, beta, .. } = *self.config;
         // Where nothing ticks the parts are nanoseconds.
@@ -113,8 +122,13 @@ impl RttEstimator {
         (eighths.time(srtt), quarters.time(rttvar))
     }
 
-    fn recompute(&mut self) {
-        let RtoConfig { factor, granularity, min, max, min_on_variance, .. } = *self.config;
+    /// SRTT + m·RTTVAR within its bounds, before back-off.
+    fn base(&self) -> Dur {
+        let RtoConfig { initial, factor, granularity, min, max, min_on_variance, .. } = *self.config;
+        if self.is_initial {
+            // RFC 6298 §2 (2.1).
+            return initial.min(max);
+        }
         // RFC 6298 §2 (2.3): RTO = SRTT + max(G, K·RTTVAR).
         let spread = scale(self.rttvar, factor).max(granularity);
         let srtt = match self.config.arithmetic {
@@ -122,7 +136,7 @@ impl RttEstimator {
             RtoArithmetic::Ticks => whole_ticks(self.srtt, self.config.measure_tick),
         };
         let rto = if min_on_variance { srtt + spread.max(min) } else { (srtt + spread).max(min) };
-        self.base = rto.min(max);
+        rto.min(max)
     }
 
     /// No timeout is longer.
@@ -139,9 +153,15 @@ impl RttEstimator {
     #[inline]
     fn rto_after(&self, expiries: u32) -> Dur {
         if expiries == 0 {
-            return self.base;
+            return self.base();
         }
-        Dur(self.base.0.saturating_mul(1 << expiries.min(30))).min(self.config.max)
+        Dur(self.base().0.saturating_mul(1 << expiries.min(30))).min(self.config.max)
+    }
+
+    /// A timer of one RTO started at `now` does not expire before.
+    #[inline]
+    pub fn earliest(&self, now: Time) -> Time {
+        now + self.least
     }
 
     /// When a timer of one RTO started at `now` expires.
@@ -180,10 +200,9 @@ impl RttEstimator {
     /// A spurious timeout has been found: keep RTO above the delay that caused it (RFC 4015 §3.2 step 9).
     pub fn on_spurious(&mut self, before: (Dur, Dur), sample: Option<Dur>) {
         let (srtt, rttvar) = before;
-        self.backoff = 0;
+        (self.backoff, self.is_initial) = (0, false);
         self.srtt = srtt.max(sample.unwrap_or(Dur::ZERO));
         self.rttvar = rttvar.max(sample.unwrap_or(Dur::ZERO) / 2);
-        self.recompute();
     }
 
     /// SRTT + 2·G and RTTVAR, as RFC 4015 §3.2 step 0 saves them.
@@ -229,6 +248,7 @@ fn nearest(nanos: f64) -> Dur {
 }
 
 /// How often a clock ticked in the `rtt` up to `now`, in time; at least once.
+#[inline]
 fn in_ticks(now: Time, rtt: Dur, tick: Dur) -> Dur {
     let ticks_at = |time: u64| time.checked_div(tick.0);
     match (ticks_at(now.0), ticks_at(now.0.saturating_sub(rtt.0))) {

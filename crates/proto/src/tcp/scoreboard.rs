@@ -154,7 +154,7 @@ impl Scoreboard {
         self.segments.iter().map(unread).for_each(|stamps| self.stamps.push_back(stamps));
     }
 
-    #[inline]
+    #[inline(always)]
     fn drop_first(&mut self, count: usize) {
         self.segments.drop_first(count);
         self.taken_off += count as u64;
@@ -203,21 +203,31 @@ impl Scoreboard {
         }
     }
 
-    /// The same where everything that is out [was sent once and is in flight](Scoreboard::is_plain), telling only what has
-    /// stamps. Returns what was taken off.
+    /// Where the first segment that is out ends and begins, and when it was sent, if all of it lies below `ack`.
     #[inline(always)]
-    pub fn acknowledge_plain(&mut self, ack: u64, tell: impl FnOnce(&TakenOff, &Stamps)) -> Option<TakenOff> {
-        let first = self.segments.front()?;
+    pub fn first_below(&self, ack: u64) -> Option<Sent> {
+        self.segments.front().filter(|first| first.end <= ack).copied()
+    }
+
+    /// [`acknowledge`](Scoreboard::acknowledge) where everything that is out [was sent once and is in
+    /// flight](Scoreboard::is_plain), and `first` is [below](Scoreboard::first_below) `ack`. Tells only what has stamps.
+    #[inline(always)]
+    pub fn acknowledge_plain(
+        &mut self,
+        ack: u64,
+        first: &Sent,
+        tell: impl FnOnce(&TakenOff, &Stamps),
+    ) -> TakenOff {
         let (start, oldest_at) = (first.start(), first.sent_at);
         self.in_flight -= ack - start;
-        let (mut end, mut newest_at, mut count) = (start, oldest_at, 0);
+        let (mut end, mut newest_at, mut count) = (first.end, oldest_at, 1);
         while let Some(sent) = self.segments.get(count).filter(|sent| sent.end <= ack) {
             (end, newest_at) = (sent.end, sent.sent_at);
             count += 1;
         }
-        let taken_off = (count > 0).then_some(TakenOff { start, end, oldest_at, newest_at });
-        if let (Some(taken), Some(stamps)) = (&taken_off, self.stamps.get(count.wrapping_sub(1))) {
-            tell(taken, stamps);
+        let taken_off = TakenOff { start, end, oldest_at, newest_at };
+        if let Some(stamps) = self.stamps.get(count - 1) {
+            tell(&taken_off, stamps);
         }
         self.drop_first(count);
         if ack > end {

@@ -211,6 +211,12 @@ impl Connection {
         self.timer().min(self.sender.next_departure(self.clock))
     }
 
+    /// What [`poll_timeout`](Connection::poll_timeout) returns is not before, as a glance tells after a plain ACK.
+    #[inline(always)]
+    pub fn earliest_timeout(&self) -> Time {
+        self.earliest_timer().min(self.sender.next_departure(self.clock))
+    }
+
     /// No time matters to it.
     #[inline]
     fn is_timeless(&self) -> bool {
@@ -228,9 +234,21 @@ impl Connection {
         self.sender.paced_until(self.clock)
     }
 
+    /// The same of [`timer`](Connection::timer).
+    #[inline(always)]
+    fn earliest_timer(&self) -> Time {
+        self.earliest_of(self.sender.earliest_deadline())
+    }
+
     /// When the earliest of the timers expires.
     #[inline]
     fn timer(&self) -> Time {
-        self.sender.deadline().min(self.receiver.acks.deadline()).min(self.wait_deadline)
+        self.earliest_of(self.sender.deadline())
+    }
+
+    /// Of the sender's timers, which expire then, and the others.
+    #[inline(always)]
+    fn earliest_of(&self, sender: Time) -> Time {
+        sender.min(self.receiver.acks.deadline()).min(self.wait_deadline)
     }
 }

@@ -27,7 +27,7 @@ impl Connection {
     #[inline]
     pub(super) fn forget_prediction(&mut self) {
         self.prediction = Prediction::Unknown;
-        self.sender.settle_probe();
+        self.sender.settle_timers();
     }
 
     #[inline]
@@ -117,9 +117,11 @@ impl Connection {
         self.clock = now;
         let ack = core.una() + acked as u64;
         self.sender.core.stats.segments_received += 1;
-        match self.prediction == Prediction::Sending && acked > 0 && sack.is_empty() {
-            true => self.sender.handle_plain_ack(now, ack, self.offered(segment), segment),
-            false => self.handle_expected_news(now, segment, sack, ack),
+        match self.sender.first_below(ack) {
+            Some(first) if self.prediction == Prediction::Sending && sack.is_empty() => {
+                self.sender.handle_plain_ack(now, ack, self.offered(segment), segment, &first);
+            }
+            _ => self.handle_expected_news(now, segment, sack, ack),
         }
         self.receiver.forget_accepted();
         self.receiver.note_plain_ack(now, segment);
@@ -248,7 +250,8 @@ impl Connection {
     pub fn pause_burst(&mut self, now: Time, burst: &mut Burst) -> Option<Time> {
         let departure = self.sender.pause_burst(now, burst)?;
         // Sending puts timers off, if it moves them at all.
-        (departure < self.timer()).then_some(departure)
+        let is_next = departure < self.earliest_timer() || departure < self.timer();
+        is_next.then_some(departure)
     }
 
     /// The pacer lets go one more segment of a burst. `header` is that of the one before.

@@ -59,6 +59,11 @@ pub trait LossRecovery: Send {
     #[inline]
     fn schedule_probe(&mut self, _core: &Core, _now: Time, _rto_deadline: impl FnOnce() -> Time) {}
 
+    /// The same as long as everything that is out was sent once and is in flight: the probe's deadline is computed when somebody
+    /// asks. Whether it was by sending.
+    #[inline]
+    fn postpone_probe(&mut self, _now: Time, _by_sending: bool) {}
+
     /// The episode was spurious: verdicts of loss have been taken back.
     fn on_undo(&mut self, _core: &Core) {}
 
@@ -77,7 +82,7 @@ pub trait LossRecovery: Send {
         false
     }
 
-    /// Computes the probe's deadline, which plain ACKs leave open, before anything else happens.
+    /// Computes the probe's deadline, if it was postponed, before anything else happens.
     fn settle_probe(&mut self, _core: &Core, _rto_deadline: Time) {}
 
     /// The policy's own timer, where the retransmission timer expires at `rto_deadline`.
@@ -179,6 +184,11 @@ impl LossRecovery for Policy {
     #[inline]
     fn schedule_probe(&mut self, core: &Core, now: Time, rto_deadline: impl FnOnce() -> Time) {
         whichever!(self, policy => policy.schedule_probe(core, now, rto_deadline))
+    }
+
+    #[inline]
+    fn postpone_probe(&mut self, now: Time, by_sending: bool) {
+        whichever!(self, policy => policy.postpone_probe(now, by_sending))
     }
 
     fn on_undo(&mut self, core: &Core) {

@@ -49,27 +49,35 @@ struct ReorderWindow {
 /// Tail loss probe (RFC 8985 §7).
 struct Probe {
     deadline: Time,
-    /// When the last plain ACK came, if the deadline has not been computed since: mostly the ACK lets something go, which sets the
-    /// probe anew.
-    acked_at: Time,
+    /// When it was last put off, and whether by sending, if the deadline has not been computed since.
+    put_off_at: Time,
+    by_sending: bool,
     /// TLP.end_seq and TLP.is_retrans of the probe that is out.
     out: Option<(u64, bool)>,
     is_being_sent: bool,
 }
 
 impl Probe {
-    const NONE: Probe =
-        Probe { deadline: Time::NEVER, acked_at: Time::NEVER, out: None, is_being_sent: false };
+    const NONE: Probe = Probe {
+        deadline: Time::NEVER,
+        put_off_at: Time::NEVER,
+        by_sending: false,
+        out: None,
+        is_being_sent: false,
+    };
 
     /// When it leaves, with the retransmission timer at `rto_deadline`.
     // RFC 8985 §7.2.
     #[inline]
     fn deadline(&self, core: &Core, rto_deadline: Time) -> Time {
-        match (self.acked_at.is_never(), core.board.in_flight()) {
-            (true, _) => self.deadline,
-            (false, 0) => Time::NEVER,
-            (false, _) => probe_at(core, self.acked_at).min(rto_deadline),
+        if self.put_off_at.is_never() {
+            return self.deadline;
         }
+        if core.board.in_flight() == 0 {
+            return Time::NEVER;
+        }
+        let oldest = if self.by_sending { core.oldest_deadline(self.put_off_at) } else { Time::NEVER };
+        probe_at(core, self.put_off_at).min(rto_deadline).min(oldest)
     }
 }
 
@@ -283,7 +291,12 @@ impl LossRecovery for Rack {
         self.highest_told = acked.end;
         self.highest_delivered = acked.end;
         self.reorder_deadline = Time::NEVER;
-        self.probe.acked_at = now;
+        self.postpone_probe(now, false);
+    }
+
+    #[inline]
+    fn postpone_probe(&mut self, now: Time, by_sending: bool) {
+        (self.probe.put_off_at, self.probe.by_sending) = (now, by_sending);
     }
 
     fn is_plain(&self, core: &Core) -> bool {
@@ -318,7 +331,7 @@ impl LossRecovery for Rack {
             && core.board.sacked() == 0
             && core.board.lost() == 0
             && self.probe.out.is_none();
-        self.probe.acked_at = Time::NEVER;
+        self.probe.put_off_at = Time::NEVER;
         self.probe.deadline = match is_wanted {
             true => probe_at(core, now).min(rto_deadline()),
             false => Time::NEVER,
@@ -350,7 +363,7 @@ impl LossRecovery for Rack {
     #[inline]
     fn settle_probe(&mut self, core: &Core, rto_deadline: Time) {
         self.probe.deadline = self.probe.deadline(core, rto_deadline);
-        self.probe.acked_at = Time::NEVER;
+        self.probe.put_off_at = Time::NEVER;
     }
 
     #[inline]
@@ -359,7 +372,7 @@ impl LossRecovery for Rack {
     }
 
     fn handle_timeout(&mut self, core: &mut Core, now: Time) {
-        debug_assert!(self.probe.acked_at.is_never(), "the probe's deadline is settled before");
+        debug_assert!(self.probe.put_off_at.is_never(), "the probe's deadline is settled before");
         if self.reorder_deadline <= now && self.detect(core, now) && core.phase() == Phase::Open {
             core.enter_recovery(now);
             // Linux takes the timer for an ACK of one segment.

@@ -80,6 +80,8 @@ pub struct Sender {
     short_end: u64,
     last_sent_at: Time,
     rto_deadline: Time,
+    /// When plain ACKs last restarted the retransmission timer, if its deadline has not been computed since.
+    restarted_at: Time,
     pub retries: u32,
     timing: RttTiming,
     is_closing: bool,
@@ -126,6 +128,7 @@ impl Sender {
             usage: WindowUsage::default(),
             last_sent_at: Time::ZERO,
             rto_deadline: Time::NEVER,
+            restarted_at: Time::NEVER,
             segment_timers: (config.rto.timers == RtoTimers::Segment).then(Box::default),
             persist: Persist::default(),
             probed_end: 0,

@@ -34,35 +34,34 @@ impl Sender {
         core.board.is_plain() && core.is_plain() && self.policy.is_plain(core)
     }
 
-    /// [`handle_ack`](Sender::handle_ack) of a segment without text that acknowledges new data and nothing else, under
-    /// `is_plain`.
+    /// The first segment that is out, if all of it lies below `ack`.
     #[inline(always)]
-    pub fn handle_plain_ack(&mut self, now: Time, ack: u64, window: u64, segment: &Header) {
+    pub fn first_below(&self, ack: u64) -> Option<Sent> {
+        self.core.board.first_below(ack)
+    }
+
+    /// [`handle_ack`](Sender::handle_ack) of a segment without text that acknowledges new data, `first` among it, and nothing else,
+    /// under `is_plain`.
+    #[inline(always)]
+    pub fn handle_plain_ack(&mut self, now: Time, ack: u64, window: u64, segment: &Header, first: &Sent) {
         let prior_una = self.core.una();
         let Core { board, sampler, .. } = &mut self.core;
         let prior_in_flight = board.in_flight();
         let mut newest = Newest::default();
-        let taken_off = board.acknowledge_plain(ack, |taken, stamps| {
+        let taken = board.acknowledge_plain(ack, first, |taken, stamps| {
             sampler.on_stamps(now, (taken.newest_at, taken.end), stamps, &mut newest);
         });
-        let acked = ack - prior_una;
-        let delivered = taken_off.as_ref().map_or(0, |taken| taken.end - taken.start);
+        let (acked, delivered) = (ack - prior_una, taken.end - taken.start);
         sampler.delivered += delivered;
         self.core.acknowledge_to(ack);
         self.take_window(ack, window, segment.seq);
         self.on_new_ack();
         let timestamps = segment.timestamps();
-        let originals = Originals {
-            oldest: taken_off.as_ref().map(|taken| taken.oldest_at),
-            newest: taken_off.as_ref().map(|taken| taken.newest_at),
-        };
+        let originals = Originals { oldest: Some(taken.oldest_at), newest: Some(taken.newest_at) };
         self.last_rtt = None;
         self.sample_rtt(now, &originals, timestamps.map(|ts| ts.echo));
-        self.restart_timer(now, true);
-        match &taken_off {
-            Some(taken) => self.policy.on_plain_ack(&self.core, now, taken),
-            None => self.policy.schedule_probe(&self.core, now, || self.rto_deadline),
-        }
+        self.postpone_timer(now);
+        self.policy.on_plain_ack(&self.core, now, &taken);
         let plain = PlainAck {
             now,
             acked: acked.min(delivered),

@@ -3,7 +3,7 @@
 use super::Sender;
 use crate::tcp::config::TimeoutPolicy;
 use crate::tcp::connection::Reason;
-use crate::tcp::core::{Expiry, Phase};
+use crate::tcp::core::{Core, Expiry, Phase};
 use crate::tcp::recovery::LossRecovery;
 use crate::tcp::scoreboard::Fate;
 use airtcp_wire::{Dur, Time};
@@ -15,12 +15,31 @@ impl Sender {
     /// RFC 6298 §5: (5.2) all acknowledged: off; (5.3) new data acknowledged: restart.
     #[inline(always)]
     pub(super) fn restart_timer(&mut self, now: Time, has_progress: bool) {
+        debug_assert!(self.restarted_at.is_never(), "what plain ACKs leave open is settled before");
         if self.segment_timers.is_some() {
             self.settle_segment_timers();
         } else if self.core.board.is_empty() {
             self.rto_deadline = Time::NEVER;
         } else if has_progress || self.rto_deadline.is_never() {
             self.rto_deadline = self.core.rtt.deadline(now);
+        }
+    }
+
+    /// The same on a plain ACK of new data: the next one most likely comes before anybody asks for the deadline.
+    #[inline(always)]
+    pub(super) fn postpone_timer(&mut self, now: Time) {
+        self.restarted_at = now;
+        if self.core.board.is_empty() {
+            (self.rto_deadline, self.restarted_at) = (Time::NEVER, Time::NEVER);
+        }
+    }
+
+    /// When the retransmission timer expires.
+    #[inline]
+    fn rto_deadline(&self) -> Time {
+        match self.restarted_at.is_never() {
+            true => self.rto_deadline,
+            false => self.core.rtt.deadline(self.restarted_at),
         }
     }
 
@@ -34,17 +53,34 @@ impl Sender {
     /// The earliest of the sender's timers.
     #[inline]
     pub fn deadline(&self) -> Time {
-        self.rto_deadline.min(self.persist.deadline()).min(self.policy_deadline())
+        self.rto_deadline().min(self.persist.deadline()).min(self.policy_deadline())
+    }
+
+    /// While plain ACKs leave them open, none expires before, as a glance tells; else at any time.
+    #[inline(always)]
+    pub fn earliest_deadline(&self) -> Time {
+        let Core { board, rtt, .. } = &self.core;
+        match board.first() {
+            // RFC 8985 §7.2: a probe waits for two round trips, or for the retransmission timer that began with the oldest segment.
+            Some(oldest) if !self.restarted_at.is_never() => {
+                (self.restarted_at + rtt.srtt() * 2).min(rtt.earliest(oldest.sent_at))
+            }
+            _ => Time::ZERO,
+        }
     }
 
     #[inline]
     pub(super) fn policy_deadline(&self) -> Time {
-        self.policy.deadline(&self.core, self.rto_deadline)
+        self.policy.deadline(&self.core, self.rto_deadline())
     }
 
-    /// Computes what plain ACKs leave open of the policy's deadline.
+    /// Computes the deadlines that plain ACKs leave open.
     #[inline]
-    pub fn settle_probe(&mut self) {
+    pub fn settle_timers(&mut self) {
+        if !self.restarted_at.is_never() {
+            self.rto_deadline = self.rto_deadline();
+            self.restarted_at = Time::NEVER;
+        }
         self.policy.settle_probe(&self.core, self.rto_deadline);
     }
 
@@ -83,6 +119,7 @@ impl Sender {
 
     /// RFC 6298 §5.4 to §5.6.
     fn handle_rto(&mut self, now: Time) {
+        debug_assert!(self.restarted_at.is_never(), "what plain ACKs leave open is settled before");
         self.rto_deadline = Time::NEVER;
         let Some((index, retries)) = self.expired_segment(now) else { return };
         self.retries = retries;

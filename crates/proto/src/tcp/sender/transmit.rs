@@ -93,6 +93,7 @@ impl Sender {
         self.timed = self.timed.filter(|(end, _)| *end <= sent.start());
         let restarts = self.restarts_at_fast_retransmit && reason == Reason::FastRetransmit;
         if index == 0 && (restarts || self.policy.rearms_timer()) {
+            debug_assert!(self.restarted_at.is_never(), "what plain ACKs leave open is settled before");
             self.rto_deadline = self.core.rtt.deadline(now);
         }
         self.after_send(now, &sent, self.core.board.number(index));
@@ -253,6 +254,8 @@ impl Sender {
         if let Some(timers) = &mut self.segment_timers {
             timers.start(sent.end, &self.core.rtt, now);
             self.rto_deadline = timers.next();
+        } else if !self.restarted_at.is_never() {
+            return self.policy.postpone_probe(now, true);
         } else if self.rto_deadline.is_never() {
             // RFC 6298 §5.1.
             self.rto_deadline = self.core.rtt.deadline(now);
