@@ -405,7 +405,8 @@ impl Circuit {
     fn send(&self, network: &mut Network, end: usize, item: Item) -> Option<Time> {
         let Place { nodes, direction, .. } = self.place;
         let direction = if end == ENTRY { direction } else { direction.opposite() };
-        network.topology.send_to_end(network.now, Side::out_of(nodes[end], direction), item)
+        let side = Side::out_of(nodes[end], direction);
+        network.topology.send_to_end(network.now, side, item.bytes, || item)
     }
 
     /// A header packet that is no packet is at the circuit's end. Returns whether it was expected.

@@ -179,7 +179,7 @@ impl Ends {
     pub fn deliver_arrival(&mut self, stage: &mut Stage, endpoint: u32, ack: &Header) -> Option<Option<u16>> {
         let transfer = self.transfers.get_mut(endpoint >> 1);
         let flow = &mut self.flows[transfer.flow as usize];
-        if !take_expected_ack(stage.network.now, transfer, flow, ack, &SackBlocks::default()) {
+        if !take_expected_ack(stage.network.now, transfer, flow, ack, &SackBlocks::NONE) {
             return None;
         }
         if flow.circuit.is_some() {
@@ -236,9 +236,10 @@ impl Ends {
         // What waits in a tunnel queue is never marked, so its ECN field is that of new data.
         let text = Text { header: &header, offset, follows: false };
         let mut connected = Connected { stage, transfer, flow, endpoint: endpoint ^ 1 };
-        if !connected.receive(at, bytes, &text) {
+        if !connected.receive(at, &text) {
             return false;
         }
+        connected.count_received(1, bytes);
         transfer.under_way -= 1;
         stage.network.packets.remove_plain(id);
         true

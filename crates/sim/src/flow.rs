@@ -120,8 +120,14 @@ impl Counts {
 
     #[inline]
     pub fn on_delivered(&mut self, bytes: u32) {
-        self.data_packets_delivered += 1;
-        self.data_bytes_delivered += u64::from(bytes);
+        self.on_all_delivered(1, bytes);
+    }
+
+    /// So many packets of `bytes` each.
+    #[inline]
+    pub fn on_all_delivered(&mut self, packets: u32, bytes: u32) {
+        self.data_packets_delivered += u64::from(packets);
+        self.data_bytes_delivered += u64::from(packets) * u64::from(bytes);
     }
 
     pub fn losses(&self, cause: DropCause) -> u64 {

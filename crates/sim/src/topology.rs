@@ -229,17 +229,23 @@ impl Topology {
     /// The same where that is foreseen.
     #[inline(never)]
     fn send_foreseen(&mut self, now: Time, side: Side, item: Item) -> Option<Time> {
-        self.send_to_end(now, side, item)
+        self.send_to_end(now, side, item.bytes, || item)
     }
 
-    /// The same where most packets go there by this side alone.
+    /// The same where most packets go there by this side alone. `item` is made where more than its size is looked at.
     #[inline(always)]
-    pub fn send_to_end(&mut self, now: Time, side: Side, item: Item) -> Option<Time> {
+    pub fn send_to_end(
+        &mut self,
+        now: Time,
+        side: Side,
+        bytes: u32,
+        mut item: impl FnMut() -> Item,
+    ) -> Option<Time> {
         let hop = &mut self.hops[usize::from(side.0)];
         if hop.onward != Onward::Foreseen {
-            return self.send_on(now, side, item);
+            return self.send_on(now, side, item());
         }
-        let at = hop.link.pass(now, item, self.horizon);
+        let at = hop.link.pass(now, bytes, self.horizon, item);
         if at.is_none() {
             self.settle(side);
         }
@@ -255,7 +261,7 @@ impl Topology {
             let Hop { link, onward, .. } = &mut hops[usize::from(side.0)];
             if *onward == Onward::Event {
                 link.handle_packet(now, item);
-            } else if let Some(at) = link.pass(now, item, *horizon) {
+            } else if let Some(at) = link.pass(now, item.bytes, *horizon, || item) {
                 if *onward == Onward::Foreseen || at.is_never() {
                     return Some(at);
                 }

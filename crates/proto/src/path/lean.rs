@@ -78,21 +78,27 @@ impl Lean {
 
     #[inline(always)]
     pub fn handle_packet(&mut self, now: Time, item: Item) {
-        if let Some((at, is_lost)) = self.take(now, &item) {
+        if let Some((at, is_lost)) = self.take(now, item.bytes, || item) {
             self.fly(at, &item, is_lost);
         }
     }
 
     /// The same of a packet that is to go on at once where it comes out, if it comes out by `horizon`, after all before it and
     /// as it went in: then this returns when, and the link has nothing more to do with it. So it has with what comes out after
-    /// the [end](Lean::set_end): never, for all that anybody cares.
+    /// the [end](Lean::set_end): never, for all that anybody cares. Of most packets nothing but the size is looked at.
     #[inline(always)]
-    pub fn pass(&mut self, now: Time, item: Item, horizon: Time) -> Option<Time> {
-        let (at, is_lost) = self.take(now, &item)?;
+    pub fn pass(
+        &mut self,
+        now: Time,
+        bytes: u32,
+        horizon: Time,
+        mut item: impl FnMut() -> Item,
+    ) -> Option<Time> {
+        let (at, is_lost) = self.take(now, bytes, &mut item)?;
         if at <= horizon && !is_lost && self.flights.is_empty() {
             return Some(at);
         }
-        self.keep(at, &item, is_lost, horizon)
+        self.keep(at, &item(), is_lost, horizon)
     }
 
     #[inline(never)]
@@ -132,11 +138,11 @@ impl Lean {
 
     /// Takes a packet, if there is room for it: returns when it comes out, and whether it is lost.
     #[inline(always)]
-    fn take(&mut self, now: Time, item: &Item) -> Option<(Time, bool)> {
-        if !self.take_alike(now, item.bytes) && !self.take_unlike(now, item) {
+    fn take(&mut self, now: Time, bytes: u32, mut item: impl FnMut() -> Item) -> Option<(Time, bool)> {
+        if !self.take_alike(now, bytes) && !self.take_unlike(now, &item()) {
             return None;
         }
-        let is_lost = self.loss.as_mut().is_some_and(|loss| loss.is_lost(self.free_at, item));
+        let is_lost = self.loss.as_mut().is_some_and(|loss| loss.is_lost(self.free_at, &item()));
         Some((self.free_at + self.propagation, is_lost))
     }
 

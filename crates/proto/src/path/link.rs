@@ -129,13 +129,19 @@ impl Link {
 
     /// As [`handle_packet`](Link::handle_packet), of a packet that is to go on at once where it comes out. If it comes out by
     /// `horizon`, after all before it and as it went in, this returns when, and the link reports nothing more of it. If it comes
-    /// out after the [end](Link::set_end), it never does.
+    /// out after the [end](Link::set_end), it never does. `item` is made where more than its size is looked at.
     #[inline(always)]
-    pub fn pass(&mut self, now: Time, item: Item, horizon: Time) -> Option<Time> {
+    pub fn pass(
+        &mut self,
+        now: Time,
+        bytes: u32,
+        horizon: Time,
+        mut item: impl FnMut() -> Item,
+    ) -> Option<Time> {
         match &mut self.kind {
-            Kind::Lean(lean) => lean.pass(now, item, horizon),
+            Kind::Lean(lean) => lean.pass(now, bytes, horizon, item),
             Kind::General(general) => {
-                general.handle_packet(now, item);
+                general.handle_packet(now, item());
                 None
             }
         }
@@ -344,10 +350,10 @@ mod tests {
         let transmitter = Box::new(FixedRate::new(Rate(8_000_000)));
         let mut link = Link::drop_tail(Limit::packets(4), transmitter, Dur::from_millis(10));
         let at = |ms| Time::ZERO + Dur::from_millis(ms);
-        let pass = |link: &mut Link, id| link.pass(Time::ZERO, packet(id), at(12));
+        let pass = |link: &mut Link, id| link.pass(Time::ZERO, packet(id).bytes, at(12), || packet(id));
         assert_eq!([0, 1, 2, 3].map(|id| pass(&mut link, id)), [Some(at(11)), Some(at(12)), None, None]);
         // What comes out after the horizon stays, and so does all behind it, until the horizon moves on.
-        assert_eq!(link.pass(at(1), packet(4), at(20)), None);
+        assert_eq!(link.pass(at(1), packet(4).bytes, at(20), || packet(4)), None);
         assert_eq!(link.release(at(14)), Some((at(13), 2)));
         assert_eq!(link.release(at(14)), Some((at(14), 3)));
         assert_eq!(link.release(at(14)), None);

@@ -56,7 +56,7 @@ impl Connected<'_> {
         let side = self.flow.ways[SENDER];
         let mut follows = false;
         while let Some(mut burst) = self.transfer.ends[SENDER].begin_burst(now) {
-            let mut header = Header::default();
+            let (mut header, mut received) = (Header::default(), 0);
             loop {
                 while self.transfer.ends[SENDER].continues(&burst) {
                     let offset = self.transfer.ends[SENDER].next_in_burst(now, &mut burst, &mut header);
@@ -66,6 +66,7 @@ impl Connected<'_> {
                         true => self.send_to_station(now, side, &text),
                         false => self.send_to_receiver(now, side, &text),
                     };
+                    received += u32::from(follows);
                 }
                 if !MAY_BE_PACED {
                     break;
@@ -77,6 +78,7 @@ impl Connected<'_> {
                 self.transfer.ends[SENDER].resume_burst(now, &mut burst, &mut header);
             }
             self.flow.counts.data_packets_sent += u64::from(burst.sent);
+            self.count_received(received, plain_bytes(&header));
             if self.transfer.ends[SENDER].end_burst(now, &burst) {
                 return true;
             }
@@ -90,13 +92,21 @@ impl Connected<'_> {
         self.stage.goes_on(Timer::Endpoint(self.endpoint), at)
     }
 
-    /// Sends what the receiver gets next. Returns whether it has got it.
+    /// So many packets of `bytes` each were [received](Connected::receive).
+    #[inline(always)]
+    pub fn count_received(&mut self, packets: u32, bytes: u32) {
+        self.flow.counts.on_all_delivered(packets, bytes);
+        self.stage.network.packets_delivered += u64::from(packets);
+        self.stage.network.ahead.events += u64::from(packets);
+    }
+
+    /// Sends what the receiver gets next. Returns whether it has got it, and is to be [counted](Connected::count_received).
     #[inline(always)]
     pub fn send_to_receiver(&mut self, now: Time, side: Side, text: &Text<'_>) -> bool {
         let bytes = plain_bytes(text.header);
         let at = self.send(now, side, bytes);
         let is_received = match at {
-            Some(at) => self.receive(at, bytes, text),
+            Some(at) => self.receive(at, text),
             None => false,
         };
         if !is_received {
@@ -123,8 +133,9 @@ impl Connected<'_> {
     fn send(&mut self, now: Time, side: Side, bytes: u32) -> Option<Time> {
         let Network { packets, topology, .. } = &mut self.stage.network;
         let ecn = self.transfer.ends[SENDER].new_data_ecn();
-        let item = Item { id: packets.vacant(), bytes, flow: self.transfer.number, is_header: false, ecn };
-        topology.send_to_end(now, side, item)
+        let flow = self.transfer.number;
+        let item = || Item { id: packets.vacant(), bytes, flow, is_header: false, ecn };
+        topology.send_to_end(now, side, bytes, item)
     }
 
     /// A link has what was sent, or the receiver does not expect it: it becomes a packet, unless it gets there after the run's end.
@@ -147,9 +158,10 @@ impl Connected<'_> {
         }
     }
 
-    /// Returns whether nothing is to happen before and the receiver expects it; if not, nothing has changed.
+    /// Returns whether nothing is to happen before and the receiver expects it; if not, nothing has changed. If so, it is to be
+    /// [counted](Connected::count_received).
     #[inline(always)]
-    pub fn receive(&mut self, at: Time, bytes: u32, text: &Text<'_>) -> bool {
+    pub fn receive(&mut self, at: Time, text: &Text<'_>) -> bool {
         let &Text { header, offset, follows } = text;
         if !self.stage.is_next_ahead(at) {
             return false;
@@ -161,9 +173,6 @@ impl Connected<'_> {
         if !is_expected {
             return false;
         }
-        self.flow.counts.on_delivered(bytes);
-        network.packets_delivered += 1;
-        network.ahead.events += 1;
         if self.transfer.truth.is_undecided() {
             self.transfer.truth.delivered(offset..offset + u64::from(header.len), 0);
         }
@@ -213,8 +222,13 @@ impl Connected<'_> {
                 }
             }
             None => {
-                let blocks = SackBlocks::default();
-                packets.insert_answer(ack, &blocks, self.endpoint, self.flow, self.transfer.numbers());
+                packets.insert_answer(
+                    ack,
+                    &SackBlocks::NONE,
+                    self.endpoint,
+                    self.flow,
+                    self.transfer.numbers(),
+                );
             }
         }
     }
@@ -224,8 +238,9 @@ impl Connected<'_> {
     fn send_ack(&mut self, now: Time, side: Side, ack: &Header, blocks: usize) -> Option<Time> {
         let Network { packets, topology, .. } = &mut self.stage.network;
         let bytes = IP_HEADER_BYTES + tcp::plain_header_len(ack, blocks) as u32;
-        let item = Item { id: packets.vacant(), bytes, flow: self.transfer.number, ..Item::default() };
-        topology.send_to_end(now, side, item)
+        let flow = self.transfer.number;
+        let item = || Item { id: packets.vacant(), bytes, flow, ..Item::default() };
+        topology.send_to_end(now, side, bytes, item)
     }
 }
 

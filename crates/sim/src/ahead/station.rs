@@ -36,7 +36,10 @@ impl StationNode<'_> {
         if goes_on {
             let side = Side::out_of(self.node, flow.direction);
             let text = Text { header, offset, follows: false };
-            Connected { stage: self.stage, transfer, flow, endpoint }.send_to_receiver(at, side, &text);
+            let mut connected = Connected { stage: self.stage, transfer, flow, endpoint };
+            if connected.send_to_receiver(at, side, &text) {
+                connected.count_received(1, plain.bytes);
+            }
         } else {
             self.ends.look_whether_over(self.stage, endpoint >> 1);
         }
