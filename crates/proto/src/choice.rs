@@ -1,5 +1,5 @@
 //! Tables of the scenario file that are one of several kinds, as a queue is. Each kind is a `Config` in a file of its own,
-//! whose fields are the kind's keys and whose doc comments are their documentation; [`choice!`] lists them.
+//! whose fields are the kind's keys and whose doc comments are their documentation; `choice!` lists them.
 
 use airtcp_wire::Dur;
 use schemars::{JsonSchema, Schema, SchemaGenerator};

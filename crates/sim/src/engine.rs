@@ -1,4 +1,4 @@
-//! The engine: what happens at each event. See [`crate::run`] for the loop around it.
+//! The engine: what happens at each event. See [`crate::run()`] for the loop around it.
 
 use crate::ahead::{Arrival, Entry, HEADER_ACK, NO_PACKET, SACKED, StationNode};
 use crate::circuit::{Circuit, ENTRY, EXIT};

@@ -1,6 +1,6 @@
 //! Machines for the base station: the node in front of the wireless link. Each is a [`Middlebox`] with typed keys.
 //!
-//! A new one is a module with a `Config` ([`Machine`] says what that must do) and one line in [`machines!`] below; the
+//! A new one is a module with a `Config` ([`Machine`] says what that must do) and one line in `machines!` below; the
 //! scheme grammar, `airtcp schemes` and the conformance tests find it there.
 
 pub mod delay_jitter;

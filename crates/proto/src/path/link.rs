@@ -86,8 +86,7 @@ impl Link {
         self.with(|general| general.line.set_delay(delay, overtaking))
     }
 
-    /// Sends what is covered with the parity of `code`. The loss model must know of it, too:
-    /// [`BitErrors::with_code`](super::BitErrors::with_code).
+    /// Sends what is covered with the parity of `code`. The loss model must be built with it, too.
     pub fn with_code(self, code: BlockCode, cover: Cover) -> Link {
         self.with(|general| general.line.set_code(code, cover))
     }

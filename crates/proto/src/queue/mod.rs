@@ -1,6 +1,6 @@
 //! Queues in front of a transmitter: who is kept, who is dropped, who is marked, who goes next.
 //!
-//! A new one is a module with a `Config` ([`Keys`] says what that must do) and one line in [`choice!`] below; scenario
+//! A new one is a module with a `Config` ([`Keys`] says what that must do) and one line in `choice!` below; scenario
 //! files, their JSON Schema and the tests find it there.
 
 mod average;

@@ -1,7 +1,7 @@
 //! Schemes: named ways to carry data, written as terms joined by `+`, each `name[:key=value]*`.
 //!
 //! A term names a congestion control of the registry, one of the [`COMBINATIONS`] of keys, a machine of the
-//! [`base_station`](crate::base_station), or [`CIRCUIT`]. At most one names a congestion control; without one it is
+//! [`base_station`], or [`CIRCUIT`]. At most one names a congestion control; without one it is
 //! Reno. Keys change what their term configures; those that it does not have change the stack, which starts from a
 //! profile: any key of [`TcpConfig`] (dotted inside `rto`), any parameter of the congestion control, and `profile`
 //! itself. Where the base-station machine speaks TCP itself, keys of the stack in its term are for its own stack, which

@@ -1,6 +1,6 @@
 //! TCP, sans-IO: segments in, segments out.
 //!
-//! [`Connection`] joins a [`sender`](sender::Sender) and a [`receiver`](receiver::Receiver). What an era's stack did is
+//! [`Connection`] joins a `sender` and a `receiver`. What an era's stack did is
 //! a [`TcpConfig`], usually one of [`profile`]'s with a few keys changed.
 
 mod ack_policy;

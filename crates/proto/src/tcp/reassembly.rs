@@ -16,7 +16,7 @@ pub enum Inserted {
     Refused,
 }
 
-/// Received ranges above RCV.NXT. Positions are those of [`super::scoreboard`].
+/// Received ranges above RCV.NXT. Positions are those of the scoreboard.
 #[derive(Debug, Default)]
 pub struct Reassembly {
     next: u64,

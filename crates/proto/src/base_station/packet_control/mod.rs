@@ -7,7 +7,7 @@
 //!
 //! The filters judge what the fixed host sends and the mobile host acknowledges, as in §V: data that goes forward from
 //! the base station. Data of the mobile host passes, and so do the ACKs that it carries: nothing is cut out of a packet.
-//! The ACKs that the fixed host's data carries are not lost either: see [`data_filter`].
+//! The ACKs that the fixed host's data carries are not lost either: see `data_filter`.
 //!
 //! A duplicate ACK with SACK blocks is a duplicate as any other. The next one that passes reports what those dropped had
 //! reported, as far as its three or four blocks reach; a DSACK block stands on one ACK only and is lost with it. A sender

@@ -1,8 +1,8 @@
 //! TCP Jersey and TCP New Jersey: routers say when they are congested, and everything else that is lost was corrupted.
 //!
-//! A router that warns of congestion (CW) marks every packet while its queue is long
-//! ([`crate::queue::CongestionWarning`]); the receiver echoes the mark. The window then becomes what the path has been seen
-//! to carry, ownd = RTTmin·R. Three duplicate ACKs without a warning are answered by a retransmission only.
+//! A router that warns of congestion (CW) marks every packet while its queue is long, as
+//! [`congestion_warning`](crate::queue::congestion_warning) does; the receiver echoes the mark. The window then becomes what the
+//! path has been seen to carry, ownd = RTTmin·R. Three duplicate ACKs without a warning are answered by a retransmission only.
 //!
 //! Our reading: the mark is ECN's and its echo ECN-Echo, so that it reduces the window once a window of data
 //! (RFC 3168 §6.1.2), whether the ACK that carries it is a duplicate or not. The window is lowered to ownd, never raised to

@@ -1,6 +1,6 @@
 //! Delay that varies from packet to packet.
 //!
-//! A new distribution is a module with a `Config` ([`Keys`] says what that must do) and one line in [`choice!`] below;
+//! A new distribution is a module with a `Config` ([`Keys`] says what that must do) and one line in `choice!` below;
 //! scenario files, their JSON Schema and the tests find it there.
 
 pub mod constant;

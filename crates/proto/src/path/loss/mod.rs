@@ -1,6 +1,6 @@
 //! Loss models: which packets arrive unreadable.
 //!
-//! A new one is a module with a type for the value of its key ([`Keys`] says what that must do) and one line in [`losses!`] below;
+//! A new one is a module with a type for the value of its key ([`Keys`] says what that must do) and one line in `losses!` below;
 //! scenario files, their JSON Schema, and what is known of a path's goodput find it there.
 
 mod bit_errors;
