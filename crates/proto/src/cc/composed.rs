@@ -64,16 +64,23 @@ impl Window {
         }
     }
 
-    /// A segment for each window's worth of counted bytes. What had come together for a larger window makes one at most.
+    /// A segment for each window's worth of counted bytes.
+    #[inline]
     fn count_up(&mut self, bytes: f64) {
+        let counted = self.counted + bytes;
+        match counted < float(self.cwnd) {
+            true => self.counted = counted,
+            false => self.count_full(bytes),
+        }
+    }
+
+    /// The same where that makes a segment at least. What had come together for a larger window makes one at most.
+    #[inline(never)]
+    fn count_full(&mut self, bytes: f64) {
         let each = float(self.cwnd);
         let mut segments = 0.0;
         if self.counted >= each {
             (self.counted, segments) = (0.0, 1.0);
-        }
-        if segments == 0.0 && self.counted + bytes < each {
-            self.counted += bytes;
-            return;
         }
         let whole = ((self.counted + bytes) / each) as i64 as f64;
         self.counted += bytes - whole * each;

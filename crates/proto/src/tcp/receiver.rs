@@ -22,7 +22,8 @@ pub struct Receiver {
     segment_size: u64,
     /// Right edge of the window that was advertised last.
     advertised: u64,
-    /// Text in order up to there leaves the window open by more than half, and nothing lies behind a gap.
+    /// Text in order up to there leaves the window open by more than half, and nothing lies behind a gap or is to be reported as
+    /// a duplicate: what brings such a thing about, or the stream's end, sets this to 0.
     quiet_until: u64,
     /// RCV.NXT and `read` when the last window was advertised, and that window as it stood in the header.
     told: (u64, u64),
@@ -382,7 +383,7 @@ impl Receiver {
         if self.sends_dsack
             && let Some(overlap) = self.reassembly.overlap(start, end)
         {
-            self.duplicate = Some(overlap);
+            (self.duplicate, self.quiet_until) = (Some(overlap), 0);
         }
     }
 
@@ -532,7 +533,7 @@ impl Receiver {
         }
         self.told = (next, self.read);
         self.last_ack_sent = next;
-        let is_quiet = self.fin.is_none() && !self.reassembly.has_gap();
+        let is_quiet = self.quiet_until > 0 || (self.fin.is_none() && !self.has_news_beside_ack());
         self.quiet_until = if is_quiet { self.advertised.saturating_sub(most / 2) } else { 0 };
         self.acks.on_ack_sent();
     }
@@ -572,7 +573,13 @@ impl Receiver {
     /// Is there something to report by SACK?
     #[inline(always)]
     pub fn has_blocks(&self) -> bool {
-        self.sends_sack && (self.reassembly.has_gap() || self.duplicate.is_some())
+        self.quiet_until == 0 && self.sends_sack && self.has_news_beside_ack()
+    }
+
+    /// Does something lie behind a gap, or has come twice?
+    #[inline]
+    fn has_news_beside_ack(&self) -> bool {
+        self.reassembly.has_gap() || self.duplicate.is_some()
     }
 
     /// The blocks of a segment that leaves now, beside timestamps if it has those.

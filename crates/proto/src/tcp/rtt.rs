@@ -8,6 +8,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct RttEstimator {
     config: Arc<RtoConfig>,
+    alpha: Gain,
+    beta: Gain,
     srtt: Dur,
     rttvar: Dur,
     has_sample: bool,
@@ -36,6 +38,8 @@ impl RttEstimator {
     pub fn new(config: &Arc<RtoConfig>) -> RttEstimator {
         RttEstimator {
             config: config.clone(),
+            alpha: Gain::new(config.alpha),
+            beta: Gain::new(config.beta),
             srtt: Dur::ZERO,
             rttvar: Dur::ZERO,
             has_sample: false,
@@ -75,9 +79,9 @@ impl RttEstimator {
         let error = Dur(self.srtt.0.abs_diff(rtt.0));
         self.rttvar = match self.config.min_on_variance {
             true => self.slow_decay(rtt, error, una, nxt),
-            false => smooth(self.rttvar, error, self.config.beta),
+            false => self.beta.smooth(self.rttvar, error),
         };
-        self.srtt = smooth(self.srtt, rtt, self.config.alpha);
+        self.srtt = self.alpha.smooth(self.srtt, rtt);
     }
 
     /// RFC 6298 §2 (2.2).
@@ -91,16 +95,16 @@ impl RttEstimator {
 
     #[inline]
     fn slow_decay(&mut self, rtt: Dur, error: Dur, una: u64, nxt: u64) -> Dur {
-        let (beta, floor) = (self.config.beta, self.variance_floor);
+        let (beta, floor) = (self.beta, self.variance_floor);
         let state = &mut self.slow_decay;
         // A sudden fall of the RTT is not jitter: it counts an eighth.
-        let gain = if rtt < self.srtt && error > state.deviation { beta / 8.0 } else { beta };
-        state.deviation = smooth(state.deviation, error, gain);
+        let gain = if rtt < self.srtt && error > state.deviation { beta.eighth() } else { beta };
+        state.deviation = gain.smooth(state.deviation, error);
         state.largest = state.largest.max(state.deviation);
         let mut rttvar = self.rttvar.max(state.largest);
         if una > state.round_end {
             if state.largest < rttvar {
-                rttvar = smooth(rttvar, state.largest, beta);
+                rttvar = beta.smooth(rttvar, state.largest);
             }
             state.round_end = nxt;
             state.largest = floor;
@@ -226,25 +230,33 @@ impl RttEstimator {
     }
 }
 
-#[inline]
-fn smooth(old: Dur, sample: Dur, gain: f64) -> Dur {
-    nearest(float(old) + gain * (float(sample) - float(old)))
+/// The weight of a new value in a moving average, at most 1, in 2⁻³¹.
+#[derive(Clone, Copy, Debug)]
+struct Gain(u32);
+
+impl Gain {
+    const BITS: u32 = 31;
+
+    fn new(gain: f64) -> Gain {
+        Gain((gain.clamp(0.0, 1.0) * f64::from(1u32 << Gain::BITS)).round() as u32)
+    }
+
+    #[inline]
+    fn eighth(self) -> Gain {
+        Gain(self.0 / 8)
+    }
+
+    /// To the nearest nanosecond. No round trip takes 292 years: signed numbers will do.
+    #[inline]
+    fn smooth(self, old: Dur, sample: Dur) -> Dur {
+        let error = i128::from(sample.0.wrapping_sub(old.0) as i64);
+        let step = (error * i128::from(self.0) + (1 << (Gain::BITS - 1))) >> Gain::BITS;
+        Dur(old.0.wrapping_add(step as u64))
+    }
 }
 
-#[inline]
 fn scale(time: Dur, factor: f64) -> Dur {
-    nearest(float(time) * factor)
-}
-
-/// No round trip takes 292 years: signed numbers are converted in one instruction.
-#[inline]
-fn float(time: Dur) -> f64 {
-    time.0 as i64 as f64
-}
-
-#[inline]
-fn nearest(nanos: f64) -> Dur {
-    Dur((nanos + 0.5) as i64 as u64)
+    Dur((time.0 as f64 * factor + 0.5) as u64)
 }
 
 /// How often a clock ticked in the `rtt` up to `now`, in time; at least once.
