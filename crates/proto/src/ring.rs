@@ -80,10 +80,11 @@ impl<T: Copy + Default> Ring<T> {
         if self.is_full() {
             self.grow();
         }
-        if let Some(place) = self.slot_mut(self.len()) {
+        let len = self.len;
+        if let Some(place) = self.slot_mut(len as usize) {
             *place = value;
         }
-        self.len += 1;
+        self.len = len + 1;
     }
 
     /// Makes a quarter more room, not twice as much, for there are many rings. What stands before the head moves behind what was the end.
@@ -110,6 +111,26 @@ impl<T: Copy + Default> Ring<T> {
         let (head, room) = (self.head as usize + count, self.slots.len());
         self.head = if head < room { head } else { head - room } as u32;
         self.len -= count as u32;
+    }
+
+    /// Forgets the first values, as long as it `holds` for them. Returns the first of them, the last one, and how many they were.
+    #[inline(always)]
+    pub fn drop_while(&mut self, holds: impl Fn(&T) -> bool) -> Option<(T, T, usize)> {
+        let first = *self.front().filter(|value| holds(value))?;
+        let (mut last, mut count, mut head) = (first, 1, self.after(self.head));
+        while count < self.len
+            && let Some(value) = self.slots.get(head as usize).filter(|value| holds(value))
+        {
+            (last, count, head) = (*value, count + 1, self.after(head));
+        }
+        (self.head, self.len) = (head, self.len - count);
+        Some((first, last, count as usize))
+    }
+
+    /// The place behind a place.
+    #[inline(always)]
+    fn after(&self, place: u32) -> u32 {
+        if place as usize + 1 < self.slots.len() { place + 1 } else { 0 }
     }
 
     /// Forgets all.

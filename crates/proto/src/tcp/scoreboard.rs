@@ -154,7 +154,7 @@ impl Scoreboard {
         self.segments.iter().map(unread).for_each(|stamps| self.stamps.push_back(stamps));
     }
 
-    #[inline(always)]
+    #[inline]
     fn drop_first(&mut self, count: usize) {
         self.segments.drop_first(count);
         self.taken_off += count as u64;
@@ -203,37 +203,23 @@ impl Scoreboard {
         }
     }
 
-    /// Where the first segment that is out ends and begins, and when it was sent, if all of it lies below `ack`.
+    /// The same where everything that is out [was sent once and is in flight](Scoreboard::is_plain), telling only what has
+    /// stamps. Returns what was taken off; `None`: `ack` lies within the first segment, and nothing has changed.
     #[inline(always)]
-    pub fn first_below(&self, ack: u64) -> Option<Sent> {
-        self.segments.front().filter(|first| first.end <= ack).copied()
-    }
-
-    /// [`acknowledge`](Scoreboard::acknowledge) where everything that is out [was sent once and is in
-    /// flight](Scoreboard::is_plain), and `first` is [below](Scoreboard::first_below) `ack`. Tells only what has stamps.
-    #[inline(always)]
-    pub fn acknowledge_plain(
-        &mut self,
-        ack: u64,
-        first: &Sent,
-        tell: impl FnOnce(&TakenOff, &Stamps),
-    ) -> TakenOff {
-        let (start, oldest_at) = (first.start(), first.sent_at);
+    pub fn acknowledge_plain(&mut self, ack: u64, tell: impl FnOnce(&TakenOff, &Stamps)) -> Option<TakenOff> {
+        let (first, last, count) = self.segments.drop_while(|sent| sent.end <= ack)?;
+        let (start, end) = (first.start(), last.end);
+        let taken_off = TakenOff { start, end, oldest_at: first.sent_at, newest_at: last.sent_at };
         self.in_flight -= ack - start;
-        let (mut end, mut newest_at, mut count) = (first.end, oldest_at, 1);
-        while let Some(sent) = self.segments.get(count).filter(|sent| sent.end <= ack) {
-            (end, newest_at) = (sent.end, sent.sent_at);
-            count += 1;
-        }
-        let taken_off = TakenOff { start, end, oldest_at, newest_at };
+        self.taken_off += count as u64;
         if let Some(stamps) = self.stamps.get(count - 1) {
             tell(&taken_off, stamps);
+            self.stamps.drop_first(count);
         }
-        self.drop_first(count);
         if ack > end {
             self.segments.front_mut().into_iter().for_each(|next| _ = next.cut(ack));
         }
-        taken_off
+        Some(taken_off)
     }
 
     #[inline]

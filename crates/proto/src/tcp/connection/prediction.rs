@@ -117,11 +117,11 @@ impl Connection {
         self.clock = now;
         let ack = core.una() + acked as u64;
         self.sender.core.stats.segments_received += 1;
-        match self.sender.first_below(ack) {
-            Some(first) if self.prediction == Prediction::Sending && sack.is_empty() => {
-                self.sender.handle_plain_ack(now, ack, self.offered(segment), segment, &first);
-            }
-            _ => self.handle_expected_news(now, segment, sack, ack),
+        let is_plain = self.prediction == Prediction::Sending
+            && sack.is_empty()
+            && self.sender.handle_plain_ack(now, ack, self.offered(segment), segment);
+        if !is_plain {
+            self.handle_expected_news(now, segment, sack, ack);
         }
         self.receiver.forget_accepted();
         self.receiver.note_plain_ack(now, segment);

@@ -34,23 +34,18 @@ impl Sender {
         core.board.is_plain() && core.is_plain() && self.policy.is_plain(core)
     }
 
-    /// The first segment that is out, if all of it lies below `ack`.
+    /// [`handle_ack`](Sender::handle_ack) of a segment without text that acknowledges new data, at least a segment of it, and
+    /// nothing else, under `is_plain`. Returns whether it does; if not, nothing has changed.
     #[inline(always)]
-    pub fn first_below(&self, ack: u64) -> Option<Sent> {
-        self.core.board.first_below(ack)
-    }
-
-    /// [`handle_ack`](Sender::handle_ack) of a segment without text that acknowledges new data, `first` among it, and nothing else,
-    /// under `is_plain`.
-    #[inline(always)]
-    pub fn handle_plain_ack(&mut self, now: Time, ack: u64, window: u64, segment: &Header, first: &Sent) {
+    pub fn handle_plain_ack(&mut self, now: Time, ack: u64, window: u64, segment: &Header) -> bool {
         let prior_una = self.core.una();
         let Core { board, sampler, .. } = &mut self.core;
         let prior_in_flight = board.in_flight();
         let mut newest = Newest::default();
-        let taken = board.acknowledge_plain(ack, first, |taken, stamps| {
+        let taken = board.acknowledge_plain(ack, |taken, stamps| {
             sampler.on_stamps(now, (taken.newest_at, taken.end), stamps, &mut newest);
         });
+        let Some(taken) = taken else { return false };
         let (acked, delivered) = (ack - prior_una, taken.end - taken.start);
         sampler.delivered += delivered;
         self.core.acknowledge_to(ack);
@@ -75,6 +70,7 @@ impl Sender {
             let rate = self.core.sampler.sample(now, &newest, self.core.rtt.min());
             self.tell_controller(&summary, timestamps.map(|ts| ts.value), prior_in_flight, false, rate);
         }
+        true
     }
 
     /// Begins to send full segments of new data, under `sends_new`, as the general path's [`poll`](Sender::poll) would answer
