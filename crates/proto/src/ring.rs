@@ -113,24 +113,17 @@ impl<T: Copy + Default> Ring<T> {
         self.len -= count as u32;
     }
 
-    /// Forgets the first values, as long as it `holds` for them. Returns the first of them, the last one, and how many they were.
+    /// Forgets the first values, as long as it `holds` for them. Returns how many they were.
     #[inline(always)]
-    pub fn drop_while(&mut self, holds: impl Fn(&T) -> bool) -> Option<(T, T, usize)> {
-        let first = *self.front().filter(|value| holds(value))?;
-        let (mut last, mut count, mut head) = (first, 1, self.after(self.head));
-        while count < self.len
-            && let Some(value) = self.slots.get(head as usize).filter(|value| holds(value))
-        {
-            (last, count, head) = (*value, count + 1, self.after(head));
+    pub fn drop_while(&mut self, mut holds: impl FnMut(&T) -> bool) -> usize {
+        let (mut head, mut left) = (self.head as usize, self.len);
+        while left > 0 && self.slots.get(head).is_some_and(&mut holds) {
+            head = if head + 1 < self.slots.len() { head + 1 } else { 0 };
+            left -= 1;
         }
-        (self.head, self.len) = (head, self.len - count);
-        Some((first, last, count as usize))
-    }
-
-    /// The place behind a place.
-    #[inline(always)]
-    fn after(&self, place: u32) -> u32 {
-        if place as usize + 1 < self.slots.len() { place + 1 } else { 0 }
+        let count = self.len - left;
+        (self.head, self.len) = (head as u32, left);
+        count as usize
     }
 
     /// Forgets all.

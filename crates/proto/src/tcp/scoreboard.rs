@@ -207,9 +207,20 @@ impl Scoreboard {
     /// stamps. Returns what was taken off; `None`: `ack` lies within the first segment, and nothing has changed.
     #[inline(always)]
     pub fn acknowledge_plain(&mut self, ack: u64, tell: impl FnOnce(&TakenOff, &Stamps)) -> Option<TakenOff> {
-        let (first, last, count) = self.segments.drop_while(|sent| sent.end <= ack)?;
-        let (start, end) = (first.start(), last.end);
-        let taken_off = TakenOff { start, end, oldest_at: first.sent_at, newest_at: last.sent_at };
+        let first = self.segments.front()?;
+        let (start, oldest_at) = (first.start(), first.sent_at);
+        let (mut end, mut newest_at) = (start, oldest_at);
+        let count = self.segments.drop_while(|sent| {
+            let is_below = sent.end <= ack;
+            if is_below {
+                (end, newest_at) = (sent.end, sent.sent_at);
+            }
+            is_below
+        });
+        if count == 0 {
+            return None;
+        }
+        let taken_off = TakenOff { start, end, oldest_at, newest_at };
         self.in_flight -= ack - start;
         self.taken_off += count as u64;
         if let Some(stamps) = self.stamps.get(count - 1) {

@@ -8,7 +8,7 @@ use crate::stage::Stage;
 use crate::timer::{Clock, Timer};
 use crate::topology::Side;
 use airtcp_proto::queue::Item;
-use airtcp_proto::tcp::Reason;
+use airtcp_proto::tcp::{Burst, Reason};
 use airtcp_wire::{Header, SackBlocks, Time, tcp};
 
 /// A connection whose receiver is ahead, with nothing between its ends but links, stations that are ahead, too, and the circuit
@@ -52,38 +52,58 @@ impl Connected<'_> {
 
     #[inline(always)]
     fn send_all<const HAS_STATION: bool, const MAY_BE_PACED: bool>(&mut self) -> bool {
-        let mut now = self.stage.network.now;
-        let side = self.flow.ways[SENDER];
-        let mut follows = false;
-        while let Some(mut burst) = self.transfer.ends[SENDER].begin_burst(now) {
-            let (mut header, mut received) = (Header::default(), 0);
-            loop {
-                while self.transfer.ends[SENDER].continues(&burst) {
-                    let offset = self.transfer.ends[SENDER].next_in_burst(now, &mut burst, &mut header);
-                    self.transfer.on_sent(offset + u64::from(header.len));
-                    let text = Text { header: &header, offset, follows };
-                    follows = match HAS_STATION {
-                        true => self.send_to_station(now, side, &text),
-                        false => self.send_to_receiver(now, side, &text),
-                    };
-                    received += u32::from(follows);
-                }
-                if !MAY_BE_PACED {
-                    break;
-                }
-                match self.transfer.ends[SENDER].pause_burst(now, &mut burst) {
-                    Some(departure) if self.goes_on(departure) => (now, follows) = (departure, false),
-                    _ => break,
-                }
-                self.transfer.ends[SENDER].resume_burst(now, &mut burst, &mut header);
-            }
-            self.flow.counts.data_packets_sent += u64::from(burst.sent);
-            self.count_received(received, plain_bytes(&header));
-            if self.transfer.ends[SENDER].end_burst(now, &burst) {
+        let now = self.stage.network.now;
+        let Some(burst) = self.transfer.ends[SENDER].begin_burst(now) else { return false };
+        let is_all = self.send_burst::<HAS_STATION, MAY_BE_PACED>(now, burst);
+        is_all || self.reborrow().send_more::<HAS_STATION, MAY_BE_PACED>()
+    }
+
+    /// Sends what a burst has left over.
+    #[inline(never)]
+    fn send_more<const HAS_STATION: bool, const MAY_BE_PACED: bool>(mut self) -> bool {
+        let now = self.stage.network.now;
+        while let Some(burst) = self.transfer.ends[SENDER].begin_burst(now) {
+            if self.send_burst::<HAS_STATION, MAY_BE_PACED>(now, burst) {
                 return true;
             }
         }
         false
+    }
+
+    /// Returns whether that was all that may leave.
+    #[inline(always)]
+    fn send_burst<const HAS_STATION: bool, const MAY_BE_PACED: bool>(
+        &mut self,
+        mut now: Time,
+        mut burst: Burst,
+    ) -> bool {
+        let side = self.flow.ways[SENDER];
+        let (mut header, mut follows, mut missed) = (Header::default(), false, 0);
+        loop {
+            while self.transfer.ends[SENDER].continues(&burst) {
+                let offset = self.transfer.ends[SENDER].next_in_burst(now, &mut burst, &mut header);
+                self.transfer.on_sent(offset + u64::from(header.len));
+                let text = Text { header: &header, offset, follows };
+                follows = match HAS_STATION {
+                    true => self.send_to_station(now, side, &text),
+                    false => self.send_to_receiver(now, side, &text),
+                };
+                if !follows {
+                    missed += 1;
+                }
+            }
+            if !MAY_BE_PACED {
+                break;
+            }
+            match self.transfer.ends[SENDER].pause_burst(now, &mut burst) {
+                Some(departure) if self.goes_on(departure) => (now, follows) = (departure, false),
+                _ => break,
+            }
+            self.transfer.ends[SENDER].resume_burst(now, &mut burst, &mut header);
+        }
+        self.flow.counts.data_packets_sent += u64::from(burst.sent);
+        self.count_received(burst.sent - missed, plain_bytes(&header));
+        self.transfer.ends[SENDER].end_burst(now, &burst)
     }
 
     /// Moves the run on to `at` if nothing happens before the sender is woken then. Returns whether it has.

@@ -102,19 +102,16 @@ impl Linux {
         cwnd.checked_div(epoch.w_est.saturating_sub(cwnd)).unwrap_or(u64::MAX)
     }
 
-    /// How many segments larger cwnd is to be, now that `acked` more have been ACKed.
-    fn growth(&mut self, acked: u64) -> u64 {
+    /// The `acked` segments ACKed last make cwnd grow. What had come together for a slower growth makes it grow by one at most.
+    #[inline(never)]
+    fn grow(&mut self, acked: u64, window: &mut Window) {
         let mut grown = 0;
-        if self.credit >= self.per_segment {
-            (self.credit, grown) = (0, 1);
+        if self.credit - acked >= self.per_segment {
+            (self.credit, grown) = (acked, 1);
         }
-        self.credit += acked;
-        // Seldom, for a division is expensive.
-        if self.credit >= self.per_segment {
-            grown += self.credit / self.per_segment;
-            self.credit %= self.per_segment;
-        }
-        grown
+        grown += self.credit / self.per_segment;
+        self.credit %= self.per_segment;
+        window.grow((grown * window.mss) as f64);
     }
 }
 
@@ -147,7 +144,7 @@ impl Avoidance for Linux {
         self.was_idle = ack.in_flight == 0;
     }
 
-    #[inline]
+    #[inline(always)]
     fn increase_plain(&mut self, ack: &PlainAck, acked: u64, window: &mut Window) {
         let acked = segments(acked, window.mss);
         let (looked_at, when) = self.looked;
@@ -156,9 +153,9 @@ impl Avoidance for Linux {
             Some(epoch) if is_known => epoch.acked += acked,
             _ => self.look(ack, acked, window),
         }
-        let grown = self.growth(acked);
-        if grown > 0 {
-            window.grow((grown * window.mss) as f64);
+        self.credit += acked;
+        if self.credit >= self.per_segment {
+            self.grow(acked, window);
         }
     }
 
