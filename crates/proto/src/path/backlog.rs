@@ -20,9 +20,9 @@ struct Run {
 
 /// A packet's size in bytes, and for how long it holds the transmitter.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-struct Shape {
-    held: Dur,
-    bytes: u32,
+pub(super) struct Shape {
+    pub held: Dur,
+    pub bytes: u32,
 }
 
 #[derive(Default)]
@@ -52,30 +52,37 @@ impl Backlog {
         }
     }
 
-    /// So many packets alike have to wait. Each will hold the transmitter for `held`, the last one until `end`.
+    /// A packet of that shape has to wait. It will hold the transmitter until `end`.
     #[inline]
-    pub fn push(&mut self, packets: u32, bytes: u32, held: Dur, end: Time) {
-        let shape = Shape { held, bytes };
-        let mut left = packets;
-        while left > 0 && self.last.shapes != [shape; 2] {
-            left -= 1;
-            if shape != self.last.next() {
-                self.turn_to(shape);
-            }
-            self.extend(1, bytes, end - held * u64::from(left));
+    pub fn push(&mut self, shape: Shape, end: Time) {
+        if shape != self.last.next() {
+            self.turn_to(shape);
         }
-        if left > 0 {
-            self.extend(left, bytes, end);
+        self.extend(1, u64::from(shape.bytes), end);
+    }
+
+    /// The same of so many packets by turns, the last of which will do so: that has the second of these shapes, the one before it
+    /// the first.
+    pub fn push_by_turns(&mut self, packets: u32, shapes: [Shape; 2], end: Time) {
+        let [before, last] = shapes;
+        let mut left = packets;
+        while left > 0 {
+            let (previous, next) = if left % 2 == 1 { (before, last) } else { (last, before) };
+            if (self.last.last(), self.last.next()) == (previous, next) {
+                return self.extend(left, bytes_of(left, shapes), end);
+            }
+            left -= 1;
+            self.push(next, end - held_by(left, shapes));
         }
     }
 
-    /// More packets, of the shape with which the run goes on.
+    /// More packets, of the shapes with which the run goes on.
     #[inline]
-    fn extend(&mut self, packets: u32, bytes: u32, end: Time) {
+    fn extend(&mut self, packets: u32, bytes: u64, end: Time) {
         self.last.end = end;
         self.last.pushed = self.last.pushed.wrapping_add(packets);
         self.packets += packets as usize;
-        self.bytes += u64::from(packets) * u64::from(bytes);
+        self.bytes += bytes;
     }
 
     /// The next packet has another shape than the run would go on with. With one packet in it, a run goes on with any.
@@ -167,25 +174,35 @@ impl Run {
         waiting.min(all) as u32
     }
 
-    /// How many of them have the shape of the last one, and how many that of the one before.
-    #[inline]
-    fn by_shape(&self) -> (u64, u64) {
-        (u64::from(self.packets().div_ceil(2)), u64::from(self.packets() / 2))
-    }
-
     #[inline]
     fn bytes(&self) -> u64 {
-        let (last, other) = self.by_shape();
-        last * u64::from(self.last().bytes) + other * u64::from(self.next().bytes)
+        bytes_of(self.packets(), [self.next(), self.last()])
     }
 
     fn waits_ns(&self, now: Time) -> u64 {
-        let (last, other) = self.by_shape();
+        let [other, last] = by_shape(self.packets());
         let lasts = self.last().held.0.wrapping_mul(last * (other + 1));
         let others = self.next().held.0.wrapping_mul(last * other);
         let packets = u64::from(self.packets());
         self.end.since(now).0.wrapping_mul(packets).wrapping_sub(lasts).wrapping_sub(others)
     }
+}
+
+/// How many of so many packets by turns have the shape of the one before the last, and how many that of the last.
+#[inline]
+fn by_shape(packets: u32) -> [u64; 2] {
+    [u64::from(packets / 2), u64::from(packets.div_ceil(2))]
+}
+
+fn held_by(packets: u32, [before, last]: [Shape; 2]) -> Dur {
+    let [befores, lasts] = by_shape(packets);
+    before.held * befores + last.held * lasts
+}
+
+#[inline]
+fn bytes_of(packets: u32, [before, last]: [Shape; 2]) -> u64 {
+    let [befores, lasts] = by_shape(packets);
+    befores * u64::from(before.bytes) + lasts * u64::from(last.bytes)
 }
 
 #[cfg(test)]
@@ -197,20 +214,28 @@ mod tests {
         /// What waits is what was pushed and begins later, whatever the sizes and whenever somebody asks.
         #[test]
         fn what_waits_is_what_begins_later(
-            steps in prop::collection::vec((prop::sample::select(vec![0u64, 40, 1500]), 0u64..1600, any::<bool>()), 1..100),
+            steps in prop::collection::vec((prop::sample::select(vec![0u64, 40, 1500]), 0u64..1600, any::<bool>(), 0u32..5), 1..100),
         ) {
             let (mut backlog, mut begins) = (Backlog::default(), Vec::<(u64, u64)>::new());
-            let (mut now, mut free_at) = (0, 0);
-            for (bytes, pause, asks) in steps {
+            let (mut now, mut free_at, mut bytes_before) = (0, 0, 0);
+            for (bytes, pause, asks, by_turns) in steps {
                 now += pause;
                 if free_at > now {
-                    begins.push((free_at, bytes));
-                    free_at += bytes;
-                    backlog.push(1, bytes as u32, Dur(bytes), Time(free_at));
+                    let shapes = [bytes_before, bytes].map(|bytes| Shape { held: Dur(bytes), bytes: bytes as u32 });
+                    for left in (0..=by_turns).rev() {
+                        let bytes = [bytes, bytes_before][left as usize % 2];
+                        begins.push((free_at, bytes));
+                        free_at += bytes;
+                    }
+                    match by_turns {
+                        0 => backlog.push(shapes[1], Time(free_at)),
+                        _ => backlog.push_by_turns(by_turns + 1, shapes, Time(free_at)),
+                    }
                 } else {
                     backlog.clear();
                     free_at = now + bytes;
                 }
+                bytes_before = bytes;
                 begins.retain(|(begin, _)| *begin > now);
                 let waiting = (begins.len(), begins.iter().map(|(_, bytes)| bytes).sum());
                 let (packets, bytes) = backlog.at_least();

@@ -3,7 +3,7 @@
 //! When a packet arrives, all is known of it: it stands in one row with what is under way, until it comes out.
 
 use super::alike::Alike;
-use super::backlog::Backlog;
+use super::backlog::{Backlog, Shape};
 use super::dropped::Dropped;
 use super::link::{Fate, Output, QueueView};
 use super::stats::{Ahead, Counters, LinkStats};
@@ -19,10 +19,10 @@ pub(super) struct Lean {
     propagation: Dur,
     loss: Option<Box<dyn LossModel>>,
     backlog: Backlog,
-    /// Packets like the last one. `backlog` and `counters` learn of them in `settle`.
+    /// Packets like the last one, or like the last two by turns. `backlog` and `counters` learn of them in `settle`.
     alike: Alike,
-    /// The size of the last packet that was not taken as alike.
-    last_bytes: u32,
+    /// The last two packets.
+    recent: [Shape; 2],
     /// When the transmitter is through with all that it was given.
     free_at: Time,
     /// In the order in which they arrived.
@@ -53,7 +53,7 @@ impl Lean {
             loss: None,
             backlog: Backlog::default(),
             alike: Alike::default(),
-            last_bytes: 0,
+            recent: [Shape::default(); 2],
             free_at: Time::ZERO,
             flights: Ring::default(),
             dropped: Dropped::default(),
@@ -98,16 +98,16 @@ impl Lean {
         if at <= horizon && !is_lost && self.flights.is_empty() {
             return Some(at);
         }
-        self.keep(at, &item(), is_lost, horizon)
+        self.keep(at, item(), is_lost, horizon)
     }
 
     #[inline(never)]
-    fn keep(&mut self, at: Time, item: &Item, is_lost: bool, horizon: Time) -> Option<Time> {
+    fn keep(&mut self, at: Time, item: Item, is_lost: bool, horizon: Time) -> Option<Time> {
         if at > self.end {
             return Some(Time::NEVER);
         }
         if at > horizon || !self.flights.is_empty() {
-            self.fly(at, item, is_lost);
+            self.fly(at, &item, is_lost);
         } else {
             self.dropped.push(at, item.id, DropCause::Corruption);
             self.next_out = self.next_out.min(at);
@@ -139,7 +139,7 @@ impl Lean {
     /// Takes a packet, if there is room for it: returns when it comes out, and whether it is lost.
     #[inline(always)]
     fn take(&mut self, now: Time, bytes: u32, mut item: impl FnMut() -> Item) -> Option<(Time, bool)> {
-        if !self.take_alike(now, bytes) && !self.take_unlike(now, &item()) {
+        if !self.take_alike(now, bytes) && !self.take_unlike(now, item()) {
             return None;
         }
         let is_lost = self.loss.as_mut().is_some_and(|loss| loss.is_lost(self.free_at, &item()));
@@ -149,29 +149,49 @@ impl Lean {
     /// Takes a packet for which there is nothing to decide. Returns whether it was that; if not, nothing has changed.
     #[inline(always)]
     fn take_alike(&mut self, now: Time, bytes: u32) -> bool {
-        if bytes != self.alike.bytes {
-            return false;
-        }
+        bytes == self.alike.bytes && self.take_undecided(now, self.recent[1].held)
+    }
+
+    #[inline(always)]
+    fn take_undecided(&mut self, now: Time, held: Dur) -> bool {
         if self.free_at <= now {
             self.alike.pass();
             self.backlog.clear();
-            self.free_at = now + self.alike.held;
+            self.free_at = now + held;
             return true;
         }
         let is_taken = self.alike.wait();
         if is_taken {
             self.counters.on_wait(self.free_at.since(now));
-            self.free_at += self.alike.held;
+            self.free_at += held;
+        }
+        is_taken
+    }
+
+    /// Takes a packet that is not like the last one, if there is room for it.
+    #[inline(never)]
+    fn take_unlike(&mut self, now: Time, item: Item) -> bool {
+        self.take_by_turns(now, item.bytes) || self.take_any(now, item)
+    }
+
+    /// As [`take_alike`](Lean::take_alike), of a packet that is like the last but one.
+    // Apart from that, which is inlined in many places and has enough with one size.
+    #[inline(always)]
+    fn take_by_turns(&mut self, now: Time, bytes: u32) -> bool {
+        let [next, last] = self.recent;
+        let is_taken = self.alike.is_by_turns && bytes == next.bytes && self.take_undecided(now, next.held);
+        if is_taken {
+            self.recent = [last, next];
         }
         is_taken
     }
 
     /// Takes any packet, if there is room for it.
     #[inline(never)]
-    fn take_unlike(&mut self, now: Time, item: &Item) -> bool {
+    fn take_any(&mut self, now: Time, item: Item) -> bool {
         self.settle();
         self.counters.on_arrival();
-        let held = self.transmitter.time_for(item.bytes);
+        let shape = Shape { held: self.transmitter.time_for(item.bytes), bytes: item.bytes };
         let waits = self.free_at > now;
         let has_room = match waits {
             true => self.has_room(now, item.bytes),
@@ -186,22 +206,24 @@ impl Lean {
             return false;
         }
         let begin = self.free_at.max(now);
-        self.free_at = begin + held;
+        self.free_at = begin + shape.held;
         if waits {
             self.counters.on_wait(begin.since(now));
-            self.backlog.push(1, item.bytes, held, self.free_at);
+            self.backlog.push(shape, self.free_at);
         }
-        self.counters.on_send(1, item.bytes, held);
-        self.expect_alike(item.bytes, held);
+        self.counters.on_send(1, shape.bytes, shape.held);
+        self.expect_alike(shape);
         true
     }
 
-    /// The next packet is more likely to be like this one if this one is like the last one.
-    fn expect_alike(&mut self, bytes: u32, held: Dur) {
-        let is_like_last = bytes == std::mem::replace(&mut self.last_bytes, bytes);
+    /// The next packet is more likely to be like this one if this one is like the last one, and like that if this one is like the one
+    /// before it.
+    fn expect_alike(&mut self, shape: Shape) {
+        let [before, last] = self.recent;
+        self.recent = [last, shape];
         let (waiting, most_ever) = (self.backlog.at_least(), self.counters.max_waiting());
-        self.alike = match is_like_last {
-            true => Alike::new(bytes, held, waiting, most_ever, self.limit),
+        self.alike = match shape == last || shape == before {
+            true => Alike::new(self.recent, waiting, most_ever, self.limit),
             false => Alike::default(),
         };
     }
@@ -213,10 +235,11 @@ impl Lean {
         if taken == 0 {
             return;
         }
-        let Alike { bytes, held, .. } = self.alike;
+        let [before, last] = self.recent;
         self.counters.on_arrivals(taken);
-        self.counters.on_send(taken, bytes, held);
-        self.backlog.push(waiting, bytes, held, self.free_at);
+        self.counters.on_send(taken / 2, before.bytes, before.held);
+        self.counters.on_send(taken.div_ceil(2), last.bytes, last.held);
+        self.backlog.push_by_turns(waiting, self.recent, self.free_at);
     }
 
     /// The backlog as it is now.
