@@ -38,6 +38,8 @@ pub const EXIT: usize = 1;
 
 pub struct Circuit {
     pub place: Place,
+    /// By which each of its ends sends.
+    ways: [Side; 2],
     sender: Sender,
     receiver: Receiver,
     /// Stands for addresses and ports of the first control TCP; the others' follow.
@@ -104,8 +106,10 @@ impl Circuit {
         config: &Config,
         first_number: u32,
     ) -> Circuit {
+        let Place { nodes, direction, .. } = place;
         Circuit {
             place,
+            ways: [Side::out_of(nodes[ENTRY], direction), Side::out_of(nodes[EXIT], direction.opposite())],
             sender,
             receiver,
             first_number,
@@ -173,7 +177,8 @@ impl Circuit {
 
     pub fn schedule(&self, stage: &mut Stage, end: usize) {
         let timer = Timer::Circuit(usize::from(self.place.number), end);
-        stage.schedule.set(timer, self.poll_timeout(end));
+        let earliest = if end == ENTRY { self.sender.earliest_timeout() } else { Time::ZERO };
+        stage.schedule.set_lazily(timer, earliest, || self.poll_timeout(end));
     }
 
     /// A timer may be due.
@@ -344,7 +349,7 @@ impl Circuit {
                 self.counts.forwarded_bytes += u64::from(pair.item.bytes);
                 self.counts.header_bytes_sent += u64::from(pair.bytes);
                 self.send_data(stage, ends, pair.item);
-                follows = self.send_header(stage, &header, &pair, follows);
+                follows = self.send_header(stage, &header, pair, follows);
             }
             sent += u64::from(burst.sent);
             if self.sender.end_burst(now, &burst) {
@@ -369,7 +374,7 @@ impl Circuit {
     /// The same of the header packet that follows it, which becomes a packet only where it is not delivered. Returns whether it is.
     /// `follows`: the header packet before it in the burst was delivered.
     #[inline(always)]
-    fn send_header(&mut self, stage: &mut Stage, header: &Header, pair: &Pair, follows: bool) -> bool {
+    fn send_header(&mut self, stage: &mut Stage, header: &Header, pair: Pair, follows: bool) -> bool {
         let id = stage.network.packets.vacant();
         let item = Item { id, bytes: pair.bytes, flow: self.first_number, is_header: true, ecn: pair.ecn };
         let at = self.send(&mut stage.network, ENTRY, item);
@@ -387,7 +392,7 @@ impl Circuit {
 
     /// It becomes a packet.
     #[inline(never)]
-    fn put_header(&self, network: &mut Network, header: &Header, pair: &Pair, at: Option<Time>) {
+    fn put_header(&self, network: &mut Network, header: &Header, pair: Pair, at: Option<Time>) {
         let Network { packets, ahead, .. } = network;
         let id = packets.vacant();
         packets.occupy(id);
@@ -403,10 +408,7 @@ impl Circuit {
     /// As [`Topology::send_to_end`](crate::topology::Topology::send_to_end) from one of its ends, where nobody watches.
     #[inline(always)]
     fn send(&self, network: &mut Network, end: usize, item: Item) -> Option<Time> {
-        let Place { nodes, direction, .. } = self.place;
-        let direction = if end == ENTRY { direction } else { direction.opposite() };
-        let side = Side::out_of(nodes[end], direction);
-        network.topology.send_to_end(network.now, side, item.bytes, || item)
+        network.topology.send_to_end(network.now, self.ways[end], item.bytes, || item)
     }
 
     /// A header packet that is no packet is at the circuit's end. Returns whether it was expected.

@@ -582,10 +582,9 @@ fn schedule_sender(stage: &mut Stage, transfer: &Transfer, endpoint: u32) {
 
 #[inline(always)]
 fn schedule_waiting(stage: &mut Stage, transfer: &Transfer, endpoint: u32) {
-    let deadline = transfer.ends[SENDER].poll_timeout();
-    if deadline > stage.network.now {
-        stage.schedule.set(Timer::Endpoint(endpoint), deadline);
-    }
+    let (end, now) = (&transfer.ends[SENDER], stage.network.now);
+    let deadline = || Some(end.poll_timeout()).filter(|at| *at > now).unwrap_or(Time::NEVER);
+    stage.schedule.set_lazily(Timer::Endpoint(endpoint), end.earliest_timeout(), deadline);
 }
 
 /// A connection tells its application something.

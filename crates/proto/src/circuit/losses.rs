@@ -95,8 +95,8 @@ impl Losses {
 
     fn is_long(&mut self, rtt: Dur, elapsed: Dur) -> bool {
         self.shortest = self.shortest.min(rtt);
-        let (now, shortest) = (rtt.0 as f64, self.shortest.0 as f64);
-        let forgotten = (elapsed.0 as f64 / (now * FORGETTING)).min(1.0);
+        let (now, shortest) = (float(rtt), float(self.shortest));
+        let forgotten = (float(elapsed) / (now * FORGETTING)).min(1.0);
         // A header packet whose ACK was delayed is alone.
         let sustained = self.latest.into_iter().fold(now, f64::min);
         self.latest = [self.latest[1], now];
@@ -116,6 +116,12 @@ impl Losses {
         let variance = share * (1.0 - share) * sent.max(LEAST);
         excess > 0.5 + DEVIATIONS * variance.sqrt()
     }
+}
+
+/// No round trip takes 292 years: signed numbers are converted in one instruction.
+#[inline]
+fn float(time: Dur) -> f64 {
+    time.0 as i64 as f64
 }
 
 #[cfg(test)]

@@ -51,19 +51,19 @@ pub struct Sender {
     /// Data packets sent, modulo 2^16.
     sent: u16,
     losses: Option<Losses>,
-    /// Known since nothing could leave, until something comes.
-    rest: Option<Rest>,
+    /// Nothing may leave before, unless something comes.
+    rests_until: Time,
+    /// Known until something may change them.
+    windows: Option<Windows>,
 }
 
-/// What a sender answers until something comes, kept once nothing may leave.
+/// What the control TCPs' congestion windows amount to.
 #[derive(Clone, Copy, Debug)]
-struct Rest {
-    /// Asking earlier is pointless.
-    until: Time,
-    deadline: Time,
+struct Windows {
     /// Data that leaves in the time for which it may wait, as far as round trips tell; one VMSS at least.
     bytes_within_delay: u64,
-    control_window: u32,
+    /// Together, in segments of VMSS.
+    segments: u32,
 }
 
 impl Sender {
@@ -92,7 +92,8 @@ impl Sender {
             vmss: config.vmss.0,
             sent: 0,
             losses: config.loss_reports.then(|| Losses::new(now)),
-            rest: None,
+            rests_until: Time::ZERO,
+            windows: None,
         })
     }
 
@@ -103,7 +104,7 @@ impl Sender {
             return false;
         }
         if self.queue.is_empty() {
-            self.rest = None;
+            self.rests_until = Time::ZERO;
             if let Some(gmb) = &mut self.gmb {
                 gmb.on_backlog(now);
             }
@@ -116,7 +117,7 @@ impl Sender {
     pub fn handle_segment(&mut self, now: Time, control: u16, segment: &Segment, ecn: Ecn) {
         let index = usize::from(control);
         let Some(control) = self.controls.get_mut(index) else { return };
-        self.rest = None;
+        (self.rests_until, self.windows) = (Time::ZERO, None);
         if self.losses.is_none() || segment.flags.contains(Flags::SYN) {
             return control.handle_segment(now, segment, ecn);
         }
@@ -136,8 +137,9 @@ impl Sender {
         if !control.connection.handle_expected_ack(now, &told, &SackBlocks::default()) {
             return false;
         }
-        self.rest = None;
+        self.rests_until = Time::ZERO;
         self.take_report(now, 0, ack.window);
+        self.windows = Some(self.weigh());
         true
     }
 
@@ -154,7 +156,7 @@ impl Sender {
     }
 
     pub fn handle_timeout(&mut self, now: Time) {
-        self.rest = None;
+        (self.rests_until, self.windows) = (Time::ZERO, None);
         if let Some(gmb) = self.gmb.as_mut().filter(|_| !self.queue.is_empty()) {
             gmb.handle_timeout(now);
         }
@@ -165,9 +167,20 @@ impl Sender {
         }
     }
 
-    #[inline]
     pub fn poll_timeout(&self) -> Time {
-        self.look().deadline
+        self.first_timeout(Connection::poll_timeout)
+    }
+
+    /// What [`poll_timeout`](Sender::poll_timeout) returns is not before, as a glance tells.
+    #[inline]
+    pub fn earliest_timeout(&self) -> Time {
+        self.first_timeout(Connection::earliest_timeout)
+    }
+
+    #[inline]
+    fn first_timeout(&self, of_control: impl Fn(&Connection) -> Time) -> Time {
+        let gmb = self.gmb.as_ref().map_or(Time::NEVER, |gmb| gmb.poll_timeout(&self.queue));
+        self.controls().map(of_control).fold(gmb, Time::min)
     }
 
     /// The next packet to send now, if any; `out` is the place for a header packet. The GMB sender goes first; after each
@@ -176,12 +189,12 @@ impl Sender {
         if self.rests(now) {
             return None;
         }
-        self.rest = None;
+        (self.rests_until, self.windows) = (Time::ZERO, None);
         let output = self.poll_output(now, out);
         match output {
             Some(Output::Data(_)) => self.count_more(1),
             Some(Output::Header { .. }) => {}
-            None => self.rest = Some(self.at_rest()),
+            None => self.come_to_rest(),
         }
         output
     }
@@ -189,7 +202,7 @@ impl Sender {
     /// It is known that nothing may leave.
     #[inline]
     pub fn rests(&self, now: Time) -> bool {
-        self.rest.is_some_and(|rest| now < rest.until)
+        now < self.rests_until
     }
 
     /// Begins to send what most of the time leaves: from the only source of a circuit, data packets each with a header packet.
@@ -202,7 +215,7 @@ impl Sender {
         }
         let [control] = &mut self.controls[..] else { return None };
         let burst = control.begin_burst(now, &self.queue)?;
-        self.rest = None;
+        self.rests_until = Time::ZERO;
         Some(burst)
     }
 
@@ -227,41 +240,41 @@ impl Sender {
     /// Returns whether that was all that may leave.
     #[inline]
     pub fn end_burst(&mut self, now: Time, burst: &Burst) -> bool {
-        let is_over = self.controls[0].end_burst(now, burst, &self.queue);
+        let control = &mut self.controls[0];
+        let is_over = control.end_burst(now, burst, &self.queue);
+        if !control.connection.has_steady_window() {
+            self.windows = None;
+        }
         if is_over {
-            self.rest = Some(self.at_rest());
+            self.come_to_rest();
         }
         is_over
     }
 
-    /// What is kept, or what it is now.
+    /// Nothing may leave now.
     #[inline]
-    fn look(&self) -> Rest {
-        match self.rest {
-            Some(rest) => rest,
-            None => self.at_rest(),
+    fn come_to_rest(&mut self) {
+        // While data waits, only the pacer lets it go.
+        self.rests_until = match self.queue.is_empty() {
+            true => Time::ZERO,
+            false => self.controls().map(Connection::paced_until).fold(Time::NEVER, Time::min),
+        };
+        self.windows = Some(self.windows());
+    }
+
+    /// What is kept, or what they are now.
+    #[inline]
+    fn windows(&self) -> Windows {
+        match self.windows {
+            Some(windows) => windows,
+            None => self.weigh(),
         }
     }
 
-    /// Computes it. Apart, for it is long and seldom needed.
     #[inline(never)]
-    fn at_rest(&self) -> Rest {
-        self.look_anew()
-    }
-
-    #[inline(never)]
-    fn bytes_within_delay(&self) -> u64 {
-        self.look_anew().bytes_within_delay
-    }
-
-    // Inlined: `bytes_within_delay` needs only a part of it.
-    #[inline(always)]
-    fn look_anew(&self) -> Rest {
-        let (mut deadline, mut bytes_within_delay) = match &self.gmb {
-            Some(gmb) => (gmb.poll_timeout(&self.queue), gmb.rate().bytes_in(self.delay)),
-            None => (Time::NEVER, 0),
-        };
-        let (mut paced_until, mut window) = (Time::NEVER, 0u64);
+    fn weigh(&self) -> Windows {
+        let mut bytes_within_delay = self.gmb.as_ref().map_or(0, |gmb| gmb.rate().bytes_in(self.delay));
+        let mut window = 0u64;
         for Control { connection, .. } in &self.controls {
             let SenderView { cwnd, srtt, .. } = connection.sender_view();
             if srtt > Dur::ZERO {
@@ -269,15 +282,10 @@ impl Sender {
                 bytes_within_delay = bytes_within_delay.saturating_add(worth);
             }
             window = window.saturating_add(cwnd);
-            deadline = deadline.min(connection.poll_timeout());
-            paced_until = paced_until.min(connection.paced_until());
         }
-        Rest {
-            // While data waits, only the pacer lets it go.
-            until: if self.queue.is_empty() { Time::ZERO } else { paced_until },
-            deadline,
+        Windows {
             bytes_within_delay: bytes_within_delay.max(self.vmss),
-            control_window: (window / self.vmss) as u32,
+            segments: (window / self.vmss) as u32,
         }
     }
 
@@ -318,16 +326,12 @@ impl Sender {
     /// Data that may wait in the tunnel queue.
     #[inline]
     fn allowed_bytes(&self) -> u64 {
-        match self.rest {
-            _ if self.delay == Dur::ZERO => u64::MAX,
-            Some(rest) => rest.bytes_within_delay,
-            None => self.bytes_within_delay(),
-        }
+        if self.delay == Dur::ZERO { u64::MAX } else { self.windows().bytes_within_delay }
     }
 
     /// The control TCPs' congestion windows together, in segments of VMSS.
     pub fn control_window(&self) -> u32 {
-        self.look().control_window
+        self.windows().segments
     }
 
     /// What one round trip's data packets amount to, in segments of VMSS: the control TCPs' windows and, for its rate and
@@ -389,12 +393,17 @@ mod tests {
 
     impl Life {
         fn ask(&mut self, now: Time) -> Option<(Output, Transmit)> {
-            if self.manner == Manner::Restless {
-                self.sender.rest = None;
-            }
+            self.forget();
             let mut out = Transmit::default();
             let output = self.sender.poll_transmit(now, &mut out);
             output.map(|output| (output, out))
+        }
+
+        /// Where it is to be restless, nothing is kept.
+        fn forget(&mut self) {
+            if self.manner == Manner::Restless {
+                (self.sender.rests_until, self.sender.windows) = (Time::ZERO, None);
+            }
         }
 
         fn ask_for_bursts(&mut self, now: Time) {
@@ -443,12 +452,18 @@ mod tests {
         }
 
         fn drain(&mut self, now: Time) {
+            self.say();
             if self.manner == Manner::InBursts {
                 self.ask_for_bursts(now);
             }
             while let Some((output, transmit)) = self.ask(now) {
                 self.take(now, output, &transmit);
             }
+            self.say();
+        }
+
+        fn say(&mut self) {
+            self.forget();
             let Sender { queue, .. } = &self.sender;
             self.said.push(format!(
                 "{} {} {} {:?}",

@@ -230,6 +230,7 @@ impl Connection {
     }
 
     /// Until then nothing leaves, whatever the windows let go, for it is paced; `NEVER`: nothing is held back so.
+    #[inline]
     pub fn paced_until(&self) -> Time {
         self.sender.paced_until(self.clock)
     }

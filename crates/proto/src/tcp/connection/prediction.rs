@@ -262,6 +262,12 @@ impl Connection {
         self.sender.resume_burst(burst);
     }
 
+    /// Is the window the same after a burst?
+    #[inline(always)]
+    pub fn has_steady_window(&self) -> bool {
+        self.sender.has_steady_window()
+    }
+
     /// Returns whether that was all that may leave.
     #[inline(always)]
     pub fn end_burst(&mut self, now: Time, burst: &Burst) -> bool {

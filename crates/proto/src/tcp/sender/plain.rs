@@ -84,7 +84,7 @@ impl Sender {
         }
         let left = match &self.pacer {
             _ if self.is_held_back(now) => 0,
-            None if !core.cc.hears_sends() && !core.reduction.goes_on() => u32::MAX,
+            None if self.has_steady_window() => u32::MAX,
             // What leaves may change what the next one may do.
             _ => 1,
         };
@@ -121,7 +121,8 @@ impl Sender {
     /// until then, [resume](Sender::resume_burst) the burst.
     #[inline(always)]
     pub fn pause_burst(&mut self, now: Time, burst: &mut Burst) -> Option<Time> {
-        if !self.is_paced() || burst.sent == 0 || !self.is_steady() {
+        let is_steady = self.has_steady_window() && self.core.board.in_flight() > self.core.mss();
+        if !self.is_paced() || burst.sent == 0 || !is_steady {
             return None;
         }
         let mss = self.core.mss();
@@ -135,12 +136,11 @@ impl Sender {
         self.pacer.as_ref().map(Pacer::next_departure).filter(|departure| fits && *departure > now)
     }
 
-    /// Is the window the same after a segment has left? A controller that hears of sends may change it, and so may the first
-    /// segment in flight.
+    /// Is the window the same after a segment has left, unless that is the first one in flight? A controller that hears of sends may
+    /// change it.
     #[inline]
-    fn is_steady(&self) -> bool {
-        let core = &self.core;
-        !core.cc.hears_sends() && !core.reduction.goes_on() && core.board.in_flight() > core.mss()
+    pub fn has_steady_window(&self) -> bool {
+        !self.core.cc.hears_sends() && !self.core.reduction.goes_on()
     }
 
     /// The pacer lets go one more segment of a burst.

@@ -96,6 +96,7 @@ impl Sender {
     }
 
     /// When the pacer holds nothing back any more, if it does now.
+    #[inline]
     pub fn paced_until(&self, now: Time) -> Time {
         let departure = self.pacer.as_ref().map(|pacer| pacer.next_departure());
         departure.filter(|departure| *departure > now).unwrap_or(Time::NEVER)
