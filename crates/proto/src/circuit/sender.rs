@@ -373,13 +373,31 @@ mod tests {
     struct Life {
         sender: Sender,
         receiver: Receiver,
-        there: VecDeque<(Time, u16, Transmit, u32, u8)>,
+        there: VecDeque<There>,
         back: VecDeque<(Time, u16, Transmit)>,
         chance: Chance,
         manner: Manner,
-        /// Header packets that left in bursts.
-        expected: u32,
+        expected: Expected,
         said: Vec<String>,
+    }
+
+    /// A header packet under way.
+    struct There {
+        at: Time,
+        control: u16,
+        transmit: Transmit,
+        bytes: u32,
+        repeats: u8,
+        /// It is in one burst with the one before it, which has not been lost.
+        follows: bool,
+    }
+
+    /// How many header packets left in bursts, of those how many were taken as the next ones, and ACKs as expected ones.
+    #[derive(Default, Debug)]
+    struct Expected {
+        sent: u32,
+        next: u32,
+        acks: u32,
     }
 
     /// How the sender is asked.
@@ -388,6 +406,7 @@ mod tests {
         /// By turns, without rest.
         Restless,
         ByTurns,
+        /// Whatever has a short way goes it.
         InBursts,
     }
 
@@ -409,13 +428,15 @@ mod tests {
         fn ask_for_bursts(&mut self, now: Time) {
             while let Some(mut burst) = self.sender.begin_burst(now) {
                 let mut header = Header::default();
+                let mut follows = false;
                 while let Some(pair) = self.sender.next_in_burst(now, &mut burst, &mut header) {
                     let Pair { item, bytes, ecn, offset } = pair;
                     let transmit = Transmit { segment: (&header).into(), ecn, reason: Reason::New, offset };
-                    self.take(now, Output::Data(item), &transmit);
-                    self.take(now, Output::Header { control: 0, bytes, repeats: 0 }, &transmit);
+                    self.take(now, Output::Data(item), &transmit, false);
+                    let output = Output::Header { control: 0, bytes, repeats: 0 };
+                    follows = self.take(now, output, &transmit, follows);
                 }
-                self.expected += burst.sent;
+                self.expected.sent += burst.sent;
                 if self.sender.end_burst(now, &burst) {
                     break;
                 }
@@ -427,15 +448,17 @@ mod tests {
                 self.sender.handle_timeout(now);
             }
             self.receiver.handle_timeout(now);
-            while self.there.front().is_some_and(|sent| sent.0 <= now)
-                && let Some((_, control, transmit, bytes, repeats)) = self.there.pop_front()
+            self.answer(now);
+            let mut was_expected = false;
+            while self.there.front().is_some_and(|sent| sent.at <= now)
+                && let Some(header) = self.there.pop_front()
             {
-                self.receiver.handle_segment(now, control, &transmit.segment, transmit.ecn, bytes, repeats);
+                was_expected = self.receive(now, &header, was_expected);
             }
             while self.back.front().is_some_and(|sent| sent.0 <= now)
                 && let Some((_, control, transmit)) = self.back.pop_front()
             {
-                self.sender.handle_segment(now, control, &transmit.segment, transmit.ecn);
+                self.acknowledge(now, control, &transmit);
                 self.drain(now);
             }
             for _ in 0..if is_busy { self.chance.u32() % 8 } else { 0 } {
@@ -445,9 +468,53 @@ mod tests {
                 self.drain(now);
             }
             self.drain(now);
+        }
+
+        /// A header packet is at the receiver, and was expected there as the one before it `was`, or not.
+        fn receive(&mut self, now: Time, header: &There, was: bool) -> bool {
+            let &There { control, transmit: Transmit { segment, ecn, .. }, bytes, repeats, follows, .. } =
+                header;
+            let plain = Header::from(&segment);
+            let is_bare = self.manner == Manner::InBursts && segment.sack.is_empty();
+            let is_next = is_bare && follows && was && self.receiver.handle_next(now, control, &plain);
+            let is_expected =
+                is_next || (is_bare && self.receiver.handle_expected(now, control, &plain, ecn));
+            self.expected.next += u32::from(is_next);
+            if !is_expected {
+                self.receiver.handle_segment(now, control, &segment, ecn, bytes, repeats);
+                self.answer(now);
+                return false;
+            }
+            let mut sack = SackBlocks::default();
+            if let Some((ack, reply)) = self.receiver.poll_expected(now, control, &mut sack) {
+                let segment = Segment { sack, ..(&ack).into() };
+                self.reply(
+                    now,
+                    reply.control,
+                    Transmit { segment, reason: Reason::Ack, ..Transmit::default() },
+                );
+            }
+            true
+        }
+
+        fn answer(&mut self, now: Time) {
             let mut out = Transmit::default();
             while let Some(reply) = self.receiver.poll_transmit(now, &mut out) {
-                self.back.push_back((now + Dur::from_millis(10), reply.control, out));
+                self.reply(now, reply.control, out);
+            }
+        }
+
+        fn reply(&mut self, now: Time, control: u16, transmit: Transmit) {
+            self.said.push(format!("{now:?} {control} {transmit:?}"));
+            self.back.push_back((now + Dur::from_millis(10), control, transmit));
+        }
+
+        fn acknowledge(&mut self, now: Time, control: u16, transmit: &Transmit) {
+            let Transmit { segment, ecn, .. } = transmit;
+            let is_bare = self.manner == Manner::InBursts && segment.sack.is_empty();
+            match is_bare && self.sender.handle_expected(now, &segment.into()) {
+                true => self.expected.acks += 1,
+                false => self.sender.handle_segment(now, control, segment, *ecn),
             }
         }
 
@@ -457,7 +524,7 @@ mod tests {
                 self.ask_for_bursts(now);
             }
             while let Some((output, transmit)) = self.ask(now) {
-                self.take(now, output, &transmit);
+                self.take(now, output, &transmit, false);
             }
             self.say();
         }
@@ -474,18 +541,22 @@ mod tests {
             ));
         }
 
-        fn take(&mut self, now: Time, output: Output, transmit: &Transmit) {
+        /// Returns whether it is on its way.
+        fn take(&mut self, now: Time, output: Output, transmit: &Transmit, follows: bool) -> bool {
             match output {
                 Output::Data(_) => self.said.push(format!("{now:?} {output:?}")),
                 Output::Header { .. } => self.said.push(format!("{now:?} {output:?} {transmit:?}")),
             }
             match output {
                 Output::Data(_) => self.receiver.handle_data(1),
-                Output::Header { .. } if self.chance.u32().is_multiple_of(50) => {}
+                Output::Header { .. } if self.chance.u32().is_multiple_of(50) => return false,
                 Output::Header { control, bytes, repeats } => {
-                    self.there.push_back((now + Dur::from_millis(10), control, *transmit, bytes, repeats));
+                    let at = now + Dur::from_millis(10);
+                    let transmit = *transmit;
+                    self.there.push_back(There { at, control, transmit, bytes, repeats, follows });
                 }
             }
+            true
         }
     }
 
@@ -526,7 +597,7 @@ mod tests {
             back: VecDeque::new(),
             chance: chances.chance("life"),
             manner,
-            expected: 0,
+            expected: Expected::default(),
             said: Vec::new(),
         };
         (0..4_000u64).for_each(|step| {
@@ -537,10 +608,12 @@ mod tests {
 
     /// Were everything left to turns, the property would hold for nothing.
     #[test]
-    fn most_header_packets_leave_in_bursts() {
+    fn most_header_packets_go_the_short_ways() {
         let config = Config { vmss: Bytes(1000), ..Config::default() };
-        let life = live(1, &config, "cubic", Manner::InBursts);
-        let sent: u64 = life.sender.controls().map(|control| control.stats().data_segments_sent).sum();
-        assert!(u64::from(life.expected) > sent / 2, "{} of {sent}", life.expected);
+        let Life { sender, expected, .. } = live(1, &config, "cubic", Manner::InBursts);
+        let sent: u64 = sender.controls().map(|control| control.stats().data_segments_sent).sum();
+        assert!(u64::from(expected.sent) > sent / 2, "{expected:?} of {sent}");
+        assert!(u64::from(expected.acks) > sent / 4, "{expected:?} of {sent}");
+        assert!(u64::from(expected.next) > sent / 16, "{expected:?} of {sent}");
     }
 }
