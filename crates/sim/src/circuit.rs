@@ -176,9 +176,21 @@ impl Circuit {
     }
 
     pub fn schedule(&self, stage: &mut Stage, end: usize) {
-        let timer = Timer::Circuit(usize::from(self.place.number), end);
-        let earliest = if end == ENTRY { self.sender.earliest_timeout() } else { Time::ZERO };
-        stage.schedule.set_lazily(timer, earliest, || self.poll_timeout(end));
+        match end {
+            ENTRY => self.schedule_sender(stage),
+            _ => stage.schedule.set(self.timer(EXIT), self.receiver.poll_timeout()),
+        }
+    }
+
+    #[inline(always)]
+    fn schedule_sender(&self, stage: &mut Stage) {
+        let earliest = self.sender.earliest_timeout();
+        stage.schedule.set_lazily(self.timer(ENTRY), earliest, || self.sender.poll_timeout());
+    }
+
+    #[inline]
+    fn timer(&self, end: usize) -> Timer {
+        Timer::Circuit(usize::from(self.place.number), end)
     }
 
     /// A timer may be due.
@@ -220,7 +232,7 @@ impl Circuit {
             }
         }
         self.counts.on_window(stage.network.now, self.sender.control_window());
-        self.schedule(stage, ENTRY);
+        self.schedule_sender(stage);
     }
 
     fn fill(&mut self, stage: &mut Stage, ends: &mut Ends) {
@@ -457,8 +469,7 @@ impl Circuit {
     fn answer_expected(&mut self, stage: &mut Stage, control: u16) {
         let Stage { network, schedule, .. } = stage;
         let Some((ack, reply)) = self.receiver.poll_expected(network.now, control, &mut network.sack) else {
-            let timer = Timer::Circuit(usize::from(self.place.number), EXIT);
-            return schedule.set(timer, self.receiver.poll_expected_timeout(control));
+            return schedule.set(self.timer(EXIT), self.receiver.poll_expected_timeout(control));
         };
         if control == 0 && network.sack.is_empty() && network.ahead.direction.is_some() {
             return self.send_bare_reply(network, &ack, reply);

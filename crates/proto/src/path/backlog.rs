@@ -42,6 +42,13 @@ impl Backlog {
         (self.packets, self.bytes)
     }
 
+    /// Does nothing wait but packets with these shapes by turns?
+    pub fn is_only(&self, shapes: [Shape; 2]) -> bool {
+        let [before, last] = shapes;
+        let goes_on = [shapes, [last, before]].contains(&self.last.shapes);
+        self.packets == 0 || (self.runs.is_empty() && goes_on)
+    }
+
     /// The transmitter takes up a packet at once, and nothing waits.
     #[inline]
     pub fn clear(&mut self) {
@@ -188,13 +195,13 @@ impl Run {
     }
 }
 
-/// How many of so many packets by turns have the shape of the one before the last, and how many that of the last.
+/// How many of so many packets by turns have the first shape, and how many the second one, which is the last one's.
 #[inline]
 fn by_shape(packets: u32) -> [u64; 2] {
     [u64::from(packets / 2), u64::from(packets.div_ceil(2))]
 }
 
-fn held_by(packets: u32, [before, last]: [Shape; 2]) -> Dur {
+pub(super) fn held_by(packets: u32, [before, last]: [Shape; 2]) -> Dur {
     let [befores, lasts] = by_shape(packets);
     before.held * befores + last.held * lasts
 }

@@ -160,9 +160,10 @@ impl Lean {
             self.free_at = now + held;
             return true;
         }
-        let is_taken = self.alike.wait();
+        let wait = self.free_at.since(now);
+        let is_taken = self.alike.wait(wait);
         if is_taken {
-            self.counters.on_wait(self.free_at.since(now));
+            self.counters.on_wait(wait);
             self.free_at += held;
         }
         is_taken
@@ -201,7 +202,6 @@ impl Lean {
             }
         };
         if !has_room {
-            self.alike = Alike::default();
             self.drop(now, item.id);
             return false;
         }
@@ -221,11 +221,12 @@ impl Lean {
     fn expect_alike(&mut self, shape: Shape) {
         let [before, last] = self.recent;
         self.recent = [last, shape];
-        let (waiting, most_ever) = (self.backlog.at_least(), self.counters.max_waiting());
-        self.alike = match shape == last || shape == before {
-            true => Alike::new(self.recent, waiting, most_ever, self.limit),
-            false => Alike::default(),
-        };
+        if shape != last && shape != before {
+            self.alike = Alike::default();
+            return;
+        }
+        let (waiting, are_only) = (self.backlog.at_least(), self.backlog.is_only(self.recent));
+        self.alike = Alike::new(self.recent, waiting, are_only, self.counters.max_waiting(), self.limit);
     }
 
     /// Notes what was taken as alike.
