@@ -27,7 +27,7 @@ impl Connection {
     #[inline]
     pub(super) fn forget_prediction(&mut self) {
         self.prediction = Prediction::Unknown;
-        self.sender.settle_timers();
+        self.sender.settle_plain_acks();
     }
 
     #[inline]
@@ -323,7 +323,7 @@ mod tests {
             let now = if self.resumes { self.send_bursts(now, end, chance) } else { now };
             let mut out = Transmit::default();
             while self.end(end).poll_transmit_into(now, &mut out) {
-                let timeout = self.ends[end].poll_timeout();
+                let timeout = self.timeout(end);
                 self.launch(now, end, out, chance);
                 self.said.push(format!("{timeout:?}"));
                 if out.reason == Reason::Ack {
@@ -367,12 +367,19 @@ mod tests {
             now
         }
 
+        /// When the end wants to be called, which is not before a glance tells.
+        fn timeout(&self, end: usize) -> Time {
+            let timeout = self.ends[end].poll_timeout();
+            assert!(self.ends[end].earliest_timeout() <= timeout);
+            timeout
+        }
+
         /// The earliest packet or timer; returns its time.
         fn step(&mut self, chance: &mut impl FnMut() -> Chance) -> Option<Time> {
             let packet = (0..self.under_way.len()).min_by_key(|&index| self.under_way[index].0);
             let arrival = packet.map_or(Time::NEVER, |index| self.under_way[index].0);
-            let end = usize::from(self.ends[1].poll_timeout() < self.ends[0].poll_timeout());
-            let timer = self.ends[end].poll_timeout();
+            let end = usize::from(self.timeout(1) < self.timeout(0));
+            let timer = self.timeout(end);
             if arrival.is_never() && timer.is_never() {
                 return None;
             }

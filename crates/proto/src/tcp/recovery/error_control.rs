@@ -42,7 +42,7 @@ impl LossRecovery for ErrorControl {
     }
 
     #[inline]
-    fn on_plain_ack(&mut self, _core: &Core, _now: Time, _acked: &TakenOff) {
+    fn on_plain_ack(&mut self, _now: Time, _acked: &TakenOff) {
         self.resent_at = 0;
     }
 

@@ -27,7 +27,7 @@ pub trait LossRecovery: Send {
 
     /// As `on_delivered`, `on_ack` and `schedule_probe` where everything that was out was sent once and not lost, and
     /// [`is_plain`](LossRecovery::is_plain): new data is `acked`, and nothing is said of other.
-    fn on_plain_ack(&mut self, _core: &Core, _now: Time, _acked: &TakenOff) {}
+    fn on_plain_ack(&mut self, _now: Time, _acked: &TakenOff) {}
 
     /// Is nothing of an earlier episode or probe waited for?
     fn is_plain(&self, _core: &Core) -> bool {
@@ -82,8 +82,8 @@ pub trait LossRecovery: Send {
         false
     }
 
-    /// Computes the probe's deadline, if it was postponed, before anything else happens.
-    fn settle_probe(&mut self, _core: &Core, _rto_deadline: Time) {}
+    /// Computes what plain ACKs leave open, the probe's deadline among it, before anything else happens.
+    fn settle_plain_acks(&mut self, _core: &Core, _rto_deadline: Time) {}
 
     /// The policy's own timer, where the retransmission timer expires at `rto_deadline`.
     fn deadline(&self, _core: &Core, _rto_deadline: Time) -> Time {
@@ -151,8 +151,8 @@ impl LossRecovery for Policy {
     }
 
     #[inline]
-    fn on_plain_ack(&mut self, core: &Core, now: Time, acked: &TakenOff) {
-        whichever!(self, policy => policy.on_plain_ack(core, now, acked))
+    fn on_plain_ack(&mut self, now: Time, acked: &TakenOff) {
+        whichever!(self, policy => policy.on_plain_ack(now, acked))
     }
 
     fn is_plain(&self, core: &Core) -> bool {
@@ -208,8 +208,8 @@ impl LossRecovery for Policy {
     }
 
     #[inline]
-    fn settle_probe(&mut self, core: &Core, rto_deadline: Time) {
-        whichever!(self, policy => policy.settle_probe(core, rto_deadline))
+    fn settle_plain_acks(&mut self, core: &Core, rto_deadline: Time) {
+        whichever!(self, policy => policy.settle_plain_acks(core, rto_deadline))
     }
 
     #[inline]

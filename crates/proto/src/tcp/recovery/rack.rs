@@ -24,6 +24,8 @@ pub struct Rack {
     /// RACK.rtt, and the place of the segment that gave it.
     rtt: Dur,
     timed: Place,
+    /// When the last plain ACK came, if nothing but `timed` has followed from it so far.
+    timed_at: Time,
     min_rtt: Dur,
     /// RACK.fack
     highest_delivered: u64,
@@ -98,6 +100,7 @@ impl Rack {
             newest: (Time::ZERO, 0),
             rtt: Dur::ZERO,
             timed: Place::default(),
+            timed_at: Time::NEVER,
             min_rtt: Dur::MAX,
             highest_delivered: 0,
             highest_told: 0,
@@ -118,6 +121,17 @@ impl Rack {
             return Dur::ZERO;
         }
         (core.rtt.min() / 4 * u64::from(self.window.multiplier)).min(core.rtt.srtt())
+    }
+
+    /// What plain ACKs leave open.
+    #[inline(never)]
+    fn settle_timed(&mut self, core: &Core) {
+        let (newest_at, _, end) = self.timed;
+        self.rtt = self.timed_at.since(newest_at);
+        self.newest = (newest_at, end);
+        (self.highest_told, self.highest_delivered) = (end, end);
+        self.min_rtt = core.rtt.min();
+        self.timed_at = Time::NEVER;
     }
 
     fn adapt(&mut self, core: &Core, ack: &AckSummary) {
@@ -283,13 +297,9 @@ impl LossRecovery for Rack {
 
     /// What is out was sent after all that has arrived, so that none of it is late.
     #[inline]
-    fn on_plain_ack(&mut self, core: &Core, now: Time, acked: &TakenOff) {
-        self.rtt = now.since(acked.newest_at);
+    fn on_plain_ack(&mut self, now: Time, acked: &TakenOff) {
         self.timed = (acked.newest_at, true, acked.end);
-        self.newest = (acked.newest_at, acked.end);
-        self.min_rtt = core.rtt.min();
-        self.highest_told = acked.end;
-        self.highest_delivered = acked.end;
+        self.timed_at = now;
         self.reorder_deadline = Time::NEVER;
         self.postpone_probe(now, false);
     }
@@ -361,7 +371,10 @@ impl LossRecovery for Rack {
     }
 
     #[inline]
-    fn settle_probe(&mut self, core: &Core, rto_deadline: Time) {
+    fn settle_plain_acks(&mut self, core: &Core, rto_deadline: Time) {
+        if !self.timed_at.is_never() {
+            self.settle_timed(core);
+        }
         self.probe.deadline = self.probe.deadline(core, rto_deadline);
         self.probe.put_off_at = Time::NEVER;
     }

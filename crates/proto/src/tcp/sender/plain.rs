@@ -56,7 +56,7 @@ impl Sender {
         self.last_rtt = None;
         self.sample_rtt(now, &originals, timestamps.map(|ts| ts.echo));
         self.postpone_timer(now);
-        self.policy.on_plain_ack(&self.core, now, &taken);
+        self.policy.on_plain_ack(now, &taken);
         let plain = PlainAck {
             now,
             acked: acked.min(delivered),

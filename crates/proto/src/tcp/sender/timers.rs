@@ -74,14 +74,14 @@ impl Sender {
         self.policy.deadline(&self.core, self.rto_deadline())
     }
 
-    /// Computes the deadlines that plain ACKs leave open.
+    /// Computes what plain ACKs leave open.
     #[inline]
-    pub fn settle_timers(&mut self) {
+    pub fn settle_plain_acks(&mut self) {
         if !self.restarted_at.is_never() {
             self.rto_deadline = self.rto_deadline();
             self.restarted_at = Time::NEVER;
         }
-        self.policy.settle_probe(&self.core, self.rto_deadline);
+        self.policy.settle_plain_acks(&self.core, self.rto_deadline);
     }
 
     /// When the pacer lets go what it holds back.
