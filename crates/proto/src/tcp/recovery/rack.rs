@@ -173,11 +173,10 @@ impl Rack {
                 if (sent.sent_at, sent.end) >= self.newest {
                     break;
                 }
-                if self.has_time(sent, patience, now) {
-                    deadline = (sent.sent_at + patience).max(now + self.least_timer);
+                deadline = self.judge(core, index, now, patience);
+                if !deadline.is_never() {
                     break;
                 }
-                core.mark_lost(index);
             }
             index += 1;
         }
@@ -191,14 +190,29 @@ impl Rack {
                 if (sent_at, sent.end) >= self.newest {
                     break;
                 }
-                if self.has_time(sent, patience, now) {
-                    return (sent_at + patience).max(now + self.least_timer);
+                let deadline = self.judge(core, core.board.index_of(number), now, patience);
+                if !deadline.is_never() {
+                    return deadline;
                 }
-                core.mark_lost(core.board.index_of(number));
             }
             self.resent.pop_front();
         }
         Time::NEVER
+    }
+
+    /// A segment was sent before one that has arrived. Returns until when it has time; never: it has none, and is lost.
+    // Not inlined, for it is seldom called, from loops that are entered with each ACK.
+    #[inline(never)]
+    fn judge(&self, core: &mut Core, index: usize, now: Time, patience: Dur) -> Time {
+        match core.board.get(index) {
+            Some(sent) if self.has_time(sent, patience, now) => {
+                (sent.sent_at + patience).max(now + self.least_timer)
+            }
+            _ => {
+                core.mark_lost(index);
+                Time::NEVER
+            }
+        }
     }
 
     /// Is anything that was found lost still outstanding? When an episode ends it was sent in the next window, whose losses
