@@ -8,6 +8,9 @@ use crate::ring::Ring;
 use airtcp_wire::Time;
 use std::mem::offset_of;
 
+/// Behind so many segments that are missing, a block is looked for where the last one ended.
+const NEAR: usize = 4;
+
 /// What the sender believes of a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Fate {
@@ -179,7 +182,10 @@ impl Scoreboard {
             count: 1,
         };
         let is_alike = |sent: &&Sent| sent.end <= limit && sent.fate == fate && !sent.is_resent;
-        while !is_resent && let Some(sent) = self.segments.get(index + run.count).filter(is_alike) {
+        while !is_resent
+            && run.end < limit
+            && let Some(sent) = self.segments.get(index + run.count).filter(is_alike)
+        {
             (run.end, run.newest_at) = (sent.end, sent.sent_at);
             run.count += 1;
         }
@@ -286,9 +292,12 @@ impl Scoreboard {
         let mut index = self.index_above(from);
         // Of a segment that begins before the block, not all has arrived.
         index += usize::from(self.segments.get(index).is_some_and(|sent| sent.start() < left));
-        while let Some(run) = self.run(index, right) {
+        let mut end = left;
+        while end < right
+            && let Some(run) = self.run(index, right)
+        {
             let places = index..index + run.count;
-            index = places.end;
+            (index, end) = (places.end, run.end);
             if run.fate == Fate::Sacked {
                 continue;
             }
@@ -308,11 +317,12 @@ impl Scoreboard {
 
     /// Index of the first segment that ends beyond `position`.
     fn index_above(&self, position: u64) -> usize {
-        let likely = self.index_of(self.next_sacked);
-        match self.segments.get(likely) {
-            Some(sent) if sent.start() <= position && position < sent.end => likely,
-            _ => self.segments.partition_point(|sent| sent.end <= position),
-        }
+        let next = self.index_of(self.next_sacked);
+        let covers = |sent: &Sent| sent.start() <= position && position < sent.end;
+        let is_there = |index: &usize| self.segments.get(*index).is_some_and(covers);
+        (next..next + NEAR)
+            .find(is_there)
+            .unwrap_or_else(|| self.segments.partition_point(|sent| sent.end <= position))
     }
 
     /// A duplicate ACK without SACK announces a segment of `mss` bytes, of those that are out beside the hole. Returns the
