@@ -113,6 +113,15 @@ impl SackBlocks {
         &self.blocks[..usize::from(self.len)]
     }
 
+    /// If these are `last`, but that the first one may reach further: that one.
+    #[inline(always)]
+    pub fn grown(&self, last: &SackBlocks) -> Option<(Seq, Seq)> {
+        let (&(left, right), others) = self.as_slice().split_first()?;
+        let (&(last_left, last_right), last_others) = last.as_slice().split_first()?;
+        let has_grown = left == last_left && right.distance(last_right) >= 0 && others == last_others;
+        has_grown.then_some((left, right))
+    }
+
     #[inline]
     pub fn clear(&mut self) {
         self.len = 0;
@@ -162,5 +171,29 @@ impl Segment {
     #[inline]
     pub fn seq_len(&self) -> u32 {
         self.len + u32::from(self.flags.0 & 1) + u32::from(self.flags.0 >> 1 & 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn blocks(ranges: &[(u32, u32)]) -> SackBlocks {
+        let mut sack = SackBlocks::default();
+        ranges.iter().for_each(|&(left, right)| sack.push(Seq(left), Seq(right)));
+        sack
+    }
+
+    #[test]
+    fn blocks_have_grown_if_the_first_one_alone_reaches_further() {
+        let last = blocks(&[(u32::MAX - 9, u32::MAX), (20, 30)]);
+        let grown = |ranges: &[(u32, u32)]| blocks(ranges).grown(&last);
+        assert_eq!(grown(&[(u32::MAX - 9, 5), (20, 30)]), Some((Seq(u32::MAX - 9), Seq(5))));
+        assert_eq!(grown(&[(u32::MAX - 9, u32::MAX), (20, 30)]), Some((Seq(u32::MAX - 9), Seq(u32::MAX))));
+        assert_eq!(grown(&[(u32::MAX - 9, u32::MAX - 1), (20, 30)]), None, "it has shrunk");
+        assert_eq!(grown(&[(20, 40), (u32::MAX - 9, u32::MAX)]), None, "another one has grown");
+        assert_eq!(grown(&[(u32::MAX - 9, 5)]), None, "the other one is gone");
+        assert_eq!(grown(&[]), None);
+        assert_eq!(blocks(&[]).grown(&blocks(&[])), None);
     }
 }

@@ -5,7 +5,7 @@
 use super::rate::Stamps;
 use crate::prefetch::prefetch;
 use crate::ring::Ring;
-use airtcp_wire::Time;
+use airtcp_wire::{SackBlocks, Seq, Time};
 use std::mem::offset_of;
 
 /// Behind so many segments that are missing, a block is looked for where the last one ended.
@@ -89,6 +89,16 @@ impl Run {
     }
 }
 
+/// What the last ACK with SACK blocks has told.
+#[derive(Debug, Default)]
+struct Seen {
+    /// What they cover is already marked.
+    blocks: [(u64, u64); 4],
+    /// As they stood in the ACK, if all of them are among `blocks`, and where that stood.
+    told: SackBlocks,
+    at: u64,
+}
+
 /// Segments that one ACK has acknowledged, each of them sent once.
 #[derive(Clone, Copy)]
 pub struct TakenOff {
@@ -106,8 +116,8 @@ pub struct TakenOff {
 pub struct Scoreboard {
     /// One for each segment if the controller reads rate samples, else none.
     stamps: Ring<Stamps>,
-    /// Blocks of the last ACK, if any had some: what they cover is already marked.
-    seen: Option<Box<[(u64, u64); 4]>>,
+    /// Of the last ACK, if any had blocks.
+    seen: Option<Box<Seen>>,
     /// No lost segment has a lower number.
     next_lost: u64,
     /// The number behind the segment that was SACKed last: most likely the next block goes on there.
@@ -248,12 +258,28 @@ impl Scoreboard {
         }
     }
 
+    /// If the blocks of an ACK at that position are those of the last one, but that the first one may reach further: that one. For
+    /// [`sack`](Scoreboard::sack) it stands for all of them.
+    #[inline(always)]
+    pub fn grown_block(&mut self, at: u64, sack: &SackBlocks) -> Option<(Seq, Seq)> {
+        let seen = self.seen.as_mut().filter(|seen| seen.at == at)?;
+        let grown = sack.grown(&seen.told)?;
+        seen.told = *sack;
+        Some(grown)
+    }
+
+    /// [`sack`](Scoreboard::sack) will be told all of these blocks of an ACK at that position; `None`: not all.
+    pub fn note_told(&mut self, at: u64, sack: Option<&SackBlocks>) {
+        let seen = self.seen.get_or_insert_default();
+        (seen.told, seen.at) = (sack.copied().unwrap_or_default(), at);
+    }
+
     /// Marks what `blocks`, four at most, cover as SACKed, telling `each` of every run for which that is new, with the stamps of
     /// its last segment.
     pub fn sack(&mut self, blocks: &[(u64, u64)], mut each: impl FnMut(&Run, Option<&Stamps>)) {
-        let told = self.seen.get_or_insert_default();
+        let told = &mut self.seen.get_or_insert_default().blocks;
         // Most often the first block has grown, and the others are what they were.
-        if let ([(left, right), others @ ..], [grown, known @ ..]) = (blocks, &mut **told)
+        if let ([(left, right), others @ ..], [grown, known @ ..]) = (blocks, &mut *told)
             && *left == grown.0
             && known.starts_with(others)
         {
@@ -263,7 +289,7 @@ impl Scoreboard {
             }
             return;
         }
-        let seen = **told;
+        let seen = *told;
         told.iter_mut().zip(blocks).for_each(|(slot, block)| *slot = *block);
         let known = |left| seen.iter().find(|(l, r)| (*l..=*r).contains(&left)).map_or(left, |(_, r)| *r);
         let told_anew = blocks.iter().zip(seen).filter(|(block, slot)| *block != slot);

@@ -21,51 +21,106 @@ impl Connection {
 
     #[inline(never)]
     fn take_news(&mut self, now: Time, segment: &Header, sack: &SackBlocks, ack: u64, window: u64) {
-        let timestamps = segment.timestamps().filter(|_| self.negotiated.timestamps);
         let mut blocks = [(0, 0); 4];
-        let (mut count, mut dsack) = (0, None);
-        if !sack.is_empty() && self.sender.core.has_sack() {
-            (count, dsack) = self.sack_blocks(segment.ack, sack.as_slice(), ack, &mut blocks);
-        }
+        let (count, dsack) = self.sack_blocks(segment.ack, sack, ack, &mut blocks);
+        let flags = segment.flags();
         self.sender.handle_ack(
             now,
             &AckIn {
-                ack,
-                blocks: &blocks[..count],
                 dsack,
-                window,
-                seq: segment.seq,
                 has_payload: segment.seq_len() > 0,
-                ece: self.negotiated.ecn
-                    && segment.flags().contains(Flags::ECE)
-                    && !segment.flags().contains(Flags::SYN),
-                eln: segment.flags().contains(Flags::ELN) && self.rules.config.eln,
-                echo: timestamps.map(|ts| ts.echo),
-                peer_timestamp: timestamps.map(|ts| ts.value),
+                ece: self.negotiated.ecn && flags.contains(Flags::ECE) && !flags.contains(Flags::SYN),
+                eln: flags.contains(Flags::ELN) && self.rules.config.eln,
+                ..self.plain_ack(segment, &blocks[..count], ack, window)
             },
         );
     }
 
-    /// The blocks above the ACK, which stands at `ack` and has the number `seq`, as positions; and the first one, if it reports a duplicate.
-    #[inline]
+    /// The same of an ACK that has nothing but its numbers, timestamps and these blocks, and is neither old nor too new.
+    #[inline(always)]
+    pub(super) fn take_plain_news(
+        &mut self,
+        now: Time,
+        segment: &Header,
+        sack: &SackBlocks,
+        ack: u64,
+        window: u64,
+    ) {
+        let mut blocks = [(0, 0); 4];
+        let (count, dsack) = self.sack_blocks(segment.ack, sack, ack, &mut blocks);
+        let ack_in = AckIn { dsack, ..self.plain_ack(segment, &blocks[..count], ack, window) };
+        match ack == self.sender.core.una() {
+            true => self.sender.take_ack::<false>(now, &ack_in),
+            false => self.sender.take_ack::<true>(now, &ack_in),
+        }
+    }
+
+    #[inline(always)]
+    fn plain_ack<'a>(&self, segment: &Header, blocks: &'a [(u64, u64)], ack: u64, window: u64) -> AckIn<'a> {
+        let timestamps = segment.timestamps().filter(|_| self.negotiated.timestamps);
+        AckIn {
+            ack,
+            blocks,
+            dsack: None,
+            window,
+            seq: segment.seq,
+            has_payload: false,
+            ece: false,
+            eln: false,
+            echo: timestamps.map(|ts| ts.echo),
+            peer_timestamp: timestamps.map(|ts| ts.value),
+        }
+    }
+
+    /// What blocks above the ACK, which stands at `ack` and has the number `seq`, tell that is news, as positions; and the first
+    /// one, if it reports a duplicate.
+    #[inline(always)]
     fn sack_blocks(
-        &self,
+        &mut self,
         seq: Seq,
-        ranges: &[(Seq, Seq)],
+        sack: &SackBlocks,
         ack: u64,
         blocks: &mut [(u64, u64); 4],
     ) -> (usize, Option<(u64, u64)>) {
+        if sack.is_empty() || !self.sender.core.has_sack() {
+            return (0, None);
+        }
+        match self.sender.core.board.grown_block(ack, sack) {
+            // What was no duplicate and has grown is none.
+            Some(grown) => (self.positions(seq, &[grown], ack, blocks), None),
+            None => self.other_blocks(seq, sack, ack, blocks),
+        }
+    }
+
+    #[inline(never)]
+    fn other_blocks(
+        &mut self,
+        seq: Seq,
+        sack: &SackBlocks,
+        ack: u64,
+        blocks: &mut [(u64, u64); 4],
+    ) -> (usize, Option<(u64, u64)>) {
+        let ranges = sack.as_slice();
         let dsack = self.duplicate(seq, ranges);
+        let count = self.positions(seq, &ranges[usize::from(dsack.is_some())..], ack, blocks);
+        let is_all = count == ranges.len();
+        self.sender.core.board.note_told(ack, is_all.then_some(sack));
+        (count, dsack)
+    }
+
+    /// Of these ranges the ones that can be true. Returns how many those are.
+    #[inline(always)]
+    fn positions(&self, seq: Seq, ranges: &[(Seq, Seq)], ack: u64, blocks: &mut [(u64, u64); 4]) -> usize {
         let outstanding = self.sender.core.nxt().saturating_sub(ack);
         let mut count = 0;
-        for &(left, right) in &ranges[usize::from(dsack.is_some())..] {
+        for &(left, right) in ranges {
             let (left, right) = (left.distance(seq), right.distance(seq));
             if 0 <= left && left < right && right as u64 <= outstanding {
                 blocks[count] = (ack + left as u64, ack + right as u64);
                 count += 1;
             }
         }
-        (count, dsack)
+        count
     }
 
     /// RFC 2883 §4: the first block reports a duplicate if it lies below the ACK or inside the second block.

@@ -132,8 +132,12 @@ impl Connection {
     #[inline(never)]
     fn handle_expected_news(&mut self, now: Time, segment: &Header, sack: &SackBlocks, ack: u64) {
         self.forget_prediction();
-        self.sender.last_rtt = None;
-        self.take_ack(now, segment, sack, ack);
+        let window = self.offered(segment);
+        if self.sender.is_idle_at(ack) {
+            self.sender.last_rtt = None;
+            return self.sender.update_window(ack, window, segment.seq);
+        }
+        self.take_plain_news(now, segment, sack, ack, window);
     }
 
     /// The window of a segment without SYN, in bytes.

@@ -65,18 +65,27 @@ impl News<'_> {
 
 impl Sender {
     /// Takes an acceptable ACK in.
+    #[inline(never)]
     pub fn handle_ack(&mut self, now: Time, ack: &AckIn<'_>) {
-        self.last_rtt = None;
         self.accept_probed_octet(ack.ack);
         if ack.ack > self.core.nxt() {
-            return;
+            self.last_rtt = None;
+        } else if ack.ack < self.core.una() {
+            self.last_rtt = None;
+            self.handle_old_ack(now, ack);
+        } else {
+            self.take_ack::<true>(now, ack);
         }
-        if ack.ack < self.core.una() {
-            return self.handle_old_ack(now, ack);
-        }
+    }
+
+    /// Takes one that acknowledges something between SND.UNA and SND.NXT, and, unless it `ADVANCES`, nothing new.
+    // Inlined, for most ACKs have little of what one may have.
+    #[inline(always)]
+    pub fn take_ack<const ADVANCES: bool>(&mut self, now: Time, ack: &AckIn<'_>) {
+        self.last_rtt = None;
         let prior_in_flight = self.core.board.in_flight();
         let was_held = self.core.holds_growth();
-        let (summary, newest, originals) = self.update_scoreboard(now, ack);
+        let (summary, newest, originals) = self.update_scoreboard::<ADVANCES>(now, ack);
         self.update_window(ack.ack, ack.window, ack.seq);
         if summary.acked > 0 {
             self.on_new_ack();
@@ -107,7 +116,7 @@ impl Sender {
         }
         let una = self.core.una();
         let ack = AckIn { ack: una, has_payload: true, eln: false, ece: false, echo: None, ..*ack };
-        let (summary, _, _) = self.update_scoreboard(now, &ack);
+        let (summary, _, _) = self.update_scoreboard::<false>(now, &ack);
         self.recover(&summary, &ack);
     }
 
@@ -122,10 +131,15 @@ impl Sender {
         }
     }
 
-    // Inlined, as what it answers is large; one of its two callers is cold.
+    // Inlined, as what it answers is large.
     #[inline(always)]
-    fn update_scoreboard(&mut self, now: Time, ack: &AckIn<'_>) -> (AckSummary, Newest, Originals) {
-        let is_repeated = ack.ack == self.core.una() && !ack.has_payload && !self.is_window_update(ack);
+    fn update_scoreboard<const ADVANCES: bool>(
+        &mut self,
+        now: Time,
+        ack: &AckIn<'_>,
+    ) -> (AckSummary, Newest, Originals) {
+        let acked = if ADVANCES { ack.ack - self.core.una() } else { 0 };
+        let is_repeated = acked == 0 && !ack.has_payload && !self.is_window_update(ack);
         let counts_duplicates = self.core.counts_duplicates();
         let core = &self.core;
         let (una, nxt, recover, mss) = (core.una(), core.nxt(), core.recover(), core.mss());
@@ -149,7 +163,7 @@ impl Sender {
         }
         let sacked = board.sacked() - sacked_before;
         let sacked_originals = std::mem::take(&mut news.originals);
-        if ack.ack > una {
+        if acked > 0 {
             board.acknowledge(ack.ack, |run, stamps| news.acknowledge(run, stamps));
         }
         let News { newest, mut originals, fills_hole, original_delivered, .. } = news;
@@ -158,7 +172,6 @@ impl Sender {
             originals = Originals::default();
         }
         let named = sampler.delivered - delivered_before;
-        let acked = ack.ack - una;
         let is_duplicate = is_repeated && nxt > una;
         if is_duplicate && counts_duplicates {
             sampler.on_announced(now, board.announce(mss));
@@ -185,7 +198,9 @@ impl Sender {
             // Linux without SACK: nor does it prove a timeout spurious.
             original_delivered: original_delivered && !(fills_hole && board.emulates_sack),
         };
-        self.core.acknowledge_to(ack.ack);
+        if acked > 0 {
+            self.core.acknowledge_to(ack.ack);
+        }
         (summary, newest, originals.then(sacked_originals))
     }
 
@@ -305,6 +320,7 @@ impl Sender {
     }
 
     /// Returns whether it has undone the episode.
+    #[inline(always)]
     fn judge_spurious(&mut self, summary: &AckSummary, ack: &AckIn<'_>) -> bool {
         if ack.ece {
             self.core.spurious.forget();
@@ -327,6 +343,7 @@ impl Sender {
         verdict == FrtoStep::Spurious
     }
 
+    #[cold]
     fn undo(&mut self, summary: &AckSummary, ece: bool) {
         self.core.undo(summary.now, summary.acked, ece);
         self.policy.on_undo(&self.core);
