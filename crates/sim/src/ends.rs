@@ -1,6 +1,6 @@
 //! The ends of connections: what is delivered to them, what their applications do, and what they send.
 
-use crate::ahead::{Connected, Text};
+use crate::ahead::{Arrival, Connected, Entry, Text, plain_bytes};
 use crate::circuit::Circuit;
 use crate::flow::{Flow, Phase, RECEIVER, SENDER, Transfer};
 use crate::network::{Network, UDP_HEADERS_BYTES};
@@ -110,8 +110,8 @@ impl Ends {
         None
     }
 
-    /// The next data of a connection that only receives: its ACK, if one is due, leaves in the packet's place. Returns whether it
-    /// was that.
+    /// Data, sent again or not, for a connection that only receives: its ACK, if one is due, leaves in the packet's place. Returns
+    /// whether it was that.
     // It has one caller, which is hot.
     #[inline(always)]
     pub fn deliver_expected_data(
@@ -122,10 +122,10 @@ impl Ends {
         endpoint: u32,
     ) -> bool {
         let Network { packets, now, sack, packets_delivered, .. } = &mut stage.network;
-        let packet = packets.get_mut(id);
+        let (now, packet) = (*now, packets.get(id));
         let transfer = self.transfers.get_mut(endpoint >> 1);
         let end = &mut transfer.ends[RECEIVER];
-        if !packet.is_plain() || !end.handle_expected_text(*now, &packet.header, packet.ecn) {
+        if !packets.is_header_all(id) || !end.handle_expected_text(now, &packet.header, packet.ecn) {
             return false;
         }
         let flow = &mut self.flows[packet.flow as usize];
@@ -134,19 +134,24 @@ impl Ends {
         }
         flow.counts.on_delivered(packet.bytes);
         *packets_delivered += 1;
-        if transfer.truth.is_undecided() {
-            transfer.truth.delivered(packet.range(), 0);
+        if transfer.truth.is_undecided() && packets.order(id) != STATIONS_OWN {
+            transfer.truth.delivered(packet.range(), packets.order(id));
         }
         end.read_all();
-        if let Some(ack) = end.poll_expected_ack(*now, sack) {
-            packet.address(endpoint, flow, transfer.numbers());
+        let ack = end.poll_expected_ack(now, sack);
+        if let Some(ack) = ack
+            && !flow.runs_ahead
+        {
             packets.put_ack(id, ack, sack);
+            packets.get_mut(id).address(endpoint, flow, transfer.numbers());
             stage.network.send(flow, RECEIVER, id);
-        } else {
-            transfer.under_way -= 1;
-            let deadline = end.poll_expected_timeout();
-            packets.remove_plain(id);
-            stage.schedule.set(Timer::Endpoint(endpoint), deadline);
+            return true;
+        }
+        transfer.under_way -= 1;
+        packets.remove(id);
+        match ack {
+            Some(ack) => Connected { stage, transfer, flow, endpoint: endpoint ^ 1 }.answer(now, ack),
+            None => stage.schedule.set(Timer::Endpoint(endpoint), end.poll_expected_timeout()),
         }
         true
     }
@@ -173,13 +178,19 @@ impl Ends {
         Some(self.service_anything(stage, endpoint))
     }
 
-    /// The same of a plain ACK from a receiver that is [ahead](crate::ahead).
-    // Its caller is one function, and sees everything at fixed places.
+    /// The same of an ACK with these blocks, without a packet, from a receiver that is [ahead](crate::ahead).
+    // Its callers are two functions, and see everything at fixed places.
     #[inline(always)]
-    pub fn deliver_arrival(&mut self, stage: &mut Stage, endpoint: u32, ack: &Header) -> Option<Option<u16>> {
+    pub fn deliver_arrival(
+        &mut self,
+        stage: &mut Stage,
+        endpoint: u32,
+        ack: &Header,
+        sack: &SackBlocks,
+    ) -> Option<Option<u16>> {
         let transfer = self.transfers.get_mut(endpoint >> 1);
         let flow = &mut self.flows[transfer.flow as usize];
-        if !take_expected_ack(stage.network.now, transfer, flow, ack, &SackBlocks::NONE) {
+        if !take_expected_ack(stage.network.now, transfer, flow, ack, sack) {
             return None;
         }
         if flow.circuit.is_some() {
@@ -193,18 +204,21 @@ impl Ends {
         Some(None)
     }
 
-    /// The same of an ACK with these blocks.
-    pub fn deliver_sacked(
-        &mut self,
-        stage: &mut Stage,
-        endpoint: u32,
-        ack: &Header,
-        sack: &SackBlocks,
-    ) -> Option<Option<u16>> {
+    /// New data that is no packet, and gets to its receiver, which is [ahead](crate::ahead). If that does not expect it, it becomes
+    /// a packet after all, and is returned.
+    #[inline(always)]
+    pub fn deliver_text(&mut self, stage: &mut Stage, entry: &Entry) -> Option<u32> {
+        let &Entry { arrival: Arrival { at, endpoint, ref header, .. }, offset } = entry;
         let transfer = self.transfers.get_mut(endpoint >> 1);
         let flow = &mut self.flows[transfer.flow as usize];
-        let is_expected = take_expected_ack(stage.network.now, transfer, flow, ack, sack);
-        is_expected.then(|| self.service(stage, endpoint))
+        let mut connected = Connected { stage, transfer, flow, endpoint };
+        if !connected.take(at, &Text { header, offset, follows: false }) {
+            return Some(connected.put(header, offset));
+        }
+        flow.counts.on_delivered(plain_bytes(header));
+        stage.network.packets_delivered += 1;
+        transfer.under_way -= 1;
+        None
     }
 
     /// It becomes a packet after all.

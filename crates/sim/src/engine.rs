@@ -188,7 +188,7 @@ impl Engine {
     #[inline(always)]
     fn deliver_arrival(&mut self, endpoint: u32, ack: &Header) {
         let Engine { ends, stage, .. } = self;
-        match ends.deliver_arrival(stage, endpoint, ack) {
+        match ends.deliver_arrival(stage, endpoint, ack, &SackBlocks::NONE) {
             Some(circuit) => self.send_by_circuit(circuit, endpoint),
             None => self.deliver_as_packet(endpoint, ack, &SackBlocks::NONE),
         }
@@ -199,7 +199,7 @@ impl Engine {
     fn deliver_sacked(&mut self, endpoint: u32, ack: &Header) {
         let Engine { ends, stage, .. } = self;
         let blocks = stage.network.ahead.pop_blocks();
-        match ends.deliver_sacked(stage, endpoint, ack, &blocks) {
+        match ends.deliver_arrival(stage, endpoint, ack, &blocks) {
             Some(circuit) => self.send_by_circuit(circuit, endpoint),
             None => self.deliver_as_packet(endpoint, ack, &blocks),
         }
@@ -246,9 +246,21 @@ impl Engine {
 
     /// Timers that expire at the end of the path before go first.
     fn deliver_sent(&mut self) {
-        while let Some((id, at)) = self.stage.network.ahead.pop_sent() {
+        while let Some(entry) = self.stage.network.ahead.pop_sent() {
+            let Arrival { at, id, .. } = entry.arrival;
             self.pass_timers_ahead(at);
-            self.at_time_ahead(at, |engine| engine.deliver(id));
+            self.at_time_ahead(at, |engine| match id {
+                NO_PACKET => engine.deliver_text(&entry),
+                _ => engine.deliver(id),
+            });
+        }
+    }
+
+    /// New data that is no packet has come to the receiver.
+    fn deliver_text(&mut self, entry: &Entry) {
+        let Engine { ends, stage, .. } = self;
+        if let Some(id) = ends.deliver_text(stage, entry) {
+            self.deliver_segment(id, entry.arrival.endpoint ^ 1);
         }
     }
 

@@ -101,7 +101,7 @@ impl Packet {
         Item { id, bytes: self.bytes, flow: self.number, is_header, ecn: self.ecn }
     }
 
-    /// Is its [header](Packet::header) all of its segment?
+    /// Is its [header](Packet::header) all of its segment, and it no copy?
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.extra == 0
@@ -236,6 +236,13 @@ impl Packets {
         &self.extras[self.get(id).extra as usize]
     }
 
+    /// Is the packet's [header](Packet::header) all of its segment? It may be a copy.
+    #[inline]
+    pub fn is_header_all(&self, id: u32) -> bool {
+        let is_bare = |extra: &Extra| extra.sack.is_empty() && extra.syn == SynOptions::default();
+        self.get(id).is_plain() || is_bare(self.extra(id))
+    }
+
     /// Which copy of its bytes the packet is.
     #[inline]
     pub fn order(&self, id: u32) -> u32 {
@@ -248,9 +255,10 @@ impl Packets {
         }
     }
 
-    /// The packet's place, where nothing stands beside it, takes an ACK with these blocks.
+    /// The packet's place takes an ACK with these blocks.
     #[inline]
     pub fn put_ack(&mut self, id: u32, ack: Header, sack: &SackBlocks) {
+        self.forget_extra(id);
         let packet = self.get_mut(id);
         packet.carry(ack, Ecn::NotEct, Reason::Ack, sack.as_slice().len());
         packet.offset = 0;

@@ -158,24 +158,30 @@ impl Connected<'_> {
         topology.send_to_end(now, side, bytes, item)
     }
 
-    /// A link has what was sent, or the receiver does not expect it: it becomes a packet, unless it gets there after the run's end.
+    /// The receiver has not got it yet: it becomes a packet if a link has it, and nothing if it gets there after the run's end.
     #[inline(never)]
     fn put_unless_late(self, header: &Header, offset: u64, at: Option<Time>) {
         self.transfer.under_way += 1;
-        if at.is_some_and(Time::is_never) {
-            self.flow.late_packets += 1;
-            return;
+        match at {
+            Some(Time::NEVER) => self.flow.late_packets += 1,
+            Some(at) => {
+                let arrival = Arrival { at, endpoint: self.endpoint, id: NO_PACKET, header: *header };
+                self.stage.network.ahead.sent.push_back(Entry { arrival, offset });
+            }
+            None => _ = self.put(header, offset),
         }
-        let Network { packets, ahead, .. } = &mut self.stage.network;
+    }
+
+    /// New data becomes a packet. Returns which.
+    pub fn put(self, header: &Header, offset: u64) -> u32 {
+        let packets = &mut self.stage.network.packets;
         let id = packets.vacant();
         packets.occupy(id);
         let packet = packets.get_mut(id);
         packet.carry(*header, self.transfer.ends[SENDER].new_data_ecn(), Reason::New, 0);
         packet.offset = offset;
         packet.address(self.endpoint, self.flow, self.transfer.numbers());
-        if let Some(at) = at {
-            ahead.sent.push_back((id, at));
-        }
+        id
     }
 
     /// Returns whether nothing is to happen before and the receiver expects it; if not, nothing has changed. If so, it is to be
@@ -183,9 +189,6 @@ impl Connected<'_> {
     #[inline(always)]
     pub fn receive(&mut self, at: Time, text: &Text<'_>) -> bool {
         let &Text { header, offset, follows } = text;
-        if !self.stage.is_next_ahead(at) {
-            return false;
-        }
         let Stage { network, schedule, .. } = &mut *self.stage;
         let end = &mut self.transfer.ends[RECEIVER];
         let is_expected = (follows && end.handle_next_text(at, header))
@@ -213,6 +216,12 @@ impl Connected<'_> {
         let side = self.flow.ways[RECEIVER];
         let blocks = self.stage.network.sack.as_slice().len();
         let arrives = self.send_ack(at, side, &ack, blocks);
+        self.stage.is_next_ahead(at) && self.take(at, text)
+    }
+
+    /// Returns whether the receiver expects it; if not, nothing has changed.
+    #[inline(always)]
+    pub fn take(&mut self, at: Time, text: &Text<'_>) -> bool {
         self.transfer.under_way += 1;
         let Network { packets, sack, ahead, .. } = &mut self.stage.network;
         if let Some(at) = arrives {

@@ -13,7 +13,7 @@
 mod connected;
 mod station;
 
-pub use connected::{Connected, Text};
+pub use connected::{Connected, Text, plain_bytes};
 pub use station::StationNode;
 
 use airtcp_proto::middlebox::Direction;
@@ -31,8 +31,8 @@ pub struct Ahead {
     entering: Ring<Entry>,
     /// What comes back to them, in the order of its times.
     returning: Ring<Arrival>,
-    /// Packets that are to be delivered there when the present event is done, in the order of their times.
-    pub sent: Ring<(u32, Time)>,
+    /// What is to be delivered there when the present event is done, in the order of its times.
+    pub sent: Ring<Entry>,
     /// What comes back to the other end, in the order of its times.
     pub arrivals: Ring<Arrival>,
     /// The blocks of those that are [`SACKED`], in the same order.
@@ -53,7 +53,7 @@ pub struct Arrival {
     pub header: Header,
 }
 
-/// What gets to a station on its way to the end that is ahead.
+/// What gets to the end that is ahead, or to a station on its way.
 #[derive(Clone, Copy, Default)]
 pub struct Entry {
     pub arrival: Arrival,
@@ -77,7 +77,7 @@ impl Ahead {
         }
         let arrival = Arrival { at, id, ..Arrival::default() };
         match (self.direction == Some(direction), self.passes_station(node, direction)) {
-            (true, false) => self.sent.push_back((id, at)),
+            (true, false) => self.sent.push_back(Entry { arrival, offset: 0 }),
             (true, true) => self.entering.push_back(Entry { arrival, offset: 0 }),
             (false, true) => self.returning.push_back(arrival),
             (false, false) => self.arrivals.push_back(arrival),
@@ -87,7 +87,8 @@ impl Ahead {
     /// A packet gets to the end that is ahead at that time, and cannot be delivered there yet.
     pub fn take_sent(&mut self, id: u32, at: Time) {
         if !at.is_never() {
-            self.sent.push_back((id, at));
+            let arrival = Arrival { at, id, ..Arrival::default() };
+            self.sent.push_back(Entry { arrival, offset: 0 });
         }
     }
 
@@ -158,9 +159,9 @@ impl Ahead {
         pop(&mut self.arrivals)
     }
 
-    /// The next packet to deliver there, and when it gets there.
+    /// What is to be delivered there next.
     #[inline]
-    pub fn pop_sent(&mut self) -> Option<(u32, Time)> {
+    pub fn pop_sent(&mut self) -> Option<Entry> {
         pop(&mut self.sent)
     }
 
