@@ -172,7 +172,6 @@ impl Ends {
             return Some(flow.circuit);
         }
         if send_expected(stage, transfer, endpoint, flow) {
-            schedule_sender(stage, transfer, endpoint);
             return Some(None);
         }
         Some(self.service_anything(stage, endpoint))
@@ -196,9 +195,7 @@ impl Ends {
         if flow.circuit.is_some() {
             return Some(flow.circuit);
         }
-        if (Connected { stage, transfer, flow, endpoint }).send_expected() {
-            schedule_sender(stage, transfer, endpoint);
-        } else {
+        if !(Connected { stage, transfer, flow, endpoint }).send_expected() {
             self.service_anything(stage, endpoint);
         }
         Some(None)
@@ -297,7 +294,7 @@ impl Ends {
             }
         }
         packets.remove(id);
-        self.service(stage, endpoint)
+        self.service_seldom(stage, endpoint)
     }
 
     pub fn deliver_datagram(&mut self, network: &mut Network, circuits: &mut [Circuit], id: u32) {
@@ -344,12 +341,20 @@ impl Ends {
     }
 
     /// Steps 2 and 3 of the loop contract for one end of a connection, with the application's part.
+    // Inlined where timers are handled, which is hot.
+    #[inline(always)]
     fn service(&mut self, stage: &mut Stage, endpoint: u32) -> Option<u16> {
         let is_all = match (endpoint & 1) as usize {
             SENDER => self.send_expected(stage, endpoint),
             _ => self.send_expected_ack(stage, endpoint),
         };
         if is_all { None } else { self.service_anything(stage, endpoint) }
+    }
+
+    /// The same where that is seldom needed.
+    #[inline(never)]
+    fn service_seldom(&mut self, stage: &mut Stage, endpoint: u32) -> Option<u16> {
+        self.service(stage, endpoint)
     }
 
     /// The same if an ACK is all that a receiver may have to say: returns whether that was so.
@@ -384,11 +389,7 @@ impl Ends {
         let is_plain = flow.circuit.is_none()
             && transfer.phase == Phase::Running
             && transfer.ends[SENDER].readable() == 0;
-        if !is_plain || !send_expected(stage, transfer, endpoint, flow) {
-            return false;
-        }
-        schedule_sender(stage, transfer, endpoint);
-        true
+        is_plain && send_expected(stage, transfer, endpoint, flow)
     }
 
     #[inline(never)]
@@ -452,7 +453,7 @@ impl Ends {
             Some(left) => drain(&mut stage.network, transfer, endpoint, flow, left, &mut enter),
         };
         match is_all {
-            true => schedule_sender(stage, transfer, endpoint),
+            true => stage.schedule_sender(endpoint, &transfer.ends[SENDER]),
             false => schedule_waiting(stage, transfer, endpoint),
         }
         !is_all
@@ -482,7 +483,7 @@ impl Ends {
         let action = due.map_or(Action::Nothing, |source| source.handle_timeout(stage.network.now));
         source.take_if(|source| source.poll_timeout().is_never());
         let endpoint = self.act(&mut stage.network, index, action);
-        let waiting = endpoint.and_then(|endpoint| Some((self.service(stage, endpoint)?, endpoint)));
+        let waiting = endpoint.and_then(|endpoint| Some((self.service_seldom(stage, endpoint)?, endpoint)));
         self.schedule_source(stage, index);
         waiting
     }
@@ -564,14 +565,18 @@ fn take_expected_ack(
     true
 }
 
-/// Sends what is expected of a connection that only sends. Returns whether that was all that may leave.
+/// Sends what is expected of a connection that only sends. Returns whether that was all that may leave: then it will be woken.
 #[inline(always)]
 fn send_expected(stage: &mut Stage, transfer: &mut Transfer, endpoint: u32, flow: &mut Flow) -> bool {
     if flow.runs_ahead {
         return Connected { stage, transfer, flow, endpoint }.send_expected();
     }
     let send = |network: &mut Network, flow: &Flow, id| network.send(flow, SENDER, id);
-    stage.network.take_expected(transfer, endpoint, flow, u32::MAX, send).is_none()
+    let is_all = stage.network.take_expected(transfer, endpoint, flow, u32::MAX, send).is_none();
+    if is_all {
+        stage.schedule_sender(endpoint, &transfer.ends[SENDER]);
+    }
+    is_all
 }
 
 /// [`Network::drain`], where that is seldom needed.
@@ -585,13 +590,6 @@ fn drain(
     send: impl FnMut(&mut Network, &Flow, u32),
 ) -> bool {
     network.drain(transfer, endpoint, flow, most, send)
-}
-
-/// Wakes the sending end when the earliest of its timers expires.
-#[inline(always)]
-fn schedule_sender(stage: &mut Stage, transfer: &Transfer, endpoint: u32) {
-    let end = &transfer.ends[SENDER];
-    stage.schedule.set_lazily(Timer::Endpoint(endpoint), end.earliest_timeout(), || end.poll_timeout());
 }
 
 #[inline(always)]

@@ -2,6 +2,7 @@
 
 use crate::network::Network;
 use crate::timer::{Clock, Schedule, Timer};
+use airtcp_proto::tcp::Connection;
 use airtcp_wire::Time;
 
 /// The network, with the time, and everybody's timers.
@@ -41,6 +42,13 @@ impl Stage {
             network.ahead.events += 1;
         }
         is_next
+    }
+
+    /// Wakes the sending end with that number when the earliest of its timers expires.
+    #[inline(always)]
+    pub fn schedule_sender(&mut self, endpoint: u32, sender: &Connection) {
+        let timer = Timer::Endpoint(endpoint);
+        self.schedule.set_lazily(timer, sender.earliest_timeout(), || sender.poll_timeout());
     }
 
     /// An event there, at that time, if it happens.

@@ -23,11 +23,11 @@ pub struct Connected<'a> {
 
 impl Connected<'_> {
     /// Sends what is expected of a connection that only sends, and what its pacer lets go until something else happens. Returns
-    /// whether that was all that may leave.
+    /// whether that was all that may leave: then the sender will be woken.
     #[inline(always)]
     pub fn send_expected(&mut self) -> bool {
         match self.stage.network.ahead.station {
-            None if self.transfer.ends[SENDER].is_paced() => self.reborrow().send_all_paced(),
+            None if self.transfer.ends[SENDER].is_paced() => self.send_paced(),
             None => self.send_all::<false, false>(),
             Some(_) => self.reborrow().send_all_to_station(),
         }
@@ -43,6 +43,17 @@ impl Connected<'_> {
     #[inline(never)]
     fn send_all_to_station(mut self) -> bool {
         self.send_all::<true, true>()
+    }
+
+    /// Mostly an ACK comes while the pacer holds back everything.
+    #[inline(always)]
+    fn send_paced(&mut self) -> bool {
+        let sender = &mut self.transfer.ends[SENDER];
+        if sender.is_held_back(self.stage.network.now) {
+            self.stage.schedule.set(Timer::Endpoint(self.endpoint), sender.poll_timeout());
+            return true;
+        }
+        self.reborrow().send_all_paced()
     }
 
     #[inline(never)]
@@ -79,7 +90,7 @@ impl Connected<'_> {
     ) -> bool {
         let side = self.flow.ways[SENDER];
         let (mut header, mut follows, mut missed) = (Header::default(), false, 0);
-        loop {
+        let held_until = loop {
             while self.transfer.ends[SENDER].continues(&burst) {
                 let offset = self.transfer.ends[SENDER].next_in_burst(now, &mut burst, &mut header);
                 self.transfer.on_sent(offset + u64::from(header.len));
@@ -93,17 +104,37 @@ impl Connected<'_> {
                 }
             }
             if !MAY_BE_PACED {
-                break;
+                break None;
             }
             match self.transfer.ends[SENDER].pause_burst(now, &mut burst) {
                 Some(departure) if self.goes_on(departure) => (now, follows) = (departure, false),
-                _ => break,
+                held_until => break held_until,
             }
             self.transfer.ends[SENDER].resume_burst(now, &mut burst, &mut header);
-        }
+        };
         self.flow.counts.data_packets_sent += u64::from(burst.sent);
         self.count_received(burst.sent - missed, plain_bytes(&header));
-        self.transfer.ends[SENDER].end_burst(now, &burst)
+        match held_until {
+            Some(departure) => self.leave_burst(now, &burst, departure),
+            None => self.end_burst(now, &burst),
+        }
+    }
+
+    /// Something else happens before the pacer lets go what is left of the burst.
+    #[inline(always)]
+    fn leave_burst(&mut self, now: Time, burst: &Burst, departure: Time) -> bool {
+        self.transfer.ends[SENDER].leave_burst(now, burst);
+        self.stage.schedule.set(Timer::Endpoint(self.endpoint), departure);
+        true
+    }
+
+    #[inline(always)]
+    fn end_burst(&mut self, now: Time, burst: &Burst) -> bool {
+        let is_all = self.transfer.ends[SENDER].end_burst(now, burst);
+        if is_all {
+            self.stage.schedule_sender(self.endpoint, &self.transfer.ends[SENDER]);
+        }
+        is_all
     }
 
     /// Moves the run on to `at` if nothing happens before the sender is woken then. Returns whether it has.
@@ -188,6 +219,12 @@ impl Connected<'_> {
     /// [counted](Connected::count_received).
     #[inline(always)]
     pub fn receive(&mut self, at: Time, text: &Text<'_>) -> bool {
+        self.stage.is_next_ahead(at) && self.take(at, text)
+    }
+
+    /// Returns whether the receiver expects it; if not, nothing has changed.
+    #[inline(always)]
+    pub fn take(&mut self, at: Time, text: &Text<'_>) -> bool {
         let &Text { header, offset, follows } = text;
         let Stage { network, schedule, .. } = &mut *self.stage;
         let end = &mut self.transfer.ends[RECEIVER];
@@ -216,12 +253,6 @@ impl Connected<'_> {
         let side = self.flow.ways[RECEIVER];
         let blocks = self.stage.network.sack.as_slice().len();
         let arrives = self.send_ack(at, side, &ack, blocks);
-        self.stage.is_next_ahead(at) && self.take(at, text)
-    }
-
-    /// Returns whether the receiver expects it; if not, nothing has changed.
-    #[inline(always)]
-    pub fn take(&mut self, at: Time, text: &Text<'_>) -> bool {
         self.transfer.under_way += 1;
         let Network { packets, sack, ahead, .. } = &mut self.stage.network;
         if let Some(at) = arrives {

@@ -166,7 +166,11 @@ impl Connection {
     /// As [`handle_timeout`](Connection::handle_timeout) if that is wanted by now. Returns whether it is.
     #[inline]
     pub fn handle_due(&mut self, now: Time) -> bool {
-        let timer = self.timer();
+        // A connection that only receives has no other timer.
+        let timer = match self.prediction {
+            Prediction::Receiving => self.poll_expected_timeout(),
+            _ => self.timer(),
+        };
         let is_due = !self.is_timeless() && (timer <= now || self.sender.next_departure(self.clock) <= now);
         if is_due {
             self.wake(now, timer);

@@ -198,6 +198,19 @@ impl Connection {
         self.receiver.acks.deadline()
     }
 
+    /// Does the pacer hold back all that a connection which only sends would send now? Then nothing else is to be looked at.
+    #[inline(always)]
+    pub fn is_held_back(&mut self, now: Time) -> bool {
+        let is_held_back = self.sender.is_held_back(now)
+            && self.only_sends()
+            && !self.receiver.acks.is_due()
+            && self.sender.waits_its_turn();
+        if is_held_back {
+            self.clock = now;
+        }
+        is_held_back
+    }
+
     /// Begins to send what was to be expected of a connection that only sends: full segments of new data, which
     /// [`next_in_burst`](Connection::next_in_burst) answers, until [`end_burst`](Connection::end_burst). `None`: something else
     /// may have to leave.
@@ -248,8 +261,8 @@ impl Connection {
         if self.negotiated.ecn { Ecn::Ect0 } else { Ecn::NotEct }
     }
 
-    /// If the pacer holds back what is left of a burst: when it lets go the next segment, unless a timer expires before. If nothing
-    /// else happens until then, the burst [is resumed](Connection::resume_burst).
+    /// If the pacer holds back what is left of a burst: when it lets go the next segment, unless a timer expires before. Nothing else
+    /// leaves before that. If nothing else happens, either, the burst [is resumed](Connection::resume_burst) then.
     #[inline(always)]
     pub fn pause_burst(&mut self, now: Time, burst: &mut Burst) -> Option<Time> {
         let departure = self.sender.pause_burst(now, burst)?;
@@ -270,6 +283,12 @@ impl Connection {
     #[inline(always)]
     pub fn has_steady_window(&self) -> bool {
         self.sender.has_steady_window()
+    }
+
+    /// It is not resumed: something else happens first.
+    #[inline(always)]
+    pub fn leave_burst(&mut self, now: Time, burst: &Burst) {
+        self.sender.settle(now, burst, false);
     }
 
     /// Returns whether that was all that may leave.
@@ -324,6 +343,9 @@ mod tests {
         }
 
         fn send(&mut self, now: Time, end: usize, chance: &mut impl FnMut() -> Chance) {
+            if self.end(end).is_held_back(now) {
+                return;
+            }
             let now = if self.resumes { self.send_bursts(now, end, chance) } else { now };
             let mut out = Transmit::default();
             while self.end(end).poll_transmit_into(now, &mut out) {

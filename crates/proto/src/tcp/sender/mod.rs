@@ -195,7 +195,7 @@ impl Sender {
 
     /// Does the pacer hold everything back?
     #[inline]
-    fn is_held_back(&self, now: Time) -> bool {
+    pub fn is_held_back(&self, now: Time) -> bool {
         self.pacer.as_ref().is_some_and(|pacer| pacer.next_departure() > now)
     }
 

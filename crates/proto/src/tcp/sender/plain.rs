@@ -73,6 +73,19 @@ impl Sender {
         true
     }
 
+    /// The pacer holds back what leaves in its turn, as [`poll`](Sender::poll) would find. Returns whether nothing is to leave
+    /// before that.
+    #[inline(always)]
+    pub fn waits_its_turn(&mut self) -> bool {
+        let core = &self.core;
+        let goes_first = self.persist.is_due() || core.allowance.has_probe() || core.allowance.has_resend();
+        let waits = !goes_first && !core.board.is_empty();
+        if waits {
+            self.has_data_waiting = core.nxt() < self.write_end;
+        }
+        waits
+    }
+
     /// Begins to send full segments of new data, under `sends_new`, as the general path's [`poll`](Sender::poll) would answer
     /// them one by one. `None`: something else may have to leave.
     #[inline(always)]
@@ -133,7 +146,10 @@ impl Sender {
             burst.settled = burst.sent;
         }
         let fits = self.core.nxt() <= burst.last_start;
-        self.pacer.as_ref().map(Pacer::next_departure).filter(|departure| fits && *departure > now)
+        let departure = self.pacer.as_ref().map(Pacer::next_departure);
+        let held_until = departure.filter(|departure| fits && *departure > now);
+        self.has_data_waiting |= held_until.is_some();
+        held_until
     }
 
     /// Is the window the same after a segment has left, unless that is the first one in flight? A controller that hears of sends may
@@ -146,7 +162,6 @@ impl Sender {
     /// The pacer lets go one more segment of a burst.
     #[inline(always)]
     pub fn resume_burst(&mut self, burst: &mut Burst) {
-        self.has_data_waiting = true;
         burst.left = 1;
     }
 
@@ -164,7 +179,7 @@ impl Sender {
 
     /// Books the segments that have left since the last time. The pacer knows those after the first pause already.
     #[inline(always)]
-    fn settle(&mut self, now: Time, burst: &Burst, is_blocked: bool) {
+    pub fn settle(&mut self, now: Time, burst: &Burst, is_blocked: bool) {
         let (nxt, mss) = (self.core.nxt(), self.core.mss());
         let segments = u64::from(burst.sent - burst.settled);
         if segments > 0 {
