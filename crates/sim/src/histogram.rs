@@ -12,10 +12,10 @@ const ROW: usize = 16;
 /// Counts durations in buckets of equal relative width. Memory follows the range seen, not the number of samples.
 #[derive(Clone, Debug)]
 pub struct Histogram {
-    /// Modulo 2¹⁶, for there may be thousands of histograms with few samples each.
-    counts: Box<[u16]>,
+    /// Modulo 2⁸, for there may be thousands of histograms with few samples each.
+    counts: Box<[u8]>,
     /// How often a bucket's count has come round to 0.
-    carries: BTreeMap<usize, u64>,
+    carries: BTreeMap<u16, u32>,
     /// Bucket of `counts[0]`.
     first: usize,
     samples: u64,
@@ -78,7 +78,7 @@ impl Histogram {
 
     #[cold]
     fn carry(&mut self, bucket: usize) {
-        *self.carries.entry(bucket).or_default() += 1;
+        *self.carries.entry(bucket as u16).or_default() += 1;
     }
 
     /// The first sample of a bucket beyond those that there are.
@@ -98,8 +98,9 @@ impl Histogram {
 
     /// The samples in each bucket, from the first on.
     fn full_counts(&self) -> impl Iterator<Item = u64> {
-        let carried = |bucket: &usize| self.carries.get(bucket).map_or(0, |carries| carries << 16);
-        self.counts.iter().zip(self.first..).map(move |(&count, bucket)| u64::from(count) + carried(&bucket))
+        let carried =
+            |bucket: usize| self.carries.get(&(bucket as u16)).map_or(0, |&carries| u64::from(carries) << 8);
+        self.counts.iter().zip(self.first..).map(move |(&count, bucket)| u64::from(count) + carried(bucket))
     }
 
     /// The values that were seen, each within 0.4 %, and how often.
