@@ -19,6 +19,12 @@ impl<T> Default for Ring<T> {
 /// data.
 const FEW: usize = 4;
 
+/// With so many values a ring is large.
+const LARGE: usize = 1 << 12;
+
+/// Fewer slots are not worth giving back.
+const MANY: usize = 16;
+
 impl<T: Copy + Default> Ring<T> {
     #[inline]
     pub fn len(&self) -> usize {
@@ -87,14 +93,32 @@ impl<T: Copy + Default> Ring<T> {
         self.len = len + 1;
     }
 
-    /// Makes a quarter more room, not twice as much, for there are many rings. What stands before the head moves behind what was the end.
+    /// Makes a quarter more room, not twice as much, for there are many rings; of a large one a quarter is much.
     #[cold]
     fn grow(&mut self) {
+        let more = match self.len() {
+            0 => 1,
+            len if len < LARGE => (len / 4).max(FEW),
+            len => len / 8,
+        };
+        self.change_room(self.len() + more);
+    }
+
+    /// Keeps room for twice as many values as there are, if that gives much back.
+    pub fn shrink(&mut self) {
+        let room = 2 * self.len();
+        if self.slots.len() > room + MANY {
+            self.change_room(room);
+        }
+    }
+
+    /// Moves all to a block with so many slots. What stands before the head comes behind what was the end.
+    #[cold]
+    fn change_room(&mut self, room: usize) {
         let mut slots = std::mem::take(&mut self.slots).into_vec();
         slots.rotate_left(self.head as usize);
-        let more = if slots.is_empty() { 1 } else { (self.len() / 4).max(FEW) };
-        slots.reserve_exact(more);
-        slots.resize(self.len() + more, T::default());
+        slots.reserve_exact(room.saturating_sub(slots.len()));
+        slots.resize(room, T::default());
         (self.slots, self.head) = (slots.into(), 0);
     }
 
@@ -167,6 +191,12 @@ mod tests {
             let (mut ring, mut deque) = (Ring::default(), VecDeque::new());
             for step in steps {
                 match step {
+                    // Much goes at once, now and then.
+                    Some(value) if value > 96 => {
+                        ring.drop_first(ring.len() / 8 * 7);
+                        deque.drain(..deque.len() / 8 * 7);
+                        ring.shrink();
+                    }
                     Some(value) => { ring.push_back(value); deque.push_back(value); }
                     None if !deque.is_empty() => { ring.drop_front(); deque.pop_front(); }
                     None => {}

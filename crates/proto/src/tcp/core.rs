@@ -356,6 +356,7 @@ impl Core {
         self.reduction.end();
         self.allowance.end_episode();
         self.is_spared = false;
+        self.board.shrink();
         self.cc.on_recovery_exit(now);
     }
 

@@ -167,6 +167,12 @@ impl Scoreboard {
         self.segments.iter().map(unread).for_each(|stamps| self.stamps.push_back(stamps));
     }
 
+    /// Much was out that is acknowledged by now: its room is given back.
+    pub fn shrink(&mut self) {
+        self.segments.shrink();
+        self.stamps.shrink();
+    }
+
     #[inline]
     fn drop_first(&mut self, count: usize) {
         self.segments.drop_first(count);
