@@ -604,9 +604,10 @@ fn schedule_waiting(stage: &mut Stage, transfer: &Transfer, endpoint: u32) {
 fn on_event(now: Time, index: u32, end: usize, transfer: &mut Transfer, flow: &mut Flow, event: Event) {
     match event {
         Event::PeerFinished if end == RECEIVER => {
-            flow.completions.push(now.since(transfer.started));
+            let past = flow.past.get_or_insert_default();
+            past.completions.push(now.since(transfer.started));
             if flow.connection == Some(index) {
-                flow.completed = Some(now);
+                past.completed = Some(now);
             }
             transfer.phase = Phase::Completed;
             transfer.ends[RECEIVER].shutdown();

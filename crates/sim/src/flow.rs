@@ -38,12 +38,8 @@ pub struct Flow {
     pub chance: Dormant,
     /// The connection that the application writes to; none before it opens and for flows of transfers and datagrams.
     pub connection: Option<u32>,
-    /// What ended connections have come to, and what the others had at the end of the warm-up, if there were any.
-    pub retired: Option<Box<Totals>>,
-    pub baseline: Option<Box<Totals>>,
-    pub completions: Vec<Dur>,
-    /// When the receiver had everything that the application wrote before it closed.
-    pub completed: Option<Time>,
+    /// Boxed, as many flows are one connection that does not end.
+    pub past: Option<Box<Past>>,
     pub rtt: Histogram,
     /// What handles its packets at which node.
     pub stops: SmallVec<[(u16, Stop); 2]>,
@@ -90,6 +86,19 @@ impl Flow {
     pub fn stop_at(&self, node: u16) -> Option<Stop> {
         self.stops.iter().find(|(at, _)| *at == node).map(|(_, stop)| *stop)
     }
+}
+
+/// What is over of a flow.
+#[derive(Default)]
+pub struct Past {
+    /// What ended connections have come to.
+    pub retired: Totals,
+    /// What all had come to at the end of the warm-up.
+    pub baseline: Totals,
+    /// How long connections took that completed.
+    pub completions: Vec<Dur>,
+    /// When the receiver had everything that the application wrote before it closed.
+    pub completed: Option<Time>,
 }
 
 /// What the engine counts of a flow, packet by packet, since the warm-up. What each packet counts comes first.

@@ -169,10 +169,12 @@ impl FlowRecord {
         period: (Time, Time),
     ) -> FlowRecord {
         let since = flow.start.max(period.0);
-        let seconds = flow.completed.unwrap_or(period.1).since(since).as_secs_f64();
+        let past = flow.past.as_deref();
+        let completed = past.and_then(|past| past.completed);
+        let seconds = completed.unwrap_or(period.1).since(since).as_secs_f64();
         let rate = |bytes: u64| if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 };
         let counts = &flow.counts;
-        let baseline = flow.baseline.as_deref().copied().unwrap_or_default();
+        let baseline = past.map(|past| past.baseline).unwrap_or_default();
         let bytes_received = totals.received - baseline.received + counts.datagram_bytes;
         let millis = |rtt: Option<Dur>| rtt.map(|rtt| rtt.as_secs_f64() * 1e3);
         FlowRecord {
@@ -205,7 +207,11 @@ impl FlowRecord {
             rtt_p99_ms: millis(flow.rtt.quantile(0.99)),
             transfers_started: counts.transfers_started,
             resets: counts.resets,
-            completion_times_s: flow.completions.iter().map(|time| time.as_secs_f64()).collect(),
+            completion_times_s: past
+                .iter()
+                .flat_map(|past| &past.completions)
+                .map(|time| time.as_secs_f64())
+                .collect(),
         }
     }
 }

@@ -111,13 +111,13 @@ impl Transfers {
         let transfer = self.get_mut(id);
         let totals = Totals::of(transfer);
         transfer.phase = Phase::Retired;
-        flows[transfer.flow as usize].retired.get_or_insert_default().add(&totals);
+        flows[transfer.flow as usize].past.get_or_insert_default().retired.add(&totals);
         self.free.push(id);
     }
 
     /// What each flow's connections have come to, ended ones included.
     pub fn totals(&self, flows: &[Flow]) -> Vec<Totals> {
-        let retired = |flow: &Flow| flow.retired.as_deref().copied().unwrap_or_default();
+        let retired = |flow: &Flow| flow.past.as_ref().map(|past| past.retired).unwrap_or_default();
         let mut totals: Vec<Totals> = flows.iter().map(retired).collect();
         for transfer in self.places.iter().filter(|transfer| transfer.phase != Phase::Retired) {
             totals[transfer.flow as usize].add(&Totals::of(transfer));
@@ -128,13 +128,17 @@ impl Transfers {
     /// The warm-up is over: everything is counted anew.
     pub fn begin_measurement(&mut self, flows: &mut [Flow]) {
         self.places.iter_mut().for_each(|transfer| transfer.truth.begin_measurement());
-        flows.iter_mut().for_each(|flow| flow.retired = None);
+        flows
+            .iter_mut()
+            .filter_map(|flow| flow.past.as_mut())
+            .for_each(|past| past.retired = Totals::default());
         let totals = self.totals(flows);
         for (flow, baseline) in flows.iter_mut().zip(totals) {
-            flow.baseline = Some(Box::new(baseline));
+            let past = flow.past.get_or_insert_default();
+            past.baseline = baseline;
+            past.completions.clear();
             flow.counts = Default::default();
             flow.rtt = Default::default();
-            flow.completions.clear();
         }
     }
 }
