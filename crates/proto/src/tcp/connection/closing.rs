@@ -116,6 +116,7 @@ impl Connection {
     /// The application has written all it will: FIN follows the last byte. It may go on reading.
     pub fn shutdown(&mut self) {
         self.forget_prediction();
+        self.need_controller();
         match self.state {
             State::Closed => {}
             State::Listen => self.state = State::Closed,
