@@ -1,7 +1,7 @@
 //! TCP circuits: a sender at one node, a receiver at another, and header packets and their ACKs in between. Data packets
 //! wait here as they are and go on when the circuit says so.
 
-use crate::ahead::{Arrival, HEADER_ACK};
+use crate::ahead::{Arrival, What};
 use crate::ends::Ends;
 use crate::flow::Flow;
 use crate::network::Network;
@@ -486,8 +486,8 @@ impl Circuit {
         let id = network.packets.vacant();
         let item = Item { id, bytes: reply.bytes, flow: self.first_number, ..Item::default() };
         if let Some(at) = self.send(network, EXIT, item) {
-            let endpoint = u32::from(self.place.number);
-            return network.ahead.answer(Arrival { at, endpoint, id: HEADER_ACK, header: *ack });
+            let what = What::HeaderAck(u32::from(self.place.number));
+            return network.ahead.answer(Arrival::new(at, what, *ack));
         }
         let id = network.packets.insert_ack(*ack, &SackBlocks::default());
         self.address_reply(network, id, reply);

@@ -1,6 +1,6 @@
 //! The ends of connections: what is delivered to them, what their applications do, and what they send.
 
-use crate::ahead::{Arrival, Connected, Entry, Text, plain_bytes};
+use crate::ahead::{Connected, Entry, Text, What, plain_bytes};
 use crate::circuit::Circuit;
 use crate::flow::{Flow, Phase, RECEIVER, SENDER, Transfer};
 use crate::network::{Network, UDP_HEADERS_BYTES};
@@ -202,15 +202,15 @@ impl Ends {
     }
 
     /// New data that is no packet, and gets to its receiver, which is [ahead](crate::ahead). If that does not expect it, it becomes
-    /// a packet after all, and is returned.
+    /// a packet after all, and is returned with the number of that end.
     #[inline(always)]
-    pub fn deliver_text(&mut self, stage: &mut Stage, entry: &Entry) -> Option<u32> {
-        let &Entry { arrival: Arrival { at, endpoint, ref header, .. }, offset } = entry;
+    pub fn deliver_text(&mut self, stage: &mut Stage, entry: &Entry) -> Option<(u32, u32)> {
+        let &Entry { at, what: What::Plain(endpoint), ref header, offset } = entry else { return None };
         let transfer = self.transfers.get_mut(endpoint >> 1);
         let flow = &mut self.flows[transfer.flow as usize];
         let mut connected = Connected { stage, transfer, flow, endpoint };
         if !connected.take(at, &Text { header, offset, follows: false }) {
-            return Some(connected.put(header, offset));
+            return Some((connected.put(header, offset), endpoint ^ 1));
         }
         flow.counts.on_delivered(plain_bytes(header));
         stage.network.packets_delivered += 1;

@@ -1,6 +1,6 @@
 //! The engine: what happens at each event. See [`crate::run()`] for the loop around it.
 
-use crate::ahead::{Arrival, Entry, HEADER_ACK, NO_PACKET, SACKED, StationNode};
+use crate::ahead::{Arrival, Entry, StationNode, What};
 use crate::circuit::{Circuit, ENTRY, EXIT};
 use crate::ends::Ends;
 use crate::flow::{Flow, RECEIVER, SENDER, Totals};
@@ -170,17 +170,16 @@ impl Engine {
         if let Some(returning) = self.stage.network.ahead.pop_returning() {
             return self.pass_returning(&returning);
         }
-        let Some(Arrival { endpoint, id, header, .. }) = self.stage.network.ahead.pop_arrival() else {
-            return;
-        };
+        let Some(arrival) = self.stage.network.ahead.pop_arrival() else { return };
         if self.ends.are_many() {
             self.look_ahead_in_arrivals();
         }
-        match id {
-            NO_PACKET => self.deliver_arrival(endpoint, &header),
-            HEADER_ACK => self.deliver_header_ack(endpoint, &header),
-            SACKED => self.deliver_sacked(endpoint, &header),
-            _ => self.deliver(id),
+        let header = arrival.header();
+        match arrival.what() {
+            What::Plain(endpoint) => self.deliver_arrival(endpoint, &header),
+            What::Sacked(endpoint) => self.deliver_sacked(endpoint, &header),
+            What::HeaderAck(circuit) => self.deliver_header_ack(circuit, &header),
+            What::Packet(id) => self.deliver(id),
         }
     }
 
@@ -234,11 +233,11 @@ impl Engine {
         let now = self.stage.network.now;
         self.deliver_sent();
         while let Some(entry) = self.stage.network.ahead.pop_entering() {
-            self.pass_timers_ahead(entry.arrival.at);
-            while let Some(returning) = self.stage.network.ahead.pop_returning_before(entry.arrival.at) {
+            self.pass_timers_ahead(entry.at);
+            while let Some(returning) = self.stage.network.ahead.pop_returning_before(entry.at) {
                 self.at_time_ahead(returning.at, |engine| engine.pass_returning(&returning));
             }
-            self.at_time_ahead(entry.arrival.at, |engine| engine.pass_entering(&entry));
+            self.at_time_ahead(entry.at, |engine| engine.pass_entering(&entry));
             self.deliver_sent();
         }
         self.stage.network.now = now;
@@ -247,11 +246,10 @@ impl Engine {
     /// Timers that expire at the end of the path before go first.
     fn deliver_sent(&mut self) {
         while let Some(entry) = self.stage.network.ahead.pop_sent() {
-            let Arrival { at, id, .. } = entry.arrival;
-            self.pass_timers_ahead(at);
-            self.at_time_ahead(at, |engine| match id {
-                NO_PACKET => engine.deliver_text(&entry),
-                _ => engine.deliver(id),
+            self.pass_timers_ahead(entry.at);
+            self.at_time_ahead(entry.at, |engine| match entry.what {
+                What::Packet(id) => engine.deliver(id),
+                _ => engine.deliver_text(&entry),
             });
         }
     }
@@ -259,8 +257,8 @@ impl Engine {
     /// New data that is no packet has come to the receiver.
     fn deliver_text(&mut self, entry: &Entry) {
         let Engine { ends, stage, .. } = self;
-        if let Some(id) = ends.deliver_text(stage, entry) {
-            self.deliver_segment(id, entry.arrival.endpoint ^ 1);
+        if let Some((id, endpoint)) = ends.deliver_text(stage, entry) {
+            self.deliver_segment(id, endpoint);
         }
     }
 
@@ -277,8 +275,8 @@ impl Engine {
     /// Something comes to stations that are ahead.
     fn pass_entering(&mut self, entry: &Entry) {
         let Some(node) = self.stage.network.ahead.station else { return };
-        if entry.arrival.id != NO_PACKET {
-            return self.pass_stations(entry.arrival.id, node);
+        if let What::Packet(id) = entry.what {
+            return self.pass_stations(id, node);
         }
         let Engine { stage, ends, stations, .. } = self;
         if let Some(station) = (StationNode { stage, ends, stations, node }).pass_text(entry) {
@@ -289,8 +287,8 @@ impl Engine {
     /// The same on its way back.
     fn pass_returning(&mut self, arrival: &Arrival) {
         let Some(node) = self.stage.network.ahead.station else { return };
-        if arrival.id != NO_PACKET {
-            return self.pass_stations(arrival.id, node);
+        if let What::Packet(id) = arrival.what() {
+            return self.pass_stations(id, node);
         }
         let Engine { stage, ends, stations, .. } = self;
         if let Some(station) = (StationNode { stage, ends, stations, node }).pass_ack(arrival) {
@@ -363,10 +361,7 @@ impl Engine {
     #[inline]
     fn look_ahead_in_arrivals(&self) {
         let arrivals = &self.stage.network.ahead.arrivals;
-        // An ACK of header packets names a circuit, not a connection.
-        let is_of_connection = |arrival: &&Arrival| arrival.id != HEADER_ACK;
-        let endpoint =
-            |skipped| arrivals.get(skipped).filter(is_of_connection).map(|arrival| arrival.endpoint);
+        let endpoint = |skipped| arrivals.get(skipped).and_then(|arrival| arrival.what().endpoint());
         arrivals.get(16).into_iter().for_each(prefetch);
         endpoint(8).into_iter().for_each(|endpoint| self.ends.prefetch_transfer(endpoint));
         endpoint(4).into_iter().for_each(|endpoint| self.ends.prefetch_beyond_transfer(endpoint));

@@ -1,6 +1,6 @@
 //! What a connection sends to an end that is ahead, and what comes back, without a packet.
 
-use super::{Arrival, Entry, NO_PACKET};
+use super::{Arrival, Entry, What};
 use crate::flow::{Flow, RECEIVER, SENDER, Transfer};
 use crate::network::Network;
 use crate::packet::IP_HEADER_BYTES;
@@ -171,8 +171,9 @@ impl Connected<'_> {
     fn send_to_station(&mut self, now: Time, side: Side, text: &Text<'_>) -> bool {
         match self.send(now, side, plain_bytes(text.header)) {
             Some(at) if !at.is_never() => {
-                let arrival = Arrival { at, endpoint: self.endpoint, id: NO_PACKET, header: *text.header };
-                self.stage.network.ahead.entering.push_back(Entry { arrival, offset: text.offset });
+                let &Text { header, offset, .. } = text;
+                let entry = Entry { at, what: What::Plain(self.endpoint), header: *header, offset };
+                self.stage.network.ahead.entering.push_back(entry);
             }
             at => self.reborrow().put_unless_late(text.header, text.offset, at),
         }
@@ -196,8 +197,8 @@ impl Connected<'_> {
         match at {
             Some(Time::NEVER) => self.flow.late_packets += 1,
             Some(at) => {
-                let arrival = Arrival { at, endpoint: self.endpoint, id: NO_PACKET, header: *header };
-                self.stage.network.ahead.sent.push_back(Entry { arrival, offset });
+                let entry = Entry { at, what: What::Plain(self.endpoint), header: *header, offset };
+                self.stage.network.ahead.sent.push_back(entry);
             }
             None => _ = self.put(header, offset),
         }
@@ -256,16 +257,15 @@ impl Connected<'_> {
         self.transfer.under_way += 1;
         let Network { packets, sack, ahead, .. } = &mut self.stage.network;
         if let Some(at) = arrives {
-            let arrival = Arrival { at, endpoint: self.endpoint, id: NO_PACKET, header: ack };
             if blocks == 0 {
-                return ahead.answer(arrival);
+                return ahead.answer(Arrival::new(at, What::Plain(self.endpoint), ack));
             } else if ahead.station.is_none() {
-                return ahead.answer_sacked(arrival, sack);
+                return ahead.answer_sacked(Arrival::new(at, What::Sacked(self.endpoint), ack), sack);
             }
         }
         let id = packets.insert_answer(ack, sack, self.endpoint, self.flow, self.transfer.numbers());
         if let Some(at) = arrives {
-            ahead.answer(Arrival { at, id, ..Arrival::default() });
+            ahead.answer(Arrival::new(at, What::Packet(id), Header::default()));
         }
     }
 
@@ -276,9 +276,8 @@ impl Connected<'_> {
         let Network { packets, ahead, .. } = &mut self.stage.network;
         match arrives {
             Some(at) => {
-                let arrival = Arrival { at, endpoint: self.endpoint, id: NO_PACKET, header: ack };
                 if !at.is_never() {
-                    ahead.arrivals.push_back(arrival);
+                    ahead.arrivals.push_back(Arrival::new(at, What::Plain(self.endpoint), ack));
                 }
             }
             None => {

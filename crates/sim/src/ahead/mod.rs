@@ -10,9 +10,11 @@
 //! time at which it gets there, after the answers that get there earlier. An answer before which nothing is sent goes
 //! through them when the run has come to its time.
 
+mod arrival;
 mod connected;
 mod station;
 
+pub use arrival::{Arrival, What};
 pub use connected::{Connected, Text, plain_bytes};
 pub use station::StationNode;
 
@@ -35,38 +37,21 @@ pub struct Ahead {
     pub sent: Ring<Entry>,
     /// What comes back to the other end, in the order of its times.
     pub arrivals: Ring<Arrival>,
-    /// The blocks of those that are [`SACKED`], in the same order.
+    /// The blocks of those that are [`What::Sacked`], in the same order.
     blocks: Ring<SackBlocks>,
     /// What has happened there, and would have been events.
     pub events: u64,
 }
 
-/// What gets to a node.
-#[derive(Clone, Copy, Default)]
-pub struct Arrival {
-    pub at: Time,
-    /// The number of the sending end of its connection, if that is known; of an ACK of header packets, the circuit's.
-    pub endpoint: u32,
-    /// The packet, or what stands for none: [`NO_PACKET`] for new data or a plain ACK, [`SACKED`] for an ACK with blocks,
-    /// [`HEADER_ACK`] for a circuit's.
-    pub id: u32,
-    pub header: Header,
-}
-
 /// What gets to the end that is ahead, or to a station on its way.
 #[derive(Clone, Copy, Default)]
 pub struct Entry {
-    pub arrival: Arrival,
+    pub at: Time,
+    pub what: What,
+    pub header: Header,
     /// Stream position of the data.
     pub offset: u64,
 }
-
-/// The header is all of it.
-pub const NO_PACKET: u32 = u32::MAX;
-/// An ACK whose SACK blocks stand [beside](Ahead::pop_blocks).
-pub const SACKED: u32 = u32::MAX - 1;
-/// A plain ACK from the receiver of a circuit's first control TCP.
-pub const HEADER_ACK: u32 = u32::MAX - 2;
 
 impl Ahead {
     /// A packet that leaves `node` gets to the end of the path at that time, or to a station before that.
@@ -75,10 +60,11 @@ impl Ahead {
         if at.is_never() {
             return;
         }
-        let arrival = Arrival { at, id, ..Arrival::default() };
+        let what = What::Packet(id);
+        let arrival = Arrival::new(at, what, Header::default());
         match (self.direction == Some(direction), self.passes_station(node, direction)) {
-            (true, false) => self.sent.push_back(Entry { arrival, offset: 0 }),
-            (true, true) => self.entering.push_back(Entry { arrival, offset: 0 }),
+            (true, false) => self.sent.push_back(Entry { at, what, ..Entry::default() }),
+            (true, true) => self.entering.push_back(Entry { at, what, ..Entry::default() }),
             (false, true) => self.returning.push_back(arrival),
             (false, false) => self.arrivals.push_back(arrival),
         }
@@ -87,8 +73,7 @@ impl Ahead {
     /// A packet gets to the end that is ahead at that time, and cannot be delivered there yet.
     pub fn take_sent(&mut self, id: u32, at: Time) {
         if !at.is_never() {
-            let arrival = Arrival { at, id, ..Arrival::default() };
-            self.sent.push_back(Entry { arrival, offset: 0 });
+            self.sent.push_back(Entry { at, what: What::Packet(id), ..Entry::default() });
         }
     }
 
@@ -122,7 +107,7 @@ impl Ahead {
     fn answer_sacked(&mut self, arrival: Arrival, blocks: &SackBlocks) {
         if !arrival.at.is_never() {
             self.blocks.push_back(*blocks);
-            self.arrivals.push_back(Arrival { id: SACKED, ..arrival });
+            self.arrivals.push_back(arrival);
         }
     }
 

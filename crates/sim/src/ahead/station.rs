@@ -1,7 +1,7 @@
 //! What comes without a packet to stations that are ahead.
 
 use super::connected::{Connected, Text, plain_bytes};
-use super::{Arrival, Entry};
+use super::{Arrival, Entry, What};
 use crate::ends::Ends;
 use crate::flow::{Flow, SENDER, Transfer};
 use crate::stage::Stage;
@@ -22,7 +22,7 @@ pub struct StationNode<'a> {
 impl StationNode<'_> {
     /// New data comes. Returns the station that it has come to, if that has put something out.
     pub fn pass_text(&mut self, entry: &Entry) -> Option<usize> {
-        let &Entry { arrival: Arrival { at, endpoint, ref header, .. }, offset } = entry;
+        let &Entry { at, what: What::Plain(endpoint), ref header, offset } = entry else { return None };
         let transfer = self.ends.transfers.get_mut(endpoint >> 1);
         let flow = &mut self.ends.flows[transfer.flow as usize];
         let plain = Plain {
@@ -48,7 +48,8 @@ impl StationNode<'_> {
 
     /// The same of a plain ACK.
     pub fn pass_ack(&mut self, arrival: &Arrival) -> Option<usize> {
-        let &Arrival { at, endpoint, header, .. } = arrival;
+        let What::Plain(endpoint) = arrival.what() else { return None };
+        let (at, header) = (arrival.at, arrival.header());
         let transfer = self.ends.transfers.get_mut(endpoint >> 1);
         let flow = &mut self.ends.flows[transfer.flow as usize];
         let plain = Plain {
