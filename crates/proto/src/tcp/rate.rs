@@ -38,9 +38,12 @@ impl Stamps {
     }
 }
 
-/// What `RS.*` of the draft is made of: when the segment was sent that was sent last of those that one ACK acknowledges, its end
-/// and its stamps.
-pub type Newest = Option<((Time, u64), Stamps)>;
+/// What `RS.*` of the draft is made of: of the segments that one ACK acknowledges, the one that was sent last.
+pub struct Newest {
+    sent_at: Time,
+    end: u64,
+    stamps: Stamps,
+}
 
 impl RateSampler {
     /// The stamps of `bytes` that are about to be sent, if `was_idle` the only ones that are out. What is deemed lost does not
@@ -73,7 +76,13 @@ impl RateSampler {
 
     /// `run`, whose last segment has these stamps, has just been found delivered.
     #[inline]
-    pub fn on_delivered(&mut self, now: Time, run: &Run, stamps: Option<&Stamps>, newest: &mut Newest) {
+    pub fn on_delivered(
+        &mut self,
+        now: Time,
+        run: &Run,
+        stamps: Option<&Stamps>,
+        newest: &mut Option<Newest>,
+    ) {
         self.delivered += run.bytes();
         if let Some(stamps) = stamps {
             self.on_stamps(now, (run.newest_at, run.end), stamps, newest);
@@ -82,11 +91,12 @@ impl RateSampler {
 
     /// The same of one whose bytes are counted elsewhere, and whose last segment was sent and ends there.
     #[inline]
-    pub fn on_stamps(&mut self, now: Time, last: (Time, u64), stamps: &Stamps, newest: &mut Newest) {
+    pub fn on_stamps(&mut self, now: Time, last: (Time, u64), stamps: &Stamps, newest: &mut Option<Newest>) {
         self.delivered_at = now;
-        if newest.as_ref().is_none_or(|(newest, _)| *newest <= last) {
-            *newest = Some((last, *stamps));
-            self.first_sent_at = last.0;
+        if newest.as_ref().is_none_or(|newest| (newest.sent_at, newest.end) <= last) {
+            let (sent_at, end) = last;
+            *newest = Some(Newest { sent_at, end, stamps: *stamps });
+            self.first_sent_at = sent_at;
         }
     }
 
@@ -103,14 +113,14 @@ impl RateSampler {
 
     /// The sample of an ACK after all its segments went through `on_delivered`.
     #[inline(always)]
-    pub fn sample(&mut self, now: Time, newest: &Newest, min_rtt: Dur) -> RateSample {
+    pub fn sample(&mut self, now: Time, newest: Option<&Newest>, min_rtt: Dur) -> RateSample {
         if self.app_limited_until != 0 && self.delivered > self.app_limited_until {
             self.app_limited_until = 0;
         }
         let newly_lost = self.lost - self.lost_told;
         self.lost_told = self.lost;
         let mut sample = RateSample { total_delivered: self.delivered, newly_lost, ..RateSample::default() };
-        let Some(((sent_at, _), stamps)) = newest else { return sample };
+        let Some(Newest { sent_at, stamps, .. }) = newest else { return sample };
         sample.prior_delivered = stamps.delivered;
         sample.is_app_limited = stamps.is_app_limited;
         sample.tx_in_flight = stamps.in_flight;

@@ -526,13 +526,11 @@ impl Receiver {
     #[inline(always)]
     fn tell(&mut self, next: u64) {
         let most = self.most_offered();
-        let offers_same = most == self.reach.0;
-        if offers_same && self.read == next && self.may_move_to(next + most) {
-            self.advertised = next + self.reach.1;
-        } else if !offers_same || (next, self.read) != self.told {
-            self.tell_other(next, most);
+        let is_same = self.read == next && most == self.reach.0 && self.may_move_to(next + most);
+        match is_same {
+            true => self.advertised = next + self.reach.1,
+            false => self.tell_other(next, most),
         }
-        // Where nothing has come in order, as behind a gap, what was told last is told again.
         self.told = (next, self.read);
         self.last_ack_sent = next;
         let is_quiet = self.quiet_until > 0 || (self.fin.is_none() && !self.has_news_beside_ack());
@@ -540,8 +538,13 @@ impl Receiver {
         self.acks.on_ack_sent();
     }
 
-    /// The window is another one than that told last.
+    /// The window may be another one than that told last.
+    #[inline(never)]
     fn tell_other(&mut self, next: u64, most: u64) {
+        // Behind a gap, nothing has come in order, and what was told last is told again.
+        if most == self.reach.0 && (next, self.read) == self.told {
+            return;
+        }
         let (open, edge) = (self.right_edge(), self.advertised);
         self.advertised = open.max(edge);
         let window = self.window(next);

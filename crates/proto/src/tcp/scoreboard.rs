@@ -284,17 +284,16 @@ impl Scoreboard {
     /// its last segment.
     pub fn sack(&mut self, blocks: &[(u64, u64)], mut each: impl FnMut(&Run, Option<&Stamps>)) {
         let told = &mut self.seen.get_or_insert_default().blocks;
-        // Most often the first block has grown, and the others are what they were.
-        if let ([(left, right), others @ ..], [grown, known @ ..]) = (blocks, &mut *told)
-            && *left == grown.0
-            && known.starts_with(others)
-        {
-            let from = std::mem::replace(&mut grown.1, *right);
-            if from < *right {
-                self.sack_range((*left, *right, from), &mut each);
-            }
-            return;
+        match growth(told, blocks) {
+            Some(range) if range.2 < range.1 => self.sack_range(range, &mut each),
+            Some(_) => {}
+            None => self.sack_others(blocks, &mut each),
         }
+    }
+
+    /// The same where more than one block may be news, or another than the first.
+    fn sack_others(&mut self, blocks: &[(u64, u64)], each: &mut impl FnMut(&Run, Option<&Stamps>)) {
+        let told = &mut self.seen.get_or_insert_default().blocks;
         let seen = *told;
         told.iter_mut().zip(blocks).for_each(|(slot, block)| *slot = *block);
         let known = |left| seen.iter().find(|(l, r)| (*l..=*r).contains(&left)).map_or(left, |(_, r)| *r);
@@ -304,13 +303,13 @@ impl Scoreboard {
             .filter(|(_, right, known)| known < right);
         let Some(first) = news.next() else { return };
         match news.next() {
-            None => self.sack_range(first, &mut each),
+            None => self.sack_range(first, each),
             Some(second) => {
                 // Older blocks follow newer ones on the wire. After a lost ACK several are news, and that is no reordering:
                 // RFC 8985 §6.2 step 3 takes them in ascending order.
                 let mut all: Vec<_> = [first, second].into_iter().chain(news).collect();
                 all.sort_unstable();
-                all.into_iter().for_each(|range| self.sack_range(range, &mut each));
+                all.into_iter().for_each(|range| self.sack_range(range, each));
             }
         }
     }
@@ -533,6 +532,15 @@ impl Scoreboard {
         let resent = self.segments.iter().filter(|sent| sent.is_resent()).count();
         assert_eq!(resent as u32, self.resent_segments);
     }
+}
+
+/// Most often the first block has grown, and the others are what was told before: then what is told now, which is noted, and up to
+/// where that was known.
+#[inline]
+fn growth(told: &mut [(u64, u64)], blocks: &[(u64, u64)]) -> Option<(u64, u64, u64)> {
+    let ([(left, right), others @ ..], [grown, known @ ..]) = (blocks, told) else { return None };
+    let has_grown = *left == grown.0 && known.starts_with(others);
+    has_grown.then(|| (*left, *right, std::mem::replace(&mut grown.1, *right)))
 }
 
 #[cfg(test)]

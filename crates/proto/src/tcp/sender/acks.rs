@@ -37,7 +37,7 @@ struct News<'a> {
     recover: u64,
     sampler: &'a mut RateSampler,
     policy: &'a mut Policy,
-    newest: Newest,
+    newest: Option<Newest>,
     originals: Originals,
     fills_hole: bool,
     /// As in [`AckSummary`].
@@ -92,7 +92,7 @@ impl Sender {
         }
         self.sample_rtt(now, &originals, ack.echo.filter(|_| summary.acked > 0));
         self.recover(&summary, ack);
-        let rate = self.core.sampler.sample(now, &newest, self.core.rtt.min());
+        let rate = self.core.sampler.sample(now, newest.as_ref(), self.core.rtt.min());
         self.tell_controller(&summary, ack.peer_timestamp, prior_in_flight, was_held, rate);
         self.restart_timer(now, summary.acked > 0);
         if summary.acked > 0 || summary.sacked > 0 {
@@ -137,7 +137,7 @@ impl Sender {
         &mut self,
         now: Time,
         ack: &AckIn<'_>,
-    ) -> (AckSummary, Newest, Originals) {
+    ) -> (AckSummary, Option<Newest>, Originals) {
         let acked = if ADVANCES { ack.ack - self.core.una() } else { 0 };
         let is_repeated = acked == 0 && !ack.has_payload && !self.is_window_update(ack);
         let counts_duplicates = self.core.counts_duplicates();
@@ -151,7 +151,7 @@ impl Sender {
             recover,
             sampler,
             policy: &mut self.policy,
-            newest: Newest::default(),
+            newest: None,
             originals: Originals::default(),
             fills_hole: false,
             original_delivered: false,

@@ -7,7 +7,6 @@ use crate::cc::PlainAck;
 use crate::tcp::ack_summary::AckSummary;
 use crate::tcp::core::Core;
 use crate::tcp::pacer::Pacer;
-use crate::tcp::rate::Newest;
 use crate::tcp::recovery::LossRecovery;
 use crate::tcp::scoreboard::Sent;
 use airtcp_wire::{Header, Time};
@@ -41,7 +40,7 @@ impl Sender {
         let prior_una = self.core.una();
         let Core { board, sampler, .. } = &mut self.core;
         let prior_in_flight = board.in_flight();
-        let mut newest = Newest::default();
+        let mut newest = None;
         let taken = board.acknowledge_plain(ack, |taken, stamps| {
             sampler.on_stamps(now, (taken.newest_at, taken.end), stamps, &mut newest);
         });
@@ -67,7 +66,7 @@ impl Sender {
         };
         if !self.core.cc.on_plain_ack(&plain) {
             let summary = AckSummary::plain(now, prior_una, acked, delivered, timestamps.map(|ts| ts.echo));
-            let rate = self.core.sampler.sample(now, &newest, self.core.rtt.min());
+            let rate = self.core.sampler.sample(now, newest.as_ref(), self.core.rtt.min());
             self.tell_controller(&summary, timestamps.map(|ts| ts.value), prior_in_flight, false, rate);
         }
         true
