@@ -489,7 +489,7 @@ impl Circuit {
             let what = What::HeaderAck(u32::from(self.place.number));
             return network.ahead.answer(Arrival::new(at, what, *ack));
         }
-        let id = network.packets.insert_ack(*ack, &SackBlocks::default());
+        let id = network.packets.insert_ack(*ack, &SackBlocks::NONE);
         self.address_reply(network, id, reply);
     }
 

@@ -60,8 +60,9 @@ pub struct Sender {
 /// What the control TCPs' congestion windows amount to.
 #[derive(Clone, Copy, Debug)]
 struct Windows {
-    /// Data that leaves in the time for which it may wait, as far as round trips tell; one VMSS at least.
-    bytes_within_delay: u64,
+    /// Data that may wait in the tunnel queue: what leaves in the time for which it may, as far as round trips tell; one VMSS at
+    /// least.
+    allowed_bytes: u64,
     /// Together, in segments of VMSS.
     segments: u32,
 }
@@ -134,7 +135,7 @@ impl Sender {
         if self.losses.is_some() {
             told.window = WINDOW;
         }
-        if !control.connection.handle_expected_ack(now, &told, &SackBlocks::default()) {
+        if !control.connection.handle_expected_ack(now, &told, &SackBlocks::NONE) {
             return false;
         }
         self.rests_until = Time::ZERO;
@@ -227,7 +228,8 @@ impl Sender {
         if !control.continues(burst, &self.queue) {
             return None;
         }
-        let item = self.queue.pop()?;
+        let item = *self.queue.first()?;
+        self.queue.drop_first(&item);
         self.sent = self.sent.wrapping_add(1);
         let offset = control.next_in_burst(now, burst, &item, header);
         if self.losses.is_some() {
@@ -273,18 +275,18 @@ impl Sender {
 
     #[inline(never)]
     fn weigh(&self) -> Windows {
-        let mut bytes_within_delay = self.gmb.as_ref().map_or(0, |gmb| gmb.rate().bytes_in(self.delay));
+        let mut within_delay = self.gmb.as_ref().map_or(0, |gmb| gmb.rate().bytes_in(self.delay));
         let mut window = 0u64;
         for Control { connection, .. } in &self.controls {
             let SenderView { cwnd, srtt, .. } = connection.sender_view();
             if srtt > Dur::ZERO {
                 let worth = portion(cwnd, self.delay, srtt);
-                bytes_within_delay = bytes_within_delay.saturating_add(worth);
+                within_delay = within_delay.saturating_add(worth);
             }
             window = window.saturating_add(cwnd);
         }
         Windows {
-            bytes_within_delay: bytes_within_delay.max(self.vmss),
+            allowed_bytes: if self.delay == Dur::ZERO { u64::MAX } else { within_delay.max(self.vmss) },
             segments: (window / self.vmss) as u32,
         }
     }
@@ -314,19 +316,13 @@ impl Sender {
     /// Data packets that still find room in the tunnel queue.
     #[inline]
     pub fn room(&self) -> u32 {
-        self.queue.room(self.allowed_bytes())
+        self.queue.room(self.windows().allowed_bytes)
     }
 
     /// Does one more packet find room?
     #[inline]
     pub fn has_room(&self) -> bool {
-        self.queue.has_room(self.allowed_bytes())
-    }
-
-    /// Data that may wait in the tunnel queue.
-    #[inline]
-    fn allowed_bytes(&self) -> u64 {
-        if self.delay == Dur::ZERO { u64::MAX } else { self.windows().bytes_within_delay }
+        self.queue.has_room(self.windows().allowed_bytes)
     }
 
     /// The control TCPs' congestion windows together, in segments of VMSS.

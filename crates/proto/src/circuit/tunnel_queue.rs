@@ -30,16 +30,28 @@ impl TunnelQueue {
 
     #[inline]
     pub fn pop(&mut self) -> Option<Item> {
-        let item = *self.packets.front()?;
-        self.packets.drop_front();
-        self.bytes -= u64::from(item.bytes);
+        let item = *self.first()?;
+        self.drop_first(&item);
         Some(item)
     }
 
-    /// Length in bytes of the packet that is next.
+    /// The packet that is next.
+    #[inline]
+    pub fn first(&self) -> Option<&Item> {
+        self.packets.front()
+    }
+
+    /// The packet that is next, and is this, leaves.
+    #[inline]
+    pub fn drop_first(&mut self, item: &Item) {
+        self.packets.drop_front();
+        self.bytes -= u64::from(item.bytes);
+    }
+
+    /// Its length in bytes.
     #[inline]
     pub fn first_bytes(&self) -> Option<u32> {
-        self.packets.front().map(|item| item.bytes)
+        self.first().map(|item| item.bytes)
     }
 
     #[inline]
