@@ -258,14 +258,15 @@ impl Connected<'_> {
         let Network { packets, sack, ahead, .. } = &mut self.stage.network;
         if let Some(at) = arrives {
             if blocks == 0 {
-                return ahead.answer(Arrival::new(at, What::Plain(self.endpoint), ack));
+                return ahead.answer(Arrival { at, what: What::Plain(self.endpoint), header: ack });
             } else if ahead.station.is_none() {
-                return ahead.answer_sacked(Arrival::new(at, What::Sacked(self.endpoint), ack), sack);
+                let what = What::Sacked(self.endpoint);
+                return ahead.answer_sacked(Arrival { at, what, header: ack }, sack);
             }
         }
         let id = packets.insert_answer(ack, sack, self.endpoint, self.flow, self.transfer.numbers());
         if let Some(at) = arrives {
-            ahead.answer(Arrival::new(at, What::Packet(id), Header::default()));
+            ahead.answer(Arrival { at, what: What::Packet(id), ..Arrival::default() });
         }
     }
 
@@ -277,7 +278,7 @@ impl Connected<'_> {
         match arrives {
             Some(at) => {
                 if !at.is_never() {
-                    ahead.arrivals.push_back(Arrival::new(at, What::Plain(self.endpoint), ack));
+                    ahead.arrivals.push_back(Arrival { at, what: What::Plain(self.endpoint), header: ack });
                 }
             }
             None => {

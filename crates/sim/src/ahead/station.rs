@@ -48,8 +48,7 @@ impl StationNode<'_> {
 
     /// The same of a plain ACK.
     pub fn pass_ack(&mut self, arrival: &Arrival) -> Option<usize> {
-        let What::Plain(endpoint) = arrival.what() else { return None };
-        let (at, header) = (arrival.at, arrival.header());
+        let &Arrival { at, what: What::Plain(endpoint), header } = arrival else { return None };
         let transfer = self.ends.transfers.get_mut(endpoint >> 1);
         let flow = &mut self.ends.flows[transfer.flow as usize];
         let plain = Plain {
