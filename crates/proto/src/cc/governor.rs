@@ -1,6 +1,5 @@
 //! A controller as the sender holds it: values needed at every step are cached.
 
-use super::unlimited::Unlimited;
 use super::{Ack, Congestion, CongestionControl, Limits, PlainAck};
 use crate::prefetch::prefetch;
 use airtcp_wire::{Rate, Time};
@@ -10,29 +9,15 @@ pub struct Governor {
     controller: Box<dyn CongestionControl>,
     limits: Limits,
     hears_sends: bool,
-    is_away: bool,
 }
 
 impl From<Box<dyn CongestionControl>> for Governor {
     fn from(controller: Box<dyn CongestionControl>) -> Governor {
-        let (limits, hears_sends) = (controller.limits(), controller.hears_sends());
-        Governor { limits, hears_sends, controller, is_away: false }
+        Governor { limits: controller.limits(), hears_sends: controller.hears_sends(), controller }
     }
 }
 
 impl Governor {
-    /// The controller goes, and its limits stay, where nothing is sent that it would hear of. What stands in for it takes no
-    /// memory.
-    pub fn send_away(&mut self) {
-        (self.controller, self.is_away) = (Box::new(Unlimited), true);
-    }
-
-    /// Has the controller gone?
-    #[inline]
-    pub fn is_away(&self) -> bool {
-        self.is_away
-    }
-
     /// Fetches the controller ahead.
     #[inline]
     pub fn prefetch(&self) {

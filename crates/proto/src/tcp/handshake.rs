@@ -87,11 +87,6 @@ impl Rules {
         self.controller.build(&self.conditions(seed, mss, initial_window), &self.values)
     }
 
-    /// Is a controller that is built a second time like the first one? One that is given hears how often it is built.
-    pub fn builds_alike(&self) -> bool {
-        matches!(self.controller, Controller::Native(_))
-    }
-
     fn conditions(&self, seed: u64, mss: u64, initial_window: u32) -> Build {
         let config = &self.config;
         Build {

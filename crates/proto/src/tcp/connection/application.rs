@@ -25,7 +25,6 @@ impl Connection {
     /// The application has `bytes` more to send. Not to be called after [`close`](Connection::close).
     pub fn write(&mut self, bytes: u64) {
         self.forget_prediction();
-        self.need_controller();
         self.sender.write(bytes);
     }
 
@@ -35,7 +34,6 @@ impl Connection {
         // What is sent next makes no difference to the ACKs to come.
         if !matches!(self.prediction, Prediction::Sending | Prediction::Repairing) {
             self.forget_prediction();
-            self.need_controller();
         }
         self.sender.set_unsent(bytes);
     }
@@ -57,7 +55,6 @@ impl Connection {
     /// For a control TCP of a circuit, whose data meets congestion that its header packets do not: reduces once a window.
     pub fn handle_congestion(&mut self, now: Time) {
         self.forget_prediction();
-        self.need_controller();
         self.sender.core.handle_congestion(now);
     }
 

@@ -116,7 +116,6 @@ impl Connection {
     /// The application has written all it will: FIN follows the last byte. It may go on reading.
     pub fn shutdown(&mut self) {
         self.forget_prediction();
-        self.need_controller();
         match self.state {
             State::Closed => {}
             State::Listen => self.state = State::Closed,

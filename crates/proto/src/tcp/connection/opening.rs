@@ -89,21 +89,9 @@ impl Connection {
         let Negotiated { mss, sack, .. } = self.negotiated;
         let cc = self.rules.build(self.seed, mss, initial_window);
         self.sender.establish(config, cc, mss, sack && reads_sack(config));
-        if self.sender.is_silent() && self.rules.builds_alike() {
-            self.sender.core.cc.send_away();
-        }
         let rtt = &self.sender.core.rtt;
         self.receiver.acks.on_handshake(rtt.srtt(), rtt.rto());
         self.notify(Event::Connected);
-    }
-
-    /// There is something to send, so that a controller is needed.
-    #[inline]
-    pub(super) fn need_controller(&mut self) {
-        if self.sender.core.cc.is_away() {
-            let initial_window = self.rules.config.initial_window;
-            self.sender.core.cc = self.rules.build(self.seed, self.negotiated.mss, initial_window).into();
-        }
     }
 
     pub(super) fn poll_syn(&mut self, now: Time, out: &mut Transmit) -> bool {
@@ -132,32 +120,5 @@ impl Connection {
         }
         *out = Transmit { segment, ecn: Ecn::NotEct, reason: outgoing.reason, offset: 0 };
         true
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tcp::profile;
-
-    #[test]
-    fn a_controller_comes_back_as_it_went_when_there_is_something_to_send() {
-        let config = profile::linux();
-        let mut ends = [
-            Connection::connect(&config, Seq(1), 1, Time::ZERO).unwrap(),
-            Connection::listen(&config, Seq(2), 2).unwrap(),
-        ];
-        for from in [0, 1, 0] {
-            let mut out = Transmit::default();
-            assert!(ends[from].poll_transmit_into(Time(1_000), &mut out));
-            ends[1 - from].handle_segment(Time(1_000), &out.segment, out.ecn);
-        }
-        for end in &mut ends {
-            let view = end.sender_view();
-            assert!(end.sender.core.cc.is_away());
-            end.write(1);
-            assert!(!end.sender.core.cc.is_away());
-            assert_eq!(end.sender_view(), view);
-        }
     }
 }
