@@ -170,12 +170,11 @@ impl Engine {
         if let Some(returning) = self.stage.network.ahead.pop_returning() {
             return self.pass_returning(&returning);
         }
-        let Some(arrival) = self.stage.network.ahead.pop_arrival() else { return };
+        let Some(Arrival { what, header, .. }) = self.stage.network.ahead.pop_arrival() else { return };
         if self.ends.are_many() {
             self.look_ahead_in_arrivals();
         }
-        let header = arrival.header;
-        match arrival.what {
+        match what {
             What::Plain(endpoint) => self.deliver_arrival(endpoint, &header),
             What::Sacked(endpoint) => self.deliver_sacked(endpoint, &header),
             What::HeaderAck(circuit) => self.deliver_header_ack(circuit, &header),
