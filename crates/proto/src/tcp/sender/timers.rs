@@ -53,7 +53,9 @@ impl Sender {
     /// The earliest of the sender's timers.
     #[inline]
     pub fn deadline(&self) -> Time {
-        self.rto_deadline().min(self.persist.deadline()).min(self.policy_deadline())
+        let rto_deadline = self.rto_deadline();
+        let policy_deadline = self.policy.deadline(&self.core, rto_deadline);
+        rto_deadline.min(self.persist.deadline()).min(policy_deadline)
     }
 
     /// While plain ACKs leave them open, none expires before, as a glance tells; else at any time.
