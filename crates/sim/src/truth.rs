@@ -9,7 +9,7 @@
 
 use airtcp_proto::tcp::Reason;
 use smallvec::SmallVec;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::mem::offset_of;
 use std::ops::Range;
 
@@ -34,14 +34,10 @@ impl Spurious {
 /// A range of stream bytes that share their history.
 #[derive(Clone, Debug)]
 struct Piece {
-    start: u64,
     end: u64,
     /// Orders of the copies that are not known to be lost.
     copies: SmallVec<[u32; 4]>,
 }
-
-/// Room is kept for so many pieces.
-const FEW: usize = 4;
 
 /// A retransmission whose earlier copies are still under way.
 #[derive(Clone, Debug)]
@@ -56,8 +52,8 @@ struct Undecided {
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct Truth {
-    /// Disjoint, in order: there are few, they begin at the far end and are forgotten at the near one.
-    pieces: VecDeque<Piece>,
+    /// Disjoint, by where they begin.
+    pieces: BTreeMap<u64, Piece>,
     /// By where they began when they were resent, and by order.
     undecided: BTreeMap<(u64, u32), Undecided>,
     /// Length of the longest range that was ever resent.
@@ -126,15 +122,15 @@ impl Truth {
             _ => {
                 self.split(range.end);
                 self.split(range.start);
-                self.pieces.range_mut(self.places(&range)).for_each(forget);
+                self.pieces.range_mut(range.clone()).for_each(|(_, piece)| forget(piece));
             }
         }
         if self.undecided.is_empty() {
             return;
         }
-        let places = self.places(&range);
-        let is_vain =
-            |retry: &Undecided| self.pieces.range(places.clone()).any(|piece| is_hopeless(retry, piece));
+        let is_vain = |retry: &Undecided| {
+            self.pieces.range(range.clone()).any(|(&start, piece)| is_hopeless(retry, start, piece))
+        };
         let hopeless: SmallVec<[(u64, u32); 4]> = self
             .undecided
             .range(near(&range, self.longest))
@@ -169,14 +165,15 @@ impl Truth {
     }
 
     fn forget_below(&mut self, una: u64) {
-        while let Some(first) = self.pieces.front()
+        while let Some((&start, first)) = self.pieces.first_key_value()
             && first.end <= una
-            && !self.is_waited_for(&(first.start..first.end))
+            && !self.is_waited_for(&(start..first.end))
         {
-            self.pieces.pop_front();
+            self.pieces.pop_first();
         }
+        // A tree that was emptied keeps a leaf, which is large.
         if self.pieces.is_empty() {
-            self.pieces.shrink_to(FEW);
+            self.pieces = BTreeMap::new();
         }
     }
 
@@ -191,44 +188,32 @@ impl Truth {
         self.spurious = Spurious::default();
     }
 
-    /// How many pieces begin before `position`.
-    fn count_before(&self, position: u64) -> usize {
-        self.pieces.partition_point(|piece| piece.start < position)
-    }
-
-    /// The places of the pieces that begin within `range`.
-    fn places(&self, range: &Range<u64>) -> Range<usize> {
-        self.count_before(range.start)..self.count_before(range.end)
-    }
-
     /// Cuts the piece that has `position` inside it in two.
     fn split(&mut self, position: u64) {
-        let place = self.count_before(position);
-        let before = place.checked_sub(1).and_then(|last| self.pieces.get_mut(last));
-        if let Some(lower) = before.filter(|piece| piece.end > position) {
-            let upper = Piece { start: position, ..lower.clone() };
+        let before = self.pieces.range_mut(..position).next_back();
+        if let Some((_, lower)) = before.filter(|(_, piece)| piece.end > position) {
+            let upper = lower.clone();
             lower.end = position;
-            self.pieces.insert(place, upper);
+            self.pieces.insert(position, upper);
         }
     }
 
     /// Visits pieces that cover `range` exactly; what had none was sent once.
     fn visit(&mut self, range: &Range<u64>, mut visit: impl FnMut(Range<u64>, &mut Piece)) {
-        let place = self.count_before(range.end);
-        match place.checked_sub(1).and_then(|last| self.pieces.get_mut(last)) {
+        match self.pieces.range_mut(..range.end).next_back() {
             // Most ranges are segments, and stay what they were.
-            Some(piece) if piece.start == range.start && piece.end == range.end => {
+            Some((&start, piece)) if start == range.start && piece.end == range.end => {
                 visit(range.clone(), piece);
             }
-            Some(piece) if piece.end > range.start => {
+            Some((_, piece)) if piece.end > range.start => {
                 self.cover(range);
-                let pieces = self.pieces.range_mut(self.places(range));
-                pieces.for_each(|piece| visit(piece.start..piece.end, piece));
+                let pieces = self.pieces.range_mut(range.clone());
+                pieces.for_each(|(&start, piece)| visit(start..piece.end, piece));
             }
             _ => {
-                let mut piece = Piece::sent_once(range.clone());
+                let mut piece = Piece { end: range.end, copies: SmallVec::from_slice(&[0]) };
                 visit(range.clone(), &mut piece);
-                self.pieces.insert(place, piece);
+                self.pieces.insert(range.start, piece);
             }
         }
     }
@@ -237,22 +222,15 @@ impl Truth {
     fn cover(&mut self, range: &Range<u64>) {
         self.split(range.end);
         self.split(range.start);
-        let (mut at, mut place) = (range.start, self.count_before(range.start));
+        let mut at = range.start;
         while at < range.end {
-            let next = self.pieces.get(place).filter(|piece| piece.start < range.end);
-            let (start, end) = next.map_or((range.end, range.end), |piece| (piece.start, piece.end));
+            let next = self.pieces.range(at..range.end).next().map(|(&start, piece)| (start, piece.end));
+            let (start, end) = next.unwrap_or((range.end, range.end));
             if at < start {
-                self.pieces.insert(place, Piece::sent_once(at..start));
-                place += 1;
+                self.pieces.insert(at, Piece { end: start, copies: SmallVec::from_slice(&[0]) });
             }
-            (at, place) = (end, place + 1);
+            at = end;
         }
-    }
-}
-
-impl Piece {
-    fn sent_once(range: Range<u64>) -> Piece {
-        Piece { start: range.start, end: range.end, copies: SmallVec::from_slice(&[0]) }
     }
 }
 
@@ -262,9 +240,9 @@ fn near(range: &Range<u64>, longest: u64) -> Range<(u64, u32)> {
 }
 
 /// All copies of the piece that left before the retransmission are lost, and it is missing.
-fn is_hopeless(retry: &Undecided, piece: &Piece) -> bool {
+fn is_hopeless(retry: &Undecided, start: u64, piece: &Piece) -> bool {
     piece.copies.iter().all(|&copy| copy >= retry.order)
-        && retry.missing.iter().any(|missing| overlap(missing, &(piece.start..piece.end)))
+        && retry.missing.iter().any(|missing| overlap(missing, &(start..piece.end)))
 }
 
 fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
