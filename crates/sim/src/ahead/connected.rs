@@ -42,7 +42,10 @@ impl Connected<'_> {
 
     #[inline(never)]
     fn send_all_to_station(mut self) -> bool {
-        self.send_all::<true, true>()
+        match self.transfer.ends[SENDER].is_paced() {
+            true => self.send_all::<true, true>(),
+            false => self.send_all::<true, false>(),
+        }
     }
 
     /// Mostly an ACK comes while the pacer holds back everything.
