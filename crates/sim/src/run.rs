@@ -156,7 +156,8 @@ impl<'a> Running<'a> {
         Ok(Running { scenario, label: scheme.label.clone(), seed, engine, end, events: 0 })
     }
 
-    /// Handles so many events, or fewer if the run is over: then it answers `false`.
+    /// Handles so many events, with what follows from each without a step of its own, or fewer if the run is over: then it returns
+    /// `false`.
     pub fn advance(&mut self, events: u64) -> bool {
         for _ in 0..events {
             if !self.engine.step(self.end) {

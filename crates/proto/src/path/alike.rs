@@ -43,7 +43,7 @@ impl Alike {
             };
             packets.min(fitting).min(u64::from(u32::MAX)) as u32
         };
-        // Who waits for `most` others, which takes longer than this, finds the queue full.
+        // A packet that finds `most` others waiting, and so the queue full, would have to wait for longer than this.
         let is_timed = are_only && most_ever >= u64::from(most) && limit.bytes == u64::MAX;
         let [one, another] = shapes;
         let shorter_last = if one.held < another.held { [another, one] } else { shapes };

@@ -59,8 +59,8 @@ pub trait LossRecovery: Send {
     #[inline]
     fn schedule_probe(&mut self, _core: &Core, _now: Time, _rto_deadline: impl FnOnce() -> Time) {}
 
-    /// The same as long as everything that is out was sent once and is in flight: the probe's deadline is computed when somebody
-    /// asks. Whether it was by sending.
+    /// The same as long as everything that is out was sent once and is in flight, and whether something was sent: the probe's
+    /// deadline is computed when somebody asks.
     #[inline]
     fn postpone_probe(&mut self, _now: Time, _by_sending: bool) {}
 
