@@ -86,8 +86,6 @@ pub struct Topology {
     turns: Vec<(Time, Side)>,
     /// Which nodes have a station.
     has_station: Vec<bool>,
-    /// Until then nobody asks what the links have done.
-    horizon: Time,
     /// How often a packet has gone on so.
     passes: u64,
 }
@@ -103,7 +101,7 @@ impl Topology {
         let hops: Vec<Hop> = sides.zip(0..).map(hop).collect();
         let mut turns: Vec<_> = hops.iter().zip(0..).map(|(hop, side)| (hop.wake, Side(side))).collect();
         turns.sort_unstable();
-        Topology { turns, has_station: vec![false; hops.len() / 2 + 1], horizon: Time::ZERO, passes: 0, hops }
+        Topology { turns, has_station: vec![false; hops.len() / 2 + 1], passes: 0, hops }
     }
 
     /// There is a station at `node`.
@@ -135,7 +133,7 @@ impl Topology {
     }
 
     /// At the nodes for which `is_passage` holds no packet enters or leaves the path, and nothing handles it: there it goes
-    /// on when it comes, without an event, as long as nobody asks the links what they have done until `horizon`.
+    /// on when it comes, without an event, as long as nobody asks the links what they have done until the [horizon](Topology::set_horizon).
     pub fn lead_on(&mut self, is_passage: impl Fn(u16) -> bool) {
         let last = self.hops.len() as u16 / 2;
         for node in (1..last).filter(|&node| is_passage(node) && !self.has_station[usize::from(node)]) {
@@ -204,8 +202,9 @@ impl Topology {
         self.passes
     }
 
+    /// Until then nobody asks what the links have done.
     pub fn set_horizon(&mut self, horizon: Time) {
-        self.horizon = horizon;
+        self.hops.iter_mut().for_each(|hop| hop.link.set_horizon(horizon));
     }
 
     /// The run ends then.
@@ -245,7 +244,7 @@ impl Topology {
         if hop.onward != Onward::Foreseen {
             return self.send_on(now, side, item());
         }
-        let at = hop.link.pass(now, bytes, self.horizon, item);
+        let at = hop.link.pass(now, bytes, item);
         if at.is_none() {
             self.settle(side);
         }
@@ -255,13 +254,13 @@ impl Topology {
     /// The same through all sides that lead on, as far as it gets.
     #[inline(never)]
     fn send_on(&mut self, now: Time, side: Side, item: Item) -> Option<Time> {
-        let Topology { hops, horizon, passes, .. } = self;
+        let Topology { hops, passes, .. } = self;
         let (mut now, mut side) = (now, side);
         loop {
             let Hop { link, onward, .. } = &mut hops[usize::from(side.0)];
             if *onward == Onward::Event {
                 link.handle_packet(now, item);
-            } else if let Some(at) = link.pass(now, item.bytes, *horizon, || item) {
+            } else if let Some(at) = link.pass(now, item.bytes, || item) {
                 if *onward == Onward::Foreseen || at.is_never() {
                     return Some(at);
                 }
@@ -287,8 +286,7 @@ impl Topology {
 
     /// What a side has kept beyond the horizon before, and has no longer: the first packet, and when it comes out.
     pub fn release(&mut self, side: Side) -> Option<(Time, u32)> {
-        let horizon = self.horizon;
-        let released = self.side_mut(side).release(horizon);
+        let released = self.side_mut(side).release();
         self.settle(side);
         released
     }

@@ -18,6 +18,8 @@ pub(super) struct Lean {
     transmitter: FixedRate,
     propagation: Dur,
     loss: Option<Box<dyn LossModel>>,
+    /// So many of the next packets come through.
+    intact: u32,
     backlog: Backlog,
     /// Packets like the last one, or like the last two by turns. `backlog` and `counters` learn of them in `settle`.
     alike: Alike,
@@ -31,6 +33,10 @@ pub(super) struct Lean {
     /// When the first of what is under way and in `dropped` comes out.
     next_out: Time,
     counters: Counters,
+    /// What comes out by then may [pass](Lean::pass).
+    horizon: Time,
+    /// What comes out before then passes unless it is lost: nothing is under way.
+    open_until: Time,
     /// Nobody waits for what comes out later.
     end: Time,
 }
@@ -51,6 +57,7 @@ impl Lean {
             transmitter,
             propagation,
             loss: None,
+            intact: 0,
             backlog: Backlog::default(),
             alike: Alike::default(),
             recent: [Shape::default(); 2],
@@ -59,7 +66,22 @@ impl Lean {
             dropped: Dropped::default(),
             next_out: Time::NEVER,
             counters: Counters::default(),
+            horizon: Time::ZERO,
+            open_until: Time::ZERO,
             end: Time::NEVER,
+        }
+    }
+
+    pub fn set_horizon(&mut self, horizon: Time) {
+        self.horizon = horizon;
+        self.open();
+    }
+
+    /// Opens the way for what passes, if nothing is under way any more.
+    #[inline]
+    fn open(&mut self) {
+        if self.flights.is_empty() {
+            self.open_until = self.horizon + Dur(1);
         }
     }
 
@@ -78,35 +100,36 @@ impl Lean {
 
     #[inline(always)]
     pub fn handle_packet(&mut self, now: Time, item: Item) {
-        if let Some((at, is_lost)) = self.take(now, item.bytes, || item) {
+        if let Some(at) = self.take(now, item.bytes, || item) {
+            let is_lost = self.is_lost(&item);
             self.fly(at, &item, is_lost);
         }
     }
 
-    /// The same of a packet that is to go on at once where it comes out, if it comes out by `horizon`, after all before it and
-    /// as it went in: then this returns when, and the link has nothing more to do with it. So it has with what comes out after
-    /// the [end](Lean::set_end): never, for all that anybody cares. Of most packets nothing but the size is looked at.
+    /// The same of a packet that is to go on at once where it comes out, if it comes out by the [horizon](Lean::set_horizon),
+    /// after all before it and as it went in: then this returns when, and the link has nothing more to do with it. So it has
+    /// with what comes out after the [end](Lean::set_end): never, for all that anybody cares. Of most packets nothing but the
+    /// size is looked at.
     #[inline(always)]
-    pub fn pass(
-        &mut self,
-        now: Time,
-        bytes: u32,
-        horizon: Time,
-        mut item: impl FnMut() -> Item,
-    ) -> Option<Time> {
-        let (at, is_lost) = self.take(now, bytes, &mut item)?;
-        if at <= horizon && !is_lost && self.flights.is_empty() {
+    pub fn pass(&mut self, now: Time, bytes: u32, mut item: impl FnMut() -> Item) -> Option<Time> {
+        let at = self.take(now, bytes, &mut item)?;
+        if at < self.open_until && self.intact > 0 {
+            self.intact -= 1;
             return Some(at);
         }
-        self.keep(at, item(), is_lost, horizon)
+        self.pass_or_keep(at, item())
     }
 
     #[inline(never)]
-    fn keep(&mut self, at: Time, item: Item, is_lost: bool, horizon: Time) -> Option<Time> {
+    fn pass_or_keep(&mut self, at: Time, item: Item) -> Option<Time> {
+        let is_lost = self.is_lost(&item);
+        if at < self.open_until && !is_lost {
+            return Some(at);
+        }
         if at > self.end {
             return Some(Time::NEVER);
         }
-        if at > horizon || !self.flights.is_empty() {
+        if at >= self.open_until {
             self.fly(at, &item, is_lost);
         } else {
             self.dropped.push(at, item.id, DropCause::Corruption);
@@ -116,11 +139,11 @@ impl Lean {
     }
 
     /// What was kept as it comes out later is over, as [`pass`](Lean::pass) says, for that is the horizon now.
-    pub fn release(&mut self, horizon: Time) -> Option<(Time, u32)> {
+    pub fn release(&mut self) -> Option<(Time, u32)> {
         while let Some(&Flight { at, id, is_lost, .. }) = self.flights.front()
-            && at <= horizon
+            && at <= self.horizon
         {
-            self.flights.drop_front();
+            self.drop_flight();
             if !is_lost {
                 self.next_out = self.next_at().min(self.dropped.next_at());
                 return Some((at, id));
@@ -133,17 +156,39 @@ impl Lean {
     #[inline(always)]
     fn fly(&mut self, at: Time, item: &Item, is_lost: bool) {
         self.flights.push_back(Flight { at, id: item.id, ecn: item.ecn, is_lost });
+        self.open_until = Time::ZERO;
         self.next_out = self.next_out.min(at);
     }
 
-    /// Takes a packet, if there is room for it: returns when it comes out, and whether it is lost.
+    #[inline]
+    fn drop_flight(&mut self) {
+        self.flights.drop_front();
+        self.open();
+    }
+
+    /// Takes a packet, if there is room for it: returns when it comes out.
     #[inline(always)]
-    fn take(&mut self, now: Time, bytes: u32, mut item: impl FnMut() -> Item) -> Option<(Time, bool)> {
+    fn take(&mut self, now: Time, bytes: u32, mut item: impl FnMut() -> Item) -> Option<Time> {
         if !self.take_alike(now, bytes) && !self.take_unlike(now, item()) {
             return None;
         }
-        let is_lost = self.loss.as_mut().is_some_and(|loss| loss.is_lost(self.free_at, &item()));
-        Some((self.free_at + self.propagation, is_lost))
+        Some(self.free_at + self.propagation)
+    }
+
+    /// Is the packet that was just taken lost? Some of those behind it need no answer then.
+    #[inline]
+    fn is_lost(&mut self, item: &Item) -> bool {
+        if self.intact > 0 {
+            self.intact -= 1;
+            return false;
+        }
+        let Some(loss) = &mut self.loss else {
+            self.intact = u32::MAX;
+            return false;
+        };
+        let is_lost = loss.is_lost(self.free_at, item);
+        self.intact = loss.intact();
+        is_lost
     }
 
     /// Takes a packet for which there is nothing to decide. Returns whether it was that; if not, nothing has changed.
@@ -308,14 +353,14 @@ impl Lean {
         if at > now || is_lost || !self.dropped.is_empty() {
             return None;
         }
-        self.flights.drop_front();
+        self.drop_flight();
         self.next_out = self.next_at();
         Some(id)
     }
 
     fn pop_flight(&mut self) -> Option<Output> {
         let &Flight { at, id, ecn, is_lost } = self.flights.front()?;
-        self.flights.drop_front();
+        self.drop_flight();
         let fate = if is_lost { Fate::Lost(DropCause::Corruption) } else { Fate::Delivered };
         Some(Output { id, ecn, at, fate })
     }

@@ -126,23 +126,24 @@ impl Link {
         matches!(self.kind, Kind::Lean(_))
     }
 
-    /// As [`handle_packet`](Link::handle_packet), of a packet that is to go on at once where it comes out. If it comes out by
-    /// `horizon`, after all before it and as it went in, this returns when, and the link reports nothing more of it. If it comes
-    /// out after the [end](Link::set_end), it never does. `item` is made where more than its size is looked at.
+    /// As [`handle_packet`](Link::handle_packet), of a packet that is to go on at once where it comes out. If it comes out by the
+    /// [horizon](Link::set_horizon), after all before it and as it went in, this returns when, and the link reports nothing more
+    /// of it. If it comes out after the [end](Link::set_end), it never does. `item` is made where more than its size is looked at.
     #[inline(always)]
-    pub fn pass(
-        &mut self,
-        now: Time,
-        bytes: u32,
-        horizon: Time,
-        mut item: impl FnMut() -> Item,
-    ) -> Option<Time> {
+    pub fn pass(&mut self, now: Time, bytes: u32, mut item: impl FnMut() -> Item) -> Option<Time> {
         match &mut self.kind {
-            Kind::Lean(lean) => lean.pass(now, bytes, horizon, item),
+            Kind::Lean(lean) => lean.pass(now, bytes, item),
             Kind::General(general) => {
                 general.handle_packet(now, item());
                 None
             }
+        }
+    }
+
+    /// What comes out by then may [pass](Link::pass): nobody asks before what the link has done.
+    pub fn set_horizon(&mut self, horizon: Time) {
+        if let Kind::Lean(lean) = &mut self.kind {
+            lean.set_horizon(horizon);
         }
     }
 
@@ -153,11 +154,11 @@ impl Link {
         }
     }
 
-    /// Of what [`pass`](Link::pass) kept as it comes out later, the first packet, if that comes out by `horizon`, and when: as if
-    /// that had been the horizon then.
-    pub fn release(&mut self, horizon: Time) -> Option<(Time, u32)> {
+    /// Of what [`pass`](Link::pass) kept as it comes out later, the first packet, if that comes out by the horizon as it is now,
+    /// and when.
+    pub fn release(&mut self) -> Option<(Time, u32)> {
         match &mut self.kind {
-            Kind::Lean(lean) => lean.release(horizon),
+            Kind::Lean(lean) => lean.release(),
             Kind::General(_) => None,
         }
     }
@@ -349,13 +350,16 @@ mod tests {
         let transmitter = Box::new(FixedRate::new(Rate(8_000_000)));
         let mut link = Link::drop_tail(Limit::packets(4), transmitter, Dur::from_millis(10));
         let at = |ms| Time::ZERO + Dur::from_millis(ms);
-        let pass = |link: &mut Link, id| link.pass(Time::ZERO, packet(id).bytes, at(12), || packet(id));
+        let pass = |link: &mut Link, id| link.pass(Time::ZERO, packet(id).bytes, || packet(id));
+        link.set_horizon(at(12));
         assert_eq!([0, 1, 2, 3].map(|id| pass(&mut link, id)), [Some(at(11)), Some(at(12)), None, None]);
         // What comes out after the horizon stays, and so does all behind it, until the horizon moves on.
-        assert_eq!(link.pass(at(1), packet(4).bytes, at(20), || packet(4)), None);
-        assert_eq!(link.release(at(14)), Some((at(13), 2)));
-        assert_eq!(link.release(at(14)), Some((at(14), 3)));
-        assert_eq!(link.release(at(14)), None);
+        link.set_horizon(at(20));
+        assert_eq!(link.pass(at(1), packet(4).bytes, || packet(4)), None);
+        link.set_horizon(at(14));
+        assert_eq!(link.release(), Some((at(13), 2)));
+        assert_eq!(link.release(), Some((at(14), 3)));
+        assert_eq!(link.release(), None);
         assert_eq!(drain(&mut link), [(4, 15, Fate::Delivered)]);
         assert_eq!(link.stats(at(20)).sent_packets, 5);
     }

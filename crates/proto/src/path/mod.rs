@@ -52,6 +52,11 @@ pub trait Transmitter: Send {
 pub trait LossModel: Send {
     /// Called once for each packet that crosses, and for each copy of one, in order of departure.
     fn is_lost(&mut self, now: Time, item: &Item) -> bool;
+
+    /// So many of the next packets come through, whatever they are: it is not called for those.
+    fn intact(&mut self) -> u32 {
+        0
+    }
 }
 
 /// Variable delay on top of the propagation delay.

@@ -24,7 +24,8 @@ impl From<f64> for PacketLoss {
 
 impl Keys for PacketLoss {
     fn build(&self, build: Build) -> Option<Box<dyn LossModel>> {
-        let model = || Model { threshold: Threshold::new(self.0.get()), chance: build.chance };
+        let threshold = Threshold::new(self.0.get());
+        let model = || Model { threshold, chance: build.chance, is_next_lost: false };
         (self.0.get() > 0.0).then(|| Box::new(model()) as Box<_>)
     }
 
@@ -36,11 +37,25 @@ impl Keys for PacketLoss {
 struct Model {
     threshold: Threshold,
     chance: Chance,
+    /// That has been drawn already.
+    is_next_lost: bool,
 }
+
+/// So far a model looks ahead at most.
+const AHEAD: u32 = 256;
 
 impl LossModel for Model {
     fn is_lost(&mut self, _now: Time, _item: &Item) -> bool {
-        self.threshold.happens(&mut self.chance)
+        std::mem::take(&mut self.is_next_lost) || self.threshold.happens(&mut self.chance)
+    }
+
+    fn intact(&mut self) -> u32 {
+        let mut intact = 0;
+        while !self.is_next_lost && intact < AHEAD {
+            self.is_next_lost = self.threshold.happens(&mut self.chance);
+            intact += u32::from(!self.is_next_lost);
+        }
+        intact
     }
 }
 
@@ -50,7 +65,7 @@ mod tests {
     use super::*;
 
     fn model(probability: f64) -> Model {
-        Model { threshold: Threshold::new(probability), chance: chance("a") }
+        Model { threshold: Threshold::new(probability), chance: chance("a"), is_next_lost: false }
     }
 
     #[test]
@@ -59,5 +74,20 @@ mod tests {
         assert_eq!(share_lost(&mut model(1.0), 1, 1000), 1.0);
         let third = share_lost(&mut model(1.0 / 3.0), 1, 100_000);
         assert!((third - 1.0 / 3.0).abs() < 5.0 * 0.0015, "{third}");
+    }
+
+    #[test]
+    fn the_same_packets_are_lost_if_it_looks_ahead() {
+        for probability in [0.0, 0.001, 0.1, 0.9, 1.0] {
+            let (mut asked, mut ahead) = (model(probability), model(probability));
+            let item = Item::default();
+            let expected: Vec<bool> = (0..5_000).map(|_| asked.is_lost(Time::ZERO, &item)).collect();
+            let mut lost = Vec::new();
+            while lost.len() < expected.len() {
+                lost.push(ahead.is_lost(Time::ZERO, &item));
+                lost.extend((0..ahead.intact()).map(|_| false));
+            }
+            assert_eq!(lost[..expected.len()], expected, "{probability}");
+        }
     }
 }
