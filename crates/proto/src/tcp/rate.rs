@@ -1,6 +1,6 @@
 //! Delivery rate sampling (draft-ietf-ccwg-bbr, "Delivery Rate Samples").
 
-use super::scoreboard::Run;
+use super::scoreboard::{Run, Scoreboard};
 use crate::cc::RateSample;
 use airtcp_wire::{Dur, Time};
 
@@ -46,21 +46,15 @@ pub struct Newest {
 }
 
 impl RateSampler {
-    /// The stamps of `bytes` that are about to be sent, if `was_idle` the only ones that are out. What is deemed lost does not
-    /// count as idle: a guess is not to shorten the interval (Linux's packets_out, where the draft has C.inflight). None if
-    /// nobody reads them.
+    /// The stamps of `bytes` that are about to be sent beside what is on the scoreboard. What is deemed lost does not count as
+    /// idle: a guess is not to shorten the interval (Linux's packets_out, where the draft has C.inflight). None if nobody
+    /// reads them.
     #[inline]
-    pub fn on_send(
-        &mut self,
-        now: Time,
-        was_idle: bool,
-        in_flight_before: u64,
-        bytes: u64,
-    ) -> Option<Stamps> {
+    pub fn on_send(&mut self, now: Time, board: &Scoreboard, bytes: u64) -> Option<Stamps> {
         if !self.is_read {
             return None;
         }
-        if was_idle {
+        if board.is_empty() {
             self.first_sent_at = now;
             self.delivered_at = now;
         }
@@ -70,7 +64,7 @@ impl RateSampler {
             delivered_at: self.delivered_at,
             is_app_limited: self.app_limited_until != 0,
             lost: self.lost,
-            in_flight: in_flight_before + bytes,
+            in_flight: board.in_flight() + bytes,
         })
     }
 

@@ -118,7 +118,7 @@ impl Sender {
         let is_pushed = self.push(mss);
         let core = &mut self.core;
         let (start, end) = (core.nxt(), core.nxt() + mss);
-        let stamps = core.sampler.on_send(now, false, core.board.in_flight(), mss);
+        let stamps = core.sampler.on_send(now, &core.board, mss);
         burst.left -= 1;
         burst.sent += 1;
         core.board.push(Sent::new(now, start, end, is_pushed), stamps);

@@ -79,9 +79,8 @@ impl Sender {
 
     fn resend(&mut self, now: Time, index: usize, reason: Reason) -> Outgoing {
         let core = &mut self.core;
-        let in_flight = core.board.in_flight();
         let bytes = core.board.get(index).map_or(0, Sent::bytes);
-        let stamps = core.sampler.on_send(now, false, in_flight, bytes);
+        let stamps = core.sampler.on_send(now, &core.board, bytes);
         core.board.resend(now, index, stamps);
         let sent = *core.board.get(index).expect("just resent");
         core.stats.retransmissions += 1;
@@ -210,7 +209,7 @@ impl Sender {
     pub(super) fn launch(&mut self, now: Time, sent: Sent, payload: u64) -> Outgoing {
         let core = &mut self.core;
         let board = &mut core.board;
-        let stamps = core.sampler.on_send(now, board.is_empty(), board.in_flight(), sent.bytes());
+        let stamps = core.sampler.on_send(now, board, sent.bytes());
         board.push(sent, stamps);
         core.send_to(sent.end);
         self.core.stats.data_bytes_sent += payload;
