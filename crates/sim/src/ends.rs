@@ -103,11 +103,13 @@ impl Ends {
         }
         let transfer = self.transfers.get_mut(endpoint >> 1);
         let end = &mut transfer.ends[(endpoint & 1) as usize];
-        if end.handle_due(stage.network.now) {
-            return self.service(stage, endpoint);
+        match end.handle_due(stage.network.now) {
+            None => self.service(stage, endpoint),
+            Some(wanted) => {
+                stage.schedule.set(Timer::Endpoint(endpoint), wanted);
+                None
+            }
         }
-        stage.schedule.set(Timer::Endpoint(endpoint), end.poll_timeout());
-        None
     }
 
     /// Data, sent again or not, for a connection that only receives: its ACK, if one is due, leaves in the packet's place. Returns

@@ -163,19 +163,23 @@ impl Connection {
         self.wake(now, self.timer());
     }
 
-    /// As [`handle_timeout`](Connection::handle_timeout) if that is wanted by now. Returns whether it is.
+    /// As [`handle_timeout`](Connection::handle_timeout) if that is wanted by now. Otherwise returns when it is wanted.
     #[inline]
-    pub fn handle_due(&mut self, now: Time) -> bool {
+    pub fn handle_due(&mut self, now: Time) -> Option<Time> {
         // A connection that only receives has no other timer.
         let timer = match self.prediction {
             Prediction::Receiving => self.poll_expected_timeout(),
             _ => self.timer(),
         };
-        let is_due = !self.is_timeless() && (timer <= now || self.sender.next_departure(self.clock) <= now);
-        if is_due {
-            self.wake(now, timer);
+        let wanted = match self.is_timeless() {
+            true => Time::NEVER,
+            false => timer.min(self.sender.next_departure(self.clock)),
+        };
+        if wanted > now {
+            return Some(wanted);
         }
-        is_due
+        self.wake(now, timer);
+        None
     }
 
     /// It is `now`, and the earliest of the timers expires at `timer`.
