@@ -188,7 +188,7 @@ impl Engine {
         let Engine { ends, stage, .. } = self;
         match ends.deliver_arrival(stage, endpoint, ack, &SackBlocks::NONE) {
             Some(circuit) => self.send_by_circuit(circuit, endpoint),
-            None => self.deliver_as_packet(endpoint, ack, &SackBlocks::NONE),
+            None => self.deliver_as_packet(endpoint, *ack, &SackBlocks::NONE),
         }
     }
 
@@ -199,14 +199,14 @@ impl Engine {
         let blocks = stage.network.ahead.pop_blocks();
         match ends.deliver_arrival(stage, endpoint, ack, &blocks) {
             Some(circuit) => self.send_by_circuit(circuit, endpoint),
-            None => self.deliver_as_packet(endpoint, ack, &blocks),
+            None => self.deliver_as_packet(endpoint, *ack, &blocks),
         }
     }
 
     /// It becomes a packet after all.
     #[cold]
-    fn deliver_as_packet(&mut self, endpoint: u32, ack: &Header, sack: &SackBlocks) {
-        let id = self.ends.put_arrival(&mut self.stage.network, endpoint, *ack, sack);
+    fn deliver_as_packet(&mut self, endpoint: u32, ack: Header, sack: &SackBlocks) {
+        let id = self.ends.put_arrival(&mut self.stage.network, endpoint, ack, sack);
         self.deliver_segment(id, endpoint);
     }
 

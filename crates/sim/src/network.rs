@@ -137,11 +137,11 @@ impl Network {
                 let id = self.packets.insert_like(last);
                 let packet = self.packets.get_mut(id);
                 let sender = &mut transfer.ends[SENDER];
-                packet.offset = sender.next_in_burst(self.now, &mut burst, &mut packet.header);
                 if last.is_none() {
-                    packet.carry(packet.header, sender.new_data_ecn(), Reason::New, 0);
-                    packet.address(endpoint, flow, transfer.numbers());
+                    packet.carry(sender.open_burst(self.now), sender.new_data_ecn(), Reason::New, 0);
+                    packet.address(endpoint, flow, (transfer.flow, transfer.number));
                 }
+                packet.offset = sender.next_in_burst(self.now, &mut burst, &mut packet.header);
                 transfer.on_sent(packet.range().end);
                 send(self, flow, id);
                 last = Some(id);

@@ -102,6 +102,9 @@ impl Control {
     pub fn next_in_burst(&mut self, now: Time, burst: &mut Burst, item: &Item, header: &mut Header) -> u64 {
         // Each is all that there is to send when it leaves.
         self.connection.set_unsent(self.vmss as u64);
+        if burst.sent == 0 {
+            *header = self.connection.open_burst(now);
+        }
         let offset = self.connection.next_in_burst(now, burst, header);
         self.forwarded += i64::from(item.bytes) - i64::from(header.len);
         offset

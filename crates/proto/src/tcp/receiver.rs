@@ -181,7 +181,7 @@ impl Receiver {
     pub fn take_text(&mut self, now: Time, segment: &Header, ecn: Ecn) -> Option<bool> {
         let is_next = segment.seq == self.irs.at(self.reassembly.next());
         if !is_next || !self.is_quiet(segment) || ecn == Ecn::Ce {
-            return self.take_other_text(now, segment, ecn);
+            return self.take_other_text(now, *segment, ecn);
         }
         if let Some(ts) = segment.timestamps() {
             if self.is_old(now, ts) {
@@ -191,7 +191,7 @@ impl Receiver {
         }
         // The end of a round trip may have ended the calm.
         if !self.acks.is_calm(now) {
-            return self.take_other_text(now, segment, ecn);
+            return self.take_other_text(now, *segment, ecn);
         }
         self.take_quiet_text(now, segment);
         Some(false)
@@ -225,7 +225,10 @@ impl Receiver {
         self.acks.on_calm_data(now, end - start);
     }
 
-    fn take_other_text(&mut self, now: Time, segment: &Header, ecn: Ecn) -> Option<bool> {
+    // The segment is no reference, so that what is expected need not lie in memory.
+    #[inline(never)]
+    fn take_other_text(&mut self, now: Time, segment: Header, ecn: Ecn) -> Option<bool> {
+        let segment = &segment;
         if self.is_old_timestamp(now, segment) {
             return None;
         }

@@ -92,7 +92,9 @@ impl Connected<'_> {
         mut burst: Burst,
     ) -> bool {
         let side = self.flow.ways[SENDER];
-        let (mut header, mut follows, mut missed) = (Header::default(), false, 0);
+        let sender = &mut self.transfer.ends[SENDER];
+        let mut header = if sender.continues(&burst) { sender.open_burst(now) } else { Header::default() };
+        let (mut follows, mut missed) = (false, 0);
         let held_until = loop {
             while self.transfer.ends[SENDER].continues(&burst) {
                 let offset = self.transfer.ends[SENDER].next_in_burst(now, &mut burst, &mut header);
@@ -164,7 +166,7 @@ impl Connected<'_> {
             None => false,
         };
         if !is_received {
-            self.reborrow().put_unless_late(text.header, text.offset, at);
+            self.reborrow().put_unless_late(*text.header, text.offset, at);
         }
         is_received
     }
@@ -178,7 +180,7 @@ impl Connected<'_> {
                 let entry = Entry { at, what: What::Plain(self.endpoint), header: *header, offset };
                 self.stage.network.ahead.entering.push_back(entry);
             }
-            at => self.reborrow().put_unless_late(text.header, text.offset, at),
+            at => self.reborrow().put_unless_late(*text.header, text.offset, at),
         }
         false
     }
@@ -195,15 +197,15 @@ impl Connected<'_> {
 
     /// The receiver has not got it yet: it becomes a packet if a link has it, and nothing if it gets there after the run's end.
     #[inline(never)]
-    fn put_unless_late(self, header: &Header, offset: u64, at: Option<Time>) {
+    fn put_unless_late(self, header: Header, offset: u64, at: Option<Time>) {
         self.transfer.under_way += 1;
         match at {
             Some(Time::NEVER) => self.flow.late_packets += 1,
             Some(at) => {
-                let entry = Entry { at, what: What::Plain(self.endpoint), header: *header, offset };
+                let entry = Entry { at, what: What::Plain(self.endpoint), header, offset };
                 self.stage.network.ahead.sent.push_back(entry);
             }
-            None => _ = self.put(header, offset),
+            None => _ = self.put(&header, offset),
         }
     }
 
@@ -255,7 +257,7 @@ impl Connected<'_> {
     #[inline(always)]
     pub fn answer(&mut self, at: Time, ack: Header) {
         let side = self.flow.ways[RECEIVER];
-        let blocks = self.stage.network.sack.as_slice().len();
+        let blocks = self.stage.network.sack.len();
         let arrives = self.send_ack(at, side, &ack, blocks);
         self.transfer.under_way += 1;
         let Network { packets, sack, ahead, .. } = &mut self.stage.network;

@@ -30,14 +30,16 @@ impl Connection {
         self.sender.settle_plain_acks();
     }
 
-    #[inline]
-    pub(super) fn is_predicted(&mut self, prediction: Prediction) -> bool {
-        if self.prediction == Prediction::Unknown {
-            self.prediction = self.predict();
-        }
-        self.prediction == prediction
+    #[inline(always)]
+    pub(super) fn is_predicted(&mut self, holds: impl Fn(Prediction) -> bool) -> bool {
+        holds(self.prediction)
+            || (self.prediction == Prediction::Unknown && {
+                self.prediction = self.predict();
+                holds(self.prediction)
+            })
     }
 
+    #[inline(never)]
     fn predict(&self) -> Prediction {
         let is_ordinary = self.state == State::Established
             && self.events == 0
@@ -64,7 +66,8 @@ impl Connection {
     /// Are ACKs to be expected, and nothing else?
     #[inline]
     fn only_sends(&mut self) -> bool {
-        !self.is_predicted(Prediction::Receiving) && self.prediction != Prediction::Nothing
+        use Prediction::{Repairing, Sending, Waiting};
+        self.is_predicted(|prediction| matches!(prediction, Sending | Repairing | Waiting))
     }
 
     /// As [`handle_segment`](Connection::handle_segment) if this is text without SACK for a connection that only receives.
@@ -76,7 +79,7 @@ impl Connection {
         }
         let una = self.sender.core.una();
         let ecn = if self.negotiated.ecn { ecn } else { Ecn::NotEct };
-        let is_expected = segment.ack == self.iss.at(una) && self.is_predicted(Prediction::Receiving);
+        let is_expected = segment.ack == self.iss.at(una) && self.only_receives();
         if !is_expected {
             return false;
         }
@@ -121,7 +124,7 @@ impl Connection {
             && sack.is_empty()
             && self.sender.handle_plain_ack(now, ack, self.offered(segment), segment);
         if !is_plain {
-            self.handle_expected_news(now, segment, sack, ack);
+            self.handle_expected_news(now, *segment, sack, ack);
         }
         self.receiver.forget_accepted();
         self.receiver.note_plain_ack(now, segment);
@@ -130,14 +133,14 @@ impl Connection {
 
     /// An ACK that reports more than new data, or where more than that is outstanding.
     #[inline(never)]
-    fn handle_expected_news(&mut self, now: Time, segment: &Header, sack: &SackBlocks, ack: u64) {
+    fn handle_expected_news(&mut self, now: Time, segment: Header, sack: &SackBlocks, ack: u64) {
         self.forget_prediction();
-        let window = self.offered(segment);
+        let window = self.offered(&segment);
         if self.sender.is_idle_at(ack) {
             self.sender.last_rtt = None;
             return self.sender.update_window(ack, window, segment.seq);
         }
-        self.take_plain_news(now, segment, sack, ack, window);
+        self.take_plain_news(now, &segment, sack, ack, window);
     }
 
     /// The window of a segment without SYN, in bytes.
@@ -150,7 +153,7 @@ impl Connection {
     /// segment of new data. `None`: something else may have to leave.
     #[inline(always)]
     pub fn poll_expected(&mut self, now: Time, out: &mut Transmit) -> Option<bool> {
-        if self.is_predicted(Prediction::Receiving) {
+        if self.only_receives() {
             let is_due = self.receiver.acks.is_due();
             if is_due {
                 self.clock = now;
@@ -162,7 +165,7 @@ impl Connection {
         burst.limit_to(1);
         let is_sent = self.continues(&burst);
         if is_sent {
-            let mut header = Header::default();
+            let mut header = self.open_burst(now);
             out.offset = self.next_in_burst(now, &mut burst, &mut header);
             out.segment = Segment::from(&header);
             (out.ecn, out.reason) = (self.new_data_ecn(), Reason::New);
@@ -174,7 +177,7 @@ impl Connection {
     /// Is text, and nothing of ours, to be expected?
     #[inline]
     pub fn only_receives(&mut self) -> bool {
-        self.is_predicted(Prediction::Receiving)
+        self.is_predicted(|prediction| prediction == Prediction::Receiving)
     }
 
     /// The same where text was to be expected: an ACK, if one is due, with these SACK blocks.
@@ -216,8 +219,9 @@ impl Connection {
     /// may have to leave.
     #[inline(always)]
     pub fn begin_burst(&mut self, now: Time) -> Option<Burst> {
-        let is_new = self.is_predicted(Prediction::Sending) || self.prediction == Prediction::Repairing;
-        if !is_new || self.receiver.acks.is_due() {
+        use Prediction::{Repairing, Sending};
+        let sends_new = self.is_predicted(|prediction| matches!(prediction, Sending | Repairing));
+        if !sends_new || self.receiver.acks.is_due() {
             return None;
         }
         let burst = self.sender.begin_burst(now)?;
@@ -231,28 +235,24 @@ impl Connection {
         self.sender.continues(burst)
     }
 
-    /// Makes of `header`, which is the segment before, the next one of a burst that [continues](Connection::continues).
-    /// Returns where in the stream its payload begins.
+    /// What the segments of a burst that [continues](Connection::continues) have in common. It is to send one at least.
+    // As `data_segment`, of new data that a connection sends which owes no CWR.
+    #[inline(always)]
+    pub fn open_burst(&mut self, now: Time) -> Header {
+        let mut header = self.header(now, 0, Flags::ACK);
+        header.len = self.sender.core.mss() as u32;
+        self.receiver.acks.on_data_sent(now);
+        header
+    }
+
+    /// Makes of `header`, which is that of an [opened](Connection::open_burst) burst that [continues](Connection::continues), the
+    /// next segment. Returns where in the stream its payload begins.
     #[inline(always)]
     pub fn next_in_burst(&mut self, now: Time, burst: &mut Burst, header: &mut Header) -> u64 {
         let (start, is_pushed) = self.sender.next_in_burst(now, burst);
-        match burst.sent {
-            1 => self.first_in_burst(now, start, is_pushed, header),
-            _ => {
-                header.seq = self.iss.at(start);
-                header.put(Flags::PSH, is_pushed);
-            }
-        }
+        header.seq = self.iss.at(start);
+        header.put(Flags::PSH, is_pushed);
         start - 1
-    }
-
-    /// As `data_segment`, of new data that a connection sends which owes no CWR.
-    #[inline(always)]
-    fn first_in_burst(&mut self, now: Time, start: u64, is_pushed: bool, header: &mut Header) {
-        let flags = if is_pushed { Flags::ACK | Flags::PSH } else { Flags::ACK };
-        *header = self.header(now, start, flags);
-        header.len = self.sender.core.mss() as u32;
-        self.receiver.acks.on_data_sent(now);
     }
 
     /// The ECN field of new data (RFC 3168 §6.1.2).
@@ -372,7 +372,10 @@ mod tests {
         /// Sends bursts, which go on until something else happens. Returns when the last one has ended.
         fn send_bursts(&mut self, mut now: Time, end: usize, chance: &mut impl FnMut() -> Chance) -> Time {
             while let Some(mut burst) = self.ends[end].begin_burst(now) {
-                let mut header = Header::default();
+                let mut header = match self.ends[end].continues(&burst) {
+                    true => self.ends[end].open_burst(now),
+                    false => Header::default(),
+                };
                 loop {
                     while self.ends[end].continues(&burst) {
                         let offset = self.ends[end].next_in_burst(now, &mut burst, &mut header);
