@@ -53,6 +53,18 @@ impl Window {
         self.cwnd = (self.cwnd + whole).min(MAX_WINDOW);
     }
 
+    /// What of `grow_additively` by one segment only counts and leaves cwnd alone. Returns whether that is all; if not, nothing
+    /// has changed.
+    #[inline]
+    pub fn only_counts(&mut self, acked: u64) -> bool {
+        let counted = self.counted + float(acked);
+        let only_counts = self.rules == WindowRules::Linux && counted < float(self.cwnd);
+        if only_counts {
+            self.counted = counted;
+        }
+        only_counts
+    }
+
     /// Additive increase: `segments` a window's worth of acknowledged bytes (RFC 5681 §3.1; eq. (3) where an ACK
     /// counts for one segment).
     #[inline]
@@ -192,6 +204,13 @@ pub trait Avoidance: Send + Clone {
     /// As `increase` where it [takes plain ACKs](Avoidance::TAKES_PLAIN_ACKS).
     fn increase_plain(&mut self, _ack: &PlainAck, _acked: u64, _window: &mut Window) {}
 
+    /// As `increase_plain` where that leaves the window as it is, as it does most of the time. Returns whether it does; if not,
+    /// nothing has changed.
+    #[inline]
+    fn only_counts(&mut self, _ack: &PlainAck, _acked: u64, _window: &mut Window) -> bool {
+        false
+    }
+
     /// Something was lost or marked, or the timer expired: the new ssthresh in bytes, to which cwnd falls if it is above, or
     /// `None` to leave both as they are, but for what a timeout makes of cwnd ([`Avoidance::loss_window`]).
     /// `event.flight_size` is at most cwnd at the loss. Not called for a repeated timeout.
@@ -311,9 +330,27 @@ impl<A: Avoidance> Composed<A> {
             acked = slow_start(self, acked);
         }
         if acked > 0 {
-            // One ACK of all that was in flight before a reduction is not worth several windows.
-            increase(self, acked.min(self.byte_counting_limit).min(self.window.cwnd));
+            increase(self, self.most_counted(acked));
         }
+    }
+
+    /// One ACK of all that was in flight before a reduction is not worth several windows.
+    #[inline]
+    fn most_counted(&self, acked: u64) -> u64 {
+        acked.min(self.byte_counting_limit).min(self.window.cwnd)
+    }
+
+    /// What a plain ACK does that changes the window. It has done everything then.
+    // Apart from the rest, which needs no registers of its callers then.
+    #[inline(never)]
+    fn grow_plainly(&mut self, ack: &PlainAck, acked: u64, limits: &mut Limits) -> bool {
+        self.grow(
+            acked,
+            |this, acked| this.slow_start.increase(acked, &mut this.window, 1.0),
+            |this, counted| this.avoidance.increase_plain(ack, counted, &mut this.window),
+        );
+        (limits.cwnd, limits.ssthresh) = (self.window.cwnd, self.window.ssthresh);
+        true
     }
 
     fn reduce(&mut self, event: &Congestion) {
@@ -364,15 +401,15 @@ impl<A: Avoidance> CongestionControl for Composed<A> {
             return false;
         }
         self.avoidance.observe_plain(ack);
-        if ack.is_cwnd_limited {
-            self.grow(
-                self.window.whole(ack.acked),
-                |this, acked| this.slow_start.increase(acked, &mut this.window, 1.0),
-                |this, counted| this.avoidance.increase_plain(ack, counted, &mut this.window),
-            );
+        if !ack.is_cwnd_limited {
+            return true;
         }
-        (limits.cwnd, limits.ssthresh) = (self.cwnd(), self.ssthresh());
-        true
+        let acked = self.window.whole(ack.acked);
+        let most = self.most_counted(acked);
+        let only_counts = most > 0
+            && !self.window.in_slow_start()
+            && self.avoidance.only_counts(ack, most, &mut self.window);
+        only_counts || self.grow_plainly(ack, acked, limits)
     }
 
     fn on_congestion(&mut self, event: &Congestion) {

@@ -29,6 +29,11 @@ impl Avoidance for Reno {
         window.grow_additively(acked, 1.0);
     }
 
+    #[inline]
+    fn only_counts(&mut self, _ack: &PlainAck, acked: u64, window: &mut Window) -> bool {
+        window.only_counts(acked)
+    }
+
     fn increase(&mut self, ack: &Ack, acked: u64, window: &mut Window) {
         self.increase_plain(&ack.into(), acked, window);
     }

@@ -66,8 +66,14 @@ impl Linux {
         Epoch { start: now, origin, k, w_est: cwnd, acked: 0 }
     }
 
+    /// Is it known how fast cwnd is to grow, if there is an epoch?
+    #[inline]
+    fn knows_pace(&self, ack: &PlainAck, window: &Window) -> bool {
+        let (looked_at, when) = self.looked;
+        looked_at == window.cwnd && ack.now.since(when) <= LOOK_EVERY
+    }
+
     /// Finds anew how fast cwnd is to grow.
-    #[inline(never)]
     fn look(&mut self, ack: &PlainAck, acked: u64, window: &Window) {
         let cwnd = window.cwnd / window.mss;
         let mut epoch = self.epoch.unwrap_or_else(|| self.start_epoch(ack.now, cwnd));
@@ -103,7 +109,6 @@ impl Linux {
     }
 
     /// The `acked` segments ACKed last make cwnd grow. What had come together for a slower growth makes it grow by one at most.
-    #[inline(never)]
     fn grow(&mut self, acked: u64, window: &mut Window) {
         let mut grown = 0;
         if self.credit - acked >= self.per_segment {
@@ -144,11 +149,21 @@ impl Avoidance for Linux {
         self.was_idle = ack.in_flight == 0;
     }
 
-    #[inline(always)]
+    #[inline]
+    fn only_counts(&mut self, ack: &PlainAck, acked: u64, window: &mut Window) -> bool {
+        let acked = segments(acked, window.mss);
+        let credit = self.credit + acked;
+        let only_counts = self.knows_pace(ack, window) && credit < self.per_segment;
+        match &mut self.epoch {
+            Some(epoch) if only_counts => (self.credit, epoch.acked) = (credit, epoch.acked + acked),
+            _ => return false,
+        }
+        true
+    }
+
     fn increase_plain(&mut self, ack: &PlainAck, acked: u64, window: &mut Window) {
         let acked = segments(acked, window.mss);
-        let (looked_at, when) = self.looked;
-        let is_known = looked_at == window.cwnd && ack.now.since(when) <= LOOK_EVERY;
+        let is_known = self.knows_pace(ack, window);
         match &mut self.epoch {
             Some(epoch) if is_known => epoch.acked += acked,
             _ => self.look(ack, acked, window),
