@@ -15,6 +15,8 @@ pub struct RttEstimator {
     has_sample: bool,
     /// None has ever been taken.
     is_initial: bool,
+    /// There is a sample, no clock ticks, and RTTVAR falls slowly: what Linux does with all samples but the first.
+    is_linuxs: bool,
     /// No timer is set to less.
     least: Dur,
     /// Expiries in a row.
@@ -44,6 +46,7 @@ impl RttEstimator {
             rttvar: Dur::ZERO,
             has_sample: false,
             is_initial: true,
+            is_linuxs: false,
             // A ticking clock's first tick may be short.
             least: config.min.min(config.initial).min(config.max).saturating_sub(config.expire_tick),
             backoff: 0,
@@ -65,29 +68,42 @@ impl RttEstimator {
     /// A round trip that ends at `now` took `rtt`; SND.UNA and SND.NXT now tell Linux's variance when a round trip is over.
     #[inline]
     pub fn on_sample(&mut self, now: Time, rtt: Dur, una: u64, nxt: u64) {
-        let rtt = in_ticks(now, rtt, self.config.measure_tick);
         // RFC 6298 §5.7 and Karn: an unambiguous sample ends the back-off.
         self.backoff = 0;
+        match self.is_linuxs {
+            true => self.smooth(rtt, |this, error| this.slow_decay(rtt, error, una, nxt)),
+            false => self.on_other_sample(now, rtt, una, nxt),
+        }
+    }
+
+    #[inline(never)]
+    fn on_other_sample(&mut self, now: Time, rtt: Dur, una: u64, nxt: u64) {
+        let RtoConfig { measure_tick, arithmetic, min_on_variance, .. } = *self.config;
+        let rtt = in_ticks(now, rtt, measure_tick);
         if !self.has_sample {
             return self.on_first_sample(rtt, nxt);
         }
-        if self.config.arithmetic == RtoArithmetic::Ticks {
-            (self.srtt, self.rttvar) = self.smooth_in_ticks(rtt);
-            return;
+        match arithmetic {
+            RtoArithmetic::Ticks => (self.srtt, self.rttvar) = self.smooth_in_ticks(rtt),
+            _ if min_on_variance => self.smooth(rtt, |this, error| this.slow_decay(rtt, error, una, nxt)),
+            _ => self.smooth(rtt, |this, error| this.beta.smooth(this.rttvar, error)),
         }
-        // RFC 6298 §2 (2.3): RTTVAR first, from the old SRTT.
+    }
+
+    /// RFC 6298 §2 (2.3): RTTVAR first, from the old SRTT.
+    #[inline(always)]
+    fn smooth(&mut self, rtt: Dur, rttvar: impl FnOnce(&mut RttEstimator, Dur) -> Dur) {
         let error = Dur(self.srtt.0.abs_diff(rtt.0));
-        self.rttvar = match self.config.min_on_variance {
-            true => self.slow_decay(rtt, error, una, nxt),
-            false => self.beta.smooth(self.rttvar, error),
-        };
+        self.rttvar = rttvar(self, error);
         self.srtt = self.alpha.smooth(self.srtt, rtt);
     }
 
     /// RFC 6298 §2 (2.2).
     #[cold]
     fn on_first_sample(&mut self, rtt: Dur, nxt: u64) {
+        let RtoConfig { measure_tick, arithmetic, min_on_variance, .. } = *self.config;
         (self.has_sample, self.is_initial) = (true, false);
+        self.is_linuxs = min_on_variance && arithmetic == RtoArithmetic::Exact && measure_tick == Dur::ZERO;
         self.srtt = rtt;
         self.rttvar = (rtt / 2).max(self.variance_floor);
         self.slow_decay = SlowDecay { deviation: rtt / 2, largest: self.rttvar, round_end: nxt };
