@@ -275,8 +275,8 @@ impl AckPolicy {
     #[inline]
     pub fn on_ack_sent(&mut self) {
         let was_scheduled = self.is_scheduled();
-        if let Some(quick) = self.quick.as_mut().filter(|_| was_scheduled) {
-            quick.left = quick.left.saturating_sub(1);
+        if let Some(quick) = self.quick.as_mut().filter(|quick| quick.left > 0 && was_scheduled) {
+            quick.left -= 1;
         }
         self.pending_bytes = 0;
         self.is_due = false;

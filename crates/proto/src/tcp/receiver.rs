@@ -495,7 +495,7 @@ impl Receiver {
 
     #[inline(always)]
     fn most_offered(&self) -> u64 {
-        self.acks.offered().map_or(self.buffer, |offered| offered.min(self.buffer))
+        self.acks.offered().unwrap_or(u64::MAX).min(self.buffer)
     }
 
     /// RFC 9293 §3.8.6.2.2: the right edge moves by at least a segment or half the buffer, or stays.

@@ -31,9 +31,9 @@ pub struct Sent {
     pub sent_at: Time,
     length: u32,
     pub fate: Fate,
+    is_resent: bool,
     /// Carries PSH.
     pub is_pushed: bool,
-    is_resent: bool,
 }
 
 impl Sent {

@@ -50,12 +50,10 @@ impl LossModel for Model {
     }
 
     fn intact(&mut self) -> u32 {
-        let mut intact = 0;
-        while !self.is_next_lost && intact < AHEAD {
-            self.is_next_lost = self.threshold.happens(&mut self.chance);
-            intact += u32::from(!self.is_next_lost);
-        }
-        intact
+        let Model { threshold, chance, is_next_lost } = self;
+        let intact = (0..AHEAD).find(|_| *is_next_lost || threshold.happens(chance));
+        *is_next_lost = intact.is_some();
+        intact.unwrap_or(AHEAD)
     }
 }
 
