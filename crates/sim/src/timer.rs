@@ -96,6 +96,16 @@ impl Schedule {
         self.timers[Clock::Run as usize].peek().map(|number| self.numbering.timer(number))
     }
 
+    /// Puts off the timer that comes up next by that clock to `deadline`, if it is this one. Returns whether it is.
+    pub fn put_off(&mut self, clock: Clock, timer: Timer, deadline: Time) -> bool {
+        let (timers, number) = (&mut self.timers[clock as usize], self.numbering.number(timer));
+        let is_next = timers.peek() == Some(number);
+        if is_next && timers.pop().is_some() {
+            timers.set(number, deadline);
+        }
+        is_next
+    }
+
     /// As [`Timers::pop`], by the clock of the present event.
     #[inline]
     pub fn pop(&mut self) -> Option<Timer> {

@@ -1,7 +1,7 @@
 //! What a connection sends to an end that is ahead, and what comes back, without a packet.
 
 use super::{Arrival, Entry, What};
-use crate::flow::{Flow, RECEIVER, SENDER, Transfer};
+use crate::flow::{Flow, Phase, RECEIVER, SENDER, Transfer};
 use crate::network::Network;
 use crate::packet::IP_HEADER_BYTES;
 use crate::stage::Stage;
@@ -165,10 +165,21 @@ impl Connected<'_> {
             Some(at) => self.receive(at, text),
             None => false,
         };
-        if !is_received {
-            self.reborrow().put_unless_late(*text.header, text.offset, at);
+        is_received || self.reborrow().receive_or_put(*text.header, text.offset, at)
+    }
+
+    /// The same where something is to happen before, or the receiver expects something else.
+    #[inline(never)]
+    fn receive_or_put(mut self, header: Header, offset: u64, at: Option<Time>) -> bool {
+        let text = Text { header: &header, offset, follows: false };
+        if let Some(at) = at
+            && self.puts_off_timer(at)
+            && self.take(at, &text)
+        {
+            return true;
         }
-        is_received
+        self.put_unless_late(&text, at);
+        false
     }
 
     /// Sends what comes to a station next: the receiver gets it later, if at all.
@@ -180,7 +191,7 @@ impl Connected<'_> {
                 let entry = Entry { at, what: What::Plain(self.endpoint), header: *header, offset };
                 self.stage.network.ahead.entering.push_back(entry);
             }
-            at => self.reborrow().put_unless_late(*text.header, text.offset, at),
+            at => self.reborrow().put_unless_late(text, at),
         }
         false
     }
@@ -197,15 +208,16 @@ impl Connected<'_> {
 
     /// The receiver has not got it yet: it becomes a packet if a link has it, and nothing if it gets there after the run's end.
     #[inline(never)]
-    fn put_unless_late(self, header: Header, offset: u64, at: Option<Time>) {
+    fn put_unless_late(self, text: &Text<'_>, at: Option<Time>) {
+        let &Text { header, offset, .. } = text;
         self.transfer.under_way += 1;
         match at {
             Some(Time::NEVER) => self.flow.late_packets += 1,
             Some(at) => {
-                let entry = Entry { at, what: What::Plain(self.endpoint), header, offset };
+                let entry = Entry { at, what: What::Plain(self.endpoint), header: *header, offset };
                 self.stage.network.ahead.sent.push_back(entry);
             }
-            None => _ = self.put(&header, offset),
+            None => _ = self.put(header, offset),
         }
     }
 
@@ -221,11 +233,30 @@ impl Connected<'_> {
         id
     }
 
-    /// Returns whether nothing is to happen before and the receiver expects it; if not, nothing has changed. If so, it is to be
-    /// [counted](Connected::count_received).
+    /// Returns whether nothing is to happen before and the receiver expects it; if not, nothing has changed for either end. If so,
+    /// it is to be [counted](Connected::count_received).
     #[inline(always)]
     pub fn receive(&mut self, at: Time, text: &Text<'_>) -> bool {
         self.stage.is_next_ahead(at) && self.take(at, text)
+    }
+
+    /// If all that is to happen before is that the receiver's timer comes up, too early: sets it to when it is wanted, as the
+    /// run would. Returns whether nothing is to happen before any more.
+    fn puts_off_timer(&mut self, at: Time) -> bool {
+        let Stage { network, schedule, .. } = &mut *self.stage;
+        let wanted = self.transfer.ends[RECEIVER].poll_timeout();
+        if at.is_never() || !network.ahead.sent.is_empty() || self.transfer.phase != Phase::Running {
+            return false;
+        }
+        let timer = Timer::Endpoint(self.endpoint ^ 1);
+        while schedule.next_by(Clock::Ahead) < at {
+            let is_early = schedule.next_by(Clock::Ahead) < wanted;
+            if !is_early || !schedule.put_off(Clock::Ahead, timer, wanted) {
+                return false;
+            }
+            network.ahead.events += 1;
+        }
+        true
     }
 
     /// Returns whether the receiver expects it; if not, nothing has changed.
