@@ -20,6 +20,8 @@ pub struct Linux {
     beta: f64,
     c: f64,
     fast_convergence: bool,
+    /// A Reno with this β grows by a segment for so many eighths of a window: (1 + β) / 3 (1 − β).
+    eighths: u64,
     /// Zero before the first loss and after a timeout.
     w_max: u64,
     epoch: Option<Epoch>,
@@ -46,10 +48,12 @@ struct Epoch {
 
 impl Linux {
     pub fn new(values: &Values) -> Linux {
+        let beta = values.get("beta");
         Linux {
-            beta: values.get("beta"),
+            beta,
             c: values.get("c"),
             fast_convergence: values.get("fast_convergence") >= 0.5,
+            eighths: (8.0 * (1.0 + beta) / (3.0 * (1.0 - beta))) as u64,
             w_max: 0,
             epoch: None,
             looked: (0, Time::ZERO),
@@ -98,10 +102,9 @@ impl Linux {
         cubic.min(friendly).max(2)
     }
 
-    /// As `pace`, for Reno with β's α: a segment for each (1 + β) / 3 (1 − β) windows, in eighths.
+    /// As `pace`, for Reno with β's α.
     fn reno_friendly(&self, epoch: &mut Epoch, cwnd: u64) -> u64 {
-        let eighths = (8.0 * (1.0 + self.beta) / (3.0 * (1.0 - self.beta))) as u64;
-        let each = (cwnd * eighths / 8).max(1);
+        let each = (cwnd * self.eighths / 8).max(1);
         let grown = epoch.acked.saturating_sub(1) / each;
         epoch.acked -= grown * each;
         epoch.w_est += grown;
