@@ -94,21 +94,22 @@ impl Sender {
         if core.board.is_empty() || core.nxt() + core.mss() > limit {
             return None;
         }
-        let left = match &self.pacer {
-            _ if self.is_held_back(now) => 0,
-            None if self.has_steady_window() => u32::MAX,
-            // What leaves may change what the next one may do.
-            _ => 1,
-        };
+        let (start, mss) = (core.nxt(), core.mss());
         let room = core.window().saturating_sub(core.board.in_flight());
-        let edge = limit.min(core.nxt() + room);
-        Some(Burst { limit, last_start: edge.saturating_sub(core.mss()), left, sent: 0, settled: 0 })
+        let last_start = limit.min(start + room).saturating_sub(mss);
+        let (most, last) = match &self.pacer {
+            _ if self.is_held_back(now) => (0, 0),
+            None if self.has_steady_window() => (u32::MAX, last_start),
+            // What leaves may change what the next one may do.
+            _ => (1, last_start.min(start)),
+        };
+        Some(Burst { limit, start, mss, last_start, last, most, sent: 0, settled: 0 })
     }
 
     /// May another segment leave?
     #[inline(always)]
     pub fn continues(&self, burst: &Burst) -> bool {
-        burst.left > 0 && self.core.nxt() <= burst.last_start
+        self.core.nxt() <= burst.last
     }
 
     /// The next segment of a burst that [continues](Sender::continues): where it starts, and whether it is pushed.
@@ -119,7 +120,6 @@ impl Sender {
         let core = &mut self.core;
         let (start, end) = (core.nxt(), core.nxt() + mss);
         let stamps = core.sampler.on_send(now, &core.board, mss);
-        burst.left -= 1;
         burst.sent += 1;
         core.board.push(Sent::new(now, start, end, is_pushed), stamps);
         core.send_to(end);
@@ -161,7 +161,8 @@ impl Sender {
     /// The pacer lets go one more segment of a burst.
     #[inline(always)]
     pub fn resume_burst(&mut self, burst: &mut Burst) {
-        burst.left = 1;
+        burst.most = burst.sent + 1;
+        burst.last = burst.last_start.min(self.core.nxt());
     }
 
     /// What the segments of a burst leave behind. Returns whether nothing more may leave.
@@ -169,7 +170,7 @@ impl Sender {
     pub fn end_burst(&mut self, now: Time, burst: &Burst) -> bool {
         let core = &self.core;
         let has_more = core.nxt() + core.mss() <= burst.limit;
-        let is_blocked = burst.left > 0 && has_more && core.nxt() > burst.last_start;
+        let is_blocked = burst.sent < burst.most && has_more && core.nxt() > burst.last_start;
         self.settle(now, burst, is_blocked);
         let is_over = is_blocked || (has_more && self.is_held_back(now));
         self.has_data_waiting |= is_over;
@@ -199,17 +200,23 @@ impl Sender {
 pub struct Burst {
     /// The stream position that it does not exceed, by what is written and the peer's window.
     limit: u64,
-    /// Where its last segment may start, given cwnd, too.
+    /// Where its first segment starts, and what each takes.
+    start: u64,
+    mss: u64,
+    /// Where its last segment may start, given cwnd, too;
     last_start: u64,
-    /// At most so many segments more, after those that it has sent.
-    left: u32,
+    /// given how many it may send, too. No segment starts at 0.
+    last: u64,
+    most: u32,
     pub sent: u32,
     /// So many of them are booked.
     settled: u32,
 }
 
 impl Burst {
+    /// Limits a burst that has just begun.
     pub fn limit_to(&mut self, segments: u32) {
-        self.left = self.left.min(segments);
+        let last = segments.checked_sub(1).map_or(0, |others| self.start + u64::from(others) * self.mss);
+        (self.most, self.last) = (self.most.min(segments), self.last.min(last));
     }
 }
