@@ -271,12 +271,19 @@ impl AckPolicy {
         }
     }
 
+    #[inline(never)]
+    fn use_up_quick(&mut self) {
+        let was_scheduled = self.is_scheduled();
+        if let Some(quick) = self.quick.as_mut().filter(|_| was_scheduled) {
+            quick.left -= 1;
+        }
+    }
+
     /// A segment with an ACK has left.
     #[inline]
     pub fn on_ack_sent(&mut self) {
-        let was_scheduled = self.is_scheduled();
-        if let Some(quick) = self.quick.as_mut().filter(|quick| quick.left > 0 && was_scheduled) {
-            quick.left -= 1;
+        if self.quick.as_ref().is_some_and(|quick| quick.left > 0) {
+            self.use_up_quick();
         }
         self.pending_bytes = 0;
         self.is_due = false;

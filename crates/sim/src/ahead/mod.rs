@@ -89,7 +89,7 @@ impl Ahead {
     /// Is anything to be done there when the present event is done?
     #[inline]
     pub fn is_waiting(&self) -> bool {
-        !self.sent.is_empty() || !self.entering.is_empty()
+        !self.sent.is_empty() | !self.entering.is_empty()
     }
 
     /// An answer leaves the end that is ahead.
