@@ -190,10 +190,10 @@ impl Receiver {
             self.note_round_trip(now, ts);
         }
         // The end of a round trip may have ended the calm.
-        if !self.acks.is_calm(now) {
-            return self.take_other_text(now, *segment, ecn);
+        match self.acks.is_calm(now) {
+            true => self.take_quiet_text(now, segment),
+            false => self.take_quick_text(now, *segment),
         }
-        self.take_quiet_text(now, segment);
         Some(false)
     }
 
@@ -215,6 +215,20 @@ impl Receiver {
 
     #[inline(always)]
     fn take_quiet_text(&mut self, now: Time, segment: &Header) {
+        self.advance(now, segment);
+        self.acks.on_calm_data(now, u64::from(segment.len));
+    }
+
+    /// The same where the calm is over: the ACK may be a quick one, or the window grow.
+    #[inline(never)]
+    fn take_quick_text(&mut self, now: Time, segment: Header) {
+        self.advance(now, &segment);
+        self.acks.on_data(now, u64::from(segment.len), self.reassembly.next());
+    }
+
+    /// Takes text that comes next and leaves windows and gaps as they are.
+    #[inline(always)]
+    fn advance(&mut self, now: Time, segment: &Header) {
         let start = self.reassembly.next();
         let end = start + u64::from(segment.len);
         if let Some(ts) = segment.timestamps() {
@@ -222,7 +236,6 @@ impl Receiver {
         }
         self.reassembly.advance(end);
         self.accepted = (start, end);
-        self.acks.on_calm_data(now, end - start);
     }
 
     // The segment is no reference, so that what is expected need not lie in memory.
