@@ -15,6 +15,7 @@ mod tahoe;
 use super::ack_summary::AckSummary;
 use super::config::{Recovery, TcpConfig};
 use super::core::Core;
+use super::rtt::RttEstimator;
 use super::scoreboard::{Run, Sent, TakenOff};
 use crate::cc::{WindowRules, unlimited};
 use crate::prefetch::prefetch;
@@ -87,6 +88,11 @@ pub trait LossRecovery: Send {
 
     /// The policy's own timer, where the retransmission timer expires at `rto_deadline`.
     fn deadline(&self, _core: &Core, _rto_deadline: Time) -> Time {
+        Time::NEVER
+    }
+
+    /// No probe that a plain ACK put off at that time leaves before, but for the retransmission timer's sake.
+    fn earliest_probe(&self, _rtt: &RttEstimator, _put_off_at: Time) -> Time {
         Time::NEVER
     }
 
@@ -215,6 +221,11 @@ impl LossRecovery for Policy {
     #[inline]
     fn deadline(&self, core: &Core, rto_deadline: Time) -> Time {
         whichever!(self, policy => policy.deadline(core, rto_deadline))
+    }
+
+    #[inline(always)]
+    fn earliest_probe(&self, rtt: &RttEstimator, put_off_at: Time) -> Time {
+        whichever!(self, policy => policy.earliest_probe(rtt, put_off_at))
     }
 
     fn handle_timeout(&mut self, core: &mut Core, now: Time) {

@@ -6,6 +6,7 @@ use crate::cc::WindowRules;
 use crate::tcp::ack_summary::AckSummary;
 use crate::tcp::config::TcpConfig;
 use crate::tcp::core::{Core, Phase};
+use crate::tcp::rtt::RttEstimator;
 use crate::tcp::scoreboard::{Fate, Run, Sent, TakenOff};
 use crate::tcp::spurious::timestamp;
 use airtcp_wire::{Dur, Time};
@@ -396,6 +397,12 @@ impl LossRecovery for Rack {
     #[inline]
     fn deadline(&self, core: &Core, rto_deadline: Time) -> Time {
         self.reorder_deadline.min(self.probe.deadline(core, rto_deadline))
+    }
+
+    // RFC 8985 §7.2: it waits for two round trips, or for the retransmission timer that began with the oldest segment.
+    #[inline(always)]
+    fn earliest_probe(&self, rtt: &RttEstimator, put_off_at: Time) -> Time {
+        put_off_at + rtt.srtt() * 2
     }
 
     fn handle_timeout(&mut self, core: &mut Core, now: Time) {

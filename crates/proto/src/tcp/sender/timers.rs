@@ -63,9 +63,8 @@ impl Sender {
     pub fn earliest_deadline(&self) -> Time {
         let Core { board, rtt, .. } = &self.core;
         match board.first() {
-            // RFC 8985 §7.2: a probe waits for two round trips, or for the retransmission timer that began with the oldest segment.
             Some(oldest) if !self.restarted_at.is_never() => {
-                (self.restarted_at + rtt.srtt() * 2).min(rtt.earliest(oldest.sent_at))
+                rtt.earliest(oldest.sent_at).min(self.policy.earliest_probe(rtt, self.restarted_at))
             }
             _ => Time::ZERO,
         }
