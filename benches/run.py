@@ -103,7 +103,7 @@ def beside_ns2(has_valgrind: bool, has_ns2: bool) -> list[dict[str, object]]:
 
 
 def others(has_valgrind: bool) -> list[dict[str, object]]:
-    layout = "{:40} {:>10} {:>7} {:>7}"
+    layout = "{:42} {:>10} {:>7} {:>7}"
     print("\nIn profile linux, 100 Mbit/s, 20 ms:")
     print(layout.format("workload", "packets", "ns", "instr."), flush=True)
     rows: list[dict[str, object]] = []

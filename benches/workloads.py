@@ -85,9 +85,15 @@ MANY = [shared(1_000, (1.5, 2.5), (1.5, 1.7)), shared(10_000, (1.5, 2), None)]
 BESIDE_NS2 = [LOSSY, CLEAN, ALONE, shared(10, (10, 110), (10, 30)), shared(100, (5, 15), (4, 5)), *MANY]
 
 
+def eight(scheme: str, name: str, queue_bdps: int = 1) -> Workload:
+    """Eight flows. Counted from 20 s on: NewReno takes 10 s to repair what slow start has lost."""
+    queue = f"packets = {queue_bdps * packets(100, 20)}"
+    text = scenario(scheme, link(100, queue=queue), 8)
+    return Workload(f"{scheme}, 8 flows{name}", text, (5, 305), (20, 30))
+
+
 def clean(scheme: str) -> Workload:
-    text = scenario(scheme, link(100), 8)
-    return Workload(f"{scheme}, 8 flows, no loss", text, (5, 305), (5, 10))
+    return eight(scheme, ", no loss")
 
 
 def lossy(scheme: str) -> Workload:
@@ -105,7 +111,11 @@ def wired_and_wireless(scheme: str) -> Workload:
 
 
 OTHERS = [
-    *(make(scheme) for scheme in ("reno", "cubic", "bbr") for make in (clean, lossy)),
+    *(make(scheme) for scheme in ("reno", "newreno", "cubic") for make in (clean, lossy)),
+    clean("reno:pacing=true"),
+    eight("bbr", ", no loss, 4 BDPs of queue", queue_bdps=4),
+    eight("bbr", " that overflow 1 BDP of queue"),
+    lossy("bbr"),
     *map(wired_and_wireless, ("cubic", "cubic+packet-control")),
     Workload("cubic, 8 flows over three links", scenario("cubic", THREE_LINKS, 8), (5, 305), (5, 10)),
     Workload("cubic+decoupling, 8 flows", scenario("cubic+decoupling", link(100), 8), (5, 305), (5, 10)),
