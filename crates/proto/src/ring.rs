@@ -104,10 +104,10 @@ impl<T: Copy + Default> Ring<T> {
         self.change_room(self.len() + more);
     }
 
-    /// Keeps room for twice as many values as there are, if that gives much back.
+    /// Keeps room for twice as many values as there are, if that gives half of it back.
     pub fn shrink(&mut self) {
         let room = 2 * self.len();
-        if self.slots.len() > room + MANY {
+        if self.slots.len() > 2 * room + MANY {
             self.change_room(room);
         }
     }
@@ -115,9 +115,11 @@ impl<T: Copy + Default> Ring<T> {
     /// Moves all to a block with so many slots. What stands before the head comes behind what was the end.
     #[cold]
     fn change_room(&mut self, room: usize) {
-        let mut slots = std::mem::take(&mut self.slots).into_vec();
-        slots.rotate_left(self.head as usize);
-        slots.reserve_exact(room.saturating_sub(slots.len()));
+        let (before, behind) = self.slots.split_at(self.head as usize);
+        let behind = &behind[..behind.len().min(self.len())];
+        let mut slots = Vec::with_capacity(room);
+        slots.extend_from_slice(behind);
+        slots.extend_from_slice(&before[..self.len() - behind.len()]);
         slots.resize(room, T::default());
         (self.slots, self.head) = (slots.into(), 0);
     }
