@@ -221,7 +221,7 @@ impl AckPolicy {
 
     /// Data beyond a gap that begins at `next`, of which SACK tells (RFC 5681 §4.2: at once).
     pub fn on_data_beyond(&mut self, now: Time, next: u64) {
-        let is_quick = self.ask_quick(|quick| quick.on_segment(now, next));
+        let is_quick = !self.is_calm(now) && self.ask_quick(|quick| quick.on_segment(now, next));
         let compression = &mut self.compression;
         if compression.gap != next {
             (compression.gap, compression.prompt) = (next, 0);
