@@ -1,6 +1,6 @@
 //! When the next segment may leave, so that data goes out at a rate instead of in the bursts of arriving ACKs.
 
-use airtcp_wire::{Rate, Time};
+use airtcp_wire::{Dur, Rate, Time};
 
 /// A schedule of departures. Each segment books the time that it takes at the pacing rate, from when it was due.
 ///
@@ -13,11 +13,15 @@ pub struct Pacer {
     next: Time,
     /// Bytes that may be caught up on.
     burst: u64,
+    /// Bytes of the last segment, their rate and the time that they took: most segments are like the one before.
+    bytes: u64,
+    rate: Rate,
+    time: Dur,
 }
 
 impl Pacer {
     pub fn new(burst: u64) -> Pacer {
-        Pacer { next: Time::ZERO, burst }
+        Pacer { next: Time::ZERO, burst, bytes: 0, rate: Rate(0), time: Dur::MAX }
     }
 
     /// A segment may be sent at `now` if this is not later than `now`.
@@ -29,18 +33,28 @@ impl Pacer {
     /// A segment of `bytes` left at `now`. A rate of zero means that the sender is not paced.
     #[inline]
     pub fn on_sent(&mut self, now: Time, bytes: u64, rate: Rate) {
-        self.next = match rate {
-            Rate(0) => now,
-            rate if self.next < now => self.next.max(now - rate.time_for(self.burst)) + rate.time_for(bytes),
-            rate => self.next + rate.time_for(bytes),
-        };
+        if rate == Rate(0) {
+            self.next = now;
+            return;
+        }
+        if self.next < now {
+            self.next = self.next.max(now - rate.time_for(self.burst));
+        }
+        self.next = self.next + self.time_for(bytes, rate);
+    }
+
+    #[inline(always)]
+    fn time_for(&mut self, bytes: u64, rate: Rate) -> Dur {
+        if (self.bytes, self.rate) != (bytes, rate) {
+            (self.bytes, self.rate, self.time) = (bytes, rate, rate.time_for(bytes));
+        }
+        self.time
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use airtcp_wire::Dur;
 
     const MSS: u64 = 1250;
     /// One MSS a millisecond.

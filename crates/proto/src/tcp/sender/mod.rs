@@ -16,6 +16,7 @@ use super::scoreboard::Sent;
 use super::segment_timers::SegmentTimers;
 use super::usage::WindowUsage;
 use crate::cc::CongestionControl;
+use crate::prefetch::prefetch;
 use airtcp_wire::{Dur, Seq, Time};
 use std::mem::offset_of;
 use std::ops::RangeInclusive;
@@ -67,7 +68,8 @@ pub struct Sender {
     policy: Policy,
     /// End and send time of the one segment that is timed (Karn).
     timed: Option<(u64, Time)>,
-    pacer: Option<Pacer>,
+    /// Boxed, as most connections have none.
+    pacer: Option<Box<Pacer>>,
     persist: Persist,
     usage: WindowUsage,
     /// If each segment has a timer; `rto_deadline` is then the earliest of them.
@@ -150,7 +152,7 @@ impl Sender {
         self.policy = recovery::build(config, has_sack);
         // A controller that paces does so from the start.
         if self.paces_always || self.core.cc.pacing_rate().is_some() {
-            self.pacer = Some(Pacer::new(2 * mss));
+            self.pacer = Some(Box::new(Pacer::new(2 * mss)));
         }
     }
 
@@ -167,6 +169,7 @@ impl Sender {
         self.core.board.prefetch();
         self.core.cc.prefetch();
         self.policy.prefetch();
+        self.pacer.iter().for_each(|pacer| prefetch(&**pacer));
     }
 
     pub fn write(&mut self, bytes: u64) {

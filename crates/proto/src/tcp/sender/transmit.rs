@@ -8,14 +8,20 @@ use crate::tcp::scoreboard::Sent;
 use airtcp_wire::{Dur, Rate, Time};
 
 impl Sender {
-    /// The controller's rate, or Linux's rule for controllers that have none: twice cwnd a round trip in slow start,
-    /// 1.2 times it afterwards. Zero: not paced.
-    pub(super) fn pacing_rate(&self) -> Rate {
+    /// Zero: not paced.
+    #[inline(always)]
+    fn pacing_rate(&self) -> Rate {
+        self.core.cc.pacing_rate().unwrap_or_else(|| self.rate_of_window())
+    }
+
+    /// Linux's rule for controllers that have no rate: twice cwnd a round trip in slow start, 1.2 times it afterwards.
+    #[inline(never)]
+    fn rate_of_window(&self) -> Rate {
         let cc = &self.core.cc;
-        cc.pacing_rate().unwrap_or_else(|| match self.core.rtt.srtt() {
+        match self.core.rtt.srtt() {
             srtt if srtt == Dur::ZERO || !self.paces_always => Rate(0),
             srtt => Rate::of(cc.cwnd(), srtt).mul_f64(if cc.cwnd() < cc.ssthresh() / 2 { 2.0 } else { 1.2 }),
-        })
+        }
     }
 
     /// Deems lost what is out in segments with more payload than this.
