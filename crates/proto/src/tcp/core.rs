@@ -468,7 +468,8 @@ impl Core {
 
     /// When the RTO ends that began as the oldest segment was sent, if that is still to come: in Linux a probe that new data puts
     /// off leaves no later.
-    #[inline]
+    // Not inlined, for it is seldom asked for where much is sent.
+    #[inline(never)]
     pub fn oldest_deadline(&self, now: Time) -> Time {
         let oldest = self.board.first().filter(|_| self.spurious.is_linuxs());
         oldest.map(|first| self.rtt.deadline(first.sent_at)).filter(|&due| due > now).unwrap_or(Time::NEVER)

@@ -160,34 +160,31 @@ impl Connection {
     /// A timer may have expired.
     #[inline]
     pub fn handle_timeout(&mut self, now: Time) {
-        self.wake(now, self.timer());
+        self.wake(now, self.expires_by(now));
     }
 
     /// As [`handle_timeout`](Connection::handle_timeout) if that is wanted by now. Otherwise returns when it is wanted.
     #[inline]
     pub fn handle_due(&mut self, now: Time) -> Option<Time> {
         // A connection that only receives has no other timer.
-        let timer = match self.prediction {
-            Prediction::Receiving => self.poll_expected_timeout(),
-            _ => self.timer(),
+        let expires = match self.prediction {
+            Prediction::Receiving => self.poll_expected_timeout() <= now,
+            _ => self.expires_by(now),
         };
-        let wanted = match self.is_timeless() {
-            true => Time::NEVER,
-            false => timer.min(self.sender.next_departure(self.clock)),
-        };
-        if wanted > now {
-            return Some(wanted);
+        let is_due = expires || self.sender.next_departure(self.clock) <= now;
+        if self.is_timeless() || !is_due {
+            return Some(self.poll_timeout());
         }
-        self.wake(now, timer);
+        self.wake(now, expires);
         None
     }
 
-    /// It is `now`, and the earliest of the timers expires at `timer`.
+    /// It is `now`, and perhaps one of the timers expires.
     #[inline]
-    fn wake(&mut self, now: Time, timer: Time) {
+    fn wake(&mut self, now: Time, expires: bool) {
         self.clock = now;
         // The pacer's time has come, at most: what it held back leaves now.
-        if timer > now {
+        if !expires {
             return;
         }
         self.receiver.acks.handle_timeout(now);
@@ -247,6 +244,12 @@ impl Connection {
     #[inline(always)]
     fn earliest_timer(&self) -> Time {
         self.earliest_of(self.sender.earliest_deadline())
+    }
+
+    /// Does one of the timers expire by then? Mostly a glance tells that none does.
+    #[inline(always)]
+    fn expires_by(&self, at: Time) -> bool {
+        self.earliest_timer() <= at && self.timer() <= at
     }
 
     /// When the earliest of the timers expires.

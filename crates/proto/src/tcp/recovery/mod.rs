@@ -187,7 +187,7 @@ impl LossRecovery for Policy {
         whichever!(self, policy => policy.on_timeout())
     }
 
-    #[inline]
+    #[inline(always)]
     fn schedule_probe(&mut self, core: &Core, now: Time, rto_deadline: impl FnOnce() -> Time) {
         whichever!(self, policy => policy.schedule_probe(core, now, rto_deadline))
     }

@@ -70,12 +70,17 @@ impl Probe {
     };
 
     /// When it leaves, with the retransmission timer at `rto_deadline`.
-    // RFC 8985 §7.2.
-    #[inline]
+    #[inline(always)]
     fn deadline(&self, core: &Core, rto_deadline: Time) -> Time {
-        if self.put_off_at.is_never() {
-            return self.deadline;
+        match self.put_off_at.is_never() {
+            true => self.deadline,
+            false => self.put_off_deadline(core, rto_deadline),
         }
+    }
+
+    // RFC 8985 §7.2.
+    #[inline(never)]
+    fn put_off_deadline(&self, core: &Core, rto_deadline: Time) -> Time {
         if core.board.in_flight() == 0 {
             return Time::NEVER;
         }
@@ -349,7 +354,7 @@ impl LossRecovery for Rack {
     }
 
     /// RFC 8985 §7.2.
-    #[inline]
+    #[inline(always)]
     fn schedule_probe(&mut self, core: &Core, now: Time, rto_deadline: impl FnOnce() -> Time) {
         let is_wanted = core.phase() == Phase::Open
             && core.board.in_flight() > 0

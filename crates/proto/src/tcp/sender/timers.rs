@@ -35,12 +35,18 @@ impl Sender {
     }
 
     /// When the retransmission timer expires.
-    #[inline]
+    #[inline(always)]
     fn rto_deadline(&self) -> Time {
         match self.restarted_at.is_never() {
             true => self.rto_deadline,
-            false => self.core.rtt.deadline(self.restarted_at),
+            false => self.restarted_deadline(),
         }
+    }
+
+    /// The same where plain ACKs leave it open.
+    #[inline(never)]
+    fn restarted_deadline(&self) -> Time {
+        self.core.rtt.deadline(self.restarted_at)
     }
 
     #[cold]
@@ -51,7 +57,7 @@ impl Sender {
     }
 
     /// The earliest of the sender's timers.
-    #[inline]
+    #[inline(always)]
     pub fn deadline(&self) -> Time {
         let rto_deadline = self.rto_deadline();
         let policy_deadline = self.policy.deadline(&self.core, rto_deadline);
@@ -63,10 +69,11 @@ impl Sender {
     pub fn earliest_deadline(&self) -> Time {
         let Core { board, rtt, .. } = &self.core;
         match board.first() {
-            Some(oldest) if !self.restarted_at.is_never() => {
+            _ if self.restarted_at.is_never() => Time::ZERO,
+            Some(oldest) => {
                 rtt.earliest(oldest.sent_at).min(self.policy.earliest_probe(rtt, self.restarted_at))
             }
-            _ => Time::ZERO,
+            None => Time::ZERO,
         }
     }
 

@@ -256,17 +256,34 @@ impl Sender {
         self.core.cc.on_sent(now, sent.bytes(), in_flight);
         self.core.reduction.on_sent(sent.bytes());
         self.policy.on_sent(&self.core, now, sent, number);
-        if let Some(timers) = &mut self.segment_timers {
-            timers.start(sent.end, &self.core.rtt, now);
-            self.rto_deadline = timers.next();
-        } else if !self.restarted_at.is_never() {
-            return self.policy.postpone_probe(now, true);
-        } else if self.rto_deadline.is_never() {
-            // RFC 6298 §5.1.
-            self.rto_deadline = self.core.rtt.deadline(now);
+        // With a timer a segment, plain ACKs leave nothing open.
+        match self.restarted_at.is_never() {
+            true => self.start_timers(now, sent.end),
+            false => self.policy.postpone_probe(now, true),
+        }
+    }
+
+    /// A segment has left that ends there.
+    // Not inlined, for most new data leaves while plain ACKs leave the timers open.
+    #[inline(never)]
+    fn start_timers(&mut self, now: Time, end: u64) {
+        if self.rto_deadline.is_never() || self.segment_timers.is_some() {
+            self.start_rto(now, end);
         }
         let Sender { core, policy, rto_deadline, .. } = self;
         policy.schedule_probe(core, now, || core.oldest_deadline(now).min(*rto_deadline));
+    }
+
+    #[inline(never)]
+    fn start_rto(&mut self, now: Time, end: u64) {
+        self.rto_deadline = match &mut self.segment_timers {
+            Some(timers) => {
+                timers.start(end, &self.core.rtt, now);
+                timers.next()
+            }
+            // RFC 6298 §5.1.
+            None => self.core.rtt.deadline(now),
+        };
     }
 
     /// RFC 8985 §7.3: new data if the window lets it, else the last segment again.
