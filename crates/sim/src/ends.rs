@@ -485,9 +485,9 @@ impl Ends {
         let action = due.map_or(Action::Nothing, |source| source.handle_timeout(stage.network.now));
         source.take_if(|source| source.poll_timeout().is_never());
         let endpoint = self.act(&mut stage.network, index, action);
-        let waiting = endpoint.and_then(|endpoint| Some((self.service_seldom(stage, endpoint)?, endpoint)));
+        // Before anything is sent: a paced sender asks what happens next.
         self.schedule_source(stage, index);
-        waiting
+        endpoint.and_then(|endpoint| Some((self.service_seldom(stage, endpoint)?, endpoint)))
     }
 
     /// The source is woken when it acts next.
