@@ -44,12 +44,6 @@ impl Header {
         (self.bits & HAS_TIMESTAMPS != 0).then_some(self.timestamps)
     }
 
-    /// Sets the value of the timestamps, if there are any.
-    #[inline(always)]
-    pub fn stamp(&mut self, value: u32) {
-        self.timestamps.value = value;
-    }
-
     /// Sets what the timestamps, if there are any, echo.
     #[inline(always)]
     pub fn echo(&mut self, echo: u32) {

@@ -27,8 +27,8 @@ impl Connected<'_> {
     #[inline(always)]
     pub fn send_expected(&mut self) -> bool {
         match self.stage.network.ahead.station {
-            None if self.transfer.ends[SENDER].is_paced() => self.send_paced(),
-            None => self.send_all::<false, false>(),
+            None if self.transfer.ends[SENDER].is_paced() => self.reborrow().send_one_by_one::<false>(),
+            None => self.send_all::<false>(),
             Some(_) => self.reborrow().send_all_to_station(),
         }
     }
@@ -43,41 +43,72 @@ impl Connected<'_> {
     #[inline(never)]
     fn send_all_to_station(mut self) -> bool {
         match self.transfer.ends[SENDER].is_paced() {
-            true => self.send_all::<true, true>(),
-            false => self.send_all::<true, false>(),
+            true => self.send_one_by_one::<true>(),
+            false => self.send_all::<true>(),
         }
     }
 
-    /// Mostly an ACK comes while the pacer holds back everything.
-    #[inline(always)]
-    fn send_paced(&mut self) -> bool {
-        let sender = &mut self.transfer.ends[SENDER];
-        if sender.is_held_back(self.stage.network.now) {
-            self.stage.schedule.set(Timer::Endpoint(self.endpoint), sender.poll_timeout());
-            return true;
-        }
-        self.reborrow().send_all_paced()
-    }
-
+    /// Sends as the pacer lets it go, until something else happens.
     #[inline(never)]
-    fn send_all_paced(mut self) -> bool {
-        self.send_all::<false, true>()
+    fn send_one_by_one<const HAS_STATION: bool>(mut self) -> bool {
+        loop {
+            if let Some(is_all) = self.send_one::<HAS_STATION>() {
+                return is_all;
+            }
+        }
+    }
+
+    /// Sends one segment, if it is its turn. Returns whether that was all that may leave; `None`: it is the next one's turn.
+    // Not inlined: around a loop, the compiler would prepare what most turns do not use.
+    #[inline(never)]
+    fn send_one<const HAS_STATION: bool>(&mut self) -> Option<bool> {
+        let now = self.stage.network.now;
+        if !self.transfer.ends[SENDER].is_held_back(now) {
+            let Some(burst) = self.transfer.ends[SENDER].begin_burst(now) else { return Some(false) };
+            if !self.send_segment::<HAS_STATION>(now, burst) {
+                return None;
+            }
+        }
+        self.wait_for_turn()
+    }
+
+    /// Sends the only segment of a burst. Returns whether nothing more may leave now.
+    #[inline(always)]
+    fn send_segment<const HAS_STATION: bool>(&mut self, now: Time, mut burst: Burst) -> bool {
+        if self.transfer.ends[SENDER].continues(&burst) {
+            let mut header = self.transfer.ends[SENDER].open_burst(now);
+            let is_received = self.send_next::<HAS_STATION>(now, &mut burst, &mut header, false);
+            self.flow.counts.data_packets_sent += 1;
+            self.count_received(u32::from(is_received), plain_bytes(&header));
+        }
+        self.transfer.ends[SENDER].end_burst(now, &burst)
+    }
+
+    /// The pacer, or the window, lets nothing more go now. Moves the run on to the next one's turn if nothing else happens before.
+    #[inline(always)]
+    fn wait_for_turn(&mut self) -> Option<bool> {
+        let (timer, sender) = (Timer::Endpoint(self.endpoint), &self.transfer.ends[SENDER]);
+        match sender.resumes_at() {
+            Some(at) if self.stage.goes_on(timer, at) => return None,
+            Some(at) => self.stage.schedule.set(timer, at),
+            None => self.stage.schedule_sender(self.endpoint, sender),
+        }
+        Some(true)
     }
 
     #[inline(always)]
-    fn send_all<const HAS_STATION: bool, const MAY_BE_PACED: bool>(&mut self) -> bool {
+    fn send_all<const HAS_STATION: bool>(&mut self) -> bool {
         let now = self.stage.network.now;
         let Some(burst) = self.transfer.ends[SENDER].begin_burst(now) else { return false };
-        let is_all = self.send_burst::<HAS_STATION, MAY_BE_PACED>(now, burst);
-        is_all || self.reborrow().send_more::<HAS_STATION, MAY_BE_PACED>()
+        self.send_burst::<HAS_STATION>(now, burst) || self.reborrow().send_more::<HAS_STATION>()
     }
 
     /// Sends what a burst has left over.
     #[inline(never)]
-    fn send_more<const HAS_STATION: bool, const MAY_BE_PACED: bool>(mut self) -> bool {
+    fn send_more<const HAS_STATION: bool>(mut self) -> bool {
         let now = self.stage.network.now;
         while let Some(burst) = self.transfer.ends[SENDER].begin_burst(now) {
-            if self.send_burst::<HAS_STATION, MAY_BE_PACED>(now, burst) {
+            if self.send_burst::<HAS_STATION>(now, burst) {
                 return true;
             }
         }
@@ -86,66 +117,43 @@ impl Connected<'_> {
 
     /// Returns whether that was all that may leave.
     #[inline(always)]
-    fn send_burst<const HAS_STATION: bool, const MAY_BE_PACED: bool>(
-        &mut self,
-        mut now: Time,
-        mut burst: Burst,
-    ) -> bool {
-        let side = self.flow.ways[SENDER];
+    fn send_burst<const HAS_STATION: bool>(&mut self, now: Time, mut burst: Burst) -> bool {
         let sender = &mut self.transfer.ends[SENDER];
         let mut header = if sender.continues(&burst) { sender.open_burst(now) } else { Header::default() };
         let (mut follows, mut missed) = (false, 0);
-        let held_until = loop {
-            while self.transfer.ends[SENDER].continues(&burst) {
-                let offset = self.transfer.ends[SENDER].next_in_burst(now, &mut burst, &mut header);
-                self.transfer.on_sent(offset + u64::from(header.len));
-                let text = Text { header: &header, offset, follows };
-                follows = match HAS_STATION {
-                    true => self.send_to_station(now, side, &text),
-                    false => self.send_to_receiver(now, side, &text),
-                };
-                if !follows {
-                    missed += 1;
-                }
+        while self.transfer.ends[SENDER].continues(&burst) {
+            follows = self.send_next::<HAS_STATION>(now, &mut burst, &mut header, follows);
+            if !follows {
+                missed += 1;
             }
-            if !MAY_BE_PACED {
-                break None;
-            }
-            match self.transfer.ends[SENDER].pause_burst(now, &mut burst) {
-                Some(departure) if self.goes_on(departure) => (now, follows) = (departure, false),
-                held_until => break held_until,
-            }
-            self.transfer.ends[SENDER].resume_burst(now, &mut burst, &mut header);
-        };
+        }
         self.flow.counts.data_packets_sent += u64::from(burst.sent);
         self.count_received(burst.sent - missed, plain_bytes(&header));
-        match held_until {
-            Some(departure) => self.leave_burst(now, &burst, departure),
-            None => self.end_burst(now, &burst),
-        }
-    }
-
-    /// Something else happens before the pacer lets go what is left of the burst.
-    #[inline(always)]
-    fn leave_burst(&mut self, now: Time, burst: &Burst, departure: Time) -> bool {
-        self.transfer.ends[SENDER].leave_burst(now, burst);
-        self.stage.schedule.set(Timer::Endpoint(self.endpoint), departure);
-        true
-    }
-
-    #[inline(always)]
-    fn end_burst(&mut self, now: Time, burst: &Burst) -> bool {
-        let is_all = self.transfer.ends[SENDER].end_burst(now, burst);
+        let is_all = self.transfer.ends[SENDER].end_burst(now, &burst);
         if is_all {
             self.stage.schedule_sender(self.endpoint, &self.transfer.ends[SENDER]);
         }
         is_all
     }
 
-    /// Moves the run on to `at` if nothing happens before the sender is woken then. Returns whether it has.
+    /// Sends the next segment of a burst, of which `header` is the one before, and which [follows](Text::follows) that. Returns
+    /// whether the receiver has got it.
     #[inline(always)]
-    fn goes_on(&mut self, at: Time) -> bool {
-        self.stage.goes_on(Timer::Endpoint(self.endpoint), at)
+    fn send_next<const HAS_STATION: bool>(
+        &mut self,
+        now: Time,
+        burst: &mut Burst,
+        header: &mut Header,
+        follows: bool,
+    ) -> bool {
+        let side = self.flow.ways[SENDER];
+        let offset = self.transfer.ends[SENDER].next_in_burst(now, burst, header);
+        self.transfer.on_sent(offset + u64::from(header.len));
+        let text = Text { header, offset, follows };
+        match HAS_STATION {
+            true => self.send_to_station(now, side, &text),
+            false => self.send_to_receiver(now, side, &text),
+        }
     }
 
     /// So many packets of `bytes` each were [received](Connected::receive).

@@ -3,7 +3,6 @@
 
 use super::{Connection, Reason, State, Transmit};
 use crate::tcp::sender::Burst;
-use crate::tcp::spurious::timestamp;
 use airtcp_wire::{Ecn, Flags, Header, SackBlocks, Segment, Time};
 
 /// What may be taken for granted until something else than the expected happens.
@@ -261,34 +260,18 @@ impl Connection {
         if self.negotiated.ecn { Ecn::Ect0 } else { Ecn::NotEct }
     }
 
-    /// If the pacer holds back what is left of a burst: when it lets go the next segment, unless a timer expires before. Nothing else
-    /// leaves before that. If nothing else happens, either, the burst [is resumed](Connection::resume_burst) then.
+    /// When the pacer lets go what it holds back, if no timer expires before: nothing else leaves until then.
     #[inline(always)]
-    pub fn pause_burst(&mut self, now: Time, burst: &mut Burst) -> Option<Time> {
-        let departure = self.sender.pause_burst(now, burst)?;
-        // Sending puts timers off, if it moves them at all.
-        let is_next = departure < self.earliest_timer() || departure < self.timer();
+    pub fn resumes_at(&self) -> Option<Time> {
+        let departure = self.sender.next_departure(self.clock);
+        let is_next = !departure.is_never() && !self.expires_by(departure);
         is_next.then_some(departure)
-    }
-
-    /// The pacer lets go one more segment of a burst. `header` is that of the one before.
-    #[inline(always)]
-    pub fn resume_burst(&mut self, now: Time, burst: &mut Burst, header: &mut Header) {
-        self.clock = now;
-        header.stamp(timestamp(now));
-        self.sender.resume_burst(burst);
     }
 
     /// Is the window the same after a burst?
     #[inline(always)]
     pub fn has_steady_window(&self) -> bool {
         self.sender.has_steady_window()
-    }
-
-    /// It is not resumed: something else happens first.
-    #[inline(always)]
-    pub fn leave_burst(&mut self, now: Time, burst: &Burst) {
-        self.sender.settle(now, burst, false);
     }
 
     /// Returns whether that was all that may leave.
@@ -369,28 +352,23 @@ mod tests {
             (0..copies).for_each(|_| self.under_way.push_back((at, 1 - end, out)));
         }
 
-        /// Sends bursts, which go on until something else happens. Returns when the last one has ended.
+        /// Sends bursts, also what the pacer lets go before something else happens. Returns when the last one has ended.
         fn send_bursts(&mut self, mut now: Time, end: usize, chance: &mut impl FnMut() -> Chance) -> Time {
             while let Some(mut burst) = self.ends[end].begin_burst(now) {
                 let mut header = match self.ends[end].continues(&burst) {
                     true => self.ends[end].open_burst(now),
                     false => Header::default(),
                 };
-                loop {
-                    while self.ends[end].continues(&burst) {
-                        let offset = self.ends[end].next_in_burst(now, &mut burst, &mut header);
-                        let (segment, ecn) = (Segment::from(&header), self.ends[end].new_data_ecn());
-                        self.launch(now, end, Transmit { segment, ecn, reason: Reason::New, offset }, chance);
-                    }
-                    let departure = self.ends[end].pause_burst(now, &mut burst);
-                    let arrivals = self.under_way.iter().map(|(at, ..)| *at);
-                    let next = arrivals.min().unwrap_or(Time::NEVER).min(self.ends[1 - end].poll_timeout());
-                    let Some(departure) = departure.filter(|departure| *departure < next) else { break };
-                    self.ends[end].resume_burst(departure, &mut burst, &mut header);
-                    now = departure;
+                while self.ends[end].continues(&burst) {
+                    let offset = self.ends[end].next_in_burst(now, &mut burst, &mut header);
+                    let (segment, ecn) = (Segment::from(&header), self.ends[end].new_data_ecn());
+                    self.launch(now, end, Transmit { segment, ecn, reason: Reason::New, offset }, chance);
                 }
                 if self.ends[end].end_burst(now, &burst) {
-                    break;
+                    let arrivals = self.under_way.iter().map(|(at, ..)| *at);
+                    let next = arrivals.min().unwrap_or(Time::NEVER).min(self.ends[1 - end].poll_timeout());
+                    let Some(departure) = self.ends[end].resumes_at().filter(|at| *at < next) else { break };
+                    now = departure;
                 }
             }
             now

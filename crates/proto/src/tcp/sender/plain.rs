@@ -6,7 +6,6 @@ use super::acks::Originals;
 use crate::cc::PlainAck;
 use crate::tcp::ack_summary::AckSummary;
 use crate::tcp::core::Core;
-use crate::tcp::pacer::Pacer;
 use crate::tcp::recovery::LossRecovery;
 use crate::tcp::scoreboard::Sent;
 use airtcp_wire::{Header, Time};
@@ -98,12 +97,12 @@ impl Sender {
         let room = core.window().saturating_sub(core.board.in_flight());
         let last_start = limit.min(start + room).saturating_sub(mss);
         let (most, last) = match &self.pacer {
-            _ if self.is_held_back(now) => (0, 0),
+            Some(pacer) if pacer.next_departure() > now => (0, 0),
             None if self.has_steady_window() => (u32::MAX, last_start),
             // What leaves may change what the next one may do.
             _ => (1, last_start.min(start)),
         };
-        Some(Burst { limit, start, mss, last_start, last, most, sent: 0, settled: 0 })
+        Some(Burst { limit, start, mss, last_start, last, most, sent: 0 })
     }
 
     /// May another segment leave?
@@ -129,40 +128,11 @@ impl Sender {
         (start, is_pushed)
     }
 
-    /// Books what has left. Returns when the pacer lets the next segment go, if it holds back the rest. If nothing else happens
-    /// until then, [resume](Sender::resume_burst) the burst.
-    #[inline(always)]
-    pub fn pause_burst(&mut self, now: Time, burst: &mut Burst) -> Option<Time> {
-        let is_steady = self.has_steady_window() && self.core.board.in_flight() > self.core.mss();
-        if !self.is_paced() || burst.sent == 0 || !is_steady {
-            return None;
-        }
-        let mss = self.core.mss();
-        if burst.settled > 0 {
-            self.pace(now, mss);
-        } else {
-            self.settle(now, burst, false);
-            burst.settled = burst.sent;
-        }
-        let fits = self.core.nxt() <= burst.last_start;
-        let departure = self.pacer.as_ref().map(Pacer::next_departure);
-        let held_until = departure.filter(|departure| fits && *departure > now);
-        self.has_data_waiting |= held_until.is_some();
-        held_until
-    }
-
     /// Is the window the same after a segment has left, unless that is the first one in flight? A controller that hears of sends may
     /// change it.
     #[inline]
     pub fn has_steady_window(&self) -> bool {
         !self.core.cc.hears_sends() && !self.core.reduction.goes_on()
-    }
-
-    /// The pacer lets go one more segment of a burst.
-    #[inline(always)]
-    pub fn resume_burst(&mut self, burst: &mut Burst) {
-        burst.most = burst.sent + 1;
-        burst.last = burst.last_start.min(self.core.nxt());
     }
 
     /// What the segments of a burst leave behind. Returns whether nothing more may leave.
@@ -177,18 +147,17 @@ impl Sender {
         is_over
     }
 
-    /// Books the segments that have left since the last time. The pacer knows those after the first pause already.
+    /// Books the segments that have left.
     #[inline(always)]
-    pub fn settle(&mut self, now: Time, burst: &Burst, is_blocked: bool) {
+    fn settle(&mut self, now: Time, burst: &Burst, is_blocked: bool) {
         let (nxt, mss) = (self.core.nxt(), self.core.mss());
-        let segments = u64::from(burst.sent - burst.settled);
+        let segments = u64::from(burst.sent);
         if segments > 0 {
             self.core.stats.data_segments_sent += segments;
             self.core.stats.data_bytes_sent += segments * mss;
             self.note_sent(now, &Sent::new(now, nxt - mss, nxt, false), self.core.board.last_number());
-            if burst.settled == 0 {
-                self.pace(now, mss);
-            }
+            // What is paced leaves one by one.
+            self.pace(now, mss);
         }
         if is_blocked || segments > 0 {
             self.note_usage(is_blocked);
@@ -209,8 +178,6 @@ pub struct Burst {
     last: u64,
     most: u32,
     pub sent: u32,
-    /// So many of them are booked.
-    settled: u32,
 }
 
 impl Burst {
