@@ -92,8 +92,7 @@ impl Sender {
         }
         self.sample_rtt(now, &originals, ack.echo.filter(|_| summary.acked > 0));
         self.recover(&summary, ack);
-        let rate = self.core.sampler.sample(now, newest.as_ref(), self.core.rtt.min());
-        self.tell_controller(&summary, ack.peer_timestamp, prior_in_flight, was_held, rate);
+        self.tell_controller(&summary, newest.as_ref(), ack.peer_timestamp, prior_in_flight, was_held);
         self.restart_timer(now, summary.acked > 0);
         if summary.acked > 0 || summary.sacked > 0 {
             self.policy.schedule_probe(&self.core, now, || self.rto_deadline);
@@ -362,13 +361,14 @@ impl Sender {
     pub(super) fn tell_controller(
         &mut self,
         summary: &AckSummary,
+        newest: Option<&Newest>,
         peer_timestamp: Option<u32>,
         prior_in_flight: u64,
         was_held: bool,
-        rate: crate::cc::RateSample,
     ) {
         let is_cwnd_limited = self.is_cwnd_limited();
         let core = &mut self.core;
+        let rate = core.sampler.sample(summary.now, newest, core.rtt.min());
         core.cc.on_ack(&Ack {
             now: summary.now,
             acked: summary.acked,

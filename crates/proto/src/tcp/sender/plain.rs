@@ -65,8 +65,8 @@ impl Sender {
         };
         if !self.core.cc.on_plain_ack(&plain) {
             let summary = AckSummary::plain(now, prior_una, acked, delivered, timestamps.map(|ts| ts.echo));
-            let rate = self.core.sampler.sample(now, newest.as_ref(), self.core.rtt.min());
-            self.tell_controller(&summary, timestamps.map(|ts| ts.value), prior_in_flight, false, rate);
+            let peer_timestamp = timestamps.map(|ts| ts.value);
+            self.tell_controller(&summary, newest.as_ref(), peer_timestamp, prior_in_flight, false);
         }
         true
     }
