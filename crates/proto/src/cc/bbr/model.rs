@@ -14,12 +14,14 @@ pub fn delivery_rate(sample: &RateSample) -> Option<Rate> {
 pub struct WindowedMax<const N: usize> {
     by_tick: [u64; N],
     latest: u64,
+    /// Maximum of the latest tick.
+    newest: u64,
     max: u64,
 }
 
 impl<const N: usize> Default for WindowedMax<N> {
     fn default() -> Self {
-        WindowedMax { by_tick: [0; N], latest: 0, max: 0 }
+        WindowedMax { by_tick: [0; N], latest: 0, newest: 0, max: 0 }
     }
 }
 
@@ -34,16 +36,18 @@ impl<const N: usize> WindowedMax<N> {
         if tick > self.latest {
             self.advance(tick);
         }
-        let slot = &mut self.by_tick[tick as usize % N];
-        *slot = value.max(*slot);
-        self.max = self.max.max(value);
+        if value > self.newest {
+            self.newest = value;
+            self.by_tick[tick as usize % N] = value;
+            self.max = self.max.max(value);
+        }
     }
 
     fn advance(&mut self, tick: u64) {
         for stale in (self.latest + 1..=tick).rev().take(N) {
             self.by_tick[stale as usize % N] = 0;
         }
-        self.latest = tick;
+        (self.latest, self.newest) = (tick, 0);
         self.max = self.by_tick.iter().copied().max().unwrap_or(0);
     }
 }

@@ -42,7 +42,7 @@ use crate::rng::{Chance, Chances};
 use airtcp_wire::{Rate, Time};
 use probe_bw::Cycle;
 use probe_rtt::{MinRtt, ProbeRtt};
-use window::TenRounds;
+use window::{Target, TenRounds};
 
 pub const SPEC: ControllerSpec = ControllerSpec {
     name: "bbr",
@@ -83,6 +83,7 @@ struct Bbr1 {
     full_pipe: FullPipe,
     aggregation: AckAggregation,
     extra_acked: TenRounds,
+    target: Target,
     low_rate: LowRateSpan,
     pacing: Pacing,
     episode: Episode,
@@ -106,6 +107,7 @@ impl Bbr1 {
             full_pipe: FullPipe::default(),
             aggregation: AckAggregation::default(),
             extra_acked: TenRounds::default(),
+            target: Target::default(),
             low_rate: LowRateSpan::default(),
             pacing: Pacing::new(build, STARTUP_GAIN),
             episode: Episode::default(),

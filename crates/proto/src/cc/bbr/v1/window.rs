@@ -34,6 +34,24 @@ impl TenRounds {
     }
 }
 
+/// What cwnd approaches, and what it was computed of: most ACKs change nothing of that.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Target {
+    of: Option<TargetOf>,
+    bytes: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct TargetOf {
+    bw: Rate,
+    min_rtt: Dur,
+    extra_acked: u64,
+    pacing_rate: Rate,
+    gain: f64,
+    is_probing: bool,
+    is_pipe_full: bool,
+}
+
 impl Bbr1 {
     pub(super) fn update_window(&mut self, ack: &Ack) {
         if ack.delivered > 0 {
@@ -54,13 +72,30 @@ impl Bbr1 {
     }
 
     fn approach_target(&mut self, ack: &Ack) {
-        let target = self.quantized(self.bdp(self.cwnd_gain()) + self.aggregation_allowance());
+        let target = self.target();
         if self.full_pipe.is_full {
             self.cwnd = (self.cwnd + ack.delivered).min(target);
         } else if self.cwnd < target || ack.rate.total_delivered < self.initial_window {
             self.cwnd += ack.delivered;
         }
         self.cwnd = self.cwnd.max(MIN_WINDOW_SEGMENTS * self.mss);
+    }
+
+    fn target(&mut self) -> u64 {
+        let of = TargetOf {
+            bw: self.bw(),
+            min_rtt: self.min_rtt.value(),
+            extra_acked: self.extra_acked.get(),
+            pacing_rate: self.pacing.rate(),
+            gain: self.cwnd_gain(),
+            is_probing: self.is_probing(),
+            is_pipe_full: self.full_pipe.is_full,
+        };
+        if self.target.of != Some(of) {
+            let bytes = self.quantized(self.bdp(of.gain) + self.aggregation_allowance());
+            self.target = Target { of: Some(of), bytes };
+        }
+        self.target.bytes
     }
 
     fn cwnd_gain(&self) -> f64 {
@@ -95,8 +130,12 @@ impl Bbr1 {
     fn quantized(&self, bytes: u64) -> u64 {
         let pair = 2 * self.mss;
         let pairs = (bytes + 3 * self.quantum()).div_ceil(pair);
-        let is_probing = matches!(self.phase, Phase::ProbeBw(cycle) if cycle.is_probing());
-        (pairs + u64::from(is_probing)) * pair
+        (pairs + u64::from(self.is_probing())) * pair
+    }
+
+    #[inline]
+    fn is_probing(&self) -> bool {
+        matches!(self.phase, Phase::ProbeBw(cycle) if cycle.is_probing())
     }
 
     fn aggregation_allowance(&self) -> u64 {
