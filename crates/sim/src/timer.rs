@@ -96,14 +96,19 @@ impl Schedule {
         self.timers[Clock::Run as usize].peek().map(|number| self.numbering.timer(number))
     }
 
-    /// Puts off the timer that comes up next by that clock to `deadline`, if it is this one. Returns whether it is.
-    pub fn put_off(&mut self, clock: Clock, timer: Timer, deadline: Time) -> bool {
+    /// Puts off the timer that comes up next by that clock to when it is `wanted`, if it is this one and comes up too early.
+    /// Returns whether it is so.
+    pub fn put_off(&mut self, clock: Clock, timer: Timer, wanted: impl FnOnce() -> Time) -> bool {
         let (timers, number) = (&mut self.timers[clock as usize], self.numbering.number(timer));
-        let is_next = timers.peek() == Some(number);
-        if is_next && timers.pop().is_some() {
-            timers.set(number, deadline);
+        if timers.peek() != Some(number) {
+            return false;
         }
-        is_next
+        let wanted = wanted();
+        let is_early = timers.next() < wanted;
+        if is_early && timers.pop().is_some() {
+            timers.set(number, wanted);
+        }
+        is_early
     }
 
     /// As [`Timers::pop`], by the clock of the present event.

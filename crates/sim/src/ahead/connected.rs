@@ -252,14 +252,12 @@ impl Connected<'_> {
     /// run would. Returns whether nothing is to happen before any more.
     fn puts_off_timer(&mut self, at: Time) -> bool {
         let Stage { network, schedule, .. } = &mut *self.stage;
-        let wanted = self.transfer.ends[RECEIVER].poll_timeout();
         if at.is_never() || !network.ahead.sent.is_empty() || self.transfer.phase != Phase::Running {
             return false;
         }
-        let timer = Timer::Endpoint(self.endpoint ^ 1);
+        let (timer, receiver) = (Timer::Endpoint(self.endpoint ^ 1), &self.transfer.ends[RECEIVER]);
         while schedule.next_by(Clock::Ahead) < at {
-            let is_early = schedule.next_by(Clock::Ahead) < wanted;
-            if !is_early || !schedule.put_off(Clock::Ahead, timer, wanted) {
+            if !schedule.put_off(Clock::Ahead, timer, || receiver.poll_timeout()) {
                 return false;
             }
             network.ahead.events += 1;
