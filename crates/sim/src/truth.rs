@@ -31,12 +31,49 @@ impl Spurious {
     }
 }
 
-/// A range of stream bytes that share their history.
+/// A range of stream bytes that share their history. It takes little room: a map's node has room for many.
 #[derive(Clone, Debug)]
 struct Piece {
-    end: u64,
-    /// Orders of the copies that are not known to be lost.
-    copies: SmallVec<[u32; 4]>,
+    /// As many as one packet carries, at most.
+    bytes: u32,
+    /// Orders of the copies that are not known to be lost: one, mostly, and the others.
+    copy: u32,
+    others: Option<Box<Vec<u32>>>,
+}
+
+/// No copy has this order.
+const NONE: u32 = u32::MAX;
+
+impl Piece {
+    /// What was sent once.
+    fn new(range: &Range<u64>) -> Piece {
+        Piece { bytes: (range.end - range.start) as u32, copy: 0, others: None }
+    }
+
+    /// Of one that begins at `start`.
+    fn range(&self, start: u64) -> Range<u64> {
+        start..start + u64::from(self.bytes)
+    }
+
+    fn copies(&self) -> impl Iterator<Item = u32> {
+        let others = self.others.iter().flat_map(|others| others.iter().copied());
+        Some(self.copy).filter(|copy| *copy != NONE).into_iter().chain(others)
+    }
+
+    fn add(&mut self, order: u32) {
+        match self.copy {
+            NONE => self.copy = order,
+            _ => self.others.get_or_insert_default().push(order),
+        }
+    }
+
+    fn forget(&mut self, order: u32) {
+        if self.copy == order {
+            self.copy = NONE;
+        } else if let Some(others) = &mut self.others {
+            others.retain(|copy| *copy != order);
+        }
+    }
 }
 
 /// A retransmission whose earlier copies are still under way.
@@ -57,10 +94,10 @@ pub struct Truth {
     /// By where they began when they were resent, and by order.
     undecided: BTreeMap<(u64, u32), Undecided>,
     /// Length of the longest range that was ever resent.
-    longest: u64,
+    longest: u32,
+    resent: u32,
     /// The highest acknowledgment so far (SND.UNA).
     una: u64,
-    resent: u32,
     pub spurious: Spurious,
 }
 
@@ -93,9 +130,9 @@ impl Truth {
         let mut needed = false;
         self.visit(&range, |part, piece| {
             if !has_received(&part) {
-                needed |= piece.copies.is_empty();
+                needed |= piece.copies().next().is_none();
                 missing.push(part);
-                piece.copies.push(order);
+                piece.add(order);
             }
         });
         if needed {
@@ -104,7 +141,7 @@ impl Truth {
         match missing.is_empty() {
             true => self.spurious.count(reason),
             false => {
-                self.longest = self.longest.max(range.end - range.start);
+                self.longest = self.longest.max((range.end - range.start) as u32);
                 self.undecided.insert((range.start, order), Undecided { order, reason, missing });
             }
         }
@@ -116,7 +153,7 @@ impl Truth {
         if range.end <= una {
             return;
         }
-        let forget = |piece: &mut Piece| piece.copies.retain(|copy| *copy != order);
+        let forget = |piece: &mut Piece| piece.forget(order);
         match order {
             0 => self.visit(&range, |_, piece| forget(piece)),
             _ => {
@@ -166,8 +203,9 @@ impl Truth {
 
     fn forget_below(&mut self, una: u64) {
         while let Some((&start, first)) = self.pieces.first_key_value()
-            && first.end <= una
-            && !self.is_waited_for(&(start..first.end))
+            && let range = first.range(start)
+            && range.end <= una
+            && !self.is_waited_for(&range)
         {
             self.pieces.pop_first();
         }
@@ -191,9 +229,10 @@ impl Truth {
     /// Cuts the piece that has `position` inside it in two.
     fn split(&mut self, position: u64) {
         let before = self.pieces.range_mut(..position).next_back();
-        if let Some((_, lower)) = before.filter(|(_, piece)| piece.end > position) {
-            let upper = lower.clone();
-            lower.end = position;
+        if let Some((&start, lower)) = before.filter(|(start, piece)| piece.range(**start).end > position) {
+            let mut upper = lower.clone();
+            lower.bytes = (position - start) as u32;
+            upper.bytes -= lower.bytes;
             self.pieces.insert(position, upper);
         }
     }
@@ -202,16 +241,14 @@ impl Truth {
     fn visit(&mut self, range: &Range<u64>, mut visit: impl FnMut(Range<u64>, &mut Piece)) {
         match self.pieces.range_mut(..range.end).next_back() {
             // Most ranges are segments, and stay what they were.
-            Some((&start, piece)) if start == range.start && piece.end == range.end => {
-                visit(range.clone(), piece);
-            }
-            Some((_, piece)) if piece.end > range.start => {
+            Some((&start, piece)) if piece.range(start) == *range => visit(range.clone(), piece),
+            Some((&start, piece)) if piece.range(start).end > range.start => {
                 self.cover(range);
                 let pieces = self.pieces.range_mut(range.clone());
-                pieces.for_each(|(&start, piece)| visit(start..piece.end, piece));
+                pieces.for_each(|(&start, piece)| visit(piece.range(start), piece));
             }
             _ => {
-                let mut piece = Piece { end: range.end, copies: SmallVec::from_slice(&[0]) };
+                let mut piece = Piece::new(range);
                 visit(range.clone(), &mut piece);
                 self.pieces.insert(range.start, piece);
             }
@@ -224,25 +261,25 @@ impl Truth {
         self.split(range.start);
         let mut at = range.start;
         while at < range.end {
-            let next = self.pieces.range(at..range.end).next().map(|(&start, piece)| (start, piece.end));
-            let (start, end) = next.unwrap_or((range.end, range.end));
-            if at < start {
-                self.pieces.insert(at, Piece { end: start, copies: SmallVec::from_slice(&[0]) });
+            let next = self.pieces.range(at..range.end).next().map(|(&start, piece)| piece.range(start));
+            let next = next.unwrap_or(range.end..range.end);
+            if at < next.start {
+                self.pieces.insert(at, Piece::new(&(at..next.start)));
             }
-            at = end;
+            at = next.end;
         }
     }
 }
 
 /// Where the retransmissions stand that may overlap `range`, of which none was longer than `longest`.
-fn near(range: &Range<u64>, longest: u64) -> Range<(u64, u32)> {
-    (range.start.saturating_sub(longest), 0)..(range.end, 0)
+fn near(range: &Range<u64>, longest: u32) -> Range<(u64, u32)> {
+    (range.start.saturating_sub(u64::from(longest)), 0)..(range.end, 0)
 }
 
 /// All copies of the piece that left before the retransmission are lost, and it is missing.
 fn is_hopeless(retry: &Undecided, start: u64, piece: &Piece) -> bool {
-    piece.copies.iter().all(|&copy| copy >= retry.order)
-        && retry.missing.iter().any(|missing| overlap(missing, &(start..piece.end)))
+    piece.copies().all(|copy| copy >= retry.order)
+        && retry.missing.iter().any(|missing| overlap(missing, &piece.range(start)))
 }
 
 fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
