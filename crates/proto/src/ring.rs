@@ -19,9 +19,6 @@ impl<T> Default for Ring<T> {
 /// data.
 const FEW: usize = 4;
 
-/// With so many values a ring is large.
-const LARGE: usize = 1 << 12;
-
 /// Fewer slots are not worth giving back.
 const MANY: usize = 16;
 
@@ -93,14 +90,10 @@ impl<T: Copy + Default> Ring<T> {
         self.len = len + 1;
     }
 
-    /// Makes a quarter more room, not twice as much, for there are many rings; of a large one a quarter is much.
+    /// Makes a little more room, not twice as much, for there are many rings, and large ones.
     #[cold]
     fn grow(&mut self) {
-        let more = match self.len() {
-            0 => 1,
-            len if len < LARGE => (len / 4).max(FEW),
-            len => len / 8,
-        };
+        let more = if self.is_empty() { 1 } else { (self.len() / 16).max(FEW) };
         self.change_room(self.len() + more);
     }
 
