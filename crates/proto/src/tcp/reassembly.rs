@@ -20,7 +20,7 @@ pub enum Inserted {
 #[derive(Debug, Default)]
 pub struct Reassembly {
     next: u64,
-    /// What lies behind the first gap; since there was one, kept for its room.
+    /// What lies behind the first gap, and what has come twice; since there was such a thing, kept for its room.
     above: Option<Box<Above>>,
 }
 
@@ -41,6 +41,21 @@ impl Reassembly {
     #[inline]
     pub fn has_gap(&self) -> bool {
         self.above.as_ref().is_some_and(|above| !above.ranges.is_empty())
+    }
+
+    /// Does something lie behind a gap, or has come twice?
+    #[inline]
+    pub fn has_news(&self) -> bool {
+        self.above.as_ref().is_some_and(|above| !above.ranges.is_empty() || above.duplicate.is_some())
+    }
+
+    /// The next ACK reports that this has come twice (RFC 2883).
+    pub fn note_duplicate(&mut self, range: (u64, u64)) {
+        self.above.get_or_insert_default().duplicate = Some(range);
+    }
+
+    pub fn take_duplicate(&mut self) -> Option<(u64, u64)> {
+        self.above.as_mut()?.duplicate.take()
     }
 
     /// Ranges that are remembered.
@@ -118,6 +133,7 @@ struct Above {
     /// Where the first of those stands, and where the next one above it begins. 0: it is not there any more.
     growing: usize,
     limit: u64,
+    duplicate: Option<(u64, u64)>,
 }
 
 impl Above {

@@ -11,27 +11,25 @@ use airtcp_wire::{Dur, Ecn, Header, SackBlocks, Segment, Seq, Time, Timestamps};
 #[derive(Debug)]
 #[repr(C)]
 pub struct Receiver {
-    /// Position of the peer's FIN, once it is known.
-    fin: Option<u64>,
-    /// A duplicate to report in the next ACK (RFC 2883).
-    duplicate: Option<(u64, u64)>,
+    /// Position of the peer's FIN; [`UNKNOWN`] before it is known.
+    fin: u64,
     pub reassembly: Reassembly,
     /// Position up to which the application has read.
     read: u64,
-    buffer: u64,
-    segment_size: u64,
+    buffer: u32,
+    segment_size: u32,
     /// Right edge of the window that was advertised last.
     advertised: u64,
     /// Text in order up to there leaves the window open by more than half, and nothing lies behind a gap or is to be reported as
     /// a duplicate: what brings such a thing about, or the stream's end, sets this to 0.
     quiet_until: u64,
-    /// RCV.NXT and `read` when the last window was advertised, and that window as it stood in the header.
+    /// RCV.NXT and `read` when the last window was advertised, and that window as it stood in the header. On the SYN-ACK, nothing
+    /// had been read.
     told: (u64, u64),
     /// If all had been read and the right edge had moved: how much was offered then, and how far from RCV.NXT that edge was.
-    reach: (u64, u64),
+    reach: (u32, u32),
     /// What the last segment's text was kept for.
     accepted: (u64, u64),
-    last_ack_sent: u64,
     /// When it was taken.
     ts_recent_at: Time,
     irs: Seq,
@@ -48,6 +46,15 @@ pub struct Receiver {
     echo_congestion: bool,
     pub acks: AckPolicy,
 }
+
+/// No stream ends there.
+const UNKNOWN: u64 = u64::MAX;
+
+/// No window that is offered is as large.
+const NO_REACH: (u32, u32) = (u32::MAX, 0);
+
+/// No window is larger (RFC 7323 §2.3).
+const LARGEST_WINDOW: u64 = 0xffff << 14;
 
 /// A timestamp that has not been renewed for so long says nothing about age (RFC 7323 §5.5).
 const LONGEST_TIMESTAMP_AGE: Dur = Dur::from_secs(24 * 24 * 3600);
@@ -71,27 +78,26 @@ pub enum Place {
 
 impl Receiver {
     pub fn new(config: &TcpConfig) -> Receiver {
+        let buffer = config.receive_window.0.min(LARGEST_WINDOW);
         Receiver {
             irs: Seq(0),
             reassembly: Reassembly::default(),
             read: 1,
-            fin: None,
-            buffer: config.receive_window.0,
-            segment_size: u64::from(config.segment_payload()),
+            fin: UNKNOWN,
+            buffer: buffer as u32,
+            segment_size: config.segment_payload(),
             advertised: 0,
             quiet_until: 0,
-            window_shift: if config.window_scaling { scale_for(config.receive_window.0) } else { 0 },
+            window_shift: if config.window_scaling { scale_for(buffer) } else { 0 },
             acks: AckPolicy::new(config),
             sends_sack: false,
             sends_dsack: false,
-            duplicate: None,
             ts_recent: 0,
             paws_window: if config.windows == WindowRules::Linux { PAWS_WINDOW } else { 0 },
             ts_recent_at: Time::ZERO,
             last_echo: 0,
-            last_ack_sent: 0,
             told: (0, 0),
-            reach: (u64::MAX, 0),
+            reach: NO_REACH,
             told_window: 0,
             accepted: (0, 0),
             echo_congestion: false,
@@ -110,7 +116,7 @@ impl Receiver {
             self.window_shift = 0;
         }
         self.buffer = self.buffer.min(0xffff << self.window_shift);
-        self.advertised = 1 + self.buffer.min(0xffff);
+        self.advertised = 1 + self.buffer().min(0xffff);
     }
 
     /// TIME-WAIT has begun, in which Linux reports no duplicate.
@@ -155,9 +161,9 @@ impl Receiver {
         let Some(start) = self.position(segment) else { return Place::Outside };
         let (length, next) = (u64::from(segment.seq_len()), self.reassembly.next());
         // Position 0 is the SYN's: no text lies there.
-        if start > 0 && start + length >= self.last_ack_sent && start <= self.limit_position() {
+        if start > 0 && start + length >= self.last_ack_sent() && start <= self.limit_position() {
             Place::Window(start)
-        } else if length > 0 && start < next && start + self.buffer >= next {
+        } else if length > 0 && start < next && start + self.buffer() >= next {
             Place::Repeated
         } else {
             Place::Outside
@@ -166,7 +172,7 @@ impl Receiver {
 
     /// Is it known where the peer's stream ends?
     pub fn knows_end(&self) -> bool {
-        self.fin.is_some()
+        self.fin != UNKNOWN
     }
 
     /// Does the segment begin where the last one ended, and not with an old timestamp?
@@ -317,15 +323,15 @@ impl Receiver {
     /// Is a FIN at `position` the stream's end? Not where another one was believed, where more of the stream has come, or
     /// beyond the window.
     fn ends_at(&mut self, position: u64) -> bool {
-        if self.fin.is_none() && self.reassembly.end() <= position && position < self.limit_position() {
-            self.fin = Some(position);
+        if !self.knows_end() && self.reassembly.end() <= position && position < self.limit_position() {
+            self.fin = position;
         }
-        self.fin == Some(position)
+        self.fin == position
     }
 
     /// Position after the peer's FIN, as far as that is known.
     fn last_position(&self) -> u64 {
-        self.fin.map_or(u64::MAX, |fin| fin + 1)
+        self.fin.saturating_add(1)
     }
 
     #[inline]
@@ -399,14 +405,15 @@ impl Receiver {
         if self.sends_dsack
             && let Some(overlap) = self.reassembly.overlap(start, end)
         {
-            (self.duplicate, self.quiet_until) = (Some(overlap), 0);
+            self.reassembly.note_duplicate(overlap);
+            self.quiet_until = 0;
         }
     }
 
     #[inline]
     fn note_timestamp(&mut self, now: Time, ts: Timestamps, start: u64) {
         // RFC 7323 §4.3 (2). What is older here by more than the allowance has outlived the last one, see `is_old_timestamp`.
-        if start <= self.last_ack_sent
+        if start <= self.last_ack_sent()
             && self.ts_recent.wrapping_sub(ts.value).wrapping_sub(1) >= self.paws_window
         {
             (self.ts_recent, self.ts_recent_at) = (ts.value, now);
@@ -443,12 +450,12 @@ impl Receiver {
 
     /// Stream offset after the peer's last byte, as far as that is known.
     pub fn data_end(&self) -> u64 {
-        self.fin.map_or(u64::MAX, |fin| fin - 1)
+        if self.knows_end() { self.fin - 1 } else { u64::MAX }
     }
 
     /// All data and the FIN have arrived.
     pub fn has_finished(&self) -> bool {
-        self.fin.is_some_and(|fin| self.reassembly.next() > fin)
+        self.reassembly.next() > self.fin
     }
 
     /// Position after the last readable byte: RCV.NXT without the FIN.
@@ -495,7 +502,7 @@ impl Receiver {
     /// A window that was nearly closed has opened: tell (RFC 9293 §3.8.6.2.2).
     #[cold]
     fn tell_opened(&mut self, half: u64) {
-        let is_open = self.right_edge() >= self.advertised + half.min(self.segment_size);
+        let is_open = self.right_edge() >= self.advertised + half.min(u64::from(self.segment_size));
         if is_open && !self.has_finished() {
             self.acks.demand();
         }
@@ -507,20 +514,31 @@ impl Receiver {
     }
 
     #[inline(always)]
+    fn buffer(&self) -> u64 {
+        u64::from(self.buffer)
+    }
+
+    /// RCV.NXT when the last ACK left.
+    #[inline(always)]
+    fn last_ack_sent(&self) -> u64 {
+        self.told.0
+    }
+
+    #[inline(always)]
     fn most_offered(&self) -> u64 {
-        self.acks.offered().unwrap_or(u64::MAX).min(self.buffer)
+        self.acks.offered().unwrap_or(u64::MAX).min(self.buffer())
     }
 
     /// RFC 9293 §3.8.6.2.2: the right edge moves by at least a segment or half the buffer, or stays.
     #[inline(always)]
     fn may_move_to(&self, edge: u64) -> bool {
-        edge >= self.advertised + self.segment_size.min(self.buffer / 2)
+        edge >= self.advertised + u64::from(self.segment_size.min(self.buffer / 2))
     }
 
     #[inline(always)]
     fn right_edge(&self) -> u64 {
         let offered = self.reassembly.next() + self.most_offered();
-        let open = (self.read + self.buffer).min(offered);
+        let open = (self.read + self.buffer()).min(offered);
         if self.may_move_to(open) { open } else { self.advertised }
     }
 
@@ -542,14 +560,14 @@ impl Receiver {
     #[inline(always)]
     fn tell(&mut self, next: u64) {
         let most = self.most_offered();
-        let is_same = self.read == next && most == self.reach.0 && self.may_move_to(next + most);
+        let (offered, reach) = self.reach;
+        let is_same = self.read == next && most as u32 == offered && self.may_move_to(next + most);
         match is_same {
-            true => self.advertised = next + self.reach.1,
+            true => self.advertised = next + u64::from(reach),
             false => self.tell_other(next, most),
         }
         self.told = (next, self.read);
-        self.last_ack_sent = next;
-        let is_quiet = self.quiet_until > 0 || (self.fin.is_none() && !self.has_news_beside_ack());
+        let is_quiet = self.quiet_until > 0 || (!self.knows_end() && !self.reassembly.has_news());
         self.quiet_until = if is_quiet { self.advertised.saturating_sub(most / 2) } else { 0 };
         self.acks.on_ack_sent();
     }
@@ -558,7 +576,7 @@ impl Receiver {
     #[inline(never)]
     fn tell_other(&mut self, next: u64, most: u64) {
         // Behind a gap, nothing has come in order, and what was told last is told again.
-        if most == self.reach.0 && (next, self.read) == self.told {
+        if most as u32 == self.reach.0 && (next, self.read) == self.told {
             return;
         }
         let (open, edge) = (self.right_edge(), self.advertised);
@@ -568,7 +586,7 @@ impl Receiver {
         self.advertised = self.advertised.max(next + (window << self.window_shift));
         self.told_window = window as u16;
         let can_repeat = self.read == next && open > edge;
-        self.reach = if can_repeat { (most, self.advertised - next) } else { (u64::MAX, 0) };
+        self.reach = if can_repeat { (most as u32, (self.advertised - next) as u32) } else { NO_REACH };
     }
 
     /// The window in units of its scale. It is rounded up, since a right edge that was advertised should not move back
@@ -577,15 +595,15 @@ impl Receiver {
     fn window(&self, next: u64) -> u64 {
         let (open, unit) = (self.advertised.saturating_sub(next), 1 << self.window_shift);
         let up = (open + unit - 1) >> self.window_shift;
-        let fits = next + (up << self.window_shift) <= self.read + self.buffer;
+        let fits = next + (up << self.window_shift) <= self.read + self.buffer();
         if fits { up } else { open >> self.window_shift }.min(0xffff)
     }
 
     /// As [`acknowledge`](Receiver::acknowledge) on a SYN-ACK, whose window is not scaled (RFC 7323 §2.2).
     pub fn acknowledge_syn(&mut self, segment: &mut Segment) {
         segment.ack = self.irs.at(1);
-        segment.window = self.buffer.min(0xffff) as u16;
-        self.last_ack_sent = 1;
+        segment.window = self.buffer().min(0xffff) as u16;
+        self.told = (1, 0);
         if let Some(ts) = &mut segment.timestamps {
             ts.echo = self.ts_recent;
         }
@@ -594,20 +612,14 @@ impl Receiver {
     /// Is there something to report by SACK?
     #[inline(always)]
     pub fn has_blocks(&self) -> bool {
-        self.quiet_until == 0 && self.sends_sack && self.has_news_beside_ack()
-    }
-
-    /// Does something lie behind a gap, or has come twice?
-    #[inline]
-    fn has_news_beside_ack(&self) -> bool {
-        self.reassembly.has_gap() || self.duplicate.is_some()
+        self.quiet_until == 0 && self.sends_sack && self.reassembly.has_news()
     }
 
     /// The blocks of a segment that leaves now, beside timestamps if it has those.
     pub fn fill_sack(&mut self, has_timestamps: bool, sack: &mut SackBlocks) {
         let mut room = if has_timestamps { 3 } else { 4 };
         // RFC 2883 §4: the duplicate comes first; the block that it lies in is the one that changed last.
-        if let Some((left, right)) = self.duplicate.take() {
+        if let Some((left, right)) = self.reassembly.take_duplicate() {
             sack.push(self.irs.at(left), self.irs.at(right));
             room -= 1;
         }
