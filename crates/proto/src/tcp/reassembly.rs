@@ -196,6 +196,10 @@ impl Above {
             if self.ranges.len() >= MOST_RANGES {
                 return Inserted::Refused;
             }
+            if self.ranges.is_empty() {
+                // Mostly it stays the only one.
+                self.ranges.reserve_exact(1);
+            }
             self.ranges.insert(low, (start, end));
             self.remember(low);
             return Inserted::New;
