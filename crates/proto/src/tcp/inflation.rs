@@ -5,8 +5,8 @@ pub struct Inflation {
     /// The artificial window (RFC 5681 §3.2 steps 3 and 4); negative where what has left the network makes no room.
     bytes: i64,
     has_limited_transmit: bool,
-    /// What limited transmit has sent since the last new ACK; no part of FlightSize (RFC 5681 §3.2 step 2).
-    limited_sent: u64,
+    /// Bytes that limited transmit has sent since the last new ACK; no part of FlightSize (RFC 5681 §3.2 step 2).
+    limited_sent: u32,
 }
 
 impl Inflation {
@@ -71,12 +71,12 @@ impl Inflation {
     #[inline]
     pub fn on_sent(&mut self, bytes: u64) {
         if self.is_positive() {
-            self.limited_sent += bytes;
+            self.limited_sent += bytes as u32;
         }
     }
 
     pub fn limited_sent(&self) -> u64 {
-        self.limited_sent
+        u64::from(self.limited_sent)
     }
 
     /// New data is acknowledged.
