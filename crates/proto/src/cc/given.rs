@@ -13,7 +13,7 @@ pub trait Given: Send + Sync {
 
     fn params(&self) -> Vec<Param<'_>>;
 
-    /// Called for each end of each connection, as its handshake ends: what costs much can wait until data is sent.
+    /// Called for each end of each connection that sends, once its handshake is over.
     fn build(&self, build: &Build, values: &Values) -> Box<dyn CongestionControl>;
 }
 

@@ -1,23 +1,61 @@
 //! A controller as the sender holds it: values needed at every step are cached.
 
-use super::{Ack, Congestion, CongestionControl, Limits, PlainAck};
+use super::{Ack, Build, Congestion, CongestionControl, Limits, PlainAck};
 use crate::prefetch::prefetch;
 use airtcp_wire::{Rate, Time};
 
 /// A controller with the limits that it answered last. They change by nothing but its hooks.
 pub struct Governor {
     controller: Box<dyn CongestionControl>,
-    limits: Limits,
+    /// Where nothing is sent there is none: many connections only receive. [`Nobody`] stands in.
+    has_controller: bool,
     hears_sends: bool,
+    limits: Limits,
+}
+
+/// Takes no room.
+struct Nobody;
+
+impl CongestionControl for Nobody {
+    fn cwnd(&self) -> u64 {
+        0
+    }
+
+    fn on_ack(&mut self, _ack: &Ack) {}
+
+    fn on_congestion(&mut self, _event: &Congestion) {}
+
+    fn on_spurious(&mut self, _now: Time, _cwnd: u64, _ssthresh: u64) {}
+
+    fn hears_sends(&self) -> bool {
+        false
+    }
+
+    fn reads_rate(&self) -> bool {
+        false
+    }
 }
 
 impl From<Box<dyn CongestionControl>> for Governor {
     fn from(controller: Box<dyn CongestionControl>) -> Governor {
-        Governor { limits: controller.limits(), hears_sends: controller.hears_sends(), controller }
+        let (limits, hears_sends) = (controller.limits(), controller.hears_sends());
+        Governor { controller, has_controller: true, hears_sends, limits }
     }
 }
 
 impl Governor {
+    /// Before data is sent, with the limits that a controller is to begin with.
+    pub fn before_data(build: &Build) -> Governor {
+        let limits =
+            Limits { cwnd: build.initial_window, ssthresh: build.initial_ssthresh, pacing_rate: None };
+        Governor { controller: Box::new(Nobody), has_controller: false, hears_sends: false, limits }
+    }
+
+    #[inline]
+    pub fn has_controller(&self) -> bool {
+        self.has_controller
+    }
+
     /// Fetches the controller ahead.
     #[inline]
     pub fn prefetch(&self) {
@@ -34,15 +72,18 @@ impl Governor {
         self.limits.ssthresh
     }
 
+    /// Tells the controller, if there is one.
     #[inline]
-    fn refresh(&mut self) {
-        self.limits = self.controller.limits();
+    fn tell(&mut self, hook: impl FnOnce(&mut dyn CongestionControl)) {
+        if self.has_controller {
+            hook(&mut *self.controller);
+            self.limits = self.controller.limits();
+        }
     }
 
     #[inline]
     pub fn on_ack(&mut self, ack: &Ack) {
-        self.controller.on_ack(ack);
-        self.refresh();
+        self.tell(|controller| controller.on_ack(ack));
     }
 
     #[inline]
@@ -51,23 +92,19 @@ impl Governor {
     }
 
     pub fn on_congestion(&mut self, event: &Congestion) {
-        self.controller.on_congestion(event);
-        self.refresh();
+        self.tell(|controller| controller.on_congestion(event));
     }
 
     pub fn on_recovery_exit(&mut self, now: Time) {
-        self.controller.on_recovery_exit(now);
-        self.refresh();
+        self.tell(|controller| controller.on_recovery_exit(now));
     }
 
     pub fn on_spurious(&mut self, now: Time, cwnd: u64, ssthresh: u64) {
-        self.controller.on_spurious(now, cwnd, ssthresh);
-        self.refresh();
+        self.tell(|controller| controller.on_spurious(now, cwnd, ssthresh));
     }
 
     pub fn on_restart(&mut self, now: Time, rtos: u64) {
-        self.controller.on_restart(now, rtos);
-        self.refresh();
+        self.tell(|controller| controller.on_restart(now, rtos));
     }
 
     #[inline(always)]
@@ -82,14 +119,12 @@ impl Governor {
 
     #[inline(never)]
     fn tell_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {
-        self.controller.on_sent(now, bytes, in_flight);
-        self.refresh();
+        self.tell(|controller| controller.on_sent(now, bytes, in_flight));
     }
 
     #[cold]
     fn tell_sent_alone(&mut self, now: Time) {
-        self.controller.on_sent_alone(now);
-        self.refresh();
+        self.tell(|controller| controller.on_sent_alone(now));
     }
 
     #[inline]

@@ -71,13 +71,13 @@ impl Core {
     /// Where SND.UNA stands in it, behind what only sending touches.
     pub const UNA: usize = offset_of!(Core, una);
 
-    pub fn new(rules: &Rules, cc: Box<dyn CongestionControl>, mss: u64, has_sack: bool) -> Core {
+    pub fn new(rules: &Rules, mss: u64, has_sack: bool) -> Core {
         let config = &rules.config;
         let mut core = Core {
             una: 0,
             nxt: 0,
             board: Scoreboard::default(),
-            cc: cc.into(),
+            cc: rules.before_data(mss),
             rtt: RttEstimator::new(&rules.rto),
             sampler: RateSampler::default(),
             stats: Stats::default(),
@@ -100,21 +100,20 @@ impl Core {
     }
 
     /// What has been negotiated replaces what was assumed for the SYN.
-    pub fn establish(
-        &mut self,
-        config: &TcpConfig,
-        cc: Box<dyn CongestionControl>,
-        mss: u64,
-        has_sack: bool,
-    ) {
-        self.sampler.is_read = cc.reads_rate();
+    pub fn establish(&mut self, rules: &Rules, mss: u64, has_sack: bool) {
+        self.cc = rules.before_data(mss);
+        self.mss = mss;
+        self.initial_window = mss * u64::from(rules.config.initial_window);
+        self.set_sack(&rules.config, has_sack);
+    }
+
+    /// Data is to be sent: from now on this says how much.
+    pub fn follow(&mut self, cc: Box<dyn CongestionControl>) {
+        self.cc = cc.into();
+        self.sampler.is_read = self.cc.reads_rate();
         if self.sampler.is_read {
             self.board.keep_stamps();
         }
-        self.cc = cc.into();
-        self.mss = mss;
-        self.initial_window = mss * u64::from(config.initial_window);
-        self.set_sack(config, has_sack);
     }
 
     /// Has SACK been negotiated?

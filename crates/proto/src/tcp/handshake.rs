@@ -2,7 +2,7 @@
 
 use super::config::{RtoConfig, TcpConfig};
 use crate::cc::registry::{RegistryError, Values};
-use crate::cc::{Build, CongestionControl, Controller, reno};
+use crate::cc::{Build, CongestionControl, Controller, Governor};
 use airtcp_wire::{Flags, Segment, SynOptions};
 use std::sync::Arc;
 
@@ -71,15 +71,9 @@ impl Rules {
         Ok(Rules { rto: Arc::new(config.rto.clone()), config: config.clone(), controller, values })
     }
 
-    /// What stands in until the handshake is over. One that is given is not asked for that.
-    pub fn before_handshake(&self, seed: u64, mss: u64) -> Box<dyn CongestionControl> {
-        let initial_window = self.config.initial_window;
-        match &self.controller {
-            Controller::Given(_) => {
-                (reno::SPEC.build)(&self.conditions(seed, mss, initial_window), &Values::default())
-            }
-            Controller::Native(_) => self.build(seed, mss, initial_window),
-        }
+    /// What stands in for a controller until data is sent.
+    pub fn before_data(&self, mss: u64) -> Governor {
+        Governor::before_data(&self.conditions(0, mss, self.config.initial_window))
     }
 
     /// A connection's controller, for segments of `mss` bytes, that starts with `initial_window` segments.

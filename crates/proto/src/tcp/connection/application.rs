@@ -25,16 +25,18 @@ impl Connection {
     /// The application has `bytes` more to send. Not to be called after [`close`](Connection::close).
     pub fn write(&mut self, bytes: u64) {
         self.forget_prediction();
+        self.begin_to_send();
         self.sender.write(bytes);
     }
 
     /// For a stream of virtual bytes: exactly `bytes` wait to be sent, whatever was said to wait before.
-    #[inline]
+    #[inline(always)]
     pub fn set_unsent(&mut self, bytes: u64) {
         // What is sent next makes no difference to the ACKs to come.
         if !matches!(self.prediction, Prediction::Sending | Prediction::Repairing) {
             self.forget_prediction();
         }
+        self.begin_to_send();
         self.sender.set_unsent(bytes);
     }
 
@@ -55,6 +57,7 @@ impl Connection {
     /// For a control TCP of a circuit, whose data meets congestion that its header packets do not: reduces once a window.
     pub fn handle_congestion(&mut self, now: Time) {
         self.forget_prediction();
+        self.begin_to_send();
         self.sender.core.handle_congestion(now);
     }
 

@@ -119,7 +119,10 @@ impl Connection {
         match self.state {
             State::Closed => {}
             State::Listen => self.state = State::Closed,
-            _ => self.sender.close(),
+            _ => {
+                self.begin_to_send();
+                self.sender.close();
+            }
         }
     }
 

@@ -104,7 +104,7 @@ impl Connection {
             state,
             iss,
             negotiated: Negotiated { mss, ..Negotiated::default() },
-            sender: Sender::new(rules, rules.before_handshake(seed, mss), mss, false),
+            sender: Sender::new(rules, mss, false),
             receiver: Receiver::new(&rules.config),
             is_passive: false,
             is_orphan: false,

@@ -30,8 +30,7 @@ impl Connection {
         self.iss = Seq(Chances::new(self.seed).chance(&format!("connection.{}", self.iss.0)).u32());
         self.negotiated =
             Negotiated { mss: u64::from(rules.config.segment_payload()), ..Negotiated::default() };
-        let cc = rules.before_handshake(self.seed, self.negotiated.mss);
-        self.sender.restart(rules, cc, self.negotiated.mss);
+        self.sender.restart(rules, self.negotiated.mss);
         self.receiver = Receiver::new(&rules.config);
         self.state = State::Listen;
     }
@@ -84,14 +83,32 @@ impl Connection {
 
     pub(super) fn establish(&mut self) {
         self.state = State::Established;
-        let config = &self.rules.config;
-        let initial_window = if self.is_syn_loss_congestion() { 1 } else { config.initial_window };
         let Negotiated { mss, sack, .. } = self.negotiated;
-        let cc = self.rules.build(self.seed, mss, initial_window);
-        self.sender.establish(config, cc, mss, sack && reads_sack(config));
+        self.sender.establish(&self.rules, mss, sack && reads_sack(&self.rules.config));
         let rtt = &self.sender.core.rtt;
         self.receiver.acks.on_handshake(rtt.srtt(), rtt.rto());
         self.notify(Event::Connected);
+        if !self.sender.is_silent() {
+            self.get_controller();
+        }
+    }
+
+    /// Something is to be sent, which takes a controller.
+    #[inline(always)]
+    pub(super) fn begin_to_send(&mut self) {
+        if !self.sender.core.cc.has_controller() {
+            self.get_controller();
+        }
+    }
+
+    /// Until the handshake is over, that can wait.
+    #[cold]
+    fn get_controller(&mut self) {
+        if matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived) {
+            return;
+        }
+        let initial_window = if self.is_syn_loss_congestion() { 1 } else { self.rules.config.initial_window };
+        self.sender.follow(self.rules.build(self.seed, self.negotiated.mss, initial_window));
     }
 
     pub(super) fn poll_syn(&mut self, now: Time, out: &mut Transmit) -> bool {

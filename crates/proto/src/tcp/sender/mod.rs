@@ -5,7 +5,7 @@ mod plain;
 mod timers;
 mod transmit;
 
-use super::config::{RtoTimers, RttTiming, TcpConfig, TimeoutPolicy};
+use super::config::{RtoTimers, RttTiming, TimeoutPolicy};
 use super::connection::Reason;
 use super::core::Core;
 use super::handshake::Rules;
@@ -105,10 +105,10 @@ impl Sender {
     /// Its bytes from here on hold its timers.
     pub const TOUCHED_BY_TIMER: usize = offset_of!(Sender, policy);
 
-    pub fn new(rules: &Rules, cc: Box<dyn CongestionControl>, mss: u64, has_sack: bool) -> Sender {
+    pub fn new(rules: &Rules, mss: u64, has_sack: bool) -> Sender {
         let config = &rules.config;
         Sender {
-            core: Core::new(rules, cc, mss, has_sack),
+            core: Core::new(rules, mss, has_sack),
             policy: recovery::build(config, has_sack),
             timeout_policy: config.timeout_policy,
             has_nagle: config.nagle,
@@ -141,25 +141,24 @@ impl Sender {
     }
 
     /// The handshake is over: what was negotiated replaces what was assumed for the SYN.
-    pub fn establish(
-        &mut self,
-        config: &TcpConfig,
-        cc: Box<dyn CongestionControl>,
-        mss: u64,
-        has_sack: bool,
-    ) {
-        self.core.establish(config, cc, mss, has_sack);
-        self.policy = recovery::build(config, has_sack);
+    pub fn establish(&mut self, rules: &Rules, mss: u64, has_sack: bool) {
+        self.core.establish(rules, mss, has_sack);
+        self.policy = recovery::build(&rules.config, has_sack);
+    }
+
+    /// Data is to be sent: from now on this says how much, and how fast.
+    pub fn follow(&mut self, cc: Box<dyn CongestionControl>) {
+        self.core.follow(cc);
         // A controller that paces does so from the start.
         if self.paces_always || self.core.cc.pacing_rate().is_some() {
-            self.pacer = Some(Box::new(Pacer::new(2 * mss)));
+            self.pacer = Some(Box::new(Pacer::new(2 * self.core.mss())));
         }
     }
 
     /// The handshake begins anew, with what the application has said so far.
-    pub fn restart(&mut self, rules: &Rules, cc: Box<dyn CongestionControl>, mss: u64) {
+    pub fn restart(&mut self, rules: &Rules, mss: u64) {
         let (write_end, is_closing, stats) = (self.write_end, self.is_closing, self.core.stats);
-        *self = Sender { write_end, is_closing, ..Sender::new(rules, cc, mss, false) };
+        *self = Sender { write_end, is_closing, ..Sender::new(rules, mss, false) };
         self.core.stats = stats;
     }
 
