@@ -1,6 +1,7 @@
 //! What the two SYNs agree on.
 
-use super::config::{RtoConfig, TcpConfig};
+use super::config::TcpConfig;
+use super::rtt::RtoRules;
 use crate::cc::registry::{RegistryError, Values};
 use crate::cc::{Build, CongestionControl, Controller, Governor};
 use airtcp_wire::{Flags, Segment, SynOptions};
@@ -57,7 +58,7 @@ pub fn negotiate(config: &TcpConfig, syn: &Segment) -> Negotiated {
 pub struct Rules {
     pub config: TcpConfig,
     /// The configuration's.
-    pub rto: Arc<RtoConfig>,
+    pub rto: Arc<RtoRules>,
     controller: Controller,
     values: Values,
 }
@@ -68,7 +69,7 @@ impl Rules {
     pub fn new(config: &TcpConfig) -> Result<Rules, RegistryError> {
         let controller = config.controllers.find_or_unlimited(&config.congestion_control)?;
         let values = controller.values(&config.cc)?;
-        Ok(Rules { rto: Arc::new(config.rto.clone()), config: config.clone(), controller, values })
+        Ok(Rules { rto: Arc::new(RtoRules::new(&config.rto)), config: config.clone(), controller, values })
     }
 
     /// What stands in for a controller until data is sent.

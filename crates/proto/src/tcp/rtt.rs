@@ -4,12 +4,38 @@ use super::config::{RtoArithmetic, RtoConfig};
 use airtcp_wire::{Dur, Time};
 use std::sync::Arc;
 
+/// A configuration, and what follows from it: many connections share them.
+#[derive(Clone, Debug)]
+pub struct RtoRules {
+    config: RtoConfig,
+    alpha: Gain,
+    beta: Gain,
+    /// No timer is set to less.
+    least: Dur,
+    /// Linux: RTTVAR is never so small that `min` would have to be put in the place of m·RTTVAR.
+    variance_floor: Dur,
+}
+
+impl RtoRules {
+    pub fn new(config: &RtoConfig) -> RtoRules {
+        RtoRules {
+            alpha: Gain::new(config.alpha),
+            beta: Gain::new(config.beta),
+            // A ticking clock's first tick may be short.
+            least: config.min.min(config.initial).min(config.max).saturating_sub(config.expire_tick),
+            variance_floor: match config.min_on_variance {
+                true => config.min.mul_f64(1.0 / config.factor.max(1.0)),
+                false => Dur::ZERO,
+            },
+            config: config.clone(),
+        }
+    }
+}
+
 /// The RTT estimator and the retransmission timeout that follows from it.
 #[derive(Clone, Debug)]
 pub struct RttEstimator {
-    config: Arc<RtoConfig>,
-    alpha: Gain,
-    beta: Gain,
+    rules: Arc<RtoRules>,
     srtt: Dur,
     rttvar: Dur,
     has_sample: bool,
@@ -17,15 +43,11 @@ pub struct RttEstimator {
     is_initial: bool,
     /// There is a sample, no clock ticks, and RTTVAR falls slowly: what Linux does with all samples but the first.
     is_linuxs: bool,
-    /// No timer is set to less.
-    least: Dur,
     /// Expiries in a row.
     backoff: u32,
     /// The smallest sample of the connection.
     min: Dur,
     slow_decay: SlowDecay,
-    /// Linux: RTTVAR is never so small that `min` would have to be put in the place of m·RTTVAR.
-    variance_floor: Dur,
 }
 
 /// Linux: RTTVAR rises at once and falls once a round trip.
@@ -37,25 +59,17 @@ struct SlowDecay {
 }
 
 impl RttEstimator {
-    pub fn new(config: &Arc<RtoConfig>) -> RttEstimator {
+    pub fn new(rules: &Arc<RtoRules>) -> RttEstimator {
         RttEstimator {
-            config: config.clone(),
-            alpha: Gain::new(config.alpha),
-            beta: Gain::new(config.beta),
+            rules: rules.clone(),
             srtt: Dur::ZERO,
             rttvar: Dur::ZERO,
             has_sample: false,
             is_initial: true,
             is_linuxs: false,
-            // A ticking clock's first tick may be short.
-            least: config.min.min(config.initial).min(config.max).saturating_sub(config.expire_tick),
             backoff: 0,
             min: Dur::MAX,
             slow_decay: SlowDecay::default(),
-            variance_floor: match config.min_on_variance {
-                true => config.min.mul_f64(1.0 / config.factor.max(1.0)),
-                false => Dur::ZERO,
-            },
         }
     }
 
@@ -78,7 +92,7 @@ impl RttEstimator {
 
     #[inline(never)]
     fn on_other_sample(&mut self, now: Time, rtt: Dur, una: u64, nxt: u64) {
-        let RtoConfig { measure_tick, arithmetic, min_on_variance, .. } = *self.config;
+        let RtoConfig { measure_tick, arithmetic, min_on_variance, .. } = self.rules.config;
         let rtt = in_ticks(now, rtt, measure_tick);
         if !self.has_sample {
             return self.on_first_sample(rtt, nxt);
@@ -86,7 +100,7 @@ impl RttEstimator {
         match arithmetic {
             RtoArithmetic::Ticks => (self.srtt, self.rttvar) = self.smooth_in_ticks(rtt),
             _ if min_on_variance => self.smooth(rtt, |this, error| this.slow_decay(rtt, error, una, nxt)),
-            _ => self.smooth(rtt, |this, error| this.beta.smooth(this.rttvar, error)),
+            _ => self.smooth(rtt, |this, error| this.rules.beta.smooth(this.rttvar, error)),
         }
     }
 
@@ -95,23 +109,23 @@ impl RttEstimator {
     fn smooth(&mut self, rtt: Dur, rttvar: impl FnOnce(&mut RttEstimator, Dur) -> Dur) {
         let error = Dur(self.srtt.0.abs_diff(rtt.0));
         self.rttvar = rttvar(self, error);
-        self.srtt = self.alpha.smooth(self.srtt, rtt);
+        self.srtt = self.rules.alpha.smooth(self.srtt, rtt);
     }
 
     /// RFC 6298 §2 (2.2).
     #[cold]
     fn on_first_sample(&mut self, rtt: Dur, nxt: u64) {
-        let RtoConfig { measure_tick, arithmetic, min_on_variance, .. } = *self.config;
+        let RtoConfig { measure_tick, arithmetic, min_on_variance, .. } = self.rules.config;
         (self.has_sample, self.is_initial) = (true, false);
         self.is_linuxs = min_on_variance && arithmetic == RtoArithmetic::Exact && measure_tick == Dur::ZERO;
         self.srtt = rtt;
-        self.rttvar = (rtt / 2).max(self.variance_floor);
+        self.rttvar = (rtt / 2).max(self.rules.variance_floor);
         self.slow_decay = SlowDecay { deviation: rtt / 2, largest: self.rttvar, round_end: nxt };
     }
 
     #[inline]
     fn slow_decay(&mut self, rtt: Dur, error: Dur, una: u64, nxt: u64) -> Dur {
-        let (beta, floor) = (self.beta, self.variance_floor);
+        let beta = self.rules.beta;
         let state = &mut self.slow_decay;
         // A sudden fall of the RTT is not jitter: it counts an eighth.
         let gain = if rtt < self.srtt && error > state.deviation { beta.eighth() } else { beta };
@@ -123,7 +137,7 @@ impl RttEstimator {
                 rttvar = beta.smooth(rttvar, state.largest);
             }
             state.round_end = nxt;
-            state.largest = floor;
+            state.largest = self.rules.variance_floor;
         }
         rttvar
     }
@@ -131,7 +145,7 @@ impl RttEstimator {
     /// ns-2: integers, which are cut off where they are taken for whole ticks. SRTT and RTTVAR as they are then.
     #[inline(never)]
     fn smooth_in_ticks(&self, rtt: Dur) -> (Dur, Dur) {
-        let RtoConfig { measure_tick, alpha, beta, .. } = *self.config;
+        let RtoConfig { measure_tick, alpha, beta, .. } = self.rules.config;
         // Where nothing ticks the parts are nanoseconds.
         let tick = measure_tick.max(Dur(8));
         let (eighths, quarters) = (Fraction { tick, parts: 8 }, Fraction { tick, parts: 4 });
@@ -144,16 +158,16 @@ impl RttEstimator {
 
     /// SRTT + m·RTTVAR within its bounds, before back-off.
     fn base(&self) -> Dur {
-        let RtoConfig { initial, factor, granularity, min, max, min_on_variance, .. } = *self.config;
+        let RtoConfig { initial, factor, granularity, min, max, min_on_variance, .. } = self.rules.config;
         if self.is_initial {
             // RFC 6298 §2 (2.1).
             return initial.min(max);
         }
         // RFC 6298 §2 (2.3): RTO = SRTT + max(G, K·RTTVAR).
         let spread = scale(self.rttvar, factor).max(granularity);
-        let srtt = match self.config.arithmetic {
+        let srtt = match self.rules.config.arithmetic {
             RtoArithmetic::Exact => self.srtt,
-            RtoArithmetic::Ticks => whole_ticks(self.srtt, self.config.measure_tick),
+            RtoArithmetic::Ticks => whole_ticks(self.srtt, self.rules.config.measure_tick),
         };
         let rto = if min_on_variance { srtt + spread.max(min) } else { (srtt + spread).max(min) };
         rto.min(max)
@@ -161,7 +175,7 @@ impl RttEstimator {
 
     /// No timeout is longer.
     pub fn longest(&self) -> Dur {
-        self.config.max
+        self.rules.config.max
     }
 
     /// The current RTO with back-off.
@@ -175,13 +189,13 @@ impl RttEstimator {
         if expiries == 0 {
             return self.base();
         }
-        Dur(self.base().0.saturating_mul(1 << expiries.min(30))).min(self.config.max)
+        Dur(self.base().0.saturating_mul(1 << expiries.min(30))).min(self.rules.config.max)
     }
 
     /// A timer of one RTO started at `now` does not expire before.
     #[inline]
     pub fn earliest(&self, now: Time) -> Time {
-        now + self.least
+        now + self.rules.least
     }
 
     /// When a timer of one RTO started at `now` expires.
@@ -192,13 +206,13 @@ impl RttEstimator {
 
     /// The same for a timer that has expired so often before, whatever others did.
     pub fn deadline_after(&self, now: Time, expiries: u32) -> Time {
-        let expiries = if self.config.backoff { expiries } else { 0 };
+        let expiries = if self.rules.config.backoff { expiries } else { 0 };
         self.in_expiry_ticks(now, self.rto_after(expiries))
     }
 
     #[inline]
     fn in_expiry_ticks(&self, now: Time, rto: Dur) -> Time {
-        let tick = self.config.expire_tick;
+        let tick = self.rules.config.expire_tick;
         if tick == Dur::ZERO {
             return now + rto;
         }
@@ -208,11 +222,11 @@ impl RttEstimator {
 
     /// The timer has expired (RFC 6298 §5.5).
     pub fn on_expiry(&mut self) {
-        if self.config.backoff {
+        if self.rules.config.backoff {
             self.backoff += 1;
         }
         // ns-2: a path that stays silent so long is another one by now.
-        if self.config.arithmetic == RtoArithmetic::Ticks && self.backoff >= 4 {
+        if self.rules.config.arithmetic == RtoArithmetic::Ticks && self.backoff >= 4 {
             self.has_sample = false;
         }
     }
@@ -227,7 +241,7 @@ impl RttEstimator {
 
     /// SRTT + 2·G and RTTVAR, as RFC 4015 §3.2 step 0 saves them.
     pub fn saved(&self) -> (Dur, Dur) {
-        (self.srtt + self.config.granularity * 2, self.rttvar)
+        (self.srtt + self.rules.config.granularity * 2, self.rttvar)
     }
 
     #[inline]
@@ -315,7 +329,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn estimator(config: RtoConfig) -> RttEstimator {
-        RttEstimator::new(&Arc::new(config))
+        RttEstimator::new(&Arc::new(RtoRules::new(&config)))
     }
 
     fn rfc() -> RttEstimator {

@@ -79,7 +79,7 @@ impl Connection {
     pub fn connect_by(rules: &Arc<Rules>, iss: Seq, seed: u64, now: Time) -> Connection {
         let mut connection = Connection::new(rules, iss, seed, State::SynSent);
         connection.clock = now;
-        connection.sender.syn_linear = rules.rto.syn_linear;
+        connection.sender.syn_linear = rules.config.rto.syn_linear;
         connection
     }
 
