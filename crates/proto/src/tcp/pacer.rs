@@ -40,7 +40,8 @@ impl Pacer {
         if self.next < now {
             self.next = self.next.max(now - rate.time_for(self.burst));
         }
-        self.next = self.next + self.time_for(bytes, rate);
+        let time = self.time_for(bytes, rate);
+        self.next += time;
     }
 
     #[inline(always)]
