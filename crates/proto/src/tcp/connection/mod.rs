@@ -246,10 +246,11 @@ impl Connection {
         self.earliest_of(self.sender.earliest_deadline())
     }
 
-    /// Does one of the timers expire by then? Mostly a glance tells that none does.
+    /// Does one of the timers expire by then? Where they are left open, a glance mostly tells that none does.
     #[inline(always)]
     fn expires_by(&self, at: Time) -> bool {
-        self.earliest_timer() <= at && self.timer() <= at
+        let may_expire = !self.sender.leaves_timers_open() || self.earliest_timer() <= at;
+        may_expire && self.timer() <= at
     }
 
     /// When the earliest of the timers expires.

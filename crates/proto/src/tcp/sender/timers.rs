@@ -69,12 +69,18 @@ impl Sender {
     pub fn earliest_deadline(&self) -> Time {
         let Core { board, rtt, .. } = &self.core;
         match board.first() {
-            _ if self.restarted_at.is_never() => Time::ZERO,
+            _ if !self.leaves_timers_open() => Time::ZERO,
             Some(oldest) => {
                 rtt.earliest(oldest.sent_at).min(self.policy.earliest_probe(rtt, self.restarted_at))
             }
             None => Time::ZERO,
         }
+    }
+
+    /// Have plain ACKs restarted timers that have not been computed since?
+    #[inline(always)]
+    pub fn leaves_timers_open(&self) -> bool {
+        !self.restarted_at.is_never()
     }
 
     #[inline]
