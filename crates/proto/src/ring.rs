@@ -92,6 +92,7 @@ impl<T: Copy + Default> Ring<T> {
 
     /// Makes a little more room, not twice as much, for there are many rings, and large ones.
     #[cold]
+    #[inline(never)]
     fn grow(&mut self) {
         let more = if self.is_empty() { 1 } else { (self.len() / 16).max(FEW) };
         self.change_room(self.len() + more);
