@@ -487,7 +487,7 @@ impl Circuit {
         let item = Item { id, bytes: reply.bytes, flow: self.first_number, ..Item::default() };
         if let Some(at) = self.send(network, EXIT, item) {
             let what = What::HeaderAck(u32::from(self.place.number));
-            return network.ahead.answer(Arrival { at, what, header: *ack });
+            return network.ahead.answer(Arrival::ack(at, what, *ack));
         }
         let id = network.packets.insert_ack(*ack, &SackBlocks::NONE);
         self.address_reply(network, id, reply);

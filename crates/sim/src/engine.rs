@@ -170,11 +170,12 @@ impl Engine {
         if let Some(returning) = self.stage.network.ahead.pop_returning() {
             return self.pass_returning(&returning);
         }
-        let Some(Arrival { what, header, .. }) = self.stage.network.ahead.pop_arrival() else { return };
+        let Some(arrival) = self.stage.network.ahead.pop_arrival() else { return };
+        let header = arrival.header();
         if self.ends.are_many() {
             self.look_ahead_in_arrivals();
         }
-        match what {
+        match arrival.what() {
             What::Plain(endpoint) => self.deliver_arrival(endpoint, &header),
             What::Sacked(endpoint) => self.deliver_sacked(endpoint, &header),
             What::HeaderAck(circuit) => self.deliver_header_ack(circuit, &header),
@@ -286,7 +287,7 @@ impl Engine {
     /// The same on its way back.
     fn pass_returning(&mut self, arrival: &Arrival) {
         let Some(node) = self.stage.network.ahead.station else { return };
-        if let What::Packet(id) = arrival.what {
+        if let What::Packet(id) = arrival.what() {
             return self.pass_stations(id, node);
         }
         let Engine { stage, ends, stations, .. } = self;
@@ -360,7 +361,7 @@ impl Engine {
     #[inline]
     fn look_ahead_in_arrivals(&self) {
         let arrivals = &self.stage.network.ahead.arrivals;
-        let endpoint = |skipped| arrivals.get(skipped).and_then(|arrival| arrival.what.endpoint());
+        let endpoint = |skipped| arrivals.get(skipped).and_then(|arrival| arrival.what().endpoint());
         arrivals.get(16).into_iter().for_each(prefetch);
         endpoint(8).into_iter().for_each(|endpoint| self.ends.prefetch_transfer(endpoint));
         endpoint(4).into_iter().for_each(|endpoint| self.ends.prefetch_beyond_transfer(endpoint));

@@ -300,15 +300,14 @@ impl Connected<'_> {
         let Network { packets, sack, ahead, .. } = &mut self.stage.network;
         if let Some(at) = arrives {
             if blocks == 0 {
-                return ahead.answer(Arrival { at, what: What::Plain(self.endpoint), header: ack });
+                return ahead.answer(Arrival::ack(at, What::Plain(self.endpoint), ack));
             } else if ahead.station.is_none() {
-                let what = What::Sacked(self.endpoint);
-                return ahead.answer_sacked(Arrival { at, what, header: ack }, sack);
+                return ahead.answer_sacked(Arrival::ack(at, What::Sacked(self.endpoint), ack), sack);
             }
         }
         let id = packets.insert_answer(ack, sack, self.endpoint, self.flow, self.transfer.numbers());
         if let Some(at) = arrives {
-            ahead.answer(Arrival { at, what: What::Packet(id), ..Arrival::default() });
+            ahead.answer(Arrival::packet(at, id));
         }
     }
 
@@ -320,7 +319,7 @@ impl Connected<'_> {
         match arrives {
             Some(at) => {
                 if !at.is_never() {
-                    ahead.arrivals.push_back(Arrival { at, what: What::Plain(self.endpoint), header: ack });
+                    ahead.arrivals.push_back(Arrival::ack(at, What::Plain(self.endpoint), ack));
                 }
             }
             None => {

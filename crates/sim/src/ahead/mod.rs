@@ -61,7 +61,7 @@ impl Ahead {
             return;
         }
         let what = What::Packet(id);
-        let arrival = Arrival { at, what, ..Arrival::default() };
+        let arrival = Arrival::packet(at, id);
         match (self.direction == Some(direction), self.passes_station(node, direction)) {
             (true, false) => self.sent.push_back(Entry { at, what, ..Entry::default() }),
             (true, true) => self.entering.push_back(Entry { at, what, ..Entry::default() }),

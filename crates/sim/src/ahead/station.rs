@@ -48,7 +48,8 @@ impl StationNode<'_> {
 
     /// The same of a plain ACK.
     pub fn pass_ack(&mut self, arrival: &Arrival) -> Option<usize> {
-        let &Arrival { at, what: What::Plain(endpoint), header } = arrival else { return None };
+        let (at, header) = (arrival.at, arrival.header());
+        let What::Plain(endpoint) = arrival.what() else { return None };
         let transfer = self.ends.transfers.get_mut(endpoint >> 1);
         let flow = &mut self.ends.flows[transfer.flow as usize];
         let plain = Plain {
