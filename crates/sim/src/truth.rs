@@ -38,6 +38,7 @@ struct Piece {
     bytes: u32,
     /// Orders of the copies that are not known to be lost: one, mostly, and the others.
     copy: u32,
+    #[allow(clippy::box_collection, reason = "hardly any has others, and this takes eight bytes")]
     others: Option<Box<Vec<u32>>>,
 }
 
