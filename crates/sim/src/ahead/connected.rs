@@ -177,6 +177,7 @@ impl Connected<'_> {
     }
 
     /// The same where something is to happen before, or the receiver expects something else.
+    // The header is no reference, so that a burst's can stay in registers.
     #[inline(never)]
     fn receive_or_put(mut self, header: Header, offset: u64, at: Option<Time>) -> bool {
         let text = Text { header: &header, offset, follows: false };
