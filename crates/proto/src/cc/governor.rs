@@ -1,5 +1,6 @@
 //! A controller as the sender holds it: values needed at every step are cached.
 
+use super::unlimited::Unlimited;
 use super::{Ack, Build, Congestion, CongestionControl, Limits, PlainAck};
 use crate::prefetch::prefetch;
 use airtcp_wire::{Rate, Time};
@@ -7,33 +8,10 @@ use airtcp_wire::{Rate, Time};
 /// A controller with the limits that it answered last. They change by nothing but its hooks.
 pub struct Governor {
     controller: Box<dyn CongestionControl>,
-    /// Where nothing is sent there is none: many connections only receive. [`Nobody`] stands in.
+    /// Where nothing is sent there is none: many connections only receive. [`Unlimited`], which takes no room, stands in.
     has_controller: bool,
     hears_sends: bool,
     limits: Limits,
-}
-
-/// Takes no room.
-struct Nobody;
-
-impl CongestionControl for Nobody {
-    fn cwnd(&self) -> u64 {
-        0
-    }
-
-    fn on_ack(&mut self, _ack: &Ack) {}
-
-    fn on_congestion(&mut self, _event: &Congestion) {}
-
-    fn on_spurious(&mut self, _now: Time, _cwnd: u64, _ssthresh: u64) {}
-
-    fn hears_sends(&self) -> bool {
-        false
-    }
-
-    fn reads_rate(&self) -> bool {
-        false
-    }
 }
 
 impl From<Box<dyn CongestionControl>> for Governor {
@@ -48,7 +26,7 @@ impl Governor {
     pub fn before_data(build: &Build) -> Governor {
         let limits =
             Limits { cwnd: build.initial_window, ssthresh: build.initial_ssthresh, pacing_rate: None };
-        Governor { controller: Box::new(Nobody), has_controller: false, hears_sends: false, limits }
+        Governor { controller: Box::new(Unlimited), has_controller: false, hears_sends: false, limits }
     }
 
     #[inline]

@@ -18,7 +18,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
 /// More than ever is in flight, and far from overflow.
 const INFINITE: u64 = 1 << 62;
 
-struct Unlimited;
+pub struct Unlimited;
 
 impl CongestionControl for Unlimited {
     fn cwnd(&self) -> u64 {
