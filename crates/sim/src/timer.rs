@@ -96,8 +96,8 @@ impl Schedule {
         self.timers[Clock::Run as usize].peek().map(|number| self.numbering.timer(number))
     }
 
-    /// Puts off the timer that comes up next by that clock to when it is `wanted`, if it is this one and comes up too early.
-    /// Returns whether it is so.
+    /// If the timer that comes up next by that clock is this one, and comes up too early, puts it off to when it is `wanted`.
+    /// Returns whether it has.
     pub fn put_off(&mut self, clock: Clock, timer: Timer, wanted: impl FnOnce() -> Time) -> bool {
         let (timers, number) = (&mut self.timers[clock as usize], self.numbering.number(timer));
         if timers.peek() != Some(number) {

@@ -53,16 +53,16 @@ impl Window {
         self.cwnd = (self.cwnd + whole).min(MAX_WINDOW);
     }
 
-    /// What of `grow_additively` by one segment only counts and leaves cwnd alone. Returns whether that is all; if not, nothing
-    /// has changed.
+    /// As `grow_additively` by one segment, if that only counts and leaves cwnd alone. Returns whether it does; if not, nothing has
+    /// changed.
     #[inline]
-    pub fn only_counts(&mut self, acked: u64) -> bool {
+    pub fn try_count(&mut self, acked: u64) -> bool {
         let counted = self.counted + float(acked);
-        let only_counts = self.rules == WindowRules::Linux && counted < float(self.cwnd);
-        if only_counts {
+        let is_counted = self.rules == WindowRules::Linux && counted < float(self.cwnd);
+        if is_counted {
             self.counted = counted;
         }
-        only_counts
+        is_counted
     }
 
     /// Additive increase: `segments` a window's worth of acknowledged bytes (RFC 5681 §3.1; eq. (3) where an ACK
@@ -204,10 +204,10 @@ pub trait Avoidance: Send + Clone {
     /// As `increase` where it [takes plain ACKs](Avoidance::TAKES_PLAIN_ACKS).
     fn increase_plain(&mut self, _ack: &PlainAck, _acked: u64, _window: &mut Window) {}
 
-    /// As `increase_plain` where that leaves the window as it is, as it does most of the time. Returns whether it does; if not,
-    /// nothing has changed.
+    /// As `increase_plain`, if that leaves the window as it is, as it does most of the time. Returns whether it does; if not, nothing
+    /// has changed.
     #[inline]
-    fn only_counts(&mut self, _ack: &PlainAck, _acked: u64, _window: &mut Window) -> bool {
+    fn try_count(&mut self, _ack: &PlainAck, _acked: u64, _window: &mut Window) -> bool {
         false
     }
 
@@ -341,7 +341,7 @@ impl<A: Avoidance> Composed<A> {
     }
 
     /// What a plain ACK does that changes the window. It has done everything then.
-    // Apart from the rest, which needs no registers of its callers then.
+    // Not inlined: `on_plain_ack` saves no registers then, and most ACKs need nothing else.
     #[inline(never)]
     fn grow_plainly(&mut self, ack: &PlainAck, acked: u64, limits: &mut Limits) -> bool {
         self.grow(
@@ -406,10 +406,9 @@ impl<A: Avoidance> CongestionControl for Composed<A> {
         }
         let acked = self.window.whole(ack.acked);
         let most = self.most_counted(acked);
-        let only_counts = most > 0
-            && !self.window.in_slow_start()
-            && self.avoidance.only_counts(ack, most, &mut self.window);
-        only_counts || self.grow_plainly(ack, acked, limits)
+        let is_counted =
+            most > 0 && !self.window.in_slow_start() && self.avoidance.try_count(ack, most, &mut self.window);
+        is_counted || self.grow_plainly(ack, acked, limits)
     }
 
     fn on_congestion(&mut self, event: &Congestion) {

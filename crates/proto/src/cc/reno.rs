@@ -30,8 +30,8 @@ impl Avoidance for Reno {
     }
 
     #[inline]
-    fn only_counts(&mut self, _ack: &PlainAck, acked: u64, window: &mut Window) -> bool {
-        window.only_counts(acked)
+    fn try_count(&mut self, _ack: &PlainAck, acked: u64, window: &mut Window) -> bool {
+        window.try_count(acked)
     }
 
     fn increase(&mut self, ack: &Ack, acked: u64, window: &mut Window) {

@@ -153,12 +153,12 @@ impl Avoidance for Linux {
     }
 
     #[inline]
-    fn only_counts(&mut self, ack: &PlainAck, acked: u64, window: &mut Window) -> bool {
+    fn try_count(&mut self, ack: &PlainAck, acked: u64, window: &mut Window) -> bool {
         let acked = segments(acked, window.mss);
         let credit = self.credit + acked;
-        let only_counts = self.knows_pace(ack, window) && credit < self.per_segment;
+        let is_counted = self.knows_pace(ack, window) && credit < self.per_segment;
         match &mut self.epoch {
-            Some(epoch) if only_counts => (self.credit, epoch.acked) = (credit, epoch.acked + acked),
+            Some(epoch) if is_counted => (self.credit, epoch.acked) = (credit, epoch.acked + acked),
             _ => return false,
         }
         true

@@ -37,11 +37,11 @@ impl Keys for PacketLoss {
 struct Model {
     threshold: Threshold,
     chance: Chance,
-    /// That has been drawn already.
+    /// What becomes of the next packet has been drawn already: it is lost.
     is_next_lost: bool,
 }
 
-/// So far a model looks ahead at most.
+/// A model looks ahead so many packets at most.
 const AHEAD: u32 = 256;
 
 impl LossModel for Model {
