@@ -133,19 +133,6 @@ impl<T: Copy + Default> Ring<T> {
         self.len -= count as u32;
     }
 
-    /// Forgets the first values, as long as it `holds` for them. Returns how many they were.
-    #[inline(always)]
-    pub fn drop_while(&mut self, mut holds: impl FnMut(&T) -> bool) -> usize {
-        let (mut head, mut left) = (self.head as usize, self.len);
-        while left > 0 && self.slots.get(head).is_some_and(&mut holds) {
-            head = if head + 1 < self.slots.len() { head + 1 } else { 0 };
-            left -= 1;
-        }
-        let count = self.len - left;
-        (self.head, self.len) = (head as u32, left);
-        count as usize
-    }
-
     /// Forgets all.
     #[inline]
     pub fn clear(&mut self) {

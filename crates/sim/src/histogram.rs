@@ -18,8 +18,8 @@ pub struct Histogram {
     carries: BTreeMap<u16, u32>,
     /// Bucket of `counts[0]`.
     first: usize,
-    samples: u64,
-    sum_ns: u128,
+    /// Of all samples: 584 years at most.
+    sum: Dur,
     min: Dur,
     max: Dur,
 }
@@ -30,8 +30,7 @@ impl Default for Histogram {
             counts: Box::default(),
             carries: BTreeMap::new(),
             first: 0,
-            samples: 0,
-            sum_ns: 0,
+            sum: Dur::ZERO,
             min: Dur::MAX,
             max: Dur::ZERO,
         }
@@ -60,10 +59,14 @@ fn middle(bucket: usize) -> u64 {
 impl Histogram {
     #[inline]
     pub fn add(&mut self, value: Dur) {
-        self.samples += 1;
-        self.sum_ns += u128::from(value.0);
-        self.min = self.min.min(value);
-        self.max = self.max.max(value);
+        self.sum.0 += value.0;
+        // Branches that are seldom taken cost less than stores.
+        if value < self.min {
+            self.min = value;
+        }
+        if value > self.max {
+            self.max = value;
+        }
         let bucket = bucket(value.0);
         match self.counts.get_mut(bucket.wrapping_sub(self.first)) {
             Some(count) => {
@@ -110,24 +113,24 @@ impl Histogram {
     }
 
     pub fn samples(&self) -> u64 {
-        self.samples
+        self.full_counts().sum()
     }
 
     /// Exact. `None` without samples, here and below.
     pub fn mean(&self) -> Option<Dur> {
-        let samples = u128::from(self.samples);
-        (samples > 0).then(|| Dur((self.sum_ns / samples) as u64))
+        self.sum.0.checked_div(self.samples()).map(Dur)
     }
 
     /// Exact.
     pub fn min(&self) -> Option<Dur> {
-        (self.samples > 0).then_some(self.min)
+        (self.min <= self.max).then_some(self.min)
     }
 
     /// The smallest duration that at least `share` of the samples do not exceed, within 0.4 %.
     pub fn quantile(&self, share: f64) -> Option<Dur> {
         let min = self.min()?;
-        let rank = ((share * self.samples as f64).ceil() as u64).clamp(1, self.samples.max(1));
+        let samples = self.samples();
+        let rank = ((share * samples as f64).ceil() as u64).clamp(1, samples.max(1));
         let mut seen = 0;
         let index = self.full_counts().position(|count| {
             seen += count;

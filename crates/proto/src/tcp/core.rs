@@ -11,7 +11,7 @@ use super::prr::Reduction;
 use super::rate::RateSampler;
 use super::recovery;
 use super::rtt::RttEstimator;
-use super::scoreboard::Scoreboard;
+use super::scoreboard::{Scoreboard, Sent};
 use super::spurious::{Saved, Spurious, Trigger};
 use crate::cc::{Cause, Congestion, CongestionControl, Governor, WindowRules};
 use airtcp_wire::{Dur, Time};
@@ -52,16 +52,14 @@ pub struct Core {
     phase: Phase,
     /// The episode began with a corrupted packet: the controller has not heard about it.
     is_spared: bool,
-    pub board: Scoreboard,
     pub sampler: RateSampler,
     pub cc: Governor,
     pub rtt: RttEstimator,
     pub inflation: Inflation,
     pub reduction: Reduction,
+    pub board: Scoreboard,
     /// Sender maximum segment size: payload bytes of a full segment.
     mss: u64,
-    /// SND.UNA
-    una: u64,
     /// SND.NXT. Never moves back: what is to be resent is marked on the scoreboard.
     nxt: u64,
     pub stats: Stats,
@@ -69,12 +67,11 @@ pub struct Core {
 
 impl Core {
     /// Where SND.UNA stands in it, behind what only sending touches.
-    pub const UNA: usize = offset_of!(Core, una);
+    pub const UNA: usize = offset_of!(Core, board) + Scoreboard::UNA;
 
     pub fn new(rules: &Rules, mss: u64, has_sack: bool) -> Core {
         let config = &rules.config;
         let mut core = Core {
-            una: 0,
             nxt: 0,
             board: Scoreboard::default(),
             cc: rules.before_data(mss),
@@ -131,7 +128,7 @@ impl Core {
     /// SND.UNA
     #[inline(always)]
     pub fn una(&self) -> u64 {
-        self.una
+        self.board.una()
     }
 
     /// SND.NXT
@@ -157,21 +154,45 @@ impl Core {
         self.recover
     }
 
-    /// All below `end` has been sent.
+    /// A new segment leaves, which is then to be [stamped](Core::stamp).
     #[inline(always)]
-    pub fn send_to(&mut self, end: u64) {
-        self.nxt = end;
+    pub fn push(&mut self, sent: Sent) {
+        self.board.push(sent);
+        self.nxt = sent.end;
     }
 
-    /// All below `ack` is acknowledged.
+    /// So many segments of `bytes` each have just left. Their stamps are kept if the controller reads rate samples.
     #[inline(always)]
-    pub fn acknowledge_to(&mut self, ack: u64) {
-        self.una = ack;
+    pub fn stamp(&mut self, now: Time, segments: u32, bytes: u64) {
+        if self.sampler.is_read {
+            self.keep_stamps(now, segments, bytes);
+        }
+    }
+
+    #[inline(never)]
+    fn keep_stamps(&mut self, now: Time, segments: u32, bytes: u64) {
+        if self.board.len() == segments as usize {
+            self.sampler.on_restart(now);
+        }
+        for later in (0..u64::from(segments)).rev() {
+            let in_flight = self.board.in_flight_before(later * bytes);
+            self.board.push_stamps(self.sampler.stamps(in_flight));
+        }
+    }
+
+    /// The segment at `index` leaves again. Returns it.
+    pub fn resend(&mut self, now: Time, index: usize) -> Option<Sent> {
+        let Core { board, sampler, .. } = self;
+        let in_flight = board.in_flight() + board.get(index)?.bytes();
+        let stamps = sampler.is_read.then(|| sampler.stamps(in_flight));
+        board.resend(now, index, stamps);
+        board.get(index)
     }
 
     /// The octet of a zero-window probe, which is not on the scoreboard, was sent and acknowledged.
     pub fn accept_probe(&mut self, ack: u64) {
-        (self.nxt, self.una) = (ack, ack);
+        self.nxt = ack;
+        self.board.skip_to(ack);
     }
 
     /// Does a duplicate ACK announce a segment that has arrived? In Linux not while nothing is missing of an episode, nor of
@@ -182,8 +203,8 @@ impl Core {
         }
         match self.phase {
             Phase::Open => true,
-            Phase::Recovery => self.una < self.recover,
-            Phase::Loss => self.una < self.recover && self.nxt > self.recover,
+            Phase::Recovery => self.una() < self.recover,
+            Phase::Loss => self.una() < self.recover && self.nxt > self.recover,
         }
     }
 
@@ -208,7 +229,7 @@ impl Core {
     /// FlightSize (RFC 5681 §2): sent and not cumulatively acknowledged.
     #[inline]
     pub fn flight_size(&self) -> u64 {
-        self.nxt - self.una
+        self.nxt - self.una()
     }
 
     /// Deems the segment at `index` lost.
@@ -239,7 +260,7 @@ impl Core {
         self.stats.fast_retransmits += 1;
         self.is_spared = self.duplicates.is_corruption();
         // RFC 3168 §6.1.2: a reduction for ECN-Echo that is still going on is this window's.
-        if !self.is_spared && !self.reduction.goes_on() && !self.answered.covers_loss(self.una) {
+        if !self.is_spared && !self.reduction.goes_on() && !self.answered.covers_loss(self.una()) {
             self.reduce(now, Cause::Loss);
         }
         self.allowance.ask_resend(Reason::FastRetransmit);
@@ -295,7 +316,7 @@ impl Core {
         let is_repeated = match self.rules {
             // RFC 5681 §3.1: the segment has been resent by the timer.
             WindowRules::Rfc => {
-                self.phase == Phase::Loss && self.board.first().is_some_and(|first| first.is_resent())
+                self.phase == Phase::Loss && self.board.first().is_some_and(|first| first.is_resent)
             }
             WindowRules::Linux => self.has_answered_window(expiries),
             WindowRules::Ns2 | WindowRules::Ns2Whole => false,
@@ -310,9 +331,9 @@ impl Core {
     /// Has ssthresh been lowered for this window of data? Linux lowers it again after a timeout that brought progress.
     fn has_answered_window(&self, expiries: u32) -> bool {
         match self.phase {
-            Phase::Open => self.reduction.goes_on() && self.una < self.answered.until(),
-            Phase::Recovery => self.una < self.recover,
-            Phase::Loss => self.una < self.recover && expiries > 1,
+            Phase::Open => self.reduction.goes_on() && self.una() < self.answered.until(),
+            Phase::Recovery => self.una() < self.recover,
+            Phase::Loss => self.una() < self.recover && expiries > 1,
         }
     }
 
@@ -332,7 +353,7 @@ impl Core {
         // Behind a hole that stays open, SACK lets FlightSize grow beyond any window that was ever allowed.
         let pipe_prev = self.flight_size().min(self.cc.cwnd()).max(self.cc.ssthresh());
         // Where nothing waits to be resent the episode is about retransmissions that are on their way.
-        let was_resent = self.board.first().is_some_and(|first| first.is_resent())
+        let was_resent = self.board.first().is_some_and(|first| first.is_resent)
             || (trigger == Trigger::Loss && self.board.lost() == 0);
         let saved = Saved {
             trigger,
@@ -340,7 +361,7 @@ impl Core {
             cwnd: self.cc.cwnd(),
             ssthresh: self.cc.ssthresh().max(self.cc.cwnd() / 4 * 3),
             rtt: self.rtt.saved(),
-            una: self.una,
+            una: self.una(),
             nxt: self.nxt,
             was_resent,
         };
@@ -374,7 +395,7 @@ impl Core {
 
     /// Returns whether this window has not been reduced yet.
     fn reduce_once(&mut self, now: Time) -> bool {
-        if self.una <= self.answered.until() || self.nxt == 0 {
+        if self.una() <= self.answered.until() || self.nxt == 0 {
             return false;
         }
         match self.phase {
@@ -399,7 +420,7 @@ impl Core {
     /// The reduction for ECN-Echo is over once what was sent after it has been acknowledged.
     #[inline]
     pub fn end_ecn_reduction(&mut self) {
-        if self.phase == Phase::Open && self.una > self.answered.until() {
+        if self.phase == Phase::Open && self.una() > self.answered.until() {
             self.reduction.end();
         }
     }
@@ -416,7 +437,7 @@ impl Core {
             survivors: expiry.survivors,
             srtt: self.rtt.srtt(),
             min_rtt: self.rtt.min(),
-            una: self.una,
+            una: self.una(),
             nxt: self.nxt,
         });
         self.stats.cwnd_reductions += u64::from(self.cc.cwnd() < prior_cwnd);
@@ -480,7 +501,7 @@ impl Core {
         self.rtt.note_shortest(prompt);
         match self.spurious.rtt_to_restore.is_some() {
             true => self.restore_rtt(sample),
-            false => self.rtt.on_sample(now, sample, self.una, self.nxt),
+            false => self.rtt.on_sample(now, sample, self.una(), self.nxt),
         }
     }
 

@@ -38,6 +38,11 @@ impl Duplicates {
         self.count >= self.threshold
     }
 
+    /// Is nothing known of any?
+    pub fn are_none(&self) -> bool {
+        self.count == 0 && !self.is_corruption
+    }
+
     pub fn on_duplicate(&mut self, is_corruption: bool) {
         self.count += 1;
         self.is_corruption = is_corruption;

@@ -1,6 +1,6 @@
 //! Delivery rate sampling (draft-ietf-ccwg-bbr, "Delivery Rate Samples").
 
-use super::scoreboard::{Run, Scoreboard};
+use super::scoreboard::Run;
 use crate::cc::RateSample;
 use airtcp_wire::{Dur, Time};
 
@@ -46,26 +46,22 @@ pub struct Newest {
 }
 
 impl RateSampler {
-    /// The stamps of `bytes` that are about to be sent beside what is on the scoreboard. What is deemed lost does not count as
-    /// idle: a guess is not to shorten the interval (Linux's packets_out, where the draft has C.inflight). None if nobody
-    /// reads them.
-    #[inline]
-    pub fn on_send(&mut self, now: Time, board: &Scoreboard, bytes: u64) -> Option<Stamps> {
-        if !self.is_read {
-            return None;
-        }
-        if board.is_empty() {
-            self.first_sent_at = now;
-            self.delivered_at = now;
-        }
-        Some(Stamps {
+    /// Nothing was out before what leaves now. What is deemed lost does not count as idle: a guess is not to shorten the
+    /// interval (Linux's packets_out, where the draft has C.inflight).
+    pub fn on_restart(&mut self, now: Time) {
+        (self.first_sent_at, self.delivered_at) = (now, now);
+    }
+
+    /// Stamps of a segment that leaves now, with which so many bytes are in flight.
+    pub fn stamps(&self, in_flight: u64) -> Stamps {
+        Stamps {
             first_sent_at: self.first_sent_at,
             delivered: self.delivered,
             delivered_at: self.delivered_at,
             is_app_limited: self.app_limited_until != 0,
             lost: self.lost,
-            in_flight: board.in_flight() + bytes,
-        })
+            in_flight,
+        }
     }
 
     /// `run`, whose last segment has these stamps, has just been found delivered.

@@ -15,7 +15,6 @@ use super::config::TcpConfig;
 use super::core::Core;
 use super::handshake::{Negotiated, Rules};
 use super::receiver::Receiver;
-use super::scoreboard::Scoreboard;
 use super::sender::Sender;
 use crate::cc::RegistryError;
 use airtcp_wire::{Ecn, Segment, Seq, Time};
@@ -55,7 +54,7 @@ pub struct Connection {
 impl Connection {
     /// The part of a `Connection`, in bytes, that an ACK touches where only data is sent and nothing is lost.
     pub const TOUCHED_BY_ACK: Range<usize> =
-        offset_of!(Connection, sender.core.board) + Scoreboard::TOUCHED..size_of::<Connection>();
+        offset_of!(Connection, sender.core.sampler)..size_of::<Connection>();
     /// The parts that text touches where nothing is sent.
     pub const TOUCHED_BY_TEXT: [Range<usize>; 2] = [
         offset_of!(Connection, sender.core) + Core::UNA

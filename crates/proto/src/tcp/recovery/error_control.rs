@@ -69,7 +69,7 @@ impl ErrorControl {
     /// Fast retransmit; then F2: the first unacknowledged segment again, every so many duplicate ACKs.
     fn count_duplicates(&mut self, core: &mut Core) {
         let Some(first) = core.board.first() else { return };
-        let is_repair = is_repaired(first);
+        let is_repair = is_repaired(&first);
         let wanted = if is_repair { self.repeat_every } else { core.duplicates.threshold() };
         if core.duplicates.count() - self.resent_at >= wanted {
             self.resend_first(core, if is_repair { Reason::Retransmit } else { Reason::FastRetransmit });
@@ -90,7 +90,7 @@ impl ErrorControl {
         while let Some(sent) = core.board.get(index).filter(|sent| sent.end <= below) {
             self.judged = sent.end;
             match index {
-                _ if is_repaired(sent) => {}
+                _ if is_repaired(&sent) => {}
                 0 => self.resend_first(core, Reason::FastRetransmit),
                 _ => core.mark_lost(index),
             }
@@ -101,5 +101,5 @@ impl ErrorControl {
 
 /// It has been resent, or waits for it.
 fn is_repaired(sent: &Sent) -> bool {
-    sent.is_resent() || sent.fate == Fate::Lost
+    sent.is_resent || sent.fate == Fate::Lost
 }

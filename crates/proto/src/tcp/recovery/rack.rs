@@ -93,7 +93,7 @@ impl Probe {
 type Place = (Time, bool, u64);
 
 fn place(sent: &Sent) -> Place {
-    (sent.sent_at, !sent.is_resent(), sent.end)
+    (sent.sent_at, !sent.is_resent, sent.end)
 }
 
 impl Rack {
@@ -175,7 +175,7 @@ impl Rack {
         let mut index = core.board.index_of(self.judged);
         let mut deadline = Time::NEVER;
         while let Some(sent) = core.board.get(index) {
-            if sent.fate == Fate::InFlight && !sent.is_resent() {
+            if sent.fate == Fate::InFlight && !sent.is_resent {
                 if (sent.sent_at, sent.end) >= self.newest {
                     break;
                 }
@@ -211,7 +211,7 @@ impl Rack {
     #[inline(never)]
     fn judge(&self, core: &mut Core, index: usize, now: Time, patience: Dur) -> Time {
         match core.board.get(index) {
-            Some(sent) if self.has_time(sent, patience, now) => {
+            Some(sent) if self.has_time(&sent, patience, now) => {
                 (sent.sent_at + patience).max(now + self.least_timer)
             }
             _ => {
@@ -230,7 +230,7 @@ impl Rack {
 
     /// A retransmission or a probe has been sent.
     fn note_repair(&mut self, core: &Core, now: Time, sent: &Sent, number: u64) {
-        if sent.is_resent() {
+        if sent.is_resent {
             self.resent.push_back((now, number));
             // Of segments resent again and again to a silent peer, the last time is all that counts.
             if self.resent.len() > 2 * core.board.len() {
@@ -239,7 +239,7 @@ impl Rack {
         }
         if self.probe.is_being_sent {
             self.probe.is_being_sent = false;
-            self.probe.out = Some((core.nxt(), sent.is_resent()));
+            self.probe.out = Some((core.nxt(), sent.is_resent));
         }
     }
 
@@ -261,9 +261,9 @@ impl Rack {
 
 /// The segment with this number, or the first one if that has been acknowledged, if its retransmission of `sent_at` is its
 /// last and nothing has been heard of it.
-fn under_way(core: &Core, sent_at: Time, number: u64) -> Option<&Sent> {
+fn under_way(core: &Core, sent_at: Time, number: u64) -> Option<Sent> {
     let sent = core.board.get(core.board.index_of(number))?;
-    (sent.is_resent() && sent.sent_at == sent_at && sent.fate == Fate::InFlight).then_some(sent)
+    (sent.is_resent && sent.sent_at == sent_at && sent.fate == Fate::InFlight).then_some(sent)
 }
 
 /// When a probe leaves, if the retransmission timer does not expire before (RFC 8985 §7.2).
@@ -337,7 +337,7 @@ impl LossRecovery for Rack {
 
     #[inline]
     fn on_sent(&mut self, core: &Core, now: Time, sent: &Sent, number: u64) {
-        if sent.is_resent() || self.probe.is_being_sent {
+        if sent.is_resent || self.probe.is_being_sent {
             self.note_repair(core, now, sent, number);
         }
     }
@@ -377,7 +377,7 @@ impl LossRecovery for Rack {
         self.has_reordering = true;
         self.judged = core.board.number(0);
         let outstanding = (0..core.board.len()).filter_map(|index| Some((index, core.board.get(index)?)));
-        let resent = outstanding.filter(|(_, sent)| sent.is_resent() && sent.fate == Fate::InFlight);
+        let resent = outstanding.filter(|(_, sent)| sent.is_resent && sent.fate == Fate::InFlight);
         self.resent = resent.map(|(index, sent)| (sent.sent_at, core.board.number(index))).collect();
         self.resent.make_contiguous().sort_unstable();
     }

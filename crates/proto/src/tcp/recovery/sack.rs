@@ -29,9 +29,9 @@ impl LossRecovery for Sack {
     /// episode, the last outstanding segment.
     fn speculate(&mut self, core: &mut Core) {
         let mut index = core.board.index_at(self.judged);
-        while let Some(sent) = core.board.get(index).filter(|sent| sent.start() < core.board.high_sacked()) {
+        while let Some(sent) = core.board.get(index).filter(|sent| sent.start < core.board.high_sacked()) {
             self.judged = sent.end;
-            if sent.fate == Fate::InFlight && !sent.is_resent() {
+            if sent.fate == Fate::InFlight && !sent.is_resent {
                 return core.mark_lost(index);
             }
             index += 1;
@@ -72,7 +72,7 @@ impl Sack {
         let mut index = core.board.index_at(self.judged);
         while let Some(sent) = core.board.get(index).filter(|sent| sent.end <= below) {
             self.judged = sent.end;
-            if !sent.is_resent() {
+            if !sent.is_resent {
                 core.mark_lost(index);
             }
             index += 1;
@@ -94,7 +94,7 @@ pub(super) fn lost_below(core: &Core) -> u64 {
             bytes += sent.bytes();
             ranges += u32::from(!in_range);
             if bytes > u64::from(threshold - 1) * core.mss() || ranges >= threshold {
-                return sent.start();
+                return sent.start;
             }
         }
         in_range = is_sacked;

@@ -7,7 +7,7 @@ use crate::tcp::config::RttTiming;
 use crate::tcp::core::{Core, Phase};
 use crate::tcp::rate::{Newest, RateSampler, Stamps};
 use crate::tcp::recovery::{LossRecovery, Policy};
-use crate::tcp::scoreboard::{Fate, Run, Sent};
+use crate::tcp::scoreboard::{Fate, Run};
 use crate::tcp::spurious::{FrtoStep, timestamp};
 use airtcp_wire::{Dur, Seq, Time};
 
@@ -99,9 +99,15 @@ impl Sender {
         }
     }
 
+    /// Is there anything that a new ACK would count anew?
+    pub(super) fn counts(&self) -> bool {
+        let Core { inflation, duplicates, .. } = &self.core;
+        self.retries > 0 || inflation.limited_sent() > 0 || !duplicates.are_none()
+    }
+
     /// New data is acknowledged.
     #[inline]
-    pub(super) fn on_new_ack(&mut self) {
+    fn on_new_ack(&mut self) {
         self.retries = 0;
         self.core.inflation.forget_limited();
         self.core.duplicates.on_new_ack();
@@ -197,9 +203,6 @@ impl Sender {
             // Linux without SACK: nor does it prove a timeout spurious.
             original_delivered: original_delivered && !(fills_hole && board.emulates_sack),
         };
-        if acked > 0 {
-            self.core.acknowledge_to(ack.ack);
-        }
         (summary, newest, originals.then(sacked_originals))
     }
 
@@ -233,8 +236,16 @@ impl Sender {
     #[inline]
     pub(super) fn take_window(&mut self, ack: u64, window: u64, seq: Seq) {
         (self.window_seq, self.window_ack, self.last_window) = (seq, ack, window);
-        self.peer_window_max = self.peer_window_max.max(window);
         self.peer_edge = ack + window;
+        if window > self.peer_window_max {
+            self.note_largest_window(window);
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn note_largest_window(&mut self, window: u64) {
+        self.unpushed_limit = self.unpushed_limit - self.peer_window_max / 2 + window / 2;
+        self.peer_window_max = window;
     }
 
     /// [`update_window`](Sender::update_window) under [`is_silent`](Sender::is_silent), where most segments tell the same window.
@@ -312,7 +323,7 @@ impl Sender {
     /// outstanding.
     fn note_duplicate(&mut self, (start, end): (u64, u64), prior_una: u64) {
         let board = &self.core.board;
-        let is_resent = || board.get(board.index_at(start)).is_some_and(Sent::is_resent);
+        let is_resent = || board.get(board.index_at(start)).is_some_and(|sent| sent.is_resent);
         if end <= prior_una || is_resent() {
             self.core.spurious.on_duplicate(end);
         }

@@ -76,8 +76,8 @@ pub struct Sender {
     segment_timers: Option<Box<SegmentTimers>>,
     /// Position after the last byte written; the FIN, if any, stands there.
     write_end: u64,
-    /// Position after the last segment that carried PSH.
-    pushed_end: u64,
+    /// A segment that ends beyond carries PSH: half the peer's largest window after the last one that did.
+    unpushed_limit: u64,
     /// Position after the last segment that was not full.
     short_end: u64,
     last_sent_at: Time,
@@ -118,7 +118,7 @@ impl Sender {
             pacer: None,
             paces_always: config.pacing,
             write_end: 1,
-            pushed_end: 1,
+            unpushed_limit: 1,
             is_closing: false,
             has_data_waiting: false,
             short_end: 0,
@@ -214,7 +214,7 @@ impl Sender {
     pub fn on_initial_window(&mut self, window: u64, seq: Seq) {
         (self.window_seq, self.window_ack) = (seq, self.core.una());
         self.peer_edge = self.core.una().max(1) + window;
-        self.peer_window_max = window;
+        self.note_largest_window(window);
         self.last_window = window;
     }
 
@@ -229,7 +229,7 @@ impl Sender {
 
     /// Bytes of a segment that are neither SYN nor FIN.
     fn payload(&self, sent: &Sent) -> u64 {
-        sent.bytes() - u64::from(sent.start() == 0) - u64::from(self.is_fin(sent.end))
+        sent.bytes() - u64::from(sent.start == 0) - u64::from(self.is_fin(sent.end))
     }
 
     /// What an ACK may acknowledge (RFC 5961 §5.2): nothing older than a window, as far as there was one, nor what was never

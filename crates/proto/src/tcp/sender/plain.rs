@@ -29,7 +29,7 @@ impl Sender {
     /// Under `sends_new`: each segment that is out was sent once and is in flight, and the window is the controller's.
     pub fn is_plain(&self) -> bool {
         let core = &self.core;
-        core.board.is_plain() && core.is_plain() && self.policy.is_plain(core)
+        core.board.is_plain() && core.is_plain() && self.policy.is_plain(core) && !self.counts()
     }
 
     /// [`handle_ack`](Sender::handle_ack) of a segment without text that acknowledges new data, at least a segment of it, and
@@ -46,9 +46,7 @@ impl Sender {
         let Some(taken) = taken else { return false };
         let (acked, delivered) = (ack - prior_una, taken.end - taken.start);
         sampler.delivered += delivered;
-        self.core.acknowledge_to(ack);
         self.take_window(ack, window, segment.seq);
-        self.on_new_ack();
         let timestamps = segment.timestamps();
         let originals = Originals { oldest: Some(taken.oldest_at), newest: Some(taken.newest_at) };
         self.last_rtt = None;
@@ -118,13 +116,8 @@ impl Sender {
         let is_pushed = self.push(mss);
         let core = &mut self.core;
         let (start, end) = (core.nxt(), core.nxt() + mss);
-        let stamps = core.sampler.on_send(now, &core.board, mss);
+        core.push(Sent::new(now, start, end, is_pushed));
         burst.sent += 1;
-        core.board.push(Sent::new(now, start, end, is_pushed), stamps);
-        core.send_to(end);
-        if self.timed.is_none() {
-            self.timed = Some((end, now));
-        }
         (start, is_pushed)
     }
 
@@ -153,6 +146,10 @@ impl Sender {
         let (nxt, mss) = (self.core.nxt(), self.core.mss());
         let segments = u64::from(burst.sent);
         if segments > 0 {
+            self.core.stamp(now, burst.sent, mss);
+            if self.timed.is_none() {
+                self.timed = Some((burst.start + mss, now));
+            }
             self.core.stats.data_segments_sent += segments;
             self.core.stats.data_bytes_sent += segments * mss;
             self.note_sent(now, &Sent::new(now, nxt - mss, nxt, false), self.core.board.last_number());

@@ -68,10 +68,10 @@ impl Sender {
     #[inline(always)]
     pub fn earliest_deadline(&self) -> Time {
         let Core { board, rtt, .. } = &self.core;
-        match board.first() {
+        match board.oldest_at() {
             _ if !self.leaves_timers_open() => Time::ZERO,
-            Some(oldest) => {
-                rtt.earliest(oldest.sent_at).min(self.policy.earliest_probe(rtt, self.restarted_at))
+            Some(oldest_at) => {
+                rtt.earliest(oldest_at).min(self.policy.earliest_probe(rtt, self.restarted_at))
             }
             None => Time::ZERO,
         }

@@ -28,7 +28,7 @@ impl Sender {
     #[inline]
     pub fn resend_longer_than(&mut self, payload: u64) {
         for index in 0..self.core.board.len() {
-            if self.core.board.get(index).is_some_and(|sent| self.payload(sent) > payload) {
+            if self.core.board.get(index).is_some_and(|sent| self.payload(&sent) > payload) {
                 self.core.mark_lost(index);
             }
         }
@@ -80,29 +80,26 @@ impl Sender {
                 return None;
             }
         };
-        Some(self.resend(now, index, reason))
+        self.resend(now, index, reason)
     }
 
-    fn resend(&mut self, now: Time, index: usize, reason: Reason) -> Outgoing {
+    fn resend(&mut self, now: Time, index: usize, reason: Reason) -> Option<Outgoing> {
         let core = &mut self.core;
-        let bytes = core.board.get(index).map_or(0, Sent::bytes);
-        let stamps = core.sampler.on_send(now, &core.board, bytes);
-        core.board.resend(now, index, stamps);
-        let sent = *core.board.get(index).expect("just resent");
+        let sent = core.resend(now, index)?;
         core.stats.retransmissions += 1;
         if reason != Reason::TailLossProbe {
             core.spurious.on_resent();
         }
         self.core.stats.retransmitted_bytes += self.payload(&sent);
         // Karn: no sample from a segment whose range has been resent.
-        self.timed = self.timed.filter(|(end, _)| *end <= sent.start());
+        self.timed = self.timed.filter(|(end, _)| *end <= sent.start);
         let restarts = self.restarts_at_fast_retransmit && reason == Reason::FastRetransmit;
         if index == 0 && (restarts || self.policy.rearms_timer()) {
             debug_assert!(self.restarted_at.is_never(), "what plain ACKs leave open is settled before");
             self.rto_deadline = self.core.rtt.deadline(now);
         }
         self.after_send(now, &sent, self.core.board.number(index));
-        Outgoing { start: sent.start(), end: sent.end, is_pushed: sent.is_pushed, reason }
+        Some(Outgoing { start: sent.start, end: sent.end, is_pushed: sent.is_pushed, reason })
     }
 
     fn poll_new(&mut self, now: Time) -> Option<Outgoing> {
@@ -145,7 +142,7 @@ impl Sender {
             if core.phase() == Phase::Recovery && core.board.in_flight() + core.mss() <= core.window() {
                 self.policy.speculate(core);
                 let index = core.board.first_lost()?;
-                return Some(self.resend(now, index, Reason::Retransmit));
+                return self.resend(now, index, Reason::Retransmit);
             }
         }
         None
@@ -181,9 +178,9 @@ impl Sender {
     #[inline]
     pub(super) fn push(&mut self, length: u64) -> bool {
         let end = self.core.nxt() + length;
-        let is_pushed = end >= self.write_end || end > self.pushed_end + self.peer_window_max / 2;
+        let is_pushed = end >= self.write_end || end > self.unpushed_limit;
         if is_pushed {
-            self.pushed_end = end;
+            self.unpushed_limit = end + self.peer_window_max / 2;
         }
         is_pushed
     }
@@ -213,18 +210,15 @@ impl Sender {
     /// Puts a new segment with `payload` bytes on the scoreboard.
     #[inline(always)]
     pub(super) fn launch(&mut self, now: Time, sent: Sent, payload: u64) -> Outgoing {
-        let core = &mut self.core;
-        let board = &mut core.board;
-        let stamps = core.sampler.on_send(now, board, sent.bytes());
-        board.push(sent, stamps);
-        core.send_to(sent.end);
+        self.core.push(sent);
+        self.core.stamp(now, 1, sent.bytes());
         self.core.stats.data_bytes_sent += payload;
         if self.timed.is_none() {
             self.timed = Some((sent.end, now));
         }
         self.after_send(now, &sent, self.core.board.last_number());
         self.note_usage(false);
-        Outgoing { start: sent.start(), end: sent.end, is_pushed: sent.is_pushed, reason: Reason::New }
+        Outgoing { start: sent.start, end: sent.end, is_pushed: sent.is_pushed, reason: Reason::New }
     }
 
     #[inline(always)]
@@ -293,10 +287,10 @@ impl Sender {
         let (_, length) = self.next_segment();
         let last = self.core.board.len().checked_sub(1)?;
         self.rto_deadline = Time::NEVER;
-        Some(match length {
+        match length {
             0 => self.resend(now, last, Reason::TailLossProbe),
-            _ => self.send_new(now, length),
-        })
+            _ => Some(self.send_new(now, length)),
+        }
     }
 
     /// The peer's window is what keeps us from sending, and nothing is out whose ACK could open it: probe after an RTO
@@ -335,6 +329,6 @@ impl Sender {
         }
         let index = self.core.board.first_lost()?;
         let reason = self.core.allowance.take_resend().unwrap_or(Reason::Retransmit);
-        Some(self.resend(now, index, reason))
+        self.resend(now, index, reason)
     }
 }

@@ -2,79 +2,28 @@
 //!
 //! Positions are 64-bit: the SYN stands at 0, the first byte of data at 1, the FIN after the last byte.
 
+mod sent;
+
+pub use sent::{Fate, Sent};
+
 use super::rate::Stamps;
 use crate::prefetch::prefetch;
 use crate::ring::Ring;
 use airtcp_wire::{SackBlocks, Seq, Time};
+use sent::Kept;
 use std::mem::offset_of;
 
-/// Behind so many segments that are missing, a block is looked for where the last one ended.
+/// A block is searched for among so many segments behind the last one, before the whole board is searched.
 const NEAR: usize = 4;
 
-/// What the sender believes of a segment.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Fate {
-    /// On its way; counts in the pipe.
-    #[default]
-    InFlight,
-    /// Deemed lost, waiting to be resent.
-    Lost,
-    /// Arrived, by SACK.
-    Sacked,
-}
-
-/// One outstanding segment. It takes little room, for there are many.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Sent {
-    pub end: u64,
-    /// Last transmission.
-    pub sent_at: Time,
-    length: u32,
-    pub fate: Fate,
-    is_resent: bool,
-    /// Carries PSH.
-    pub is_pushed: bool,
-}
-
-impl Sent {
-    /// A segment of the stream that leaves for the first time.
-    #[inline]
-    pub fn new(now: Time, start: u64, end: u64, is_pushed: bool) -> Sent {
-        let length = (end - start) as u32;
-        Sent { end, sent_at: now, length, fate: Fate::InFlight, is_pushed, is_resent: false }
-    }
-
-    #[inline]
-    pub fn start(&self) -> u64 {
-        self.end - self.bytes()
-    }
-
-    #[inline]
-    pub fn bytes(&self) -> u64 {
-        u64::from(self.length)
-    }
-
-    #[inline]
-    pub fn is_resent(&self) -> bool {
-        self.is_resent
-    }
-
-    /// What lies below `ack` is acknowledged. Returns how many bytes that are.
-    fn cut(&mut self, ack: u64) -> u64 {
-        let bytes = ack - self.start();
-        self.length -= bytes as u32;
-        bytes
-    }
-}
-
-/// Adjacent segments that are alike, and were sent in this order: of one fate and each sent once, or else a single one.
+/// Adjacent segments of one fate, each sent once and in this order; or a single segment that was resent.
 #[derive(Clone, Copy)]
 pub struct Run {
-    /// Where the first one begins and ends, and where the last one does.
+    /// Start and end of the first segment, and end of the last.
     pub start: u64,
     pub first_end: u64,
     pub end: u64,
-    /// When these two were sent last.
+    /// Last transmission of the first segment, and of the last.
     pub oldest_at: Time,
     pub newest_at: Time,
     pub fate: Fate,
@@ -89,12 +38,12 @@ impl Run {
     }
 }
 
-/// What the last ACK with SACK blocks has told.
+/// What the last ACK with SACK blocks reported.
 #[derive(Debug, Default)]
 struct Seen {
-    /// What they cover is already marked.
+    /// Segments that these cover are marked already.
     blocks: [(u64, u64); 4],
-    /// As they stood in the ACK, if all of them are among `blocks`, and where that stood.
+    /// The blocks as the ACK had them, if all of them are in `blocks`, and what it acknowledged.
     told: SackBlocks,
     at: u64,
 }
@@ -102,7 +51,7 @@ struct Seen {
 /// Segments that one ACK has acknowledged, each of them sent once.
 #[derive(Clone, Copy)]
 pub struct TakenOff {
-    /// Where the oldest one began and the newest one ended.
+    /// Start of the oldest segment and end of the newest.
     pub start: u64,
     pub end: u64,
     /// When these two were sent.
@@ -110,64 +59,80 @@ pub struct TakenOff {
     pub newest_at: Time,
 }
 
-/// The outstanding segments in sequence order, with totals that are always up to date. What only losses need comes first.
+/// The outstanding segments in sequence order, with totals that are always current. Fields that only losses need come first.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Scoreboard {
-    /// One for each segment if the controller reads rate samples, else none.
+    /// One per segment if the controller reads rate samples, else none.
     stamps: Ring<Stamps>,
     /// Of the last ACK, if any had blocks.
     seen: Option<Box<Seen>>,
     /// No lost segment has a lower number.
     next_lost: u64,
-    /// The number behind the segment that was SACKed last: most likely the next block goes on there.
+    /// One more than the number of the segment that was SACKed last: the next block most likely continues there.
     next_sacked: u64,
     /// End of the highest SACKed segment.
     high_sacked: u64,
     sacked: u64,
     lost: u64,
     sacked_segments: u32,
-    /// Of those that are out, how many were sent more than once.
+    /// Outstanding segments that were sent more than once.
     resent_segments: u32,
     /// What duplicate ACKs announce has left the pipe: Linux's stand-in for SACK.
     pub emulates_sack: bool,
-    /// Bytes, in full segments, that duplicate ACKs have announced without saying which, and no cumulative ACK has told since.
+    /// Bytes, in full segments, that duplicate ACKs have announced and no cumulative ACK has covered since.
     announced: u64,
     in_flight: u64,
-    /// How many segments have been taken off: the number of the first one that is out.
+    /// Segments ever taken off, which is the number of the first one still out.
     taken_off: u64,
-    segments: Ring<Sent>,
+    segments: Ring<Kept>,
+    /// SND.UNA, where the first segment begins.
+    una: u64,
 }
 
 impl Scoreboard {
-    /// Its bytes from here on are touched where nothing is lost.
-    pub const TOUCHED: usize = offset_of!(Scoreboard, emulates_sack);
+    /// Offset of SND.UNA, the only field that is touched where nothing is sent.
+    pub const UNA: usize = offset_of!(Scoreboard, una);
 
-    /// Fetches ahead the segment that is acknowledged next, and the place where one is added.
+    /// SND.UNA
+    #[inline(always)]
+    pub fn una(&self) -> u64 {
+        self.una
+    }
+
+    /// With an empty board, something that was never on it is acknowledged, up to `end`.
+    pub fn skip_to(&mut self, end: u64) {
+        debug_assert!(self.is_empty());
+        self.una = end;
+    }
+
+    /// Fetches the segment that is acknowledged next, and the place of the next new one.
     #[inline]
     pub fn prefetch(&self) {
         let ends = [self.segments.front(), self.segments.back()];
         ends.into_iter().flatten().for_each(prefetch);
     }
 
-    #[inline]
-    pub fn push(&mut self, sent: Sent, stamps: Option<Stamps>) {
-        debug_assert!(self.segments.back().is_none_or(|last| last.end == sent.start()));
+    /// A new segment behind all others. If stamps are kept, its own are to be [pushed](Scoreboard::push_stamps), too.
+    #[inline(always)]
+    pub fn push(&mut self, sent: Sent) {
+        debug_assert_eq!(self.last().map_or(self.una, |last| last.end), sent.start);
         self.in_flight += sent.bytes();
-        self.segments.push_back(sent);
-        if let Some(stamps) = stamps {
-            self.stamps.push_back(stamps);
-        }
+        self.segments.push_back(Kept::new(&sent));
+    }
+
+    pub fn push_stamps(&mut self, stamps: Stamps) {
+        self.stamps.push_back(stamps);
     }
 
     /// Stamps are kept from now on: what is out was sent before anything was delivered.
     pub fn keep_stamps(&mut self) {
-        let unread = |sent: &Sent| Stamps::new(sent.sent_at);
+        let unread = |sent: &Kept| Stamps::new(sent.sent_at);
         self.stamps = Ring::default();
         self.segments.iter().map(unread).for_each(|stamps| self.stamps.push_back(stamps));
     }
 
-    /// Much was out that is acknowledged by now: its room is given back.
+    /// Gives memory back, if much more was outstanding than is now.
     pub fn shrink(&mut self) {
         self.segments.shrink();
         self.stamps.shrink();
@@ -182,77 +147,92 @@ impl Scoreboard {
         }
     }
 
-    /// The run that begins with the segment at `index`, as far as it lies below `limit`.
+    /// The run that begins with the segment at `index` and ends at `limit` at most.
     #[inline]
     fn run(&self, index: usize, limit: u64) -> Option<Run> {
-        let first = self.segments.get(index).filter(|sent| sent.end <= limit)?;
-        let &Sent { end, sent_at, fate, is_resent, .. } = first;
+        let first = self.segments.get(index)?;
+        let (end, sent_at) = (first.end(self.una), first.sent_at);
+        if end > limit {
+            return None;
+        }
         let mut run = Run {
-            start: first.start(),
+            start: self.start(index),
             first_end: end,
             end,
             oldest_at: sent_at,
             newest_at: sent_at,
-            fate,
-            is_resent,
+            fate: first.fate,
+            is_resent: first.is_resent,
             count: 1,
         };
-        let is_alike = |sent: &&Sent| sent.end <= limit && sent.fate == fate && !sent.is_resent;
-        while !is_resent
+        while !run.is_resent
             && run.end < limit
-            && let Some(sent) = self.segments.get(index + run.count).filter(is_alike)
+            && let Some(sent) = self.segments.get(index + run.count)
+            && let end = sent.end(self.una)
+            && end <= limit
+            && sent.fate == first.fate
+            && !sent.is_resent
         {
-            (run.end, run.newest_at) = (sent.end, sent.sent_at);
+            (run.end, run.newest_at) = (end, sent.sent_at);
             run.count += 1;
         }
         Some(run)
     }
 
-    /// Takes what is below `ack` off the board, run by run, telling `each`, with the stamps of its last segment. A segment that
-    /// is only partly acknowledged stays with its rest.
+    /// Takes what is below `ack` off the board, and passes each run and the stamps of its last segment to `each`. A segment that
+    /// is acknowledged in part stays with its rest.
     #[inline]
     pub fn acknowledge(&mut self, ack: u64, mut each: impl FnMut(&Run, Option<&Stamps>)) {
         while let Some(run) = self.run(0, ack) {
             each(&run, self.stamps.get(run.count - 1));
             self.drop_first(run.count);
+            self.una = run.end;
             self.discount(run.fate, run.bytes());
             self.sacked_segments -= if run.fate == Fate::Sacked { run.count as u32 } else { 0 };
             self.resent_segments -= u32::from(run.is_resent);
         }
-        if let Some(first) = self.segments.front_mut().filter(|first| first.start() < ack) {
-            let (fate, bytes) = (first.fate, first.cut(ack));
-            self.discount(fate, bytes);
+        if let Some(first) = self.segments.front().filter(|_| self.una < ack) {
+            self.discount(first.fate, ack - self.una);
+            self.una = ack;
         }
     }
 
-    /// The same where everything that is out [was sent once and is in flight](Scoreboard::is_plain), telling only what has
-    /// stamps. Returns what was taken off; `None`: `ack` lies within the first segment, and nothing has changed.
+    /// [`acknowledge`](Scoreboard::acknowledge) where everything outstanding [was sent once and is in
+    /// flight](Scoreboard::is_plain). Passes only what has stamps to `tell`. Returns `None`, with nothing changed, if `ack` lies
+    /// within the first segment.
     #[inline(always)]
     pub fn acknowledge_plain(&mut self, ack: u64, tell: impl FnOnce(&TakenOff, &Stamps)) -> Option<TakenOff> {
-        let first = self.segments.front()?;
-        let (start, oldest_at) = (first.start(), first.sent_at);
-        let (mut end, mut newest_at) = (start, oldest_at);
-        let count = self.segments.drop_while(|sent| {
-            let is_below = sent.end <= ack;
-            if is_below {
-                (end, newest_at) = (sent.end, sent.sent_at);
-            }
-            is_below
-        });
-        if count == 0 {
-            return None;
-        }
-        let taken_off = TakenOff { start, end, oldest_at, newest_at };
+        let (start, oldest_at) = (self.una, self.oldest_at()?);
+        let (count, newest) = self.covered(ack)?;
+        let taken_off = TakenOff { start, end: newest.end(start), oldest_at, newest_at: newest.sent_at };
+        self.segments.drop_first(count);
+        self.una = ack;
         self.in_flight -= ack - start;
         self.taken_off += count as u64;
         if let Some(stamps) = self.stamps.get(count - 1) {
             tell(&taken_off, stamps);
             self.stamps.drop_first(count);
         }
-        if ack > end {
-            self.segments.front_mut().into_iter().for_each(|next| _ = next.cut(ack));
-        }
         Some(taken_off)
+    }
+
+    /// The number of segments that `ack` covers, and the last of them. Most ACKs cover two or one (RFC 1122 §4.2.3.2).
+    #[inline(always)]
+    fn covered(&self, ack: u64) -> Option<(usize, Kept)> {
+        let ends_there = |sent: &&Kept| sent.distance(self.una) == (ack - self.una) as u32;
+        if let Some(second) = self.segments.get(1).filter(ends_there) {
+            return Some((2, *second));
+        }
+        match self.segments.front().filter(ends_there) {
+            Some(first) => Some((1, *first)),
+            None => self.covered_by_any(ack),
+        }
+    }
+
+    #[inline(never)]
+    fn covered_by_any(&self, ack: u64) -> Option<(usize, Kept)> {
+        let count = self.count_below(ack);
+        Some((count, *self.segments.get(count.checked_sub(1)?)?))
     }
 
     #[inline]
@@ -264,8 +244,8 @@ impl Scoreboard {
         }
     }
 
-    /// If the blocks of an ACK at that position are those of the last one, but that the first one may reach further: that one. For
-    /// [`sack`](Scoreboard::sack) it stands for all of them.
+    /// The first block of an ACK of `at`, if nothing but that block's right edge differs from the last ACK's blocks. Then
+    /// [`sack`](Scoreboard::sack) needs no other.
     #[inline(always)]
     pub fn grown_block(&mut self, at: u64, sack: &SackBlocks) -> Option<(Seq, Seq)> {
         let seen = self.seen.as_mut().filter(|seen| seen.at == at)?;
@@ -274,14 +254,14 @@ impl Scoreboard {
         Some(grown)
     }
 
-    /// [`sack`](Scoreboard::sack) will be told all of these blocks of an ACK at that position; `None`: not all.
+    /// [`sack`](Scoreboard::sack) is about to get all of these blocks of an ACK of `at`, or, with `None`, not all.
     pub fn note_told(&mut self, at: u64, sack: Option<&SackBlocks>) {
         let seen = self.seen.get_or_insert_default();
         (seen.told, seen.at) = (sack.copied().unwrap_or_default(), at);
     }
 
-    /// Marks what `blocks`, four at most, cover as SACKed, telling `each` of every run for which that is new, with the stamps of
-    /// its last segment.
+    /// Marks what `blocks` (at most four) cover as SACKed, and passes each run for which that is new to `each`, with the stamps
+    /// of its last segment.
     pub fn sack(&mut self, blocks: &[(u64, u64)], mut each: impl FnMut(&Run, Option<&Stamps>)) {
         let told = &mut self.seen.get_or_insert_default().blocks;
         match growth(told, blocks) {
@@ -291,7 +271,7 @@ impl Scoreboard {
         }
     }
 
-    /// The same where more than one block may be news, or another than the first.
+    /// [`sack`](Scoreboard::sack) if more than the first block may be new.
     fn sack_others(&mut self, blocks: &[(u64, u64)], each: &mut impl FnMut(&Run, Option<&Stamps>)) {
         let told = &mut self.seen.get_or_insert_default().blocks;
         let seen = *told;
@@ -322,7 +302,7 @@ impl Scoreboard {
     ) {
         let mut index = self.index_above(from);
         // Of a segment that begins before the block, not all has arrived.
-        index += usize::from(self.segments.get(index).is_some_and(|sent| sent.start() < left));
+        index += usize::from(self.get(index).is_some_and(|sent| sent.start < left));
         let mut end = left;
         while end < right
             && let Some(run) = self.run(index, right)
@@ -349,11 +329,9 @@ impl Scoreboard {
     /// Index of the first segment that ends beyond `position`.
     fn index_above(&self, position: u64) -> usize {
         let next = self.index_of(self.next_sacked);
-        let covers = |sent: &Sent| sent.start() <= position && position < sent.end;
-        let is_there = |index: &usize| self.segments.get(*index).is_some_and(covers);
-        (next..next + NEAR)
-            .find(is_there)
-            .unwrap_or_else(|| self.segments.partition_point(|sent| sent.end <= position))
+        let covers = |sent: Sent| sent.start <= position && position < sent.end;
+        let is_there = |index: &usize| self.get(*index).is_some_and(covers);
+        (next..next + NEAR).find(is_there).unwrap_or_else(|| self.count_below(position))
     }
 
     /// A duplicate ACK without SACK announces a segment of `mss` bytes, of those that are out beside the hole. Returns the
@@ -402,34 +380,60 @@ impl Scoreboard {
     /// Index of the segment that starts at or after `position`.
     #[inline]
     pub fn index_at(&self, position: u64) -> usize {
-        self.segments.partition_point(|sent| sent.start() < position)
+        match position.checked_sub(1) {
+            Some(before) if before >= self.una => (self.count_below(before) + 1).min(self.len()),
+            _ => 0,
+        }
     }
 
-    #[inline]
-    pub fn get(&self, index: usize) -> Option<&Sent> {
-        self.segments.get(index)
+    /// How many segments end at `position` or before.
+    fn count_below(&self, position: u64) -> usize {
+        self.segments.partition_point(|sent| sent.end(self.una) <= position)
     }
 
-    pub fn first(&self) -> Option<&Sent> {
-        self.segments.front()
+    /// Where the segment at `index` begins.
+    #[inline(always)]
+    fn start(&self, index: usize) -> u64 {
+        let before = index.checked_sub(1).and_then(|before| self.segments.get(before));
+        before.map_or(self.una, |before| before.end(self.una))
     }
 
-    pub fn last(&self) -> Option<&Sent> {
-        self.segments.back()
+    #[inline(always)]
+    pub fn get(&self, index: usize) -> Option<Sent> {
+        let sent = self.segments.get(index)?;
+        Some(Sent {
+            start: self.start(index),
+            end: sent.end(self.una),
+            sent_at: sent.sent_at,
+            fate: sent.fate,
+            is_resent: sent.is_resent,
+            is_pushed: sent.is_pushed,
+        })
+    }
+
+    pub fn first(&self) -> Option<Sent> {
+        self.get(0)
+    }
+
+    /// When the first segment was sent last.
+    #[inline(always)]
+    pub fn oldest_at(&self) -> Option<Time> {
+        self.segments.front().map(|sent| sent.sent_at)
+    }
+
+    pub fn last(&self) -> Option<Sent> {
+        self.get(self.len().checked_sub(1)?)
     }
 
     /// Deems a segment in flight lost; others are left alone. Returns its bytes, 0 if it was not in flight.
     pub fn mark_lost(&mut self, index: usize) -> u64 {
-        let Some(sent) = self.segments.get_mut(index).filter(|sent| sent.fate == Fate::InFlight) else {
-            return 0;
-        };
-        sent.fate = Fate::Lost;
-        let bytes = sent.bytes();
-        let number = self.taken_off + index as u64;
+        let Some(sent) = self.get(index).filter(|sent| sent.fate == Fate::InFlight) else { return 0 };
+        self.segments.get_mut(index).into_iter().for_each(|sent| sent.fate = Fate::Lost);
+        let number = self.number(index);
         self.next_lost = if self.lost == 0 { number } else { self.next_lost.min(number) };
-        self.in_flight -= bytes;
-        self.lost += bytes;
-        bytes
+        self.in_flight -= sent.bytes();
+        self.lost += sent.bytes();
+        sent.bytes()
     }
 
     /// Deems everything in flight from the segment at `index` up to `position` lost; returns how many bytes that were.
@@ -463,14 +467,14 @@ impl Scoreboard {
         Some(index)
     }
 
-    /// The segment at `index` is resent: it is in flight again. At what time, and with which stamps.
+    /// The segment at `index` is resent, with these stamps if they are kept: it is in flight again.
     pub fn resend(&mut self, now: Time, index: usize, stamps: Option<Stamps>) {
-        let Some(sent) = self.segments.get_mut(index) else { return };
+        let Some(sent) = self.get(index) else { return };
+        if let Some(sent) = self.segments.get_mut(index) {
+            (sent.sent_at, sent.fate, sent.is_resent) = (now, Fate::InFlight, true);
+        }
+        self.resent_segments += u32::from(!sent.is_resent);
         let (fate, bytes) = (sent.fate, sent.bytes());
-        self.resent_segments += u32::from(!sent.is_resent());
-        sent.fate = Fate::InFlight;
-        sent.is_resent = true;
-        sent.sent_at = now;
         self.discount(fate, bytes);
         self.in_flight += bytes;
         if let (Some(place), Some(stamps)) = (self.stamps.get_mut(index), stamps) {
@@ -483,9 +487,14 @@ impl Scoreboard {
     pub fn in_flight(&self) -> u64 {
         match self.announced {
             0 => self.in_flight,
-            announced if self.emulates_sack => self.in_flight.saturating_sub(announced),
-            _ => self.in_flight,
+            _ => self.in_flight_before(0),
         }
+    }
+
+    /// Bytes in flight before the last `bytes` were sent.
+    pub fn in_flight_before(&self, bytes: u64) -> u64 {
+        let announced = if self.emulates_sack { self.announced } else { 0 };
+        (self.in_flight - bytes).saturating_sub(announced)
     }
 
     #[inline]
@@ -522,14 +531,15 @@ impl Scoreboard {
 
     #[cfg(test)]
     fn check(&self) {
-        let sum = |fate| self.segments.iter().filter(|sent| sent.fate == fate).map(Sent::bytes).sum::<u64>();
+        let segments = || (0..self.len()).filter_map(|index| self.get(index));
+        let sum = |fate| segments().filter(|sent| sent.fate == fate).map(|sent| sent.bytes()).sum::<u64>();
         assert_eq!(
             (sum(Fate::InFlight), sum(Fate::Lost), sum(Fate::Sacked)),
             (self.in_flight, self.lost, self.sacked)
         );
-        let sacked = self.segments.iter().filter(|sent| sent.fate == Fate::Sacked).count();
+        let sacked = segments().filter(|sent| sent.fate == Fate::Sacked).count();
         assert_eq!(sacked as u32, self.sacked_segments);
-        let resent = self.segments.iter().filter(|sent| sent.is_resent()).count();
+        let resent = segments().filter(|sent| sent.is_resent).count();
         assert_eq!(resent as u32, self.resent_segments);
     }
 }
@@ -549,7 +559,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn push(board: &mut Scoreboard, start: u64, end: u64) {
-        board.push(Sent::new(Time::ZERO, start, end, false), Some(Stamps::new(Time(start))));
+        board.push(Sent::new(Time::ZERO, start, end, false));
+        board.push_stamps(Stamps::new(Time(start)));
     }
 
     #[derive(Clone, Debug)]
@@ -586,6 +597,38 @@ mod tests {
         assert_eq!((board.tell_announced(40, 10), board.in_flight()), (30, 30));
         board.acknowledge(60, |_, _| ());
         assert_eq!(board.tell_announced(20, 10), 0, "nothing is left of the announcement");
+    }
+
+    proptest! {
+        /// Where nothing was lost, the short way takes off what the general one does, of segments of any length.
+        #[test]
+        fn a_plain_ack_takes_off_the_same(
+            lengths in prop::collection::vec(1u64..4, 1..40),
+            acks in prop::collection::vec(1u64..9, 1..30),
+        ) {
+            let (mut plain, mut general) = (Scoreboard::default(), Scoreboard::default());
+            for length in lengths {
+                for board in [&mut plain, &mut general] {
+                    let start = board.last().map_or(0, |last| last.end);
+                    push(board, start, start + length);
+                }
+            }
+            for acked in acks {
+                let ack = (plain.una() + acked).min(plain.last().map_or(plain.una(), |last| last.end));
+                let mut expected = None;
+                general.acknowledge(ack, |run, stamps| {
+                    expected = Some((run.start, run.end, run.newest_at, format!("{stamps:?}")));
+                });
+                let mut newest = String::new();
+                let taken = plain.acknowledge_plain(ack, |_, stamps| newest = format!("{:?}", Some(stamps)));
+                prop_assert_eq!(taken.map(|taken| (taken.start, taken.end, taken.newest_at, newest)), expected);
+                if taken.is_none() {
+                    plain.acknowledge(ack, |_, _| ());
+                }
+                let state = |board: &Scoreboard| (board.una(), board.len(), board.in_flight(), board.number(0));
+                prop_assert_eq!(state(&plain), state(&general));
+            }
+        }
     }
 
     /// Duplicates never announce the hole itself.
