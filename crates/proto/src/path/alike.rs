@@ -1,31 +1,30 @@
-//! Packets of one size, or of two by turns, about which nothing is to be decided: they have room, and no more of them wait than ever
-//! did. They are only counted, and what each changes in the link's counters is made up for later.
+//! Packets that need no decision: they have one size, or two alternating sizes, there is room for them, and no more of them wait than
+//! ever did. They are only counted, and the link's counters catch up later.
 
 use super::backlog::{Shape, held_by};
 use crate::queue::Limit;
 use airtcp_wire::Dur;
 
-/// How many such packets may wait before something has to be decided or noted.
+/// How many such packets may wait before something must be decided or recorded.
 #[derive(Default)]
 pub(super) struct Alike {
-    /// The size of all of them. 0: they come by turns, or nothing is known of any packet.
+    /// Size of every packet; 0 if sizes alternate, or if nothing is known yet.
     pub bytes: u32,
-    pub is_by_turns: bool,
-    /// So many more might wait when it was last settled,
+    pub alternates: bool,
+    /// How many more packets could wait at the last settlement.
     room: u32,
-    /// and so many may when nothing waits.
+    /// How many packets may wait when none does.
     empty_room: u32,
-    /// There is room for what waits no longer than this, too, whatever was known then.
+    /// A packet that has to wait no longer than this has room in any case.
     longest_wait: Dur,
-    /// Those that had to wait since it was settled,
+    /// Packets taken since the last settlement that had to wait, and all that were taken.
     waited: u32,
-    /// and those that were taken, waiting or not.
     taken: u64,
 }
 
 impl Alike {
-    /// For packets with these shapes by turns, where so many packets and bytes wait, with `are_only` nothing but such packets, and no
-    /// more packets than `most_ever` ever did.
+    /// For packets with these alternating shapes. `waiting` are the packets and bytes that wait, `are_only` says that nothing but
+    /// such packets waits, and `most_ever` is the largest number of packets that ever waited.
     pub fn new(
         shapes: [Shape; 2],
         waiting: (usize, u64),
@@ -33,23 +32,22 @@ impl Alike {
         most_ever: u64,
         limit: Limit,
     ) -> Alike {
-        let [bytes, other] = shapes.map(|shape| shape.bytes);
-        let (largest, most) = (u64::from(bytes.max(other).max(1)), limit.packets.max(1));
-        let room = |packets: usize, all_bytes: u64| {
+        let [one, other] = shapes;
+        let (largest, most) = (u64::from(one.bytes.max(other.bytes).max(1)), limit.packets.max(1));
+        let room = |packets: usize, bytes: u64| {
             let packets = most_ever.min(u64::from(most)).saturating_sub(packets as u64);
             let fitting = match limit.bytes {
                 u64::MAX => u64::MAX,
-                limit => limit.saturating_sub(all_bytes) / largest,
+                limit => limit.saturating_sub(bytes) / largest,
             };
             packets.min(fitting).min(u64::from(u32::MAX)) as u32
         };
-        // A packet that finds `most` others waiting, and so the queue full, would have to wait for longer than this.
+        // A packet that finds the queue full, with `most` packets in it, would have to wait longer than this.
         let is_timed = are_only && most_ever >= u64::from(most) && limit.bytes == u64::MAX;
-        let [one, another] = shapes;
-        let shorter_last = if one.held < another.held { [another, one] } else { shapes };
+        let shorter_last = if one.held < other.held { [other, one] } else { shapes };
         Alike {
-            bytes: if bytes == other { bytes } else { 0 },
-            is_by_turns: bytes != other,
+            bytes: if one.bytes == other.bytes { one.bytes } else { 0 },
+            alternates: one.bytes != other.bytes,
             room: room(waiting.0, waiting.1),
             empty_room: room(0, 0),
             longest_wait: if is_timed { held_by(most, shorter_last) } else { Dur::ZERO },
@@ -58,7 +56,7 @@ impl Alike {
         }
     }
 
-    /// Another one has to wait, for so long. Returns whether it may without further ado.
+    /// Takes a packet that has to wait for `wait`, if that needs no decision. Returns whether it was taken.
     #[inline(always)]
     pub fn wait(&mut self, wait: Dur) -> bool {
         let has_room = self.waited < self.room || (wait <= self.longest_wait && self.waited < u32::MAX);
@@ -69,14 +67,14 @@ impl Alike {
         has_room
     }
 
-    /// The transmitter takes up another one at once, and nothing waits.
+    /// Takes a packet that need not wait, which means that no other waits either.
     #[inline(always)]
     pub fn pass(&mut self) {
         (self.room, self.waited) = (self.empty_room, 0);
         self.taken += 1;
     }
 
-    /// Those that were taken, and that had to wait, since this was last asked.
+    /// Packets taken since the last settlement, and those of them that had to wait.
     #[inline]
     pub fn settle(&mut self) -> (u64, u32) {
         let waited = std::mem::take(&mut self.waited);

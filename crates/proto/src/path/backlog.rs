@@ -1,24 +1,22 @@
-//! What waits for a transmitter of constant rate that is never idle while something waits.
+//! The packets that wait for a transmitter of constant rate.
 //!
-//! Packets of one size that follow each other leave it at equal intervals, and so do pairs of two sizes. So a run of them is
-//! remembered by its end alone, and those that have been taken up meanwhile are counted only when somebody asks.
+//! The transmitter sends packets of one size at equal intervals, and so it does pairs of two alternating sizes. A run of such packets
+//! is therefore described by its end, and the packets that have left since are counted only when somebody asks.
 
 use crate::ring::Ring;
 use airtcp_wire::{Dur, Time};
 
-/// Packets back to back, of one size or of two by turns.
+/// Packets back to back, of one size or of two alternating sizes.
 #[derive(Clone, Copy, Default)]
 struct Run {
-    /// When the transmitter is through with the last one.
+    /// When the transmitter finishes the last packet.
     end: Time,
-    /// Those that have come, modulo 2³², and those that no longer wait.
-    pushed: u32,
-    forgotten: u32,
-    /// Of those with even numbers, and of those with odd ones.
+    packets: u32,
+    /// Shapes of the last packet but one and of the last packet.
     shapes: [Shape; 2],
 }
 
-/// A packet's size in bytes, and for how long it holds the transmitter.
+/// A packet's size in bytes, and how long it occupies the transmitter.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Shape {
     pub held: Dur,
@@ -27,186 +25,152 @@ pub(super) struct Shape {
 
 #[derive(Default)]
 pub(super) struct Backlog {
-    /// In the order in which they arrived, before the last one.
+    /// All runs but the newest, the oldest first.
     runs: Ring<Run>,
-    last: Run,
-    /// In all runs: at least those that wait.
+    newest: Run,
+    /// Totals of all runs: an upper bound on what waits.
     packets: usize,
     bytes: u64,
 }
 
 impl Backlog {
-    /// At least so many packets wait, with so many bytes: those that did when it was [counted](Backlog::count), and all since.
+    /// Packets and bytes that waited when they were last [counted](Backlog::count), and all that have come since: no more than these
+    /// wait now.
     #[inline]
-    pub fn at_least(&self) -> (usize, u64) {
+    pub fn at_most(&self) -> (usize, u64) {
         (self.packets, self.bytes)
     }
 
-    /// Does nothing wait but packets with these shapes by turns?
-    pub fn is_only(&self, shapes: [Shape; 2]) -> bool {
-        let [before, last] = shapes;
-        let goes_on = [shapes, [last, before]].contains(&self.last.shapes);
-        self.packets == 0 || (self.runs.is_empty() && goes_on)
+    /// Do all waiting packets have these two shapes in alternation?
+    pub fn is_only(&self, [one, other]: [Shape; 2]) -> bool {
+        let alternates = [[one, other], [other, one]].contains(&self.newest.shapes);
+        self.packets == 0 || (self.runs.is_empty() && alternates)
     }
 
-    /// The transmitter takes up a packet at once, and nothing waits.
+    /// The transmitter has taken up all packets.
     #[inline]
     pub fn clear(&mut self) {
         if self.packets > 0 {
             self.runs.clear();
-            self.last.keep(0);
+            self.newest.packets = 0;
             (self.packets, self.bytes) = (0, 0);
         }
     }
 
-    /// A packet of that shape has to wait. It will hold the transmitter until `end`.
-    #[inline]
+    /// Adds a packet that will occupy the transmitter until `end`.
     pub fn push(&mut self, shape: Shape, end: Time) {
-        if shape != self.last.next() {
+        if self.newest.shapes[0] != shape {
             self.turn_to(shape);
         }
         self.extend(1, u64::from(shape.bytes), end);
     }
 
-    /// The same of so many packets by turns, the last of which will do so: that has the second of these shapes, the one before it
-    /// the first.
-    pub fn push_by_turns(&mut self, packets: u32, shapes: [Shape; 2], end: Time) {
-        let [before, last] = shapes;
-        let mut left = packets;
-        while left > 0 {
-            let (previous, next) = if left % 2 == 1 { (before, last) } else { (last, before) };
-            if (self.last.last(), self.last.next()) == (previous, next) {
+    /// Adds packets of two alternating shapes. The last one has the second of these shapes and occupies the transmitter until `end`.
+    pub fn push_alternating(&mut self, packets: u32, shapes: [Shape; 2], end: Time) {
+        for left in (1..=packets).rev() {
+            let [previous, next] = if left % 2 == 1 { shapes } else { [shapes[1], shapes[0]] };
+            if self.newest.shapes == [next, previous] {
                 return self.extend(left, bytes_of(left, shapes), end);
             }
-            left -= 1;
-            self.push(next, end - held_by(left, shapes));
+            self.push(next, end - held_by(left - 1, shapes));
         }
     }
 
-    /// More packets, of the shapes with which the run goes on.
-    #[inline]
+    /// Adds packets that continue the newest run.
     fn extend(&mut self, packets: u32, bytes: u64, end: Time) {
-        self.last.end = end;
-        self.last.pushed = self.last.pushed.wrapping_add(packets);
+        let run = &mut self.newest;
+        if packets % 2 == 1 {
+            run.shapes.swap(0, 1);
+        }
+        run.end = end;
+        run.packets += packets;
         self.packets += packets as usize;
         self.bytes += bytes;
     }
 
-    /// The next packet has another shape than the run would go on with. With one packet in it, a run goes on with any.
-    #[inline(never)]
+    /// Prepares the newest run for a packet of another shape than the next one of its alternation: a run of one packet can continue
+    /// with any shape, after more packets a new run begins.
     fn turn_to(&mut self, shape: Shape) {
-        let run = &mut self.last;
-        if run.packets() == 1 {
-            *run.next_mut() = shape;
+        if self.newest.packets == 1 {
+            self.newest.shapes[0] = shape;
             return;
         }
-        if run.packets() > 0 {
-            self.runs.push_back(*run);
+        if self.newest.packets > 0 {
+            self.runs.push_back(self.newest);
         }
-        self.last = Run { shapes: [shape; 2], ..Run::default() };
+        self.newest = Run { shapes: [shape; 2], ..Run::default() };
     }
 
-    /// So many packets wait at `now`, with so many bytes.
+    /// Forgets the packets that have left by `now`. Returns the number and the bytes of those that wait.
     #[inline(never)]
     pub fn count(&mut self, now: Time) -> (usize, u64) {
-        while let Some(first) = self.runs.front_mut() {
-            let before = (first.packets(), first.bytes());
-            first.keep(first.waiting(now));
-            self.packets -= (before.0 - first.packets()) as usize;
-            self.bytes -= before.1 - first.bytes();
-            if first.packets() > 0 {
+        while let Some(oldest) = self.runs.front_mut() {
+            let (packets, bytes) = (oldest.packets, oldest.bytes());
+            oldest.packets = oldest.waiting(now);
+            self.packets -= (packets - oldest.packets) as usize;
+            self.bytes -= bytes - oldest.bytes();
+            if oldest.packets > 0 {
                 return (self.packets, self.bytes);
             }
             self.runs.drop_front();
         }
-        // Nothing waits before the last run.
-        self.last.keep(self.last.waiting(now));
-        self.packets = self.last.packets() as usize;
-        self.bytes = self.last.bytes();
+        self.newest.packets = self.newest.waiting(now);
+        (self.packets, self.bytes) = (self.newest.packets as usize, self.newest.bytes());
         (self.packets, self.bytes)
     }
 
-    /// The times from `now` until each packet that waits is taken up, added up in nanoseconds modulo 2⁶⁴.
+    /// The sum, over all waiting packets, of the time from `now` until the packet is taken up, in nanoseconds modulo 2⁶⁴.
     pub fn waits_ns(&mut self, now: Time) -> u64 {
         self.count(now);
-        let runs = self.runs.iter().chain([&self.last]);
+        let runs = self.runs.iter().chain([&self.newest]);
         runs.map(|run| run.waits_ns(now)).fold(0, u64::wrapping_add)
     }
 }
 
 impl Run {
-    /// Those that are not forgotten.
-    #[inline]
-    fn packets(&self) -> u32 {
-        self.pushed.wrapping_sub(self.forgotten)
-    }
-
-    /// Forgets all but the last ones.
-    #[inline]
-    fn keep(&mut self, packets: u32) {
-        self.forgotten = self.pushed.wrapping_sub(packets);
-    }
-
-    /// The shape of the next packet, if the run goes on: that of the one before the last.
-    #[inline]
-    fn next(&self) -> Shape {
-        self.shapes[(self.pushed & 1) as usize]
-    }
-
-    #[inline]
-    fn next_mut(&mut self) -> &mut Shape {
-        &mut self.shapes[(self.pushed & 1) as usize]
-    }
-
-    #[inline]
-    fn last(&self) -> Shape {
-        self.shapes[(self.pushed & 1 ^ 1) as usize]
-    }
-
-    /// How many of them wait at `now`: a packet does until the one before it leaves.
-    #[inline]
+    /// How many of its packets wait at `now`. A packet waits until the one before it has left.
     fn waiting(&self, now: Time) -> u32 {
+        let [before, last] = self.shapes;
         let left = self.end.since(now);
-        if left <= self.last().held {
+        if left <= last.held {
             return 0;
         }
-        if self.packets() == 1 {
+        if self.packets == 1 {
             return 1;
         }
-        let (before, pair) = (left.0 - 1, self.last().held + self.next().held);
-        let all = u64::from(self.packets());
-        let waiting = before
-            .checked_div(pair.0)
-            .map_or(all, |pairs| 2 * pairs + u64::from(before - pairs * pair.0 >= self.last().held.0));
-        waiting.min(all) as u32
+        let (left_ns, pair_ns) = (left.0 - 1, (before.held + last.held).0);
+        // Packets that take no time all wait.
+        let waiting = left_ns
+            .checked_div(pair_ns)
+            .map(|pairs| 2 * pairs + u64::from(left_ns - pairs * pair_ns >= last.held.0));
+        waiting.unwrap_or(u64::MAX).min(u64::from(self.packets)) as u32
     }
 
-    #[inline]
     fn bytes(&self) -> u64 {
-        bytes_of(self.packets(), [self.next(), self.last()])
+        bytes_of(self.packets, self.shapes)
     }
 
     fn waits_ns(&self, now: Time) -> u64 {
-        let [other, last] = by_shape(self.packets());
-        let lasts = self.last().held.0.wrapping_mul(last * (other + 1));
-        let others = self.next().held.0.wrapping_mul(last * other);
-        let packets = u64::from(self.packets());
-        self.end.since(now).0.wrapping_mul(packets).wrapping_sub(lasts).wrapping_sub(others)
+        let ([before, last], [befores, lasts]) = (self.shapes, by_shape(self.packets));
+        let until_end = self.end.since(now).0.wrapping_mul(u64::from(self.packets));
+        // A packet is taken up at the end less its own time and that of all packets behind it. These are the sums of both.
+        let of_lasts = last.held.0.wrapping_mul(lasts * (befores + 1));
+        let of_befores = before.held.0.wrapping_mul(lasts * befores);
+        until_end.wrapping_sub(of_lasts).wrapping_sub(of_befores)
     }
 }
 
-/// How many of so many packets by turns have the first shape, and how many the second one, which is the last one's.
-#[inline]
+/// How many of so many alternating packets have the first shape, and how many the second, which is that of the last packet.
 fn by_shape(packets: u32) -> [u64; 2] {
     [u64::from(packets / 2), u64::from(packets.div_ceil(2))]
 }
 
+/// How long so many alternating packets occupy the transmitter, where the last one has the second shape.
 pub(super) fn held_by(packets: u32, [before, last]: [Shape; 2]) -> Dur {
     let [befores, lasts] = by_shape(packets);
     before.held * befores + last.held * lasts
 }
 
-#[inline]
 fn bytes_of(packets: u32, [before, last]: [Shape; 2]) -> u64 {
     let [befores, lasts] = by_shape(packets);
     befores * u64::from(before.bytes) + lasts * u64::from(last.bytes)
@@ -225,18 +189,18 @@ mod tests {
         ) {
             let (mut backlog, mut begins) = (Backlog::default(), Vec::<(u64, u64)>::new());
             let (mut now, mut free_at, mut bytes_before) = (0, 0, 0);
-            for (bytes, pause, asks, by_turns) in steps {
+            for (bytes, pause, asks, alternating) in steps {
                 now += pause;
                 if free_at > now {
                     let shapes = [bytes_before, bytes].map(|bytes| Shape { held: Dur(bytes), bytes: bytes as u32 });
-                    for left in (0..=by_turns).rev() {
+                    for left in (0..=alternating).rev() {
                         let bytes = [bytes, bytes_before][left as usize % 2];
                         begins.push((free_at, bytes));
                         free_at += bytes;
                     }
-                    match by_turns {
+                    match alternating {
                         0 => backlog.push(shapes[1], Time(free_at)),
-                        _ => backlog.push_by_turns(by_turns + 1, shapes, Time(free_at)),
+                        _ => backlog.push_alternating(alternating + 1, shapes, Time(free_at)),
                     }
                 } else {
                     backlog.clear();
@@ -245,7 +209,7 @@ mod tests {
                 bytes_before = bytes;
                 begins.retain(|(begin, _)| *begin > now);
                 let waiting = (begins.len(), begins.iter().map(|(_, bytes)| bytes).sum());
-                let (packets, bytes) = backlog.at_least();
+                let (packets, bytes) = backlog.at_most();
                 prop_assert!(packets >= waiting.0 && bytes >= waiting.1);
                 if asks {
                     prop_assert_eq!(backlog.count(Time(now)), waiting);

@@ -1,35 +1,34 @@
-//! What comes out in order of time, where much is under way: each a number whose upper half is the time.
+//! A priority queue for many packets under way (a calendar queue). An entry is a number whose upper half is the time.
 //!
-//! One heap of all would reach all over the memory for each of them. Here days of equal length hold what comes out then, in no
-//! order, and only today's is in a heap.
+//! One heap of all entries would touch memory far apart for each of them. Here time is divided into days of equal length. A day's
+//! entries are unsorted until the day comes; only today's are in a heap.
 
 use airtcp_wire::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A day's length is a power of two, of nanoseconds: a quarter of a millisecond.
+/// A day has 2¹⁸ ns, about a quarter of a millisecond.
 const DAY_BITS: u32 = 18;
 /// Days in the calendar.
 const DAYS: usize = 1024;
 
-/// After so many, [`glance`](Calendar::glance) takes it that another day begins.
+/// [`Calendar::guess`] looks for entries behind this many others among tomorrow's.
 const TOMORROW: usize = 8;
 
-/// The smallest number first, whatever is put in when.
 #[derive(Clone, Debug)]
 pub(super) struct Calendar {
     today: u64,
-    /// All until the end of today.
+    /// All entries until the end of today. Not empty if there is any entry at all.
     due: BinaryHeap<Reverse<u128>>,
-    /// The days that follow, each in its place modulo their number.
+    /// The entries of the days that follow, each day at its number modulo [`DAYS`].
     days: Vec<Vec<u128>>,
-    /// A bit for each of those that is not empty.
+    /// A bit for each element of `days` that is not empty.
     busy: [u64; DAYS / 64],
-    /// What comes out on later days.
+    /// Entries of days beyond the calendar.
     later: BinaryHeap<Reverse<u128>>,
 }
 
-/// The time in a number.
+/// The time of an entry.
 pub(super) fn time(number: u128) -> Time {
     Time((number >> 64) as u64)
 }
@@ -46,7 +45,6 @@ impl Calendar {
 
     pub fn push(&mut self, number: u128) {
         let day = day(number);
-        // What is due, if anything is there at all, is never empty.
         if self.due.is_empty() {
             self.today = day;
         }
@@ -61,15 +59,16 @@ impl Calendar {
         }
     }
 
+    /// The smallest entry.
     #[inline]
     pub fn first(&self) -> Option<u128> {
         self.due.peek().map(|Reverse(number)| *number)
     }
 
-    /// One of those that come out after `skipped` others or so, as far as that can be told in a glance: soon, or tomorrow, another
-    /// one each time that one has come out.
+    /// A cheap guess at the entry that comes out after `skipped` others. For tomorrow's entries the guess goes through all of them as
+    /// today's come out.
     #[inline]
-    pub fn glance(&self, skipped: usize) -> Option<u128> {
+    pub fn guess(&self, skipped: usize) -> Option<u128> {
         if skipped < TOMORROW {
             return self.due.as_slice().get(skipped).map(|Reverse(number)| *number);
         }
@@ -77,6 +76,7 @@ impl Calendar {
         tomorrow.get(self.due.len().wrapping_sub(1)).copied()
     }
 
+    /// Removes and returns the smallest entry.
     pub fn pop(&mut self) -> Option<u128> {
         let Reverse(first) = self.due.pop()?;
         if self.due.is_empty() {
@@ -85,7 +85,7 @@ impl Calendar {
         Some(first)
     }
 
-    /// Today is the next day on which anything comes out.
+    /// Makes the next day that has entries today.
     fn turn_page(&mut self) {
         let later = self.later.peek().map(|Reverse(number)| day(*number));
         let Some(next) = self.next_busy_day().into_iter().chain(later).min() else { return };
@@ -101,7 +101,7 @@ impl Calendar {
     fn next_busy_day(&self) -> Option<u64> {
         let first = (self.today as usize + 1) % DAYS;
         let words = self.busy.len();
-        // The word in which the search begins comes last once more, for what is before its beginning.
+        // The first word is searched twice: from the first day on, and in the end for the days before it.
         let place = (0..=words).find_map(|step| {
             let index = (first / 64 + step) % words;
             let word = match step {
@@ -113,7 +113,7 @@ impl Calendar {
         Some(self.today + 1 + ((place + DAYS - first) % DAYS) as u64)
     }
 
-    /// Takes all out, in no order.
+    /// Removes all entries and returns them in no order.
     pub fn drain(&mut self) -> Vec<u128> {
         let calendar = std::mem::replace(self, Calendar::new());
         let heaped = calendar.due.into_iter().chain(calendar.later).map(|Reverse(number)| number);

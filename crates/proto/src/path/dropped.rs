@@ -1,4 +1,4 @@
-//! Packets that a link has lost and that its driver has not fetched yet.
+//! The packets that a link has lost and its driver has not fetched yet.
 
 use super::link::{Fate, Output};
 use crate::queue::DropCause;
@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 pub(super) struct Dropped(VecDeque<Output>);
 
 impl Dropped {
-    /// Of one moment, the first call comes first.
+    /// Adds a packet behind all that were lost at the same time or before.
     pub fn push(&mut self, at: Time, id: u32, cause: DropCause) {
         let place = self.0.iter().rposition(|output| output.at <= at).map_or(0, |last| last + 1);
         self.0.insert(place, Output { id, ecn: Ecn::NotEct, at, fate: Fate::Lost(cause) });
@@ -21,7 +21,7 @@ impl Dropped {
         self.0.is_empty()
     }
 
-    /// When the first of them was lost; never without one.
+    /// When the first packet was lost; [`Time::NEVER`] if there is none.
     pub fn next_at(&self) -> Time {
         self.0.front().map_or(Time::NEVER, |output| output.at)
     }

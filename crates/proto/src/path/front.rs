@@ -1,4 +1,4 @@
-//! What stands before the line: who waits, and who is sent next.
+//! The front of a link: which packets wait, and which is sent next.
 
 use super::Episodes;
 use super::line::Line;
@@ -14,7 +14,7 @@ pub(super) enum Front {
 }
 
 impl Front {
-    /// What the counters hold that lies after `now`.
+    /// What the counters already include although it lies after `now`.
     pub fn ahead(&mut self, now: Time, line: &mut Line) -> Ahead {
         let ahead = match self {
             Front::Foreseen(foreseen) => foreseen.ahead(now),
@@ -23,14 +23,14 @@ impl Front {
                 asked.ahead(now)
             }
         };
-        Ahead { busy: line.free_at().since(now), ..ahead }
+        Ahead { busy: line.free_at.since(now), ..ahead }
     }
 }
 
-/// A DropTail queue. Nothing that comes later can change when a packet is taken up, so it goes to the line as it
-/// arrives, and of those that wait only this time and their size are kept.
+/// A DropTail queue. Nothing that arrives later changes when a packet is taken up, so a packet goes to the line at once.
 pub(super) struct Foreseen {
-    limit: Limit,
+    pub limit: Limit,
+    /// When each waiting packet will be taken up, and its size.
     waiting: VecDeque<(Time, u32)>,
     bytes: u64,
 }
@@ -40,19 +40,15 @@ impl Foreseen {
         Foreseen { limit, waiting: VecDeque::new(), bytes: 0 }
     }
 
-    pub fn limit(&self) -> Limit {
-        self.limit
-    }
-
     #[inline]
     pub fn handle_packet(&mut self, now: Time, item: Item, line: &mut Line) {
-        line.counters.on_arrival();
+        line.counters.on_arrivals(1);
         self.forget_started(now);
         if !self.limit.admits(self.waiting.len(), self.bytes, item.bytes) {
             line.drop(now, item.id, DropCause::Overflow);
             return;
         }
-        let start = line.free_at().max(now);
+        let start = line.free_at.max(now);
         if start > now {
             self.waiting.push_back((start, item.bytes));
             self.bytes += u64::from(item.bytes);
@@ -87,30 +83,34 @@ impl Foreseen {
     }
 }
 
-/// A queue that is asked for a packet each time the transmitter is free.
+/// Any other queue. It is asked for a packet each time the transmitter becomes free.
 pub(super) struct Asked {
     queue: Box<dyn Queue>,
-    /// Handed to the queue to put its drops in; empty between calls.
+    /// Scratch space for the queue's drops; empty between calls.
     drops: Drops,
     /// The transmitter is free and nothing waits.
     idle: bool,
     handoffs: Option<Box<Episodes>>,
-    /// When the next hand-off begins.
-    handoff_at: Time,
 }
 
 impl Asked {
     pub fn new(queue: Box<dyn Queue>) -> Asked {
-        Asked { queue, drops: Drops::new(), idle: true, handoffs: None, handoff_at: Time::NEVER }
+        Asked { queue, drops: Drops::new(), idle: true, handoffs: None }
     }
 
     pub fn with_handoffs(self, handoffs: Episodes) -> Asked {
-        Asked { handoff_at: handoffs.current().start, handoffs: Some(Box::new(handoffs)), ..self }
+        Asked { handoffs: Some(Box::new(handoffs)), ..self }
+    }
+
+    /// When the next hand-off begins.
+    #[inline]
+    fn handoff_at(&self) -> Time {
+        self.handoffs.as_ref().map_or(Time::NEVER, |handoffs| handoffs.current().start)
     }
 
     pub fn handle_packet(&mut self, now: Time, item: Item, line: &mut Line) {
         self.catch_up(now, line);
-        line.counters.on_arrival();
+        line.counters.on_arrivals(1);
         line.counters.on_join(now);
         self.queue.enqueue(now, item, &mut self.drops);
         self.settle_drops(now, line);
@@ -121,31 +121,32 @@ impl Asked {
         line.counters.on_average(self.queue.average());
     }
 
-    /// Does all that has come about until `now`.
+    /// Carries out all departures and hand-offs until `now`.
     #[inline]
     pub fn catch_up(&mut self, now: Time, line: &mut Line) {
         loop {
-            let until = now.min(self.handoff_at);
-            while !self.idle && line.free_at() <= until {
-                self.take_up(line.free_at(), line);
+            let handoff_at = self.handoff_at();
+            let until = now.min(handoff_at);
+            while !self.idle && line.free_at <= until {
+                self.take_up(line.free_at, line);
             }
-            if now < self.handoff_at {
+            if now < handoff_at {
                 return;
             }
-            self.hand_off(self.handoff_at, line);
+            self.hand_off(handoff_at, line);
         }
     }
 
     pub fn next_wake(&self, line: &Line) -> Time {
-        let mut next = line.next_out();
+        let mut next = line.next_out;
         if !self.idle {
             next = next.min(line.next_overtaking());
         }
         if !self.idle && next.is_never() {
             // A hand-off took even the packet in the transmitter.
-            next = line.free_at();
+            next = line.free_at;
         }
-        if next.is_never() { next } else { next.min(self.handoff_at) }
+        if next.is_never() { next } else { next.min(self.handoff_at()) }
     }
 
     pub fn view(&self) -> QueueView {
@@ -169,7 +170,7 @@ impl Asked {
         }
     }
 
-    /// Loses what is under way and what waits.
+    /// Loses all packets that are under way or wait.
     #[cold]
     fn hand_off(&mut self, at: Time, line: &mut Line) {
         line.drop_later_than(at, DropCause::Outage);
@@ -179,10 +180,9 @@ impl Asked {
             line.drop(at, item.id, DropCause::Outage);
         }
         self.settle_drops(at, line);
-        self.handoff_at = self.handoffs.as_mut().map_or(Time::NEVER, |handoffs| {
+        if let Some(handoffs) = &mut self.handoffs {
             handoffs.advance();
-            handoffs.current().start
-        });
+        }
     }
 
     #[inline]

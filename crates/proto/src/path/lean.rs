@@ -1,6 +1,6 @@
 //! The commonest link: a DropTail queue, a constant rate and a constant delay.
 //!
-//! When a packet arrives, all is known of it: it stands in one row with what is under way, until it comes out.
+//! When a packet arrives, it is known whether and when it comes out, so it goes straight into the row of the packets under way.
 
 use super::alike::Alike;
 use super::backlog::{Backlog, Shape};
@@ -14,34 +14,34 @@ use crate::ring::Ring;
 use airtcp_wire::{Dur, Ecn, Time};
 
 pub(super) struct Lean {
-    limit: Limit,
-    transmitter: FixedRate,
-    propagation: Dur,
-    loss: Option<Box<dyn LossModel>>,
-    /// So many of the next packets come through.
+    pub limit: Limit,
+    pub transmitter: FixedRate,
+    pub propagation: Dur,
+    pub loss: Option<Box<dyn LossModel>>,
+    /// How many of the next packets are not lost.
     intact: u32,
     backlog: Backlog,
-    /// Packets like the last one, or like the last two by turns. `backlog` and `counters` learn of them in `settle`.
+    /// Packets like the last one, or like the last two in alternation. `settle` adds them to `backlog` and `counters`.
     alike: Alike,
-    /// The last two packets.
+    /// Shapes of the last packet but one and of the last packet.
     recent: [Shape; 2],
-    /// When the transmitter is through with all that it was given.
+    /// When the transmitter has sent all that it was given.
     free_at: Time,
-    /// In the order in which they arrived.
+    /// Packets under way, in order of arrival.
     flights: Ring<Flight>,
     dropped: Dropped,
-    /// When the first of what is under way and in `dropped` comes out.
-    next_out: Time,
+    /// When the first packet of `flights` or `dropped` comes out.
+    pub next_out: Time,
     counters: Counters,
-    /// What comes out by then may [pass](Lean::pass).
+    /// A packet that comes out by then may [pass](Lean::pass).
     horizon: Time,
-    /// What comes out before then passes unless it is lost: nothing is under way.
+    /// A packet that comes out before then passes unless it is lost. Zero while packets are under way.
     open_until: Time,
-    /// Nobody waits for what comes out later.
-    end: Time,
+    /// Nobody waits for a packet that comes out later.
+    pub end: Time,
 }
 
-/// A packet with the time at which it comes out.
+/// A packet under way, and when it comes out.
 #[derive(Clone, Copy, Default)]
 struct Flight {
     at: Time,
@@ -77,25 +77,12 @@ impl Lean {
         self.open();
     }
 
-    /// Opens the way for what passes, if nothing is under way any more.
+    /// Lets packets pass if none is under way any more.
     #[inline]
     fn open(&mut self) {
         if self.flights.is_empty() {
             self.open_until = self.horizon + Dur(1);
         }
-    }
-
-    pub fn set_end(&mut self, end: Time) {
-        self.end = end;
-    }
-
-    pub fn set_loss(&mut self, loss: Box<dyn LossModel>) {
-        self.loss = Some(loss);
-    }
-
-    /// What it was made of, before anything was sent.
-    pub fn into_parts(self) -> (Limit, FixedRate, Dur, Option<Box<dyn LossModel>>) {
-        (self.limit, self.transmitter, self.propagation, self.loss)
     }
 
     #[inline(always)]
@@ -106,10 +93,10 @@ impl Lean {
         }
     }
 
-    /// The same of a packet that is to go on at once where it comes out, if it comes out by the [horizon](Lean::set_horizon),
-    /// after all before it and as it went in: then this returns when, and the link has nothing more to do with it. So it has
-    /// with what comes out after the [end](Lean::set_end): never, for all that anybody cares. Of most packets nothing but the
-    /// size is looked at.
+    /// Takes a packet that the driver wants to send on at once. Returns when it comes out, if that is by the
+    /// [horizon](Lean::set_horizon), after all packets before it, and without a loss; the link then forgets it. It also forgets a
+    /// packet that would come out after the [end](Lean::end), and returns [`Time::NEVER`]. Most packets need only their size, so
+    /// `item` is called only for the others.
     #[inline(always)]
     pub fn pass(&mut self, now: Time, bytes: u32, mut item: impl FnMut() -> Item) -> Option<Time> {
         let at = self.take(now, bytes, &mut item)?;
@@ -138,14 +125,14 @@ impl Lean {
         None
     }
 
-    /// What was kept as it comes out later is over, as [`pass`](Lean::pass) says, for that is the horizon now.
+    /// The next packet that [`pass`](Lean::pass) has kept and that comes out by the present horizon, and when it does.
     pub fn release(&mut self) -> Option<(Time, u32)> {
         while let Some(&Flight { at, id, is_lost, .. }) = self.flights.front()
             && at <= self.horizon
         {
             self.drop_flight();
             if !is_lost {
-                self.next_out = self.next_at().min(self.dropped.next_at());
+                self.find_next_out();
                 return Some((at, id));
             }
             self.dropped.push(at, id, DropCause::Corruption);
@@ -166,16 +153,17 @@ impl Lean {
         self.open();
     }
 
-    /// Takes a packet, if there is room for it: returns when it comes out.
+    /// Takes a packet if there is room for it. Returns when it comes out.
     #[inline(always)]
     fn take(&mut self, now: Time, bytes: u32, mut item: impl FnMut() -> Item) -> Option<Time> {
-        if !self.take_alike(now, bytes) && !self.take_unlike(now, item()) {
+        let is_alike = bytes == self.alike.bytes && self.take_alike(now, self.recent[1].held);
+        if !is_alike && !self.take_unlike(now, item()) {
             return None;
         }
         Some(self.free_at + self.propagation)
     }
 
-    /// Is the packet that was just taken lost? Some of those behind it need no answer then.
+    /// Is the packet that was just taken lost? The loss model may answer for some of the next packets, too.
     #[inline]
     fn is_lost(&mut self, item: &Item) -> bool {
         if self.intact > 0 {
@@ -191,14 +179,10 @@ impl Lean {
         is_lost
     }
 
-    /// Takes a packet for which there is nothing to decide. Returns whether it was that; if not, nothing has changed.
+    /// Takes a packet that occupies the transmitter for `held`, if that needs no decision. Returns whether it did; if not, nothing has
+    /// changed.
     #[inline(always)]
-    fn take_alike(&mut self, now: Time, bytes: u32) -> bool {
-        bytes == self.alike.bytes && self.take_undecided(now, self.recent[1].held)
-    }
-
-    #[inline(always)]
-    fn take_undecided(&mut self, now: Time, held: Dur) -> bool {
+    fn take_alike(&mut self, now: Time, held: Dur) -> bool {
         if self.free_at <= now {
             self.alike.pass();
             self.backlog.clear();
@@ -214,29 +198,22 @@ impl Lean {
         is_taken
     }
 
-    /// Takes a packet that is not like the last one, if there is room for it.
+    /// Takes a packet that differs from the last one, if there is room for it.
     #[inline(never)]
     fn take_unlike(&mut self, now: Time, item: Item) -> bool {
-        self.take_by_turns(now, item.bytes) || self.take_any(now, item)
-    }
-
-    /// As [`take_alike`](Lean::take_alike), of a packet that is like the last but one.
-    // Apart from that, which is inlined in many places and has enough with one size.
-    #[inline(always)]
-    fn take_by_turns(&mut self, now: Time, bytes: u32) -> bool {
         let [next, last] = self.recent;
-        let is_taken = self.alike.is_by_turns && bytes == next.bytes && self.take_undecided(now, next.held);
-        if is_taken {
+        if self.alike.alternates && item.bytes == next.bytes && self.take_alike(now, next.held) {
             self.recent = [last, next];
+            return true;
         }
-        is_taken
+        self.take_any(now, item)
     }
 
-    /// Takes any packet, if there is room for it.
+    /// Takes any packet if there is room for it.
     #[inline(never)]
     fn take_any(&mut self, now: Time, item: Item) -> bool {
         self.settle();
-        self.counters.on_arrival();
+        self.counters.on_arrivals(1);
         let shape = Shape { held: self.transmitter.time_for(item.bytes), bytes: item.bytes };
         let waits = self.free_at > now;
         let has_room = match waits {
@@ -261,8 +238,7 @@ impl Lean {
         true
     }
 
-    /// The next packet is more likely to be like this one if this one is like the last one, and like that if this one is like the one
-    /// before it.
+    /// Expects the next packet to repeat the pattern, if this one is like the last packet or like the last but one.
     fn expect_alike(&mut self, shape: Shape) {
         let [before, last] = self.recent;
         self.recent = [last, shape];
@@ -270,11 +246,11 @@ impl Lean {
             self.alike = Alike::default();
             return;
         }
-        let (waiting, are_only) = (self.backlog.at_least(), self.backlog.is_only(self.recent));
+        let (waiting, are_only) = (self.backlog.at_most(), self.backlog.is_only(self.recent));
         self.alike = Alike::new(self.recent, waiting, are_only, self.counters.max_waiting(), self.limit);
     }
 
-    /// Notes what was taken as alike.
+    /// Adds the packets that were taken as alike to the backlog and to the counters.
     #[inline]
     fn settle(&mut self) {
         let (taken, waiting) = self.alike.settle();
@@ -285,24 +261,22 @@ impl Lean {
         self.counters.on_arrivals(taken);
         self.counters.on_send(taken / 2, before.bytes, before.held);
         self.counters.on_send(taken.div_ceil(2), last.bytes, last.held);
-        self.backlog.push_by_turns(waiting, self.recent, self.free_at);
+        self.backlog.push_alternating(waiting, self.recent, self.free_at);
     }
 
-    /// The backlog as it is now.
+    /// Packets and bytes that wait now.
     fn count(&mut self, now: Time) -> (usize, u64) {
         self.settle();
         self.backlog.count(now)
     }
 
-    /// May another packet wait? Those that do are counted only where that can decide something.
-    #[inline(always)]
+    /// May another packet wait? The backlog is counted only where that can make a difference.
     fn has_room(&mut self, now: Time, bytes: u32) -> bool {
-        let (packets, all_bytes) = self.backlog.at_least();
-        let is_news = packets as u64 >= self.counters.max_waiting();
-        (!is_news && self.limit.admits(packets, all_bytes, bytes)) || self.has_room_now(now, bytes)
-    }
-
-    fn has_room_now(&mut self, now: Time, bytes: u32) -> bool {
+        let (packets, all_bytes) = self.backlog.at_most();
+        let may_be_most = packets as u64 >= self.counters.max_waiting();
+        if !may_be_most && self.limit.admits(packets, all_bytes, bytes) {
+            return true;
+        }
         let (packets, all_bytes) = self.backlog.count(now);
         let has_room = self.limit.admits(packets, all_bytes, bytes);
         if has_room {
@@ -315,11 +289,6 @@ impl Lean {
     fn drop(&mut self, now: Time, id: u32) {
         self.dropped.push(now, id, DropCause::Overflow);
         self.next_out = self.next_out.min(now);
-    }
-
-    #[inline]
-    pub fn next_out(&self) -> Time {
-        self.next_out
     }
 
     #[inline]
@@ -337,16 +306,22 @@ impl Lean {
         if self.next_out > now {
             return None;
         }
-        let is_flight = self.next_at() < self.dropped.next_at();
-        let output = if is_flight { self.pop_flight() } else { self.dropped.pop() };
+        let output = match self.flights.front() {
+            Some(&Flight { at, id, ecn, is_lost }) if at < self.dropped.next_at() => {
+                self.drop_flight();
+                let fate = if is_lost { Fate::Lost(DropCause::Corruption) } else { Fate::Delivered };
+                Some(Output { id, ecn, at, fate })
+            }
+            _ => self.dropped.pop(),
+        };
         if let Some(Output { fate: Fate::Lost(cause), .. }) = output {
             self.counters.on_lost(cause);
         }
-        self.next_out = self.next_at().min(self.dropped.next_at());
+        self.find_next_out();
         output
     }
 
-    /// [`pop`](Lean::pop) of a packet that comes out as it went in; `None` where there may be something else to tell.
+    /// As [`pop`](Lean::pop), for a packet that comes out as it went in. `None` if there may be something else to report.
     #[inline]
     pub fn pop_intact(&mut self, now: Time) -> Option<u32> {
         let &Flight { at, id, is_lost, .. } = self.flights.front()?;
@@ -358,11 +333,9 @@ impl Lean {
         Some(id)
     }
 
-    fn pop_flight(&mut self) -> Option<Output> {
-        let &Flight { at, id, ecn, is_lost } = self.flights.front()?;
-        self.drop_flight();
-        let fate = if is_lost { Fate::Lost(DropCause::Corruption) } else { Fate::Delivered };
-        Some(Output { id, ecn, at, fate })
+    #[inline]
+    fn find_next_out(&mut self) {
+        self.next_out = self.next_at().min(self.dropped.next_at());
     }
 
     #[inline]
@@ -386,7 +359,7 @@ impl Lean {
         self.counters.reset(now, ahead);
     }
 
-    /// What the counters hold that lies after `now`.
+    /// What the counters already include although it lies after `now`.
     fn ahead(&mut self, now: Time) -> Ahead {
         let (packets, bytes) = self.count(now);
         Ahead {

@@ -1,27 +1,26 @@
-//! The line from the transmitter to the far end.
+//! The line: from the transmitter to the far end of the link.
 
 use super::dropped::Dropped;
 use super::link::{Fate, Output};
 use super::pipe::Pipe;
 use super::stats::Counters;
-use super::{Arq, BlockCode, Cover, DelayModel, LossModel, Transmitter};
+use super::{Arq, BlockCode, Cover, DelayModel, Episodes, FixedRate, Interrupted, LossModel, Transmitter};
 use crate::queue::{DropCause, Item};
-use airtcp_wire::{Dur, Time};
+use airtcp_wire::{Dur, Rate, Time};
 
 pub(super) struct Line {
     transmitter: Box<dyn Transmitter>,
     propagation: Dur,
     delay: Option<Box<dyn DelayModel>>,
-    loss: Option<Box<dyn LossModel>>,
-    code: Option<(BlockCode, Cover)>,
+    pub loss: Option<Box<dyn LossModel>>,
+    pub code: Option<(BlockCode, Cover)>,
     arq: Option<Arq>,
-    overtaking: bool,
-    pipe: Pipe,
+    pub pipe: Pipe,
     dropped: Dropped,
-    /// When the first of what is in the pipe and in `dropped` comes out.
-    next_out: Time,
-    /// When the transmitter is through with all that it was given.
-    free_at: Time,
+    /// When the first packet of `pipe` or `dropped` comes out.
+    pub next_out: Time,
+    /// When the transmitter has sent all that it was given.
+    pub free_at: Time,
     pub counters: Counters,
 }
 
@@ -34,8 +33,7 @@ impl Line {
             loss: None,
             code: None,
             arq: None,
-            overtaking: false,
-            pipe: Pipe::new(false),
+            pipe: Pipe::fifo(),
             dropped: Dropped::default(),
             next_out: Time::NEVER,
             free_at: Time::ZERO,
@@ -43,58 +41,34 @@ impl Line {
         }
     }
 
-    pub fn set_loss(&mut self, loss: Box<dyn LossModel>) {
-        self.loss = Some(loss);
-    }
-
     pub fn set_delay(&mut self, delay: Box<dyn DelayModel>, overtaking: bool) {
         self.delay = Some(delay);
-        self.allow_overtaking(overtaking);
-    }
-
-    pub fn set_code(&mut self, code: BlockCode, cover: Cover) {
-        self.code = Some((code, cover));
+        if overtaking {
+            self.pipe = Pipe::overtaking();
+        }
     }
 
     pub fn set_arq(&mut self, arq: Arq) {
         self.arq = Some(arq);
-        self.allow_overtaking(!arq.in_order);
-    }
-
-    fn allow_overtaking(&mut self, overtaking: bool) {
-        self.overtaking |= overtaking;
-        self.pipe = Pipe::new(self.overtaking);
-    }
-
-    pub fn wrap_transmitter(&mut self, wrap: impl FnOnce(Box<dyn Transmitter>) -> Box<dyn Transmitter>) {
-        /// Holds the place while the true one is being wrapped.
-        struct Nothing;
-        impl Transmitter for Nothing {
-            fn departure(&mut self, _start: Time, _bytes: u32) -> Time {
-                Time::NEVER
-            }
+        if !arq.in_order {
+            self.pipe = Pipe::overtaking();
         }
-        self.transmitter = wrap(std::mem::replace(&mut self.transmitter, Box::new(Nothing)));
     }
 
-    #[inline]
-    pub fn free_at(&self) -> Time {
-        self.free_at
+    pub fn interrupt(&mut self, outages: Episodes) {
+        let placeholder = Box::new(FixedRate::new(Rate(0)));
+        let transmitter = std::mem::replace(&mut self.transmitter, placeholder);
+        self.transmitter = Box::new(Interrupted::new(transmitter, outages));
     }
 
-    #[inline]
-    pub fn next_out(&self) -> Time {
-        self.next_out
-    }
-
-    /// The earliest at which a packet that is taken up next may come out before all that is in the pipe: it cannot
-    /// overtake its own propagation.
+    /// The earliest time at which the packet that the transmitter takes up next may come out before those in the pipe.
+    /// [`Time::NEVER`] if packets do not overtake.
     #[inline]
     pub fn next_overtaking(&self) -> Time {
-        if self.overtaking { self.free_at + self.propagation } else { Time::NEVER }
+        if self.pipe.overtakes() { self.free_at + self.propagation } else { Time::NEVER }
     }
 
-    /// The transmitter takes up a packet at `start`, not before it is free.
+    /// The transmitter, which is free, takes up a packet at `start`.
     #[inline(always)]
     pub fn send(&mut self, start: Time, item: Item) {
         let air_bytes = match self.code {
@@ -118,14 +92,13 @@ impl Line {
         self.next_out = self.next_out.min(out_at);
     }
 
-    /// The copy that is out of the transmitter when that becomes free.
+    /// Is the copy lost that leaves the transmitter when that becomes free?
     #[inline]
     fn is_lost(&mut self, item: &Item) -> bool {
         self.loss.as_mut().is_some_and(|loss| loss.is_lost(self.free_at, item))
     }
 
-    /// The packet that has just left was lost: sends it again, as often as ARQ may. Returns whether it is still lost,
-    /// and when its last copy has left.
+    /// Sends the lost packet again, as often as ARQ may. Returns whether it is still lost, and when its last copy has left.
     #[cold]
     fn repeat(&mut self, item: &Item, air_bytes: u32) -> (bool, Time) {
         let mut left = self.free_at;
@@ -144,14 +117,14 @@ impl Line {
         (true, left)
     }
 
-    /// A packet is lost without having come to the far end. Calls come in order of time.
+    /// Loses a packet before it reaches the far end. Calls come in order of time.
     #[cold]
     pub fn drop(&mut self, at: Time, id: u32, cause: DropCause) {
         self.dropped.push(at, id, cause);
         self.next_out = self.next_out.min(at);
     }
 
-    /// Loses all that would come out after `at`.
+    /// Loses all packets that would come out after `at`.
     pub fn drop_later_than(&mut self, at: Time, cause: DropCause) {
         for output in self.pipe.take_later_than(at) {
             self.drop(at, output.id, cause);
@@ -159,44 +132,22 @@ impl Line {
         self.find_next_out();
     }
 
-    #[inline]
-    pub fn prefetch(&self, skipped: usize) {
-        self.pipe.prefetch(skipped);
-    }
-
-    #[inline]
-    pub fn peek(&self, skipped: usize) -> Option<u32> {
-        self.pipe.peek(skipped)
-    }
-
-    /// The next packet that is out by `now`, in order of time.
+    /// The next packet that has come out by `now` or was dropped by then, in order of time.
     #[inline]
     pub fn pop(&mut self, now: Time) -> Option<Output> {
         if self.next_out > now {
             return None;
         }
-        if !self.dropped.is_empty() {
-            return self.pop_among_drops();
-        }
-        let output = self.pipe.pop()?;
-        self.next_out = self.pipe.next_at();
-        if output.fate != Fate::Delivered {
-            self.counters.on_lost(DropCause::Corruption);
-        }
-        Some(output)
-    }
-
-    #[cold]
-    fn pop_among_drops(&mut self) -> Option<Output> {
         let in_pipe = self.pipe.next_at() < self.dropped.next_at();
         let output = if in_pipe { self.pipe.pop() } else { self.dropped.pop() }?;
-        self.find_next_out();
         if let Fate::Lost(cause) = output.fate {
             self.counters.on_lost(cause);
         }
+        self.find_next_out();
         Some(output)
     }
 
+    #[inline]
     fn find_next_out(&mut self) {
         self.next_out = self.dropped.next_at().min(self.pipe.next_at());
     }

@@ -1,17 +1,17 @@
 //! One direction of a link: queue, transmitter, loss, delay.
 //!
-//! The link computes instead of waiting. Once it is known when a packet is taken up by the transmitter, its departure,
-//! its fate and the time at which it comes out are all known too, and it goes into the pipe with that time. With a
-//! DropTail queue all this is known when the packet arrives. Any other discipline is asked at each departure for the
-//! next packet; nobody can see when this is done, as long as it is done before anything that depends on it, so that one
-//! wake-up a packet is enough: while anything waits, the transmitter holds a packet, which is in the pipe and comes out
-//! no earlier than the next one is taken up.
+//! The link computes instead of waiting. Once it is known when the transmitter takes up a packet, the packet's departure, its fate
+//! and the time at which it comes out are known, too, and the packet goes into the pipe. With a DropTail queue this is known when the
+//! packet arrives. Any other queue is asked for the next packet at each departure.
+//!
+//! One wake-up per packet is enough for that. While packets wait, the transmitter holds one, which is in the pipe and does not come
+//! out before the next one is taken up. Nobody can see whether the queue is asked at the departure or only then.
 
 use super::front::{Asked, Foreseen, Front};
 use super::lean::Lean;
 use super::line::Line;
 use super::stats::LinkStats;
-use super::{Arq, BlockCode, Cover, DelayModel, Episodes, Interrupted, LossModel, Transmitter};
+use super::{Arq, BlockCode, Cover, DelayModel, Episodes, LossModel, Transmitter};
 use crate::queue::{DropCause, DropTail, Item, Limit, Queue};
 use airtcp_wire::{Dur, Ecn, Time};
 
@@ -24,10 +24,11 @@ pub enum Fate {
 /// A packet that is no longer in the link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Output {
-    /// The packet, as the driver knows it, and its ECN field, which a queue may have marked.
+    /// The packet, as the driver knows it.
     pub id: u32,
+    /// Its ECN field, which a queue may have marked.
     pub ecn: Ecn,
-    /// When it came out at the far end; when it would have, for one that was corrupted; when it was dropped.
+    /// When it came out at the far end, would have come out if it had not been corrupted, or was dropped.
     pub at: Time,
     pub fate: Fate,
 }
@@ -46,7 +47,7 @@ pub struct Link {
     kind: Kind,
 }
 
-#[allow(clippy::large_enum_variant, reason = "links are few, and the lean one must be accessed directly")]
+#[allow(clippy::large_enum_variant, reason = "links are few, and access to the lean one must be direct")]
 enum Kind {
     Lean(Lean),
     General(Box<General>),
@@ -75,34 +76,35 @@ impl Link {
 
     pub fn with_loss(mut self, loss: Box<dyn LossModel>) -> Link {
         match &mut self.kind {
-            Kind::Lean(lean) => lean.set_loss(loss),
-            Kind::General(general) => general.line.set_loss(loss),
+            Kind::Lean(lean) => lean.loss = Some(loss),
+            Kind::General(general) => general.line.loss = Some(loss),
         }
         self
     }
 
-    /// Adds variable delay. A packet that would overtake the one before it does so, or comes out together with it.
+    /// Adds variable delay. A packet that would come out before the one in front of it does so if `overtaking`, or else comes out
+    /// together with it.
     pub fn with_delay(self, delay: Box<dyn DelayModel>, overtaking: bool) -> Link {
         self.with(|general| general.line.set_delay(delay, overtaking))
     }
 
-    /// Sends what is covered with the parity of `code`. The loss model must be built with it, too.
+    /// Sends the packets of `cover` with the parity of `code`. The loss model must be built with the same code.
     pub fn with_code(self, code: BlockCode, cover: Cover) -> Link {
-        self.with(|general| general.line.set_code(code, cover))
+        self.with(|general| general.line.code = Some((code, cover)))
     }
 
-    /// Repeats what is lost. Where delay lets packets overtake, they do so here, too.
+    /// Repeats lost packets. Packets that may overtake because of their delay may do so even if `arq` is in order.
     pub fn with_arq(self, arq: Arq) -> Link {
         self.with(|general| general.line.set_arq(arq))
     }
 
-    /// Nothing is sent during `outages`. As hand-offs, they also lose what waits and what is under way when they begin;
+    /// Sends nothing during `outages`. If they are hand-offs, all packets that wait or are under way when one begins are lost, though
     /// the transmitter still spends its time on the packet that it held.
     pub fn with_outages(self, outages: Episodes, handoff: bool) -> Link {
         self.with(|general| general.interrupt(outages, handoff))
     }
 
-    /// What only the general kind has, before anything was sent.
+    /// Adds what only a general link has, before anything was sent.
     fn with(self, change: impl FnOnce(&mut General)) -> Link {
         let mut general = match self.kind {
             Kind::General(general) => general,
@@ -121,14 +123,15 @@ impl Link {
         }
     }
 
-    /// May what arrives go on where it comes out, as [`pass`](Link::pass) says?
+    /// Can packets [pass](Link::pass)?
     pub fn can_pass(&self) -> bool {
         matches!(self.kind, Kind::Lean(_))
     }
 
-    /// As [`handle_packet`](Link::handle_packet), of a packet that is to go on at once where it comes out. If it comes out by the
-    /// [horizon](Link::set_horizon), after all before it and as it went in, this returns when, and the link reports nothing more
-    /// of it. If it comes out after the [end](Link::set_end), it never does. `item` is made where more than its size is looked at.
+    /// As [`handle_packet`](Link::handle_packet), for a packet that the driver wants to send on at once. Returns when it comes out, if
+    /// that is by the [horizon](Link::set_horizon), after all packets before it, and without a loss; the link then reports it no
+    /// more. For a packet that comes out after the [end](Link::set_end) that is [`Time::NEVER`]. `item` is called only if more than
+    /// the size is needed.
     #[inline(always)]
     pub fn pass(&mut self, now: Time, bytes: u32, mut item: impl FnMut() -> Item) -> Option<Time> {
         match &mut self.kind {
@@ -140,22 +143,21 @@ impl Link {
         }
     }
 
-    /// What comes out by then may [pass](Link::pass): nobody asks before what the link has done.
+    /// Packets that come out by then may [pass](Link::pass): nobody asks for the link's counters before.
     pub fn set_horizon(&mut self, horizon: Time) {
         if let Kind::Lean(lean) = &mut self.kind {
             lean.set_horizon(horizon);
         }
     }
 
-    /// Nobody waits for what [passes](Link::pass) and comes out later.
+    /// Nobody waits for packets that [pass](Link::pass) and come out later.
     pub fn set_end(&mut self, end: Time) {
         if let Kind::Lean(lean) = &mut self.kind {
-            lean.set_end(end);
+            lean.end = end;
         }
     }
 
-    /// Of what [`pass`](Link::pass) kept as it comes out later, the first packet, if that comes out by the horizon as it is now,
-    /// and when.
+    /// The next packet that [`pass`](Link::pass) has kept and that comes out by the present horizon, and when it does.
     pub fn release(&mut self) -> Option<(Time, u32)> {
         match &mut self.kind {
             Kind::Lean(lean) => lean.release(),
@@ -163,8 +165,8 @@ impl Link {
         }
     }
 
-    /// The next packet that is out of the link by `now`, in order of time. What the queue drops while the transmitter
-    /// runs is seen at the next wake-up, with the true time of its drop.
+    /// The next packet that has left the link by `now`, in order of time. What the queue drops at a departure is reported at the next
+    /// wake-up, with the true time of its drop.
     #[inline]
     pub fn poll_delivery(&mut self, now: Time) -> Option<Output> {
         match &mut self.kind {
@@ -173,7 +175,8 @@ impl Link {
         }
     }
 
-    /// The same of a packet that comes out as it went in; `None` where there may be something else to tell.
+    /// As [`poll_delivery`](Link::poll_delivery), for a packet that comes out as it went in. `None` if there may be something else to
+    /// report.
     #[inline]
     pub fn poll_intact(&mut self, now: Time) -> Option<u32> {
         match &mut self.kind {
@@ -182,34 +185,34 @@ impl Link {
         }
     }
 
-    /// Fetches ahead what [`peek`](Link::peek) will look at.
+    /// Fetches ahead what [`peek`](Link::peek) will read.
     #[inline]
     pub fn prefetch(&self, skipped: usize) {
         match &self.kind {
             Kind::Lean(lean) => lean.prefetch(skipped),
-            Kind::General(general) => general.line.prefetch(skipped),
+            Kind::General(general) => general.line.pipe.prefetch(skipped),
         }
     }
 
-    /// A guess at the packet that comes out after `skipped` others: good for fetching ahead what is known of it.
+    /// A guess at the packet that comes out after `skipped` others, good enough to fetch ahead what the driver knows of it.
     #[inline]
     pub fn peek(&self, skipped: usize) -> Option<u32> {
         match &self.kind {
             Kind::Lean(lean) => lean.peek(skipped),
-            Kind::General(general) => general.line.peek(skipped),
+            Kind::General(general) => general.line.pipe.peek(skipped),
         }
     }
 
-    /// When to call [`poll_delivery`](Link::poll_delivery) next: nothing is delivered before.
+    /// When to call [`poll_delivery`](Link::poll_delivery) next. Nothing is delivered before.
     #[inline]
     pub fn poll_timeout(&self) -> Time {
         match &self.kind {
-            Kind::Lean(lean) => lean.next_out(),
+            Kind::Lean(lean) => lean.next_out,
             Kind::General(general) => general.next_out(),
         }
     }
 
-    /// The queue as it is at `now`, for time series.
+    /// The queue at `now`, for time series.
     pub fn queue_view(&mut self, now: Time) -> QueueView {
         match &mut self.kind {
             Kind::Lean(lean) => lean.queue_view(now),
@@ -241,22 +244,21 @@ impl Kind {
 
 impl From<Lean> for General {
     fn from(lean: Lean) -> General {
-        let (limit, transmitter, propagation, loss) = lean.into_parts();
+        let Lean { limit, transmitter, propagation, loss, .. } = lean;
         let mut line = Line::new(Box::new(transmitter), propagation);
-        loss.into_iter().for_each(|loss| line.set_loss(loss));
+        line.loss = loss;
         General { front: Front::Foreseen(Foreseen::new(limit)), line }
     }
 }
 
 impl General {
     fn interrupt(&mut self, outages: Episodes, handoff: bool) {
-        let episodes = outages.clone();
-        self.line.wrap_transmitter(|transmitter| Box::new(Interrupted::new(transmitter, episodes)));
+        self.line.interrupt(outages.clone());
         if handoff {
             let front = std::mem::replace(&mut self.front, Front::Foreseen(Foreseen::new(Limit::NONE)));
-            // What is foreseen would not come to pass.
+            // A hand-off changes when packets are taken up, so nothing can be foreseen.
             let asked = match front {
-                Front::Foreseen(foreseen) => Asked::new(Box::new(DropTail::new(foreseen.limit()))),
+                Front::Foreseen(foreseen) => Asked::new(Box::new(DropTail::new(foreseen.limit))),
                 Front::Asked(asked) => asked,
             };
             self.front = Front::Asked(asked.with_handoffs(outages));
@@ -279,7 +281,7 @@ impl General {
 
     fn next_out(&self) -> Time {
         match &self.front {
-            Front::Foreseen(_) => self.line.next_out(),
+            Front::Foreseen(_) => self.line.next_out,
             Front::Asked(asked) => asked.next_wake(&self.line),
         }
     }

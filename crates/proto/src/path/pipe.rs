@@ -1,4 +1,4 @@
-//! What has left the transmitter's hands, or is in them, and has not yet come out of the link.
+//! The packets that the transmitter has taken up and that have not yet come out of the link.
 
 use super::calendar::{self, Calendar};
 use super::link::{Fate, Output};
@@ -7,48 +7,52 @@ use crate::queue::DropCause;
 use airtcp_wire::{Ecn, Time};
 use std::collections::VecDeque;
 
-/// Packets under way, each with the time at which it comes out.
 #[derive(Clone, Debug)]
 pub(super) enum Pipe {
-    /// In order of departure; one that would overtake comes out with the one before it.
+    /// In order of departure. A packet that would overtake the one before it comes out together with it.
     Fifo { flights: VecDeque<Output>, last_at: Time },
-    /// The earliest first; ties in order of departure.
+    /// In order of the times at which packets come out; ties in order of departure.
     Overtaking { flights: Calendar, pushed: u64 },
 }
 
 const FATE_BITS: u32 = 3;
 const ECN_BITS: u32 = 2;
 const ID_BITS: u32 = 32;
-/// Packets are numbered anew after 2²⁷, long after all before have come out.
+/// Order of departure, modulo 2²⁷: enough, since equal numbers are never under way at the same time.
 const NUMBER_BITS: u32 = 64 - ID_BITS - ECN_BITS - FATE_BITS;
 
-/// A packet under way, from the highest bits on: the time at which it comes out, its number, and what is told of it then.
-fn in_one_number(output: &Output, number: u64) -> u128 {
+/// Packs a packet into one number that sorts as packets come out. From the highest bits: time, order of departure, ID, ECN, fate.
+fn pack(output: &Output, number: u64) -> u128 {
     let number = number & ((1 << NUMBER_BITS) - 1);
     let fate = match output.fate {
         Fate::Delivered => 0,
         Fate::Lost(cause) => cause as u64 + 1,
     };
-    let told = (u64::from(output.id) << ECN_BITS | output.ecn as u64) << FATE_BITS | fate;
-    u128::from(output.at.0) << 64 | u128::from(number << (64 - NUMBER_BITS) | told)
+    let content = (u64::from(output.id) << ECN_BITS | output.ecn as u64) << FATE_BITS | fate;
+    u128::from(output.at.0) << 64 | u128::from(number << (64 - NUMBER_BITS) | content)
 }
 
-fn output(number: u128) -> Output {
-    let told = number as u64;
-    let fate = match told & ((1 << FATE_BITS) - 1) {
+fn unpack(packed: u128) -> Output {
+    let content = packed as u64;
+    let fate = match content & ((1 << FATE_BITS) - 1) {
         0 => Fate::Delivered,
         cause => Fate::Lost(DropCause::ALL[cause as usize - 1]),
     };
-    let ecn = Ecn::from_bits((told >> FATE_BITS) as u8);
-    Output { id: (told >> (FATE_BITS + ECN_BITS)) as u32, ecn, at: calendar::time(number), fate }
+    let ecn = Ecn::from_bits((content >> FATE_BITS) as u8);
+    Output { id: (content >> (FATE_BITS + ECN_BITS)) as u32, ecn, at: calendar::time(packed), fate }
 }
 
 impl Pipe {
-    pub fn new(overtaking: bool) -> Pipe {
-        match overtaking {
-            true => Pipe::Overtaking { flights: Calendar::new(), pushed: 0 },
-            false => Pipe::Fifo { flights: VecDeque::new(), last_at: Time::ZERO },
-        }
+    pub fn fifo() -> Pipe {
+        Pipe::Fifo { flights: VecDeque::new(), last_at: Time::ZERO }
+    }
+
+    pub fn overtaking() -> Pipe {
+        Pipe::Overtaking { flights: Calendar::new(), pushed: 0 }
+    }
+
+    pub fn overtakes(&self) -> bool {
+        matches!(self, Pipe::Overtaking { .. })
     }
 
     /// Returns when the packet comes out.
@@ -61,14 +65,14 @@ impl Pipe {
                 flights.push_back(output);
             }
             Pipe::Overtaking { flights, pushed } => {
-                flights.push(in_one_number(&output, *pushed));
+                flights.push(pack(&output, *pushed));
                 *pushed += 1;
             }
         }
         output.at
     }
 
-    /// When the next packet comes out; never if none is under way.
+    /// When the next packet comes out; [`Time::NEVER`] if none is under way.
     #[inline]
     pub fn next_at(&self) -> Time {
         match self {
@@ -77,7 +81,7 @@ impl Pipe {
         }
     }
 
-    /// Fetches the memory of the packet that comes out after `skipped` others, as far as that can be told in a glance.
+    /// Fetches ahead what [`peek`](Pipe::peek) will read.
     #[inline]
     pub fn prefetch(&self, skipped: usize) {
         if let Pipe::Fifo { flights, .. } = self {
@@ -85,12 +89,12 @@ impl Pipe {
         }
     }
 
-    /// The packet that comes out after `skipped` others, as far as that can be told in a glance.
+    /// A guess at the packet that comes out after `skipped` others.
     #[inline]
     pub fn peek(&self, skipped: usize) -> Option<u32> {
         match self {
             Pipe::Fifo { flights, .. } => flights.get(skipped).map(|output| output.id),
-            Pipe::Overtaking { flights, .. } => flights.glance(skipped).map(|flight| output(flight).id),
+            Pipe::Overtaking { flights, .. } => flights.guess(skipped).map(|flight| unpack(flight).id),
         }
     }
 
@@ -98,11 +102,11 @@ impl Pipe {
     pub fn pop(&mut self) -> Option<Output> {
         match self {
             Pipe::Fifo { flights, .. } => flights.pop_front(),
-            Pipe::Overtaking { flights, .. } => flights.pop().map(output),
+            Pipe::Overtaking { flights, .. } => flights.pop().map(unpack),
         }
     }
 
-    /// Removes all that would come out after `at`, in order.
+    /// Removes the packets that would come out after `at`, and returns them in order.
     pub fn take_later_than(&mut self, at: Time) -> Vec<Output> {
         match self {
             Pipe::Fifo { flights, last_at } => {
@@ -115,7 +119,7 @@ impl Pipe {
                 all.sort_unstable();
                 let kept = all.partition_point(|flight| calendar::time(*flight) <= at);
                 all[..kept].iter().for_each(|flight| flights.push(*flight));
-                all[kept..].iter().map(|flight| output(*flight)).collect()
+                all[kept..].iter().map(|flight| unpack(*flight)).collect()
             }
         }
     }

@@ -8,15 +8,15 @@ use airtcp_wire::{Dur, Time};
 pub struct LinkStats {
     /// Packets handed to the link.
     pub arrived_packets: u64,
-    /// Packets that the transmitter took up, also if they were then corrupted.
+    /// Packets that the transmitter took up, corrupted ones included.
     pub sent_packets: u64,
     pub sent_bytes: u64,
-    /// Time for which the transmitter held a packet.
+    /// How long the transmitter was occupied.
     pub busy: Dur,
     /// Packets waiting, averaged over time.
     pub mean_queue_packets: f64,
     pub max_queue_packets: u32,
-    /// The largest value of RED's average queue, in the unit it counts in; `None` where there is no such thing.
+    /// The largest value of RED's average queue, in the unit it counts in; `None` for a queue without an average.
     pub max_average_queue: Option<f64>,
     /// Packets that the queue marked.
     pub marked_packets: u64,
@@ -31,7 +31,7 @@ impl LinkStats {
     }
 }
 
-/// What the running counts hold that lies after the present, and is no part of what has been done.
+/// What the running counts already include although it lies in the future.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ahead {
     pub sent_packets: u64,
@@ -41,7 +41,7 @@ pub(super) struct Ahead {
     pub wait_ns: u64,
     /// Packets waiting now.
     pub waiting: u64,
-    /// Packets that the queue has marked ever.
+    /// Packets that the queue has marked so far.
     pub marked: u64,
 }
 
@@ -53,8 +53,8 @@ pub(super) struct Counters {
     sent_packets: u64,
     sent_bytes: u64,
     busy: Dur,
-    /// The sum of the times for which packets wait: the integral of the queue's length. Modulo 2⁶⁴, and without
-    /// `waiting · now` while packets that joined have not left.
+    /// The sum of all packets' waiting times, which is the integral of the queue's length. Modulo 2⁶⁴. A packet that has joined
+    /// and not left yet counts as minus the time of its joining.
     wait_ns: u64,
     max_waiting: u64,
     max_average: Option<f64>,
@@ -63,11 +63,6 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    #[inline]
-    pub fn on_arrival(&mut self) {
-        self.on_arrivals(1);
-    }
-
     #[inline]
     pub fn on_arrivals(&mut self, packets: u64) {
         self.arrived_packets += packets;
@@ -85,7 +80,7 @@ impl Counters {
         self.wait_ns = self.wait_ns.wrapping_add(at.0);
     }
 
-    /// A packet joins the queue for so long.
+    /// A packet joins the queue for a known time.
     #[inline]
     pub fn on_wait(&mut self, wait: Dur) {
         self.wait_ns = self.wait_ns.wrapping_add(wait.0);
@@ -108,7 +103,7 @@ impl Counters {
         }
     }
 
-    /// So many packets alike.
+    /// The transmitter takes up packets of one size.
     #[inline]
     pub fn on_send(&mut self, packets: u64, bytes: u32, held: Dur) {
         self.sent_packets += packets;
