@@ -91,7 +91,7 @@ fn link(setup: Setup) -> Link {
     let transmitter: Box<dyn Transmitter> = match setup.sender {
         Sender::Fixed => Box::new(FixedRate::new(RATE)),
         Sender::Trace => Box::new(TraceDriven::new(trace())),
-        Sender::Log => Box::new(LogDriven::new(log())),
+        Sender::Log => Box::new(LogDriven(log())),
     };
     let limit = Limit::packets(setup.limit);
     let mut link = match setup.queue {

@@ -90,7 +90,7 @@ impl Parts<'_> {
         match capacity {
             model::Capacity::Fixed(rate) => Box::new(path::FixedRate::new(*rate)),
             model::Capacity::Trace { trace, .. } => Box::new(path::TraceDriven::new(trace.clone())),
-            model::Capacity::Log { log, .. } => Box::new(path::LogDriven::new(log.clone())),
+            model::Capacity::Log { log, .. } => Box::new(path::LogDriven(log.clone())),
             model::Capacity::Channel { config, .. } => Box::new(self.channel(config)),
         }
     }
@@ -102,7 +102,7 @@ impl Parts<'_> {
     fn delay(&self, side: &model::Side) -> Option<Box<dyn DelayModel>> {
         let mut delays: Vec<Box<dyn DelayModel>> = Vec::new();
         if let model::Capacity::Log { log, latency: true, .. } = &side.capacity {
-            delays.push(Box::new(path::LogLatency::new(log.clone())));
+            delays.push(Box::new(path::LogLatency(log.clone())));
         }
         if let Some(jitter) = &side.jitter {
             delays.push(jitter.distribution.build(Time::ZERO + jitter.start, self.chance("delay")));

@@ -1,4 +1,4 @@
-//! Bandwidth logs: a rate, and perhaps a latency, for each stretch of time. When the log ends it begins again.
+//! Bandwidth logs: a rate, and perhaps a latency, for each stretch of time. A log repeats from its beginning.
 
 use super::{DelayModel, Transmitter};
 use airtcp_wire::{Dur, Rate, Time};
@@ -9,11 +9,11 @@ use std::sync::Arc;
 pub struct LogStep {
     pub length: Dur,
     pub rate: Rate,
-    /// Round trip, as the logs have it.
+    /// Round trip time, as logs give it.
     pub latency: Option<Dur>,
 }
 
-/// Why steps are not a bandwidth log.
+/// Why steps do not form a bandwidth log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum LogError {
     #[error("the log is empty")]
@@ -25,22 +25,25 @@ pub enum LogError {
 /// A bandwidth log. Clones share it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RateLog {
-    /// Steps of some length, each with the offset in ns at which it ends.
+    /// Steps that are not empty, each with the offset in ns at which it ends.
     steps: Arc<[(u64, LogStep)]>,
-    /// What a whole round carries, in bit-nanoseconds per second: see [`work`].
+    /// What one pass through the log carries, in the unit of [`work`].
     round_work: u128,
 }
 
-/// Bits to send, times 10⁹: what a rate in bit/s does in a time in ns.
+/// Bits to send, in units of 10⁻⁹ bit, so that a rate in bit/s times a time in ns is in the same unit.
 fn work(bytes: u64) -> u128 {
     u128::from(bytes) * 8 * 1_000_000_000
 }
 
+/// What `rate` sends in `ns`, in the unit of [`work`].
 fn done(rate: Rate, ns: u64) -> u128 {
     u128::from(rate.0) * u128::from(ns)
 }
 
 impl RateLog {
+    /// A log of these steps; empty ones are left out.
+    ///
     /// # Errors
     /// [`LogError`] if nothing could ever be sent.
     pub fn new(steps: impl IntoIterator<Item = LogStep>) -> Result<RateLog, LogError> {
@@ -72,12 +75,12 @@ impl RateLog {
         (total / work(1)) as u64
     }
 
-    /// How long it lasts before it begins again.
+    /// Length of one pass through the log.
     pub fn period(&self) -> Dur {
         Dur(self.period_ns())
     }
 
-    /// The same log, begun at `offset`.
+    /// This log, started at `offset`.
     #[must_use]
     pub fn entered_at(&self, offset: Dur) -> RateLog {
         let offset = offset.0 % self.period_ns();
@@ -90,10 +93,10 @@ impl RateLog {
             [LogStep { length: step.length - left, ..step }, LogStep { length: left, ..step }],
         );
         steps.rotate_left(index + 1);
-        RateLog::new(steps).expect("as much as before crosses in a round")
+        RateLog::new(steps).expect("a pass carries as much as before")
     }
 
-    /// Averaged over the whole log.
+    /// The mean rate over the whole log.
     pub fn mean_rate(&self) -> Rate {
         Rate((self.round_work / u128::from(self.period_ns())) as u64)
     }
@@ -102,39 +105,32 @@ impl RateLog {
         self.steps[self.steps.len() - 1].0
     }
 
-    /// Index of the step that `offset_ns` into the log falls into.
+    /// Index of the step at `offset_ns` into the log.
     fn step_at(&self, offset_ns: u64) -> usize {
         self.steps.partition_point(|&(end, _)| end <= offset_ns)
     }
 }
 
-/// Sends at the rate that the log has for each moment. Exact: a packet that spans steps is integrated over them, and
-/// the only rounding is down to the nanosecond at its end.
+/// Sends at the log's rate of each moment. A packet that spans several steps is integrated over them exactly; only its end is rounded,
+/// down to the nanosecond.
 #[derive(Clone, Debug)]
-pub struct LogDriven {
-    log: RateLog,
-}
-
-impl LogDriven {
-    pub fn new(log: RateLog) -> LogDriven {
-        LogDriven { log }
-    }
-}
+pub struct LogDriven(pub RateLog);
 
 impl Transmitter for LogDriven {
     fn departure(&mut self, start: Time, bytes: u32) -> Time {
-        let period = self.log.period_ns();
+        let LogDriven(log) = self;
+        let period = log.period_ns();
         let mut missing = work(u64::from(bytes));
         let mut offset = start.0 % period;
         let mut round_start = start.0 - offset;
-        if missing > self.log.round_work {
-            let rounds = (missing - 1) / self.log.round_work;
-            missing -= rounds * self.log.round_work;
+        if missing > log.round_work {
+            let rounds = (missing - 1) / log.round_work;
+            missing -= rounds * log.round_work;
             round_start += rounds as u64 * period;
         }
-        let mut index = self.log.step_at(offset);
+        let mut index = log.step_at(offset);
         loop {
-            let (end, step) = self.log.steps[index];
+            let (end, step) = log.steps[index];
             let here = done(step.rate, end - offset);
             if missing <= here {
                 let ns = missing.checked_div(u128::from(step.rate.0)).unwrap_or(0);
@@ -143,7 +139,7 @@ impl Transmitter for LogDriven {
             missing -= here;
             offset = end;
             index += 1;
-            if index == self.log.steps.len() {
+            if index == log.steps.len() {
                 (index, offset) = (0, 0);
                 round_start += period;
             }
@@ -151,22 +147,15 @@ impl Transmitter for LogDriven {
     }
 }
 
-/// One direction's share of the log's latency: half of the round trip of the step in which a packet leaves.
+/// One direction's share of the log's latency: half of the latency at the time when a packet leaves.
 #[derive(Clone, Debug)]
-pub struct LogLatency {
-    log: RateLog,
-}
-
-impl LogLatency {
-    pub fn new(log: RateLog) -> LogLatency {
-        LogLatency { log }
-    }
-}
+pub struct LogLatency(pub RateLog);
 
 impl DelayModel for LogLatency {
     fn extra_delay(&mut self, now: Time) -> Dur {
-        let index = self.log.step_at(now.0 % self.log.period_ns());
-        self.log.steps[index].1.latency.unwrap_or(Dur::ZERO) / 2
+        let LogLatency(log) = self;
+        let (_, step) = log.steps[log.step_at(now.0 % log.period_ns())];
+        step.latency.unwrap_or(Dur::ZERO) / 2
     }
 }
 
@@ -187,14 +176,14 @@ mod tests {
     #[test]
     fn a_packet_is_integrated_over_steps_with_rate_zero_among_them() {
         // 4 000 bits at 1 Mbit/s take 4 ms, nothing for 5 ms, the other 8 000 bits at 2 Mbit/s take 4 ms.
-        let mut sender = LogDriven::new(log(&[(10, 1000), (5, 0), (10, 2000)]));
+        let mut sender = LogDriven(log(&[(10, 1000), (5, 0), (10, 2000)]));
         assert_eq!(sender.departure(Time(6_000_000), 1500), Time(19_000_000));
         assert_eq!(sender.departure(Time(12_000_000), 250), Time(16_000_000));
     }
 
     #[test]
     fn the_log_repeats_and_whole_rounds_are_skipped_over() {
-        let mut sender = LogDriven::new(log(&[(1, 8), (1, 0)]));
+        let mut sender = LogDriven(log(&[(1, 8), (1, 0)]));
         // A round of 2 ms carries one byte, in its first half.
         assert_eq!(sender.departure(Time::ZERO, 1), Time(1_000_000));
         assert_eq!(sender.departure(Time::ZERO, 2), Time(3_000_000));
@@ -204,7 +193,7 @@ mod tests {
     #[test]
     fn departures_back_to_back_never_exceed_the_capacity_and_waste_none() {
         let log = log(&[(7, 313), (3, 0), (11, 977)]);
-        let mut sender = LogDriven::new(log.clone());
+        let mut sender = LogDriven(log.clone());
         let (mut free_at, mut sent) = (Time::ZERO, 0);
         for bytes in (0..5000).map(|i| 40 + i * 37 % 1461) {
             free_at = sender.departure(free_at, bytes);
@@ -225,7 +214,7 @@ mod tests {
 
     #[test]
     fn half_the_latency_of_the_step_is_one_directions_delay() {
-        let mut latency = LogLatency::new(log(&[(10, 1), (6, 1)]));
+        let mut latency = LogLatency(log(&[(10, 1), (6, 1)]));
         assert_eq!(latency.extra_delay(Time(9_999_999)), Dur::from_millis(5));
         assert_eq!(latency.extra_delay(Time(10_000_000)), Dur::from_millis(3));
         assert_eq!(latency.extra_delay(Time(16_000_000)), Dur::from_millis(5));
