@@ -34,12 +34,12 @@ impl Keys for BitErrorRate {
     }
 }
 
-/// How a bit error rate becomes a packet's probability of loss.
+/// How a packet's loss probability follows from a bit error rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BerForm {
     /// 1 − (1 − BER)^bits: every bit must survive, independently of the others.
     Exact,
-    /// min(1, BER · bits), as papers often have it.
+    /// min(1, BER · bits), as papers often use it.
     FirstOrder,
 }
 
@@ -56,15 +56,15 @@ impl BerForm {
 
 const REMEMBERED_SIZES: usize = 8;
 
-/// Bit errors: the larger a packet, the likelier it is lost.
+/// Bit errors: a larger packet is more likely to be lost.
 #[derive(Clone, Debug)]
 struct BitErrors {
     ber: f64,
     form: BerForm,
     code: Option<(BlockCode, Cover)>,
     chance: Chance,
-    /// The thresholds of the sizes seen last: twice the size, and one more for a header packet. A sender uses few: full
-    /// segments, ACKs with up to four SACK blocks, each of which adds 8 bytes and so has a place of its own.
+    /// Thresholds of the sizes seen last. The key is twice the size, and one more for a header packet. A sender uses few sizes: full
+    /// segments, and ACKs with up to four SACK blocks, which add 8 bytes each and so have places of their own.
     memo: [(u32, Threshold); REMEMBERED_SIZES],
 }
 

@@ -43,7 +43,7 @@ impl Config {
         bad * self.bad_loss.get() + (1.0 - bad) * self.good_loss.get()
     }
 
-    /// Of packets, or of the time, in the long run.
+    /// The share of packets, or of the time, in the bad state in the long run.
     fn bad_share(&self) -> f64 {
         let (to_bad, to_good) = (self.to_bad.get(), self.to_good.get());
         if to_bad > 0.0 { to_bad / (to_bad + to_good) } else { 0.0 }
@@ -71,27 +71,27 @@ impl Keys for Option<Config> {
     }
 }
 
-/// A channel with a good and a bad state (Gilbert 1960, Elliott 1963). It starts in the good one; each packet meets
-/// the state it finds. Then the state may change, or, with an `interval`, as time passes: packets that are an interval
-/// apart see the chain of the configuration, and others the continuous one behind it.
+/// A channel with a good and a bad state (Gilbert 1960, Elliott 1963), which starts in the good one. The state may change after each
+/// packet or, with an `interval`, as time passes: then packets that are an interval apart see the chain of the configuration, and others
+/// the continuous chain behind it.
 #[derive(Clone, Debug)]
 struct GilbertElliott {
-    /// Loss in the good state and in the bad one.
+    /// Loss in the good and in the bad state.
     loss: [Threshold; 2],
-    /// Leaving the good state and the bad one.
+    /// Leaving the good and the bad state.
     leave: [Threshold; 2],
     bad: bool,
     clock: Option<Clock>,
     chance: Chance,
 }
 
-/// What makes states change with time.
+/// Changes states as time passes.
 #[derive(Clone, Copy, Debug)]
 struct Clock {
     interval: Dur,
-    /// What of a difference from the long run is left after an interval: the chain's second eigenvalue.
+    /// How much of a deviation from the long-run distribution is left after an interval: the chain's second eigenvalue.
     memory: f64,
-    /// Share of the time in the good state and in the bad one.
+    /// Shares of the time in the good and in the bad state.
     share: [f64; 2],
     last: Time,
 }
@@ -102,7 +102,7 @@ impl Clock {
         Clock { interval, memory: (1.0 - rate).max(0.0), share: [1.0 - bad, bad], last: Time::ZERO }
     }
 
-    /// Probability that the state is another one now.
+    /// Probability that the state has changed since the last packet.
     fn leave(&mut self, now: Time, bad: bool) -> f64 {
         let passed = now.since(self.last).as_secs_f64() / self.interval.as_secs_f64();
         self.last = now;

@@ -1,7 +1,7 @@
 //! Loss models: which packets arrive unreadable.
 //!
-//! A new one is a module with a type for the value of its key ([`Keys`] says what that must do) and one line in `losses!` below;
-//! scenario files, their JSON Schema, and what is known of a path's goodput find it there.
+//! A new model is a module with a type for the value of its key, which implements [`Keys`], and one line in `losses!` below. Scenario files,
+//! their JSON Schema, and the estimate of a path's goodput find it there.
 
 mod bit_errors;
 pub mod burst;
@@ -22,23 +22,25 @@ use airtcp_wire::{Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The value of one model's key. Its default loses nothing.
+/// The value of one model's key. The default loses nothing.
 pub trait Keys: Clone + Default {
-    /// Says what makes no sense; the value stands at `key`.
+    /// Reports a value that makes no sense; it is the value of `key`.
     fn check(&self, _key: &str, _: &mut Faults) {}
 
     /// `None` if nothing is lost.
     fn build(&self, build: Build) -> Option<Box<dyn LossModel>>;
 
-    /// Mean probability that a packet of `bytes` is lost; `None` where it is not left to chance, but given which packets are
-    /// lost. Chance has a beginning, and is the same on the way back.
-    fn mean(&self, bytes: u32, form: BerForm, code: Option<BlockCode>) -> Option<f64>;
+    /// Mean probability that a packet of `bytes` is lost. `None` if losses are given and not random. Random losses begin at `start` and
+    /// apply to the way back, too.
+    fn mean(&self, _bytes: u32, _: BerForm, _: Option<BlockCode>) -> Option<f64> {
+        None
+    }
 }
 
 /// What a model is built from, beside the value of its own key.
 pub struct Build {
     pub form: BerForm,
-    /// What travels with parity.
+    /// Which packets have parity, and of which code.
     pub code: Option<(BlockCode, Cover)>,
     pub chance: Chance,
 }
@@ -62,12 +64,12 @@ macro_rules! losses {
         }
 
         impl Loss {
-            /// Says what makes no sense.
+            /// Reports values that make no sense.
             pub fn check(&self, faults: &mut Faults) {
                 $(self.$key.check(stringify!($key), faults);)*
             }
 
-            /// Of the way there, what holds on the way back, too.
+            /// The part of these models that applies to the way back, too.
             pub fn inherited(&self) -> Loss {
                 let mut inherited = self.clone();
                 $(if self.mean_of(&self.$key, 0, None).is_none() {
@@ -76,13 +78,13 @@ macro_rules! losses {
                 inherited
             }
 
-            /// Mean probability that a packet of `bytes` is lost by chance; with `code`, all have parity.
+            /// Mean probability that a packet of `bytes` is lost at random. With `code`, all packets have parity.
             pub fn mean(&self, bytes: u32, code: Option<BlockCode>) -> f64 {
                 let means = [$(self.mean_of(&self.$key, bytes, code)),*];
                 1.0 - means.into_iter().flatten().fold(1.0, |arrive, lost| arrive * (1.0 - lost))
             }
 
-            /// `chance` gives each model its own, by the name of its key. `None` if nothing is lost.
+            /// Builds one model of all. `chance` gives each its random numbers, by the name of its key. `None` if nothing is lost.
             pub fn build(
                 &self,
                 code: Option<(BlockCode, Cover)>,
@@ -129,7 +131,7 @@ impl Loss {
     }
 }
 
-/// No loss before `start`; from then on as the model inside has it.
+/// No loss before `start`, and then as `model` decides.
 struct LossFrom {
     start: Time,
     model: Box<dyn LossModel>,
@@ -141,7 +143,7 @@ impl LossModel for LossFrom {
     }
 }
 
-/// A packet is lost if any of the models loses it. Each of them sees every packet.
+/// Loses a packet if any of the models loses it. Each model sees every packet.
 struct AnyLoss(Vec<Box<dyn LossModel>>);
 
 impl LossModel for AnyLoss {
@@ -150,7 +152,7 @@ impl LossModel for AnyLoss {
     }
 }
 
-/// One model that loses what any of them loses.
+/// Combines models into one that loses what any of them loses.
 fn any(mut models: Vec<Box<dyn LossModel>>) -> Option<Box<dyn LossModel>> {
     match models.len() {
         0 | 1 => models.pop(),
@@ -158,7 +160,7 @@ fn any(mut models: Vec<Box<dyn LossModel>>) -> Option<Box<dyn LossModel>> {
     }
 }
 
-/// A probability as a threshold: an event happens when a random number falls below it. Off by less than 2⁻⁵³.
+/// A probability as a threshold: an event happens if a random number is below it. The error is less than 2⁻⁵³.
 #[derive(Clone, Copy, Debug)]
 struct Threshold(u64);
 
@@ -167,7 +169,7 @@ impl Threshold {
         Threshold((probability * 2.0 * (1u64 << 63) as f64) as u64)
     }
 
-    /// Draws only where chance decides.
+    /// Draws a random number only if the event is neither impossible nor certain.
     #[inline]
     fn happens(self, chance: &mut Chance) -> bool {
         match self.0 {

@@ -1,8 +1,8 @@
-//! Packets that are lost by their number.
+//! Losses of packets with given numbers.
 
-use super::{BerForm, Build, Keys};
+use super::{Build, Keys};
 use crate::choice::Faults;
-use crate::path::{BlockCode, LossModel};
+use crate::path::LossModel;
 use crate::queue::Item;
 use airtcp_wire::Time;
 use schemars::JsonSchema;
@@ -30,10 +30,6 @@ impl Keys for Numbers {
         numbers.sort_unstable();
         numbers.dedup();
         (!numbers.is_empty()).then(|| Box::new(NumberedLoss { numbers, done: 0, departed: 0 }) as Box<_>)
-    }
-
-    fn mean(&self, _: u32, _: BerForm, _: Option<BlockCode>) -> Option<f64> {
-        None
     }
 }
 

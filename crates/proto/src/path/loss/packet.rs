@@ -1,4 +1,4 @@
-//! Losses that do not depend on a packet's size.
+//! Random losses that do not depend on a packet's size.
 
 use super::{BerForm, Build, Keys, Threshold};
 use crate::path::{BlockCode, LossModel};
@@ -37,11 +37,11 @@ impl Keys for PacketLoss {
 struct Model {
     threshold: Threshold,
     chance: Chance,
-    /// What becomes of the next packet has been drawn already: it is lost.
+    /// The next packet's fate has been drawn already: it is lost.
     is_next_lost: bool,
 }
 
-/// A model looks ahead so many packets at most.
+/// Maximum number of packets whose fate is drawn ahead.
 const AHEAD: u32 = 256;
 
 impl LossModel for Model {

@@ -1,7 +1,7 @@
-//! Packets that are lost at given times.
+//! Losses at given times.
 
-use super::{BerForm, Build, Keys};
-use crate::path::{BlockCode, LossModel};
+use super::{Build, Keys};
+use crate::path::LossModel;
 use crate::queue::Item;
 use airtcp_wire::{Dur, Time};
 use schemars::JsonSchema;
@@ -25,13 +25,9 @@ impl Keys for Times {
         times.sort_unstable();
         (!times.is_empty()).then(|| Box::new(TimedLoss { times, done: 0 }) as Box<_>)
     }
-
-    fn mean(&self, _: u32, _: BerForm, _: Option<BlockCode>) -> Option<f64> {
-        None
-    }
 }
 
-/// Loses, for each of the given times, the first packet that departs then or later.
+/// For each of the given times, loses the first packet that departs then or later.
 struct TimedLoss {
     /// Ascending.
     times: Vec<Time>,
