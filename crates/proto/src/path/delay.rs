@@ -1,9 +1,9 @@
-//! Delays that come and go, and several at once.
+//! Delays that come and go, and sums of delays.
 
 use super::{DelayModel, Episodes};
 use airtcp_wire::{Dur, Time};
 
-/// Every packet that departs during an episode is late by `extra`.
+/// Delays every packet that departs during an episode by `extra`.
 #[derive(Clone, Debug)]
 pub struct Spikes {
     pub when: Episodes,
@@ -16,7 +16,7 @@ impl DelayModel for Spikes {
     }
 }
 
-/// Several delays on top of each other.
+/// The sum of several delays.
 pub struct SumOfDelays(pub Vec<Box<dyn DelayModel>>);
 
 impl DelayModel for SumOfDelays {

@@ -3,7 +3,7 @@
 use crate::rng::Chance;
 use airtcp_wire::{Dur, Time};
 
-/// From `start` up to, but without, `end`.
+/// From `start` up to, but not including, `end`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Episode {
     pub start: Time,
@@ -15,9 +15,9 @@ pub struct Episode {
 pub struct Starts {
     /// At these times.
     pub at: Vec<Time>,
-    /// At random: the mean of the exponential time from the end of one to the start of the next. Not zero.
+    /// At random: the mean of the exponentially distributed time from the end of one to the start of the next. Not zero.
     pub every: Option<Dur>,
-    /// At each multiple of this, from the first on. It is taken for longer than an episode where it is not.
+    /// At each multiple of this, from the first on. A period not longer than an episode is lengthened to that and 1 ns.
     pub period: Option<Dur>,
 }
 
@@ -26,7 +26,7 @@ pub struct Starts {
 #[derive(Clone, Debug)]
 pub struct Episodes {
     length: Dur,
-    /// The latest first.
+    /// Given starts to come, the latest first.
     given: Vec<Time>,
     /// The mean gap, and the next start.
     random: Option<(Dur, Time)>,
@@ -54,20 +54,20 @@ impl Episodes {
         episodes
     }
 
-    /// The episode that is under way or comes next; both its times are [`Time::NEVER`] if there is none.
+    /// The episode that is under way or comes next. Both of its times are [`Time::NEVER`] if there is none.
     #[inline]
     pub fn current(&self) -> Episode {
         self.current
     }
 
-    /// Goes on to the next one.
+    /// Goes on to the next episode.
     pub fn advance(&mut self) {
         let start = self.pop_start();
         let busy_until = self.current.end;
         self.current = Episode { start: start.max(busy_until), end: (start + self.length).max(busy_until) };
     }
 
-    /// Does `now`, which never goes back, lie in an episode?
+    /// Does `now` lie in an episode? It never goes back.
     #[inline]
     pub fn covers(&mut self, now: Time) -> bool {
         while self.current.end <= now {

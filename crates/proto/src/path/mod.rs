@@ -1,4 +1,4 @@
-//! Path models: what a link does to packets. [`Link`] puts them together.
+//! Path models: what a link does to packets. [`Link`] combines them.
 
 mod alike;
 mod backlog;
@@ -36,24 +36,24 @@ pub use transmit::{FixedRate, service_times};
 use crate::queue::Item;
 use airtcp_wire::{Dur, Time};
 
-/// When a packet that starts to be sent is through the transmitter.
+/// Decides how long a packet takes to be sent.
 pub trait Transmitter: Send {
-    /// The transmitter is free and starts on `bytes` at `start`: when is the last bit out? Calls come in order of
-    /// `start`, each not before the last answer. [`Time::NEVER`] if the link never serves again.
+    /// The transmitter, which is free, starts to send `bytes` at `start`. Returns when the last bit leaves, or [`Time::NEVER`] if the
+    /// link never serves again. `start` never goes back, nor before the last answer.
     fn departure(&mut self, start: Time, bytes: u32) -> Time;
 
-    /// Itself, if its rate is constant.
+    /// A copy of the transmitter, if its rate is constant.
     fn fixed(&self) -> Option<FixedRate> {
         None
     }
 }
 
-/// Whether a packet that crossed the link is readable at its other end.
+/// Decides which packets are unreadable at the far end of the link.
 pub trait LossModel: Send {
-    /// Called once for each packet that crosses, and for each copy of one, in order of departure.
+    /// Called once for each packet that crosses the link, and for each repeated copy, in order of departure.
     fn is_lost(&mut self, now: Time, item: &Item) -> bool;
 
-    /// So many of the next packets come through, whatever they are: it is not called for those.
+    /// How many of the next packets come through, whatever they are. `is_lost` is not called for those.
     fn intact(&mut self) -> u32 {
         0
     }
@@ -65,7 +65,7 @@ pub trait DelayModel: Send {
     fn extra_delay(&mut self, now: Time) -> Dur;
 }
 
-/// The lines of a data file that hold something, trimmed and numbered from 1. What follows a `#` is a comment.
+/// The lines of a data file that are not blank, trimmed and numbered from 1. What follows a `#` is a comment.
 fn data_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     (1..)
         .zip(text.lines())

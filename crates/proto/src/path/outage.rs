@@ -1,14 +1,14 @@
-//! Outages: times at which nothing is sent.
+//! Outages: times during which nothing is sent.
 
 use super::{Episodes, Transmitter};
 use airtcp_wire::{Dur, Time};
 
-/// A transmitter that stands still during outages: a packet that is being sent when one begins goes on after it, and
-/// so does the trace or log that the transmitter follows.
+/// A transmitter that stands still during outages. A packet that is being sent when an outage begins continues after it, and so
+/// does the trace or log that the transmitter follows.
 pub struct Interrupted {
     transmitter: Box<dyn Transmitter>,
     outages: Episodes,
-    /// Length of all outages that are over. The transmitter's own clock is behind by it.
+    /// Total length of past outages: by this much the transmitter's own clock is behind.
     paused: Dur,
 }
 
@@ -17,7 +17,7 @@ impl Interrupted {
         Interrupted { transmitter, outages, paused: Dur::ZERO }
     }
 
-    /// Puts the outage that comes next behind us; returns its length and end.
+    /// Goes past the next outage; returns its length and its end.
     fn pass_outage(&mut self) -> (Dur, Time) {
         let outage = self.outages.current();
         let length = outage.end.since(outage.start);

@@ -1,4 +1,4 @@
-//! What a link layer does about bit errors: it adds redundancy, and it repeats what was lost all the same.
+//! What a link layer does about bit errors: it adds redundancy (FEC), and it repeats what is lost nevertheless (ARQ).
 
 use crate::queue::Item;
 use airtcp_wire::Dur;
@@ -21,23 +21,24 @@ impl Cover {
 
 /// Local retransmission (ARQ): the far end asks for what it could not read.
 ///
-/// Requests are not lost and take no capacity. Other packets go on meanwhile: each repetition costs them only its own
-/// transmission time, which the transmitter spends at once, though the copy leaves a round trip later.
+/// Requests are not lost and take no capacity. Other packets go on meanwhile: a repetition costs them only its own transmission
+/// time. The transmitter spends that at once, although the copy leaves a round trip later.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arq {
-    /// Repetitions of one packet at most. Lost independently with probability p, it remains lost with p^(retries + 1).
+    /// Maximum repetitions of one packet. If copies are lost independently with probability p, the packet is lost with
+    /// p^(retries + 1).
     pub retries: u32,
     /// From the end of a copy to the start of the next one.
     pub round_trip: Dur,
-    /// Do later packets wait for one that is repeated? Otherwise they overtake it.
+    /// Whether later packets wait for one that is repeated. Otherwise they overtake it.
     pub in_order: bool,
     pub cover: Cover,
 }
 
-/// Forward error correction by a block code on the packet's bits, as a Reed–Solomon code: of each block's symbols, half
-/// as many as there is parity may be wrong. A last block that is not full is shortened.
+/// Forward error correction by a block code on the packet's bits, such as a Reed–Solomon code. In each block, half as many symbols as
+/// there are parity symbols may be wrong. A last block that is not full is shortened.
 ///
-/// It is of use against independent bit errors. A packet that a loss model takes as a whole is lost with its parity.
+/// The code helps against independent bit errors. A packet that a loss model loses as a whole is lost with its parity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BlockCode {
     pub symbol_bits: u32,
@@ -52,7 +53,7 @@ impl BlockCode {
         (u64::from(bytes) * 8).div_ceil(u64::from(self.data_symbols * self.symbol_bits))
     }
 
-    /// What a packet of `bytes` takes on the air.
+    /// Length on the air, in bytes, of a packet of `bytes`.
     pub fn air_bytes(&self, bytes: u32) -> u32 {
         let parity_bits = self.blocks(bytes) * u64::from(self.parity_symbols * self.symbol_bits);
         bytes + parity_bits.div_ceil(8) as u32

@@ -1,9 +1,8 @@
 //! Capacity traces in mahimahi's format.
 //!
-//! Each line names a time in ms since the start at which 1 500 bytes may cross; a time that is repeated allows as many
-//! times more. When the trace ends it begins again. A packet may span several opportunities, and several small ones
-//! share one; what is left of an opportunity when the queue runs empty is lost. A packet that waits for its opportunity
-//! stands in the transmitter, and neither counts as queued nor is seen by the queue any more.
+//! Each line gives a time in ms since the start at which 1500 bytes may cross; a time may be repeated. The trace repeats from its
+//! beginning. A packet may span several opportunities, and several small packets may share one. If the queue runs empty, the rest of an
+//! opportunity is lost. A packet that waits for its opportunity is in the transmitter: it does not count as queued.
 
 use super::Transmitter;
 use airtcp_wire::{Dur, Rate, Time};
@@ -29,12 +28,12 @@ pub enum TraceError {
 /// A capacity trace. Clones share it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trace {
-    /// In ms, not decreasing; the last one is the period, and not zero.
+    /// In ms, not decreasing. The last one is the period, and not zero.
     times: Arc<[u32]>,
 }
 
 impl Trace {
-    /// Reads a trace: one whole number of milliseconds a line. Blank lines and what follows a `#` are skipped.
+    /// Reads a trace: one whole number of milliseconds per line. Blank lines and comments after a `#` are skipped.
     ///
     /// # Errors
     /// [`TraceError`], which names the line.
@@ -65,12 +64,12 @@ impl Trace {
         opportunities * u64::from(OPPORTUNITY_BYTES)
     }
 
-    /// How long it lasts before it begins again.
+    /// Length of one pass through the trace.
     pub fn period(&self) -> Dur {
         Dur(self.period_ns())
     }
 
-    /// The same trace, begun after the last opportunity before `offset`: a round still ends with one.
+    /// This trace, started just after the last opportunity before `offset`, so that a pass still ends with an opportunity.
     #[must_use]
     pub fn entered_at(&self, offset: Dur) -> Trace {
         let period_ms = self.times[self.times.len() - 1];
@@ -83,7 +82,7 @@ impl Trace {
         Trace { times: after.iter().map(|ms| ms - last).chain(rest).collect() }
     }
 
-    /// Averaged over the whole trace.
+    /// The mean rate over the whole trace.
     pub fn mean_rate(&self) -> Rate {
         Rate::of(self.times.len() as u64 * u64::from(OPPORTUNITY_BYTES), self.period())
     }
@@ -92,29 +91,29 @@ impl Trace {
         u64::from(self.times[self.times.len() - 1]) * NANOS_PER_MS
     }
 
-    /// Index of the first opportunity at `offset_ns` into the trace or later.
+    /// Index of the first opportunity at or after `offset_ns` into the trace.
     fn first_from(&self, offset_ns: u64) -> usize {
         self.times.partition_point(|&ms| u64::from(ms) * NANOS_PER_MS < offset_ns)
     }
 }
 
-/// The round that `at_ns` falls into, and how far: above zero, up to and with the period, for the last opportunity of
-/// a round comes at its very end.
+/// The pass to which `at_ns` belongs, and the offset into it. The offset is above zero and at most the period, since the last opportunity
+/// of a pass is at its very end.
 fn split(at_ns: u64, period_ns: u64) -> (u64, u64) {
     let round = at_ns.saturating_sub(1) / period_ns;
     (round, at_ns - round * period_ns)
 }
 
-/// Sends what the trace allows.
+/// Sends as much as the trace allows.
 #[derive(Clone, Debug)]
 pub struct TraceDriven {
     trace: Trace,
     period_ns: u64,
-    /// When the current round through the trace began.
+    /// When the current pass through the trace began.
     round: Time,
-    /// The next opportunity of this round.
+    /// Index of the next opportunity in this pass.
     next: usize,
-    /// What is left of the opportunity at `left_at`.
+    /// Bytes left of the opportunity at `left_at`.
     left_bytes: u32,
     left_at: Time,
 }
@@ -140,7 +139,7 @@ impl TraceDriven {
         }
     }
 
-    /// Lets all opportunities before `start` pass unused.
+    /// Skips all opportunities before `start`.
     fn skip_to(&mut self, start: Time) {
         if self.next_at() >= start {
             return;

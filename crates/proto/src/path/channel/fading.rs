@@ -1,4 +1,4 @@
-//! What a radio channel does to the power of a signal: slowly by obstacles, fast by interference of paths.
+//! How a radio channel changes the power of a signal: slowly because of obstacles, fast because of interference between paths.
 
 use super::ChannelConfig;
 use crate::rng::Chance;
@@ -12,16 +12,16 @@ pub fn from_db(db: f64) -> f64 {
     libm::pow(10.0, db / 10.0)
 }
 
-fn metres_a_slot(config: &ChannelConfig) -> f64 {
+fn metres_per_slot(config: &ChannelConfig) -> f64 {
     config.speed_kmh / 3.6 * config.slot.as_secs_f64()
 }
 
-/// Vectors of length 1 that rotate, each at its own speed.
+/// Unit vectors that rotate, each at its own speed.
 #[derive(Clone, Debug)]
 struct Oscillators {
     x: [f64; OSCILLATORS],
     y: [f64; OSCILLATORS],
-    /// Cosine and sine of what a slot turns them by.
+    /// Cosine and sine of the angle by which each one turns per slot.
     cos: [f64; OSCILLATORS],
     sin: [f64; OSCILLATORS],
 }
@@ -36,7 +36,7 @@ impl Oscillators {
         }
     }
 
-    /// The sum of their x in the next slot.
+    /// Goes on to the next slot; returns the sum of the x components.
     #[inline]
     fn next(&mut self) -> f64 {
         for n in 0..OSCILLATORS {
@@ -52,19 +52,19 @@ impl Oscillators {
 /// (Zheng and Xiao 2003, whose autocorrelation is Jakes's J₀ on average).
 #[derive(Clone, Debug)]
 pub struct Rician {
-    /// The direct path, and what a slot multiplies it with.
+    /// The direct path as a complex number, and the factor by which a slot multiplies it.
     direct: (f64, f64),
     direct_step: (f64, f64),
     in_phase: Oscillators,
     quadrature: Oscillators,
-    /// Of each oscillator.
+    /// Amplitude of each oscillator.
     scattered_amplitude: f64,
 }
 
 impl Rician {
     pub fn new(config: &ChannelConfig, chance: &mut Chance) -> Rician {
         let wavelength_m = LIGHT_M_PER_S / (config.carrier_mhz * 1e6);
-        let doppler = TAU * metres_a_slot(config) / wavelength_m;
+        let doppler = TAU * metres_per_slot(config) / wavelength_m;
         let mut phase = || chance.range_f64(-PI, PI);
         let k = from_db(config.rician_k_db);
         let polar = |length: f64, angle| (length * libm::cos(angle), length * libm::sin(angle));
@@ -83,7 +83,7 @@ impl Rician {
         }
     }
 
-    /// The power gain in the next slot; its mean is 1.
+    /// The power gain in the next slot, with mean 1.
     #[inline]
     pub fn next(&mut self) -> f64 {
         let ((x, y), (cos, sin)) = (self.direct, self.direct_step);
@@ -94,41 +94,41 @@ impl Rician {
     }
 }
 
-/// Slots between two looks at shadowing, which changes over metres: a tenth of a second.
-const SLOTS_A_LOOK: u32 = 60;
+/// Slots between two updates of shadowing, a tenth of a second: shadowing changes over metres.
+const SLOTS_PER_UPDATE: u32 = 60;
 
-/// Log-normal shadowing whose correlation falls exponentially with the distance that the user goes (Gudmundson 1991).
+/// Log-normal shadowing. Its correlation falls exponentially with the distance that the user moves (Gudmundson 1991).
 #[derive(Clone, Debug)]
 pub struct Shadowing {
     deviation_db: f64,
-    /// From one look to the next.
+    /// From one update to the next.
     correlation: f64,
     /// In standard deviations.
     value: f64,
-    slots_to_look: u32,
+    slots_to_update: u32,
     chance: Chance,
 }
 
 impl Shadowing {
     pub fn new(config: &ChannelConfig, mut chance: Chance) -> Shadowing {
-        let metres = metres_a_slot(config) * f64::from(SLOTS_A_LOOK);
+        let metres = metres_per_slot(config) * f64::from(SLOTS_PER_UPDATE);
         Shadowing {
             deviation_db: config.shadowing_db,
             correlation: libm::exp(-metres / config.shadowing_distance_m),
             value: chance.normal(),
-            slots_to_look: 0,
+            slots_to_update: 0,
             chance,
         }
     }
 
-    /// The gain in dB, if it is another one in the next slot.
+    /// The gain in dB, if it changes in the next slot.
     #[inline]
     pub fn next(&mut self) -> Option<f64> {
-        if self.slots_to_look > 0 {
-            self.slots_to_look -= 1;
+        if self.slots_to_update > 0 {
+            self.slots_to_update -= 1;
             return None;
         }
-        self.slots_to_look = SLOTS_A_LOOK - 1;
+        self.slots_to_update = SLOTS_PER_UPDATE - 1;
         let rho = self.correlation;
         self.value = rho * self.value + f64::sqrt(1.0 - rho * rho) * self.chance.normal();
         Some(self.deviation_db * self.value)

@@ -1,9 +1,9 @@
-//! A 3G downlink cell: fading channels to several users, and a proportional-fair scheduler that gives each slot to one
-//! of them (paper 003 §V, Trace B).
+//! A 3G downlink cell: fading channels to several users, and a proportional-fair scheduler that gives each slot to one of them (paper 003
+//! §V, Trace B).
 //!
-//! Paper 003 names the parts (distance path loss, shadowing, Rician fading by Jakes, proportional fairness, first come
-//! first served per user) and none of their values. The values here are those of a CDMA2000 1xEV-DO sector, the kind of
-//! network of which the paper speaks; each key says where its default comes from.
+//! Paper 003 names the parts (distance path loss, shadowing, Rician fading by Jakes, proportional fairness, first come first served per
+//! user) but not their values. The values here are those of a CDMA2000 1xEV-DO sector, the kind of network that the paper describes. Each
+//! key says where its default comes from.
 
 mod fading;
 mod scheduler;
@@ -69,13 +69,13 @@ impl Default for ChannelConfig {
     }
 }
 
-/// How long [`ChannelConfig::mean_rate`] looks at the channel.
+/// The time over which [`ChannelConfig::mean_rate`] averages.
 const GLIMPSE: Dur = Dur::from_secs(60);
-/// A user who has not been served for so long never will be.
+/// A user who has not been served for this time counts as never served.
 const PATIENCE: Dur = Dur::from_secs(3600);
 
 impl ChannelConfig {
-    /// The first key whose value makes no sense, and what it must be.
+    /// The first key with an invalid value, and what the value must be.
     pub fn problem(&self) -> Option<(&'static str, &'static str)> {
         let is_positive = |value: f64| value > 0.0 && value.is_finite();
         let is_level = |value: f64| (-100.0..=100.0).contains(&value);
@@ -97,7 +97,7 @@ impl ChannelConfig {
         .find_map(|(key, holds, message)| (!holds).then_some((key, message)))
     }
 
-    /// What one such cell gives a user who always has data, over a minute: a rough figure, for cells differ.
+    /// The mean rate that one such cell gives a user who always has data, over a minute. A rough figure, since cells differ.
     pub fn mean_rate(&self) -> Rate {
         let mut channel = Channel::new(self, Chances::new(0).chance("channel"));
         Rate::of(channel.saturated_bytes(Time::ZERO, Time::ZERO + GLIMPSE), GLIMPSE)
@@ -108,10 +108,11 @@ impl ChannelConfig {
 pub struct Channel {
     cell: Cell,
     slot_ns: u64,
-    /// Slots that are over or under way.
+    /// Slots that have begun.
     slots: u64,
-    /// The rate at which the slot under way serves the link's user, and until when a packet of his has used it.
+    /// The rate at which the current slot serves the link's user.
     current: Rate,
+    /// Until when the user's packets have used the slots.
     used_until: Time,
 }
 
@@ -151,7 +152,7 @@ impl Transmitter for Channel {
         let mut missing = u128::from(bytes) * 8_000_000_000;
         let mut now = start.0;
         if start != self.used_until {
-            // What is left of a slot when the queue runs empty is lost; who comes in mid-slot waits for the next one.
+            // If the queue runs empty, the rest of the slot is lost. A packet that comes in mid-slot waits for the next one.
             while self.slots * self.slot_ns < start.0 {
                 self.next_slot(false);
             }

@@ -1,13 +1,12 @@
-//! The base station: what each user's channel bears, and whose turn it is.
+//! The base station's scheduler: what rate each user's channel supports, and whose turn it is.
 
 use super::ChannelConfig;
 use super::fading::{Rician, Shadowing, from_db};
 use crate::rng::Chance;
 use airtcp_wire::Rate;
 
-/// 1xEV-DO's rates in bit/s, each with the least ratio of signal to interference and noise in dB at which a packet
-/// in a hundred is lost (Bender et al. 2000, "CDMA/HDR", Table 1). A rate that takes several slots a packet is spread
-/// evenly over them here.
+/// 1xEV-DO's rates in bit/s, each with the ratio of signal to interference and noise in dB at which one packet in a hundred is lost
+/// (Bender et al. 2000, "CDMA/HDR", Table 1). If a packet takes several slots, it is spread evenly over them here.
 const RATES: [(f64, u64); 11] = [
     (-12.5, 38_400),
     (-9.5, 76_800),
@@ -26,21 +25,21 @@ const RATES: [(f64, u64); 11] = [
 struct User {
     fading: Rician,
     shadowing: Shadowing,
-    /// Mean ratio of signal to interference and noise by distance, in dB.
+    /// Mean ratio of signal to interference and noise at the user's distance, in dB.
     distance_db: f64,
-    /// The same with shadowing, not in dB.
+    /// That ratio with shadowing, not in dB.
     mean_snr: f64,
-    /// Smoothed rate at which he was served, in bit/s.
+    /// Smoothed rate at which the user was served, in bit/s.
     average_bps: f64,
 }
 
-/// All users of a cell; the first one is the link's own.
+/// All users of a cell. The first one is the link's own.
 #[derive(Clone, Debug)]
 pub struct Cell {
     users: Vec<User>,
-    /// Least ratios of [`RATES`], not in dB.
+    /// The ratios of [`RATES`], not in dB.
     thresholds: [f64; RATES.len()],
-    /// Share of a slot in the averages.
+    /// Weight of a slot in the averages.
     weight: f64,
 }
 
@@ -55,9 +54,9 @@ impl Cell {
         }
     }
 
-    /// The next slot: the rate at which the link's user is served, zero if he is not.
+    /// The rate at which the next slot serves the link's user; zero if it serves another.
     ///
-    /// Proportional fairness: the slot goes to whom the channel bears most in relation to what he has had.
+    /// Proportional fairness: the slot goes to the user with the highest ratio of current to average rate.
     #[inline]
     pub fn next_slot(&mut self, has_data: bool) -> Rate {
         let Cell { users, thresholds, weight } = self;
@@ -78,7 +77,7 @@ impl Cell {
     }
 }
 
-/// Each part of the ring from a tenth of the radius to the edge is as likely as any other of its area.
+/// A random distance, uniform over the area of the ring from a tenth of the radius to the edge.
 fn random_distance(config: &ChannelConfig, chance: &mut Chance) -> f64 {
     config.radius_m * f64::sqrt(chance.range_f64(0.01, 1.0))
 }
@@ -89,12 +88,12 @@ impl User {
         let distance_db = config.edge_snr_db + 10.0 * config.path_loss_exponent * nearness;
         let fading = Rician::new(config, chance);
         let shadowing = Shadowing::new(config, chance.split());
-        // All begin alike, as if each had had his share of a middling rate.
+        // All users begin with an equal share of a middling rate.
         let average_bps = 614_400.0 / f64::from(config.users);
         User { fading, shadowing, distance_db, mean_snr: 0.0, average_bps }
     }
 
-    /// What his channel bears in the next slot, in bit/s.
+    /// The rate in bit/s that the user's channel supports in the next slot.
     #[inline]
     fn next_rate(&mut self, thresholds: &[f64]) -> u64 {
         if let Some(shadowing_db) = self.shadowing.next() {

@@ -1,4 +1,4 @@
-//! Delay that is always the same.
+//! Constant delay.
 
 use super::{Draw, Jitter, Keys};
 use crate::path::DelayModel;

@@ -1,4 +1,4 @@
-//! Random delays of which each resembles the one before it.
+//! Random delays, each correlated with the one before it.
 
 use super::{Draw, Jitter, Keys};
 use crate::choice::Faults;
@@ -42,19 +42,18 @@ impl Keys for Config {
     }
 }
 
-/// Log-normal delays over a floor, for round trips have a least one and a long tail. Their logarithms are a
-/// first-order autoregressive Gaussian process, whose coefficient is chosen such that the delays themselves have the
-/// autocorrelation that was asked for. With an `interval` that process runs in time (an Ornstein–Uhlenbeck process):
-/// packets close together have nearly the same delay, whatever their number, and a probe at any moment finds the same
-/// distribution.
+/// Log-normal delays above a floor, since round trips have a minimum and a long tail. The logarithms are a first-order autoregressive
+/// Gaussian process, whose coefficient is chosen such that the delays have the configured autocorrelation. With an `interval`, the process
+/// runs in time (an Ornstein–Uhlenbeck process): packets close together have nearly the same delay, whatever their number, and a probe at
+/// any moment finds the same distribution.
 struct Correlated {
     low_seconds: f64,
     /// Mean and standard deviation of the logarithm of seconds above `low`.
     mu: f64,
     sigma: f64,
-    /// Of the logarithms.
+    /// Autoregressive coefficient of the logarithms.
     coefficient: f64,
-    /// The last one, in standard deviations from its mean.
+    /// The last logarithm, in standard deviations from the mean.
     last: Option<f64>,
     interval: Option<Dur>,
     last_at: Time,
@@ -82,7 +81,7 @@ impl Correlated {
         }
     }
 
-    /// Of the logarithms of this delay and the one before it.
+    /// The coefficient between the logarithms of this delay and the one before it.
     fn coefficient_at(&mut self, now: Time) -> f64 {
         let Some(interval) = self.interval else { return self.coefficient };
         let passed = now.since(self.last_at).as_secs_f64() / interval.as_secs_f64();
@@ -106,13 +105,26 @@ mod tests {
     use super::*;
     use crate::rng::Chances;
 
-    /// Mean, standard deviation and lag-1 autocorrelation in seconds of many delays.
-    fn moments(config: &Config) -> (f64, f64, f64) {
+    /// A mean of 1 s.
+    fn config(deviation_ms: u64, autocorrelation: f64, interval: Option<Dur>) -> Config {
+        Config {
+            mean: Dur::from_secs(1),
+            deviation: Dur::from_millis(deviation_ms),
+            low: Dur::ZERO,
+            autocorrelation: Probability::new(autocorrelation),
+            interval,
+        }
+    }
+
+    /// Delays in seconds of many packets that leave `spacing` apart.
+    fn delays(config: &Config, packets: u64, spacing: Dur) -> Vec<f64> {
         let mut chance = Chances::new(1).chance("delay");
         let mut process = Correlated::new(config);
-        let delays: Vec<f64> =
-            (0..400_000).map(|_| process.draw(Time::ZERO, &mut chance).as_secs_f64()).collect();
-        assert!(delays.iter().all(|&delay| delay >= config.low.as_secs_f64()));
+        (0..packets).map(|i| process.draw(Time(i * spacing.0), &mut chance).as_secs_f64()).collect()
+    }
+
+    /// Mean, standard deviation and lag-1 autocorrelation.
+    fn moments(delays: &[f64]) -> (f64, f64, f64) {
         let n = delays.len() as f64;
         let mean = delays.iter().sum::<f64>() / n;
         let covariance = |lag: usize| {
@@ -127,44 +139,25 @@ mod tests {
         for (low, deviation, autocorrelation) in
             [(0, 500, 0.42), (400, 800, 0.42), (0, 300, 0.0), (0, 300, 0.9)]
         {
-            let config = Config {
-                mean: Dur::from_millis(1000),
-                deviation: Dur::from_millis(deviation),
-                low: Dur::from_millis(low),
-                autocorrelation: Probability::new(autocorrelation),
-                interval: None,
-            };
-            let (mean, spread, correlation) = moments(&config);
+            let low = Dur::from_millis(low);
+            let config = Config { low, ..config(deviation, autocorrelation, None) };
+            let delays = delays(&config, 400_000, Dur::ZERO);
+            assert!(delays.iter().all(|&delay| delay >= low.as_secs_f64()));
+            let (mean, spread, correlation) = moments(&delays);
             assert!((mean - 1.0).abs() < 0.01, "{mean}");
             assert!((spread * 1e3 / deviation as f64 - 1.0).abs() < 0.04, "{spread}");
             assert!((correlation - autocorrelation).abs() < 0.02, "{correlation}");
         }
     }
 
-    /// Correlation of delays that are `apart` while packets cross `spacing` apart.
+    /// Correlation of delays that are `apart`, if packets leave `spacing` apart.
     fn correlation_in_time(spacing: Dur, apart: Dur) -> f64 {
-        let mut chance = Chances::new(1).chance("delay");
-        let mut process = Correlated::new(&Config {
-            mean: Dur::from_millis(20),
-            deviation: Dur::from_millis(15),
-            low: Dur::ZERO,
-            autocorrelation: Probability::new(0.4),
-            interval: Some(Dur::from_secs(1)),
-        });
         let every = apart.0 / spacing.0;
-        let delays: Vec<f64> = (0..200_000 * every)
-            .map(|i| (i, process.draw(Time(i * spacing.0), &mut chance).as_secs_f64()))
-            .filter_map(|(i, delay)| (i % every == 0).then_some(delay))
-            .collect();
-        let n = delays.len() as f64;
-        let mean = delays.iter().sum::<f64>() / n;
-        let covariance = |lag: usize| {
-            delays.windows(lag + 1).map(|pair| (pair[0] - mean) * (pair[lag] - mean)).sum::<f64>() / n
-        };
-        covariance(1) / covariance(0)
+        let all = delays(&config(750, 0.4, Some(Dur::from_secs(1))), 200_000 * every, spacing);
+        moments(&all.into_iter().step_by(every as usize).collect::<Vec<_>>()).2
     }
 
-    /// With an interval, the autocorrelation is one in time: how many packets cross in between does not matter.
+    /// With an interval, the autocorrelation is one in time, however many packets leave in between.
     #[test]
     fn with_an_interval_correlation_is_a_matter_of_time() {
         let ms = Dur::from_millis;
@@ -179,35 +172,17 @@ mod tests {
 
     #[test]
     fn with_an_interval_packets_at_one_moment_have_one_delay() {
-        let mut chance = Chances::new(1).chance("delay");
         for autocorrelation in [0.0, 0.5] {
-            let mut process = Correlated::new(&Config {
-                mean: Dur::from_millis(20),
-                deviation: Dur::from_millis(15),
-                low: Dur::ZERO,
-                autocorrelation: Probability::new(autocorrelation),
-                interval: Some(Dur::from_secs(1)),
-            });
-            let mut draw = |ns| process.draw(Time(ns), &mut chance);
-            let first = draw(5_000_000_000);
-            assert_eq!(draw(5_000_000_000), first);
-            assert_ne!(draw(9_000_000_000), first);
+            let config = config(750, autocorrelation, Some(Dur::from_secs(1)));
+            let delays = delays(&config, 3, Dur::ZERO);
+            assert_eq!(delays, [delays[0]; 3]);
         }
     }
 
     #[test]
     fn without_deviation_every_delay_is_the_mean() {
-        let config = Config {
-            mean: Dur::from_millis(7),
-            deviation: Dur::ZERO,
-            low: Dur::ZERO,
-            autocorrelation: Probability::new(0.5),
-            interval: None,
-        };
-        let mut chance = Chances::new(1).chance("delay");
-        let mut process = Correlated::new(&config);
-        assert!((0..9).all(|_| process.draw(Time::ZERO, &mut chance).0.abs_diff(7_000_000) <= 1));
-        let mut at_floor = Correlated::new(&Config { low: config.mean, ..config });
-        assert_eq!(at_floor.draw(Time::ZERO, &mut chance), config.mean);
+        let config = config(0, 0.5, None);
+        assert!(delays(&config, 9, Dur::ZERO).iter().all(|delay| (delay - 1.0).abs() < 1e-8));
+        assert_eq!(delays(&Config { low: config.mean, ..config }, 1, Dur::ZERO), [1.0]);
     }
 }

@@ -1,7 +1,7 @@
 //! Delay that varies from packet to packet.
 //!
-//! A new distribution is a module with a `Config` ([`Keys`] says what that must do) and one line in `choice!` below;
-//! scenario files, their JSON Schema and the tests find it there.
+//! A new distribution is a module with a `Config` that implements [`Keys`], and one line in `choice!` below. Scenario files, their JSON
+//! Schema and the tests find it there.
 
 pub mod constant;
 pub mod correlated;
@@ -32,17 +32,17 @@ choice! {
 
 /// The keys of one distribution. Field names are the keys, doc comments their documentation; serde fills in defaults.
 pub trait Keys {
-    /// Says what makes no sense.
+    /// Reports values that make no sense.
     fn check(&self, _: &mut Faults) {}
 
-    /// Takes in the files that its keys name.
+    /// Reads the files that its keys name.
     fn load(&mut self, _: &mut TextOf<'_>, _: &mut Faults) {}
 
-    /// Delay from `start` on.
+    /// The delay model, which begins at `start`.
     fn build(&self, start: Time, chance: Chance) -> Box<dyn DelayModel>;
 }
 
-/// What is in the file that a key names. If it cannot be read, that is known already.
+/// Returns the text of the file that a key names. `None` if it cannot be read, which has been reported already.
 pub type TextOf<'a> = dyn FnMut(&'static str, &Path) -> Option<Arc<str>> + 'a;
 
 /// Delay that varies from packet to packet, added to the propagation delay.
@@ -62,13 +62,13 @@ impl Default for Manner {
     }
 }
 
-/// Draws one delay after the other.
+/// A source of delays.
 trait Draw: Send + 'static {
-    /// `now` never goes back.
+    /// The delay of the next packet, which leaves at `now`. That never goes back.
     fn draw(&mut self, now: Time, chance: &mut Chance) -> Dur;
 }
 
-/// Extra delay of one kind, from `start` on.
+/// Delays by `draw` from `start` on.
 struct Jitter<D> {
     draw: D,
     start: Time,

@@ -1,4 +1,4 @@
-//! Delay of a normal distribution.
+//! Normally distributed delay.
 
 use super::{Draw, Jitter, Keys};
 use crate::path::DelayModel;

@@ -1,4 +1,4 @@
-//! Series of round trip times, as people have them: a column of numbers, what `ping` printed, or a CSV file.
+//! Series of round trip times in common formats: a column of numbers, output of `ping`, or a CSV file.
 
 use super::{Draw, Jitter, Keys, TextOf};
 use crate::choice::Faults;
@@ -25,18 +25,18 @@ pub struct Config {
     /// Time between two values. Absent: one value a packet.
     #[serde(default)]
     pub interval: Option<Dur>,
-    /// Of this direction. At least one.
+    /// Delays of this direction, at least one.
     #[serde(skip)]
     pub delays: Arc<[Dur]>,
 }
 
 impl Config {
-    /// How long it lasts before it begins again; `None` where packets count, and not time.
+    /// Length of one pass through the series; `None` if each packet takes the next value.
     pub fn period(&self) -> Option<Dur> {
         self.interval.map(|interval| interval * self.delays.len() as u64)
     }
 
-    /// Begins with the value of this number, counted on past the last one.
+    /// Makes the series begin with value number `value`, modulo its length.
     pub fn enter(&mut self, value: u64) {
         let mut delays = self.delays.to_vec();
         delays.rotate_left((value % self.delays.len() as u64) as usize);
@@ -67,10 +67,10 @@ impl Keys for Config {
     }
 }
 
-/// These values in turn, then again from the first.
+/// The values in turn, over and over.
 struct Series {
     values: Arc<[Dur]>,
-    /// How long each value holds; `None`: for one packet.
+    /// How long each value holds. `None`: for one packet.
     interval: Option<Dur>,
     start: Time,
     /// Packets delayed so far.
@@ -97,17 +97,17 @@ enum SeriesError {
     NoColumn { wanted: String, columns: usize },
 }
 
-/// The columns that hold round trips where none is named.
+/// Names of columns with round trips, if the configuration names none.
 const RTT_COLUMNS: [&str; 4] = ["rtt_ms", "rtt", "time_ms", "time"];
 const SEPARATORS: [char; 3] = [',', ';', '\t'];
 
-/// Reads a series of times in milliseconds, in one of three forms, told apart by their content:
-/// - what `ping` printed: the lines with `time=73.5 ms` (or `time<1ms`) count, all others do not;
-/// - CSV with a heading, separated by commas, semicolons or tabs: the column called `column`, or else `rtt_ms`, `rtt`,
-///   `time_ms` or `time`, or the only one;
-/// - one number a line.
+/// Reads a series of times in milliseconds, in one of three forms, which is recognised by its content:
+/// - output of `ping`: only lines with `time=73.5 ms` (or `time<1ms`) count;
+/// - CSV with a heading, separated by commas, semicolons or tabs: the column called `column`, or else `rtt_ms`, `rtt`, `time_ms` or `time`,
+///   or the only one;
+/// - one number per line.
 ///
-/// Blank lines and what follows a `#` are skipped, and so are lost pings and empty fields of a CSV file.
+/// Blank lines, comments after a `#`, lost pings and empty fields of a CSV file are skipped.
 ///
 /// # Errors
 /// [`SeriesError`], which names the line or the columns.
@@ -135,7 +135,7 @@ fn pinged(line: &str) -> Option<&str> {
     (end > 0).then(|| &rest[..end])
 }
 
-/// A first line with several fields, or with the name of a column, is a heading.
+/// Is the first line a heading? It is if it has several fields or the name of a column.
 fn is_heading(line: &str, column: Option<&str>) -> bool {
     line.contains(SEPARATORS) || column.is_some() || RTT_COLUMNS.contains(&field(line))
 }

@@ -25,7 +25,7 @@ pub struct DelayRange {
     pub high: Dur,
 }
 
-/// How far from 1 the written probabilities may sum up.
+/// How far the sum of the written probabilities may differ from 1.
 const ROUNDING: f64 = 1e-6;
 
 impl Keys for Config {
@@ -51,7 +51,7 @@ impl Draw for Config {
     }
 }
 
-/// The range that `point` in [0, 1) falls into; the last one takes what rounding leaves over.
+/// The range that contains `point` in [0, 1). The last range takes what rounding leaves over.
 fn pick(ranges: &[DelayRange], mut point: f64) -> &DelayRange {
     for range in ranges {
         if point < range.probability.get() {

@@ -1,4 +1,4 @@
-//! Delay that is as likely anywhere between two bounds.
+//! Uniformly distributed delay.
 
 use super::{Draw, Jitter, Keys};
 use crate::choice::Faults;
@@ -34,7 +34,7 @@ impl Draw for Config {
     }
 }
 
-/// From `low` up to, but without, `high`.
+/// A uniform draw from `low` up to, but not including, `high`.
 pub(super) fn between(low: Dur, high: Dur, chance: &mut Chance) -> Dur {
     let width = high.saturating_sub(low).0;
     low + Dur(((u128::from(chance.u64()) * u128::from(width)) >> 64) as u64)
