@@ -1,5 +1,5 @@
-//! The controllers by name. A new controller is named twice here; the command line, the documentation,
-//! the conformance tests and the fuzzer find it in this list.
+//! The controllers by name. A new controller is named twice here. The command line, the documentation, the conformance tests and the
+//! fuzzer find it in this list.
 
 use super::{
     Build, CongestionControl, bbr, concord, cubic, hybla, jersey, reno, spectcp, vegas, veno, westwood,
@@ -17,7 +17,7 @@ pub struct Param<'a> {
     /// Inclusive bounds.
     pub min: f64,
     pub max: f64,
-    /// What it is, with its unit and its source.
+    /// Meaning, unit and source.
     pub doc: &'a str,
 }
 
@@ -29,28 +29,28 @@ pub struct ControllerSpec {
     /// RFC, draft or paper with section.
     pub source: &'static str,
     pub params: &'static [Param<'static>],
-    /// Pairs of parameters of which the first may not exceed the second.
+    /// Pairs of parameters of which the first must not exceed the second.
     pub ordered: &'static [(&'static str, &'static str)],
-    /// Keys of the stack that it needs.
+    /// Keys of the stack that it needs, with their values.
     pub changes: &'static [(&'static str, &'static str)],
-    /// Where it departs from what the conformance test expects of a controller whose window losses rule.
+    /// Departures from what the conformance test expects of a loss-based controller.
     pub traits: &'static [Trait],
     pub build: fn(&Build, &Values) -> Box<dyn CongestionControl>,
 }
 
-/// What a controller does that RFC 5681's does not.
+/// A way in which a controller differs from RFC 5681's.
 #[derive(Clone, Copy, Debug)]
 pub enum Trait {
-    /// Delay alone may make its window smaller.
+    /// Delay alone may shrink its window.
     DelayBased,
-    /// ECN alone tells it of congestion: a loss, even one that the timer finds, may leave its window as it was.
+    /// Only ECN indicates congestion: a loss, even one found by the timer, may leave its window as it is.
     EcnOnly,
-    /// At this smoothed RTT, so many bytes at most for each byte that is acknowledged, and a segment more; all others grow by one,
-    /// so that slow start at most doubles the window in a round trip.
+    /// Maximum growth at a smoothed RTT, in bytes per acknowledged byte, beside one segment. The others' is one, so that slow start at
+    /// most doubles the window per round trip.
     Gain(fn(Dur) -> f64),
 }
 
-/// Every controller, in the order in which they are listed to people.
+/// Every controller, in the order in which users see them.
 pub fn controllers() -> &'static [&'static ControllerSpec] {
     &[
         &reno::SPEC,
@@ -62,8 +62,8 @@ pub fn controllers() -> &'static [&'static ControllerSpec] {
         &westwood::plus::SPEC,
         &westwood::vt::SPEC,
         &hybla::SPEC,
-        &jersey::original::SPEC,
-        &jersey::new::SPEC,
+        &jersey::ORIGINAL,
+        &jersey::NEW,
         &spectcp::SPEC,
         &bbr::v1::SPEC,
         &bbr::v3::SPEC,
@@ -71,13 +71,13 @@ pub fn controllers() -> &'static [&'static ControllerSpec] {
     ]
 }
 
-/// Checked parameter values: every parameter of the controller is present.
+/// Checked values of all parameters of a controller.
 #[derive(Clone, Debug, Default)]
 pub struct Values(BTreeMap<Cow<'static, str>, f64>);
 
 impl Values {
     /// # Panics
-    /// If the controller has no such parameter: a mistake in its own file.
+    /// If the controller's spec has no such parameter.
     pub fn get(&self, name: &str) -> f64 {
         *self.0.get(name).unwrap_or_else(|| panic!("parameter `{name}` is not declared"))
     }
@@ -110,7 +110,7 @@ pub fn find(name: &str) -> Result<&'static ControllerSpec, RegistryError> {
     controllers().iter().copied().find(|spec| spec.name == name).ok_or_else(|| unknown(name, [].into_iter()))
 }
 
-/// `given` are the names beside the registry's.
+/// The error for a name that is neither in the registry nor among `given`.
 pub(super) fn unknown<'a>(name: &str, given: impl Iterator<Item = &'a str>) -> RegistryError {
     let known: Vec<_> = controllers().iter().map(|spec| spec.name).chain(given).collect();
     RegistryError::UnknownController {
@@ -128,7 +128,7 @@ pub fn values(spec: &'static ControllerSpec, given: &BTreeMap<String, f64>) -> R
     check(spec, spec.params, given)
 }
 
-/// As [`values`], for another form of the controller, with these `params`.
+/// As [`values`], for another form of the controller, which has these `params`.
 ///
 /// # Errors
 /// As [`values`].
@@ -151,7 +151,8 @@ fn in_order(controller: &str, (low, high): (&str, &str), values: &Values) -> Res
     Err(RegistryError::OutOfOrder { controller, low, low_value, high, high_value })
 }
 
-/// As [`values`], for a controller with these `params`; `key` is what its values keep of a parameter's name.
+/// As [`values`], for a controller with these `params`, but without a check of their order. `key` makes a parameter's name a key of the
+/// values.
 pub(super) fn checked<'a>(
     controller: &str,
     params: &[Param<'a>],
@@ -217,7 +218,7 @@ mod tests {
         assert_eq!((values.get("beta"), values.get("c")), (0.5, 0.4));
     }
 
-    /// Of each controller whose parameters have an order, with the others' defaults, too.
+    /// For each controller whose parameters have an order; it holds for defaults, too.
     #[test]
     fn values_that_are_out_of_order_are_refused_with_the_cure() {
         for (name, alpha, beta) in [("westwood-vt", 14.0, 16.0), ("vegas", 2.0, 4.0)] {
