@@ -1,20 +1,23 @@
 //! What both versions estimate of the path.
 
-use crate::cc::RateSample;
-use airtcp_wire::{Rate, Time};
+use crate::cc::{Ack, RateSample};
+use airtcp_wire::{Dur, Rate, Time};
 
-/// The delivery rate of a sample, if it is a valid one.
+/// How long a minimum RTT remains valid (draft §2.16.1).
+pub const MIN_RTT_WINDOW: Dur = Dur::from_secs(10);
+
+/// The delivery rate of a sample, if the sample is valid.
 #[inline]
 pub fn delivery_rate(sample: &RateSample) -> Option<Rate> {
     (sample.interval.0 > 0).then(|| Rate::of(sample.delivered, sample.interval))
 }
 
-/// Maximum over the last `N` ticks of a virtual clock (rounds, or probing cycles). It ages only when it is updated.
+/// The maximum over the last `N` ticks of a virtual clock (rounds, or probing cycles). It ages only when it is updated.
 #[derive(Clone, Copy, Debug)]
 pub struct WindowedMax<const N: usize> {
     by_tick: [u64; N],
     latest: u64,
-    /// Maximum of the latest tick.
+    /// The maximum of the latest tick.
     newest: u64,
     max: u64,
 }
@@ -52,13 +55,13 @@ impl<const N: usize> WindowedMax<N> {
     }
 }
 
-/// Packet-timed round trips (draft §5.5.1): one ends when a packet is acknowledged that was sent after it began.
+/// Packet-timed round trips (draft §5.5.1): a round ends when a packet is acknowledged that was sent after the round began.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rounds {
     /// Bytes delivered over the connection's life when this round began.
     begun_at: u64,
     pub count: u64,
-    /// The current ACK is the first of a round.
+    /// Is the current ACK the first of a round?
     pub is_start: bool,
 }
 
@@ -72,14 +75,14 @@ impl Rounds {
         }
     }
 
-    /// A new round begins now, when `total_delivered` bytes have been.
+    /// Begins a new round now, when `total_delivered` bytes have been delivered.
     #[inline]
     pub fn restart(&mut self, total_delivered: u64) {
         self.begun_at = total_delivered;
     }
 }
 
-/// Has sending faster stopped to bring more? (draft §5.3.1.2)
+/// Has sending faster ceased to raise the delivery rate? (draft §5.3.1.2)
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FullPipe {
     baseline: Rate,
@@ -91,12 +94,12 @@ impl FullPipe {
     const GROWTH: f64 = 1.25;
     const ROUNDS: u32 = 3;
 
-    /// Starts looking again, taking `baseline` for the rate that has to be outgrown.
+    /// Starts looking again: the rate has to outgrow `baseline`.
     pub fn restart(&mut self, baseline: Rate) {
         *self = FullPipe { baseline, ..FullPipe::default() };
     }
 
-    /// Once a round that was not limited by the application.
+    /// Called once per round that the application did not limit.
     pub fn observe(&mut self, bw: Rate) {
         if self.is_full {
             return;
@@ -110,8 +113,8 @@ impl FullPipe {
     }
 }
 
-/// How much more than expected is acknowledged at once: Wi-Fi and cellular links hold ACKs back and release them in
-/// bunches (draft §5.5.9).
+/// How much more than expected is acknowledged at once, since Wi-Fi and cellular links hold ACKs back and release them in bunches
+/// (draft §5.5.9).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AckAggregation {
     epoch_start: Time,
@@ -125,7 +128,7 @@ impl AckAggregation {
         self.epoch_acked = 0;
     }
 
-    /// What an ACK of `acked` bytes brings beyond what was expected. `bw` is the rate at which ACKs are expected.
+    /// By how many bytes an ACK of `acked` bytes exceeds what was expected at the rate `bw`.
     pub fn excess(&mut self, now: Time, acked: u64, bw: Rate, cwnd: u64) -> u64 {
         let mut expected = bw.bytes_in(now.since(self.epoch_start));
         if self.epoch_acked <= expected {
@@ -137,8 +140,57 @@ impl AckAggregation {
     }
 }
 
-/// Packets sent while we held the rate down ourselves: their samples say nothing about the path and count as
-/// application-limited. A span of the delivered count, as the connection would keep it.
+/// The minimum RTT over [`MIN_RTT_WINDOW`], which the model uses, and a minimum over a shorter or equal time, which says when to probe.
+#[derive(Clone, Copy, Debug)]
+pub struct MinRtt {
+    /// Time without a lower sample after which a probe is due.
+    probe_interval: Dur,
+    /// The long-term and the short-term minimum; `None` before the first ACK.
+    minima: Option<(Minimum, Minimum)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Minimum {
+    value: Dur,
+    stamp: Time,
+}
+
+impl MinRtt {
+    pub fn new(probe_interval: Dur) -> MinRtt {
+        MinRtt { probe_interval, minima: None }
+    }
+
+    /// [`Dur::MAX`] before the first sample.
+    #[inline]
+    pub fn value(&self) -> Dur {
+        self.minima.map_or(Dur::MAX, |(long, _)| long.value)
+    }
+
+    /// Takes an ACK's sample. Returns whether a probe is due. Draft §5.3.4.3, UpdateMinRTT.
+    pub fn update(&mut self, ack: &Ack) -> bool {
+        // The handshake's measurement counts.
+        let first = Minimum { value: ack.min_rtt, stamp: ack.now };
+        let (long, short) = self.minima.get_or_insert((first, first));
+        let is_expired = ack.now > short.stamp + self.probe_interval;
+        if let Some(value) = ack.rtt.filter(|&rtt| rtt < short.value || is_expired) {
+            *short = Minimum { value, stamp: ack.now };
+        }
+        if short.value < long.value || ack.now > long.stamp + MIN_RTT_WINDOW {
+            *long = *short;
+        }
+        is_expired
+    }
+
+    /// Makes the next probe due after another probe interval.
+    pub fn postpone_probe(&mut self, now: Time) {
+        if let Some((_, short)) = &mut self.minima {
+            short.stamp = now;
+        }
+    }
+}
+
+/// Packets sent while we held the rate down ourselves. Their samples say nothing about the path and count as
+/// application-limited. Kept as a span of the delivered count, as the connection would keep it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LowRateSpan {
     from: u64,
@@ -146,7 +198,7 @@ pub struct LowRateSpan {
 }
 
 impl LowRateSpan {
-    /// What is sent from now until all in flight now is delivered is within.
+    /// Includes what is sent from now until all that is in flight now is delivered.
     pub fn extend(&mut self, total_delivered: u64, in_flight: u64) {
         if total_delivered >= self.until {
             self.from = total_delivered;

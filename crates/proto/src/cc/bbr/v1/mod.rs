@@ -23,25 +23,26 @@
 //!
 //! [`window`] has cwnd (§4.2.3), [`control`](super::control) the pacing rate, [`model`](super::model) the estimators.
 //!
-//! Losses do not enter the model: the window keeps to what is delivered for the first round of a recovery, after a
-//! timeout it starts over from one segment, and when the episode is over it is what it was. ECN is not looked at.
+//! Losses do not enter the model. In the first round of a recovery the window follows what is delivered, after a timeout it starts
+//! over from one segment, and after the episode it is what it was before. ECN is ignored.
 //!
-//! Left out: the long-term rate that Linux uses when it believes to see a traffic policer; the allowance for packets
-//! that the pacer has yet to release, as there are none in flight here; and the flag that an ACK was delayed, which
-//! keeps Linux from taking its RTT for a new minimum.
+//! Left out: the long-term rate that Linux uses when it suspects a traffic policer; the allowance for packets that the pacer has yet
+//! to release, of which there are none in flight here; and the flag of a delayed ACK, which keeps Linux from taking its RTT for a new
+//! minimum.
 
 mod probe_bw;
 mod probe_rtt;
 mod window;
 
-use super::control::{Episode, Pacing};
-use super::model::{AckAggregation, FullPipe, LowRateSpan, Rounds, WindowedMax, delivery_rate};
-use crate::cc::registry::{ControllerSpec, Values};
+use super::control::{Episode, LowFlight, Pacing};
+use super::model::{
+    AckAggregation, FullPipe, LowRateSpan, MIN_RTT_WINDOW, MinRtt, Rounds, WindowedMax, delivery_rate,
+};
+use crate::cc::registry::ControllerSpec;
 use crate::cc::{Ack, Build, Cause, Congestion, CongestionControl};
 use crate::rng::{Chance, Chances};
 use airtcp_wire::{Rate, Time};
 use probe_bw::Cycle;
-use probe_rtt::{MinRtt, ProbeRtt};
 use window::{Target, TenRounds};
 
 pub const SPEC: ControllerSpec = ControllerSpec {
@@ -52,12 +53,8 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     ordered: &[],
     changes: &[],
     traits: &[],
-    build,
+    build: |build, _| Box::new(Bbr1::new(build)),
 };
-
-fn build(build: &Build, _values: &Values) -> Box<dyn CongestionControl> {
-    Box::new(Bbr1::new(build))
-}
 
 /// 2/ln 2: the least gain that doubles the sending rate each round trip.
 const STARTUP_GAIN: f64 = 2.0 / std::f64::consts::LN_2;
@@ -67,7 +64,7 @@ enum Phase {
     Startup,
     Drain,
     ProbeBw(Cycle),
-    ProbeRtt(ProbeRtt),
+    ProbeRtt(LowFlight),
 }
 
 struct Bbr1 {
@@ -76,7 +73,7 @@ struct Bbr1 {
     cwnd: u64,
     phase: Phase,
     chance: Chance,
-    /// Delivery rates in bits per second, by rounds: Linux forgets those that are more than ten rounds old.
+    /// Delivery rates in bits per second, by rounds. Linux forgets those more than ten rounds old.
     max_bw: WindowedMax<11>,
     min_rtt: MinRtt,
     rounds: Rounds,
@@ -87,7 +84,7 @@ struct Bbr1 {
     low_rate: LowRateSpan,
     pacing: Pacing,
     episode: Episode,
-    /// The first round of a recovery: cwnd follows what is in flight.
+    /// In the first round of a recovery: cwnd follows what is in flight.
     is_conserving: bool,
     is_idle_restart: bool,
     total_delivered: u64,
@@ -102,7 +99,7 @@ impl Bbr1 {
             phase: Phase::Startup,
             chance: Chances::new(build.seed).chance("bbr"),
             max_bw: WindowedMax::default(),
-            min_rtt: MinRtt::default(),
+            min_rtt: MinRtt::new(MIN_RTT_WINDOW),
             rounds: Rounds::default(),
             full_pipe: FullPipe::default(),
             aggregation: AckAggregation::default(),
@@ -198,13 +195,13 @@ impl CongestionControl for Bbr1 {
         let was_active = self.episode.is_active();
         self.episode.begin(event);
         if event.cause == Cause::Loss {
-            // One recovery after another is one to Linux, which conserves packets in the first round of the first alone.
+            // To Linux, one recovery right after another is one. It conserves packets only in the first round of the first.
             if was_active {
                 return;
             }
             self.is_conserving = true;
             self.rounds.restart(self.total_delivered);
-            // Room for the current retransmission; ACKs open it from there.
+            // Room for the present retransmission. ACKs open the window from there.
             self.cwnd = event.in_flight + self.mss;
         } else {
             self.is_conserving = false;

@@ -1,5 +1,5 @@
-//! PROBE_BW: a cycle of eight phases, each about a minimum RTT long, one faster than the path, one slower, six at its
-//! rate (draft-cardwell-iccrg-bbr-congestion-control-00 §4.3.4).
+//! PROBE_BW: a cycle of eight phases, each about a minimum RTT long: one faster than the path, one slower, six at the path's rate
+//! (draft-cardwell-iccrg-bbr-congestion-control-00 §4.3.4).
 
 use super::{Bbr1, Phase};
 use crate::cc::Ack;
@@ -25,7 +25,7 @@ impl Cycle {
 }
 
 impl Bbr1 {
-    /// Begins anywhere but in the slow phase, at random so that flows do not probe together.
+    /// Begins with a random phase other than the slow one, so that flows do not probe together.
     pub(super) fn enter_probe_bw(&mut self, now: Time) {
         let others = GAINS.len() - 1;
         let drawn = (self.chance.f64() * others as f64) as usize;
@@ -45,7 +45,7 @@ impl Bbr1 {
         let is_long_enough = ack.now.since(cycle.since) > self.min_rtt.value();
         let in_flight = ack.prior_in_flight;
         match cycle.pacing_gain() {
-            // Until there is as much in flight as the gain would put there, unless the queue overflows first.
+            // The fast phase lasts until the gain has had its effect on what is in flight, or the queue overflows.
             gain if gain > 1.0 => {
                 is_long_enough
                     && (ack.rate.newly_lost > 0 || in_flight + self.quantum() >= self.inflight(gain))

@@ -6,13 +6,13 @@ use crate::cc::Ack;
 use crate::cc::bbr::control::MIN_WINDOW_SEGMENTS;
 use airtcp_wire::{Dur, Rate};
 
-/// ACKs that are held back and bunched are provided for up to this much time's worth of data.
+/// The window allows for ACKs that are held back and bunched, up to the data of this time.
 const MAX_AGGREGATION: Dur = Dur::from_millis(100);
 
-/// Below this rate segments are handed over one by one.
+/// Below this rate, a host sends segments one by one.
 const SINGLE_SEGMENT_RATE: Rate = Rate(1_200_000);
 
-/// Linux's maximum over the last five to ten rounds.
+/// A maximum over the last five to ten rounds, as Linux keeps it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TenRounds {
     latest: u64,
@@ -34,7 +34,7 @@ impl TenRounds {
     }
 }
 
-/// What cwnd approaches, and what it was computed of: most ACKs change nothing of that.
+/// What cwnd approaches, and what that was computed from: most ACKs change nothing of it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Target {
     of: Option<TargetOf>,
@@ -101,13 +101,13 @@ impl Bbr1 {
     fn cwnd_gain(&self) -> f64 {
         match self.phase {
             Phase::Startup | Phase::Drain => STARTUP_GAIN,
-            // Twice the product: room for delayed and bunched ACKs.
+            // Leaves room for delayed and bunched ACKs.
             Phase::ProbeBw(_) => 2.0,
             Phase::ProbeRtt(_) => 1.0,
         }
     }
 
-    /// Bytes in flight that fill the path `gain` times.
+    /// Bytes in flight at `gain` times the bandwidth-delay product.
     pub(super) fn inflight(&self, gain: f64) -> u64 {
         self.quantized(self.bdp(gain))
     }
@@ -125,8 +125,8 @@ impl Bbr1 {
         self.pacing.quantum(least * self.mss)
     }
 
-    /// Three quanta more — one leaving, one on the wire, one waiting for its ACK — in pairs of segments, for receivers
-    /// that acknowledge every other one; and a pair to probe with, which counts where windows are small.
+    /// Adds three quanta (one leaving, one on the wire, one waiting for its ACK) and rounds up to pairs of segments, for receivers that
+    /// acknowledge every other one. While probing, adds another pair, which matters for small windows.
     fn quantized(&self, bytes: u64) -> u64 {
         let pair = 2 * self.mss;
         let pairs = (bytes + 3 * self.quantum()).div_ceil(pair);

@@ -1,5 +1,5 @@
-//! What losses say: short-term bounds while not probing, a long-term one while probing, and how both are taken back
-//! when the losses prove to be none (draft §5.5.10, §5.5.11).
+//! What follows from losses: short-term bounds while not probing, a long-term bound while probing, and how both are undone if the
+//! losses prove spurious (draft §5.5.10, §5.5.11).
 
 use super::{Bbr3, State};
 use crate::cc::{Ack, RateSample};
@@ -16,7 +16,7 @@ impl ShortTerm {
     pub const NONE: ShortTerm = ShortTerm { bw: Rate(u64::MAX), inflight: u64::MAX };
 }
 
-/// What the last round trip has delivered and lost (draft §2.10). Its rounds are its own: they begin at a loss.
+/// What the last round trip delivered and lost (draft §2.10). Its rounds are not [`Rounds`](super::Rounds): a loss begins one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LatestRound {
     bw: Rate,
@@ -24,7 +24,7 @@ pub(super) struct LatestRound {
     begun_at: u64,
     pub is_round_start: bool,
     has_loss: bool,
-    /// ACKs that marked losses.
+    /// ACKs of this round that marked losses.
     pub loss_events: u32,
 }
 
@@ -38,7 +38,7 @@ impl LatestRound {
         }
     }
 
-    /// At the end of an ACK's processing: a new round starts from its sample.
+    /// Ends an ACK's processing: a new round starts from its sample.
     pub fn advance(&mut self, ack: &Ack, rate: Rate) {
         if self.is_round_start {
             (self.bw, self.inflight) = (rate, ack.rate.delivered);
@@ -51,7 +51,7 @@ impl LatestRound {
     }
 }
 
-/// What was before the losses of this round (draft §5.5.11.1).
+/// The state before the losses of this round (draft §5.5.11.1).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undo {
     short_term: ShortTerm,
@@ -113,10 +113,10 @@ impl Bbr3 {
         inflight_before + (tolerable.max(0.0) / (1.0 - threshold).max(f64::EPSILON)) as u64
     }
 
-    /// Draft §5.5.10.2, HandleInflightTooHigh. `None`: the application, not the path, set what was in flight.
+    /// Draft §5.5.10.2, HandleInflightTooHigh. `None`: the application, not the path, determined what was in flight.
     fn bound_inflight(&mut self, now: Time, inflight: Option<u64>) {
         self.probe.was_too_high = true;
-        // One reaction a probe.
+        // One reaction per probe.
         self.probe.is_sample = false;
         if let Some(inflight) = inflight {
             self.long_term_inflight = inflight.max((self.target_inflight() as f64 * self.rules.beta) as u64);
@@ -127,7 +127,7 @@ impl Bbr3 {
         }
     }
 
-    /// Once a round trip (draft §5.5.10.3).
+    /// Tightens the short-term bounds, once per round trip (draft §5.5.10.3).
     pub(super) fn tighten_short_term(&mut self) {
         if self.state.is_accelerating() || !self.latest.has_loss {
             return;

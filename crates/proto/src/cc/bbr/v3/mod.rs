@@ -28,34 +28,33 @@
 //!     ProbeRtt   1               0.5                  less 15 %                    in force
 //! ```
 //!
-//! Version 1's model, and bounds on it that losses draw: a long-term bound on what may be in flight, learnt when a
-//! probe for bandwidth loses more than 2 % in a round trip, and short-term bounds on rate and flight that hold until
-//! the next probe. So it keeps its rate up to about 1 % of random loss and gives way beyond.
+//! This is version 1's model with bounds that losses set: a long-term bound on what may be in flight, learnt when a probe for
+//! bandwidth loses more than 2 % in a round trip, and short-term bounds on rate and flight that hold until the next probe. So it
+//! keeps its rate up to about 1 % of random loss and gives way beyond.
 //!
-//! Where the interface says less than the draft asks for:
-//! - Losses are judged once an ACK, by the in-flight and loss counts of the newest packet that the ACK acknowledges
-//!   (§5.5.10.2 judges each lost packet by its own); so the excess in one ACK counts as one step.
+//! Where the interface says less than the draft needs:
+//! - Losses are judged once per ACK, by the in-flight and loss counts of the newest packet that the ACK acknowledges
+//!   (§5.5.10.2 judges each lost packet by its own). So the excess in one ACK counts as one step.
 //! - A discontiguous lost range (§5.3.1.3) is an ACK that marks losses.
-//! - SACK is assumed: the exception for connections without (§5.3.1.3, §5.5.10.2) is not made.
-//! - No flow is taken for application-limited on restart from idle (§5.4.1): nothing in flight is enough.
+//! - SACK is assumed: the exception for connections without it (§5.3.1.3, §5.5.10.2) is not made.
+//! - On restart from idle, the flow need not count as application-limited (§5.4.1): it is enough that nothing is in flight.
 //!
-//! ECN, which the draft leaves open (§3.7) save that a mark must count as congestion, counts as a loss: it draws the
-//! short-term bounds in, and it ends a probe.
+//! The draft leaves ECN open (§3.7), except that a mark must count as congestion. Here a mark counts as a loss: it tightens the
+//! short-term bounds and ends a probe.
 
 mod loss;
-mod min_rtt;
 mod probe_bw;
+mod probe_rtt;
 mod startup;
 mod window;
 
 use super::control::{Episode, LowFlight, Pacing};
-use super::model::{AckAggregation, FullPipe, LowRateSpan, Rounds, WindowedMax, delivery_rate};
+use super::model::{AckAggregation, FullPipe, LowRateSpan, MinRtt, Rounds, WindowedMax, delivery_rate};
 use crate::cc::registry::{ControllerSpec, Param, Values};
 use crate::cc::{Ack, Build, Cause, Congestion, CongestionControl};
 use crate::rng::{Chance, Chances};
 use airtcp_wire::{Rate, Time};
 use loss::{LatestRound, ShortTerm, Undo};
-use min_rtt::MinRtt;
 use probe_bw::Probe;
 use window::WindowLimit;
 
@@ -147,7 +146,7 @@ impl State {
         matches!(self, State::Down | State::Cruise | State::Refill | State::Up)
     }
 
-    /// Sending more to see whether it fits: losses are then not taken for less bandwidth (draft §5.3.3.9).
+    /// Is it sending more to see whether that fits? Losses do not count as less bandwidth then (draft §5.3.3.9).
     fn is_accelerating(self) -> bool {
         matches!(self, State::Startup | State::Refill | State::Up)
     }
@@ -168,7 +167,7 @@ struct Bbr3 {
     /// Delivery rates in bits per second, by probing cycles: this one and the one before.
     max_bw: WindowedMax<2>,
     cycles: u64,
-    /// Bytes in flight that a probe has found to be too many; `u64::MAX` if none has.
+    /// Bytes in flight that a probe has found to be too many; `u64::MAX` if no probe has.
     long_term_inflight: u64,
     short_term: ShortTerm,
     latest: LatestRound,
@@ -180,7 +179,7 @@ struct Bbr3 {
     /// Has the pipe ever been full?
     is_pipe_known: bool,
     aggregation: AckAggregation,
-    /// Remembers one round in Startup, ten afterwards.
+    /// Over one round in Startup, and over ten afterwards.
     extra_acked: WindowedMax<10>,
     low_rate: LowRateSpan,
     window_limit: WindowLimit,
@@ -207,7 +206,7 @@ impl Bbr3 {
             latest: LatestRound::default(),
             undo: Undo::default(),
             probe: Probe::default(),
-            min_rtt: MinRtt::default(),
+            min_rtt: MinRtt::new(probe_rtt::PROBE_INTERVAL),
             full_pipe: FullPipe::default(),
             is_pipe_known: false,
             aggregation: AckAggregation::default(),
@@ -233,7 +232,7 @@ impl Bbr3 {
         ack.rate.is_app_limited || self.low_rate.covers(&ack.rate)
     }
 
-    /// Draft §5.2.3, for a valid rate sample.
+    /// Takes a valid rate sample (draft §5.2.3).
     fn update_model(&mut self, ack: &Ack, rate: Rate) {
         self.latest.observe(ack, rate);
         self.update_max_bw(ack, rate);
@@ -309,7 +308,7 @@ impl CongestionControl for Bbr3 {
             Cause::Loss => self.episode.begin(event),
             Cause::Timeout => {
                 self.episode.begin(event);
-                // Draft §5.6.4.4: what is in flight, which is now deemed lost, and one segment.
+                // Draft §5.6.4.4: what is in flight, now that all is deemed lost, and one segment.
                 self.cwnd = self.mss;
             }
         }

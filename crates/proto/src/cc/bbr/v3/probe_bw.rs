@@ -1,15 +1,14 @@
-//! ProbeBW: a cycle of Down (drain), Cruise, Refill (fill the pipe to its estimate) and Up (try for more), in step
-//! with what Reno would need on the same path (draft §5.3.3).
+//! ProbeBW: a cycle of Down (drain), Cruise, Refill (fill the pipe to its estimate) and Up (try for more), as often as Reno would need
+//! on the same path (draft §5.3.3).
 
 use super::{Bbr3, ShortTerm, State};
 use crate::cc::Ack;
 use airtcp_wire::{Dur, Rate, Time};
 
-/// Reno needs as many round trips as it has segments in flight; above this many it gets no further consideration
-/// (draft §5.3.3.8.2).
+/// Reno needs as many round trips as it has segments in flight. Beyond this many, it is not waited for (draft §5.3.3.8.2).
 const MAX_RENO_ROUNDS: u64 = 63;
 
-/// Which packets the ACKs that arrive are of (draft §2.14).
+/// For which packets ACKs arrive (draft §2.14).
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 enum AckPhase {
     #[default]
@@ -24,19 +23,19 @@ enum AckPhase {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Probe {
     acks: AckPhase,
-    /// The samples are of packets sent while probing, and no loss among them has been reacted to.
+    /// Do samples come from packets sent while probing, and has no loss among them been answered?
     pub is_sample: bool,
     /// Bytes acknowledged since the long-term bound was last raised.
     up_acked: u64,
-    /// Bytes to acknowledge for each segment by which it rises.
+    /// Bytes to be acknowledged for each segment by which the bound rises.
     acked_per_segment: u64,
     up_rounds: u32,
     pub rounds_since_up: u64,
     wait: Dur,
     cycle_start: Time,
-    /// The last probe lost too much,
+    /// Did the last probe lose too much?
     pub was_too_high: bool,
-    /// so this one stopped when it came as far.
+    /// Did this probe stop where the last one had lost too much?
     was_precautionary: bool,
 }
 
@@ -74,7 +73,7 @@ impl Bbr3 {
         self.state = state;
     }
 
-    /// ACKs from now on are not of a probe; used where ProbeRTT interrupts one.
+    /// Ends a probe for bandwidth that ProbeRTT interrupts.
     pub(super) fn stop_probing(&mut self) {
         self.probe.acks = AckPhase::ProbeStopping;
         self.rounds.restart(self.total_delivered);
@@ -94,7 +93,7 @@ impl Bbr3 {
         match self.state {
             State::Down | State::Cruise if self.is_time_to_probe(ack.now) => self.start_refill(),
             State::Down if self.is_time_to_cruise(ack) => self.start_cruise(),
-            // A round of Refill has filled the pipe.
+            // Refill has lasted a round and filled the pipe.
             State::Refill if self.rounds.is_start => self.start_up(rate),
             State::Up => self.check_up(ack, rate),
             _ => {}
@@ -110,12 +109,12 @@ impl Bbr3 {
         ack.in_flight <= self.inflight_with_headroom().min(self.inflight(self.max_bw()))
     }
 
-    /// Draft §5.3.3.7, save for losses: those end a probe where they are judged.
+    /// Draft §5.3.3.7, except for losses, which end a probe where they are judged.
     fn check_up(&mut self, ack: &Ack, rate: Rate) {
         let is_risky = self.probe.was_too_high && ack.in_flight >= self.long_term_inflight;
         self.probe.was_precautionary |= is_risky;
         if !is_risky && self.is_held_by_long_term() {
-            // The bound, not the path, is what keeps the rate from growing.
+            // The bound, not the path, keeps the rate from growing.
             self.full_pipe.restart(rate);
         }
         if is_risky || self.full_pipe.is_full {
@@ -128,7 +127,7 @@ impl Bbr3 {
         self.window_limit.is_reached() && self.cwnd >= self.long_term_inflight
     }
 
-    /// Draft §5.3.3.9, AdaptLongTermModel. Returns whether it has begun another phase.
+    /// Draft §5.3.3.9, AdaptLongTermModel. Returns whether another phase has begun.
     fn adapt_long_term(&mut self, ack: &Ack) -> bool {
         if self.probe.acks == AckPhase::ProbeStarting && self.rounds.is_start {
             self.probe.acks = AckPhase::ProbeFeedback;
@@ -146,8 +145,8 @@ impl Bbr3 {
         false
     }
 
-    /// The last sample of a probe is in. Returns whether the probe should be repeated at once: it was stopped as a
-    /// precaution, and came through.
+    /// The last sample of a probe has come. Returns whether the probe should be repeated at once: it was stopped as a precaution and
+    /// lost nothing.
     fn close_probe(&mut self, ack: &Ack) -> bool {
         self.probe.is_sample = false;
         self.probe.acks = AckPhase::NotProbing;

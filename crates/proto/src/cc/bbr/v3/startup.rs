@@ -1,5 +1,4 @@
-//! Startup and Drain: find the bandwidth by doubling, then take the queue away that this has built (draft §5.3.1,
-//! §5.3.2).
+//! Startup and Drain: find the bandwidth by doubling, then drain the queue that this has built (draft §5.3.1, §5.3.2).
 
 use super::{Bbr3, State};
 use crate::cc::Ack;
@@ -34,7 +33,7 @@ impl Bbr3 {
         }
     }
 
-    /// Draft §5.3.1.3: for a round trip of a loss episode, in several places, more than the threshold.
+    /// Draft §5.3.1.3: more than the threshold, in several places, over a round trip of a loss episode.
     fn has_lost_too_much(&self, ack: &Ack) -> bool {
         self.latest.is_round_start
             && self.episode.is_active()

@@ -5,7 +5,7 @@ use crate::cc::Ack;
 use crate::cc::bbr::control::MIN_WINDOW_SEGMENTS;
 use airtcp_wire::{Dur, Rate};
 
-/// Was the window used up in this round trip or the one before (C.is_cwnd_limited, draft §2.2)?
+/// Was the window used up in this round trip or in the one before (C.is_cwnd_limited, draft §2.2)?
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WindowLimit {
     this_round: bool,
