@@ -12,39 +12,33 @@ use airtcp_wire::{Dur, Time};
 
 /// How a member estimates the available bandwidth.
 pub trait Estimator: Send + Clone {
-    /// `acked`: bytes that [`AckedCount`] makes of this ACK.
+    /// Takes an ACK. `acked`: the bytes that [`AckedCount`] counts for it.
     fn sample(&mut self, ack: &Ack, acked: u64, mss: u64);
 
-    /// Bytes per second; zero before the first sample.
+    /// B in bytes per second; zero before the first sample.
     fn bandwidth(&self) -> f64;
 
-    /// ssthresh in bytes, from a `pipe` of B·RTTmin bytes.
+    /// ssthresh in bytes, given a `pipe` of B·RTTmin bytes.
     fn ssthresh(&mut self, pipe: f64, _event: &Congestion, _window: &Window) -> f64 {
         pipe
     }
 }
 
-/// Reno's growth with the estimate in place of half the window. A loss never makes the window larger, even where B·RTTmin
-/// is.
+/// Reno's growth, with the estimate in place of half the window. A loss never enlarges the window, even if B·RTTmin is larger.
 #[derive(Clone, Debug)]
 pub struct Westwood<E> {
     count: AckedCount,
     estimator: E,
-    /// [`Dur::MAX`] while it is unknown.
+    /// RTTmin; [`Dur::MAX`] while it is unknown.
     min_rtt: Dur,
-    /// In which RTTmin is measured; zero: exactly.
+    /// The clock's tick, in which RTTmin is measured; zero for an exact clock.
     tick: Dur,
 }
 
 impl<E: Estimator> Westwood<E> {
     /// `min_rtt`: RTTmin before the first measurement; [`Dur::MAX`] for none.
-    pub fn new(estimator: E, min_rtt: Dur) -> Westwood<E> {
-        Westwood { count: AckedCount::default(), estimator, min_rtt, tick: Dur::ZERO }
-    }
-
-    /// RTTmin in whole ticks, at least one.
-    fn with_tick(self, tick: Dur) -> Westwood<E> {
-        Westwood { tick, ..self }
+    pub fn new(estimator: E, min_rtt: Dur, tick: Dur) -> Westwood<E> {
+        Westwood { count: AckedCount::default(), estimator, min_rtt, tick }
     }
 
     /// B·RTTmin in bytes; zero while either is unknown.
@@ -70,12 +64,12 @@ impl<E: Estimator> Avoidance for Westwood<E> {
     }
 }
 
-/// How many ticks a time spans at least, but never none.
+/// `time` in whole ticks, rounded down but at least one.
 fn in_whole_ticks(time: Dur, tick: Dur) -> Dur {
     time.0.checked_div(tick.0).map_or(time, |ticks| tick * ticks.max(1))
 }
 
-/// What has been acknowledged since the last sample.
+/// The interval since the last bandwidth sample, and what was acknowledged in it.
 #[derive(Clone, Debug, Default)]
 struct Interval {
     start: Option<Time>,
@@ -83,7 +77,7 @@ struct Interval {
 }
 
 impl Interval {
-    /// Adds `acked` bytes; answers bytes and seconds, and begins anew, if `at_least` has passed and anything has arrived. The
+    /// Adds `acked` bytes. Once the interval is `at_least` long and not empty, returns its bytes and seconds and begins a new one. The
     /// first ACK only starts the clock.
     fn close(&mut self, now: Time, acked: u64, at_least: Dur) -> Option<(f64, f64)> {
         let Some(start) = self.start else {
@@ -100,7 +94,7 @@ impl Interval {
     }
 }
 
-/// First-order low-pass filter in Tustin's approximation.
+/// A first-order low-pass filter in Tustin's approximation.
 #[derive(Clone, Debug, Default)]
 struct LowPass {
     output: f64,
@@ -108,7 +102,7 @@ struct LowPass {
 }
 
 impl LowPass {
-    /// `ratio`: τ/Δ, the time constant over the time since the last sample. MobiCom 2001 §2.2:
+    /// `ratio` is τ/Δ: the time constant over the time since the last sample. MobiCom 2001 §2.2:
     /// b̂ₖ = ((2τ − Δ)·b̂ₖ₋₁ + Δ·(bₖ + bₖ₋₁))/(2τ + Δ).
     fn filter(&mut self, sample: f64, ratio: f64) {
         self.output = ((2.0 * ratio - 1.0) * self.output + sample + self.last_sample) / (2.0 * ratio + 1.0);
@@ -116,15 +110,15 @@ impl LowPass {
     }
 }
 
-/// How much of what an ACK acknowledges has arrived since the ACK before (Mascolo et al. 2001, §2.3, procedure
-/// AckedCount): a duplicate ACK stands for one segment, which the cumulative ACK that follows does not count again.
+/// How much of what an ACK acknowledges has arrived since the previous ACK (Mascolo et al. 2001, §2.3, procedure AckedCount). A
+/// duplicate ACK stands for one segment, which the cumulative ACK that follows does not count again.
 #[derive(Clone, Debug, Default)]
 pub struct AckedCount {
     accounted_for: u64,
 }
 
 impl AckedCount {
-    /// Bytes.
+    /// Bytes that `ack` counts for.
     pub fn count(&mut self, ack: &Ack, mss: u64) -> u64 {
         if ack.is_duplicate {
             self.accounted_for += mss;

@@ -2,7 +2,7 @@
 
 use super::{Estimator, Interval, LowPass, Westwood};
 use crate::cc::registry::{ControllerSpec, Param, Values};
-use crate::cc::{Ack, Build, Cause, Composed, Congestion, CongestionControl, Window};
+use crate::cc::{Ack, Cause, Composed, Congestion, Window};
 use airtcp_wire::Dur;
 
 pub const SPEC: ControllerSpec = ControllerSpec {
@@ -13,10 +13,10 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     ordered: &[],
     changes: &[],
     traits: &[],
-    build,
+    build: |build, values| Box::new(Composed::new(build, westwood_nr(values))),
 };
 
-/// Of the estimator and of the reaction to congestion; [`super::vt`] has them, too.
+/// Parameters of the estimator and of the reaction to congestion, which [`super::vt`] has, too.
 pub(super) const PARAMS: [Param; 6] = [
     Param {
         name: "filter_ratio",
@@ -59,11 +59,7 @@ pub(super) const PARAMS: [Param; 6] = [
     Param { name: "timeout_max", default: 4.0, min: 1.0, max: 100.0, doc: "Bound on that factor" },
 ];
 
-fn build(build: &Build, values: &Values) -> Box<dyn CongestionControl> {
-    Box::new(Composed::new(build, westwood_nr(values)))
-}
-
-/// `values` of [`PARAMS`].
+/// `values` holds those of [`PARAMS`].
 pub(super) fn westwood_nr(values: &Values) -> Westwood<EveryAckAlike> {
     let estimator = EveryAckAlike {
         ratio: values.get("filter_ratio"),
@@ -75,10 +71,10 @@ pub(super) fn westwood_nr(values: &Values) -> Westwood<EveryAckAlike> {
         filter: LowPass::default(),
     };
     let tick = Dur::from_secs_f64(values.get("rtt_min_tick_s"));
-    Westwood::new(estimator, Dur::from_secs_f64(values.get("rtt_min_initial_s"))).with_tick(tick)
+    Westwood::new(estimator, Dur::from_secs_f64(values.get("rtt_min_initial_s")), tick)
 }
 
-/// Every ACK's sample has the same weight, however long it took to come.
+/// The estimator: every ACK's sample has the same weight, however long the interval before it was.
 #[derive(Clone, Debug)]
 pub(super) struct EveryAckAlike {
     ratio: f64,
@@ -103,7 +99,7 @@ impl Estimator for EveryAckAlike {
         self.filter.output
     }
 
-    /// Whole segments, as in the authors' code, and after a timeout fewer.
+    /// Whole segments, as in the authors' code; fewer after a timeout.
     fn ssthresh(&mut self, pipe: f64, event: &Congestion, window: &Window) -> f64 {
         let mss = window.mss as f64;
         if event.cause != Cause::Timeout {

@@ -1,4 +1,4 @@
-//! The original TCP Westwood: a sample an ACK, through a low-pass filter of constant cut-off frequency.
+//! The original TCP Westwood: one sample per ACK, through a low-pass filter of constant cut-off frequency.
 
 use super::{Estimator, Interval, LowPass, Westwood};
 use crate::cc::registry::{ControllerSpec, Param, Values};
@@ -39,14 +39,14 @@ fn build(build: &Build, values: &Values) -> Box<dyn CongestionControl> {
         interval: Interval::default(),
         filter: LowPass::default(),
     };
-    Box::new(Composed::new(build, Westwood::new(estimator, Dur::MAX)))
+    Box::new(Composed::new(build, Westwood::new(estimator, Dur::MAX, Dur::ZERO)))
 }
 
-/// After a silence, the rest of it is taken for a whole τ/m if it is shorter than this: the sample of an ACK that came just
-/// after a virtual one would be huge (the authors' ns-2 code).
+/// If the rest of a silence is shorter than this, the last virtual sample is left out and its time goes to the ACK: the sample of an
+/// ACK just after a virtual one would be huge (the authors' ns-2 code).
 const SHORTEST_REST_S: f64 = 0.01;
 
-/// More virtual samples in a row than this leave nothing of the estimate.
+/// More virtual samples in a row than this do not change the estimate, which is then zero.
 const MAX_VIRTUAL_SAMPLES: u32 = 512;
 
 /// Times in seconds.
@@ -60,7 +60,7 @@ struct EveryAck {
 }
 
 impl EveryAck {
-    /// Zero samples for the whole periods of `length`; returns what is left of it.
+    /// Takes a virtual sample of zero for each whole period of `length`. Returns the rest.
     fn filter_silence(&mut self, length: f64) -> f64 {
         let mut periods = (length / self.silence) as u32;
         let mut rest = length - f64::from(periods) * self.silence;

@@ -1,4 +1,4 @@
-//! Westwood+: one sample a round trip, so that compressed ACKs do not inflate it.
+//! Westwood+: one sample per round trip, so that compressed ACKs do not inflate the estimate.
 
 use super::{AckedCount, Interval};
 use crate::cc::registry::{ControllerSpec, Param, Values};
@@ -50,18 +50,18 @@ fn build(build: &Build, values: &Values) -> Box<dyn CongestionControl> {
     Box::new(Composed::new(build, WestwoodPlus::new(interval_min, estimate)))
 }
 
-/// By Linux's rules Reno's window while a loss is being repaired, and what that makes of B; then B·RTTmin, though that may be
-/// larger than the window in which the loss happened. By others B·RTTmin at once.
+/// By Linux's rules, the window is Reno's while a loss is repaired, and then B·RTTmin, although that may be larger than the window in
+/// which the loss happened. By other rules it is B·RTTmin at once.
 #[derive(Clone, Debug)]
 struct WestwoodPlus {
     interval_min: Dur,
     estimate: Estimate,
     count: AckedCount,
     interval: Interval,
-    /// The last round trip.
+    /// The latest RTT sample.
     rtt: Dur,
     min_rtt: Dur,
-    /// After a timeout the path may be another one: RTTmin begins with the next round trip.
+    /// After a timeout the path may have changed, and the next RTT sample replaces RTTmin.
     is_min_rtt_old: bool,
     is_repairing: bool,
 }
@@ -80,7 +80,7 @@ impl WestwoodPlus {
         }
     }
 
-    /// B·RTTmin as ssthresh.
+    /// ssthresh for B·RTTmin.
     fn pipe(&self, window: &Window) -> u64 {
         window.ssthresh_for(self.estimate.bandwidth * self.min_rtt.as_secs_f64())
     }

@@ -1,10 +1,9 @@
-//! WestwoodVT: WestwoodNR that takes a loss for corruption while the path's buffers are nearly empty, by Vegas's measure of
-//! what lies in them.
+//! WestwoodVT: WestwoodNR that takes a loss for corruption while few segments are queued, by Vegas's measure of the queue.
 
 use super::Westwood;
 use super::nr::{self, EveryAckAlike};
-use crate::cc::registry::{ControllerSpec, Param, Values};
-use crate::cc::{Ack, Avoidance, Build, Cause, Composed, Congestion, CongestionControl, Window};
+use crate::cc::registry::{ControllerSpec, Param};
+use crate::cc::{Ack, Avoidance, Cause, Composed, Congestion, Window};
 use airtcp_wire::Dur;
 
 pub const SPEC: ControllerSpec = ControllerSpec {
@@ -36,49 +35,31 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     ordered: &[("alpha", "beta")],
     changes: &[],
     traits: &[],
-    build,
+    build: |build, values| {
+        let (nr, beta) = (nr::westwood_nr(values), values.get("beta"));
+        Box::new(Composed::new(build, WestwoodVt { nr, beta, rtt: None }))
+    },
 };
-
-fn build(build: &Build, values: &Values) -> Box<dyn CongestionControl> {
-    let (alpha, beta) = (values.get("alpha"), values.get("beta"));
-    Box::new(Composed::new(build, WestwoodVt { nr: nr::westwood_nr(values), alpha, beta, rtt: None }))
-}
-
-/// What a loss is taken for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Judgement {
-    Corruption,
-    Undecided,
-    Congestion,
-}
 
 #[derive(Clone, Debug)]
 struct WestwoodVt {
     nr: Westwood<EveryAckAlike>,
-    /// Segments.
-    alpha: f64,
+    /// β in segments. Between α and β, §2 leaves the verdict to the next three duplicate ACKs and keeps the window meanwhile, as it
+    /// does below α. So α decides nothing.
     beta: f64,
-    /// The last one measured.
+    /// The latest RTT sample.
     rtt: Option<Dur>,
 }
 
 impl WestwoodVt {
-    /// §2: the next three duplicate ACKs decide what these leave open.
-    fn judge(&self, event: &Congestion, mss: u64) -> Judgement {
-        let Some(rtt) = self.rtt else { return Judgement::Congestion };
-        let queued = queued_bytes(event.flight_size, event.min_rtt, rtt) / mss as f64;
-        if queued < self.alpha {
-            Judgement::Corruption
-        } else if queued > self.beta {
-            Judgement::Congestion
-        } else {
-            Judgement::Undecided
-        }
+    fn is_congestion(&self, event: &Congestion, mss: u64) -> bool {
+        let Some(rtt) = self.rtt else { return true };
+        queued_bytes(event.flight_size, event.min_rtt, rtt) / mss as f64 > self.beta
     }
 }
 
-/// Eq. (2): Δ = (WindowSize/BaseRTT − WindowSize/RTT)·BaseRTT. WindowSize is "equal to the number of bytes in transit": less
-/// than cwnd where the receiver's window is what limits.
+/// Eq. (2): Δ = (WindowSize/BaseRTT − WindowSize/RTT)·BaseRTT. WindowSize is "equal to the number of bytes in transit", which is less
+/// than cwnd where the receiver's window limits the sender.
 fn queued_bytes(window_size: u64, base_rtt: Dur, rtt: Dur) -> f64 {
     let (base_rtt, rtt) = (base_rtt.as_secs_f64(), rtt.as_secs_f64());
     window_size as f64 * (1.0 - base_rtt / rtt)
@@ -94,11 +75,11 @@ impl Avoidance for WestwoodVt {
         self.nr.increase(ack, acked, window);
     }
 
-    /// §2 tells causes apart after three duplicate ACKs in congestion avoidance. Of slow start, timeouts and ECN-Echo it does
-    /// not speak: there WestwoodNR's reaction stays.
+    /// §2 distinguishes the causes of three duplicate ACKs in congestion avoidance. It says nothing of slow start, timeouts and
+    /// ECN-Echo, where WestwoodNR's reaction stays.
     fn reduce(&mut self, event: &Congestion, window: &Window) -> Option<u64> {
         let is_judged = event.cause == Cause::Loss && !window.in_slow_start();
-        if is_judged && self.judge(event, window.mss) != Judgement::Congestion {
+        if is_judged && !self.is_congestion(event, window.mss) {
             return None;
         }
         self.nr.reduce(event, window)
