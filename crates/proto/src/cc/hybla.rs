@@ -1,4 +1,4 @@
-//! Hybla: a long path's window grows in time as a short reference path's would.
+//! Hybla: on a long path, the window grows over time as it would on a short reference path.
 
 use super::registry::{ControllerSpec, Param, Trait, Values};
 use super::{Ack, Avoidance, Build, Composed, Congestion, CongestionControl, Window};
@@ -30,7 +30,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     build,
 };
 
-/// An ACK brings 2^ρ − 1 segments in slow start and ρ² later; this bounds both, wherever parameters at their ends let ρ exceed 1.
+/// An ACK brings 2^ρ − 1 segments in slow start and ρ² later. This bounds both for all permitted parameters.
 fn gain(srtt: Dur) -> f64 {
     if srtt > Dur::from_millis(1) { 1e10 } else { 1.0 }
 }
@@ -53,7 +53,7 @@ pub struct Hybla {
     /// Seconds.
     rtt0: f64,
     rho_max: f64,
-    /// The smallest SRTT seen: queueing does not make the path longer.
+    /// The smallest SRTT seen, so that queueing does not count as a longer path.
     min_srtt: Dur,
     /// 2^ρ − 1.
     slow_start_gain: f64,
@@ -65,7 +65,7 @@ impl Avoidance for Hybla {
     fn observe(&mut self, ack: &Ack, _window: &mut Window) {
         if ack.srtt > Dur::ZERO && ack.srtt < self.min_srtt {
             self.min_srtt = ack.srtt;
-            // A path shorter than the reference is left as it is.
+            // On a path shorter than the reference, growth is Reno's.
             let rho = (ack.srtt.as_secs_f64() / self.rtt0).max(1.0);
             self.slow_start_gain = libm::exp2(rho.min(self.rho_max)) - 1.0;
             self.avoidance_gain = rho * rho;

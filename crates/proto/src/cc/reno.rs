@@ -1,7 +1,7 @@
 //! Reno's congestion avoidance (RFC 5681 §3.1).
 
-use super::registry::{ControllerSpec, Values};
-use super::{Ack, Avoidance, Build, Composed, Congestion, CongestionControl, PlainAck, Window, WindowRules};
+use super::registry::ControllerSpec;
+use super::{Ack, Avoidance, Composed, Congestion, PlainAck, Window, WindowRules};
 
 pub const SPEC: ControllerSpec = ControllerSpec {
     name: "reno",
@@ -11,12 +11,8 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     ordered: &[],
     changes: &[],
     traits: &[],
-    build,
+    build: |build, _| Box::new(Composed::new(build, Reno)),
 };
-
-fn build(build: &Build, _values: &Values) -> Box<dyn CongestionControl> {
-    Box::new(Composed::new(build, Reno))
-}
 
 #[derive(Clone, Copy, Debug)]
 pub struct Reno;

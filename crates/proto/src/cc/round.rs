@@ -1,9 +1,9 @@
-//! Round trips told apart by sequence numbers.
+//! Round trips, delimited by sequence numbers.
 
 use super::Ack;
 
-/// A round trip begins with the first ACK of something that was sent after the last one began: with the first of a window's
-/// train of ACKs, not with the last of the train before.
+/// A round trip begins with the first ACK for data sent after the last round trip began. That is the first ACK of a window's train,
+/// not the last of the train before.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Round {
     /// SND.NXT when the round began; `None` before the first ACK.
@@ -11,7 +11,7 @@ pub struct Round {
 }
 
 impl Round {
-    /// Does a round begin with this ACK? The first one does.
+    /// Does a round begin with this ACK? The first ACK begins one.
     #[inline]
     pub fn begins(&mut self, ack: &Ack) -> bool {
         let begins = self.end.is_none_or(|end| ack.una > end);

@@ -1,7 +1,7 @@
-//! SpecTCP: every loss is taken for corruption, unless ECN-Echo says that the network is congested.
+//! SpecTCP: takes every loss for corruption, unless ECN-Echo says that the network is congested.
 
-use super::registry::{ControllerSpec, Trait, Values};
-use super::{Ack, Avoidance, Build, Cause, Composed, Congestion, CongestionControl, Window};
+use super::registry::{ControllerSpec, Trait};
+use super::{Ack, Avoidance, Cause, Composed, Congestion, Window};
 
 pub const SPEC: ControllerSpec = ControllerSpec {
     name: "spectcp",
@@ -11,22 +11,18 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     ordered: &[],
     changes: &[("ecn", "true")],
     traits: &[Trait::EcnOnly],
-    build,
+    build: |build, _| Box::new(Composed::new(build, SpecTcp::default())),
 };
 
-fn build(build: &Build, _values: &Values) -> Box<dyn CongestionControl> {
-    Box::new(Composed::new(build, SpecTcp::default()))
-}
-
-/// Without ECN on the whole path nothing ever makes it slow down.
+/// Without ECN on the whole path, nothing ever slows it down.
 #[derive(Clone, Debug, Default)]
 pub struct SpecTcp {
-    /// ECN-Echo speaks of what was sent before this stream offset.
+    /// The last ECN-Echo concerns what was sent before this stream offset.
     echoed_until: u64,
 }
 
 impl SpecTcp {
-    /// Paper 002 §II: the speculation holds on the condition that no ECN-Echo has come, here for what is outstanding.
+    /// Paper 002 §II: the speculation holds as long as no ECN-Echo has come; here, none for what is outstanding.
     fn is_speculation_wrong(&self, event: &Congestion) -> bool {
         event.una < self.echoed_until
     }

@@ -1,5 +1,5 @@
-//! No congestion control, for a connection whose packets something else lets go: the data TCP of a circuit, whose
-//! window "is always set to infinity" (paper 000 §5). No scheme can name it.
+//! No congestion control, for the data TCP of a circuit, whose window "is always set to infinity" (paper 000 §5): the circuit decides
+//! when packets leave. No scheme can name it.
 
 use super::{Ack, Congestion, CongestionControl, ControllerSpec, Limits, PlainAck};
 use airtcp_wire::Time;
@@ -15,7 +15,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     build: |_, _| Box::new(Unlimited),
 };
 
-/// More than ever is in flight, and far from overflow.
+/// More than can be in flight, yet far from overflow.
 const INFINITE: u64 = 1 << 62;
 
 pub struct Unlimited;

@@ -1,8 +1,8 @@
-//! Vegas: keeps a few segments in the bottleneck's queue, measured by how much the RTT exceeds its minimum.
+//! Vegas: keeps a few segments in the bottleneck's queue, whose length it infers from how much the RTT exceeds its minimum.
 
 use super::registry::{ControllerSpec, Param, Trait, Values};
 use super::round::Round;
-use super::{Ack, Avoidance, Build, Composed, Congestion, CongestionControl, Window};
+use super::{Ack, Avoidance, Composed, Congestion, Window};
 use airtcp_wire::{Dur, Time};
 
 pub const SPEC: ControllerSpec = ControllerSpec {
@@ -42,14 +42,10 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     ordered: &[("alpha", "beta")],
     changes: &[],
     traits: &[Trait::DelayBased],
-    build,
+    build: |build, values| Box::new(Composed::new(build, Vegas::new(values))),
 };
 
-fn build(build: &Build, values: &Values) -> Box<dyn CongestionControl> {
-    Box::new(Composed::new(build, Vegas::new(values)))
-}
-
-/// RTT samples that a round needs: with fewer they may all be of delayed ACKs, and the round is Reno's.
+/// A round with fewer RTT samples than this is Reno's: all of them may be of delayed ACKs.
 const MIN_SAMPLES: u32 = 3;
 
 #[derive(Clone, Debug)]
@@ -116,7 +112,7 @@ impl Vegas {
     }
 }
 
-/// Keeps cwnd at two segments or more, and ssthresh from calling for slow start.
+/// Keeps cwnd at two segments or more, and ssthresh at cwnd or below.
 fn leave_slow_start(window: &mut Window) {
     window.cwnd = window.cwnd.max(2 * window.mss);
     window.ssthresh = window.ssthresh.min(window.cwnd);
@@ -125,7 +121,7 @@ fn leave_slow_start(window: &mut Window) {
 impl Avoidance for Vegas {
     fn observe(&mut self, ack: &Ack, window: &mut Window) {
         if ack.in_recovery {
-            // What is measured while segments are missing says nothing of a full window.
+            // RTTs measured while segments are missing say nothing about a full window.
             self.restart(ack.now, window);
             return;
         }

@@ -1,4 +1,4 @@
-//! Veno: Vegas's measure of the queue tells random losses from congestion.
+//! Veno: distinguishes random losses from congestion by Vegas's measure of the queue.
 
 use super::registry::{ControllerSpec, Param, Values};
 use super::{Ack, Avoidance, Build, Cause, Composed, Congestion, CongestionControl, Window};
@@ -46,13 +46,13 @@ fn build(build: &Build, values: &Values) -> Box<dyn CongestionControl> {
 pub struct Veno {
     beta: f64,
     random_loss_factor: f64,
-    /// The smallest RTT since the last loss, so that a changed path is noticed.
+    /// The smallest RTT since the last loss: begins anew there, since the path may have changed.
     base_rtt: Dur,
     srtt: Dur,
 }
 
 impl Veno {
-    /// N = (cwnd/BaseRTT − cwnd/RTT)·BaseRTT, of which RTT is the smoothed one.
+    /// Is N = (cwnd/BaseRTT − cwnd/RTT)·BaseRTT at least β? RTT is the smoothed one.
     fn is_congested(&self, window: &Window) -> bool {
         let (base, rtt) = (self.base_rtt.as_secs_f64(), self.srtt.as_secs_f64());
         rtt > base && window.segments() * (rtt - base) / rtt >= self.beta
@@ -68,7 +68,7 @@ impl Avoidance for Veno {
     }
 
     fn increase(&mut self, _ack: &Ack, acked: u64, window: &mut Window) {
-        // A congested path is probed half as fast: one segment every other round trip.
+        // On a congested path the window grows half as fast, by one segment every other round trip.
         window.grow_additively(acked, if self.is_congested(window) { 0.5 } else { 1.0 });
     }
 

@@ -1,11 +1,11 @@
-//! CUBIC as Linux 6's `tcp_cubic` has it. It differs from RFC 9438 in this:
+//! CUBIC as in Linux 6's `tcp_cubic`. It differs from RFC 9438:
 //!
 //! - windows are whole segments, and so is the distance from the plateau;
 //! - the Reno-friendly window's α never rises to 1 (§4.3);
-//! - while cwnd stays as it is, its next growth is looked at anew [32 times a second only](LOOK_EVERY);
-//! - the target is that of the smallest RTT from now, not of SRTT (§4.2);
-//! - a target that is not above cwnd lets it grow by 1 % a round trip all the same (§4.2: not at all), and a stage without a
-//!   maximum of its own grows by 5 % at least (§4.10: as from the plateau).
+//! - while cwnd does not change, its pace of growth is recomputed [only 32 times a second](LOOK_EVERY);
+//! - the target is that of one minimum RTT from now, not of one SRTT (§4.2);
+//! - if the target is not above cwnd, cwnd grows by 1 % per round trip nevertheless (§4.2: not at all), and in a stage without a
+//!   maximum of its own by at least 5 % (§4.10: as from the plateau).
 
 use crate::cc::registry::Values;
 use crate::cc::{Ack, Avoidance, Congestion, PlainAck, Window};
@@ -20,14 +20,14 @@ pub struct Linux {
     beta: f64,
     c: f64,
     fast_convergence: bool,
-    /// A Reno with this β grows by a segment for so many eighths of a window: (1 + β) / 3 (1 − β).
+    /// Reno with this β grows by a segment per (1 + β) / 3 (1 − β) windows: that number in eighths.
     eighths: u64,
     /// Zero before the first loss and after a timeout.
     w_max: u64,
     epoch: Option<Epoch>,
-    /// cwnd in bytes at the last look, and when that was.
+    /// cwnd in bytes when the pace was last computed, and when that was.
     looked: (u64, Time),
-    /// ACKed segments that make cwnd grow by one, and how many have come.
+    /// ACKed segments for which cwnd grows by one, and how many have come.
     per_segment: u64,
     credit: u64,
     last_ack: Time,
@@ -38,10 +38,10 @@ pub struct Linux {
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     start: Time,
-    /// Where the cubic function is flat, and after how many seconds.
+    /// The window at the plateau of the cubic function, and the seconds until then.
     origin: u64,
     k: f64,
-    /// What Reno would have, and the segments ACKed towards its next one.
+    /// Reno's window, and the segments ACKed towards its next one.
     w_est: u64,
     acked: u64,
 }
@@ -70,30 +70,30 @@ impl Linux {
         Epoch { start: now, origin, k, w_est: cwnd, acked: 0 }
     }
 
-    /// Is it known how fast cwnd is to grow, if there is an epoch?
+    /// Is the pace of growth up to date, if there is an epoch?
     #[inline]
     fn knows_pace(&self, ack: &PlainAck, window: &Window) -> bool {
         let (looked_at, when) = self.looked;
         looked_at == window.cwnd && ack.now.since(when) <= LOOK_EVERY
     }
 
-    /// Finds anew how fast cwnd is to grow.
+    /// Computes the pace of growth.
     fn look(&mut self, ack: &PlainAck, acked: u64, window: &Window) {
         let cwnd = window.cwnd / window.mss;
         let mut epoch = self.epoch.unwrap_or_else(|| self.start_epoch(ack.now, cwnd));
         epoch.acked += acked;
         self.looked = (window.cwnd, ack.now);
-        // SRTT is zero, and the smallest RTT is not, where there is no sample yet.
+        // Before the first sample, SRTT is zero and the minimum RTT is not.
         let t = ack.now.since(epoch.start) + ack.min_rtt.min(ack.srtt);
         self.per_segment = self.pace(&mut epoch, t, cwnd);
         self.epoch = Some(epoch);
     }
 
-    /// Segments to be ACKed before cwnd may grow by one.
+    /// Segments to be ACKed for each segment by which cwnd grows.
     fn pace(&self, epoch: &mut Epoch, t: Dur, cwnd: u64) -> u64 {
         let from_plateau = t.as_secs_f64() - epoch.k;
         let distance = self.c * from_plateau * from_plateau * from_plateau;
-        // Whole segments from the plateau.
+        // The distance is rounded to whole segments.
         let target = epoch.origin.saturating_add_signed(distance as i64);
         let ahead = target.saturating_sub(cwnd);
         let cubic = cwnd.checked_div(ahead).unwrap_or(100 * cwnd);
@@ -102,7 +102,7 @@ impl Linux {
         cubic.min(friendly).max(2)
     }
 
-    /// As `pace`, for Reno with β's α.
+    /// As `pace`, for Reno with the α that belongs to β.
     fn reno_friendly(&self, epoch: &mut Epoch, cwnd: u64) -> u64 {
         let each = (cwnd * self.eighths / 8).max(1);
         let grown = epoch.acked.saturating_sub(1) / each;
@@ -111,7 +111,7 @@ impl Linux {
         cwnd.checked_div(epoch.w_est.saturating_sub(cwnd)).unwrap_or(u64::MAX)
     }
 
-    /// The `acked` segments ACKed last make cwnd grow. What had come together for a slower growth makes it grow by one at most.
+    /// Grows cwnd after `acked` more segments. Credit that was collected at a slower pace makes it grow by one at most.
     fn grow(&mut self, acked: u64, window: &mut Window) {
         let mut grown = 0;
         if self.credit - acked >= self.per_segment {

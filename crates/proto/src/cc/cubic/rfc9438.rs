@@ -1,4 +1,4 @@
-//! CUBIC as RFC 9438 has it.
+//! CUBIC by RFC 9438.
 
 use crate::cc::registry::Values;
 use crate::cc::{Ack, Avoidance, Cause, Congestion, Window};
@@ -10,8 +10,8 @@ pub struct Rfc9438 {
     beta: f64,
     c: f64,
     fast_convergence: bool,
-    /// W_max of the last reduction; `None` where the next stage starts from its own window, as before the first loss
-    /// and after a timeout.
+    /// W_max of the last reduction. `None` before the first loss and after a timeout, where the next stage starts from its own
+    /// window.
     w_max: Option<f64>,
     /// cwnd when ssthresh was last set.
     cwnd_prior: f64,
@@ -27,7 +27,7 @@ struct Epoch {
     start: Time,
     w_max: f64,
     k: f64,
-    /// What Reno would have.
+    /// Reno's window.
     w_est: f64,
 }
 
@@ -46,7 +46,7 @@ impl Rfc9438 {
     }
 
     fn start_epoch(&self, now: Time, cwnd: f64) -> Epoch {
-        // RFC 9438 §4.8, §4.10: without a W_max of its own the stage starts on the plateau.
+        // RFC 9438 §4.8, §4.10: a stage without a W_max of its own starts on the plateau.
         let w_max = self.w_max.unwrap_or(cwnd).max(cwnd);
         // RFC 9438 §4.2 Figure 2.
         let k = libm::cbrt((w_max - cwnd) / self.c);
@@ -59,7 +59,7 @@ impl Rfc9438 {
         self.c * from_plateau * from_plateau * from_plateau + epoch.w_max
     }
 
-    /// RFC 9438 §4.3: α_cubic keeps the Reno-friendly window's mean at Reno's until it is back where it was.
+    /// RFC 9438 §4.3: α_cubic keeps the mean of the Reno-friendly window at Reno's until the window is back at `cwnd_prior`.
     fn alpha(&self, w_est: f64) -> f64 {
         if w_est >= self.cwnd_prior { 1.0 } else { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) }
     }
@@ -72,8 +72,8 @@ impl Avoidance for Rfc9438 {
         }
         let gap = ack.now.since(self.last_ack);
         if let Some(epoch) = &mut self.epoch {
-            // RFC 9438 §4.2, §5.8: time in which the application limits does not count. A sender that has
-            // something to send leaves an empty pipe for one round trip at most.
+            // RFC 9438 §4.2, §5.8: time in which the application limits the sender does not count. A sender with data to send leaves the
+            // pipe empty for one round trip at most.
             if !ack.is_cwnd_limited {
                 epoch.start += gap;
             } else if self.was_idle {
@@ -100,7 +100,7 @@ impl Avoidance for Rfc9438 {
             let target = self.w_cubic(&epoch, t + ack.srtt).clamp(cwnd, 1.5 * cwnd);
             (target - cwnd) / cwnd * segments_acked
         };
-        // A window that was put back smaller than the stage left it catches up no faster than in slow start.
+        // A window that was reset below where the stage left it grows no faster than in slow start.
         window.grow(growth.min(segments_acked) * window.mss as f64);
     }
 

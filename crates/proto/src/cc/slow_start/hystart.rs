@@ -9,11 +9,11 @@ use airtcp_wire::{Dur, Rate, Time};
 const LOW_WINDOW: f64 = 16.0;
 /// ACKs at most this far apart are one train.
 const ACK_DELTA: Dur = Dur::from_millis(2);
-/// RTT samples of a round that must be in before another one may say that the delay has grown.
+/// RTT samples of a round before another one may show that the delay has grown.
 const MIN_SAMPLES: u32 = 8;
 const DELAY_MIN: Dur = Dur::from_millis(4);
 const DELAY_MAX: Dur = Dur::from_millis(16);
-/// What the largest bursts and ACK aggregates may add to a train: four full offloaded packets, at most a millisecond.
+/// What the largest bursts and ACK aggregates may add to a train: four full offloaded packets, but at most a millisecond.
 const AGGREGATE_BYTES: u64 = 4 * 65_536;
 const AGGREGATE_MOST: Dur = Dur::from_millis(1);
 
@@ -53,8 +53,8 @@ impl Hystart {
         is_train_long | self.has_delay_grown(rtt, ack.min_rtt)
     }
 
-    /// A train as long as half an RTT took as many bottleneck times as the path holds one way. A paced sender spreads its
-    /// segments itself, so that only a whole RTT says anything.
+    /// Is the train as long as the path holds one way, half an RTT? A paced sender spreads its segments itself, so that only a whole
+    /// RTT is meaningful.
     fn is_train_long(&mut self, ack: &Ack, window: &Window) -> bool {
         if ack.now.since(self.last_ack) > ACK_DELTA {
             return false;
@@ -64,7 +64,7 @@ impl Hystart {
         ack.now.since(self.round_start) > if self.is_paced { threshold } else { threshold / 2 }
     }
 
-    /// Is the smallest RTT of the round so far, once there are enough samples, an eighth longer than the smallest ever?
+    /// Is the smallest RTT of this round an eighth longer than the smallest ever? Asked once there are enough samples.
     fn has_delay_grown(&mut self, rtt: Dur, min_rtt: Dur) -> bool {
         self.round_min_rtt = self.round_min_rtt.min(rtt);
         if self.samples < MIN_SAMPLES {
@@ -75,7 +75,7 @@ impl Hystart {
     }
 }
 
-/// The time of an aggregate at twice cwnd a round trip, the rate of slow start.
+/// How long an aggregate takes at slow start's rate, twice cwnd per round trip.
 fn aggregation(ack: &Ack, window: &Window) -> Dur {
     match ack.srtt {
         Dur::ZERO => Dur::ZERO,

@@ -1,5 +1,4 @@
-//! HyStart++ (RFC 9406): leaves slow start when the RTT grows, by way of a conservative slow start in which the
-//! decision may be taken back.
+//! HyStart++ (RFC 9406): leaves slow start when the RTT grows, by way of a conservative slow start that may be revoked.
 
 use crate::cc::round::Round;
 use crate::cc::{Ack, Build};
@@ -12,12 +11,13 @@ const MIN_RTT_DIVISOR: u64 = 8;
 const N_RTT_SAMPLE: u32 = 8;
 const CSS_GROWTH_DIVISOR: f64 = 4.0;
 const CSS_ROUNDS: u32 = 5;
-/// L of a sender that does not pace; infinity for one that does.
+/// L of a sender that does not pace. L is infinite for one that does.
 const LIMIT_UNPACED_SEGMENTS: u64 = 8;
 
 #[derive(Clone, Debug)]
 pub(super) struct HystartPlusPlus {
-    limit: u64,
+    /// Bytes that one ACK may count for.
+    pub limit: u64,
     round: Round,
     last_round_min_rtt: Dur,
     current_round_min_rtt: Dur,
@@ -44,16 +44,11 @@ impl HystartPlusPlus {
         }
     }
 
-    /// Bytes that one ACK may count for.
-    pub fn limit(&self) -> u64 {
-        self.limit
-    }
-
     pub fn growth_divisor(&self) -> f64 {
         if self.conservative.is_some() { CSS_GROWTH_DIVISOR } else { 1.0 }
     }
 
-    /// Has conservative slow start lasted its rounds? Congestion avoidance follows (RFC 9406 §4.2).
+    /// Has conservative slow start lasted its rounds, so that congestion avoidance follows (RFC 9406 §4.2)?
     pub fn is_over(&mut self, ack: &Ack) -> bool {
         if self.round.begins(ack) {
             self.start_round();
@@ -66,7 +61,7 @@ impl HystartPlusPlus {
         self.conservative.is_some_and(|css| css.rounds_ended >= CSS_ROUNDS)
     }
 
-    /// RFC 9406 §4.2. A round in whose middle conservative slow start began counts towards its limit.
+    /// RFC 9406 §4.2. The round during which conservative slow start begins counts as one of its rounds.
     fn start_round(&mut self) {
         self.last_round_min_rtt = self.current_round_min_rtt;
         self.current_round_min_rtt = Dur::MAX;

@@ -1,4 +1,4 @@
-//! Slow start, which composes with any avoidance.
+//! Slow start, which can be combined with any avoidance.
 
 mod hystart;
 mod hystart_plus_plus;
@@ -34,7 +34,7 @@ pub struct SlowStart {
     mss: u64,
 }
 
-/// What ends slow start before a loss does. Boxed, as most connections are past it.
+/// What ends slow start before a loss does. Boxed, since most connections are past it.
 #[derive(Clone, Debug)]
 enum Exit {
     None,
@@ -53,7 +53,7 @@ impl SlowStart {
         SlowStart { limit: build.byte_counting_bytes(), exit, kind, is_paced: build.is_paced, mss: build.mss }
     }
 
-    /// Every ACK, before growth. Duplicate ones announce a loss and say nothing of a queue.
+    /// Takes every ACK, before growth. Duplicate ACKs announce a loss and say nothing about a queue.
     #[inline]
     pub fn observe(&mut self, ack: &Ack, window: &mut Window) {
         let is_over = match &mut self.exit {
@@ -68,18 +68,18 @@ impl SlowStart {
         }
     }
 
-    /// Does nothing but a loss end it?
+    /// Can only a loss end it?
     #[inline]
     pub fn is_classic(&self) -> bool {
         matches!(self.exit, Exit::None)
     }
 
-    /// `acked` new bytes while cwnd is below ssthresh. Returns how many of them were not needed to get there: they
-    /// count in congestion avoidance.
+    /// Grows by `acked` new bytes while cwnd is below ssthresh. Returns how many of them were not needed to get there, and count in
+    /// congestion avoidance.
     #[inline]
     pub fn increase(&mut self, acked: u64, window: &mut Window, gain: f64) -> u64 {
         let (limit, divisor) = match &self.exit {
-            Exit::PlusPlus(hystart) => (hystart.limit(), hystart.growth_divisor()),
+            Exit::PlusPlus(hystart) => (hystart.limit, hystart.growth_divisor()),
             _ => (self.limit, 1.0),
         };
         let counted = acked.min(limit);
@@ -103,8 +103,8 @@ impl SlowStart {
             _ => Exit::None,
         };
         if is_timeout {
-            // RFC 3465 §2.3: after a timeout L = 1, as the ACK of a repaired hole covers what left the network long ago.
-            // Without any limit (Linux) the caller's count of delivered bytes sees to that.
+            // RFC 3465 §2.3: after a timeout L = 1, since the ACK of a repaired hole covers what left the network long ago. Without a
+            // limit (Linux), the caller counts only newly delivered bytes.
             self.limit = if self.limit == u64::MAX { self.limit } else { self.limit.min(self.mss) };
         }
     }
