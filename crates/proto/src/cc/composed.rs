@@ -1,27 +1,25 @@
-//! Slow start and congestion avoidance, joined: most controllers are an [`Avoidance`] inside [`Composed`].
+//! Slow start and congestion avoidance combined: most controllers are an [`Avoidance`] inside [`Composed`].
 
 use super::slow_start::SlowStart;
 use super::{Ack, Build, Cause, Congestion, CongestionControl, Limits, PlainAck, WindowRules};
 use airtcp_wire::{Rate, Time};
 
-/// No cwnd is larger, in bytes: 1024 times the largest window that TCP can advertise (RFC 7323 §2.3).
+/// Largest cwnd in bytes: 1024 times the largest window that TCP can advertise (RFC 7323 §2.3).
 const MAX_WINDOW: u64 = 1 << 40;
 
-/// Of a number of bytes that a window can have. Signed numbers are converted in one instruction.
+/// Converts a number of bytes up to [`MAX_WINDOW`]. The conversion of a signed number takes one instruction.
 #[inline]
 fn float(bytes: u64) -> f64 {
     bytes as i64 as f64
 }
 
-/// The congestion window, shared by slow start and avoidance. Bytes.
+/// The congestion window, in bytes, shared by slow start and avoidance.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
     pub cwnd: u64,
     pub ssthresh: u64,
     pub mss: u64,
     pub rules: WindowRules,
-    /// In whole numbers of this cwnd grows, and ssthresh is: bytes, or segments.
-    unit: u64,
     /// Bytes of growth not yet credited to `cwnd`.
     remainder: f64,
     /// Linux's `snd_cwnd_cnt`: bytes acknowledged towards the next segment of additive increase.
@@ -35,16 +33,12 @@ impl Window {
             ssthresh: build.initial_ssthresh,
             mss: build.mss,
             rules: build.windows,
-            unit: match build.windows {
-                WindowRules::Linux => build.mss,
-                _ => 1,
-            },
             remainder: 0.0,
             counted: 0.0,
         }
     }
 
-    /// Grows by a fractional number of bytes; whole units are credited when they have come together.
+    /// Grows by a fractional number of bytes. cwnd rises by whole units as they accumulate.
     #[inline]
     pub fn grow(&mut self, bytes: f64) {
         let total = self.remainder + bytes.clamp(0.0, MAX_WINDOW as f64);
@@ -53,8 +47,8 @@ impl Window {
         self.cwnd = (self.cwnd + whole).min(MAX_WINDOW);
     }
 
-    /// As `grow_additively` by one segment, if that only counts and leaves cwnd alone. Returns whether it does; if not, nothing has
-    /// changed.
+    /// As `grow_additively` by one segment, if that only counts and leaves cwnd alone. Returns whether it does so; if not, nothing
+    /// has changed.
     #[inline]
     pub fn try_count(&mut self, acked: u64) -> bool {
         let counted = self.counted + float(acked);
@@ -65,8 +59,8 @@ impl Window {
         is_counted
     }
 
-    /// Additive increase: `segments` a window's worth of acknowledged bytes (RFC 5681 §3.1; eq. (3) where an ACK
-    /// counts for one segment).
+    /// Additive increase: by `segments` per window's worth of acknowledged bytes (RFC 5681 §3.1; eq. (3) if an ACK counts for one
+    /// segment).
     #[inline]
     pub fn grow_additively(&mut self, acked: u64, segments: f64) {
         let counted = segments * float(acked);
@@ -76,7 +70,7 @@ impl Window {
         }
     }
 
-    /// A segment for each window's worth of counted bytes.
+    /// Grows by a segment for each window's worth of counted bytes.
     #[inline]
     fn count_up(&mut self, bytes: f64) {
         let counted = self.counted + bytes;
@@ -86,7 +80,7 @@ impl Window {
         }
     }
 
-    /// The same where that makes a segment at least. What had come together for a larger window makes one at most.
+    /// As `count_up`, if cwnd grows. What was counted towards a larger window makes one segment at most.
     #[inline(never)]
     fn count_full(&mut self, bytes: f64) {
         let each = float(self.cwnd);
@@ -101,17 +95,16 @@ impl Window {
         }
     }
 
-    /// A window of whole segments forgets at a reduction what had not made one.
-    fn begin_anew(&mut self) {
-        if self.unit > 1 {
+    /// After a reduction, a window of whole segments forgets fractions of one.
+    fn forget_fractions(&mut self) {
+        if self.rules == WindowRules::Linux {
             self.remainder = 0.0;
             self.counted = 0.0;
         }
     }
 
-    /// Bytes that an ACK counts for when the window grows. What SACK has reported before has left the network before: it
-    /// does not count again when the hole closes. In Linux any ACK that advances SND.UNA counts
-    /// for all segments that it reports.
+    /// Bytes that an ACK counts for when the window grows. What SACK reported earlier left the network then, and does not count again
+    /// when the hole closes. In Linux, an ACK that advances SND.UNA counts for all segments that it reports.
     #[inline]
     fn bytes_counted(&self, ack: &Ack) -> u64 {
         match self.rules {
@@ -121,7 +114,7 @@ impl Window {
         }
     }
 
-    /// Bytes that have arrived, in Linux to the nearest whole segment.
+    /// Bytes that have arrived, for Linux rounded to whole segments.
     #[inline]
     fn whole(&self, delivered: u64) -> u64 {
         match self.rules {
@@ -134,7 +127,7 @@ impl Window {
         }
     }
 
-    /// Sending begins again after `rtos` idle RTOs and some more, with `restart_window` at least.
+    /// Sending begins again after `rtos` whole RTOs of idleness, with `restart_window` at least.
     fn restart(&mut self, restart_window: u64, rtos: u64) {
         let restart_window = restart_window.min(self.cwnd);
         match self.rules {
@@ -149,28 +142,31 @@ impl Window {
         }
     }
 
-    /// cwnd with what has not been credited to it.
+    /// cwnd with the growth not yet credited to it.
     pub fn exact_cwnd(&self) -> f64 {
         self.cwnd as f64 + self.remainder
     }
 
-    /// Sets cwnd to `bytes`, within its bounds; a fraction counts when more has come together.
+    /// Sets cwnd to `bytes`, within its bounds. A fraction is kept as growth not yet credited.
     pub fn set_exact_cwnd(&mut self, bytes: f64) {
         let bytes = bytes.clamp(self.mss as f64, MAX_WINDOW as f64);
         self.cwnd = self.in_units(bytes).max(self.mss);
         self.remainder = bytes - self.cwnd as f64;
     }
 
-    /// The nearest permissible ssthresh to `bytes`: never under two segments (RFC 5681 §3.1 eq. (4)).
+    /// ssthresh for `bytes`: never less than two segments (RFC 5681 §3.1 eq. (4)).
     pub fn ssthresh_for(&self, bytes: f64) -> u64 {
         self.in_units(bytes).max(2 * self.mss)
     }
 
-    /// Rounded down.
+    /// `bytes` rounded down to the unit of cwnd and ssthresh: bytes, or for Linux segments.
     #[inline]
     fn in_units(&self, bytes: f64) -> u64 {
         let bytes = bytes.max(0.0) as i64 as u64;
-        if self.unit == 1 { bytes } else { bytes / self.unit * self.unit }
+        match self.rules {
+            WindowRules::Linux => bytes / self.mss * self.mss,
+            _ => bytes,
+        }
     }
 
     #[inline]
@@ -185,76 +181,77 @@ impl Window {
     }
 }
 
-/// How a loss-based controller behaves outside slow start. Implement `increase` and `reduce`; the rest has defaults.
-/// Of [`Ack::rate`] only the totals are there, but for one that [reads it](Avoidance::reads_rate).
+/// How a loss-based controller behaves outside slow start. Implement `increase` and `reduce`; all else has defaults.
+/// [`Ack::rate`] holds only totals, unless the controller [reads it](Avoidance::reads_rate).
 pub trait Avoidance: Send + Clone {
-    /// New data acknowledged in congestion avoidance, outside recovery, while the window is what limits: grow.
-    /// `acked`: the bytes that count, which is less than `ack.acked` where byte counting is limited or slow start has
-    /// used some.
+    /// Grows the window: new data was acknowledged in congestion avoidance, outside recovery, and the window limited the sender.
+    /// `acked` are the bytes that count: fewer than `ack.acked` if byte counting is limited or slow start has used some.
     fn increase(&mut self, ack: &Ack, acked: u64, window: &mut Window);
 
-    /// It looks at no more of an ACK than [`PlainAck`] holds: `observe_plain` and `increase_plain` do all that `observe` and
-    /// `increase` do, and `slow_start` is the default.
+    /// Whether the controller reads no more of an ACK than [`PlainAck`] holds: then `observe_plain` and `increase_plain` do all that
+    /// `observe` and `increase` do, and `slow_start` is the default one.
     const TAKES_PLAIN_ACKS: bool = false;
 
-    /// As `observe` where it [takes plain ACKs](Avoidance::TAKES_PLAIN_ACKS).
+    /// As `observe`, for a controller that [takes plain ACKs](Avoidance::TAKES_PLAIN_ACKS).
     #[inline]
     fn observe_plain(&mut self, _ack: &PlainAck) {}
 
-    /// As `increase` where it [takes plain ACKs](Avoidance::TAKES_PLAIN_ACKS).
+    /// As `increase`, for a controller that [takes plain ACKs](Avoidance::TAKES_PLAIN_ACKS).
     fn increase_plain(&mut self, _ack: &PlainAck, _acked: u64, _window: &mut Window) {}
 
-    /// As `increase_plain`, if that leaves the window as it is, as it does most of the time. Returns whether it does; if not, nothing
-    /// has changed.
+    /// As `increase_plain`, if that leaves cwnd as it is, which is the common case. Returns whether it does so; if not, nothing has
+    /// changed.
     #[inline]
     fn try_count(&mut self, _ack: &PlainAck, _acked: u64, _window: &mut Window) -> bool {
         false
     }
 
-    /// Something was lost or marked, or the timer expired: the new ssthresh in bytes, to which cwnd falls if it is above, or
-    /// `None` to leave both as they are, but for what a timeout makes of cwnd ([`Avoidance::loss_window`]).
+    /// A packet was lost or marked, or the timer expired. Returns the new ssthresh in bytes, to which cwnd falls if it is above, or
+    /// `None` to leave both as they are; after a timeout, cwnd becomes the [loss window](Avoidance::loss_window) in either case.
     /// `event.flight_size` is at most cwnd at the loss. Not called for a repeated timeout.
     fn reduce(&mut self, event: &Congestion, window: &Window) -> Option<u64>;
 
-    /// As `reduce` says, or what else it makes of the window. Has it changed any of it?
+    /// Applies `reduce` to the window. Returns whether that changed it.
     fn answer(&mut self, event: &Congestion, window: &mut Window) -> bool {
         let Some(ssthresh) = self.reduce(event, window) else { return false };
         window.ssthresh = ssthresh;
         window.cwnd = window.cwnd.min(ssthresh);
-        window.begin_anew();
+        window.forget_fractions();
         true
     }
 
-    /// cwnd in bytes after a timeout, a repeated one too: the loss window of one full-sized segment (RFC 5681 §3.1).
-    /// Asked after `reduce`.
+    /// cwnd in bytes after a timeout, a repeated one included: by default the loss window of one full-sized segment
+    /// (RFC 5681 §3.1). Called after `reduce`.
     fn loss_window(&self, _event: &Congestion, window: &Window) -> u64 {
         window.mss
     }
 
-    /// The timer has expired, perhaps again, after `reduce` if that was asked.
+    /// The timer has expired, perhaps repeatedly. Called after `reduce`.
     fn timed_out(&mut self) {}
 
-    /// Every ACK, before growth, also in recovery: filters and RTT bookkeeping. May lower `ssthresh` to leave slow
-    /// start, and set `cwnd` where the controller answers to more than losses.
+    /// Takes every ACK, before growth, in recovery, too: for filters and RTT bookkeeping. May lower `ssthresh` to leave slow start,
+    /// and set `cwnd` if the controller responds to more than losses.
     fn observe(&mut self, ack: &Ack, _window: &mut Window) {
         self.observe_plain(&ack.into());
     }
 
-    /// `acked` new bytes in slow start, under the conditions of `increase`. Returns how many of them are left for that.
+    /// Grows the window in slow start by `acked` new bytes, under the conditions of `increase`. Returns how many of them are left for
+    /// that.
     #[inline]
     fn slow_start(&mut self, _ack: &Ack, acked: u64, window: &mut Window, slow_start: &mut SlowStart) -> u64 {
         slow_start.increase(acked, window, self.slow_start_gain())
     }
 
-    /// Data has been sent. Only one that [hears](Avoidance::hears_sends) of it is told.
+    /// Data has been sent. Called only for a controller that [hears of sends](Avoidance::hears_sends).
     #[inline]
     fn sent(&mut self, _sent: &Sent, _window: &mut Window) {}
 
+    /// Does `sent` do anything?
     fn hears_sends(&self) -> bool {
         false
     }
 
-    /// Sending begins again after idleness, with cwnd reduced to the restart window.
+    /// Sending begins again after idleness. cwnd has been reduced already.
     fn restart(&mut self, _now: Time, _window: &mut Window) {}
 
     /// Loss recovery is over.
@@ -263,7 +260,7 @@ pub trait Avoidance: Send + Clone {
     /// The last reduction was unnecessary and has been undone.
     fn restored(&mut self, _now: Time, _window: &mut Window) {}
 
-    /// Factor on slow start's growth (Hybla's 2^ρ − 1, Vegas's every other round trip).
+    /// Factor by which slow start's growth is multiplied (Hybla's 2^ρ − 1, Vegas's every other round trip).
     fn slow_start_gain(&self) -> f64 {
         1.0
     }
@@ -281,16 +278,16 @@ pub trait Avoidance: Send + Clone {
     }
 }
 
-/// What [`Avoidance::sent`] is told.
+/// Data that has been sent, for [`Avoidance::sent`].
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
     pub now: Time,
     pub bytes: u64,
-    /// With them.
+    /// Bytes in flight, these included.
     pub in_flight: u64,
 }
 
-/// A controller made of a slow start and an avoidance.
+/// A controller composed of slow start and an avoidance.
 pub struct Composed<A> {
     window: Window,
     slow_start: SlowStart,
@@ -299,9 +296,9 @@ pub struct Composed<A> {
     byte_counting_limit: u64,
     /// Restart window after idleness: the initial one.
     restart_window: u64,
-    /// cwnd when the losses that are being recovered from happened.
+    /// cwnd at the losses that recovery is repairing.
     lossy_window: Option<u64>,
-    /// The avoidance as it was before the last loss or timeout, if that reduced the window: put back if it was spurious.
+    /// The avoidance before the last loss or timeout, if that reduced the window: restored if it proves spurious.
     before_reduction: Option<A>,
 }
 
@@ -318,7 +315,7 @@ impl<A: Avoidance> Composed<A> {
         }
     }
 
-    /// `acked` bytes count: some for `slow_start`, which returns how many are left, the others for `increase`.
+    /// Grows by `acked` bytes: `slow_start` uses some of them and returns how many are left for `increase`.
     #[inline]
     fn grow(
         &mut self,
@@ -334,14 +331,14 @@ impl<A: Avoidance> Composed<A> {
         }
     }
 
-    /// One ACK of all that was in flight before a reduction is not worth several windows.
+    /// Bytes that an ACK counts for in `increase`: one ACK for all that was in flight before a reduction is not worth several windows.
     #[inline]
     fn most_counted(&self, acked: u64) -> u64 {
         acked.min(self.byte_counting_limit).min(self.window.cwnd)
     }
 
-    /// What a plain ACK does that changes the window. It has done everything then.
-    // Not inlined: `on_plain_ack` saves no registers then, and most ACKs need nothing else.
+    /// Completes `on_plain_ack` for an ACK that changes the window. Returns true.
+    // Not inlined, so that `on_plain_ack` need not save registers: most ACKs end there.
     #[inline(never)]
     fn grow_plainly(&mut self, ack: &PlainAck, acked: u64, limits: &mut Limits) -> bool {
         self.grow(
@@ -355,14 +352,14 @@ impl<A: Avoidance> Composed<A> {
 
     fn reduce(&mut self, event: &Congestion) {
         let before = self.avoidance.clone();
-        // Behind a hole that stays open SACK lets FlightSize grow without bound, and limited transmit adds to it
-        // (RFC 5681 §3.2): what counts is the window in which the loss happened, also for a timeout in recovery.
+        // Behind a hole that stays open, SACK lets FlightSize grow without bound, and limited transmit adds to it (RFC 5681 §3.2).
+        // What counts is the window in which the loss happened, for a timeout in recovery, too.
         let lossy_window = *self.lossy_window.get_or_insert(self.window.cwnd);
         let event = Congestion { flight_size: event.flight_size.min(lossy_window), ..*event };
         let has_reduced = self.avoidance.answer(&event, &mut self.window)
             || (event.cause == Cause::Timeout
                 && self.avoidance.loss_window(&event, &self.window) < self.window.cwnd);
-        // ECN-Echo is never spurious; it leaves standing what an earlier loss saved.
+        // ECN-Echo is never spurious, and keeps what an earlier loss has saved.
         if event.cause != Cause::Ecn {
             self.before_reduction = has_reduced.then_some(before);
         }
@@ -383,8 +380,8 @@ impl<A: Avoidance> CongestionControl for Composed<A> {
     fn on_ack(&mut self, ack: &Ack) {
         self.avoidance.observe(ack, &mut self.window);
         self.slow_start.observe(ack, &mut self.window);
-        // RFC 3168 §6.1.2: no growth on an ACK with ECN-Echo. While the receiver waits for CWR, which no retransmission
-        // carries, a timeout's slow start goes on, as in Linux: it has been answered to already.
+        // RFC 3168 §6.1.2: no growth on an ACK with ECN-Echo. But a timeout's slow start continues while the receiver waits for CWR,
+        // which no retransmission carries: as in Linux, the congestion has been answered already.
         if ack.in_recovery || (ack.ece && !ack.in_loss) || !ack.is_cwnd_limited {
             return;
         }

@@ -1,4 +1,4 @@
-//! Congestion controls that are given from outside, beside those of the registry.
+//! Congestion controls from outside this crate, beside those of the registry.
 
 use super::registry::{self, ControllerSpec, Param, RegistryError, Values};
 use super::{Build, CongestionControl, unlimited};
@@ -7,32 +7,28 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// A congestion control that this crate does not have. [`crate::scheme::controllers`] says what it may be called.
+/// A congestion control from outside. [`crate::scheme::controllers`] checks its name.
 pub trait Given: Send + Sync {
     fn name(&self) -> &str;
 
     fn params(&self) -> Vec<Param<'_>>;
 
-    /// Called for each end of each connection that sends, once its handshake is over.
+    /// Called once for each sending end of each connection, after the handshake.
     fn build(&self, build: &Build, values: &Values) -> Box<dyn CongestionControl>;
 }
 
-/// What a name may stand for: the controllers of the registry, and those that are given.
+/// The controllers of the registry, and those from outside.
 #[derive(Clone, Default)]
-pub struct Controllers(Option<Arc<[Arc<dyn Given>]>>);
+pub struct Controllers(Arc<[Arc<dyn Given>]>);
 
 impl Controllers {
     pub(crate) fn new(given: Vec<Arc<dyn Given>>) -> Controllers {
-        Controllers((!given.is_empty()).then(|| given.into()))
+        Controllers(given.into())
     }
 
-    fn given(&self) -> &[Arc<dyn Given>] {
-        self.0.as_deref().unwrap_or_default()
-    }
-
-    /// Of those that are given.
+    /// Names of the controllers from outside.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.given().iter().map(|given| given.name())
+        self.0.iter().map(|given| given.name())
     }
 
     /// Looks a controller up.
@@ -40,7 +36,7 @@ impl Controllers {
     /// # Errors
     /// [`RegistryError::UnknownController`] with the nearest name.
     pub fn find(&self, name: &str) -> Result<Controller, RegistryError> {
-        if let Some(given) = self.given().iter().find(|given| given.name() == name) {
+        if let Some(given) = self.0.iter().find(|given| given.name() == name) {
             return Ok(Controller::Given(given.clone()));
         }
         registry::find(name).map(Controller::Native).map_err(|error| match error {
@@ -49,17 +45,17 @@ impl Controllers {
         })
     }
 
-    /// The controller that a connection's configuration names: one that can be found, or none at all.
+    /// The controller that a connection's configuration names, which may be [`unlimited`], too.
     pub(crate) fn find_or_unlimited(&self, name: &str) -> Result<Controller, RegistryError> {
         if name == unlimited::SPEC.name { Ok(Controller::Native(&unlimited::SPEC)) } else { self.find(name) }
     }
 }
 
-/// The same ones.
+/// Two are equal if they hold the same objects.
 impl PartialEq for Controllers {
     fn eq(&self, other: &Controllers) -> bool {
-        let (one, other) = (self.given(), other.given());
-        one.len() == other.len() && one.iter().zip(other).all(|(one, other)| Arc::ptr_eq(one, other))
+        self.0.len() == other.0.len()
+            && self.0.iter().zip(&*other.0).all(|(one, other)| Arc::ptr_eq(one, other))
     }
 }
 
@@ -69,7 +65,7 @@ impl fmt::Debug for Controllers {
     }
 }
 
-/// What a name was found to stand for.
+/// A controller of the registry or from outside.
 #[derive(Clone)]
 pub enum Controller {
     Native(&'static ControllerSpec),
@@ -91,7 +87,7 @@ impl Controller {
         }
     }
 
-    /// Keys of the stack that it needs.
+    /// Keys of the stack that the controller needs, with their values.
     pub fn changes(&self) -> &'static [(&'static str, &'static str)] {
         match self {
             Controller::Native(spec) => spec.changes,

@@ -1,14 +1,14 @@
-//! A controller as the sender holds it: values needed at every step are cached.
+//! A controller as the sender holds it, with the values that are needed at every step.
 
 use super::unlimited::Unlimited;
 use super::{Ack, Build, Congestion, CongestionControl, Limits, PlainAck};
 use crate::prefetch::prefetch;
 use airtcp_wire::{Rate, Time};
 
-/// A controller with the limits that it answered last. They change by nothing but its hooks.
+/// A controller and its limits, which only its hooks change.
 pub struct Governor {
     controller: Box<dyn CongestionControl>,
-    /// Where nothing is sent there is none: many connections only receive. [`Unlimited`], which takes no room, stands in.
+    /// False until data is sent, since many connections only receive. Until then [`Unlimited`], which takes no memory, stands in.
     has_controller: bool,
     hears_sends: bool,
     limits: Limits,
@@ -22,7 +22,7 @@ impl From<Box<dyn CongestionControl>> for Governor {
 }
 
 impl Governor {
-    /// Before data is sent, with the limits that a controller is to begin with.
+    /// A governor without a controller, with the limits that the controller will begin with.
     pub fn before_data(build: &Build) -> Governor {
         let limits =
             Limits { cwnd: build.initial_window, ssthresh: build.initial_ssthresh, pacing_rate: None };
@@ -50,7 +50,7 @@ impl Governor {
         self.limits.ssthresh
     }
 
-    /// Tells the controller, if there is one.
+    /// Calls a hook of the controller, if there is one, and updates the limits.
     #[inline]
     fn tell(&mut self, hook: impl FnOnce(&mut dyn CongestionControl)) {
         if self.has_controller {

@@ -1,7 +1,7 @@
 //! Congestion control: how much may be in flight, and how fast it may leave.
 //!
-//! A controller is told what happened and answers with a window (and, if it paces, a rate). It never sees the
-//! scoreboard: which packets are lost and what is resent is for [`crate::tcp::recovery`] to decide.
+//! A controller learns what happened and sets a window (and, if it paces, a rate). It never sees the scoreboard:
+//! [`crate::tcp::recovery`] decides which packets are lost and what is resent.
 
 mod bbr;
 mod composed;
@@ -34,40 +34,37 @@ use airtcp_wire::{Dur, Rate, Time};
 pub trait CongestionControl: Send {
     fn cwnd(&self) -> u64;
 
-    /// `u64::MAX` before the first loss, and where the controller has no such thing.
+    /// `u64::MAX` before the first loss, and for a controller without an ssthresh.
     fn ssthresh(&self) -> u64 {
         u64::MAX
     }
 
-    /// What it sets, in one call.
+    /// All that the controller sets.
     fn limits(&self) -> Limits {
         Limits { cwnd: self.cwnd(), ssthresh: self.ssthresh(), pacing_rate: self.pacing_rate() }
     }
 
-    /// An acceptable ACK has arrived and the scoreboard has been updated. Called for every ACK, duplicate or not,
-    /// in recovery or not.
+    /// An acceptable ACK has arrived, and the scoreboard has been updated. Called for every ACK, duplicate or not, in recovery or not.
     fn on_ack(&mut self, ack: &Ack);
 
-    /// As `on_ack` of a plain ACK, for a controller that needs to know no more and does not pace: then it sets the windows in
-    /// `limits` and reports `true`; otherwise nothing has changed.
+    /// As `on_ack`, for a plain ACK. A controller that needs to know no more and does not pace updates the windows in `limits` and
+    /// returns true. If it returns false, nothing has changed.
     fn on_plain_ack(&mut self, _ack: &PlainAck, _limits: &mut Limits) -> bool {
         false
     }
 
-    /// A loss has been found (once a recovery episode), ECN-Echo has been seen (once a window), or the timer has
-    /// expired. The controller may decline to reduce: then cwnd and ssthresh are what they were, and the sender takes it that
-    /// it has not answered to congestion in this window yet.
+    /// A loss has been found (once per recovery episode), ECN-Echo has been seen (once per window), or the timer has expired. The
+    /// controller may leave cwnd and ssthresh as they are: then the sender assumes that it has not answered congestion in this window
+    /// yet.
     fn on_congestion(&mut self, event: &Congestion);
 
-    /// Loss recovery is over: everything outstanding when it began has been acknowledged. Not called when a timeout
-    /// ends it.
+    /// Loss recovery is over: all that was outstanding when it began has been acknowledged. Not called if a timeout ends recovery.
     fn on_recovery_exit(&mut self, _now: Time) {}
 
-    /// The last loss or timeout proved spurious: continue with these (RFC 4015 §3.2 step 5 computes them).
+    /// The last loss or timeout proved spurious. The controller may continue with this cwnd and ssthresh (RFC 4015 §3.2 step 5).
     fn on_spurious(&mut self, now: Time, cwnd: u64, ssthresh: u64);
 
-    /// Data is about to be sent after nothing was for longer than the RTO (RFC 5681 §4.1): for `rtos` whole ones and some
-    /// more.
+    /// Data is about to be sent after more than an RTO without any (RFC 5681 §4.1), namely after `rtos` whole ones.
     fn on_restart(&mut self, _now: Time, _rtos: u64) {}
 
     /// `bytes` of data have been sent; `in_flight` includes them.
@@ -78,27 +75,26 @@ pub trait CongestionControl: Send {
         true
     }
 
-    /// Data has been sent, and nothing else is in flight. Called after `on_sent`, whether that does anything or not.
+    /// Data has been sent, and nothing else is in flight. Called after `on_sent`, whatever `hears_sends` returns.
     fn on_sent_alone(&mut self, _now: Time) {}
 
-    /// Does it read [`Ack::rate`]? Otherwise that holds totals only, which saves the sender much of the work of an ACK.
+    /// Does it read [`Ack::rate`]? If not, that holds only totals, which saves the sender much of the work for an ACK.
     fn reads_rate(&self) -> bool {
         true
     }
 
-    /// Counts the bytes that `on_sent` counts: payload. `None`: the sender is clocked by ACKs alone.
+    /// The rate at which payload bytes may leave. `None`: ACKs alone clock the sender.
     fn pacing_rate(&self) -> Option<Rate> {
         None
     }
 
-    /// The controller's cwnd is what it wants in recovery and after a timeout too: the sender lays no proportional rate
-    /// reduction over it.
+    /// Does cwnd hold in recovery and after a timeout, too? Then the sender does not apply proportional rate reduction.
     fn governs_recovery(&self) -> bool {
         false
     }
 }
 
-/// What a controller sets.
+/// All that a controller sets.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     pub cwnd: u64,
@@ -106,7 +102,7 @@ pub struct Limits {
     pub pacing_rate: Option<Rate>,
 }
 
-/// What an ACK says.
+/// What a controller learns from an ACK.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {
     pub now: Time,
@@ -126,26 +122,26 @@ pub struct Ack {
     pub prior_in_flight: u64,
     /// Bytes in flight now.
     pub in_flight: u64,
-    /// In fast recovery (Reno, NewReno, SACK, RACK) when this ACK arrived, the one that ends it included: no growth for
-    /// most controllers. Not while repairing after a timeout, where slow start runs (RFC 5681 §3.1).
+    /// Was the sender in fast recovery (Reno, NewReno, SACK, RACK) when this ACK arrived? Then most controllers do not grow. True for
+    /// the ACK that ends recovery. False during repair after a timeout, when slow start runs (RFC 5681 §3.1).
     pub in_recovery: bool,
-    /// Repairing after a timeout, for which the window has been reduced.
+    /// Is the sender repairing losses after a timeout, for which the window has been reduced?
     pub in_loss: bool,
-    /// The window, not the application or the receiver, is what limited the sender; in slow start also where it used more
-    /// than half of the window.
+    /// Did the window, not the application or the receiver, limit the sender? In slow start, it is enough to have used more than half
+    /// of the window.
     pub is_cwnd_limited: bool,
-    /// The ACK carries ECN-Echo.
+    /// Does the ACK carry ECN-Echo?
     pub ece: bool,
-    /// When the peer sent the ACK, by its timestamp clock (RFC 7323 §3.2 TSval); `None` where timestamps are not in use.
+    /// When the peer sent the ACK, by its timestamp clock (RFC 7323 §3.2 TSval); `None` without timestamps.
     pub peer_timestamp: Option<u32>,
-    /// Stream offsets SND.UNA and SND.NXT.
+    /// SND.UNA and SND.NXT as stream offsets.
     pub una: u64,
     pub nxt: u64,
     pub rate: RateSample,
 }
 
-/// What simple controllers read of an [`Ack`]: it is of new data, all of which arrived with it, outside recovery and without
-/// ECN-Echo.
+/// An [`Ack`] as simple controllers need it. It acknowledges new data, all of which it is the first to report, outside recovery and
+/// without ECN-Echo.
 #[derive(Clone, Copy, Debug)]
 pub struct PlainAck {
     pub now: Time,
@@ -175,7 +171,7 @@ pub struct RateSample {
     pub delivered: u64,
     pub interval: Dur,
     pub is_app_limited: bool,
-    /// Bytes marked lost with this ACK, or by a timer since the one before.
+    /// Bytes marked lost with this ACK, or by a timer since the previous one.
     pub newly_lost: u64,
     /// Bytes in flight when the most recently sent of the acknowledged packets was sent.
     pub tx_in_flight: u64,
@@ -186,7 +182,7 @@ pub struct RateSample {
 /// Why a controller is asked to slow down.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// Duplicate ACKs, SACK or RACK say that a packet is lost.
+    /// A packet is lost according to duplicate ACKs, SACK or RACK.
     Loss,
     /// ECN-Echo.
     Ecn,
@@ -204,7 +200,7 @@ pub struct Congestion {
     pub flight_size: u64,
     /// Bytes in flight by the scoreboard's account.
     pub in_flight: u64,
-    /// Of those, what a timeout does not declare lost, as it was sent too recently (RFC 8985 §6.3).
+    /// Of `in_flight`, the bytes that a timeout does not declare lost since they were sent too recently (RFC 8985 §6.3).
     pub survivors: u64,
     pub srtt: Dur,
     pub min_rtt: Dur,
@@ -212,7 +208,7 @@ pub struct Congestion {
     pub nxt: u64,
 }
 
-/// What cwnd and ssthresh are counted in, and what they become where the RFCs and Linux differ.
+/// The unit of cwnd and ssthresh, and what they become where the RFCs and Linux differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WindowRules {
@@ -237,16 +233,16 @@ pub struct Build {
     pub initial_window: u64,
     /// Initial ssthresh in bytes; `u64::MAX` for none.
     pub initial_ssthresh: u64,
-    /// `None`: the controller's own.
+    /// `None`: the controller's default.
     pub slow_start: Option<slow_start::SlowStartKind>,
     /// Segments that one ACK may count for when the window grows; `None` for any number.
     /// See [`crate::tcp::TcpConfig::byte_counting_limit`].
     pub byte_counting_limit: Option<u32>,
     pub windows: WindowRules,
     pub cubic: cubic::CubicRules,
-    /// The sender paces whatever the controller says.
+    /// Does the sender pace even if the controller sets no rate?
     pub is_paced: bool,
-    /// Seeds the stream of controllers that draw (BBR's probing phase).
+    /// Seed of the controller's random numbers (BBR's probing phase).
     pub seed: u64,
 }
 
