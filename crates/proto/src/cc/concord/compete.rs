@@ -1,4 +1,4 @@
-//! Compete: a rival fills the queue, so CUBIC's window; now and then a yield, to see whether it still does.
+//! Compete: a rival fills the queue, so the window is CUBIC's. A yield now and then shows whether the rival is still there.
 
 use super::cubic::Cubic;
 use super::delay::Delay;
@@ -8,22 +8,22 @@ use super::{Concord, Phase};
 use crate::cc::Ack;
 use airtcp_wire::{Dur, Time};
 
-/// A loss at this share of the fullest queue is congestion, whatever explains it,
+/// A loss is congestion, even if corruption explains it, while the queue is at least this share of the fullest queue,
 const NEAR_FULL: f64 = 0.8;
-/// if that queue is more than so many thresholds.
+/// and the fullest queue is more than this many thresholds.
 const FULL: f64 = 1.5;
-/// How long the fullest queue is remembered, twice.
+/// The fullest queue is remembered for one to two of these.
 const FULL_PIECE: Dur = Dur::from_secs(10);
-/// Seconds until the first yield where losses began it, and no queue.
+/// Seconds until the first yield if losses, not a queue, began the competition.
 const TEST_AFTER_LOSSES_S: f64 = 4.0;
 
 #[derive(Clone, Debug)]
 pub struct Compete {
     cubic: Cubic,
-    /// The fullest queue of the last pieces of time.
+    /// The fullest queue of the last two pieces of time.
     fullest_s: [f64; 2],
     fullest_since: Time,
-    /// One reduction a round trip.
+    /// No reduction before then: there is one per round trip.
     hold_until: Time,
 }
 
@@ -37,7 +37,7 @@ impl Compete {
         }
     }
 
-    /// Goes on after a `pause`.
+    /// The competition, resumed after a `pause`.
     pub fn after(mut self, pause: Dur) -> Compete {
         self.cubic.skip(pause);
         self
@@ -70,7 +70,7 @@ impl Concord {
         self.reduce(now);
     }
 
-    /// RFC 9438 §4.6: as after a loss.
+    /// Answers ECN-Echo as a loss (RFC 9438 §4.6).
     pub fn answer_ecn(&mut self, now: Time) {
         if !matches!(self.phase, Phase::Compete(_)) {
             self.compete(self.window, now);
@@ -95,7 +95,7 @@ impl Concord {
         self.phase = Phase::Compete(compete);
     }
 
-    /// The answer to congestion, once a round trip.
+    /// Answers congestion, once per round trip.
     fn reduce(&mut self, now: Time) {
         let Phase::Compete(compete) = &mut self.phase else { return };
         if now < compete.hold_until {

@@ -1,20 +1,20 @@
 //! Does corruption explain the losses?
 //!
-//! Two accounts. What is lost while hardly anything queues and the window is at its lowest is corruption, and its rate is
-//! learnt (`quiet`). Losses at a higher load are held against that rate (`loaded`): only what exceeds it is congestion.
+//! There are two accounts. Losses while hardly anything queues and the window is at its lowest are corruption, whose rate is learnt from
+//! them (`quiet`). Losses at a higher load (`loaded`) are compared with that rate: only what exceeds it is congestion.
 
 use super::rounds::News;
 
 /// Packets over which the rate of corruption is remembered.
 const MEMORY: f64 = 20_000.0;
-/// Assumed before anything is known: a third of an event in 300 packets.
+/// Assumed before anything is known: 0.3 loss events in 300 packets.
 const PRIOR_EVENTS: f64 = 0.3;
 const PRIOR_PACKETS: f64 = 300.0;
-/// Standard deviations of a Poisson count by which losses must exceed what was expected: one verdict in several hundred is
-/// wrong. Half an event more makes the first loss of a path that corrupts nothing congestion.
+/// Standard deviations of a Poisson count by which losses must exceed expectation, so that one verdict in several hundred is wrong. They must
+/// also exceed it by half an event, so that the first loss on a path that corrupts nothing is congestion.
 const DEVIATIONS: f64 = 3.0;
-/// Packets without a loss at a short queue that rule corruption out: of a rate that is worth asking for (0.5 %), chance leaves
-/// none once in 150 times.
+/// Packets without a loss at a short queue that rule corruption out. At a rate worth asking about (0.5 %), that happens by chance once in 150
+/// times.
 const PACKETS_THAT_RULE_OUT: f64 = 1000.0;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,7 +46,7 @@ pub struct Corruption {
 }
 
 impl Corruption {
-    /// Disabled: every loss is congestion.
+    /// If corruption is not believed in, every loss is congestion.
     pub fn new(is_believed: bool) -> Corruption {
         Corruption { quiet: Account::default(), loaded: Account::default(), is_believed }
     }
@@ -60,7 +60,7 @@ impl Corruption {
         self.loaded.add(news);
     }
 
-    /// Loss events a packet.
+    /// Loss events per packet.
     pub fn rate(&self) -> f64 {
         if self.is_believed {
             (self.quiet.events + PRIOR_EVENTS) / (self.quiet.packets + PRIOR_PACKETS)
@@ -69,22 +69,22 @@ impl Corruption {
         }
     }
 
-    /// Packets lost of those sent.
+    /// Share of packets that are lost.
     pub fn lost_share(&self) -> f64 {
         if self.is_believed { self.quiet.lost / (self.quiet.packets + PRIOR_PACKETS) } else { 0.0 }
     }
 
-    /// Have enough packets been seen at a short queue, and none of them lost?
+    /// Have enough packets been seen at a short queue without a loss?
     pub fn is_ruled_out(&self) -> bool {
         self.quiet.events < 1.0 && self.quiet.packets >= PACKETS_THAT_RULE_OUT || !self.is_believed
     }
 
-    /// Is the rate built on more than the prior?
+    /// Do more packets than the prior's support the rate?
     pub fn is_measured(&self) -> bool {
         self.quiet.packets > PRIOR_PACKETS
     }
 
-    /// More losses under load than corruption explains?
+    /// Are there more losses under load than corruption explains?
     pub fn is_exceeded(&self) -> bool {
         let expected = self.rate() * self.loaded.packets;
         self.loaded.events >= 0.5 + expected + DEVIATIONS * expected.sqrt()
@@ -94,10 +94,10 @@ impl Corruption {
         self.loaded = Account::default();
     }
 
-    /// Losses that vanish with the load were not corruption.
+    /// Does a look refute the rate? Losses that vanish with the load are not corruption.
     pub fn is_refuted_by(&self, look: &Account) -> bool {
         let expected = self.rate() * look.packets;
-        // What is expected varies, too, by the events that it was learnt from.
+        // The expectation has a variance of its own, from the events from which the rate was learnt.
         let variance = expected * (1.0 + look.packets / (self.quiet.packets + PRIOR_PACKETS));
         look.events < expected - 2.0 * variance.sqrt()
     }

@@ -1,4 +1,4 @@
-//! The window of a flow in competition: CUBIC's (RFC 9438), in packets and seconds.
+//! CUBIC's window (RFC 9438) for a flow in competition, in packets and seconds.
 
 use airtcp_wire::{Dur, Time};
 
@@ -13,17 +13,17 @@ pub struct Cubic {
     w_max: f64,
     epoch: Time,
     k_s: f64,
-    /// What Reno would have.
+    /// Reno's window.
     w_est: f64,
 }
 
 impl Cubic {
-    /// From the plateau.
+    /// Starts on the plateau.
     pub fn new(window: f64, now: Time) -> Cubic {
         Cubic { w_max: window, epoch: now, k_s: 0.0, w_est: window }
     }
 
-    /// The window after `delivered` packets more, at an RTT of `rtt_s`.
+    /// The window after another `delivered` packets, at an RTT of `rtt_s`.
     pub fn grow(&mut self, window: f64, delivered: f64, now: Time, rtt_s: f64) -> f64 {
         // RFC 9438 §4.2: the window of one round trip from now, at most half as much again.
         let from_plateau = now.since(self.epoch).as_secs_f64() + rtt_s - self.k_s;
@@ -34,7 +34,7 @@ impl Cubic {
         (window + towards).max(self.w_est.min(window + delivered))
     }
 
-    /// The window that a congestion event leaves.
+    /// The window after a congestion event.
     pub fn reduce(&mut self, window: f64, now: Time) -> f64 {
         // RFC 9438 §4.7.
         self.w_max = if window < self.w_max { window * (1.0 + BETA) / 2.0 } else { window };
@@ -45,7 +45,7 @@ impl Cubic {
         reduced
     }
 
-    /// Time that was not spent competing does not count.
+    /// Leaves out time that was not spent in competition.
     pub fn skip(&mut self, pause: Dur) {
         self.epoch += pause;
     }

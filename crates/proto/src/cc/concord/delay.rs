@@ -1,25 +1,25 @@
-//! Delay: nobody queues. Grows gently, back to a known window quickly, and faster and faster while nothing answers.
+//! Delay: nobody queues. The window grows gently, quickly back to a known window, and faster and faster as long as no queue builds.
 
 use super::cubic::ALPHA;
 use super::rounds::Tally;
 use super::{Concord, LEAST_WINDOW, MARGIN, Phase};
 use airtcp_wire::Time;
 
-/// A quarter of the way to the goal each round: there in about ten, without a burst.
+/// Share of the way to the goal that the window grows per round: it gets there in about ten rounds, without a burst.
 const WAY_BACK: f64 = 0.25;
 /// Quiet rounds after which growth doubles each round, up to this share of the window.
 const QUIET_ROUNDS: u32 = 3;
 const FASTEST: f64 = 0.25;
-/// What may be in flight: what finds a path whose rate has risen by a quarter (and eight packets, where it is small).
+/// The most that may be in flight, in BDPs and packets: enough to find a path whose rate has risen by a quarter, and for small windows.
 const MOST_BDP: f64 = 1.5;
 const MOST_PACKETS: f64 = 8.0;
-/// Rounds until what Start has sent too much is gone.
+/// Rounds until the excess that Start has sent is gone.
 const DRAIN_ROUNDS: u32 = 2;
 
 #[derive(Clone, Debug)]
 pub struct Delay {
     draining: u32,
-    /// Packets a round.
+    /// Packets per round.
     growth: f64,
     quiet: u32,
 }
@@ -63,7 +63,7 @@ impl Concord {
         }
     }
 
-    /// Where corruption is ruled out there is nothing to find out.
+    /// Competes if corruption is ruled out, since then there is nothing to find out. Otherwise yields.
     fn answer_losses(&mut self, queue_s: f64, now: Time) {
         if self.corruption.is_ruled_out() && self.parts.compete {
             self.compete_after_losses(now);

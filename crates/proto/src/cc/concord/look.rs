@@ -1,4 +1,4 @@
-//! Look: with less in flight than the path holds, do the losses stay? Then they are corruption.
+//! Look: do losses remain with less in flight than the path holds? Then they are corruption.
 
 use super::corruption::Account;
 use super::delay::Delay;
@@ -6,17 +6,17 @@ use super::rounds::Tally;
 use super::{Concord, LEAST_WINDOW, Phase};
 use airtcp_wire::{Dur, Time};
 
-/// The share of what the mean rate takes that it leaves in flight.
+/// What stays in flight, as a share of the BDP at the mean rate.
 const SHARE: f64 = 0.8;
-/// The first round still reflects what was sent before.
+/// Least number of rounds. The first one still shows what was sent before.
 const ROUNDS: u32 = 3;
-/// As many packets as make so many events of corruption, of which chance leaves none once in 150 looks; but no longer than
-/// so many rounds.
+/// A look lasts until this many events of corruption are expected, which chance leaves out once in 150 looks,
 const EVENTS: f64 = 5.0;
+/// but no longer than this many rounds.
 const MOST_ROUNDS: u32 = 8;
-/// A rate of corruption from which it is worth it, in events a packet: below it CUBIC would not suffer much.
+/// The least rate of corruption that is worth a look, in events per packet. CUBIC hardly suffers from a lower one.
 const WORTH: f64 = 0.005;
-/// Seconds from look to look, three times as many each time: what has been confirmed is asked less often.
+/// Seconds between looks: at first, the factor by which they grow with each look that confirms the rate, and at most.
 const FIRST_GAP_S: f64 = 2.0;
 const LONGER: f64 = 3.0;
 const LAST_GAP_S: f64 = 60.0;

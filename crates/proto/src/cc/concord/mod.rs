@@ -1,14 +1,14 @@
-//! Concord: CUBIC that yields to find out whose queue it sees, and asks of losses whether corruption explains them.
+//! Concord: CUBIC that yields to find out whose queue it sees, and judges whether corruption explains losses.
 //!
-//! A loss on a wireless link says little, and a queue that a sender sees may be its own, a rival's, or chance. Concord asks
-//! two questions, each of which an experiment of the sender's own answers:
+//! A loss on a wireless link says little, and a queue that a sender sees may be its own, a rival's, or a random delay. Concord asks two
+//! questions, and answers each by an experiment:
 //!
-//! 1. *Whose is the queue?* It yields: it keeps in flight what the path holds, and no more, for a few round trips. Its own
-//!    queue drains. A rival's stays, and then Concord competes, as CUBIC. Where the delivery rate falls with the window there
-//!    was no queue: round trips vary, and the window goes back to where it was.
-//! 2. *Does corruption explain the losses?* Their rate is learnt while hardly anything queues and the window is low. At a
-//!    higher load only what exceeds it is congestion ([`corruption`]). A rate that is learnt in error, from a router that
-//!    drops before it queues, is found out by looking with less in flight: losses that vanish with the load are congestion.
+//! 1. *Whose is the queue?* It yields: for a few round trips, it keeps no more in flight than the path holds. Its own queue drains. A
+//!    rival's queue stays, and then Concord competes, as CUBIC. If the delivery rate falls with the window, there was no queue: round trips
+//!    vary, and the window returns to its old value.
+//! 2. *Does corruption explain the losses?* The loss rate is learnt while hardly anything queues and the window is low. At a higher load,
+//!    only losses beyond that rate are congestion ([`corruption`]). A rate may be learnt in error from a router that drops before it queues.
+//!    Concord detects that by looking with less in flight: losses that vanish with the load are congestion.
 //!
 //! ```text
 //!            queue, plateau,                queue, or more losses than
@@ -23,12 +23,12 @@
 //!                            └────── losses without corruption; ECN ──└─────────┘
 //! ```
 //!
-//! Where nothing corrupts packets, every loss at load is congestion and the answer CUBIC's. ECN-Echo is answered as CUBIC
-//! answers it (RFC 9438 §4.6). A round that loses more than it delivers leaves what it delivered, whatever explains it.
+//! If nothing corrupts packets, every loss under load is congestion, and the answer is CUBIC's. The answer to ECN-Echo is CUBIC's, too
+//! (RFC 9438 §4.6). After a round that loses more than it delivers, the window is what the round delivered, whatever the cause.
 //!
-//! # Known and near
-//! Copa (mode switching by whether the queue empties), Nimbus (elasticity by pulses), Vegas, Veno and Westwood (a loss is judged
-//! by delay or rate), BBR (a model of rate and delay). `docs/concord.md` says what differs.
+//! # Related work
+//! Copa (switches modes by whether the queue empties), Nimbus (detects elastic rivals by pulses), Vegas, Veno and Westwood (judge a loss by
+//! delay or rate), BBR (models rate and delay). `docs/concord.md` says what differs.
 
 mod compete;
 mod corruption;
@@ -82,7 +82,7 @@ pub const SPEC: ControllerSpec = ControllerSpec {
     build,
 };
 
-/// What can be left out, to see what it is good for (`docs/concord.md`).
+/// A parameter that switches a part of the controller off, to measure its effect (`docs/concord.md`).
 const fn part(name: &'static str, default: f64, doc: &'static str) -> Param<'static> {
     Param { name, default, min: 0.0, max: 1.0, doc }
 }
@@ -91,16 +91,16 @@ fn build(build: &Build, values: &Values) -> Box<dyn CongestionControl> {
     Box::new(Concord::new(build, values))
 }
 
-/// So that a receiver that acknowledges every other segment never stalls the sender.
+/// The least window in packets: a receiver that acknowledges every other segment must not stall the sender.
 const LEAST_WINDOW: f64 = 4.0;
-/// In bytes, as for every controller.
+/// The largest window in bytes, as for every controller.
 const MOST_WINDOW: f64 = (1u64 << 40) as f64;
-/// Packets above the BDP that a drained queue may hold: what a delayed ACK keeps back.
+/// Packets above the BDP that a drained queue may hold: what a delayed ACK holds back.
 const MARGIN: f64 = 1.5;
-/// Paced so much above a window a round trip, it is the window that limits; in Start it has to double.
+/// Pacing rate in windows per round trip: high enough that the window limits, and in Start that it doubles.
 const PACE: f64 = 1.5;
 const PACE_OF_START: f64 = 2.0;
-/// Assumed before the first sample, for the pace alone (draft-ietf-ccwg-bbr §5.6.2).
+/// The RTT assumed before the first sample, for pacing only (draft-ietf-ccwg-bbr §5.6.2).
 const NOMINAL_RTT_S: f64 = 0.001;
 
 #[derive(Clone, Debug)]
@@ -132,18 +132,19 @@ struct Concord {
     round: Tally,
     /// Did the last ACK report losses?
     was_losing: bool,
-    /// The window at the beginning of this round and of the one before: what is acknowledged now was sent then.
+    /// The window at the beginning of this round.
     window_now: f64,
+    /// The window at the beginning of the previous round, when the data was sent that is acknowledged now.
     window_then: f64,
-    /// The window that the last yield, look or reduction left: losses at no more than that are not our doing.
+    /// The window that the last yield, look or reduction left. Losses at a window no larger are not our doing.
     low_water: f64,
-    /// Where growth in Delay is heading back to.
+    /// The window to which growth in Delay returns quickly.
     goal: f64,
     tests: yielding::Tests,
     looks: look::Looks,
     /// Seconds.
     srtt_s: f64,
-    /// Before the last timeout, while nothing else may prove spurious.
+    /// Phase and window before the last timeout, as long as only that can prove spurious.
     before: Option<(Phase, f64)>,
 }
 
@@ -180,17 +181,17 @@ impl Concord {
         News { delivered: ack.delivered as f64 / self.mss, lost, loss_events: f64::from(begins) }
     }
 
-    /// What is in flight when the queue is empty.
+    /// What is in flight when the queue is empty, in packets.
     fn bdp(&self) -> f64 {
         self.path.bdp_of_all(self.corruption.lost_share())
     }
 
-    /// The same by the last three rounds, with what a receiver may keep back.
+    /// As [`bdp`](Concord::bdp), by the last three rounds, and with what a receiver may hold back.
     fn drained(&self) -> f64 {
         (self.path.bdp(3, self.corruption.lost_share()) + MARGIN).max(LEAST_WINDOW)
     }
 
-    /// Books an ACK's losses where they tell something.
+    /// Adds an ACK's losses to the account for which they are evidence, if any.
     fn book(&mut self, news: &News) {
         if matches!(self.phase, Phase::Start(_))
             || matches!(&self.phase, Phase::Delay(delay) if delay.is_draining())
@@ -217,10 +218,10 @@ impl Concord {
             self.tests.last_queue = now;
         }
         self.advance(&round, queue_s, now);
-        // More lost than delivered: whatever the cause, so much is of no use to anybody.
+        // More lost than delivered: whatever the cause, so large a window is useless.
         if round.lost > round.delivered.max(LEAST_WINDOW) {
             let left = self.window.min(round.delivered);
-            // A hand-over loses a round once; growth heads back to what CUBIC would have left.
+            // A hand-over loses a single round. Growth returns to what CUBIC would have left.
             self.goal = left.max(cubic::BETA * self.window);
             self.window = left;
         }
@@ -275,7 +276,7 @@ impl CongestionControl for Concord {
 
     fn on_congestion(&mut self, event: &Congestion) {
         match event.cause {
-            // What an ACK has lost was booked with it. What proves spurious from now on is not the timeout before.
+            // The ACK's losses have been accounted for. If anything proves spurious from now on, it is not the timeout before.
             Cause::Loss => self.before = None,
             Cause::Ecn => self.answer_ecn(event.now),
             Cause::Timeout => self.start_over(event),
@@ -298,7 +299,7 @@ impl CongestionControl for Concord {
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
-        // A look has to be smooth: a token bucket tells bursts from the same rate without them.
+        // A look has to be smooth: a token bucket treats bursts differently from the same rate without them.
         let gain = match self.phase {
             Phase::Start(_) => PACE_OF_START,
             Phase::Look(_) => 1.0,

@@ -1,32 +1,32 @@
-//! What is known of the path: its delay when nothing of ours waits, what round trips vary by, and what it has carried.
+//! What is known of the path: its delay without a queue, how much round trips vary, and what rates it has carried.
 
 use super::rounds::Tally;
 use airtcp_wire::{Dur, Time};
 
-/// The base is forgotten after a minute, by pieces: routes change, and a queue that has stood for so long is no longer
-/// told from the path.
+/// The base RTT is forgotten after a minute, in pieces: routes change, and a queue that has stood for so long can no longer be
+/// distinguished from the path.
 const BASE_PIECE: Dur = Dur::from_secs(5);
 const BASE_PIECES: usize = 12;
-/// The highest rate is forgotten after half a minute: longer than two hand-overs of a satellite are apart.
+/// The highest rate is forgotten after half a minute, which is longer than two hand-overs of a satellite are apart.
 const RATE_PIECE: Dur = Dur::from_secs(10);
 const RATE_PIECES: usize = 3;
-/// Rounds whose rates are remembered: as many as BBR of Linux has.
+/// Rounds whose rates are remembered, as in Linux's BBR.
 const ROUNDS: usize = 10;
-/// A round of fewer samples says nothing of how they vary.
+/// A round with fewer samples says nothing about their variation.
 const SAMPLES: u32 = 4;
-/// Of an RTT that nobody queues for: timers, hosts and radio frames.
+/// Delay of an RTT that is not queueing: timers, hosts and radio frames.
 const SLACK_S: f64 = 0.003;
-/// Two packets wait where a delayed ACK releases two at once.
+/// Packets of our own that wait: a delayed ACK releases two at once.
 const SLACK_PACKETS: f64 = 2.0;
-/// The share of a corruption rate that BDP allows for; a path that loses more is not worth a larger window.
+/// The largest share of lost packets that the BDP allows for. A path that loses more is not worth a larger window.
 const MOST_LOSS: f64 = 0.3;
 
-/// The lower quartile, because queues only add to what round trips vary by; it follows some thirty rounds.
+/// Variation is measured by the lower quartile, because queues only add to it. It follows some thirty rounds.
 const QUARTILE: f64 = 0.25;
 const QUARTILE_STEP: f64 = 0.125;
-/// What round trips vary by within a round: half of the spread.
+/// Share of a round's spread that counts as variation.
 const SPREAD_WEIGHT: f64 = 0.5;
-/// RTT is averaged over some packets.
+/// Weight of a sample in the smoothed RTT.
 const SMOOTHING: f64 = 0.25;
 
 /// Seconds, packets, and packets per second.
@@ -34,19 +34,20 @@ const SMOOTHING: f64 = 0.25;
 pub struct Path {
     /// The least RTT of each piece of the last minute.
     base: Recent<BASE_PIECES>,
-    /// How far a round's mean lies above its minimum, and its maximum, where nothing queues.
+    /// How far a round's mean RTT is above its minimum, without a queue.
     noise: Quantile,
+    /// How far a round's maximum RTT is above its minimum, without a queue.
     spread: Quantile,
-    /// By how much the minimum of a round differs from that of the one before.
+    /// How much the minimum RTT of a round differs from that of the previous one.
     sway: Quantile,
     last_min_s: f64,
-    /// Of the last round.
-    mean_s: f64,
+    /// The mean RTT of the last round.
+    pub mean_s: f64,
     /// The last rounds' delivery rates, the latest first.
     rates: [f64; ROUNDS],
-    /// The highest of half a minute, negated.
+    /// The highest delivery rate of half a minute, negated.
     highest: Recent<RATE_PIECES>,
-    /// RTT, averaged over some eight packets.
+    /// The smoothed RTT, over some eight packets.
     smooth_s: f64,
     pub variation_weight: f64,
 }
@@ -90,7 +91,7 @@ impl Path {
         self.mean_s = round.mean_s();
     }
 
-    /// The RTT that is nobody's queue.
+    /// The RTT without a queue.
     pub fn floor_s(&self) -> f64 {
         self.base_s() + self.noise.value
     }
@@ -103,38 +104,33 @@ impl Path {
         self.spread.value
     }
 
-    /// The mean RTT of the last round.
-    pub fn mean_s(&self) -> f64 {
-        self.mean_s
-    }
-
-    /// What of `rtt_s` is queueing.
+    /// The part of `rtt_s` that is queueing.
     pub fn queue_s(&self, rtt_s: f64) -> f64 {
         rtt_s - self.floor_s()
     }
 
-    /// The queue just now.
+    /// The present queue.
     pub fn queue_now_s(&self) -> f64 {
         self.queue_s(self.smooth_s)
     }
 
-    /// Delay above the floor that chance does not explain.
+    /// Delay above the floor beyond which random variation is no explanation.
     pub fn threshold_s(&self) -> f64 {
         self.own_s() + self.variation_s()
     }
 
-    /// Delay above the floor at which nothing seems to wait.
+    /// Delay above the floor below which nothing seems to queue.
     pub fn quiet_s(&self) -> f64 {
         self.own_s() / 2.0 + self.variation_s()
     }
 
-    /// What our own packets wait where none is in the way.
+    /// How long our own packets wait if no others are in the way.
     fn own_s(&self) -> f64 {
         let rate = self.highest_rate();
         SLACK_S + if rate > 0.0 { SLACK_PACKETS / rate } else { 0.0 }
     }
 
-    /// What round trips vary by: within a round, and from round to round.
+    /// How much round trips vary, within a round and from round to round.
     fn variation_s(&self) -> f64 {
         SPREAD_WEIGHT * self.spread.value + self.variation_weight * self.sway.value
     }
@@ -152,17 +148,17 @@ impl Path {
         -self.highest.least().min(0.0)
     }
 
-    /// What was in flight for the mean rate of the last rounds.
+    /// The BDP at the mean rate of the last rounds.
     pub fn mean_bdp(&self) -> f64 {
         self.rates.iter().sum::<f64>() / ROUNDS as f64 * self.floor_s()
     }
 
-    /// What the path holds, with what corruption takes of it on the way, by the rates of the last `rounds`.
+    /// What the path holds at the highest rate of the last `rounds`, plus what corruption takes on the way.
     pub fn bdp(&self, rounds: usize, lost_share: f64) -> f64 {
         self.rate_of(rounds) * self.floor_s() / (1.0 - lost_share.min(MOST_LOSS))
     }
 
-    /// The share of itself by which corruption alone makes a round's rate vary: a standard deviation of its binomial count.
+    /// The relative standard deviation of a round's rate due to corruption alone, by its binomial count.
     pub fn rate_noise(&self, lost_share: f64) -> f64 {
         let lost = lost_share.min(MOST_LOSS);
         let packets = (self.rate_of(3) * self.floor_s()).max(1.0);
@@ -201,12 +197,12 @@ impl<const N: usize> Recent<N> {
     }
 }
 
-/// Follows the lower quartile of a stream in two words: up by a quarter of a step where a value is above, down by three where
-/// it is below. The lower quartile, because queues only add to what round trips vary by.
+/// Follows the lower quartile of a stream of values: a quarter of a step up for a value above, three quarters of a step down for a value
+/// below.
 #[derive(Clone, Copy, Debug, Default)]
 struct Quantile {
     value: f64,
-    /// The values' mean distance from it.
+    /// Mean distance of the values from `value`.
     scale: f64,
     is_set: bool,
 }

@@ -1,9 +1,9 @@
-//! What one round trip brought.
+//! What happened in one round trip.
 
 use super::super::Ack;
 use airtcp_wire::{Dur, Time};
 
-/// In packets. Round trips are whole numbers, so that equal ones do not vary.
+/// A round's account, in packets. RTTs are kept as whole numbers, so that equal ones show no variation.
 #[derive(Clone, Copy, Debug)]
 pub struct Tally {
     pub start: Time,
@@ -14,9 +14,9 @@ pub struct Tally {
     max: Dur,
     sum: Dur,
     pub samples: u32,
-    /// The window limited the sender at some time,
+    /// Did the window limit the sender at some time?
     pub is_limited: bool,
-    /// or the application did: the rate says nothing of the path.
+    /// Did the application limit it at some time? Then the rate says nothing about the path.
     pub is_app_limited: bool,
 }
 
@@ -54,7 +54,7 @@ impl Tally {
         self.min.as_secs_f64()
     }
 
-    /// How far the mean lies above the minimum.
+    /// How far the mean RTT is above the minimum.
     pub fn noise_s(&self) -> f64 {
         (self.sum - self.min * u64::from(self.samples)).as_secs_f64() / f64::from(self.samples)
     }
@@ -63,12 +63,12 @@ impl Tally {
         self.min_s() + self.noise_s()
     }
 
-    /// How far the maximum does.
+    /// How far the maximum RTT is above the minimum.
     pub fn spread_s(&self) -> f64 {
         (self.max - self.min).as_secs_f64()
     }
 
-    /// Packets delivered a second; `None` where the application sent less than the window allowed.
+    /// Packets delivered per second; `None` if the application limited the sender.
     pub fn rate(&self, now: Time) -> Option<f64> {
         let elapsed_s = now.since(self.start).as_secs_f64();
         (elapsed_s > 0.0 && self.delivered > 0.0 && !self.is_app_limited).then(|| self.delivered / elapsed_s)
@@ -79,11 +79,11 @@ impl Tally {
     }
 }
 
-/// What an ACK brings, in packets.
+/// What an ACK reports, in packets.
 #[derive(Clone, Copy, Debug)]
 pub struct News {
     pub delivered: f64,
     pub lost: f64,
-    /// 1 where losses begin: those that follow on the next ACKs belong to it.
+    /// 1 if losses begin with this ACK. Losses on the ACKs right after it belong to the same event.
     pub loss_events: f64,
 }

@@ -1,4 +1,4 @@
-//! Start: doubles each round trip until a queue, a plateau of the rate, or heavy loss says that the path is full.
+//! Start: the window doubles each round trip until a queue, a plateau of the rate, or heavy loss shows that the path is full.
 
 use super::cubic::BETA;
 use super::delay::Delay;
@@ -6,23 +6,23 @@ use super::rounds::{News, Tally};
 use super::{Concord, MARGIN, Phase};
 use crate::cc::{Ack, Congestion};
 
-/// RTTs in a row above the threshold: as many as HyStart++ samples a round (RFC 9406 §4.3).
+/// RTTs in a row above the threshold that show a queue: as many as HyStart++ samples per round (RFC 9406 §4.3).
 const LATE_IN_A_ROW: u32 = 8;
-/// And above this share of the base: twice what HyStart++ takes (RFC 9406 §4.2), as a row of late packets behind one that is
-/// late by chance looks like a queue, and Delay finds a small one, too.
+/// They must also exceed the base by this share. That is twice HyStart++'s (RFC 9406 §4.2), since packets behind one that is late by chance
+/// look like a queue, and Delay will find a small queue, too.
 const LATE_SHARE: f64 = 0.25;
-/// A round of heavy loss loses this share; two in a row are not chance.
+/// Loss is heavy if a round loses this share. Two such rounds in a row are no chance.
 const HEAVY_LOSS: f64 = 0.2;
 const HEAVY_ROUNDS: u32 = 2;
-/// Packets in a round that show it.
+/// A round with no more packets than this cannot show heavy loss.
 const HEAVY_OF: f64 = 10.0;
-/// A rate that has not grown by a quarter for three rounds has reached its plateau (draft-ietf-ccwg-bbr §5.3.1.2).
+/// A rate that has not grown by a quarter in three rounds has reached its plateau (draft-ietf-ccwg-bbr §5.3.1.2).
 const GROWTH: f64 = 1.25;
 const PLATEAU_ROUNDS: u32 = 3;
 
 #[derive(Clone, Debug)]
 pub struct Start {
-    /// ssthresh: after a timeout, not further than this.
+    /// ssthresh: Start ends at this window.
     until: f64,
     late: u32,
     heavy: u32,
@@ -86,7 +86,7 @@ impl Concord {
         self.enter_delay(Delay::draining());
     }
 
-    /// A timeout: from the loss window (RFC 5681 §3.1), beside what is not lost (RFC 8985 §6.3), to what CUBIC would leave.
+    /// After a timeout: starts from the loss window (RFC 5681 §3.1), plus what is not lost (RFC 8985 §6.3), up to what CUBIC would leave.
     pub fn start_over(&mut self, event: &Congestion) {
         if !event.is_repeated_timeout {
             let until = match &self.phase {

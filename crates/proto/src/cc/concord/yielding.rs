@@ -1,4 +1,4 @@
-//! Yield: for a few round trips no more in flight than the path holds, to see what becomes of the queue.
+//! Yield: for a few round trips, no more is in flight than the path holds, to see what happens to the queue.
 
 use super::compete::Compete;
 use super::cubic::BETA;
@@ -7,49 +7,50 @@ use super::rounds::Tally;
 use super::{Concord, LEAST_WINDOW, Phase};
 use airtcp_wire::{Dur, Time};
 
-/// A queue that has fallen to this share, of what it was or of the threshold, was ours.
+/// A queue was ours if it has fallen to this share of what it was, or of the threshold.
 const OURS: f64 = 0.4;
-/// A queue of so many thresholds, for so many rounds, is not one of flows that yield, too.
+/// A queue is a rival's, and not one of flows that yield, too, if it exceeds this many thresholds for this many rounds.
 const RIVAL: f64 = 1.5;
 const RIVAL_ROUNDS: u32 = 3;
-/// Rounds until what was sent before has gone, and the queue behind it.
+/// Rounds until what was sent before has gone, and the queue with it.
 const WATCH_ROUNDS: u32 = 4;
-/// Rounds after which a queue that neither goes nor stands is nobody's.
+/// Rounds after which a queue that neither drains nor stands is nobody's.
 const MOST_ROUNDS: u32 = 12;
-/// A queue that still falls so fast is waited for, so long.
+/// A queue that falls to this share of itself per round is waited for, up to this many rounds.
 const FALLING: f64 = 0.85;
 const FALLING_ROUNDS: u32 = 10;
-/// Rate or delay fell with the window when it lost at least half as much.
+/// Rate or delay fell with the window if it lost at least this share of what the window lost.
 const FELL_WITH: f64 = 0.5;
-/// A rate must lose so many standard deviations more of what corruption takes off a round's rate by chance,
+/// Standard deviations by which a rate must fall further, because corruption makes it vary,
 const RATE_DEVIATIONS: f64 = 1.0;
-/// and so many if it is believed without asking delay.
+/// and those at which delay need not confirm it.
 const RATE_DEVIATIONS_ALONE: f64 = 3.0;
-/// Share of the window kept by an unsuccessful yield.
+/// Share of the window that remains after a yield in vain.
 const IN_VAIN: f64 = 0.97;
-/// Who gave up less, and saw no delay go, had no queue.
+/// A yield that kept this share of the window was in vain unless delay fell.
 const GIVEN_UP: f64 = 0.95;
-/// After a yield of our own queue, back to the middle between the two windows.
+/// After a yield of our own queue, growth returns to this point between the new window and the old one.
 const MIDDLE: f64 = 0.5;
 
-/// After an unsuccessful yield to delay, delay is ignored for this time, doubling each time up to this maximum, and
-/// halving after each successful one.
+/// Seconds for which delay is ignored after a yield to delay in vain: at first, and at most. They double with each such yield and halve with
+/// each successful one.
 const FIRST_DOUBT_S: f64 = 0.5;
 const LAST_DOUBT_S: f64 = 16.0;
 
-/// In competition: seconds until the first yield, and at most.
+/// Seconds between yields in competition: at first, and at most.
 pub const FIRST_TEST_S: f64 = 1.0;
 const LAST_TEST_S: f64 = 30.0;
 
-/// When to yield in competition, and what queues have done.
+/// When to yield in competition, and when queues were seen.
 #[derive(Clone, Debug)]
 pub struct Tests {
     pub gap_s: f64,
     pub last: Time,
     /// When a queue was last seen.
     pub last_queue: Time,
-    /// Until when delay is ignored, and for how long next time.
+    /// Delay is ignored until then.
     pub doubt_until: Time,
+    /// How long delay will be ignored next time.
     pub doubt_s: f64,
 }
 
@@ -69,9 +70,9 @@ impl Default for Tests {
 pub struct Yield {
     began: Time,
     rounds: u32,
-    /// Delay asked for it.
+    /// Was delay the reason?
     is_late: bool,
-    /// Before it: window, queue, rate and mean RTT.
+    /// Window, queue, rate and mean RTT before the yield.
     window: f64,
     queue_s: f64,
     rate: f64,
@@ -81,7 +82,7 @@ pub struct Yield {
     mean_after_s: f64,
     last_queue_s: f64,
     rival_rounds: u32,
-    /// The competition to which it returns.
+    /// The competition that the yield interrupted.
     from: Option<Compete>,
 }
 
@@ -94,7 +95,7 @@ impl Concord {
             window: self.window,
             queue_s,
             rate: self.path.rate_of(3),
-            mean_s: self.path.mean_s(),
+            mean_s: self.path.mean_s,
             rate_after: 0.0,
             mean_after_s: f64::INFINITY,
             last_queue_s: f64::INFINITY,
@@ -106,7 +107,7 @@ impl Concord {
         self.corruption.forget_loaded();
     }
 
-    /// For more losses than corruption explains: no more than CUBIC's answer would leave.
+    /// Yields because of more losses than corruption explains: to no more than CUBIC's answer would leave.
     pub fn yield_to_losses(&mut self, queue_s: f64, now: Time) {
         self.start_yield(None, queue_s, now);
         self.window = self.window.min(BETA * self.goal).max(LEAST_WINDOW);
@@ -162,7 +163,7 @@ impl Concord {
         }
     }
 
-    /// The queue was ours, or none: on from a window between the two, or back to the old one.
+    /// Ends a yield. If the queue was ours, growth returns to a window between the two; if there was none, the old window returns.
     fn end_yield(&mut self, yielding: &Yield, now: Time) {
         if self.parts.doubt && self.is_in_vain(yielding) {
             self.window = IN_VAIN * yielding.window;
@@ -178,8 +179,8 @@ impl Concord {
         self.enter_delay(Delay::new());
     }
 
-    /// Of what was in flight, what has gone was either waiting, and delay went with it, or on its way, and the rate did.
-    /// Corruption blurs a rate, not a delay; round trips that vary blur a delay.
+    /// Was there no queue? What was taken out of flight had either been waiting, so that delay fell, or been on its way, so that the rate fell.
+    /// Corruption blurs a rate, but not a delay; varying round trips blur a delay.
     fn is_in_vain(&self, yielding: &Yield) -> bool {
         let left = self.window / yielding.window;
         let half = 1.0 - FELL_WITH * (1.0 - left);
@@ -190,7 +191,7 @@ impl Concord {
     }
 }
 
-/// So long no queue ends a competition, whatever is lost meanwhile: without a rival it finds out nothing of the losses.
+/// Time without a queue that ends a competition, whatever was lost: without a rival, competing finds out nothing about losses.
 pub fn calm(base_s: f64) -> Dur {
     Dur::from_secs_f64((20.0 * base_s).max(3.0))
 }
