@@ -1,25 +1,24 @@
-//! Header packets of 15 bytes (§10): RFC 1144's change mask and checksum, and the timestamps as they are.
+//! Header packets of 15 bytes (§10): RFC 1144's change mask and checksum, and uncompressed timestamps.
 //!
-//! Compression belongs to the lossy link, hop by hop. Here it reaches from one end of the circuit to the other, which is
-//! the same where that link is the only one that loses, and saves more than a link could where there are others. ACKs
-//! are not compressed. That a wrong guess passes the checksum (one in 65 536) is not modelled.
+//! Compression belongs to the lossy link, hop by hop. Here it extends from one end of the circuit to the other. That is the same if only
+//! that link loses packets, and saves more than the link could if there are other links. ACKs are not compressed. A wrong guess that
+//! passes the checksum (one in 65 536) is not modelled.
 
 use super::config::{Compression, Config};
 use airtcp_wire::{Segment, Seq};
 
 /// IPv4 and TCP without options, which RFC 1144 leaves out.
 const UNCOMPRESSED_BASE: u32 = 40;
-/// The change mask and the TCP checksum (RFC 1144 §3.2.2): a sequence number that moves by the last packet's length is
-/// in the mask.
+/// The change mask and the TCP checksum (RFC 1144 §3.2.2). The mask says that the sequence number moved by the last packet's length.
 const COMPRESSED_BASE: u32 = 3;
-/// How much data has been sent, as it is.
+/// The count of data packets sent, uncompressed.
 const LOSS_REPORTS: u32 = 2;
 
 #[derive(Debug)]
 pub struct Compressor {
     /// The header packet sent last.
     last: Option<Segment>,
-    /// Bytes that a compressed one is shorter by.
+    /// Bytes by which a compressed one is shorter.
     saving: u32,
 }
 
@@ -32,8 +31,8 @@ impl Compressor {
         (config.compression != Compression::None).then_some(Compressor { last: None, saving })
     }
 
-    /// Length of a packet that takes `bytes` uncompressed. What is not the last header packet's successor — a SYN, a
-    /// retransmission, the one that follows it — leaves uncompressed, and so renews the far end's context.
+    /// Length of a packet that takes `bytes` uncompressed. A packet that does not follow the last header packet (a SYN, a retransmission,
+    /// the packet after it) is not compressed, and so renews the far end's context.
     pub fn compress(&mut self, segment: &Segment, bytes: u32) -> u32 {
         if segment.len == 0 {
             return bytes;
@@ -53,7 +52,7 @@ impl Compressor {
 pub struct Decompressor {
     /// Sequence number of the header packet read last.
     last: Option<Seq>,
-    /// How many lost header packets in a row are guessed.
+    /// How many header packets lost in a row are guessed.
     guesses: u64,
 }
 
@@ -67,8 +66,8 @@ impl Decompressor {
         Some(Decompressor { last: None, guesses })
     }
 
-    /// Can a packet that arrives with `bytes`, `uncompressed` in full, be read? The segment is what its checksum covers:
-    /// a guess is right if it leads there.
+    /// Can a packet be read that arrives with `bytes` and would have `uncompressed` bytes in full? The checksum covers `segment`: a guess
+    /// is right if it yields that.
     pub fn decompress(&mut self, segment: &Segment, bytes: u32, uncompressed: u32) -> bool {
         if segment.len == 0 {
             return true;

@@ -5,7 +5,7 @@ use airtcp_wire::{Bytes, Dur, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Header packets that one repeats, at most.
+/// Maximum number of header packets that another one repeats.
 pub const MAX_FEC: u8 = 3;
 
 /// A TCP circuit. Its control TCPs' own rules are a [`TcpConfig`].
@@ -91,16 +91,16 @@ impl Config {
         schemars::schema_for!(Config).to_value()
     }
 
-    /// The rules of the circuit's control TCPs, where `tcp` says those of its other TCPs.
+    /// The configuration of the control TCPs, made of the stack's configuration `tcp`.
     pub fn control_tcp(&self, tcp: &TcpConfig) -> TcpConfig {
         TcpConfig {
             packet_size: self.vmss.0 as u32 + 40 + tcp.option_bytes(),
-            // Virtual bytes fill no buffer: nothing but cwnd limits (§4.5.1).
+            // Virtual bytes fill no buffer: only cwnd limits (§4.5.1).
             receive_window: Bytes(1 << 30),
             receive_buffer: Some(Bytes(1 << 31)),
             window_scaling: true,
             nagle: false,
-            // Nobody is there to be told.
+            // A control TCP never gives up: nobody would learn of it.
             max_retries: u32::MAX,
             ..tcp.clone()
         }

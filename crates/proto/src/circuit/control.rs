@@ -1,4 +1,4 @@
-//! The sender of one control TCP (§4.5.1): credit for data packets, paid in header packets.
+//! The sender of one control TCP (§4.5.1): header packets pay for data packets.
 
 use super::compression::Compressor;
 use super::config::Config;
@@ -6,30 +6,29 @@ use super::control_packet_len;
 use super::fec::Repeater;
 use super::sender::Output;
 use super::tunnel_queue::TunnelQueue;
-use crate::queue::Item;
-use crate::tcp::{Burst, Connection, Transmit};
-use airtcp_wire::{Ecn, Header, Segment, Time};
+use crate::tcp::{Connection, Transmit};
+use airtcp_wire::{Ecn, Segment, Time};
 
 /// A control TCP and its account.
 ///
-/// The credit is what TCP lets it send beyond its outstanding virtual bytes, in whole VMSS, less what has been forwarded
-/// for the header packet to come. Data leaves first; once VMSS bytes have left, so does their header packet. A packet up
-/// to VMSS long leaves while there is any credit, and what it overdraws counts for the next header packet; a longer one
-/// waits for its whole length, and header packets that TCP lets go meanwhile save credit for it.
+/// The credit is what TCP may send beyond its outstanding virtual bytes, in whole VMSS, less what has been forwarded for the next header
+/// packet. Data leaves first; once VMSS bytes have left, their header packet follows. A packet of up to VMSS bytes leaves while there is
+/// any credit, and an overdraft counts towards the next header packet. A longer packet waits for credit of its whole length; header
+/// packets that TCP sends meanwhile save credit for it.
 ///
-/// When the data ends amid a VMSS, no header packet follows until more data completes it: data triggers header packets
-/// (§4.4, property 1). A repair of TCP's is no such trigger. It leaves when TCP says so, with VMSS bytes of the data that
-/// waits before it; without any, one VMSS of credit is kept.
+/// If the data ends within a VMSS, no header packet follows until more data completes it: data triggers header packets (§4.4,
+/// property 1). A retransmission of TCP needs no such trigger. It leaves when TCP says so, after up to VMSS bytes of waiting data; if no
+/// data waits, one VMSS of credit is kept.
 pub struct Control {
     pub connection: Connection,
     number: u16,
-    vmss: i64,
-    /// Bytes forwarded for the header packet to come; below zero, credit kept from header packets that have left.
-    forwarded: i64,
-    /// Leaves as soon as the data that it lets pass has left.
-    held: Option<Transmit>,
-    compressor: Option<Compressor>,
-    repeater: Repeater,
+    pub(super) vmss: i64,
+    /// Bytes forwarded for the next header packet; below zero, credit kept from header packets that have left.
+    pub(super) forwarded: i64,
+    /// A header packet that leaves as soon as the data has left that it pays for.
+    pub(super) held: Option<Transmit>,
+    pub(super) compressor: Option<Compressor>,
+    pub(super) repeater: Repeater,
 }
 
 impl Control {
@@ -41,12 +40,11 @@ impl Control {
 
     pub fn handle_segment(&mut self, now: Time, segment: &Segment, ecn: Ecn) {
         self.connection.handle_segment(now, segment, ecn);
-        // Nobody is there to be told.
+        // Nobody needs the events.
         while self.connection.poll_event().is_some() {}
     }
 
-    /// The next packet. A header packet is put into `out`, and says that `sent` data packets have been sent, if that is
-    /// reported.
+    /// The next packet. A header packet is written to `out`; it reports that `sent` data packets have been sent, if that is given.
     pub fn poll(
         &mut self,
         now: Time,
@@ -69,55 +67,7 @@ impl Control {
         Some(self.header(out, sent))
     }
 
-    /// Begins to let data pass that needs no more than one packet for a header packet: what [`poll`](Control::poll) would answer
-    /// by turns, [`next_in_burst`](Control::next_in_burst) answers together, until [`end_burst`](Control::end_burst). `None`:
-    /// something else may have to leave.
-    #[inline]
-    pub fn begin_burst(&mut self, now: Time, queue: &TunnelQueue) -> Option<Burst> {
-        let is_plain = self.held.is_none() && self.compressor.is_none() && !self.repeater.is_in_use();
-        if !is_plain || !self.is_due_after_first(queue) {
-            return None;
-        }
-        self.connection.set_unsent(self.vmss as u64 * queue.len() as u64);
-        self.connection.begin_burst(now)
-    }
-
-    /// May another data packet leave, and its header packet with it?
-    #[inline]
-    pub fn continues(&self, burst: &Burst, queue: &TunnelQueue) -> bool {
-        self.connection.continues(burst) && self.is_due_after_first(queue)
-    }
-
-    /// Will the packet that waits first be followed by a header packet at once?
-    #[inline]
-    fn is_due_after_first(&self, queue: &TunnelQueue) -> bool {
-        queue.first_bytes().map(i64::from).is_some_and(|bytes| {
-            bytes <= self.vmss && self.forwarded < self.vmss && self.forwarded + bytes >= self.vmss
-        })
-    }
-
-    /// Makes of `header`, which is the header packet before, the one that follows the data packet that leaves. Of a burst that
-    /// [continues](Control::continues). Returns where its virtual bytes begin.
-    #[inline]
-    pub fn next_in_burst(&mut self, now: Time, burst: &mut Burst, item: &Item, header: &mut Header) -> u64 {
-        // Each is all that there is to send when it leaves.
-        self.connection.set_unsent(self.vmss as u64);
-        if burst.sent == 0 {
-            *header = self.connection.open_burst(now);
-        }
-        let offset = self.connection.next_in_burst(now, burst, header);
-        self.forwarded += i64::from(item.bytes) - i64::from(header.len);
-        offset
-    }
-
-    /// Returns whether that was all that may leave.
-    #[inline]
-    pub fn end_burst(&mut self, now: Time, burst: &Burst, queue: &TunnelQueue) -> bool {
-        self.connection.set_unsent(if queue.is_empty() { 0 } else { self.vmss as u64 });
-        self.connection.end_burst(now, burst)
-    }
-
-    /// May the packet that waits first leave? `allowance` is what TCP lets it send.
+    /// May the first waiting packet leave? `allowance` is what TCP may send, in bytes.
     #[inline]
     fn may_forward(&self, queue: &TunnelQueue, allowance: impl FnOnce() -> u64) -> bool {
         let Some(bytes) = queue.first_bytes() else { return false };
@@ -135,8 +85,8 @@ impl Control {
         Some(Output::Data(item))
     }
 
-    /// Asks TCP for a segment, with virtual bytes to send as long as data waits or has left ahead of its header packet.
-    /// A header packet, new or sent again, is worth VMSS bytes of data. Returns whether there is one.
+    /// Asks TCP for a segment. TCP has virtual bytes to send while data waits or has left ahead of its header packet. A header packet,
+    /// new or retransmitted, pays for VMSS bytes of data. Returns whether there is a segment.
     fn poll_tcp(&mut self, now: Time, queue: &TunnelQueue, out: &mut Transmit) -> bool {
         let is_wanted = !queue.is_empty() || self.forwarded >= self.vmss;
         self.connection.set_unsent(if is_wanted { self.vmss as u64 } else { 0 });
@@ -144,7 +94,7 @@ impl Control {
             return false;
         }
         let gained = self.forwarded - i64::from(out.segment.len);
-        // What nothing waits for is not saved up.
+        // While no data waits, no more than one VMSS of credit is saved.
         self.forwarded = if queue.is_empty() { gained.max(self.forwarded.min(-self.vmss)) } else { gained };
         true
     }

@@ -1,16 +1,16 @@
-//! The data TCP of a reliable decoupling socket (§5, §6): error control alone. Its packets wait for the circuit, and that
-//! has the congestion control.
+//! The data TCP of a reliable decoupling socket (§5, §6): only error control. Its packets wait for the circuit, which has the congestion
+//! control.
 
 use super::config::{Config, ErrorControl};
 use crate::cc;
 use crate::tcp::{Recovery, RtoConfig, TcpConfig, TimeoutPolicy};
 use airtcp_wire::Dur;
 
-/// F3's timer has BSD's form with a finer clock: 50 ms instead of 500 ms a tick.
+/// F3's timer is BSD's with a finer clock: a tick of 50 ms instead of 500 ms.
 const TICK: Dur = Dur::from_millis(50);
 
 impl Config {
-    /// The rules of the data TCP, where `tcp` says those of the hosts' other TCPs.
+    /// The configuration of the data TCP, made of the stack's configuration `tcp`.
     pub fn data_tcp(&self, tcp: &TcpConfig) -> TcpConfig {
         let unlimited = TcpConfig {
             congestion_control: cc::unlimited::SPEC.name.to_owned(),
@@ -19,7 +19,7 @@ impl Config {
             prr: false,
             eifel: false,
             f_rto: false,
-            // Who does not answer to marks must not ask for them (RFC 3168 §6.1).
+            // A TCP that does not respond to marks must not ask for them (RFC 3168 §6.1).
             ecn: false,
             ..tcp.clone()
         };
@@ -34,17 +34,17 @@ impl Config {
         self.error_control == ErrorControl::Paper && self.f2
     }
 
-    /// The paper's error control. What is switched off is replaced so: without F1 there is no SACK, without F2 (for the driver to leave out,
-    /// [`Connection::repeat_first_every`](crate::tcp::Connection::repeat_first_every)) a segment is resent once and
-    /// then by the timer, and without F3 the timer is the stack's own, with back-off.
+    /// The paper's error control. Without F1, there is no SACK. Without F2, which is the driver's to leave out
+    /// ([`Connection::repeat_first_every`](crate::tcp::Connection::repeat_first_every)), a segment is resent once and then by the timer.
+    /// Without F3, the timer is the stack's own, with back-off.
     fn with_features(&self, tcp: TcpConfig) -> TcpConfig {
         TcpConfig {
             sack: self.f1,
             recovery: if self.f1 { Recovery::Sack } else { Recovery::Reno },
-            // §5: cwnd is one segment while a lost one is resent, so that only that one is.
+            // §5: cwnd is one segment while a lost segment is resent, so that only that one is resent.
             timeout_policy: TimeoutPolicy::SelectiveRepeat,
             rto: if self.f3 { fine_grained(&tcp.rto) } else { tcp.rto.clone() },
-            // Attempts 100 ms apart say nothing of a peer that is gone.
+            // Attempts that are 100 ms apart do not prove that the peer is gone.
             max_retries: if self.f3 { u32::MAX } else { tcp.max_retries },
             ..tcp
         }

@@ -1,7 +1,7 @@
-//! FEC for header packets: each says how many of those before it stood in front of it, and so stands in for them.
+//! FEC for header packets: each one says how many others directly precede it, and so stands in for those.
 //!
-//! A header packet has no content but its place, so that repeating it costs nothing. What is hidden from the control TCPs, losses
-//! by congestion among them, is seen in the reports on data.
+//! A header packet has no content but its position, so repeating it costs nothing. FEC hides losses from the control TCPs, those by
+//! congestion included, but the reports on data show them.
 
 use super::config::MAX_FEC;
 use airtcp_wire::{Segment, Seq};
@@ -12,7 +12,7 @@ pub struct Repeater {
     most: u8,
     /// Where the next new header packet begins.
     next: Option<Seq>,
-    /// Header packets before it that it follows without a gap.
+    /// How many header packets precede the next one without a gap, at most `most`.
     run: u8,
 }
 
@@ -26,7 +26,7 @@ impl Repeater {
         self.most > 0
     }
 
-    /// How many header packets this one repeats. One that is sent again repeats none.
+    /// How many header packets this one repeats. A retransmission repeats none.
     pub fn repeats(&mut self, header: &Segment) -> u8 {
         self.run = if self.next == Some(header.seq) { self.most.min(self.run + 1) } else { 0 };
         self.next = Some(header.seq.at(u64::from(header.len)));
@@ -34,20 +34,20 @@ impl Repeater {
     }
 }
 
-/// Header packets that are remembered: those that come late, after one that repeats them, are fewer.
+/// How many header packets are remembered: more than come late, after one that repeats them.
 const REMEMBERED: usize = 4 * MAX_FEC as usize;
 
 /// The receiver's end.
 #[derive(Debug, Default)]
 pub struct Restorer {
-    /// Those that came last, and whether they have been restored.
+    /// The header packets that came last, and whether each was restored.
     latest: [Option<(Seq, bool)>; REMEMBERED],
     oldest: usize,
 }
 
 impl Restorer {
-    /// A header packet has come that repeats so many. Returns how many of them have to be restored, the last ones: they are
-    /// next to it. `None`: it had been restored itself.
+    /// A header packet has come that repeats `repeats` others. Returns how many of those, directly before it, must be restored. `None` if
+    /// this one had been restored itself.
     pub fn missing(&mut self, header: &Segment, repeats: u8) -> Option<u8> {
         if let Some((_, restored)) = self.latest.iter_mut().flatten().find(|(seq, _)| *seq == header.seq)
             && std::mem::take(restored)

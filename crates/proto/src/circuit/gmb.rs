@@ -1,4 +1,4 @@
-//! The GMB sender (§4.5.2): the guaranteed minimum bandwidth, sent unconditionally and without header packets.
+//! The GMB sender (§4.5.2): sends at the guaranteed minimum bandwidth, unconditionally and without header packets.
 
 use super::tunnel_queue::TunnelQueue;
 use crate::queue::Item;
@@ -6,16 +6,16 @@ use airtcp_wire::{Dur, Rate, Time};
 
 /// The paper's timer.
 const TICK: Dur = Dur::from_millis(1);
-/// The bucket's unit is what a rate of 1 bit/s lets pass in one tick: 1/1000 bit.
+/// The bucket counts in units of 1/1000 bit, which a rate of 1 bit/s lets pass in one tick.
 const UNITS_PER_BYTE: i64 = 8000;
 
-/// A leaky bucket: over any time with enough waiting, what it sends differs from the rate's worth by at most the largest
-/// packet and one tick's worth.
+/// A leaky bucket. While packets wait, what it sends over any time differs from the rate by at most the largest packet and one tick's
+/// worth.
 #[derive(Debug)]
 pub struct Gmb {
-    rate: Rate,
+    pub rate: Rate,
     next_tick: Time,
-    /// What may be sent yet; below zero, what the last packet took too much.
+    /// What may still be sent; below zero, the overdraft of the last packet.
     bucket: i64,
 }
 
@@ -24,11 +24,7 @@ impl Gmb {
         Gmb { rate, next_tick: now + TICK, bucket: 0 }
     }
 
-    pub fn rate(&self) -> Rate {
-        self.rate
-    }
-
-    /// A packet has come to an empty queue: what could have been sent before is not made up for.
+    /// A packet has come to an empty queue. What could have been sent before is forfeited.
     pub fn on_backlog(&mut self, now: Time) {
         self.handle_timeout(now);
         self.bucket = self.bucket.min(0);
@@ -43,7 +39,7 @@ impl Gmb {
         }
     }
 
-    /// When there is something to send.
+    /// When to call [`handle_timeout`](Gmb::handle_timeout) and then [`poll`](Gmb::poll).
     pub fn poll_timeout(&self, queue: &TunnelQueue) -> Time {
         if queue.is_empty() { Time::NEVER } else { self.next_tick }
     }

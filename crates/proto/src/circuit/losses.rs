@@ -1,24 +1,24 @@
-//! Which losses of data are congestion, and which those of a link that corrupts packets.
+//! Which losses of data are due to congestion, and which to a link that corrupts packets.
 //!
-//! Where a queue counts bytes, a header packet finds room where data does not, and control TCPs alone would learn nothing
-//! of a queue that is full. So header packets say how much data has been sent, ACKs how much of it is missing. Corruption
-//! takes its share at any length of the queue; congestion takes what is beyond that share while the queue is long.
+//! In a full queue that counts bytes, a header packet finds room where data does not, and the control TCPs would not notice. So header
+//! packets report how much data has been sent, and ACKs how much of it is missing. Corruption takes its share at any length of the
+//! queue. What is lost beyond that share while the queue is long is congestion.
 
 use airtcp_wire::{Dur, Time};
 
-/// Packets after which what has been learned of corruption is forgotten, if the queue is not short again.
+/// Packets over which the share of corruption is forgotten, unless the queue is short again.
 const MEMORY: f64 = 4000.0;
-/// The share of corruption is one of at least so many packets: at first, a link is taken for a clean one. Where that is wrong,
-/// what is deemed congestion keeps the queue short, and the share is learned there.
+/// The share of corruption is computed over at least this many packets, so that a link counts as clean at first. If it is not, its
+/// losses count as congestion, which keeps the queue short, and the share is learned then.
 const PRIOR: f64 = 100.0;
-/// Round trips in which the longest one is forgotten.
+/// Round trips over which the longest one is forgotten.
 const FORGETTING: f64 = 64.0;
-/// Every ACK asks whether losses are beyond corruption: with fewer deviations, or those of fewer packets, chance would say so in
-/// the end, and with more, congestion beside corruption would be found late.
+/// Standard deviations by which losses must exceed corruption, and the least number of packets assumed for these. Every ACK asks, so
+/// with lower values chance would exceed them in the end, and with higher ones congestion beside corruption would be found late.
 const DEVIATIONS: f64 = 2.75;
 const LEAST: f64 = 30.0;
 
-/// Data packets.
+/// Counts of data packets.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     sent: f64,
@@ -37,21 +37,21 @@ impl Tally {
     }
 }
 
-/// Tells them apart by the round trips of header packets: the queue is long in the upper half of their range.
+/// Judges the queue by the round trips of header packets: it is long in the upper half of their range.
 #[derive(Debug)]
 pub struct Losses {
     reported: Report,
     shortest: Dur,
     longest: f64,
-    /// The last two.
+    /// The last two round trips.
     latest: [f64; 2],
-    /// While the queue was short.
+    /// What was sent and lost while the queue was short.
     corrupted: Tally,
-    /// Since the queue is long, or since congestion was last found.
+    /// What was sent and lost since the queue became long, or since congestion was last found.
     recent: Tally,
 }
 
-/// What an ACK says, and when it came.
+/// The report of an ACK, and when it came.
 #[derive(Clone, Copy, Debug)]
 struct Report {
     at: Time,
@@ -72,12 +72,12 @@ impl Losses {
         }
     }
 
-    /// An ACK that a header packet has had after `rtt`: `lost` data packets are missing, `sent` have been sent by now. Is
-    /// that congestion?
+    /// Takes the report of an ACK, for a header packet with a round trip of `rtt`: `lost` data packets are missing so far, of `sent`.
+    /// Returns whether that is congestion.
     pub fn on_report(&mut self, now: Time, rtt: Dur, sent: u16, lost: u16) -> bool {
         let before = std::mem::replace(&mut self.reported, Report { at: now, sent, lost });
         let new_sent = f64::from(sent.wrapping_sub(before.sent));
-        // What overtakes a header packet, or comes twice, is taken back.
+        // Negative if data has overtaken a header packet or come twice.
         let new_lost = f64::from(lost.wrapping_sub(before.lost) as i16);
         self.corrupted.fade(new_sent / MEMORY);
         if !self.is_long(rtt, now.since(before.at)) {
@@ -97,15 +97,15 @@ impl Losses {
         self.shortest = self.shortest.min(rtt);
         let (now, shortest) = (float(rtt), float(self.shortest));
         let forgotten = (float(elapsed) / (now * FORGETTING)).min(1.0);
-        // A header packet whose ACK was delayed is alone.
+        // A delayed ACK is no queue: it makes only one round trip longer.
         let sustained = self.latest.into_iter().fold(now, f64::min);
         self.latest = [self.latest[1], now];
         self.longest = (self.longest - (self.longest - now) * forgotten).max(sustained);
         now > (shortest + self.longest) / 2.0
     }
 
-    /// Half a packet, and some standard deviations, beyond what corruption explains. While there is less than that explains, the
-    /// count begins anew: congestion is not weighed against good times before it.
+    /// Do recent losses exceed what corruption explains, by half a packet and some standard deviations? As long as corruption explains
+    /// more than is lost, the count begins anew, so that congestion is not weighed against good times before it.
     fn is_beyond_corruption(&mut self) -> bool {
         let share = (self.corrupted.lost / self.corrupted.sent.max(PRIOR)).clamp(0.0, 1.0);
         let Tally { sent, lost } = self.recent;
@@ -118,7 +118,7 @@ impl Losses {
     }
 }
 
-/// No round trip takes 292 years: signed numbers are converted in one instruction.
+/// A time in nanoseconds. The conversion of a signed number takes one instruction.
 #[inline]
 fn float(time: Dur) -> f64 {
     time.0 as i64 as f64

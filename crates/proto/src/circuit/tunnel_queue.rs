@@ -3,7 +3,7 @@
 use crate::queue::Item;
 use crate::ring::Ring;
 
-/// Packets that find room however little data may wait.
+/// Packets that have room however little data may wait.
 const LEAST: usize = 4;
 
 /// First in, first out, for any consumer (§4.5.1).
@@ -11,7 +11,7 @@ const LEAST: usize = 4;
 pub struct TunnelQueue {
     packets: Ring<Item>,
     bytes: u64,
-    /// Length of the packet that came last.
+    /// Length of the packet that came last, at least 1.
     length: u64,
     limit: usize,
 }
@@ -35,20 +35,18 @@ impl TunnelQueue {
         Some(item)
     }
 
-    /// The packet that is next.
     #[inline]
     pub fn first(&self) -> Option<&Item> {
         self.packets.front()
     }
 
-    /// The packet that is next, and is this, leaves.
+    /// Removes the first packet, which is `item`.
     #[inline]
     pub fn drop_first(&mut self, item: &Item) {
         self.packets.drop_front();
         self.bytes -= u64::from(item.bytes);
     }
 
-    /// Its length in bytes.
     #[inline]
     pub fn first_bytes(&self) -> Option<u32> {
         self.first().map(|item| item.bytes)
@@ -64,14 +62,14 @@ impl TunnelQueue {
         self.packets.is_empty()
     }
 
-    /// Does one more packet find [room](TunnelQueue::room)?
+    /// Is there [room](TunnelQueue::room) for another packet?
     #[inline]
     pub fn has_room(&self, bytes: u64) -> bool {
         let waiting = self.packets.len();
         waiting < self.limit && (waiting < LEAST || self.bytes + self.length <= bytes)
     }
 
-    /// Packets as long as the last one that still find room, where `bytes` may wait.
+    /// How many packets as long as the last one have room, if `bytes` may wait.
     #[inline]
     pub fn room(&self, bytes: u64) -> u32 {
         if !self.has_room(bytes) {
