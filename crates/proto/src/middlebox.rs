@@ -1,9 +1,10 @@
-//! What a node on the path may hold between two links: base-station filters, proxies, circuits.
+//! Middleboxes: what may stand at a node between two links, such as base-station filters and proxies.
 
 use crate::tcp::Reason;
-use airtcp_wire::{Ecn, Segment, Time};
+use airtcp_wire::ip::IPV4_HEADER_LEN;
+use airtcp_wire::{Ecn, Segment, Time, tcp};
 
-/// Which way along the path a packet travels: `Forward` from the first link to the last.
+/// The direction in which a packet travels along the path: `Forward` is from the first link to the last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord, Default)]
 pub enum Direction {
     #[default]
@@ -20,19 +21,18 @@ impl Direction {
     }
 }
 
-/// Stands for the addresses and ports of one connection. No two connections of a run share it, one after the other
-/// neither.
+/// Stands for the addresses and ports of one connection. No two connections of a run share it, not even one after the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord, Default)]
 pub struct FlowId(pub u64);
 
-/// What the driver knows of a packet beside its bytes. A middlebox hands it on with the packet, at once or later; a
-/// packet that the middlebox makes itself has the default.
+/// What the driver knows of a packet beside its bytes. A middlebox passes it on with the packet. A packet that the middlebox makes
+/// itself has the default.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Origin {
-    /// Which copy of its bytes it is, counted by the driver.
+    /// The driver's number for this copy of the bytes.
     pub order: u32,
     pub reason: Reason,
-    /// Stream position of the first payload byte.
+    /// Stream offset of the first payload byte.
     pub offset: u64,
 }
 
@@ -54,26 +54,34 @@ pub struct SeenPacket {
     pub origin: Origin,
 }
 
-/// A machine that sees every TCP packet that reaches its node and decides what leaves it.
+impl SeenPacket {
+    /// A packet that a middlebox makes itself.
+    pub(crate) fn made(flow: FlowId, direction: Direction, segment: Segment) -> SeenPacket {
+        let bytes = (IPV4_HEADER_LEN + tcp::header_len(&segment)) as u32 + segment.len;
+        SeenPacket { flow, direction, ecn: Ecn::NotEct, bytes, segment, origin: Origin::default() }
+    }
+}
+
+/// A machine that sees every TCP packet at its node and decides which packets leave the node.
 pub trait Middlebox: Send {
-    /// A packet has arrived. Returns whether it goes on as it came. What else leaves the node, after it or in its place, goes to
-    /// `out`, each packet in the direction that it names.
+    /// A packet has arrived. Returns whether it goes on unchanged. All other packets that leave, after it or in its place, are added to
+    /// `out`; each names its direction.
     fn handle_packet(&mut self, now: Time, packet: &SeenPacket, out: &mut Vec<SeenPacket>) -> bool;
 
-    /// Does it send data again by itself?
+    /// Does it retransmit data by itself?
     fn resends(&self) -> bool {
         false
     }
 
-    /// Does it act only when a packet arrives, whatever the queue behind it drops?
+    /// Does it act only when a packet arrives? Then it has no timeouts and ignores drops.
     fn acts_at_once(&self) -> bool {
         false
     }
 
-    /// A queue behind the node has dropped a packet that had left it. Losses on a link are not told: nobody sees them.
+    /// A queue behind the node has dropped a packet that left the node. Not called for losses on a link, which nobody sees.
     fn handle_drop(&mut self, _now: Time, _packet: &SeenPacket) {}
 
-    /// The time named by [`poll_timeout`](Middlebox::poll_timeout) has come.
+    /// The time that [`poll_timeout`](Middlebox::poll_timeout) returned has come.
     fn handle_timeout(&mut self, _now: Time, _out: &mut Vec<SeenPacket>) {}
 
     fn poll_timeout(&self) -> Time {

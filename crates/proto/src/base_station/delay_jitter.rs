@@ -1,11 +1,10 @@
-//! The delay-jitter algorithm (Klein, Leung, Parkinson and Samuel, GLOBECOM 2004): some packets are delayed on purpose, so
-//! that RTTVAR, and with it the RTO, grows more than the mean round trip does.
+//! The delay-jitter algorithm (Klein, Leung, Parkinson and Samuel, GLOBECOM 2004): some packets are delayed on purpose, so that RTTVAR,
+//! and with it the RTO, grows more than the mean round trip does.
 //!
-//! Of the several ways in which delay may be injected, this is the simplest: each data packet that goes to the mobile
-//! host is chosen independently with probability p, and delayed by D. On a path of constant delay the mean round trip
-//! then grows by p·D and its mean deviation by 2·p·(1−p)·D (our derivation). That holds as long as packets are further
-//! apart than D, or with `overtaking`. Otherwise a packet waits for the delayed one before it, so that the mean grows
-//! more and the deviation less; but a base station that reorders makes the fixed host see losses.
+//! Of the ways to inject delay, this is the simplest: each data packet to the mobile host is chosen independently with probability p and
+//! delayed by D. On a path of constant delay, the mean round trip then grows by p·D and its mean deviation by 2·p·(1−p)·D (our
+//! derivation). That holds if packets are further apart than D, or with `overtaking`. Otherwise a packet waits for the delayed one before
+//! it, so that the mean grows more and the deviation less. But if the base station reorders packets, the fixed host sees losses.
 
 use super::{Machine, MachineBuild, MachineSpec};
 use crate::Chance;
@@ -64,10 +63,10 @@ impl Machine for Config {
 struct DelayJitter {
     config: Config,
     chance: Chance,
-    /// By the time at which they leave, then as they came.
+    /// Held packets by the time at which they leave, then by order of arrival.
     held: BTreeMap<(Time, u64), SeenPacket>,
     arrivals: u64,
-    /// Flows with held packets: how many, and when the last of them leaves.
+    /// For each flow with held packets: their number, and when the last of them leaves.
     flows: BTreeMap<FlowId, (u32, Time)>,
 }
 
@@ -84,7 +83,7 @@ impl Middlebox for DelayJitter {
             Some((_, last)) if !self.config.overtaking => own.max(*last),
             _ => own,
         };
-        // One that is due now may still have to wait behind another that is.
+        // A packet that is due now may have to wait behind another one that is.
         if due == now && (self.config.overtaking || !self.flows.contains_key(&packet.flow)) {
             return true;
         }

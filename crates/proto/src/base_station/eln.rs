@@ -1,11 +1,11 @@
-//! Explicit loss notification (Balakrishnan & Katz, GLOBECOM 1998): the base station tells losses on the wireless link from
-//! congestion and sets [`Flags::ELN`] on the duplicate ACKs for them, so that the sender resends without reducing.
+//! Explicit loss notification (Balakrishnan & Katz, GLOBECOM 1998): the base station distinguishes losses on the wireless link from
+//! congestion and sets [`Flags::ELN`] on the duplicate ACKs for them, so that the sender resends without reducing its window.
 //!
-//! Of data towards the mobile host, what has passed the base station and is missed later was lost on the wireless link,
-//! unless the base station's own queue dropped it. Of the mobile host's data, what never reached the base station was.
+//! Data towards the mobile host that has passed the base station and is missing later was lost on the wireless link, unless the base
+//! station's own queue dropped it. Data of the mobile host was lost there if it never reached the base station.
 
-use super::flows::{Ending, Flows, LastAck};
-use super::{Machine, MachineBuild, MachineSpec};
+use super::flows::{Ending, Flows, LastAck, end_of};
+use super::{Machine, MachineBuild, MachineSpec, check_counts};
 use crate::middlebox::{Direction, Middlebox, SeenPacket};
 use airtcp_wire::{Flags, Segment, Seq, Time};
 use schemars::JsonSchema;
@@ -36,10 +36,7 @@ impl Machine for Config {
     };
 
     fn check(&self) -> Result<(), String> {
-        match [("holes", self.holes), ("max_flows", self.max_flows)].iter().find(|(_, count)| *count == 0) {
-            Some((key, _)) => Err(format!("{key} = 0: must be at least 1")),
-            None => Ok(()),
-        }
+        check_counts(&[("holes", self.holes), ("max_flows", self.max_flows)])
     }
 
     fn build(&self, _build: MachineBuild<'_>) -> Box<dyn Middlebox> {
@@ -54,33 +51,25 @@ struct Eln {
 
 #[derive(Debug, Default)]
 struct FlowState {
-    /// By the direction in which the data goes.
+    /// By the direction of the data.
     tracks: [Option<Track>; 2],
     ending: Ending,
 }
 
-/// What has passed of one direction's data.
+/// Which data of one direction has passed.
 #[derive(Debug)]
 struct Track {
     sent_end: Seq,
     last: LastAck,
-    /// Ranges above the last acknowledgment that did not pass, or that the queue behind dropped. One that is filled later
-    /// stays: the duplicate ACKs under way still speak of the first copy.
+    /// Ranges above the last acknowledgment that did not pass, or that the queue behind dropped. A hole that is filled later stays,
+    /// since duplicate ACKs for the first copy may be under way.
     holes: Vec<(Seq, Seq)>,
 }
 
 impl Middlebox for Eln {
     fn handle_packet(&mut self, now: Time, packet: &SeenPacket, out: &mut Vec<SeenPacket>) -> bool {
-        let flags = packet.segment.flags;
-        if flags.contains(Flags::SYN) || flags.contains(Flags::RST) {
-            self.flows.remove(packet.flow);
-            return true;
-        }
-        let flow = match packet.segment.len {
-            0 => self.flows.get(now, packet.flow),
-            _ => Some(self.flows.get_or_insert_with(now, packet.flow, FlowState::default)),
-        };
-        let Some(flow) = flow else { return true };
+        let begins = packet.segment.len > 0;
+        let Some(flow) = self.flows.of_packet(now, packet, begins, FlowState::default) else { return true };
         flow.handle_data(packet.direction, &packet.segment, self.holes);
         let is_notice = flow.handle_ack(packet.direction, &packet.segment);
         flow.ending.watch(packet.direction, &packet.segment);
@@ -139,7 +128,7 @@ impl Track {
         }
     }
 
-    /// What is not remembered counts as congestion.
+    /// Remembers a hole. Losses in holes beyond the maximum count as congestion.
     fn add_hole(&mut self, start: Seq, end: Seq, direction: Direction, max_holes: usize) {
         if self.holes.len() < max_holes {
             self.holes.push((start, end));
@@ -164,8 +153,4 @@ impl Track {
         }
         false
     }
-}
-
-fn end_of(segment: &Segment) -> Seq {
-    segment.seq.at(segment.seq_len().into())
 }

@@ -1,16 +1,16 @@
-//! What a machine keeps of each flow: bounded in the number of flows, with a timer each, and dropped when the flow ends.
+//! Per-flow state of a machine: for a bounded number of flows, with a timer each, and dropped when the flow ends.
 
-use crate::middlebox::{Direction, FlowId};
+use crate::middlebox::{Direction, FlowId, SeenPacket};
 use airtcp_wire::{Flags, Segment, Seq, Time};
 use slab::Slab;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The states of at most so many flows. One flow more replaces the one that was silent for longest.
+/// The states of up to `limit` flows. A further flow replaces the one that has been silent for longest.
 #[derive(Debug)]
 pub struct Flows<T> {
     entries: Slab<Entry<T>>,
     places: BTreeMap<FlowId, usize>,
-    /// By the last bits of their names, the places of the flows that were looked up last.
+    /// A cache of `places`, indexed by the last bits of the flow's name.
     found: [usize; FOUND],
     deadlines: BTreeSet<(Time, FlowId)>,
     limit: usize,
@@ -41,7 +41,28 @@ impl<T> Flows<T> {
         self.entries.len() >= self.limit
     }
 
-    /// A flow of which a packet has come, if it is known.
+    /// The state of the packet's flow, if the flow is known or `begins` with this packet: then its state is `new`. A SYN or RST makes
+    /// the flow unknown.
+    #[inline(always)]
+    pub fn of_packet(
+        &mut self,
+        now: Time,
+        packet: &SeenPacket,
+        begins: bool,
+        new: impl FnOnce() -> T,
+    ) -> Option<&mut T> {
+        let flags = packet.segment.flags;
+        if flags.contains(Flags::SYN) || flags.contains(Flags::RST) {
+            self.remove(packet.flow);
+            return None;
+        }
+        match begins {
+            true => Some(self.get_or_insert_with(now, packet.flow, new)),
+            false => self.get(now, packet.flow),
+        }
+    }
+
+    /// The state of a flow of which a packet has come, if the flow is known.
     #[inline]
     pub fn get(&mut self, now: Time, flow: FlowId) -> Option<&mut T> {
         let place = self.place(flow)?;
@@ -50,7 +71,7 @@ impl<T> Flows<T> {
         Some(&mut entry.state)
     }
 
-    /// A flow of which a packet has come; if it is not known, it begins with `state`.
+    /// The state of a flow of which a packet has come. An unknown flow begins with `state`.
     #[inline]
     pub fn get_or_insert_with(&mut self, now: Time, flow: FlowId, state: impl FnOnce() -> T) -> &mut T {
         let place = match self.place(flow) {
@@ -96,7 +117,7 @@ impl<T> Flows<T> {
         }
     }
 
-    /// The flow wants to be called at `deadline`, and at no time that was named before.
+    /// Sets the time at which the flow wants to be called, instead of an earlier setting.
     pub fn set_deadline(&mut self, flow: FlowId, deadline: Time) {
         let Some(place) = self.place(flow) else { return };
         let entry = &mut self.entries[place];
@@ -114,7 +135,7 @@ impl<T> Flows<T> {
         self.deadlines.first().map_or(Time::NEVER, |(at, _)| *at)
     }
 
-    /// A flow whose time has come, once for each time that it named.
+    /// The next flow whose deadline has come. Its deadline is cleared.
     pub fn pop_due(&mut self, now: Time) -> Option<(FlowId, &mut T)> {
         let (at, flow) = *self.deadlines.first()?;
         if at > now {
@@ -128,31 +149,36 @@ impl<T> Flows<T> {
     }
 }
 
-/// How far a flow has come to its end, seen from between its hosts.
+/// The sequence number after a segment.
+#[inline]
+pub fn end_of(segment: &Segment) -> Seq {
+    segment.seq.at(segment.seq_len().into())
+}
+
+/// Watches from between the hosts whether a flow ends.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ending {
-    /// Sequence numbers after the FINs, by the direction in which they go, and whether they have been acknowledged.
+    /// For the FIN of each direction, the sequence number after it, and whether it has been acknowledged.
     fins: [Option<(Seq, bool)>; 2],
 }
 
 impl Ending {
     pub fn watch(&mut self, direction: Direction, segment: &Segment) {
         if segment.flags.contains(Flags::FIN) {
-            let end = segment.seq.at(segment.seq_len().into());
-            self.fins[direction as usize].get_or_insert((end, false));
+            self.fins[direction as usize].get_or_insert((end_of(segment), false));
         }
         if let Some((end, is_acked)) = &mut self.fins[direction.opposite() as usize] {
             *is_acked |= segment.flags.contains(Flags::ACK) && segment.ack.distance(*end) >= 0;
         }
     }
 
-    /// Both sides have closed, and both know it.
+    /// Have both sides sent a FIN and had it acknowledged?
     pub fn is_over(&self) -> bool {
         self.fins.iter().all(|fin| fin.is_some_and(|(_, is_acked)| is_acked))
     }
 }
 
-/// The last acknowledgment of a direction.
+/// The last acknowledgment in a direction.
 #[derive(Clone, Copy, Debug)]
 pub struct LastAck {
     pub ack: Seq,
@@ -160,8 +186,8 @@ pub struct LastAck {
 }
 
 impl LastAck {
-    /// Does `segment` say again what this one said, while data is out (RFC 5681 §2)? With SACK a duplicate is what tells
-    /// something new, whatever the window does (RFC 6675 §2).
+    /// Is `segment` a duplicate of this acknowledgment, while data is outstanding (RFC 5681 §2)? With SACK blocks, it is one whatever
+    /// its window (RFC 6675 §2).
     pub fn is_repeated_by(&self, segment: &Segment, sent_end: Seq) -> bool {
         segment.ack == self.ack
             && segment.seq_len() == 0

@@ -1,7 +1,7 @@
-//! Machines for the base station: the node in front of the wireless link. Each is a [`Middlebox`] with typed keys.
+//! Machines for the base station, the node in front of the wireless link. Each is a [`Middlebox`] with typed keys.
 //!
-//! A new one is a module with a `Config` ([`Machine`] says what that must do) and one line in `machines!` below; the
-//! scheme grammar, `airtcp schemes` and the conformance tests find it there.
+//! A new machine is a module with a `Config` that implements [`Machine`], and one line in `machines!` below. The scheme grammar,
+//! `airtcp schemes` and the conformance tests find it there.
 
 pub mod delay_jitter;
 pub mod eln;
@@ -24,15 +24,15 @@ pub struct MachineSpec {
     pub summary: &'static str,
     /// RFC or paper with section.
     pub source: &'static str,
-    /// Keys of the end hosts' stack that it needs.
+    /// Keys of the end hosts' stack that it needs, with their values.
     pub changes: &'static [(&'static str, &'static str)],
-    /// It speaks TCP itself: keys of the stack may be given to it.
+    /// Whether it speaks TCP itself, so that its term may set keys of its own stack.
     pub has_tcp: bool,
 }
 
 /// What a machine is built from, beside its own keys.
 pub struct MachineBuild<'a> {
-    /// Its own stack where it has one: the end hosts' with the keys that were given to it.
+    /// The machine's own stack, if it has one: the end hosts' with the keys of its term.
     pub tcp: &'a TcpConfig,
     /// The end hosts' stack.
     pub hosts: &'a TcpConfig,
@@ -44,7 +44,7 @@ pub trait Machine: Default + DeserializeOwned + JsonSchema {
     const SPEC: MachineSpec;
 
     /// # Errors
-    /// What does not go together, as a sentence with the key in it.
+    /// A message that names the key whose value is not allowed.
     fn check(&self) -> Result<(), String> {
         Ok(())
     }
@@ -60,7 +60,7 @@ macro_rules! machines {
             $($variant($config),)*
         }
 
-        /// Every machine with its default keys, in the order in which they are listed to people.
+        /// Every machine with its default keys, in the order in which users see them.
         pub fn all() -> Vec<BaseStation> {
             vec![$(BaseStation::$variant(Default::default()),)*]
         }
@@ -109,6 +109,14 @@ machines! {
     Split(split::Config),
     Eln(eln::Config),
     DelayJitter(delay_jitter::Config),
+}
+
+/// Refuses counts that are zero, by their keys.
+fn check_counts(counts: &[(&str, u32)]) -> Result<(), String> {
+    match counts.iter().find(|(_, count)| *count == 0) {
+        Some((key, _)) => Err(format!("{key} = 0: must be at least 1")),
+        None => Ok(()),
+    }
 }
 
 /// The machine called `name`, with its default keys.

@@ -2,9 +2,10 @@
 
 use super::Verdict;
 use super::data_filter::Sent;
+use crate::base_station::flows::end_of;
 use airtcp_wire::{SackBlocks, Segment, Seq, Timestamps};
 
-/// What the mobile host said last: enough to say it once more.
+/// The mobile host's last acknowledgment, as far as needed to repeat it.
 #[derive(Clone, Copy, Debug)]
 pub struct LastAck {
     /// The largest ACK number ("last wireless ACK").
@@ -12,18 +13,18 @@ pub struct LastAck {
     /// The mobile host's SND.NXT.
     pub seq: Seq,
     pub window: u16,
-    /// The latest value of its clock, and the echo of the packet that advanced `ack`.
+    /// The latest value of its timestamp clock, and the echo of the packet that advanced `ack`.
     pub timestamps: Option<Timestamps>,
-    /// What it holds above `ack`; a DSACK block, which stands on one ACK only, is none of that.
+    /// What it holds above `ack`. A DSACK block, which belongs to one ACK only, is left out.
     pub sack: SackBlocks,
 }
 
 #[derive(Debug)]
 pub struct AckFilter {
-    /// redefine3DupAck
+    /// The paper's redefine3DupAck.
     threshold: u64,
-    last: Option<LastAck>,
-    /// numOfLastDupAck: duplicates of `last.ack` so far.
+    pub last: Option<LastAck>,
+    /// The paper's numOfLastDupAck: duplicates of `last.ack` so far.
     duplicates: u64,
 }
 
@@ -32,26 +33,22 @@ impl AckFilter {
         AckFilter { threshold: u64::from(threshold), last: None, duplicates: 0 }
     }
 
-    pub fn last(&self) -> Option<&LastAck> {
-        self.last.as_ref()
-    }
-
-    /// `sent`: what the fixed host has been seen to send. An ACK for more than that is neither judged nor trusted: a
-    /// forged one would make the data filter drop unreceived data.
+    /// Judges an ACK. `sent` is what the fixed host has been seen to send. An ACK for more than that is not trusted: if it is forged, it
+    /// would make the data filter drop data that has not been received.
     pub fn judge(&mut self, segment: &Segment, sent: Sent) -> Verdict {
         if segment.ack.distance(sent.end) > 0 {
             return Verdict::Pass;
         }
         let Some(last) = &mut self.last else {
-            // Until some of what was seen is acknowledged, the flow is not understood.
+            // The first ACK for data that was seen makes the flow understood.
             if segment.ack.distance(sent.start) > 0 {
                 self.last = Some(LastAck::of(segment));
             }
             return Verdict::Pass;
         };
         let advance = segment.ack.distance(last.ack);
-        // With SACK a duplicate is what reports something new, whatever the window does (RFC 6675 §2): Linux widens it as data
-        // comes out of order.
+        // With SACK, an ACK that reports something new is a duplicate whatever its window (RFC 6675 §2): Linux widens the window as data
+        // arrives out of order.
         let is_window_update = segment.window != last.window && segment.sack.is_empty();
         last.hear(segment);
         match advance {
@@ -62,14 +59,14 @@ impl AckFilter {
             // It carries the mobile host's own data.
             _ if segment.seq_len() > 0 => Verdict::Pass,
             ..0 => Verdict::Drop,
-            // RFC 5681 §2: a duplicate has the same window, and there is outstanding data. Else it is an update of the
-            // window, or tells that the host is alive.
+            // RFC 5681 §2: a duplicate has the same window, and data is outstanding. Otherwise the ACK updates the window or shows that
+            // the host is alive.
             0 if is_window_update || sent.end.distance(last.ack) <= 0 => Verdict::Pass,
             0 => self.judge_duplicate(),
         }
     }
 
-    /// §VI: of the duplicates, those pass whose number is nextDupAckToSend.
+    /// §VI: a duplicate passes if its number is nextDupAckToSend.
     fn judge_duplicate(&mut self) -> Verdict {
         self.duplicates += 1;
         let duplicates_sent = (self.duplicates - 1) / (self.threshold / 3);
@@ -85,17 +82,18 @@ impl LastAck {
     fn of(segment: &Segment) -> LastAck {
         LastAck {
             ack: segment.ack,
-            seq: segment.seq.at(segment.seq_len().into()),
+            seq: end_of(segment),
             window: segment.window,
             timestamps: segment.timestamps,
             sack: held(segment),
         }
     }
 
+    /// Takes over what is news in an ACK.
     fn hear(&mut self, segment: &Segment) {
-        let end = segment.seq.at(segment.seq_len().into());
+        let end = end_of(segment);
         let (advance, is_newer) = (segment.ack.distance(self.ack), end.distance(self.seq) >= 0);
-        // RFC 9293 §3.10.7.4: an older segment does not say what the window is.
+        // RFC 9293 §3.10.7.4: an older segment does not update the window.
         if advance > 0 || (advance == 0 && is_newer) {
             self.window = segment.window;
         }
@@ -119,7 +117,7 @@ impl LastAck {
     }
 }
 
-/// The SACK blocks without a DSACK block, which is the first one: of what is acknowledged, or part of the second block
+/// The SACK blocks without a DSACK block. That can only be the first one: it covers acknowledged data, or is part of the second block
 /// (RFC 2883 §4).
 fn held(segment: &Segment) -> SackBlocks {
     let blocks = segment.sack.as_slice();

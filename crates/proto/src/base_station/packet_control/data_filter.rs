@@ -1,19 +1,20 @@
 //! The data filter (paper 001 §V.B.2 and Fig. 6), for what the fixed host sends.
 //!
-//! A segment that the mobile host has acknowledged completely is an unnecessary retransmission, and is dropped, unless it
-//! says more than its data: a new ACK or window for the mobile host, CWR, a congestion mark, or that it is a keep-alive.
+//! A segment that the mobile host has acknowledged completely is an unnecessary retransmission. It is dropped, unless it carries more than
+//! data (a new ACK or window for the mobile host, CWR, a congestion mark) or is a keep-alive.
 
 use super::Verdict;
+use crate::base_station::flows::end_of;
 use airtcp_wire::{Ecn, Flags, Segment, Seq};
 
-/// Retransmitted segments that are remembered at once. A host whose ACKs were lost resends its first segment again and
-/// again; a few others may come in between.
+/// How many retransmitted segments are remembered. A host whose ACKs were lost resends its first segment again and again, perhaps with a
+/// few others in between.
 const REMEMBERED: usize = 8;
 
-/// No window is longer (RFC 7323 §2.3), in bytes: data that begins further on is not of this connection.
+/// The largest window in bytes (RFC 7323 §2.3). Data beyond it does not belong to this connection.
 const FARTHEST: i32 = 1 << 30;
 
-/// What the fixed host has been seen to send: the sequence numbers of the first byte, and after the last one.
+/// What the fixed host has been seen to send: the sequence numbers of the first byte and after the last byte.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
     pub start: Seq,
@@ -23,7 +24,7 @@ pub struct Sent {
 #[derive(Debug)]
 pub struct DataFilter {
     pub sent: Sent,
-    /// The fixed host's latest ACK and window, for what the mobile host sends.
+    /// The fixed host's latest ACK and window, for the mobile host's data.
     heard: (Seq, u16),
     copies: Copies,
 }
@@ -34,9 +35,9 @@ impl DataFilter {
         DataFilter { sent, heard: (first.ack, first.window), copies: Copies::default() }
     }
 
-    /// `acked`: the last wireless ACK.
+    /// Judges a segment. `acked` is the last wireless ACK.
     pub fn judge(&mut self, segment: &Segment, ecn: Ecn, acked: Option<Seq>) -> Verdict {
-        let end = segment.seq.at(segment.seq_len().into());
+        let end = end_of(segment);
         if end.distance(acked.unwrap_or(self.sent.start)) > FARTHEST {
             return Verdict::Pass;
         }
@@ -57,7 +58,7 @@ impl DataFilter {
         }
     }
 
-    /// Does the segment tell the mobile host what it has not been told?
+    /// Does the segment carry a new ACK or window for the mobile host?
     fn hear(&mut self, segment: &Segment) -> bool {
         let (ack, window) = self.heard;
         let advance = segment.ack.distance(ack);
@@ -69,9 +70,8 @@ impl DataFilter {
     }
 }
 
-/// lstRetransWiredDataPkt with m_iNumOfRtm (§VI), of which only the last few segments and whether a number is odd
-/// matter: a segment is here while its copies are odd in number. One that stays until the sequence numbers have wrapped
-/// costs an ACK too many.
+/// The paper's lstRetransWiredDataPkt with m_iNumOfRtm (§VI). Only the last few segments matter, and whether a number is odd: a segment is
+/// here while the number of its copies is odd. If it stays here until sequence numbers wrap, that costs one needless ACK.
 #[derive(Debug, Default)]
 struct Copies {
     segments: [Option<Seq>; REMEMBERED],
@@ -79,7 +79,7 @@ struct Copies {
 }
 
 impl Copies {
-    /// Counts one more copy of the segment at `seq`; every second one is answered.
+    /// Counts another copy of the segment at `seq`. Returns whether its number is even.
     fn is_second(&mut self, seq: Seq) -> bool {
         match self.segments.iter_mut().find(|segment| **segment == Some(seq)) {
             Some(segment) => {

@@ -1,11 +1,11 @@
-//! What the base station knows of one flow: a fixed number of integers, whatever the flow carries.
+//! What the base station knows of one flow. The amount of state is fixed, whatever the flow carries.
 
 use super::Verdict;
-use super::ack_filter::{AckFilter, LastAck};
+use super::ack_filter::AckFilter;
 use super::data_filter::DataFilter;
 use crate::base_station::flows::Ending;
-use crate::middlebox::{Direction, FlowId, Origin, SeenPacket};
-use airtcp_wire::{Ecn, Flags, Segment, SynOptions};
+use crate::middlebox::{Direction, FlowId, SeenPacket};
+use airtcp_wire::{Flags, Segment, SynOptions};
 
 #[derive(Debug)]
 pub struct FlowState {
@@ -25,7 +25,7 @@ impl FlowState {
         self.ending.watch(packet.direction, segment);
         match packet.direction {
             Direction::Forward => {
-                let acked = self.acks.last().map(|last| last.ack);
+                let acked = self.acks.last.map(|last| last.ack);
                 self.data.judge(segment, packet.ecn, acked)
             }
             Direction::Reverse if segment.flags.contains(Flags::ACK) => {
@@ -35,9 +35,9 @@ impl FlowState {
         }
     }
 
-    /// What the mobile host has acknowledged, said by the base station. `None`: it has not been heard yet.
+    /// The mobile host's last acknowledgment, repeated by the base station. `None` if there has been none.
     pub fn answer(&self, flow: FlowId) -> Option<SeenPacket> {
-        let last = self.acks.last()?;
+        let last = self.acks.last.as_ref()?;
         let segment = Segment {
             seq: last.seq,
             ack: last.ack,
@@ -48,20 +48,6 @@ impl FlowState {
             sack: last.sack,
             syn: SynOptions::default(),
         };
-        Some(SeenPacket {
-            flow,
-            direction: Direction::Reverse,
-            ecn: Ecn::NotEct,
-            bytes: 40 + options_len(last),
-            segment,
-            origin: Origin::default(),
-        })
+        Some(SeenPacket::made(flow, Direction::Reverse, segment))
     }
-}
-
-/// Bytes of timestamps and SACK blocks, each behind two NOPs.
-fn options_len(last: &LastAck) -> u32 {
-    let timestamps = if last.timestamps.is_some() { 12 } else { 0 };
-    let blocks = last.sack.as_slice().len() as u32;
-    timestamps + if blocks > 0 { 4 + 8 * blocks } else { 0 }
 }

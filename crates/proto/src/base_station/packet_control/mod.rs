@@ -1,18 +1,17 @@
-//! TCP packet control (Zeng and Trajković 2005, paper 001): two filters at the base station keep delay variation on the
-//! wireless link from making the fixed host retransmit.
+//! TCP packet control (Zeng and Trajković 2005, paper 001): two filters at the base station keep delay variation on the wireless link
+//! from causing retransmissions by the fixed host.
 //!
-//! The ACK filter drops old ACKs and passes only some duplicates, so that what is reordered on the wireless link does not
-//! look like a loss. The data filter drops what has been acknowledged already, so that a spurious timeout does not load
-//! the wireless link.
+//! The ACK filter drops old ACKs and passes only some duplicates, so that reordering on the wireless link does not look like a loss. The
+//! data filter drops data that has been acknowledged already, so that a spurious timeout does not load the wireless link.
 //!
-//! The filters judge what the fixed host sends and the mobile host acknowledges, as in §V: data that goes forward from
-//! the base station. Data of the mobile host passes, and so do the ACKs that it carries: nothing is cut out of a packet.
-//! The ACKs that the fixed host's data carries are not lost either: see `data_filter`.
+//! As in §V, the filters judge data that goes forward from the base station, sent by the fixed host and acknowledged by the mobile host.
+//! Data of the mobile host passes, with the ACKs that it carries: nothing is cut out of a packet. The ACKs that the fixed host's data
+//! carries are not lost either: see `data_filter`.
 //!
-//! A duplicate ACK with SACK blocks is a duplicate as any other. The next one that passes reports what those dropped had
-//! reported, as far as its three or four blocks reach; a DSACK block stands on one ACK only and is lost with it. A sender
-//! that finds losses by SACK (RFC 6675) counts segments and not ACKs: the first duplicate that passes shows it
-//! `threshold`/3 segments above the hole, so that a threshold of 9 or less delays its verdict by nothing.
+//! A duplicate ACK with SACK blocks counts as any other duplicate. The next one that passes reports what the dropped ones reported, as far
+//! as its three or four blocks reach. A DSACK block belongs to one ACK only and is lost with it. A sender that finds losses by SACK
+//! (RFC 6675) counts segments, not ACKs: the first duplicate that passes reports `threshold`/3 segments above the hole, so that a
+//! threshold of 9 or less does not delay its verdict.
 
 mod ack_filter;
 mod data_filter;
@@ -21,9 +20,9 @@ mod flow;
 mod tests;
 
 use super::flows::Flows;
-use super::{Machine, MachineBuild, MachineSpec};
+use super::{Machine, MachineBuild, MachineSpec, check_counts};
 use crate::middlebox::{Direction, Middlebox, SeenPacket};
-use airtcp_wire::{Flags, Time};
+use airtcp_wire::Time;
 use flow::FlowState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,10 +61,7 @@ impl Machine for Config {
         if self.threshold == 0 || !self.threshold.is_multiple_of(3) {
             return Err(format!("threshold = {}: must be a multiple of 3: 3, 6, 9, 12 …", self.threshold));
         }
-        match self.max_flows {
-            0 => Err("max_flows = 0: must be at least 1".to_owned()),
-            _ => Ok(()),
-        }
+        check_counts(&[("max_flows", self.max_flows)])
     }
 
     fn build(&self, _build: MachineBuild<'_>) -> Box<dyn Middlebox> {
@@ -73,12 +69,12 @@ impl Machine for Config {
     }
 }
 
-/// What becomes of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Verdict {
     Pass,
     Drop,
-    /// Drop it, and answer with an ACK.
+    /// Drop the packet and answer with an ACK.
     Answer,
 }
 
@@ -93,12 +89,10 @@ impl Middlebox for PacketControl {
     }
 
     fn handle_packet(&mut self, now: Time, packet: &SeenPacket, out: &mut Vec<SeenPacket>) -> bool {
-        let flags = packet.segment.flags;
-        if flags.contains(Flags::SYN) || flags.contains(Flags::RST) {
-            self.flows.remove(packet.flow);
-            return true;
-        }
-        let Some(flow) = self.flow(now, packet) else { return true };
+        // Only the fixed host's data makes a flow known, at whatever point of the flow's life.
+        let begins = packet.direction == Direction::Forward && packet.segment.len > 0;
+        let new = || FlowState::new(self.config.threshold, &packet.segment);
+        let Some(flow) = self.flows.of_packet(now, packet, begins, new) else { return true };
         let verdict = flow.judge(packet);
         let is_over = flow.ending.is_over();
         if verdict == Verdict::Pass && !is_over {
@@ -117,16 +111,5 @@ impl Middlebox for PacketControl {
             out.extend(answer);
         }
         goes_on
-    }
-}
-
-impl PacketControl {
-    /// What is known of the packet's flow. Only the fixed host's data makes a flow known, wherever in its life that is.
-    fn flow(&mut self, now: Time, packet: &SeenPacket) -> Option<&mut FlowState> {
-        if packet.direction == Direction::Reverse || packet.segment.len == 0 {
-            return self.flows.get(now, packet.flow);
-        }
-        let begun = || FlowState::new(self.config.threshold, &packet.segment);
-        Some(self.flows.get_or_insert_with(now, packet.flow, begun))
     }
 }

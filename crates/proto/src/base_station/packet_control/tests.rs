@@ -3,7 +3,7 @@
 use super::*;
 use crate::Chances;
 use crate::middlebox::{FlowId, Origin};
-use airtcp_wire::{Dur, Ecn, SackBlocks, Segment, Seq, SynOptions, Timestamps};
+use airtcp_wire::{Dur, Ecn, Flags, SackBlocks, Segment, Seq, SynOptions, Timestamps};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 

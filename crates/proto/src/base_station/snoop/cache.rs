@@ -1,7 +1,8 @@
-//! Copies of what has gone to the mobile host and is not acknowledged.
+//! Copies of data that has gone to the mobile host and is not acknowledged.
 
+use crate::base_station::flows::end_of;
 use crate::middlebox::SeenPacket;
-use airtcp_wire::{Segment, Seq, Time};
+use airtcp_wire::{Seq, Time};
 use std::collections::VecDeque;
 
 #[derive(Clone, Copy, Debug)]
@@ -9,9 +10,9 @@ pub struct Cached {
     pub packet: SeenPacket,
     /// When it last left.
     pub sent_at: Time,
-    /// Local ones.
+    /// Local retransmissions.
     pub retransmissions: u32,
-    /// The fixed host has resent it or is to do so: the duplicate ACKs for it are for the fixed host.
+    /// The fixed host has resent it or is to do so, and needs the duplicate ACKs for it.
     pub is_senders: bool,
     pub is_sacked: bool,
 }
@@ -29,20 +30,15 @@ impl Cached {
         end_of(&self.packet.segment)
     }
 
-    /// Has it left once only?
+    /// Has it left only once?
     pub fn is_untouched(&self) -> bool {
         self.retransmissions == 0 && !self.is_senders
     }
 }
 
-/// Sequence number after a segment.
-pub fn end_of(segment: &Segment) -> Seq {
-    segment.seq.at(segment.seq_len().into())
-}
-
-/// In order of sequence numbers.
 #[derive(Debug, Default)]
 pub struct Cache {
+    /// In order of sequence numbers.
     kept: VecDeque<Cached>,
 }
 
@@ -59,7 +55,7 @@ impl Cache {
         self.kept.iter_mut()
     }
 
-    /// The copy of which `ack` is the first byte that is missing.
+    /// The copy that contains the byte `ack`, the first one that is missing.
     pub fn missing_at(&mut self, ack: Seq) -> Option<&mut Cached> {
         self.kept
             .front_mut()
@@ -72,7 +68,7 @@ impl Cache {
         self.kept.get_mut(index).filter(|cached| cached.start() == seq)
     }
 
-    /// Keeps a copy if there is room for it.
+    /// Adds a copy if there is room for it.
     pub fn keep(&mut self, cached: Cached, limit: u32) {
         if self.kept.len() < limit as usize {
             self.kept.insert(self.place_of(cached.start()), cached);
@@ -86,13 +82,13 @@ impl Cache {
         }
     }
 
-    /// Gives what is wholly acknowledged by `ack`, one at a time.
+    /// Removes and returns the first copy, if `ack` acknowledges all of it.
     pub fn pop_acknowledged(&mut self, ack: Seq) -> Option<Cached> {
         let is_done = self.kept.front().is_some_and(|first| first.end().distance(ack) <= 0);
         if is_done { self.kept.pop_front() } else { None }
     }
 
-    /// Notes what SACK blocks report, and returns the highest number that any of them has reported.
+    /// Records what SACK blocks report. Returns the end of the highest copy that has been reported so far.
     pub fn note_sacked(&mut self, blocks: &[(Seq, Seq)]) -> Option<Seq> {
         for cached in &mut self.kept {
             cached.is_sacked |= blocks.iter().any(|(left, right)| {

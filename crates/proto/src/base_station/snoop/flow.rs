@@ -1,43 +1,42 @@
 //! One flow: snoop_data and snoop_ack of the paper (§3.1), and the local timer.
 
 use super::Config;
-use super::cache::{Cache, Cached, end_of};
-use crate::base_station::flows::{Ending, LastAck};
+use super::cache::{Cache, Cached};
+use crate::base_station::flows::{Ending, LastAck, end_of};
 use crate::middlebox::{Direction, Origin, SeenPacket};
 use crate::tcp::Reason;
-use airtcp_wire::{Dur, Ecn, Flags, SackBlocks, Segment, Seq, Time, tcp};
+use airtcp_wire::{Dur, Ecn, Flags, SackBlocks, Segment, Seq, Time};
 
-const IP_HEADER_BYTES: u32 = 20;
-
-/// Before the wireless side's first round trip is over (RFC 6298 §2 (2.1)).
+/// The timeout before the first round trip on the wireless side (RFC 6298 §2 (2.1)).
 const INITIAL_TIMEOUT: Dur = Dur::from_secs(1);
 
 #[derive(Debug)]
 pub struct FlowState {
     cache: Cache,
-    /// Sequence number after the last byte that has gone to the mobile host.
+    /// The sequence number after the last byte that has gone to the mobile host.
     sent_end: Seq,
-    /// The mobile host's last acknowledgment; none before the first that acknowledges data seen here.
+    /// The mobile host's last acknowledgment; `None` before the first one for data seen here.
     last: Option<(LastAck, SeenPacket)>,
-    /// The newest acknowledgment that the fixed host's data carried.
+    /// The newest acknowledgment carried by the fixed host's data.
     fixed_hosts_ack: Seq,
-    /// Duplicate ACKs that what was sent after the first missing segment still lets expect.
+    /// How many more duplicate ACKs are expected, for segments sent after the first missing one.
     expected: u32,
     rtt: Rtt,
-    /// When data was last acknowledged or the timer last expired: it runs from here, or from when its segment left.
+    /// When data was last acknowledged or the timer last expired. The timer runs from then, or from when its segment left if that is
+    /// later.
     armed_at: Time,
-    ending: Ending,
+    pub ending: Ending,
 }
 
 /// Round trips between the base station and the mobile host.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rtt {
-    /// SRTT and RTTVAR; none before the first sample.
+    /// SRTT and RTTVAR; `None` before the first sample.
     smoothed: Option<(Dur, Dur)>,
     min: Dur,
 }
 
-/// A packet at the base station, and what leaves in its place or after it.
+/// A packet at the base station, and the packets that leave in its place or after it.
 pub struct Visit<'a> {
     pub now: Time,
     pub packet: &'a SeenPacket,
@@ -58,10 +57,6 @@ impl FlowState {
             armed_at: Time::ZERO,
             ending: Ending::default(),
         }
-    }
-
-    pub fn is_over(&self) -> bool {
-        self.ending.is_over()
     }
 
     /// As [`handle_packet`](crate::middlebox::Middlebox::handle_packet).
@@ -88,7 +83,7 @@ impl FlowState {
             && end.distance(last.ack) <= 0
             && !carries_news
         {
-            // The acknowledgment was lost on its way to the fixed host.
+            // The acknowledgment was lost on the way to the fixed host.
             out.push(again(acknowledgment));
             return false;
         }
@@ -120,7 +115,7 @@ impl FlowState {
             self.resend_next_hole(now, newest_arrival, out);
             true
         } else if progress < 0 {
-            // It has been overtaken, and says nothing new.
+            // It has been overtaken and contains nothing new.
             segment.seq_len() > 0
         } else if last.is_repeated_by(segment, self.sent_end) {
             self.handle_duplicate(Visit { now, packet, config, out })
@@ -130,7 +125,7 @@ impl FlowState {
         }
     }
 
-    /// An acknowledgment that goes on to the fixed host. Returns when the last one to leave of what it acknowledges left.
+    /// Takes an acknowledgment that goes on to the fixed host. Returns the latest time at which a segment left that it acknowledges.
     fn accept(&mut self, now: Time, packet: &SeenPacket) -> Time {
         let segment = &packet.segment;
         let mut newest = None;
@@ -144,7 +139,7 @@ impl FlowState {
         if let Some(cached) = newest {
             self.armed_at = now;
             self.expected = 0;
-            // Karn; and what lay behind a hole may have arrived long before.
+            // Karn's rule. And a segment behind a hole may have arrived long before.
             if is_clean && !cached.is_sacked {
                 self.rtt.on_sample(now.since(cached.sent_at));
             }
@@ -154,7 +149,7 @@ impl FlowState {
         left_at
     }
 
-    /// The mobile host misses something. If there is a copy of it, the fixed host need not know.
+    /// A segment is missing. If there is a copy of it, the fixed host need not know.
     fn handle_duplicate(&mut self, visit: Visit<'_>) -> bool {
         let Visit { now, packet, config, out } = visit;
         let sacked_end = self.cache.note_sacked(packet.segment.sack.as_slice());
@@ -179,8 +174,8 @@ impl FlowState {
         false
     }
 
-    /// A repair has arrived, sent at `repaired_at`, and what left before it is missing: the next loss. An acknowledgment
-    /// that comes sooner than a round trip later was for the first copy, and tells nothing.
+    /// Resends the next missing segment, if it left before the repair that has now arrived, which was sent at `repaired_at`. An
+    /// acknowledgment within less than a round trip of that was for the first copy, and proves nothing.
     fn resend_next_hole(&mut self, now: Time, repaired_at: Time, out: &mut Vec<SeenPacket>) {
         let Some((last, _)) = self.last else { return };
         let missing = self.cache.missing_at(last.ack);
@@ -191,7 +186,7 @@ impl FlowState {
         }
     }
 
-    /// Every hole below what SACK reports, once.
+    /// Resends every hole below what SACK reports, once.
     fn resend_below(&mut self, sacked_end: Option<Seq>, now: Time, out: &mut Vec<SeenPacket>) {
         let Some(sacked_end) = sacked_end else { return };
         let newest = self.newest_echo();
@@ -208,12 +203,12 @@ impl FlowState {
         resend(first, now, newest)
     }
 
-    /// The timestamp of the fixed host's that the mobile host holds (RFC 7323 §4.3: TS.Recent).
+    /// The fixed host's timestamp that the mobile host holds (RFC 7323 §4.3: TS.Recent).
     fn newest_echo(&self) -> Option<u32> {
         self.last.as_ref()?.1.segment.timestamps.map(|timestamps| timestamps.echo)
     }
 
-    /// A queue has dropped a segment: that is congestion, of which the fixed host is to hear.
+    /// A queue has dropped a segment. This is congestion, of which the fixed host must learn.
     pub fn handle_drop(&mut self, segment: &Segment) {
         self.cache.forget(segment.seq);
     }
@@ -228,7 +223,8 @@ impl FlowState {
         out.push(self.resend_first(now));
     }
 
-    /// What lies behind a hole that the fixed host is to fill has most likely arrived.
+    /// When the local timer expires. It runs only for the first missing segment: what lies behind a hole that the fixed host is to fill
+    /// has most likely arrived.
     pub fn deadline(&self, config: &Config) -> Time {
         let begins = |first: &&Cached| {
             self.last.as_ref().is_none_or(|(last, _)| first.start().distance(last.ack) <= 0)
@@ -260,8 +256,8 @@ impl Rtt {
     }
 }
 
-/// A copy of the copy. PAWS (RFC 7323 §5.3 R1) refuses a timestamp older than `newest`, which the mobile host has from a
-/// later segment.
+/// Makes a packet of a copy. PAWS (RFC 7323 §5.3 R1) would refuse a timestamp older than `newest`, which the mobile host has from a later
+/// segment.
 fn resend(cached: &mut Cached, now: Time, newest: Option<u32>) -> SeenPacket {
     cached.sent_at = now;
     cached.retransmissions += 1;
@@ -275,7 +271,7 @@ fn resend(cached: &mut Cached, now: Time, newest: Option<u32>) -> SeenPacket {
     packet
 }
 
-/// The mobile host's last acknowledgment once more, without the data that it may have carried.
+/// The mobile host's last acknowledgment again, without the data that it may have carried.
 fn again(last: &SeenPacket) -> SeenPacket {
     let segment = Segment {
         seq: end_of(&last.segment),
@@ -284,6 +280,5 @@ fn again(last: &SeenPacket) -> SeenPacket {
         sack: SackBlocks::default(),
         ..last.segment
     };
-    let bytes = IP_HEADER_BYTES + tcp::header_len(&segment) as u32;
-    SeenPacket { segment, bytes, ecn: Ecn::NotEct, origin: Origin::default(), ..*last }
+    SeenPacket::made(last.flow, last.direction, segment)
 }

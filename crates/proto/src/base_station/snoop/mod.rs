@@ -1,20 +1,20 @@
-//! Snoop (Balakrishnan, Seshan, Amir, Katz, MobiCom 1995): the base station keeps copies of the data that it sends to the
-//! mobile host, resends what that misses, and keeps the duplicate ACKs that say so from the fixed host.
+//! Snoop (Balakrishnan, Seshan, Amir, Katz, MobiCom 1995): the base station keeps copies of the data that it sends to the mobile host,
+//! resends what is lost, and withholds the duplicate ACKs for it from the fixed host.
 //!
-//! It serves data that goes forward from the base station, over the wireless link. Data of the mobile host passes
-//! untouched: what is lost before it reaches the base station can only be resent by the mobile host itself.
+//! It serves data that goes forward from the base station, over the wireless link. Data of the mobile host passes untouched: if it is lost
+//! before it reaches the base station, only the mobile host can resend it.
 //!
-//! Beyond the paper: SACK blocks say which copies have arrived, so that all holes below are filled at once; a copy that
-//! PAWS (RFC 7323 §5) would refuse gets a newer timestamp; and a segment that the base station's own queue drops is
-//! forgotten, so that its loss reaches the fixed host as the congestion that it is.
+//! Beyond the paper: SACK blocks say which copies have arrived, so that all holes below are filled at once; a copy that PAWS
+//! (RFC 7323 §5) would refuse gets a newer timestamp; and a segment that the base station's own queue drops is forgotten, so that the
+//! fixed host learns of this congestion.
 
 mod cache;
 mod flow;
 
 use super::flows::Flows;
-use super::{Machine, MachineBuild, MachineSpec};
+use super::{Machine, MachineBuild, MachineSpec, check_counts};
 use crate::middlebox::{Direction, Middlebox, SeenPacket};
-use airtcp_wire::{Dur, Flags, Time};
+use airtcp_wire::{Dur, Time};
 use flow::{FlowState, Visit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,14 +49,14 @@ impl Machine for Config {
     };
 
     fn check(&self) -> Result<(), String> {
-        let counts =
-            [("cache", self.cache), ("local_retries", self.local_retries), ("max_flows", self.max_flows)];
-        match counts.iter().find(|(_, count)| *count == 0) {
-            Some((key, _)) => Err(format!("{key} = 0: must be at least 1")),
-            None if self.local_timeout == Dur::ZERO => {
-                Err("local_timeout = 0s: must be above zero".to_owned())
-            }
-            None => Ok(()),
+        check_counts(&[
+            ("cache", self.cache),
+            ("local_retries", self.local_retries),
+            ("max_flows", self.max_flows),
+        ])?;
+        match self.local_timeout {
+            Dur::ZERO => Err("local_timeout = 0s: must be above zero".to_owned()),
+            _ => Ok(()),
         }
     }
 
@@ -76,18 +76,12 @@ impl Middlebox for Snoop {
     }
 
     fn handle_packet(&mut self, now: Time, packet: &SeenPacket, out: &mut Vec<SeenPacket>) -> bool {
-        let flags = packet.segment.flags;
-        if flags.contains(Flags::SYN) || flags.contains(Flags::RST) {
-            self.flows.remove(packet.flow);
-            return true;
-        }
-        let flow = match begins(packet) {
-            true => Some(self.flows.get_or_insert_with(now, packet.flow, || FlowState::new(&packet.segment))),
-            false => self.flows.get(now, packet.flow),
-        };
-        let Some(flow) = flow else { return true };
+        // Data towards the mobile host makes a flow known, at whatever point of the flow's life.
+        let begins = packet.direction == Direction::Forward && packet.segment.len > 0;
+        let new = || FlowState::new(&packet.segment);
+        let Some(flow) = self.flows.of_packet(now, packet, begins, new) else { return true };
         let goes_on = flow.handle_packet(Visit { now, packet, config: &self.config, out });
-        let (is_over, deadline) = (flow.is_over(), flow.deadline(&self.config));
+        let (is_over, deadline) = (flow.ending.is_over(), flow.deadline(&self.config));
         match is_over {
             true => self.flows.remove(packet.flow),
             false => self.flows.set_deadline(packet.flow, deadline),
@@ -114,9 +108,4 @@ impl Middlebox for Snoop {
     fn poll_timeout(&self) -> Time {
         self.flows.next_deadline()
     }
-}
-
-/// Data towards the mobile host makes a flow known, wherever in the flow's life that is.
-fn begins(packet: &SeenPacket) -> bool {
-    packet.direction == Direction::Forward && packet.segment.len > 0
 }

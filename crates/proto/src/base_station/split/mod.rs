@@ -1,21 +1,21 @@
-//! Split connection: I-TCP (Bakre & Badrinath 1995) as a transparent proxy at the base station, the way in which paper 003
-//! §IV would deploy its own methods.
+//! Split connection: I-TCP (Bakre & Badrinath 1995) as a transparent proxy at the base station, which is how paper 003 §IV would deploy its
+//! own methods.
 //!
-//! The proxy answers the fixed host in the mobile host's name and speaks to the mobile host in the fixed host's, with a
-//! connection each. It answers a SYN at once and sends one of its own on: what the two sides negotiate is independent. If
-//! the other host then refuses or is not there, the first one is reset.
+//! The proxy answers the fixed host in the mobile host's name and speaks to the mobile host in the fixed host's name, with one connection
+//! each. It answers a SYN at once and sends its own SYN on, so that the two sides negotiate independently. If the other host then refuses
+//! or does not answer, the first connection is reset.
 //!
-//! End-to-end semantics are lost (paper 000 §2.3): an acknowledgment says that the proxy has the data, not the other host,
-//! and what the proxy holds is gone if it fails. The two RTTs, windows and losses know nothing of each other but by the
-//! proxy's buffer: each side's window shrinks while the other side has not taken what was received.
+//! End-to-end semantics are lost (paper 000 §2.3): an acknowledgment says that the proxy, not the other host, has the data, and what the
+//! proxy holds is lost if it fails. The RTTs, windows and losses of the two sides are independent except for the proxy's buffer: one side's
+//! window shrinks while the other side has not taken what was received.
 //!
-//! Data towards the wireless link leaves with the term's own stack, on the other side the hosts' stack is spoken. A flow
-//! whose SYN was not seen passes end to end, and so does one that finds the proxy full.
+//! Data towards the wireless link is sent by the term's own stack, data in the other direction by the hosts' stack. A flow whose SYN was
+//! not seen passes end to end, and so does one that finds the proxy full.
 
 mod relay;
 
 use super::flows::Flows;
-use super::{Machine, MachineBuild, MachineSpec};
+use super::{Machine, MachineBuild, MachineSpec, check_counts};
 use crate::Chance;
 use crate::middlebox::{Middlebox, SeenPacket};
 use crate::tcp::TcpConfig;
@@ -51,10 +51,9 @@ impl Machine for Config {
     };
 
     fn check(&self) -> Result<(), String> {
-        match (self.buffer.0, self.max_flows) {
-            (..4096, _) => Err(format!("buffer = {}: must be at least 4096 bytes", self.buffer.0)),
-            (_, 0) => Err("max_flows = 0: must be at least 1".to_owned()),
-            _ => Ok(()),
+        match self.buffer.0 {
+            ..4096 => Err(format!("buffer = {}: must be at least 4096 bytes", self.buffer.0)),
+            _ => check_counts(&[("max_flows", self.max_flows)]),
         }
     }
 
@@ -66,7 +65,7 @@ impl Machine for Config {
         };
         Box::new(Split {
             buffer: self.buffer.0,
-            // By the direction in which a connection sends: forward lies the wireless link.
+            // By the direction in which a connection sends. The wireless link lies forward.
             configs: [bounded(build.tcp), bounded(build.hosts)],
             chance: build.chance,
             flows: Flows::new(self.max_flows),

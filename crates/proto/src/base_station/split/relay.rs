@@ -1,16 +1,14 @@
-//! Two connections, and what passes from one to the other.
+//! The two connections of a flow, and what passes from one to the other.
 
 use crate::middlebox::{Direction, FlowId, Origin, SeenPacket};
 use crate::tcp::{Connection, Event, State, TcpConfig, Transmit};
-use airtcp_wire::{Seq, Time, tcp};
-
-const IP_HEADER_BYTES: u32 = 20;
+use airtcp_wire::{Seq, Time};
 
 pub struct Relay {
     flow: FlowId,
     /// By the direction in which they send.
     sides: [Side; 2],
-    /// What leaves goes here first; kept for its room.
+    /// A buffer for what leaves.
     transmit: Transmit,
 }
 
@@ -18,13 +16,13 @@ struct Side {
     connection: Connection,
     /// Bytes that the other side has handed over.
     written: u64,
-    /// Its peer has sent its last byte.
+    /// The peer has sent its last byte.
     peer_has_finished: bool,
     is_closing: bool,
 }
 
 impl Relay {
-    /// `configs` and `draws` (initial sequence number and seed) by the direction in which a side sends.
+    /// `configs` and `draws` (initial sequence numbers and seeds) are by the direction in which a side sends.
     pub fn new(now: Time, syn: &SeenPacket, configs: &[TcpConfig; 2], draws: [(Seq, u64); 2]) -> Relay {
         let side = |direction: Direction| {
             let (iss, seed) = draws[direction as usize];
@@ -40,7 +38,7 @@ impl Relay {
         Relay { flow: syn.flow, sides, transmit: Transmit::default() }
     }
 
-    /// A packet is for the side that speaks to the host that it comes from.
+    /// Passes a packet to the side that speaks to the packet's sender.
     pub fn handle_packet(&mut self, now: Time, packet: &SeenPacket) {
         let side = &mut self.sides[packet.direction.opposite() as usize];
         side.connection.handle_segment(now, &packet.segment, packet.ecn);
@@ -58,12 +56,12 @@ impl Relay {
         self.sides.iter().map(|side| side.connection.poll_timeout()).min().unwrap_or(Time::NEVER)
     }
 
-    /// Both connections are gone.
+    /// Are both connections closed?
     pub fn is_over(&self) -> bool {
         self.sides.iter().all(|side| side.connection.state() == State::Closed)
     }
 
-    /// Hands on what has come about, and sends what may be sent.
+    /// Hands data and events over from each side to the other, and adds what may be sent to `out`.
     pub fn pump(&mut self, now: Time, buffer: u64, out: &mut Vec<SeenPacket>) {
         let [forward, reverse] = &mut self.sides;
         hand_over(forward, reverse, buffer);
@@ -77,8 +75,8 @@ impl Relay {
     }
 }
 
-/// Passes data, the end of it, or a reset from one side to the other. What finds no room stays unread, and so closes the
-/// window that `from` advertises.
+/// Passes data, its end, or a reset from one side to the other. Data without room stays unread, which closes the window that `from`
+/// advertises.
 fn hand_over(from: &mut Side, to: &mut Side, buffer: u64) {
     while let Some(event) = from.connection.poll_event() {
         match event {
@@ -102,12 +100,6 @@ fn hand_over(from: &mut Side, to: &mut Side, buffer: u64) {
 
 fn packet(flow: FlowId, direction: Direction, transmit: &Transmit) -> SeenPacket {
     let Transmit { segment, ecn, reason, offset } = *transmit;
-    SeenPacket {
-        flow,
-        direction,
-        ecn,
-        bytes: IP_HEADER_BYTES + tcp::header_len(&segment) as u32 + segment.len,
-        segment,
-        origin: Origin { reason, offset, ..Origin::default() },
-    }
+    let origin = Origin { reason, offset, ..Origin::default() };
+    SeenPacket { ecn, origin, ..SeenPacket::made(flow, direction, segment) }
 }
