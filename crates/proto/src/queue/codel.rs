@@ -1,4 +1,4 @@
-//! Controlled delay (RFC 8289): drops at the head, at a rate that grows until packets wait less than the target.
+//! Controlled delay (RFC 8289): drops packets at the head of the queue, at a rate that grows until packets wait less than the target.
 
 use super::{Build, DropCause, Drops, Item, Keys, Limit, Queue};
 use crate::choice::Faults;
@@ -44,7 +44,7 @@ impl Keys for Config {
     }
 }
 
-/// Packets in order of arrival, each with the time at which it came.
+/// Packets in order of arrival, each with its arrival time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stamped {
     waiting: VecDeque<(Item, Time)>,
@@ -72,11 +72,11 @@ impl Stamped {
     }
 }
 
-/// What all queues under CoDel on a link have in common.
+/// What all CoDel-managed queues of a link have in common.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     config: Config,
-    /// The largest packet seen: what RFC 8289 takes the link's MTU for.
+    /// The largest packet seen, in place of the link's MTU in RFC 8289.
     largest: u32,
 }
 
@@ -89,7 +89,7 @@ impl Rules {
         self.largest = self.largest.max(bytes);
     }
 
-    /// When to drop next: an interval later, divided by the square root of the drops so far (RFC 8289 §5.6).
+    /// When to drop next: after an interval divided by the square root of the number of drops so far (RFC 8289 §5.6).
     fn control_law(&self, after: Time, count: u32) -> Time {
         after + Dur((self.config.interval.0 as f64 / f64::from(count).sqrt()) as u64)
     }
@@ -98,20 +98,20 @@ impl Rules {
 /// The state of one CoDel-managed queue (RFC 8289 §5.2).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Control {
-    /// When packets will have waited too long for a whole interval; `None` while they do not.
+    /// When packets will have waited too long for a whole interval; `None` if they do not wait too long.
     first_above: Option<Time>,
     drop_next: Time,
-    /// Packets dropped, or marked, since this dropping state began.
+    /// Packets dropped or marked since this dropping state began.
     count: u32,
-    /// `count` as this dropping state began.
+    /// `count` when this dropping state began.
     last_count: u32,
     dropping: bool,
-    /// Packets marked, ever.
+    /// Packets marked so far.
     pub marked: u64,
 }
 
 impl Control {
-    /// The next packet to send (RFC 8289 §5.5). A mark stands for a drop; the packet that bears it is sent.
+    /// The next packet to send (RFC 8289 §5.5). A mark counts as a drop, but the marked packet is sent.
     pub fn dequeue(
         &mut self,
         rules: &Rules,
@@ -135,7 +135,7 @@ impl Control {
         Some(item)
     }
 
-    /// Drops as often as is due: a large backlog may ask for more than one drop at once.
+    /// Drops as often as is due: a large backlog may require several drops at once.
     fn keep_dropping(
         &mut self,
         rules: &Rules,
@@ -161,7 +161,7 @@ impl Control {
         Some(item)
     }
 
-    /// Enters the dropping state, at the rate of the last one if that was not long ago.
+    /// Enters the dropping state, at the rate of the last one if that was recent.
     fn start_dropping(&mut self, rules: &Rules, now: Time) {
         self.dropping = true;
         let drops_last_time = self.count - self.last_count;
@@ -171,7 +171,7 @@ impl Control {
         self.last_count = self.count;
     }
 
-    /// Marks, which returns true, or drops.
+    /// Marks or drops a packet. Returns whether it is marked.
     fn mark_or_drop(&mut self, rules: &Rules, item: Item, drops: &mut Drops) -> bool {
         let marks = rules.config.ecn && item.ecn.is_capable();
         if marks {
@@ -182,8 +182,8 @@ impl Control {
         marks
     }
 
-    /// Takes the head, and judges by how long it waited (RFC 8289 §5.6). No more than one full-sized packet behind it
-    /// is no standing queue.
+    /// Takes the packet at the head and decides by its waiting time whether it may be dropped (RFC 8289 §5.6). One full-sized packet
+    /// behind it is no standing queue.
     fn take(&mut self, rules: &Rules, now: Time, packets: &mut Stamped) -> Option<(Item, bool)> {
         let Some((item, arrived)) = packets.pop() else {
             self.first_above = None;
@@ -199,7 +199,7 @@ impl Control {
     }
 }
 
-/// One queue under CoDel's control.
+/// A single CoDel-managed queue.
 #[derive(Clone, Debug)]
 pub struct Codel {
     rules: Rules,

@@ -1,5 +1,5 @@
-//! Congestion warning: DropTail that marks every packet while its average length is beyond a threshold (Xu, Tian, Ansari,
-//! IEEE JSAC 22(4), 2004). A sender then knows of each loss whether it came with a warning.
+//! Congestion warning: a DropTail queue that marks every packet while its average length exceeds a threshold (Xu, Tian, Ansari, IEEE JSAC
+//! 22(4), 2004). A sender can then tell whether a loss came with a warning.
 
 use super::average::{self, Average};
 use super::{Build, DropTail, Drops, Item, Keys, Limit, Queue};
@@ -22,7 +22,7 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// Ours: RED's minimum threshold, and an average over five packets, which rises before a queue of some tens of packets
+    /// Our choice: RED's minimum threshold, and an average over five packets, which rises before a queue of some tens of packets
     /// overflows, as a warning must.
     fn default() -> Config {
         Config { threshold: Positive::new(5.0), weight: Probability::new(0.2), mean_packet: Bytes(1000) }
@@ -62,13 +62,11 @@ impl CongestionWarning {
 impl Queue for CongestionWarning {
     fn enqueue(&mut self, now: Time, mut item: Item, drops: &mut Drops) {
         self.average.on_arrival(now, self.queue.len() as f64);
-        let drops_before = drops.len();
-        let is_marked = self.average.value > self.threshold && item.ecn.is_capable();
-        if is_marked {
+        if self.average.value > self.threshold && item.ecn.is_capable() {
             item.ecn = Ecn::Ce;
+            self.marked += u64::from(self.queue.has_room(item.bytes));
         }
         self.queue.enqueue(now, item, drops);
-        self.marked += u64::from(is_marked && drops.len() == drops_before);
     }
 
     fn dequeue(&mut self, now: Time, drops: &mut Drops) -> Option<Item> {

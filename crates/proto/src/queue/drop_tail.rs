@@ -1,4 +1,4 @@
-//! First in, first out; what finds no room is dropped.
+//! First in, first out; packets that find no room are dropped.
 
 use super::{Build, DropCause, Drops, Item, Keys, Queue};
 use airtcp_wire::Time;
@@ -20,7 +20,7 @@ impl Keys for Config {
 /// How much may wait. The packet in the transmitter has left the queue and does not count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limit {
-    /// At least one, so that a packet can pass on its way to an idle transmitter.
+    /// Taken as at least one, so that a packet can pass to an idle transmitter.
     pub packets: u32,
     pub bytes: u64,
 }
@@ -36,7 +36,7 @@ impl Limit {
         Limit { bytes, ..Limit::NONE }
     }
 
-    /// Is there room for `more` bytes in one packet beside what waits?
+    /// Is there room for a packet of `more` bytes beside what waits?
     #[inline]
     pub fn admits(self, waiting_packets: usize, waiting_bytes: u64, more: u32) -> bool {
         waiting_packets < self.packets.max(1) as usize && waiting_bytes + u64::from(more) <= self.bytes
@@ -54,12 +54,17 @@ impl DropTail {
     pub fn new(limit: Limit) -> DropTail {
         DropTail { limit, waiting: VecDeque::new(), bytes: 0 }
     }
+
+    #[inline]
+    pub(super) fn has_room(&self, bytes: u32) -> bool {
+        self.limit.admits(self.waiting.len(), self.bytes, bytes)
+    }
 }
 
 impl Queue for DropTail {
     #[inline]
     fn enqueue(&mut self, _now: Time, item: Item, drops: &mut Drops) {
-        if self.limit.admits(self.waiting.len(), self.bytes, item.bytes) {
+        if self.has_room(item.bytes) {
             self.bytes += u64::from(item.bytes);
             self.waiting.push_back(item);
         } else {

@@ -1,4 +1,4 @@
-//! Flow queues served in turn, each under CoDel's control (RFC 8290).
+//! Flow queues that are served in turn, each managed by CoDel (RFC 8290).
 
 use super::codel::{self, Control, Rules, Stamped};
 use super::{Build, DropCause, Drops, Item, Keys, Limit, Queue};
@@ -55,10 +55,10 @@ impl Keys for Config {
     }
 }
 
-/// At most so many packets are dropped at once when there is no more room (RFC 8290 §4.1).
+/// Maximum number of packets dropped at once when there is no room (RFC 8290 §4.1).
 const DROP_BATCH: usize = 64;
 
-/// Where a flow queue stands in the schedule.
+/// The list of the schedule in which a flow queue stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Standing {
     #[default]
@@ -71,7 +71,7 @@ enum Standing {
 struct FlowQueue {
     packets: Stamped,
     control: Control,
-    /// Bytes that it may still send in its turn.
+    /// Bytes that it may still send in this turn.
     deficit: i64,
     standing: Standing,
 }
@@ -83,15 +83,16 @@ pub struct FqCodel {
     quantum: i64,
     salt: u64,
     flows: Vec<FlowQueue>,
-    /// Queues that have become active, and all other active ones: indices into `flows`, in order of their turns.
+    /// Queues that have just become active: indices into `flows`, in order of their turns.
     new: VecDeque<u32>,
+    /// All other active queues.
     old: VecDeque<u32>,
     packets: usize,
     bytes: u64,
 }
 
 impl FqCodel {
-    /// The salt decides which flows share a queue.
+    /// `salt` decides which flows share a queue.
     fn new(config: Config, limit: Limit, salt: u64) -> FqCodel {
         FqCodel {
             rules: Rules::new(config.codel()),
@@ -106,9 +107,9 @@ impl FqCodel {
         }
     }
 
-    /// The flow queue for packets of `flow`.
+    /// Index of the flow queue for packets of `flow`.
     fn classify(&self, flow: u32) -> usize {
-        // Two rounds of multiply and fold spread neighbouring flows; the high bits choose without a division.
+        // Two rounds of multiply and fold spread neighbouring flows. The high bits select a queue without a division.
         let mut hash = (u64::from(flow) ^ self.salt).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         hash = (hash ^ hash >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
         ((u128::from(hash) * self.flows.len() as u128) >> 64) as usize
@@ -118,8 +119,7 @@ impl FqCodel {
         self.packets > self.limit.packets.max(1) as usize || self.bytes > self.limit.bytes
     }
 
-    /// Makes room: half of the queue with the most bytes goes, from its head, but no more than a batch
-    /// (RFC 8290 §4.1).
+    /// Makes room: drops half of the queue with the most bytes, from its head, but at most [`DROP_BATCH`] packets (RFC 8290 §4.1).
     fn drop_from_fattest(&mut self, drops: &mut Drops) {
         let fattest = self.flows.iter_mut().rev().max_by_key(|flow| flow.packets.bytes());
         let Some(fattest) = fattest else { return };
@@ -135,7 +135,7 @@ impl FqCodel {
         }
     }
 
-    /// The queue whose turn it is; those that have used up theirs go to the end (RFC 8290 §4.2).
+    /// The queue whose turn it is. Queues that have used up their turn go to the end of the old ones (RFC 8290 §4.2).
     fn next_in_turn(&mut self) -> Option<u32> {
         loop {
             let index = self.new.front().or(self.old.front()).copied()?;
@@ -161,8 +161,8 @@ impl FqCodel {
         };
     }
 
-    /// An empty new queue waits for its next turn among the old ones, so that it cannot gain priority by running empty;
-    /// an empty old one is no longer active (RFC 8290 §4.2).
+    /// An empty new queue waits for its next turn among the old ones, so that it cannot gain priority by running empty. An empty old queue
+    /// is no longer active (RFC 8290 §4.2).
     fn on_empty(&mut self, index: u32) {
         if self.flows[index as usize].standing == Standing::New {
             self.move_to_old(index);

@@ -1,4 +1,4 @@
-//! Header packets are dropped before data packets: a circuit without losses (paper 000 §4.7.1).
+//! Drops header packets before data packets, for circuits that lose no data (paper 000 §4.7.1).
 
 use super::{Build, DropCause, DropTail, Drops, Item, Keys, Limit, Queue};
 use crate::choice::Faults;
@@ -24,8 +24,8 @@ impl Keys for Config {
     }
 }
 
-/// One FIFO for data and header packets. An incoming header packet is dropped when `max_headers` of them wait already, so
-/// that the data which they let pass is bounded too; any packet when there is no room at all.
+/// One FIFO for data and header packets. A header packet is dropped when `max_headers` of them wait already, so that the data is bounded
+/// for which they pay. Any packet is dropped when there is no room at all.
 #[derive(Clone, Debug)]
 pub struct HeaderFirst {
     fifo: DropTail,
@@ -45,9 +45,8 @@ impl Queue for HeaderFirst {
             drops.push((item, DropCause::Aqm));
             return;
         }
-        let waiting = self.fifo.len();
+        self.headers += u32::from(item.is_header && self.fifo.has_room(item.bytes));
         self.fifo.enqueue(now, item, drops);
-        self.headers += u32::from(item.is_header && self.fifo.len() > waiting);
     }
 
     fn dequeue(&mut self, now: Time, drops: &mut Drops) -> Option<Item> {

@@ -1,7 +1,7 @@
-//! Queues in front of a transmitter: who is kept, who is dropped, who is marked, who goes next.
+//! Queues in front of a transmitter: which packets are kept, dropped or marked, and which goes next.
 //!
-//! A new one is a module with a `Config` ([`Keys`] says what that must do) and one line in `choice!` below; scenario
-//! files, their JSON Schema and the tests find it there.
+//! A new queue is a module with a `Config` that implements [`Keys`], and one line in `choice!` below. Scenario files, their JSON Schema and
+//! the tests find it there.
 
 mod average;
 pub mod codel;
@@ -32,10 +32,10 @@ choice! {
 
 /// The keys of one discipline. Field names are the keys, doc comments their documentation; serde fills in defaults.
 pub trait Keys {
-    /// Says what makes no sense.
+    /// Reports values that make no sense.
     fn check(&self, _: &mut Faults) {}
 
-    /// Room in packets where a scenario says nothing. `None`: a bandwidth-delay product.
+    /// Default room in packets. `None`: a bandwidth-delay product.
     fn default_packets(&self) -> Option<u32> {
         None
     }
@@ -46,7 +46,7 @@ pub trait Keys {
 /// What a queue is built from, beside its own keys.
 pub struct Build {
     pub limit: Limit,
-    /// Of the link, averaged.
+    /// Mean rate of the link.
     pub rate: Rate,
     pub chance: Chance,
 }
@@ -78,24 +78,24 @@ pub struct Item {
     pub id: u32,
     /// Length of the IP packet.
     pub bytes: u32,
-    /// What fair queues hash: stands for addresses and ports.
+    /// Stands for addresses and ports, which fair queues hash.
     pub flow: u32,
-    /// A header packet of a TCP circuit (paper 000 §4.1).
+    /// Is it a header packet of a TCP circuit (paper 000 §4.1)?
     pub is_header: bool,
-    /// A queue marks by setting this to [`Ecn::Ce`].
+    /// A queue marks the packet by setting this to [`Ecn::Ce`].
     pub ecn: Ecn,
 }
 
-/// Why a packet did not come out at the other end of a link.
+/// Why a packet did not come out at the far end of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
 pub enum DropCause {
     /// The queue was full.
     Overflow,
-    /// An active queue management chose it (RED, CoDel, FQ-CoDel).
+    /// Active queue management chose the packet (RED, CoDel, FQ-CoDel).
     Aqm,
-    /// Bit errors, or a loss model's verdict: the packet used the link and never reached the receiver.
+    /// Bit errors or another loss model: the packet used the link, but was unreadable.
     Corruption,
-    /// Lost in a hand-off or an outage.
+    /// A hand-off or an outage.
     Outage,
 }
 
@@ -104,20 +104,19 @@ impl DropCause {
     pub const ALL: [DropCause; 4] =
         [DropCause::Overflow, DropCause::Aqm, DropCause::Corruption, DropCause::Outage];
 
-    /// Did the network lose it for lack of room, as TCP assumes of every loss?
+    /// Did the network drop the packet because of congestion, as TCP assumes of every loss?
     pub fn is_congestion(self) -> bool {
         matches!(self, DropCause::Overflow | DropCause::Aqm)
     }
 }
 
-/// Packets that a queue gave up, in order. The driver drains it.
+/// Packets that a queue has dropped, in order. The driver drains it.
 pub type Drops = Vec<(Item, DropCause)>;
 
 /// A queueing discipline.
 ///
-/// `now` never goes back between calls. What is enqueued leaves exactly once: from `dequeue`, or through `drops`.
-/// The transmitter asks with `dequeue` each time it becomes free, once more than there are packets: the answer `None`
-/// is how a queue learns that its link has gone idle.
+/// `now` never goes back between calls. An enqueued packet leaves exactly once: from `dequeue`, or through `drops`. The transmitter calls
+/// `dequeue` each time it becomes free. If that returns `None`, the queue knows that its link is idle.
 pub trait Queue: Send {
     fn enqueue(&mut self, now: Time, item: Item, drops: &mut Drops);
 
@@ -139,7 +138,7 @@ pub trait Queue: Send {
         0
     }
 
-    /// RED's average queue, in the unit it counts in; `None` where there is no such thing.
+    /// RED's average queue, in the unit it counts in; `None` for a queue without an average.
     fn average(&self) -> Option<f64> {
         None
     }

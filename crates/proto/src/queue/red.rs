@@ -1,14 +1,12 @@
-//! Random early detection: Floyd and Jacobson, IEEE/ACM Transactions on Networking 1(4), 1993, with the rules that
-//! ns-2 added to it.
+//! Random early detection: Floyd and Jacobson, IEEE/ACM Transactions on Networking 1(4), 1993, with the rules that ns-2 added.
 
 use super::average::{self, Average};
-use super::{Build, DropCause, Drops, Item, Keys, Limit, Queue};
+use super::{Build, DropCause, DropTail, Drops, Item, Keys, Limit, Queue};
 use crate::choice::Faults;
 use crate::rng::Chance;
 use airtcp_wire::{Bytes, Dur, Ecn, Positive, Probability, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
 
 /// Random early detection (Floyd and Jacobson 1993).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -66,42 +64,37 @@ impl Keys for Config {
     }
 }
 
-/// What RED thinks of a packet.
+/// RED's verdict on a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Early {
     Keep,
-    /// Chosen by chance while the average was below the maximum threshold.
+    /// Chosen by chance, with the average below the maximum threshold.
     BelowMax,
-    /// Chosen, by chance or not, above it.
+    /// Chosen, by chance or not, with the average above it.
     AboveMax,
 }
 
 #[derive(Clone, Debug)]
 pub struct Red {
     config: Config,
-    limit: Limit,
     chance: Chance,
-    waiting: VecDeque<Item>,
-    bytes: u64,
+    queue: DropTail,
     /// In packets, or in bytes.
     average: Average,
     /// Was the average below the minimum threshold at the last arrival?
     below_min: bool,
-    /// Packets and bytes that arrived since the last one that was chosen, or since the average rose above the minimum.
+    /// Packets and bytes that have arrived since the last one was chosen, or since the average rose above the minimum.
     count: u32,
     count_bytes: u64,
     marked: u64,
 }
 
 impl Red {
-    /// `mean_packet_time`: how many packets an idle link could have sent.
     fn new(config: Config, limit: Limit, mean_packet_time: Dur, chance: Chance) -> Red {
         Red {
             config,
-            limit,
             chance,
-            waiting: VecDeque::new(),
-            bytes: 0,
+            queue: DropTail::new(limit),
             average: Average::new(config.weight.get(), mean_packet_time),
             below_min: true,
             count: 0,
@@ -110,12 +103,12 @@ impl Red {
         }
     }
 
-    /// Thresholds in the unit that is counted.
+    /// A threshold in the unit that is counted.
     fn threshold(&self, packets: Positive) -> f64 {
         if self.config.count_bytes { packets.get() * self.mean_packet() } else { packets.get() }
     }
 
-    /// In bytes.
+    /// Mean packet size in bytes.
     fn mean_packet(&self) -> f64 {
         self.config.mean_packet.0 as f64
     }
@@ -125,8 +118,8 @@ impl Red {
         self.count_bytes += u64::from(bytes);
         let max = self.threshold(self.config.max_threshold);
         let certain = if self.config.gentle { 2.0 * max } else { max };
-        // ns-2: while no more than one packet waits, none is dropped early.
-        if self.average.value < self.threshold(self.config.min_threshold) || self.waiting.len() <= 1 {
+        // ns-2: no early drop while at most one packet waits.
+        if self.average.value < self.threshold(self.config.min_threshold) || self.queue.len() <= 1 {
             self.below_min = true;
             Early::Keep
         } else if self.average.value >= certain {
@@ -150,7 +143,7 @@ impl Red {
         if self.average.value < max { Early::BelowMax } else { Early::AboveMax }
     }
 
-    /// p_b: how probable it would be, were all packets alike and drops independent.
+    /// p_b: the drop probability if all packets were alike and drops independent.
     fn base_probability(&self, max: f64) -> f64 {
         let (top, min) = (self.config.max_probability.get(), self.threshold(self.config.min_threshold));
         if self.average.value < max {
@@ -160,7 +153,7 @@ impl Red {
         }
     }
 
-    /// p_a: from p_b, such that the gaps between drops are uniform instead of geometric.
+    /// p_a, computed from p_b such that the gaps between drops are uniform instead of geometric.
     fn spread(&self, base: f64, bytes: u32) -> f64 {
         let mean = self.mean_packet();
         let count =
@@ -182,14 +175,11 @@ impl Red {
 
 impl Queue for Red {
     fn enqueue(&mut self, now: Time, mut item: Item, drops: &mut Drops) {
-        let queue = if self.config.count_bytes { self.bytes as f64 } else { self.waiting.len() as f64 };
-        self.average.on_arrival(now, queue);
+        let length =
+            if self.config.count_bytes { self.queue.bytes() as f64 } else { self.queue.len() as f64 };
+        self.average.on_arrival(now, length);
         let verdict = self.judge(item.bytes);
-        if !self.limit.admits(self.waiting.len(), self.bytes, item.bytes) {
-            drops.push((item, DropCause::Overflow));
-            return;
-        }
-        if verdict != Early::Keep {
+        if verdict != Early::Keep && self.queue.has_room(item.bytes) {
             if !self.marks(verdict, item.ecn) {
                 drops.push((item, DropCause::Aqm));
                 return;
@@ -197,25 +187,23 @@ impl Queue for Red {
             item.ecn = Ecn::Ce;
             self.marked += 1;
         }
-        self.bytes += u64::from(item.bytes);
-        self.waiting.push_back(item);
+        self.queue.enqueue(now, item, drops);
     }
 
-    fn dequeue(&mut self, now: Time, _drops: &mut Drops) -> Option<Item> {
-        let Some(item) = self.waiting.pop_front() else {
+    fn dequeue(&mut self, now: Time, drops: &mut Drops) -> Option<Item> {
+        let item = self.queue.dequeue(now, drops);
+        if item.is_none() {
             self.average.on_idle(now);
-            return None;
-        };
-        self.bytes -= u64::from(item.bytes);
-        Some(item)
+        }
+        item
     }
 
     fn len(&self) -> usize {
-        self.waiting.len()
+        self.queue.len()
     }
 
     fn bytes(&self) -> u64 {
-        self.bytes
+        self.queue.bytes()
     }
 
     fn marked(&self) -> u64 {
@@ -249,9 +237,8 @@ mod tests {
     fn chosen_at(config: Config, length: usize, bytes: u32, arrivals: usize) -> (Vec<usize>, Drops) {
         let mut queue = red(config);
         let mut drops = Drops::new();
-        queue.waiting.extend(std::iter::repeat_n(packet(bytes), length));
-        queue.bytes = length as u64 * u64::from(bytes);
-        queue.average.value = if config.count_bytes { queue.bytes as f64 } else { length as f64 };
+        (0..length).for_each(|_| queue.queue.enqueue(Time::ZERO, packet(bytes), &mut drops));
+        queue.average.value = if config.count_bytes { queue.bytes() as f64 } else { length as f64 };
         let mut chosen = Vec::new();
         for arrival in 0..arrivals {
             let before = queue.marked as usize + drops.len();
